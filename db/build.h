@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Building: DB/measurements -> structure -> DB/hq.db.
+ * db_prepare is what every question calls first: it opens the database, building or rebuilding it when there is
+ * none or the measurements have changed since.
+ */
+#ifndef HQ_DB_BUILD_H
+#define HQ_DB_BUILD_H
+
+#include "common/err.h"
+#include "db/db.h"
+#include <stdbool.h>
+
+struct build_options {
+    const char *output;         /* database file or directory to write; NULL: in the measurement directory */
+    int threads;                /* 0: all cores */
+    bool no_structure_cache;
+    bool no_loops;
+    bool with_source;           /* put the source files into the database */
+    bool force;                 /* rebuild even if it is up to date */
+};
+
+struct hq_error *db_build(const char *const *inputs, size_t count, const struct build_options *options, char **written);
+/* A read-only DB is built in the user's cache directory. Two at once do not harm each other. */
+struct hq_error *db_prepare(const char *path, const struct build_options *options, struct db **out);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The contents of a database while it is made: filled by the build from measurements, by every importer, and by
+ * the test fixtures; written by model_write. Things are added in any order; model_write puts them in the canonical
+ * order of format/database.h, so the same contents give the same file, byte for byte.
+ *
+ * Ids returned are dense numbers valid within the model. Adding the same thing twice (same module,
+ * scope, code, frame) returns the same id. Strings are copied.
+ */
+#ifndef HQ_DB_MODEL_H
+#define HQ_DB_MODEL_H
+
+#include "common/err.h"
+#include "format/database.h"
+#include "format/scope.h"
+#include <stdint.h>
+
+struct model;
+
+struct model *model_create(void);
+void model_destroy(struct model *m);
+
+void model_info(struct model *m, const char *key, const char *value);
+void model_loss(struct model *m, const char *reason, bool partial, uint64_t count);
+
+struct model_metric {
+    const char *event;          /* CPUTIME; the metric's name is made from it: lower case, odd characters become _ */
+    const char *description;
+    uint16_t dimension, flags;  /* enum hqm_dimension, HQDB_METRIC_* */
+    uint64_t period;
+    double scale;
+};
+uint32_t model_metric(struct model *m, const struct model_metric *metric);
+
+uint32_t model_module(struct model *m, const char *path, const char *build_id, uint32_t flags, const char *note);
+
+#define MODEL_ROOT 0u           /* the root scope */
+struct model_scope {
+    enum scope_kind kind;
+    uint32_t parent;            /* scope: MODEL_ROOT for module, thread and partial roots */
+    const char *name;
+    const char *file;
+    uint32_t line;
+    uint32_t module;            /* HQDB_NONE */
+    const char *call_file;
+    uint32_t call_line;
+    uint32_t ordinal;
+    uint64_t address;
+    const char *const *aliases; /* NULL-terminated or NULL */
+};
+uint32_t model_scope(struct model *m, const struct model_scope *scope);
+uint32_t model_module_scope(struct model *m, uint32_t module);   /* the MODULE scope of a module */
+
+uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal);
+
+/* A frame below `parent` (HQDB_NONE: at the top). */
+uint32_t model_frame(struct model *m, uint32_t parent, uint32_t code);
+/* A frame that is a THREAD or PARTIAL root named `name`. */
+uint32_t model_root_frame(struct model *m, enum scope_kind kind, const char *name);
+
+struct model_profile {
+    int32_t rank;
+    const char *host;
+    uint32_t pid, tid, thread, serial, state;
+    const char *command;
+    uint32_t creator_profile, creator_frame;
+    uint64_t start_realtime_ns, start_us, end_us;
+};
+uint32_t model_profile(struct model *m, const struct model_profile *profile);
+
+/* Adds to the value of a frame in a profile. */
+void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count);
+
+/* Adds a trace record; times of a profile must not decrease. */
+void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight);
+
+/* Writes the database file atomically. sources_key identifies the inputs (0: none). */
+struct hq_error *model_write(struct model *m, const char *path, uint64_t sources_key);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The result of a query, the narrow waist of the query room: every view fills a table, every output format
+ * reads one. Rows stand in display order, depth gives the nesting.
+ * All texts and arrays live in the table's arena and end with table_destroy.
+ */
+#ifndef HQ_QUERY_TABLE_H
+#define HQ_QUERY_TABLE_H
+
+#include "common/arena.h"
+#include "common/units.h"
+#include "common/vec.h"
+#include "format/scope.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum column_type { COLUMN_NUMBER, COLUMN_TEXT };
+enum column_scope { SCOPED_INCLUSIVE, SCOPED_EXCLUSIVE, SCOPED_NONE };
+
+struct column {
+    const char *name;           /* heading: cputime, cputime.x, waste */
+    const char *metric;         /* measured or derived metric it shows, NULL for an expression */
+    enum column_type type;
+    enum column_scope scope;
+    enum dim dim;
+    double total;               /* what a percentage is of; NaN: no percentage is shown */
+    bool marks_sign;            /* a delta: positive values print with + */
+};
+
+struct cell {
+    double number;              /* NaN: blank */
+    double base;                /* percent of parent: its own base; else NaN and column.total counts */
+    double ci;                  /* half width of the 95 % interval, NaN unknown or not asked */
+    const char *text;           /* COLUMN_TEXT */
+};
+
+enum row_flag {
+    ROW_ANCESTOR = 1,           /* kept only because a descendant satisfies where */
+    ROW_FOLDED = 2,             /* stands for several rows below the display limit: name says how many, cells how much */
+    ROW_HOT = 4,                /* on the hot path */
+    ROW_NEW = 8, ROW_GONE = 16, /* compare with */
+    ROW_RECURSIVE = 32,
+};
+
+struct row {
+    uint64_t id;                /* context id, or the hash of a set's identity; 0: none */
+    enum scope_kind kind;
+    unsigned flags;
+    int depth;
+    uint32_t number;            /* 1-based, what #3 names; 0 for folded rows */
+    const char *name;           /* without call site; never NULL */
+    const char *module, *file;  /* NULL unknown */
+    uint32_t line;              /* 0 unknown */
+    const char *call_file;      /* call site, NULL none */
+    uint32_t call_line;
+    struct cell *cells;         /* one a column */
+};
+
+struct table {
+    struct arena arena;
+    const char *query;          /* canonical text */
+    const char *view;
+    VEC(struct column) columns;
+    VEC(struct row) rows;
+    bool tree;                  /* nested rows; else a flat list */
+    bool facts;                 /* name and text columns only (info): no numbers, no totals */
+    struct coverage { int64_t samples, shown, filtered, partial; bool known; } coverage;
+    VEC(const char *) notes;    /* sentences for standard error after the result: hints, warnings, coverage */
+};
+
+struct table *table_create(void);
+void table_destroy(struct table *t);
+struct row *table_add_row(struct table *t);     /* cells allocated for the present columns, blank */
+
+#endif

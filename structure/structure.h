@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The static structure of one load module: file > procedure > inlined procedures and loops > line.
+ *
+ * structure_recover() answers for a set of addresses (link-time virtual addresses, as measurements hold
+ * them) and reads only what those need. The result is a pure function of the binary: the chain of an
+ * address does not depend on which other addresses were asked for.
+ */
+#ifndef HQ_STRUCTURE_STRUCTURE_H
+#define HQ_STRUCTURE_STRUCTURE_H
+
+#include "common/err.h"
+#include "common/intern.h"
+#include "common/vec.h"
+#include "format/scope.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define STRUCTURE_NONE UINT32_MAX
+
+/*
+ * A scope. Parents come before children in the array. Texts are ids in structure.strings.
+ * The chain of a line, innermost first: line, then loops and inlined procedures, procedure, file.
+ * (The module is the whole structure and no scope of its own.)
+ */
+struct structure_scope {
+    enum scope_kind kind;   /* FILE, PROCEDURE, INLINE, LOOP, LINE */
+    uint32_t parent;        /* index, STRUCTURE_NONE for a file */
+    uint32_t name;          /* procedure, inline: demangled name, whole; file: path as compiled; else 0 */
+    uint32_t file;          /* path: of the definition; of the loop or line itself (may differ from the host's) */
+    uint32_t line;          /* 0 unknown */
+    uint32_t call_file;     /* inline: where it was inlined */
+    uint32_t call_line;
+    uint32_t ordinal;       /* loop: number within its procedure, stable for a binary; else 0 */
+    uint64_t address;       /* procedure: entry; loop: header; else 0. In link-time addresses */
+    uint32_t first_alias;   /* procedure: further symbol names (linkage names, aliases such as PMPI_Wait) */
+    uint32_t alias_count;
+};
+
+struct structure_place {    /* of one asked address */
+    uint32_t raw;           /* LINE scope as the machine code has it */
+    uint32_t normal;        /* LINE scope after normalisation (hpcview section 3) */
+};
+
+struct structure {
+    struct intern strings;
+    VEC(struct structure_scope) scopes;
+    VEC(uint32_t) aliases;              /* string ids */
+    VEC(struct structure_place) places; /* one per asked address, in the order asked */
+    char *note;     /* NULL, or one sentence on what could not be read (stripped, unreadable debug info, replaced file) */
+};
+
+struct structure_options {
+    const uint8_t *build_id;    /* expected, NULL if unknown; a file with another one is not used, and the note says so */
+    size_t build_id_len;
+    const char *cache_dir;      /* NULL: no cache */
+    bool inlines, loops;        /* what to recover beyond procedures and lines */
+};
+
+/*
+ * Recovers the structure around `count` addresses of the binary at `path`. `out` is initialised here and
+ * is to be freed with structure_deinit. A binary that is missing, unreadable or replaced is no error:
+ * every address then lies in a procedure named `module+0xoffset`-like after the address, and `note` says why. Errors are for
+ * what makes the answer meaningless (out of memory is fatal elsewhere).
+ * Thread-safe: different calls may run at once.
+ */
+struct hq_error *structure_recover(const char *path, const struct structure_options *options,
+                                   const uint64_t *addresses, size_t count, struct structure *out);
+void structure_deinit(struct structure *s);
+
+/* The whole structure of a binary, every procedure, for `hq structure FILE`. places stays empty. */
+struct hq_error *structure_whole(const char *path, const struct structure_options *options, struct structure *out);
+
+/* Demangles a C++ or Rust symbol, NULL if it is none. Caller frees. */
+char *structure_demangle(const char *symbol);
+
+#endif
