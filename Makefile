@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# make             build ./hq and ./libhqpreload.so in the tree
+# make demo        install what is missing, build, record a real MPI program, ask four questions
+# make check       install what is missing, build, run every test (`make help` lists the rest)
+#
+# A room is a directory; its files are found by wildcard, so a new file needs no change here.
+# Variables: PREFIX DESTDIR CC CFLAGS LDFLAGS V=1 (show commands), SAN=1 (AddressSanitizer and UBSan,
+# in build-san/), DEPS=no (install nothing), JOBS=N, TESTS="FILE..." (for check-only).
+
+VERSION = 0.1.0
+PREFIX ?= /usr/local
+DESTDIR ?=
+DEPS ?= yes
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CFLAGS ?= -O2 -g
+.DEFAULT_GOAL = all
+
+# ---- Debian packages: the only list -------------------------------------------------------------------------------
+PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev \
+  libiberty-dev libzstd-dev zlib1g-dev libpapi-dev
+PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
+  clang dwz redis-server openssl perl
+PACKAGES_bench = google-perftools libgoogle-perftools-dev linux-perf
+
+# ---- Where things are built ---------------------------------------------------------------------------------------
+ifdef SAN
+BUILD ?= build-san
+HQ = $(BUILD)/hq
+PRELOAD =
+SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+else
+BUILD ?= build
+HQ = hq
+PRELOAD = libhqpreload.so
+SAN_FLAGS =
+endif
+Q = $(if $(V),,@)
+say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@)
+
+# ---- Sources ------------------------------------------------------------------------------------------------------
+ROOMS = common format structure db query repl
+MAIN = repl/main.c
+# Files that need an optional package are left out without it.
+SKIP = $(if $(HAVE_MPI),,db/mpi%) $(if $(HAVE_PAPI),,preload/sources/papi%)
+HQ_SRC = $(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c)))
+PRELOAD_SRC = $(filter-out $(SKIP),$(wildcard preload/*.c preload/*/*.c))
+# Helpers of common/ that the collector uses too: they are compiled a second time, with its flags.
+PRELOAD_COMMON =
+EXPORTS = $(wildcard preload/exports.map)
+UNIT_SRC = $(wildcard tests/unit/*_test.c)
+TEST_LIB_SRC = $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+TOOL_SRC = $(wildcard tests/tools/*.c)
+PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%),$(wildcard $(addprefix tests/programs/*.,c cc f90)))
+
+# ---- Configuration: which libraries there are ---------------------------------------------------------------------
+# Not for the targets that must work before anything is installed; check and demo start a second make after deps.
+NO_CONFIG = help deps deps-% check demo bench fuzz soak clean uninstall
+ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
+include $(BUILD)/config.mk
+endif
+
+$(BUILD)/config.mk: common/configure.sh
+	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
+$(BUILD)/config.h: $(BUILD)/config.mk ;
+
+LIBRARIES = DWARF ZLIB ZSTD ZYDIS IBERTY PCRE2 READLINE $(if $(wildcard db/mpi*.c),MPI)
+HQ_LIBS = -Wl,--as-needed $(foreach l,$(LIBRARIES),$($l_LIBS)) -lpthread -lm -ldl
+PRELOAD_LIBS = -Wl,--as-needed $(UNWIND_LIBS) -ldl -lrt -lpthread
+# PAPI is opened at run time, only when a PAPI event is asked for: its header is all that is needed here.
+INCLUDES = -I. $(sort $(foreach l,$(LIBRARIES) UNWIND PAPI,$($l_CFLAGS)))
+BASE_FLAGS = -std=gnu11 -Wall -Wextra -Wshadow -Werror=implicit -D_GNU_SOURCE -include $(BUILD)/config.h \
+  $(INCLUDES) -MMD -MP $(SAN_FLAGS)
+PIC_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec
+
+# ---- Build --------------------------------------------------------------------------------------------------------
+objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
+HQ_OBJ = $(call objects,$(HQ_SRC))
+PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC))
+PRELOAD_COMMON_OBJ = $(patsubst %.c,$(BUILD)/pic/%.o,$(PRELOAD_COMMON))
+UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
+TOOLS = $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(TOOL_SRC))
+PROGRAMS = $(foreach p,$(basename $(notdir $(PROGRAM_SRC))),$(BUILD)/programs/$p$(if $(filter lib%,$p),.so))
+LIBHQ = $(BUILD)/libhq.a
+# The collector's objects as an archive, so that unit tests can link the parts they name.
+LIBPRELOAD = $(BUILD)/libhqpreload.a
+LIBTEST = $(BUILD)/libhqtest.a
+
+.PHONY: all config tests programs
+all: $(if $(wildcard $(MAIN)),$(HQ)) $(if $(PRELOAD_SRC),$(PRELOAD))
+config:
+	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
+tests: all $(UNITS) $(TOOLS)
+programs: $(PROGRAMS)
+
+$(HQ): $(BUILD)/repl/main.o $(LIBHQ)
+	$(call say,LINK)
+	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(HQ_LIBS)
+
+libhqpreload.so: $(PRELOAD_OBJ) $(PRELOAD_COMMON_OBJ) $(EXPORTS)
+	$(call say,LINK)
+	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,defs,-z,nodelete $(EXPORTS:%=-Wl,--version-script=%) $(LDFLAGS) \
+	  -o $@ $(filter %.o,$^) $(PRELOAD_LIBS)
+
+$(LIBHQ): $(HQ_OBJ)
+$(LIBPRELOAD): $(PRELOAD_OBJ)
+$(LIBTEST): $(call objects,$(TEST_LIB_SRC))
+%.a:
+	$(call say,AR)
+	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/preload/%.o: preload/%.c $(BUILD)/config.h
+	$(call say,CC)
+	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) $(PIC_FLAGS) -c -o $@ $<
+$(BUILD)/pic/%.o: %.c $(BUILD)/config.h
+	$(call say,CC)
+	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) $(PIC_FLAGS) -c -o $@ $<
+$(BUILD)/%.o: %.c $(BUILD)/config.h
+	$(call say,CC)
+	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) -c -o $@ $<
+
+LINK_TEST = $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(HQ_LIBS) $(PRELOAD_LIBS)
+$(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(LIBTEST) $(LIBPRELOAD) $(LIBHQ)
+	$(call say,LINK)
+	$(Q)mkdir -p $(@D) && $(LINK_TEST)
+$(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBTEST) $(LIBHQ)
+	$(call say,LINK)
+	$(Q)mkdir -p $(@D) && $(LINK_TEST)
+
+# Programs to be measured. `build: FLAGS` in a comment of the first ten lines replaces `-O2 -g`; libNAME.c becomes
+# libNAME.so; mpi_NAME.c is compiled by mpicc.
+program_flags = $$(sed -n '1,10{s,.*build: *\([^*]*\).*,\1,p}' $< | grep . || echo -O2 -g)
+build_program = $(Q)mkdir -p $(@D) && $(1) -Ipreload -o $@ $< $(program_flags)
+$(BUILD)/programs/mpi_%: tests/programs/mpi_%.c
+	$(call say,PROG)
+	$(call build_program,mpicc)
+$(BUILD)/programs/lib%.so: tests/programs/lib%.c
+	$(call say,PROG)
+	$(call build_program,$(CC) -shared -fPIC)
+$(BUILD)/programs/%: tests/programs/%.c
+	$(call say,PROG)
+	$(call build_program,$(CC) -pthread)
+$(BUILD)/programs/%: tests/programs/%.cc
+	$(call say,PROG)
+	$(call build_program,$(CXX) -pthread)
+$(BUILD)/programs/%: tests/programs/%.f90
+	$(call say,PROG)
+	$(call build_program,gfortran -J$(@D))
+
+.SECONDARY:
+.DELETE_ON_ERROR:
+-include $(shell test -d $(BUILD) && find $(BUILD) -name '*.d')
+
+# ---- Tests --------------------------------------------------------------------------------------------------------
+# Scripts are run from here; a file named lib.* holds what several of them share.
+SCRIPTS = $(filter-out %/lib.sh %/lib.py,$(wildcard $(foreach d,structure db collector repl fault e2e,tests/$d/*.sh tests/$d/*.py)))
+QUERY_RUN = $(wildcard tests/query/run)
+SAN_BUILD = build-san
+SAN_TESTS = $(UNITS:$(BUILD)/%=$(SAN_BUILD)/%)
+SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
+
+.PHONY: check check-only check-fast demo bench fuzz soak deps deps-build deps-test deps-bench
+check: deps-build deps-test
+	+$(Q)$(SUBMAKE) tests programs
+	+$(Q)$(SUBMAKE) SAN=1 tests
+	+$(Q)$(MAKE) --no-print-directory check-only
+# Everything that is built already, without installing or building.
+check-only:
+	$(Q)tests/run $(or $(TESTS),BUILD=$(BUILD) HQ=./hq $(UNITS) $(QUERY_RUN) $(SCRIPTS) \
+	  BUILD=$(SAN_BUILD) HQ=./$(SAN_BUILD)/hq $(SAN_TESTS) $(QUERY_RUN))
+check-fast: tests
+	$(Q)tests/run BUILD=$(BUILD) HQ=./$(HQ) $(UNITS)
+
+demo: deps-build deps-test
+	+$(Q)$(SUBMAKE) all
+	$(Q)tests/demo.sh
+bench: deps-bench
+bench fuzz soak: deps-build deps-test
+	+$(Q)$(SUBMAKE) tests programs
+	+$(Q)$(if $(wildcard tests/$@/run),HQ=./hq BUILD=$(BUILD) CC='$(CC)' MAKE='$(MAKE)' tests/$@/run,echo "tests/$@/run is not there: nothing to do")
+
+deps: deps-build deps-test
+deps-build deps-test deps-bench: deps-%:
+	$(Q)$(if $(filter no,$(DEPS)),:,.ci/deps $* $(PACKAGES_$*))
+
+# ---- Installation -------------------------------------------------------------------------------------------------
+# install_files DIRECTORY FILES: nothing at all if there are no files.
+install_files = $(if $(strip $(2)),$(Q)install -d '$(DESTDIR)$(PREFIX)/$(1)' && install -m 644 $(2) '$(DESTDIR)$(PREFIX)/$(1)')
+install_as = $(if $(strip $(2)),$(Q)install -D -m 644 $(2) '$(DESTDIR)$(PREFIX)/$(1)')
+
+.PHONY: install uninstall clean help
+install: all
+	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/hq'
+	$(if $(wildcard $(MAIN)),$(Q)install -m 755 hq '$(DESTDIR)$(PREFIX)/bin/hq')
+	$(if $(PRELOAD_SRC),$(Q)install -m 755 libhqpreload.so '$(DESTDIR)$(PREFIX)/lib/hq/libhqpreload.so')
+	$(call install_files,include,$(wildcard preload/hq.h))
+	$(call install_files,share/hq/queries,$(wildcard examples/queries/*))
+	$(call install_files,share/doc/hq,$(wildcard README.md LICENSE doc/*.md))
+	$(call install_files,share/man/man1,$(wildcard doc/man/*.1))
+	$(call install_as,share/bash-completion/completions/hq,$(wildcard repl/completions/hq.bash))
+	$(call install_as,share/zsh/site-functions/_hq,$(wildcard repl/completions/hq.zsh))
+uninstall:
+	$(Q)cd '$(DESTDIR)$(PREFIX)' && rm -rf bin/hq lib/hq include/hq.h share/hq share/doc/hq \
+	  $(addprefix share/man/man1/,$(notdir $(wildcard doc/man/*.1))) \
+	  share/bash-completion/completions/hq share/zsh/site-functions/_hq
+clean:
+	$(Q)rm -rf build build-san hq libhqpreload.so demo.hq
+help:
+	@echo "make              build ./hq and ./libhqpreload.so      make config       look for libraries again"
+	@echo "make demo         record hpcc, ask four questions       make deps         install missing Debian packages"
+	@echo "make check        every test                            make check-fast   unit tests, nothing installed"
+	@echo "make check-only   every test, nothing built;            make SAN=1 tests  build with sanitizers in build-san/"
+	@echo "                  TESTS='FILE...' chooses               make bench|fuzz|soak   longer work"
+	@echo "make install PREFIX=/usr/local DESTDIR=   make uninstall   make clean"
