@@ -2,14 +2,18 @@
 /*
  * Reading a database: the manual for authors of queries.
  *
- * db_open maps DB/hq.db (or the file itself) and checks the header; nothing is parsed or copied. All
- * pointers below point into the map and live until db_close. The index checks that make them safe on a damaged file are part
- * of db_open where they are O(sections), and of the accessors where they are per record: db_string,
- * db_scope, db_context never read outside the map, whatever the file says.
+ * db_open maps DB/hq.db (or the file itself) and checks the header and the section table; nothing is parsed or
+ * copied, so it costs the same for any size. All pointers below point into the map and live until db_close.
+ *
+ * Damaged files. An array has exactly as many elements as its count says, whatever the file says. What the elements
+ * hold is not believed: an index found in a record is checked before it is used, by db_scope, db_context, db_code and
+ * the like, which give the root for a number that is out of range. db_string, db_frame_range, db_scope_contexts and
+ * the cursors never read outside the map. Walks along `parent` end because a parent that is not smaller counts as
+ * none (db_parent_scope, db_parent_context, db_parent_frame).
  *
  * Values. The raw value of metric m at frame f, over all profiles, in base units, is
  * sums[m][f+1] - sums[m][f]; of context c with its subtree: sums[m][last] - sums[m][first] over
- * db_frame_range(c). Multiply by metrics[m].scale for seconds, events or bytes.
+ * db_frame_range(c) (db_inclusive does both). Multiply by metrics[m].scale for seconds, events or bytes.
  */
 #ifndef HQ_DB_DB_H
 #define HQ_DB_DB_H
@@ -26,18 +30,17 @@ struct db {
     const struct hqdb_info *info;           size_t info_count;
     const struct hqdb_metric *metrics;      size_t metric_count;
     const struct hqdb_module *modules;      size_t module_count;
-    const struct hqdb_scope *scopes;        size_t scope_count;
+    const struct hqdb_scope *scopes;        size_t scope_count;     /* at least 1 */
     const uint32_t *aliases;                size_t alias_count;
     const struct hqdb_code *codes;          size_t code_count;
     const struct hqdb_frame *frames;        size_t frame_count;
-    const struct hqdb_context *contexts;    size_t context_count;
+    const struct hqdb_context *contexts;    size_t context_count;   /* at least 1 */
     const struct hqdb_profile *profiles;    size_t profile_count;
     const struct hqdb_loss *losses;         size_t loss_count;
+    const struct hqdb_source *sources;      size_t source_count;
     const int64_t **sums;                   /* [metric][frame_count + 1] */
     const int64_t **counts;                 /* [metric][frame_count + 1] */
-    const uint64_t *value_index;            /* [profile_count * metric_count + 1] */
-    const struct hqdb_value *values;        size_t value_count;
-    const uint64_t *scope_index;            /* [scope_count + 1] */
+    const uint64_t *scope_index;            /* [scope_count + 1]; use db_scope_contexts */
     const uint32_t *scope_contexts;         size_t scope_context_count;
     struct db_file *file;                   /* private */
 };
@@ -49,25 +52,101 @@ void db_close(struct db *db);
 /* A text; "" for an offset outside the section. */
 const char *db_string(const struct db *db, uint32_t offset);
 
+/* Records by number; the root (codes, frames: NULL) for a number out of range. */
+const struct hqdb_scope *db_scope(const struct db *db, uint32_t scope);
+const struct hqdb_context *db_context(const struct db *db, uint32_t context);
+const struct hqdb_code *db_code(const struct db *db, uint32_t code);
+/* The parent; HQDB_NONE at the top and for a damaged one. */
+uint32_t db_parent_scope(const struct db *db, uint32_t scope);
+uint32_t db_parent_context(const struct db *db, uint32_t context);
+uint32_t db_parent_frame(const struct db *db, uint32_t frame);
+
+/* One past the last context of a subtree: greater than context, at most context_count. */
+uint32_t db_context_end(const struct db *db, uint32_t context);
+
 /* [first, last) of the frames in the subtree of a context, clipped to the table. */
 struct db_range { uint32_t first, last; };
 struct db_range db_frame_range(const struct db *db, uint32_t context);
+/* The context that a frame falls in (LINE, THREAD or PARTIAL), by binary search. */
+uint32_t db_frame_context(const struct db *db, uint32_t frame);
 
-/* Contexts whose scope is `scope`, ascending. */
+/* Over all profiles, base units and samples. */
+static inline int64_t db_inclusive(const struct db *db, uint32_t metric, uint32_t context)
+{
+    struct db_range r = db_frame_range(db, context);
+
+    return (int64_t)((uint64_t)db->sums[metric][r.last] - (uint64_t)db->sums[metric][r.first]);
+}
+static inline int64_t db_inclusive_count(const struct db *db, uint32_t metric, uint32_t context)
+{
+    struct db_range r = db_frame_range(db, context);
+
+    return (int64_t)((uint64_t)db->counts[metric][r.last] - (uint64_t)db->counts[metric][r.first]);
+}
+
+/* Contexts whose scope is `scope`, ascending. A number in it may be out of range if the file is damaged: db_context. */
 struct db_list { const uint32_t *data; size_t len; };
 struct db_list db_scope_contexts(const struct db *db, uint32_t scope);
 
-/* The values of one profile and metric, ordered by frame. */
-struct db_values { const struct hqdb_value *data; size_t len; };
+/*
+ * Values of single profiles. They are stored coded; a cursor decodes a few hundred million a second.
+ *     struct db_values v = db_profile_values(db, profile, metric);
+ *     struct db_value x;
+ *     while (db_value_next(&v, &x)) use(x.frame, x.sum, x.count);
+ * Damage ends a cursor early. Only values that are not zero are there, each frame at most once.
+ */
+struct db_value {
+    uint32_t frame, profile;
+    int64_t sum;                /* base units */
+    uint64_t count;             /* samples, or calls for an exact metric */
+};
+struct db_values {              /* private */
+    const struct db *db;
+    const uint8_t *at, *end;
+    const uint64_t *index;      /* by frame: where the next frame starts */
+    const uint8_t *bytes;
+    uint64_t size, period;
+    uint32_t frame, last_frame, profile, metric;
+    bool by_frame;
+};
+/* All values of one profile and metric, ordered by frame (in a derived database, fuse.h: unordered). */
 struct db_values db_profile_values(const struct db *db, uint32_t profile, uint32_t metric);
+/* All values of the frames in a range, of every profile: ordered by frame, then profile. For one context in all profiles. */
+struct db_values db_frame_values(const struct db *db, struct db_range frames, uint32_t metric);
+bool db_value_next(struct db_values *v, struct db_value *out);
 
-/* Checks every index and checksum in the file: `hq verify`. */
+/* Total of one profile and metric, without reading its values. */
+struct db_total { int64_t sum; uint64_t count; };
+struct db_total db_profile_total(const struct db *db, uint32_t profile, uint32_t metric);
+
+/*
+ * Statistics of the inclusive value over the default selection of profiles (all; if any has a rank, those with
+ * one); NULL if the database holds none (derived databases): compute them from the values then.
+ * db_statistics_profiles: over how many profiles.
+ * scope: PROCEDURE, INLINE, LOOP, FILE, MODULE: of its exposed instances.
+ */
+const struct hqdb_statistics *db_context_statistics(const struct db *db, uint32_t metric, uint32_t context);
+const struct hqdb_statistics *db_scope_statistics(const struct db *db, uint32_t metric, uint32_t scope);
+size_t db_statistics_profiles(const struct db *db);
+
+/* The text of a source file kept in the database, NULL if it is not; not NUL-terminated. `path` is a string offset. */
+const char *db_source(const struct db *db, uint32_t path, size_t *bytes);
+
+/* The sections of the file, for `info` and `hq verify`. */
+struct db_section { const char *name; uint32_t index; uint64_t bytes, count; };
+size_t db_section_count(const struct db *db);
+struct db_section db_section(const struct db *db, size_t i);
+uint64_t db_sources_key(const struct db *db);
+
+/* Checks every checksum, index and number in the file: `hq verify`. */
 struct hq_error *db_verify(const struct db *db);
 
 /* The trace of a profile. Any instant is found by binary search in the block index, then decoding one block. */
 struct db_trace_record { uint64_t time_us; uint32_t frame; uint32_t metric; uint32_t weight; };
 struct db_trace_reader;
 struct hq_error *db_trace_open(const struct db *db, uint32_t profile, struct db_trace_reader **out);
+/* How many records there are, and the first and last time; false if there are none. */
+bool db_trace_extent(const struct db_trace_reader *r, uint64_t *records, uint64_t *first_us, uint64_t *last_us);
 /* Positions at the last record at or before time_us (or the first one). */
 void db_trace_seek(struct db_trace_reader *r, uint64_t time_us);
 bool db_trace_next(struct db_trace_reader *r, struct db_trace_record *out);

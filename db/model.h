@@ -71,7 +71,7 @@ uint32_t model_profile(struct model *m, const struct model_profile *profile);
 /* Adds to the value of a frame in a profile. */
 void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count);
 
-/* Adds a trace record; times of a profile must not decrease. */
+/* Adds a trace record, weight in periods; times of a profile must not decrease. */
 void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight);
 
 /* Writes the database file atomically. sources_key identifies the inputs (0: none). */

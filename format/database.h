@@ -1,22 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The database file, DB/hq.db: one file of tagged sections, mapped and used in place.
+ * The database file, DB/hq.db: one file of tagged sections, mapped and used in place. doc/format-database.md
+ * is the manual, with an example byte by byte.
  *
  * Rules for readers
- *  1. All numbers are little endian; every section starts at a multiple of 8. Check magic, major version,
+ *  1. All numbers are little endian; every section starts at a multiple of 16. Check magic, major version,
  *     the checksum of the section table, and that each section lies in the file.
  *  2. Skip sections of an unknown tag. A section's record_size may be larger than the size known here
  *     (later minor versions append fields): step by record_size. Where it is smaller, refuse.
  *  3. A reader never believes an index, offset or count that it has not checked.
- *  4. Section checksums (hash_bytes) are checked by `hq verify`, not on opening: opening costs the same
- *     for any size.
+ *  4. Section checksums are checked by `hq verify`, not on opening: opening costs the same for any size.
+ *     The checksum of n bytes is h = hash_u64(n), then h = hash_combine(h, hash_bytes(piece, 0)) for
+ *     each piece of HQDB_PIECE bytes (the last one may be shorter).
+ *  5. A coded number is unsigned LEB128; a signed one is zigzag coded first ((x << 1) ^ (x >> 63)).
  *
  * The calling context tree is kept at two levels. *Frames* are the call paths as addresses: a frame is an
  * address (code) reached through a parent frame (its call site). *Contexts* are the tree that people see, fused with
  * static structure, in preorder, so that the subtree of context c is the range c .. end-1.
- * Frames are ordered by the LINE context that they fall in, so the frames below any context are a
- * range too: first_frame(c) .. first_frame(end(c)) - 1. Values belong to frames and are kept as
- * prefix sums, so an inclusive value is one subtraction.
+ * Every frame falls into one context: the LINE context of its code, or the THREAD or PARTIAL context. Frames are
+ * ordered by that context, so the frames below any context are a range too:
+ * first_frame(c) .. first_frame(end(c)) - 1 (the last context's range ends with the table). Values belong to frames
+ * and are kept as prefix sums, so an inclusive value is one subtraction.
  */
 #ifndef HQ_FORMAT_DATABASE_H
 #define HQ_FORMAT_DATABASE_H
@@ -29,6 +33,7 @@
 #define HQDB_MAJOR 1
 #define HQDB_MINOR 0
 #define HQDB_NONE UINT32_MAX
+#define HQDB_PIECE 65536u          /* bytes that one step of a section checksum covers */
 
 struct hqdb_header {
     char magic[8];
@@ -49,7 +54,7 @@ struct hqdb_section {
     uint32_t reserved;
     uint64_t offset, bytes;     /* in the file */
     uint64_t count;             /* records */
-    uint64_t checksum;          /* hash_bytes of its bytes */
+    uint64_t checksum;          /* rule 4 */
 };
 static_assert(sizeof(struct hqdb_section) == 48, "layout");
 
@@ -57,26 +62,28 @@ enum hqdb_tag {
     HQDB_STRINGS = 1,   /* NUL-terminated bytes; a string is named by its offset, 0 is "" */
     HQDB_INFO,          /* struct hqdb_info: facts about the run, in order of display */
     HQDB_METRICS,       /* struct hqdb_metric */
-    HQDB_MODULES,       /* struct hqdb_module */
+    HQDB_MODULES,       /* struct hqdb_module, by path and build-id */
     HQDB_SCOPES,        /* struct hqdb_scope, parents first; scope 0 is the root */
     HQDB_ALIASES,       /* uint32_t string: further names of procedures */
-    HQDB_CODES,         /* struct hqdb_code */
+    HQDB_CODES,         /* struct hqdb_code, by module and offset */
     HQDB_FRAMES,        /* struct hqdb_frame */
     HQDB_CONTEXTS,      /* struct hqdb_context; context 0 is the root of all */
-    HQDB_PROFILES,      /* struct hqdb_profile, by host, rank, pid, thread */
+    HQDB_PROFILES,      /* struct hqdb_profile, by host, rank, pid, serial, thread */
     HQDB_SUMS,          /* index = metric: int64_t[frames + 1], prefix sums over all profiles, base units */
     HQDB_COUNTS,        /* index = metric: int64_t[frames + 1], prefix sums of sample counts */
-    HQDB_VALUE_INDEX,   /* uint64_t[profiles * metrics + 1]: start of (profile, metric) in HQDB_VALUES, profile-major */
-    HQDB_VALUES,        /* struct hqdb_value, of one (profile, metric) ordered by frame */
+    HQDB_VALUE_INDEX,   /* struct hqdb_value_index[profiles * metrics + 1], profile-major: where (profile, metric) starts in HQDB_VALUES */
+    HQDB_VALUES,        /* coded bytes: the values of each (profile, metric), ordered by frame */
     HQDB_SCOPE_INDEX,   /* uint64_t[scopes + 1]: start in HQDB_SCOPE_CONTEXTS */
     HQDB_SCOPE_CONTEXTS,/* uint32_t contexts of each scope, ascending */
     HQDB_LOSSES,        /* struct hqdb_loss */
     HQDB_TRACE_INDEX,   /* struct hqdb_trace_block, by profile, then time */
-    HQDB_TRACE,         /* coded trace blocks, see doc/ */
-    HQDB_SOURCES,       /* optional source files */
-    HQDB_STATISTICS,    /* index = metric: per context statistics over profiles */
-    HQDB_CONTEXT_INDEX, /* index = metric: values by context */
-    HQDB_CONTEXT_VALUES,
+    HQDB_TRACE,         /* coded bytes: trace blocks */
+    HQDB_SOURCES,       /* struct hqdb_source: optional source files */
+    HQDB_STATISTICS,    /* index = metric: struct hqdb_statistics[contexts], inclusive values over profiles */
+    HQDB_SCOPE_STATISTICS,  /* index = metric: struct hqdb_statistics[scopes], of the exposed instances of a scope */
+    HQDB_FRAME_VALUE_INDEX, /* index = metric: uint64_t[frames + 1]: where a frame starts in HQDB_FRAME_VALUES */
+    HQDB_FRAME_VALUES,  /* index = metric: coded bytes: the values of each frame, ordered by profile */
+    HQDB_SOURCE_TEXT,   /* bytes of the source files */
 };
 
 struct hqdb_info { uint32_t key, value; };
@@ -122,14 +129,128 @@ static_assert(sizeof(struct hqdb_scope) == 56, "layout");
 struct hqdb_code {              /* an address that was sampled or called from */
     uint64_t offset;            /* link-time address in the module */
     uint32_t module;            /* HQDB_NONE: in no module */
-    uint32_t raw, normal;       /* LINE scopes */
+    uint32_t raw, normal;       /* LINE scopes; of a root frame both the THREAD or PARTIAL scope */
     uint32_t reserved;
 };
 static_assert(sizeof(struct hqdb_code) == 24, "layout");
 
 struct hqdb_frame {
     uint32_t parent;            /* frame of the call site, smaller than itself; HQDB_NONE: at the top */
-    uint32_t code;              /* HQDB_NONE: a THREAD or PARTIAL root, told by its context */
+    uint32_t code;
+};
+static_assert(sizeof(struct hqdb_frame) == 8, "layout");
+
+struct hqdb_context {
+    uint64_t id;                /* hash of the path, the same in every run of a build (language section 2) */
+    uint32_t scope;             /* kind and names: PROCEDURE, INLINE, LOOP, LINE, THREAD, PARTIAL, ROOT */
+    uint32_t parent;            /* context; root's is HQDB_NONE */
+    uint32_t end;               /* one past the last context of its subtree */
+    uint32_t first_frame;       /* first frame in its subtree; root of an empty tree: 0 */
+    uint32_t call_file;         /* string; procedure, inline: the call site; loop, line: 0 */
+    uint32_t call_line;
+};
+static_assert(sizeof(struct hqdb_context) == 32, "layout");
+
+struct hqdb_profile {
+    int32_t rank;               /* -1: none */
+    uint32_t thread;            /* number within its process, 0 the initial thread */
+    uint32_t host;              /* string */
+    uint32_t pid, tid;
+    uint32_t command;           /* string: the executable's path */
+    uint32_t creator_profile;   /* HQDB_NONE: unknown or initial */
+    uint32_t creator_frame;     /* the call path that created the thread; HQDB_NONE unknown */
+    uint64_t start_realtime_ns; /* of its process: trace times count from there */
+    uint64_t start_us, end_us;  /* of the thread, since start_realtime_ns */
+    uint32_t serial;            /* image of the process: counts exec */
+    uint32_t state;             /* enum hqm_state of its process */
+};
+static_assert(sizeof(struct hqdb_profile) == 64, "layout");
+
+/*
+ * The values of one profile and metric are a sequence of
+ *     coded (frame - previous frame), the first one frame + 1
+ *     coded (count << 2 | form)       count: samples
+ *     form 0: sum = count * period    form 1: coded k, sum = (count + k) * period    form 2: coded signed sum
+ * In HQDB_FRAME_VALUES the values of one frame and metric are the same with the profile's number instead of the frame's.
+ */
+enum { HQDB_FORM_COUNT, HQDB_FORM_WEIGHT, HQDB_FORM_SUM };
+struct hqdb_value_index {
+    uint64_t offset;            /* in HQDB_VALUES; the next record's is the end */
+    int64_t sum;                /* total of this profile and metric, base units */
+    uint64_t count;
+};
+static_assert(sizeof(struct hqdb_value_index) == 24, "layout");
+
+/* Of the inclusive value over profiles; only over those with a rank if any profile has one. */
+struct hqdb_statistics {
+    uint64_t count;             /* profiles in which the value is not zero */
+    int64_t sum, min, max;      /* min and max with absent profiles as zero */
+    uint64_t squares[2];        /* sum of squares, a 128-bit number, low half first */
+};
+static_assert(sizeof(struct hqdb_statistics) == 48, "layout");
+
+struct hqdb_loss */
+    HQDB_TRACE_INDEX,   /* struct hqdb_trace_block, by profile, then time */
+    HQDB_TRACE,         /* coded bytes: trace blocks */
+    HQDB_SOURCES,       /* struct hqdb_source: optional source files */
+    HQDB_STATISTICS,    /* index = metric: struct hqdb_statistics[contexts], inclusive values over profiles */
+    HQDB_SCOPE_STATISTICS,  /* index = metric: struct hqdb_statistics[scopes], of the exposed instances of a scope */
+    HQDB_FRAME_VALUE_INDEX, /* index = metric: uint64_t[frames + 1]: where a frame starts in HQDB_FRAME_VALUES */
+    HQDB_FRAME_VALUES,  /* index = metric: coded bytes: the values of each frame, ordered by profile */
+    HQDB_SOURCE_TEXT,   /* bytes of the source files */
+};
+
+struct hqdb_info { uint32_t key, value; };
+static_assert(sizeof(struct hqdb_info) == 8, "layout");
+
+enum { HQDB_METRIC_SAMPLED = 1, HQDB_METRIC_EXACT = 2, HQDB_METRIC_NO_COUNTS = 4, HQDB_METRIC_TRACED = 8 };
+struct hqdb_metric {
+    uint32_t name;              /* lower case, [a-z_][\w:]*: cputime */
+    uint32_t event;             /* as recorded: CPUTIME */
+    uint32_t description;
+    uint16_t dimension;         /* enum hqm_dimension */
+    uint16_t flags;
+    uint64_t period;            /* base units a sample stands for; 0 exact or unknown */
+    double scale;               /* value in seconds, events, bytes = stored integer * scale */
+};
+static_assert(sizeof(struct hqdb_metric) == 32, "layout");
+
+enum { HQDB_MODULE_MAIN = 1, HQDB_MODULE_VDSO = 2 };
+struct hqdb_module {
+    uint32_t path;
+    uint32_t build_id;          /* hexadecimal text, "" none */
+    uint32_t flags;
+    uint32_t note;              /* what could not be read of its structure, "" nothing */
+};
+static_assert(sizeof(struct hqdb_module) == 16, "layout");
+
+/* Static scopes of both structures, raw and normalised, in one table. */
+struct hqdb_scope {
+    uint32_t kind;              /* enum scope_kind */
+    uint32_t parent;            /* scope; root's is HQDB_NONE. module < root, file < module, procedure < file ... */
+    uint32_t name;              /* whole (demangled); loop: ""; line: ""; file, module: path */
+    uint32_t file;              /* string: path */
+    uint32_t line;
+    uint32_t module;            /* in HQDB_MODULES, HQDB_NONE */
+    uint32_t call_file, call_line;  /* inline: where it was inlined */
+    uint32_t ordinal;           /* loop: number within its procedure */
+    uint32_t first_alias, alias_count;  /* in HQDB_ALIASES */
+    uint32_t reserved;
+    uint64_t address;           /* procedure: entry; loop: header */
+};
+static_assert(sizeof(struct hqdb_scope) == 56, "layout");
+
+struct hqdb_code {              /* an address that was sampled or called from */
+    uint64_t offset;            /* link-time address in the module */
+    uint32_t module;            /* HQDB_NONE: in no module */
+    uint32_t raw, normal;       /* LINE scopes; of a root frame both the THREAD or PARTIAL scope */
+    uint32_t reserved;
+};
+static_assert(sizeof(struct hqdb_code) == 24, "layout");
+
+struct hqdb_frame {
+    uint32_t parent;            /* frame of the call site, smaller than itself; HQDB_NONE: at the top */
+    uint32_t code;
 };
 static_assert(sizeof(struct hqdb_frame) == 8, "layout");
 
@@ -173,12 +294,26 @@ struct hqdb_loss {              /* what was lost or is incomplete, by reason */
 };
 static_assert(sizeof(struct hqdb_loss) == 16, "layout");
 
-struct hqdb_trace_block {       /* up to 256 records of one profile */
-    uint64_t offset;            /* in HQDB_TRACE */
+/*
+ * A block of up to HQDB_TRACE_RECORDS records of one profile:
+ *     coded (time - previous time) << 1 | changed    previous of the first: first_us
+ *     if changed: coded metric, coded weight         else as in the record before; of the first: metric 0, weight 1
+ *     coded signed (frame - previous frame)          previous of the first: 0
+ */
+#define HQDB_TRACE_RECORDS 256u
+struct hqdb_trace_block {
+    uint64_t offset;            /* in HQDB_TRACE; its end is the next block's, or the section's */
     uint64_t first_us;          /* time of its first record, since the profile's start_realtime_ns */
     uint32_t profile;
     uint32_t records;
 };
 static_assert(sizeof(struct hqdb_trace_block) == 24, "layout");
+
+struct hqdb_source {            /* a source file as it was when the database was built */
+    uint32_t path;              /* as in scopes */
+    uint32_t reserved;
+    uint64_t offset, bytes;     /* in HQDB_SOURCE_TEXT */
+};
+static_assert(sizeof(struct hqdb_source) == 24, "layout");
 
 #endif
