@@ -72,4 +72,13 @@ struct table *table_create(void);
 void table_destroy(struct table *t);
 struct row *table_add_row(struct table *t);     /* cells allocated for the present columns, blank */
 
+/*
+ * Ids as people see them: 13 digits of base 32, 0-9 and a-z without i, l, o and u, the most significant first,
+ * so that the ids with a common prefix are a range.
+ */
+#define TABLE_ID_TEXT 14
+void table_id_text(char text[TABLE_ID_TEXT], uint64_t id);
+/* The range [*first, *last] of the ids that begin with 1 to 13 digits, of either case; false if it is no such text. */
+bool table_id_range(const char *text, uint64_t *first, uint64_t *last);
+
 #endif

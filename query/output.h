@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Printing the result of a query. One row of output_formats[] and one file of query/output/ per format.
+ *
+ * A format that is `complete` wants every row: the query room does not fold small rows for it
+ * (language section 4). Folded rows that a `limit` left are for people: the complete formats leave them out.
+ *
+ * Everything here is a pure function of the table and the options; only output_detect looks at the
+ * process's terminal and environment.
+ */
+#ifndef HQ_QUERY_OUTPUT_H
+#define HQ_QUERY_OUTPUT_H
+
+#include "common/err.h"
+#include "query/table.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+enum output_colours { COLOURS_NONE, COLOURS_BASIC, COLOURS_256, COLOURS_TRUE };
+
+struct output_options {
+    unsigned width, height;     /* of the terminal; 0: not a terminal, and names are never shortened */
+    enum output_colours colours;
+    bool utf8;                  /* lines and dots beyond ASCII may be used */
+    bool no_percent;            /* without percentages */
+    bool ids;                   /* table, tree: show the context ids */
+};
+
+struct output_format {
+    const char *name;
+    const char *summary;        /* for help and completion */
+    bool complete;
+    struct hq_error *(*write)(const struct table *t, const struct output_options *o, FILE *out);
+};
+
+extern const struct output_format output_formats[];    /* ends with a NULL name */
+
+/* NULL if there is no such format. Names are case-insensitive. */
+const struct output_format *output_find(const char *name);
+
+/* What suits `out`: its terminal's size and colours (none with NO_COLOR or off a terminal), the locale's character set. */
+void output_detect(struct output_options *o, FILE *out);
+
+/* Writes and flushes. HQ_SYSTEM if the stream fails, HQ_USAGE if the table has nothing this format can show. */
+struct hq_error *output_write(const struct output_format *format, const struct table *t,
+                              const struct output_options *o, FILE *out);
+
+/* After a result, on standard error: the notes of the table, then the coverage line. */
+void output_notes(const struct table *t, FILE *err);
+
+/* "12001 of 12345 samples shown, 344 filtered, 3 partial call paths"; false if the coverage is not known. */
+bool output_coverage(const struct table *t, char *text, size_t size);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/output/formats.h"
+#include <inttypes.h>
+#include <langinfo.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+const struct output_format output_formats[] = {
+    { "table", "aligned columns, names last", false, table_write },
+    { "tree", "aligned columns, branches drawn", false, tree_write },
+    { "csv", "comma-separated values (RFC 4180), every row, full precision", true, csv_write },
+    { "tsv", "tab-separated values, every row, full precision", true, tsv_write },
+    { "json", "one JSON object, every row, full precision", true, json_write },
+    { "markdown", "a table for a report or a pull request", false, markdown_write },
+    { "folded", "one line per call path with its own cost, for flame graphs", true, folded_write },
+    { "dot", "call graph for Graphviz", false, dot_write },
+    { 0 },
+};
+
+const struct output_format *output_find(const char *name)
+{
+    for (const struct output_format *f = output_formats; f->name; f++)
+        if (!strcasecmp(f->name, name))
+            return f;
+    return NULL;
+}
+
+static enum output_colours colours_of_terminal(void)
+{
+    const char *none = getenv("NO_COLOR"), *term = getenv("TERM"), *depth = getenv("COLORTERM");
+
+    if ((none && none[0]) || !term || !term[0] || !strcmp(term, "dumb"))
+        return COLOURS_NONE;
+    if (depth && (strstr(depth, "truecolor") || strstr(depth, "24bit")))
+        return COLOURS_TRUE;
+    return strstr(term, "256") ? COLOURS_256 : COLOURS_BASIC;
+}
+
+/* COLUMNS and LINES count only for a terminal that does not tell its size. */
+static unsigned size_from(const char *variable, unsigned told, unsigned otherwise)
+{
+    const char *text = getenv(variable);
+    long n = text ? strtol(text, NULL, 10) : 0;
+
+    return told ? told : n > 0 && n < 10000 ? (unsigned)n : otherwise;
+}
+
+void output_detect(struct output_options *o, FILE *out)
+{
+    struct winsize size = { 0 };
+
+    *o = (struct output_options){ .utf8 = !strcasecmp(nl_langinfo(CODESET), "UTF-8") };
+    if (!isatty(fileno(out)))
+        return;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size))
+        size.ws_col = size.ws_row = 0;
+    o->width = size_from("COLUMNS", size.ws_col, 80);
+    o->height = size_from("LINES", size.ws_row, 24);
+    o->colours = colours_of_terminal();
+}
+
+struct hq_error *output_write(const struct output_format *format, const struct table *t,
+                              const struct output_options *o, FILE *out)
+{
+    HQ_TRY(format->write(t, o, out));
+    if (fflush(out) || ferror(out))
+        return hq_error_errno(HQ_DATA, "cannot write the result");
+    return NULL;
+}
+
+bool output_coverage(const struct table *t, char *text, size_t size)
+{
+    const struct coverage *c = &t->coverage;
+
+    if (!c->known)
+        return false;
+    int len = snprintf(text, size, "%" PRId64 " of %" PRId64 " samples shown", c->shown, c->samples);
+    if (c->filtered && len > 0 && (size_t)len < size)
+        len += snprintf(text + len, size - (size_t)len, ", %" PRId64 " filtered", c->filtered);
+    if (c->partial && len > 0 && (size_t)len < size)
+        snprintf(text + len, size - (size_t)len, ", %" PRId64 " with a partial call path", c->partial);
+    return true;
+}
+
+void output_notes(const struct table *t, FILE *err)
+{
+    char text[160];
+
+    for (size_t i = 0; i < t->notes.len; i++)
+        fprintf(err, "%s\n", t->notes.data[i]);
+    if (output_coverage(t, text, sizeof text))
+        fprintf(err, "%s\n", text);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `as markdown`: a GitHub table; nesting is indentation with no-break spaces. */
+#include "query/output/formats.h"
+#include "query/output/number.h"
+#include "query/output/text.h"
+#include "common/mem.h"
+#include <math.h>
+#include <string.h>
+
+/* Backslashes before what Markdown would read as markup; a tag's < as an entity. */
+static void put_escaped(const char *text, FILE *out)
+{
+    uint32_t c;
+
+    for (size_t len; *text; text += len) {
+        len = text_next(text, &c);
+        if (c < 0x20 || c == 0x7f)
+            fputc(' ', out);
+        else if (c == '<')
+            fputs("&lt;", out);
+        else if (c == TEXT_BAD)
+            fputs("\xef\xbf\xbd", out);
+        else {
+            if (c < 0x80 && strchr("\\|*_`[]~#", (int)c))
+                fputc('\\', out);
+            fwrite(text, 1, len, out);
+        }
+    }
+}
+
+static void put_cell(const struct table *t, const struct output_options *o, size_t c, const struct number_style *style,
+                     const struct cell *cell, FILE *out)
+{
+    char text[NUMBER_MAX];
+    const struct column *column = &t->columns.data[c];
+
+    fputs(" ", out);
+    if (column->type == COLUMN_TEXT) {
+        put_escaped(cell->text ? cell->text : "", out);
+    } else {
+        number_text(text, style, cell->number);
+        fputs(text, out);
+        if (text[0] && style->unit[0])
+            fprintf(out, " %s", style->unit);
+        if (text[0] && isfinite(cell->ci) && cell->ci > 0) {
+            struct number_style plain = *style;
+            plain.sign = false;
+            number_text(text, &plain, cell->ci);
+            fprintf(out, " \xc2\xb1%s", text);
+        }
+        percent_text(text, cell->number, percent_base(column, cell), column->marks_sign);
+        if (text[0] && !o->no_percent)
+            fprintf(out, " (%s)", text);
+    }
+    fputs(" |", out);
+}
+
+static void put_label(const struct table *t, const struct row *r, FILE *out)
+{
+    struct label l;
+
+    label_of(t, r, &l);
+    fputc(' ', out);
+    for (int i = 0; i < r->depth; i++)
+        fputs("&nbsp;&nbsp;", out);
+    if (r->flags & ROW_HOT)
+        fputs("**", out);
+    put_escaped(l.prefix, out);
+    put_escaped(l.name, out);
+    fputs(l.suffix, out);
+    if (r->flags & ROW_HOT)
+        fputs("**", out);
+    if (l.mark[0])
+        fprintf(out, " (%s)", l.mark);
+    if (l.place[0]) {
+        fputc(' ', out);
+        put_escaped(l.place, out);
+    }
+    fputs(" |\n", out);
+}
+
+struct hq_error *markdown_write(const struct table *t, const struct output_options *o, FILE *out)
+{
+    AUTO_FREE struct number_style *styles = xcalloc(t->columns.len + 1, sizeof *styles);
+
+    fputc('|', out);
+    for (size_t c = 0; c < t->columns.len; c++) {
+        if (t->columns.data[c].type == COLUMN_NUMBER)
+            styles[c] = number_style_of(t, c);
+        fputc(' ', out);
+        put_escaped(t->columns.data[c].name, out);
+        fputs(" |", out);
+    }
+    fputs(t->tree ? " scope |\n|" : " name |\n|", out);
+    for (size_t c = 0; c < t->columns.len; c++)
+        fputs(t->columns.data[c].type == COLUMN_NUMBER ? "---:|" : "---|", out);
+    fputs("---|\n", out);
+    for (size_t i = 0; i < t->rows.len; i++) {
+        const struct row *r = &t->rows.data[i];
+        fputc('|', out);
+        for (size_t c = 0; c < t->columns.len; c++)
+            put_cell(t, o, c, &styles[c], &r->cells[c], out);
+        put_label(t, r, out);
+    }
+    return NULL;
+}

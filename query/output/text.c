@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/output/text.h"
+#include <string.h>
+
+size_t text_next(const char *s, uint32_t *c)
+{
+    return utf8_next(s, 4, c);      /* the NUL ends it */
+}
+
+struct range { uint32_t first, last; };
+
+/* Characters that move or hide what stands around them. */
+static const struct range controls[] = {
+    { 0, 0x1f }, { 0x7f, 0x9f }, { 0x200e, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0, 0 },
+};
+
+static bool in_ranges(const struct range *r, uint32_t c)
+{
+    for (; r->last; r++)
+        if (c >= r->first && c <= r->last)
+            return true;
+    return false;
+}
+
+/* A terminal without UTF-8 gets as many question marks as the character has columns. */
+static void put_char(const char *s, size_t len, uint32_t c, size_t width, bool utf8, FILE *out)
+{
+    if (in_ranges(controls, c) || (c >= 0x80 && !utf8))
+        fprintf(out, "%.*s", (int)width, "??");
+    else if (c == TEXT_BAD)
+        fputs("\xef\xbf\xbd", out);
+    else
+        fwrite(s, 1, len, out);
+}
+
+/* Writes the characters of s that lie in the columns from .. to. */
+static void put_columns(const char *s, size_t from, size_t to, bool utf8, FILE *out)
+{
+    size_t at = 0;
+    uint32_t c;
+
+    while (*s) {
+        size_t len = text_next(s, &c), width = utf8_width_n(s, len);
+        if (at >= from && at + width <= to)
+            put_char(s, len, c, width, utf8, out);
+        at += width;
+        s += len;
+    }
+}
+
+void text_put(const char *s, bool utf8, FILE *out)
+{
+    put_columns(s, 0, SIZE_MAX, utf8, out);
+}
+
+void text_put_short(const char *s, size_t width, bool utf8, FILE *out)
+{
+    size_t whole = utf8_width(s), dots = utf8 ? 1 : 3;
+
+    if (whole <= width || width <= dots) {
+        text_put(s, utf8, out);
+        return;
+    }
+    size_t head = (width - dots) / 3, tail = width - dots - head;
+    put_columns(s, 0, head, utf8, out);
+    fputs(utf8 ? "\xe2\x80\xa6" : "...", out);
+    put_columns(s, whole - tail, SIZE_MAX, utf8, out);
+}
+
+void text_put_valid(const char *s, FILE *out)
+{
+    uint32_t c;
+
+    while (*s) {
+        size_t len = text_next(s, &c);
+        if (c == TEXT_BAD)
+            fputs("\xef\xbf\xbd", out);
+        else
+            fwrite(s, 1, len, out);
+        s += len;
+    }
+}
+
+const char *text_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *kind_name(enum scope_kind kind)
+{
+    static const char *const names[SCOPE_KINDS] = {
+        [SCOPE_ROOT] = "root", [SCOPE_THREAD] = "thread", [SCOPE_PROCEDURE] = "procedure", [SCOPE_INLINE] = "inline",
+        [SCOPE_LOOP] = "loop", [SCOPE_LINE] = "line", [SCOPE_CALL] = "call", [SCOPE_MODULE] = "module",
+        [SCOPE_FILE] = "file", [SCOPE_PARTIAL] = "root",
+    };
+    return kind < SCOPE_KINDS ? names[kind] : "root";
+}
+
+static void place_text(char *text, size_t size, const char *file, uint32_t line)
+{
+    if (line)
+        snprintf(text, size, "%.255s:%u", text_base(file), line);
+    else
+        snprintf(text, size, "%.255s", text_base(file));
+}
+
+const char *row_name(const struct row *r, char own[ROW_NAME_MAX])
+{
+    bool unnamed = !r->name[0] || !strcmp(r->name, kind_name(r->kind));
+
+    if (!unnamed || !r->file || (r->kind != SCOPE_LOOP && r->kind != SCOPE_LINE))
+        return r->name[0] ? r->name : kind_name(r->kind);
+    size_t at = r->kind == SCOPE_LOOP ? 8 : 0;
+    memcpy(own, "loop at ", 8);
+    place_text(own + at, ROW_NAME_MAX - at, r->file, r->line);
+    return own;
+}
+
+static void place_label(const struct table *t, const struct row *r, struct label *l)
+{
+    char place[300];
+
+    if (r->call_file) {
+        place_text(place, sizeof place, r->call_file, r->call_line);
+        snprintf(l->place, sizeof l->place, "[%s]", place);
+    } else if (r->kind != SCOPE_PROCEDURE && r->kind != SCOPE_INLINE) {
+        return;
+    } else if (r->file && !t->tree) {
+        place_text(l->place, sizeof l->place, r->file, r->line);
+    } else if (!r->file && r->module) {
+        snprintf(l->place, sizeof l->place, "(%.255s)", text_base(r->module));
+    }
+}
+
+void label_of(const struct table *t, const struct row *r, struct label *l)
+{
+    l->prefix = l->suffix = l->mark = "";
+    l->place[0] = 0;
+    if (r->flags & ROW_FOLDED) {
+        l->prefix = strncmp(r->name, "...", 3) ? "... " : "";
+        l->name = r->name;
+        return;
+    }
+    l->name = row_name(r, l->own);
+    if (r->kind == SCOPE_INLINE)
+        l->prefix = "[I] ";
+    place_label(t, r, l);
+    if (r->flags & ROW_ANCESTOR) {
+        l->prefix = r->kind == SCOPE_INLINE ? "([I] " : "(";
+        l->suffix = ")";
+    }
+    l->mark = r->flags & ROW_NEW ? "new" : r->flags & ROW_GONE ? "gone" : r->flags & ROW_RECURSIVE ? "recursive" : "";
+}
+
+size_t label_width(const struct label *l)
+{
+    size_t width = strlen(l->prefix) + utf8_width(l->name) + strlen(l->suffix);
+    if (l->place[0])
+        width += 2 + utf8_width(l->place);
+    if (l->mark[0])
+        width += 3 + strlen(l->mark);
+    return width;
+}

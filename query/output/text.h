@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names as text: what a row is called, how wide it is on a terminal, and how it is kept from doing harm there.
+ * Names come from binaries and file systems: they may hold any byte.
+ */
+#ifndef HQ_QUERY_OUTPUT_TEXT_H
+#define HQ_QUERY_OUTPUT_TEXT_H
+
+#include "common/str.h"
+#include "query/table.h"
+#include <stdio.h>
+
+/* utf8_next for a text that is not at its end: returns the bytes of the character; *c is TEXT_BAD where s is no UTF-8. */
+#define TEXT_BAD 0xfffdu
+size_t text_next(const char *s, uint32_t *c);
+
+/* Writes s for a terminal: what would control it becomes '?'; without utf8 all that is not ASCII does too. */
+void text_put(const char *s, bool utf8, FILE *out);
+/* The same, shortened in the middle to `width` columns; more of the end is kept than of the start. */
+void text_put_short(const char *s, size_t width, bool utf8, FILE *out);
+/* Writes s as UTF-8 that is valid whatever s was. */
+void text_put_valid(const char *s, FILE *out);
+
+/* The last component of a path. */
+const char *text_base(const char *path);
+
+/* The kind as the language names it: "procedure"; a partial root is a "root". */
+const char *kind_name(enum scope_kind kind);
+
+/* The name of a row; where it has none, one made up in `own`: `loop at solver.c:120`. */
+#define ROW_NAME_MAX 320
+const char *row_name(const struct row *r, char own[ROW_NAME_MAX]);
+
+/*
+ * What a row is called on one line, prefix name suffix, then the place: `[I] push_back  [main.cc:7]`,
+ * `loop at solver.c:120`, `... 37 more`; `(main)` is kept only as an ancestor.
+ */
+struct label {
+    const char *prefix, *name, *suffix;
+    const char *mark;   /* "new", "gone", "recursive" or "" */
+    char place[320];    /* "[solver.c:120]": the call site; "solver.c:33", "(libc.so.6)": where it is defined; or "" */
+    char own[ROW_NAME_MAX];
+};
+void label_of(const struct table *t, const struct row *r, struct label *l);
+size_t label_width(const struct label *l);
+
+#endif
