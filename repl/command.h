@@ -10,22 +10,17 @@
 #define HQ_REPL_COMMAND_H
 
 #include "common/err.h"
-
-struct opt;
+#include "common/opt.h"
 
 struct command {
-    const char *name;           /* build */
-    const char *summary;        /* half a line, lower case, no full stop: "build the database of a measurement directory" */
-    const char *usage;          /* what follows the name: "[-o DB] [--] COMMAND [ARG]..."; further lines are alternatives */
-    const char *notes;          /* paragraphs and examples for --help and the man page; NULL: none */
-    const struct opt *options;  /* rows of common/opt.h, ended by a zero row; NULL: none */
-    /* argv[0] is the command's name, argv[argc] is NULL. Returns the exit status, enum hq_status. */
-    int (*run)(int argc, char **argv);
+    struct opt_command cmd;     /* name, usage (what follows the name), summary, description, options */
+    /* The command line is parsed: options and operands. Returns the exit status, enum hq_status (record: the program's). */
+    int (*run)(const struct opt_args *args);
 };
 
 /*
- * `hq NAME --help` is answered before run() is called; it counts up to the first word that is no option or
- * to `--`, so `hq record ./a.out --help` reaches a.out.
+ * Finds the command of a command line in the table (ended by NULL), answers --help and --version, parses the options
+ * and runs it. Returns the exit status.
  */
 int command_main(const struct command *const *table, int argc, char **argv);
 
@@ -33,10 +28,12 @@ int command_main(const struct command *const *table, int argc, char **argv);
 int exit_worse(int a, int b);
 
 /*
- * Ends a command with an error: prints "hq NAME: sentence" on standard error, with a pointer to `hq NAME --help` if
- * the usage was wrong, frees the error and returns its exit status. NULL gives 0, so that a command may end with
- * `return command_fail("build", error);`.
+ * Ends a command with an error: prints "hq NAME: sentence" on standard error, frees the error and returns its
+ * exit status. NULL gives 0, so that a command may end with `return command_fail("build", error);`.
  */
 int command_fail(const char *name, struct hq_error *error);
+
+/* The same for operands that are missing or too many, with a pointer to `hq NAME --help`: returns HQ_USAGE. */
+int command_usage(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif
