@@ -28,45 +28,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 # hpcc reads its problem from hpccinf.txt in the current directory and writes its results there.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# One value (or a list) per line; what follows it is for people. The size of the problem is N, the grid is 1 x 2 ranks.
-cat >"$scratch/hpccinf.txt" <<INPUT
-hpcc input
-written by tests/demo.sh
-HPL.out  output file
-8        output device (8: the file)
-1        number of problem sizes
-${HQ_DEMO_SIZE:-2500}     N
-1        number of block sizes
-80       NB
-0        process mapping by rows
-1        number of process grids
-1        P
-2        Q
-16.0     threshold
-1        number of panel factorisations
-2        right
-1        number of stopping criteria
-4        NBMIN
-1        number of panels in recursion
-2        NDIV
-1        number of recursive panel factorisations
-1        Crout
-1        number of broadcasts
-1        modified ring
-1        number of lookahead depths
-1        depth
-2        swapping: mix
-64       swapping threshold
-0        L1 transposed
-0        U transposed
-1        equilibration
-8        alignment
-separator
-0        additional problem sizes for PTRANS
-0        values
-0        additional block sizes for PTRANS
-0        values
-INPUT
+sed "s/^2500 /${HQ_DEMO_SIZE:-2500} /" tests/hpccinf.txt >"$scratch/hpccinf.txt"
 
 # show COMMAND...: the command line as typed, with quotes where the shell needs them, then what it does.
 show() {

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/file.h"
+#include "common/mem.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- reading ---- */
+
+static const char *kind_of(mode_t mode)
+{
+    return S_ISDIR(mode) ? "a directory" : S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : S_ISFIFO(mode) ? "a pipe"
+         : S_ISSOCK(mode) ? "a socket" : "something else";
+}
+
+static struct hq_error *map_fd(int fd, const char *path, struct file_map *out)
+{
+    struct stat st;
+
+    if (fstat(fd, &st) != 0)
+        return hq_error_errno(HQ_DATA, "%s: cannot be examined", path);
+    if (!S_ISREG(st.st_mode))
+        return hq_error_new(HQ_DATA, "%s: is %s, not a file", path, kind_of(st.st_mode));
+    if (st.st_size > 0) {
+        void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+
+        if (p == MAP_FAILED)
+            return hq_error_errno(HQ_DATA, "%s: cannot be mapped into memory", path);
+        out->mapping = p;
+    }
+    out->data = out->mapping ? out->mapping : (const uint8_t *)"";
+    out->size = (size_t)st.st_size;
+    out->path = xstrdup(path);
+    return NULL;
+}
+
+struct hq_error *file_map_open(const char *path, struct file_map *out)
+{
+    *out = (struct file_map){0};
+    /* O_NONBLOCK: opening a pipe that nobody writes to would wait. */
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+    if (fd < 0)
+        return hq_error_errno(HQ_DATA, "%s: cannot be opened", path);
+    return map_fd(fd, path, out);
+}
+
+void file_map_close(struct file_map *map)
+{
+    if (map->mapping)
+        munmap(map->mapping, map->size);
+    free(map->path);
+    *map = (struct file_map){0};
+}
+
+struct hq_error *file_read(const char *path, struct str *out, size_t limit)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return hq_error_errno(HQ_DATA, "%s: cannot be opened", path);
+    for (;;) {
+        char buffer[16384];
+        ssize_t n = read(fd, buffer, sizeof buffer);
+
+        if (n == 0)
+            return NULL;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return hq_error_errno(HQ_DATA, "%s: cannot be read", path);
+        if (out->len > limit || (size_t)n > limit - out->len)
+            return hq_error_new(HQ_DATA, "%s: is longer than the %zu bytes that are read from such a file", path, limit);
+        str_addn(out, buffer, (size_t)n);
+    }
+}
+
+/* ---- paths ---- */
+
+char *file_join(const char *a, const char *b)
+{
+    size_t n = strlen(a);
+
+    if (n == 0 || b[0] == '/')
+        return xstrdup(b);
+    return xasprintf("%s%s%s", a, a[n - 1] == '/' ? "" : "/", b);
+}
+
+char *file_dirname(const char *path)
+{
+    size_t n = strlen(path);
+
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return n ? xstrndup(path, n) : xstrdup(".");
+}
+
+const char *file_basename(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+char *file_expand_home(const char *path)
+{
+    const char *home = getenv("HOME");
+
+    if (path[0] != '~' || (path[1] != '/' && path[1] != '\0') || !home || !*home)
+        return xstrdup(path);
+    return path[1] ? file_join(home, path + 2) : xstrdup(home);
+}
+
+static char *user_dir(const char *variable, const char *below_home)
+{
+    const char *dir = getenv(variable), *home = getenv("HOME");
+
+    if (dir && dir[0] == '/')
+        return file_join(dir, "hq");
+    if (home && home[0] == '/')
+        return xasprintf("%s/%s/hq", home, below_home);
+    return NULL;
+}
+
+char *file_cache_dir(void)
+{
+    return user_dir("XDG_CACHE_HOME", ".cache");
+}
+
+char *file_state_dir(void)
+{
+    return user_dir("XDG_STATE_HOME", ".local/state");
+}
+
+char *file_config_dir(void)
+{
+    return user_dir("XDG_CONFIG_HOME", ".config");
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Files: mapping, atomic writing, paths, directories, locks, and the user's own directories. Errors are HQ_DATA sentences that begin with
+ * the path. Returned paths are malloc'ed and belong to the caller. Not for signal handlers.
+ */
+#ifndef HQ_COMMON_FILE_H
+#define HQ_COMMON_FILE_H
+
+#include "common/err.h"
+#include "common/str.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- reading ---- */
+
+/*
+ * A regular file in memory, read-only. An empty file has data != NULL and size 0. If somebody truncates the file in place meanwhile, access
+ * ends in SIGBUS: this project's own files are only ever replaced by rename.
+ */
+struct file_map {
+    const uint8_t *data;
+    size_t size;
+    char *path;
+    void *mapping;              /* private: NULL for an empty file */
+};
+
+/* Refuses directories, devices, pipes, and does not wait on them. */
+struct hq_error *file_map_open(const char *path, struct file_map *out);
+/* A zeroed map is allowed. */
+void file_map_close(struct file_map *map);
+
+/* Adds the content of a file of any kind (also in /proc, or a pipe) to out, which must not become longer than `limit` bytes. */
+struct hq_error *file_read(const char *path, struct str *out, size_t limit);
+
+/* ---- writing ---- */
+
+/*
+ * Writes to a temporary file beside the target and renames it over the target when all is on the disk, so a reader sees the old file or
+ * the whole new one. Write errors are kept and reported by file_writer_commit. A target that is a device or pipe (`-o /dev/stdout`) is written
+ * directly. Every opened writer ends with commit or discard.
+ */
+struct file_writer {
+    FILE *file;                 /* may be used with stdio */
+    char *path;
+    char *temp;                 /* private: NULL when written directly */
+    uint64_t offset;            /* bytes written through file_writer_write and _pad */
+    int write_errno;            /* private: the first error, 0 none */
+};
+
+struct hq_error *file_writer_open(struct file_writer *w, const char *path);
+void file_writer_write(struct file_writer *w, const void *data, size_t n);
+/* Zero bytes until offset is a multiple of align, a power of two up to 4096. */
+void file_writer_pad(struct file_writer *w, size_t align);
+/* Overwrites n bytes at an earlier offset; the end of the file stays where it is. Not for pipes. */
+void file_writer_patch(struct file_writer *w, uint64_t offset, const void *data, size_t n);
+/* Flush, fsync, rename. On an error the temporary file is removed and the target is as it was. */
+struct hq_error *file_writer_commit(struct file_writer *w);
+/* Removes the temporary file. Nothing happens after commit, or on a zeroed writer. */
+void file_writer_discard(struct file_writer *w);
+
+/* ---- paths: text only ---- */
+
+/* a/b; only b if it is absolute or a is empty. */
+char *file_join(const char *a, const char *b);
+/* As dirname(1): "a/b" -> "a", "/a" -> "/", "a" -> ".", trailing slashes ignored. */
+char *file_dirname(const char *path);
+/* The part of path after the last slash, in place: "a/b" -> "b", "a/" -> "". */
+const char *file_basename(const char *path);
+/* path with HOME for a leading "~/" ("~" alone too); a copy of path otherwise or without HOME. */
+char *file_expand_home(const char *path);
+
+/* ---- directories ---- */
+
+bool file_exists(const char *path);     /* anything, symbolic links followed */
+bool file_is_dir(const char *path);
+/* *empty for a directory without entries. An error if it cannot be read. */
+struct hq_error *file_dir_is_empty(const char *path, bool *empty);
+/* mkdir -p: no error if it is there already. */
+struct hq_error *file_make_dirs(const char *path);
+/* rm -rf: symbolic links are removed, not followed; no error if there is nothing. */
+struct hq_error *file_remove_tree(const char *path);
+
+/* ---- advisory locks ---- */
+
+/* Held by this process (flock) until file_unlock or its end. The lock file is created and left behind. */
+struct file_lock {
+    int fd;                     /* -1: not held */
+};
+
+/* *got tells whether the lock is ours; that somebody else has it is no error. */
+struct hq_error *file_lock_try(const char *path, struct file_lock *lock, bool *got);
+struct hq_error *file_lock_wait(const char *path, struct file_lock *lock);
+void file_unlock(struct file_lock *lock);
+
+/* ---- the user's directories (XDG base directory specification), with "hq" appended; not created ---- */
+
+/* XDG_CACHE_HOME or ~/.cache. NULL if neither it nor HOME is an absolute path: do without. */
+char *file_cache_dir(void);
+/* XDG_STATE_HOME or ~/.local/state */
+char *file_state_dir(void);
+/* XDG_CONFIG_HOME or ~/.config */
+char *file_config_dir(void);
+
+#endif

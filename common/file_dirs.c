@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Directories and locks of file.h. */
+#include "common/file.h"
+#include "common/mem.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool file_exists(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0;
+}
+
+bool file_is_dir(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+struct hq_error *file_dir_is_empty(const char *path, bool *empty)
+{
+    DIR *dir = opendir(path);
+    const struct dirent *e;
+
+    *empty = true;
+    if (!dir)
+        return hq_error_errno(HQ_DATA, "%s: cannot be opened as a directory", path);
+    while (*empty && (e = readdir(dir)))
+        if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+            *empty = false;
+    closedir(dir);
+    return NULL;
+}
+
+/* Several processes may make the same directories at the same time, so "it exists" is never an error by itself. */
+struct hq_error *file_make_dirs(const char *path)
+{
+    AUTO_FREE char *p = xstrdup(path);
+
+    for (char *slash = p; *slash; ) {
+        slash += strspn(slash, "/");
+        slash += strcspn(slash, "/");
+        char kept = *slash;
+
+        *slash = '\0';
+        if (mkdir(p, 0777) != 0 && !file_is_dir(p))
+            return hq_error_errno(HQ_DATA, "%s: cannot be made a directory", p);
+        *slash = kept;
+    }
+    return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path) != 0 && errno != ENOENT ? -1 : 0;
+}
+
+struct hq_error *file_remove_tree(const char *path)
+{
+    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) != 0 && errno != ENOENT)
+        return hq_error_errno(HQ_DATA, "%s: cannot be removed", path);
+    return NULL;
+}
+
+static struct hq_error *lock_file(const char *path, struct file_lock *lock, int how)
+{
+    int rc;
+
+    lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (lock->fd < 0)
+        return hq_error_errno(HQ_DATA, "%s: cannot be opened as a lock file", path);
+    do
+        rc = flock(lock->fd, LOCK_EX | how);
+    while (rc != 0 && errno == EINTR);
+    if (rc == 0)
+        return NULL;
+    struct hq_error *err = errno == EWOULDBLOCK ? NULL : hq_error_errno(HQ_DATA, "%s: cannot be locked", path);
+
+    file_unlock(lock);
+    return err;
+}
+
+struct hq_error *file_lock_try(const char *path, struct file_lock *lock, bool *got)
+{
+    struct hq_error *err = lock_file(path, lock, LOCK_NB);
+
+    *got = !err && lock->fd >= 0;
+    return err;
+}
+
+struct hq_error *file_lock_wait(const char *path, struct file_lock *lock)
+{
+    return lock_file(path, lock, 0);
+}
+
+void file_unlock(struct file_lock *lock)
+{
+    if (lock->fd >= 0)
+        close(lock->fd);
+    lock->fd = -1;
+}

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 300
+"""hpcc under an MPI launcher with two ranks, recorded from outside and from inside each rank."""
+
+import subprocess
+
+from lib import *
+
+top = os.environ["TOP"]
+hpcc = shutil.which("hpcc")
+libraries = subprocess.run(["ldd", hpcc], capture_output=True, text=True).stdout
+launcher = "mpirun.mpich" if "libmpich" in libraries else "mpirun.openmpi"
+with open(f"{top}/tests/hpccinf.txt") as f, open(f"{TMP}/hpccinf.txt", "w") as g:
+    g.write(f.read().replace("2500 ", "1500 "))
+
+
+def judge(db, what):
+    full_paths(db, 0.99, what)
+    nothing_above_total(db, what)
+    whole = total(db)
+    ranks = {r["name"] for r in ask(db, "profiles")["rows"]}
+    check(len(ranks) >= 2, f"{what}: profiles of both ranks are there: {sorted(ranks)[:6]}")
+    procedures = ask(db, "procedures")
+    names = {r["name"] for r in procedures["rows"]}
+    row = find(procedures, "main")
+    check(row is not None and value(procedures, row, "cputime") > 0.7 * whole, f"{what}: main has most of the cost")
+    check(any("HPL_" in n for n in names), f"{what}: HPL is among the procedures")
+    check(any("fft" in n.lower() for n in names), f"{what}: FFT is among the procedures")
+    mpi = ask(db, 'callers of "*MPI_*"')
+    check(any(r["depth"] == 0 and "MPI_" in r["name"] for r in mpi["rows"]), f"{what}: MPI procedures have callers")
+    dgemm = sum(value(procedures, r, "cputime.x") for r in procedures["rows"] if "gemm" in r["name"].lower() or (r["module"] or "").find("blas") >= 0)
+    check(dgemm > 0.1 * whole, f"{what}: the BLAS has {dgemm / whole:.3f} of the cost")
+
+
+status, out, err = run(HQ, "record", "-o", "outside.hq", "--", launcher, "-n", "2", hpcc)
+check(status == 0, f"hq record -- {launcher}: {status} {err[-500:]}")
+judge("outside.hq", "recorded from outside")
+
+status, out, err = run(launcher, "-n", "2", HQ, "record", "-o", "inside.hq", "--", hpcc)
+check(status == 0, f"{launcher} hq record: {status} {err[-500:]}")
+judge("inside.hq", "recorded in each rank")
+finish()
