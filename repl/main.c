@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/command.h"
+#include <locale.h>
 
 /* In the order of `hq --help`: from a first recording to what only few need. */
 static const struct command *const table[] = {
@@ -8,5 +9,7 @@ static const struct command *const table[] = {
 
 int main(int argc, char **argv)
 {
+    /* For the width of characters only: numbers are written and read with a point. */
+    setlocale(LC_CTYPE, "");
     return command_main(table, argc, argv);
 }
