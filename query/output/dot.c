@@ -99,11 +99,11 @@ static void put_cost(const char *what, const struct number_style *style, double 
 {
     char number[NUMBER_MAX], percent[NUMBER_MAX];
 
-    number_text(number, style, value);
+    const char *unit = number_text(number, style, value);
     if (!number[0])
         return;
     percent_text(percent, value, total, false);
-    fprintf(out, "\\n%s%s%s%s%s%s%s", what, number, style->unit[0] ? " " : "", style->unit,
+    fprintf(out, "\\n%s%s%s%s%s%s%s", what, number, unit[0] ? " " : "", unit,
             percent[0] ? " (" : "", percent, percent[0] ? ")" : "");
 }
 
@@ -148,9 +148,9 @@ static void put_edge(const struct edge *e, const struct number_style *style, dou
 {
     char text[NUMBER_MAX];
 
-    number_text(text, style, e->cost);
+    const char *unit = number_text(text, style, e->cost);
     fprintf(out, "  n%u -> n%u [label=\"%s%s%s\", penwidth=%.1f%s];\n", e->from, e->to, text,
-            text[0] && style->unit[0] ? " " : "", text[0] ? style->unit : "",
+            unit[0] ? " " : "", unit,
             1 + 4 * (total > 0 && e->cost > 0 ? fmin(1, e->cost / total) : 0), e->recursive ? ", style=dashed" : "");
 }
 

@@ -69,6 +69,9 @@ int guides_put(struct guides *g, size_t index, const struct output_options *o, F
     int depth = depth_of(g->table, index), shown = depth < g->deepest ? depth : g->deepest;
     int width = shown * g->step;
 
+    g->open[depth] = g->has_next[index];
+    if (shown == 0)
+        return 0;
     paint_on(PAINT_DIM, o, out);
     for (int level = 1; level <= shown; level++) {
         const char *text = guide_text(g, index, level < shown ? level : depth, o->utf8);
@@ -78,6 +81,5 @@ int guides_put(struct guides *g, size_t index, const struct output_options *o, F
     if (depth > shown)
         width += fprintf(out, "+%d ", depth - shown);
     paint_off(PAINT_DIM, o, out);
-    g->open[depth] = g->has_next[index];
     return width;
 }

@@ -43,7 +43,7 @@ static void put_columns(const struct table *t, FILE *out)
         fputs(",\"metric\":", out);
         json_text(c->metric, out);
         fputs(",\"scope\":", out);
-        json_text(scope_name(c->scope), out);
+        json_text(c->type == COLUMN_NUMBER ? scope_name(c->scope) : NULL, out);
         fputs(",\"unit\":", out);
         json_text(unit[0] ? unit : NULL, out);
         fputc('}', out);

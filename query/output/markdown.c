@@ -38,10 +38,10 @@ static void put_cell(const struct table *t, const struct output_options *o, size
     if (column->type == COLUMN_TEXT) {
         put_escaped(cell->text ? cell->text : "", out);
     } else {
-        number_text(text, style, cell->number);
+        const char *unit = number_text(text, style, cell->number);
         fputs(text, out);
-        if (text[0] && style->unit[0])
-            fprintf(out, " %s", style->unit);
+        if (unit[0])
+            fprintf(out, " %s", unit);
         if (text[0] && isfinite(cell->ci) && cell->ci > 0) {
             struct number_style plain = *style;
             plain.sign = false;

@@ -37,7 +37,7 @@ static int decimals_for(double shown)
 
 struct number_style number_style_for(enum dim dim, double largest, bool whole)
 {
-    struct number_style s = { .factor = 1, .unit = "" };
+    struct number_style s = { .factor = 1, .unit = "", .base_unit = dim_unit(dim) };
     struct scale scale = { 1, "" };
 
     if (whole && largest < 1e7 && dim != DIM_SECONDS && dim != DIM_BYTES)
@@ -102,21 +102,26 @@ static bool is_nothing(const char *digits)
     return digits[strspn(digits, "-+0.")] == 0;
 }
 
-void number_text(char text[NUMBER_MAX], const struct number_style *s, double value)
+const char *number_text(char text[NUMBER_MAX], const struct number_style *s, double value)
 {
+    double shown = value / s->factor;
+    const char *plus = s->sign && value > 0 ? "+" : "", *unit = s->unit;
+
     text[0] = 0;
     if (!isfinite(value) || (value == 0 && !s->zero))
-        return;
-    double shown = value / s->factor;
-    const char *plus = s->sign && value > 0 ? "+" : "";
-    int len;
-    if (s->decimals >= 0 && fabs(shown) < 1e15)
-        len = snprintf(text, NUMBER_MAX, "%s%.*f", plus, s->decimals, shown);
+        return "";
+    if (value == 0)
+        snprintf(text, NUMBER_MAX, "0");
+    else if (s->decimals >= 0 && fabs(shown) < 1e15)
+        snprintf(text, NUMBER_MAX, "%s%.*f", plus, s->decimals, shown);
     else
-        len = snprintf(text, NUMBER_MAX, "%s%.3e", plus, shown);
-    if (value != 0 && len > 0 && is_nothing(text))
-        snprintf(text, NUMBER_MAX, "%s%.0e", plus, shown);
+        snprintf(text, NUMBER_MAX, "%s%.3e", plus, shown);
+    if (value != 0 && is_nothing(text)) {
+        snprintf(text, NUMBER_MAX, "%s%.*g", plus, fabs(value) < 1 ? 2 : 4, value);
+        unit = s->base_unit;
+    }
     point_text(text);
+    return unit;
 }
 
 void percent_text(char text[NUMBER_MAX], double value, double base, bool sign)

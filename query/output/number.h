@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Numbers as people read them: one unit for a whole column, four significant digits of its largest value,
- * blank for nothing. What would round to 0 in the column's unit prints in scientific notation
- * instead, so that only what is nothing looks like nothing.
+ * blank for nothing. What would round to 0 in the column's unit prints in the base unit instead (`4e-05 s`, `3`), so that
+ * only what is nothing looks like nothing.
  */
 #ifndef HQ_QUERY_OUTPUT_NUMBER_H
 #define HQ_QUERY_OUTPUT_NUMBER_H
@@ -14,6 +14,7 @@
 struct number_style {
     double factor;              /* shown = value / factor */
     const char *unit;           /* "ms"; "" none */
+    const char *base_unit;      /* "s" */
     int decimals;               /* negative: scientific */
     bool sign;                  /* + before positive values */
     bool zero;                  /* 0 is a value of its own (a rank, a count), not nothing */
@@ -24,8 +25,8 @@ struct number_style number_style_of(const struct table *t, size_t index);
 /* The same for values up to `largest` in magnitude; whole: all are integers. */
 struct number_style number_style_for(enum dim dim, double largest, bool whole);
 
-/* Blank (""), or the number without its unit. */
-void number_text(char text[NUMBER_MAX], const struct number_style *s, double value);
+/* Blank (""), or the number without its unit; returns the unit, "" for none. */
+const char *number_text(char text[NUMBER_MAX], const struct number_style *s, double value);
 /* "41.3%"; "" where there is no base. */
 void percent_text(char text[NUMBER_MAX], double value, double base, bool sign);
 /* The shortest decimal that reads back as the same number: for JSON and CSV. "" for NaN and infinities. */

@@ -65,18 +65,22 @@ static void ci_text(char text[NUMBER_MAX], const struct number_style *s, const s
     plain.sign = false;
     plain.zero = true;
     text[0] = 0;
-    if (isfinite(cell->number) && (cell->number != 0 || s->zero))
-        number_text(text, &plain, cell->ci);
+    if (!isfinite(cell->number) || (cell->number == 0 && !s->zero))
+        return;
+    const char *unit = number_text(text, &plain, cell->ci);
+    if (text[0] && unit != s->unit)
+        memcpy(text, "0", 2);       /* narrower than what the column shows */
 }
 
 static void make_room(struct screen *s, struct layout *l, const struct cell *cell)
 {
     char text[NUMBER_MAX];
 
-    number_text(text, &l->style, cell->number);
+    const char *unit = number_text(text, &l->style, cell->number);
     if (!text[0])
         return;
     widen(&l->number, text);
+    widen(&l->unit, unit);
     ci_text(text, &l->style, cell);
     widen(&l->ci, text);
     percent_text(text, cell->number, percent_base(l->column, cell), l->style.sign);
@@ -89,6 +93,11 @@ static struct cell total_cell(const struct layout *l)
     return (struct cell){ .number = l->percent ? l->column->total : NAN, .base = NAN, .ci = NAN };
 }
 
+static int parts_width(const struct layout *l)
+{
+    return l->number + (l->ci ? l->ci + 2 : 0) + (l->unit ? l->unit + 1 : 0) + (l->percent ? l->percent + 2 : 0);
+}
+
 static void lay_out_numbers(struct screen *s, struct layout *l)
 {
     l->style = number_style_of(s->t, l->index);
@@ -96,8 +105,7 @@ static void lay_out_numbers(struct screen *s, struct layout *l)
         make_room(s, l, &s->t->rows.data[i].cells[l->index]);
     struct cell total = total_cell(l);
     make_room(s, l, &total);
-    l->unit = l->number ? (int)strlen(l->style.unit) : 0;
-    l->width = l->number + (l->ci ? l->ci + 2 : 0) + (l->unit ? l->unit + 1 : 0) + (l->percent ? l->percent + 2 : 0);
+    l->width = parts_width(l);
 }
 
 static void lay_out_columns(struct screen *s)
@@ -147,14 +155,13 @@ static enum paint paint_of_share(double value, double base)
 static void put_number_cell(struct screen *s, const struct layout *l, const struct cell *cell, bool dim)
 {
     char text[NUMBER_MAX];
-    int parts = l->number + (l->ci ? l->ci + 2 : 0) + (l->unit ? l->unit + 1 : 0) + (l->percent ? l->percent + 2 : 0);
+    const char *unit = number_text(text, &l->style, cell->number);
 
-    number_text(text, &l->style, cell->number);
     if (!text[0]) {
         spaces(l->width, s->out);
         return;
     }
-    spaces(l->width - parts, s->out);
+    spaces(l->width - parts_width(l), s->out);
     fprintf(s->out, "%*s", l->number, text);
     if (l->ci) {
         ci_text(text, &l->style, cell);
@@ -164,7 +171,7 @@ static void put_number_cell(struct screen *s, const struct layout *l, const stru
             spaces(l->ci + 2, s->out);
     }
     if (l->unit)
-        fprintf(s->out, " %s", l->style.unit);
+        fprintf(s->out, " %-*s", l->unit, unit);
     if (l->percent) {
         double base = percent_base(l->column, cell);
         percent_text(text, cell->number, base, l->style.sign);

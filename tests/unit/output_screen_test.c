@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* table and tree: exact texts. */
+#include "tests/unit/output_help.h"
+
+static const struct output_options plain, lines = { .utf8 = true };
+
+TEST(example)
+{
+    struct table *t = example_tree();
+
+    check_format(t, "tree", &lines, 
+        "#          cputime        cputime.x  scope\n"
+        "   10.00 s  100.0%  10.00 s  100.0%  total\n"
+        "1  10.00 s  100.0%                   m\n"
+        "2   7.00 s   70.0%   1.00 s   10.0%  ├ f  [file1.c:2]\n"
+        "3   6.00 s   60.0%   1.00 s   10.0%  │   g  [file1.c:7]\n"
+        "4   5.00 s   50.0%   1.00 s   10.0%  │     g  [file2.c:3]\n"
+        "5   4.00 s   40.0%   4.00 s   40.0%  │       h  [file2.c:4]\n"
+        "6   4.00 s   40.0%                   │         loop at file2.c:8\n"
+        "7   4.00 s   40.0%   4.00 s   40.0%  │           loop at file2.c:9\n"
+        "8   3.00 s   30.0%   3.00 s   30.0%  └ g  [file1.c:8]\n");
+    check_format(t, "TREE", &plain, 
+        "#          cputime        cputime.x  scope\n"
+        "   10.00 s  100.0%  10.00 s  100.0%  total\n"
+        "1  10.00 s  100.0%                   m\n"
+        "2   7.00 s   70.0%   1.00 s   10.0%  |-f  [file1.c:2]\n"
+        "3   6.00 s   60.0%   1.00 s   10.0%  |   g  [file1.c:7]\n"
+        "4   5.00 s   50.0%   1.00 s   10.0%  |     g  [file2.c:3]\n"
+        "5   4.00 s   40.0%   4.00 s   40.0%  |       h  [file2.c:4]\n"
+        "6   4.00 s   40.0%                   |         loop at file2.c:8\n"
+        "7   4.00 s   40.0%   4.00 s   40.0%  |           loop at file2.c:9\n"
+        "8   3.00 s   30.0%   3.00 s   30.0%  `-g  [file1.c:8]\n");
+    check_format(t, "table", &(struct output_options){ .no_percent = true, .ids = true }, 
+        "#  cputime  cputime.x  id              scope\n"
+        "1  10.00 s             @0000000000001  m\n"
+        "2   7.00 s     1.00 s  @fzzzzzzzzzzzz    f  [file1.c:2]\n"
+        "3   6.00 s     1.00 s                      g  [file1.c:7]\n"
+        "4   5.00 s     1.00 s                        g  [file2.c:3]\n"
+        "5   4.00 s     4.00 s                          h  [file2.c:4]\n"
+        "6   4.00 s                                       loop at file2.c:8\n"
+        "7   4.00 s     4.00 s                              loop at file2.c:9\n"
+        "8   3.00 s     3.00 s                    g  [file1.c:8]\n");
+    table_destroy(t);
+}
+
+TEST(marks)
+{
+    struct table *t = example_tree();
+
+    t->rows.data[0].flags = ROW_ANCESTOR;
+    t->rows.data[1].flags = ROW_HOT;
+    t->rows.data[2].flags = ROW_HOT | ROW_NEW;
+    t->rows.data[3].kind = SCOPE_INLINE;
+    t->rows.data[3].flags = ROW_GONE;
+    t->rows.data[4].flags = ROW_RECURSIVE;
+    add_costs(t, 1, SCOPE_ROOT, "37 more", NULL, 0, 0.004, 0.00004)->number = 0;
+    vec_last(&t->rows).flags = ROW_FOLDED;
+    t->rows.data[7].cells[1].ci = 0.25;
+    check_format(t, "tree", &lines, 
+        "#          cputime              cputime.x    scope\n"
+        "   10.00 s  100.0%  10.00       s  100.0%    total\n"
+        "1  10.00 s  100.0%                           (m)\n"
+        "2   7.00 s   70.0%   1.00       s   10.0%  * ├ f  [file1.c:2]\n"
+        "3   6.00 s   60.0%   1.00       s   10.0%  * │   g (new)  [file1.c:7]\n"
+        "4   5.00 s   50.0%   1.00       s   10.0%    │     [I] g (gone)  [file2.c:3]\n"
+        "5   4.00 s   40.0%   4.00       s   40.0%    │       h (recursive)  [file2.c:4]\n"
+        "6   4.00 s   40.0%                           │         loop at file2.c:8\n"
+        "7   4.00 s   40.0%   4.00       s   40.0%    │           loop at file2.c:9\n"
+        "8   3.00 s   30.0%   3.00 ±0.25 s   30.0%    ├ g  [file1.c:8]\n"
+        "   0.004 s   <0.1%  4e-05       s   <0.1%    └ ... 37 more\n");
+    check_format(t, "tree", &(struct output_options){ .utf8 = true, .colours = COLOURS_BASIC, .width = 80 }, 
+        "\033[1m#          cputime              cputime.x    scope\033[0m\n"
+        "\033[2m   10.00 s  100.0%  10.00       s  100.0%    total\033[0m\n"
+        "\033[2m1  10.00 s  100.0%                         \033[0m  \033[2m(m)\033[0m\n"
+        "2   7.00 s   \033[31m70.0%\033[0m   1.00       s   \033[33m10.0%\033[0m  * \033[2m├\033[0m\033[1mf\033[0m  \033[36m[file1.c:2]\033[0m\n"
+        "3   6.00 s   \033[31m60.0%\033[0m   1.00       s   \033[33m10.0%\033[0m  * \033[2m│ \033[0m\033[1mg (new)\033[0m  \033[36m[file1.c:7]\033[0m\n"
+        "4   5.00 s   \033[31m50.0%\033[0m   1.00       s   \033[33m10.0%\033[0m    \033[2m│  \033[0m\033[35m[I] g (gone)\033[0m  \033[36m[file2.c:3]\033[0m\n"
+        "5   4.00 s   \033[31m40.0%\033[0m   4.00       s   \033[31m40.0%\033[0m    \033[2m│   \033[0mh (recursive)  \033[36m[file2.c:4]\033[0m\n"
+        "6   4.00 s   \033[31m40.0%\033[0m                           \033[2m│    \033[0mloop at file2.c:8\n"
+        "7   4.00 s   \033[31m40.0%\033[0m   4.00       s   \033[31m40.0%\033[0m    \033[2m│     \033[0mloop at file2.c:9\n"
+        "8   3.00 s   \033[31m30.0%\033[0m   3.00 ±0.25 s   \033[31m30.0%\033[0m    \033[2m├\033[0mg  \033[36m[file1.c:8]\033[0m\n"
+        "\033[2m   0.004 s   <0.1%  4e-05       s   <0.1%  \033[0m  \033[2m└\033[0m\033[2m... 37 more\033[0m\n");
+    table_destroy(t);
+}
+
+/* Columns of every dimension, with values that are missing, zero, negative, huge, and no numbers at all. */
+TEST(numbers)
+{
+    struct table *t = table_create();
+    static const double values[][5] = {
+        { 1e9, 123456789012.0, 5e9, -1.5, 0.25 }, { 0.001, 1, 1024, 2.25, 1.0 / 3 }, { NAN, INFINITY, -INFINITY, 0, 1e-9 },
+        { 0, 0, 0, 1e300, 0 }, { -2, -3, -4, -0.0001, -0.5 },
+    };
+
+    add_column(t, "time", "time", SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
+    add_column(t, "instructions", "instructions", SCOPED_INCLUSIVE, DIM_EVENTS, 123456789012.0);
+    add_column(t, "malloc", "malloc", SCOPED_INCLUSIVE, DIM_BYTES, 5e9);
+    add_column(t, "delta", "delta", SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
+    t->columns.data[3].marks_sign = true;
+    add_column(t, "ipc", NULL, SCOPED_NONE, DIM_NONE, NAN);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        struct row *r = add_row(t, 0, SCOPE_PROCEDURE, "p", NULL, 0);
+        for (size_t c = 0; c < 5; c++)
+            r->cells[c].number = values[i][c];
+    }
+    t->rows.data[1].cells[1].base = 2;
+    check_format(t, "table", &plain, 
+        "#          time     instructions             malloc          delta      ipc  name\n"
+        "                 123.5 G  100.0%  4.657 GiB  100.0%                          total\n"
+        "1   1.000e+09 s  123.5 G  100.0%  4.657 GiB  100.0%   -1.500e+00 s   0.2500  p\n"
+        "2   1.000e-03 s      1     50.0%   1024 B     <0.1%   +2.250e+00 s   0.3333  p\n"
+        "3                                                                     1e-09  p\n"
+        "4                                                    +1.000e+300 s        0  p\n"
+        "5  -2.000e+00 s     -3    >-0.1%     -4 B    >-0.1%   -1.000e-04 s  -0.5000  p\n");
+    table_destroy(t);
+}
+
+TEST(lists)
+{
+    struct table *t = table_create();
+
+    add_column(t, "misses", "misses", SCOPED_EXCLUSIVE, DIM_EVENTS, 400);
+    vec_push(&t->columns, (struct column){ .name = "host", .type = COLUMN_TEXT, .total = NAN });
+    check_format(t, "table", &plain, 
+        "misses  host  name\n"
+        "(no rows)\n");
+    struct row *r = add_row(t, 0, SCOPE_PROCEDURE, "数値計算\x1b[2J\xff", NULL, 0);
+    r->cells[0].number = 300;
+    r->cells[1].text = "ノード1";
+    r->file = "/src/a.c";
+    r->line = 12;
+    r = add_row(t, 0, SCOPE_PROCEDURE, "memcpy", NULL, 0);
+    r->cells[0].number = 100;
+    r->cells[1].text = "n";
+    r->module = "/lib/libc.so.6";
+    check_format(t, "table", &lines, 
+        "#       misses  host     name\n"
+        "   400  100.0%           total\n"
+        "1  300   75.0%  ノード1  数値計算?[2J�  a.c:12\n"
+        "2  100   25.0%  n        memcpy  (libc.so.6)\n");
+    check_format(t, "table", &plain, 
+        "#       misses  host     name\n"
+        "   400  100.0%           total\n"
+        "1  300   75.0%  ??????1  ?????????[2J?  a.c:12\n"
+        "2  100   25.0%  n        memcpy  (libc.so.6)\n");
+    table_destroy(t);
+}
+
+TEST(facts)
+{
+    struct table *t = table_create();
+
+    t->facts = true;
+    vec_push(&t->columns, (struct column){ .name = "value", .type = COLUMN_TEXT, .total = NAN });
+    add_row(t, 0, SCOPE_ROOT, "host", NULL, 0)->cells[0].text = "node1";
+    add_row(t, 1, SCOPE_ROOT, "start of ranks", NULL, 0)->cells[0].text = "within 2 ms";
+    add_row(t, 0, SCOPE_ROOT, "nothing", NULL, 0);
+    check_format(t, "table", &plain, 
+        "host            node1\n"
+        "  start of ranks  within 2 ms\n"
+        "nothing\n");
+    table_destroy(t);
+}
+
+/* 60 levels: off a terminal all of the indentation, on a narrow one a count of levels. */
+TEST(deep)
+{
+    struct table *t = table_create();
+    size_t longest = 0;
+
+    t->tree = true;
+    add_column(t, "n", "n", SCOPED_INCLUSIVE, DIM_EVENTS, NAN);
+    for (int i = 0; i < 60; i++)
+        add_row(t, i, SCOPE_PROCEDURE, i == 59 ? "a_name_that_is_much_longer_than_what_is_left_of_the_line" : "step", "a.c", 7)
+            ->cells[0].number = 60;
+    AUTO_FREE char *wide = text_of(t, "tree", &plain);
+    CHECK(strstr(wide, "60  60  " "                                                           " "a_name_that") != NULL);
+    AUTO_FREE char *narrow = text_of(t, "tree", &(struct output_options){ .width = 80, .utf8 = true });
+    CHECK(strstr(narrow, "+27 a_name_t") != NULL);
+    CHECK(strstr(narrow, "left_of_the_line  [a.c:7]\n") != NULL);
+    for (const char *line = narrow; *line;) {
+        size_t len = strcspn(line, "\n"), width = utf8_width_n(line, len);
+        longest = width > longest ? width : longest;
+        line += len + (line[len] == '\n');
+    }
+    CHECK(longest <= 80);
+    table_destroy(t);
+}
+
+TEST_MAIN
