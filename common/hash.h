@@ -4,7 +4,7 @@
  * the same value on every machine and in every version. Not a defence against somebody who makes collisions on purpose.
  *
  * hash_u64 is the finaliser of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014,
- * with Stafford's constants "mix 13"). hash_bytes folds 64 x 64 -> 128 bit products of 16 bytes a step; its multipliers are odd numbers
+ * with Stafford's constants "mix 13"). hash_bytes folds 64 x 64 -> 128 bit products of 16 bytes a step; the constants are odd numbers
  * from the binary expansions of the golden ratio and of the square roots of 2 and 3.
  * Usable in signal handlers: no memory, no state.
  */
@@ -58,9 +58,16 @@ static inline uint64_t hash_bytes(const void *data, size_t n, uint64_t seed)
 {
     const unsigned char *p = data;
     uint64_t h = hash_u64(seed ^ HASH_K2);
+    uint64_t g = ~h;
     unsigned char tail[16] = {0};
     size_t left = n;
 
+    /* Two chains, because the multiplications of one wait for each other. */
+    for (; left >= 32; left -= 32, p += 32) {
+        h = hash_step_(h, hash_load_(p), hash_load_(p + 8));
+        g = hash_step_(g, hash_load_(p + 16), hash_load_(p + 24));
+    }
+    h += hash_u64(g);
     for (; left >= 16; left -= 16, p += 16)
         h = hash_step_(h, hash_load_(p), hash_load_(p + 8));
     if (left) {

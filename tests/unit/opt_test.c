@@ -52,7 +52,7 @@ TEST(spellings)
     CHECK_EQ_STR(a.operands.data[1], "-");
     CHECK_EQ_STR(a.operands.data[2], "--all");
     opt_args_deinit(&a);
-    CHECK_OK(parse(&query, &a, "--no-inline --inline --as= x --output="));
+    CHECK_OK(parse(&query, &a, "--no-inline --inline x --output="));
     opt_args_deinit(&a);
 }
 
@@ -88,6 +88,7 @@ TEST(mistakes)
     CHECK_REFUSED("--all=1", "--all takes no value");
     CHECK_REFUSED("-o a -o b", "--output is given twice");
     CHECK_REFUSED("--as jsn", "--as does not know \"jsn\"; did you mean json?");
+    CHECK_REFUSED("--as=", "--as does not know \"\"; it is one of text, json");
     CHECK_REFUSED("--as xxxxxx", "it is one of text, json");
     CHECK_REFUSED("--=x", "has no option --");
 }
@@ -105,8 +106,8 @@ TEST(help)
                  "  -e, --event EVENT  Sample this\n"
                  "      --as FORMAT    How it looks\n"
                  "      --[no-]inline  Show inlined procedures as rows of\n"
-                 "                     their own, which takes a second line\n"
-                 "                     in a narrow window\n"
+                 "                     their own, which takes a second line in\n"
+                 "                     a narrow window\n"
                  "  -a, --all          Everything\n"
                  "  -q, --quiet        Say less\n");
 }
