@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What a new user gets wrong: every mistake gives one clear sentence, its exit status, and loses nothing.
+set -u
+cd "$HQ_TEST_TMP" || exit 1
+passed=0 failed=0
+
+# expect STATUS TEXT COMMAND...: the exit status, and TEXT (a basic regular expression) on standard error.
+expect() {
+    local status=$1 text=$2 got
+    shift 2
+    "$@" >out 2>err </dev/null
+    got=$?
+    if [ "$got" -eq "$status" ] && grep -q -- "$text" err; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED: %s\n  exit status %s (expected %s); standard error (expected /%s/):\n' "$*" "$got" "$status" "$text"
+        sed 's/^/    /' err
+    fi
+}
+# says TEXT: standard output of the last command has it.
+says() {
+    if grep -q -- "$1" out; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        printf 'FAILED: standard output lacks /%s/:\n' "$1"
+        sed 's/^/    /' out
+    fi
+}
+
+"$HQ" record -o good.hq -- "$PROGRAMS/split" 0.5 >/dev/null 2>&1 || { echo "cannot record"; exit 1; }
+
+# Recording
+expect 127 'no-such-program' "$HQ" record -o x.hq -- no-such-program
+expect 126 'good.hq' "$HQ" record -o x.hq -- ./good.hq
+expect 2 'command' "$HQ" record -o x.hq
+expect 2 'NOSUCH' "$HQ" record -e NOSUCH -o x.hq -- true
+expect 2 '5x' "$HQ" record -e CPUTIME@5x -o x.hq -- true
+expect 2 'force' "$HQ" record -o good.hq -- true
+expect 0 '' "$HQ" good.hq "procedures of heavy"
+says heavy
+expect 7 '' "$HQ" record -o seven.hq -- sh -c 'exit 7'
+expect 0 '' "$HQ" record --force -o seven.hq -- true
+gcc -O1 -static -o static -x c - <<<'#include <stdio.h>
+int main(void) { puts("static program ran"); return 0; }' && {
+    expect 0 'static' "$HQ" record -o static.hq -- ./static
+    says 'static program ran'
+}
+touch file
+expect 2 'file' "$HQ" record -o file -- true
+
+# A database that is none
+expect 3 'missing.hq' "$HQ" missing.hq tree
+mkdir empty
+expect 3 'empty' "$HQ" empty tree
+printf 'some text\n' >text
+expect 3 'text' "$HQ" text tree
+cp -r good.hq damaged.hq
+printf 'garbage' | dd of=damaged.hq/hq.db bs=1 seek=64 conv=notrunc 2>/dev/null
+rm -rf damaged.hq/measurements
+expect 3 'damaged.hq' "$HQ" damaged.hq tree
+cp -r good.hq cut.hq
+rm -rf cut.hq/measurements
+truncate -s 1000 cut.hq/hq.db
+expect 3 'cut.hq' "$HQ" cut.hq tree
+# With the measurements still there a damaged database is made anew.
+cp -r good.hq heals.hq
+truncate -s 1000 heals.hq/hq.db
+expect 0 '' "$HQ" heals.hq "procedures of heavy"
+says heavy
+# A damaged measurement file is named and the others are used.
+cp -r good.hq onebad.hq
+rm onebad.hq/hq.db
+printf 'garbage' >onebad.hq/measurements/host-1-0.hqm
+expect 0 'host-1-0.hqm' "$HQ" onebad.hq "procedures of heavy"
+says heavy
+
+# The database answers without measurements and binaries.
+cp "$PROGRAMS/split" moved && "$HQ" record -o moved.hq -- ./moved 0.3 >/dev/null 2>&1
+expect 0 '' "$HQ" build moved.hq
+rm -rf moved.hq/measurements moved
+expect 0 '' "$HQ" moved.hq "procedures of heavy"
+says heavy
+
+# Queries
+expect 2 'procedures' "$HQ" good.hq "procedres"
+expect 2 'cputime' "$HQ" good.hq "tree sort by cputim"
+expect 2 'limit' "$HQ" good.hq "tree limt 3"
+expect 2 '\^' "$HQ" good.hq "tree where cputime >"
+expect 2 'shell' "$HQ" good.hq "tree where > 5%"
+expect 0 'heavy' "$HQ" good.hq "callers of heavvy"
+expect 2 'heavy' "$HQ" --strict good.hq "callers of heavvy"
+expect 0 'single quotes' "$HQ" good.hq "callers of heavy sort by ${unset_as_dollar_1-} limit 10"
+says heavy
+expect 0 '' "$HQ" good.hq 'callers of heavy sort by $1 limit 10'
+says heavy
+expect 2 'json' "$HQ" good.hq "tree as jsno"
+expect 3 'nosuch.hq' "$HQ" good.hq -f nosuch.hq
+
+# The command line
+expect 2 'record' "$HQ" recrod -o x.hq -- true
+expect 2 'output' "$HQ" record --ouptut x.hq -- true
+expect 0 '' "$HQ" --help
+says record
+expect 0 '' "$HQ" record --help
+says CPUTIME
+expect 0 '' "$HQ" --version
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
