@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/table.h"
+#include "query/picture.h"
 #include "common/mem.h"
 #include <ctype.h>
 #include <math.h>
@@ -16,6 +17,7 @@ void table_destroy(struct table *t)
 {
     if (!t)
         return;
+    picture_deinit(t->picture);
     arena_deinit(&t->arena);
     vec_deinit(&t->columns);
     vec_deinit(&t->rows);

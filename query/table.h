@@ -56,6 +56,8 @@ struct row {
     struct cell *cells;         /* one a column */
 };
 
+struct picture;
+
 struct table {
     struct arena arena;
     const char *query;          /* canonical text */
@@ -64,6 +66,7 @@ struct table {
     VEC(struct row) rows;
     bool tree;                  /* nested rows; else a flat list */
     bool facts;                 /* name and text columns only (info): no numbers, no totals */
+    struct picture *picture;    /* of the trace views, in the arena; else NULL. table, tree and svg draw it instead of the rows */
     struct coverage { int64_t samples, shown, filtered, partial; bool known; } coverage;
     VEC(const char *) notes;    /* sentences for standard error after the result: hints, warnings, coverage */
 };

@@ -17,6 +17,7 @@ const struct output_format output_formats[] = {
     { "markdown", "a table for a report or a pull request", false, markdown_write },
     { "folded", "one line per call path with its own cost, for flame graphs", true, folded_write },
     { "dot", "call graph for Graphviz", false, dot_write },
+    { "svg", "picture of a trace, one file with tooltips", false, svg_write },
     { 0 },
 };
 

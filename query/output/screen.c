@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/screen.h"
 #include "common/mem.h"
+#include "query/output/blocks.h"
 #include "query/output/guides.h"
 #include "query/output/number.h"
 #include "query/output/text.h"
@@ -328,6 +329,10 @@ struct hq_error *screen_write(const struct table *t, const struct output_options
 {
     struct screen s = { .t = t, .o = o, .out = out };
 
+    if (t->picture) {
+        blocks_put(t->picture, o, out);
+        return NULL;
+    }
     look_at_rows(&s);
     if (t->facts) {
         put_facts(&s);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/picture.h"
+#include "common/hash.h"
+#include <math.h>
+#include <string.h>
+
+struct picture *picture_create(struct arena *arena, uint32_t width, uint32_t height)
+{
+    struct picture *p = ARENA_NEW(arena, struct picture);
+
+    p->arena = arena;
+    p->width = width;
+    p->height = height;
+    p->labels = ARENA_ARRAY(arena, height, const char *);
+    p->cells = ARENA_ARRAY(arena, (size_t)width * height, uint32_t);
+    return p;
+}
+
+void picture_deinit(struct picture *p)
+{
+    if (!p)
+        return;
+    vec_deinit(&p->items);
+    vec_deinit(&p->names);
+    map_deinit(&p->name_numbers);
+}
+
+uint32_t picture_name(struct picture *p, const char *name)
+{
+    bool is_new;
+    uint64_t *number = map_insert(&p->name_numbers, hash_str(name), p->names.len, &is_new);
+
+    if (is_new)
+        vec_push(&p->names, (struct picture_name){ .name = arena_strdup(p->arena, name), .colour = picture_colour(name) });
+    return (uint32_t)*number;
+}
+
+uint32_t picture_item(struct picture *p, uint32_t name, const char *path)
+{
+    vec_push(&p->items, (struct picture_item){ .name = name, .path = path });
+    return (uint32_t)p->items.len;
+}
+
+static int compare_names(const void *a, const void *b, void *arg)
+{
+    const struct picture *p = arg;
+    const struct picture_name *x = &p->names.data[*(const uint32_t *)a], *y = &p->names.data[*(const uint32_t *)b];
+
+    if (x->cells != y->cells)
+        return x->cells < y->cells ? 1 : -1;
+    return strcmp(x->name, y->name);
+}
+
+void picture_finish(struct picture *p)
+{
+    for (size_t i = 0; i < (size_t)p->width * p->height; i++)
+        if (p->cells[i])
+            p->names.data[p->items.data[p->cells[i] - 1].name].cells++;
+    p->by_rank = ARENA_ARRAY(p->arena, p->names.len, uint32_t);
+    for (uint32_t i = 0; i < p->names.len; i++)
+        p->by_rank[i] = i;
+    if (p->names.len > 1)
+        qsort_r(p->by_rank, p->names.len, sizeof *p->by_rank, compare_names, p);
+    for (uint32_t i = 0; i < p->names.len; i++)
+        p->names.data[p->by_rank[i]].rank = i;
+}
+
+static double channel(double hue, double saturation, double light, double offset)
+{
+    double k = fmod(offset + hue / 30, 12), a = saturation * fmin(light, 1 - light);
+
+    return light - a * fmax(-1, fmin(fmin(k - 3, 9 - k), 1));
+}
+
+/* Hue, saturation and lightness from different bits of the hash. */
+uint32_t picture_colour(const char *name)
+{
+    uint64_t h = hash_str(name);
+    double hue = (double)(h % 360), saturation = 0.45 + 0.4 * (double)(h >> 32 & 3) / 3;
+    double light = 0.36 + 0.3 * (double)(h >> 40 & 3) / 3;
+    uint32_t r = (uint32_t)lround(255 * channel(hue, saturation, light, 0));
+    uint32_t g = (uint32_t)lround(255 * channel(hue, saturation, light, 8));
+    uint32_t b = (uint32_t)lround(255 * channel(hue, saturation, light, 4));
+
+    return r << 16 | g << 8 | b;
+}
+
+double picture_step(double from, double to, unsigned most)
+{
+    double least = (to - from) / (most ? most : 1);
+
+    if (!(least > 0))
+        return 1;
+    double power = pow(10, floor(log10(least)));
+    return power * (least <= power ? 1 : least <= 2 * power ? 2 : least <= 5 * power ? 5 : 10);
+}

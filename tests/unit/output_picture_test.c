@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Pictures: exact text on a terminal and off it, and svg. */
+#include "tests/unit/output_help.h"
+#include "query/picture.h"
+
+/* Two profiles, 48 instants: init, then two procedures in turn, then nothing in the second. */
+static struct table *small_picture(void)
+{
+    struct table *t = table_create();
+    struct picture *p = picture_create(&t->arena, 48, 2);
+    uint32_t init = picture_item(p, picture_name(p, "init"), "main > init");
+    uint32_t solve = picture_item(p, picture_name(p, "solve<int>"), "main > run > solve<int>");
+    uint32_t wait = picture_item(p, picture_name(p, "MPI_Wait"), "main > run > exchange > MPI_Wait");
+
+    t->picture = p;
+    t->view = "trace";
+    p->title = "trace at call path level 3, 2 profiles";
+    p->from = 0;
+    p->to = 12;
+    p->labels[0] = "rank 0";
+    p->labels[1] = "rank 1 thread 1";
+    p->blank_is_idle = true;
+    for (uint32_t x = 0; x < 48; x++) {
+        *picture_cell(p, x, 0) = x < 8 ? init : x % 8 < 5 ? solve : wait;
+        *picture_cell(p, x, 1) = x < 6 ? init : x > 40 ? 0 : x % 8 < 5 ? solve : wait;
+    }
+    picture_finish(p);
+    return t;
+}
+
+TEST(terminal)
+{
+    struct table *t = small_picture();
+
+    check_format(t, "table", &(struct output_options){ 0 }, 
+        "trace at call path level 3, 2 profiles\n"
+        "         rank 0 ccccccccaaaaabbbaaaaabbbaaaaabbbaaaaabbbaaaaabbb\n"
+        "rank 1 thread 1 ccccccbbaaaaabbbaaaaabbbaaaaabbbaaaaabbba\n"
+        "                +-------------------+-------------------+-------\n"
+        "                0 s                 5 s                 10 s\n"
+        " a 47.9%  solve<int>\n"
+        " b 30.2%  MPI_Wait\n"
+        " c 14.6%  init\n"
+        "    7.3%  no samples: idle, or not on a CPU\n");
+    check_format(t, "tree", &(struct output_options){ .colours = COLOURS_256, .width = 80, .utf8 = true }, 
+        "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
+        "         rank 0 \033[48;5;174m        \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[0m\n"
+        "rank 1 thread 1 \033[48;5;174m      \033[48;5;20m  \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m \033[0m       \n"
+        "                +-------------------+-------------------+-------\n"
+        "                0 s                 5 s                 10 s\n"
+        "\033[48;5;91m  \033[0m 47.9%  solve<int>\n"
+        "\033[48;5;20m  \033[0m 30.2%  MPI_Wait\n"
+        "\033[48;5;174m  \033[0m 14.6%  init\n"
+        "    7.3%  no samples: idle, or not on a CPU\n");
+    check_format(t, "table", &(struct output_options){ .colours = COLOURS_TRUE, .width = 80, .utf8 = true }, 
+        "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
+        "         rank 0 \033[48;2;207;145;129m        \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[0m\n"
+        "rank 1 thread 1 \033[48;2;207;145;129m      \033[48;2;24;18;217m  \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m \033[0m       \n"
+        "                +-------------------+-------------------+-------\n"
+        "                0 s                 5 s                 10 s\n"
+        "\033[48;2;120;26;158m  \033[0m 47.9%  solve<int>\n"
+        "\033[48;2;24;18;217m  \033[0m 30.2%  MPI_Wait\n"
+        "\033[48;2;207;145;129m  \033[0m 14.6%  init\n"
+        "    7.3%  no samples: idle, or not on a CPU\n");
+    table_destroy(t);
+}
+
+/* Takes the embedded picture out of the text (how well it is packed is zlib's business) and looks at its head. */
+static bool take_image(char *text)
+{
+    static const char head[] = "base64,iVBORw0KGgoAAAANSUhEUgAAADAAAAACCAYA";    /* RGBA, 48 x 2 */
+    char *from = strstr(text, head), *to = from ? strchr(from, '"') : NULL;
+
+    if (!to)
+        return false;
+    memmove(from, to, strlen(to) + 1);
+    return true;
+}
+
+static const char svg_text[] = 
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1067\" height=\"180\" viewBox=\"0 0 1067 180\" font-family=\"sans-serif\" font-size=\"12\">\n"
+        "<style>.r rect{fill:none;pointer-events:all}.r rect:hover{stroke:#000;vector-effect:non-scaling-stroke}</style>\n"
+        "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+        "<text x=\"8\" y=\"20\" font-size=\"14\">trace at call path level 3, 2 profiles</text>\n"
+        "<image x=\"115\" y=\"34\" width=\"912\" height=\"48\" preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" href=\"data:image/png;\"/>\n"
+        "<g text-anchor=\"end\">\n"
+        "<text x=\"109\" y=\"50\">rank 0</text>\n"
+        "<text x=\"109\" y=\"74\">rank 1 thread 1</text>\n"
+        "</g>\n"
+        "<path d=\"M115 82.5h912\" stroke=\"#888\"/>\n"
+        "<g text-anchor=\"middle\">\n"
+        "<path d=\"M115.0 82v5\" stroke=\"#888\"/><text x=\"115.0\" y=\"100\">0 s</text>\n"
+        "<path d=\"M267.0 82v5\" stroke=\"#888\"/><text x=\"267.0\" y=\"100\">2 s</text>\n"
+        "<path d=\"M419.0 82v5\" stroke=\"#888\"/><text x=\"419.0\" y=\"100\">4 s</text>\n"
+        "<path d=\"M571.0 82v5\" stroke=\"#888\"/><text x=\"571.0\" y=\"100\">6 s</text>\n"
+        "<path d=\"M723.0 82v5\" stroke=\"#888\"/><text x=\"723.0\" y=\"100\">8 s</text>\n"
+        "<path d=\"M875.0 82v5\" stroke=\"#888\"/><text x=\"875.0\" y=\"100\">10 s</text>\n"
+        "<path d=\"M1027.0 82v5\" stroke=\"#888\"/><text x=\"1027.0\" y=\"100\">12 s</text>\n"
+        "</g>\n"
+        "<g class=\"r\" transform=\"translate(115 34) scale(19 24)\">\n"
+        "<g><title>main &gt; init</title><rect x=\"0\" y=\"0\" width=\"8\" height=\"1\"/><rect x=\"0\" y=\"1\" width=\"6\" height=\"1\"/></g>\n"
+        "<g><title>main &gt; run &gt; solve&lt;int&gt;</title><rect x=\"8\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"16\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"24\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"32\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"40\" y=\"0\" width=\"5\" height=\"1\"/><rect x=\"40\" y=\"1\" width=\"1\" height=\"1\"/></g>\n"
+        "<g><title>main &gt; run &gt; exchange &gt; MPI_Wait</title><rect x=\"13\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"21\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"29\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"37\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"45\" y=\"0\" width=\"3\" height=\"1\"/><rect x=\"6\" y=\"1\" width=\"2\" height=\"1\"/></g>\n"
+        "</g>\n"
+        "<rect x=\"115\" y=\"116\" width=\"14\" height=\"12\" fill=\"#781a9e\"/><text x=\"179\" y=\"126\" text-anchor=\"end\">47.9%</text><text x=\"189\" y=\"126\">solve&lt;int&gt;</text>\n"
+        "<rect x=\"115\" y=\"134\" width=\"14\" height=\"12\" fill=\"#1812d9\"/><text x=\"179\" y=\"144\" text-anchor=\"end\">30.2%</text><text x=\"189\" y=\"144\">MPI_Wait</text>\n"
+        "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#cf9181\"/><text x=\"179\" y=\"162\" text-anchor=\"end\">14.6%</text><text x=\"189\" y=\"162\">init</text>\n"
+        "</svg>\n";
+
+TEST(svg)
+{
+    struct table *t = small_picture(), *none = example_tree();
+
+    AUTO_FREE char *text = text_of(t, "svg", &(struct output_options){ 0 });
+    CHECK(text && take_image(text));
+    if (strcmp(text, svg_text))
+        TEST_FAIL("wanted\n%s\ngot\n%s\n", svg_text, text);
+    check_format(none, "svg", &(struct output_options){ 0 },
+                 "only pictures of traces can be written as svg: ask for trace, trace depth or trace summary");
+    table_destroy(t);
+    table_destroy(none);
+}
+
+TEST_MAIN
