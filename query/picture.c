@@ -72,10 +72,13 @@ static double channel(double hue, double saturation, double light, double offset
     return light - a * fmax(-1, fmin(fmin(k - 3, 9 - k), 1));
 }
 
-/* Hue, saturation and lightness from different bits of the hash. */
+/* Hue, saturation and lightness from different bits of a hash: FNV-1a, as pictures are compared over years. */
 uint32_t picture_colour(const char *name)
 {
-    uint64_t h = hash_str(name);
+    uint64_t h = 0xcbf29ce484222325u;
+    for (const char *c = name; *c; c++)
+        h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+    h = hash_u64(h);
     double hue = (double)(h % 360), saturation = 0.45 + 0.4 * (double)(h >> 32 & 3) / 3;
     double light = 0.36 + 0.3 * (double)(h >> 40 & 3) / 3;
     uint32_t r = (uint32_t)lround(255 * channel(hue, saturation, light, 0));

@@ -10,7 +10,7 @@ TEST(example)
 {
     struct table *t = example_tree();
 
-    check_format(t, "csv", &plain, 
+    check_format(t, "csv", &plain,
         "id,kind,name,module,file,line,callsite,depth,cputime,cputime.x\r\n"
         "0000000000001,procedure,m,,,,,0,10,0\r\n"
         "fzzzzzzzzzzzz,procedure,f,,,,/src/file1.c:2,1,7,1\r\n"
@@ -20,7 +20,7 @@ TEST(example)
         ",loop,loop at file2.c:8,,/src/file2.c,8,,5,4,0\r\n"
         ",loop,loop at file2.c:9,,,,,6,4,4\r\n"
         ",procedure,g,,,,/src/file1.c:8,1,3,3\r\n");
-    check_format(t, "tsv", &plain, 
+    check_format(t, "tsv", &plain,
         "id\tkind\tname\tmodule\tfile\tline\tcallsite\tdepth\tcputime\tcputime.x\n"
         "0000000000001\tprocedure\tm\t\t\t\t\t0\t10\t0\n"
         "fzzzzzzzzzzzz\tprocedure\tf\t\t\t\t/src/file1.c:2\t1\t7\t1\n"
@@ -30,7 +30,7 @@ TEST(example)
         "\tloop\tloop at file2.c:8\t\t/src/file2.c\t8\t\t5\t4\t0\n"
         "\tloop\tloop at file2.c:9\t\t\t\t\t6\t4\t4\n"
         "\tprocedure\tg\t\t\t\t/src/file1.c:8\t1\t3\t3\n");
-    check_format(t, "json", &plain, 
+    check_format(t, "json", &plain,
         "{\"hq\":1, \"query\":\"tree\", \"view\":\"tree\",\n"
         " \"columns\":[\n"
         "  {\"name\":\"cputime\",\"metric\":\"cputime\",\"scope\":\"inclusive\",\"unit\":\"s\"},\n"
@@ -45,7 +45,7 @@ TEST(example)
         "  {\"id\":null,\"kind\":\"loop\",\"name\":\"loop at file2.c:9\",\"module\":null,\"file\":null,\"line\":null,\"callsite\":null,\"depth\":6,\"values\":[4,4]},\n"
         "  {\"id\":null,\"kind\":\"procedure\",\"name\":\"g\",\"module\":null,\"file\":null,\"line\":null,\"callsite\":\"/src/file1.c:8\",\"depth\":1,\"values\":[3,3]}],\n"
         " \"coverage\":{\"samples\":1000,\"shown\":1000,\"filtered\":0,\"partial\":0}}\n");
-    check_format(t, "markdown", &plain, 
+    check_format(t, "markdown", &plain,
         "| cputime | cputime.x | scope |\n"
         "|---:|---:|---|\n"
         "| 10.00 s (100.0%) |  | m |\n"
@@ -56,13 +56,13 @@ TEST(example)
         "| 4.00 s (40.0%) |  | &nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;loop at file2.c:8 |\n"
         "| 4.00 s (40.0%) | 4.00 s (40.0%) | &nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;&nbsp;loop at file2.c:9 |\n"
         "| 3.00 s (30.0%) | 3.00 s (30.0%) | &nbsp;&nbsp;g \\[file1.c:8\\] |\n");
-    check_format(t, "folded", &plain, 
+    check_format(t, "folded", &plain,
         "m;f 1000000\n"
         "m;f;g 1000000\n"
         "m;f;g;g 1000000\n"
         "m;f;g;g;h;loop at file2.c:8;loop at file2.c:9 4000000\n"
         "m;g 3000000\n");
-    check_format(t, "dot", &plain, 
+    check_format(t, "dot", &plain,
         "digraph hq {\n"
         "  label=\"tree\";\n"
         "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n"
@@ -105,18 +105,18 @@ TEST(nasty)
     r = add_row(t, 0, SCOPE_ROOT, "5 more", NULL, 0);
     r->flags = ROW_FOLDED;
     r->cells[0].number = 1;
-    check_format(t, "csv", &plain, 
+    check_format(t, "csv", &plain,
         "id,kind,name,module,file,line,callsite,depth,cputime,cputime.ci,\"a,b\"\r\n"
         ",procedure,\"f<int, \"\"x\"\">(a|b);\t_z\377数\",,,,/s/a.c,0,0.1,0.01,\"line\n"
         "break\"\r\n"
         ",root,root,,,,,0,-1000000000,,\r\n"
         ",loop,loop at x;y.c,,/s/x;y.c,,,0,0.3333333333333333,,\r\n");
-    check_format(t, "tsv", &plain, 
+    check_format(t, "tsv", &plain,
         "id\tkind\tname\tmodule\tfile\tline\tcallsite\tdepth\tcputime\tcputime.ci\ta,b\n"
         "\tprocedure\tf<int, \"x\">(a|b);\\t_z�数\t\t\t\t/s/a.c\t0\t0.1\t0.01\tline\\nbreak\n"
         "\troot\troot\t\t\t\t\t0\t-1000000000\t\t\n"
         "\tloop\tloop at x;y.c\t\t/s/x;y.c\t\t\t0\t0.3333333333333333\t\t\n");
-    check_format(t, "json", &plain, 
+    check_format(t, "json", &plain,
         "{\"hq\":1, \"query\":\"procedures matching /\\\"x\\\"/\", \"view\":\"procedures\",\n"
         " \"columns\":[\n"
         "  {\"name\":\"cputime\",\"metric\":\"cputime\",\"scope\":\"inclusive\",\"unit\":\"s\"},\n"
@@ -126,17 +126,17 @@ TEST(nasty)
         "  {\"id\":null,\"kind\":\"root\",\"name\":\"root\",\"module\":null,\"file\":null,\"line\":null,\"callsite\":null,\"depth\":0,\"values\":[-1000000000,null]},\n"
         "  {\"id\":null,\"kind\":\"loop\",\"name\":\"loop at x;y.c\",\"module\":null,\"file\":\"/s/x;y.c\",\"line\":null,\"callsite\":null,\"depth\":0,\"values\":[0.3333333333333333,null]}],\n"
         " \"coverage\":null}\n");
-    check_format(t, "markdown", &plain, 
+    check_format(t, "markdown", &plain,
         "| cputime | a,b | name |\n"
         "|---:|---|---|\n"
         "| 1.000e-01 s ±1.000e-02 | line break | f&lt;int, \"x\">(a\\|b); \\_z�数 \\[a.c\\] |\n"
         "| -1.000e+09 s |  | root |\n"
         "| 3.333e-01 s |  | loop at x;y.c |\n"
         "| 1.000e+00 s |  | ... 5 more |\n");
-    check_format(t, "folded", &plain, 
+    check_format(t, "folded", &plain,
         "f<int, \"x\">(a|b): _z�数 100000\n"
         "loop at x:y.c 333333\n");
-    check_format(t, "dot", &plain, 
+    check_format(t, "dot", &plain,
         "digraph hq {\n"
         "  label=\"procedures matching /\\\"x\\\"/\";\n"
         "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n"
@@ -167,7 +167,7 @@ TEST(ancestors)
     struct table *t = example_tree();
 
     t->rows.data[0].flags = t->rows.data[1].flags = ROW_ANCESTOR;
-    check_format(t, "folded", &plain, 
+    check_format(t, "folded", &plain,
         "m;f;g 1000000\n"
         "m;f;g;g 1000000\n"
         "m;f;g;g;h;loop at file2.c:8;loop at file2.c:9 4000000\n"

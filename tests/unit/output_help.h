@@ -20,7 +20,9 @@ static inline char *text_of(const struct table *t, const char *format, const str
         fputs(err->message, out);
     hq_error_free(err);
     fclose(out);
-    return text;
+    char *copy = xstrdup(text);
+    free(text);
+    return copy;
 }
 
 static inline void check_format(const struct table *t, const char *format, const struct output_options *o, const char *want)

@@ -32,7 +32,7 @@ TEST(terminal)
 {
     struct table *t = small_picture();
 
-    check_format(t, "table", &(struct output_options){ 0 }, 
+    check_format(t, "table", &(struct output_options){ 0 },
         "trace at call path level 3, 2 profiles\n"
         "         rank 0 ccccccccaaaaabbbaaaaabbbaaaaabbbaaaaabbbaaaaabbb\n"
         "rank 1 thread 1 ccccccbbaaaaabbbaaaaabbbaaaaabbbaaaaabbba\n"
@@ -42,25 +42,25 @@ TEST(terminal)
         " b 30.2%  MPI_Wait\n"
         " c 14.6%  init\n"
         "    7.3%  no samples: idle, or not on a CPU\n");
-    check_format(t, "tree", &(struct output_options){ .colours = COLOURS_256, .width = 80, .utf8 = true }, 
+    check_format(t, "tree", &(struct output_options){ .colours = COLOURS_256, .width = 80, .utf8 = true },
         "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
-        "         rank 0 \033[48;5;174m        \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[0m\n"
-        "rank 1 thread 1 \033[48;5;174m      \033[48;5;20m  \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m     \033[48;5;20m   \033[48;5;91m \033[0m       \n"
+        "         rank 0 \033[48;5;205m        \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[0m\n"
+        "rank 1 thread 1 \033[48;5;205m      \033[48;5;107m  \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m \033[0m       \n"
         "                +-------------------+-------------------+-------\n"
         "                0 s                 5 s                 10 s\n"
-        "\033[48;5;91m  \033[0m 47.9%  solve<int>\n"
-        "\033[48;5;20m  \033[0m 30.2%  MPI_Wait\n"
-        "\033[48;5;174m  \033[0m 14.6%  init\n"
+        "\033[48;5;172m  \033[0m 47.9%  solve<int>\n"
+        "\033[48;5;107m  \033[0m 30.2%  MPI_Wait\n"
+        "\033[48;5;205m  \033[0m 14.6%  init\n"
         "    7.3%  no samples: idle, or not on a CPU\n");
-    check_format(t, "table", &(struct output_options){ .colours = COLOURS_TRUE, .width = 80, .utf8 = true }, 
+    check_format(t, "table", &(struct output_options){ .colours = COLOURS_TRUE, .width = 80, .utf8 = true },
         "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
-        "         rank 0 \033[48;2;207;145;129m        \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[0m\n"
-        "rank 1 thread 1 \033[48;2;207;145;129m      \033[48;2;24;18;217m  \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m     \033[48;2;24;18;217m   \033[48;2;120;26;158m \033[0m       \n"
+        "         rank 0 \033[48;2;242;95;178m        \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[0m\n"
+        "rank 1 thread 1 \033[48;2;242;95;178m      \033[48;2;152;186;49m  \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m \033[0m       \n"
         "                +-------------------+-------------------+-------\n"
         "                0 s                 5 s                 10 s\n"
-        "\033[48;2;120;26;158m  \033[0m 47.9%  solve<int>\n"
-        "\033[48;2;24;18;217m  \033[0m 30.2%  MPI_Wait\n"
-        "\033[48;2;207;145;129m  \033[0m 14.6%  init\n"
+        "\033[48;2;217;154;18m  \033[0m 47.9%  solve<int>\n"
+        "\033[48;2;152;186;49m  \033[0m 30.2%  MPI_Wait\n"
+        "\033[48;2;242;95;178m  \033[0m 14.6%  init\n"
         "    7.3%  no samples: idle, or not on a CPU\n");
     table_destroy(t);
 }
@@ -77,7 +77,7 @@ static bool take_image(char *text)
     return true;
 }
 
-static const char svg_text[] = 
+static const char svg_text[] =
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1067\" height=\"180\" viewBox=\"0 0 1067 180\" font-family=\"sans-serif\" font-size=\"12\">\n"
         "<style>.r rect{fill:none;pointer-events:all}.r rect:hover{stroke:#000;vector-effect:non-scaling-stroke}</style>\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
@@ -102,9 +102,9 @@ static const char svg_text[] =
         "<g><title>main &gt; run &gt; solve&lt;int&gt;</title><rect x=\"8\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"16\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"24\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"32\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"40\" y=\"0\" width=\"5\" height=\"1\"/><rect x=\"40\" y=\"1\" width=\"1\" height=\"1\"/></g>\n"
         "<g><title>main &gt; run &gt; exchange &gt; MPI_Wait</title><rect x=\"13\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"21\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"29\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"37\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"45\" y=\"0\" width=\"3\" height=\"1\"/><rect x=\"6\" y=\"1\" width=\"2\" height=\"1\"/></g>\n"
         "</g>\n"
-        "<rect x=\"115\" y=\"116\" width=\"14\" height=\"12\" fill=\"#781a9e\"/><text x=\"179\" y=\"126\" text-anchor=\"end\">47.9%</text><text x=\"189\" y=\"126\">solve&lt;int&gt;</text>\n"
-        "<rect x=\"115\" y=\"134\" width=\"14\" height=\"12\" fill=\"#1812d9\"/><text x=\"179\" y=\"144\" text-anchor=\"end\">30.2%</text><text x=\"189\" y=\"144\">MPI_Wait</text>\n"
-        "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#cf9181\"/><text x=\"179\" y=\"162\" text-anchor=\"end\">14.6%</text><text x=\"189\" y=\"162\">init</text>\n"
+        "<rect x=\"115\" y=\"116\" width=\"14\" height=\"12\" fill=\"#d99a12\"/><text x=\"179\" y=\"126\" text-anchor=\"end\">47.9%</text><text x=\"189\" y=\"126\">solve&lt;int&gt;</text>\n"
+        "<rect x=\"115\" y=\"134\" width=\"14\" height=\"12\" fill=\"#98ba31\"/><text x=\"179\" y=\"144\" text-anchor=\"end\">30.2%</text><text x=\"189\" y=\"144\">MPI_Wait</text>\n"
+        "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#f25fb2\"/><text x=\"179\" y=\"162\" text-anchor=\"end\">14.6%</text><text x=\"189\" y=\"162\">init</text>\n"
         "</svg>\n";
 
 TEST(svg)
@@ -116,7 +116,7 @@ TEST(svg)
     if (strcmp(text, svg_text))
         TEST_FAIL("wanted\n%s\ngot\n%s\n", svg_text, text);
     check_format(none, "svg", &(struct output_options){ 0 },
-                 "only pictures of traces can be written as svg: ask for trace, trace depth or trace summary");
+        "only pictures of traces can be written as svg: ask for trace, trace depth or trace summary");
     table_destroy(t);
     table_destroy(none);
 }

@@ -8,7 +8,7 @@ TEST(example)
 {
     struct table *t = example_tree();
 
-    check_format(t, "tree", &lines, 
+    check_format(t, "tree", &lines,
         "#          cputime        cputime.x  scope\n"
         "   10.00 s  100.0%  10.00 s  100.0%  total\n"
         "1  10.00 s  100.0%                   m\n"
@@ -19,7 +19,7 @@ TEST(example)
         "6   4.00 s   40.0%                   │         loop at file2.c:8\n"
         "7   4.00 s   40.0%   4.00 s   40.0%  │           loop at file2.c:9\n"
         "8   3.00 s   30.0%   3.00 s   30.0%  └ g  [file1.c:8]\n");
-    check_format(t, "TREE", &plain, 
+    check_format(t, "TREE", &plain,
         "#          cputime        cputime.x  scope\n"
         "   10.00 s  100.0%  10.00 s  100.0%  total\n"
         "1  10.00 s  100.0%                   m\n"
@@ -30,7 +30,7 @@ TEST(example)
         "6   4.00 s   40.0%                   |         loop at file2.c:8\n"
         "7   4.00 s   40.0%   4.00 s   40.0%  |           loop at file2.c:9\n"
         "8   3.00 s   30.0%   3.00 s   30.0%  `-g  [file1.c:8]\n");
-    check_format(t, "table", &(struct output_options){ .no_percent = true, .ids = true }, 
+    check_format(t, "table", &(struct output_options){ .no_percent = true, .ids = true },
         "#  cputime  cputime.x  id              scope\n"
         "1  10.00 s             @0000000000001  m\n"
         "2   7.00 s     1.00 s  @fzzzzzzzzzzzz    f  [file1.c:2]\n"
@@ -56,7 +56,7 @@ TEST(marks)
     add_costs(t, 1, SCOPE_ROOT, "37 more", NULL, 0, 0.004, 0.00004)->number = 0;
     vec_last(&t->rows).flags = ROW_FOLDED;
     t->rows.data[7].cells[1].ci = 0.25;
-    check_format(t, "tree", &lines, 
+    check_format(t, "tree", &lines,
         "#          cputime              cputime.x    scope\n"
         "   10.00 s  100.0%  10.00       s  100.0%    total\n"
         "1  10.00 s  100.0%                           (m)\n"
@@ -68,7 +68,7 @@ TEST(marks)
         "7   4.00 s   40.0%   4.00       s   40.0%    │           loop at file2.c:9\n"
         "8   3.00 s   30.0%   3.00 ±0.25 s   30.0%    ├ g  [file1.c:8]\n"
         "   0.004 s   <0.1%  4e-05       s   <0.1%    └ ... 37 more\n");
-    check_format(t, "tree", &(struct output_options){ .utf8 = true, .colours = COLOURS_BASIC, .width = 80 }, 
+    check_format(t, "tree", &(struct output_options){ .utf8 = true, .colours = COLOURS_BASIC, .width = 80 },
         "\033[1m#          cputime              cputime.x    scope\033[0m\n"
         "\033[2m   10.00 s  100.0%  10.00       s  100.0%    total\033[0m\n"
         "\033[2m1  10.00 s  100.0%                         \033[0m  \033[2m(m)\033[0m\n"
@@ -104,7 +104,7 @@ TEST(numbers)
             r->cells[c].number = values[i][c];
     }
     t->rows.data[1].cells[1].base = 2;
-    check_format(t, "table", &plain, 
+    check_format(t, "table", &plain,
         "#          time     instructions             malloc          delta      ipc  name\n"
         "                 123.5 G  100.0%  4.657 GiB  100.0%                          total\n"
         "1   1.000e+09 s  123.5 G  100.0%  4.657 GiB  100.0%   -1.500e+00 s   0.2500  p\n"
@@ -121,7 +121,7 @@ TEST(lists)
 
     add_column(t, "misses", "misses", SCOPED_EXCLUSIVE, DIM_EVENTS, 400);
     vec_push(&t->columns, (struct column){ .name = "host", .type = COLUMN_TEXT, .total = NAN });
-    check_format(t, "table", &plain, 
+    check_format(t, "table", &plain,
         "misses  host  name\n"
         "(no rows)\n");
     struct row *r = add_row(t, 0, SCOPE_PROCEDURE, "数値計算\x1b[2J\xff", NULL, 0);
@@ -133,12 +133,12 @@ TEST(lists)
     r->cells[0].number = 100;
     r->cells[1].text = "n";
     r->module = "/lib/libc.so.6";
-    check_format(t, "table", &lines, 
+    check_format(t, "table", &lines,
         "#       misses  host     name\n"
         "   400  100.0%           total\n"
         "1  300   75.0%  ノード1  数値計算?[2J�  a.c:12\n"
         "2  100   25.0%  n        memcpy  (libc.so.6)\n");
-    check_format(t, "table", &plain, 
+    check_format(t, "table", &plain,
         "#       misses  host     name\n"
         "   400  100.0%           total\n"
         "1  300   75.0%  ??????1  ?????????[2J?  a.c:12\n"
@@ -155,7 +155,7 @@ TEST(facts)
     add_row(t, 0, SCOPE_ROOT, "host", NULL, 0)->cells[0].text = "node1";
     add_row(t, 1, SCOPE_ROOT, "start of ranks", NULL, 0)->cells[0].text = "within 2 ms";
     add_row(t, 0, SCOPE_ROOT, "nothing", NULL, 0);
-    check_format(t, "table", &plain, 
+    check_format(t, "table", &plain,
         "host            node1\n"
         "  start of ranks  within 2 ms\n"
         "nothing\n");
