@@ -8,8 +8,9 @@
  *
  * Rules for readers
  *  1. All numbers are little endian. Check magic and version; a larger minor version is readable.
- *  2. Segments follow the file header back to back, each `bytes` long, up to the end of the file or to
- *     the first one whose magic is wrong (a segment that was allocated but never opened is zeros).
+ *  2. Segments follow the file header, each `bytes` long. Where the magic is wrong there is space that was
+ *     allocated but not (or not yet) opened, all zeros: go on at the next multiple of HQM_ALIGN, up to the
+ *     end of the file.
  *  3. Skip segments of an unknown kind. Believe `count` only up to `capacity`, `record_size` only if it
  *     is at least the size known here (later versions may append fields), `bytes` only inside the file.
  *  4. Records of one (kind, lane) are numbered through all its segments: segment.first + position.
@@ -17,7 +18,12 @@
  *  5. A lane is one calling context tree with its values and trace, used by one thread at a time.
  *     When a thread ends its lane may pass to the next thread, which goes on in the same tree.
  *     Cells name their thread; in a trace a record with event HQM_TRACE_THREAD switches to another.
+ *     Every lane's trace starts with such a record, and so does each thread that takes the lane over.
  *  6. Parents come before children: a node whose parent is not smaller than itself is damage.
+ *  7. In segments of lane 0 a record that is all zeros was claimed but not written when the process died:
+ *     skip it. Only threads that were sampled have a record, so thread numbers may have gaps. A string lies
+ *     in one segment; offset 0 is the empty string. The same file may be noted as a module twice.
+ *  8. Frames of the collector's own library are not in call paths, though it is among the modules.
  */
 #ifndef HQ_FORMAT_MEASUREMENT_H
 #define HQ_FORMAT_MEASUREMENT_H
@@ -104,7 +110,11 @@ struct hqm_segment {
 };
 static_assert(sizeof(struct hqm_segment) == 64, "layout");
 
-/* Facts about the process: command line, host, working directory, executable, launcher. */
+/*
+ * Facts about the process, as pairs of texts. Keys: command (arguments, each quoted for a shell where it needs to be),
+ * host, directory, executable, launcher (openmpi, mpich, slurm, ...), collector (its version), warning (may occur
+ * several times: what could not be measured and why).
+ */
 struct hqm_info { uint32_t key, value; };      /* offsets into the strings */
 static_assert(sizeof(struct hqm_info) == 8, "layout");
 
@@ -122,7 +132,8 @@ struct hqm_event {
 };
 static_assert(sizeof(struct hqm_event) == 40, "layout");
 
-enum { HQM_MODULE_MAIN = 1, HQM_MODULE_VDSO = 2 };
+/* The image of the vDSO, which is no file, is kept beside the measurements as vdso-BUILDID.so; its path is "[vdso]". */
+enum { HQM_MODULE_MAIN = 1, HQM_MODULE_VDSO = 2, HQM_MODULE_COLLECTOR = 4 };
 struct hqm_module {         /* record number + 1 is the module's number in nodes; 0 is "in no module" */
     uint32_t path;          /* offset into the strings */
     uint32_t flags;
