@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Call frame information: the row of the unwind table of .eh_frame that holds at an address (DWARF 5 section 6.4, with
+ * the encodings of the Linux Standard Base). Reads only the module's own mapped memory, within its bounds; takes no
+ * lock, allocates nothing, and may be used in signal handlers.
+ */
+#ifndef HQ_PRELOAD_CFI_H
+#define HQ_PRELOAD_CFI_H
+
+#include "preload/modules.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RIP = 16, CFI_REGISTERS = 17 };  /* DWARF numbers, x86-64 */
+enum { CFI_NESTED = 8 };    /* remembered states */
+
+enum cfi_rule {
+    CFI_SAME,           /* and what is not mentioned */
+    CFI_UNDEFINED,
+    CFI_OFFSET,         /* saved at CFA + value */
+    CFI_VALUE_OFFSET,   /* is CFA + value */
+    CFI_REGISTER,       /* is in register `value` */
+    CFI_EXPRESSION,     /* saved where the expression says: value is its distance from struct cfi.text */
+    CFI_VALUE_EXPRESSION,
+};
+
+struct cfi_row {
+    uint8_t cfa_rule;           /* CFI_REGISTER: register + value; CFI_EXPRESSION */
+    uint8_t cfa_register;
+    uint8_t rule[CFI_REGISTERS];
+    int32_t cfa_value;
+    int32_t value[CFI_REGISTERS];
+};
+
+struct cfi {
+    struct cfi_row row;
+    const uint8_t *text, *end;  /* bounds of the frame information; expressions are in there */
+    bool signal_frame;          /* the frame is a signal handler's caller: its address is exact, no return address */
+    struct cfi_row initial, remembered[CFI_NESTED];     /* while reading */
+};
+
+/* False if the module has no information for the address, or information that cannot be understood. */
+bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi);
+
+/* An expression (its length stands before it). `reg` are register values, of which `known` has a bit each. */
+struct cfi_machine {
+    const uint64_t *reg;
+    uint32_t known;
+    bool (*load)(void *where, uint64_t address, uint64_t *value);
+    void *where;
+};
+bool cfi_evaluate(const struct cfi *cfi, int32_t expression, const struct cfi_machine *machine, const uint64_t *cfa,
+                  uint64_t *result);
+
+/* Reads a number; the cursor stays within its bounds and `bad` is set if it would leave them. */
+struct cfi_cursor { const uint8_t *at, *end; bool bad; };
+uint64_t cfi_fixed(struct cfi_cursor *cursor, unsigned bytes);
+uint64_t cfi_uleb(struct cfi_cursor *cursor);
+int64_t cfi_sleb(struct cfi_cursor *cursor);
+
+#endif

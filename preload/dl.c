@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dlclose: what was learnt about the code that went away must not be used for what is loaded there next. dlopen is not
+ * wrapped: new modules are found when they are first sampled, and a wrapper would change whose RUNPATH is searched.
+ */
+#include "preload/export.h"
+#include "preload/modules.h"
+#include "preload/options.h"
+#include "preload/recipe.h"
+
+#include <dlfcn.h>
+
+EXPORT int dlclose(void *handle)
+{
+    int result = REAL(dlclose)(handle);
+
+    if (options.active) {
+        modules_refresh();
+        recipe_forget_all();
+    }
+    return result;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/file.h"
+
+#include "preload/image.h"
+#include "preload/options.h"
+#include "preload/raw.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { CHUNKS = 1024, KINDS = 8 };
+enum { FIRST_CHUNK = 128 << 10, LARGEST_CHUNK = 4 << 20, SMALLEST_CHUNK = 16 << 10 };
+enum { RETRY_AFTER = 256 };     /* a full disk is asked again after so many refusals */
+enum { NONE, OPENING, OPEN, FAILED };
+
+struct chunk {
+    char *base;
+    size_t bytes;
+    _Atomic size_t used;
+};
+
+static struct {
+    _Atomic int state;
+    int error;
+    struct hqm_header *header;
+    char path[sizeof options.directory + 128];
+    struct chunk chunk[CHUNKS];
+    _Atomic uint32_t chunks;
+    _Atomic(struct chunk *) current, next;
+    _Atomic int growing, frozen;
+    _Atomic uint32_t refused;
+    _Atomic uint64_t end;
+    _Atomic(struct hqm_segment *) shared[KINDS];
+} file;
+
+static const struct { uint16_t record_size; uint32_t bytes; } shared_kinds[KINDS] = {
+    [HQM_STRINGS] = { 1, 8192 },
+    [HQM_INFO] = { sizeof(struct hqm_info), 4096 },
+    [HQM_EVENTS] = { sizeof(struct hqm_event), 4096 },
+    [HQM_MODULES] = { sizeof(struct hqm_module), 12288 },
+    [HQM_THREADS] = { sizeof(struct hqm_thread), 4096 },
+};
+
+struct hqm_header *file_header(void)
+{
+    return atomic_load_explicit(&file.state, memory_order_acquire) == OPEN ? file.header : NULL;
+}
+
+int file_error(void)
+{
+    return file.error;
+}
+
+/* Growing past the file-size limit would raise SIGXFSZ in the program. */
+static bool within_size_limit(uint64_t end)
+{
+    struct rlimit limit;
+
+    return raw_getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || end <= limit.rlim_cur;
+}
+
+/* Blocks on file systems that have no fallocate are allocated by writing zeros. */
+static int allocate(int fd, uint64_t offset, uint64_t bytes)
+{
+    static const char zeros[4096];
+    int error = raw_fallocate(fd, offset, bytes);
+
+    if (error != -EOPNOTSUPP)
+        return error;
+    for (uint64_t at = 0; at < bytes; at += sizeof zeros) {
+        long written = raw_syscall(SYS_pwrite64, fd, (long)zeros, sizeof zeros, (long)(offset + at), 0, 0);
+        if (written != (long)sizeof zeros)
+            return written < 0 ? (int)written : -ENOSPC;
+    }
+    return 0;
+}
+
+/* Allocates and maps [offset, offset + bytes) of the file. */
+static int map_space(int fd, uint64_t offset, size_t bytes, char **base)
+{
+    int error = within_size_limit(offset + bytes) ? allocate(fd, offset, bytes) : -EFBIG;
+
+    if (error < 0)
+        return error;
+    *base = raw_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
+    if (!*base)
+        return -ENOMEM;
+    /* Without this the first touch of a fresh mapping reads ahead for milliseconds. */
+    raw_madvise(*base, bytes, MADV_RANDOM);
+    return 0;
+}
+
+static struct chunk *add_chunk(size_t bytes)
+{
+    uint32_t index = atomic_fetch_add(&file.chunks, 1);
+    struct chunk *chunk = &file.chunk[index < CHUNKS ? index : 0];
+    int fd = index < CHUNKS ? raw_open(file.path, O_RDWR | O_CLOEXEC, 0) : -ENOSPC;
+    uint64_t offset = atomic_fetch_add(&file.end, bytes), after = offset + bytes, end;
+    int error = fd < 0 ? fd : map_space(fd, offset, bytes, &chunk->base);
+
+    if (fd >= 0)
+        raw_close(fd);
+    if (error < 0) {
+        /* Give the range back if nobody has gone beyond it; otherwise it stays a hole of zeros. */
+        atomic_compare_exchange_strong(&file.end, &after, offset);
+        index++;
+        atomic_compare_exchange_strong(&file.chunks, &index, index - 1);
+        return NULL;
+    }
+    chunk->bytes = bytes;
+    atomic_store(&chunk->used, 0);
+    end = __atomic_load_n(&file.header->allocated, __ATOMIC_RELAXED);
+    while (end < after && !__atomic_compare_exchange_n(&file.header->allocated, &end, after, true, __ATOMIC_RELAXED,
+                                                       __ATOMIC_RELAXED))
+        ;
+    return chunk;
+}
+
+/* A chunk that holds at least `needed`: a large one as the file grows, a small one when the disk is nearly full. */
+static struct chunk *grow(size_t needed)
+{
+    size_t bytes = 2 * FIRST_CHUNK;
+    uint64_t end = atomic_load(&file.end);
+
+    if (atomic_load(&file.frozen))
+        return NULL;
+    if (atomic_load(&file.refused) && atomic_fetch_add(&file.refused, 1) % RETRY_AFTER)
+        return NULL;
+    while (bytes < end / 2 && bytes < LARGEST_CHUNK)
+        bytes *= 2;
+    if (bytes < needed)
+        bytes = (needed + HQM_ALIGN - 1) / HQM_ALIGN * HQM_ALIGN;
+    for (; bytes >= needed; bytes /= 2) {
+        struct chunk *chunk = add_chunk(bytes);
+        if (chunk) {
+            atomic_store(&file.refused, 0);
+            return chunk;
+        }
+        if (bytes <= SMALLEST_CHUNK)
+            break;
+    }
+    atomic_fetch_add(&file.refused, 1);
+    return NULL;
+}
+
+static void *carve(struct chunk *chunk, size_t bytes)
+{
+    size_t at = atomic_load(&chunk->used);
+
+    do {
+        if (at + bytes > chunk->bytes)
+            return NULL;
+    } while (!atomic_compare_exchange_weak(&chunk->used, &at, at + bytes));
+    return chunk->base + at;
+}
+
+/* The next chunk is made by whoever finds the current one nearly used up; others go on meanwhile. */
+static void grow_ahead(struct chunk *chunk)
+{
+    if (chunk->bytes - atomic_load(&chunk->used) > chunk->bytes / 4 || atomic_load(&file.next))
+        return;
+    if (atomic_exchange(&file.growing, 1))
+        return;
+    if (!atomic_load(&file.next))
+        atomic_store(&file.next, grow(SMALLEST_CHUNK));
+    atomic_store(&file.growing, 0);
+}
+
+static void *take_space(size_t bytes)
+{
+    for (;;) {
+        struct chunk *chunk = atomic_load(&file.current), *next;
+        void *space = carve(chunk, bytes);
+
+        if (space) {
+            grow_ahead(chunk);
+            return space;
+        }
+        next = atomic_exchange(&file.next, NULL);
+        if (!next)
+            next = grow(bytes);
+        if (!next)
+            return NULL;
+        /* Whoever loses this exchange has a chunk of its own, and keeps the rest of it for later. */
+        if (!atomic_compare_exchange_strong(&file.current, &chunk, next)) {
+            space = carve(next, bytes);
+            atomic_store(&file.next, next);
+            if (space)
+                return space;
+        }
+    }
+}
+
+void file_reserve(uint64_t bytes)
+{
+    struct chunk *chunk = file_header() ? grow(bytes) : NULL;
+
+    if (chunk)
+        atomic_store(&file.next, chunk);
+}
+
+void file_freeze(void)
+{
+    atomic_store(&file.frozen, 1);
+}
+
+static struct hqm_segment *make_segment(void *space, enum hqm_kind kind, uint16_t record_size, uint32_t lane,
+                                        uint32_t first, uint64_t bytes)
+{
+    struct hqm_segment *segment = space;
+
+    segment->kind = (uint16_t)kind;
+    segment->record_size = record_size;
+    segment->lane = lane;
+    segment->first = first;
+    segment->bytes = bytes;
+    segment->capacity = (uint32_t)((bytes - sizeof *segment) / record_size);
+    return segment;
+}
+
+static void open_segment(struct hqm_segment *segment)
+{
+    __atomic_store_n(&segment->magic, HQM_SEGMENT_MAGIC, __ATOMIC_RELEASE);
+}
+
+struct hqm_segment *file_segment(enum hqm_kind kind, uint16_t record_size, uint32_t lane, uint32_t first, uint64_t bytes)
+{
+    void *space = file_header() ? take_space(bytes) : NULL;
+
+    if (!space)
+        return NULL;
+    open_segment(make_segment(space, kind, record_size, lane, first, bytes));
+    return space;
+}
+
+/* reserved[0] of a shared segment counts what was claimed; `count` follows when it is filled. */
+void *file_claim(enum hqm_kind kind, uint32_t records, struct claim *claim)
+{
+    for (;;) {
+        struct hqm_segment *segment = atomic_load(&file.shared[kind]), *more;
+        uint64_t at = __atomic_load_n(&segment->reserved[0], __ATOMIC_RELAXED);
+        void *space;
+
+        if (records > segment->capacity)
+            return NULL;
+        while (at + records <= segment->capacity)
+            if (__atomic_compare_exchange_n(&segment->reserved[0], &at, at + records, true, __ATOMIC_RELAXED,
+                                            __ATOMIC_RELAXED)) {
+                *claim = (struct claim){ segment, (uint32_t)at, records };
+                return (char *)(segment + 1) + at * segment->record_size;
+            }
+        space = take_space(shared_kinds[kind].bytes);
+        if (!space)
+            return NULL;
+        more = make_segment(space, kind, segment->record_size, 0, segment->first + segment->capacity,
+                            shared_kinds[kind].bytes);
+        /* The loser's space is never opened: it stays zeros. */
+        if (atomic_compare_exchange_strong(&file.shared[kind], &segment, more))
+            open_segment(more);
+    }
+}
+
+void file_publish(const struct claim *claim)
+{
+    uint32_t count = __atomic_load_n(&claim->segment->count, __ATOMIC_RELAXED), to = claim->position + claim->records;
+
+    while (count < to && !__atomic_compare_exchange_n(&claim->segment->count, &count, to, true, __ATOMIC_RELEASE,
+                                                      __ATOMIC_RELAXED))
+        ;
+}
+
+uint32_t file_string(const char *text)
+{
+    struct claim claim;
+    size_t length = strlen(text);
+    char *copy = length && length < 8000 ? file_claim(HQM_STRINGS, (uint32_t)length + 1, &claim) : NULL;
+
+    if (!copy)
+        return 0;
+    memcpy(copy, text, length + 1);
+    file_publish(&claim);
+    return claim_number(&claim);
+}
+
+void file_lost(enum hqm_loss reason, uint64_t samples)
+{
+    struct hqm_header *header = file_header();
+
+    if (header)
+        __atomic_fetch_add(&header->loss[reason], samples, __ATOMIC_RELAXED);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t file_now_us(void)
+{
+    const struct hqm_header *header = file_header();
+
+    return header ? (clock_ns(CLOCK_MONOTONIC) - header->start_monotonic_ns) / 1000 : 0;
+}
+
+void file_state(enum hqm_state state)
+{
+    struct hqm_header *header = file_header();
+
+    if (!header)
+        return;
+    header->end_us = file_now_us();
+    header->state = state;
+}
+
+static char *append(char *to, const char *end, const char *text)
+{
+    while (*text && to + 1 < end)
+        *to++ = *text++;
+    *to = 0;
+    return to;
+}
+
+static char *append_number(char *to, const char *end, uint32_t number)
+{
+    char digits[12], *at = digits + sizeof digits - 1;
+
+    *at = 0;
+    do
+        *--at = (char)('0' + number % 10);
+    while ((number /= 10));
+    return append(to, end, at);
+}
+
+/* HOST-PID-SERIAL.hqm: the serial is the first that is free, so an exec, or a pid used again, makes a new file. */
+static int create(uint32_t pid, uint32_t *serial)
+{
+    const char *end = file.path + sizeof file.path;
+    char *stem = append(file.path, end, options.directory);
+    int fd = -EEXIST;
+
+    stem = append(stem, end, "/");
+    stem = append(stem, end, options.host);
+    stem = append(stem, end, "-");
+    stem = append_number(stem, end, pid);
+    stem = append(stem, end, "-");
+    for (*serial = 0; *serial < 100000 && fd == -EEXIST; ++*serial) {
+        append(append_number(stem, end, *serial), end, HQM_SUFFIX);
+        fd = raw_open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    }
+    --*serial;
+    return fd;
+}
+
+static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial)
+{
+    header->major = HQM_MAJOR;
+    header->minor = HQM_MINOR;
+    header->header_bytes = HQM_ALIGN;
+    header->pid = pid;
+    header->ppid = (uint32_t)raw_getppid();
+    header->serial = serial;
+    header->rank = options.rank;
+    header->state = HQM_RUNNING;
+    header->start_realtime_ns = clock_ns(CLOCK_REALTIME);
+    header->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    header->launch = options.launch;
+    header->allocated = FIRST_CHUNK;
+}
+
+static int open_file(void)
+{
+    uint32_t pid = (uint32_t)raw_getpid(), serial;
+    struct chunk *chunk = &file.chunk[0];
+    size_t at = HQM_ALIGN;
+    int fd = create(pid, &serial), error;
+
+    if (fd < 0)
+        return -fd;
+    error = map_space(fd, 0, FIRST_CHUNK, &chunk->base);
+    raw_close(fd);
+    if (error < 0) {
+        raw_syscall(SYS_unlink, (long)file.path, 0, 0, 0, 0, 0);
+        return -error;
+    }
+    chunk->bytes = FIRST_CHUNK;
+    atomic_store(&file.chunks, 1);
+    atomic_store(&file.end, FIRST_CHUNK);
+    file.header = (struct hqm_header *)chunk->base;
+    fill_header(file.header, pid, serial);
+    for (int kind = HQM_STRINGS; kind <= HQM_THREADS; kind++) {
+        struct hqm_segment *segment = make_segment(chunk->base + at, (enum hqm_kind)kind, shared_kinds[kind].record_size,
+                                                   0, 0, shared_kinds[kind].bytes);
+        open_segment(segment);
+        atomic_store(&file.shared[kind], segment);
+        at += segment->bytes;
+    }
+    /* Offset 0 of the strings is the empty one. */
+    file.shared[HQM_STRINGS]->reserved[0] = file.shared[HQM_STRINGS]->count = 1;
+    atomic_store(&chunk->used, at);
+    atomic_store(&file.current, chunk);
+    memcpy(file.header->magic, HQM_MAGIC, sizeof file.header->magic);
+    return 0;
+}
+
+bool file_ready(void)
+{
+    int state = NONE;
+
+    if (atomic_load_explicit(&file.state, memory_order_acquire) == OPEN)
+        return true;
+    if (atomic_load(&file.frozen) || !atomic_compare_exchange_strong(&file.state, &state, OPENING))
+        return state == OPEN;
+    file.error = open_file();
+    atomic_store_explicit(&file.state, file.error ? FAILED : OPEN, memory_order_release);
+    if (!file.error)
+        image_describe();
+    return !file.error;
+}
+
+void file_forget(void)
+{
+    uint32_t chunks = atomic_load(&file.chunks);
+
+    for (uint32_t i = 0; i < chunks && i < CHUNKS; i++)
+        if (file.chunk[i].base)
+            raw_munmap(file.chunk[i].base, file.chunk[i].bytes);
+    memset(&file, 0, sizeof file);
+}

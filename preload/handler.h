@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HQ_PRELOAD_HANDLER_H
+#define HQ_PRELOAD_HANDLER_H
+
+#include <signal.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/* One sample of an event with a weight, in periods. Safe in signal handlers: calls nothing that locks or allocates. */
+void sample(int event, uint64_t weight, const ucontext_t *context);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/image.h"
+
+#include "preload/file.h"
+#include "preload/modules.h"
+#include "preload/options.h"
+#include "preload/raw.h"
+#include "preload/sources/source.h"
+
+#include <string.h>
+
+static void note(const char *key, const char *value)
+{
+    struct claim claim;
+    struct hqm_info *info = *value ? file_claim(HQM_INFO, 1, &claim) : NULL;
+
+    if (!info)
+        return;
+    info->key = file_string(key);
+    info->value = file_string(value);
+    file_publish(&claim);
+}
+
+void image_warn(const char *text)
+{
+    note("warning", text);
+}
+
+static bool plain(const char *word)
+{
+    return *word && !word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")];
+}
+
+/* Writes the word as a shell would need it; returns where the next one goes. */
+static char *quote(char *to, const char *end, const char *word)
+{
+    bool bare = plain(word);
+
+    if (end - to < 8)
+        return to;
+    if (!bare)
+        *to++ = '\'';
+    for (; *word && end - to > 8; word++) {
+        if (*word == '\'') {
+            memcpy(to, "'\\''", 4);
+            to += 4;
+        } else {
+            *to++ = *word;
+        }
+    }
+    if (!bare)
+        *to++ = '\'';
+    return to;
+}
+
+/* /proc/self/cmdline holds the arguments, each ended by a zero. */
+static void note_command(void)
+{
+    char raw[2048], text[4000], *to = text;
+    const char *end = text + sizeof text - 1;
+    int fd = raw_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+    long bytes = fd < 0 ? 0 : raw_read(fd, raw, sizeof raw - 1);
+
+    if (fd >= 0)
+        raw_close(fd);
+    if (bytes <= 0)
+        return;
+    raw[bytes] = 0;
+    for (const char *word = raw; word < raw + bytes; word += strlen(word) + 1) {
+        if (to > text && to < end)
+            *to++ = ' ';
+        to = quote(to, end, word);
+    }
+    *to = 0;
+    note("command", text);
+}
+
+static void note_path(const char *key, int number, const char *link)
+{
+    char path[4000];
+    long bytes = number == SYS_getcwd ? raw_syscall(number, (long)path, sizeof path, 0, 0, 0, 0)
+                                      : raw_syscall(number, (long)link, (long)path, sizeof path - 1, 0, 0, 0);
+
+    if (bytes <= 0)
+        return;
+    path[bytes] = 0;
+    note(key, path);
+}
+
+static void note_event(const struct event_request *request, const struct source *source)
+{
+    struct claim claim;
+    struct hqm_event *event = file_claim(HQM_EVENTS, 1, &claim);
+
+    if (!event)
+        return;
+    event->name = file_string(request->name);
+    event->description = file_string(source->description);
+    event->dimension = source->dimension;
+    event->flags = (uint16_t)(source->flags | (source->flags & HQM_EVENT_SAMPLED && options.trace ? HQM_EVENT_TRACED : 0));
+    event->period = request->period;
+    event->scale = source->scale;
+    file_publish(&claim);
+}
+
+void image_describe(void)
+{
+    note_command();
+    note("host", options.host);
+    note_path("directory", SYS_getcwd, NULL);
+    note_path("executable", SYS_readlink, "/proc/self/exe");
+    note("launcher", options.launcher);
+    note("collector", HQ_VERSION);
+    for (int i = 0; i < options.events; i++)
+        note_event(&options.event[i], sources_of_event(i));
+    modules_describe();
+}

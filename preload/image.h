@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a new measurement file says about its process: command, host, launcher, events, load modules. */
+#ifndef HQ_PRELOAD_IMAGE_H
+#define HQ_PRELOAD_IMAGE_H
+
+/* Called once by whoever made the file, perhaps in a signal handler: only raw system calls. */
+void image_describe(void);
+
+/* Adds a warning that `info` shows. */
+void image_warn(const char *text);
+
+#endif

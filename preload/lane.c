@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/lane.h"
+
+#include "preload/options.h"
+#include "preload/raw.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+enum { LANES_MAX = 65536, FIRST_BYTES = 8192, LARGEST_BYTES = 1 << 20, FIRST_SLOTS = 512, WEIGHT_MAX = 4095 };
+enum { CELL_KIND = 255u << HQM_MODULE_BITS };
+
+static _Atomic(struct lane *) lanes[LANES_MAX];
+static _Atomic uint32_t used;           /* numbers given out */
+
+/* The next free record, not yet counted; NULL if there is no space. */
+static void *column_next(struct column *c)
+{
+    struct hqm_segment *segment = c->segment;
+
+    if (!segment || segment->count == segment->capacity) {
+        uint32_t first = segment ? segment->first + segment->capacity : 0;
+        segment = file_segment(c->kind, c->record_size, c->lane, first, c->next_bytes);
+        if (!segment && c->next_bytes > HQM_ALIGN)
+            segment = file_segment(c->kind, c->record_size, c->lane, first, HQM_ALIGN);
+        if (!segment)
+            return NULL;
+        c->segment = segment;
+        if (c->next_bytes < LARGEST_BYTES)
+            c->next_bytes *= 2;
+    }
+    return (char *)(segment + 1) + (size_t)segment->count * c->record_size;
+}
+
+/* Counts the record that column_next gave; returns its number. */
+static uint32_t column_publish(struct column *c)
+{
+    uint32_t position = c->segment->count;
+
+    __atomic_store_n(&c->segment->count, position + 1, __ATOMIC_RELEASE);
+    return c->segment->first + position;
+}
+
+static uint64_t hash(uint32_t parent, uint32_t kind, uint64_t offset)
+{
+    uint64_t h = (offset ^ (uint64_t)kind << 32 ^ (uint64_t)parent << 20) * 0x9e3779b97f4a7c15u;
+
+    h ^= parent * 0xc2b2ae3d27d4eb4fu;
+    return h ^ h >> 29;
+}
+
+static struct lookup_slot *lookup_find(const struct lookup *l, uint32_t parent, uint32_t kind, uint64_t offset)
+{
+    for (uint64_t at = hash(parent, kind, offset);; at++) {
+        struct lookup_slot *slot = &l->slots[at & l->mask];
+        if (!slot->value || (slot->offset == offset && slot->parent == parent && slot->kind == kind))
+            return slot;
+    }
+}
+
+/* Makes room for one more: doubles the table when five eighths are used. */
+static bool lookup_room(struct lookup *l)
+{
+    struct lookup bigger = { .mask = l->slots ? l->mask * 2 + 1 : FIRST_SLOTS - 1, .used = l->used };
+
+    if (l->slots && l->used < (l->mask + 1) / 8 * 5)
+        return true;
+    bigger.slots = raw_memory((bigger.mask + 1) * sizeof *bigger.slots);
+    if (!bigger.slots)
+        return l->slots && l->used < l->mask - l->mask / 8;
+    for (uint32_t i = 0; l->slots && i <= l->mask; i++)
+        if (l->slots[i].value)
+            *lookup_find(&bigger, l->slots[i].parent, l->slots[i].kind, l->slots[i].offset) = l->slots[i];
+    if (l->slots)
+        raw_munmap(l->slots, (l->mask + 1) * sizeof *l->slots);
+    *l = bigger;
+    return true;
+}
+
+static void lookup_set(struct lookup *l, struct lookup_slot *slot, uint32_t parent, uint32_t kind, uint64_t offset)
+{
+    slot->parent = parent;
+    slot->kind = kind;
+    slot->offset = offset;
+    l->used++;
+}
+
+uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset)
+{
+    struct lookup_slot *slot = lookup_find(&lane->lookup, parent, kind_module, offset);
+    struct hqm_node *node;
+
+    if (slot->value)
+        return (uint32_t)(slot->number - 1);
+    if (!lookup_room(&lane->lookup) || !(node = column_next(&lane->nodes)))
+        return NO_NODE;
+    node->parent = parent;
+    node->kind_module = kind_module;
+    node->offset = offset;
+    slot = lookup_find(&lane->lookup, parent, kind_module, offset);
+    lookup_set(&lane->lookup, slot, parent, kind_module, offset);
+    slot->number = column_publish(&lane->nodes) + 1ull;
+    return (uint32_t)(slot->number - 1);
+}
+
+bool lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread, uint64_t amount, uint64_t count)
+{
+    uint32_t kind = CELL_KIND | event;
+    struct lookup_slot *slot = lookup_find(&lane->lookup, node, kind, thread);
+    struct hqm_cell *cell = slot->value;
+
+    if (!cell) {
+        if (!lookup_room(&lane->lookup) || !(cell = column_next(&lane->cells)))
+            return false;
+        cell->node = node;
+        cell->thread = thread;
+        cell->event = event;
+        slot = lookup_find(&lane->lookup, node, kind, thread);
+        lookup_set(&lane->lookup, slot, node, kind, thread);
+        slot->value = cell;
+        column_publish(&lane->cells);
+    }
+    __atomic_store_n(&cell->sum, cell->sum + amount, __ATOMIC_RELAXED);
+    __atomic_store_n(&cell->count, cell->count + count, __ATOMIC_RELAXED);
+    return true;
+}
+
+bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
+{
+    do {
+        uint64_t part = weight > WEIGHT_MAX ? WEIGHT_MAX : weight;
+        struct hqm_trace *record = column_next(&lane->trace);
+
+        if (!record)
+            return false;
+        record->node = node;
+        record->time_low = (uint32_t)time_us;
+        record->time_high = (uint16_t)(time_us >> 32);
+        record->weight_event = (uint16_t)(part << 4 | event);
+        column_publish(&lane->trace);
+        weight -= part;
+    } while (weight);
+    return true;
+}
+
+static bool lane_prepare(struct lane *lane, uint32_t number)
+{
+    size_t frames = (FRAMES_MAX + 2) * sizeof(struct frame);
+    char *memory = raw_memory(2 * frames + sizeof(struct cfi));
+    struct hqm_node *root;
+
+    if (!memory)
+        return false;
+    lane->number = number;
+    lane->nodes = (struct column){ NULL, HQM_NODES, sizeof(struct hqm_node), number, FIRST_BYTES };
+    lane->cells = (struct column){ NULL, HQM_CELLS, sizeof(struct hqm_cell), number, FIRST_BYTES };
+    lane->trace = (struct column){ NULL, HQM_TRACE, sizeof(struct hqm_trace), number, HQM_ALIGN };
+    lane->memo.frames = (struct frame *)memory;
+    lane->memo.fresh = (struct frame *)(memory + frames);
+    lane->memo.cfi = (struct cfi *)(memory + 2 * frames);
+    root = lookup_room(&lane->lookup) ? column_next(&lane->nodes) : NULL;
+    if (!root)
+        return false;
+    root->kind_module = (uint32_t)HQM_NODE_ROOT << HQM_MODULE_BITS;
+    column_publish(&lane->nodes);
+    return true;
+}
+
+static void lane_discard(struct lane *lane)
+{
+    if (lane->memo.frames)
+        raw_munmap(lane->memo.frames, 2 * (FRAMES_MAX + 2) * sizeof(struct frame) + sizeof(struct cfi));
+    if (lane->lookup.slots)
+        raw_munmap(lane->lookup.slots, (lane->lookup.mask + 1) * sizeof *lane->lookup.slots);
+    raw_munmap(lane, sizeof *lane);
+}
+
+struct lane *lane_take(void)
+{
+    uint32_t count = atomic_load(&used), number;
+    struct lane *lane;
+
+    for (uint32_t i = 0; i < count && i < LANES_MAX; i++) {
+        int expected = 0;
+        lane = atomic_load_explicit(&lanes[i], memory_order_acquire);
+        if (lane && !atomic_load_explicit(&lane->taken, memory_order_relaxed) &&
+            atomic_compare_exchange_strong(&lane->taken, &expected, 1))
+            return lane;
+    }
+    number = atomic_fetch_add(&used, 1) + 1;
+    if (number > LANES_MAX) {
+        atomic_fetch_sub(&used, 1);
+        return NULL;
+    }
+    lane = raw_memory(sizeof *lane);
+    if (!lane || !lane_prepare(lane, number)) {
+        uint32_t expected = number;
+        if (lane)
+            lane_discard(lane);
+        atomic_compare_exchange_strong(&used, &expected, number - 1);
+        return NULL;
+    }
+    atomic_store(&lane->taken, 1);
+    atomic_store_explicit(&lanes[number - 1], lane, memory_order_release);
+    return lane;
+}
+
+void lane_return(struct lane *lane)
+{
+    unwind_forget(lane);
+    lane->thread = NULL;
+    atomic_store_explicit(&lane->taken, 0, memory_order_release);
+}
+
+struct lane *lane_get(uint32_t number)
+{
+    return number && number <= LANES_MAX ? atomic_load_explicit(&lanes[number - 1], memory_order_acquire) : NULL;
+}
+
+void lane_forget_all(void)
+{
+    uint32_t count = atomic_exchange(&used, 0);
+
+    for (uint32_t i = 0; i < count && i < LANES_MAX; i++) {
+        struct lane *lane = atomic_exchange(&lanes[i], NULL);
+        if (lane)
+            lane_discard(lane);
+    }
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A lane: a calling context tree with its values and its trace, in the measurement file and in memory for looking up.
+ *
+ * A lane belongs to one thread at a time, so nothing in it is atomic; the thread takes it at its first sample and gives
+ * it back when it ends, and the next thread goes on in the same tree. The number of lanes is thus that of the sampled
+ * threads alive at once. Only the owner's signal handler, or the owner with its guard up (thread.h), touches a lane.
+ */
+#ifndef HQ_PRELOAD_LANE_H
+#define HQ_PRELOAD_LANE_H
+
+#include "preload/file.h"
+#include "preload/unwind.h"
+
+/* Records of one kind, appended by one thread. */
+struct column {
+    struct hqm_segment *segment;
+    enum hqm_kind kind;
+    uint16_t record_size;
+    uint32_t lane;
+    uint64_t next_bytes;        /* of the next segment: they double up to a limit */
+};
+
+/* What is known about a node or a cell, by what names it. Open addressing; an empty slot has `value` NULL. */
+struct lookup_slot {
+    uint64_t offset;
+    uint32_t parent, kind;
+    union { void *value; uint64_t number; };
+};
+
+struct lookup {
+    struct lookup_slot *slots;
+    uint32_t mask, used;
+};
+
+struct lane {
+    uint32_t number;                    /* from 1 */
+    _Atomic int taken;
+    struct column nodes, cells, trace;
+    struct lookup lookup;
+    struct memo memo;
+    struct hqm_thread *thread;          /* of the present owner, NULL if its record found no space */
+};
+
+/* A lane for a thread, NULL if there is no space; ends with lane_return. Safe in signal handlers. */
+struct lane *lane_take(void);
+void lane_return(struct lane *lane);
+struct lane *lane_get(uint32_t number);
+
+/* In a forked child: all lanes are as if never used. */
+void lane_forget_all(void);
+
+/* The child of a node, made if it is new; HQM_NO_NODE if there is no space. */
+#define NO_NODE UINT32_MAX
+uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset);
+
+/* Adds to the value of (node, event) for a thread. False if there is no space. */
+bool lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread, uint64_t amount, uint64_t count);
+
+/* Appends to the trace; `weight` may be any number. False if there is no space. */
+bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us);
+
+#endif

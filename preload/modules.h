@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Load modules: what is mapped where, for the unwinder and for the measurement file.
+ *
+ * Modules are found when a sample first meets them, by _dl_find_object, which takes no lock and makes no system call;
+ * those present at the start are noted then. Two threads that meet a new module at once may note it twice, which does
+ * no harm. A module stays in the table when it is unloaded: loaded again at the same place it gets its number back.
+ */
+#ifndef HQ_PRELOAD_MODULES_H
+#define HQ_PRELOAD_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MODULES_MAX = 65535, MODULE_TEXTS = 2 };
+
+struct module {
+    const char *path;
+    uint64_t base, start, end;      /* link address 0 is at base; mapped range */
+    const void *link_map;
+    struct { uint64_t start, end; } text[MODULE_TEXTS];     /* executable segments */
+    uint64_t load_us, unload_us;
+    uint64_t file_size, file_mtime_ns;
+    uint32_t flags;                 /* HQM_MODULE_* */
+    uint8_t build_id_len, build_id[31];
+    void *record;                   /* struct hqm_module in the measurement file */
+};
+
+/* What unwinding needs to know about the code at an address. */
+struct code {
+    uint32_t module;                /* number, from 1 */
+    const uint8_t *eh_frame_hdr;    /* NULL: none */
+    uint64_t start, end;            /* of the module */
+};
+
+/* Not in signal handlers: notes all modules that are loaded. */
+void modules_start(void);
+
+/* Not in signal handlers: after a dlclose, notes which modules are gone. */
+void modules_refresh(void);
+
+/* False if the address is in no module (or in one that cannot be noted: counted as a loss). Safe in signal handlers. */
+bool modules_find(uint64_t address, struct code *code);
+
+/* The module with this number; numbers come from modules_find. */
+const struct module *modules_get(uint32_t number);
+
+bool modules_is_text(uint32_t number, uint64_t address);
+bool modules_is_own(uint32_t number);
+
+/* Writes a record for every module into a new measurement file. */
+void modules_describe(void);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/options.h"
+
+#include "preload/raw.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+struct options options;
+
+void say(const char *part, ...)
+{
+    char line[1024] = "hq: ";
+    size_t length = 4;
+    va_list parts;
+
+    va_start(parts, part);
+    for (const char *text = part; text; text = va_arg(parts, const char *))
+        while (*text && length < sizeof line - 1)
+            line[length++] = *text++;
+    va_end(parts);
+    line[length++] = '\n';
+    raw_write(2, line, length);
+}
+
+static uint64_t number_of(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoull(text, NULL, 0) : 0;
+}
+
+/*
+ * The first of these that is set names the launcher. Slurm sets its variables in batch scripts too, where nothing has
+ * been launched yet: there the step is missing.
+ */
+static void find_rank(void)
+{
+    static const struct { const char *variable, *launcher, *needs; } ranks[] = {
+        { "OMPI_COMM_WORLD_RANK", "openmpi", NULL },
+        { "PMIX_RANK", "pmix", NULL },
+        { "PMI_RANK", "pmi", NULL },
+        { "MV2_COMM_WORLD_RANK", "mvapich", NULL },
+        { "PALS_RANKID", "pals", NULL },
+        { "SLURM_PROCID", "slurm", "SLURM_STEP_ID" },
+    };
+
+    options.rank = -1;
+    options.launcher = "";
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        const char *value = getenv(ranks[i].variable);
+        if (!value || *value < '0' || *value > '9' || (ranks[i].needs && !getenv(ranks[i].needs)))
+            continue;
+        options.rank = (int32_t)strtol(value, NULL, 10);
+        options.launcher = ranks[i].launcher;
+        return;
+    }
+}
+
+static bool rank_wanted(const char *list)
+{
+    while (list && *list) {
+        char *end;
+        long first = strtol(list, &end, 10), last = first;
+
+        if (end == list)
+            return true;
+        if (*end == '-')
+            last = strtol(end + 1, &end, 10);
+        if (options.rank >= first && options.rank <= last)
+            return true;
+        list = *end == ',' ? end + 1 : end;
+        if (list == end && *end)
+            return true;
+    }
+    return !list;
+}
+
+static void read_events(const char *text)
+{
+    while (text && *text && options.events < EVENTS_MAX) {
+        struct event_request *event = &options.event[options.events];
+        size_t length = strcspn(text, ","), name = strcspn(text, ",@");
+
+        if (name && name < sizeof event->name) {
+            memcpy(event->name, text, name);
+            event->name[name] = 0;
+            event->period = text[name] == '@' ? strtoull(text + name + 1, NULL, 10) : 0;
+            options.events++;
+        }
+        text += length;
+        text += *text == ',';
+    }
+}
+
+static void find_host(void)
+{
+    struct utsname names;
+
+    strcpy(options.host, "localhost");
+    if (uname(&names) == 0 && names.nodename[0] && strlen(names.nodename) < sizeof options.host) {
+        strcpy(options.host, names.nodename);
+        for (char *c = options.host; *c; c++)
+            if (*c == '/')
+                *c = '_';
+    }
+}
+
+bool options_read(void)
+{
+    const char *directory = getenv("HQ_DIR"), *trace = getenv("HQ_TRACE");
+
+    if (!directory || directory[0] != '/' || strlen(directory) >= sizeof options.directory)
+        return false;
+    strcpy(options.directory, directory);
+    find_host();
+    find_rank();
+    read_events(getenv("HQ_EVENTS"));
+    options.launch = number_of("HQ_LAUNCH");
+    options.trace = !trace || strcmp(trace, "0") != 0;
+    options.delay_us = number_of("HQ_DELAY_US");
+    options.duration_us = number_of("HQ_DURATION_US");
+    options.active = options.events > 0 && (options.rank < 0 || rank_wanted(getenv("HQ_RANKS")));
+    return options.active;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What `hq record` asked for, read once from the environment when the library is loaded; constant afterwards.
+ *
+ *   HQ_DIR         absolute directory of the measurement files; without it the library does nothing
+ *   HQ_LAUNCH      identity of the launch, a number
+ *   HQ_EVENTS      EVENT@PERIOD,...: period in the base units of the event, nanoseconds for the clocks
+ *   HQ_TRACE       0: no traces
+ *   HQ_RANKS       LIST such as 0-3,7: only these ranks are measured
+ *   HQ_DELAY_US    nothing is measured before the program has run so long
+ *   HQ_DURATION_US and nothing after so long a time from then
+ */
+#ifndef HQ_PRELOAD_OPTIONS_H
+#define HQ_PRELOAD_OPTIONS_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { EVENTS_MAX = 15 };       /* event numbers in a trace record have 4 bits, of which one value is taken */
+
+struct event_request {
+    char name[64];
+    uint64_t period;
+};
+
+extern struct options {
+    bool active;
+    char directory[PATH_MAX];
+    char host[65];
+    uint64_t launch;
+    bool trace;
+    int32_t rank;               /* -1: none */
+    const char *launcher;       /* "": none */
+    uint64_t delay_us, duration_us;
+    int events;
+    struct event_request event[EVENTS_MAX];
+} options;
+
+/* False, with one sentence on standard error if there is something wrong, if the process is not to be measured. */
+bool options_read(void);
+
+/* One sentence on standard error, "hq: ..."; the parts are put together, NULL ends them. Safe in a signal handler. */
+void say(const char *part, ...);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* fork, exec and the ways to end: a forked child gets a file of its own when it is first sampled, exec starts anew. */
+#include "preload/process.h"
+
+#include "preload/export.h"
+#include "preload/file.h"
+#include "preload/options.h"
+#include "preload/raw.h"
+#include "preload/thread.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+extern char **environ;
+
+bool process_is_own(void)
+{
+    const struct hqm_header *header = file_header();
+
+    return header && header->pid == (uint32_t)raw_getpid();
+}
+
+static void after_fork(void)
+{
+    if (!options.active)
+        return;
+    file_forget();
+    lane_forget_all();
+    thread_begin_first();
+}
+
+void process_start(void)
+{
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+static __attribute__((destructor)) void at_exit(void)
+{
+    if (process_is_own())
+        file_state(HQM_ENDED);
+}
+
+EXPORT __attribute__((noreturn)) void _exit(int status)
+{
+    at_exit();
+    REAL(_exit)(status);
+    __builtin_unreachable();
+}
+
+EXPORT __attribute__((noreturn)) void _Exit(int status)
+{
+    at_exit();
+    REAL(_Exit)(status);
+    __builtin_unreachable();
+}
+
+EXPORT __attribute__((noreturn)) void quick_exit(int status)
+{
+    at_exit();
+    REAL(quick_exit)(status);
+    __builtin_unreachable();
+}
+
+/* exec comes back only if it failed. */
+#define EXEC(call) do { \
+    bool own_ = process_is_own(); \
+    int result_; \
+    if (own_) \
+        file_state(HQM_EXECED); \
+    result_ = call; \
+    if (own_) \
+        file_state(HQM_RUNNING); \
+    return result_; \
+} while (0)
+
+EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    EXEC(REAL(execve)(path, arguments, environment));
+}
+
+EXPORT int execv(const char *path, char *const arguments[])
+{
+    EXEC(REAL(execv)(path, arguments));
+}
+
+EXPORT int execvp(const char *file, char *const arguments[])
+{
+    EXEC(REAL(execvp)(file, arguments));
+}
+
+EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+    EXEC(REAL(execvpe)(file, arguments, environment));
+}
+
+EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
+{
+    EXEC(REAL(fexecve)(fd, arguments, environment));
+}
+
+EXPORT int execveat(int fd, const char *path, char *const arguments[], char *const environment[], int flags)
+{
+    EXEC(REAL(execveat)(fd, path, arguments, environment, flags));
+}
+
+static size_t count_arguments(va_list arguments)
+{
+    size_t count = 1;
+
+    while (va_arg(arguments, char *))
+        count++;
+    return count;
+}
+
+/* The arguments of execl and its like as an array on the stack: these may run in a child of vfork. */
+#define COLLECT(first, vector, environment) \
+    va_list list_; \
+    va_start(list_, first); \
+    size_t count_ = count_arguments(list_); \
+    va_end(list_); \
+    char *vector[count_ + 1]; \
+    va_start(list_, first); \
+    vector[0] = (char *)first; \
+    for (size_t i_ = 1; i_ <= count_; i_++) \
+        vector[i_] = va_arg(list_, char *); \
+    environment; \
+    va_end(list_)
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+    COLLECT(first, arguments, (void)0);
+    EXEC(REAL(execv)(path, arguments));
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+    COLLECT(first, arguments, (void)0);
+    EXEC(REAL(execvp)(file, arguments));
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+    char *const *environment;
+
+    COLLECT(first, arguments, environment = va_arg(list_, char *const *));
+    EXEC(REAL(execve)(path, arguments, environment));
+}

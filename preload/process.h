@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef HQ_PRELOAD_PROCESS_H
+#define HQ_PRELOAD_PROCESS_H
+
+#include <stdbool.h>
+
+/* Once, when the library is loaded. */
+void process_start(void);
+
+/* Is this the process that the measurement file belongs to? Not so in a child made by vfork, which shares all memory. */
+bool process_is_own(void);
+
+#endif

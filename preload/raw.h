@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * System calls without libc: they do not touch errno, are no cancellation points, and are not the functions that the
+ * measured program, or this library, may have interposed. Each returns the kernel's value, -errno on failure.
+ * Everything here may be called from a signal handler.
+ */
+#ifndef HQ_PRELOAD_RAW_H
+#define HQ_PRELOAD_RAW_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static inline int raw_open(const char *path, int flags, int mode)
+{
+    return (int)raw_syscall(SYS_open, (long)path, flags, mode, 0, 0, 0);
+}
+
+static inline int raw_close(int fd)
+{
+    return (int)raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+static inline long raw_read(int fd, void *buffer, size_t bytes)
+{
+    return raw_syscall(SYS_read, fd, (long)buffer, (long)bytes, 0, 0, 0);
+}
+
+static inline long raw_write(int fd, const void *buffer, size_t bytes)
+{
+    return raw_syscall(SYS_write, fd, (long)buffer, (long)bytes, 0, 0, 0);
+}
+
+static inline int raw_stat(const char *path, struct stat *status)
+{
+    return (int)raw_syscall(SYS_stat, (long)path, (long)status, 0, 0, 0, 0);
+}
+
+static inline int raw_fallocate(int fd, uint64_t offset, uint64_t bytes)
+{
+    return (int)raw_syscall(SYS_fallocate, fd, 0, (long)offset, (long)bytes, 0, 0);
+}
+
+/* NULL on failure. */
+static inline void *raw_mmap(size_t bytes, int protection, int flags, int fd, uint64_t offset)
+{
+    long result = raw_syscall(SYS_mmap, 0, (long)bytes, protection, flags, fd, (long)offset);
+
+    return result < 0 && result > -4096 ? NULL : (void *)result;
+}
+
+static inline void raw_munmap(void *address, size_t bytes)
+{
+    raw_syscall(SYS_munmap, (long)address, (long)bytes, 0, 0, 0, 0);
+}
+
+static inline int raw_madvise(void *address, size_t bytes, int advice)
+{
+    return (int)raw_syscall(SYS_madvise, (long)address, (long)bytes, advice, 0, 0, 0);
+}
+
+static inline int raw_getpid(void)
+{
+    return (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline int raw_getppid(void)
+{
+    return (int)raw_syscall(SYS_getppid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline int raw_gettid(void)
+{
+    return (int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0);
+}
+
+static inline int raw_getrlimit(int resource, struct rlimit *limit)
+{
+    return (int)raw_syscall(SYS_prlimit64, 0, resource, 0, (long)limit, 0, 0);
+}
+
+/* A signal mask as the kernel sees it: bit n-1 is signal n. */
+static inline int raw_sigmask(int how, const uint64_t *set, uint64_t *old)
+{
+    return (int)raw_syscall(SYS_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0);
+}
+
+/*
+ * Can the 8 bytes at `address` be read? The kernel reads the set before it looks at `how`: EFAULT if it cannot, EINVAL
+ * for this `how` if it can. Nothing changes either way.
+ */
+static inline int raw_readable(uint64_t address)
+{
+    return raw_syscall(SYS_rt_sigprocmask, ~0L, (long)address, 0, 8, 0, 0) != -EFAULT;
+}
+
+/* Anonymous zeroed memory, given to the process only as it is touched; NULL if there is none. */
+static inline void *raw_memory(size_t bytes)
+{
+    return raw_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Unwind recipes: how to get from a frame to its caller's, per address, in eight bytes.
+ *
+ * The papers' "unwind recipe" (call-path-tracing, section 3; the binary analysis of Tallent, Mellor-Crummey and Fagan) is
+ * computed here from one row of call frame information and kept in a table that all threads share. A slot holds the
+ * recipe and the exclusive or of recipe and address, so that a slot torn by two writers is recognised and ignored; nobody
+ * waits. When code is unloaded the generation changes and all old recipes stop matching. Safe in signal handlers.
+ */
+#ifndef HQ_PRELOAD_RECIPE_H
+#define HQ_PRELOAD_RECIPE_H
+
+#include "preload/cfi.h"
+
+enum recipe_kind {
+    RECIPE_NONE,        /* the address is in no module */
+    RECIPE_RSP,         /* CFA = rsp + cfa; return address at CFA - 8; rbp at CFA + rbp unless that is 0 */
+    RECIPE_RBP,         /* CFA = rbp + cfa, otherwise the same */
+    RECIPE_END,         /* the outermost frame */
+    RECIPE_NO_CFI,      /* executable code without call frame information */
+    RECIPE_GENERAL,     /* anything else: signal frames, expressions, other registers */
+    RECIPE_BAD,         /* in a module, but not in its code */
+};
+
+struct recipe {
+    uint32_t kind, module;
+    int32_t cfa, rbp;           /* bytes */
+};
+
+struct recipe recipe_find(uint64_t address, struct cfi *scratch);
+
+/* After code was unloaded. Not for signal handlers. */
+void recipe_forget_all(void);
+
+uint32_t recipe_generation(void);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sources of samples and of exact amounts: one row each in the table of source.c. A new source is a file here and a row.
+ */
+#ifndef HQ_PRELOAD_SOURCES_SOURCE_H
+#define HQ_PRELOAD_SOURCES_SOURCE_H
+
+#include "format/measurement.h"
+#include "preload/options.h"
+
+#include <stdbool.h>
+
+struct source {
+    const char *name;           /* of the event; a name that ends in '*' stands for all that begin so */
+    const char *description;    /* what one unit of the metric is, for people */
+    uint16_t dimension;         /* enum hqm_dimension */
+    uint16_t flags;             /* HQM_EVENT_SAMPLED or HQM_EVENT_EXACT */
+    double scale;
+    /* Once, when the library is loaded: false (after a sentence on standard error) if it cannot be had. May be NULL. */
+    bool (*prepare)(int event, const struct event_request *request);
+    /* In each thread, by the thread itself, with its guard up: start and stop. May be NULL. */
+    bool (*start)(int event);
+    void (*stop)(int event);
+};
+
+/* Finds the source of each requested event and prepares it; an event that cannot be had is dropped. */
+bool sources_prepare(void);
+
+const struct source *sources_of_event(int event);
+
+/* In a thread: all of them. */
+void sources_start(void);
+void sources_stop(void);
+
+/* The signal of the timers, which is kept from the program (signal.c). */
+int sources_timer_signal(void);
+
+extern const struct source source_cputime, source_realtime;
+
+#endif

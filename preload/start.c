@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Loading the library: reads what is asked for, makes the measurement file, and starts the sources of the initial thread. */
+#include "preload/export.h"
+#include "preload/file.h"
+#include "preload/modules.h"
+#include "preload/options.h"
+#include "preload/process.h"
+#include "preload/raw.h"
+#include "preload/sources/source.h"
+#include "preload/thread.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *real_lookup(_Atomic(void *) *where, const char *name)
+{
+    void *address = dlsym(RTLD_NEXT, name);
+
+    atomic_store_explicit(where, address, memory_order_relaxed);
+    return address;
+}
+
+/* Said once per launch: the children of this process inherit the mark. */
+static void complain(int error)
+{
+    if (!getenv("HQ_TOLD"))
+        say("cannot write measurements in ", options.directory, ": ", strerrordesc_np(error),
+            "; the program runs unmeasured", NULL);
+    setenv("HQ_TOLD", "1", 1);
+}
+
+static __attribute__((constructor)) void start(void)
+{
+    if (!options_read())
+        return;
+    options.active = false;
+    if (!sources_prepare())
+        return;
+    if (!file_ready()) {
+        complain(file_error());
+        return;
+    }
+    modules_start();
+    process_start();
+    options.active = true;
+    thread_begin_first();
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/thread.h"
+
+#include "preload/export.h"
+#include "preload/raw.h"
+#include "preload/sources/source.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+__thread struct thread self __attribute__((tls_model("initial-exec")));
+
+static _Atomic uint32_t threads;        /* numbers given out */
+static pthread_key_t ending;
+static bool have_key;
+
+extern void *__libc_stack_end;
+
+static void note_thread(struct lane *lane)
+{
+    struct claim claim;
+    struct hqm_thread *record = file_claim(HQM_THREADS, 1, &claim);
+
+    lane->thread = record;
+    if (!record)
+        return;
+    record->number = self.number;
+    record->tid = (uint32_t)raw_gettid();
+    record->creator = self.creator;
+    record->creator_lane = self.creator_lane;
+    record->creator_node = self.creator_node;
+    record->start_us = self.start_us;
+    record->lane = lane->number;
+    file_publish(&claim);
+}
+
+struct lane *thread_lane(void)
+{
+    if (!self.lane && file_ready()) {
+        self.lane = lane_take();
+        if (self.lane) {
+            note_thread(self.lane);
+            if (options.trace)
+                lane_trace(self.lane, self.number, HQM_TRACE_THREAD, 1, file_now_us());
+        }
+    }
+    return self.lane;
+}
+
+/* Registers as they are here; those that calls do not preserve are never asked for. */
+static inline __attribute__((always_inline)) void registers_here(uint64_t reg[CFI_REGISTERS])
+{
+    __asm__ volatile("movq %%rbx, 24(%0)\n movq %%rbp, 48(%0)\n movq %%rsp, 56(%0)\n"
+                     "movq %%r12, 96(%0)\n movq %%r13, 104(%0)\n movq %%r14, 112(%0)\n movq %%r15, 120(%0)\n"
+                     "leaq 0(%%rip), %%rdx\n movq %%rdx, 128(%0)\n"
+                     : : "r"(reg) : "rdx", "memory");
+}
+
+uint32_t thread_here(void)
+{
+    uint64_t reg[CFI_REGISTERS] = { 0 };
+    struct lane *lane = thread_lane();
+    uint32_t partial;
+
+    if (!lane)
+        return NO_NODE;
+    registers_here(reg);
+    return unwind(lane, reg, self.stack_low, self.stack_high, &partial);
+}
+
+/* The kernel lets the initial stack grow to its limit; beyond that it counts as a foreign stack, which works too. */
+static void find_first_stack(void)
+{
+    struct rlimit limit;
+    uint64_t size = 8 << 20;
+
+    if (raw_getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < 1 << 30)
+        size = limit.rlim_cur;
+    self.stack_high = ((uint64_t)__libc_stack_end | 4095) + 1;
+    self.stack_low = self.stack_high - size;
+}
+
+static void find_stack(void)
+{
+    pthread_attr_t attributes;
+    void *low;
+    size_t bytes;
+
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return;
+    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+        self.stack_low = (uint64_t)low;
+        self.stack_high = (uint64_t)low + bytes;
+    }
+    pthread_attr_destroy(&attributes);
+}
+
+static void begin(void)
+{
+    self.start_us = file_now_us();
+    self.alive = true;
+    self.busy = 0;
+    sources_start();
+}
+
+void thread_end(void)
+{
+    if (!self.alive)
+        return;
+    sources_stop();
+    self.busy = 1;
+    self.alive = false;
+    if (self.lane) {
+        if (self.lane->thread)
+            self.lane->thread->end_us = file_now_us();
+        lane_return(self.lane);
+        self.lane = NULL;
+    }
+}
+
+/* Destructors run in rounds while there are values: waiting for a later one lets the program's own be measured. */
+static void on_end(void *round)
+{
+    if ((intptr_t)round < 3)
+        pthread_setspecific(ending, (void *)((intptr_t)round + 1));
+    else
+        thread_end();
+}
+
+void thread_begin_first(void)
+{
+    bool forked = self.alive;
+
+    if (!have_key)
+        have_key = pthread_key_create(&ending, on_end) == 0;
+    atomic_store(&threads, 1);
+    self.number = self.creator = self.creator_lane = self.creator_node = 0;
+    self.lane = NULL;
+    for (int i = 0; i < EVENTS_MAX; i++)
+        self.timer[i] = 0;
+    if (!forked)
+        find_first_stack();
+    begin();
+}
+
+struct beginning {
+    void *(*routine)(void *);
+    void *argument;
+    uint32_t number, creator, lane, node;
+};
+
+static void *run(void *data)
+{
+    struct beginning beginning = *(struct beginning *)data;
+
+    free(data);
+    self.number = beginning.number;
+    self.creator = beginning.creator;
+    self.creator_lane = beginning.lane;
+    self.creator_node = beginning.node;
+    find_stack();
+    if (have_key)
+        pthread_setspecific(ending, (void *)1);
+    begin();
+    return beginning.routine(beginning.argument);
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+{
+    struct beginning *beginning;
+    int error;
+
+    if (!options.active || !self.alive || !(beginning = malloc(sizeof *beginning)))
+        return REAL(pthread_create)(thread, attributes, routine, argument);
+    *beginning = (struct beginning){ routine, argument, atomic_fetch_add(&threads, 1), self.number, 0, 0 };
+    if (guard_enter()) {
+        uint32_t node = thread_here();
+        if (node != NO_NODE) {
+            beginning->lane = self.lane->number;
+            beginning->node = node;
+        }
+        guard_leave();
+    }
+    error = REAL(pthread_create)(thread, attributes, run, beginning);
+    if (error)
+        free(beginning);
+    return error;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The state of a thread, in thread-local storage of the initial-exec kind: reading it in a signal handler calls nothing.
+ *
+ * The guard: `busy` is up while the collector works in a thread. A signal that arrives then is not a sample (it is
+ * counted as lost), so what the thread owns needs no lock against its own handler.
+ */
+#ifndef HQ_PRELOAD_THREAD_H
+#define HQ_PRELOAD_THREAD_H
+
+#include "preload/lane.h"
+#include "preload/options.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct thread {
+    bool alive;                         /* measured: between thread_begin and thread_end */
+    volatile int busy;
+    uint32_t number, creator, creator_lane, creator_node;
+    uint64_t start_us;
+    uint64_t stack_low, stack_high;
+    struct lane *lane;                  /* from the first sample on */
+    int timer[EVENTS_MAX];              /* kernel timer number + 1 */
+};
+
+extern __thread struct thread self __attribute__((tls_model("initial-exec")));
+
+static inline bool guard_enter(void)
+{
+    if (!self.alive || self.busy)
+        return false;
+    self.busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+static inline void guard_leave(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    self.busy = 0;
+}
+
+/* The lane of this thread, taken if need be; NULL if there is no space. With the guard up. */
+struct lane *thread_lane(void);
+
+/* The initial thread, or the only one after a fork, begins. */
+void thread_begin_first(void);
+
+/* Where the caller of a wrapper stands, as a node of this thread's tree; NO_NODE if it cannot be had. With the guard up. */
+uint32_t thread_here(void);
+
+/* This thread ends: its sources stop and its lane is free for others. */
+void thread_end(void);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a register set to a node of the calling context tree.
+ *
+ * Frames are found with cached recipes (recipe.h). The walk is a function of the program counter, the stack and frame
+ * pointers, the stack words it reads, and the unwind information. So the part of the previous sample that can be used
+ * again (call-path-tracing, section 3: "it is only necessary to unwind procedure frames that are new") is found strictly:
+ * when the walk arrives at a frame with the same three registers as a frame of the previous sample, and every word that
+ * was read from there outwards is unchanged, the rest of the path and its nodes are the same. Frames found in any
+ * other way than by two words of the stack (signal frames, expressions) end that proof.
+ *
+ * Memory is read only inside the stack: the thread's own, or, on coroutine and alternate stacks, pages that the kernel
+ * has just confirmed to be readable. Safe in signal handlers; no locks.
+ */
+#ifndef HQ_PRELOAD_UNWIND_H
+#define HQ_PRELOAD_UNWIND_H
+
+#include "preload/recipe.h"
+
+#include <ucontext.h>
+
+struct lane;
+
+enum { FRAMES_MAX = 8192 };
+
+/* A frame of the previous sample, the outermost first. */
+struct frame {
+    uint64_t pc, sp, bp;
+    uint32_t node;              /* while walking: the module */
+    int32_t how;                /* FRAME_* and the distance of the word that bp came from */
+};
+
+/* `how`: distances are multiples of 8, so the low bits are free. */
+enum { FRAME_EXACT = 1, FRAME_BARRIER = 2, FRAME_BP = 4 };
+
+struct memo {
+    struct frame *frames, *fresh;       /* FRAMES_MAX + 2 each */
+    uint32_t depth, generation;
+    struct cfi *cfi;                    /* scratch */
+    uint64_t hits, frames_reused, frames_walked;
+};
+
+/* The stack that is being walked: [low, high) can be read. */
+struct stack {
+    uint64_t low, high;
+    bool foreign;
+    uint64_t own_low, own_high;         /* the thread's own */
+};
+
+/* The node of the sample, NO_NODE if there is no space. `partial` is set to the reason (enum hqm_partial) or 0. */
+uint32_t unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t stack_low, uint64_t stack_high,
+                uint32_t *partial);
+
+void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS]);
+
+/* How a walk ended, for tests that compare every frame: the frames are in memo.frames, outermost first. */
+void unwind_forget(struct lane *lane);
+
+#endif
