@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq record`: runs a program with the collector and says where the data is. */
+#include "repl/command.h"
+#include "repl/record.h"
+
+#include "common/file.h"
+#include "common/log.h"
+#include "common/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { DEFAULT_PERIOD_NS = 5000000 };
+
+static const struct opt options[] = {
+    { .name = "event", .letter = 'e', .value = "EVENT[@RATE]", .repeats = true,
+      .help = "what to sample: CPUTIME (the default, at 200/s) or REALTIME, with a rate such as 200/s or a period such as 5ms" },
+    { .name = "output", .letter = 'o', .value = "DB", .help = "the directory that gets the data; without it COMMAND.hq" },
+    { .name = "force", .letter = 'f', .help = "replace the recording that DB holds" },
+    { .name = "trace", .negatable = true, .help = "keep the time of every sample (the default)" },
+    { .name = NULL },
+};
+
+static struct hq_error *add_event(const char *text, struct str *events)
+{
+    const char *at = strchr(text, '@');
+    size_t length = at ? (size_t)(at - text) : strlen(text);
+    uint64_t period = DEFAULT_PERIOD_NS;
+
+    if (!length)
+        return hq_error_new(HQ_USAGE, "`%s` names no event; write for example CPUTIME@200/s", text);
+    if (at)
+        HQ_TRY(hq_error_prefix(units_parse_period(at + 1, &period), "%s", text));
+    if (events->len)
+        str_add(events, ",");
+    str_addn(events, text, length);
+    str_addf(events, "@%llu", (unsigned long long)period);
+    return NULL;
+}
+
+static struct hq_error *collect_events(const struct opt_args *args, struct str *events)
+{
+    for (size_t i = 0; i < opt_count(args, "event"); i++)
+        HQ_TRY(add_event(opt_value_at(args, "event", i), events));
+    return events->len ? NULL : add_event("CPUTIME", events);
+}
+
+static void set_environment(const struct record_place *place, const char *library, const char *events, const struct opt_args *args)
+{
+    AUTO_STR struct str launch = { 0 }, preload = { 0 };
+    const char *old = getenv("LD_PRELOAD");
+
+    str_addf(&launch, "%llu", (unsigned long long)place->launch);
+    str_add(&preload, library);
+    if (old && *old && !strstr(old, library))
+        str_addf(&preload, ":%s", old);
+    setenv("LD_PRELOAD", str_cstr(&preload), 1);
+    setenv("HQ_DIR", place->measurements, 1);
+    setenv("HQ_LAUNCH", str_cstr(&launch), 1);
+    setenv("HQ_EVENTS", events, 1);
+    setenv("HQ_TRACE", opt_flag(args, "trace", true) ? "1" : "0", 1);
+    unsetenv("HQ_TOLD");
+}
+
+static void print_count(struct str *line, uint64_t count, const char *one, const char *many)
+{
+    str_addf(line, "%llu %s", (unsigned long long)count, count == 1 ? one : many);
+}
+
+/* The one line at the end. Under a launcher only rank 0 speaks, of its own part. */
+static void close_recording(const struct record_place *place, pid_t pid, int status)
+{
+    struct record_sum sum;
+    AUTO_STR struct str line = { 0 };
+    struct hq_error *error = record_sum(place, pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &sum);
+
+    if (error) {
+        log_warn("%s", error->message);
+        hq_error_free(error);
+        return;
+    }
+    if (place->rank > 0 && !sum.lost)
+        return;
+    if (place->rank >= 0)
+        str_addf(&line, "rank %d: ", place->rank);
+    if (!sum.files) {
+        str_add(&line, "nothing was measured");
+    } else {
+        print_count(&line, sum.samples, "sample", "samples");
+        str_add(&line, ", ");
+        print_count(&line, sum.threads, "thread", "threads");
+        str_add(&line, ", ");
+        print_count(&line, sum.files, "process", "processes");
+        str_addf(&line, " in %s", place->database);
+    }
+    if (sum.lost)
+        str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum.lost, sum.lost_space ? ", for want of space" : "");
+    if (sum.running)
+        str_addf(&line, "; %u still running", sum.running);
+    fprintf(stderr, "hq: %s\n", str_cstr(&line));
+}
+
+static struct hq_error *open_place(const struct opt_args *args, const char *command, struct record_place *place)
+{
+    const char *database = opt_value(args, "output");
+    AUTO_STR struct str name = { 0 };
+
+    str_addf(&name, "%s.hq", file_basename(command));
+    if (database && !*database)
+        return hq_error_new(HQ_USAGE, "-o needs the name of a directory");
+    return record_place_open(database ? database : str_cstr(&name), opt_flag(args, "force", false), place);
+}
+
+static int measure(const struct opt_args *args, char *const *command, const char *path)
+{
+    AUTO_STR struct str events = { 0 }, obstacle = { 0 };
+    struct record_place place = { 0 };
+    char *library = NULL;
+    int status = 0;
+    pid_t pid = 0;
+
+    struct hq_error *error = collect_events(args, &events);
+    if (!error)
+        error = record_find_library(&library);
+    if (!error)
+        error = open_place(args, command[0], &place);
+    int result = error ? command_fail("record", error) : HQ_OK;
+    if (!error) {
+        record_find_obstacle(path, &obstacle);
+        if (obstacle.len)
+            fprintf(stderr, "hq: %s\n", str_cstr(&obstacle));
+        set_environment(&place, library, str_cstr(&events), args);
+        error = record_run(path, command, &status, &pid);
+        if (error) {
+            command_fail("record", error);
+            result = 126;
+        } else {
+            close_recording(&place, pid, status);
+        }
+    }
+    record_place_deinit(&place);
+    free(library);
+    return result ? result : record_end_like(status);
+}
+
+static int run(const struct opt_args *args)
+{
+    int status;
+
+    if (!args->operands.len)
+        return command_usage("record", "name the program to run");
+    char **command = calloc(args->operands.len + 1, sizeof *command);
+    for (size_t i = 0; command && i < args->operands.len; i++)
+        command[i] = (char *)args->operands.data[i];
+    char *path = command ? record_find_command(command[0], &status) : NULL;
+    if (!path)
+        fprintf(stderr, "hq record: %s: %s\n", args->operands.data[0],
+                status == 127 ? "there is no such command" : "not an executable file");
+    else
+        status = measure(args, command, path);
+    free(path);
+    free(command);
+    return status;
+}
+
+const struct command cmd_record = {
+    .cmd = {
+        .name = "record",
+        .usage = "[-e EVENT[@RATE]]... [-o DB] [--force] [--] COMMAND [ARG]...",
+        .summary = "run a program and measure its call paths",
+        .description =
+            "Runs COMMAND with the collector loaded into it and into everything that it starts: all threads, forked and executed "
+            "children, the ranks of an MPI launcher. Both `hq record -- mpirun -n 2 PROG` and `mpirun -n 2 hq record -o DB -- PROG` work.\n\n"
+            "The program's exit status and signals are passed through; 127 means that there is no such command, 126 that it cannot be run.",
+        .options = options,
+        .stops_at_operand = true,
+    },
+    .run = run,
+};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of `hq record`: the program to run, the place of the data, the run itself, and the closing line. */
+#ifndef HQ_REPL_RECORD_H
+#define HQ_REPL_RECORD_H
+
+#include "common/err.h"
+#include "common/str.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* ---- record_target.c: what will be run ---- */
+
+/*
+ * Finds the command as execvp does; *path is malloc'ed. NULL path: there is none, and *status is 127 (not found) or 126
+ * (not executable). `obstacle` gets a sentence if the loader will not load the collector into it (static, set-user-ID, of
+ * another machine): it can be run, but not measured.
+ */
+char *record_find_command(const char *name, int *status);
+void record_find_obstacle(const char *path, struct str *obstacle);
+
+/* The collector's library: beside the hq binary, one directory up, or in ../lib/hq. *path is malloc'ed. */
+struct hq_error *record_find_library(char **path);
+
+/* ---- record_place.c: where the data goes ---- */
+
+struct record_place {
+    char *database;             /* as the user named it */
+    char *measurements;         /* absolute */
+    uint64_t launch;            /* the same in all processes of one launch */
+    int rank;                   /* -1: `hq record` was not started by a parallel launcher */
+};
+
+/* Makes DB/measurements, or joins it if another rank of this launch has made it. An older database is replaced with `force` only. */
+struct hq_error *record_place_open(const char *database, bool force, struct record_place *place);
+void record_place_deinit(struct record_place *place);
+
+/* ---- record_run.c ---- */
+
+/*
+ * Runs the program and waits for it; signals sent to this process go on to it. `status` is as of waitpid. An error means
+ * that it could not be started.
+ */
+struct hq_error *record_run(const char *path, char *const *arguments, int *status, pid_t *pid);
+
+/* Ends this process as the program ended: returns its exit status, or dies of the same signal. */
+int record_end_like(int status);
+
+/* ---- record_sum.c ---- */
+
+/* What the measurement files of this launch hold (of this rank if there is one). */
+struct record_sum {
+    uint64_t files, samples, partial, threads, lost, lost_space;
+    unsigned running;           /* processes that still run */
+};
+
+/*
+ * Adds up, notes the signal that ended process `pid` (0: none), and gives unused space at the end of finished files back.
+ */
+struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/record.h"
+
+#include "common/file.h"
+#include "common/hash.h"
+#include "format/measurement.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Start of a process in clock ticks since boot: with the pid it names a process for good. */
+static unsigned long long start_of(pid_t pid)
+{
+    AUTO_STR struct str path = { 0 }, text = { 0 };
+    unsigned long long start = 0;
+
+    str_addf(&path, "/proc/%d/stat", (int)pid);
+    hq_error_free(file_read(str_cstr(&path), &text, 1 << 16));
+    const char *fields = text.len ? strrchr(text.s, ')') : NULL;
+    if (fields)
+        sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start);
+    return start;
+}
+
+static int rank_in_environment(void)
+{
+    static const char *const variables[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID" };
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        if (getenv(variables[i]))
+            return atoi(getenv(variables[i]));
+    return getenv("SLURM_STEP_ID") && getenv("SLURM_PROCID") ? atoi(getenv("SLURM_PROCID")) : -1;
+}
+
+/* All ranks of one launch must find the same text, and no two launches may. */
+static void identify_launch(struct record_place *place, struct str *identity)
+{
+    const char *job = getenv("SLURM_JOB_ID"), *step = getenv("SLURM_STEP_ID"), *pmix = getenv("PMIX_NAMESPACE");
+    struct timespec now;
+
+    place->rank = rank_in_environment();
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (place->rank >= 0 && job && step)
+        str_addf(identity, "slurm %s.%s", job, step);
+    else if (place->rank >= 0 && pmix)
+        str_addf(identity, "pmix %s", pmix);
+    else if (place->rank >= 0)
+        str_addf(identity, "launcher %d %llu", (int)getppid(), start_of(getppid()));
+    else
+        str_addf(identity, "process %d %lld.%09ld", (int)getpid(), (long long)now.tv_sec, now.tv_nsec);
+    place->launch = hash_bytes(str_cstr(identity), identity->len, 0);
+}
+
+/* Removes what an earlier recording left, and nothing that is not known to be of it. */
+static void remove_recording(const struct record_place *place)
+{
+    char *database = file_join(place->database, "hq.db");
+    DIR *directory = opendir(place->measurements);
+    struct dirent *entry;
+
+    unlink(database);
+    free(database);
+    while (directory && (entry = readdir(directory))) {
+        const char *suffix = strrchr(entry->d_name, '.');
+        if (!suffix || (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0))
+            continue;
+        char *path = file_join(place->measurements, entry->d_name);
+        unlink(path);
+        free(path);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+static bool has_recording(const struct record_place *place)
+{
+    DIR *directory = opendir(place->measurements);
+    struct dirent *entry;
+    bool found = false;
+
+    while (directory && !found && (entry = readdir(directory))) {
+        const char *suffix = strrchr(entry->d_name, '.');
+        found = suffix && strcmp(suffix, HQM_SUFFIX) == 0;
+    }
+    if (directory)
+        closedir(directory);
+    char *database = file_join(place->database, "hq.db");
+    found |= file_exists(database);
+    free(database);
+    return found;
+}
+
+static struct hq_error *refuse(const struct record_place *place)
+{
+    return hq_error_new(HQ_USAGE, "%s holds a recording already; name another with -o, or replace it with --force", place->database);
+}
+
+/* measurements/launch holds the identity, and is locked while somebody decides. */
+static struct hq_error *decide(const struct record_place *place, const char *identity, bool force, int fd)
+{
+    char old[512] = "";
+
+    if (pread(fd, old, sizeof old - 1, 0) < 0)
+        return hq_error_errno(HQ_DATA, "%s/launch", place->measurements);
+    if (strcmp(old, identity) == 0)
+        return NULL;
+    if ((old[0] || has_recording(place)) && !force)
+        return refuse(place);
+    remove_recording(place);
+    if (ftruncate(fd, 0) != 0 || pwrite(fd, identity, strlen(identity), 0) != (ssize_t)strlen(identity))
+        return hq_error_errno(HQ_DATA, "%s/launch", place->measurements);
+    return NULL;
+}
+
+static struct hq_error *claim(const struct record_place *place, const char *identity, bool force)
+{
+    char *path = file_join(place->measurements, "launch");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    struct hq_error *error;
+
+    if (fd < 0 || flock(fd, LOCK_EX) != 0)
+        error = hq_error_errno(HQ_DATA, "%s", path);
+    else
+        error = decide(place, identity, force, fd);
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return error;
+}
+
+/* A directory with other things in it is never taken for a database. */
+static struct hq_error *check_is_database(const struct record_place *place)
+{
+    bool empty = true;
+
+    if (!file_exists(place->database))
+        return NULL;
+    if (!file_is_dir(place->database))
+        return hq_error_new(HQ_USAGE, "%s is not a directory; name another with -o", place->database);
+    HQ_TRY(file_dir_is_empty(place->database, &empty));
+    char *inside = file_join(place->database, HQM_DIRECTORY), *database = file_join(place->database, "hq.db");
+    bool ours = empty || file_is_dir(inside) || file_exists(database);
+    free(inside);
+    free(database);
+    return ours ? NULL : hq_error_new(HQ_USAGE, "%s is not empty and not a recording; name another with -o", place->database);
+}
+
+struct hq_error *record_place_open(const char *database, bool force, struct record_place *place)
+{
+    AUTO_STR struct str identity = { 0 };
+
+    *place = (struct record_place){ .database = strdup(database) };
+    identify_launch(place, &identity);
+    HQ_TRY(check_is_database(place));
+    char *directory = file_join(database, HQM_DIRECTORY);
+    struct hq_error *error = file_make_dirs(directory);
+    place->measurements = error ? NULL : realpath(directory, NULL);
+    free(directory);
+    if (error)
+        return error;
+    if (!place->measurements)
+        return hq_error_errno(HQ_DATA, "%s", database);
+    return claim(place, str_cstr(&identity), force);
+}
+
+void record_place_deinit(struct record_place *place)
+{
+    free(place->database);
+    free(place->measurements);
+}

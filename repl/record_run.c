@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/record.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the terminal sends goes to the program too, since it is in the same process group; all else is passed on. */
+static void pass_on(pid_t child, const siginfo_t *info)
+{
+    if (info->si_code == SI_KERNEL && (info->si_signo == SIGINT || info->si_signo == SIGQUIT || info->si_signo == SIGTSTP))
+        return;
+    if (info->si_signo == SIGWINCH || info->si_signo == SIGTTIN || info->si_signo == SIGTTOU)
+        return;
+    kill(child, info->si_signo);
+}
+
+/* True when the program has ended. When it was stopped, so is this process, that the shell gets its terminal back. */
+static bool ended(pid_t child, int *status)
+{
+    while (waitpid(child, status, WNOHANG | WUNTRACED) == child) {
+        if (!WIFSTOPPED(*status))
+            return true;
+        raise(SIGSTOP);
+        kill(child, SIGCONT);
+    }
+    return false;
+}
+
+static void wait_for(pid_t child, const sigset_t *all, int *status)
+{
+    siginfo_t info;
+
+    while (!ended(child, status))
+        if (sigwaitinfo(all, &info) > 0 && info.si_signo != SIGCHLD)
+            pass_on(child, &info);
+}
+
+static void become(const char *path, char *const *arguments, const sigset_t *mask, int report)
+{
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(path, arguments);
+    int error = errno;
+    /* The pipe closes by itself when exec succeeds. */
+    if (write(report, &error, sizeof error) < 0)
+        _exit(127);
+    _exit(126);
+}
+
+struct hq_error *record_run(const char *path, char *const *arguments, int *status, pid_t *pid)
+{
+    sigset_t all, mask;
+    int report[2], error = 0;
+
+    if (pipe2(report, O_CLOEXEC) != 0)
+        return hq_error_errno(HQ_DATA, "cannot start %s", path);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &mask);
+    /* SIGCHLD must arrive even if it was ignored when this command was started. */
+    struct sigaction old, action = { .sa_handler = SIG_DFL };
+    sigaction(SIGCHLD, &action, &old);
+    *pid = fork();
+    if (*pid == 0) {
+        sigaction(SIGCHLD, &old, NULL);
+        become(path, arguments, &mask, report[1]);
+    }
+    close(report[1]);
+    if (*pid < 0)
+        return hq_error_errno(HQ_DATA, "cannot start %s", path);
+    ssize_t told = read(report[0], &error, sizeof error);
+    close(report[0]);
+    wait_for(*pid, &all, status);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (told == sizeof error) {
+        errno = error;
+        return hq_error_errno(HQ_DATA, "cannot start %s", path);
+    }
+    return NULL;
+}
+
+int record_end_like(int status)
+{
+    if (!WIFSIGNALED(status))
+        return WEXITSTATUS(status);
+
+    /* One core file, the program's, is enough. */
+    struct rlimit none = { 0, 0 };
+    sigset_t set;
+    setrlimit(RLIMIT_CORE, &none);
+    signal(WTERMSIG(status), SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, WTERMSIG(status));
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(WTERMSIG(status));
+    return 128 + WTERMSIG(status);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/record.h"
+
+#include "common/file.h"
+#include "format/measurement.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* The end of the last segment that is in use. Counts the threads on the way. */
+static uint64_t used_bytes(const char *data, uint64_t size, uint64_t *threads)
+{
+    uint64_t used = HQM_ALIGN;
+
+    for (uint64_t at = HQM_ALIGN; at + HQM_ALIGN <= size;) {
+        const struct hqm_segment *segment = (const struct hqm_segment *)(data + at);
+        if (segment->magic != HQM_SEGMENT_MAGIC || segment->bytes < HQM_ALIGN || segment->bytes > size - at ||
+            segment->bytes % HQM_ALIGN) {
+            at += HQM_ALIGN;
+            continue;
+        }
+        if (segment->kind == HQM_THREADS)
+            *threads += segment->count;
+        at += segment->bytes;
+        used = at;
+    }
+    return used;
+}
+
+static void add(const struct record_place *place, int fd, char *data, uint64_t size, pid_t pid, int signal, struct record_sum *sum)
+{
+    struct hqm_header *header = (struct hqm_header *)data;
+    bool gone = kill((pid_t)header->pid, 0) != 0 && errno == ESRCH;
+
+    if (memcmp(header->magic, HQM_MAGIC, sizeof header->magic) != 0 || header->launch != place->launch ||
+        (place->rank >= 0 && header->rank != place->rank))
+        return;
+    if (signal && (pid_t)header->pid == pid && header->state == HQM_RUNNING) {
+        header->exit_signal = (uint32_t)signal;
+        header->state = HQM_ENDED;
+    }
+    sum->files++;
+    sum->samples += header->samples;
+    sum->partial += header->partial;
+    sum->lost_space += header->loss[HQM_LOSS_NO_SPACE];
+    for (int i = 0; i < HQM_LOSS_MAX; i++)
+        sum->lost += i == HQM_LOSS_TRACE || i == HQM_LOSS_MODULES ? 0 : header->loss[i];
+    uint64_t used = used_bytes(data, size, &sum->threads);
+    /* A process of this host that is gone writes no more. (On another host the pid says nothing, but then it is rarely gone here.) */
+    if (gone && header->state != HQM_RUNNING && used < size && ftruncate(fd, (off_t)used) == 0)
+        header->allocated = used;
+    sum->running += !gone && header->state == HQM_RUNNING;
+}
+
+static void add_file(const struct record_place *place, const char *path, pid_t pid, int signal, struct record_sum *sum)
+{
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    struct stat st;
+
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && st.st_size >= (off_t)HQM_ALIGN) {
+        char *data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (data != MAP_FAILED) {
+            add(place, fd, data, (uint64_t)st.st_size, pid, signal, sum);
+            munmap(data, (size_t)st.st_size);
+        }
+    }
+    close(fd);
+}
+
+struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum)
+{
+    DIR *directory = opendir(place->measurements);
+    struct dirent *entry;
+
+    *sum = (struct record_sum){ 0 };
+    if (!directory)
+        return hq_error_errno(HQ_DATA, "%s", place->measurements);
+    while ((entry = readdir(directory))) {
+        size_t length = strlen(entry->d_name);
+        if (length < 4 || strcmp(entry->d_name + length - 4, HQM_SUFFIX) != 0)
+            continue;
+        char *path = file_join(place->measurements, entry->d_name);
+        add_file(place, path, pid, signal, sum);
+        free(path);
+    }
+    closedir(directory);
+    return NULL;
+}

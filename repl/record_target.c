@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/record.h"
+
+#include "common/file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static bool is_program(const char *path, int *status)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0 || (S_ISREG(st.st_mode) && access(path, X_OK) == 0))
+        return stat(path, &st) == 0;
+    *status = 126;
+    return false;
+}
+
+char *record_find_command(const char *name, int *status)
+{
+    const char *list = getenv("PATH");
+
+    *status = 127;
+    if (strchr(name, '/'))
+        return is_program(name, status) ? strdup(name) : NULL;
+    for (const char *at = list ? list : "/bin:/usr/bin"; *name; at++) {
+        size_t length = strcspn(at, ":");
+        AUTO_STR struct str path = { 0 };
+
+        str_addn(&path, at, length);
+        str_add(&path, length ? "/" : "");
+        str_add(&path, name);
+        if (is_program(str_cstr(&path), status))
+            return str_steal(&path);
+        at += length;
+        if (!*at)
+            break;
+    }
+    return NULL;
+}
+
+static bool has_interpreter(int fd, const Elf64_Ehdr *header)
+{
+    for (int i = 0; i < header->e_phnum; i++) {
+        Elf64_Phdr segment;
+        off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
+
+        if (pread(fd, &segment, sizeof segment, at) != sizeof segment)
+            return true;
+        if (segment.p_type == PT_INTERP)
+            return true;
+    }
+    return false;
+}
+
+static void examine_elf(const char *path, int fd, const Elf64_Ehdr *header, struct str *obstacle)
+{
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
+        str_addf(obstacle, "%s is not an x86-64 program, so it is run without being measured", path);
+    else if (strncmp(file_basename(path), "ld-linux", 8) != 0 && !has_interpreter(fd, header))
+        str_addf(obstacle, "%s is statically linked, so the collector cannot be loaded into it and it is run without being measured; "
+                           "programs that it starts are measured", path);
+}
+
+static void examine_privileges(const char *path, const struct stat *st, struct str *obstacle)
+{
+    const char *why = NULL;
+
+    if (st->st_mode & S_ISUID && st->st_uid != getuid())
+        why = "set-user-ID";
+    else if (st->st_mode & S_ISGID && st->st_gid != getgid())
+        why = "set-group-ID";
+    else if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
+        why = "privileged by file capabilities";
+    if (why)
+        str_addf(obstacle, "%s is %s, so the system does not load the collector into it and it is run without being measured", path, why);
+}
+
+/* A script is examined through its interpreter. */
+static void examine(const char *path, int depth, struct str *obstacle)
+{
+    union { char text[256]; Elf64_Ehdr elf; } start = { .text = "" };
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = fd < 0 ? 0 : read(fd, start.text, sizeof start.text - 1);
+    struct stat st;
+
+    if (bytes > 2 && start.text[0] == '#' && start.text[1] == '!' && depth < 4) {
+        char *interpreter = start.text + 2 + strspn(start.text + 2, " \t");
+        interpreter[strcspn(interpreter, " \t\r\n")] = 0;
+        examine(interpreter, depth + 1, obstacle);
+    } else if (bytes >= (ssize_t)sizeof start.elf && memcmp(start.text, ELFMAG, SELFMAG) == 0) {
+        if (fstat(fd, &st) == 0)
+            examine_privileges(path, &st, obstacle);
+        if (!obstacle->len)
+            examine_elf(path, fd, &start.elf, obstacle);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
+void record_find_obstacle(const char *path, struct str *obstacle)
+{
+    examine(path, 0, obstacle);
+}
+
+struct hq_error *record_find_library(char **path)
+{
+    static const char *const places[] = { "libhqpreload.so", "../libhqpreload.so", "../lib/hq/libhqpreload.so" };
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+
+    if (length < 0)
+        return hq_error_errno(HQ_DATA, "/proc/self/exe");
+    self[length] = 0;
+    char *directory = file_dirname(self);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char *place = file_join(directory, places[i]);
+        *path = realpath(place, NULL);
+        free(place);
+        if (*path)
+            break;
+    }
+    struct hq_error *error = NULL;
+    if (!*path)
+        error = hq_error_new(HQ_DATA, "libhqpreload.so is neither in %s nor in ../lib/hq from there; build or install hq again", directory);
+    else if (strpbrk(*path, " :"))
+        error = hq_error_new(HQ_DATA, "%s: LD_PRELOAD cannot name a path with a space or a colon; install hq elsewhere", *path);
+    free(directory);
+    return error;
+}
