@@ -90,8 +90,9 @@ static enum step step_recipe(struct walk *w, const struct recipe *recipe)
 
     if (cfa < sp + 8 || !load(&w->stack, cfa - 8, &pc))
         return fail(w, HQM_PARTIAL_STACK_BOUNDS);
-    if (recipe->rbp) {
-        if (cfa + (uint64_t)(int64_t)recipe->rbp < sp || !load(&w->stack, cfa + (uint64_t)(int64_t)recipe->rbp, &bp))
+    /* In an epilogue the word may have been popped already, while its rule still stands: then rbp is the caller's. */
+    if (recipe->rbp && cfa + (uint64_t)(int64_t)recipe->rbp >= sp) {
+        if (!load(&w->stack, cfa + (uint64_t)(int64_t)recipe->rbp, &bp))
             return fail(w, HQM_PARTIAL_STACK_BOUNDS);
         how = FRAME_BP | recipe->rbp;
     }
@@ -163,6 +164,10 @@ static bool restore(struct walk *w, const struct cfi *cfi, const struct cfi_mach
         *value = number == CFI_RSP ? cfa : w->reg[number];
         return number == CFI_RSP || w->known >> number & 1;
     case CFI_OFFSET:
+        if (cfa + (uint64_t)(int64_t)operand < w->reg[CFI_RSP] && w->known >> number & 1) {
+            *value = w->reg[number];    /* popped already, in an epilogue */
+            return true;
+        }
         return load(&w->stack, cfa + (uint64_t)(int64_t)operand, value);
     case CFI_VALUE_OFFSET:
         *value = cfa + (uint64_t)(int64_t)operand;
