@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/structure.h"
 #include "common/mem.h"
-#include <demangle.h>
+#include <libiberty/demangle.h>
 #include <string.h>
 
 #define MAX_SYMBOL 65536        /* libiberty takes time and stack in proportion, sometimes worse */

@@ -151,6 +151,7 @@ void procedure_plain(const struct image *image, uint64_t address, struct procedu
         return;
     }
     bool code = elf_executable_end(image->text, address);
+    address -= address == UINT64_MAX;
     uint64_t start = code ? gap_start(image, address) : address;
     uint64_t end = code ? next_start(image, address, address) : address + 1;
     *out = (struct procedure){.source = PROCEDURE_GAP, .entry = start};
