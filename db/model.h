@@ -13,6 +13,8 @@
 #include "common/err.h"
 #include "format/database.h"
 #include "format/scope.h"
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct model;
@@ -53,9 +55,9 @@ uint32_t model_module_scope(struct model *m, uint32_t module);   /* the MODULE s
 
 uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal);
 
-/* A frame below `parent` (HQDB_NONE: at the top). */
+/* A frame below `parent` (HQDB_NONE: at the top). A frame at the top has no call site. */
 uint32_t model_frame(struct model *m, uint32_t parent, uint32_t code);
-/* A frame that is a THREAD or PARTIAL root named `name`. */
+/* A frame at the top that is a THREAD or PARTIAL root named `name`. */
 uint32_t model_root_frame(struct model *m, enum scope_kind kind, const char *name);
 
 struct model_profile {
@@ -73,6 +75,9 @@ void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t fr
 
 /* Adds a trace record, weight in periods; times of a profile must not decrease. */
 void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight);
+
+/* Keeps the text of a source file; `path` as in scopes. */
+void model_source(struct model *m, const char *path, const char *text, size_t bytes);
 
 /* Writes the database file atomically. sources_key identifies the inputs (0: none). */
 struct hq_error *model_write(struct model *m, const char *path, uint64_t sources_key);

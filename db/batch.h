@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A batch: some successive profiles on their way into the database, coded as the file wants them. Batches are made by
+ * any number of workers and put together in order (assembly.h), and the result does not depend on where the
+ * cuts lie.
+ */
+#ifndef HQ_DB_BATCH_H
+#define HQ_DB_BATCH_H
+
+#include "common/vec.h"
+#include "db/canon.h"
+#include "db/coded.h"
+#include "db/tally.h"
+
+struct value_list { struct db_value *data; size_t len, cap; };
+struct trace_list { struct db_trace_record *data; size_t len, cap; };
+
+struct batch {
+    uint32_t first, count;              /* profiles */
+    struct bytes values, trace;
+    VEC(struct hqdb_value_index) index; /* [profile][metric], offsets within `values` */
+    VEC(struct hqdb_trace_block) blocks;/* offsets within `trace` */
+    struct bytes *runs;                 /* [metric] the values by frame, see assembly.c */
+    struct value_list *all;             /* [metric] scratch until batch_finish */
+    size_t metric_count;
+};
+
+void batch_init(struct batch *b, uint32_t first_profile, size_t metric_count);
+void batch_deinit(struct batch *b);
+
+/*
+ * Adds the next profile. `values` (one list a metric) may be in any order and name a frame twice; they are sorted and
+ * summed in place. Trace records are in order of time. Frames are the canonical ones.
+ */
+void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct value_list *values, const struct trace_list *trace);
+
+/* After the last profile. */
+void batch_finish(struct batch *b, const struct canon *c);
+
+/* Sorts by frame; equal frames keep their order. */
+void sort_by_frame(struct value_list *list);
+
+/* Does the profile take part in the statistics? Launchers do not where there are ranks. */
+bool profile_counts(const struct canon *c, uint32_t profile);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/db.h"
+
+#include "common/hash.h"
+#include "common/mem.h"
+#include "db/db_file.h"
+#include <string.h>
+
+#define MAX_METRICS 4096u               /* a damaged count must not cost memory and time */
+
+static const char *const tag_names[] = {
+    [HQDB_STRINGS] = "strings", [HQDB_INFO] = "info", [HQDB_METRICS] = "metrics", [HQDB_MODULES] = "modules",
+    [HQDB_SCOPES] = "scopes", [HQDB_ALIASES] = "aliases", [HQDB_CODES] = "codes", [HQDB_FRAMES] = "frames",
+    [HQDB_CONTEXTS] = "contexts", [HQDB_PROFILES] = "profiles", [HQDB_SUMS] = "sums", [HQDB_COUNTS] = "counts",
+    [HQDB_VALUE_INDEX] = "value index", [HQDB_VALUES] = "values", [HQDB_SCOPE_INDEX] = "scope index",
+    [HQDB_SCOPE_CONTEXTS] = "scope contexts", [HQDB_LOSSES] = "losses", [HQDB_TRACE_INDEX] = "trace index",
+    [HQDB_TRACE] = "trace", [HQDB_SOURCES] = "sources", [HQDB_STATISTICS] = "statistics",
+    [HQDB_SCOPE_STATISTICS] = "scope statistics", [HQDB_FRAME_VALUE_INDEX] = "index of values by frame",
+    [HQDB_FRAME_VALUES] = "values by frame", [HQDB_SOURCE_TEXT] = "source text",
+};
+
+const char *db_tag_name(uint32_t tag)
+{
+    return tag < sizeof tag_names / sizeof *tag_names && tag_names[tag] ? tag_names[tag] : "unknown";
+}
+
+static struct hq_error *damaged(const struct db *db, const char *what)
+{
+    return hq_error_new(HQ_DATA, "%s: the database is damaged (%s); rebuild it with `hq build`", db->path, what);
+}
+
+/* ---- header and section table ---- */
+
+static struct hq_error *check_header(struct db *db)
+{
+    struct db_file *f = db->file;
+    struct hqdb_header *h = &f->header;
+
+    if (f->map.size < sizeof *h || memcmp(f->map.data, HQDB_MAGIC, sizeof h->magic))
+        return hq_error_new(HQ_DATA, "%s: this is not an hq database", db->path);
+    memcpy(h, f->map.data, sizeof *h);
+    if (h->major != HQDB_MAJOR)
+        return hq_error_new(HQ_DATA, "%s: the database has format version %u and this hq reads %u; rebuild it with `hq build` or use that hq",
+                            db->path, h->major, HQDB_MAJOR);
+    if (h->file_size != f->map.size)
+        return damaged(db, "its length is not what its header says");
+    if (h->section_table > f->map.size || h->section_table % 8 ||
+        h->section_count > (f->map.size - h->section_table) / sizeof(struct hqdb_section))
+        return damaged(db, "its section table lies outside");
+    f->sections = (const struct hqdb_section *)(f->map.data + h->section_table);
+    f->section_count = h->section_count;
+    if (hash_bytes(f->sections, f->section_count * sizeof *f->sections, 0) != h->table_checksum)
+        return damaged(db, "its section table has a wrong checksum");
+    return NULL;
+}
+
+static struct hq_error *check_sections(const struct db *db)
+{
+    const struct db_file *f = db->file;
+
+    for (size_t i = 0; i < f->section_count; i++) {
+        const struct hqdb_section *s = &f->sections[i];
+
+        if (s->offset % 8 || s->offset > f->map.size || s->bytes > f->map.size - s->offset)
+            return damaged(db, "a section lies outside");
+        if (!s->record_size || s->count != s->bytes / s->record_size)
+            return damaged(db, "a section has a wrong count");
+    }
+    return NULL;
+}
+
+/* ---- tables ---- */
+
+static const struct hqdb_section *find_section(const struct db_file *f, uint32_t tag, uint32_t index)
+{
+    for (size_t i = 0; i < f->section_count; i++) {
+        if (f->sections[i].tag == tag && f->sections[i].index == index)
+            return &f->sections[i];
+    }
+    return NULL;
+}
+
+/* Records of a later minor version are longer: their known parts are copied together. */
+static const void *shorten(struct db_file *f, const struct hqdb_section *s, size_t size)
+{
+    char *copy = arena_array(&f->arena, s->count, size);
+
+    for (size_t i = 0; i < s->count; i++)
+        memcpy(copy + i * size, f->map.data + s->offset + i * s->record_size, size);
+    return copy;
+}
+
+/* A missing table is empty: *data is never NULL. */
+static struct hq_error *load(struct db *db, uint32_t tag, uint32_t index, size_t size, const void *data, size_t *count)
+{
+    struct db_file *f = db->file;
+    const struct hqdb_section *s = find_section(f, tag, index);
+    const void *p = f->map.data;
+
+    *count = 0;
+    if (s) {
+        if (s->record_size < size)
+            return damaged(db, "a section has records that are too short");
+        p = s->record_size == size ? f->map.data + s->offset : shorten(f, s, size);
+        *count = s->count;
+        if (*count >= UINT32_MAX && size > 1)
+            return damaged(db, "a section has too many records");
+    }
+    memcpy((void *)data, &p, sizeof p);
+    return NULL;
+}
+
+#define LOAD(db, tag, field, n) load(db, tag, 0, sizeof *(field), &(field), &(n))
+
+static struct hq_error *load_bytes(struct db *db, uint32_t tag, uint32_t index, struct db_bytes *out)
+{
+    return load(db, tag, index, 1, &out->data, &out->len);
+}
+
+/* A table that must have exactly `want` records; *data is NULL if it is missing. */
+static struct hq_error *load_exact(struct db *db, uint32_t tag, uint32_t index, size_t size, const void *data, size_t want)
+{
+    const void *none = NULL;
+    size_t count;
+
+    HQ_TRY(load(db, tag, index, size, data, &count));
+    if (!find_section(db->file, tag, index))
+        memcpy((void *)data, &none, sizeof none);
+    else if (count != want)
+        return damaged(db, "two sections do not fit together");
+    return NULL;
+}
+
+static struct hq_error *load_tables(struct db *db)
+{
+    struct db_file *f = db->file;
+
+    HQ_TRY(load_bytes(db, HQDB_STRINGS, 0, &f->strings));
+    if (f->strings.len && f->strings.data[f->strings.len - 1])
+        return damaged(db, "its last name has no end");
+    HQ_TRY(LOAD(db, HQDB_INFO, db->info, db->info_count));
+    HQ_TRY(LOAD(db, HQDB_METRICS, db->metrics, db->metric_count));
+    HQ_TRY(LOAD(db, HQDB_MODULES, db->modules, db->module_count));
+    HQ_TRY(LOAD(db, HQDB_SCOPES, db->scopes, db->scope_count));
+    HQ_TRY(LOAD(db, HQDB_ALIASES, db->aliases, db->alias_count));
+    HQ_TRY(LOAD(db, HQDB_CODES, db->codes, db->code_count));
+    HQ_TRY(LOAD(db, HQDB_FRAMES, db->frames, db->frame_count));
+    HQ_TRY(LOAD(db, HQDB_CONTEXTS, db->contexts, db->context_count));
+    HQ_TRY(LOAD(db, HQDB_PROFILES, db->profiles, db->profile_count));
+    HQ_TRY(LOAD(db, HQDB_LOSSES, db->losses, db->loss_count));
+    HQ_TRY(LOAD(db, HQDB_SOURCES, db->sources, db->source_count));
+    HQ_TRY(load_bytes(db, HQDB_SOURCE_TEXT, 0, &f->source_text));
+    HQ_TRY(LOAD(db, HQDB_TRACE_INDEX, f->trace_index, f->trace_block_count));
+    HQ_TRY(load_bytes(db, HQDB_TRACE, 0, &f->trace));
+    HQ_TRY(load_bytes(db, HQDB_VALUES, 0, &f->values));
+    HQ_TRY(LOAD(db, HQDB_SCOPE_CONTEXTS, db->scope_contexts, db->scope_context_count));
+    HQ_TRY(load_exact(db, HQDB_SCOPE_INDEX, 0, sizeof *db->scope_index, &db->scope_index, db->scope_count + 1));
+    if (!db->scope_count || !db->context_count || !db->scope_index)
+        return damaged(db, "it has no contexts");
+    if (db->metric_count > MAX_METRICS)
+        return damaged(db, "it has too many metrics");
+    return load_exact(db, HQDB_VALUE_INDEX, 0, sizeof *f->value_index, &f->value_index,
+                      db->profile_count * db->metric_count + 1);
+}
+
+static struct hq_error *load_metric(struct db *db, uint32_t m)
+{
+    struct db_file *f = db->file;
+
+    HQ_TRY(load_exact(db, HQDB_SUMS, m, sizeof **db->sums, &db->sums[m], db->frame_count + 1));
+    HQ_TRY(load_exact(db, HQDB_COUNTS, m, sizeof **db->counts, &db->counts[m], db->frame_count + 1));
+    if (!db->sums[m] || !db->counts[m])
+        return damaged(db, "a metric has no values");
+    HQ_TRY(load_exact(db, HQDB_STATISTICS, m, sizeof **f->statistics, &f->statistics[m], db->context_count));
+    HQ_TRY(load_exact(db, HQDB_SCOPE_STATISTICS, m, sizeof **f->scope_statistics, &f->scope_statistics[m], db->scope_count));
+    HQ_TRY(load_exact(db, HQDB_FRAME_VALUE_INDEX, m, sizeof **f->frame_value_index, &f->frame_value_index[m],
+                      db->frame_count + 1));
+    return load_bytes(db, HQDB_FRAME_VALUES, m, &f->frame_values[m]);
+}
+
+static struct hq_error *load_metrics(struct db *db)
+{
+    struct db_file *f = db->file;
+    size_t n = db->metric_count;
+
+    db->sums = ARENA_ARRAY(&f->arena, n, const int64_t *);
+    db->counts = ARENA_ARRAY(&f->arena, n, const int64_t *);
+    f->statistics = ARENA_ARRAY(&f->arena, n, const struct hqdb_statistics *);
+    f->scope_statistics = ARENA_ARRAY(&f->arena, n, const struct hqdb_statistics *);
+    f->frame_value_index = ARENA_ARRAY(&f->arena, n, const uint64_t *);
+    f->frame_values = ARENA_ARRAY(&f->arena, n, struct db_bytes);
+    for (uint32_t m = 0; m < n; m++)
+        HQ_TRY(load_metric(db, m));
+    return NULL;
+}
+
+struct hq_error *db_open(const char *path, struct db **out)
+{
+    struct db *db = xcalloc(1, sizeof *db);
+    struct hq_error *err;
+
+    *out = NULL;
+    db->file = xcalloc(1, sizeof *db->file);
+    db->path = file_is_dir(path) ? file_join(path, HQDB_FILE) : xstrdup(path);
+    err = file_map_open(db->path, &db->file->map);
+    if (!err)
+        err = check_header(db);
+    if (!err)
+        err = check_sections(db);
+    if (!err)
+        err = load_tables(db);
+    if (!err)
+        err = load_metrics(db);
+    if (err) {
+        db_close(db);
+        return err;
+    }
+    *out = db;
+    return NULL;
+}
+
+void db_close(struct db *db)
+{
+    if (!db)
+        return;
+    file_map_close(&db->file->map);
+    arena_deinit(&db->file->arena);
+    free(db->file);
+    free(db->path);
+    free(db);
+}
+
+/* ---- records ---- */
+
+const char *db_string(const struct db *db, uint32_t offset)
+{
+    return offset < db->file->strings.len ? (const char *)db->file->strings.data + offset : "";
+}
+
+const struct hqdb_scope *db_scope(const struct db *db, uint32_t scope)
+{
+    return &db->scopes[scope < db->scope_count ? scope : 0];
+}
+
+const struct hqdb_context *db_context(const struct db *db, uint32_t context)
+{
+    return &db->contexts[context < db->context_count ? context : 0];
+}
+
+const struct hqdb_code *db_code(const struct db *db, uint32_t code)
+{
+    return code < db->code_count ? &db->codes[code] : NULL;
+}
+
+uint32_t db_parent_scope(const struct db *db, uint32_t scope)
+{
+    return scope < db->scope_count && db->scopes[scope].parent < scope ? db->scopes[scope].parent : HQDB_NONE;
+}
+
+uint32_t db_parent_context(const struct db *db, uint32_t context)
+{
+    return context < db->context_count && db->contexts[context].parent < context ? db->contexts[context].parent : HQDB_NONE;
+}
+
+uint32_t db_parent_frame(const struct db *db, uint32_t frame)
+{
+    return frame < db->frame_count && db->frames[frame].parent < frame ? db->frames[frame].parent : HQDB_NONE;
+}
+
+uint32_t db_context_end(const struct db *db, uint32_t context)
+{
+    uint32_t end = db_context(db, context)->end;
+
+    if (end > db->context_count)
+        end = (uint32_t)db->context_count;
+    return end > context ? end : context + 1;
+}
+
+static uint32_t first_frame(const struct db *db, uint32_t context)
+{
+    uint32_t first = context < db->context_count ? db->contexts[context].first_frame : (uint32_t)db->frame_count;
+
+    return first < db->frame_count ? first : (uint32_t)db->frame_count;
+}
+
+struct db_range db_frame_range(const struct db *db, uint32_t context)
+{
+    struct db_range r = {first_frame(db, context), first_frame(db, db_context_end(db, context))};
+
+    if (r.last < r.first)
+        r.last = r.first;
+    return r;
+}
+
+uint32_t db_frame_context(const struct db *db, uint32_t frame)
+{
+    size_t low = 0, high = db->context_count;
+
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+
+        if (db->contexts[middle].first_frame <= frame)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (uint32_t)low;
+}
+
+struct db_list db_scope_contexts(const struct db *db, uint32_t scope)
+{
+    uint64_t first, last;
+
+    if (scope >= db->scope_count)
+        return (struct db_list){0};
+    first = db->scope_index[scope];
+    last = db->scope_index[scope + 1];
+    if (last > db->scope_context_count || first > last)
+        return (struct db_list){0};
+    return (struct db_list){db->scope_contexts + first, last - first};
+}
+
+/* ---- statistics, sources, sections ---- */
+
+const struct hqdb_statistics *db_context_statistics(const struct db *db, uint32_t metric, uint32_t context)
+{
+    if (metric >= db->metric_count || context >= db->context_count || !db->file->statistics[metric])
+        return NULL;
+    return &db->file->statistics[metric][context];
+}
+
+const struct hqdb_statistics *db_scope_statistics(const struct db *db, uint32_t metric, uint32_t scope)
+{
+    if (metric >= db->metric_count || scope >= db->scope_count || !db->file->scope_statistics[metric])
+        return NULL;
+    return &db->file->scope_statistics[metric][scope];
+}
+
+size_t db_statistics_profiles(const struct db *db)
+{
+    size_t ranked = 0;
+
+    for (size_t i = 0; i < db->profile_count; i++)
+        ranked += db->profiles[i].rank >= 0;
+    return ranked ? ranked : db->profile_count;
+}
+
+const char *db_source(const struct db *db, uint32_t path, size_t *bytes)
+{
+    struct db_bytes text = db->file->source_text;
+
+    for (size_t i = 0; i < db->source_count; i++) {
+        const struct hqdb_source *s = &db->sources[i];
+
+        if (s->path != path || s->offset > text.len || s->bytes > text.len - s->offset)
+            continue;
+        *bytes = s->bytes;
+        return (const char *)text.data + s->offset;
+    }
+    return NULL;
+}
+
+size_t db_section_count(const struct db *db)
+{
+    return db->file->section_count;
+}
+
+struct db_section db_section(const struct db *db, size_t i)
+{
+    const struct hqdb_section *s = &db->file->sections[i];
+
+    return (struct db_section){db_tag_name(s->tag), s->index, s->bytes, s->count};
+}
+
+uint64_t db_sources_key(const struct db *db)
+{
+    return db->file->header.sources_key;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside of an open database, for the files that read it: db.c, values.c, trace.c, verify.c, derive.c. */
+#ifndef HQ_DB_DB_FILE_H
+#define HQ_DB_DB_FILE_H
+
+#include "common/arena.h"
+#include "common/file.h"
+#include "db/db.h"
+
+/* Bytes of a section that is coded. */
+struct db_bytes { const uint8_t *data; size_t len; };
+
+struct db_file {
+    struct file_map map;
+    struct hqdb_header header;
+    const struct hqdb_section *sections;        size_t section_count;
+    struct db_bytes strings, values, trace, source_text;
+    const struct hqdb_value_index *value_index;         /* [profiles * metrics + 1] */
+    const struct hqdb_trace_block *trace_index; size_t trace_block_count;
+    const uint64_t **frame_value_index;                 /* [metric][frames + 1], NULL: none */
+    struct db_bytes *frame_values;                      /* [metric] */
+    const struct hqdb_statistics **statistics;          /* [metric][contexts], NULL: none */
+    const struct hqdb_statistics **scope_statistics;    /* [metric][scopes], NULL: none */
+    struct arena arena;                                 /* what is not in the map */
+
+    /* Of a derived database (derive.c). */
+    const struct db *base;                              /* NULL: none */
+    const uint32_t *frame_at;                           /* own frame -> base's */
+    const uint32_t *frame_rank;                         /* base's frame -> own */
+};
+
+const char *db_tag_name(uint32_t tag);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside of struct model, for the files that fill it (model.c) and put it in order (canon.c). Texts are numbers in `strings`. */
+#ifndef HQ_DB_MODEL_DATA_H
+#define HQ_DB_MODEL_DATA_H
+
+#include "common/intern.h"
+#include "common/map.h"
+#include "common/vec.h"
+#include "db/model.h"
+
+struct model_value_entry {
+    uint32_t profile, metric, frame;
+    int64_t sum;
+    uint64_t count;
+};
+
+struct model_trace_entry {
+    uint64_t time_us;
+    uint32_t profile, frame, metric, weight;
+};
+
+struct model_source {
+    uint32_t path;
+    size_t offset, bytes;               /* in source_text */
+};
+
+struct model {
+    struct intern strings;
+    VEC(struct hqdb_info) info;
+    VEC(struct hqdb_loss) losses;
+    VEC(struct hqdb_metric) metrics;
+    VEC(struct hqdb_module) modules;
+    VEC(struct hqdb_scope) scopes;
+    VEC(uint32_t) aliases;              /* of scopes: first_alias, alias_count */
+    VEC(struct hqdb_code) codes;
+    VEC(struct hqdb_frame) frames;
+    VEC(struct hqdb_profile) profiles;
+    VEC(struct model_value_entry) values;
+    VEC(struct model_trace_entry) traces;
+    VEC(struct model_source) sources;
+    VEC(char) source_text;
+    struct keymap module_keys, scope_keys, code_keys, frame_keys;
+};
+
+struct canon;
+struct writer;
+/* Writes the sections of source files, in which the model keeps the texts itself. */
+void model_write_sources(const struct model *m, const struct canon *c, struct writer *w);
+
+#endif

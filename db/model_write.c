@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/file.h"
+#include "common/mem.h"
+#include "db/assembly.h"
+#include "db/model_data.h"
+#include <stddef.h>
+
+/* Entries of the model by final profile: positions start[p] .. start[p + 1] - 1 of `order`. */
+struct by_profile { size_t *start; uint32_t *order; };
+
+static uint32_t profile_at(const struct canon *c, const void *entries, size_t i, size_t stride, size_t field)
+{
+    return c->profile_of[*(const uint32_t *)((const char *)entries + i * stride + field)];
+}
+
+/* Stable, so that trace records keep their order. `field` is where in an entry of `stride` bytes its profile is. */
+static struct by_profile group(const struct canon *c, size_t count, const void *entries, size_t stride, size_t field)
+{
+    struct by_profile g = {xcalloc(c->profile_count + 2, sizeof *g.start), xcalloc(count + 1, sizeof *g.order)};
+
+    for (size_t i = 0; i < count; i++)
+        g.start[profile_at(c, entries, i, stride, field) + 2]++;
+    for (size_t i = 0; i <= c->profile_count; i++)
+        g.start[i + 1] += g.start[i];
+    for (size_t i = 0; i < count; i++)
+        g.order[g.start[profile_at(c, entries, i, stride, field) + 1]++] = (uint32_t)i;
+
+    return g;
+}
+
+static void free_group(struct by_profile *g)
+{
+    free(g->start);
+    free(g->order);
+}
+
+struct filling {
+    const struct model *model;
+    const struct canon *canon;
+    struct by_profile values, traces;
+    struct value_list *lists;           /* [metric] */
+    struct trace_list trace;
+};
+
+static void collect(struct filling *f, uint32_t profile)
+{
+    for (size_t m = 0; m < f->canon->metric_count; m++)
+        vec_clear(&f->lists[m]);
+    vec_clear(&f->trace);
+    for (size_t i = f->values.start[profile]; i < f->values.start[profile + 1]; i++) {
+        const struct model_value_entry *v = &f->model->values.data[f->values.order[i]];
+
+        vec_push(&f->lists[v->metric], (struct db_value){.frame = f->canon->frame_of[v->frame], .sum = v->sum, .count = v->count});
+    }
+    for (size_t i = f->traces.start[profile]; i < f->traces.start[profile + 1]; i++) {
+        const struct model_trace_entry *t = &f->model->traces.data[f->traces.order[i]];
+
+        vec_push(&f->trace, (struct db_trace_record){t->time_us, f->canon->frame_of[t->frame], t->metric, t->weight});
+    }
+}
+
+static struct hq_error *write_profiles(const struct model *m, const struct canon *c, struct writer *w, const char *directory)
+{
+    struct filling f = {
+        .model = m,
+        .canon = c,
+        .values = group(c, m->values.len, m->values.data, sizeof *m->values.data,
+                        offsetof(struct model_value_entry, profile)),
+        .traces = group(c, m->traces.len, m->traces.data, sizeof *m->traces.data,
+                        offsetof(struct model_trace_entry, profile)),
+        .lists = xcalloc(c->metric_count + 1, sizeof *f.lists),
+    };
+    struct tally *tally = tally_create(c);
+    struct assembly *a = assembly_create(c, w, directory);
+    struct batch b;
+    struct hq_error *err;
+
+    batch_init(&b, 0, c->metric_count);
+    for (uint32_t p = 0; p < c->profile_count; p++) {
+        collect(&f, p);
+        batch_add(&b, c, tally, f.lists, &f.trace);
+    }
+    batch_finish(&b, c);
+    err = assembly_add(a, &b);
+    if (!err)
+        err = assembly_finish(a, tally);
+    batch_deinit(&b);
+    assembly_destroy(a);
+    tally_destroy(tally);
+    for (size_t i = 0; i < c->metric_count; i++)
+        vec_deinit(&f.lists[i]);
+    vec_deinit(&f.trace);
+    free(f.lists);
+    free_group(&f.values);
+    free_group(&f.traces);
+    return err;
+}
+
+static int compare_sources(const void *pa, const void *pb)
+{
+    const struct hqdb_source *a = pa, *b = pb;
+
+    return (a->path > b->path) - (a->path < b->path);
+}
+
+void model_write_sources(const struct model *m, const struct canon *c, struct writer *w)
+{
+    AUTO_FREE struct hqdb_source *sources = xcalloc(m->sources.len + 1, sizeof *sources);
+
+    for (size_t i = 0; i < m->sources.len; i++) {
+        const struct model_source *s = &m->sources.data[i];
+
+        sources[i] = (struct hqdb_source){.path = c->text_of[s->path], .offset = s->offset, .bytes = s->bytes};
+    }
+    qsort(sources, m->sources.len, sizeof *sources, compare_sources);
+    writer_section(w, HQDB_SOURCES, 0, sizeof *sources, sources, m->sources.len);
+    writer_section(w, HQDB_SOURCE_TEXT, 0, 1, m->source_text.data, m->source_text.len);
+}
+
+struct hq_error *model_write(struct model *m, const char *path, uint64_t sources_key)
+{
+    AUTO(canon_deinit) struct canon c;
+    AUTO_FREE char *directory = file_dirname(path);
+    struct writer *w;
+    struct hq_error *err;
+
+    HQ_TRY(canon_make(m, &c));
+    HQ_TRY(writer_open(path, &w));
+    canon_write(&c, w);
+    model_write_sources(m, &c, w);
+    err = write_profiles(m, &c, w, directory);
+    if (err) {
+        writer_abandon(w);
+        return err;
+    }
+    return writer_commit(w, sources_key);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/tally.h"
+
+#include "common/mem.h"
+#include "common/vec.h"
+#include <stdbool.h>
+#include <string.h>
+
+enum { SETS = 3 };                      /* a context belongs to its scope, and a procedure to its file and module */
+
+struct open {                           /* a context whose subtree is being added up */
+    uint32_t context;
+    int64_t inclusive;
+    uint32_t set[SETS];                 /* scopes of which this instance is exposed; HQDB_NONE */
+    uint32_t member[SETS];              /* scopes it is an instance of */
+};
+
+struct tally {
+    const struct canon *canon;
+    int64_t **sums;                     /* [metric][frame] */
+    uint64_t **counts;
+    struct hqdb_statistics **contexts, **scopes;    /* [metric][...] */
+    /* Scratch for one profile. */
+    VEC(struct open) stack;
+    VEC(uint32_t) path;
+    uint32_t *depth;                    /* [scope] open instances */
+    int64_t *total;                     /* [scope] of exposed instances */
+    bool *touched;                      /* [scope] */
+    VEC(uint32_t) touched_list;
+};
+
+static struct hqdb_statistics *blank_statistics(size_t count)
+{
+    struct hqdb_statistics *s = xcalloc(count + 1, sizeof *s);
+
+    for (size_t i = 0; i < count; i++) {
+        s[i].min = INT64_MAX;
+        s[i].max = INT64_MIN;
+    }
+    return s;
+}
+
+struct tally *tally_create(const struct canon *c)
+{
+    struct tally *t = xcalloc(1, sizeof *t);
+    size_t n = c->metric_count + 1;
+
+    t->canon = c;
+    t->sums = xcalloc(n, sizeof *t->sums);
+    t->counts = xcalloc(n, sizeof *t->counts);
+    t->contexts = xcalloc(n, sizeof *t->contexts);
+    t->scopes = xcalloc(n, sizeof *t->scopes);
+    for (size_t m = 0; m < c->metric_count; m++) {
+        t->sums[m] = xcalloc(c->frame_count + 1, sizeof **t->sums);
+        t->counts[m] = xcalloc(c->frame_count + 1, sizeof **t->counts);
+        t->contexts[m] = blank_statistics(c->context_count);
+        t->scopes[m] = blank_statistics(c->scope_count);
+    }
+    t->depth = xcalloc(c->scope_count, sizeof *t->depth);
+    t->total = xcalloc(c->scope_count, sizeof *t->total);
+    t->touched = xcalloc(c->scope_count, sizeof *t->touched);
+    return t;
+}
+
+void tally_destroy(struct tally *t)
+{
+    if (!t)
+        return;
+    for (size_t m = 0; m < t->canon->metric_count; m++) {
+        free(t->sums[m]);
+        free(t->counts[m]);
+        free(t->contexts[m]);
+        free(t->scopes[m]);
+    }
+    free(t->sums);
+    free(t->counts);
+    free(t->contexts);
+    free(t->scopes);
+    vec_deinit(&t->stack);
+    vec_deinit(&t->path);
+    vec_deinit(&t->touched_list);
+    free(t->depth);
+    free(t->total);
+    free(t->touched);
+    free(t);
+}
+
+static void note(struct hqdb_statistics *s, int64_t x)
+{
+    unsigned __int128 squares = (unsigned __int128)s->squares[1] << 64 | s->squares[0];
+
+    if (!x)
+        return;
+    squares += (unsigned __int128)((__int128)x * x);
+    s->squares[0] = (uint64_t)squares;
+    s->squares[1] = (uint64_t)(squares >> 64);
+    s->count++;
+    s->sum = (int64_t)((uint64_t)s->sum + (uint64_t)x);
+    s->min = x < s->min ? x : s->min;
+    s->max = x > s->max ? x : s->max;
+}
+
+static void find_sets(const struct canon *c, uint32_t scope, uint32_t member[SETS])
+{
+    uint32_t up;
+
+    member[0] = member[1] = member[2] = HQDB_NONE;
+    if (c->scopes[scope].kind == SCOPE_LINE)
+        return;
+    member[0] = scope;
+    if (c->scopes[scope].kind != SCOPE_PROCEDURE)
+        return;
+    up = c->scopes[scope].parent;
+    if (c->scopes[up].kind == SCOPE_FILE) {
+        member[1] = up;
+        up = c->scopes[up].parent;
+    }
+    if (c->scopes[up].kind == SCOPE_MODULE)
+        member[2] = up;
+}
+
+static void open_context(struct tally *t, uint32_t context)
+{
+    struct open o = {.context = context};
+
+    find_sets(t->canon, t->canon->contexts[context].scope, o.member);
+    for (int i = 0; i < SETS; i++)
+        o.set[i] = o.member[i] != HQDB_NONE && !t->depth[o.member[i]]++ ? o.member[i] : HQDB_NONE;
+    vec_push(&t->stack, o);
+}
+
+static void close_context(struct tally *t, uint32_t metric)
+{
+    struct open o = vec_pop(&t->stack);
+
+    note(&t->contexts[metric][o.context], o.inclusive);
+    if (t->stack.len)
+        vec_last(&t->stack).inclusive = (int64_t)((uint64_t)vec_last(&t->stack).inclusive + (uint64_t)o.inclusive);
+    for (int i = 0; i < SETS; i++) {
+        if (o.member[i] != HQDB_NONE)
+            t->depth[o.member[i]]--;
+        if (o.set[i] == HQDB_NONE)
+            continue;
+        t->total[o.set[i]] = (int64_t)((uint64_t)t->total[o.set[i]] + (uint64_t)o.inclusive);
+        if (!t->touched[o.set[i]]) {
+            t->touched[o.set[i]] = true;
+            vec_push(&t->touched_list, o.set[i]);
+        }
+    }
+}
+
+/* Closes what does not hold the context, then opens what lies between. */
+static void go_to(struct tally *t, uint32_t metric, uint32_t context)
+{
+    const struct hqdb_context *contexts = t->canon->contexts;
+
+    while (t->stack.len && contexts[vec_last(&t->stack).context].end <= context)
+        close_context(t, metric);
+    vec_clear(&t->path);
+    for (uint32_t c = context; c != HQDB_NONE && (!t->stack.len || c != vec_last(&t->stack).context); c = contexts[c].parent)
+        vec_push(&t->path, c);
+    while (t->path.len)
+        open_context(t, vec_pop(&t->path));
+}
+
+static void tally_inclusive(struct tally *t, uint32_t metric, const struct db_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct open *top;
+
+        go_to(t, metric, t->canon->frame_context[values[i].frame]);
+        top = &vec_last(&t->stack);
+        top->inclusive = (int64_t)((uint64_t)top->inclusive + (uint64_t)values[i].sum);
+    }
+    while (t->stack.len)
+        close_context(t, metric);
+    vec_foreach (scope, &t->touched_list) {
+        note(&t->scopes[metric][*scope], t->total[*scope]);
+        t->total[*scope] = 0;
+        t->touched[*scope] = false;
+    }
+    vec_clear(&t->touched_list);
+}
+
+void tally_add(struct tally *t, uint32_t metric, const struct db_value *values, size_t count, bool counted)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t *sum = &t->sums[metric][values[i].frame];
+
+        *sum = (int64_t)((uint64_t)*sum + (uint64_t)values[i].sum);
+        t->counts[metric][values[i].frame] += values[i].count;
+    }
+    if (counted)
+        tally_inclusive(t, metric, values, count);
+}
+
+static void merge_statistics(struct hqdb_statistics *a, const struct hqdb_statistics *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        unsigned __int128 squares = (unsigned __int128)a[i].squares[1] << 64 | a[i].squares[0];
+
+        squares += (unsigned __int128)b[i].squares[1] << 64 | b[i].squares[0];
+        a[i].squares[0] = (uint64_t)squares;
+        a[i].squares[1] = (uint64_t)(squares >> 64);
+        a[i].count += b[i].count;
+        a[i].sum = (int64_t)((uint64_t)a[i].sum + (uint64_t)b[i].sum);
+        a[i].min = b[i].min < a[i].min ? b[i].min : a[i].min;
+        a[i].max = b[i].max > a[i].max ? b[i].max : a[i].max;
+    }
+}
+
+void tally_merge(struct tally *into, const struct tally *from)
+{
+    const struct canon *c = into->canon;
+
+    for (size_t m = 0; m < c->metric_count; m++) {
+        for (size_t f = 0; f < c->frame_count; f++) {
+            into->sums[m][f] = (int64_t)((uint64_t)into->sums[m][f] + (uint64_t)from->sums[m][f]);
+            into->counts[m][f] += from->counts[m][f];
+        }
+        merge_statistics(into->contexts[m], from->contexts[m], c->context_count);
+        merge_statistics(into->scopes[m], from->scopes[m], c->scope_count);
+    }
+}
+
+/* x[0..n) -> x[0..n] of prefix sums. */
+static void prefix_sums(uint64_t *x, size_t n)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i <= n; i++) {
+        uint64_t own = i < n ? x[i] : 0;
+
+        x[i] = sum;
+        sum += own;
+    }
+}
+
+/* Profiles without a value count as zero. */
+static void finish_statistics(struct hqdb_statistics *s, size_t count, size_t profiles)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (s[i].count >= profiles && s[i].count)
+            continue;
+        s[i].min = s[i].min > 0 ? 0 : s[i].min;
+        s[i].max = s[i].max < 0 ? 0 : s[i].max;
+    }
+}
+
+void tally_write(struct tally *t, size_t profiles, struct writer *w)
+{
+    const struct canon *c = t->canon;
+
+    for (size_t m = 0; m < c->metric_count; m++) {
+        prefix_sums((uint64_t *)t->sums[m], c->frame_count);
+        prefix_sums(t->counts[m], c->frame_count);
+        writer_section(w, HQDB_SUMS, (uint32_t)m, sizeof **t->sums, t->sums[m], c->frame_count + 1);
+        writer_section(w, HQDB_COUNTS, (uint32_t)m, sizeof **t->counts, t->counts[m], c->frame_count + 1);
+        finish_statistics(t->contexts[m], c->context_count, profiles);
+        finish_statistics(t->scopes[m], c->scope_count, profiles);
+        writer_section(w, HQDB_STATISTICS, (uint32_t)m, sizeof **t->contexts, t->contexts[m], c->context_count);
+        writer_section(w, HQDB_SCOPE_STATISTICS, (uint32_t)m, sizeof **t->scopes, t->scopes[m], c->scope_count);
+    }
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is summed over profiles while they pass by one at a time: raw values per frame, and statistics of the inclusive
+ * value per context and per static scope. Every worker has its own; they are merged at the end. All of it is
+ * integers, so the order does not matter. The memory depends on the tree, not on the number of profiles.
+ */
+#ifndef HQ_DB_TALLY_H
+#define HQ_DB_TALLY_H
+
+#include "db/canon.h"
+
+struct tally;
+
+struct tally *tally_create(const struct canon *c);
+void tally_destroy(struct tally *t);
+
+/* Values of one profile and metric, ordered by frame, each frame once. counted: the profile takes part in the statistics. */
+void tally_add(struct tally *t, uint32_t metric, const struct db_value *values, size_t count, bool counted);
+void tally_merge(struct tally *into, const struct tally *from);
+
+/* Writes sums, counts and statistics; `profiles` is the number of those that take part. Ends the numbers, not the tally. */
+void tally_write(struct tally *t, size_t profiles, struct writer *w);
+
+#endif

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fixture TEXT DB: makes the database directory DB (DB/hq.db) from a text, for tests. TEXT may be -.
+ *
+ * One thing a line; words are separated by blanks; a word with blanks stands in double quotes, in which \n, \" and \\ mean
+ * what they do in C. A # at the start of a line makes a comment. ID is a name used in this file only; things are defined before use.
+ *
+ *     info KEY VALUE                            command, host, ... as `info` shows them
+ *     metric EVENT DIMENSION SCALE PERIOD [FLAG]...
+ *                                               seconds|events|bytes|none; sampled exact no_counts traced
+ *     module ID PATH [BUILD-ID]
+ *     file ID MODULE PATH
+ *     proc ID FILE NAME LINE [ALIAS]...
+ *     loop ID PARENT LINE                       in a proc, inline or loop; numbered within the procedure from 1
+ *     inline ID PARENT NAME FILE LINE CALL-LINE FILE is a path: where it is defined; called in its parent's file
+ *     profile ID [KEY=VALUE]...                 rank host pid tid thread command serial state start end realtime
+ *                                               (start, end in us), creator=PROFILE
+ *     value PROFILE EVENT SUM COUNT PATH        adds to a leaf: SUM in base units, COUNT samples
+ *     trace PROFILE TIME-US EVENT WEIGHT PATH   a sample in time
+ *     loss REASON COUNT, partial REASON COUNT
+ *     source PATH TEXT
+ *
+ * PATH is frames from the outermost, separated by > : each is SCOPE:LINE, a statement directly in that scope (the
+ * call site, and at the end the sampled statement), in the file of the scope. SCOPE:LINE~SCOPE2:LINE2 gives another place before
+ * normalisation. thread=NAME and partial=NAME, only at the start, are roots.
+ */
+#include "common/file.h"
+#include "common/mem.h"
+#include "common/str.h"
+#include "common/vec.h"
+#include "db/model.h"
+#include "format/measurement.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_WORDS = 256 };
+
+struct name { char *id; uint32_t value; };
+struct names { struct name *data; size_t len, cap; };
+
+struct scope_facts { uint32_t scope, module, proc; char *file; };
+
+struct fixture {
+    struct model *model;
+    const char *file;
+    unsigned line;
+    struct names modules, scopes, profiles, metrics;
+    VEC(struct scope_facts) facts;
+    VEC(uint32_t) loops;                /* [scope number of a procedure] loops so far */
+};
+
+_Noreturn static void fail(const struct fixture *f, const char *what, const char *word)
+{
+    fprintf(stderr, "%s:%u: %s: %s\n", f->file, f->line, what, word ? word : "(nothing)");
+    exit(2);
+}
+
+static void define(struct names *names, const char *id, uint32_t value)
+{
+    vec_push(names, (struct name){xstrdup(id), value});
+}
+
+static uint32_t look_up(const struct fixture *f, const struct names *names, const char *id)
+{
+    for (size_t i = 0; id && i < names->len; i++) {
+        if (!strcmp(names->data[i].id, id))
+            return names->data[i].value;
+    }
+    fail(f, "not defined", id);
+}
+
+static long long number(const struct fixture *f, const char *word)
+{
+    char *end = NULL;
+    long long x = word ? strtoll(word, &end, 10) : 0;
+
+    if (!word || !*word || *end)
+        fail(f, "not a number", word);
+    return x;
+}
+
+/* ---- words ---- */
+
+static char *unquote(const struct fixture *f, char **at)
+{
+    char *p = *at + 1, *out = *at, *start = *at;
+
+    while (*p && *p != '"') {
+        if (*p == '\\' && p[1]) {
+            p++;
+            *out++ = *p == 'n' ? '\n' : *p;
+            p++;
+        } else {
+            *out++ = *p++;
+        }
+    }
+    if (!*p)
+        fail(f, "no closing quote", start);
+    *at = p + 1;
+    *out = 0;
+    return start;
+}
+
+static int split(const struct fixture *f, char *line, char **words)
+{
+    int n = 0;
+
+    for (char *p = line + strspn(line, " \t"); *p && n < MAX_WORDS - 1; p += strspn(p, " \t")) {
+        if (*p == '"') {
+            words[n++] = unquote(f, &p);
+        } else {
+            words[n++] = p;
+            p += strcspn(p, " \t");
+            if (*p)
+                *p++ = 0;
+        }
+    }
+    words[n] = NULL;
+    return n;
+}
+
+/* ---- structure ---- */
+
+static const struct scope_facts *facts_of(const struct fixture *f, uint32_t scope)
+{
+    for (size_t i = 0; i < f->facts.len; i++) {
+        if (f->facts.data[i].scope == scope)
+            return &f->facts.data[i];
+    }
+    fail(f, "no such scope", "");
+}
+
+static void add_scope(struct fixture *f, const char *id, const struct model_scope *s, uint32_t proc)
+{
+    uint32_t scope = model_scope(f->model, s);
+
+    define(&f->scopes, id, scope);
+    vec_push(&f->facts, (struct scope_facts){scope, s->module, proc == HQDB_NONE ? scope : proc, xstrdup(s->file)});
+}
+
+static void add_file(struct fixture *f, char **w)
+{
+    uint32_t module = look_up(f, &f->modules, w[2]);
+
+    if (!w[3])
+        fail(f, "no path", w[1]);
+    add_scope(f, w[1], &(struct model_scope){
+        .kind = SCOPE_FILE, .parent = model_module_scope(f->model, module), .name = w[3], .file = w[3], .module = module,
+    }, HQDB_NONE);
+}
+
+static void add_proc(struct fixture *f, char **w)
+{
+    const struct scope_facts *file = facts_of(f, look_up(f, &f->scopes, w[2]));
+    long long line = number(f, w[4]);
+
+    add_scope(f, w[1], &(struct model_scope){
+        .kind = SCOPE_PROCEDURE, .parent = file->scope, .name = w[3], .file = file->file, .line = (uint32_t)line,
+        .module = file->module, .address = 4096u * (uint64_t)(f->facts.len + 1), .aliases = (const char *const *)w + 5,
+    }, HQDB_NONE);
+}
+
+static void add_loop(struct fixture *f, char **w)
+{
+    const struct scope_facts *parent = facts_of(f, look_up(f, &f->scopes, w[2]));
+    uint32_t ordinal = 1;
+
+    for (size_t i = 0; i < f->loops.len; i++)
+        ordinal += f->loops.data[i] == parent->proc;
+    vec_push(&f->loops, parent->proc);
+    add_scope(f, w[1], &(struct model_scope){
+        .kind = SCOPE_LOOP, .parent = parent->scope, .file = parent->file, .line = (uint32_t)number(f, w[3]),
+        .module = parent->module, .ordinal = ordinal,
+    }, parent->proc);
+}
+
+static void add_inline(struct fixture *f, char **w)
+{
+    const struct scope_facts *parent = facts_of(f, look_up(f, &f->scopes, w[2]));
+
+    if (!w[3] || !w[4])
+        fail(f, "name and file are missing", w[1]);
+    add_scope(f, w[1], &(struct model_scope){
+        .kind = SCOPE_INLINE, .parent = parent->scope, .name = w[3], .file = w[4], .line = (uint32_t)number(f, w[5]),
+        .module = parent->module, .call_file = parent->file, .call_line = (uint32_t)number(f, w[6]),
+    }, parent->proc);
+}
+
+/* ---- call paths ---- */
+
+static uint32_t line_scope(struct fixture *f, char *text, uint64_t *offset, uint32_t *module)
+{
+    char *colon = strchr(text, ':');
+    const struct scope_facts *s;
+    uint32_t line;
+
+    if (!colon)
+        fail(f, "a frame is SCOPE:LINE", text);
+    *colon = 0;
+    s = facts_of(f, look_up(f, &f->scopes, text));
+    line = (uint32_t)number(f, colon + 1);
+    *module = s->module;
+    *offset = 4096u * (uint64_t)(s - f->facts.data + 1) + line;
+    return model_scope(f->model, &(struct model_scope){
+        .kind = SCOPE_LINE, .parent = s->scope, .file = s->file, .line = line, .module = s->module,
+    });
+}
+
+static uint32_t add_frame(struct fixture *f, uint32_t parent, char *text)
+{
+    char *tilde = strchr(text, '~'), *equals = strchr(text, '=');
+    uint64_t offset, raw_offset;
+    uint32_t module, raw, normal;
+
+    if (equals)
+        return model_root_frame(f->model, *text == 't' ? SCOPE_THREAD : SCOPE_PARTIAL, equals + 1);
+    if (tilde)
+        *tilde = 0;
+    normal = line_scope(f, text, &offset, &module);
+    raw = tilde ? line_scope(f, tilde + 1, &raw_offset, &module) : normal;
+    return model_frame(f->model, parent, model_code(f->model, module, offset, raw, normal));
+}
+
+static uint32_t add_path(struct fixture *f, char **words)
+{
+    uint32_t frame = HQDB_NONE;
+
+    for (; *words; words++) {
+        if (strcmp(*words, ">"))
+            frame = add_frame(f, frame, *words);
+    }
+    if (frame == HQDB_NONE)
+        fail(f, "no call path", NULL);
+    return frame;
+}
+
+/* ---- the rest ---- */
+
+static void add_metric(struct fixture *f, char **w)
+{
+    static const char *const dimensions[] = {"none", "seconds", "events", "bytes"};
+    static const char *const flags[] = {"sampled", "exact", "no_counts", "traced"};
+    struct model_metric m = {.event = w[1]};
+
+    for (uint16_t i = 0; i < 4; i++)
+        m.dimension = w[1] && w[2] && !strcmp(w[2], dimensions[i]) ? i : m.dimension;
+    m.scale = w[2] && w[3] ? strtod(w[3], NULL) : 0;
+    m.period = (uint64_t)number(f, w[2] && w[3] ? w[4] : NULL);
+    for (char **flag = w + 5; *flag; flag++) {
+        for (unsigned i = 0; i < 4; i++)
+            m.flags |= (uint16_t)(!strcmp(*flag, flags[i]) << i);
+    }
+    define(&f->metrics, w[1], model_metric(f->model, &m));
+}
+
+static void add_profile(struct fixture *f, char **w)
+{
+    struct model_profile p = {.rank = -1, .state = HQM_ENDED, .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE};
+
+    for (char **word = w + 2; w[1] && *word; word++) {
+        char *value = strchr(*word, '=');
+
+        if (!value)
+            fail(f, "a fact of a profile is KEY=VALUE", *word);
+        *value++ = 0;
+        if (!strcmp(*word, "host")) p.host = value;
+        else if (!strcmp(*word, "command")) p.command = value;
+        else if (!strcmp(*word, "creator")) p.creator_profile = look_up(f, &f->profiles, value);
+        else if (!strcmp(*word, "rank")) p.rank = (int32_t)number(f, value);
+        else if (!strcmp(*word, "pid")) p.pid = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "tid")) p.tid = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "thread")) p.thread = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "serial")) p.serial = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "state")) p.state = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "start")) p.start_us = (uint64_t)number(f, value);
+        else if (!strcmp(*word, "end")) p.end_us = (uint64_t)number(f, value);
+        else if (!strcmp(*word, "realtime")) p.start_realtime_ns = (uint64_t)number(f, value);
+        else fail(f, "unknown fact of a profile", *word);
+    }
+    if (!w[1])
+        fail(f, "no name", "profile");
+    define(&f->profiles, w[1], model_profile(f->model, &p));
+}
+
+static void add_line(struct fixture *f, char **w, int n)
+{
+    const char *what = w[0];
+
+    if (!strcmp(what, "info") && n == 3) model_info(f->model, w[1], w[2]);
+    else if (!strcmp(what, "loss") && n == 3) model_loss(f->model, w[1], false, (uint64_t)number(f, w[2]));
+    else if (!strcmp(what, "partial") && n == 3) model_loss(f->model, w[1], true, (uint64_t)number(f, w[2]));
+    else if (!strcmp(what, "source") && n == 3) model_source(f->model, w[1], w[2], strlen(w[2]));
+    else if (!strcmp(what, "module") && n >= 3) define(&f->modules, w[1], model_module(f->model, w[2], w[3], f->modules.len ? 0 : HQDB_MODULE_MAIN, NULL));
+    else if (!strcmp(what, "metric")) add_metric(f, w);
+    else if (!strcmp(what, "file")) add_file(f, w);
+    else if (!strcmp(what, "proc") && n >= 5) add_proc(f, w);
+    else if (!strcmp(what, "loop")) add_loop(f, w);
+    else if (!strcmp(what, "inline")) add_inline(f, w);
+    else if (!strcmp(what, "profile")) add_profile(f, w);
+    else if (!strcmp(what, "value") && n >= 6)
+        model_value(f->model, look_up(f, &f->profiles, w[1]), look_up(f, &f->metrics, w[2]), add_path(f, w + 5),
+                    number(f, w[3]), (uint64_t)number(f, w[4]));
+    else if (!strcmp(what, "trace") && n >= 6)
+        model_trace(f->model, look_up(f, &f->profiles, w[1]), (uint64_t)number(f, w[2]), add_path(f, w + 5),
+                    look_up(f, &f->metrics, w[3]), (uint32_t)number(f, w[4]));
+    else fail(f, "not understood", what);
+}
+
+static void read_text(struct fixture *f, char *text)
+{
+    char *words[MAX_WORDS];
+
+    for (char *line = text, *next; line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
+        f->line++;
+        if (line[strspn(line, " \t")] && *line != '#')
+            add_line(f, words, split(f, line, words));
+    }
+}
+
+static void free_names(struct names *names)
+{
+    for (size_t i = 0; i < names->len; i++)
+        free(names->data[i].id);
+    vec_deinit(names);
+}
+
+static void deinit(struct fixture *f)
+{
+    model_destroy(f->model);
+    free_names(&f->modules);
+    free_names(&f->scopes);
+    free_names(&f->profiles);
+    free_names(&f->metrics);
+    for (size_t i = 0; i < f->facts.len; i++)
+        free(f->facts.data[i].file);
+    vec_deinit(&f->facts);
+    vec_deinit(&f->loops);
+}
+
+static struct hq_error *run(struct fixture *f, const char *text, const char *directory)
+{
+    AUTO_STR struct str content = {0};
+    AUTO_FREE char *copy = NULL;
+    AUTO_FREE char *path = file_join(directory, HQDB_FILE);
+
+    HQ_TRY(file_read(strcmp(text, "-") ? text : "/dev/stdin", &content, 1u << 30));
+    copy = xstrdup(str_cstr(&content));
+    read_text(f, copy);
+    HQ_TRY(file_make_dirs(directory));
+    return model_write(f->model, path, 0);
+}
+
+int main(int argc, char **argv)
+{
+    struct fixture f = {0};
+    struct hq_error *err;
+    int status = 0;
+
+    if (argc != 3) {
+        fprintf(stderr, "usage: fixture TEXT DB\n");
+        return 2;
+    }
+    f.model = model_create();
+    f.file = argv[1];
+    err = run(&f, argv[1], argv[2]);
+    if (err) {
+        fprintf(stderr, "fixture: %s\n", err->message);
+        status = err->status;
+        hq_error_free(err);
+    }
+    deinit(&f);
+    return status;
+}
