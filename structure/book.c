@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/book.h"
+#include <string.h>
+
+struct scope_key {              /* no padding: compared as bytes */
+    uint32_t kind, parent, name, file, line, call_file, call_line, ordinal;
+    uint64_t address;
+};
+
+void book_init(struct book *b)
+{
+    memset(b, 0, sizeof *b);
+    intern_init(&b->strings);
+    keymap_init(&b->keys, sizeof(struct scope_key));
+}
+
+void book_deinit(struct book *b)
+{
+    intern_deinit(&b->strings);
+    vec_deinit(&b->scopes);
+    vec_deinit(&b->aliases);
+    vec_deinit(&b->segments);
+    vec_deinit(&b->procedures);
+    keymap_deinit(&b->keys);
+}
+
+uint32_t book_scope(struct book *b, const struct structure_scope *s, bool *is_new)
+{
+    struct scope_key key = {s->kind, s->parent, s->name, s->file, s->line, s->call_file, s->call_line, s->ordinal, s->address};
+    bool added;
+    uint32_t index = keymap_add(&b->keys, &key, &added);
+
+    if (added) {
+        vec_push(&b->scopes, *s);
+        vec_last(&b->scopes).first_alias = 0;
+        vec_last(&b->scopes).alias_count = 0;
+    }
+    if (is_new)
+        *is_new = added;
+    return index;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recovered procedures, each complete: what structure_recover() takes its answers from, and what the cache stores.
+ * Scopes have the form of structure.h, and texts are numbers of book.strings.
+ */
+#ifndef HQ_STRUCTURE_BOOK_H
+#define HQ_STRUCTURE_BOOK_H
+
+#include "common/map.h"
+#include "structure/dwarf.h"
+#include "structure/structure.h"
+
+struct book_segment {           /* [low, high) within one statement */
+    uint64_t low, high;
+    uint32_t raw, normal;       /* LINE scopes */
+};
+
+struct book_procedure {
+    uint64_t entry;
+    uint32_t scope;
+    uint32_t first_segment, segment_count;      /* ascending; they cover the procedure */
+};
+
+struct book {
+    struct intern strings;
+    VEC(struct structure_scope) scopes;
+    VEC(uint32_t) aliases;
+    VEC(struct book_segment) segments;
+    VEC(struct book_procedure) procedures;
+    struct keymap keys;         /* identity of a scope -> index */
+};
+
+void book_init(struct book *b);
+void book_deinit(struct book *b);
+
+/*
+ * The scope of this identity: same kind, parent, name, file, line, call site, ordinal and address. A new one gets these values;
+ * its alias fields are kept for the caller to fill.
+ */
+uint32_t book_scope(struct book *b, const struct structure_scope *scope, bool *is_new);
+
+#endif

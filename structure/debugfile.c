@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/debugfile.h"
+#include "structure/debuginfod.h"
+#include "common/file.h"
+#include "common/mem.h"
+#include "common/str.h"
+#include <string.h>
+#include <zlib.h>
+
+#define SYSTEM_ROOT "/usr/lib/debug"
+
+static bool has_dwarf(struct elf *elf)
+{
+    const struct elf_section *s = elf_find_section(elf, ".debug_info");
+
+    return s && s->raw;
+}
+
+static bool same_build_id(const struct elf *elf, const uint8_t *id, size_t size)
+{
+    return elf->build_id && id && elf->build_id_size == size && !memcmp(elf->build_id, id, size);
+}
+
+static struct elf *try_open(const char *path)
+{
+    struct elf *elf = NULL;
+    AUTO_ERROR struct hq_error *err = file_exists(path) ? elf_open(path, &elf) : NULL;
+
+    return elf;
+}
+
+/* ROOT/.build-id/ab/cdef....debug */
+static char *build_id_path(const char *root, const uint8_t *id, size_t size)
+{
+    struct str path = {0};
+
+    str_addf(&path, "%s/.build-id/%02x/", root, id[0]);
+    for (size_t i = 1; i < size; i++)
+        str_addf(&path, "%02x", id[i]);
+    str_add(&path, ".debug");
+    return str_steal(&path);
+}
+
+static struct elf *by_build_id_in(const char *root, const uint8_t *id, size_t size)
+{
+    AUTO_FREE char *path = build_id_path(root, id, size);
+    struct elf *elf = try_open(path);
+
+    if (elf && same_build_id(elf, id, size))
+        return elf;
+    elf_close(elf);
+    return NULL;
+}
+
+/* Calls fn(root) for every directory with debug files until one gives a file. */
+typedef struct elf *find_in(const char *root, void *arg);
+
+static struct elf *each_root(find_in *fn, void *arg)
+{
+    const char *list = getenv("HQ_DEBUG_PATH");
+
+    while (list && *list) {
+        size_t len = strcspn(list, ":");
+        AUTO_FREE char *root = xstrndup(list, len);
+        struct elf *elf = len ? fn(root, arg) : NULL;
+
+        if (elf)
+            return elf;
+        list += len + (list[len] == ':');
+    }
+    return fn(SYSTEM_ROOT, arg);
+}
+
+struct id {
+    const uint8_t *bytes;
+    size_t size;
+};
+
+static struct elf *id_in_root(const char *root, void *arg)
+{
+    const struct id *id = arg;
+
+    return by_build_id_in(root, id->bytes, id->size);
+}
+
+static struct elf *find_by_build_id(const uint8_t *id, size_t size)
+{
+    return size >= 2 && size <= 64 ? each_root(id_in_root, &(struct id){id, size}) : NULL;
+}
+
+struct link {
+    struct elf *text;
+    const char *name;
+    uint32_t crc;
+    char *directory;            /* of the binary, links resolved */
+    char **problem;
+};
+
+static bool belongs(const struct elf *elf, const struct link *l)
+{
+    if (elf->build_id && l->text->build_id)
+        return same_build_id(elf, l->text->build_id, l->text->build_id_size);
+    return (uint32_t)crc32_z(0, elf->data, elf->size) == l->crc;
+}
+
+static struct elf *try_link(const struct link *l, const char *path)
+{
+    struct elf *elf = try_open(path);
+
+    if (!elf || belongs(elf, l))
+        return elf;
+    if (!*l->problem)
+        *l->problem = xasprintf("separate debug file %s belongs to another build", path);
+    elf_close(elf);
+    return NULL;
+}
+
+static struct elf *link_in_root(const char *root, void *arg)
+{
+    const struct link *l = arg;
+    AUTO_FREE char *path = xasprintf("%s%s/%s", root, l->directory, l->name);
+
+    return try_link(l, path);
+}
+
+static struct elf *find_by_link(struct elf *text, char **problem)
+{
+    struct link l = {.text = text, .problem = problem};
+    AUTO_FREE char *real = realpath(text->path, NULL);
+
+    if (!real || !elf_debuglink(text, &l.name, &l.crc))
+        return NULL;
+    AUTO_FREE char *directory = file_dirname(real);
+    AUTO_FREE char *beside = xasprintf("%s/%s", directory, l.name);
+    AUTO_FREE char *below = xasprintf("%s/.debug/%s", directory, l.name);
+    l.directory = directory;
+    struct elf *elf = strcmp(beside, real) ? try_link(&l, beside) : NULL;
+    if (!elf)
+        elf = try_link(&l, below);
+    return elf ? elf : each_root(link_in_root, &l);
+}
+
+static struct elf *find_by_server(const struct elf *text)
+{
+    AUTO_FREE char *path =
+        text->build_id ? debuginfod_find(text->build_id, text->build_id_size) : NULL;
+    struct elf *elf = path ? try_open(path) : NULL;
+
+    if (elf && same_build_id(elf, text->build_id, text->build_id_size))
+        return elf;
+    elf_close(elf);
+    return NULL;
+}
+
+/* The name of dwz's common file is relative to the file that refers to it. */
+static struct elf *find_alt(struct elf *debug, char **problem)
+{
+    const char *name;
+    const uint8_t *id;
+    size_t size;
+
+    if (!elf_debugaltlink(debug, &name, &id, &size))
+        return NULL;
+    AUTO_FREE char *directory = file_dirname(debug->path);
+    AUTO_FREE char *path = file_join(directory, name);
+    struct elf *elf = try_open(path);
+    if (elf && same_build_id(elf, id, size))
+        return elf;
+    elf_close(elf);
+    elf = find_by_build_id(id, size);
+    if (!elf && !*problem)
+        *problem = xasprintf("%s, which holds the debug information it shares, is missing", path);
+    return elf;
+}
+
+void debug_file_find(struct elf *text, struct debug_file *out)
+{
+    struct elf *elf = NULL;
+
+    *out = (struct debug_file){0};
+    if (!has_dwarf(text)) {
+        elf = find_by_build_id(text->build_id, text->build_id_size);
+        if (!elf)
+            elf = find_by_link(text, &out->problem);
+        if (!elf)
+            elf = find_by_server(text);
+    }
+    out->debug = elf ? elf : text;
+    out->alt = find_alt(out->debug, &out->problem);
+}
+
+void debug_file_close(struct debug_file *f, const struct elf *text)
+{
+    if (f->debug != text)
+        elf_close(f->debug);
+    elf_close(f->alt);
+    free(f->problem);
+    *f = (struct debug_file){0};
+}

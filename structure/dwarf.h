@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Debug information as plain data. This header hides libdwarf: no other file of the project includes its headers
+ * (except the dwarf_*.c files behind this one), so another version or another reader changes nothing else.
+ *
+ * A struct dwarf belongs to one thread. Texts live as long as it; a unit until dwarf_unit_free.
+ * What cannot be read is left out; dwarf_problem() says in one clause what that was.
+ */
+#ifndef HQ_STRUCTURE_DWARF_H
+#define HQ_STRUCTURE_DWARF_H
+
+#include "common/intern.h"
+#include "structure/elf.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DWARF_NONE UINT32_MAX
+
+struct dwarf;
+
+struct dwarf_range {
+    uint64_t low, high;         /* [low, high) */
+};
+
+/* What a procedure is called and where it is defined. */
+struct dwarf_origin {
+    const char *name;           /* as in the source, NULL if unnamed */
+    const char *linkage;        /* symbol name, NULL if it is the same */
+    uint32_t file;              /* in dwarf_files(), 0 unknown */
+    uint32_t line;
+    bool noreturn;
+};
+
+struct dwarf_procedure {
+    struct dwarf_origin origin;
+    uint64_t entry;
+    uint32_t first_range, range_count;      /* in unit->ranges, as the compiler gave them, not empty */
+    uint32_t first_inline, inline_count;    /* in unit->inlines */
+};
+
+struct dwarf_inline {
+    uint32_t parent;            /* index in unit->inlines, DWARF_NONE: the procedure itself; parents come first */
+    const struct dwarf_origin *origin;
+    uint32_t call_file, call_line;
+    uint32_t first_range, range_count;
+};
+
+struct dwarf_row {              /* valid from address up to that of the next row */
+    uint64_t address;
+    uint32_t file;              /* in dwarf_files() */
+    uint32_t line;
+    bool end;                   /* nothing is known from here on */
+};
+
+struct dwarf_unit {
+    struct dwarf_procedure *procedures;
+    struct dwarf_inline *inlines;
+    struct dwarf_range *ranges;
+    struct dwarf_row *rows;     /* sorted by address; at most one per address, the last one of the table */
+    size_t procedure_count, inline_count, range_count, row_count;
+    const char **noreturn;      /* linkage names of procedures that this unit declares as not returning */
+    size_t noreturn_count;
+};
+
+/*
+ * `debug` holds the .debug_ sections (the binary itself or a separate file), `text` the code (its segments decide which ranges
+ * are real). NULL in *out, without an error, if there is no debug information. `alt` is dwz's common file or NULL.
+ * None of them may be closed before dwarf_close.
+ */
+struct hq_error *dwarf_open(struct elf *text, struct elf *debug, struct elf *alt, struct dwarf **out);
+void dwarf_close(struct dwarf *d);
+
+/* Compilation units are numbered 0 .. count-1 in the order of the file. */
+size_t dwarf_unit_count(struct dwarf *d);
+/* The unit that describes an address: the first that claims it, DWARF_NONE if none does. */
+uint32_t dwarf_find_unit(struct dwarf *d, uint64_t address);
+/* With lines == false the rows are left out. */
+void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out);
+void dwarf_unit_free(struct dwarf_unit *unit);
+
+/* Paths as compiled, made absolute with the compilation directory. Number 0 is "". */
+const struct intern *dwarf_files(const struct dwarf *d);
+/* NULL if all could be read, else a clause such as "split debug information X.dwo is missing". */
+const char *dwarf_problem(const struct dwarf *d);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the dwarf_*.c files share. Written for libdwarf 20210528. */
+#ifndef HQ_STRUCTURE_DWARF_IMPL_H
+#define HQ_STRUCTURE_DWARF_IMPL_H
+
+#include "common/arena.h"
+#include "common/map.h"
+#include "common/vec.h"
+#include "structure/dwarf.h"
+#include <libdwarf/dwarf.h>
+#include <libdwarf/libdwarf.h>
+
+/* One file opened with libdwarf through the object interface. */
+struct dwarf_file {
+    struct elf *elf;
+    Dwarf_Debug dbg;            /* NULL: it could not be opened */
+    Dwarf_Obj_Access_Interface access;
+    const char **names;         /* of the sections, as libdwarf is to see them */
+};
+
+struct dwarf_cu {
+    Dwarf_Off die;              /* of the unit's DIE in .debug_info */
+    uint64_t low;               /* base of its ranges */
+    bool ranges_read, has_ranges;
+};
+
+struct dwarf_claim {            /* an address range that a unit describes */
+    uint64_t low, high;
+    uint64_t reach;             /* largest high of this and all earlier claims */
+    uint32_t unit;
+};
+
+struct dwarf {
+    struct elf *text;
+    struct dwarf_file main, alt;
+    struct arena arena;
+    struct intern files;
+    VEC(struct dwarf_cu) units;
+    VEC(struct dwarf_claim) hints, claims;      /* of .debug_aranges; of the units themselves (made when first needed) */
+    bool claims_made;
+    struct keymap origin_keys;                  /* (file, offset) -> index in origins */
+    VEC(struct dwarf_origin *) origins;
+    struct map file_tables;                     /* (file, CU offset) -> struct dwarf_files_table * */
+    char *problem;
+};
+
+/* File numbers of one unit's line table, as numbers of dwarf->files. */
+struct dwarf_file_table {
+    uint32_t *ids;
+    size_t count;
+    bool from_zero;             /* DWARF 5 counts from 0 */
+};
+
+bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group);
+void dwarf_file_close(struct dwarf_file *f);
+void dwarf_set_problem(struct dwarf *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* True if a call of libdwarf succeeded; frees its error if not. */
+bool dwarf_ok(Dwarf_Debug dbg, int rc, Dwarf_Error *err);
+
+/* The attributes of one DIE, gathered in one pass. */
+struct dwarf_attrs {
+    uint64_t low, high, entry;  /* high is absolute */
+    bool has_low, has_high, has_ranges, has_entry, noreturn, declaration;
+    Dwarf_Half ranges_form;
+    uint64_t ranges;
+    Dwarf_Attribute ranges_attr;        /* kept until dwarf_attrs_done if has_ranges */
+    const char *name, *linkage, *comp_dir, *dwo_name;
+    uint64_t decl_file, decl_line, call_file, call_line;
+    bool has_decl_file, has_call_file;
+    Dwarf_Off origin;           /* abstract origin, specification: offset in the file below */
+    const struct dwarf_file *origin_file;       /* NULL if there is none */
+    Dwarf_Half inlined;
+};
+void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct dwarf_attrs *out);
+void dwarf_attrs_done(const struct dwarf_file *f, struct dwarf_attrs *a);
+
+/* Address ranges of a DIE, clipped to executable code; appended to `out`. base: of the unit, for DWARF 4 lists. */
+struct dwarf_ranges { struct dwarf_range *data; size_t len, cap; };
+void dwarf_ranges_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a, uint64_t base,
+                       struct dwarf_ranges *out);
+
+const struct dwarf_origin *dwarf_origin_at(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off offset);
+void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a, int depth,
+                       struct dwarf_origin *out);
+uint32_t dwarf_file_number(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any, uint64_t index);
+
+void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die cu, struct dwarf_unit *out);
+void dwarf_units_collect(struct dwarf *d);
+
+#endif

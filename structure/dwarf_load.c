@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The procedures of one unit with what was inlined into them, and its line table. */
+#include "structure/dwarf_impl.h"
+#include <string.h>
+
+#define MAX_DEPTH 200           /* of nested DIEs: no compiler comes near */
+
+struct loader {
+    struct dwarf *d;
+    const struct dwarf_file *f;
+    uint64_t base;
+    struct dwarf_ranges ranges;
+    VEC(struct dwarf_procedure) procedures;
+    VEC(struct dwarf_inline) inlines;
+    VEC(const char *) noreturn;
+};
+
+struct place {                  /* where in the tree the walk is */
+    uint32_t parent;            /* inline, DWARF_NONE: directly in the procedure */
+    bool in_procedure;          /* inside one that has code */
+    int depth;
+};
+
+static void walk_children(struct loader *l, Dwarf_Die parent, struct place at);
+
+static void load_inline(struct loader *l, Dwarf_Die die, struct place at)
+{
+    struct dwarf_attrs a;
+    struct dwarf_inline in = {.parent = at.parent, .first_range = (uint32_t)l->ranges.len};
+
+    dwarf_attrs_read(l->d, l->f, die, &a);
+    dwarf_ranges_read(l->d, l->f, die, &a, l->base, &l->ranges);
+    in.range_count = (uint32_t)l->ranges.len - in.first_range;
+    if (a.origin_file && in.range_count) {
+        in.origin = dwarf_origin_at(l->d, a.origin_file, a.origin);
+        in.call_line = (uint32_t)a.call_line;
+        in.call_file = a.has_call_file ? dwarf_file_number(l->d, l->f, die, a.call_file) : 0;
+        at.parent = (uint32_t)l->inlines.len;
+        vec_push(&l->inlines, in);
+    }
+    dwarf_attrs_done(l->f, &a);
+    if (in.range_count)
+        walk_children(l, die, at);
+}
+
+static void note_noreturn(struct loader *l, const struct dwarf_attrs *a)
+{
+    const char *name = a->linkage ? a->linkage : a->name;
+
+    if (a->noreturn && name)
+        vec_push(&l->noreturn, name);
+}
+
+static void load_procedure(struct loader *l, Dwarf_Die die, struct place at)
+{
+    struct dwarf_attrs a;
+    struct dwarf_procedure p = {.first_range = (uint32_t)l->ranges.len};
+
+    dwarf_attrs_read(l->d, l->f, die, &a);
+    note_noreturn(l, &a);
+    dwarf_ranges_read(l->d, l->f, die, &a, l->base, &l->ranges);
+    p.range_count = (uint32_t)l->ranges.len - p.first_range;
+    if (p.range_count) {
+        size_t index = l->procedures.len;
+
+        dwarf_origin_fill(l->d, l->f, die, &a, 0, &p.origin);
+        p.entry = l->ranges.data[p.first_range].low;
+        p.first_inline = (uint32_t)l->inlines.len;
+        vec_push(&l->procedures, p);
+        walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_procedure = true, .depth = at.depth});
+        l->procedures.data[index].inline_count = (uint32_t)l->inlines.len - p.first_inline;
+    }
+    dwarf_attrs_done(l->f, &a);
+}
+
+static void visit(struct loader *l, Dwarf_Die die, struct place at)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Half tag = 0;
+
+    if (!dwarf_ok(l->f->dbg, dwarf_tag(die, &tag, &err), &err))
+        return;
+    switch (tag) {
+    case DW_TAG_subprogram:
+        load_procedure(l, die, at);
+        break;
+    case DW_TAG_inlined_subroutine:
+        if (at.in_procedure)
+            load_inline(l, die, at);
+        break;
+    case DW_TAG_module:
+    case DW_TAG_lexical_block:
+    case DW_TAG_try_block:
+    case DW_TAG_catch_block:
+    case DW_TAG_namespace:
+        walk_children(l, die, at);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Offsets must grow: a damaged sibling reference could otherwise lead back, for ever. */
+static void walk_children(struct loader *l, Dwarf_Die parent, struct place at)
+{
+    Dwarf_Debug dbg = l->f->dbg;
+    Dwarf_Error err = NULL;
+    Dwarf_Die die = NULL, next = NULL;
+    Dwarf_Off last = 0, offset = 0;
+
+    if (at.depth++ >= MAX_DEPTH || !dwarf_ok(dbg, dwarf_dieoffset(parent, &last, &err), &err) ||
+        !dwarf_ok(dbg, dwarf_child(parent, &die, &err), &err))
+        return;
+    while (die) {
+        bool forward = dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) && offset > last;
+
+        last = offset;
+        if (forward)
+            visit(l, die, at);
+        if (!forward || !dwarf_ok(dbg, dwarf_siblingof_b(dbg, die, 1, &next, &err), &err))
+            next = NULL;
+        dwarf_dealloc_die(die);
+        die = next;
+    }
+}
+
+void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
+{
+    struct loader l = {.d = d, .f = &d->main};
+    Dwarf_Error err = NULL;
+    Dwarf_Die cu = NULL;
+    struct dwarf_attrs a;
+
+    memset(out, 0, sizeof *out);
+    if (unit >= d->units.len ||
+        !dwarf_ok(d->main.dbg, dwarf_offdie_b(d->main.dbg, d->units.data[unit].die, 1, &cu, &err), &err))
+        return;
+    dwarf_attrs_read(d, l.f, cu, &a);
+    l.base = a.low;
+    dwarf_attrs_done(l.f, &a);
+    walk_children(&l, cu, (struct place){.parent = DWARF_NONE});
+    *out = (struct dwarf_unit){
+        .procedures = l.procedures.data, .procedure_count = l.procedures.len,
+        .inlines = l.inlines.data, .inline_count = l.inlines.len,
+        .ranges = l.ranges.data, .range_count = l.ranges.len,
+        .noreturn = l.noreturn.data, .noreturn_count = l.noreturn.len,
+    };
+    dwarf_rows_read(d, l.f, cu, out);
+    dwarf_dealloc_die(cu);
+}
+
+void dwarf_unit_free(struct dwarf_unit *u)
+{
+    free(u->procedures);
+    free(u->inlines);
+    free(u->ranges);
+    free(u->rows);
+    free(u->noreturn);
+    memset(u, 0, sizeof *u);
+}
+
+struct hq_error *dwarf_open(struct elf *text, struct elf *debug, struct elf *alt, struct dwarf **out)
+{
+    *out = NULL;
+    if (!elf_find_section(debug, ".debug_info"))
+        return NULL;
+    struct dwarf *d = xcalloc(1, sizeof *d);
+    d->text = text;
+    keymap_init(&d->origin_keys, 16);
+    if (!dwarf_file_open(&d->main, debug, DW_GROUPNUMBER_ANY)) {
+        dwarf_close(d);
+        return hq_error_new(HQ_DATA, "%s: its debug information cannot be read", debug->path);
+    }
+    Dwarf_Error err = NULL;
+    if (alt && dwarf_file_open(&d->alt, alt, DW_GROUPNUMBER_ANY))
+        dwarf_ok(d->main.dbg, dwarf_set_tied_dbg(d->main.dbg, d->alt.dbg, &err), &err);
+    dwarf_units_collect(d);
+    *out = d;
+    return NULL;
+}
+
+void dwarf_close(struct dwarf *d)
+{
+    if (!d)
+        return;
+    dwarf_file_close(&d->main);
+    dwarf_file_close(&d->alt);
+    vec_deinit(&d->units);
+    vec_deinit(&d->hints);
+    vec_deinit(&d->claims);
+    vec_deinit(&d->origins);
+    keymap_deinit(&d->origin_keys);
+    map_deinit(&d->file_tables);
+    intern_deinit(&d->files);
+    arena_deinit(&d->arena);
+    free(d->problem);
+    free(d);
+}
+
+const struct intern *dwarf_files(const struct dwarf *d)
+{
+    return &d->files;
+}
+
+const char *dwarf_problem(const struct dwarf *d)
+{
+    return d->problem;
+}

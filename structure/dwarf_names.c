@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What procedures are called and where they are defined: follows abstract origins and specifications, once for each DIE. */
+#include "structure/dwarf_impl.h"
+#include <string.h>
+
+#define MAX_DEPTH 8             /* of references: instance -> abstract -> specification, and damaged files */
+
+struct origin_key {
+    uint64_t in_alt, offset;
+};
+
+static const char *join(struct dwarf *d, const char *directory, const char *name)
+{
+    if (!name || !*name)
+        return "";
+    if (*name == '/' || !directory || !*directory)
+        return name;
+    return arena_printf(&d->arena, "%s/%s", directory, name);
+}
+
+/* The length of out without its last component; n as it is if that is none, or "..". */
+static size_t parent(const char *out, size_t n)
+{
+    size_t end = n && out[n - 1] == '/' ? n - 1 : n, start = end;
+
+    while (start && out[start - 1] != '/')
+        start--;
+    return start == end || !strncmp(out + start, "../", 3) ? n : start;
+}
+
+/* "a/./b/../c" is "a/c": the same file must have one name, whichever way the compiler was told of it. */
+static uint32_t intern_path(struct dwarf *d, const char *path)
+{
+    AUTO_FREE char *out = xmalloc(strlen(path) + 2);
+    size_t n = 0;
+
+    if (*path == '/')
+        out[n++] = '/';
+    while (*(path += strspn(path, "/"))) {
+        size_t len = strcspn(path, "/"), up = parent(out, n);
+        bool climb = len == 2 && !memcmp(path, "..", 2);
+
+        if (climb && up != n) {
+            n = up;
+        } else if (!(len == 1 && *path == '.') && !(climb && n == 1 && *out == '/')) {
+            memcpy(out + n, path, len);
+            n += len;
+            out[n++] = '/';
+        }
+        path += len;
+    }
+    if (n > 1)
+        n--;
+    return intern_addn(&d->files, out, n);
+}
+
+static const char *comp_dir(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die cu)
+{
+    struct dwarf_attrs a;
+
+    dwarf_attrs_read(d, f, cu, &a);
+    dwarf_attrs_done(f, &a);
+    return a.comp_dir;
+}
+
+static const char *directory_of(Dwarf_Line_Context lines, Dwarf_Debug dbg, uint64_t index)
+{
+    Dwarf_Error err = NULL;
+    const char *name = NULL;
+
+    /* Directory 0 is the compilation directory, which version 5 repeats in the table. */
+    if (!index)
+        return NULL;
+    return dwarf_ok(dbg, dwarf_srclines_include_dir_data(lines, (Dwarf_Signed)index, &name, &err), &err) ? name : NULL;
+}
+
+static void fill_file_table(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die cu, struct dwarf_file_table *t)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Line_Context lines = NULL;
+    Dwarf_Unsigned version = 0;
+    Dwarf_Small tables;
+    Dwarf_Signed base = 0, count = 0, end = 0;
+
+    if (!dwarf_ok(f->dbg, dwarf_srclines_b(cu, &version, &tables, &lines, &err), &err))
+        return;
+    const char *here = comp_dir(d, f, cu);
+    if (dwarf_ok(f->dbg, dwarf_srclines_files_indexes(lines, &base, &count, &end, &err), &err) && count > 0 &&
+        count < INT32_MAX) {
+        t->from_zero = base == 0;
+        t->count = (size_t)end;
+        t->ids = ARENA_ARRAY(&d->arena, (size_t)end, uint32_t);
+        for (Dwarf_Signed i = base; i < end; i++) {
+            Dwarf_Unsigned dir = 0, time, length;
+            Dwarf_Form_Data16 *md5;
+            const char *name = NULL;
+
+            if (!dwarf_ok(f->dbg, dwarf_srclines_files_data_b(lines, i, &name, &dir, &time, &length, &md5, &err), &err))
+                break;
+            const char *directory = join(d, here, directory_of(lines, f->dbg, dir));
+            t->ids[i] = intern_path(d, join(d, *directory ? directory : here, name));
+        }
+    }
+    dwarf_srclines_dealloc_b(lines);
+}
+
+static const struct dwarf_file_table *file_table(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Off cu_die;
+    Dwarf_Die cu = NULL;
+
+    if (!dwarf_ok(f->dbg, dwarf_CU_dieoffset_given_die(any, &cu_die, &err), &err))
+        return NULL;
+    uint64_t key = cu_die << 1 | (f == &d->alt);
+    const uint64_t *found = map_find(&d->file_tables, key);
+    if (found)
+        return (const struct dwarf_file_table *)(uintptr_t)*found;
+    struct dwarf_file_table *t = ARENA_NEW(&d->arena, struct dwarf_file_table);
+    map_put(&d->file_tables, key, (uint64_t)(uintptr_t)t);
+    if (dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, cu_die, 1, &cu, &err), &err)) {
+        fill_file_table(d, f, cu, t);
+        dwarf_dealloc_die(cu);
+    }
+    return t;
+}
+
+uint32_t dwarf_file_number(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any, uint64_t index)
+{
+    const struct dwarf_file_table *t = file_table(d, f, any);
+
+    return t && index < t->count ? t->ids[index] : 0;
+}
+
+void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a, int depth,
+                       struct dwarf_origin *out)
+{
+    if (!out->name)
+        out->name = a->name;
+    if (!out->linkage)
+        out->linkage = a->linkage;
+    if (!out->line && a->decl_line && a->decl_line <= UINT32_MAX) {
+        out->line = (uint32_t)a->decl_line;
+        if (a->has_decl_file)
+            out->file = dwarf_file_number(d, f, die, a->decl_file);
+    }
+    if (!out->file && a->has_decl_file)
+        out->file = dwarf_file_number(d, f, die, a->decl_file);
+    out->noreturn |= a->noreturn;
+    if (!a->origin_file || depth >= MAX_DEPTH)
+        return;
+
+    const struct dwarf_file *of = a->origin_file;
+    Dwarf_Error err = NULL;
+    Dwarf_Die next = NULL;
+    struct dwarf_attrs b;
+    if (!dwarf_ok(of->dbg, dwarf_offdie_b(of->dbg, a->origin, 1, &next, &err), &err))
+        return;
+    dwarf_attrs_read(d, of, next, &b);
+    dwarf_origin_fill(d, of, next, &b, depth + 1, out);
+    dwarf_attrs_done(of, &b);
+    dwarf_dealloc_die(next);
+}
+
+const struct dwarf_origin *dwarf_origin_at(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off offset)
+{
+    struct origin_key key = {.in_alt = f == &d->alt, .offset = offset};
+    bool is_new;
+    uint32_t index = keymap_add(&d->origin_keys, &key, &is_new);
+
+    if (!is_new)
+        return d->origins.data[index];
+    struct dwarf_origin *o = ARENA_NEW(&d->arena, struct dwarf_origin);
+    vec_push(&d->origins, o);
+    Dwarf_Error err = NULL;
+    Dwarf_Die die = NULL;
+    struct dwarf_attrs a;
+    if (!dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, offset, 1, &die, &err), &err))
+        return o;
+    dwarf_attrs_read(d, f, die, &a);
+    dwarf_origin_fill(d, f, die, &a, 0, o);
+    dwarf_attrs_done(f, &a);
+    dwarf_dealloc_die(die);
+    return o;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/image.h"
+#include "common/file.h"
+#include "common/mem.h"
+#include <string.h>
+#include <sys/auxv.h>
+
+bool image_is_expected(const struct elf *text, const struct structure_options *options)
+{
+    if (!options->build_id || !options->build_id_len)
+        return true;
+    return text->build_id && text->build_id_size == options->build_id_len &&
+           !memcmp(text->build_id, options->build_id, options->build_id_len);
+}
+
+static bool is_vdso(const char *path)
+{
+    const char *name = file_basename(path);
+
+    return !strcmp(path, "[vdso]") || !strncmp(name, "linux-vdso.so", 13);
+}
+
+/* The kernel maps the whole file: the section headers at its end say how long it is. */
+static struct hq_error *open_vdso(const char *path, struct elf **out)
+{
+    const uint8_t *base = (const uint8_t *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+    Elf64_Ehdr header;
+
+    *out = NULL;
+    if (!base)
+        return hq_error_new(HQ_DATA, "%s: this process has none", path);
+    memcpy(&header, base, sizeof header);
+    return elf_open_memory(path, base, header.e_shoff + (size_t)header.e_shnum * header.e_shentsize, out);
+}
+
+struct hq_error *image_from_elf(struct elf *text, struct image *out)
+{
+    *out = (struct image){.text = text};
+    debug_file_find(text, &out->files);
+    symbols_read(text, out->files.debug, &out->symbols);
+    frames_read(text, &out->frames);
+    plt_read(text, &out->symbols, &out->plt);
+    struct hq_error *err = dwarf_open(text, out->files.debug, out->files.alt, &out->dwarf);
+    if (!err)
+        return NULL;
+    out->problem = xstrdup(err->message);
+    hq_error_free(err);
+    return NULL;
+}
+
+struct hq_error *image_open(const char *path, struct image *out)
+{
+    struct elf *text;
+
+    *out = (struct image){0};
+    HQ_TRY(is_vdso(path) ? open_vdso(path, &text) : elf_open(path, &text));
+    return image_from_elf(text, out);
+}
+
+void image_close(struct image *image)
+{
+    dwarf_close(image->dwarf);
+    plt_deinit(&image->plt);
+    frames_deinit(&image->frames);
+    symbols_deinit(&image->symbols);
+    if (image->text)
+        debug_file_close(&image->files, image->text);
+    elf_close(image->text);
+    free(image->problem);
+    *image = (struct image){0};
+}
+
+char *image_note(const struct image *image)
+{
+    const char *path = image->text->path;
+    const char *broken = image->files.debug->unreadable ? image->files.debug->unreadable : image->text->unreadable;
+
+    if (broken)
+        return xasprintf("%s: section %s cannot be decompressed; procedures and lines are incomplete", path, broken);
+    if (image->problem)
+        return xstrdup(image->problem);
+    if (image->dwarf && dwarf_problem(image->dwarf))
+        return xasprintf("%s: %s", path, dwarf_problem(image->dwarf));
+    if (image->files.problem)
+        return xasprintf("%s: %s", path, image->files.problem);
+    if (image->dwarf || is_vdso(path))
+        return NULL;
+    if (image->symbols.count)
+        return xasprintf("%s: no debug information, so no lines and no inlined procedures", path);
+    return xasprintf("%s: stripped, so procedures have no names", path);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A binary with everything that is known of it: code, separate debug information, symbols, frames, linkage table. */
+#ifndef HQ_STRUCTURE_IMAGE_H
+#define HQ_STRUCTURE_IMAGE_H
+
+#include "structure/debugfile.h"
+#include "structure/dwarf.h"
+#include "structure/frames.h"
+#include "structure/plt.h"
+#include "structure/structure.h"
+#include "structure/symbols.h"
+
+struct image {
+    struct elf *text;
+    struct debug_file files;
+    struct dwarf *dwarf;        /* NULL without debug information */
+    struct symbols symbols;
+    struct frames frames;
+    struct plt plt;
+    char *problem;              /* NULL, or a clause on what cannot be read */
+};
+
+/* "[vdso]", also as linux-vdso.so.1, is the image that the kernel maps into this process. */
+struct hq_error *image_open(const char *path, struct image *out);
+/* Takes an ELF file over, also if it fails. */
+struct hq_error *image_from_elf(struct elf *text, struct image *out);
+void image_close(struct image *image);
+
+/* Whether the file has the build-id that the options expect; true if they expect none. */
+bool image_is_expected(const struct elf *text, const struct structure_options *options);
+/* One sentence for users, or NULL; to be freed. */
+char *image_note(const struct image *image);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/naming.h"
+#include "common/file.h"
+#include "common/mem.h"
+#include <string.h>
+
+/* DW_AT_name of a C++ member is unqualified and without arguments: the symbol says more, if it can be demangled. */
+uint32_t naming_origin(struct book *b, const struct dwarf_origin *origin)
+{
+    AUTO_FREE char *whole = origin->linkage ? structure_demangle(origin->linkage) : NULL;
+
+    if (whole)
+        return intern_add(&b->strings, whole);
+    if (origin->name)
+        return intern_add(&b->strings, origin->name);
+    return origin->linkage ? intern_add(&b->strings, origin->linkage) : 0;
+}
+
+static uint32_t symbol_text(struct book *b, const char *symbol)
+{
+    AUTO_FREE char *plain = xstrndup(symbol, symbol_name_length(symbol));
+    AUTO_FREE char *whole = structure_demangle(plain);
+
+    return intern_add(&b->strings, whole ? whole : plain);
+}
+
+char *naming_unknown(const char *path, uint64_t address)
+{
+    return xasprintf("%s+0x%llx", file_basename(path), (unsigned long long)address);
+}
+
+uint32_t naming_procedure(struct book *b, const struct image *image, const struct procedure *p)
+{
+    uint32_t name = p->dwarf ? naming_origin(b, &p->dwarf->origin) : 0;
+    const char *symbol = p->symbol ? image->symbols.names[p->symbol->first] : NULL;
+
+    /* The C library's sources say __libc_malloc where callers say malloc. */
+    if (name && !(*intern_str(&b->strings, name) == '_' && symbol && *symbol != '_'))
+        return name;
+    if (symbol)
+        return symbol_text(b, symbol);
+    if (p->stub)
+        return intern_add(&b->strings, p->stub);
+    AUTO_FREE char *made = naming_unknown(image->text->path, p->entry);
+    return intern_add(&b->strings, made);
+}
+
+static void add_alias(struct book *b, struct structure_scope *s, const char *name, size_t len)
+{
+    uint32_t text = intern_addn(&b->strings, name, len);
+
+    if (!text || text == s->name)
+        return;
+    for (uint32_t i = 0; i < s->alias_count; i++)
+        if (b->aliases.data[s->first_alias + i] == text)
+            return;
+    vec_push(&b->aliases, text);
+    s->alias_count++;
+}
+
+void naming_aliases(struct book *b, const struct image *image, const struct procedure *p, uint32_t scope)
+{
+    struct structure_scope *s = &b->scopes.data[scope];
+    const char *linkage = p->dwarf ? p->dwarf->origin.linkage : NULL;
+
+    s->first_alias = (uint32_t)b->aliases.len;
+    if (linkage)
+        add_alias(b, s, linkage, strlen(linkage));
+    if (p->dwarf && p->dwarf->origin.name)
+        add_alias(b, s, p->dwarf->origin.name, strlen(p->dwarf->origin.name));
+    for (uint32_t i = 0; p->symbol && i < p->symbol->count; i++) {
+        const char *name = image->symbols.names[p->symbol->first + i];
+
+        add_alias(b, s, name, symbol_name_length(name));
+    }
+}

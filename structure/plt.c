@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/plt.h"
+#include "common/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct slot {
+    uint64_t address;
+    const char *name;
+};
+struct slots {
+    struct slot *data;
+    size_t len, cap;
+    size_t lazy;                /* the first `lazy` were those of .rela.plt, in its order, before sorting */
+};
+
+static const char *symbol_name(struct elf *text, const uint8_t *symbols, size_t symbols_size, const uint8_t *strings,
+                               size_t strings_size, uint64_t index)
+{
+    Elf64_Sym sym;
+
+    (void)text;
+    if (!index || index >= symbols_size / sizeof sym)
+        return NULL;
+    memcpy(&sym, symbols + index * sizeof sym, sizeof sym);
+    return elf_string(strings, strings_size, sym.st_name);
+}
+
+static void read_slots(struct elf *text, const char *table, const struct symbols *known, struct slots *out)
+{
+    struct elf_section *s = elf_find_section(text, ".dynsym");
+    const uint8_t *data, *symbols = NULL, *strings = NULL;
+    size_t size, symbols_size = 0, strings_size = 0;
+
+    if (s && s->link < text->section_count && elf_section_data(text, s, &symbols, &symbols_size))
+        elf_section_data(text, &text->sections[s->link], &strings, &strings_size);
+    if (!elf_read_section(text, table, &data, &size))
+        return;
+    for (size_t at = 0; size - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
+        Elf64_Rela r;
+        const char *name = NULL;
+
+        memcpy(&r, data + at, sizeof r);
+        switch (ELF64_R_TYPE(r.r_info)) {
+        case R_X86_64_JUMP_SLOT: case R_X86_64_GLOB_DAT:
+            name = symbol_name(text, symbols, symbols_size, strings, strings_size, ELF64_R_SYM(r.r_info));
+            break;
+        case R_X86_64_IRELATIVE: {
+            const struct symbol *resolver = symbols_at(known, (uint64_t)r.r_addend);
+
+            name = resolver ? known->names[resolver->first] : NULL;
+            break;
+        }
+        default:
+            continue;
+        }
+        vec_push(out, (struct slot){r.r_offset, name && *name ? name : NULL});
+    }
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct slot *x = a, *y = b;
+
+    return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static const char *slot_name(const struct slots *slots, uint64_t address)
+{
+    struct slot key = {.address = address};
+    const struct slot *found = slots->len ? bsearch(&key, slots->data, slots->len, sizeof key, by_address) : NULL;
+
+    return found ? found->name : NULL;
+}
+
+/* jmp *slot(%rip), perhaps with a bnd prefix, somewhere in the stub. */
+static const char *jump_target(const uint8_t *p, size_t size, uint64_t address, const struct slots *slots)
+{
+    for (size_t i = 0; i + 6 <= size; i++) {
+        int32_t offset;
+
+        if (p[i] != 0xff || p[i + 1] != 0x25)
+            continue;
+        memcpy(&offset, p + i + 2, sizeof offset);
+        return slot_name(slots, address + i + 6 + (uint64_t)(int64_t)offset);
+    }
+    return NULL;
+}
+
+/* With branch protection the first table only pushes the number of the relocation; the jump is in a second table. */
+static const char *push_target(const uint8_t *p, size_t size, const char *const *lazy, size_t lazy_count)
+{
+    for (size_t i = 0; i + 5 <= size && i <= 4; i++) {
+        uint32_t number;
+
+        if (p[i] != 0x68)
+            continue;
+        memcpy(&number, p + i + 1, sizeof number);
+        return number < lazy_count ? lazy[number] : NULL;
+    }
+    return NULL;
+}
+
+static void read_stubs(struct elf *text, struct elf_section *s, const struct slots *slots, const char *const *lazy,
+                       struct plt *out)
+{
+    size_t entry = !strcmp(s->name, ".plt.got") && s->entry_size == 8 ? 8 : 16, size;
+    const uint8_t *data;
+
+    if (!elf_section_data(text, s, &data, &size) || !s->address)
+        return;
+    for (size_t at = 0; at + entry <= size; at += entry) {
+        const char *target = jump_target(data + at, entry, s->address + at, slots);
+
+        if (!target)
+            target = push_target(data + at, entry, lazy, slots->lazy);
+        if (!target)
+            target = at ? "unknown" : "";
+        size_t len = symbol_name_length(target);
+        struct stub stub = {.low = s->address + at, .high = s->address + at + entry,
+                            .target = arena_strndup(&out->arena, target, len)};
+        stub.name = *target ? arena_printf(&out->arena, "%.*s@plt", (int)len, target) : "dynamic linker stub@plt";
+        vec_push(out, stub);
+    }
+}
+
+static int by_low(const void *a, const void *b)
+{
+    const struct stub *x = a, *y = b;
+
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+void plt_read(struct elf *text, const struct symbols *symbols, struct plt *out)
+{
+    struct slots slots = {0};
+
+    *out = (struct plt){0};
+    read_slots(text, ".rela.plt", symbols, &slots);
+    slots.lazy = slots.len;
+    const char **lazy = xcalloc(slots.len + 1, sizeof *lazy);
+    for (size_t i = 0; i < slots.len; i++)
+        lazy[i] = slots.data[i].name;
+    read_slots(text, ".rela.dyn", symbols, &slots);
+    vec_sort(&slots, by_address);
+    for (size_t i = 0; i < text->section_count; i++) {
+        struct elf_section *s = &text->sections[i];
+
+        if (!strcmp(s->name, ".plt") || !strcmp(s->name, ".plt.sec") || !strcmp(s->name, ".plt.got") ||
+            !strcmp(s->name, ".iplt"))
+            read_stubs(text, s, &slots, lazy, out);
+    }
+    vec_sort(out, by_low);
+    free(lazy);
+    vec_deinit(&slots);
+}
+
+void plt_deinit(struct plt *p)
+{
+    vec_deinit(p);
+    arena_deinit(&p->arena);
+}
+
+const struct stub *plt_find(const struct plt *p, uint64_t address)
+{
+    size_t low = 0, high = p->len;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (p->data[mid].low <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low && p->data[low - 1].high > address ? &p->data[low - 1] : NULL;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The procedure linkage table: short stubs without symbols, through which code calls what other modules define. Each is named
+ * after the relocation of the slot that it jumps through: memcpy@plt.
+ */
+#ifndef HQ_STRUCTURE_PLT_H
+#define HQ_STRUCTURE_PLT_H
+
+#include "common/arena.h"
+#include "structure/elf.h"
+#include "structure/symbols.h"
+
+struct stub {
+    uint64_t low, high;
+    const char *target;         /* memcpy, without a version; "" for the stub that calls the dynamic linker */
+    const char *name;           /* memcpy@plt */
+};
+
+struct plt {
+    struct stub *data;          /* ascending */
+    size_t len, cap;
+    struct arena arena;
+};
+
+/* symbols name the resolvers of indirect functions in static binaries. */
+void plt_read(struct elf *text, const struct symbols *symbols, struct plt *out);
+void plt_deinit(struct plt *p);
+const struct stub *plt_find(const struct plt *p, uint64_t address);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/procedure.h"
+#include "common/mem.h"
+#include <stdlib.h>
+#include <string.h>
+
+static int by_low(const void *a, const void *b)
+{
+    const struct dwarf_range *x = a, *y = b;
+
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+static void set_ranges(struct procedure *p, const struct dwarf_range *from, size_t count)
+{
+    size_t kept = 0;
+
+    p->ranges = xcalloc(count, sizeof *p->ranges);
+    memcpy(p->ranges, from, count * sizeof *from);
+    qsort(p->ranges, count, sizeof *p->ranges, by_low);
+    for (size_t i = 0; i < count; i++) {
+        if (kept && p->ranges[i].low <= p->ranges[kept - 1].high) {
+            if (p->ranges[i].high > p->ranges[kept - 1].high)
+                p->ranges[kept - 1].high = p->ranges[i].high;
+        } else {
+            p->ranges[kept++] = p->ranges[i];
+        }
+    }
+    p->range_count = kept;
+}
+
+void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit, size_t index, struct procedure *out)
+{
+    const struct dwarf_procedure *d = &unit->procedures[index];
+
+    *out = (struct procedure){.source = PROCEDURE_DWARF, .entry = d->entry, .unit = unit, .dwarf = d,
+                              .symbol = symbols_at(&image->symbols, d->entry)};
+    set_ranges(out, unit->ranges + d->first_range, d->range_count);
+}
+
+bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address, struct procedure *out)
+{
+    for (size_t i = 0; i < unit->procedure_count; i++) {
+        const struct dwarf_procedure *d = &unit->procedures[i];
+
+        for (uint32_t r = 0; r < d->range_count; r++) {
+            const struct dwarf_range *range = &unit->ranges[d->first_range + r];
+
+            if (address >= range->low && address < range->high) {
+                procedure_of_unit(image, unit, i, out);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The end of what begins at `low` and has no size of its own: the next thing that is known to begin. */
+static uint64_t next_start(const struct image *image, uint64_t low, uint64_t address)
+{
+    const struct elf_section *section = elf_section_at(image->text, address);
+    const struct symbol *after = symbols_after(&image->symbols, address);
+    uint64_t end = section ? section->address + section->size : elf_executable_end(image->text, address);
+    const struct frames *f = &image->frames;
+    size_t at = 0, high = f->len;
+
+    if (after && (!end || after->address < end))
+        end = after->address;
+    while (at < high) {
+        size_t mid = at + (high - at) / 2;
+
+        if (f->data[mid].low <= address)
+            at = mid + 1;
+        else
+            high = mid;
+    }
+    if (at < f->len && f->data[at].low < end)
+        end = f->data[at].low;
+    return end > low ? end : low + 1;
+}
+
+/* Where the code around an address that nobody describes begins. */
+static uint64_t gap_start(const struct image *image, uint64_t address)
+{
+    const struct elf_section *section = elf_section_at(image->text, address);
+    uint64_t start = section ? section->address : address;
+    const struct frames *f = &image->frames;
+    const struct symbols *s = &image->symbols;
+
+    for (size_t low = 0, high = f->len; low < high;) {
+        size_t mid = low + (high - low) / 2;
+
+        if (f->data[mid].high <= address) {
+            start = f->data[mid].high > start ? f->data[mid].high : start;
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    for (size_t low = 0, high = s->count; low < high;) {
+        size_t mid = low + (high - low) / 2;
+
+        if (s->list[mid].address <= address) {
+            if (s->list[mid].reach <= address && s->list[mid].reach > start)
+                start = s->list[mid].reach;
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    return start;
+}
+
+static bool from_symbol(const struct image *image, uint64_t address, struct procedure *out)
+{
+    const struct symbol *s = symbols_find(&image->symbols, address);
+    const struct frame *frame = frames_find(&image->frames, address);
+
+    if (!s || elf_section_at(image->text, s->address) != elf_section_at(image->text, address))
+        return false;
+    uint64_t end = s->end;
+    /* A label without a size reaches to what comes next, but not out of the frame it began in. */
+    if (end == s->address) {
+        const struct frame *own = frames_find(&image->frames, s->address);
+
+        end = next_start(image, s->address, s->address);
+        if (own && own->high < end)
+            end = own->high;
+    }
+    if (address >= end || (frame && frame->low > s->address))
+        return false;
+    *out = (struct procedure){.source = PROCEDURE_SYMBOL, .entry = s->address, .symbol = s};
+    set_ranges(out, &(struct dwarf_range){s->address, end}, 1);
+    return true;
+}
+
+void procedure_plain(const struct image *image, uint64_t address, struct procedure *out)
+{
+    if (from_symbol(image, address, out))
+        return;
+    const struct stub *stub = plt_find(&image->plt, address);
+    if (stub) {
+        *out = (struct procedure){.source = PROCEDURE_STUB, .entry = stub->low, .stub = stub->name};
+        set_ranges(out, &(struct dwarf_range){stub->low, stub->high}, 1);
+        return;
+    }
+    const struct frame *frame = frames_find(&image->frames, address);
+    if (frame) {
+        *out = (struct procedure){.source = PROCEDURE_FRAME, .entry = frame->low};
+        set_ranges(out, &(struct dwarf_range){frame->low, frame->high}, 1);
+        return;
+    }
+    bool code = elf_executable_end(image->text, address);
+    address -= address == UINT64_MAX;
+    uint64_t start = code ? gap_start(image, address) : address;
+    uint64_t end = code ? next_start(image, address, address) : address + 1;
+    *out = (struct procedure){.source = PROCEDURE_GAP, .entry = start};
+    set_ranges(out, &(struct dwarf_range){start, end}, 1);
+}
+
+void procedure_deinit(struct procedure *p)
+{
+    free(p->ranges);
+    *p = (struct procedure){0};
+}

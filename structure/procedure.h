@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which procedure an address belongs to. Debug information is asked first, then symbols, then .eh_frame, then
+ * the linkage table; what none of them knows is a procedure without a name between its neighbours. The answer for an
+ * address does not depend on what was asked before.
+ */
+#ifndef HQ_STRUCTURE_PROCEDURE_H
+#define HQ_STRUCTURE_PROCEDURE_H
+
+#include "structure/image.h"
+
+struct procedure {
+    enum { PROCEDURE_DWARF, PROCEDURE_SYMBOL, PROCEDURE_STUB, PROCEDURE_FRAME, PROCEDURE_GAP } source;
+    uint64_t entry;
+    struct dwarf_range *ranges;                 /* ascending, disjoint, at least one; owned */
+    size_t range_count;
+    const struct dwarf_unit *unit;              /* of PROCEDURE_DWARF; else NULL */
+    const struct dwarf_procedure *dwarf;
+    const struct symbol *symbol;                /* that starts at the entry, or NULL */
+    const char *stub;                           /* name of PROCEDURE_STUB */
+};
+
+/* Of a loaded unit: the procedure that holds an address, or number `index`. False if there is none. */
+bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address, struct procedure *out);
+void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit, size_t index, struct procedure *out);
+/* Without debug information. Always finds one. */
+void procedure_plain(const struct image *image, uint64_t address, struct procedure *out);
+void procedure_deinit(struct procedure *p);
+
+#endif

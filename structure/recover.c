@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/structure.h"
+#include "structure/book.h"
+#include "structure/image.h"
+#include "structure/procedure.h"
+#include "structure/naming.h"
+#include "structure/tree.h"
+#include "common/mem.h"
+#include "common/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct wanted {
+    uint64_t address;
+    uint32_t index;             /* in the caller's array */
+    uint32_t unit;              /* that describes it, DWARF_NONE */
+    uint32_t procedure;         /* of the book */
+};
+
+struct work {
+    struct image image;
+    const struct structure_options *options;
+    struct book book;
+    struct wanted *wanted;
+    size_t count;
+    struct map done[2];         /* entry -> procedure of the book; described by debug information, or not */
+    VEC(uint32_t) plain;        /* wanted that the debug information does not describe */
+};
+
+/* Recovers a procedure unless it is there already. */
+static uint32_t add_procedure(struct work *w, const struct procedure *p)
+{
+    bool is_new;
+    uint64_t *slot = map_insert(&w->done[p->dwarf != NULL], p->entry, w->book.procedures.len, &is_new);
+    uint32_t index = (uint32_t)*slot;
+
+    if (is_new)
+        index = tree_add(&w->book, &w->image, p, NULL, w->options->inlines);
+    return index;
+}
+
+static uint32_t find_unit(struct work *w, uint64_t address)
+{
+    return w->image.dwarf ? dwarf_find_unit(w->image.dwarf, address) : DWARF_NONE;
+}
+
+static int by_unit(const void *a, const void *b)
+{
+    const struct wanted *x = a, *y = b;
+
+    if (x->unit != y->unit)
+        return x->unit < y->unit ? -1 : 1;
+    if (x->address != y->address)
+        return x->address < y->address ? -1 : 1;
+    return x->index < y->index ? -1 : 1;
+}
+
+/* What is wanted of one unit; what it has lines for but no procedure (assembly code) is described by symbols. */
+static void recover_unit(struct work *w, uint32_t unit, struct wanted *first, const struct wanted *end)
+{
+    struct dwarf_unit u;
+
+    dwarf_load_unit(w->image.dwarf, unit, &u);
+    for (struct wanted *at = first; at < end; at++) {
+        struct procedure p;
+
+        if (procedure_in_unit(&w->image, &u, at->address, &p)) {
+            at->procedure = add_procedure(w, &p);
+        } else {
+            procedure_plain(&w->image, at->address, &p);
+            p.unit = &u;
+            if (find_unit(w, p.entry) == unit)
+                at->procedure = add_procedure(w, &p);
+            else
+                vec_push(&w->plain, (uint32_t)(at - w->wanted));
+        }
+        procedure_deinit(&p);
+    }
+    dwarf_unit_free(&u);
+}
+
+static void recover_plain(struct work *w, struct wanted *at)
+{
+    struct procedure p;
+    struct dwarf_unit u = {0};
+
+    procedure_plain(&w->image, at->address, &p);
+    uint32_t unit = find_unit(w, p.entry);
+    if (unit != DWARF_NONE && !map_find(&w->done[0], p.entry)) {
+        dwarf_load_unit(w->image.dwarf, unit, &u);
+        p.unit = &u;
+    }
+    at->procedure = add_procedure(w, &p);
+    procedure_deinit(&p);
+    dwarf_unit_free(&u);
+}
+
+static void recover_all(struct work *w)
+{
+    for (size_t i = 0; i < w->count; i++)
+        w->wanted[i].unit = find_unit(w, w->wanted[i].address);
+    if (w->count > 1)
+        qsort(w->wanted, w->count, sizeof *w->wanted, by_unit);
+    for (size_t i = 0, end; i < w->count; i = end) {
+        uint32_t unit = w->wanted[i].unit;
+
+        for (end = i; end < w->count && w->wanted[end].unit == unit; end++)
+            if (unit == DWARF_NONE)
+                vec_push(&w->plain, (uint32_t)end);
+        if (unit != DWARF_NONE)
+            recover_unit(w, unit, w->wanted + i, w->wanted + end);
+    }
+    for (size_t i = 0; i < w->plain.len; i++)
+        recover_plain(w, &w->wanted[w->plain.data[i]]);
+}
+
+static const struct book_segment *segment_at(const struct book *b, const struct book_procedure *p, uint64_t address)
+{
+    size_t low = p->first_segment, high = low + p->segment_count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (b->segments.data[mid].low <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return &b->segments.data[low > p->first_segment ? low - 1 : low];
+}
+
+/* Only the scopes that the places need, in the order of the book; parents stay before children. */
+static void take_scopes(struct book *b, bool all, struct structure *out)
+{
+    uint32_t *renumbered = xcalloc(b->scopes.len + 1, sizeof *renumbered);
+
+    vec_foreach (place, &out->places)
+        for (int k = 0; k < 2; k++)
+            for (uint32_t s = k ? place->raw : place->normal; s != STRUCTURE_NONE && !renumbered[s]; s = b->scopes.data[s].parent)
+                renumbered[s] = 1;
+    for (size_t i = 0; i < b->scopes.len; i++) {
+        struct structure_scope s = b->scopes.data[i];
+
+        if (!all && !renumbered[i])
+            continue;
+        renumbered[i] = (uint32_t)out->scopes.len;
+        if (s.parent != STRUCTURE_NONE)
+            s.parent = renumbered[s.parent];
+        vec_push(&out->scopes, s);
+    }
+    vec_foreach (place, &out->places)
+        *place = (struct structure_place){.raw = renumbered[place->raw], .normal = renumbered[place->normal]};
+    free(renumbered);
+    out->strings = b->strings;
+    b->strings = (struct intern){0};
+    out->aliases.data = b->aliases.data;
+    out->aliases.len = b->aliases.len;
+    out->aliases.cap = b->aliases.cap;
+    b->aliases.data = NULL;
+    b->aliases.len = b->aliases.cap = 0;
+}
+
+static void answer(struct work *w, struct structure *out)
+{
+    vec_reserve(&out->places, w->count);
+    out->places.len = w->count;
+    for (size_t i = 0; i < w->count; i++) {
+        const struct book_segment *s =
+            segment_at(&w->book, &w->book.procedures.data[w->wanted[i].procedure], w->wanted[i].address);
+
+        out->places.data[w->wanted[i].index] = (struct structure_place){s->raw, s->normal};
+    }
+    take_scopes(&w->book, false, out);
+}
+
+static void work_deinit(struct work *w)
+{
+    image_close(&w->image);
+    book_deinit(&w->book);
+    map_deinit(&w->done[0]);
+    map_deinit(&w->done[1]);
+    vec_deinit(&w->plain);
+    free(w->wanted);
+}
+
+/* Nothing is known but the addresses: each is a procedure of its own name. */
+static void recover_nothing(const char *path, const uint64_t *addresses, size_t count, struct structure *out)
+{
+    struct book b;
+
+    book_init(&b);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t unknown = intern_add(&b.strings, "<unknown file>");
+        struct structure_scope file = {.kind = SCOPE_FILE, .parent = STRUCTURE_NONE, .name = unknown, .file = unknown};
+        AUTO_FREE char *name = naming_unknown(path, addresses[i]);
+        struct structure_scope procedure = {.kind = SCOPE_PROCEDURE, .parent = book_scope(&b, &file, NULL),
+                                            .name = intern_add(&b.strings, name), .address = addresses[i]};
+        struct structure_scope line = {.kind = SCOPE_LINE, .parent = book_scope(&b, &procedure, NULL)};
+        uint32_t leaf = book_scope(&b, &line, NULL);
+
+        vec_push(&out->places, (struct structure_place){leaf, leaf});
+    }
+    take_scopes(&b, false, out);
+    book_deinit(&b);
+}
+
+static char *replaced_note(const char *path)
+{
+    return xasprintf("%s is not the file that was measured (its build-id differs): record again, or put the old file back", path);
+}
+
+struct hq_error *structure_recover(const char *path, const struct structure_options *options, const uint64_t *addresses,
+                                   size_t count, struct structure *out)
+{
+    struct work w = {.options = options, .count = count};
+    AUTO_ERROR struct hq_error *err = NULL;
+
+    memset(out, 0, sizeof *out);
+    err = image_open(path, &w.image);
+    if (err || !image_is_expected(w.image.text, options)) {
+        out->note = err ? xstrdup(err->message) : replaced_note(path);
+        recover_nothing(path, addresses, count, out);
+        work_deinit(&w);
+        return NULL;
+    }
+    book_init(&w.book);
+    w.wanted = xcalloc(count + 1, sizeof *w.wanted);
+    for (size_t i = 0; i < count; i++)
+        w.wanted[i] = (struct wanted){.address = addresses[i], .index = (uint32_t)i};
+    recover_all(&w);
+    answer(&w, out);
+    out->note = image_note(&w.image);
+    work_deinit(&w);
+    return NULL;
+}
+
+static int by_low(const void *a, const void *b)
+{
+    const struct dwarf_range *x = a, *y = b;
+
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+struct covered {                /* ranges of the procedures that the debug information describes */
+    struct dwarf_range *data;
+    size_t len, cap;
+};
+
+static void whole_units(struct work *w, struct covered *covered)
+{
+    size_t units = w->image.dwarf ? dwarf_unit_count(w->image.dwarf) : 0;
+
+    for (uint32_t i = 0; i < units; i++) {
+        struct dwarf_unit u;
+
+        dwarf_load_unit(w->image.dwarf, i, &u);
+        for (size_t k = 0; k < u.procedure_count; k++) {
+            struct procedure p;
+
+            /* The same code may be described by several units: the one that is asked for its addresses counts. */
+            if (find_unit(w, u.procedures[k].entry) != i)
+                continue;
+            procedure_of_unit(&w->image, &u, k, &p);
+            add_procedure(w, &p);
+            vec_append(covered, p.ranges, p.range_count);
+            procedure_deinit(&p);
+        }
+        dwarf_unit_free(&u);
+    }
+    vec_sort(covered, by_low);
+}
+
+static bool is_covered(const struct covered *c, uint64_t address)
+{
+    size_t low = 0, high = c->len;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (c->data[mid].low <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low && c->data[low - 1].high > address;
+}
+
+static void whole_rest(struct work *w, const struct covered *covered)
+{
+    const struct image *image = &w->image;
+    VEC(uint64_t) starts = {0};
+
+    for (size_t i = 0; i < image->symbols.count; i++)
+        vec_push(&starts, image->symbols.list[i].address);
+    for (size_t i = 0; i < image->frames.len; i++)
+        vec_push(&starts, image->frames.data[i].low);
+    for (size_t i = 0; i < image->plt.len; i++)
+        vec_push(&starts, image->plt.data[i].low);
+    vec_foreach (at, &starts)
+        if (!is_covered(covered, *at))
+            recover_plain(w, &(struct wanted){.address = *at});
+    vec_deinit(&starts);
+}
+
+struct hq_error *structure_whole(const char *path, const struct structure_options *options, struct structure *out)
+{
+    struct work w = {.options = options};
+    struct covered covered = {0};
+
+    memset(out, 0, sizeof *out);
+    HQ_TRY(image_open(path, &w.image));
+    book_init(&w.book);
+    whole_units(&w, &covered);
+    whole_rest(&w, &covered);
+    vec_deinit(&covered);
+    take_scopes(&w.book, true, out);
+    out->note = image_note(&w.image);
+    work_deinit(&w);
+    return NULL;
+}
+
+void structure_deinit(struct structure *s)
+{
+    intern_deinit(&s->strings);
+    vec_deinit(&s->scopes);
+    vec_deinit(&s->aliases);
+    vec_deinit(&s->places);
+    free(s->note);
+    memset(s, 0, sizeof *s);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/symbols.h"
+#include "common/mem.h"
+#include "common/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+size_t symbol_name_length(const char *name)
+{
+    return name[0] == '@' ? strlen(name) : strcspn(name, "@");
+}
+
+/* Labels of assembly code have no type: only the global ones can be procedures. */
+static bool is_procedure(const struct elf *text, const struct elf_symbol *s)
+{
+    if (s->section == SHN_UNDEF || s->section == SHN_ABS || !s->value || !elf_executable_end(text, s->value))
+        return false;
+    if (s->type == STT_FUNC || s->type == STT_GNU_IFUNC)
+        return true;
+    return s->type == STT_NOTYPE && (s->binding == STB_GLOBAL || s->binding == STB_WEAK);
+}
+
+static size_t underscores(const char *name)
+{
+    return strspn(name, "_");
+}
+
+/* Which of two names of one address a person knows: the one without leading underscores, visible from outside, shorter. */
+static int by_goodness(const struct elf_symbol *x, const struct elf_symbol *y)
+{
+    bool x_hidden = x->name[0] == '_' && x->name[1] != 'Z' && x->name[1] != 'R';
+    bool y_hidden = y->name[0] == '_' && y->name[1] != 'Z' && y->name[1] != 'R';
+    size_t x_len = symbol_name_length(x->name), y_len = symbol_name_length(y->name);
+
+    if (x_hidden != y_hidden)
+        return x_hidden ? 1 : -1;
+    if (x_hidden && underscores(x->name) != underscores(y->name))
+        return underscores(x->name) < underscores(y->name) ? -1 : 1;
+    if ((x->binding == STB_LOCAL) != (y->binding == STB_LOCAL))
+        return x->binding == STB_LOCAL ? 1 : -1;
+    /* MPI_Wait and PMPI_Wait are one procedure, and people call the first. */
+    if (x_len != y_len)
+        return x_len < y_len ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct elf_symbol *x = a, *y = b;
+
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return by_goodness(x, y);
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t n = symbol_name_length(a);
+
+    return n == symbol_name_length(b) && !memcmp(a, b, n);
+}
+
+static void add_name(struct symbols *out, struct symbol *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        if (same_name(out->names[s->first + i], name))
+            return;
+    out->names[s->first + s->count++] = name;
+    out->name_count++;
+}
+
+static void group(const struct elf *text, const struct elf_symbols *all, struct symbols *out)
+{
+    uint64_t reach = 0;
+
+    out->list = xcalloc(all->len + 1, sizeof *out->list);
+    out->names = xcalloc(all->len + 1, sizeof *out->names);
+    for (size_t i = 0; i < all->len;) {
+        struct symbol *s = &out->list[out->count++];
+
+        *s = (struct symbol){.address = all->data[i].value, .end = all->data[i].value, .first = (uint32_t)out->name_count};
+        for (; i < all->len && all->data[i].value == s->address; i++) {
+            uint64_t end = s->address + all->data[i].size;
+
+            if (end > s->end && end <= elf_executable_end(text, s->address))
+                s->end = end;
+            add_name(out, s, all->data[i].name);
+        }
+        reach = s->end > reach ? s->end : reach;
+        s->reach = reach;
+    }
+}
+
+void symbols_read(struct elf *text, struct elf *debug, struct symbols *out)
+{
+    struct elf_symbols all = {0};
+    size_t kept = 0;
+
+    *out = (struct symbols){0};
+    elf_read_symbols(debug, ".symtab", &all);
+    if (debug != text)
+        elf_read_symbols(text, ".symtab", &all);
+    elf_read_symbols(text, ".dynsym", &all);
+    for (size_t i = 0; i < all.len; i++)
+        if (is_procedure(text, &all.data[i]))
+            all.data[kept++] = all.data[i];
+    all.len = kept;
+    vec_sort(&all, by_address);
+    group(text, &all, out);
+    vec_deinit(&all);
+}
+
+void symbols_deinit(struct symbols *s)
+{
+    free(s->list);
+    free(s->names);
+    *s = (struct symbols){0};
+}
+
+/* How many symbols start at or before an address. */
+static size_t upto(const struct symbols *s, uint64_t address)
+{
+    size_t low = 0, high = s->count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (s->list[mid].address <= address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+const struct symbol *symbols_at(const struct symbols *s, uint64_t address)
+{
+    size_t n = upto(s, address);
+
+    return n && s->list[n - 1].address == address ? &s->list[n - 1] : NULL;
+}
+
+const struct symbol *symbols_after(const struct symbols *s, uint64_t address)
+{
+    size_t n = upto(s, address);
+
+    return n < s->count ? &s->list[n] : NULL;
+}
+
+const struct symbol *symbols_find(const struct symbols *s, uint64_t address)
+{
+    size_t n = upto(s, address);
+
+    if (n && s->list[n - 1].end == s->list[n - 1].address)
+        return &s->list[n - 1];
+    while (n-- > 0 && s->list[n].reach > address)
+        if (s->list[n].end > address)
+            return &s->list[n];
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The procedures that the symbol tables name, by address. Names live as long as the ELF files they were read from. */
+#ifndef HQ_STRUCTURE_SYMBOLS_H
+#define HQ_STRUCTURE_SYMBOLS_H
+
+#include "structure/elf.h"
+
+struct symbol {                 /* all names at one address */
+    uint64_t address;
+    uint64_t end;               /* address + the largest size; == address if no name has a size */
+    uint64_t reach;             /* largest end of this and all earlier symbols */
+    uint32_t first, count;      /* names, the best first */
+};
+
+struct symbols {
+    struct symbol *list;        /* ascending address */
+    size_t count;
+    const char **names;         /* may end at '@' (symbol version): compare with symbol_name_length */
+    size_t name_count;
+};
+
+/* From .symtab and .dynsym of both files (which may be one). */
+void symbols_read(struct elf *text, struct elf *debug, struct symbols *out);
+void symbols_deinit(struct symbols *s);
+
+/* The symbol that starts at an address, or NULL. */
+const struct symbol *symbols_at(const struct symbols *s, uint64_t address);
+/* The innermost symbol with a size that covers an address, else the nearest one before it without a size; or NULL. */
+const struct symbol *symbols_find(const struct symbols *s, uint64_t address);
+/* The first symbol behind an address; NULL at the end. */
+const struct symbol *symbols_after(const struct symbols *s, uint64_t address);
+
+/* Without the version that follows '@'. */
+size_t symbol_name_length(const char *name);
+
+#endif

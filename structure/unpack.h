@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Decompression of ELF sections. */
+#ifndef HQ_STRUCTURE_UNPACK_H
+#define HQ_STRUCTURE_UNPACK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum unpack_method { UNPACK_ZLIB, UNPACK_ZSTD };
+
+/*
+ * Exactly `size` bytes, to be freed with unpack_free; NULL if the data is damaged or `size` is more than the
+ * method could have packed into `packed_size` bytes. Memory that the data does not fill is never touched.
+ */
+uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_size, uint64_t size);
+void unpack_free(uint8_t *data, size_t size);
+
+#endif
