@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `during`: slices of the traces as a selection. A slice belongs to a profile; a sample is in it if its time is. So adjoining slices
+ * share no sample, and their values add up to the whole.
+ *
+ * `during PATTERN` and `during iteration N of PATTERN` are made of visits: runs of samples of one thread with the pattern on their call
+ * path. A visit begins and ends halfway between the samples inside and outside, and no more than a period from the one inside. Two visits with no
+ * sample between them cannot be told apart and count as one.
+ */
+#ifndef HQ_QUERY_SLICES_H
+#define HQ_QUERY_SLICES_H
+
+#include "query/select.h"
+#include "query/timeline.h"
+
+struct query;
+struct query_env;
+
+/* Fills the slices of a selection whose tree and profiles are made; does nothing without `during`. */
+struct hq_error *slices_select(struct query_env *env, struct selection *s, const struct query *q);
+
+/* Adds, by frame, weight times period of every sample of a metric in the slices, and the number of samples. */
+struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64_t *sums, int64_t *counts);
+
+/* The slices of one profile, all of the time if the selection has none. */
+struct slices { const struct slice *data; size_t len; };
+struct slices slices_of(const struct selection *s, uint32_t profile, struct slice *whole);
+
+struct visit {
+    uint32_t profile, number;   /* from 1, within the profile */
+    uint64_t from_us, to_us;    /* of the run; from <= t < to */
+    uint64_t samples;
+};
+struct visits { struct visit *data; size_t len, cap; };
+
+/* Marks the contexts (1) that match or are below one that does. The caller frees. */
+uint8_t *contexts_within(const struct tree *t, const uint8_t *matching);
+
+/* Appends the visits of one profile that have a sample in the selection's slices. within: by context. */
+struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile, const uint8_t *within,
+                            struct visits *out);
+
+/* The context of a frame of the selection's database. */
+uint32_t selection_context(const struct selection *s, uint32_t frame);
+
+#endif
