@@ -163,7 +163,7 @@ enum view_kind {
     VIEW_EXPLAIN,               /* explain P% of EXPR: share, expr */
     VIEW_METRICS, VIEW_PROFILES, VIEW_INFO,
     VIEW_TRACE,                 /* trace [level D] [width W] [height H] */
-    VIEW_TRACE_DEPTH,           /* trace depth of rank R: the rank or thread is in query.ranks or query.threads, at least one */
+    VIEW_TRACE_DEPTH,           /* trace depth of rank R: the rank or thread is in query.ranks or query.threads; none: the first profile */
     VIEW_TRACE_AT,              /* trace at T rank R: the same; at */
     VIEW_TRACE_SUMMARY, VIEW_TRACE_IMBALANCE,
     VIEW_ITERATIONS,
@@ -308,6 +308,7 @@ struct statement {
         struct text run;                                                        /* name of a saved query */
         struct text include;                                                    /* file; relative to the file it stands in */
         struct { struct text db, alias; } open;
+        struct output_spec *last;                                               /* `last as ...`, or NULL */
         struct text help;                                                       /* word or words, or NULL */
         struct text wrong;                                                      /* the whole message of the error */
     };

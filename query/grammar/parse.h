@@ -48,8 +48,4 @@ const char *print_pattern(struct arena *arena, const struct pattern *p);
 struct hq_error *place_error(const struct place *place, const char *advice, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The name nearest to `word` of n candidates, or NULL if none is near enough to be a slip of the finger (Damerau-Levenshtein distance,
-   case ignored, at most a third of the length). */
-const char *nearest_name(const char *word, const char *const *names, size_t n);
-
 #endif

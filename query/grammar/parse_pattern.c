@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/grammar/parser.h"
+#include <ctype.h>
+#include <stdlib.h>
+
+static bool has_wildcards(const char *text)
+{
+    return strpbrk(text, "*?") != NULL;
+}
+
+static struct pattern name_pattern(const char *text, bool quoted)
+{
+    return (struct pattern){.kind = PATTERN_NAME, .text = text, .wildcards = has_wildcards(text), .quoted = quoted};
+}
+
+/* A bare name that goes on with a character that only quotes allow: std::vector<int>, src/main.c */
+static void check_bare_end(struct parser *p, const struct token *t)
+{
+    const struct source *s = t->place.source;
+    size_t start = t->place.offset, end = start + t->place.length;
+    char c = end < s->length ? s->text[end] : ' ';
+
+    if (isspace((unsigned char)c) || c == ';' || c == '>' || c == ')' || c == ',' || c == '\0')
+        return;
+    while (end < s->length && !isspace((unsigned char)s->text[end]) && s->text[end] != ';' && s->text[end] != '"')
+        end++;
+    struct place whole = t->place;
+
+    whole.length = (uint32_t)(end - start);
+    fail(p, &whole, arena_printf(p->arena, "write \"%.*s\"", (int)whole.length, s->text + start),
+         "a name with the character %c must stand in quotes", c);
+}
+
+static struct pattern row_pattern(struct parser *p, const struct token *t)
+{
+    char *end;
+    unsigned long row = strtoul(t->text, &end, 10);
+
+    if (*end || strlen(t->text) > 9 || row == 0)
+        fail(p, &t->place, NULL, "#%s is not a row: rows of the previous result are #1, #2, ...", t->text);
+    return (struct pattern){.kind = PATTERN_ROW, .row = (uint32_t)row};
+}
+
+static struct pattern id_pattern(struct parser *p, const struct token *t)
+{
+    size_t n = strlen(t->text);
+    char *id = arena_strdup(p->arena, t->text);
+
+    for (size_t i = 0; i < n; i++)
+        id[i] = (char)tolower((unsigned char)id[i]);
+    if (n < 6 || n > 13)
+        fail(p, &t->place, NULL, "@%.20s is not a context: give 6 to 13 digits of its id, which json output shows", t->text);
+    return (struct pattern){.kind = PATTERN_ID, .text = id};
+}
+
+/* The value of a parameter is a pattern as typed in a query, or any other text as a whole: std::vector<int>::size() needs no quotes. */
+static struct pattern parameter_pattern(struct parser *p, enum name_kind names)
+{
+    struct parameter_state state;
+    struct pattern pattern = {0};
+
+    if (!enter_parameter(p, &state))
+        return pattern;
+    if (p->parameter && !strchr("\"'/#@", p->parameter->text[0])) {
+        pattern = name_pattern(p->parameter->text, true);
+        p->lexer.offset = (uint32_t)p->parameter->length;
+        p->peeked = false;
+        if (!pattern.text[0])
+            fail(p, &state.place, NULL, "the parameter is empty where the name of a scope is wanted");
+    } else if (p->parameter && p->parameter->length) {
+        pattern = parse_pattern(p, names);
+    } else {
+        fail(p, &state.place, NULL, "the parameter is empty where the name of a scope is wanted");
+    }
+    leave_parameter(p, &state);
+    pattern.place = state.place;
+    return pattern;
+}
+
+/* pattern = NAME | STRING | REGEX | "#" DIGITS | "@" ID | PARAMETER */
+struct pattern parse_pattern(struct parser *p, enum name_kind names)
+{
+    struct token t = *peek(p, LEX_PATTERN);
+    struct pattern pattern = {0};
+
+    note_pattern(p, names);
+    switch (t.kind) {
+    case TOKEN_PARAMETER:
+        return parameter_pattern(p, names);
+    case TOKEN_WORD:
+        check_bare_end(p, &t);
+        pattern = name_pattern(t.text, false);
+        break;
+    case TOKEN_STRING:
+        if (!t.text[0])
+            fail(p, &t.place, NULL, "an empty name matches nothing");
+        pattern = name_pattern(t.text, true);
+        break;
+    case TOKEN_REGEX:
+        pattern = (struct pattern){.kind = PATTERN_REGEX, .text = t.text, .ignore_case = t.ignore_case};
+        break;
+    case TOKEN_ROW:
+        pattern = row_pattern(p, &t);
+        break;
+    case TOKEN_ID:
+        pattern = id_pattern(p, &t);
+        break;
+    default:
+        fail_here(p, "a pattern");
+        return (struct pattern){.kind = PATTERN_NAME, .text = ""};
+    }
+    next(p);
+    pattern.place = t.place;
+    return pattern;
+}
+
+/* \/ is / (as between slashes); a backslash at the end protects nothing. */
+static const char *plain_regex(struct parser *p, const struct place *place, const char *text)
+{
+    char *out = arena_strdup(p->arena, text);
+    size_t n = 0;
+
+    for (; *text; text++) {
+        if (*text == '\\' && !text[1])
+            fail(p, place, NULL, "this regular expression ends with a backslash, which protects nothing");
+        else if (*text == '\\' && text[1] != '/')
+            out[n++] = *text++;
+        else if (*text == '\\')
+            text++;
+        out[n++] = *text;
+    }
+    out[n] = '\0';
+    return out;
+}
+
+/* regex = REGEX | STRING | PARAMETER */
+struct pattern parse_regex(struct parser *p)
+{
+    struct token t = *peek(p, LEX_REGEX);
+    struct pattern regex = {.kind = PATTERN_REGEX, .place = t.place, .text = "", .ignore_case = t.ignore_case};
+
+    note(p, EXPECTED_REGEX, NULL);
+    if (t.kind == TOKEN_REGEX || t.kind == TOKEN_STRING)
+        regex.text = plain_regex(p, &t.place, next(p).text);
+    else if (t.kind == TOKEN_PARAMETER)
+        regex.text = plain_regex(p, &t.place, parameter_text(p));
+    else
+        fail_here(p, "a regular expression");
+    if (!p->error && !regex.text[0])
+        fail(p, &t.place, NULL, "this regular expression is empty");
+    return regex;
+}
+
+/* step = "*" | pattern */
+static struct path_step parse_step(struct parser *p, bool far)
+{
+    struct path_step step = {.far = far};
+
+    step.pattern = parse_pattern(p, NAMES_ANY);
+    step.place = step.pattern.place;
+    if (step.pattern.kind == PATTERN_NAME && !step.pattern.quoted && strcmp(step.pattern.text, "*") == 0) {
+        step.any = true;
+        step.pattern = (struct pattern){0};
+    }
+    return step;
+}
+
+/* path = step { (">" | ">>") step } */
+struct path parse_path(struct parser *p)
+{
+    struct path path = {.place = peek(p, LEX_PATTERN)->place};
+    bool far;
+
+    list_push(p->arena, &path.steps, parse_step(p, false));
+    for (;;) {
+        const struct token *t = peek(p, LEX_PLAIN);
+
+        /* At the prompt `>` may also send the result to a file; behind a path it is a step. */
+        note(p, EXPECTED_MARK, ">");
+        note(p, EXPECTED_MARK, ">>");
+        far = is_mark(t, ">>");
+        if ((!far && !is_mark(t, ">")) || (t->margin && !p->parens))
+            break;
+        next(p);
+        list_push(p->arena, &path.steps, parse_step(p, far));
+    }
+    path.place = since(p, &path.place);
+    return path;
+}

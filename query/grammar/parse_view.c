@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/grammar/parser.h"
+#include <strings.h>
+
+/* True if the token starts the name of a view; *second is its other word, or NULL. */
+static bool starts(const struct token *t, const char *name, const char **second)
+{
+    const char *space = strchr(name, ' ');
+    size_t n = space ? (size_t)(space - name) : strlen(name);
+
+    *second = space ? space + 1 : NULL;
+    return t->kind == TOKEN_WORD && strlen(t->text) == n && strncasecmp(t->text, name, n) == 0;
+}
+
+/* The view whose name, or other name, starts here. Forms of trace are found by their second word, later. */
+static int find_view(const struct token *t, const char **second)
+{
+    for (int i = 0; i < VIEW_KINDS; i++) {
+        if (starts(t, view_words[i].name, second) && (!*second || i == VIEW_HOT_PATH))
+            return i;
+        for (size_t k = 0; k < 3 && view_words[i].others[k]; k++)
+            if (starts(t, view_words[i].others[k], second))
+                return i;
+    }
+    return -1;
+}
+
+static void note_views(struct parser *p)
+{
+    for (int i = 0; i < VIEW_KINDS; i++) {
+        if (strncmp(view_words[i].name, "trace ", 6) == 0)
+            continue;
+        note(p, EXPECTED_VIEW, view_words[i].name);
+        for (size_t k = 0; k < 3 && view_words[i].others[k]; k++)
+            note(p, EXPECTED_VIEW, view_words[i].others[k]);
+    }
+}
+
+/* of = "of" pattern */
+static void parse_of(struct parser *p, struct view *v)
+{
+    const struct view_word *w = &view_words[v->kind];
+
+    if (w->of == OF_NONE)
+        return;
+    if (w->of == OF_REQUIRED)
+        want_word(p, "of");
+    else if (!accept_word(p, "of"))
+        return;
+    v->of = ARENA_NEW(p->arena, struct pattern);
+    *v->of = parse_pattern(p, w->names);
+}
+
+/* of-profile = [ "of" ] ("rank" | "thread") ranges ... */
+static void trace_profile(struct parser *p, struct query *q)
+{
+    int clause;
+
+    if (!accept_word(p, "of"))
+        return;
+    note(p, EXPECTED_KEYWORD, "rank");
+    note(p, EXPECTED_KEYWORD, "thread");
+    p->view = q->view.kind;
+    clause = is_word(peek(p, LEX_PLAIN), "rank") || is_word(&p->token, "ranks") ? CLAUSE_RANKS :
+             is_word(&p->token, "thread") || is_word(&p->token, "threads") ? CLAUSE_THREADS : -1;
+    if (clause < 0)
+        fail_here(p, NULL);
+    else
+        parse_clause(p, q);
+}
+
+/* trace = "trace" [ "depth" [ of-profile ] | "at" instant | "summary" | "imbalance" [ of ] ] */
+static void parse_trace(struct parser *p, struct query *q)
+{
+    struct view *v = &q->view;
+    struct token t;
+
+    for (int i = 0; i < VIEW_KINDS; i++)
+        if (strncmp(view_words[i].name, "trace ", 6) == 0)
+            note(p, EXPECTED_VIEW, view_words[i].name + 6);
+    if (ended(p))
+        return;
+    for (int i = 0; i < VIEW_KINDS; i++)
+        if (strncmp(view_words[i].name, "trace ", 6) == 0 && is_word(peek(p, LEX_PLAIN), view_words[i].name + 6))
+            v->kind = (enum view_kind)i;
+    if (v->kind == VIEW_TRACE)
+        return;
+    next(p);
+    t = *peek(p, LEX_PLAIN);
+    if (v->kind == VIEW_TRACE_AT)
+        v->at = parse_instant(p);
+    if (v->kind == VIEW_TRACE_DEPTH && t.kind == TOKEN_NUMBER && !ended(p))
+        fail(p, &t.place, "write trace level 3 for one level, trace depth of rank 0 for the levels of one profile",
+             "trace depth takes no number");
+    if (v->kind == VIEW_TRACE_DEPTH)
+        trace_profile(p, q);
+}
+
+/* explain = "explain" percent "of" expr */
+static void parse_explain(struct parser *p, struct view *v)
+{
+    struct token t = *peek(p, LEX_PLAIN);
+
+    v->share = parse_percent(p, "the share to explain");
+    if (v->share <= 0)
+        fail(p, &t.place, NULL, "the share to explain must be above 0%%");
+    want_word(p, "of");
+    v->expr = parse_expr(p);
+}
+
+/* view = VIEW [ of ] | trace | explain        in the spellings of words.c */
+bool parse_view(struct parser *p, struct query *q)
+{
+    struct token t = *peek(p, LEX_PLAIN);
+    const char *second;
+    int kind;
+
+    note_views(p);
+    kind = find_view(&t, &second);
+    if (kind < 0)
+        return false;
+    next(p);
+    if (second)
+        want_word(p, second);
+    q->view.kind = p->view = (enum view_kind)kind;
+    p->in_query = true;
+    if (kind == VIEW_TRACE)
+        parse_trace(p, q);
+    else if (kind == VIEW_EXPLAIN)
+        parse_explain(p, &q->view);
+    p->view = q->view.kind;
+    parse_of(p, &q->view);
+    q->view.place = since(p, &t.place);
+    return true;
+}

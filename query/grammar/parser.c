@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/grammar/parser.h"
+#include "common/str.h"
+#include "common/suggest.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <strings.h>
+
+/* ---- tokens ---- */
+
+const struct token *peek(struct parser *p, enum lex_mode mode)
+{
+    if (p->error) {
+        p->token = (struct token){.kind = TOKEN_END, .text = "", .place = p->last};
+        p->mode = mode;
+        return &p->token;
+    }
+    if (!p->peeked || p->mode != mode) {
+        p->after = p->lexer;
+        p->token = lex(&p->after, mode, p->arena);
+        p->mode = mode;
+        p->peeked = true;
+    }
+    return &p->token;
+}
+
+struct token peek_second(struct parser *p)
+{
+    struct lexer l;
+
+    peek(p, LEX_PLAIN);
+    if (p->error)
+        return p->token;
+    l = p->after;
+    return lex(&l, LEX_PLAIN, p->arena);
+}
+
+struct token next(struct parser *p)
+{
+    struct token t = p->token;
+
+    if (p->error)
+        return t;
+    p->lexer = p->after;
+    p->last = t.place;
+    p->peeked = false;
+    p->expected.len = 0;
+    return t;
+}
+
+void note(struct parser *p, enum expected_kind kind, const char *text)
+{
+    if (!p->error)
+        expected_add(&p->expected, (struct expected){.kind = kind, .text = text});
+}
+
+void note_pattern(struct parser *p, enum name_kind names)
+{
+    if (!p->error)
+        expected_add(&p->expected, (struct expected){.kind = EXPECTED_PATTERN, .names = names});
+}
+
+bool ended(struct parser *p)
+{
+    const struct token *t = peek(p, LEX_PLAIN);
+
+    note(p, EXPECTED_END, NULL);
+    if (t->kind == TOKEN_END)
+        return true;
+    if (p->parameter || p->parens)
+        return false;
+    return t->margin || is_mark(t, ";") || (p->options->prompt && (is_mark(t, "|") || is_mark(t, ">")));
+}
+
+bool is_word(const struct token *t, const char *word)
+{
+    return t->kind == TOKEN_WORD && strcasecmp(t->text, word) == 0;
+}
+
+bool is_mark(const struct token *t, const char *mark)
+{
+    return t->kind == TOKEN_MARK && strcmp(t->text, mark) == 0;
+}
+
+bool accept_word(struct parser *p, const char *word)
+{
+    note(p, EXPECTED_KEYWORD, word);
+    if (ended(p) || !is_word(peek(p, LEX_PLAIN), word))
+        return false;
+    next(p);
+    return true;
+}
+
+bool accept_mark(struct parser *p, const char *mark)
+{
+    note(p, EXPECTED_MARK, mark);
+    if (ended(p) || !is_mark(peek(p, LEX_PLAIN), mark))
+        return false;
+    next(p);
+    return true;
+}
+
+void want_word(struct parser *p, const char *word)
+{
+    note(p, EXPECTED_KEYWORD, word);
+    if (is_word(peek(p, LEX_PLAIN), word))
+        next(p);
+    else
+        fail_here(p, NULL);
+}
+
+void want_mark(struct parser *p, const char *mark)
+{
+    note(p, EXPECTED_MARK, mark);
+    if (is_mark(peek(p, LEX_PLAIN), mark))
+        next(p);
+    else
+        fail_here(p, NULL);
+}
+
+struct place since(const struct parser *p, const struct place *start)
+{
+    return place_join(start, &p->last);
+}
+
+/* ---- errors ---- */
+
+void fail(struct parser *p, const struct place *place, const char *advice, const char *fmt, ...)
+{
+    AUTO_STR struct str s = {0};
+    va_list ap;
+
+    if (p->error)
+        return;
+    va_start(ap, fmt);
+    str_vaddf(&s, fmt, ap);
+    va_end(ap);
+    p->error = place_error(place, advice, "%s", str_cstr(&s));
+}
+
+/* `did you mean "limit"? ` if a keyword that could stand here is near the word. */
+static void add_nearest(struct parser *p, const struct token *t, struct str *out)
+{
+    struct suggest near;
+
+    if (t->kind != TOKEN_WORD)
+        return;
+    suggest_init(&near, t->text, 1);
+    for (size_t i = 0; i < p->expected.len; i++)
+        if (p->expected.items[i].text && p->expected.items[i].kind != EXPECTED_MARK)
+            suggest_add(&near, p->expected.items[i].text);
+    if (near.count)
+        str_addf(out, "did you mean \"%s\"? ", near.best[0]);
+}
+
+static void add_item(const struct expected *e, struct str *out)
+{
+    str_addf(out, e->kind == EXPECTED_MARK ? "\"%s\"" : "%s", expected_text(e));
+}
+
+/* `here can stand: a, b or the end` */
+static void add_expected(struct parser *p, struct str *out)
+{
+    const struct expected_set *set = &p->expected;
+    const struct expected *last = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < set->len; i++)
+        if (set->items[i].kind == EXPECTED_END || !last || last->kind != EXPECTED_END)
+            last = &set->items[i];
+    for (size_t i = 0; i < set->len; i++)
+        if (&set->items[i] != last) {
+            str_add(out, n++ ? ", " : "here can stand: ");
+            add_item(&set->items[i], out);
+        }
+    if (last) {
+        str_add(out, n ? " or " : "here can stand: ");
+        add_item(last, out);
+    }
+}
+
+/* The token as it was typed, safe for a terminal and not too long. */
+static const char *shown(struct parser *p, const struct token *t)
+{
+    size_t n = t->place.length < 60 ? t->place.length : 60;
+    char *text = arena_strndup(p->arena, t->place.source->text + t->place.offset, n);
+
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            text[i] = '?';
+    return t->place.length > n ? arena_printf(p->arena, "%s...", text) : text;
+}
+
+static void fail_missing(struct parser *p, const char *first_advice, const char *what)
+{
+    AUTO_STR struct str advice = {0};
+    struct token t = *peek(p, p->mode);
+
+    if (p->error)
+        return;
+    str_add(&advice, first_advice);
+    add_nearest(p, &t, &advice);
+    add_expected(p, &advice);
+    p->error_at_end = t.kind == TOKEN_END && !p->parameter;
+    if (t.kind == TOKEN_BAD)
+        fail(p, &t.place, NULL, "%s", t.text);
+    else if (t.kind == TOKEN_END)
+        fail(p, &t.place, str_cstr(&advice), "%s is missing at the end", what ? what : "something");
+    else if (what)
+        fail(p, &t.place, str_cstr(&advice), "%s is missing before %s", what, shown(p, &t));
+    else
+        fail(p, &t.place, str_cstr(&advice), "%s cannot stand here", shown(p, &t));
+}
+
+void fail_here(struct parser *p, const char *what)
+{
+    fail_missing(p, "", what);
+}
+
+void fail_unknown(struct parser *p, const char *what)
+{
+    AUTO_STR struct str advice = {0};
+    struct token t = *peek(p, LEX_PLAIN);
+
+    if (t.kind != TOKEN_WORD) {
+        fail_here(p, NULL);
+        return;
+    }
+    add_nearest(p, &t, &advice);
+    add_expected(p, &advice);
+    fail(p, &t.place, str_cstr(&advice), "there is no %s \"%s\"", what, shown(p, &t));
+}
+
+void fail_operand(struct parser *p, const char *advice)
+{
+    fail_missing(p, advice, "an operand");
+}
+
+/* One hint of a kind in a script is enough. */
+void hint(struct parser *p, const struct place *place, const char *text)
+{
+    vec_foreach (h, &p->script->hints)
+        if (strcmp(h->text, text) == 0)
+            return;
+    list_push(p->arena, &p->script->hints, (struct hint){*place, text});
+}
+
+/* ---- parameters ---- */
+
+static const char *find_parameter(struct parser *p, const struct token *t)
+{
+    const struct parse_options *o = p->options;
+
+    for (size_t i = 0; i < o->parameter_count; i++)
+        if (strcmp(o->parameters[i].name, t->text) == 0) {
+            if (strpbrk(o->parameters[i].value, "\r\n"))
+                fail(p, &t->place, NULL, "the value of the parameter {{%s}} has more than one line", t->text);
+            return o->parameters[i].value;
+        }
+    if (t->value)
+        return t->value;
+    if (o->any_parameter)
+        return "1";
+    fail(p, &t->place, NULL, "the parameter {{%s}} has no value; give it one with -D %s=VALUE", t->text, t->text);
+    return "1";
+}
+
+bool enter_parameter(struct parser *p, struct parameter_state *state)
+{
+    struct token t = *peek(p, p->mode);
+    struct source *source;
+
+    if (t.kind != TOKEN_PARAMETER)
+        return false;
+    if (p->parameter) {
+        fail(p, &t.place, NULL, "the value of a parameter cannot hold another parameter");
+        return false;
+    }
+    const char *value = find_parameter(p, &t);
+
+    next(p);
+    source = ARENA_NEW(p->arena, struct source);
+    *source = (struct source){arena_printf(p->arena, "{{%s}}", t.text), arena_strdup(p->arena, value), strlen(value), 1};
+    *state = (struct parameter_state){p->lexer, p->last, p->parens, p->parameter};
+    if (p->error)
+        return true;
+    p->parameter = source;
+    p->lexer = lexer_start(source);
+    p->parens = 0;
+    return true;
+}
+
+void leave_parameter(struct parser *p, struct parameter_state *state)
+{
+    if (p->parameter && peek(p, LEX_PLAIN)->kind != TOKEN_END)
+        fail_here(p, NULL);
+    p->parameter = state->outer;
+    p->lexer = state->lexer;
+    p->last = state->place;
+    p->parens = state->parens;
+    p->peeked = false;
+    if (!p->error)
+        p->expected.len = 0;
+}
+
+const char *parameter_text(struct parser *p)
+{
+    struct token t = *peek(p, p->mode);
+    const char *value = arena_strdup(p->arena, find_parameter(p, &t));
+
+    next(p);
+    return value;
+}

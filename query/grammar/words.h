@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The words of the query language: one row a thing. The parser, error messages, completion, `help` and the manual read these
+ * tables, so a word added here is known everywhere.
+ *
+ * Tables indexed by an enum of ast.h have a row for every value, in order. Names are in lower case; a name of two words has one
+ * space. `usage` is the syntax as help shows it, `summary` one line without a full stop.
+ */
+#ifndef HQ_QUERY_GRAMMAR_WORDS_H
+#define HQ_QUERY_GRAMMAR_WORDS_H
+
+#include "query/grammar/ast.h"
+
+/* Whether a view takes `of PATTERN`. */
+enum of_need { OF_NONE, OF_OPTIONAL, OF_REQUIRED };
+
+/* What names a pattern is matched with, for completion and for the nearest names. */
+enum name_kind { NAMES_PROCEDURE, NAMES_FILE, NAMES_MODULE, NAMES_ANY };
+
+struct view_word {
+    const char *name;
+    const char *others[3];      /* other spellings, NULL at the end */
+    enum of_need of;
+    enum name_kind names;       /* what `of` looks up first */
+    const char *usage, *summary;
+    bool nested;                /* rows have children: depth, flatten */
+    const char *bare;           /* why the view takes none of the clauses about costs; NULL if it takes them */
+};
+
+struct clause_word {
+    const char *name;
+    const char *other;          /* another spelling, or NULL */
+    const char *usage, *summary;
+    bool repeats;               /* may be given several times */
+    uint32_t views;             /* bit per enum view_kind: has a meaning there */
+    const char *why_not;        /* completes "it has no meaning for `procedures`: " */
+};
+
+struct statement_word {
+    const char *name, *other, *usage, *summary;
+};
+
+struct function_word {
+    const char *name;
+    unsigned min_args, max_args;
+    bool statistic;             /* with one argument: over profiles */
+    const char *usage, *summary;
+};
+
+struct attribute_word { const char *name, *summary; };
+
+struct setting_word {
+    const char *name, *other;
+    bool on;                    /* what it is at the start */
+    const char *summary;
+};
+
+extern const struct view_word view_words[VIEW_KINDS];
+extern const struct clause_word clause_words[CLAUSE_KINDS];
+extern const struct statement_word statement_words[STATEMENT_KINDS];    /* name NULL: query and wrong */
+extern const struct function_word function_words[FUNCTION_KINDS];
+extern const struct attribute_word attribute_words[ATTRIBUTE_KINDS];
+extern const struct setting_word setting_words[SETTING_KINDS];
+
+/* True if the clause has a meaning for the view; else *why (may be NULL) is the reason, a clause of a sentence. */
+bool clause_allowed(enum view_kind view, enum clause_kind clause, const char **why);
+
+/* `+`, `and`, ... */
+const char *operator_text(enum operator op);
+
+/* Case-insensitive lookup in a table; the number of the row, or -1. Words of two parts are given with one space. */
+int find_function(const char *name);
+int find_attribute(const char *name);
+int find_setting(const char *name);
+
+#endif
