@@ -2,7 +2,7 @@
 #include "preload/modules.h"
 
 #include "preload/file.h"
-#include "preload/memory.h"
+#include "preload/heap.h"
 #include "preload/raw.h"
 
 #include <dlfcn.h>
@@ -88,9 +88,9 @@ static const char *absolute_path(const struct module *module, const char *name)
     if (module->flags & HQM_MODULE_VDSO)
         return "[vdso]";
     if (name[0] == '/')
-        return memory_copy_string(name);
+        return heap_copy_string(name);
     if (atomic_flag_test_and_set(&busy))
-        return memory_copy_string(name);
+        return heap_copy_string(name);
     if (module->flags & HQM_MODULE_MAIN) {
         bytes = raw_syscall(SYS_readlink, (long)"/proc/self/exe", (long)path, 4096, 0, 0, 0);
         if (bytes > 0)
@@ -102,7 +102,7 @@ static const char *absolute_path(const struct module *module, const char *name)
             strcpy(path + bytes, name);
         }
     }
-    copy = memory_copy_string(bytes > 0 ? path : name);
+    copy = heap_copy_string(bytes > 0 ? path : name);
     atomic_flag_clear(&busy);
     return copy;
 }
@@ -186,7 +186,7 @@ static uint32_t flags_of(const struct link_map *map, uint64_t start)
 static uint32_t note(const struct dl_find_object *found)
 {
     const struct link_map *map = found->dlfo_link_map;
-    struct module *module = memory_take(sizeof *module);
+    struct module *module = heap_take(sizeof *module);
 
     if (!module)
         return 0;

@@ -3,6 +3,7 @@
 
 #include "preload/export.h"
 #include "preload/raw.h"
+#include "preload/signals.h"
 #include "preload/sources/source.h"
 
 #include <pthread.h>
@@ -100,6 +101,7 @@ static void begin(void)
     self.start_us = file_now_us();
     self.alive = true;
     self.busy = 0;
+    signal_unblock();
     sources_start();
 }
 

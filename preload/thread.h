@@ -17,6 +17,7 @@
 struct thread {
     bool alive;                         /* measured: between thread_begin and thread_end */
     volatile int busy;
+    volatile bool interrupted;          /* our signal alone has ended a system call early (signals.h) */
     uint32_t number, creator, creator_lane, creator_node;
     uint64_t start_us;
     uint64_t stack_low, stack_high;

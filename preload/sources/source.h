@@ -32,9 +32,6 @@ const struct source *sources_of_event(int event);
 void sources_start(void);
 void sources_stop(void);
 
-/* The signal of the timers, which is kept from the program (signal.c). */
-int sources_timer_signal(void);
-
 extern const struct source source_cputime, source_realtime;
 
 #endif

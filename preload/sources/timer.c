@@ -5,9 +5,9 @@
  * The kernel checks CPU clocks at its own tick (often 250 times a second); what a faster timer misses comes as the overrun
  * count, which becomes weight, so no time is lost. The timers belong to the process image: exec and fork end them.
  */
-#include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/raw.h"
+#include "preload/signals.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 
@@ -15,27 +15,31 @@
 
 enum { MAGIC = 0x68710000 };    /* in the value of our signals, to tell them from others of the same number */
 
-int sources_timer_signal(void)
-{
-    return SIGRTMAX - 3;
-}
+#define TIMER_SIGNAL (SIGRTMAX - 3)
 
 static void on_timer(int number, siginfo_t *info, void *context)
 {
     int event = info->si_value.sival_int - MAGIC;
 
-    (void)number;
-    if (info->si_code == SI_TIMER && event >= 0 && event < options.events)
-        sample(event, 1u + (unsigned)info->si_overrun, context);
+    if (info->si_code != SI_TIMER || event < 0 || event >= options.events) {
+        signal_foreign(number, info, context);
+        return;
+    }
+    sample(event, 1u + (unsigned)info->si_overrun, context);
+    signal_note_interruption(context);
 }
 
-static bool prepare(int event, const struct event_request *request)
+static bool prepare_cputime(int event, const struct event_request *request)
 {
-    struct sigaction action = { .sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
-
     (void)event, (void)request;
-    sigfillset(&action.sa_mask);
-    REAL(sigaction)(sources_timer_signal(), &action, NULL);
+    signal_take(TIMER_SIGNAL, on_timer, false);
+    return true;
+}
+
+static bool prepare_realtime(int event, const struct event_request *request)
+{
+    (void)event, (void)request;
+    signal_take(TIMER_SIGNAL, on_timer, true);
     return true;
 }
 
@@ -48,7 +52,7 @@ static bool start(int event, clockid_t clock)
 
     memset(&notify, 0, sizeof notify);
     notify.sigev_notify = SIGEV_THREAD_ID;
-    notify.sigev_signo = sources_timer_signal();
+    notify.sigev_signo = TIMER_SIGNAL;
     notify.sigev_value.sival_int = MAGIC + event;
     notify._sigev_un._tid = raw_gettid();
     if (raw_syscall(SYS_timer_create, clock, (long)&notify, (long)&id, 0, 0, 0) < 0)
@@ -81,10 +85,10 @@ static void stop(int event)
 
 const struct source source_cputime = {
     .name = "CPUTIME", .description = "CPU time of the thread", .dimension = HQM_DIM_SECONDS, .flags = HQM_EVENT_SAMPLED,
-    .scale = 1e-9, .prepare = prepare, .start = start_cputime, .stop = stop,
+    .scale = 1e-9, .prepare = prepare_cputime, .start = start_cputime, .stop = stop,
 };
 
 const struct source source_realtime = {
     .name = "REALTIME", .description = "elapsed time of the thread", .dimension = HQM_DIM_SECONDS, .flags = HQM_EVENT_SAMPLED,
-    .scale = 1e-9, .prepare = prepare, .start = start_realtime, .stop = stop,
+    .scale = 1e-9, .prepare = prepare_realtime, .start = start_realtime, .stop = stop,
 };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Permanent memory for the collector itself, safe in signal handlers: from fresh pages, by atomic addition, never freed. */
-#ifndef HQ_PRELOAD_MEMORY_H
-#define HQ_PRELOAD_MEMORY_H
+#ifndef HQ_PRELOAD_HEAP_H
+#define HQ_PRELOAD_HEAP_H
 
 #include <stddef.h>
 
 /* Zeroed, aligned to 16; NULL if the system has no more. */
-void *memory_take(size_t bytes);
+void *heap_take(size_t bytes);
 
-char *memory_copy_string(const char *text);
+char *heap_copy_string(const char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "preload/memory.h"
+#include "preload/heap.h"
 
 #include "preload/raw.h"
 
@@ -22,7 +22,7 @@ static struct block *new_block(size_t bytes)
     return block;
 }
 
-void *memory_take(size_t bytes)
+void *heap_take(size_t bytes)
 {
     struct block *block = atomic_load(&current);
     size_t at;
@@ -42,10 +42,10 @@ void *memory_take(size_t bytes)
     return (char *)block + at;
 }
 
-char *memory_copy_string(const char *text)
+char *heap_copy_string(const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    char *copy = memory_take(bytes);
+    char *copy = heap_take(bytes);
 
     return copy ? memcpy(copy, text, bytes) : NULL;
 }

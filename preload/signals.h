@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Keeping the collector's signals out of the program's hands, and the program's system calls out of the collector's.
+ *
+ * A signal of ours is never blocked, waited for, or given another handler by the program: it sees a signal number that does
+ * nothing. What it sets up for that number is remembered, and signals that are not ours are handed to it.
+ */
+#ifndef HQ_PRELOAD_SIGNALS_H
+#define HQ_PRELOAD_SIGNALS_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <ucontext.h>
+
+/* Takes a signal number for the collector; call it before threads exist. `interrupts`: it can end a system call early. */
+void signal_take(int number, void (*handler)(int, siginfo_t *, void *), bool interrupts);
+
+/* Unblocks them in this thread, whatever mask it inherited. */
+void signal_unblock(void);
+
+/* The set without our signals, in `copy` if that makes a difference. */
+const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy);
+
+/* A signal with one of our numbers that we did not send. In a signal handler. */
+void signal_foreign(int number, siginfo_t *info, void *context);
+
+/* At the end of our handler: if it alone has ended a system call early, notes that for the wrapper of that call. */
+void signal_note_interruption(const ucontext_t *context);
+
+/*
+ * In a wrapper of a call that fails with EINTR whatever SA_RESTART says:
+ *
+ *     do { INTERRUPTIBLE_CALL } while (result < 0 && interrupted_by_us());
+ *
+ * with interruption_clear() before the call. False at once if no event samples by elapsed time. errno must be that of the call.
+ */
+bool interrupted_by_us(void);
+void interruption_clear(void);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that wait for time or for a signal, and end with EINTR when a handler has run: with sampling by elapsed time they go on for
+ * the time that is left. Under CPUTIME nothing interrupts them, and the wrappers only pass through.
+ */
+#include "preload/deadline.h"
+#include "preload/export.h"
+#include "preload/signals.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <threads.h>
+#include <unistd.h>
+
+EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request, struct timespec *rest)
+{
+    struct timespec left = flags & TIMER_ABSTIME ? (struct timespec){ 0, 0 } : *request;
+    int error;
+
+    for (;;) {
+        interruption_clear();
+        error = REAL(clock_nanosleep)(clock, flags, flags & TIMER_ABSTIME ? request : &left, flags & TIMER_ABSTIME ? NULL : &left);
+        errno = error == EINTR ? EINTR : errno;
+        if (error != EINTR || !interrupted_by_us())
+            break;
+    }
+    if (rest && error == EINTR && !(flags & TIMER_ABSTIME))
+        *rest = left;
+    return error;
+}
+
+EXPORT int nanosleep(const struct timespec *request, struct timespec *rest)
+{
+    struct timespec left = *request;
+    int result;
+
+    do {
+        interruption_clear();
+        result = REAL(nanosleep)(&left, &left);
+    } while (result < 0 && interrupted_by_us());
+    if (rest && result < 0 && errno == EINTR)
+        *rest = left;
+    return result;
+}
+
+EXPORT int thrd_sleep(const struct timespec *request, struct timespec *rest)
+{
+    int error = clock_nanosleep(CLOCK_REALTIME, 0, request, rest);
+
+    return error == 0 ? 0 : error == EINTR ? -1 : -2;
+}
+
+EXPORT int usleep(useconds_t microseconds)
+{
+    struct timespec request = { microseconds / 1000000, (long)(microseconds % 1000000) * 1000 };
+
+    return nanosleep(&request, NULL);
+}
+
+/* Returns the seconds that were not slept, rounded to the nearest as glibc does. */
+EXPORT unsigned sleep(unsigned seconds)
+{
+    struct timespec request = { (time_t)seconds, 0 };
+    int before = errno;
+
+    if (nanosleep(&request, &request) < 0)
+        return (unsigned)request.tv_sec + (request.tv_nsec >= 500000000);
+    errno = before;
+    return 0;
+}
+
+EXPORT int pause(void)
+{
+    int result;
+
+    do {
+        interruption_clear();
+        result = REAL(pause)();
+    } while (result < 0 && interrupted_by_us());
+    return result;
+}
+
+EXPORT int sigsuspend(const sigset_t *mask)
+{
+    int result;
+
+    do {
+        interruption_clear();
+        result = REAL(sigsuspend)(mask);
+    } while (result < 0 && interrupted_by_us());
+    return result;
+}
+
+EXPORT int sem_wait(sem_t *semaphore)
+{
+    int result;
+
+    do {
+        interruption_clear();
+        result = REAL(sem_wait)(semaphore);
+    } while (result < 0 && interrupted_by_us());
+    return result;
+}
+
+/* The limit is a point in time: the call is simply made again. */
+EXPORT int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict limit)
+{
+    int result;
+
+    do {
+        interruption_clear();
+        result = REAL(sem_timedwait)(semaphore, limit);
+    } while (result < 0 && interrupted_by_us());
+    return result;
+}
+
+EXPORT int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict limit)
+{
+    int result;
+
+    do {
+        interruption_clear();
+        result = REAL(sem_clockwait)(semaphore, clock, limit);
+    } while (result < 0 && interrupted_by_us());
+    return result;
+}
+
+EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict timeout)
+{
+    int64_t deadline = timeout ? deadline_after(timeout) : 0;
+    struct timespec rest = timeout ? *timeout : (struct timespec){ 0, 0 };
+    sigset_t copy;
+    int result;
+
+    set = signal_without_ours(set, &copy);
+    do {
+        interruption_clear();
+        result = REAL(sigtimedwait)(set, info, timeout ? &rest : NULL);
+        if (timeout)
+            rest = deadline_rest(deadline);
+    } while (result < 0 && interrupted_by_us());
+    return result;
+}

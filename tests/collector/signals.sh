@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that use signals in every way keep working and are sampled all the same.
+. tests/collector/lib.sh
+
+# 0.4 s of CPU at 200/s are 80 periods; a quarter may go to start and end.
+for way in block block-thread reset ignore wait signalfd profile timer realtime jump handler altstack; do
+    record -e CPUTIME@200/s -- "$PROGRAMS/signals" $way
+    check "signals $way runs as without" [ "$status:$(cat "$TMP/out")" = 0:ok ]
+    check "signals $way is measured" holds "$(value "sum CPUTIME") > 0.3e9"
+    check "signals $way has full paths" full 97
+    check "signals $way leaves sound files" sound
+done
+record -e REALTIME@1000/s -- "$PROGRAMS/signals" jump
+check "handlers that jump, sampled by elapsed time" [ "$(cat "$TMP/out")" = ok ]
+
+for event in CPUTIME@1000/s REALTIME@1000/s; do
+    record -e $event -- "$PROGRAMS/interrupts"
+    check "nothing is interrupted by $event" [ "$status:$(cat "$TMP/out")" = 0: ]
+    record -e $event -- "$PROGRAMS/interrupts" own
+    check "the program's signals interrupt under $event" [ "$status:$(cat "$TMP/out")" = 0: ]
+done
+cat "$TMP/out"
+record -e REALTIME@200/s -- perl -e 'my $t = time; sleep 2; exit(time - $t >= 2 ? 0 : 1)'
+check "perl sleeps as long as it wants" [ $status = 0 ]
+finish
