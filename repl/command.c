@@ -3,6 +3,9 @@
 #include "common/file.h"
 #include "common/progress.h"
 #include "common/suggest.h"
+#include "repl/help.h"
+#include "repl/manual.h"
+#include "repl/shells.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,6 +145,17 @@ static struct hq_error *unknown(const struct command *const *table, const char *
     return hq_error_new(HQ_USAGE, "%s", text.s);
 }
 
+/* Whether a command is near enough to be what was meant. */
+static bool suggested(const struct command *const *table, const char *word)
+{
+    struct suggest near;
+
+    suggest_init(&near, word, 1);
+    for (; *table; table++)
+        suggest_add(&near, (*table)->cmd.name);
+    return near.count;
+}
+
 /* A word that can only be meant as a database, whether it is there or not. */
 static bool looks_like_path(const char *word)
 {
@@ -151,10 +165,39 @@ static bool looks_like_path(const char *word)
 static int help(const struct command *const *table, int argc, char **argv)
 {
     const struct command *c = argc ? find(table, argv[0]) : NULL;
+    AUTO_STR struct str text = {0}, word = {0};
 
     if (!argc)
         return help_overview(table);
-    return c ? help_command(c) : command_fail("help", unknown(table, argv[0]));
+    if (c)
+        return help_command(c);
+    for (int i = 0; i < argc; i++)
+        str_addf(&word, "%s%s", i ? " " : "", argv[i]);
+    /* A word of the query language; the complaint knows the commands too. */
+    struct hq_error *error = help_word(word.s, &text);
+
+    if (!error)
+        return print_text(&text);
+    if (suggested(table, argv[0])) {
+        hq_error_free(error);
+        error = unknown(table, argv[0]);
+    }
+    return command_fail("help", error);
+}
+
+/* What `make install` asks for: the manual pages and completion scripts. */
+static int generate(const struct command *const *table, const char *what, const char *which)
+{
+    AUTO_STR struct str text = {0};
+    struct hq_error *error = NULL;
+
+    if (!strcmp(what, "--completion"))
+        error = shell_completion(table, which ? which : "", &text);
+    else if (which)
+        error = manual_page(table, which, &text);
+    else
+        manual_list(table, &text);
+    return error ? command_fail("", error) : print_text(&text);
 }
 
 int command_main(const struct command *const *table, int argc, char **argv)
@@ -173,6 +216,8 @@ int command_main(const struct command *const *table, int argc, char **argv)
         puts("hq " HQ_VERSION);
         return fflush(stdout) ? HQ_DATA : HQ_OK;
     }
+    if (!strcmp(word, "--manual") || !strcmp(word, "--completion"))
+        return generate(table, word, argv[2]);
     const struct command *c = find(table, word);
 
     if (c)

@@ -8,11 +8,11 @@
  *     run COMMAND           starts it, by a shell, on a new terminal
  *     wait TEXT             until the program has written TEXT (after what earlier `wait`s matched)
  *     absent TEXT           TEXT is not in what the last `wait` passed over
- *     type TEXT             as keys: \r \n \t \e \\ and \xHH
+ *     type TEXT             as keys
  *     hangup                closes the terminal
  *     exit N                the program ends with status N (128 + N by signal N)
  *
- * Matching sees the output without carriage returns and escape sequences. Nothing sleeps: `wait` and `exit` look
+ * TEXT may hold \r \n \t \e \\ and \xHH. Matching sees the output without carriage returns and escape sequences. Nothing sleeps: `wait` and `exit` look
  * until the text comes, or the program ends, or LIMIT seconds pass. The last line is `N passed, N failed`.
  */
 #include <ctype.h>
@@ -124,7 +124,11 @@ static void start(struct terminal *t, const char *command)
     feed(t, "", 0);
     t->pid = forkpty(&t->fd, NULL, NULL, &t->size);
     if (t->pid == 0) {
-        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        char *line;
+
+        /* In place of the shell, which would take the keyboard's signals too. */
+        if (asprintf(&line, "exec %s", command) > 0)
+            execl("/bin/sh", "sh", "-c", line, (char *)NULL);
         _exit(127);
     }
 }
@@ -196,10 +200,10 @@ static void check(bool good, const char *where, int line, const char *step, cons
 
 static bool step(struct terminal *t, const char *word, char *rest)
 {
-    if (!strcmp(word, "wait"))
-        return wait_text(t, rest);
-    if (!strcmp(word, "absent"))
-        return absent(t, rest);
+    if (!strcmp(word, "wait") || !strcmp(word, "absent")) {
+        rest[keys(rest)] = '\0';
+        return *word == 'w' ? wait_text(t, rest) : absent(t, rest);
+    }
     if (!strcmp(word, "exit"))
         return t->pid > 0 && end(t) == atoi(rest);
     if (!strcmp(word, "run"))

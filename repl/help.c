@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/help.h"
+#include "common/opt.h"
+#include "common/suggest.h"
+#include "query/grammar/words.h"
+#include "query/output.h"
+#include "repl/topics.h"
+#include <string.h>
+#include <strings.h>
+
+enum { WIDTH = 100, COLUMN = 20 };
+
+/* ---- one word as the tables know it ---- */
+
+struct entry {
+    const char *what;           /* view, clause ... */
+    const char *name, *other;
+    const char *usage, *summary;
+    int view, clause;           /* their number, or -1 */
+};
+
+typedef void each_entry(void *arg, const struct entry *e);
+
+static void each_view(each_entry *each, void *arg)
+{
+    for (int i = 0; i < VIEW_KINDS; i++) {
+        const struct view_word *v = &view_words[i];
+
+        each(arg, &(struct entry){"view", v->name, v->others[0], v->usage, v->summary, i, -1});
+    }
+}
+
+static void each_clause(each_entry *each, void *arg)
+{
+    for (int i = 0; i < CLAUSE_KINDS; i++) {
+        const struct clause_word *c = &clause_words[i];
+
+        each(arg, &(struct entry){"clause", c->name, c->other, c->usage, c->summary, -1, i});
+    }
+}
+
+static void each_statement(each_entry *each, void *arg)
+{
+    for (int i = 0; i < STATEMENT_KINDS; i++) {
+        const struct statement_word *w = &statement_words[i];
+
+        if (w->name)
+            each(arg, &(struct entry){"statement", w->name, w->other, w->usage, w->summary, -1, -1});
+    }
+}
+
+static void each_function(each_entry *each, void *arg)
+{
+    for (int i = 0; i < FUNCTION_KINDS; i++) {
+        const struct function_word *w = &function_words[i];
+
+        each(arg, &(struct entry){"function", w->name, NULL, w->usage, w->summary, -1, -1});
+    }
+}
+
+static void each_attribute(each_entry *each, void *arg)
+{
+    for (int i = 0; i < ATTRIBUTE_KINDS; i++)
+        each(arg, &(struct entry){"attribute", attribute_words[i].name, NULL, attribute_words[i].name,
+                                  attribute_words[i].summary, -1, -1});
+}
+
+static void each_setting(each_entry *each, void *arg)
+{
+    for (int i = 0; i < SETTING_KINDS; i++) {
+        AUTO_STR struct str usage = {0};
+
+        str_addf(&usage, "set %s on|off", setting_words[i].name);
+        each(arg, &(struct entry){"setting", setting_words[i].name, setting_words[i].other, usage.s,
+                                  setting_words[i].summary, -1, -1});
+    }
+}
+
+static void each_format(each_entry *each, void *arg)
+{
+    for (const struct output_format *f = output_formats; f->name; f++) {
+        AUTO_STR struct str usage = {0};
+
+        str_addf(&usage, "as %s [to FILE]", f->name);
+        each(arg, &(struct entry){"format", f->name, NULL, usage.s, f->summary, -1, -1});
+    }
+}
+
+static const struct section {
+    const char *title;
+    void (*each)(each_entry *each, void *arg);
+} sections[] = {
+    {"views", each_view}, {"clauses", each_clause}, {"statements", each_statement}, {"settings", each_setting},
+    {"functions", each_function}, {"attributes", each_attribute}, {"formats", each_format},
+};
+enum { SECTIONS = sizeof sections / sizeof sections[0] };
+
+/* ---- help WORD ---- */
+
+struct search {
+    const char *word;
+    struct str *out;
+    bool found;
+};
+
+static void add_line(struct str *out, const char *left, const char *right)
+{
+    str_addf(out, "  %-*s", COLUMN - 2, left);
+    if (strlen(left) > COLUMN - 3) {
+        str_addc(out, '\n');
+        str_repeat(out, ' ', COLUMN);
+    }
+    opt_wrap(out, right, COLUMN, COLUMN, WIDTH);
+    str_addc(out, '\n');
+}
+
+/* The clauses that a view takes, or the views that take a clause. */
+static void add_related(struct str *out, const struct entry *e)
+{
+    AUTO_STR struct str list = {0};
+
+    for (int i = 0; e->view >= 0 && i < CLAUSE_KINDS; i++)
+        if (clause_allowed(e->view, i, NULL))
+            str_addf(&list, "%s%s", list.len ? ", " : "takes ", clause_words[i].name);
+    for (int i = 0; e->clause >= 0 && i < VIEW_KINDS; i++)
+        if (clause_allowed(i, e->clause, NULL))
+            str_addf(&list, "%s%s", list.len ? ", " : "for ", view_words[i].name);
+    if (!list.len)
+        return;
+    str_add(out, "  ");
+    opt_wrap(out, list.s, 2, 2, WIDTH);
+    str_addc(out, '\n');
+}
+
+static void tell(void *arg, const struct entry *e)
+{
+    struct search *s = arg;
+
+    if (strcasecmp(e->name, s->word) && (!e->other || strcasecmp(e->other, s->word)))
+        return;
+    str_addf(s->out, "%s%s   (%s)\n  ", s->found ? "\n" : "", e->usage, e->what);
+    opt_wrap(s->out, e->summary, 2, 2, WIDTH);
+    str_addc(s->out, '\n');
+    add_related(s->out, e);
+    s->found = true;
+}
+
+static void list(void *arg, const struct entry *e)
+{
+    add_line(arg, e->usage, e->summary);
+}
+
+/* ---- all words ---- */
+
+struct visitor { void (*each)(void *arg, const char *word); void *arg; };
+
+static void visit(void *arg, const struct entry *e)
+{
+    struct visitor *v = arg;
+
+    v->each(v->arg, e->name);
+    if (e->other)
+        v->each(v->arg, e->other);
+}
+
+void help_each(void (*each)(void *arg, const char *word), void *arg)
+{
+    struct visitor v = {each, arg};
+
+    for (int i = 0; i < SECTIONS; i++)
+        sections[i].each(visit, &v);
+    for (int i = 0; i < SECTIONS; i++)
+        each(arg, sections[i].title);
+    for (const struct topic *t = topics; t->name; t++)
+        each(arg, t->name);
+}
+
+static void suggest(void *arg, const char *word)
+{
+    suggest_add(arg, word);
+}
+
+static struct hq_error *unknown_word(const char *word)
+{
+    AUTO_STR struct str text = {0};
+    struct suggest near;
+
+    suggest_init(&near, word, 3);
+    help_each(suggest, &near);
+    suggest_text(&near, &text);
+    return hq_error_new(HQ_USAGE, "there is no help for `%s`%s", word,
+                        text.len ? text.s : "; `help` alone lists what there is");
+}
+
+/* ---- the overview ---- */
+
+static void add_name(void *arg, const struct entry *e)
+{
+    struct str *names = arg;
+
+    str_addf(names, "%s%s", names->len ? ", " : "", e->name);
+}
+
+static void overview(struct str *out)
+{
+    str_add(out, "A question is a view, then clauses in any order:\n\n"
+                 "  hot path                              follow the cost from the top down\n"
+                 "  procedures limit 10                   the ten that cost most\n"
+                 "  callers of MPI_Wait where cputime > 1%\n"
+                 "  tree of \"solve*\" depth 4 as json to solve.json\n\nviews:\n");
+    each_view(list, out);
+    for (int i = 1; i < SECTIONS; i++) {
+        AUTO_STR struct str names = {0};
+
+        sections[i].each(add_name, &names);
+        str_addf(out, "\n%s:\n  ", sections[i].title);
+        opt_wrap(out, names.s, 2, 2, WIDTH);
+        str_addc(out, '\n');
+    }
+    str_add(out, "\ntopics:\n");
+    for (const struct topic *t = topics; t->name; t++)
+        add_line(out, t->name, t->summary);
+    str_add(out, "\n`help WORD` explains any of these words, `help clauses` a whole list. At the prompt Tab completes, and ?\n"
+                 "after any beginning lists what may stand there. Ctrl-D leaves.\n");
+}
+
+struct hq_error *help_word(const char *word, struct str *out)
+{
+    struct search s = {word, out, false};
+
+    if (!word) {
+        overview(out);
+        return NULL;
+    }
+    for (int i = 0; i < SECTIONS; i++)
+        if (!strcasecmp(sections[i].title, word)) {
+            sections[i].each(list, out);
+            s.found = true;
+        }
+    for (int i = 0; i < SECTIONS; i++)
+        sections[i].each(tell, &s);
+    for (const struct topic *t = topics; t->name; t++)
+        if (!strcasecmp(t->name, word)) {
+            str_addf(out, "%s%s", s.found ? "\n" : "", t->text);
+            s.found = true;
+        }
+    return s.found ? NULL : unknown_word(word);
+}

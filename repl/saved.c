@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/saved.h"
+#include "common/arena.h"
+#include "common/file.h"
+#include "common/suggest.h"
+#include "common/vec.h"
+#include <dirent.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char suffix[] = ".hq";
+
+struct directories { char **data; size_t len, cap; };
+
+/* Where the queries that come with hq are; NULL unless the directory is there. */
+static char *shipped(void)
+{
+    char program[4096];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+
+    if (n <= 0)
+        return NULL;
+    program[n] = '\0';
+    AUTO_FREE char *here = file_dirname(program);
+    static const char *const places[] = {"examples/queries", "../examples/queries", "../share/hq/queries"};
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        AUTO_FREE char *path = file_join(here, places[i]);
+
+        if (file_is_dir(path))
+            return MEM_STEAL(path);
+    }
+    return NULL;
+}
+
+static void directories(struct directories *d)
+{
+    AUTO_FREE char *own = getenv("HQ_QUERIES") ? xstrdup(getenv("HQ_QUERIES")) : NULL;
+    AUTO_FREE char *config = file_config_dir();
+    char *state = NULL, *with_hq = shipped();
+
+    for (char *p = own ? strtok_r(own, ":", &state) : NULL; p; p = strtok_r(NULL, ":", &state))
+        vec_push(d, xstrdup(p));
+    vec_push(d, xstrdup("queries"));
+    if (config)
+        vec_push(d, file_join(config, "queries"));
+    if (with_hq)
+        vec_push(d, with_hq);
+}
+
+static void directories_deinit(struct directories *d)
+{
+    vec_foreach (p, d)
+        free(*p);
+    vec_deinit(d);
+}
+
+static int is_query(const struct dirent *e)
+{
+    size_t n = strlen(e->d_name);
+
+    return n > strlen(suffix) && !strcmp(e->d_name + n - strlen(suffix), suffix);
+}
+
+void saved_each(void (*each)(void *arg, const char *name, const char *path), void *arg)
+{
+    AUTO(directories_deinit) struct directories all = {0};
+
+    directories(&all);
+    vec_foreach (dir, &all) {
+        struct dirent **entries;
+        int n = scandir(*dir, &entries, is_query, alphasort);
+
+        for (int i = 0; i < n; i++) {
+            AUTO_FREE char *path = file_join(*dir, entries[i]->d_name);
+            AUTO_FREE char *name = xstrndup(entries[i]->d_name, strlen(entries[i]->d_name) - strlen(suffix));
+
+            each(arg, name, path);
+            free(entries[i]);
+        }
+        if (n >= 0)
+            free(entries);
+    }
+}
+
+struct search { const char *name; char *path; struct suggest near; struct arena arena; };
+
+static void look(void *arg, const char *name, const char *path)
+{
+    struct search *s = arg;
+
+    suggest_add(&s->near, arena_strdup(&s->arena, name));
+    if (!s->path && !strcmp(name, s->name))
+        s->path = xstrdup(path);
+}
+
+struct hq_error *saved_find(const char *name, char **path)
+{
+    struct search s = {.name = name};
+    struct hq_error *error = NULL;
+
+    suggest_init(&s.near, name, 3);
+    saved_each(look, &s);
+    if (!s.path) {
+        AUTO_STR struct str text = {0};
+
+        suggest_text(&s.near, &text);
+        error = hq_error_new(HQ_USAGE, "there is no saved query `%s`%s", name, str_cstr(&text));
+    }
+    *path = s.path;
+    arena_deinit(&s.arena);
+    return error;
+}
+
+bool saved_exists(const char *name)
+{
+    AUTO_FREE char *path = NULL;
+    struct hq_error *error = saved_find(name, &path);
+
+    hq_error_free(error);
+    return !error;
+}
+
+char *saved_summary(const char *path)
+{
+    AUTO_STR struct str text = {0};
+    struct hq_error *error = file_read(path, &text, 1 << 20);
+
+    hq_error_free(error);
+    if (error || strncmp(str_cstr(&text), "-- ", 3))
+        return NULL;
+    return xstrndup(text.s + 3, strcspn(text.s + 3, "\n"));
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/shells.h"
+#include <stdbool.h>
+#include <string.h>
+
+/* ---- bash ---- */
+
+static void bash_options(struct str *out, const struct opt_command *c)
+{
+    str_addf(out, "    %s) options='--help", c->name);
+    for (const struct opt *o = opt_next(c, NULL); o; o = opt_next(c, o)) {
+        if (o->hidden)
+            continue;
+        if (o->letter)
+            str_addf(out, " -%c", o->letter);
+        str_addf(out, " --%s", o->name);
+        if (o->negatable)
+            str_addf(out, " --no-%s", o->name);
+    }
+    str_add(out, "' ;;\n");
+}
+
+/* After an option with a list of values: those. */
+static void bash_choices(struct str *out, const struct opt_command *c)
+{
+    for (const struct opt *o = opt_next(c, NULL); o; o = opt_next(c, o)) {
+        if (!o->choices || o->hidden)
+            continue;
+        str_addf(out, "    %s:--%s", c->name, o->name);
+        if (o->letter)
+            str_addf(out, "|%s:-%c", c->name, o->letter);
+        str_add(out, ") COMPREPLY=($(compgen -W '");
+        for (const char *const *choice = o->choices; *choice; choice++)
+            str_addf(out, "%s%s", choice == o->choices ? "" : " ", *choice);
+        str_add(out, "' -- \"$word\")); return ;;\n");
+    }
+}
+
+static void bash(struct str *out, const struct command *const *table)
+{
+    str_add(out, "# bash completion for hq, written by `hq --completion bash`\n"
+                 "_hq() {\n"
+                 "    local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]} options=\n"
+                 "    local commands='help");
+    for (const struct command *const *c = table; *c; c++)
+        str_addf(out, " %s", (*c)->cmd.name);
+    str_add(out, "'\n"
+                 "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+                 "        COMPREPLY=($(compgen -W \"$commands --help --version\" -- \"$word\") $(compgen -d -- \"$word\"))\n"
+                 "        return\n"
+                 "    fi\n"
+                 "    case \" $commands \" in *\" $command \"*) ;; *) command=query ;; esac\n"
+                 "    case $command:${COMP_WORDS[COMP_CWORD-1]} in\n"
+                 "    help:help) COMPREPLY=($(compgen -W \"$commands\" -- \"$word\")); return ;;\n");
+    for (const struct command *const *c = table; *c; c++)
+        bash_choices(out, &(*c)->cmd);
+    str_add(out, "    esac\n    case $command in\n");
+    for (const struct command *const *c = table; *c; c++)
+        bash_options(out, &(*c)->cmd);
+    str_add(out, "    esac\n"
+                 "    case $word in\n"
+                 "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
+                 "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
+                 "    esac\n"
+                 "}\n"
+                 "complete -o filenames -o bashdefault -F _hq hq\n");
+}
+
+/* ---- zsh ---- */
+
+/* Help between the brackets of an _arguments specification, inside single quotes. */
+static void zsh_text(struct str *out, const char *text)
+{
+    for (; text && *text; text++) {
+        if (strchr("[]:\\", *text))
+            str_addc(out, '\\');
+        str_add(out, *text == '\'' ? "'\\''" : (char[]){*text, '\0'});
+    }
+}
+
+static void zsh_spec(struct str *out, const struct opt *o, const char *spelling)
+{
+    str_addf(out, " \\\n            '%s%s[", o->repeats ? "*" : "", spelling);
+    zsh_text(out, o->help);
+    str_addc(out, ']');
+    if (o->value) {
+        str_addc(out, ':');
+        zsh_text(out, o->value);
+        str_addc(out, ':');
+        if (!o->choices)
+            str_add(out, "_files");
+        for (const char *const *choice = o->choices; choice && *choice; choice++)
+            str_addf(out, "%s%s%s", choice == o->choices ? "(" : " ", *choice, choice[1] ? "" : ")");
+    }
+    str_addc(out, '\'');
+}
+
+static void zsh_command(struct str *out, const struct opt_command *c)
+{
+    str_addf(out, "    %s)\n        _arguments '--help[explain the command]'", c->name);
+    for (const struct opt *o = opt_next(c, NULL); o; o = opt_next(c, o)) {
+        AUTO_STR struct str name = {0};
+
+        if (o->hidden)
+            continue;
+        str_addf(&name, "--%s", o->name);
+        zsh_spec(out, o, name.s);
+        if (o->letter)
+            zsh_spec(out, o, (char[]){'-', o->letter, '\0'});
+    }
+    str_add(out, " \\\n            '*::file:_files' ;;\n");
+}
+
+static void zsh(struct str *out, const struct command *const *table)
+{
+    str_add(out, "#compdef hq\n# zsh completion for hq, written by `hq --completion zsh`\n"
+                 "_hq() {\n    local -a commands\n    commands=(\n");
+    for (const struct command *const *c = table; *c; c++) {
+        str_addf(out, "        '%s:", (*c)->cmd.name);
+        zsh_text(out, (*c)->cmd.summary);
+        str_add(out, "'\n");
+    }
+    str_add(out, "        'help:explain a command or a word of the query language'\n    )\n"
+                 "    if (( CURRENT == 2 )); then\n"
+                 "        _describe command commands\n"
+                 "        _files -/\n"
+                 "        return\n"
+                 "    fi\n"
+                 "    local command=$words[2]\n"
+                 "    (( ${commands[(I)$command:*]} )) || command=query\n"
+                 "    shift words\n"
+                 "    (( CURRENT-- ))\n"
+                 "    case $command in\n");
+    for (const struct command *const *c = table; *c; c++)
+        zsh_command(out, &(*c)->cmd);
+    str_add(out, "    help) _describe command commands ;;\n"
+                 "    esac\n}\n_hq \"$@\"\n");
+}
+
+struct hq_error *shell_completion(const struct command *const *table, const char *shell, struct str *out)
+{
+    if (!strcmp(shell, "bash"))
+        bash(out, table);
+    else if (!strcmp(shell, "zsh"))
+        zsh(out, table);
+    else
+        return hq_error_new(HQ_USAGE, "completion is made for bash and zsh, not for '%s'", shell);
+    return NULL;
+}
