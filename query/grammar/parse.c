@@ -8,10 +8,10 @@
 /* The name must not mean something already; metrics and earlier lets are for whoever runs it. */
 static void check_new_name(struct parser *p, const struct token *t)
 {
-    static const char *const words[] = {"old", "delta", "metric", "and", "or", "not", "asc", "desc", "time"};
+    static const char *const words[] = {"old", "delta", "metric", "and", "or", "not", "asc", "desc"};
     bool taken = find_attribute(t->text) >= 0 || find_function(t->text) >= 0;
 
-    for (size_t i = 0; i + 1 < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         taken |= is_word(t, words[i]);
     for (size_t i = 0; i < CLAUSE_KINDS; i++)
         taken |= is_word(t, clause_words[i].name);
@@ -49,7 +49,7 @@ static void statement_set(struct parser *p, struct statement *s)
 
     note_settings(p);
     s->set.setting = SETTING_NONE;
-    if (ended(p))
+    if (ended(p) || redirected(p))
         return;
     setting = p->token.kind == TOKEN_WORD ? find_setting(p->token.text) : -1;
     if (setting < 0) {
@@ -104,7 +104,7 @@ static void statement_open(struct parser *p, struct statement *s)
 static void statement_help(struct parser *p, struct statement *s)
 {
     note(p, EXPECTED_HELP_WORD, NULL);
-    if (ended(p))
+    if (ended(p) || redirected(p))
         return;
     peek(p, LEX_REST);
     s->help.place = p->token.place;
@@ -156,7 +156,7 @@ static bool parse_query(struct parser *p, struct query *q)
     q->threshold = 50;
     if (!parse_view(p, q))
         return false;
-    for (clause_here(p); !ended(p); clause_here(p))
+    for (clause_here(p); !ended(p) && !redirected(p); clause_here(p))
         parse_clause(p, q);
     q->place = since(p, &start);
     check_query(p, q);
@@ -182,10 +182,8 @@ static void unknown_statement(struct parser *p)
 /* redirect = "|" COMMAND | ">" FILE        at the prompt */
 static void parse_redirect(struct parser *p, struct statement *s)
 {
-    if (!p->options->prompt || p->error)
+    if (!redirected(p))
         return;
-    note(p, EXPECTED_MARK, "|");
-    note(p, EXPECTED_MARK, ">");
     if (is_mark(peek(p, LEX_PLAIN), "|")) {
         next(p);
         note(p, EXPECTED_COMMAND, NULL);
@@ -221,8 +219,6 @@ static struct statement parse_statement(struct parser *p)
     } else {
         unknown_statement(p);
     }
-    if (!p->error && !ended(p))
-        fail_here(p, NULL);
     parse_redirect(p, &s);
     if (!p->error && !ended(p))
         fail_here(p, NULL);

@@ -240,7 +240,7 @@ struct expectation parse_expectation(struct parser *p)
 {
     static const char *const words[] = {"all", "any", "no"};
     struct expectation e = {.kind = EXPECT_ALL};
-    struct token t = *peek(p, LEX_PLAIN), second;
+    struct token t = *peek(p, LEX_PLAIN);
 
     e.place = t.place;
     note(p, EXPECTED_KEYWORD, "rows");
@@ -253,12 +253,11 @@ struct expectation parse_expectation(struct parser *p)
             break;
         }
     note(p, EXPECTED_KEYWORD, "rows");
-    second = peek_second(p);
     if (e.kind == EXPECT_NO && is_word(peek(p, LEX_PLAIN), "rows")) {
         next(p);
         e.kind = EXPECT_ROWS;
         e.op = OP_EQ;
-    } else if (is_word(peek(p, LEX_PLAIN), "rows") && is_word(&t, "rows") && second.kind != TOKEN_END) {
+    } else if (is_word(&t, "rows")) {
         parse_rows(p, &e);
     } else {
         e.expr = parse_expr(p);
@@ -458,6 +457,12 @@ static void check_twice(struct parser *p, const struct query *q, enum clause_kin
              first->line, first->column);
 }
 
+/* True if nothing stands between the end of the view and what was consumed last. */
+static bool place_follows(const struct place *view, const struct place *last)
+{
+    return view->source == last->source && view->offset + view->length == last->offset + last->length;
+}
+
 /* clause = one of the productions above */
 void parse_clause(struct parser *p, struct query *q)
 {
@@ -467,7 +472,10 @@ void parse_clause(struct parser *p, struct query *q)
     bool negated;
 
     if (kind < 0) {
-        fail_here(p, NULL);
+        if (place_follows(&q->view.place, &p->last) && !q->view.of)
+            fail_without_of(p);
+        else
+            fail_here(p, NULL);
         return;
     }
     place = keyword(p, (enum clause_kind)kind, &negated);

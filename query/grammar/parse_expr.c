@@ -387,6 +387,8 @@ static struct expr *left_chain(struct parser *p, enum operator a, enum operator 
 
     for (;;) {
         note(p, EXPECTED_OPERATOR, NULL);
+        note(p, EXPECTED_KEYWORD, "and");
+        note(p, EXPECTED_KEYWORD, "or");
         if (ended(p))
             return e;
         struct token t = *peek(p, LEX_PLAIN);

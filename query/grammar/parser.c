@@ -69,7 +69,16 @@ bool ended(struct parser *p)
         return true;
     if (p->parameter || p->parens)
         return false;
-    return t->margin || is_mark(t, ";") || (p->options->prompt && (is_mark(t, "|") || is_mark(t, ">")));
+    return t->margin || is_mark(t, ";");
+}
+
+bool redirected(struct parser *p)
+{
+    if (!p->options->prompt || p->parameter)
+        return false;
+    note(p, EXPECTED_MARK, "|");
+    note(p, EXPECTED_MARK, ">");
+    return is_mark(peek(p, LEX_PLAIN), "|") || is_mark(&p->token, ">");
 }
 
 bool is_word(const struct token *t, const char *word)
@@ -138,19 +147,26 @@ void fail(struct parser *p, const struct place *place, const char *advice, const
     p->error = place_error(place, advice, "%s", str_cstr(&s));
 }
 
-/* `did you mean "limit"? ` if a keyword that could stand here is near the word. */
-static void add_nearest(struct parser *p, const struct token *t, struct str *out)
+/* A keyword that could stand here and is near the word, or NULL. */
+static const char *nearest(struct parser *p, const struct token *t)
 {
     struct suggest near;
 
     if (t->kind != TOKEN_WORD)
-        return;
+        return NULL;
     suggest_init(&near, t->text, 1);
     for (size_t i = 0; i < p->expected.len; i++)
         if (p->expected.items[i].text && p->expected.items[i].kind != EXPECTED_MARK)
             suggest_add(&near, p->expected.items[i].text);
-    if (near.count)
-        str_addf(out, "did you mean \"%s\"? ", near.best[0]);
+    return near.count ? near.best[0] : NULL;
+}
+
+static void add_nearest(struct parser *p, const struct token *t, struct str *out)
+{
+    const char *word = nearest(p, t);
+
+    if (word)
+        str_addf(out, "did you mean \"%s\"? ", word);
 }
 
 static void add_item(const struct expected *e, struct str *out)
@@ -217,6 +233,19 @@ void fail_here(struct parser *p, const char *what)
     fail_missing(p, "", what);
 }
 
+/* `tree main` */
+void fail_without_of(struct parser *p)
+{
+    struct token t = *peek(p, LEX_PLAIN);
+    const struct view_word *v = &view_words[p->view];
+
+    if (v->of == OF_OPTIONAL && (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t))))
+        fail(p, &t.place, arena_printf(p->arena, "if it is a name, write %s of %s", v->name, shown(p, &t)),
+             "%s cannot stand here", shown(p, &t));
+    else
+        fail_here(p, NULL);
+}
+
 void fail_unknown(struct parser *p, const char *what)
 {
     AUTO_STR struct str advice = {0};
@@ -239,6 +268,8 @@ void fail_operand(struct parser *p, const char *advice)
 /* One hint of a kind in a script is enough. */
 void hint(struct parser *p, const struct place *place, const char *text)
 {
+    if (p->error)
+        return;
     vec_foreach (h, &p->script->hints)
         if (strcmp(h->text, text) == 0)
             return;

@@ -67,6 +67,9 @@ void note_pattern(struct parser *p, enum name_kind names);
 /* True where the statement ends if it may: end of text, ';', a line that is not indented. Notes EXPECTED_END. */
 bool ended(struct parser *p);
 
+/* True at a `|` or `>` that sends the result elsewhere, where an expression cannot go on. Only at the prompt. */
+bool redirected(struct parser *p);
+
 bool is_word(const struct token *t, const char *word);
 bool is_mark(const struct token *t, const char *mark);
 /* Optional: consume it if it is there and the statement has not ended. */
@@ -84,6 +87,8 @@ void fail(struct parser *p, const struct place *place, const char *advice, const
 void fail_here(struct parser *p, const char *what);
 /* The same, `there is no WHAT "word"`. */
 void fail_unknown(struct parser *p, const char *what);
+/* The same for what stands behind a view and is no clause. */
+void fail_without_of(struct parser *p);
 /* The same for an operand, after another line of advice. */
 void fail_operand(struct parser *p, const char *advice);
 void hint(struct parser *p, const struct place *place, const char *text);
