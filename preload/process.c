@@ -9,11 +9,23 @@
 #include "preload/thread.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 extern char **environ;
+
+/*
+ * A page that the kernel empties in every forked child, however it was forked: a child made by a bare system call has not been
+ * through after_fork, and must not write into its parent's file.
+ */
+static volatile int *ours;
+
+bool process_is_known(void)
+{
+    return ours && *ours;
+}
 
 bool process_is_own(void)
 {
@@ -26,14 +38,70 @@ static void after_fork(void)
 {
     if (!options.active)
         return;
+    *ours = 1;
     file_forget();
     lane_forget_all();
     thread_begin_first();
 }
 
-void process_start(void)
+bool process_start(void)
 {
-    pthread_atfork(NULL, NULL, after_fork);
+    void *page = raw_memory(4096);
+
+    if (!page || raw_madvise(page, 4096, MADV_WIPEONFORK) < 0)
+        return false;
+    ours = page;
+    *ours = 1;
+    return pthread_atfork(NULL, NULL, after_fork) == 0;
+}
+
+void process_check(void)
+{
+    if (options.active && !process_is_known())
+        after_fork();
+}
+
+EXPORT pid_t _Fork(void)
+{
+    pid_t pid = REAL(_Fork)();
+
+    if (pid == 0)
+        after_fork();
+    return pid;
+}
+
+struct cloned {
+    int (*function)(void *);
+    void *argument;
+};
+
+static int run_clone(void *data)
+{
+    struct cloned cloned = *(struct cloned *)data;
+
+    free(data);
+    after_fork();
+    return cloned.function(cloned.argument);
+}
+
+/* Without shared memory clone is a fork. With it the child is a thread that the C library does not know: it is not measured. */
+EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
+{
+    struct cloned *cloned = options.active && !(flags & CLONE_VM) ? malloc(sizeof *cloned) : NULL;
+    va_list rest;
+    int pid;
+
+    va_start(rest, argument);
+    pid_t *parent_id = va_arg(rest, pid_t *);
+    void *tls = va_arg(rest, void *);
+    pid_t *child_id = va_arg(rest, pid_t *);
+    va_end(rest);
+    if (!cloned)
+        return REAL(clone)(function, stack, flags, argument, parent_id, tls, child_id);
+    *cloned = (struct cloned){ function, argument };
+    pid = REAL(clone)(run_clone, stack, flags, cloned, parent_id, tls, child_id);
+    free(cloned);       /* the child has a copy */
+    return pid;
 }
 
 static __attribute__((destructor)) void at_exit(void)

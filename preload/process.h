@@ -5,7 +5,13 @@
 #include <stdbool.h>
 
 /* Once, when the library is loaded. */
-void process_start(void);
+bool process_start(void);
+
+/* Not so in a child that was forked behind the C library's back. Safe in signal handlers. */
+bool process_is_known(void);
+
+/* Outside signal handlers: makes such a child known. */
+void process_check(void);
 
 /* Is this the process that the measurement file belongs to? Not so in a child made by vfork, which shares all memory. */
 bool process_is_own(void);

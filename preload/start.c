@@ -42,7 +42,10 @@ static __attribute__((constructor)) void start(void)
         return;
     }
     modules_start();
-    process_start();
+    if (!process_start()) {
+        say("there is no memory for the collector; the program runs unmeasured", NULL);
+        return;
+    }
     options.active = true;
     thread_begin_first();
 }

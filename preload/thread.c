@@ -172,6 +172,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     struct beginning *beginning;
     int error;
 
+    process_check();
     if (!options.active || !self.alive || !(beginning = malloc(sizeof *beginning)))
         return REAL(pthread_create)(thread, attributes, routine, argument);
     *beginning = (struct beginning){ routine, argument, atomic_fetch_add(&threads, 1), self.number, 0, 0 };

@@ -10,6 +10,7 @@
 
 #include "preload/lane.h"
 #include "preload/options.h"
+#include "preload/process.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -29,7 +30,7 @@ extern __thread struct thread self __attribute__((tls_model("initial-exec")));
 
 static inline bool guard_enter(void)
 {
-    if (!self.alive || self.busy)
+    if (!self.alive || self.busy || !process_is_known())
         return false;
     self.busy = 1;
     atomic_signal_fence(memory_order_seq_cst);

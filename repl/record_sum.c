@@ -42,7 +42,7 @@ static void add(const struct record_place *place, int fd, char *data, uint64_t s
     if (memcmp(header->magic, HQM_MAGIC, sizeof header->magic) != 0 || header->launch != place->launch ||
         (place->rank >= 0 && header->rank != place->rank))
         return;
-    if (signal && (pid_t)header->pid == pid && header->state == HQM_RUNNING) {
+    if ((pid_t)header->pid == pid && header->state == HQM_RUNNING) {
         header->exit_signal = (uint32_t)signal;
         header->state = HQM_ENDED;
     }

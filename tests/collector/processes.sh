@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Every way to make a process or a thread and every way to end is covered, and status and signals pass through.
+. tests/collector/lib.sh
+
+for way in fork _Fork vfork clone spawn exec system popen daemon failed-exec; do
+    record -- "$PROGRAMS/family" $way
+    check "family $way succeeds" [ $status = 0 ]
+    check "family $way: the child is measured" holds "$(value 'sum CPUTIME') > 0.2e9"
+    check "family $way: in child_work" holds "$(share child_work) > 90"
+    check "family $way: paths reach the start" full 97
+    check "family $way leaves sound files" sound
+done
+record -- "$PROGRAMS/family" syscall
+check "a child behind the library's back does no harm" [ $status = 0 ]
+check "and leaves sound files" sound
+record -- "$PROGRAMS/family" exec
+check "exec makes a second image" [ "$(value files):$(value execed)" = 2:1 ]
+
+declare -A expected=([return]=7 [exit]=7 [_exit]=7 [_Exit]=7 [quick_exit]=7 [exit_group]=7 [abort]=134 [fault]=139 [kill]=137 [term]=143 [thread]=7
+    [first-thread-leaves]=0)
+ulimit -c 0
+for way in "${!expected[@]}"; do
+    record -- "$PROGRAMS/ends" "$way"
+    # bash and timeout both report a signal as 128 + number.
+    check "ends $way: the status passes through" [ $status = "${expected[$way]}" ]
+    check "ends $way: all is there" holds "$(value 'sum CPUTIME') > 0.25e9"
+    check "ends $way: sound" sound
+    check "ends $way: the end is noted" [ "$(value running)" = 0 ]
+    [ "${expected[$way]}" -le 128 ] || check "ends $way: the signal is noted" [ "$(value signalled)" = 1 ]
+done
+record -- "$PROGRAMS/ends" first-thread-leaves
+check "the second thread outlives the first" holds "$(share burn_on) > 25"
+
+# A signal sent to hq record reaches the program.
+"$HQ" record --force -o "$DB" -- sh -c 'trap "exit 9" USR1; echo ready; while :; do :; done' >"$TMP/out" 2>"$TMP/err" &
+pid=$!
+until grep -q ready "$TMP/out"; do :; done
+kill -USR1 $pid
+wait $pid
+check "signals are passed on" [ $? = 9 ]
+
+record -- "$PROGRAMS/threads" 8 4 100000
+check "eight threads are there" [ "$(value threads)" -ge 8 ]
+check "each knows who made it" [ "$(value created)" = 8 ]
+check "both creators are kept" [ "$("$READ" "$DB/measurements" threads | wc -l)" -ge 8 ]
+check "paths of threads are full" full 99.9
+check "time of the threads" holds "$(value 'sum CPUTIME') > 0.7e9"
+check "sound" sound
+
+# 20,000 short threads: lanes are used again, so memory and files stay small. 60 us each: about 1.2 s of CPU.
+bare=$("$PROGRAMS/threads" 20000 4 60)
+record -e CPUTIME@1000/s -- "$PROGRAMS/threads" 20000 4 60
+check "20,000 threads" [ $status = 0 ]
+check "lanes are used again" holds "$(value lanes) <= 8"
+check "memory is bounded" holds "$(cat "$TMP/out") < $bare + 20000"
+check "files are small" holds "$(value bytes) < 4e6"
+check "20,000 threads leave sound files" sound
+check "and full paths" full 99
+finish
