@@ -34,6 +34,8 @@ struct loops {
     size_t count, span_count, branch_count;
 };
 
+struct cfg;
+void loops_find(const struct cfg *cfg, struct loops *out);
 void loops_deinit(struct loops *l);
 
 #endif

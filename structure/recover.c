@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/structure.h"
 #include "structure/book.h"
+#include "structure/cfg.h"
 #include "structure/image.h"
 #include "structure/procedure.h"
 #include "structure/naming.h"
@@ -19,6 +20,7 @@ struct wanted {
 
 struct work {
     struct image image;
+    struct noreturn noreturn;
     const struct structure_options *options;
     struct book book;
     struct wanted *wanted;
@@ -34,8 +36,18 @@ static uint32_t add_procedure(struct work *w, const struct procedure *p)
     uint64_t *slot = map_insert(&w->done[p->dwarf != NULL], p->entry, w->book.procedures.len, &is_new);
     uint32_t index = (uint32_t)*slot;
 
-    if (is_new)
-        index = tree_add(&w->book, &w->image, p, NULL, w->options->inlines);
+    if (!is_new)
+        return index;
+    struct loops loops = {0};
+    if (w->options->loops) {
+        struct cfg cfg;
+
+        cfg_build(&w->image, p, &w->noreturn, &cfg);
+        loops_find(&cfg, &loops);
+        cfg_deinit(&cfg);
+    }
+    index = tree_add(&w->book, &w->image, p, &loops, w->options->inlines);
+    loops_deinit(&loops);
     return index;
 }
 
@@ -175,6 +187,7 @@ static void answer(struct work *w, struct structure *out)
 
 static void work_deinit(struct work *w)
 {
+    noreturn_deinit(&w->noreturn);
     image_close(&w->image);
     book_deinit(&w->book);
     map_deinit(&w->done[0]);
@@ -224,6 +237,7 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
         return NULL;
     }
     book_init(&w.book);
+    noreturn_init(&w.noreturn, &w.image);
     w.wanted = xcalloc(count + 1, sizeof *w.wanted);
     for (size_t i = 0; i < count; i++)
         w.wanted[i] = (struct wanted){.address = addresses[i], .index = (uint32_t)i};
@@ -310,6 +324,7 @@ struct hq_error *structure_whole(const char *path, const struct structure_option
     memset(out, 0, sizeof *out);
     HQ_TRY(image_open(path, &w.image));
     book_init(&w.book);
+    noreturn_init(&w.noreturn, &w.image);
     whole_units(&w, &covered);
     whole_rest(&w, &covered);
     vec_deinit(&covered);

@@ -6,6 +6,7 @@
  */
 #include "structure/tree.h"
 #include "structure/naming.h"
+#include "structure/normal.h"
 #include "common/vec.h"
 #include <stdlib.h>
 #include <string.h>
@@ -436,6 +437,7 @@ uint32_t tree_add(struct book *b, const struct image *image, const struct proced
     place_loops(&m);
     name_loops(&m);
     make_segments(&m, &out);
+    normal_apply(b, &out);
     free(m.canonical);
     free(m.depth);
     free(m.places);

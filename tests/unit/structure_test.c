@@ -103,6 +103,29 @@ TEST(inlined_code_lies_below_its_host)
     structure_deinit(&s);
 }
 
+TEST(a_loop_is_named_by_its_condition)
+{
+    uint64_t addresses[400];
+    bool seen = false;
+    struct structure s;
+
+    for (int i = 0; i < 400; i++)
+        addresses[i] = host_address() + (uint64_t)i;
+    CHECK_OK(structure_recover("/proc/self/exe", &all, addresses, 400, &s));
+    for (int i = 0; i < 400; i++) {
+        const struct structure_scope *loop = find_up(&s, s.places.data[i].normal, SCOPE_LOOP);
+        const struct structure_scope *p = find_up(&s, s.places.data[i].normal, SCOPE_PROCEDURE);
+
+        if (!loop || !p || p->address != host_address())
+            continue;
+        seen = true;
+        CHECK_EQ_INT(loop->line, BASE + 11);
+        CHECK(loop->ordinal == 1 && loop->address > p->address);
+    }
+    CHECK(seen);
+    structure_deinit(&s);
+}
+
 TEST(the_answer_does_not_depend_on_what_else_is_asked)
 {
     uint64_t many[64];

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/cfg.h"
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+    const struct image *image;
+    const struct procedure *p;
+    struct noreturn *noreturn;
+    struct cfg *g;
+    struct landing_pads pads;   /* ascending low */
+    uint8_t *flags;             /* of each instruction */
+    VEC(struct table) jumps;
+    uint32_t *block_of;         /* instruction -> block */
+};
+
+struct table {                  /* an indirect jump */
+    uint32_t jump;
+    struct cfg_targets targets; /* none: unknown */
+};
+
+enum { LEADER = 1, NO_RETURN = 2, PART_END = 4 };
+
+uint32_t cfg_insn_at(const struct cfg *g, uint64_t address)
+{
+    size_t low = 0, high = g->insns.len;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (g->insns.data[mid].address < address)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < g->insns.len && g->insns.data[low].address == address ? (uint32_t)low : CFG_NONE;
+}
+
+static void decode(struct builder *b)
+{
+    struct cfg *g = b->g;
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < b->p->range_count; i++)
+        bytes += b->p->ranges[i].high - b->p->ranges[i].low;
+    vec_reserve(&g->insns, bytes / 4 + 4);
+    for (size_t i = 0; i < b->p->range_count; i++) {
+        uint64_t at = b->p->ranges[i].low, high = b->p->ranges[i].high;
+        size_t available;
+        const uint8_t *code = elf_at(b->image->text, at, &available);
+
+        if (!code)
+            continue;
+        if (high - at > available)
+            high = at + available;
+        for (; at < high; at += vec_last(&g->insns).length, code += vec_last(&g->insns).length)
+            insn_decode(code, high - at, at, vec_add(&g->insns));
+    }
+}
+
+static bool falls_through(const struct builder *b, uint32_t i)
+{
+    enum insn_kind kind = b->g->insns.data[i].kind;
+
+    return kind != INSN_JUMP && kind != INSN_JUMP_INDIRECT && kind != INSN_RETURN && kind != INSN_STOP &&
+           !(b->flags[i] & (NO_RETURN | PART_END)) && i + 1 < b->g->insns.len;
+}
+
+static void lead(struct builder *b, uint32_t insn)
+{
+    if (insn != CFG_NONE && insn < b->g->insns.len)
+        b->flags[insn] |= LEADER;
+}
+
+static void mark_leaders(struct builder *b)
+{
+    struct cfg *g = b->g;
+
+    lead(b, cfg_insn_at(g, b->p->entry));
+    for (uint32_t i = 0; i < g->insns.len; i++) {
+        const struct insn *in = &g->insns.data[i];
+
+        if (i + 1 < g->insns.len && in[1].address != in->address + in->length) {
+            b->flags[i] |= PART_END;
+            lead(b, i + 1);
+        }
+        switch (in->kind) {
+        case INSN_BRANCH: case INSN_JUMP:
+            lead(b, cfg_insn_at(g, in->target));
+            lead(b, i + 1);
+            break;
+        case INSN_JUMP_INDIRECT:
+            vec_push(&b->jumps, (struct table){.jump = i});
+            lead(b, i + 1);
+            break;
+        case INSN_RETURN: case INSN_STOP:
+            lead(b, i + 1);
+            break;
+        case INSN_CALL:
+            /* A call of the next instruction only asks for its own address. */
+            if (in->target != in->address + in->length && noreturn_call(b->noreturn, b->p->unit, in->target)) {
+                b->flags[i] |= NO_RETURN;
+                lead(b, i + 1);
+            }
+            break;
+        default:
+            break;
+        }
+    }
+    for (size_t i = 0; i < b->pads.len; i++)
+        lead(b, cfg_insn_at(g, b->pads.data[i].pad));
+}
+
+static void resolve_tables(struct builder *b)
+{
+    vec_foreach (t, &b->jumps) {
+        cfg_jump_table(b->image, b->g, t->jump, &t->targets);
+        for (size_t i = 0; i < t->targets.len; i++)
+            lead(b, t->targets.data[i]);
+        b->g->unresolved += !t->targets.len;
+    }
+}
+
+static void make_blocks(struct builder *b)
+{
+    struct cfg *g = b->g;
+
+    b->block_of = xcalloc(g->insns.len + 1, sizeof *b->block_of);
+    for (uint32_t i = 0; i < g->insns.len; i++) {
+        if (!i || (b->flags[i] & LEADER))
+            vec_push(&g->blocks, (struct cfg_block){.first = i});
+        vec_last(&g->blocks).count++;
+        b->block_of[i] = (uint32_t)g->blocks.len - 1;
+    }
+    uint32_t entry = cfg_insn_at(g, b->p->entry);
+    g->entry = entry == CFG_NONE ? CFG_NONE : b->block_of[entry];
+}
+
+static void add_edge(struct builder *b, uint32_t insn)
+{
+    if (insn != CFG_NONE)
+        vec_push(&b->g->successors, b->block_of[insn]);
+}
+
+static const struct table *table_of(const struct builder *b, uint32_t jump)
+{
+    for (size_t low = 0, high = b->jumps.len; low < high;) {
+        size_t mid = low + (high - low) / 2;
+
+        if (b->jumps.data[mid].jump == jump)
+            return &b->jumps.data[mid];
+        if (b->jumps.data[mid].jump < jump)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return NULL;
+}
+
+/* From code that an exception may leave to where it is caught; each pad once for a block. */
+static void add_pad_edges(struct builder *b, const struct cfg_block *block)
+{
+    const struct insn *in = b->g->insns.data;
+    uint64_t low = in[block->first].address;
+    const struct insn *last = &in[block->first + block->count - 1];
+    uint64_t high = last->address + last->length;
+    bool calls = false;
+
+    for (uint32_t i = 0; i < block->count && !calls; i++)
+        calls = in[block->first + i].kind == INSN_CALL || in[block->first + i].kind == INSN_CALL_INDIRECT;
+    if (!calls)
+        return;
+    size_t at = 0;
+    for (size_t end = b->pads.len; at < end;) {
+        size_t mid = at + (end - at) / 2;
+
+        if (b->pads.data[mid].high <= low)
+            at = mid + 1;
+        else
+            end = mid;
+    }
+    for (; at < b->pads.len && b->pads.data[at].low < high; at++)
+        add_edge(b, cfg_insn_at(b->g, b->pads.data[at].pad));
+}
+
+static void make_edges(struct builder *b)
+{
+    struct cfg *g = b->g;
+
+    vec_foreach (block, &g->blocks) {
+        uint32_t last = block->first + block->count - 1;
+        const struct insn *in = &g->insns.data[last];
+        const struct table *table = in->kind == INSN_JUMP_INDIRECT ? table_of(b, last) : NULL;
+
+        block->first_successor = (uint32_t)g->successors.len;
+        if (in->kind == INSN_BRANCH || in->kind == INSN_JUMP)
+            add_edge(b, cfg_insn_at(g, in->target));
+        for (size_t i = 0; table && i < table->targets.len; i++)
+            add_edge(b, table->targets.data[i]);
+        if (falls_through(b, last))
+            add_edge(b, last + 1);
+        if (b->pads.len)
+            add_pad_edges(b, block);
+        block->successor_count = (uint32_t)g->successors.len - block->first_successor;
+    }
+}
+
+static void reach(const struct cfg *g, uint32_t from, uint8_t *reached)
+{
+    VEC(uint32_t) todo = {0};
+
+    if (!reached[from])
+        vec_push(&todo, from);
+    reached[from] = 1;
+    while (todo.len) {
+        const struct cfg_block *block = &g->blocks.data[vec_pop(&todo)];
+
+        for (uint32_t i = 0; i < block->successor_count; i++) {
+            uint32_t next = g->successors.data[block->first_successor + i];
+
+            if (!reached[next])
+                vec_push(&todo, next);
+            reached[next] = 1;
+        }
+    }
+    vec_deinit(&todo);
+}
+
+static bool only_padding(const struct cfg *g, const struct cfg_block *block)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        if (g->insns.data[block->first + i].kind != INSN_NOP && g->insns.data[block->first + i].kind != INSN_STOP)
+            return false;
+    return true;
+}
+
+/* Switches of unoptimised code and computed gotos: their targets are among the blocks that nothing else reaches. */
+static void guess_targets(struct builder *b)
+{
+    struct cfg *g = b->g;
+    uint8_t *reached = xcalloc(g->blocks.len + 1, 1);
+    VEC(uint32_t) heads = {0};
+
+    reach(g, g->entry, reached);
+    for (uint32_t i = 0; i < g->blocks.len; i++) {
+        if (reached[i] || only_padding(g, &g->blocks.data[i]))
+            continue;
+        vec_push(&heads, i);
+        reach(g, i, reached);
+    }
+    vec_foreach (t, &b->jumps) {
+        struct cfg_block *block = &g->blocks.data[b->block_of[t->jump]];
+
+        if (t->targets.len || !heads.len)
+            continue;
+        block->first_successor = (uint32_t)g->successors.len;
+        block->successor_count = (uint32_t)heads.len;
+        vec_append(&g->successors, heads.data, heads.len);
+    }
+    free(reached);
+    vec_deinit(&heads);
+}
+
+static int by_low(const void *x, const void *y)
+{
+    const struct landing_pad *a = x, *b = y;
+
+    return a->low < b->low ? -1 : a->low > b->low;
+}
+
+static void read_pads(struct builder *b)
+{
+    for (size_t i = 0; i < b->p->range_count; i++)
+        for (uint64_t at = b->p->ranges[i].low; at < b->p->ranges[i].high;) {
+            const struct frame *f = frames_find(&b->image->frames, at);
+
+            if (!f)
+                break;
+            if (f->lsda)
+                frames_landing_pads(b->image->text, f, &b->pads);
+            at = f->high;
+        }
+    vec_sort(&b->pads, by_low);
+}
+
+void cfg_build(const struct image *image, const struct procedure *p, struct noreturn *noreturn, struct cfg *out)
+{
+    struct builder b = {.image = image, .p = p, .noreturn = noreturn, .g = out};
+
+    memset(out, 0, sizeof *out);
+    out->entry = CFG_NONE;
+    decode(&b);
+    b.flags = xcalloc(out->insns.len + 1, 1);
+    read_pads(&b);
+    mark_leaders(&b);
+    resolve_tables(&b);
+    make_blocks(&b);
+    make_edges(&b);
+    if (out->unresolved && out->entry != CFG_NONE)
+        guess_targets(&b);
+    vec_foreach (t, &b.jumps)
+        vec_deinit(&t->targets);
+    vec_deinit(&b.jumps);
+    vec_deinit(&b.pads);
+    free(b.flags);
+    free(b.block_of);
+}
+
+void cfg_deinit(struct cfg *g)
+{
+    vec_deinit(&g->insns);
+    vec_deinit(&g->blocks);
+    vec_deinit(&g->successors);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The forms that gcc and clang give to a switch:
+ *
+ *     lea table(%rip), B;  movslq (B,I,4), T;  add B, T;  jmp *T         offsets from the table
+ *     jmp *table(,I,8)   or   mov table(,I,8), T;  jmp *T                addresses
+ *     lea table(%rip), B;  jmp *(B,I,8)                                  addresses
+ *
+ * with cmp $N, I; ja default before it. Registers are followed backwards in the order of the code, which is
+ * enough because compilers keep these instructions together; only the lea may be far away, outside a loop.
+ */
+#include "structure/cfg.h"
+#include <string.h>
+
+#define WINDOW 48               /* instructions looked back from the jump */
+#define MAX_ENTRIES 16384
+
+struct table_form {
+    uint64_t table;
+    bool offsets;               /* 4-byte offsets from the table, else 8-byte addresses */
+    uint8_t index;              /* register */
+    uint32_t load;              /* instruction that reads the table */
+};
+
+static void detail_at(const struct image *image, const struct cfg *g, uint32_t i, struct insn_detail *out)
+{
+    const struct insn *in = &g->insns.data[i];
+    size_t available;
+    const uint8_t *code = elf_at(image->text, in->address, &available);
+
+    insn_decode_detail(code, code ? in->length : 0, in->address, out);
+}
+
+static bool lost_in_call(const struct insn_detail *d, uint8_t reg)
+{
+    /* rbx, rsp, rbp, r12-r15 survive */
+    return d->clobbers && reg != 3 && reg != 4 && reg != 5 && reg < 12;
+}
+
+/* The nearest instruction before `before` that writes a register; CFG_NONE if the window ends first. */
+static uint32_t definition(const struct image *image, const struct cfg *g, uint32_t before, uint8_t reg, uint32_t window,
+                           struct insn_detail *out)
+{
+    for (uint32_t i = before; i-- > 0 && before - i <= window;) {
+        detail_at(image, g, i, out);
+        if (lost_in_call(out, reg))
+            return CFG_NONE;
+        if (out->reg == reg && out->form != INSN_FORM_COMPARE && out->form != INSN_FORM_JUMP_REGISTER)
+            return i;
+    }
+    return CFG_NONE;
+}
+
+/* The address that a register holds before an instruction: the nearest lea of it, through copies. */
+static bool constant(const struct image *image, const struct cfg *g, uint32_t before, uint8_t reg, uint64_t *out)
+{
+    struct insn_detail d;
+
+    for (int copies = 0; copies < 4 && reg != INSN_NO_REGISTER; copies++) {
+        uint32_t at = definition(image, g, before, reg, WINDOW, &d);
+
+        if (at != CFG_NONE && d.form == INSN_FORM_COPY) {
+            reg = d.source;
+            before = at;
+            continue;
+        }
+        if (at != CFG_NONE && d.form == INSN_FORM_ADDRESS) {
+            *out = d.value;
+            return true;
+        }
+        break;
+    }
+    /* Hoisted out of a loop: the nearest one before, past anything else that the compiler put between. */
+    for (uint32_t i = before; i-- > 0;) {
+        detail_at(image, g, i, &d);
+        if (d.form == INSN_FORM_ADDRESS && d.reg == reg) {
+            *out = d.value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool memory_table(const struct image *image, const struct cfg *g, uint32_t at, const struct insn_detail *d,
+                         struct table_form *out)
+{
+    out->index = d->index;
+    out->load = at;
+    if (d->index == INSN_NO_REGISTER || (d->scale != 8 && d->scale != 4))
+        return false;
+    out->offsets = d->scale == 4;
+    if (d->base == INSN_NO_REGISTER) {
+        out->table = d->value;
+        return d->value;
+    }
+    if (!constant(image, g, at, d->base, &out->table))
+        return false;
+    out->table += d->value;
+    return true;
+}
+
+/* jmp *T after add B, T: one of the two was loaded from the table, and the other one is the table. */
+static bool sum_table(const struct image *image, const struct cfg *g, uint32_t add, const struct insn_detail *d,
+                      struct table_form *out)
+{
+    uint8_t parts[2] = {d->reg, d->source};
+
+    for (int i = 0; i < 2; i++) {
+        struct insn_detail load;
+        uint32_t at = definition(image, g, add, parts[i], WINDOW, &load);
+
+        if (at != CFG_NONE && load.form == INSN_FORM_LOAD && load.scale == 4 && load.width == 4 &&
+            memory_table(image, g, at, &load, out))
+            return true;
+    }
+    return false;
+}
+
+static bool find_form(const struct image *image, const struct cfg *g, uint32_t jump, struct table_form *out)
+{
+    struct insn_detail d;
+
+    detail_at(image, g, jump, &d);
+    if (d.form == INSN_FORM_JUMP_MEMORY)
+        return memory_table(image, g, jump, &d, out) && !out->offsets;
+    uint8_t reg = d.reg;
+    uint32_t at = jump;
+    for (int copies = 0; copies < 3; copies++) {
+        at = definition(image, g, at, reg, WINDOW, &d);
+        if (at == CFG_NONE)
+            return false;
+        if (d.form == INSN_FORM_ADD)
+            return sum_table(image, g, at, &d, out);
+        if (d.form == INSN_FORM_LOAD)
+            return d.scale == 8 && memory_table(image, g, at, &d, out);
+        if (d.form != INSN_FORM_COPY)
+            return false;
+        reg = d.source;
+    }
+    return false;
+}
+
+/* cmp $N, I or and $N, I before the load: N + 1 entries. Without one the table ends where its targets do. */
+static size_t bound(const struct image *image, const struct cfg *g, const struct table_form *form)
+{
+    struct insn_detail d;
+    uint8_t index = form->index;
+
+    for (uint32_t i = form->load; i-- > 0 && form->load - i <= WINDOW;) {
+        detail_at(image, g, i, &d);
+        if ((d.form == INSN_FORM_COMPARE || d.form == INSN_FORM_MASK) && d.reg == index && d.value < MAX_ENTRIES)
+            return (size_t)d.value + 1;
+        if (d.form == INSN_FORM_COPY && d.reg == index)
+            index = d.source;
+        else if (d.reg == index || lost_in_call(&d, index))
+            break;
+    }
+    return MAX_ENTRIES;
+}
+
+bool cfg_jump_table(const struct image *image, const struct cfg *g, uint32_t jump, struct cfg_targets *out)
+{
+    struct table_form form;
+    size_t available;
+
+    if (!find_form(image, g, jump, &form))
+        return false;
+    const uint8_t *table = elf_at(image->text, form.table, &available);
+    size_t width = form.offsets ? 4 : 8, entries = bound(image, g, &form);
+    if (!table)
+        return false;
+    if (entries > available / width)
+        entries = available / width;
+    for (size_t i = 0; i < entries; i++) {
+        uint64_t target = 0;
+
+        memcpy(&target, table + i * width, width);
+        if (form.offsets)
+            target = form.table + (uint64_t)(int64_t)(int32_t)target;
+        uint32_t insn = cfg_insn_at(g, target);
+        if (insn == CFG_NONE)
+            break;
+        vec_push(out, insn);
+    }
+    return out->len;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/noreturn.h"
+#include "common/vec.h"
+#include "structure/insn.h"
+#include "structure/procedure.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define LEVELS 3
+#define MAX_INSTRUCTIONS 4096   /* looked at in one callee; a longer one is taken to return */
+
+static const char *const names[] = {   /* sorted: see is_known */
+    "_Exit", "_Unwind_Resume", "_ZN9__gnu_cxx20__verbose_terminate_handlerEv", "_ZSt10unexpectedv", "_ZSt16__throw_bad_castv",
+    "_ZSt17__throw_bad_allocv", "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE", "_ZSt18__throw_bad_typeidv",
+    "_ZSt19__throw_logic_errorPKc", "_ZSt19__throw_range_errorPKc", "_ZSt20__throw_domain_errorPKc",
+    "_ZSt20__throw_length_errorPKc", "_ZSt20__throw_out_of_rangePKc", "_ZSt20__throw_system_errori",
+    "_ZSt21__throw_bad_exceptionv", "_ZSt21__throw_runtime_errorPKc", "_ZSt22__throw_overflow_errorPKc",
+    "_ZSt23__throw_underflow_errorPKc", "_ZSt24__throw_invalid_argumentPKc", "_ZSt24__throw_out_of_range_fmtPKcz",
+    "_ZSt25__throw_bad_function_callv", "_ZSt9terminatev", "__assert", "__assert_fail", "__assert_perror_fail", "__chk_fail",
+    "__clang_call_terminate", "__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_call_terminate", "__cxa_call_unexpected",
+    "__cxa_deleted_virtual", "__cxa_pure_virtual", "__cxa_rethrow", "__cxa_throw", "__cxa_throw_bad_array_length",
+    "__cxa_throw_bad_array_new_length", "__fortify_fail", "__libc_fatal", "__longjmp_chk", "__stack_chk_fail", "_exit",
+    "_gfortran_error_stop_numeric", "_gfortran_error_stop_string", "_gfortran_exit_i4", "_gfortran_exit_i8",
+    "_gfortran_os_error_at", "_gfortran_runtime_error", "_gfortran_runtime_error_at", "_gfortran_stop_numeric",
+    "_gfortran_stop_string", "_longjmp", "abort", "err", "errx", "exit", "longjmp", "pthread_exit", "quick_exit",
+    "rust_begin_unwind", "rust_panic", "siglongjmp", "thrd_exit", "verr", "verrx",
+};
+
+static int compare_name(const void *key, const void *element)
+{
+    const char *name = key, *const *known = element;
+    size_t len = symbol_name_length(name);
+    int order = strncmp(name, *known, len);
+
+    return order ? order : -(int)!!(*known)[len];
+}
+
+static bool is_known(const char *name)
+{
+    return bsearch(name, names, sizeof names / sizeof *names, sizeof *names, compare_name);
+}
+
+static bool known_by_name(const struct image *image, uint64_t target)
+{
+    const struct stub *stub = plt_find(&image->plt, target);
+    const struct symbol *s = stub ? NULL : symbols_at(&image->symbols, target);
+
+    if (stub)
+        return is_known(stub->target);
+    for (uint32_t i = 0; s && i < s->count; i++)
+        if (is_known(image->symbols.names[s->first + i]))
+            return true;
+    return false;
+}
+
+static bool same_symbol(const char *symbol, const char *name)
+{
+    size_t n = symbol_name_length(symbol);
+
+    return !strncmp(symbol, name, n) && !name[n];
+}
+
+static bool declared(const struct image *image, const struct dwarf_unit *unit, uint64_t target)
+{
+    const struct stub *stub = plt_find(&image->plt, target);
+    const struct symbol *s = stub ? NULL : symbols_at(&image->symbols, target);
+
+    for (size_t i = 0; unit && i < unit->noreturn_count; i++) {
+        if (stub && !strcmp(stub->target, unit->noreturn[i]))
+            return true;
+        for (uint32_t k = 0; s && k < s->count; k++)
+            if (same_symbol(image->symbols.names[s->first + k], unit->noreturn[i]))
+                return true;
+    }
+    return false;
+}
+
+static bool returns(struct noreturn *n, uint64_t entry, unsigned level);
+
+static bool call_returns(struct noreturn *n, uint64_t target, unsigned level)
+{
+    uint64_t key = target << 2 | level;
+    const uint64_t *known = map_find(&n->known, key);
+
+    if (known)
+        return *known;
+    bool result = !known_by_name(n->image, target) && (!level || returns(n, target, level));
+    map_put(&n->known, key, result);
+    return result;
+}
+
+struct search {
+    struct noreturn *n;
+    unsigned level;
+    uint64_t low, high;
+    const uint8_t *code;        /* of low */
+    struct map seen;            /* addresses that were looked at */
+    VEC(uint64_t) ready;        /* to look at */
+    VEC(struct insn) calls;     /* to look at only if nothing else leads to a return */
+    unsigned budget;
+};
+
+/* Follows one path to its end. True if it returns. */
+static bool follow(struct search *s, uint64_t at)
+{
+    struct insn in;
+    bool is_new;
+
+    while (at >= s->low && at < s->high) {
+        map_insert(&s->seen, at, 1, &is_new);
+        if (!is_new)
+            return false;
+        if (!s->budget--)
+            return true;
+        insn_decode(s->code + (at - s->low), s->high - at, at, &in);
+        if (in.kind == INSN_RETURN || in.kind == INSN_JUMP_INDIRECT)
+            return true;
+        if (in.kind == INSN_STOP)
+            return false;
+        if (in.kind == INSN_CALL) {
+            vec_push(&s->calls, in);
+            return false;
+        }
+        if (in.kind == INSN_BRANCH)
+            vec_push(&s->ready, in.target);
+        at = in.kind == INSN_JUMP ? in.target : at + in.length;
+    }
+    /* Out of the procedure: a tail call, or its cold part. */
+    return call_returns(s->n, at, s->level - 1);
+}
+
+static bool find_return(struct search *s, uint64_t entry)
+{
+    vec_push(&s->ready, entry);
+    for (;;) {
+        if (s->ready.len) {
+            if (follow(s, vec_pop(&s->ready)))
+                return true;
+        } else if (s->calls.len) {
+            struct insn call = vec_pop(&s->calls);
+
+            if (call_returns(s->n, call.target, s->level - 1))
+                vec_push(&s->ready, call.address + call.length);
+        } else {
+            return false;
+        }
+    }
+}
+
+static bool returns(struct noreturn *n, uint64_t entry, unsigned level)
+{
+    struct search s = {.n = n, .level = level, .budget = MAX_INSTRUCTIONS};
+    struct procedure p;
+    size_t available;
+
+    if (!elf_executable_end(n->image->text, entry))
+        return true;
+    procedure_plain(n->image, entry, &p);
+    s.low = entry;
+    s.high = p.ranges[0].high;
+    bool no_code = p.source == PROCEDURE_STUB || !(s.code = elf_at(n->image->text, entry, &available));
+    procedure_deinit(&p);
+    bool result = true;
+    if (!no_code && s.high > s.low) {
+        s.high = s.high - s.low > available ? s.low + available : s.high;
+        result = find_return(&s, entry);
+    }
+    map_deinit(&s.seen);
+    vec_deinit(&s.ready);
+    vec_deinit(&s.calls);
+    return result;
+}
+
+void noreturn_init(struct noreturn *n, const struct image *image)
+{
+    *n = (struct noreturn){.image = image};
+}
+
+void noreturn_deinit(struct noreturn *n)
+{
+    map_deinit(&n->known);
+}
+
+bool noreturn_call(struct noreturn *n, const struct dwarf_unit *unit, uint64_t target)
+{
+    return !call_returns(n, target, LEVELS) || declared(n->image, unit, target);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which calls do not return. Behind such a call the code of something else may begin, and taking it for the next
+ * instruction makes loops that do not exist. Known by name (exit, __cxa_throw, ...), by DW_AT_noreturn in the unit
+ * of the caller, or inferred: no path from the entry of the callee reaches a return. Inference follows calls three levels
+ * deep and no more, so the answer does not depend on the order of questions.
+ */
+#ifndef HQ_STRUCTURE_NORETURN_H
+#define HQ_STRUCTURE_NORETURN_H
+
+#include "common/map.h"
+#include "structure/image.h"
+
+struct noreturn {
+    const struct image *image;
+    struct map known;           /* entry << 2 | levels of inference -> whether it returns */
+};
+
+void noreturn_init(struct noreturn *n, const struct image *image);
+void noreturn_deinit(struct noreturn *n);
+
+/* unit: of the caller, may be NULL. */
+bool noreturn_call(struct noreturn *n, const struct dwarf_unit *unit, uint64_t target);
+
+#endif

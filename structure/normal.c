@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/normal.h"
+#include "common/vec.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE UINT32_MAX
+
+/* A scope of the normal structure, made from one or several raw ones. Node 0 is the procedure; parents come first. */
+struct node {
+    uint32_t parent, loop;      /* loop: innermost one around or at this node, NONE */
+    uint32_t loop_depth;
+    uint32_t raw;               /* the first scope it was made from */
+    uint32_t ordinal;
+    uint32_t scope;             /* of the book, NONE until it is needed */
+};
+
+/* Places where one statement was found: nodes of its parents. */
+struct instance {
+    uint32_t node, next;
+};
+
+struct key {
+    uint32_t kind, parent, name, file, line, call_file, call_line, ordinal;
+};
+
+struct normal {
+    struct book *b;
+    VEC(struct node) nodes;
+    struct keymap node_keys, flat_keys;
+    struct map node_of, flat_of;        /* raw scope -> node; -> identity without loops */
+    VEC(uint32_t) instances_of;         /* identity -> first instance, NONE */
+    VEC(struct instance) instances;
+    VEC(uint32_t) leaves;               /* raw LINE scopes, each once */
+    struct map normal_of;               /* raw LINE -> normal LINE */
+};
+
+static struct key key_of(const struct structure_scope *s, uint32_t parent)
+{
+    struct key k = {s->kind, parent, s->name, s->file, s->line, s->call_file, s->call_line, 0};
+
+    /* Loops without a line have no name but their number. */
+    if (s->kind == SCOPE_LOOP && !s->line)
+        k.ordinal = s->ordinal;
+    return k;
+}
+
+static uint32_t add_node(struct normal *n, uint32_t raw, uint32_t parent)
+{
+    const struct structure_scope *s = &n->b->scopes.data[raw];
+    struct key k = key_of(s, parent);
+    bool is_new;
+    uint32_t index = keymap_add(&n->node_keys, &k, &is_new);
+
+    if (!is_new)
+        return index;
+    struct node node = {.parent = parent, .raw = raw, .scope = NONE, .loop = NONE};
+    if (parent != NONE) {
+        node.loop = n->nodes.data[parent].loop;
+        node.loop_depth = n->nodes.data[parent].loop_depth;
+    }
+    if (s->kind == SCOPE_LOOP) {
+        node.loop = index;
+        node.loop_depth++;
+    }
+    vec_push(&n->nodes, node);
+    return index;
+}
+
+static bool same_name(const struct normal *n, uint32_t raw, uint32_t node)
+{
+    const struct structure_scope *a = &n->b->scopes.data[raw], *b = &n->b->scopes.data[n->nodes.data[node].raw];
+
+    return a->kind == SCOPE_LOOP && b->kind == SCOPE_LOOP && a->line && a->line == b->line && a->file == b->file;
+}
+
+static uint32_t node_of(struct normal *n, uint32_t raw)
+{
+    const uint64_t *known = map_find(&n->node_of, raw);
+    uint32_t node;
+
+    if (known)
+        return (uint32_t)*known;
+    if (n->b->scopes.data[raw].kind == SCOPE_PROCEDURE) {
+        node = add_node(n, raw, NONE);
+    } else {
+        uint32_t parent = node_of(n, n->b->scopes.data[raw].parent);
+
+        node = same_name(n, raw, parent) ? parent : add_node(n, raw, parent);
+    }
+    map_put(&n->node_of, raw, node);
+    return node;
+}
+
+/* What a scope is when loops are overlooked: two instances of one statement have the same number. */
+static uint32_t identity(struct normal *n, uint32_t raw)
+{
+    const uint64_t *known = map_find(&n->flat_of, raw);
+    const struct structure_scope *s = &n->b->scopes.data[raw];
+    uint32_t id;
+
+    if (known)
+        return (uint32_t)*known;
+    if (s->kind == SCOPE_LOOP) {
+        id = identity(n, s->parent);
+    } else {
+        struct key k = key_of(s, s->kind == SCOPE_PROCEDURE ? NONE : identity(n, s->parent));
+        bool is_new;
+
+        id = keymap_add(&n->flat_keys, &k, &is_new);
+        if (is_new)
+            vec_push(&n->instances_of, NONE);
+    }
+    map_put(&n->flat_of, raw, id);
+    return id;
+}
+
+static bool is_below(const struct normal *n, uint32_t node, uint32_t loop)
+{
+    uint32_t at = n->nodes.data[node].loop;
+
+    if (loop == NONE)
+        return true;
+    while (at != NONE && at != loop) {
+        uint32_t up = n->nodes.data[at].parent;
+
+        at = up == NONE ? NONE : n->nodes.data[up].loop;
+    }
+    return at == loop;
+}
+
+/* The deepest instance of the statement in the nest that this one is in; of several the first. */
+static uint32_t innermost(const struct normal *n, uint32_t node, uint32_t id)
+{
+    uint32_t best = node, loop = n->nodes.data[node].loop;
+
+    for (uint32_t i = n->instances_of.data[id]; i != NONE; i = n->instances.data[i].next) {
+        uint32_t other = n->instances.data[i].node;
+        uint32_t depth = n->nodes.data[other].loop_depth, best_depth = n->nodes.data[best].loop_depth;
+
+        if ((depth > best_depth || (depth == best_depth && best != node && other < best)) && is_below(n, other, loop))
+            best = other;
+    }
+    return best;
+}
+
+static void collect(struct normal *n, const struct book_procedure *p)
+{
+    for (uint32_t i = 0; i < p->segment_count; i++) {
+        uint32_t raw = n->b->segments.data[p->first_segment + i].raw;
+        bool is_new;
+
+        map_insert(&n->normal_of, raw, NONE, &is_new);
+        if (!is_new)
+            continue;
+        vec_push(&n->leaves, raw);
+        uint32_t node = node_of(n, n->b->scopes.data[raw].parent), id = identity(n, raw);
+        if (!n->b->scopes.data[raw].line)
+            continue;
+        vec_push(&n->instances, (struct instance){node, n->instances_of.data[id]});
+        n->instances_of.data[id] = (uint32_t)n->instances.len - 1;
+    }
+}
+
+static int by_source(const void *x, const void *y, void *arg)
+{
+    const struct normal *n = arg;
+    const struct node *a = &n->nodes.data[*(const uint32_t *)x], *b = &n->nodes.data[*(const uint32_t *)y];
+    const struct structure_scope *s = &n->b->scopes.data[a->raw], *t = &n->b->scopes.data[b->raw];
+
+    if (s->file != t->file) {
+        int order = strcmp(intern_str(&n->b->strings, s->file), intern_str(&n->b->strings, t->file));
+
+        if (order)
+            return order;
+    }
+    if (s->line != t->line)
+        return s->line < t->line ? -1 : 1;
+    if (a->loop_depth != b->loop_depth)
+        return a->loop_depth < b->loop_depth ? -1 : 1;
+    return s->ordinal < t->ordinal ? -1 : s->ordinal > t->ordinal;
+}
+
+static void number_loops(struct normal *n)
+{
+    VEC(uint32_t) loops = {0};
+
+    for (uint32_t i = 0; i < n->nodes.len; i++)
+        if (n->b->scopes.data[n->nodes.data[i].raw].kind == SCOPE_LOOP)
+            vec_push(&loops, i);
+    vec_sort_r(&loops, by_source, n);
+    for (uint32_t i = 0; i < loops.len; i++)
+        n->nodes.data[loops.data[i]].ordinal = i + 1;
+    vec_deinit(&loops);
+}
+
+static uint32_t scope_of(struct normal *n, uint32_t node)
+{
+    struct node *at = &n->nodes.data[node];
+
+    if (at->scope != NONE)
+        return at->scope;
+    struct structure_scope s = n->b->scopes.data[at->raw];
+    if (at->parent == NONE)
+        return at->scope = at->raw;
+    s.parent = scope_of(n, at->parent);
+    s.ordinal = at->ordinal;
+    return at->scope = book_scope(n->b, &s, NULL);
+}
+
+static uint32_t normal_leaf(struct normal *n, uint32_t raw)
+{
+    struct structure_scope s = n->b->scopes.data[raw];
+    uint32_t node = node_of(n, s.parent);
+
+    s.parent = scope_of(n, s.line ? innermost(n, node, identity(n, raw)) : node);
+    return book_scope(n->b, &s, NULL);
+}
+
+void normal_apply(struct book *b, const struct book_procedure *p)
+{
+    struct normal n = {.b = b};
+
+    keymap_init(&n.node_keys, sizeof(struct key));
+    keymap_init(&n.flat_keys, sizeof(struct key));
+    collect(&n, p);
+    number_loops(&n);
+    vec_foreach (raw, &n.leaves)
+        map_put(&n.normal_of, *raw, normal_leaf(&n, *raw));
+    for (uint32_t i = 0; i < p->segment_count; i++) {
+        struct book_segment *s = &b->segments.data[p->first_segment + i];
+
+        s->normal = (uint32_t)map_get(&n.normal_of, s->raw, s->raw);
+    }
+    keymap_deinit(&n.node_keys);
+    keymap_deinit(&n.flat_keys);
+    map_deinit(&n.node_of);
+    map_deinit(&n.flat_of);
+    map_deinit(&n.normal_of);
+    vec_deinit(&n.nodes);
+    vec_deinit(&n.instances_of);
+    vec_deinit(&n.instances);
+    vec_deinit(&n.leaves);
+}
