@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Folded stacks: "main;solve;axpy 1250", outermost first, one line a call path, the value behind the last space. Values are
+ * taken as numbers without a unit, because the format has none; lines that repeat a path add up. Frames marked _[k], _[i]
+ * and _[j], as stackcollapse-perf.pl does, keep their names without the mark; those marked _[i] are inlined.
+ */
+#include "db/import/floats.h"
+#include "db/import/formats.h"
+#include "db/import/input.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct folded {
+    struct import *im;
+    struct map places;          /* number of the frame's text -> place + 1 */
+    VEC(uint32_t) path;
+    struct floats values;
+};
+
+/* Where the value starts; NULL if the line does not end in a space and a number. */
+static char *value_of(char *line, size_t len, double *value)
+{
+    char *space = memrchr(line, ' ', len), *end;
+
+    if (!space || space == line || !(space[1] == '.' || (space[1] >= '0' && space[1] <= '9')))
+        return NULL;
+    *value = strtod(space + 1, &end);
+    return *end || !isfinite(*value) ? NULL : space;
+}
+
+bool folded_sniff(const struct import_probe *p)
+{
+    const char *line;
+    size_t at = 0, len, lines = 0;
+
+    if (p->is_dir || p->binary)
+        return false;
+    for (; probe_line(p, &at, &line, &len); lines += len > 0) {
+        double value;
+        AUTO_FREE char *copy = xstrndup(line, len);
+
+        if (len && (strchr(" \t#{[", line[0]) || !value_of(copy, len, &value)))
+            return false;
+    }
+    return lines > 0;
+}
+
+static uint32_t place_of(struct folded *f, const char *name, size_t len)
+{
+    bool marked = len > 4 && name[len - 1] == ']' && name[len - 4] == '_' && name[len - 3] == '[';
+    uint64_t *known = map_insert(&f->places, intern_addn(&f->im->names, name, len), 0, NULL);
+
+    if (!*known) {
+        AUTO_STR struct str own = {0};
+        str_addn(&own, name, marked ? len - 4 : len);
+        *known = (uint64_t)import_named(f->im, str_cstr(&own), NULL) + 1;
+    }
+    return (uint32_t)*known - 1;
+}
+
+static void split(struct folded *f, const char *stack, const char *end)
+{
+    vec_clear(&f->path);
+    while (stack < end) {
+        const char *semicolon = memchr(stack, ';', (size_t)(end - stack));
+        const char *stop = semicolon ? semicolon : end;
+
+        if (stop > stack)
+            vec_push(&f->path, place_of(f, stack, (size_t)(stop - stack)));
+        stack = stop + 1;
+    }
+}
+
+static struct hq_error *take(struct folded *f, const char *path, uint32_t profile)
+{
+    AUTO_INPUT struct input in = {0};
+    char *line;
+    size_t len;
+
+    HQ_TRY(input_open(&in, path));
+    while (input_line(&in, &line, &len)) {
+        double value;
+        char *end = len ? value_of(line, len, &value) : NULL;
+
+        if (!len)
+            continue;
+        if (!end)
+            return input_bad_line(&in, "not a folded stack: a call path, a space and a number that is not negative");
+        split(f, line, end);
+        uint32_t frame = import_path(f->im, f->path.data, f->path.len);
+
+        if (frame == HQDB_NONE)
+            return input_bad_line(&in, "there is no call path before the number");
+        floats_add(&f->values, 0, profile, frame, value, 0);
+    }
+    return input_error(&in);
+}
+
+static struct hq_error *give(struct folded *f, const char *path)
+{
+    double scale;
+
+    HQ_TRY(floats_scale(&f->values, 0, path, &scale));
+    uint32_t metric = import_metric(f->im, "samples", "values of folded stacks, whose unit is not known", HQM_DIM_NONE,
+                                    HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS, 0, scale);
+
+    floats_give(&f->values, 0, f->im, metric, scale);
+    return NULL;
+}
+
+struct hq_error *folded_read(struct import *im, const char *path)
+{
+    struct folded f = {.im = im};
+
+    floats_init(&f.values);
+    struct hq_error *error = take(&f, path, import_profile(im, 0, 0, 0, NULL));
+
+    if (!error)
+        error = give(&f, path);
+    map_deinit(&f.places);
+    vec_deinit(&f.path);
+    floats_deinit(&f.values);
+    return error;
+}

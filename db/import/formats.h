@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rows of import_formats[]: each pair is one file of this directory, which documents what it takes from its format. */
+#ifndef HQ_DB_IMPORT_FORMATS_H
+#define HQ_DB_IMPORT_FORMATS_H
+
+#include "db/import/import.h"
+
+bool folded_sniff(const struct import_probe *p);
+struct hq_error *folded_read(struct import *im, const char *path);
+
+/* ---- for sniffers ---- */
+
+/* The next line of the probe from *at on, false at the end; a last line that may be cut off is none. */
+bool probe_line(const struct import_probe *p, size_t *at, const char **line, size_t *len);
+
+#endif

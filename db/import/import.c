@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/import/import.h"
+
+#include "common/file.h"
+#include "common/hash.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "db/import/formats.h"
+#include "db/import/input.h"
+#include "db/import/target.h"
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#define MEASUREMENTS "measurements"
+/* Part of the names in the cache: changes whenever an importer reads a file in another way than before. */
+#define IMPORT_VERSION 1
+
+enum { PROBE_BYTES = 64 << 10 };
+
+/* In the order in which they are tried: those that cannot be mistaken come first. */
+const struct import_format import_formats[] = {
+    {"folded", "folded stacks, as flame graph tools take them", folded_sniff, folded_read},
+    {0}
+};
+
+const struct import_format *import_find(const char *name)
+{
+    for (const struct import_format *f = import_formats; f->name; f++)
+        if (strcasecmp(f->name, name) == 0)
+            return f;
+    return NULL;
+}
+
+/* ---- looking ---- */
+
+static struct hq_error *probe_open(const char *path, char *text, struct import_probe *out)
+{
+    AUTO_INPUT struct input in = {0};
+    size_t got;
+
+    *out = (struct import_probe){.path = path, .text = text};
+    text[0] = '\0';
+    if (file_is_dir(path)) {
+        out->is_dir = true;
+        return NULL;
+    }
+    HQ_TRY(input_open(&in, path));
+    while (out->len < PROBE_BYTES && (got = input_read(&in, text + out->len, PROBE_BYTES - out->len)) > 0)
+        out->len += got;
+    text[out->len] = '\0';
+    out->whole = out->len < PROBE_BYTES;
+    out->binary = memchr(text, 0, out->len) != NULL;
+    /* Compressed data that is cut off still shows what it was meant to be; the importer will say where it ends. */
+    struct hq_error *error = input_error(&in);
+
+    if (error && out->len) {
+        hq_error_free(error);
+        error = NULL;
+    }
+    return error;
+}
+
+static struct hq_error *unknown_format(const struct import_probe *p)
+{
+    AUTO_STR struct str names = {0};
+
+    if (!p->is_dir && !p->len)
+        return hq_error_new(HQ_DATA, "%s is empty", p->path);
+    for (const struct import_format *f = import_formats; f->name; f++)
+        str_addf(&names, "%s%s", f == import_formats ? "" : f[1].name ? ", " : " or ", f->name);
+    return hq_error_new(HQ_DATA, "%s looks like no database of hq and like no format that can be imported (%s)", p->path,
+                        str_cstr(&names));
+}
+
+struct hq_error *import_sniff(const char *path, const struct import_format **out)
+{
+    AUTO_FREE char *text = xmalloc(PROBE_BYTES + 1);
+    struct import_probe p;
+
+    if (strcmp(path, "-") == 0)
+        return hq_error_new(HQ_USAGE, "name the format of what comes from standard input: hq import FORMAT - -o DB");
+    HQ_TRY(probe_open(path, text, &p));
+    for (const struct import_format *f = import_formats; f->name; f++) {
+        if (f->sniff(&p)) {
+            *out = f;
+            return NULL;
+        }
+    }
+    return unknown_format(&p);
+}
+
+bool probe_line(const struct import_probe *p, size_t *at, const char **line, size_t *len)
+{
+    if (*at >= p->len)
+        return false;
+    const char *start = p->text + *at, *end = memchr(start, '\n', p->len - *at);
+
+    if (!end && !p->whole)
+        return false;
+    *line = start;
+    *len = end ? (size_t)(end - start) : p->len - *at;
+    *at += *len + 1;
+    if (*len && start[*len - 1] == '\r')
+        --*len;
+    return true;
+}
+
+/* ---- importing ---- */
+
+static struct hq_error *sniff_all(const struct import_file *files, struct import_file *known, size_t count, bool *by_name)
+{
+    *by_name = false;
+    for (size_t i = 0; i < count; i++) {
+        known[i] = files[i];
+        if (!known[i].format)
+            HQ_TRY(import_sniff(files[i].path, &known[i].format));
+        *by_name |= known[i].format != known[0].format;
+    }
+    return NULL;
+}
+
+static struct hq_error *read_all(struct import *im, const struct import_file *files, size_t count)
+{
+    im->file_count = count;
+    for (im->file = 0; im->file < count; im->file++) {
+        const struct import_file *f = &files[im->file];
+
+        im->format = f->format;
+        im->path = f->path;
+        log_verbose("importing %s as %s", f->path, f->format->name);
+        HQ_TRY(f->format->read(im, f->path));
+        import_fact(im, "imported from", f->path);
+        import_fact(im, "format", f->format->name);
+    }
+    if (im->by_name)
+        import_fact(im, "alignment", "by the names of procedures, because the formats differ: no lines, loops or inlined code");
+    if (!im->sums.len && count)
+        return hq_error_new(HQ_DATA, "%s holds no samples", files[0].path);
+    import_finish(im);
+    return NULL;
+}
+
+static struct hq_error *import_to(const struct import_file *files, size_t count, const char *path, uint64_t key)
+{
+    AUTO_FREE struct import_file *known = xcalloc(count + 1, sizeof *known);
+    __attribute__((cleanup(import_deinit))) struct import im;
+
+    import_init(&im);
+    HQ_TRY(sniff_all(files, known, count, &im.by_name));
+    HQ_TRY(read_all(&im, known, count));
+
+    AUTO_FREE char *directory = file_dirname(path);
+
+    HQ_TRY(file_make_dirs(directory));
+    return model_write(im.model, path, key);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+
+    return n > m && strcmp(text + n - m, end) == 0;
+}
+
+/* The file to write, and whether it may be written. */
+static struct hq_error *target_of(const char *output, char **path)
+{
+    AUTO_FREE char *measurements = file_join(output, MEASUREMENTS);
+    AUTO_FREE char *database = file_join(output, HQDB_FILE);
+    bool empty = true;
+
+    *path = NULL;
+    if (file_exists(measurements))
+        return hq_error_new(HQ_USAGE, "%s holds measurements; choose another directory for what is imported", output);
+    if (file_is_dir(output) && !file_exists(database)) {
+        HQ_TRY(file_dir_is_empty(output, &empty));
+        if (!empty)
+            return hq_error_new(HQ_USAGE, "%s is a directory with other things in it; choose another one", output);
+    }
+    if (file_exists(output) && !file_is_dir(output) && !ends_in(output, ".db"))
+        return hq_error_new(HQ_USAGE, "%s is there already and is no directory; choose another name", output);
+    *path = ends_in(output, ".db") && !file_is_dir(output) ? xstrdup(output) : MEM_STEAL(database);
+    return NULL;
+}
+
+struct hq_error *import_files(const struct import_file *files, size_t count, const char *output)
+{
+    AUTO_FREE char *path = NULL;
+
+    HQ_TRY(target_of(output, &path));
+    bool was_there = file_exists(output);
+    struct hq_error *error = import_to(files, count, path, 0);
+
+    /* Only an empty directory goes away. */
+    if (error && !was_there && file_is_dir(output))
+        rmdir(output);
+    return error;
+}
+
+/* ---- querying directly ---- */
+
+static bool has_magic(const char *path)
+{
+    char magic[sizeof HQDB_MAGIC - 1] = "";
+    AUTO_FCLOSE FILE *f = fopen(path, "rb");
+
+    return f && fread(magic, 1, sizeof magic, f) == sizeof magic && memcmp(magic, HQDB_MAGIC, sizeof magic) == 0;
+}
+
+static bool is_ours(const char *path)
+{
+    AUTO_FREE char *measurements = file_join(path, MEASUREMENTS);
+    AUTO_FREE char *database = file_join(path, HQDB_FILE);
+
+    return !file_exists(path) || file_exists(measurements) || file_exists(database) || (!file_is_dir(path) && has_magic(path));
+}
+
+/* What changes when the file does. Of a directory: the files that an importer reads in it. */
+static uint64_t identity(const char *path)
+{
+    static const char *const parts[] = {"", "meta.db", "profile.db", "cct.db", "trace.db"};
+    AUTO_FREE char *absolute = realpath(path, NULL);
+    uint64_t h = hash_combine(IMPORT_VERSION, hash_str(absolute ? absolute : path));
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        AUTO_FREE char *part = file_join(path, parts[i]);
+        struct stat st;
+
+        if (stat(part, &st))
+            continue;
+        h = hash_combine(h, (uint64_t)st.st_size);
+        h = hash_combine(h, (uint64_t)st.st_mtim.tv_sec);
+        h = hash_combine(h, (uint64_t)st.st_mtim.tv_nsec);
+        h = hash_combine(h, (uint64_t)st.st_ino);
+    }
+    return h ? h : 1;
+}
+
+static char *cached_path(const char *path, uint64_t key)
+{
+    AUTO_FREE char *cache = file_cache_dir();
+    AUTO_FREE char *name = xasprintf("import/%016llx.db", (unsigned long long)key);
+
+    (void)path;
+    return cache ? file_join(cache, name) : NULL;
+}
+
+struct hq_error *import_prepare(const char *path, const struct build_options *options, struct db **out)
+{
+    if (is_ours(path))
+        return db_prepare(path, options, out);
+
+    uint64_t key = identity(path);
+    AUTO_FREE char *cached = cached_path(path, key);
+
+    if (!cached)
+        return hq_error_new(HQ_DATA, "there is no cache directory to import %s into (HOME is not set); use hq import %s -o DB",
+                            path, path);
+    if (file_exists(cached) && !(options && options->force)) {
+        struct hq_error *error = db_open(cached, out);
+
+        if (!error)
+            return NULL;
+        hq_error_free(error);
+    }
+    HQ_TRY(import_to(&(struct import_file){.path = path}, 1, cached, key));
+    return db_open(cached, out);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/import/target.h"
+
+#include "common/mem.h"
+#include "common/str.h"
+#include <math.h>
+#include <string.h>
+
+struct sum_key { uint32_t profile, metric, frame; };
+
+/* What a frame is for the top of a path. */
+enum role { ROLE_PLAIN, ROLE_RUNTIME, ROLE_MAIN, ROLE_THREAD_START };
+
+void import_init(struct import *im)
+{
+    *im = (struct import){.model = model_create()};
+    keymap_init(&im->sum_keys, sizeof(struct sum_key));
+    keymap_init(&im->place_keys, 2 * sizeof(uint32_t));
+}
+
+void import_deinit(struct import *im)
+{
+    model_destroy(im->model);
+    intern_deinit(&im->names);
+    keymap_deinit(&im->sum_keys);
+    vec_deinit(&im->sums);
+    map_deinit(&im->procedures);
+    vec_deinit(&im->codes);
+    vec_deinit(&im->places);
+    keymap_deinit(&im->place_keys);
+    vec_deinit(&im->place_of_key);
+    vec_foreach (m, &im->metrics)
+        free(m->event);
+    vec_deinit(&im->metrics);
+}
+
+/* ---- places ---- */
+
+static enum role role_of(const char *name)
+{
+    static const struct { const char *name; enum role role; } rows[] = {
+        {"main", ROLE_MAIN}, {"_start", ROLE_RUNTIME}, {"(below main)", ROLE_RUNTIME},
+        {"__libc_start_call_main", ROLE_RUNTIME}, {"generic_start_main.isra.0", ROLE_RUNTIME},
+        {"start_thread", ROLE_THREAD_START}, {"thread_start", ROLE_THREAD_START}, {"clone", ROLE_THREAD_START},
+        {"__clone", ROLE_THREAD_START}, {"clone3", ROLE_THREAD_START}, {"__clone3", ROLE_THREAD_START},
+        {"__GI___clone", ROLE_THREAD_START}, {"__GI___clone3", ROLE_THREAD_START},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return rows[i].role;
+    return strncmp(name, "__libc_start_main", 17) == 0 ? ROLE_RUNTIME : ROLE_PLAIN;
+}
+
+static uint32_t home_of(struct import *im, const char *module, const char *file, uint32_t *module_id)
+{
+    uint32_t home = MODEL_ROOT;
+
+    *module_id = HQDB_NONE;
+    if (module && *module) {
+        *module_id = model_module(im->model, module, "", 0, NULL);
+        home = model_module_scope(im->model, *module_id);
+    }
+    if (file && *file)
+        home = model_scope(im->model, &(struct model_scope){
+            .kind = SCOPE_FILE, .parent = home, .name = file, .file = file, .module = *module_id});
+    return home;
+}
+
+static uint32_t procedure_scope(struct import *im, const struct import_step *s, const char *module, uint32_t *module_id)
+{
+    uint64_t key = 0;
+
+    if (im->by_name) {
+        key = intern_add(&im->names, s->name);
+        uint64_t known = map_get(&im->procedures, key, 0);
+
+        *module_id = HQDB_NONE;
+        if (known)
+            return (uint32_t)known - 1;
+    }
+    uint32_t home = home_of(im, module, s->file, module_id);
+    uint32_t scope = model_scope(im->model, &(struct model_scope){
+        .kind = SCOPE_PROCEDURE, .parent = home, .name = s->name, .file = s->file, .line = s->line, .module = *module_id});
+
+    if (im->by_name)
+        map_put(&im->procedures, key, (uint64_t)scope + 1);
+    return scope;
+}
+
+static uint32_t inner_scope(struct import *im, uint32_t parent, const struct import_step *s, uint32_t module)
+{
+    return model_scope(im->model, &(struct model_scope){
+        .kind = s->kind, .parent = parent, .name = s->name, .file = s->file, .line = s->line, .module = module,
+        .call_file = s->at_file, .call_line = s->at_line, .ordinal = s->ordinal});
+}
+
+static uint32_t line_code(struct import *im, uint32_t parent, uint32_t module, uint64_t offset, const char *file, uint32_t line)
+{
+    uint32_t scope = model_scope(im->model, &(struct model_scope){
+        .kind = SCOPE_LINE, .parent = parent, .file = file, .line = line, .module = module});
+
+    return model_code(im->model, module, offset, scope, scope);
+}
+
+/* One code for the whole place. */
+static void place_whole(struct import *im, const struct import_place *p)
+{
+    uint32_t module, scope = procedure_scope(im, &p->steps[0], p->module, &module);
+
+    for (size_t i = 1; i < p->count; i++)
+        scope = inner_scope(im, scope, &p->steps[i], module);
+    vec_push(&im->codes, line_code(im, scope, module, p->offset, p->file, p->line));
+}
+
+/* One code a procedure, inlined or not, and nothing but names. */
+static void place_by_name(struct import *im, const struct import_place *p)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        uint32_t module;
+
+        if (p->steps[i].kind == SCOPE_LOOP)
+            continue;
+        uint32_t scope = procedure_scope(im, &p->steps[i], p->module, &module);
+
+        vec_push(&im->codes, line_code(im, scope, HQDB_NONE, 0, NULL, 0));
+    }
+}
+
+uint32_t import_place(struct import *im, const struct import_place *place)
+{
+    struct import_codes c = {.first = (uint32_t)im->codes.len, .role = (uint8_t)role_of(place->steps[0].name)};
+    bool is_new = true;
+
+    im->by_name ? place_by_name(im, place) : place_whole(im, place);
+    c.count = (uint32_t)im->codes.len - c.first;
+    if (c.count == 1) {
+        /* The same place comes again under other texts of the same meaning: it keeps its number. */
+        uint32_t key[2] = {im->codes.data[c.first], c.role};
+        uint32_t i = keymap_add(&im->place_keys, key, &is_new);
+
+        if (!is_new) {
+            im->codes.len = c.first;
+            return im->place_of_key.data[i];
+        }
+        vec_push(&im->place_of_key, (uint32_t)im->places.len);
+    }
+    vec_push(&im->places, c);
+    return (uint32_t)im->places.len - 1;
+}
+
+uint32_t import_named(struct import *im, const char *name, const char *module)
+{
+    struct import_step step = {.kind = SCOPE_PROCEDURE, .name = name};
+
+    return import_place(im, &(struct import_place){.module = module, .steps = &step, .count = 1});
+}
+
+/* ---- frames ---- */
+
+uint32_t import_frame(struct import *im, uint32_t parent, uint32_t place)
+{
+    struct import_codes c = im->places.data[place];
+
+    for (uint32_t i = 0; i < c.count; i++)
+        parent = model_frame(im->model, parent, im->codes.data[c.first + i]);
+    return parent;
+}
+
+/* How many places from `from` on have the role. */
+static size_t run_of(const struct import *im, const uint32_t *places, size_t count, size_t from, enum role role)
+{
+    size_t n = 0;
+
+    while (from + n < count && im->places.data[places[from + n]].role == role)
+        n++;
+    return n;
+}
+
+uint32_t import_path(struct import *im, const uint32_t *places, size_t count)
+{
+    uint32_t frame = HQDB_NONE;
+    size_t runtime, starters = run_of(im, places, count, 0, ROLE_THREAD_START);
+    size_t i = 0;
+
+    if (starters && starters < count) {
+        frame = model_root_frame(im->model, SCOPE_THREAD, "thread");
+        i = starters;
+    }
+    for (; i < count; i++) {
+        /* Folded stacks begin with the program's name, so the runtime may be the second frame too. */
+        runtime = i < 2 ? run_of(im, places, count, i, ROLE_RUNTIME) : 0;
+        if (runtime && i + runtime < count && im->places.data[places[i + runtime]].role == ROLE_MAIN)
+            i += runtime;
+        frame = import_frame(im, frame, places[i]);
+    }
+    return frame;
+}
+
+/* ---- metrics, profiles, values ---- */
+
+static bool taken(const struct import *im, const char *event)
+{
+    vec_foreach (m, &im->metrics)
+        if (strcasecmp(m->event, event) == 0)
+            return true;
+    return false;
+}
+
+uint32_t import_metric(struct import *im, const char *event, const char *description, enum hqm_dimension dimension,
+                       unsigned flags, uint64_t period, double scale)
+{
+    AUTO_STR struct str own = {0};
+
+    vec_foreach (m, &im->metrics)
+        if (strncmp(m->event, event, strlen(event)) == 0 && m->format == im->format && m->dimension == dimension &&
+            m->scale == scale && (!m->event[strlen(event)] || m->event[strlen(event)] == ':'))
+            return m->id;
+    str_add(&own, event);
+    if (taken(im, event))
+        str_addf(&own, ":%s", im->format->name);
+    for (int i = 2; taken(im, str_cstr(&own)); i++) {
+        str_clear(&own);
+        str_addf(&own, "%s:%s%d", event, im->format->name, i);
+    }
+    uint32_t id = model_metric(im->model, &(struct model_metric){
+        .event = str_cstr(&own), .description = description, .dimension = (uint16_t)dimension, .flags = (uint16_t)flags,
+        .period = period, .scale = scale});
+
+    vec_push(&im->metrics, (struct import_metric_row){xstrdup(str_cstr(&own)), im->format, (uint16_t)dimension, scale, id});
+    return id;
+}
+
+uint32_t import_profile(struct import *im, uint32_t pid, uint32_t tid, uint32_t thread, const char *command)
+{
+    return model_profile(im->model, &(struct model_profile){
+        .rank = -1, .host = "", .pid = pid, .tid = tid, .thread = thread, .serial = (uint32_t)im->file, .state = HQM_ENDED,
+        .command = command ? command : "", .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE});
+}
+
+void import_value(struct import *im, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count)
+{
+    struct sum_key key = {profile, metric, frame};
+    bool is_new;
+    uint32_t i = keymap_add(&im->sum_keys, &key, &is_new);
+
+    if (is_new)
+        vec_push(&im->sums, (struct import_sum){0});
+    /* Sums wrap rather than overflow: a hostile file may hold any numbers. */
+    im->sums.data[i].sum = (int64_t)((uint64_t)im->sums.data[i].sum + (uint64_t)sum);
+    im->sums.data[i].count += count;
+}
+
+void import_fact(struct import *im, const char *key, const char *text)
+{
+    AUTO_STR struct str both = {0};
+
+    str_addf(&both, "fact %s=%s", key, text);
+    uint32_t before = intern_count(&im->names);
+
+    if (intern_add(&im->names, str_cstr(&both)) >= before)
+        model_info(im->model, key, text);
+}
+
+void import_finish(struct import *im)
+{
+    for (uint32_t i = 0; i < im->sum_keys.len; i++) {
+        struct sum_key key;
+
+        memcpy(&key, keymap_key(&im->sum_keys, i), sizeof key);
+        if (im->sums.data[i].sum || im->sums.data[i].count)
+            model_value(im->model, key.profile, key.metric, key.frame, im->sums.data[i].sum, im->sums.data[i].count);
+    }
+}
+
+double import_scale(double total, bool whole)
+{
+    double digits = 0;
+
+    if (whole || !isfinite(total))
+        return 1;
+    /* 2^60 leaves room for the inclusive sums of hostile files that do not add up. */
+    while (digits < 12 && fabs(total) * pow(10, digits + 1) < 0x1p60)
+        digits++;
+    return pow(10, -digits);
+}

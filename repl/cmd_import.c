@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq import`: other tools' data as a database. */
+#include "common/log.h"
+#include "common/vec.h"
+#include "db/import/import.h"
+#include "repl/command.h"
+#include <string.h>
+
+static const struct opt options[] = {
+    {.name = "output", .letter = 'o', .value = "DB", .help = "the directory to make, or a file whose name ends in .db"},
+    {.name = "formats", .help = "list the formats"},
+    {.name = "verbose", .letter = 'v', .help = "say what is being done"},
+    {0}
+};
+
+static int list_formats(void)
+{
+    for (const struct import_format *f = import_formats; f->name; f++)
+        printf("%-12s %s\n", f->name, f->summary);
+    return HQ_OK;
+}
+
+static int run(const struct opt_args *args)
+{
+    VEC(struct import_file) files = {0};
+    const struct import_format *format = NULL;
+    const char *output = opt_value(args, "output");
+    size_t first = 0;
+
+    if (opt_flag(args, "formats", false))
+        return list_formats();
+    if (opt_flag(args, "verbose", false))
+        log_set_level(LEVEL_VERBOSE);
+    /* A format's name is a format, unless it is all that was given: then it is a file. */
+    if (args->operands.len > 1 && (format = import_find(args->operands.data[0])))
+        first = 1;
+    if (first == args->operands.len)
+        return command_usage("import", "the file to import is missing");
+    if (!output)
+        return command_usage("import", "the database to make is missing: -o DB");
+    for (size_t i = first; i < args->operands.len; i++)
+        vec_push(&files, (struct import_file){.path = args->operands.data[i], .format = format});
+    struct hq_error *error = import_files(files.data, files.len, output);
+
+    vec_deinit(&files);
+    return command_fail("import", error);
+}
+
+const struct command cmd_import = {
+    .cmd = {
+        .name = "import",
+        .usage = "[FORMAT] FILE... -o DB",
+        .summary = "make a database from other tools' data",
+        .description =
+            "Reads profiles and traces of other tools into a database that every query works on. The format of each file is found "
+            "by looking at it; FORMAT says it for all of them, and is needed for standard input (-). `hq import --formats` lists "
+            "the formats. Files that are compressed by gzip are read as they are.\n\n"
+            "Several files become one database. If their formats differ, their trees are aligned by the names of procedures.\n\n"
+            "A file can also be asked directly, `hq FILE QUERY`: it is imported into the cache directory first.",
+        .options = options,
+    },
+    .run = run,
+};
