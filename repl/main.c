@@ -2,11 +2,13 @@
 #include "repl/command.h"
 #include <locale.h>
 
+extern const struct command cmd_import;
 extern const struct command cmd_record;
 
 /* In the order of `hq --help`: from a first recording to what only few need. */
 static const struct command *const table[] = {
     &cmd_record,
+    &cmd_import,
     NULL,
 };
 

@@ -2,7 +2,6 @@
 #include "db/import/import.h"
 
 #include "common/file.h"
-#include "common/hash.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "db/import/formats.h"
@@ -10,16 +9,13 @@
 #include "db/import/target.h"
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 
 #define MEASUREMENTS "measurements"
-/* Part of the names in the cache: changes whenever an importer reads a file in another way than before. */
-#define IMPORT_VERSION 1
-
 enum { PROBE_BYTES = 64 << 10 };
 
 /* In the order in which they are tried: those that cannot be mistaken come first. */
 const struct import_format import_formats[] = {
+    {"perf", "text of `perf script`", perf_sniff, perf_read},
     {"folded", "folded stacks, as flame graph tools take them", folded_sniff, folded_read},
     {0}
 };
@@ -141,7 +137,7 @@ static struct hq_error *read_all(struct import *im, const struct import_file *fi
     return NULL;
 }
 
-static struct hq_error *import_to(const struct import_file *files, size_t count, const char *path, uint64_t key)
+static struct hq_error *import_to(const struct import_file *files, size_t count, const char *path)
 {
     AUTO_FREE struct import_file *known = xcalloc(count + 1, sizeof *known);
     __attribute__((cleanup(import_deinit))) struct import im;
@@ -153,7 +149,7 @@ static struct hq_error *import_to(const struct import_file *files, size_t count,
     AUTO_FREE char *directory = file_dirname(path);
 
     HQ_TRY(file_make_dirs(directory));
-    return model_write(im.model, path, key);
+    return model_write(im.model, path, 0);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -190,80 +186,10 @@ struct hq_error *import_files(const struct import_file *files, size_t count, con
 
     HQ_TRY(target_of(output, &path));
     bool was_there = file_exists(output);
-    struct hq_error *error = import_to(files, count, path, 0);
+    struct hq_error *error = import_to(files, count, path);
 
     /* Only an empty directory goes away. */
     if (error && !was_there && file_is_dir(output))
         rmdir(output);
     return error;
-}
-
-/* ---- querying directly ---- */
-
-static bool has_magic(const char *path)
-{
-    char magic[sizeof HQDB_MAGIC - 1] = "";
-    AUTO_FCLOSE FILE *f = fopen(path, "rb");
-
-    return f && fread(magic, 1, sizeof magic, f) == sizeof magic && memcmp(magic, HQDB_MAGIC, sizeof magic) == 0;
-}
-
-static bool is_ours(const char *path)
-{
-    AUTO_FREE char *measurements = file_join(path, MEASUREMENTS);
-    AUTO_FREE char *database = file_join(path, HQDB_FILE);
-
-    return !file_exists(path) || file_exists(measurements) || file_exists(database) || (!file_is_dir(path) && has_magic(path));
-}
-
-/* What changes when the file does. Of a directory: the files that an importer reads in it. */
-static uint64_t identity(const char *path)
-{
-    static const char *const parts[] = {"", "meta.db", "profile.db", "cct.db", "trace.db"};
-    AUTO_FREE char *absolute = realpath(path, NULL);
-    uint64_t h = hash_combine(IMPORT_VERSION, hash_str(absolute ? absolute : path));
-
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        AUTO_FREE char *part = file_join(path, parts[i]);
-        struct stat st;
-
-        if (stat(part, &st))
-            continue;
-        h = hash_combine(h, (uint64_t)st.st_size);
-        h = hash_combine(h, (uint64_t)st.st_mtim.tv_sec);
-        h = hash_combine(h, (uint64_t)st.st_mtim.tv_nsec);
-        h = hash_combine(h, (uint64_t)st.st_ino);
-    }
-    return h ? h : 1;
-}
-
-static char *cached_path(const char *path, uint64_t key)
-{
-    AUTO_FREE char *cache = file_cache_dir();
-    AUTO_FREE char *name = xasprintf("import/%016llx.db", (unsigned long long)key);
-
-    (void)path;
-    return cache ? file_join(cache, name) : NULL;
-}
-
-struct hq_error *import_prepare(const char *path, const struct build_options *options, struct db **out)
-{
-    if (is_ours(path))
-        return db_prepare(path, options, out);
-
-    uint64_t key = identity(path);
-    AUTO_FREE char *cached = cached_path(path, key);
-
-    if (!cached)
-        return hq_error_new(HQ_DATA, "there is no cache directory to import %s into (HOME is not set); use hq import %s -o DB",
-                            path, path);
-    if (file_exists(cached) && !(options && options->force)) {
-        struct hq_error *error = db_open(cached, out);
-
-        if (!error)
-            return NULL;
-        hq_error_free(error);
-    }
-    HQ_TRY(import_to(&(struct import_file){.path = path}, 1, cached, key));
-    return db_open(cached, out);
 }

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `perf script` text, read line by line: what is kept grows with the number of different call paths, and by one trace
+ * record a sample. A thread is a profile, and its command the profile's; ranks are not known. Without periods (-F period) a
+ * sample counts one, under the event's name with `_samples`.
+ */
+#include "db/import/perf.h"
+#include "db/import/formats.h"
+#include "db/import/input.h"
+#include "db/import/target.h"
+#include <string.h>
+#include <strings.h>
+
+enum { DEPTH_MAX = 4096 };      /* frames of a sample; the kernel's own limit is far below it */
+
+struct perf_part { uint32_t name, file, line; };
+struct perf_thread { uint32_t profile; uint64_t last_us; };
+
+
+struct perf {
+    struct import *im;
+    struct input *in;
+    struct perf_header sample;  /* its texts are gone: only the numbers count */
+    bool open;                  /* in a sample */
+    uint32_t metric, thread;
+    VEC(uint32_t) places;       /* of the sample, innermost first */
+    /* The frames seen last that share one address: inlined ones, then their host. Texts in im->names. */
+    VEC(struct perf_part) parts;
+    uint32_t module;
+    bool host_seen;
+    struct keymap part_keys;    /* (text of the frame's lines) -> place */
+    VEC(uint32_t) part_places;
+    struct keymap thread_keys;  /* pid, tid */
+    VEC(struct perf_thread) threads;
+    struct map metrics;         /* event's text -> metric + 1 */
+    double start;               /* time of the first sample; negative: none yet */
+    uint64_t samples, without_path;
+};
+
+bool perf_sniff(const struct import_probe *p)
+{
+    const char *line;
+    size_t at = 0, len;
+    struct perf_header header;
+    struct perf_frame frame;
+    bool after_header = false;
+
+    if (p->is_dir || p->binary)
+        return false;
+    while (probe_line(p, &at, &line, &len)) {
+        AUTO_FREE char *copy = xstrndup(line, len);
+
+        if (!len || copy[0] == '#')
+            continue;
+        if (after_header)
+            return (copy[0] == ' ' || copy[0] == '\t') && perf_parse_frame(copy, &frame);
+        if (!perf_parse_header(copy, &header))
+            return false;
+        if (*header.rest)
+            return perf_parse_frame(header.rest, &frame);
+        after_header = true;
+    }
+    return false;
+}
+
+/* ---- events and threads ---- */
+
+static uint32_t metric_of(struct perf *f, const struct perf_header *h)
+{
+    static const char *const clocks[] = {"cpu-clock", "task-clock"};
+    AUTO_STR struct str name = {0};
+    bool clock = false;
+
+    str_addn(&name, h->event, h->event_len);
+    for (size_t i = 0; i < 2; i++)
+        clock |= strncmp(str_cstr(&name), clocks[i], strlen(clocks[i])) == 0;
+    if (!h->has_period)
+        str_add(&name, "_samples");
+    uint64_t *known = map_insert(&f->metrics, intern_add(&f->im->names, str_cstr(&name)), 0, NULL);
+
+    if (!*known) {
+        enum hqm_dimension dimension = clock && h->has_period ? HQM_DIM_SECONDS : HQM_DIM_EVENTS;
+
+        *known = (uint64_t)import_metric(f->im, str_cstr(&name), h->has_period ? "sampled by perf" : "samples of perf, periods unknown",
+                                         dimension, HQDB_METRIC_SAMPLED | (h->time >= 0 ? HQDB_METRIC_TRACED : 0), 0,
+                                         dimension == HQM_DIM_SECONDS ? 1e-9 : 1) + 1;
+    }
+    return (uint32_t)*known - 1;
+}
+
+static uint32_t thread_of(struct perf *f, const struct perf_header *h)
+{
+    uint32_t key[2] = {h->pid, h->tid};
+    bool is_new;
+    uint32_t i = keymap_add(&f->thread_keys, key, &is_new);
+
+    if (is_new) {
+        AUTO_FREE char *command = xstrndup(h->command, h->command_len);
+
+        vec_push(&f->threads, (struct perf_thread){
+            .profile = import_profile(f->im, h->pid, h->tid, h->tid == h->pid ? 0 : h->tid, command)});
+    }
+    return i;
+}
+
+/* ---- frames ---- */
+
+/* What perf cannot name is one procedure a module: the addresses in it differ from run to run. */
+static uint32_t make_place(struct perf *f)
+{
+    AUTO_FREE struct import_step *steps = xcalloc(f->parts.len, sizeof *steps);
+    const struct intern *names = &f->im->names;
+    size_t n = f->parts.len;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct perf_part *part = &f->parts.data[n - 1 - i];
+
+        steps[i] = (struct import_step){.kind = i ? SCOPE_INLINE : SCOPE_PROCEDURE, .name = intern_str(names, part->name)};
+        if (i) {
+            const struct perf_part *host = &f->parts.data[n - i];
+
+            steps[i].at_file = intern_str(names, host->file);
+            steps[i].at_line = host->line;
+        }
+    }
+    return import_place(f->im, &(struct import_place){
+        .module = intern_str(names, f->module), .steps = steps, .count = n,
+        .file = intern_str(names, f->parts.data[0].file), .line = f->parts.data[0].line});
+}
+
+/* Ends the frames of one address. */
+static void end_part(struct perf *f)
+{
+    AUTO_STR struct str key = {0};
+    uint32_t text[2] = {0};
+    bool is_new;
+
+    if (!f->parts.len)
+        return;
+    str_addn(&key, (const char *)&f->module, sizeof f->module);
+    str_addn(&key, (const char *)f->parts.data, f->parts.len * sizeof *f->parts.data);
+    text[0] = intern_addn(&f->im->names, key.s, key.len);
+    uint32_t i = keymap_add(&f->part_keys, text, &is_new);
+
+    if (is_new)
+        vec_push(&f->part_places, make_place(f));
+    vec_push(&f->places, f->part_places.data[i]);
+    vec_clear(&f->parts);
+    f->host_seen = false;
+}
+
+static struct hq_error *take_frame(struct perf *f, const struct perf_frame *frame)
+{
+    struct intern *names = &f->im->names;
+    uint32_t name = intern_addn(names, frame->name, frame->name_len);
+
+    if (f->host_seen)
+        end_part(f);
+    if (f->places.len + f->parts.len >= DEPTH_MAX)
+        return input_bad_line(f->in, "a sample has more than %d frames", DEPTH_MAX);
+    vec_push(&f->parts, (struct perf_part){.name = name});
+    if (!frame->inlined) {
+        bool known = frame->module_len && !(frame->module_len == 9 && memcmp(frame->module, "[unknown]", 9) == 0);
+
+        f->module = known ? intern_addn(names, frame->module, frame->module_len) : 0;
+        f->host_seen = true;
+    }
+    return NULL;
+}
+
+/* ---- samples ---- */
+
+static void end_sample(struct perf *f)
+{
+    if (!f->open)
+        return;
+    f->open = false;
+    end_part(f);
+    for (size_t i = 0, j = f->places.len; i + 1 < j; i++) {
+        uint32_t swapped = f->places.data[i];
+
+        f->places.data[i] = f->places.data[--j];
+        f->places.data[j] = swapped;
+    }
+    struct perf_thread *t = &f->threads.data[f->thread];
+    uint32_t frame = import_path(f->im, f->places.data, f->places.len);
+
+    if (frame == HQDB_NONE) {
+        frame = model_root_frame(f->im->model, SCOPE_PARTIAL, "partial: no call path");
+        f->without_path++;
+    }
+    import_value(f->im, t->profile, f->metric, frame, f->sample.has_period ? (int64_t)f->sample.period : 1, 1);
+    f->samples++;
+    vec_clear(&f->places);
+    if (f->sample.time < 0)
+        return;
+    if (f->start < 0)
+        f->start = f->sample.time;
+    double since = (f->sample.time - f->start) * 1e6;
+    uint64_t us = since > 0 && since < 0x1p52 ? (uint64_t)(since + 0.5) : 0;
+
+    t->last_us = us > t->last_us ? us : t->last_us;
+    model_trace(f->im->model, t->profile, t->last_us, frame, f->metric, 1);
+}
+
+static struct hq_error *take_header(struct perf *f, const char *line)
+{
+    struct perf_frame frame;
+
+    end_sample(f);
+    if (!perf_parse_header(line, &f->sample))
+        return input_bad_line(f->in, "neither the head of a sample (COMMAND PID/TID TIME: EVENT:) nor a frame of one");
+    f->metric = metric_of(f, &f->sample);
+    f->thread = thread_of(f, &f->sample);
+    f->open = true;
+    if (!*f->sample.rest)
+        return NULL;
+    if (!perf_parse_frame(f->sample.rest, &frame))
+        return input_bad_line(f->in, "what follows the event is no frame (ADDRESS NAME (MODULE))");
+    return take_frame(f, &frame);
+}
+
+static struct hq_error *take_line(struct perf *f, const char *line)
+{
+    struct perf_frame frame;
+    const char *file;
+    size_t file_len;
+    uint32_t number;
+
+    if (line[0] == '#')
+        return NULL;
+    if (!line[strspn(line, " \t")]) {
+        end_sample(f);
+        return NULL;
+    }
+    bool indented = line[0] == ' ' || line[0] == '\t';
+
+    if (f->open && indented && perf_parse_frame(line, &frame))
+        return take_frame(f, &frame);
+    if (f->open && indented && f->parts.len && perf_parse_source(line, &file, &file_len, &number)) {
+        struct perf_part *part = &vec_last(&f->parts);
+
+        part->file = intern_addn(&f->im->names, file, file_len);
+        part->line = number;
+        return NULL;
+    }
+    return take_header(f, line);
+}
+
+static struct hq_error *take_all(struct perf *f)
+{
+    char *line;
+    size_t len;
+
+    while (input_line(f->in, &line, &len))
+        HQ_TRY(take_line(f, line));
+    HQ_TRY(input_error(f->in));
+    end_sample(f);
+    return NULL;
+}
+
+struct hq_error *perf_read(struct import *im, const char *path)
+{
+    AUTO_INPUT struct input in = {0};
+    struct perf f = {.im = im, .in = &in, .start = -1};
+    struct hq_error *error = input_open(&in, path);
+
+    keymap_init(&f.part_keys, 2 * sizeof(uint32_t));
+    keymap_init(&f.thread_keys, 2 * sizeof(uint32_t));
+    if (!error)
+        error = take_all(&f);
+    if (!error && f.without_path)
+        model_loss(im->model, "no call path", true, f.without_path);
+    vec_deinit(&f.places);
+    vec_deinit(&f.parts);
+    keymap_deinit(&f.part_keys);
+    vec_deinit(&f.part_places);
+    keymap_deinit(&f.thread_keys);
+    vec_deinit(&f.threads);
+    map_deinit(&f.metrics);
+    return error;
+}
