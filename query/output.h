@@ -38,6 +38,10 @@ extern const struct output_format output_formats[];    /* ends with a NULL name 
 /* NULL if there is no such format. Names are case-insensitive. */
 const struct output_format *output_find(const char *name);
 
+/* The error for `as FORMAT` where there is none of that name: place, the nearest one, and all there are. */
+struct output_spec;
+struct hq_error *output_unknown(const struct output_spec *as);
+
 /* What suits `out`: its terminal's size and colours (none with NO_COLOR or off a terminal), the locale's character set. */
 void output_detect(struct output_options *o, FILE *out);
 

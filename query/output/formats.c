@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/formats.h"
+#include "common/str.h"
+#include "common/suggest.h"
+#include "query/grammar/parse.h"
 #include <inttypes.h>
 #include <langinfo.h>
 #include <stdlib.h>
@@ -27,6 +30,21 @@ const struct output_format *output_find(const char *name)
         if (!strcasecmp(f->name, name))
             return f;
     return NULL;
+}
+
+struct hq_error *output_unknown(const struct output_spec *as)
+{
+    AUTO_STR struct str advice = { 0 };
+    struct suggest near;
+
+    suggest_init(&near, as->format, 1);
+    str_add(&advice, "formats:");
+    for (const struct output_format *f = output_formats; f->name; f++) {
+        suggest_add(&near, f->name);
+        str_addf(&advice, " %s", f->name);
+    }
+    suggest_text(&near, &advice);
+    return place_error(&as->format_place, str_cstr(&advice), "there is no output format `%s`", as->format);
 }
 
 static enum output_colours colours_of_terminal(void)
