@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values of single profiles, and which profiles are summed before statistics are taken: `per rank`, `per host`, `per thread`. */
+#ifndef HQ_QUERY_PROFILES_H
+#define HQ_QUERY_PROFILES_H
+
+#include "query/select.h"
+
+struct groups_of_profiles {
+    uint32_t *of;               /* [profile_count] group of a profile, HQDB_NONE: does not count */
+    size_t profile_count;
+    uint32_t count;
+    uint32_t *start;            /* [count + 1] in `profiles` */
+    uint32_t *profiles;
+};
+
+/* The selected profiles in groups; only those with a rank, if any selected one has a rank. */
+void profiles_group(const struct selection *s, enum per per, struct groups_of_profiles *out);
+void profiles_group_deinit(struct groups_of_profiles *g);
+
+/* Adds the values of a profile to raw[position]. */
+struct hq_error *profiles_add(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw);
+
+/* Prefix sums [positions + 1] of the values of a group. */
+struct hq_error *profiles_prefix(const struct selection *s, const struct groups_of_profiles *g, uint32_t group, uint32_t metric,
+                                 int64_t *prefix);
+
+/* True if db_frame_values gives what the selection has, but for which profiles are selected. */
+bool profiles_by_frame(const struct selection *s);
+
+#endif

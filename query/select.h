@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A selection: the part of the data that a query looks at. A tree, and for every metric prefix sums over the positions of its frames, so that
+ * the inclusive value of a context is one subtraction whatever was selected. Without clauses both are the
+ * mapped arrays of the database; otherwise the sums of a metric are computed when it is first asked for, at a cost by the values
+ * that they touch.
+ *
+ * Order of effect (language.md section 4): profiles (ranks, threads), slices of time (during), call paths (through), then
+ * the tree (prune, hide). Totals are taken after profiles and time, before the rest.
+ */
+#ifndef HQ_QUERY_SELECT_H
+#define HQ_QUERY_SELECT_H
+
+#include "common/err.h"
+#include "common/units.h"
+#include "common/vec.h"
+#include "query/grammar/ast.h"
+#include "query/tree.h"
+#include <signal.h>
+
+struct query_env;
+
+/* A measured metric of the selection; with `compare with`, one for each side. */
+struct measure {
+    const char *name, *event, *description;
+    enum dim dim;
+    double scale;               /* value = integer * scale */
+    unsigned flags;             /* HQDB_METRIC_* */
+    uint64_t period;            /* base units */
+    uint32_t metric;            /* number in its database */
+    enum metric_side side;      /* old and delta: with `compare with` */
+    size_t here_measure, old_measure;   /* delta: what it is the difference of; SIZE_MAX: zero */
+    int64_t total, total_count; /* after profiles and time; valid once loaded */
+    const int64_t *sums, *counts;   /* [positions + 1]; NULL until selection_load */
+    int64_t *own_sums, *own_counts;
+};
+
+struct slice { uint64_t from_us, to_us; uint32_t profile; };    /* from <= t < to, since the start of the run */
+
+struct selection {
+    struct tree tree;
+    VEC(struct measure) measures;
+    uint8_t *profiles;          /* [profile_count] 1: selected; NULL: all */
+    uint8_t *keep;              /* [frame_count] 1: its call path was selected; NULL: all */
+    uint8_t *old_keep;
+    bool sliced;
+    VEC(struct slice) slices;   /* by profile, then time, disjoint; only if sliced */
+    size_t profile_count;       /* selected */
+    size_t here_count;          /* measures of this database: the first ones */
+    double old_scale;           /* scaled by */
+    const volatile sig_atomic_t *interrupted;
+    char *slice_text;           /* for the coverage note */
+    VEC(char *) notes;          /* warnings about patterns that match nothing */
+};
+
+/* Makes the selection of a query. NULL query: everything. */
+struct hq_error *selection_make(struct query_env *env, const struct query *q, struct selection *out);
+void selection_deinit(struct selection *s);
+
+/* Makes the sums of a measure available. */
+struct hq_error *selection_load(struct selection *s, size_t measure);
+
+static inline bool selection_has_profile(const struct selection *s, uint32_t profile)
+{
+    return !s->profiles || s->profiles[profile];
+}
+
+/* Whether sums, tree and profiles are those of the database, so that its stored statistics hold. */
+bool selection_is_plain(const struct selection *s);
+
+#endif
