@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Expectations with three outcomes: a comparison whose 95 % interval straddles its bound is undecided, and `and`, `or`, `not` carry that
+ * on. An interval shrinks with the square root of the samples, which tells how many more would decide.
+ */
+#include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include "query/rows.h"
+#include <math.h>
+
+enum outcome { NO, YES, UNDECIDED };
+
+struct judged { enum outcome outcome; double more; };   /* more: factor by which samples have to grow */
+
+static struct judged judge(struct run *run, struct entry *e, const struct program *p, const struct point *at);
+
+static struct judged judge_comparison(struct run *run, struct entry *e, const struct program *p, const struct point *at)
+{
+    struct program *args[2] = {p->args[0], p->args[1]};
+    struct program difference = {.kind = PROGRAM_BINARY, .op = OP_SUB, .args = args, .arg_count = 2};
+    int truth = program_truth(p, at);
+    double value, width;
+
+    if (truth < 0 || p->args[0]->is_text)
+        return (struct judged){truth == 1 ? YES : NO, 0};
+    value = fabs(program_number(&difference, at));
+    width = interval_half_width(run, e, &difference);
+    if (!(width > value) || width == 0)
+        return (struct judged){truth ? YES : NO, 0};
+    return (struct judged){UNDECIDED, value > 0 ? width / value * (width / value) : INFINITY};
+}
+
+static struct judged judge_logic(struct run *run, struct entry *e, const struct program *p, const struct point *at)
+{
+    struct judged a = judge(run, e, p->args[0], at), b = judge(run, e, p->args[1], at);
+    enum outcome decides = p->op == OP_AND ? NO : YES;
+
+    if (a.outcome == decides || b.outcome == decides)
+        return (struct judged){decides, 0};
+    if (a.outcome == UNDECIDED || b.outcome == UNDECIDED)
+        return (struct judged){UNDECIDED, fmax(a.more, b.more)};
+    return a;
+}
+
+static struct judged judge(struct run *run, struct entry *e, const struct program *p, const struct point *at)
+{
+    if (p->kind == PROGRAM_NOT) {
+        struct judged a = judge(run, e, p->args[0], at);
+
+        a.outcome = a.outcome == UNDECIDED ? UNDECIDED : a.outcome == NO ? YES : NO;
+        return a;
+    }
+    if (p->kind == PROGRAM_BINARY && (p->op == OP_AND || p->op == OP_OR))
+        return judge_logic(run, e, p, at);
+    if (p->kind == PROGRAM_BINARY && p->op >= OP_EQ && p->op <= OP_GE)
+        return judge_comparison(run, e, p, at);
+    return (struct judged){program_truth(p, at) == 1 ? YES : NO, 0};
+}
+
+/* ---- over the rows ---- */
+
+struct tally { size_t rows, yes, no, undecided; double more; struct entry *first_no, *first_yes; };
+
+static struct tally count(struct run *run, struct entry **entries, size_t n, const struct program *p)
+{
+    struct tally t = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        struct entry *e = entries[i];
+        struct facts facts = entry_facts(run, e);
+        struct point at = entry_point(run, e, &facts);
+        struct judged j;
+
+        if (!e->match || e->folded)
+            continue;
+        t.rows++;
+        if (!p)
+            continue;
+        j = judge(run, e, p, &at);
+        t.yes += j.outcome == YES;
+        t.no += j.outcome == NO;
+        t.undecided += j.outcome == UNDECIDED;
+        t.more = fmax(t.more, j.more);
+        if (j.outcome == NO && !t.first_no)
+            t.first_no = e;
+        if (j.outcome == YES && !t.first_yes)
+            t.first_yes = e;
+    }
+    return t;
+}
+
+static enum verdict_kind decide(enum expect_kind kind, const struct tally *t)
+{
+    size_t deciding = kind == EXPECT_ALL ? t->no : t->yes;
+
+    if (deciding)
+        return kind == EXPECT_ANY ? VERDICT_PASS : VERDICT_FAIL;
+    if (t->undecided)
+        return VERDICT_INCONCLUSIVE;
+    return kind == EXPECT_ANY ? VERDICT_FAIL : VERDICT_PASS;
+}
+
+static bool rows_hold(enum operator op, size_t rows, uint64_t n)
+{
+    switch (op) {
+    case OP_EQ: return rows == n;
+    case OP_NE: return rows != n;
+    case OP_LT: return rows < n;
+    case OP_LE: return rows <= n;
+    case OP_GT: return rows > n;
+    default: return rows >= n;
+    }
+}
+
+static const char *plural(size_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "about 1200 more samples would decide" */
+static void say_more(const struct run *run, double factor, struct str *out)
+{
+    const struct measure *m = run->selection.here_count ? &run->selection.measures.data[0] : NULL;
+    double more = m ? ceil((double)m->total_count * (factor - 1)) : INFINITY;
+
+    if (isfinite(more) && more < 1e12)
+        str_addf(out, "; about %.0f more samples would decide", more);
+    else
+        str_add(out, "; the value is on the bound, so no number of samples would decide");
+}
+
+static void say_tally(struct run *run, const struct expectation *x, const struct tally *t, enum verdict_kind verdict, struct str *out)
+{
+    struct entry *e = x->kind == EXPECT_ALL ? t->first_no : t->first_yes;
+    size_t bad = x->kind == EXPECT_ALL ? t->no : t->yes;
+
+    if (verdict == VERDICT_INCONCLUSIVE) {
+        str_addf(out, "%zu of %zu row%s undecided", t->undecided, t->rows, plural(t->rows));
+        say_more(run, t->more, out);
+    } else if (verdict == VERDICT_FAIL && x->kind == EXPECT_ANY) {
+        str_addf(out, "none of %zu row%s", t->rows, plural(t->rows));
+    } else if (verdict == VERDICT_FAIL) {
+        str_addf(out, "%s%zu of %zu row%s%s", x->kind == EXPECT_ALL ? "not " : "", bad, t->rows, plural(t->rows),
+                 x->kind == EXPECT_ALL ? " hold" : " does not stay clear");
+        if (e)
+            str_addf(out, ", %s%s", bad > 1 ? "the first: " : "", entry_name(run, e));
+    } else {
+        str_addf(out, "%zu row%s", t->rows, plural(t->rows));
+    }
+}
+
+static enum verdict_kind evaluate(struct run *run, const struct expectation *x, const struct program *p, struct entry **entries, size_t n,
+                                  struct str *why)
+{
+    struct tally t = count(run, entries, n, p);
+    enum verdict_kind verdict;
+
+    if (x->kind == EXPECT_ROWS) {
+        str_addf(why, "%zu row%s", t.rows, plural(t.rows));
+        return rows_hold(x->op, t.rows, x->rows) ? VERDICT_PASS : VERDICT_FAIL;
+    }
+    verdict = decide(x->kind, &t);
+    say_tally(run, x, &t, verdict, why);
+    return verdict;
+}
+
+static const char *expectation_text(struct run *run, const struct expectation *x)
+{
+    static const char *const words[] = {[EXPECT_ALL] = "", [EXPECT_ANY] = "any ", [EXPECT_NO] = "no "};
+
+    if (x->kind == EXPECT_ROWS)
+        return x->op == OP_EQ && x->rows == 0 ? "no rows"
+               : arena_printf(&run->arena, "rows %s %llu", operator_text(x->op), (unsigned long long)x->rows);
+    return arena_printf(&run->arena, "%s%s", words[x->kind], print_expr(&run->arena, x->expr));
+}
+
+struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t n)
+{
+    static const char *const names[] = {[VERDICT_PASS] = "pass", [VERDICT_FAIL] = "FAIL", [VERDICT_INCONCLUSIVE] = "inconclusive"};
+    struct table *t = run->table;
+
+    for (size_t i = 0; i < run->query->expect.len; i++) {
+        const struct expectation *x = &run->query->expect.data[i];
+        AUTO_STR struct str why = {0};
+        enum verdict_kind verdict = evaluate(run, x, run->expect.data[i], entries, n, &why);
+        const char *text = arena_printf(&t->arena, "%s: expect %s: %s", names[verdict], expectation_text(run, x), str_cstr(&why));
+
+        if (t->verdict.kind == VERDICT_NONE || (verdict == VERDICT_FAIL && t->verdict.kind != VERDICT_FAIL) ||
+            (verdict == VERDICT_INCONCLUSIVE && t->verdict.kind == VERDICT_PASS))
+            t->verdict = (struct verdict){verdict, text};
+        run_note(run, "%s", text);
+    }
+    return NULL;
+}

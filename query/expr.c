@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Evaluation of bound expressions. */
+#include "query/expr.h"
+#include "query/names.h"
+#include "query/pattern.h"
+#include <math.h>
+#include <strings.h>
+
+static double arithmetic(enum operator op, double a, double b)
+{
+    double x = op == OP_ADD ? a + b : op == OP_SUB ? a - b : op == OP_MUL ? a * b : b == 0 ? NAN : a / b;
+
+    return isfinite(x) ? x : NAN;
+}
+
+static double compare(enum operator op, double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return NAN;
+    switch (op) {
+    case OP_EQ: return a == b;
+    case OP_NE: return a != b;
+    case OP_LT: return a < b;
+    case OP_LE: return a <= b;
+    case OP_GT: return a > b;
+    default: return a >= b;
+    }
+}
+
+/* The shown text of an attribute; NULL if the row has none. */
+static const char *attribute_text(enum attribute attribute, const struct facts *f, char buffer[32])
+{
+    static char place[600];
+
+    switch (attribute) {
+    case ATTRIBUTE_KIND: return scope_kind_name(f->kind);
+    case ATTRIBUTE_NAME: return f->name;
+    case ATTRIBUTE_FILE: return f->file;
+    case ATTRIBUTE_MODULE: return f->module;
+    case ATTRIBUTE_HOST: return f->host;
+    case ATTRIBUTE_ID:
+        if (!f->id)
+            return NULL;
+        table_id_text(buffer, f->id);
+        return buffer;
+    case ATTRIBUTE_CALLSITE:
+        if (!f->call_file)
+            return NULL;
+        snprintf(place, sizeof place, "%.580s:%u", f->call_file, f->call_line);
+        return place;
+    default: return NULL;
+    }
+}
+
+static double attribute_number(enum attribute attribute, const struct facts *f)
+{
+    switch (attribute) {
+    case ATTRIBUTE_LINE: return f->line ? f->line : NAN;
+    case ATTRIBUTE_DEPTH: return f->depth;
+    case ATTRIBUTE_RANK: return f->rank >= 0 ? (double)f->rank : NAN;
+    case ATTRIBUTE_THREAD: return f->thread >= 0 ? (double)f->thread : NAN;
+    default: return NAN;
+    }
+}
+
+const char *program_text(const struct program *p, const struct point *at, char buffer[32])
+{
+    if (p->kind == PROGRAM_TEXT)
+        return p->text;
+    if (p->kind == PROGRAM_ATTRIBUTE)
+        return at->facts ? attribute_text(p->attribute, at->facts, buffer) : NULL;
+    return NULL;
+}
+
+/* Whether a text of an attribute is the one that was written: files and load modules by the end of their path. */
+static bool same_text(const struct program *attribute, const char *text, const char *written)
+{
+    if (attribute->kind != PROGRAM_ATTRIBUTE)
+        return !strcmp(text, written);
+    switch (attribute->attribute) {
+    case ATTRIBUTE_KIND: return !strcasecmp(text, written);
+    case ATTRIBUTE_NAME: return name_is(text, written);
+    case ATTRIBUTE_FILE: case ATTRIBUTE_MODULE: case ATTRIBUTE_CALLSITE: return path_ends(text, written);
+    case ATTRIBUTE_ID: return !strncasecmp(text, written, strlen(written)) && strlen(written) >= 6;
+    default: return !strcmp(text, written);
+    }
+}
+
+static double compare_texts(const struct program *p, const struct point *at)
+{
+    char one[32], two[32];
+    const struct program *left = p->args[0], *right = p->args[1];
+    const char *a = program_text(left, at, one), *b = program_text(right, at, two);
+    bool same;
+    int order;
+
+    if (!a || !b)
+        return NAN;
+    if (p->op == OP_EQ || p->op == OP_NE) {
+        same = left->kind == PROGRAM_ATTRIBUTE ? same_text(left, a, b) : same_text(right, b, a);
+        return same == (p->op == OP_EQ);
+    }
+    order = strcmp(a, b);
+    return compare(p->op, order, 0);
+}
+
+static double logic(const struct program *p, const struct point *at)
+{
+    int a = program_truth(p->args[0], at), b;
+
+    if (p->op == OP_AND ? a == 0 : a == 1)
+        return a;
+    b = program_truth(p->args[1], at);
+    if (p->op == OP_AND ? b == 0 : b == 1)
+        return b;
+    return a < 0 || b < 0 ? NAN : a;
+}
+
+static double binary(const struct program *p, const struct point *at)
+{
+    if (p->op == OP_AND || p->op == OP_OR)
+        return logic(p, at);
+    if (p->op >= OP_EQ && p->args[0]->is_text)
+        return compare_texts(p, at);
+    double a = program_number(p->args[0], at), b = program_number(p->args[1], at);
+
+    return p->op >= OP_EQ ? compare(p->op, a, b) : arithmetic(p->op, a, b);
+}
+
+static double extreme(const struct program *p, const struct point *at)
+{
+    double best = program_number(p->args[0], at);
+
+    for (unsigned i = 1; i < p->arg_count && !isnan(best); i++) {
+        double x = program_number(p->args[i], at);
+
+        if (isnan(x) || (p->function == FUNCTION_MIN ? x < best : x > best))
+            best = x;
+    }
+    return best;
+}
+
+static double function(const struct program *p, const struct point *at)
+{
+    double x;
+    int truth;
+
+    switch (p->function) {
+    case FUNCTION_MIN: case FUNCTION_MAX:
+        return extreme(p, at);
+    case FUNCTION_IF:
+        truth = program_truth(p->args[0], at);
+        return truth < 0 ? NAN : program_number(p->args[truth ? 1 : 2], at);
+    default:
+        break;
+    }
+    x = program_number(p->args[0], at);
+    switch (p->function) {
+    case FUNCTION_ABS: x = fabs(x); break;
+    case FUNCTION_SQRT: x = sqrt(x); break;
+    case FUNCTION_LOG: x = log(x); break;
+    case FUNCTION_FLOOR: x = floor(x); break;
+    case FUNCTION_CEIL: x = ceil(x); break;
+    default: x = NAN; break;
+    }
+    return isfinite(x) ? x : NAN;
+}
+
+double program_total(const struct program *p, const double *totals)
+{
+    return program_number(p, &(struct point){.slots = totals, .totals = totals});
+}
+
+static double match(const struct program *p, const struct point *at)
+{
+    char buffer[32];
+    const char *text = program_text(p->args[0], at, buffer);
+
+    return text ? regex_matches(p->regex, text) != p->negated : NAN;
+}
+
+double program_number(const struct program *p, const struct point *at)
+{
+    switch (p->kind) {
+    case PROGRAM_NUMBER: return p->number;
+    case PROGRAM_SLOT: return at->slots[p->slot];
+    case PROGRAM_TOTAL: return program_total(p->args[0], at->totals);
+    case PROGRAM_SHARE: return p->number * program_total(p->args[0], at->totals);
+    case PROGRAM_ATTRIBUTE: return at->facts ? attribute_number(p->attribute, at->facts) : NAN;
+    case PROGRAM_STATISTIC: return at->statistics ? at->statistics[p->statistic] : NAN;
+    case PROGRAM_NEGATE: return -program_number(p->args[0], at);
+    case PROGRAM_NOT: {
+        int truth = program_truth(p->args[0], at);
+        return truth < 0 ? NAN : !truth;
+    }
+    case PROGRAM_BINARY: return binary(p, at);
+    case PROGRAM_MATCH: return match(p, at);
+    case PROGRAM_FUNCTION: return function(p, at);
+    default: return NAN;
+    }
+}
+
+int program_truth(const struct program *p, const struct point *at)
+{
+    double x = program_number(p, at);
+
+    return isnan(x) ? -1 : x != 0;
+}
+
+void program_slots(const struct program *p, void (*visit)(void *arg, unsigned slot), void *arg)
+{
+    if (p->kind == PROGRAM_SLOT)
+        visit(arg, p->slot);
+    for (unsigned i = 0; i < p->arg_count; i++)
+        program_slots(p->args[i], visit, arg);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/names.h"
+#include <ctype.h>
+#include <string.h>
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
+}
+
+/* Length of the operator's symbol if s stands at the end of the word "operator", so that < and ( in it are not brackets. */
+static size_t operator_symbol(const char *name, const char *s)
+{
+    if (s - name < 8 || memcmp(s - 8, "operator", 8) != 0 || (s - name > 8 && is_word(s[-9])))
+        return 0;
+    if (!strncmp(s, "()", 2) || !strncmp(s, "[]", 2))
+        return 2;
+    return strspn(s, "<>=-+*/%^&|~!,");
+}
+
+/* What may stand after the arguments. */
+static bool is_tail(const char *s)
+{
+    static const char *const words[] = {" const", " volatile", " &&", " &", " noexcept", ""};
+
+    while (*s) {
+        size_t n = 0;
+
+        if (!strncmp(s, " [", 2)) {
+            const char *end = strchr(s, ']');
+
+            n = end ? (size_t)(end + 1 - s) : 0;
+        }
+        for (size_t i = 0; !n && *words[i]; i++)
+            if (!strncmp(s, words[i], strlen(words[i])))
+                n = strlen(words[i]);
+        if (!n)
+            return false;
+        s += n;
+    }
+    return true;
+}
+
+struct scan {
+    const char *arguments;      /* the last top-level "(" that is_tail follows */
+    const char *space;          /* the last top-level space before it */
+    const char *colons;         /* after the last top-level "::" before the end of the scan */
+};
+
+/* One pass over the brackets up to `end`. */
+static struct scan scan_name(const char *name, const char *end)
+{
+    struct scan r = {0};
+    const char *open = NULL;
+    int depth = 0;
+
+    for (const char *s = name; s < end; s++) {
+        size_t skip = depth == 0 ? operator_symbol(name, s) : 0;
+
+        if (skip) {
+            s += skip - 1;
+        } else if (strchr("<({[", *s) && *s) {
+            if (depth++ == 0)
+                open = *s == '(' ? s : NULL;
+        } else if (strchr(">)}]", *s) && depth > 0 && !(*s == '>' && s > name && s[-1] == '-')) {
+            if (--depth == 0 && *s == ')' && open && is_tail(s + 1))
+                r.arguments = open;
+        } else if (depth == 0 && *s == ' ' && !(s - name >= 8 && !memcmp(s - 8, "operator", 8))) {
+            if (!r.arguments)
+                r.space = s;
+        } else if (depth == 0 && *s == ':' && s[1] == ':') {
+            r.colons = s + 2;
+        }
+    }
+    return r;
+}
+
+struct name_parts name_split(const char *name)
+{
+    size_t length = strlen(name);
+    struct scan r = scan_name(name, name + length);
+
+    if (!r.arguments || r.arguments == name)
+        return (struct name_parts){name, length, length};
+    if (r.space) {
+        length -= (size_t)(r.space + 1 - name);
+        name = r.space + 1;
+    }
+    return (struct name_parts){name, length, (size_t)(r.arguments - name)};
+}
+
+static bool same(const char *a, size_t n, const char *b)
+{
+    return strlen(b) == n && !memcmp(a, b, n);
+}
+
+bool name_is(const char *name, const char *word)
+{
+    if (!strcmp(name, word))
+        return true;
+    if (!strchr(name, '('))
+        return false;
+    struct name_parts p = name_split(name);
+
+    return same(p.name, p.length, word) || same(p.name, p.no_arguments, word);
+}
+
+/* The length of a name without template arguments at its end. */
+static size_t without_template(const char *name, size_t n)
+{
+    int depth = 0;
+
+    if (!n || name[n - 1] != '>' || (n >= 10 && strstr(name, "operator") && !memchr(name, '(', n)))
+        return n;
+    for (size_t i = n; i-- > 0;) {
+        depth += name[i] == '>' ? 1 : name[i] == '<' ? -1 : 0;
+        if (depth == 0)
+            return i ? i : n;
+    }
+    return n;
+}
+
+bool name_ends(const char *name, const char *word)
+{
+    struct name_parts p = name_split(name);
+    size_t want = strlen(word), lengths[3] = {p.length, p.no_arguments, without_template(p.name, p.no_arguments)};
+
+    for (int i = 0; i < 3; i++) {
+        size_t n = lengths[i];
+
+        if (n == want && !memcmp(p.name, word, n))
+            return true;
+        if (n < want + 2 || memcmp(p.name + n - want, word, want) != 0)
+            continue;
+        struct scan r = scan_name(p.name, p.name + n - want);
+
+        if (r.colons == p.name + n - want)
+            return true;
+    }
+    return false;
+}
+
+const char *name_last(const char *name, size_t *length)
+{
+    struct name_parts p = name_split(name);
+    size_t n = without_template(p.name, p.no_arguments);
+    struct scan r = scan_name(p.name, p.name + n);
+    const char *from = r.colons && r.colons < p.name + n ? r.colons : p.name;
+
+    *length = (size_t)(p.name + n - from);
+    return from;
+}
+
+bool glob_matches(const char *glob, const char *text, size_t length)
+{
+    const char *end = text + length, *star = NULL, *retry = NULL;
+
+    while (text < end) {
+        if (*glob == '*') {
+            star = glob++;
+            retry = text;
+        } else if (*glob && (*glob == '?' || *glob == *text)) {
+            glob++;
+            text++;
+        } else if (star) {
+            glob = star + 1;
+            text = ++retry;
+        } else {
+            return false;
+        }
+    }
+    while (*glob == '*')
+        glob++;
+    return !*glob;
+}
+
+bool name_matches_glob(const char *name, const char *glob)
+{
+    struct name_parts p;
+    const char *last;
+    size_t n;
+
+    if (glob_matches(glob, name, strlen(name)))
+        return true;
+    if (!strpbrk(name, "(:<"))
+        return false;
+    p = name_split(name);
+    if (glob_matches(glob, p.name, p.length) || glob_matches(glob, p.name, p.no_arguments))
+        return true;
+    last = name_last(name, &n);
+    return glob_matches(glob, last, n);
+}
+
+bool path_ends(const char *path, const char *word)
+{
+    size_t n = strlen(path), want = strlen(word);
+
+    if (want > n || want == 0 || strcmp(path + n - want, word) != 0)
+        return false;
+    return want == n || word[0] == '/' || path[n - want - 1] == '/';
+}
+
+bool path_matches_glob(const char *path, const char *glob)
+{
+    for (const char *s = path; s; s = strchr(s, '/')) {
+        if (s != path || *s == '/')
+            s += *s == '/';
+        if (glob_matches(glob, s, strlen(s)))
+            return true;
+    }
+    return glob_matches(glob, path, strlen(path));
+}

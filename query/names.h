@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Taking apart the names of procedures as demanglers write them, so that `push_back` finds
+ * `void std::vector<int>::push_back<A>(int) const [clone .isra.0]`. Pure functions.
+ */
+#ifndef HQ_QUERY_NAMES_H
+#define HQ_QUERY_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct name_parts {
+    const char *name;           /* without return type */
+    size_t length;              /* of name, arguments included */
+    size_t no_arguments;        /* length of name without arguments and what follows them */
+};
+
+struct name_parts name_split(const char *name);
+
+/* True if `word` is the whole name, with or without arguments or return type. */
+bool name_is(const char *name, const char *word);
+/* True if `word` is the end of the name after a `::` outside of brackets, with or without arguments or template arguments. */
+bool name_ends(const char *name, const char *word);
+/* The last component without arguments: push_back. *length is its length. */
+const char *name_last(const char *name, size_t *length);
+
+/* The shell's * and ? (nothing else), against the whole text of `length` bytes. */
+bool glob_matches(const char *glob, const char *text, size_t length);
+/* A glob against the name whole, without arguments, and its last component. */
+bool name_matches_glob(const char *name, const char *glob);
+
+/* True if `word` is the path or its end after a '/'. */
+bool path_ends(const char *path, const char *word);
+bool path_matches_glob(const char *path, const char *glob);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From a PATTERN to what it matches in a tree: scopes, or single contexts for `#3` and `@id`.
+ *
+ * A name is looked up exactly first (whole, with and without arguments, among all names of a scope), then unqualified;
+ * only if nothing matches are * and ? wildcards. Every distinct name is looked at once, not every context.
+ */
+#ifndef HQ_QUERY_PATTERN_H
+#define HQ_QUERY_PATTERN_H
+
+#include "common/err.h"
+#include "common/vec.h"
+#include "query/grammar/ast.h"
+#include "query/tree.h"
+
+struct query_env;
+
+#define KIND_BIT(k) (1u << (k))
+/* What stands on a call path; loops and inlined procedures match where they are named. */
+#define KINDS_PATH (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE) | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_THREAD) | \
+                    KIND_BIT(SCOPE_PARTIAL))
+#define KINDS_PROCEDURE (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE))
+#define KINDS_STATIC (KINDS_PROCEDURE | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_FILE) | KIND_BIT(SCOPE_MODULE) | \
+                      KIND_BIT(SCOPE_LINE))
+
+struct matches {
+    uint8_t *scopes;            /* [scope_count] 1: matches; NULL: by contexts */
+    size_t scope_count;         /* how many match */
+    uint32_t *contexts;         /* ascending, if scopes is NULL */
+    size_t context_count;
+    char *problem;              /* nothing matched: the warning; NULL otherwise */
+};
+
+void matches_deinit(struct matches *m);
+
+/*
+ * `kinds` is a set of KIND_BIT. Nothing that matches is no error but `problem`, unless env->strict. On KINDS_PATH a file or
+ * load module that matches when nothing else does stands for its procedures.
+ */
+struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, const struct pattern *p, unsigned kinds,
+                                 struct matches *out);
+
+static inline bool matches_nothing(const struct matches *m)
+{
+    return m->scopes ? m->scope_count == 0 : m->context_count == 0;
+}
+
+/* All contexts that match, ascending; the caller frees. */
+uint32_t *matches_contexts(const struct matches *m, const struct tree *t, size_t *count);
+/* Per context: 1 if it matches; the caller frees. */
+uint8_t *matches_mark(const struct matches *m, const struct tree *t);
+
+/* A compiled regular expression. */
+struct regex;
+struct hq_error *regex_compile(const struct pattern *p, struct regex **out);
+bool regex_matches(const struct regex *r, const char *text);
+void regex_destroy(struct regex *r);
+
+#endif

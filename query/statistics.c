@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Statistics over profiles. Absent profiles count as zero; if any selected profile has a rank, only those with one count.
+ *
+ * Three ways, by cost: what the database has stored for a context or scope; the values of the frames concerned, by
+ * frame; or one pass over the profiles for all entries at once, with a prefix sum of each profile's values. The memory does not grow with the
+ * number of profiles but for percentiles, which keep the values of a batch of entries.
+ */
+#include "query/profiles.h"
+#include "query/rows.h"
+#include <math.h>
+
+enum { BATCH = 256 };           /* entries whose values are kept at a time for percentiles */
+
+/* ---- accumulation ---- */
+
+struct accumulator {
+    uint64_t n, nonzero;
+    double mean, squares;       /* Welford's running mean and sum of squared deviations */
+    double min, max;
+    double *values;             /* [groups], for percentiles; NULL */
+};
+
+static void accumulate(struct accumulator *a, double x)
+{
+    double delta = x - a->mean;
+
+    if (isnan(x))
+        return;
+    a->min = a->n == 0 || x < a->min ? x : a->min;
+    a->max = a->n == 0 || x > a->max ? x : a->max;
+    if (a->values)
+        a->values[a->n] = x;
+    a->n++;
+    a->nonzero += x != 0;
+    a->mean += delta / (double)a->n;
+    a->squares += delta * (x - a->mean);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Linear interpolation between the two nearest values. */
+static double percentile(struct accumulator *a, double share)
+{
+    double at = share * (double)(a->n - 1);
+    size_t low = (size_t)at, high = low + 1 < a->n ? low + 1 : low;
+
+    qsort(a->values, a->n, sizeof *a->values, by_value);
+    return a->values[low] + (at - (double)low) * (a->values[high] - a->values[low]);
+}
+
+static double finish(enum function f, struct accumulator *a)
+{
+    double deviation;
+
+    if (!a->n)
+        return NAN;
+    deviation = sqrt(a->squares / (double)a->n);
+    switch (f) {
+    case FUNCTION_SUM: return a->mean * (double)a->n;
+    case FUNCTION_MEAN: return a->mean;
+    case FUNCTION_MIN: return a->min;
+    case FUNCTION_MAX: return a->max;
+    case FUNCTION_STDDEV: return deviation;
+    case FUNCTION_COV: return a->mean != 0 ? deviation / a->mean : NAN;
+    case FUNCTION_COUNT: return (double)a->nonzero;
+    case FUNCTION_IMBALANCE: return (a->max - a->mean) * (double)a->n;
+    case FUNCTION_P50: return percentile(a, 0.5);
+    case FUNCTION_P90: return percentile(a, 0.9);
+    case FUNCTION_P99: return percentile(a, 0.99);
+    default: return NAN;
+    }
+}
+
+static bool is_percentile(enum function f)
+{
+    return f == FUNCTION_P50 || f == FUNCTION_P90 || f == FUNCTION_P99;
+}
+
+/* ---- what the database has stored ---- */
+
+static const struct hqdb_statistics *stored(const struct run *run, const struct entry *e, unsigned slot)
+{
+    const struct db *db = run->tree->db;
+    uint32_t metric = run->selection.measures.data[slot / 2].metric;
+    const struct node *n = &e->node;
+
+    if (e->folded || slot % 2)
+        return NULL;
+    if (n->context != HQDB_NONE)
+        return n->profile == HQDB_NONE ? db_context_statistics(db, metric, n->context) : NULL;
+    if (n->scope != HQDB_NONE && n->inc.data && n->inc.data == tree_instances(run->tree, n->scope).data &&
+        n->inc.len == tree_instances(run->tree, n->scope).len)
+        return db_scope_statistics(db, metric, n->scope);
+    return NULL;
+}
+
+static bool from_stored(const struct run *run, const struct entry *e, const struct statistic *s, double *out)
+{
+    const struct hqdb_statistics *x;
+    double n = (double)db_statistics_profiles(run->tree->db), scale, mean, squares;
+
+    if (s->arg->kind != PROGRAM_SLOT || is_percentile(s->function) || !(x = stored(run, e, s->arg->slot)) || n == 0)
+        return false;
+    scale = run->selection.measures.data[s->arg->slot / 2].scale;
+    mean = (double)x->sum / n;
+    squares = (double)x->squares[1] * 18446744073709551616.0 + (double)x->squares[0] - mean * mean * n;
+    struct accumulator a = {.n = (uint64_t)n, .nonzero = x->count, .mean = mean * scale, .min = (double)x->min * scale,
+                            .max = (double)x->max * scale, .squares = (squares > 0 ? squares : 0) * scale * scale};
+
+    *out = finish(s->function, &a);
+    return true;
+}
+
+static bool all_stored(struct run *run, struct entry *e)
+{
+    double values[16];
+    size_t n = run->binding.statistics.len;
+
+    if (n > 16)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (run->binding.statistics.data[i].function != FUNCTION_CI &&
+            !from_stored(run, e, &run->binding.statistics.data[i], &values[i]))
+            return false;
+    e->statistics = ARENA_ARRAY(&run->arena, n, double);
+    memcpy(e->statistics, values, n * sizeof *values);
+    return true;
+}
+
+/* ---- from values ---- */
+
+struct measured {               /* an entry at work */
+    struct entry *entry;
+    struct ranges ranges[2];    /* inclusive, exclusive */
+    struct accumulator *accumulators;   /* [statistics] */
+};
+
+struct batch {
+    struct run *run;
+    struct groups_of_profiles groups;
+    uint8_t *slots;             /* [2 * measures] needed by a statistic */
+    struct measured *items;
+    size_t count;
+    double *values;             /* [2 * measures] scratch */
+};
+
+static void want_slot(void *arg, unsigned slot)
+{
+    ((uint8_t *)arg)[slot] = 1;
+}
+
+/* Feeds one group's values of one entry; prefix[measure]: prefix sums of the group. */
+static void feed(struct batch *b, struct measured *m, int64_t *const *prefix)
+{
+    struct run *run = b->run;
+    struct point at = {.slots = b->values, .totals = run->totals};
+
+    for (size_t s = 0; s < 2 * run->selection.measures.len; s++)
+        b->values[s] = b->slots[s] ? (double)ranges_sum(&m->ranges[s % 2], prefix[s / 2]) * run->selection.measures.data[s / 2].scale : NAN;
+    for (size_t i = 0; i < run->binding.statistics.len; i++)
+        if (run->binding.statistics.data[i].function != FUNCTION_CI)
+            accumulate(&m->accumulators[i], program_number(run->binding.statistics.data[i].arg, &at));
+}
+
+static struct hq_error *pass_over_profiles(struct batch *b)
+{
+    struct run *run = b->run;
+    size_t measures = run->selection.measures.len, n = run->tree->position_count;
+    int64_t **prefix = xcalloc(measures + 1, sizeof *prefix);
+    struct hq_error *err = NULL;
+
+    for (size_t m = 0; m < measures; m++)
+        if (b->slots[2 * m] || b->slots[2 * m + 1])
+            prefix[m] = xcalloc(n + 1, sizeof **prefix);
+    for (uint32_t g = 0; g < b->groups.count && !err; g++) {
+        for (size_t m = 0; m < measures && !err; m++)
+            if (prefix[m])
+                err = profiles_prefix(&run->selection, &b->groups, g, run->selection.measures.data[m].metric, prefix[m]);
+        for (size_t i = 0; i < b->count && !err; i++)
+            feed(b, &b->items[i], prefix);
+        if (run_interrupted(run) && !err)
+            err = hq_error_new(QUERY_INTERRUPTED, "interrupted");
+    }
+    for (size_t m = 0; m < measures; m++)
+        free(prefix[m]);
+    free(prefix);
+    return err;
+}
+
+/* ---- the same by frame: for few entries with few frames ---- */
+
+static void add_frames(struct batch *b, const struct ranges *ranges, uint32_t metric, int64_t *by_group)
+{
+    for (size_t i = 0; i < ranges->len; i++) {
+        struct db_values v = db_frame_values(b->run->tree->db, ranges->data[i], metric);
+        struct db_value x;
+
+        while (db_value_next(&v, &x))
+            if (x.profile < b->groups.profile_count && b->groups.of[x.profile] != HQDB_NONE)
+                by_group[b->groups.of[x.profile]] += x.sum;
+    }
+}
+
+static void pass_over_frames(struct batch *b, struct measured *m)
+{
+    struct run *run = b->run;
+    size_t slots = 2 * run->selection.measures.len;
+    int64_t **sums = xcalloc(slots + 1, sizeof *sums);
+    struct point at = {.slots = b->values, .totals = run->totals};
+
+    for (size_t s = 0; s < slots; s++)
+        if (b->slots[s]) {
+            sums[s] = xcalloc(b->groups.count + 1, sizeof **sums);
+            add_frames(b, &m->ranges[s % 2], run->selection.measures.data[s / 2].metric, sums[s]);
+        }
+    for (uint32_t g = 0; g < b->groups.count; g++) {
+        for (size_t s = 0; s < slots; s++)
+            b->values[s] = sums[s] ? (double)sums[s][g] * run->selection.measures.data[s / 2].scale : NAN;
+        for (size_t i = 0; i < run->binding.statistics.len; i++)
+            if (run->binding.statistics.data[i].function != FUNCTION_CI)
+                accumulate(&m->accumulators[i], program_number(run->binding.statistics.data[i].arg, &at));
+    }
+    for (size_t s = 0; s < slots; s++)
+        free(sums[s]);
+    free(sums);
+}
+
+/* ---- batches ---- */
+
+static void start(struct batch *b, struct measured *m, struct entry *e)
+{
+    struct run *run = b->run;
+    size_t n = run->binding.statistics.len;
+
+    m->entry = e;
+    node_ranges(run->tree, &e->node, false, &m->ranges[0]);
+    node_ranges(run->tree, &e->node, true, &m->ranges[1]);
+    m->accumulators = xcalloc(n, sizeof *m->accumulators);
+    for (size_t i = 0; i < n; i++)
+        if (is_percentile(run->binding.statistics.data[i].function))
+            m->accumulators[i].values = xcalloc(b->groups.count + 1, sizeof(double));
+}
+
+static void end(struct batch *b, struct measured *m)
+{
+    struct run *run = b->run;
+    size_t n = run->binding.statistics.len;
+
+    m->entry->statistics = ARENA_ARRAY(&run->arena, n, double);
+    for (size_t i = 0; i < n; i++) {
+        m->entry->statistics[i] = finish(run->binding.statistics.data[i].function, &m->accumulators[i]);
+        free(m->accumulators[i].values);
+    }
+    free(m->accumulators);
+    vec_deinit(&m->ranges[0]);
+    vec_deinit(&m->ranges[1]);
+}
+
+static uint64_t frames_of(const struct batch *b)
+{
+    uint64_t n = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        for (size_t s = 0; s < 2; s++)
+            for (size_t k = 0; k < b->items[i].ranges[s].len; k++)
+                n += b->items[i].ranges[s].data[k].last - b->items[i].ranges[s].data[k].first;
+    return n;
+}
+
+static struct hq_error *run_batch(struct batch *b)
+{
+    struct hq_error *err = NULL;
+
+    if (!b->count)
+        return NULL;
+    if (profiles_by_frame(&b->run->selection) && frames_of(b) < b->run->tree->position_count) {
+        for (size_t i = 0; i < b->count && !run_interrupted(b->run); i++)
+            pass_over_frames(b, &b->items[i]);
+    } else {
+        err = pass_over_profiles(b);
+    }
+    for (size_t i = 0; i < b->count; i++)
+        end(b, &b->items[i]);
+    b->count = 0;
+    return err;
+}
+
+static struct hq_error *compute(struct batch *b, struct entry **entries, size_t n, bool keeps_values)
+{
+    size_t size = keeps_values ? BATCH : n;
+    struct hq_error *err = NULL;
+
+    b->items = xcalloc(size + 1, sizeof *b->items);
+    for (size_t i = 0; i < n && !err; i++) {
+        memset(&b->items[b->count], 0, sizeof *b->items);
+        start(b, &b->items[b->count++], entries[i]);
+        if (b->count == size)
+            err = run_batch(b);
+    }
+    if (!err)
+        err = run_batch(b);
+    free(b->items);
+    return err;
+}
+
+struct hq_error *statistics_compute(struct run *run, struct entry **entries, size_t n)
+{
+    struct batch b = {.run = run};
+    size_t todo = 0, count = run->binding.statistics.len;
+    bool keeps_values = false, use_stored = selection_is_plain(&run->selection) && run->query->per == PER_THREAD;
+    struct hq_error *err = NULL;
+
+    if (!count)
+        return NULL;
+    struct entry **list = xmalloc((n + 1) * sizeof *list);
+
+    for (size_t i = 0; i < n; i++)
+        if (!entries[i]->statistics && !(use_stored && all_stored(run, entries[i])))
+            list[todo++] = entries[i];
+    b.slots = xcalloc(2 * run->selection.measures.len + 1, 1);
+    b.values = xcalloc(2 * run->selection.measures.len + 1, sizeof *b.values);
+    for (size_t i = 0; i < count; i++) {
+        program_slots(run->binding.statistics.data[i].arg, want_slot, b.slots);
+        keeps_values = keeps_values || is_percentile(run->binding.statistics.data[i].function);
+    }
+    profiles_group(&run->selection, run->query->per, &b.groups);
+    if (todo)
+        err = compute(&b, list, todo, keeps_values);
+    for (size_t i = 0; i < n && !err; i++)
+        for (size_t k = 0; k < count; k++)
+            if (run->binding.statistics.data[k].function == FUNCTION_CI)
+                entries[i]->statistics[k] = interval_half_width(run, entries[i], run->binding.statistics.data[k].arg);
+    profiles_group_deinit(&b.groups);
+    free(list);
+    free(b.slots);
+    free(b.values);
+    return err;
+}
