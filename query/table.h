@@ -58,6 +58,8 @@ struct row {
 
 struct picture;
 
+enum verdict_kind { VERDICT_NONE, VERDICT_PASS, VERDICT_FAIL, VERDICT_INCONCLUSIVE };
+
 struct table {
     struct arena arena;
     const char *query;          /* canonical text */
@@ -68,6 +70,7 @@ struct table {
     bool facts;                 /* name and text columns only (info): no numbers, no totals */
     struct picture *picture;    /* of the trace views, in the arena; else NULL. table, tree and svg draw it instead of the rows */
     struct coverage { int64_t samples, shown, filtered, partial; bool known; } coverage;
+    struct verdict { enum verdict_kind kind; const char *text; } verdict;   /* of `expect`: the gravest, in one sentence */
     VEC(const char *) notes;    /* sentences for standard error after the result: hints, warnings, coverage */
 };
 

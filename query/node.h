@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a view is made of. A node is a row before it is measured: a name and the contexts that it stands for. Its value is
+ *     inclusive = sum over the exposed contexts of `inc` (those with no ancestor in it) of raw over their subtrees
+ *     exclusive = sum over all contexts of `exc` by the node's rule
+ * (presenting-call-path-profiles, section IV). Both come down to ranges of frame positions, and so does everything else about a
+ * node: statistics over profiles, sample counts, coverage.
+ */
+#ifndef HQ_QUERY_NODE_H
+#define HQ_QUERY_NODE_H
+
+#include "common/arena.h"
+#include "common/vec.h"
+#include "query/tree.h"
+
+struct set { const uint32_t *data; size_t len; };      /* contexts, ascending; in the run's arena or the tree */
+
+enum exclusive_rule {
+    EXCLUSIVE_SCOPE,            /* by the kind of each context: language.md section 2 */
+    EXCLUSIVE_FRAME,            /* with inlined code: files and load modules */
+    EXCLUSIVE_ALL,              /* everything below: a row that stands for folded ones of a tree */
+    EXCLUSIVE_NONE,             /* call rows of the flat view */
+};
+
+struct node {
+    enum scope_kind kind;
+    uint32_t scope;             /* of the tree: its name and place; HQDB_NONE: `name` */
+    const char *name;           /* shown instead of the scope's; may be NULL */
+    uint32_t call_file, call_line;  /* call site; 0, 0 none */
+    uint32_t context;           /* the one context it is, in views of contexts; HQDB_NONE */
+    uint32_t profile;           /* rows of profiles; HQDB_NONE */
+    struct set inc, exc;
+    const uint32_t *at;         /* callers: the context that the row names, for each of exc */
+    enum exclusive_rule rule;
+    bool leaf;                  /* has no children by its nature */
+    uint64_t id;
+    const char *text;           /* source: the line */
+};
+
+struct nodes { struct node *data; size_t len, cap; };
+
+struct ranges { struct db_range *data; size_t len, cap; };
+
+/* Replaces the contents of `out`: ascending, disjoint, neighbours joined. */
+void node_ranges(const struct tree *t, const struct node *n, bool exclusive, struct ranges *out);
+
+static inline int64_t ranges_sum(const struct ranges *r, const int64_t *prefix)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < r->len; i++)
+        sum += (uint64_t)prefix[r->data[i].last] - (uint64_t)prefix[r->data[i].first];
+    return (int64_t)sum;
+}
+
+/* The contexts of a set that have no ancestor in it. */
+struct set set_exposed(const struct tree *t, struct set s, struct arena *arena);
+/* Sorted and without duplicates. */
+struct set set_sorted(uint32_t *contexts, size_t len, struct arena *arena);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/query.h"
+#include "query/derive.h"
+#include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include "query/metrics.h"
+#include "query/rows.h"
+#include <strings.h>
+
+void query_env_init(struct query_env *env, struct db *db)
+{
+    *env = (struct query_env){.db = db};
+}
+
+void query_env_deinit(struct query_env *env)
+{
+    derive_forget(env);
+    vec_foreach (l, &env->lets) {
+        free(l->name);
+        free(l->text);
+    }
+    vec_deinit(&env->lets);
+    refs_forget(env);
+    vec_foreach (db, &env->opened)
+        db_close(*db);
+    vec_deinit(&env->opened);
+    free(env->last_query);
+    *env = (struct query_env){0};
+}
+
+void query_env_set_db(struct query_env *env, struct db *db)
+{
+    derive_forget(env);
+    refs_forget(env);
+    free(env->last_query);
+    env->last_query = NULL;
+    env->db = db;
+}
+
+/* ---- let ---- */
+
+/* Binds the expression once, so that a wrong one is told at its definition. */
+static struct hq_error *check_let(struct query_env *env, const struct expr *e)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct selection selection;
+    struct binding binding;
+    struct program *p;
+    struct hq_error *err = selection_make(env, NULL, &selection);
+
+    binding_init(&binding, env, &selection, &arena);
+    if (!err)
+        err = bind_expr(&binding, e, false, &p);
+    if (!err && p->is_text)
+        err = place_error(&e->place, NULL, "a metric is a number, and this is a text");
+    if (!err && binding.uses_attributes)
+        err = place_error(&e->place, NULL, "a metric is computed from metrics, not from the attributes of a row");
+    binding_deinit(&binding);
+    selection_deinit(&selection);
+    return err;
+}
+
+static struct hq_error *run_let(struct query_env *env, const struct statement *st)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    const char *name = st->let.name.text;
+
+    if (metrics_taken(env->db, name))
+        return place_error(&st->let.name.place, NULL, "`%s` is a metric of this database already", name);
+    if (find_attribute(name) >= 0 || find_function(name) >= 0)
+        return place_error(&st->let.name.place, NULL, "`%s` has a meaning of its own in expressions", name);
+    vec_foreach (l, &env->lets)
+        if (!strcasecmp(l->name, name))
+            return place_error(&st->let.name.place, NULL, "`%s` is defined already", name);
+    HQ_TRY(check_let(env, st->let.expr));
+    vec_push(&env->lets, (struct let){xstrdup(name), xstrdup(print_statement(&arena, st))});
+    return NULL;
+}
+
+/* ---- set ---- */
+
+static struct hq_error *run_set(struct query_env *env, const struct statement *st)
+{
+    switch (st->set.setting) {
+    case SETTING_LINES: env->lines = st->set.on; break;
+    case SETTING_INLINE: env->no_inline = !st->set.on; break;
+    case SETTING_NORMALISE: env->raw = !st->set.on; break;
+    case SETTING_CI: env->ci = st->set.on; break;
+    case SETTING_STRICT: env->strict = st->set.on; break;
+    default: break;
+    }
+    return NULL;
+}
+
+/* ---- expect on the previous result: its query once more, with the expectation ---- */
+
+static struct hq_error *run_expect(struct query_env *env, const struct statement *st, struct table **out)
+{
+    struct script *script = NULL;
+    struct source source = {.name = "last query", .text = env->last_query};
+    struct hq_error *err;
+
+    if (!env->last_query)
+        return place_error(&st->place, NULL, "there is no result yet to expect something of");
+    source.length = strlen(env->last_query);
+    err = parse_script(&source, NULL, &script);
+    if (!err && script->statements.len == 1) {
+        struct query q = script->statements.data[0].query;
+        struct expectation x = st->expect;
+
+        q.expect.data = &x;
+        q.expect.len = 1;
+        q.given[CLAUSE_EXPECT] = st->place;
+        err = run_query(env, &q, out);
+    }
+    script_destroy(script);
+    return err;
+}
+
+static struct hq_error *run_view(struct query_env *env, const struct statement *st, struct table **out)
+{
+    struct query q = st->query;
+    AUTO(arena_deinit) struct arena arena = {0};
+
+    HQ_TRY(run_query(env, &q, out));
+    q.expect.len = 0;
+    q.as = NULL;
+    free(env->last_query);
+    env->last_query = xstrdup(print_query(&arena, &q));
+    return NULL;
+}
+
+struct hq_error *query_run(struct query_env *env, const struct statement *st, struct table **out)
+{
+    *out = NULL;
+    switch (st->kind) {
+    case STATEMENT_QUERY: return run_view(env, st, out);
+    case STATEMENT_EXPECT: return run_expect(env, st, out);
+    case STATEMENT_LET: return run_let(env, st);
+    case STATEMENT_SET: return run_set(env, st);
+    default: return place_error(&st->place, NULL, "this is no query");
+    }
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `#n` means after a result, and the coverage line. */
+#include "query/rows.h"
+#include "query/views/views.h"
+
+enum { MAX_REMEMBERED = 100000 };       /* contexts of one row; more are remembered by name */
+
+static void forget(struct query_env *env)
+{
+    vec_foreach (r, &env->last) {
+        free(r->name);
+        free(r->module);
+        free(r->file);
+        free(r->contexts);
+    }
+    vec_clear(&env->last);
+}
+
+static char *copy(const char *s)
+{
+    return s ? xstrdup(s) : NULL;
+}
+
+/* Rows of the calling context tree are contexts; rows of the other views are scopes. */
+static struct row_ref make_ref(struct run *run, struct entry *e)
+{
+    struct facts f = entry_facts(run, e);
+    struct row_ref r = {.id = f.id, .kind = f.kind, .name = copy(f.name), .module = copy(f.module), .file = copy(f.file), .line = f.line};
+    bool contexts = run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH;
+
+    if (!contexts || e->node.inc.len > MAX_REMEMBERED || e->node.profile != HQDB_NONE)
+        return r;
+    r.contexts = xmalloc((e->node.inc.len + 1) * sizeof *r.contexts);
+    for (size_t i = 0; i < e->node.inc.len; i++)
+        r.contexts[r.context_count++] = tree_context(run->tree, e->node.inc.data[i])->id;
+    return r;
+}
+
+void refs_remember(struct run *run, const struct entries *shown)
+{
+    forget(run->env);
+    for (size_t i = 0; i < shown->len; i++)
+        if (!shown->data[i]->folded)
+            vec_push(&run->env->last, make_ref(run, shown->data[i]));
+}
+
+void refs_forget(struct query_env *env)
+{
+    forget(env);
+    vec_deinit(&env->last);
+}
+
+/* ---- coverage ---- */
+
+static int64_t partial_samples(const struct run *run, const int64_t *counts)
+{
+    int64_t n = 0;
+
+    for (uint32_t c = 1; c < run->tree->context_count; c = tree_end(run->tree, c))
+        if (tree_kind(run->tree, c) == SCOPE_PARTIAL) {
+            struct db_range r = tree_range(run->tree, c);
+
+            n += counts[r.last] - counts[r.first];
+        }
+    return n;
+}
+
+/* Every context that the entries stand for, as positions without overlap. */
+static void covered(const struct run *run, struct entry **entries, size_t n, struct ranges *out)
+{
+    const struct tree *t = run->tree;
+    AUTO_FREE uint8_t *mark = xcalloc((size_t)t->context_count + 1, 1);
+
+    vec_clear(out);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < entries[i]->node.inc.len; k++)
+            if (entries[i]->match && entries[i]->node.inc.data[k] < t->context_count)
+                mark[entries[i]->node.inc.data[k]] = 1;
+    for (uint32_t c = 0; c < t->context_count;) {
+        if (mark[c])
+            vec_push(out, tree_range(t, c));
+        c = mark[c] ? tree_end(t, c) : c + 1;
+    }
+}
+
+void coverage_compute(struct run *run, struct entry **entries, size_t n)
+{
+    struct coverage *c = &run->table->coverage;
+
+    covered(run, entries, n, &run->ranges);
+    for (size_t i = 0; i < run->selection.here_count; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+
+        if (!run->binding.used[i] || !m->counts || !(m->flags & HQDB_METRIC_SAMPLED) || (m->flags & HQDB_METRIC_NO_COUNTS))
+            continue;
+        c->known = true;
+        c->samples += m->total_count;
+        c->shown += ranges_sum(&run->ranges, m->counts);
+        c->partial += partial_samples(run, m->counts);
+    }
+    c->filtered = c->samples - c->shown;
+    if (run->selection.slice_text)
+        run_note(run, "the slice %s: values are the weights of its samples times their period", run->selection.slice_text);
+}

@@ -1,0 +1,614 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/rows.h"
+#include "query/views/views.h"
+#include <math.h>
+
+#define FOLD_SHARE 0.005        /* rows below 0.5 % of the total are folded */
+
+/* ---- entries ---- */
+
+const char *entry_name(struct run *run, struct entry *e)
+{
+    if (!e->name)
+        e->name = e->node.name ? e->node.name : tree_scope_name(run->tree, e->node.scope, &run->arena);
+    return e->name;
+}
+
+struct facts entry_facts(struct run *run, struct entry *e)
+{
+    struct facts f;
+
+    run_facts(run, &e->node, e->depth + 1, &f);
+    f.name = entry_name(run, e);
+    return f;
+}
+
+struct point entry_point(const struct run *run, const struct entry *e, const struct facts *facts)
+{
+    return (struct point){.slots = e->slots, .totals = run->totals, .statistics = e->statistics, .facts = facts};
+}
+
+struct entry *entry_new(struct run *run, const struct node *n, struct entry *parent, int depth)
+{
+    struct entry *e = ARENA_NEW(&run->arena, struct entry);
+
+    e->node = *n;
+    e->parent = parent;
+    e->depth = depth;
+    e->match = e->keep = true;
+    e->slots = ARENA_ARRAY(&run->arena, 2 * run->selection.measures.len, double);
+    run_measure(run, n, e->slots);
+    return e;
+}
+
+void entry_expand(struct run *run, struct entry *e)
+{
+    struct nodes nodes = {0};
+
+    if (e->expanded || e->node.leaf || !run->view->children || e->folded)
+        return;
+    e->expanded = true;
+    run->view->children(run, &e->node, &nodes);
+    e->kids = ARENA_ARRAY(&run->arena, nodes.len, struct entry *);
+    for (size_t i = 0; i < nodes.len && !run_interrupted(run); i++)
+        e->kids[e->kid_count++] = entry_new(run, &nodes.data[i], e, e->depth + 1);
+    vec_deinit(&nodes);
+}
+
+/* ---- order ---- */
+
+static int order_numbers(double a, double b, bool ascending)
+{
+    if (isnan(a) || isnan(b))
+        return isnan(a) - isnan(b);
+    return a == b ? 0 : (a < b) == ascending ? -1 : 1;
+}
+
+static int order_texts(const char *a, const char *b, bool ascending)
+{
+    if (!a || !b)
+        return !a - !b;
+    int order = strcmp(a, b);
+
+    return ascending ? order : -order;
+}
+
+static int order_key(struct run *run, const struct sort_program *key, struct entry *a, struct entry *b)
+{
+    struct facts fa = {0}, fb = {0};
+    char one[32], two[32];
+
+    if (run->binding.uses_attributes) {
+        fa = entry_facts(run, a);
+        fb = entry_facts(run, b);
+    }
+    struct point pa = entry_point(run, a, &fa), pb = entry_point(run, b, &fb);
+
+    if (!key->program->is_text)
+        return order_numbers(program_number(key->program, &pa), program_number(key->program, &pb), key->ascending);
+    const char *ta = program_text(key->program, &pa, one);
+    AUTO_FREE char *copy = ta ? xstrdup(ta) : NULL;
+
+    return order_texts(copy, program_text(key->program, &pb, two), key->ascending);
+}
+
+static int order_entries(const void *x, const void *y, void *arg)
+{
+    struct run *run = arg;
+    struct entry *a = *(struct entry *const *)x, *b = *(struct entry *const *)y;
+    int order = 0;
+
+    for (size_t i = 0; i < run->sort.len && !order; i++)
+        order = order_key(run, &run->sort.data[i], a, b);
+    if (!order)
+        order = strcmp(entry_name(run, a), entry_name(run, b));
+    if (!order)
+        order = a->node.call_line != b->node.call_line ? (a->node.call_line < b->node.call_line ? -1 : 1) : 0;
+    if (!order)
+        order = a->node.profile != b->node.profile ? (a->node.profile < b->node.profile ? -1 : 1) : 0;
+    if (!order)
+        order = a->node.id != b->node.id ? (a->node.id < b->node.id ? -1 : 1) : 0;
+    return order;
+}
+
+void rows_sort(struct run *run, struct entry **entries, size_t n)
+{
+    if (n > 1)
+        qsort_r(entries, n, sizeof *entries, order_entries, run);
+}
+
+/* ---- what is too small to show ---- */
+
+static bool above_fold(const struct run *run, const struct entry *e)
+{
+    struct point at = entry_point(run, e, NULL);
+    bool measured = false;
+
+    for (size_t i = 0; i < run->columns.len; i++) {
+        double total = run->table->columns.data[i].total;
+
+        if (isnan(total))
+            continue;
+        measured = true;
+        if (fabs(program_number(run->columns.data[i], &at)) >= FOLD_SHARE * fabs(total))
+            return true;
+    }
+    if (measured || !run->first)
+        return !measured;
+    return program_number(run->first, &at) >= FOLD_SHARE * program_total(run->first, run->totals);
+}
+
+static bool folds(const struct run *run)
+{
+    const struct query *q = run->query;
+
+    return !run->complete && !q->limit && !q->depth && !q->all && run->view->shape != SHAPE_PATH;
+}
+
+/* ---- where ---- */
+
+static bool filtered(const struct run *run)
+{
+    return run->where.len || run->matching.len;
+}
+
+static bool satisfies(struct run *run, struct entry *e)
+{
+    struct facts facts = {0};
+    struct point at;
+
+    if (run->binding.uses_attributes)
+        facts = entry_facts(run, e);
+    at = entry_point(run, e, &facts);
+    for (size_t i = 0; i < run->where.len; i++)
+        if (program_truth(run->where.data[i], &at) != 1)
+            return false;
+    for (size_t i = 0; i < run->matching.len; i++)
+        if (!regex_matches(run->matching.data[i], entry_name(run, e)))
+            return false;
+    return true;
+}
+
+/* `metric > constant` bounds every row below too: no row has more than its parent. */
+static bool bounded_below(const struct run *run, const struct program *p, const struct entry *e)
+{
+    bool less = p->op == OP_LT || p->op == OP_LE, strict = p->op == OP_LT || p->op == OP_GT;
+    const struct program *metric = p->args[less], *bound = p->args[!less];
+    struct point at = entry_point(run, e, NULL);
+
+    if (p->op < OP_LT || metric->kind != PROGRAM_SLOT || !bound->constant ||
+        run->selection.measures.data[metric->slot / 2].side == SIDE_DELTA)
+        return false;
+    double inclusive = e->slots[metric->slot & ~1u], least = program_number(bound, &at);
+
+    return strict ? inclusive <= least : inclusive < least;
+}
+
+static bool excludes(const struct run *run, const struct program *p, const struct entry *e)
+{
+    if (p->kind != PROGRAM_BINARY)
+        return false;
+    if (p->op == OP_AND)
+        return excludes(run, p->args[0], e) || excludes(run, p->args[1], e);
+    return p->op >= OP_LT && p->op <= OP_GE && bounded_below(run, p, e);
+}
+
+static bool nothing_below(const struct run *run, const struct entry *e)
+{
+    for (size_t i = 0; i < run->where.len; i++)
+        if (excludes(run, run->where.data[i], e))
+            return true;
+    return false;
+}
+
+/* ---- the entries that a query needs before it can show any ---- */
+
+static bool has_statistics(const struct program *p)
+{
+    if (p->kind == PROGRAM_STATISTIC)
+        return true;
+    for (unsigned i = 0; i < p->arg_count; i++)
+        if (has_statistics(p->args[i]))
+            return true;
+    return false;
+}
+
+static bool sorts_by_statistics(const struct run *run)
+{
+    for (size_t i = 0; i < run->sort.len; i++)
+        if (has_statistics(run->sort.data[i].program))
+            return true;
+    return false;
+}
+
+/* Expectations look at all rows, unless `of PATTERN` without where makes them look at the top rows only. */
+static bool expects_all_rows(const struct run *run)
+{
+    return run->query->expect.len && !(run->query->view.of && !filtered(run));
+}
+
+static bool wants_kids(const struct run *run, const struct entry *e)
+{
+    if (filtered(run) || expects_all_rows(run))
+        return !nothing_below(run, e);
+    if (run->query->depth && e->depth + 1 >= (int)run->query->depth)
+        return false;
+    return !folds(run) || above_fold(run, e);
+}
+
+/* Breadth first, parents before children. */
+static void expand_all(struct run *run, struct entries *all)
+{
+    for (size_t i = 0; i < all->len && !run_interrupted(run); i++) {
+        struct entry *e = all->data[i];
+
+        if (!wants_kids(run, e))
+            continue;
+        entry_expand(run, e);
+        for (size_t k = 0; k < e->kid_count; k++)
+            vec_push(all, e->kids[k]);
+    }
+}
+
+static void mark(struct run *run, const struct entries *all)
+{
+    if (!filtered(run))
+        return;
+    for (size_t i = 0; i < all->len && !run_interrupted(run); i++)
+        all->data[i]->match = all->data[i]->keep = satisfies(run, all->data[i]);
+    for (size_t i = all->len; i-- > 0;)
+        if (all->data[i]->keep && all->data[i]->parent)
+            all->data[i]->parent->keep = true;
+}
+
+/* ---- the rows to show ---- */
+
+struct siblings { struct entry **data; size_t len; };
+
+/* One row for those that are not shown: inclusive of all of them together, exclusive added up. */
+static struct entry *fold(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, bool small)
+{
+    struct node node = {.kind = cut[0]->node.kind, .scope = HQDB_NONE, .context = HQDB_NONE, .profile = HQDB_NONE};
+    VEC(uint32_t) inc = {0};
+    struct entry *e;
+
+    for (size_t i = 0; i < n; i++)
+        vec_append(&inc, cut[i]->node.inc.data, cut[i]->node.inc.len);
+    node.inc = node.exc = set_sorted(inc.data, inc.len, &run->arena);
+    node.rule = EXCLUSIVE_ALL;
+    vec_deinit(&inc);
+    node.name = arena_printf(&run->arena, small ? "%zu row%s below 0.5 %%" : "%zu more row%s", n, n == 1 ? "" : "s");
+    e = entry_new(run, &node, parent, depth);
+    e->folded = (uint32_t)n;
+    if (run->view->shape == SHAPE_TREE)
+        return e;
+    for (size_t s = 1; s < 2 * run->selection.measures.len; s += 2) {
+        e->slots[s] = 0;
+        for (size_t i = 0; i < n; i++)
+            e->slots[s] += cut[i]->slots[s];
+    }
+    if (cut[0]->node.profile != HQDB_NONE)
+        for (size_t s = 0; s < 2 * run->selection.measures.len; s++) {
+            e->slots[s] = 0;
+            for (size_t i = 0; i < n; i++)
+                e->slots[s] += cut[i]->slots[s];
+        }
+    return e;
+}
+
+/* Keeps, sorts and cuts the children of one parent. */
+static struct siblings choose(struct run *run, struct entry **all, size_t n, struct entry *parent, int depth)
+{
+    struct siblings out = {ARENA_ARRAY(&run->arena, n + 1, struct entry *), 0};
+    struct entry **small = xmalloc((n + 1) * sizeof *small);
+    size_t small_count = 0, limit = run->query->limit;
+    bool asked = depth == 0 && run->query->view.of && run->view->shape != SHAPE_LIST;
+
+    for (size_t i = 0; i < n; i++) {
+        struct entry *e = all[i];
+
+        if (!e->keep)
+            continue;
+        if (folds(run) && !asked && !filtered(run) && !above_fold(run, e))
+            small[small_count++] = e;
+        else
+            out.data[out.len++] = e;
+    }
+    rows_sort(run, out.data, out.len);
+    if (limit && out.len > limit) {
+        struct entry *rest = fold(run, out.data + limit, out.len - limit, parent, depth, false);
+
+        out.data[limit] = rest;
+        out.len = limit + 1;
+    } else if (small_count) {
+        out.data[out.len++] = fold(run, small, small_count, parent, depth, true);
+    }
+    free(small);
+    return out;
+}
+
+static void push_reversed(struct entries *stack, struct siblings s)
+{
+    for (size_t i = s.len; i-- > 0;)
+        vec_push(stack, s.data[i]);
+}
+
+/* Depth first in display order. */
+static void walk(struct run *run, struct entry **roots, size_t n, struct entries *shown)
+{
+    struct entries stack = {0};
+
+    push_reversed(&stack, choose(run, roots, n, NULL, 0));
+    while (stack.len && !run_interrupted(run)) {
+        struct entry *e = vec_pop(&stack);
+
+        vec_push(shown, e);
+        if (e->folded || (run->query->depth && e->depth + 1 >= (int)run->query->depth))
+            continue;
+        if (!filtered(run))
+            entry_expand(run, e);
+        push_reversed(&stack, choose(run, e->kids, e->kid_count, e, e->depth + 1));
+    }
+    vec_deinit(&stack);
+}
+
+/* ---- hot path ---- */
+
+static struct entry *hottest(struct run *run, struct entry **entries, size_t n, double *value)
+{
+    struct entry *best = NULL;
+
+    rows_sort(run, entries, n);
+    *value = NAN;
+    for (size_t i = 0; i < n; i++) {
+        struct point at = entry_point(run, entries[i], NULL);
+        double x = program_number(run->by, &at);
+
+        if (!isnan(x) && (isnan(*value) || x > *value)) {
+            *value = x;
+            best = entries[i];
+        }
+    }
+    return best;
+}
+
+static void walk_hot(struct run *run, struct entry **roots, size_t n, struct entries *shown)
+{
+    double share = run->query->threshold / 100, above = program_total(run->by, run->totals), value;
+    struct entry *e = hottest(run, roots, n, &value);
+
+    if (!run->query->view.of) {
+        static const uint32_t top = 0;
+        struct node all = node_of_context(run->tree, 0);
+
+        all.inc = all.exc = (struct set){&top, 1};
+        struct entry *program = entry_new(run, &all, NULL, 0);
+        struct point at = entry_point(run, program, NULL);
+
+        above = program_number(run->by, &at);
+        if (e && !(value >= share * above))
+            e = program;
+    }
+    while (e && !run_interrupted(run)) {
+        struct point at = entry_point(run, e, NULL);
+        double here = program_number(run->by, &at);
+
+        e->hot = true;
+        vec_push(shown, e);
+        if (run->query->depth && e->depth + 1 >= (int)run->query->depth)
+            break;
+        entry_expand(run, e);
+        e = e->node.context == 0 ? NULL : hottest(run, e->kids, e->kid_count, &value);
+        if (!(value >= share * here) || here <= 0)
+            break;
+    }
+}
+
+/* ---- into the table ---- */
+
+static double row_base(const struct run *run, const struct entry *e, const struct program *p, double total)
+{
+    if (run->query->percent != PERCENT_PARENT || isnan(total))
+        return NAN;
+    if (!e->parent)
+        return total;
+    struct point at = entry_point(run, e->parent, NULL);
+
+    /* A share of the parent's inclusive value, for exclusive columns too. */
+    return p->kind == PROGRAM_SLOT ? e->parent->slots[p->slot & ~1u] : program_number(p, &at);
+}
+
+static void fill_cells(struct run *run, const struct entry *e, const struct facts *facts, struct row *row)
+{
+    struct point at = entry_point(run, e, facts);
+
+    for (size_t i = 0; i < run->columns.len; i++) {
+        const struct program *p = run->columns.data[i];
+        struct cell *cell = &row->cells[i];
+        char buffer[32];
+
+        if (p->is_text) {
+            const char *text = e->folded ? NULL : program_text(p, &at, buffer);
+
+            cell->text = text ? arena_strdup(&run->table->arena, text) : "";
+            continue;
+        }
+        cell->number = program_number(p, &at);
+        cell->base = row_base(run, e, p, run->table->columns.data[i].total);
+        if (run->env->ci && !e->folded)
+            cell->ci = interval_half_width(run, e, p);
+    }
+}
+
+static bool recursive(const struct run *run, const struct entry *e)
+{
+    const struct tree *t = run->tree;
+
+    for (uint32_t c = e->node.context; c != HQDB_NONE && (c = tree_parent(t, c)) != HQDB_NONE;)
+        if (tree_scope_of(t, c) == e->node.scope)
+            return true;
+    return false;
+}
+
+static unsigned row_flags(const struct run *run, const struct entry *e)
+{
+    unsigned flags = (e->match ? 0 : ROW_ANCESTOR) | (e->folded ? ROW_FOLDED : 0) | (e->hot ? ROW_HOT : 0);
+
+    if (!e->folded && (run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH) && e->node.kind == SCOPE_PROCEDURE &&
+        recursive(run, e))
+        flags |= ROW_RECURSIVE;
+    for (size_t i = 0; run->tree->old && i < run->selection.measures.len; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+
+        if (m->side != SIDE_DELTA || !run->binding.used[i] || m->here_measure == SIZE_MAX || m->old_measure == SIZE_MAX)
+            continue;
+        if (e->slots[2 * m->old_measure] == 0 && e->slots[2 * m->here_measure] != 0)
+            return flags | ROW_NEW;
+        if (e->slots[2 * m->here_measure] == 0 && e->slots[2 * m->old_measure] != 0)
+            return flags | ROW_GONE;
+        break;
+    }
+    return flags;
+}
+
+static const char *keep_text(struct run *run, const char *s)
+{
+    return s && *s ? arena_strdup(&run->table->arena, s) : NULL;
+}
+
+static void add_row(struct run *run, struct entry *e, uint32_t *number)
+{
+    struct row *row = table_add_row(run->table);
+    struct facts f = entry_facts(run, e);
+
+    row->kind = f.kind;
+    row->flags = row_flags(run, e);
+    row->depth = run->view->shape == SHAPE_LIST ? 0 : e->depth;
+    row->name = arena_strdup(&run->table->arena, f.name);
+    if (!e->folded) {
+        row->id = f.id;
+        row->number = ++*number;
+        row->module = keep_text(run, f.module);
+        row->file = keep_text(run, f.file);
+        row->line = f.line;
+        row->call_file = keep_text(run, f.call_file);
+        row->call_line = f.call_line;
+    }
+    fill_cells(run, e, &f, row);
+}
+
+/* `percent of shown`: of all top rows that are shown together. */
+static void base_on_shown(struct run *run, const struct entries *shown)
+{
+    struct entry **top = xmalloc((shown->len + 1) * sizeof *top), *all;
+    size_t n = 0;
+
+    for (size_t i = 0; i < shown->len; i++)
+        if (shown->data[i]->depth == 0 || !shown->data[i]->parent)
+            top[n++] = shown->data[i];
+    if (n) {
+        all = fold(run, top, n, NULL, 0, false);
+        for (size_t s = 1; s < 2 * run->selection.measures.len; s += 2)
+            all->slots[s] = all->slots[s - 1];
+        for (size_t i = 0; i < run->columns.len; i++)
+            if (!isnan(run->table->columns.data[i].total))
+                run->table->columns.data[i].total = program_total(run->columns.data[i], all->slots);
+    }
+    free(top);
+}
+
+/* ---- top rows ---- */
+
+static void make_roots(struct run *run, const struct nodes *nodes, struct entries *roots)
+{
+    for (size_t i = 0; i < nodes->len && !run_interrupted(run); i++)
+        vec_push(roots, entry_new(run, &nodes->data[i], NULL, 0));
+}
+
+/* Each top row is replaced by its children; one without any stays. */
+static void flatten(struct run *run, struct entries *roots)
+{
+    for (uint32_t n = 0; n < run->query->flatten && !run_interrupted(run); n++) {
+        struct entries next = {0};
+
+        for (size_t i = 0; i < roots->len; i++) {
+            struct entry *e = roots->data[i];
+
+            entry_expand(run, e);
+            if (!e->kid_count)
+                vec_push(&next, e);
+            for (size_t k = 0; k < e->kid_count; k++) {
+                e->kids[k]->parent = NULL;
+                e->kids[k]->depth = 0;
+                vec_push(&next, e->kids[k]);
+            }
+        }
+        vec_deinit(roots);
+        *roots = next;
+    }
+}
+
+static struct hq_error *interrupted(void)
+{
+    return hq_error_new(QUERY_INTERRUPTED, "interrupted");
+}
+
+static struct hq_error *prepare(struct run *run, struct entries *roots, struct entries *all)
+{
+    bool everything = filtered(run) || expects_all_rows(run);
+
+    vec_append(all, roots->data, roots->len);
+    if (everything || sorts_by_statistics(run)) {
+        if (run->view->shape != SHAPE_PATH)
+            expand_all(run, all);
+        HQ_TRY(statistics_compute(run, all->data, all->len));
+    } else if (run->query->expect.len) {
+        HQ_TRY(statistics_compute(run, all->data, all->len));
+    }
+    mark(run, all);
+    return run->interrupted ? interrupted() : NULL;
+}
+
+static struct hq_error *show(struct run *run, struct entries *roots, struct entries *shown)
+{
+    uint32_t number = 0;
+
+    if (run->view->shape == SHAPE_PATH)
+        walk_hot(run, roots->data, roots->len, shown);
+    else
+        walk(run, roots->data, roots->len, shown);
+    if (run->interrupted)
+        return interrupted();
+    HQ_TRY(statistics_compute(run, shown->data, shown->len));
+    if (run->query->percent == PERCENT_SHOWN)
+        base_on_shown(run, shown);
+    for (size_t i = 0; i < shown->len; i++)
+        add_row(run, shown->data[i], &number);
+    refs_remember(run, shown);
+    return NULL;
+}
+
+struct hq_error *rows_make(struct run *run)
+{
+    struct entries roots = {0}, all = {0}, shown = {0};
+    struct nodes nodes = {0};
+    struct hq_error *err = run->view->roots(run, &nodes);
+
+    if (!err) {
+        make_roots(run, &nodes, &roots);
+        flatten(run, &roots);
+        err = prepare(run, &roots, &all);
+    }
+    if (!err)
+        err = show(run, &roots, &shown);
+    if (!err) {
+        coverage_compute(run, filtered(run) ? shown.data : roots.data, filtered(run) ? shown.len : roots.len);
+        if (run->query->expect.len)
+            err = expect_evaluate(run, all.data, all.len);
+    }
+    vec_deinit(&nodes);
+    vec_deinit(&roots);
+    vec_deinit(&all);
+    vec_deinit(&shown);
+    return err;
+}

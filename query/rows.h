@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From nodes to rows: a tree of entries is made as far as it is needed, filtered, sorted, cut and put into the table.
+ * All in the run's arena; no recursion over the depth of the data.
+ */
+#ifndef HQ_QUERY_ROWS_H
+#define HQ_QUERY_ROWS_H
+
+#include "query/run.h"
+
+struct entry {
+    struct node node;
+    struct entry *parent;
+    struct entry **kids;
+    size_t kid_count;
+    int depth;                  /* 0: top rows */
+    bool expanded;
+    bool match;                 /* satisfies where and matching (always, without them) */
+    bool keep;                  /* match, or an ancestor of one */
+    bool hot;
+    uint32_t folded;            /* > 0: stands for so many rows */
+    double *slots;
+    double *statistics;         /* NULL until computed */
+    const char *name;           /* made on demand */
+};
+
+struct entries { struct entry **data; size_t len, cap; };
+
+/* The shown name of an entry. */
+const char *entry_name(struct run *run, struct entry *e);
+struct facts entry_facts(struct run *run, struct entry *e);
+struct point entry_point(const struct run *run, const struct entry *e, const struct facts *facts);
+
+/* Measured entries for nodes. */
+struct entry *entry_new(struct run *run, const struct node *n, struct entry *parent, int depth);
+void entry_expand(struct run *run, struct entry *e);
+
+/* Makes the rows of the table. */
+struct hq_error *rows_make(struct run *run);
+
+/* Orders by the sort keys. */
+void rows_sort(struct run *run, struct entry **entries, size_t n);
+
+/* Statistics over profiles for these entries. */
+struct hq_error *statistics_compute(struct run *run, struct entry **entries, size_t n);
+
+/* Half width of the 95 % interval of a cell: 0 for exact values, NaN if it is not known (doc: uncertainty). */
+double interval_half_width(struct run *run, const struct entry *e, const struct program *p);
+
+/* Coverage of what these entries stand for. */
+void coverage_compute(struct run *run, struct entry **entries, size_t n);
+
+/* Expectations: over all matching entries. Sets the verdict of the table. */
+struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t n);
+
+/* What #n will mean. */
+void refs_remember(struct run *run, const struct entries *shown);
+void refs_forget(struct query_env *env);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/suggest.h"
+#include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include "query/output.h"
+#include "query/rows.h"
+#include "query/views/views.h"
+#include <math.h>
+#include <stdarg.h>
+
+bool run_interrupted(struct run *run)
+{
+    if (!run->interrupted && (++run->ticks & 1023) == 0 && run->env->interrupted && *run->env->interrupted)
+        run->interrupted = true;
+    return run->interrupted;
+}
+
+void run_note(struct run *run, const char *fmt, ...)
+{
+    va_list ap;
+    AUTO_STR struct str text = {0};
+
+    va_start(ap, fmt);
+    str_vaddf(&text, fmt, ap);
+    va_end(ap);
+    vec_push(&run->table->notes, (const char *)arena_strdup(&run->table->arena, str_cstr(&text)));
+}
+
+/* ---- measuring ---- */
+
+static double delta(const struct run *run, const struct measure *m, const double *slots, bool x, const struct ranges *ranges)
+{
+    const struct measure *all = run->selection.measures.data;
+    size_t here = m->here_measure, old = m->old_measure;
+
+    /* Exact where both sides count in the same unit: a database compared with itself is all zeros. */
+    if (here != SIZE_MAX && old != SIZE_MAX && all[here].scale == all[old].scale && run->selection.old_scale == 1)
+        return (double)(ranges_sum(ranges, all[here].sums) - ranges_sum(ranges, all[old].sums)) * all[here].scale;
+    return (here == SIZE_MAX ? 0 : slots[2 * here + x]) - (old == SIZE_MAX ? 0 : slots[2 * old + x]);
+}
+
+static void measure_side(struct run *run, const struct ranges *ranges, bool x, double *slots)
+{
+    const struct measure *all = run->selection.measures.data;
+
+    for (size_t m = 0; m < run->selection.measures.len; m++) {
+        double *slot = &slots[2 * m + x];
+
+        if (!run->binding.used[m])
+            *slot = NAN;
+        else if (all[m].side == SIDE_DELTA)
+            *slot = delta(run, &all[m], slots, x, ranges);
+        else
+            *slot = (double)ranges_sum(ranges, all[m].sums) * all[m].scale * (all[m].side == SIDE_OLD ? run->selection.old_scale : 1);
+    }
+}
+
+void run_measure(struct run *run, const struct node *n, double *slots)
+{
+    for (int x = 0; x < 2; x++) {
+        node_ranges(run->tree, n, x, &run->ranges);
+        measure_side(run, &run->ranges, x, slots);
+    }
+}
+
+void run_facts(struct run *run, const struct node *n, int depth, struct facts *f)
+{
+    const struct tree *t = run->tree;
+
+    *f = (struct facts){.kind = n->kind, .depth = depth, .id = n->id, .rank = -1, .thread = -1, .name = n->name};
+    if (n->scope != HQDB_NONE && n->kind != SCOPE_ROOT) {
+        const struct hqdb_scope *s = tree_scope(t, n->scope);
+
+        f->module = tree_module_name(t, n->scope);
+        f->file = n->kind == SCOPE_FILE ? tree_text(t, s->name) : tree_text(t, s->file);
+        f->line = s->line;
+        if (f->file && !*f->file)
+            f->file = NULL;
+    }
+    if (n->call_file || n->call_line) {
+        f->call_file = tree_text(t, n->call_file);
+        f->call_line = n->call_line;
+        if (!*f->call_file)
+            f->call_file = NULL;
+    }
+    if (n->profile != HQDB_NONE && n->profile < t->db->profile_count) {
+        const struct hqdb_profile *p = &t->db->profiles[n->profile];
+
+        f->rank = p->rank;
+        f->thread = p->thread;
+        f->host = db_string(t->db, p->host);
+    }
+}
+
+/* ---- binding the clauses ---- */
+
+static struct column *add_column(struct run *run, struct program *p, const char *name)
+{
+    struct column *c = vec_add(&run->table->columns);
+
+    vec_push(&run->columns, p);
+    c->name = arena_strdup(&run->table->arena, name);
+    c->type = p->is_text ? COLUMN_TEXT : COLUMN_NUMBER;
+    c->dim = p->dim;
+    c->total = NAN;
+    c->scope = p->kind != PROGRAM_SLOT ? SCOPED_NONE : p->slot % 2 ? SCOPED_EXCLUSIVE : SCOPED_INCLUSIVE;
+    if (p->kind == PROGRAM_SLOT) {
+        const struct measure *m = &run->selection.measures.data[p->slot / 2];
+
+        c->metric = arena_printf(&run->table->arena, "%s%s", m->side == SIDE_OLD ? "old." : m->side == SIDE_DELTA ? "delta." : "", m->name);
+        c->marks_sign = m->side == SIDE_DELTA;
+    }
+    return c;
+}
+
+static struct program *side_program(struct run *run, size_t measure, bool x)
+{
+    struct program *p = ARENA_NEW(&run->arena, struct program);
+
+    run->binding.used[measure] = 1;
+    *p = (struct program){.kind = PROGRAM_SLOT, .slot = (unsigned)(2 * measure + x), .linear = true,
+                          .dim = run->selection.measures.data[measure].dim};
+    return p;
+}
+
+/* NAME, old.NAME, delta.NAME and delta.NAME.x for every metric. */
+static void compared_columns(struct run *run)
+{
+    for (size_t i = 0; i < run->selection.measures.len; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+
+        if (m->side != SIDE_DELTA)
+            continue;
+        if (m->here_measure != SIZE_MAX)
+            add_column(run, side_program(run, m->here_measure, false), m->name);
+        if (m->old_measure != SIZE_MAX)
+            add_column(run, side_program(run, m->old_measure, false), arena_printf(&run->arena, "old.%s", m->name));
+        run->binding.used[m->here_measure == SIZE_MAX ? m->old_measure : m->here_measure] = 1;
+        add_column(run, side_program(run, i, false), arena_printf(&run->arena, "delta.%s", m->name));
+        add_column(run, side_program(run, i, true), arena_printf(&run->arena, "delta.%s.x", m->name));
+    }
+}
+
+static struct hq_error *default_columns(struct run *run)
+{
+    unsigned from = 1;
+
+    if (run->tree->old) {
+        compared_columns(run);
+        from = (unsigned)(2 * run->selection.here_count + 1);
+    }
+    for (unsigned n = from; n <= binding_columns(&run->binding); n++) {
+        struct program *p;
+        const char *name;
+        struct column *c;
+
+        HQ_TRY(bind_column(&run->binding, n, &run->query->view.place, &p, &name));
+        c = add_column(run, p, name);
+        if (!c->metric)
+            c->metric = arena_strndup(&run->table->arena, name, strlen(name) - (n % 2 ? 0 : 2));
+        c->scope = n % 2 ? SCOPED_INCLUSIVE : SCOPED_EXCLUSIVE;
+    }
+    return NULL;
+}
+
+static struct hq_error *bind_columns(struct run *run)
+{
+    if (!run->query->columns.len)
+        return default_columns(run);
+    vec_foreach (def, &run->query->columns) {
+        struct program *p;
+
+        HQ_TRY(bind_expr(&run->binding, def->expr, false, &p));
+        add_column(run, p, def->name ? def->name : print_expr(&run->arena, def->expr));
+    }
+    return NULL;
+}
+
+/* The first metric; of a comparison the size of its change. */
+static struct program *default_key(struct run *run)
+{
+    struct program *p;
+
+    if (!run->selection.here_count)
+        return NULL;
+    if (!run->tree->old) {
+        run->binding.used[0] = 1;
+        return side_program(run, 0, false);
+    }
+    for (size_t i = 0; i < run->selection.measures.len; i++)
+        if (run->selection.measures.data[i].side == SIDE_DELTA) {
+            p = ARENA_NEW(&run->arena, struct program);
+            *p = (struct program){.kind = PROGRAM_FUNCTION, .function = FUNCTION_ABS, .arg_count = 1};
+            p->args = ARENA_NEW(&run->arena, struct program *);
+            p->args[0] = side_program(run, i, false);
+            if (run->selection.measures.data[i].here_measure != SIZE_MAX)
+                run->binding.used[run->selection.measures.data[i].here_measure] = 1;
+            if (run->selection.measures.data[i].old_measure != SIZE_MAX)
+                run->binding.used[run->selection.measures.data[i].old_measure] = 1;
+            return p;
+        }
+    return NULL;
+}
+
+static struct hq_error *bind_sort(struct run *run)
+{
+    vec_foreach (key, &run->query->sort) {
+        struct sort_program s = {.program = default_key(run), .ascending = key->ascending};
+
+        if (key->expr)
+            HQ_TRY(bind_expr(&run->binding, key->expr, false, &s.program));
+        if (s.program)
+            vec_push(&run->sort, s);
+    }
+    if (!run->query->sort.len && default_key(run))
+        vec_push(&run->sort, (struct sort_program){.program = default_key(run)});
+    return NULL;
+}
+
+static struct hq_error *bind_clauses(struct run *run)
+{
+    const struct query *q = run->query;
+
+    run->first = run->selection.here_count ? side_program(run, 0, false) : NULL;
+    HQ_TRY(bind_columns(run));
+    for (size_t i = 0; i < q->where.len; i++) {
+        struct program *p;
+
+        HQ_TRY(bind_condition(&run->binding, q->where.data[i], &p));
+        vec_push(&run->where, p);
+    }
+    for (size_t i = 0; i < q->matching.len; i++) {
+        struct regex *r;
+
+        HQ_TRY(regex_compile(&q->matching.data[i], &r));
+        vec_push(&run->matching, r);
+    }
+    for (size_t i = 0; i < q->expect.len; i++) {
+        struct program *p = NULL;
+
+        if (q->expect.data[i].expr)
+            HQ_TRY(bind_condition(&run->binding, q->expect.data[i].expr, &p));
+        vec_push(&run->expect, p);
+    }
+    HQ_TRY(bind_sort(run));
+    run->by = default_key(run);
+    if (q->by)
+        HQ_TRY(bind_expr(&run->binding, q->by, false, &run->by));
+    if (run->view->shape == SHAPE_PATH && !run->by)
+        return place_error(&q->view.place, NULL, "this database holds no metric that a path could follow");
+    return NULL;
+}
+
+/* ---- totals ---- */
+
+static void total_of(struct run *run, size_t i)
+{
+    const struct measure *all = run->selection.measures.data, *m = &all[i];
+    double total = (double)m->total * m->scale;
+
+    if (m->side == SIDE_OLD)
+        total *= run->selection.old_scale;
+    if (m->side == SIDE_DELTA)      /* a change is a share of what was there before */
+        total = m->old_measure != SIZE_MAX && run->totals[2 * m->old_measure] != 0 ? run->totals[2 * m->old_measure]
+                : m->here_measure != SIZE_MAX ? run->totals[2 * m->here_measure] : NAN;
+    run->totals[2 * i] = run->totals[2 * i + 1] = total;
+}
+
+static struct hq_error *load(struct run *run)
+{
+    size_t n = run->selection.measures.len;
+
+    run->totals = ARENA_ARRAY(&run->arena, 2 * n, double);
+    for (size_t i = 0; i < n; i++) {
+        run->totals[2 * i] = run->totals[2 * i + 1] = NAN;
+        if (!run->binding.used[i])
+            continue;
+        HQ_TRY(selection_load(&run->selection, i));
+        total_of(run, i);
+    }
+    for (size_t i = 0; i < run->columns.len; i++)
+        if (run->columns.data[i]->linear)
+            run->table->columns.data[i].total = program_total(run->columns.data[i], run->totals);
+    return NULL;
+}
+
+/* ---- the run ---- */
+
+static bool is_complete(const struct run *run)
+{
+    const struct output_format *format = run->query->as ? output_find(run->query->as->format) : NULL;
+
+    return run->query->as ? format && format->complete : run->env->complete;
+}
+
+static struct hq_error *resolve_of(struct run *run)
+{
+    const struct pattern *of = run->query->view.of;
+
+    if (!of)
+        return NULL;
+    HQ_TRY(pattern_resolve(run->env, run->tree, of, run->view->of_kinds, &run->of));
+    if (run->of.problem)
+        run_note(run, "%s", run->of.problem);
+    return NULL;
+}
+
+static struct hq_error *unknown_format(const struct output_spec *as)
+{
+    struct suggest near;
+    AUTO_STR struct str advice = {0};
+
+    suggest_init(&near, as->format, 1);
+    for (const struct output_format *f = output_formats; f->name; f++) {
+        suggest_add(&near, f->name);
+        str_addf(&advice, "%s%s", advice.len ? ", " : "there are: ", f->name);
+    }
+    if (near.count) {
+        str_clear(&advice);
+        str_addf(&advice, "did you mean `%s`?", near.best[0]);
+    }
+    return place_error(&as->format_place, str_cstr(&advice), "there is no format `%s`", as->format);
+}
+
+static struct hq_error *make_table(struct run *run)
+{
+    HQ_TRY(selection_make(run->env, run->query, &run->selection));
+    run->tree = &run->selection.tree;
+    vec_foreach (note, &run->selection.notes)
+        run_note(run, "%s", *note);
+    binding_init(&run->binding, run->env, &run->selection, &run->arena);
+    run->binding.has_rows_of_profiles = run->view->of_profiles;
+    HQ_TRY(resolve_of(run));
+    if (run->view->shape == SHAPE_FACTS)
+        return run->view->fill(run, run->table);
+    HQ_TRY(bind_clauses(run));
+    HQ_TRY(load(run));
+    run->table->tree = run->view->shape != SHAPE_LIST;
+    return rows_make(run);
+}
+
+static void run_deinit(struct run *run)
+{
+    vec_foreach (r, &run->matching)
+        regex_destroy(*r);
+    vec_deinit(&run->matching);
+    vec_deinit(&run->columns);
+    vec_deinit(&run->where);
+    vec_deinit(&run->sort);
+    vec_deinit(&run->expect);
+    vec_deinit(&run->ranges);
+    matches_deinit(&run->of);
+    binding_deinit(&run->binding);
+    selection_deinit(&run->selection);
+    arena_deinit(&run->arena);
+}
+
+struct hq_error *run_query(struct query_env *env, const struct query *q, struct table **out)
+{
+    struct run run = {.env = env, .query = q, .view = view_find(q->view.kind), .table = table_create()};
+    struct hq_error *err = NULL;
+
+    *out = NULL;
+    run.table->query = print_query(&run.table->arena, q);
+    run.table->view = view_words[q->view.kind].name;
+    if (q->as && !output_find(q->as->format))
+        err = unknown_format(q->as);
+    else if (!run.view)
+        err = place_error(&q->view.place, NULL, "this view is not available");
+    run.complete = is_complete(&run);
+    if (!err)
+        err = make_table(&run);
+    run_deinit(&run);
+    if (err) {
+        table_destroy(run.table);
+        return err;
+    }
+    *out = run.table;
+    return NULL;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One query at work: what is bound, selected and remembered while its table is made. The driver in run.c is the same for all views:
+ *
+ *     selection -> roots -> flatten -> expand (where, limits) -> statistics -> mark -> sort -> fold -> rows
+ *
+ * Cost follows the answer: children are asked for only where rows will be shown, unless a clause (where, a statistic
+ * as sort key) needs them all; then a `where` that bounds an inclusive metric from below prunes.
+ */
+#ifndef HQ_QUERY_RUN_H
+#define HQ_QUERY_RUN_H
+
+#include "query/expr.h"
+#include "query/node.h"
+#include "query/pattern.h"
+#include "query/query.h"
+#include "query/select.h"
+#include "query/table.h"
+
+struct view_row;
+struct entities;
+
+struct sort_program { struct program *program; bool ascending; };
+
+struct run {
+    struct query_env *env;
+    const struct query *query;
+    const struct view_row *view;
+    struct arena arena;
+    struct selection selection;
+    const struct tree *tree;    /* &selection.tree */
+    struct binding binding;
+    struct matches of;          /* if query->view.of */
+    struct table *table;
+
+    VEC(struct program *) columns;      /* one for each table column */
+    VEC(struct program *) where;
+    VEC(struct regex *) matching;
+    VEC(struct sort_program) sort;
+    VEC(struct program *) expect;
+    struct program *first;      /* the first metric's inclusive value; NULL: there is none */
+    struct program *by;         /* hot path */
+    double *totals;             /* [2 * measures] */
+    bool complete;              /* no folding */
+    bool interrupted;
+    unsigned ticks;
+
+    struct entities *entities;
+    uint32_t *scope_child, *scope_next; /* flat: children of a scope as a list; made on demand */
+    struct ranges ranges;       /* scratch */
+};
+
+/* True once the user has asked to stop. */
+bool run_interrupted(struct run *run);
+
+struct hq_error *run_query(struct query_env *env, const struct query *q, struct table **out);
+
+/* The slots of a node, all that are used; the others blank. */
+void run_measure(struct run *run, const struct node *n, double *slots);
+void run_facts(struct run *run, const struct node *n, int depth, struct facts *out);
+void run_note(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

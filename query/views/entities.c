@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Procedures as people count them, and what a static list means by `of PATTERN`. */
+#include "common/hash.h"
+#include "query/views/groups.h"
+#include "query/views/views.h"
+
+struct entity_key { uint32_t name, file, module; };
+
+const struct entities *run_entities(struct run *run)
+{
+    const struct tree *t = run->tree;
+    struct entities *e;
+    struct keymap keys;
+
+    if (run->entities)
+        return run->entities;
+    e = run->entities = ARENA_NEW(&run->arena, struct entities);
+    e->of = ARENA_ARRAY(&run->arena, t->scope_count, uint32_t);
+    e->scope = ARENA_ARRAY(&run->arena, t->scope_count, uint32_t);
+    keymap_init(&keys, sizeof(struct entity_key));
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        const struct hqdb_scope *s = &t->scopes[i];
+        bool is_new;
+
+        e->of[i] = HQDB_NONE;
+        if (s->kind != SCOPE_PROCEDURE && s->kind != SCOPE_INLINE)
+            continue;
+        e->of[i] = keymap_add(&keys, &(struct entity_key){s->name, s->file, s->module}, &is_new);
+        if (is_new || (s->kind == SCOPE_PROCEDURE && t->scopes[e->scope[e->of[i]]].kind != SCOPE_PROCEDURE && tree_instances(t, i).len))
+            e->scope[e->of[i]] = i;
+    }
+    e->count = keys.len;
+    keymap_deinit(&keys);
+    return e;
+}
+
+static uint64_t entity_id(const struct tree *t, uint32_t scope)
+{
+    const struct hqdb_scope *s = tree_scope(t, scope);
+    const char *module = tree_module_name(t, scope);
+
+    return hash_combine(hash_combine(hash_str(tree_text(t, s->name)), hash_str(tree_text(t, s->file))), hash_str(module ? module : ""));
+}
+
+void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out)
+{
+    const struct tree *t = run->tree;
+    const struct entities *e = run_entities(run);
+    uint32_t *scopes = xcalloc(e->count + 1, sizeof *scopes), *first = xmalloc((e->count + 1) * sizeof *first);
+    struct groups g;
+    struct set *inc, *exc;
+
+    groups_init(&g, sizeof(uint32_t));
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if (e->of[i] != HQDB_NONE && (!wanted || wanted[i]) && tree_instances(t, i).len) {
+            if (!scopes[e->of[i]]++)
+                first[e->of[i]] = i;
+        }
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        struct db_list l = tree_instances(t, i);
+        uint32_t entity = e->of[i];
+
+        if (entity == HQDB_NONE || (wanted && !wanted[i]) || !l.len || run_interrupted(run))
+            continue;
+        if (scopes[entity] == 1) {
+            /* The usual case costs nothing: the index is the set. */
+            struct node n = node_of_set(t, i, (struct set){l.data, l.len});
+
+            n.id = entity_id(t, i);
+            vec_push(out, n);
+            continue;
+        }
+        for (size_t k = 0; k < l.len; k++)
+            groups_add(&g, &entity, l.data[k], MEMBER_BOTH);
+    }
+    groups_sets(&g, &run->arena, &inc, &exc);
+    for (uint32_t k = 0; k < g.keys.len; k++) {
+        uint32_t entity = *(const uint32_t *)keymap_key(&g.keys, k);
+        uint32_t scope = wanted && !wanted[e->scope[entity]] ? first[entity] : e->scope[entity];
+        struct node n = node_of_set(t, scope, inc[k]);
+
+        n.id = entity_id(t, scope);
+        vec_push(out, n);
+    }
+    groups_deinit(&g);
+    free(scopes);
+    free(first);
+}
+
+const uint8_t *run_wanted(struct run *run, unsigned kinds)
+{
+    const struct tree *t = run->tree;
+    uint8_t *within;
+
+    if (!run->query->view.of)
+        return NULL;
+    within = ARENA_ARRAY(&run->arena, t->scope_count, uint8_t);
+    if (!run->of.scopes)
+        for (size_t i = 0; i < run->of.context_count; i++)
+            within[tree_scope_of(t, run->of.contexts[i])] = 1;
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        uint32_t parent = tree_scope_parent(t, i);
+
+        if ((run->of.scopes && run->of.scopes[i]) || (parent != HQDB_NONE && within[parent]))
+            within[i] = 1;
+    }
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if (!(kinds & KIND_BIT(t->scopes[i].kind)))
+            within[i] = 0;
+    return within;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `metrics`: what can be asked for by name and number. */
+#include "common/map.h"
+#include "common/units.h"
+#include "query/grammar/parse.h"
+#include "query/views/views.h"
+#include <math.h>
+
+static void set_text(struct table *t, struct row *row, size_t column, const char *text)
+{
+    row->cells[column].text = arena_strdup(&t->arena, text ? text : "");
+}
+
+static void add_text_column(struct table *t, const char *name)
+{
+    struct column *c = vec_add(&t->columns);
+
+    c->name = name;
+    c->type = COLUMN_TEXT;
+    c->scope = SCOPED_NONE;
+    c->total = NAN;
+}
+
+/* "every 5 ms", "exact" */
+static const char *period_text(struct arena *arena, const struct measure *m)
+{
+    char text[UNITS_TEXT];
+
+    if (m->flags & HQDB_METRIC_EXACT)
+        return "exact";
+    if (!m->period)
+        return "";
+    return arena_printf(arena, "every %s", units_format(text, (double)m->period * m->scale, m->dim));
+}
+
+static struct hq_error *measured_rows(struct run *run, struct table *t)
+{
+    for (size_t i = 0; i < run->selection.here_count; i++) {
+        struct measure *m = &run->selection.measures.data[i];
+        struct row *row;
+        char text[UNITS_TEXT];
+
+        HQ_TRY(selection_load(&run->selection, i));
+        m = &run->selection.measures.data[i];
+        row = table_add_row(t);
+        row->name = arena_strdup(&t->arena, m->name);
+        row->number = (uint32_t)i + 1;
+        set_text(t, row, 0, arena_printf(&t->arena, "$%zu $%zu", 2 * i + 1, 2 * i + 2));
+        set_text(t, row, 1, *dim_unit(m->dim) ? dim_unit(m->dim) : dim_name(m->dim));
+        set_text(t, row, 2, period_text(&t->arena, m));
+        set_text(t, row, 3, units_format(text, (double)m->total * m->scale, m->dim));
+        set_text(t, row, 4, m->flags & HQDB_METRIC_NO_COUNTS ? "" : arena_printf(&t->arena, "%lld", (long long)m->total_count));
+        set_text(t, row, 5, *m->description ? m->description : m->event);
+    }
+    return NULL;
+}
+
+struct hq_error *metrics_fill(struct run *run, struct table *t)
+{
+    static const char *const columns[] = {"number", "unit", "sampled", "total", "samples", "description"};
+
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        add_text_column(t, columns[i]);
+    t->facts = true;
+    HQ_TRY(measured_rows(run, t));
+    for (size_t i = 0; i < run->env->lets.len; i++) {
+        struct program *p;
+        const char *name;
+        unsigned number = (unsigned)(2 * (run->selection.here_count + i) + 1);
+        struct row *row = table_add_row(t);
+
+        HQ_TRY(bind_column(&run->binding, number, &run->query->view.place, &p, &name));
+        row->name = arena_strdup(&t->arena, name);
+        row->number = (uint32_t)(run->selection.here_count + i) + 1;
+        set_text(t, row, 0, arena_printf(&t->arena, "$%u $%u", number, number + 1));
+        set_text(t, row, 1, *dim_unit(p->dim) ? dim_unit(p->dim) : p->dim == DIM_NONE ? "" : dim_name(p->dim));
+        for (size_t c = 2; c < 5; c++)
+            set_text(t, row, c, "");
+        set_text(t, row, 5, run->env->lets.data[i].text);
+    }
+    return NULL;
+}
+
+/* ---- info ---- */
+
+static void fact(struct table *t, const char *name, const char *value)
+{
+    struct row *row = table_add_row(t);
+
+    row->name = arena_strdup(&t->arena, name);
+    set_text(t, row, 0, value);
+}
+
+static void facts_of_run(const struct db *db, struct table *t)
+{
+    for (size_t i = 0; i < db->info_count; i++)
+        fact(t, db_string(db, db->info[i].key), db_string(db, db->info[i].value));
+}
+
+struct counts { size_t ranks, processes, hosts; };
+
+static struct counts count_profiles(const struct db *db)
+{
+    struct counts n = {0};
+    struct map ranks = {0}, processes = {0}, hosts = {0};
+
+    for (size_t i = 0; i < db->profile_count; i++) {
+        const struct hqdb_profile *p = &db->profiles[i];
+
+        if (p->rank >= 0)
+            map_put(&ranks, (uint64_t)p->rank, 1);
+        map_put(&processes, (uint64_t)p->host << 32 ^ (uint64_t)p->pid << 8 ^ p->serial, 1);
+        map_put(&hosts, p->host, 1);
+    }
+    n = (struct counts){ranks.len, processes.len, hosts.len};
+    map_deinit(&ranks);
+    map_deinit(&processes);
+    map_deinit(&hosts);
+    return n;
+}
+
+static void facts_of_data(struct run *run, struct table *t)
+{
+    const struct db *db = run->tree->db;
+    struct counts n = count_profiles(db);
+    struct arena *a = &t->arena;
+
+    fact(t, "profiles", arena_printf(a, "%zu thread%s of %zu process%s on %zu host%s", db->profile_count, db->profile_count == 1 ? "" : "s",
+                                     n.processes, n.processes == 1 ? "" : "es", n.hosts, n.hosts == 1 ? "" : "s"));
+    if (n.ranks)
+        fact(t, "ranks", arena_printf(a, "%zu", n.ranks));
+    for (size_t i = 0; i < run->selection.here_count; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+        char total[UNITS_TEXT];
+
+        units_format(total, (double)m->total * m->scale, m->dim);
+        fact(t, m->name, m->flags & HQDB_METRIC_NO_COUNTS ? arena_strdup(a, total)
+                         : arena_printf(a, "%s in %lld sample%s, %s", total, (long long)m->total_count, m->total_count == 1 ? "" : "s",
+                                        period_text(a, m)));
+    }
+    fact(t, "contexts", arena_printf(a, "%zu, of %zu call path frames", db->context_count, db->frame_count));
+    fact(t, "load modules", arena_printf(a, "%zu", db->module_count));
+}
+
+static void facts_of_losses(const struct db *db, struct table *t)
+{
+    for (size_t i = 0; i < db->loss_count; i++)
+        if (db->losses[i].count)
+            fact(t, db->losses[i].partial ? "partial call paths" : "lost samples",
+                 arena_printf(&t->arena, "%llu: %s", (unsigned long long)db->losses[i].count, db_string(db, db->losses[i].reason)));
+    for (size_t i = 0; i < db->module_count; i++) {
+        const char *note = db_string(db, db->modules[i].note);
+
+        if (*note)
+            fact(t, "structure", arena_printf(&t->arena, "%s: %s", path_base(db_string(db, db->modules[i].path)), note));
+    }
+}
+
+static void facts_of_file(const struct db *db, struct table *t)
+{
+    uint64_t all = 0;
+    char size[UNITS_TEXT];
+
+    fact(t, "file", db->path);
+    for (size_t i = 0; i < db_section_count(db); i++)
+        all += db_section(db, i).bytes;
+    fact(t, "size", units_format(size, (double)all, DIM_BYTES));
+    for (size_t i = 0; i < db_section_count(db); i++) {
+        struct db_section s = db_section(db, i);
+
+        if (s.bytes >= all / 50 + 1)
+            fact(t, arena_printf(&t->arena, "  %s", s.name), arena_printf(&t->arena, "%s, %llu records", units_format(size, (double)s.bytes, DIM_BYTES),
+                                                                        (unsigned long long)s.count));
+    }
+}
+
+struct hq_error *info_fill(struct run *run, struct table *t)
+{
+    add_text_column(t, "value");
+    t->facts = true;
+    for (size_t i = 0; i < run->selection.here_count; i++)
+        HQ_TRY(selection_load(&run->selection, i));
+    facts_of_run(run->tree->db, t);
+    facts_of_data(run, t);
+    facts_of_losses(run->tree->db, t);
+    facts_of_file(run->env->db, t);
+    return NULL;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sorting contexts into the rows that they belong to. */
+#ifndef HQ_QUERY_VIEWS_GROUPS_H
+#define HQ_QUERY_VIEWS_GROUPS_H
+
+#include "common/map.h"
+#include "query/node.h"
+
+enum member_kind { MEMBER_BOTH, MEMBER_INCLUSIVE, MEMBER_KINDS };
+
+struct members { struct member { uint32_t group, context; } *data; size_t len, cap; };
+
+struct groups {
+    struct keymap keys;
+    struct members members[MEMBER_KINDS];
+};
+
+void groups_init(struct groups *g, size_t key_len);
+void groups_deinit(struct groups *g);
+/* Adds a context to the group of a key: to both of its sets, or only to the inclusive one. Returns the group. */
+uint32_t groups_add(struct groups *g, const void *key, uint32_t context, enum member_kind kind);
+/* Ends adding: inc[i] and exc[i] are the sets of group i, ascending, in the arena. */
+void groups_sets(struct groups *g, struct arena *arena, struct set **inc, struct set **exc);
+
+#endif

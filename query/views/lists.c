@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The ranked lists: procedures, loops, lines, files, modules. */
+#include "common/hash.h"
+#include "query/views/groups.h"
+#include "query/views/views.h"
+
+struct hq_error *procedures_roots(struct run *run, struct nodes *out)
+{
+    entity_nodes(run, run_wanted(run, KINDS_PROCEDURE), out);
+    return NULL;
+}
+
+struct hq_error *loops_roots(struct run *run, struct nodes *out)
+{
+    const struct tree *t = run->tree;
+    const uint8_t *wanted = run_wanted(run, KIND_BIT(SCOPE_LOOP));
+
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        struct db_list l = tree_instances(t, i);
+        const struct hqdb_scope *s = &t->scopes[i];
+
+        if (s->kind != SCOPE_LOOP || !l.len || (wanted && !wanted[i]))
+            continue;
+        struct node n = node_of_set(t, i, (struct set){l.data, l.len});
+
+        n.id = hash_combine(hash_combine(SCOPE_LOOP, hash_str(tree_text(t, s->file))), hash_combine(s->line, s->ordinal));
+        vec_push(out, n);
+    }
+    return NULL;
+}
+
+/* ---- lines: one row for a line of a file, with the calls made from it ---- */
+
+struct line_key { uint32_t file, line, scope; };
+
+static bool is_call(enum scope_kind kind)
+{
+    return kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE;
+}
+
+static void add_line(struct run *run, struct groups *g, uint32_t c, const uint8_t *wanted)
+{
+    const struct hqdb_scope *s = tree_scope(run->tree, tree_scope_of(run->tree, c));
+
+    if (!wanted || wanted[tree_scope_of(run->tree, c)])
+        groups_add(g, &(struct line_key){s->file, s->line, s->line ? 0 : tree_scope_of(run->tree, c)}, c, MEMBER_BOTH);
+}
+
+static void add_call(struct run *run, struct groups *g, uint32_t c, const uint8_t *wanted)
+{
+    const struct hqdb_context *x = tree_context(run->tree, c);
+    uint32_t parent = tree_parent(run->tree, c);
+    struct line_key key = {x->call_file, x->call_line, 0};
+
+    if (!x->call_line || keymap_find(&g->keys, &key) == KEYMAP_NONE)
+        return;
+    if (wanted && (parent == HQDB_NONE || !wanted[tree_scope_of(run->tree, parent)]))
+        return;
+    groups_add(g, &key, c, MEMBER_INCLUSIVE);
+}
+
+struct hq_error *lines_roots(struct run *run, struct nodes *out)
+{
+    const struct tree *t = run->tree;
+    const uint8_t *wanted = run_wanted(run, KINDS_STATIC & ~KIND_BIT(SCOPE_FILE) & ~KIND_BIT(SCOPE_MODULE));
+    struct groups g;
+    struct set *inc, *exc;
+
+    groups_init(&g, sizeof(struct line_key));
+    for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++)
+        if (tree_kind(t, c) == SCOPE_LINE)
+            add_line(run, &g, c, wanted);
+    for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++)
+        if (is_call(tree_kind(t, c)))
+            add_call(run, &g, c, wanted);
+    groups_sets(&g, &run->arena, &inc, &exc);
+    for (uint32_t k = 0; k < g.keys.len; k++) {
+        const struct line_key *key = keymap_key(&g.keys, k);
+        struct node n = node_of_set(t, tree_scope_of(t, exc[k].data[0]), exc[k]);
+
+        n.inc = inc[k];
+        n.leaf = true;
+        n.id = hash_combine(hash_combine(SCOPE_LINE, hash_str(tree_text(t, key->file))), key->line);
+        vec_push(out, n);
+    }
+    groups_deinit(&g);
+    return NULL;
+}
+
+/* ---- files and modules: their procedures, with the code inlined into them ---- */
+
+static void containers(struct run *run, enum scope_kind kind, struct nodes *out)
+{
+    const struct tree *t = run->tree;
+    const uint8_t *wanted = run_wanted(run, KIND_BIT(kind));
+    uint32_t *in = xmalloc(t->scope_count * sizeof *in);
+    struct groups g;
+    struct set *inc, *exc;
+
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        in[i] = t->scopes[i].kind == SCOPE_PROCEDURE ? tree_enclosing(t, i, kind) : HQDB_NONE;
+        if (in[i] != HQDB_NONE && wanted && !wanted[in[i]])
+            in[i] = HQDB_NONE;
+    }
+    groups_init(&g, sizeof(uint32_t));
+    for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++)
+        if (in[tree_scope_of(t, c)] != HQDB_NONE)
+            groups_add(&g, &in[tree_scope_of(t, c)], c, MEMBER_BOTH);
+    groups_sets(&g, &run->arena, &inc, &exc);
+    for (uint32_t k = 0; k < g.keys.len; k++) {
+        uint32_t scope = *(const uint32_t *)keymap_key(&g.keys, k);
+        struct node n = node_of_set(t, scope, exc[k]);
+
+        n.rule = EXCLUSIVE_FRAME;
+        n.id = hash_combine(kind, hash_str(tree_text(t, tree_scope(t, scope)->name)));
+        vec_push(out, n);
+    }
+    groups_deinit(&g);
+    free(in);
+}
+
+struct hq_error *files_roots(struct run *run, struct nodes *out)
+{
+    containers(run, SCOPE_FILE, out);
+    return NULL;
+}
+
+struct hq_error *modules_roots(struct run *run, struct nodes *out)
+{
+    containers(run, SCOPE_MODULE, out);
+    return NULL;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A view is one file here and one row in views.c (its words are in query/grammar/words.c). It gives nodes; the driver (run.h) measures, filters, sorts, cuts and numbers them,
+ * so a view knows nothing of clauses.
+ *
+ * roots: the top rows. With `of PATTERN` those of the pattern. children: the rows below a node, in any order; nodes of one parent are
+ * distinct. Both may set run->interrupted checks aside: the driver looks between calls; only long loops inside must use
+ * run_interrupted.
+ */
+#ifndef HQ_QUERY_VIEWS_H
+#define HQ_QUERY_VIEWS_H
+
+#include "query/node.h"
+#include "query/run.h"
+
+enum view_shape {
+    SHAPE_TREE,                 /* disjoint children: what is folded is the sum of everything below */
+    SHAPE_NESTED,               /* nested, but children overlap or repeat */
+    SHAPE_LIST,                 /* one level */
+    SHAPE_PATH,                 /* one path through a tree */
+    SHAPE_FACTS,                /* fills the table itself */
+};
+
+struct view_row {
+    enum view_kind kind;
+    enum view_shape shape;
+    unsigned of_kinds;          /* what `of PATTERN` may match: KINDS_* */
+    bool of_profiles;           /* rows are profiles */
+    struct hq_error *(*roots)(struct run *run, struct nodes *out);
+    void (*children)(struct run *run, const struct node *parent, struct nodes *out);
+    struct hq_error *(*fill)(struct run *run, struct table *t);     /* SHAPE_FACTS */
+};
+
+/* NULL: another room's business. */
+const struct view_row *view_find(enum view_kind kind);
+
+struct hq_error *tree_roots(struct run *run, struct nodes *out);
+void tree_children(struct run *run, const struct node *parent, struct nodes *out);
+struct hq_error *callers_roots(struct run *run, struct nodes *out);
+void callers_children(struct run *run, const struct node *parent, struct nodes *out);
+struct hq_error *flat_roots(struct run *run, struct nodes *out);
+void flat_children(struct run *run, const struct node *parent, struct nodes *out);
+struct hq_error *procedures_roots(struct run *run, struct nodes *out);
+struct hq_error *loops_roots(struct run *run, struct nodes *out);
+struct hq_error *lines_roots(struct run *run, struct nodes *out);
+struct hq_error *files_roots(struct run *run, struct nodes *out);
+struct hq_error *modules_roots(struct run *run, struct nodes *out);
+struct hq_error *metrics_fill(struct run *run, struct table *t);
+struct hq_error *info_fill(struct run *run, struct table *t);
+
+/* ---- shared by views ---- */
+
+/* A node for one context, as the tree shows it. */
+struct node node_of_context(const struct tree *t, uint32_t c);
+/* A node for all of `contexts` (ascending), named by a scope. */
+struct node node_of_set(const struct tree *t, uint32_t scope, struct set contexts);
+
+/*
+ * Procedures as people count them: PROCEDURE and INLINE scopes of one name in one file of one module are one.
+ * [scope] -> its number, HQDB_NONE for other kinds. Made once per run.
+ */
+struct entities {
+    uint32_t *of;               /* [scope_count] */
+    uint32_t *scope;            /* [count] the one that names it: a PROCEDURE if there is one */
+    uint32_t count;
+};
+const struct entities *run_entities(struct run *run);
+/* Contexts of each entity for which wanted[scope] (NULL: all), as nodes. */
+void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out);
+
+/*
+ * The scopes of `kinds` that the view's `of` means in a static list: those that match, and those inside of one that matches. NULL
+ * without `of`. In the run's arena.
+ */
+const uint8_t *run_wanted(struct run *run, unsigned kinds);
+
+#endif
