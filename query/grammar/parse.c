@@ -100,7 +100,7 @@ static void statement_open(struct parser *p, struct statement *s)
         fail_here(p, "a name");
 }
 
-/* help = "help" [ words up to the end of the line ] */
+/* help = "help" { NAME }        everything up to the end of the line or ";" */
 static void statement_help(struct parser *p, struct statement *s)
 {
     note(p, EXPECTED_HELP_WORD, NULL);
@@ -179,7 +179,7 @@ static void unknown_statement(struct parser *p)
     fail_unknown(p, "view or statement");
 }
 
-/* redirect = "|" COMMAND | ">" FILE        at the prompt */
+/* At the prompt: "|" and a command, or ">" and a file. */
 static void parse_redirect(struct parser *p, struct statement *s)
 {
     if (!redirected(p))
@@ -199,7 +199,9 @@ static void parse_redirect(struct parser *p, struct statement *s)
     }
 }
 
-/* statement = query | let | set | expect | run | include | open | help | "state" | "undo" | last | "quit" */
+/*
+ * statement = query | let | set | expect | run | include | open | help | "state" | "undo" | last | "quit" | "exit"
+ */
 static struct statement parse_statement(struct parser *p)
 {
     struct token t = *peek(p, LEX_PLAIN);
@@ -249,7 +251,7 @@ static void recover(struct parser *p, const struct token *start, struct hq_error
         next(p);
 }
 
-/* script = { [ statement ] (";" | newline) } */
+/* script = [ statement ] { ";" [ statement ] }        a newline at which a statement may end is a ";" too */
 void parse_statements(struct parser *p)
 {
     struct hq_error *first = NULL;

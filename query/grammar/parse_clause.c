@@ -45,14 +45,17 @@ int clause_here(struct parser *p)
     return find_clause(p, false);
 }
 
-/* `depth`, `rank` and `thread` are row attributes too: a clause goes on with a number. */
+/* A word of a clause that has no meaning here is free, two of them are not. `depth`, `rank` and `thread` are row attributes too: the clause
+   goes on with a number. */
 bool clause_begins(struct parser *p)
 {
     int clause = p->in_query ? find_clause(p, true) : -1;
     struct token second;
 
-    if (clause < 0 || !clause_allowed(p->view, (enum clause_kind)clause, NULL))
+    if (clause < 0)
         return false;
+    if (!clause_allowed(p->view, (enum clause_kind)clause, NULL))
+        return strchr(clause_words[clause].name, ' ') || is_word(&p->token, "not");
     if (find_attribute(peek(p, LEX_PLAIN)->text) < 0)
         return true;
     second = peek_second(p);
@@ -61,12 +64,13 @@ bool clause_begins(struct parser *p)
 
 /* ---- one function a clause, behind its keyword ---- */
 
-/* ranks = ("ranks" | "rank" | "threads" | "thread") ranges */
+/* ranks = ("ranks" | "rank") ranges */
 static void clause_ranks(struct parser *p, struct query *q)
 {
     q->ranks = parse_ranges(p, EXPECTED_RANKS);
 }
 
+/* threads = ("threads" | "thread") ranges */
 static void clause_threads(struct parser *p, struct query *q)
 {
     q->threads = parse_ranges(p, EXPECTED_THREADS);
@@ -111,7 +115,7 @@ static void parse_slice(struct parser *p, struct during *d)
         fail(p, &d->place, NULL, "this slice is empty: it must start before it ends");
 }
 
-/* slices = slice | "iteration" count "of" pattern | pattern */
+/* slices = slice | "iteration" count "of" pattern | pattern | PARAMETER */
 static void parse_slices(struct parser *p, struct during *d)
 {
     struct token t = *peek(p, LEX_PLAIN), second = peek_second(p);
@@ -219,7 +223,7 @@ static void clause_matching(struct parser *p, struct query *q)
     list_push(p->arena, &q->matching, parse_pattern(p, NAMES_ANY));
 }
 
-/* rows-check = "rows" OPERATOR count */
+/* rows-check = "rows" comparison count */
 static void parse_rows(struct parser *p, struct expectation *e)
 {
     struct token t;
@@ -283,7 +287,7 @@ static bool key_is_missing(struct parser *p)
     return is_word(t, "asc") || is_word(t, "desc") || is_mark(t, ",") || clause_begins(p);
 }
 
-/* key = [ expr ] [ "asc" | "desc" ]        without expr: the first metric (the shell took the $1) */
+/* key = [ expr ] [ "asc" | "desc" ]        without expr: by the first metric (the shell took the $1) */
 static struct sort_key parse_key(struct parser *p)
 {
     struct sort_key key = {.place = peek(p, LEX_PLAIN)->place};
@@ -374,7 +378,7 @@ static void clause_height(struct parser *p, struct query *q)
     q->height = parse_count(p, 1, "the height");
 }
 
-/* output = NAME [ "to" file ] */
+/* output = (NAME | STRING | PARAMETER) [ "to" file ] */
 struct output_spec *parse_output(struct parser *p)
 {
     struct output_spec *as = ARENA_NEW(p->arena, struct output_spec);
@@ -463,7 +467,10 @@ static bool place_follows(const struct place *view, const struct place *last)
     return view->source == last->source && view->offset + view->length == last->offset + last->length;
 }
 
-/* clause = one of the productions above */
+/*
+ * clause = ranks | threads | per | during | through | prune | hide | compare | scaled | flatten | columns | where | matching | expect
+ *        | sort | limit | depth | all | by | threshold | percent-of | level | width | height | as
+ */
 void parse_clause(struct parser *p, struct query *q)
 {
     int kind = clause_here(p);

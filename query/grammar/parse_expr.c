@@ -41,7 +41,7 @@ static struct expr *missing_operand(struct parser *p)
 
 /* ---- metrics ---- */
 
-/* [ "." ("x" | "exclusive" | "inclusive") ]        without white space */
+/* suffix = "." ("x" | "exclusive" | "inclusive")        without white space before it */
 static void metric_suffix(struct parser *p, struct metric_ref *m)
 {
     struct token t;
@@ -68,7 +68,7 @@ static void metric_suffix(struct parser *p, struct metric_ref *m)
     }
 }
 
-/* DIGITS behind "$" or "@" */
+/* DIGITS, behind "$" or "@" */
 static void metric_number(struct parser *p, struct metric_ref *m)
 {
     struct token t = *peek(p, LEX_PLAIN);
@@ -82,7 +82,7 @@ static void metric_number(struct parser *p, struct metric_ref *m)
         m->number = (unsigned)n;
 }
 
-/* "metric" "(" STRING ")" */
+/* metric(...) */
 static void metric_quoted(struct parser *p, struct metric_ref *m)
 {
     next(p);
@@ -110,7 +110,7 @@ static bool second_is(struct parser *p, const char *mark)
     return is_mark(&t, mark);
 }
 
-/* metric-name = "$" DIGITS | "metric" "(" STRING ")" | NAME        each with an optional suffix */
+/* metric-name = ("$" DIGITS | "metric" "(" (STRING | PARAMETER) ")" | NAME) [ suffix ] */
 static void metric_name(struct parser *p, struct metric_ref *m)
 {
     struct token t = *peek(p, LEX_PLAIN);
@@ -133,7 +133,7 @@ static void metric_name(struct parser *p, struct metric_ref *m)
     metric_suffix(p, m);
 }
 
-/* metric = [ ("old" | "delta") "." ] metric-name | "old" | "delta" */
+/* metric = [ ("old" | "delta") "." ] metric-name | ("old" | "delta") [ suffix ] */
 static struct metric_ref parse_metric(struct parser *p)
 {
     struct token t = *peek(p, LEX_PLAIN);
@@ -162,7 +162,7 @@ static struct metric_ref parse_metric(struct parser *p)
     return m;
 }
 
-/* total = "@" (DIGITS | metric) */
+/* total = "@" (DIGITS [ suffix ] | metric) */
 static struct expr *parse_total(struct parser *p)
 {
     struct place start = next(p).place;
@@ -413,6 +413,7 @@ static struct expr *parse_sum(struct parser *p)
     return left_chain(p, OP_ADD, OP_SUB, parse_product);
 }
 
+/* comparison = "==" | "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=" */
 static int comparison(const struct token *t)
 {
     static const struct { const char *text; enum operator op; } table[] = {{"==", OP_EQ}, {"=", OP_EQ}, {"!=", OP_NE}, {"<>", OP_NE},
@@ -435,7 +436,7 @@ bool accept_comparison(struct parser *p, enum operator *op)
     return true;
 }
 
-/* match = sum ("=~" | "!~") regex */
+/* Behind the sum: =~ or !~ and a regex. */
 static struct expr *parse_match(struct parser *p, struct expr *left)
 {
     struct token t = next(p);
@@ -449,8 +450,8 @@ static struct expr *parse_match(struct parser *p, struct expr *left)
     return e;
 }
 
-/* comparison = sum [ ("==" | "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=") sum | ("=~" | "!~") regex ] */
-static struct expr *parse_comparison(struct parser *p)
+/* relation = sum [ comparison sum | ("=~" | "!~") regex ] */
+static struct expr *parse_relation(struct parser *p)
 {
     struct expr *e = parse_sum(p);
     struct token t;
@@ -469,7 +470,7 @@ static struct expr *parse_comparison(struct parser *p)
     return e;
 }
 
-/* negation = "not" negation | comparison */
+/* negation = "not" negation | relation */
 static struct expr *parse_not(struct parser *p)
 {
     struct token t = *peek(p, LEX_PLAIN);
@@ -477,7 +478,7 @@ static struct expr *parse_not(struct parser *p)
 
     if (!is_word(&t, "not") || clause_begins(p)) {
         p->nesting++;
-        e = too_deep(p, &t.place) ? no_expr(p) : parse_comparison(p);
+        e = too_deep(p, &t.place) ? no_expr(p) : parse_relation(p);
         p->nesting--;
         return e;
     }

@@ -26,7 +26,7 @@ static bool take_quantity(struct parser *p, enum expected_kind kind, const char 
     return !p->error;
 }
 
-/* count = NUMBER | PARAMETER        a whole number */
+/* count = DIGITS | PARAMETER        also 1K, 1e6 */
 uint32_t parse_count(struct parser *p, uint32_t least, const char *what)
 {
     struct place place = peek(p, LEX_PLAIN)->place;
@@ -49,7 +49,7 @@ uint32_t parse_count(struct parser *p, uint32_t least, const char *what)
     return n;
 }
 
-/* percent = NUMBER "%" | PARAMETER */
+/* percent = PERCENT | PARAMETER */
 double parse_percent(struct parser *p, const char *what)
 {
     struct place place = peek(p, LEX_PLAIN)->place;
@@ -72,7 +72,7 @@ double parse_percent(struct parser *p, const char *what)
     return x;
 }
 
-/* factor = number [ "/" number ] | PARAMETER */
+/* factor = NUMBER [ "/" NUMBER ] | PARAMETER */
 double parse_factor(struct parser *p)
 {
     struct place place = peek(p, LEX_PLAIN)->place;
@@ -123,7 +123,7 @@ struct instant parse_instant(struct parser *p)
     return i;
 }
 
-/* The end of a range stays inside 32 bits and is not before its start. */
+/* range = count [ "-" count ] */
 static struct number_range parse_range(struct parser *p, const char *what)
 {
     struct place place = peek(p, LEX_PLAIN)->place;
@@ -138,23 +138,27 @@ static struct number_range parse_range(struct parser *p, const char *what)
     return r;
 }
 
-/* ranges = range { "," range } | PARAMETER        range = count [ "-" count ] */
+/* ranges = range { "," range }        a parameter may hold ranges too */
 number_ranges parse_ranges(struct parser *p, enum expected_kind kind)
 {
     const char *what = kind == EXPECTED_RANKS ? "a rank" : "a thread";
     struct parameter_state state;
     number_ranges list = {0};
 
-    peek(p, LEX_PLAIN);
-    note(p, kind, NULL);
-    if (enter_parameter(p, &state)) {
-        list = parse_ranges(p, kind);
-        leave_parameter(p, &state);
-        return list;
-    }
-    do
-        list_push(p->arena, &list, parse_range(p, what));
-    while (accept_mark(p, ","));
+    do {
+        struct token t = *peek(p, LEX_PLAIN), second = peek_second(p);
+
+        note(p, kind, NULL);
+        if (t.kind == TOKEN_PARAMETER && !is_mark(&second, "-") && enter_parameter(p, &state)) {
+            number_ranges inner = parse_ranges(p, kind);
+
+            leave_parameter(p, &state);
+            vec_foreach (r, &inner)
+                list_push(p->arena, &list, *r);
+        } else {
+            list_push(p->arena, &list, parse_range(p, what));
+        }
+    } while (accept_mark(p, ","));
     return list;
 }
 
@@ -163,7 +167,7 @@ static const char *file_what(enum expected_kind kind)
     return kind == EXPECTED_DATABASE ? "a database" : kind == EXPECTED_SAVED_QUERY ? "the name of a saved query" : "a file";
 }
 
-/* file = STRING | characters up to white space or ";" | PARAMETER */
+/* file = STRING | FILE | PARAMETER        FILE: characters up to white space or ";" */
 const char *parse_file(struct parser *p, enum expected_kind kind, struct place *place)
 {
     struct token t = *peek(p, LEX_FILE);

@@ -51,7 +51,7 @@ static void parse_of(struct parser *p, struct view *v)
     *v->of = parse_pattern(p, w->names);
 }
 
-/* of-profile = [ "of" ] ("rank" | "thread") ranges ... */
+/* of-profile = "of" (ranks | threads) */
 static void trace_profile(struct parser *p, struct query *q)
 {
     int clause;
@@ -108,7 +108,11 @@ static void parse_explain(struct parser *p, struct view *v)
     v->expr = parse_expr(p);
 }
 
-/* view = VIEW [ of ] | trace | explain        in the spellings of words.c */
+/*
+ * view = ("tree" | "calling" "context" | "topdown" | "callers" | "bottomup" | "flat" | "hot" "path" | "hotpath" | "procedures"
+ *      | "loops" | "lines" | "files" | "modules" | "threads") [ of ]
+ *      | ("source" | "iterations") of | "metrics" | "profiles" | "info" | trace | explain
+ */
 bool parse_view(struct parser *p, struct query *q)
 {
     struct token t = *peek(p, LEX_PLAIN);
