@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/picture.h"
 #include "common/hash.h"
+#include "common/mem.h"
 #include <math.h>
 #include <string.h>
 
@@ -51,11 +52,39 @@ static int compare_names(const void *a, const void *b, void *arg)
     return strcmp(x->name, y->name);
 }
 
+static void count_cells(struct picture *p)
+{
+    AUTO_FREE uint32_t *last = xcalloc(p->names.len + 1, sizeof *last);    /* column + 1 in which a name was counted */
+
+    for (size_t i = 0; i < (size_t)p->width * p->height; i++)
+        if (p->cells[i] && !p->nested)
+            p->names.data[p->items.data[p->cells[i] - 1].name].cells++;
+    for (uint32_t x = 0; p->nested && x < p->width; x++)
+        for (uint32_t y = 0; y < p->height; y++) {
+            uint32_t cell = *picture_cell(p, x, y), name = cell ? p->items.data[cell - 1].name : 0;
+            if (!cell || last[name] == x + 1)
+                continue;
+            last[name] = x + 1;
+            p->names.data[name].cells++;
+        }
+}
+
+uint64_t picture_whole(const struct picture *p)
+{
+    uint64_t filled = 0;
+
+    if (p->nested)
+        return p->width;
+    if (p->blank)
+        return (uint64_t)p->width * p->height;
+    vec_foreach (n, &p->names)
+        filled += n->cells;
+    return filled;
+}
+
 void picture_finish(struct picture *p)
 {
-    for (size_t i = 0; i < (size_t)p->width * p->height; i++)
-        if (p->cells[i])
-            p->names.data[p->items.data[p->cells[i] - 1].name].cells++;
+    count_cells(p);
     p->by_rank = ARENA_ARRAY(p->arena, p->names.len, uint32_t);
     for (uint32_t i = 0; i < p->names.len; i++)
         p->by_rank[i] = i;

@@ -35,7 +35,8 @@ struct picture {
     double from, to;            /* seconds since the start of the run */
     const char **labels;        /* [height], NULL none */
     uint32_t *cells;            /* [height][width]: item + 1, 0 blank */
-    bool blank_is_idle;         /* the legend counts blank cells too */
+    const char *blank;          /* what the legend says of blank cells; NULL: it does not count them */
+    bool nested;                /* rows are levels: a name counts once in a column, and its share is of the columns */
     VEC(struct picture_item) items;
     VEC(struct picture_name) names;
     struct map name_numbers;    /* private: hash of the name -> number */
@@ -52,6 +53,8 @@ uint32_t picture_name(struct picture *p, const char *name);
 uint32_t picture_item(struct picture *p, uint32_t name, const char *path);
 /* Counts and ranks the names; after the last cell was set. */
 void picture_finish(struct picture *p);
+/* How many cells the shares of the legend are of. */
+uint64_t picture_whole(const struct picture *p);
 
 static inline uint32_t *picture_cell(struct picture *p, uint32_t x, uint32_t y)
 {

@@ -105,7 +105,7 @@ static void put_legend(const struct picture *p, const struct output_options *o, 
 
     vec_foreach (n, &p->names)
         filled += n->cells;
-    uint64_t all = p->blank_is_idle ? (uint64_t)p->width * p->height : filled;
+    uint64_t all = picture_whole(p);
     for (uint32_t i = 0; i < most; i++) {
         const struct picture_name *n = &p->names.data[p->by_rank[i]];
         shown += n->cells;
@@ -122,13 +122,13 @@ static void put_legend(const struct picture *p, const struct output_options *o, 
     }
     if (most < p->names.len) {
         fputs("  ", out);
-        put_share(filled - shown, all, out);
+        put_share(p->nested ? 0 : filled - shown, all, out);
         fprintf(out, "  ... %zu more\n", p->names.len - most);
     }
-    if (filled < all) {
+    if (p->blank && filled < all) {
         fputs("  ", out);
         put_share(all - filled, all, out);
-        fputs("  no samples: idle, or not on a CPU\n", out);
+        fprintf(out, "  %s\n", p->blank);
     }
 }
 

@@ -110,13 +110,9 @@ static void put_regions(const struct svg *s)
 
 static void put_legend(const struct svg *s, size_t names)
 {
-    uint64_t all = 0;
+    uint64_t all = picture_whole(s->p);
     double y = s->top + s->height + 34;
 
-    vec_foreach (n, &s->p->names)
-        all += n->cells;
-    if (s->p->blank_is_idle)
-        all = (uint64_t)s->p->width * s->p->height;
     for (size_t i = 0; i < names; i++, y += 18) {
         const struct picture_name *n = &s->p->names.data[s->p->by_rank[i]];
         char percent[NUMBER_MAX];

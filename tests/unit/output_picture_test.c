@@ -19,7 +19,7 @@ static struct table *small_picture(void)
     p->to = 12;
     p->labels[0] = "rank 0";
     p->labels[1] = "rank 1 thread 1";
-    p->blank_is_idle = true;
+    p->blank = "no samples";
     for (uint32_t x = 0; x < 48; x++) {
         *picture_cell(p, x, 0) = x < 8 ? init : x % 8 < 5 ? solve : wait;
         *picture_cell(p, x, 1) = x < 6 ? init : x > 40 ? 0 : x % 8 < 5 ? solve : wait;
@@ -41,7 +41,7 @@ TEST(terminal)
         " a 47.9%  solve<int>\n"
         " b 30.2%  MPI_Wait\n"
         " c 14.6%  init\n"
-        "    7.3%  no samples: idle, or not on a CPU\n");
+        "    7.3%  no samples\n");
     check_format(t, "tree", &(struct output_options){ .colours = COLOURS_256, .width = 80, .utf8 = true },
         "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
         "         rank 0 \033[48;5;205m        \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[0m\n"
@@ -51,7 +51,7 @@ TEST(terminal)
         "\033[48;5;172m  \033[0m 47.9%  solve<int>\n"
         "\033[48;5;107m  \033[0m 30.2%  MPI_Wait\n"
         "\033[48;5;205m  \033[0m 14.6%  init\n"
-        "    7.3%  no samples: idle, or not on a CPU\n");
+        "    7.3%  no samples\n");
     check_format(t, "table", &(struct output_options){ .colours = COLOURS_TRUE, .width = 80, .utf8 = true },
         "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
         "         rank 0 \033[48;2;242;95;178m        \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[0m\n"
@@ -61,7 +61,7 @@ TEST(terminal)
         "\033[48;2;217;154;18m  \033[0m 47.9%  solve<int>\n"
         "\033[48;2;152;186;49m  \033[0m 30.2%  MPI_Wait\n"
         "\033[48;2;242;95;178m  \033[0m 14.6%  init\n"
-        "    7.3%  no samples: idle, or not on a CPU\n");
+        "    7.3%  no samples\n");
     table_destroy(t);
 }
 
