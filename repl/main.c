@@ -2,12 +2,16 @@
 #include "repl/command.h"
 #include <locale.h>
 
+extern const struct command cmd_build;
 extern const struct command cmd_import;
 extern const struct command cmd_record;
+extern const struct command cmd_verify;
 
 /* In the order of `hq --help`: from a first recording to what only few need. */
 static const struct command *const table[] = {
     &cmd_record,
+    &cmd_build,
+    &cmd_verify,
     &cmd_import,
     NULL,
 };

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/attribute.h"
+
+#include "common/file.h"
+#include "common/mem.h"
+#include "common/parallel.h"
+#include "common/progress.h"
+#include "structure/structure.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum role {                             /* what a procedure is to elision */
+    ROLE_PLAIN, ROLE_MAIN,
+    ROLE_START,                         /* _start, __libc_start_main */
+    ROLE_THREAD_START,                  /* clone, start_thread */
+};
+
+struct place { uint32_t code; enum role role; uint32_t procedure; };    /* of one address, in the model's numbers */
+
+struct module_work {
+    const char *path, *build_id;
+    char *file;                         /* to read instead of path: the image of the vDSO */
+    struct { uint64_t *data; size_t len, cap; } offsets;    /* sorted, each once */
+    struct place *places;               /* [offset] */
+    struct structure structure;
+    uint32_t flags;
+    bool is_libc;
+};
+
+struct attribution {
+    const struct calltree *tree;
+    const struct attribute_options *options;
+    struct model *model;
+    struct module_work *modules;
+    uint32_t nowhere;                   /* LINE of code in no module, made when needed */
+    uint32_t *frames;                   /* [tree frame] model's frame */
+    uint8_t *elidable;                  /* [tree frame] depth below the top + 1 of a frame that may be left out; 0: none */
+    struct progress progress;
+};
+
+/* ---- addresses by module ---- */
+
+static int compare_u64(const void *pa, const void *pb)
+{
+    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+    return (a > b) - (a < b);
+}
+
+static bool has_prefix(const char *s, const char *prefix)
+{
+    return !strncmp(s, prefix, strlen(prefix));
+}
+
+static void collect_addresses(struct attribution *a)
+{
+    const struct calltree *t = a->tree;
+
+    for (uint32_t i = 0; i < t->frames.len; i++) {
+        const struct tree_frame *f = calltree_frame(t, i);
+
+        if (f->module < t->modules.len)
+            vec_push(&a->modules[f->module].offsets, f->offset);
+    }
+    for (uint32_t i = 0; i < t->creators.len; i++) {
+        const struct tree_creator *c = keymap_key(&t->creators, i);
+
+        if (c->module < t->modules.len)
+            vec_push(&a->modules[c->module].offsets, c->offset);
+    }
+    for (size_t m = 0; m < t->modules.len; m++) {
+        struct module_work *w = &a->modules[m];
+        size_t n = 0;
+
+        vec_sort(&w->offsets, compare_u64);
+        for (size_t i = 0; i < w->offsets.len; i++) {
+            if (!n || w->offsets.data[n - 1] != w->offsets.data[i])
+                w->offsets.data[n++] = w->offsets.data[i];
+        }
+        w->offsets.len = n;
+    }
+}
+
+static void open_modules(struct attribution *a)
+{
+    const struct calltree *t = a->tree;
+
+    a->modules = xcalloc(t->modules.len + 1, sizeof *a->modules);
+    for (size_t i = 0; i < t->modules.len; i++) {
+        const struct tree_module *m = &t->modules.data[i];
+        struct module_work *w = &a->modules[i];
+        const char *base;
+
+        w->path = intern_str(&t->strings, m->path);
+        w->build_id = intern_str(&t->strings, m->build_id);
+        w->flags = m->flags;
+        base = file_basename(w->path);
+        w->is_libc = has_prefix(base, "libc.so.") || has_prefix(base, "libc-2.") || has_prefix(base, "libpthread");
+        if (m->flags & HQM_MODULE_VDSO)
+            w->file = xasprintf("%s/vdso-%s.so", intern_str(&t->strings, m->directory), w->build_id);
+    }
+}
+
+/* ---- structure ---- */
+
+static size_t parse_hex(const char *text, uint8_t *out, size_t cap)
+{
+    size_t n = 0;
+
+    for (; n < cap && text[0] && text[1]; text += 2, n++) {
+        char pair[3] = {text[0], text[1], 0};
+
+        out[n] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+    return n;
+}
+
+static struct hq_error *recover(size_t index, unsigned worker, void *arg)
+{
+    struct attribution *a = arg;
+    struct module_work *w = &a->modules[index];
+    uint8_t build_id[32];
+    struct structure_options options = {.cache_dir = a->options->cache_dir, .inlines = true, .loops = !a->options->no_loops};
+    struct hq_error *err;
+
+    (void)worker;
+    if (!w->offsets.len)
+        return NULL;
+    options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
+    options.build_id = options.build_id_len ? build_id : NULL;
+    w->places = xcalloc(w->offsets.len, sizeof *w->places);
+    err = structure_recover(w->file ? w->file : w->path, &options, w->offsets.data, w->offsets.len, &w->structure);
+    progress_add(&a->progress, 1);
+    return hq_error_prefix(err, "%s", w->path);
+}
+
+static enum role role_of(const char *name)
+{
+    if (!strcmp(name, "main"))
+        return ROLE_MAIN;
+    if (!strcmp(name, "_start") || has_prefix(name, "__libc_start_main") || has_prefix(name, "__libc_start_call_main"))
+        return ROLE_START;
+    if (!strcmp(name, "start_thread") || !strcmp(name, "clone") || !strcmp(name, "clone3") || !strcmp(name, "__clone") ||
+        !strcmp(name, "__clone3") || !strcmp(name, "thread_start"))
+        return ROLE_THREAD_START;
+    return ROLE_PLAIN;
+}
+
+static const char **alias_texts(const struct structure *s, const struct structure_scope *x)
+{
+    const char **texts = xcalloc((size_t)x->alias_count + 1, sizeof *texts);
+
+    for (uint32_t i = 0; i < x->alias_count; i++)
+        texts[i] = intern_str(&s->strings, s->aliases.data[x->first_alias + i]);
+    return texts;
+}
+
+/* Scopes of a structure -> scopes of the model. */
+static uint32_t *convert_scopes(struct model *m, const struct structure *s, uint32_t module)
+{
+    uint32_t *to = xcalloc(s->scopes.len + 1, sizeof *to);
+    uint32_t top = model_module_scope(m, module);
+
+    for (size_t i = 0; i < s->scopes.len; i++) {
+        const struct structure_scope *x = &s->scopes.data[i];
+        AUTO_FREE const char **aliases = alias_texts(s, x);
+
+        to[i] = model_scope(m, &(struct model_scope){
+            .kind = x->kind,
+            .parent = x->parent == STRUCTURE_NONE ? top : to[x->parent],
+            .name = intern_str(&s->strings, x->name),
+            .file = intern_str(&s->strings, x->file),
+            .line = x->line,
+            .module = module,
+            .call_file = intern_str(&s->strings, x->call_file),
+            .call_line = x->call_line,
+            .ordinal = x->ordinal,
+            .address = x->address,
+            .aliases = aliases,
+        });
+    }
+    return to;
+}
+
+/* The procedure that holds a scope, STRUCTURE_NONE if there is none. */
+static uint32_t procedure_of(const struct structure *s, uint32_t scope)
+{
+    while (scope != STRUCTURE_NONE && s->scopes.data[scope].kind != SCOPE_PROCEDURE)
+        scope = s->scopes.data[scope].parent;
+    return scope;
+}
+
+static void convert_module(struct attribution *a, struct module_work *w)
+{
+    const struct structure *s = &w->structure;
+    uint32_t flags = (w->flags & HQM_MODULE_MAIN ? HQDB_MODULE_MAIN : 0) | (w->flags & HQM_MODULE_VDSO ? HQDB_MODULE_VDSO : 0);
+    uint32_t module = model_module(a->model, w->path, w->build_id, flags, s->note);
+    AUTO_FREE uint32_t *to = NULL;
+
+    if (!w->offsets.len)
+        return;
+    to = convert_scopes(a->model, s, module);
+    for (size_t i = 0; i < w->offsets.len; i++) {
+        struct structure_place p = s->places.data[i];
+        uint32_t procedure = procedure_of(s, p.normal);
+
+        w->places[i] = (struct place){
+            .code = model_code(a->model, module, w->offsets.data[i], to[p.raw], to[p.normal]),
+            .role = procedure == STRUCTURE_NONE ? ROLE_PLAIN : role_of(intern_str(&s->strings, s->scopes.data[procedure].name)),
+            .procedure = procedure,
+        };
+    }
+}
+
+static const struct place *place_of(const struct attribution *a, uint32_t module, uint64_t offset)
+{
+    const struct module_work *w = &a->modules[module];
+    const uint64_t *found = bsearch(&offset, w->offsets.data, w->offsets.len, sizeof offset, compare_u64);
+
+    return &w->places[found - w->offsets.data];
+}
+
+/* ---- frames ---- */
+
+static uint32_t nowhere_scope(struct attribution *a)
+{
+    uint32_t module, file, procedure;
+
+    if (a->nowhere != HQDB_NONE)
+        return a->nowhere;
+    module = model_module(a->model, "[no module]", "", 0, NULL);
+    file = model_scope(a->model, &(struct model_scope){.kind = SCOPE_FILE, .parent = model_module_scope(a->model, module),
+                                                       .name = "[unknown file]", .file = "[unknown file]", .module = module});
+    procedure = model_scope(a->model, &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = "[code in no module]",
+                                                            .file = "[unknown file]", .module = module});
+    a->nowhere = model_scope(a->model, &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "[unknown file]", .module = module});
+    return a->nowhere;
+}
+
+static uint32_t code_of(struct attribution *a, const struct tree_frame *f)
+{
+    if (f->module < a->tree->modules.len)
+        return place_of(a, f->module, f->offset)->code;
+    return model_code(a->model, HQDB_NONE, f->offset, nowhere_scope(a), nowhere_scope(a));
+}
+
+static uint32_t thread_frame(struct attribution *a, const struct tree_frame *f)
+{
+    AUTO_FREE char *name = xstrdup("thread");
+
+    if (f->offset) {
+        const struct tree_creator *c = keymap_key(&a->tree->creators, (uint32_t)(f->offset - 1));
+
+        if (c->module < a->tree->modules.len) {
+            const struct structure *s = &a->modules[c->module].structure;
+            const struct place *p = place_of(a, c->module, c->offset);
+
+            if (p->procedure != STRUCTURE_NONE) {
+                free(name);
+                name = xasprintf("thread created by %s", intern_str(&s->strings, s->scopes.data[p->procedure].name));
+            }
+        }
+    }
+    return model_root_frame(a->model, SCOPE_THREAD, name);
+}
+
+enum { MOST_ELIDED = 4 };               /* frames above main: _start and two or three of libc */
+
+static bool is_thread_root(const struct attribution *a, uint32_t frame)
+{
+    return frame != TREE_NONE && calltree_frame(a->tree, frame)->module == TREE_THREAD;
+}
+
+/* Depth + 1 below the top, or below the thread's row, of a frame that may be left out. */
+static uint8_t elidable_depth(const struct attribution *a, const struct tree_frame *f)
+{
+    bool at_top = f->parent == TREE_NONE || is_thread_root(a, f->parent);
+    uint8_t above = at_top ? 0 : a->elidable[f->parent];
+    const struct module_work *w;
+    enum role role;
+
+    if (f->module >= a->tree->modules.len || (!at_top && !above) || above >= MOST_ELIDED)
+        return 0;
+    w = &a->modules[f->module];
+    role = place_of(a, f->module, f->offset)->role;
+    return role == ROLE_START || role == ROLE_THREAD_START || w->is_libc ||
+           (f->parent == TREE_NONE && (w->flags & HQM_MODULE_MAIN) && role == ROLE_PLAIN && w->structure.note) ? above + 1 : 0;
+}
+
+/* The top of an elidable chain: TREE_NONE or a thread's root. */
+static uint32_t chain_top(const struct attribution *a, uint32_t frame)
+{
+    while (frame != TREE_NONE && !is_thread_root(a, frame))
+        frame = calltree_frame(a->tree, frame)->parent;
+    return frame;
+}
+
+/* Does a frame make what is above it dispensable? `parent` is elidable. */
+static bool is_outermost(const struct attribution *a, const struct tree_frame *f)
+{
+    if (chain_top(a, f->parent) != TREE_NONE)
+        return true;
+    if (f->module >= a->tree->modules.len)
+        return false;
+    /* In a stripped program main has no name: it is what libc calls in the program itself. */
+    return place_of(a, f->module, f->offset)->role == ROLE_MAIN ||
+           (a->modules[f->module].flags & HQM_MODULE_MAIN && a->elidable[f->parent] > 1 &&
+            a->modules[calltree_frame(a->tree, f->parent)->module].is_libc);
+}
+
+static uint32_t parent_frame(struct attribution *a, uint32_t parent);
+
+static uint32_t make_frame(struct attribution *a, uint32_t frame)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, frame);
+
+    if (a->frames[frame] == HQDB_NONE)
+        a->frames[frame] = model_frame(a->model, parent_frame(a, f->parent), code_of(a, f));
+    return a->frames[frame];
+}
+
+/* Recursion ends after MOST_ELIDED steps: any other parent was made before its children. */
+static uint32_t parent_frame(struct attribution *a, uint32_t parent)
+{
+    return parent == TREE_NONE ? HQDB_NONE : make_frame(a, parent);
+}
+
+static void place_frame(struct attribution *a, uint32_t frame)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, frame);
+
+    if (f->module == TREE_THREAD) {
+        a->frames[frame] = thread_frame(a, f);
+    } else if (f->module == TREE_PARTIAL) {
+        a->frames[frame] = model_root_frame(a->model, SCOPE_PARTIAL, partial_reason(f->offset));
+    } else if ((a->elidable[frame] = elidable_depth(a, f)) != 0) {
+        if (a->tree->sampled.data[frame])
+            make_frame(a, frame);
+    } else if (f->parent != TREE_NONE && a->elidable[f->parent] && is_outermost(a, f)) {
+        a->frames[frame] = model_frame(a->model, parent_frame(a, chain_top(a, f->parent)), code_of(a, f));
+    } else {
+        make_frame(a, frame);
+    }
+}
+
+static void deinit(struct attribution *a)
+{
+    for (size_t i = 0; i < a->tree->modules.len; i++) {
+        if (a->modules[i].places)
+            structure_deinit(&a->modules[i].structure);
+        vec_deinit(&a->modules[i].offsets);
+        free(a->modules[i].places);
+        free(a->modules[i].file);
+    }
+    free(a->modules);
+    free(a->elidable);
+    free(a->frames);
+}
+
+struct hq_error *attribute(const struct calltree *tree, const struct attribute_options *options, struct model *m, uint32_t **frames)
+{
+    AUTO(deinit) struct attribution a = {.tree = tree, .options = options, .model = m, .nowhere = HQDB_NONE};
+    struct hq_error *err;
+
+    open_modules(&a);
+    collect_addresses(&a);
+    progress_start(&a.progress, "recovering structure", tree->modules.len, false);
+    err = parallel_try(tree->modules.len, options->threads, recover, &a);
+    progress_finish(&a.progress);
+    if (err)
+        return err;
+    for (size_t i = 0; i < tree->modules.len; i++) {
+        if (a.modules[i].offsets.len || !(a.modules[i].flags & HQM_MODULE_COLLECTOR))
+            convert_module(&a, &a.modules[i]);
+    }
+    a.frames = xmalloc(((size_t)tree->frames.len + 1) * sizeof *a.frames);
+    a.elidable = xcalloc((size_t)tree->frames.len + 1, 1);
+    for (uint32_t i = 0; i < tree->frames.len; i++)
+        a.frames[i] = HQDB_NONE;
+    for (uint32_t i = 0; i < tree->frames.len; i++)
+        place_frame(&a, i);
+    *frames = MEM_STEAL(a.frames);
+    return NULL;
+}
+
+const char *partial_reason(uint64_t reason)
+{
+    static const char *const names[] = {
+        [0] = "partial: no call path",
+        [HQM_PARTIAL_NO_CFI] = "partial: no unwind information",
+        [HQM_PARTIAL_BAD_ADDRESS] = "partial: return address outside code",
+        [HQM_PARTIAL_STACK_BOUNDS] = "partial: left the known stack",
+        [HQM_PARTIAL_TOO_DEEP] = "partial: too many frames",
+        [HQM_PARTIAL_NO_SPACE] = "partial: no room for more call paths",
+    };
+
+    return reason < sizeof names / sizeof *names ? names[reason] : "partial: unknown reason";
+}
+
+const char *loss_reason(unsigned reason)
+{
+    static const char *const names[] = {
+        [HQM_LOSS_NO_SPACE] = "no room for more data",
+        [HQM_LOSS_REENTRY] = "the collector was at work in the thread",
+        [HQM_LOSS_NO_THREAD] = "thread unknown to the collector",
+        [HQM_LOSS_TRACE] = "trace record lost, sample counted",
+        [HQM_LOSS_MODULES] = "load module not noted",
+    };
+
+    return reason < sizeof names / sizeof *names ? names[reason] : "unknown reason";
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The build: two passes over the measurement files, both parallel over files. The first collects call paths into
+ * one tree per worker; the trees are merged, attributed, and put in their final order. The second turns each file
+ * into coded values and traces, which are put together in the order of profiles. So the memory that is needed depends on
+ * the tree, and the result on nothing but the measurements.
+ */
+#include "db/builder.h"
+
+#include "common/file.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "common/parallel.h"
+#include "common/progress.h"
+#include "db/assembly.h"
+#include "db/attribute.h"
+#include "db/facts.h"
+#include "db/model_data.h"
+#include "db/process.h"
+#include "db/sources.h"
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct builder {
+    const struct build_options *options;
+    const struct source_files *files;
+    unsigned threads;
+    struct process *processes;              /* first by file, then in canonical order */
+    struct slot { struct hq_error *error; unsigned worker; } *slots;    /* [file] */
+    size_t process_count, unreadable;
+    struct calltree *trees;                 /* [worker] */
+    struct calltree tree;
+    uint32_t **remaps;                      /* [worker] frames of its tree -> frames of `tree` */
+    uint32_t *frames;                       /* frame of `tree` -> model's, then canonical frame */
+    struct model *model;
+    struct canon canon;
+    uint32_t **metrics;                     /* [process][event] -> metric */
+    uint32_t *first_profile;                /* [process + 1] */
+    struct progress progress;
+
+    /* Second pass. */
+    size_t *cuts;                           /* [batch + 1] first process of each */
+    size_t batch_count;
+    struct tally **tallies;                 /* [worker] */
+    struct assembly *assembly;
+    pthread_mutex_t lock;
+    pthread_cond_t turn;
+    size_t next_batch;
+    bool failed;
+};
+
+/* ---- first pass ---- */
+
+static void scan_one(size_t index, unsigned worker, void *arg)
+{
+    struct builder *b = arg;
+
+    b->slots[index].worker = worker;
+    b->slots[index].error = process_scan(b->files->data[index], &b->trees[worker], &b->processes[index]);
+    progress_add(&b->progress, 1);
+}
+
+/* A file that cannot be read must not keep the others from being seen. */
+static struct hq_error *drop_unreadable(struct builder *b)
+{
+    for (size_t i = 0; i < b->files->len; i++) {
+        struct hq_error *err = b->slots[i].error;
+
+        if (!err) {
+            b->slots[b->process_count].worker = b->slots[i].worker;
+            b->processes[b->process_count++] = b->processes[i];
+            continue;
+        }
+        process_deinit(&b->processes[i]);
+        b->slots[i].error = NULL;
+        if (++b->unreadable == b->files->len)
+            return err;
+        log_warn("%s; the database is made without it", err->message);
+        hq_error_free(err);
+    }
+    return NULL;
+}
+
+static void merge_trees(struct builder *b)
+{
+    b->remaps = xcalloc(b->threads, sizeof *b->remaps);
+    calltree_init(&b->tree);
+    for (unsigned w = 0; w < b->threads; w++) {
+        b->remaps[w] = calltree_merge(&b->tree, &b->trees[w]);
+        calltree_deinit(&b->trees[w]);
+    }
+    for (size_t i = 0; i < b->process_count; i++) {
+        struct process *p = &b->processes[i];
+
+        for (size_t t = 0; t < p->thread_count; t++) {
+            uint32_t *frame = &p->threads[t].creator_frame;
+
+            *frame = *frame == TREE_NONE ? TREE_NONE : b->remaps[b->slots[i].worker][*frame];
+        }
+    }
+}
+
+static int compare_processes(const void *pa, const void *pb)
+{
+    const struct process *a = pa, *b = pb;
+    int c = strcmp(a->host, b->host);
+
+    if (c)
+        return c;
+    if (a->header.rank != b->header.rank)
+        return a->header.rank < b->header.rank ? -1 : 1;
+    if (a->header.pid != b->header.pid)
+        return a->header.pid < b->header.pid ? -1 : 1;
+    if (a->header.serial != b->header.serial)
+        return a->header.serial < b->header.serial ? -1 : 1;
+    if (a->header.start_realtime_ns != b->header.start_realtime_ns)
+        return a->header.start_realtime_ns < b->header.start_realtime_ns ? -1 : 1;
+    c = strcmp(file_basename(a->path), file_basename(b->path));
+    return c ? c : strcmp(a->path, b->path);
+}
+
+/* A file that was copied to two places would count twice. */
+static void drop_twins(struct builder *b)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->process_count; i++) {
+        struct process *p = &b->processes[i], *before = n ? &b->processes[n - 1] : NULL;
+
+        if (before && !strcmp(before->host, p->host) && before->header.rank == p->header.rank && before->header.pid == p->header.pid &&
+            before->header.serial == p->header.serial && before->header.start_realtime_ns == p->header.start_realtime_ns) {
+            log_warn("%s and %s are the same measurement; it is counted once", before->path, p->path);
+            process_deinit(p);
+        } else {
+            b->processes[n++] = *p;
+        }
+    }
+    b->process_count = n;
+}
+
+static struct hq_error *first_pass(struct builder *b)
+{
+    size_t n = b->files->len;
+
+    b->processes = xcalloc(n + 1, sizeof *b->processes);
+    b->slots = xcalloc(n + 1, sizeof *b->slots);
+    b->trees = xcalloc(b->threads, sizeof *b->trees);
+    for (unsigned w = 0; w < b->threads; w++)
+        calltree_init(&b->trees[w]);
+    progress_start(&b->progress, "reading measurements", n, false);
+    parallel_for(n, b->threads, scan_one, b);
+    progress_finish(&b->progress);
+    HQ_TRY(drop_unreadable(b));
+    merge_trees(b);
+    qsort(b->processes, b->process_count, sizeof *b->processes, compare_processes);
+    drop_twins(b);
+    return NULL;
+}
+
+/* ---- the model ---- */
+
+static uint32_t add_metric(struct model *m, const struct process_event *e)
+{
+    uint16_t flags = (e->flags & HQM_EVENT_SAMPLED ? HQDB_METRIC_SAMPLED : 0) | (e->flags & HQM_EVENT_EXACT ? HQDB_METRIC_EXACT : 0) |
+                     (e->flags & HQM_EVENT_TRACED ? HQDB_METRIC_TRACED : 0);
+
+    return model_metric(m, &(struct model_metric){e->name, e->description, e->dimension, flags, e->period, e->scale});
+}
+
+static void add_profiles(struct builder *b, const struct process *p, uint32_t first)
+{
+    for (size_t i = 0; i < p->thread_count; i++) {
+        const struct process_thread *t = &p->threads[i];
+        struct model_profile profile = {
+            .rank = p->header.rank, .host = p->host, .pid = p->header.pid, .tid = t->tid, .thread = t->number,
+            .serial = p->header.serial, .state = p->header.state, .command = p->executable,
+            .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE,
+            .start_realtime_ns = p->header.start_realtime_ns, .start_us = t->start_us, .end_us = t->end_us,
+        };
+
+        for (size_t c = 0; c < p->thread_count && t->creator != t->number; c++) {
+            if (p->threads[c].number == t->creator)
+                profile.creator_profile = first + (uint32_t)c;
+        }
+        if (t->creator_frame != TREE_NONE)
+            profile.creator_frame = b->frames[t->creator_frame];
+        model_profile(b->model, &profile);
+    }
+}
+
+static void add_processes(struct builder *b)
+{
+    b->metrics = xcalloc(b->process_count + 1, sizeof *b->metrics);
+    b->first_profile = xcalloc(b->process_count + 1, sizeof *b->first_profile);
+    for (size_t i = 0; i < b->process_count; i++) {
+        const struct process *p = &b->processes[i];
+
+        b->metrics[i] = xcalloc(p->event_count + 1, sizeof **b->metrics);
+        for (size_t e = 0; e < p->event_count; e++)
+            b->metrics[i][e] = p->events[e].name && *p->events[e].name ? add_metric(b->model, &p->events[e]) : HQDB_NONE;
+        add_profiles(b, p, b->first_profile[i]);
+        b->first_profile[i + 1] = b->first_profile[i] + (uint32_t)p->thread_count;
+    }
+}
+
+static struct hq_error *make_canon(struct builder *b)
+{
+    AUTO_FREE char *cache = b->options->no_structure_cache ? NULL : file_cache_dir();
+    struct attribute_options options = {.threads = b->threads, .cache_dir = cache, .no_loops = b->options->no_loops};
+
+    b->model = model_create();
+    facts_add(b->model, b->processes, b->process_count, b->unreadable);
+    HQ_TRY(attribute(&b->tree, &options, b->model, &b->frames));
+    add_processes(b);
+    if (b->options->with_source)
+        facts_add_sources(b->model);
+    HQ_TRY(canon_make(b->model, &b->canon));
+    for (uint32_t i = 0; i < b->tree.frames.len; i++)
+        b->frames[i] = b->frames[i] == HQDB_NONE ? HQDB_NONE : b->canon.frame_of[b->frames[i]];
+    return NULL;
+}
+
+/* ---- second pass ---- */
+
+enum { BATCH_PROFILES = 64 };
+
+static void cut_batches(struct builder *b)
+{
+    uint32_t start = 0;
+
+    b->cuts = xcalloc(b->process_count + 2, sizeof *b->cuts);
+    for (size_t i = 0; i < b->process_count; i++) {
+        if (!i || b->first_profile[i] - start >= BATCH_PROFILES) {
+            start = b->first_profile[i];
+            b->cuts[b->batch_count++] = i;
+        }
+    }
+    b->cuts[b->batch_count] = b->process_count;
+}
+
+static struct hq_error *fill_process(struct builder *b, size_t process, struct batch *batch, struct tally *tally)
+{
+    struct process_places places = {&b->tree, b->frames, b->metrics[process], b->canon.metric_count};
+    AUTO(process_data_deinit) struct process_data data;
+
+    HQ_TRY(process_fill(&b->processes[process], &places, &data));
+    for (size_t t = 0; t < data.thread_count; t++)
+        batch_add(batch, &b->canon, tally, data.values + t * data.metric_count, &data.traces[t]);
+    return NULL;
+}
+
+/* Batches are handed out in ascending order, so the one whose turn it is is always being made. */
+static struct hq_error *append_in_turn(struct builder *b, size_t index, const struct batch *batch, struct hq_error *err)
+{
+    pthread_mutex_lock(&b->lock);
+    while (b->next_batch != index && !b->failed)
+        pthread_cond_wait(&b->turn, &b->lock);
+    if (!err && !b->failed)
+        err = assembly_add(b->assembly, batch);
+    b->failed |= err != NULL;
+    b->next_batch++;
+    pthread_cond_broadcast(&b->turn);
+    pthread_mutex_unlock(&b->lock);
+    return err;
+}
+
+static struct hq_error *fill_batch(size_t index, unsigned worker, void *arg)
+{
+    struct builder *b = arg;
+    struct hq_error *err = NULL;
+    struct batch batch;
+
+    if (!b->tallies[worker])
+        b->tallies[worker] = tally_create(&b->canon);
+    batch_init(&batch, b->first_profile[b->cuts[index]], b->canon.metric_count);
+    for (size_t p = b->cuts[index]; !err && p < b->cuts[index + 1]; p++) {
+        err = fill_process(b, p, &batch, b->tallies[worker]);
+        progress_add(&b->progress, 1);
+    }
+    batch_finish(&batch, &b->canon);
+    err = append_in_turn(b, index, &batch, err);
+    batch_deinit(&batch);
+    return err;
+}
+
+static struct tally *merge_tallies(struct builder *b)
+{
+    struct tally *all = tally_create(&b->canon);
+
+    for (unsigned w = 0; w < b->threads; w++) {
+        if (b->tallies[w])
+            tally_merge(all, b->tallies[w]);
+        tally_destroy(b->tallies[w]);
+        b->tallies[w] = NULL;
+    }
+    return all;
+}
+
+static struct hq_error *second_pass(struct builder *b, struct writer *w, const char *directory)
+{
+    struct hq_error *err;
+    struct tally *all;
+
+    cut_batches(b);
+    b->tallies = xcalloc(b->threads, sizeof *b->tallies);
+    b->assembly = assembly_create(&b->canon, w, directory);
+    progress_start(&b->progress, "building the database", b->process_count, false);
+    err = parallel_try(b->batch_count, b->threads, fill_batch, b);
+    all = merge_tallies(b);
+    if (!err)
+        err = assembly_finish(b->assembly, all);
+    progress_finish(&b->progress);
+    tally_destroy(all);
+    assembly_destroy(b->assembly);
+    return err;
+}
+
+static struct hq_error *write_database(struct builder *b, const char *path, uint64_t key)
+{
+    AUTO_FREE char *directory = file_dirname(path);
+    struct writer *w;
+    struct hq_error *err;
+
+    HQ_TRY(writer_open(path, &w));
+    canon_write(&b->canon, w);
+    model_write_sources(b->model, &b->canon, w);
+    err = second_pass(b, w, directory);
+    if (err) {
+        writer_abandon(w);
+        return err;
+    }
+    return writer_commit(w, key);
+}
+
+static void deinit(struct builder *b)
+{
+    for (size_t i = 0; i < b->process_count; i++) {
+        process_deinit(&b->processes[i]);
+        if (b->metrics)
+            free(b->metrics[i]);
+    }
+    for (unsigned w = 0; b->remaps && w < b->threads; w++)
+        free(b->remaps[w]);
+    for (unsigned w = 0; !b->remaps && b->trees && w < b->threads; w++)
+        calltree_deinit(&b->trees[w]);
+    calltree_deinit(&b->tree);
+    canon_deinit(&b->canon);
+    model_destroy(b->model);
+    free(b->processes);
+    free(b->slots);
+    free(b->trees);
+    free(b->remaps);
+    free(b->frames);
+    free(b->metrics);
+    free(b->first_profile);
+    free(b->cuts);
+    free(b->tallies);
+    pthread_mutex_destroy(&b->lock);
+    pthread_cond_destroy(&b->turn);
+}
+
+struct hq_error *build_database(const struct source_files *files, const struct build_options *options, const char *path,
+                                uint64_t key)
+{
+    AUTO(deinit) struct builder b = {.options = options, .files = files};
+
+    b.threads = options->threads > 0 ? (unsigned)options->threads : parallel_threads();
+    pthread_mutex_init(&b.lock, NULL);
+    pthread_cond_init(&b.turn, NULL);
+    HQ_TRY(first_pass(&b));
+    HQ_TRY(make_canon(&b));
+    return write_database(&b, path, key);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The call paths of many processes as one tree of addresses, before structure is known: what hpcprof's merge of
+ * calling context trees is (call-path-tracing, section 4). Every worker fills its own; they are merged pairwise.
+ * Parents come before children. Its size depends on how many different call paths there are, not on how many profiles.
+ */
+#ifndef HQ_DB_CALLTREE_H
+#define HQ_DB_CALLTREE_H
+
+#include "common/intern.h"
+#include "common/map.h"
+#include "common/vec.h"
+#include "format/measurement.h"
+#include <stdbool.h>
+
+/* In place of a module: what a frame at the top stands for. */
+#define TREE_NO_MODULE 0xffffffffu  /* offset: an address that lies in no module */
+#define TREE_THREAD    0xfffffffeu  /* offset: creator + 1, 0 unknown */
+#define TREE_PARTIAL   0xfffffffdu  /* offset: enum hqm_partial */
+#define TREE_NONE      0xffffffffu  /* no parent; not found */
+
+struct tree_frame { uint64_t offset; uint32_t module, parent; };
+struct tree_creator { uint64_t offset; uint32_t module, zero; };    /* the call that created threads */
+
+struct tree_module {
+    uint32_t path, build_id;        /* texts; build_id in hexadecimal */
+    uint32_t directory;             /* text: of the measurements, where the image of the vDSO is */
+    uint32_t flags;                 /* HQM_MODULE_* */
+};
+
+struct calltree {
+    struct intern strings;
+    struct keymap module_keys;      /* path, build_id */
+    VEC(struct tree_module) modules;
+    struct keymap frames;           /* struct tree_frame */
+    struct keymap creators;         /* struct tree_creator */
+    VEC(bool) sampled;              /* [frame] it has values of its own */
+};
+
+void calltree_init(struct calltree *t);
+void calltree_deinit(struct calltree *t);
+
+uint32_t calltree_module(struct calltree *t, const char *path, const char *build_id, const char *directory, uint32_t flags);
+/* TREE_NONE if it is not there. */
+uint32_t calltree_find_module(const struct calltree *t, const char *path, const char *build_id);
+
+static inline const struct tree_frame *calltree_frame(const struct calltree *t, uint32_t frame)
+{
+    return keymap_key(&t->frames, frame);
+}
+uint32_t calltree_add(struct calltree *t, struct tree_frame f);
+static inline uint32_t calltree_find(const struct calltree *t, struct tree_frame f)
+{
+    return keymap_find(&t->frames, &f);
+}
+
+/* remap[frame of from] = frame of into; the caller frees it. */
+uint32_t *calltree_merge(struct calltree *into, const struct calltree *from);
+
+#endif

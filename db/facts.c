@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/facts.h"
+
+#include "common/file.h"
+#include "common/mem.h"
+#include "common/str.h"
+#include "db/attribute.h"
+#include "db/model_data.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void add_number(struct model *m, const char *key, uint64_t x)
+{
+    AUTO_FREE char *text = xasprintf("%" PRIu64, x);
+
+    model_info(m, key, text);
+}
+
+static const struct process *earliest(const struct process *p, size_t count)
+{
+    const struct process *first = p;
+
+    for (size_t i = 1; i < count; i++) {
+        if (p[i].header.start_realtime_ns < first->header.start_realtime_ns)
+            first = &p[i];
+    }
+    return first;
+}
+
+/* Different texts among the processes, in their order, joined by commas. */
+static void add_set(struct model *m, const char *key, const struct process *p, size_t count, const char *(*text)(const struct process *))
+{
+    AUTO(intern_deinit) struct intern seen = {0};
+    AUTO_STR struct str all = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        const char *s = text(&p[i]);
+
+        if (!*s || intern_find(&seen, s) != INTERN_NONE)
+            continue;
+        intern_add(&seen, s);
+        str_addf(&all, "%s%s", all.len ? ", " : "", s);
+    }
+    if (all.len)
+        model_info(m, key, str_cstr(&all));
+}
+
+static const char *host_of(const struct process *p) { return p->host; }
+static const char *executable_of(const struct process *p) { return p->executable; }
+static const char *launcher_of(const struct process *p) { return p->launcher; }
+static const char *collector_of(const struct process *p) { return p->collector; }
+
+static void add_times(struct model *m, const struct process *p, size_t count)
+{
+    uint64_t start = earliest(p, count)->header.start_realtime_ns, end = start;
+    time_t seconds = (time_t)(start / 1000000000u);
+    struct tm tm;
+    char text[64];
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t last = p[i].header.start_realtime_ns + p[i].header.end_us * 1000u;
+
+        end = last > end ? last : end;
+    }
+    if (gmtime_r(&seconds, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &tm))
+        model_info(m, "started", text);
+    snprintf(text, sizeof text, "%.3f s", (double)(end - start) / 1e9);
+    model_info(m, "duration", text);
+}
+
+static void add_sizes(struct model *m, const struct process *p, size_t count)
+{
+    uint64_t samples = 0, partial = 0, threads = 0, ranks = 0, running = 0, damaged = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        samples += p[i].header.samples;
+        partial += p[i].header.partial;
+        threads += p[i].thread_count;
+        /* Processes are sorted by rank within a host, so a rank's processes stand together. */
+        ranks += p[i].header.rank >= 0 && (!i || p[i].header.rank != p[i - 1].header.rank);
+        running += p[i].header.state == HQM_RUNNING;
+        damaged += p[i].damaged;
+    }
+    if (ranks)
+        add_number(m, "ranks", ranks);
+    add_number(m, "processes", count);
+    add_number(m, "threads", threads);
+    add_number(m, "samples", samples);
+    add_number(m, "partial paths", partial);
+    if (running)
+        add_number(m, "processes without an end (killed or still running)", running);
+    if (damaged)
+        add_number(m, "measurement files with damaged parts", damaged);
+}
+
+static void add_events(struct model *m, const struct process *p)
+{
+    static const char *const units[] = {[HQM_DIM_SECONDS] = "s", [HQM_DIM_EVENTS] = "events", [HQM_DIM_BYTES] = "bytes"};
+    AUTO_STR struct str text = {0};
+
+    for (size_t i = 0; i < p->event_count; i++) {
+        const struct process_event *e = &p->events[i];
+
+        if (!e->name)
+            continue;
+        str_addf(&text, "%s%s", text.len ? ", " : "", e->name);
+        if (e->period && e->dimension == HQM_DIM_SECONDS && e->scale > 0)
+            str_addf(&text, " (every %.6g ms)", (double)e->period * e->scale * 1e3);
+        else if (e->period)
+            str_addf(&text, " (every %.6g %s)", (double)e->period * e->scale, e->dimension ? units[e->dimension] : "");
+    }
+    if (text.len)
+        model_info(m, "events", str_cstr(&text));
+}
+
+static void add_losses(struct model *m, const struct process *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (unsigned r = 0; r < HQM_LOSS_MAX; r++)
+            model_loss(m, loss_reason(r), false, p[i].header.loss[r]);
+        for (unsigned r = 0; r < HQM_PARTIAL_MAX; r++)
+            model_loss(m, partial_reason(r), true, p[i].header.partial_by_reason[r]);
+    }
+}
+
+static void add_warnings(struct model *m, const struct process *p, size_t count)
+{
+    AUTO(intern_deinit) struct intern seen = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t w = 0; w < p[i].warning_count; w++) {
+            if (intern_find(&seen, p[i].warnings[w]) == INTERN_NONE) {
+                intern_add(&seen, p[i].warnings[w]);
+                model_info(m, "warning", p[i].warnings[w]);
+            }
+        }
+    }
+}
+
+void facts_add(struct model *m, const struct process *p, size_t count, size_t unreadable)
+{
+    if (!count)
+        return;
+    model_info(m, "command", earliest(p, count)->command);
+    add_set(m, "executables", p, count, executable_of);
+    model_info(m, "directory", earliest(p, count)->working_directory);
+    add_set(m, "host", p, count, host_of);
+    add_set(m, "launcher", p, count, launcher_of);
+    add_times(m, p, count);
+    add_sizes(m, p, count);
+    add_events(m, earliest(p, count));
+    add_set(m, "collector", p, count, collector_of);
+    if (unreadable)
+        add_number(m, "measurement files that could not be read", unreadable);
+    add_warnings(m, p, count);
+    add_losses(m, p, count);
+}
+
+/* ---- source files ---- */
+
+enum { MOST_SOURCE_BYTES = 4 << 20 };   /* a longer file is generated, and nobody reads it */
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void facts_add_sources(struct model *m)
+{
+    VEC(const char *) paths = {0};
+
+    for (size_t i = 0; i < m->scopes.len; i++)
+        vec_push(&paths, intern_str(&m->strings, m->scopes.data[i].file));
+    vec_sort(&paths, compare_paths);
+    for (size_t i = 0; i < paths.len; i++) {
+        AUTO_STR struct str text = {0};
+        AUTO_ERROR struct hq_error *err = NULL;
+
+        if (paths.data[i][0] != '/' || (i && !strcmp(paths.data[i], paths.data[i - 1])))
+            continue;
+        err = file_read(paths.data[i], &text, MOST_SOURCE_BYTES);
+        if (!err)
+            model_source(m, paths.data[i], str_cstr(&text), text.len);
+    }
+    vec_deinit(&paths);
+}

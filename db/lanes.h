@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From the nodes of one measurement file to frames of a call tree. A lane is a tree of nodes that several threads may have used one
+ * after another; where its paths begin depends on the thread: at the top for the initial thread, below a THREAD frame for a created
+ * one, and below a PARTIAL frame where the outer end is unknown.
+ *
+ * Threads are named here by their position in lanes.threads.
+ */
+#ifndef HQ_DB_LANES_H
+#define HQ_DB_LANES_H
+
+#include "db/calltree.h"
+#include "db/measurement.h"
+
+struct lanes {
+    struct hqm_thread *threads;     size_t thread_count;
+    struct map by_number;           /* thread number -> position */
+    uint32_t *roots;                /* [thread] frame its paths begin below, TREE_NONE: none */
+    uint32_t *modules;              /* module number in nodes - 1 -> module of the tree */
+    size_t module_count;
+};
+
+/* For the first pass: adds modules and roots to the tree. `directory` is where the file lies. */
+void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *tree, const char *directory);
+/* For the second pass: looks them up. */
+void lanes_find(struct lanes *l, const struct measurement *m, const struct calltree *tree);
+void lanes_deinit(struct lanes *l);
+
+/* Position of a thread, TREE_NONE if it has no record. */
+uint32_t lanes_thread(const struct lanes *l, uint32_t number);
+/* Forgets the threads for which keep[position] is TREE_NONE. */
+void lanes_limit(struct lanes *l, const uint32_t *keep);
+/* The call path that created a thread, added to the tree; TREE_NONE unknown. */
+uint32_t lanes_creator_frame(const struct lanes *l, const struct measurement *m, struct calltree *tree, size_t thread);
+
+struct lane_map { uint32_t root, *frames; };    /* [node] for paths that begin at `root` */
+struct lane {
+    uint32_t number;
+    const struct lanes *lanes;
+    struct hqm_node *nodes;
+    uint32_t node_count;
+    bool damaged;                   /* nodes are missing or lead nowhere */
+    VEC(struct lane_map) maps;
+    VEC(uint32_t) path;             /* scratch */
+};
+
+void lane_init(struct lane *lane, const struct lanes *lanes, const struct measurement *m, uint32_t number);
+void lane_deinit(struct lane *lane);
+
+/* The frame of a node in a thread, added or looked up; TREE_NONE if the node is damaged or, when looking up, not there. */
+uint32_t lane_add(struct lane *lane, struct calltree *tree, uint32_t thread, uint32_t node);
+uint32_t lane_find(struct lane *lane, const struct calltree *tree, uint32_t thread, uint32_t node);
+
+/* The trace of a lane, with the thread of each record. */
+struct lane_record { uint64_t time_us; uint32_t thread, node, event, weight; };
+struct lane_trace { const struct lanes *lanes; struct measured records; uint32_t thread; };
+struct lane_trace lane_trace_start(const struct measurement *m, const struct lane *lane);
+bool lane_trace_next(struct lane_trace *t, struct lane_record *out);
+
+#endif

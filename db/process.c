@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/process.h"
+
+#include "common/mem.h"
+#include "db/lanes.h"
+#include "db/measurement.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- facts ---- */
+
+static void note_fact(struct process *p, const char *key, const char *value)
+{
+    struct { const char *key; const char **place; } known[] = {
+        {"host", &p->host}, {"command", &p->command}, {"executable", &p->executable}, {"directory", &p->working_directory},
+        {"launcher", &p->launcher}, {"collector", &p->collector},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (!strcmp(key, known[i].key))
+            *known[i].place = arena_strdup(&p->arena, value);
+    }
+    if (!strcmp(key, "warning")) {
+        const char **more = ARENA_ARRAY(&p->arena, p->warning_count + 1, const char *);
+
+        if (p->warning_count)
+            memcpy(more, p->warnings, p->warning_count * sizeof *more);
+        more[p->warning_count++] = arena_strdup(&p->arena, value);
+        p->warnings = more;
+    }
+}
+
+static void read_facts(struct process *p, const struct measurement *m)
+{
+    struct measured records = measured_records(m, HQM_INFO, 0);
+
+    p->host = p->command = p->executable = p->working_directory = p->launcher = p->collector = "";
+    for (const struct hqm_info *i; (i = measured_next(&records));)
+        note_fact(p, measurement_string(m, i->key), measurement_string(m, i->value));
+}
+
+enum { MAX_EVENTS = 4096 };             /* more only by damage */
+
+static void read_events(struct process *p, const struct measurement *m)
+{
+    struct measured records = measured_records(m, HQM_EVENTS, 0);
+
+    while (measured_next(&records)) {
+        if (records.number < MAX_EVENTS && records.number >= p->event_count)
+            p->event_count = records.number + 1;
+    }
+    p->events = ARENA_ARRAY(&p->arena, p->event_count, struct process_event);
+    records = measured_records(m, HQM_EVENTS, 0);
+    for (const struct hqm_event *e; (e = measured_next(&records));) {
+        if (records.number >= p->event_count)
+            continue;
+        p->events[records.number] = (struct process_event){
+            .name = arena_strdup(&p->arena, measurement_string(m, e->name)),
+            .description = arena_strdup(&p->arena, measurement_string(m, e->description)),
+            .dimension = e->dimension <= HQM_DIM_BYTES ? e->dimension : HQM_DIM_NONE,
+            .flags = e->flags,
+            .period = e->period,
+            .scale = e->scale,
+        };
+    }
+}
+
+static int compare_threads(const void *pa, const void *pb)
+{
+    const struct process_thread *a = pa, *b = pb;
+
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+static void read_threads(struct process *p, const struct measurement *m, const struct lanes *lanes, struct calltree *tree)
+{
+    VEC(struct process_thread) threads = {0};
+
+    for (size_t i = 0; i < lanes->thread_count; i++) {
+        const struct hqm_thread *t = &lanes->threads[i];
+
+        vec_push(&threads, (struct process_thread){
+            .number = t->number, .tid = t->tid, .creator = t->creator, .creator_frame = TREE_NONE,
+            .start_us = t->start_us, .end_us = t->end_us ? t->end_us : p->header.end_us,
+        });
+    }
+    for (size_t i = 0; i < threads.len; i++)
+        threads.data[i].creator_frame = lanes_creator_frame(lanes, m, tree, i);
+    if (threads.len)
+        qsort(threads.data, threads.len, sizeof *threads.data, compare_threads);
+    p->threads = ARENA_ARRAY(&p->arena, threads.len, struct process_thread);
+    p->thread_count = threads.len;
+    if (threads.len)
+        memcpy(p->threads, threads.data, threads.len * sizeof *threads.data);
+    vec_deinit(&threads);
+}
+
+/* ---- first pass ---- */
+
+static void scan_lane(struct lane *lane, const struct measurement *m, struct calltree *tree)
+{
+    struct measured records = measured_records(m, HQM_CELLS, lane->number);
+    struct lane_trace trace = lane_trace_start(m, lane);
+    struct lane_record r;
+
+    for (const struct hqm_cell *c; (c = measured_next(&records));) {
+        uint32_t thread = lanes_thread(lane->lanes, c->thread);
+        uint32_t frame = thread == TREE_NONE ? TREE_NONE : lane_add(lane, tree, thread, c->node);
+
+        if (frame != TREE_NONE)
+            tree->sampled.data[frame] = true;
+    }
+    while (lane_trace_next(&trace, &r)) {
+        uint32_t frame = lane_add(lane, tree, r.thread, r.node);
+
+        if (frame != TREE_NONE)
+            tree->sampled.data[frame] = true;
+    }
+}
+
+static struct hq_error *scan(struct process *p, const struct measurement *m, struct calltree *tree)
+{
+    struct lanes lanes;
+
+    p->header = m->header;
+    p->damaged = m->lost_segments;
+    read_facts(p, m);
+    read_events(p, m);
+    lanes_init(&lanes, m, tree, p->directory);
+    read_threads(p, m, &lanes, tree);
+    for (uint32_t number = 0; measurement_next_lane(m, &number);) {
+        struct lane lane;
+
+        lane_init(&lane, &lanes, m, number);
+        scan_lane(&lane, m, tree);
+        p->damaged |= lane.damaged;
+        lane_deinit(&lane);
+    }
+    lanes_deinit(&lanes);
+    return NULL;
+}
+
+struct hq_error *process_scan(const char *path, struct calltree *tree, struct process *out)
+{
+    struct measurement m;
+    struct hq_error *err;
+    AUTO_FREE char *directory = file_dirname(path);
+
+    *out = (struct process){0};
+    HQ_TRY(measurement_open(path, &m));
+    out->path = arena_strdup(&out->arena, path);
+    out->directory = arena_strdup(&out->arena, directory);
+    err = scan(out, &m, tree);
+    measurement_close(&m);
+    return err;
+}
+
+void process_deinit(struct process *p)
+{
+    arena_deinit(&p->arena);
+}
+
+/* ---- second pass ---- */
+
+struct filling {
+    const struct process *process;
+    const struct process_places *places;
+    struct process_data *data;
+    const uint32_t *row;                /* [thread as in lanes] -> in process.threads, which is sorted */
+};
+
+static uint32_t place(const struct filling *f, struct lane *lane, uint32_t thread, uint32_t node)
+{
+    uint32_t frame = lane_find(lane, f->places->tree, thread, node);
+
+    return frame == TREE_NONE ? HQDB_NONE : f->places->frames[frame];
+}
+
+static void fill_values(const struct filling *f, struct lane *lane, const struct measurement *m)
+{
+    struct measured records = measured_records(m, HQM_CELLS, lane->number);
+
+    for (const struct hqm_cell *c; (c = measured_next(&records));) {
+        uint32_t metric = c->event < f->process->event_count ? f->places->metrics[c->event] : HQDB_NONE;
+        uint32_t thread = lanes_thread(lane->lanes, c->thread), frame;
+
+        if (metric == HQDB_NONE || thread == TREE_NONE)
+            continue;
+        frame = place(f, lane, thread, c->node);
+        if (frame != HQDB_NONE)
+            vec_push(&f->data->values[f->row[thread] * f->data->metric_count + metric],
+                     (struct db_value){.frame = frame, .sum = (int64_t)c->sum, .count = c->count});
+    }
+}
+
+static void fill_trace(const struct filling *f, struct lane *lane, const struct measurement *m)
+{
+    struct lane_trace trace = lane_trace_start(m, lane);
+    struct lane_record r;
+
+    while (lane_trace_next(&trace, &r)) {
+        uint32_t metric = r.event < f->process->event_count ? f->places->metrics[r.event] : HQDB_NONE;
+        uint32_t frame = place(f, lane, r.thread, r.node);
+        struct trace_list *list = &f->data->traces[f->row[r.thread]];
+
+        if (metric == HQDB_NONE || frame == HQDB_NONE)
+            continue;
+        if (list->len && vec_last(list).time_us > r.time_us)
+            r.time_us = vec_last(list).time_us;
+        vec_push(list, (struct db_trace_record){r.time_us, frame, metric, r.weight});
+    }
+}
+
+static uint32_t *thread_rows(const struct process *p, const struct lanes *lanes)
+{
+    uint32_t *row = xcalloc(lanes->thread_count + 1, sizeof *row);
+
+    for (size_t i = 0; i < lanes->thread_count; i++) {
+        struct process_thread key = {.number = lanes->threads[i].number};
+        const struct process_thread *t = p->thread_count ? bsearch(&key, p->threads, p->thread_count, sizeof key, compare_threads) : NULL;
+
+        row[i] = t ? (uint32_t)(t - p->threads) : TREE_NONE;
+    }
+    return row;
+}
+
+struct hq_error *process_fill(const struct process *p, const struct process_places *places, struct process_data *out)
+{
+    struct measurement m;
+    struct lanes lanes;
+    struct filling f = {p, places, out, NULL};
+    AUTO_FREE uint32_t *row = NULL;
+
+    *out = (struct process_data){.thread_count = p->thread_count, .metric_count = places->metric_count};
+    HQ_TRY(measurement_open(p->path, &m));
+    out->values = xcalloc(p->thread_count * places->metric_count + 1, sizeof *out->values);
+    out->traces = xcalloc(p->thread_count + 1, sizeof *out->traces);
+    lanes_find(&lanes, &m, places->tree);
+    /* A process that still runs may have more threads by now: those wait for the next build. */
+    f.row = row = thread_rows(p, &lanes);
+    lanes_limit(&lanes, row);
+    for (uint32_t number = 0; measurement_next_lane(&m, &number);) {
+        struct lane lane;
+
+        lane_init(&lane, &lanes, &m, number);
+        fill_values(&f, &lane, &m);
+        fill_trace(&f, &lane, &m);
+        lane_deinit(&lane);
+    }
+    lanes_deinit(&lanes);
+    measurement_close(&m);
+    return NULL;
+}
+
+void process_data_deinit(struct process_data *d)
+{
+    for (size_t i = 0; d->values && i < d->thread_count * d->metric_count; i++)
+        vec_deinit(&d->values[i]);
+    for (size_t i = 0; d->traces && i < d->thread_count; i++)
+        vec_deinit(&d->traces[i]);
+    free(d->values);
+    free(d->traces);
+    *d = (struct process_data){0};
+}

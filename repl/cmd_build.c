@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq build`: makes the database of measurements without asking a question. */
+#include "repl/command.h"
+
+#include "common/mem.h"
+#include "db/build.h"
+
+#include <stdio.h>
+
+static const struct opt options[] = {
+    { .name = "output", .letter = 'o', .value = "DB", .help = "where the database goes: a directory or a file; without it into the first MEASUREMENTS" },
+    { .name = "jobs", .letter = 'j', .value = "N", .help = "how many threads work on it; without it one per processor" },
+    { .name = "force", .letter = 'f', .help = "build it even if it is up to date" },
+    { .name = "source", .help = "keep the texts of the source files in the database" },
+    { .name = "loops", .negatable = true, .help = "recover loops from machine code (the default)" },
+    { .name = "structure-cache", .negatable = true, .help = "keep what was found out about binaries for the next time (the default)" },
+    { .name = NULL },
+};
+
+static struct hq_error *parse_jobs(const struct opt_args *args, int *out)
+{
+    const char *text = opt_value(args, "jobs");
+    char *end;
+    long n = text ? strtol(text, &end, 10) : 0;
+
+    if (text && (!*text || *end || n < 1 || n > 1024))
+        return hq_error_new(HQ_USAGE, "--jobs takes a number from 1 to 1024, not `%s`", text);
+    *out = (int)n;
+    return NULL;
+}
+
+static int run(const struct opt_args *args)
+{
+    struct build_options build = {
+        .output = opt_value(args, "output"),
+        .force = opt_flag(args, "force", false),
+        .with_source = opt_flag(args, "source", false),
+        .no_loops = !opt_flag(args, "loops", true),
+        .no_structure_cache = !opt_flag(args, "structure-cache", true),
+    };
+    AUTO_FREE char *written = NULL;
+    struct hq_error *err;
+
+    if (!args->operands.len)
+        return command_usage("build", "name the directory of a recording");
+    err = parse_jobs(args, &build.threads);
+    if (!err)
+        err = db_build(args->operands.data, args->operands.len, &build, &written);
+    if (!err)
+        printf("%s\n", written);
+    return command_fail("build", err);
+}
+
+const struct command cmd_build = {
+    .cmd = {
+        .name = "build",
+        .usage = "[-o DB] [OPTIONS] MEASUREMENTS...",
+        .summary = "build the database of a recording, or of several together",
+        .description =
+            "MEASUREMENTS is a directory that `hq record` made, a directory of .hqm files, or such a file. Several are joined into one database. "
+            "The first question about a recording builds its database too; this command is for doing it ahead of time, in another place, "
+            "or with options.\n\n"
+            "The database appears in one step when it is complete, and an interrupted build can simply be repeated. The same measurements give "
+            "the same file, byte for byte, with any number of threads.",
+        .options = options,
+    },
+    .run = run,
+};

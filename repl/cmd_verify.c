@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq verify`: is a database whole? */
+#include "repl/command.h"
+
+#include "db/db.h"
+
+#include <stdio.h>
+
+static struct hq_error *verify(const char *path)
+{
+    struct db *db;
+    struct hq_error *err;
+
+    HQ_TRY(db_open(path, &db));
+    err = db_verify(db);
+    if (!err)
+        printf("%s: whole; %zu profiles, %zu contexts, %zu metrics\n", db->path, db->profile_count, db->context_count, db->metric_count);
+    db_close(db);
+    return err;
+}
+
+static int run(const struct opt_args *args)
+{
+    int status = HQ_OK;
+
+    if (!args->operands.len)
+        return command_usage("verify", "name a database");
+    for (size_t i = 0; i < args->operands.len; i++)
+        status = exit_worse(status, command_fail("verify", verify(args->operands.data[i])));
+    return status;
+}
+
+const struct command cmd_verify = {
+    .cmd = {
+        .name = "verify",
+        .usage = "DB...",
+        .summary = "check every checksum and number of a database",
+        .description =
+            "Opening a database checks only its header, so that it costs the same for any size; questions read no more than they need and never "
+            "crash on damage. This command reads all of it: the checksum of every section, every index, and that the values of the "
+            "profiles add up to the sums. Exit status 3 if something is wrong.",
+    },
+    .run = run,
+};
