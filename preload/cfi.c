@@ -322,6 +322,7 @@ bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi)
     memset(&cfi->row, 0, sizeof cfi->row);
     cfi->text = (const uint8_t *)code->start;
     cfi->end = (const uint8_t *)code->end;
+    cfi->start = start;
     cfi->signal_frame = common.signal_frame;
     reader = (struct reader){ .common = &common, .cfi = cfi, .location = start, .address = address };
     if (!execute(&reader, common.instructions))

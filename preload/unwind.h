@@ -40,13 +40,6 @@ struct memo {
     uint64_t hits, frames_reused, frames_walked;
 };
 
-/* The stack that is being walked: [low, high) can be read. */
-struct stack {
-    uint64_t low, high;
-    bool foreign;
-    uint64_t own_low, own_high;         /* the thread's own */
-};
-
 /* The node of the sample, NO_NODE if there is no space. `partial` is set to the reason (enum hqm_partial) or 0. */
 uint32_t unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t stack_low, uint64_t stack_high,
                 uint32_t *partial);

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/walk.h"
+
+#include "preload/raw.h"
+
+#include <string.h>
+
+enum { PAGE = 4096, JUMP_MAX = 64 * PAGE };
+
+
+static void enter_stack(struct stack *stack, uint64_t sp)
+{
+    stack->foreign = sp < stack->own_low || sp >= stack->own_high;
+    stack->low = sp;
+    stack->high = stack->own_high;
+    if (stack->foreign)
+        stack->high = raw_readable(sp & ~7ull) ? (sp | (PAGE - 1)) + 1 : sp;
+}
+
+/* On a foreign stack the known part grows, page by page, to where the walk wants to read. */
+static bool reach(struct stack *stack, uint64_t address)
+{
+    if (!stack->foreign || address < stack->low || address - stack->low > 1ull << 40 || address + 8 - stack->high > JUMP_MAX)
+        return false;
+    while (address + 8 > stack->high) {
+        if (!raw_readable(stack->high))
+            return false;
+        stack->high += PAGE;
+    }
+    return true;
+}
+
+bool walk_load_far(struct stack *stack, uint64_t address, uint64_t *value)
+{
+    if (address + 8 < address || !reach(stack, address))
+        return false;
+    *value = *(const uint64_t *)address;
+    return true;
+}
+
+static bool load_for_expression(void *stack, uint64_t address, uint64_t *value)
+{
+    return walk_load(stack, address, value);
+}
+
+static enum step fail(struct walk *w, uint32_t reason)
+{
+    w->partial = reason;
+    return STEP_FAILED;
+}
+
+static inline void move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t bp, int32_t how)
+{
+    w->reg[CFI_RIP] = pc;
+    w->reg[CFI_RSP] = sp;
+    w->reg[CFI_RBP] = bp;
+    w->how = how;
+}
+
+/* A step by a recipe: two words of the stack at most. */
+static enum step step_recipe(struct walk *w, const struct recipe *recipe)
+{
+    uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], pc;
+    uint64_t cfa = (recipe->kind == RECIPE_RSP ? sp : bp) + (uint64_t)(int64_t)recipe->cfa;
+    uint32_t known = 1u << CFI_RSP | 1u << CFI_RIP | (w->known & 1u << CFI_RBP);
+    int32_t how = 0;
+
+    if (recipe->kind == RECIPE_RBP && !(w->known >> CFI_RBP & 1))
+        return STEP_MORE_REGISTERS;
+    if (cfa < sp + 8 || !walk_load(&w->stack, cfa - 8, &pc))
+        return fail(w, HQM_PARTIAL_STACK_BOUNDS);
+    /* In an epilogue the word may have been popped already, while its rule still stands: then rbp is the caller's. */
+    if (recipe->rbp && cfa + (uint64_t)(int64_t)recipe->rbp >= sp) {
+        if (!walk_load(&w->stack, cfa + (uint64_t)(int64_t)recipe->rbp, &bp))
+            return fail(w, HQM_PARTIAL_STACK_BOUNDS);
+        how = FRAME_BP | recipe->rbp;
+        known |= 1u << CFI_RBP;
+    }
+    w->known = known;
+    move(w, pc, cfa, bp, how);
+    return STEP_ON;
+}
+
+/* Bytes before a return address that a call instruction may consist of. */
+static bool after_call(uint64_t pc)
+{
+    const uint8_t *code = (const uint8_t *)pc;
+
+    if (code[-5] == 0xe8)
+        return true;
+    for (int bytes = 2; bytes <= 7; bytes++)
+        if (code[-bytes] == 0xff && (code[1 - bytes] & 0x38) == 0x10)
+            return true;
+    return false;
+}
+
+bool walk_plausible_return(struct walk *w, uint64_t pc)
+{
+    struct recipe recipe = recipe_find(pc - 1, w->memo->cfi);
+
+    return recipe.kind != RECIPE_NONE && recipe.kind != RECIPE_BAD && modules_is_text(recipe.module, pc - 8) && after_call(pc);
+}
+
+/* Without unwind information: a leaf has hardly touched the stack (as _init of every library); otherwise only a frame pointer helps. */
+static enum step step_without_cfi(struct walk *w)
+{
+    uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], pc, caller_bp;
+
+    for (uint64_t at = sp; w->how & FRAME_EXACT && at < sp + 32 && walk_load(&w->stack, at, &pc); at += 8)
+        if (walk_plausible_return(w, pc)) {
+            move(w, pc, at + 8, bp, FRAME_BARRIER);
+            w->known = 1u << CFI_RSP | 1u << CFI_RBP | 1u << CFI_RIP;
+            return STEP_ON;
+        }
+    if (bp == 0 && !w->stack.foreign && w->stack.own_high - sp < 1 << 16)
+        return STEP_END;    /* the ABI marks the outermost frame so */
+    if (bp < sp || bp % 8 || !walk_load(&w->stack, bp, &caller_bp) || !walk_load(&w->stack, bp + 8, &pc) || !walk_plausible_return(w, pc))
+        return fail(w, HQM_PARTIAL_NO_CFI);
+    move(w, pc, bp + 16, caller_bp, FRAME_BARRIER);
+    w->known = 1u << CFI_RSP | 1u << CFI_RBP | 1u << CFI_RIP;
+    return STEP_ON;
+}
+
+static bool find_cfa(struct walk *w, const struct cfi *cfi, const struct cfi_machine *machine, uint64_t *cfa)
+{
+    const struct cfi_row *row = &cfi->row;
+
+    if (row->cfa_rule == CFI_EXPRESSION)
+        return cfi_evaluate(cfi, row->cfa_value, machine, NULL, cfa);
+    if (row->cfa_rule != CFI_REGISTER || !(w->known >> row->cfa_register & 1))
+        return false;
+    *cfa = w->reg[row->cfa_register] + (uint64_t)(int64_t)row->cfa_value;
+    return true;
+}
+
+/* The caller's value of a register. */
+static bool restore(struct walk *w, const struct cfi *cfi, const struct cfi_machine *machine, unsigned number, uint64_t cfa,
+                    uint64_t *value)
+{
+    int32_t operand = cfi->row.value[number];
+    uint64_t address;
+
+    switch (cfi->row.rule[number]) {
+    case CFI_SAME:
+        *value = number == CFI_RSP ? cfa : w->reg[number];
+        return number == CFI_RSP || w->known >> number & 1;
+    case CFI_OFFSET:
+        if (cfa + (uint64_t)(int64_t)operand < w->reg[CFI_RSP] && w->known >> number & 1) {
+            *value = w->reg[number];    /* popped already, in an epilogue */
+            return true;
+        }
+        return walk_load(&w->stack, cfa + (uint64_t)(int64_t)operand, value);
+    case CFI_VALUE_OFFSET:
+        *value = cfa + (uint64_t)(int64_t)operand;
+        return true;
+    case CFI_REGISTER:
+        *value = operand >= 0 && operand < CFI_REGISTERS ? w->reg[operand] : 0;
+        return operand >= 0 && operand < CFI_REGISTERS && w->known >> operand & 1;
+    case CFI_EXPRESSION:
+        return cfi_evaluate(cfi, operand, machine, &cfa, &address) && walk_load(&w->stack, address, value);
+    case CFI_VALUE_EXPRESSION:
+        return cfi_evaluate(cfi, operand, machine, &cfa, value);
+    default:
+        return false;
+    }
+}
+
+/* Registers that a call preserves: only these are still the frame's in its caller. */
+static bool preserved(unsigned number)
+{
+    return number == CFI_RBX || number == CFI_RBP || number == CFI_RSP || number >= 12;
+}
+
+/* A step by the full row of call frame information. */
+static enum step step_general(struct walk *w, const struct cfi *cfi)
+{
+    struct cfi_machine machine = { w->reg, w->known, load_for_expression, &w->stack };
+    uint64_t cfa, reg[CFI_REGISTERS];
+    uint32_t known = 0;
+
+    if (cfi->row.rule[CFI_RIP] == CFI_UNDEFINED)
+        return STEP_END;
+    if (!find_cfa(w, cfi, &machine, &cfa))
+        return w->thorough ? fail(w, HQM_PARTIAL_STACK_BOUNDS) : STEP_MORE_REGISTERS;
+    for (unsigned i = 0; i < CFI_REGISTERS; i++) {
+        reg[i] = 0;
+        if ((preserved(i) || cfi->signal_frame) && restore(w, cfi, &machine, i, cfa, &reg[i]))
+            known |= 1u << i;
+    }
+    if (!(known >> CFI_RIP & 1) || !(known >> CFI_RSP & 1))
+        return fail(w, HQM_PARTIAL_STACK_BOUNDS);
+    /* Just before the jump to an exception's handler the caller has the same stack pointer; otherwise stacks grow. */
+    bool jumps = w->how & FRAME_EXACT && cfi->row.rule[CFI_RIP] == CFI_REGISTER && reg[CFI_RSP] == w->reg[CFI_RSP];
+    if (!cfi->signal_frame && reg[CFI_RSP] <= w->reg[CFI_RSP] && !jumps)
+        return fail(w, HQM_PARTIAL_STACK_BOUNDS);
+    memcpy(w->reg, reg, sizeof reg);
+    w->known = known;
+    w->how = FRAME_BARRIER | (cfi->signal_frame || jumps ? FRAME_EXACT : 0);
+    if (cfi->signal_frame && (reg[CFI_RSP] < w->stack.low || reg[CFI_RSP] >= w->stack.high))
+        enter_stack(&w->stack, reg[CFI_RSP]);
+    return STEP_ON;
+}
+
+static uint64_t lookup_address(const struct walk *w)
+{
+    return w->how & FRAME_EXACT ? w->reg[CFI_RIP] : w->reg[CFI_RIP] - 1;
+}
+
+static enum step step_by_row(struct walk *w)
+{
+    uint64_t address = lookup_address(w);
+    struct code code;
+
+    if (!modules_find(address, &code))
+        return step_without_cfi(w);
+    if (!cfi_find(address, &code, w->memo->cfi))
+        return step_without_cfi(w);
+    return step_general(w, w->memo->cfi);
+}
+
+/*
+ * makecontext lets a coroutine "return" to the function that ends it. No call is before that address, so it is the first of its function: the
+ * bottom of the coroutine's stack.
+ */
+static bool is_first_instruction(struct walk *w)
+{
+    struct code code;
+
+    return modules_find(w->reg[CFI_RIP], &code) && cfi_find(w->reg[CFI_RIP], &code, w->memo->cfi) &&
+           w->memo->cfi->start == w->reg[CFI_RIP];
+}
+
+enum step walk_step(struct walk *w)
+{
+    struct recipe recipe = recipe_find(lookup_address(w), w->memo->cfi);
+    struct frame *frame = &w->memo->fresh[w->frames];
+
+    if (recipe.kind == RECIPE_NO_CFI && !(w->how & FRAME_EXACT) && is_first_instruction(w)) {
+        w->how |= FRAME_EXACT;
+        recipe.kind = RECIPE_END;
+    }
+    if (recipe.kind == RECIPE_NONE || recipe.kind == RECIPE_BAD) {
+        if (w->frames && !(w->how & FRAME_EXACT))
+            return fail(w, HQM_PARTIAL_BAD_ADDRESS);
+        recipe.module = 0;
+    }
+    *frame = (struct frame){ w->reg[CFI_RIP], w->reg[CFI_RSP], w->reg[CFI_RBP], recipe.module, w->how };
+    w->frames++;
+    if (recipe.kind == RECIPE_RSP || recipe.kind == RECIPE_RBP)
+        return w->thorough ? step_by_row(w) : step_recipe(w, &recipe);
+    if (recipe.kind == RECIPE_END)
+        return STEP_END;
+    return recipe.kind == RECIPE_GENERAL ? step_by_row(w) : step_without_cfi(w);
+}
+
+void walk_start(struct walk *w, struct memo *memo, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high)
+{
+    w->memo = memo;
+    w->known = (1u << CFI_REGISTERS) - 1;
+    w->how = FRAME_EXACT;
+    w->frames = w->partial = 0;
+    memcpy(w->reg, reg, sizeof w->reg);
+    w->stack.own_low = low;
+    w->stack.own_high = high;
+    enter_stack(&w->stack, reg[CFI_RSP]);
+}

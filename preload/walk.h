@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A walk along the stack, frame by frame: the steps of unwind.c. Safe in signal handlers. */
+#ifndef HQ_PRELOAD_WALK_H
+#define HQ_PRELOAD_WALK_H
+
+#include "format/measurement.h"
+#include "preload/unwind.h"
+
+/* The stack that is being walked: [low, high) can be read. */
+struct stack {
+    uint64_t low, high;
+    bool foreign;
+    uint64_t own_low, own_high;         /* the thread's own */
+};
+
+/* The walk as it stands at a frame. */
+struct walk {
+    struct stack stack;
+    struct memo *memo;
+    uint64_t reg[CFI_REGISTERS];
+    uint32_t known;             /* which of reg are the frame's; rsp, rbp and rip always */
+    int32_t how;
+    uint32_t frames;            /* in memo->fresh */
+    uint32_t partial;
+    bool thorough;              /* follow all registers, ignore recipes and the memo */
+};
+
+enum step { STEP_ON, STEP_END, STEP_FAILED, STEP_MORE_REGISTERS };
+
+/* The walk is about to be taken from these registers. */
+void walk_start(struct walk *w, struct memo *memo, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high);
+
+/* Notes the frame in memo->fresh and goes to its caller. */
+enum step walk_step(struct walk *w);
+
+/* A word of the stack; false if it is not known to be readable. */
+bool walk_load_far(struct stack *stack, uint64_t address, uint64_t *value);
+
+static inline bool walk_load(struct stack *stack, uint64_t address, uint64_t *value)
+{
+    if (address < stack->low || address + 8 > stack->high || address + 8 < address)
+        return walk_load_far(stack, address, value);
+    *value = *(const uint64_t *)address;
+    return true;
+}
+
+/* Is this address in code, behind a call instruction? */
+bool walk_plausible_return(struct walk *w, uint64_t pc);
+
+/*
+ * After a walk has failed: were the frames being thrown away by an exception? Then goes on, and to the end, from the innermost frame that
+ * still stands. False if it was something else, or there is no such frame.
+ */
+bool walk_behind_exception(struct walk *w);
+
+#endif

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Where data finds no room the program goes on undisturbed, and what was lost is said and counted.
+. tests/collector/lib.sh
+
+# A file-size limit: SIGXFSZ must not reach the program. 160 KiB hold the start and little more.
+for kib in 64 160 400; do
+    (ulimit -f $kib; record -e CPUTIME@1000/s -- "$PROGRAMS/paths" 1.5 2; echo $status >"$TMP/status")
+    "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
+    check "limit of $kib KiB: the program ends as it would" [ "$(cat "$TMP/status")" = 3 ]
+    check "limit of $kib KiB: one sentence" grep -Eq 'lost, for want of space|runs unmeasured' "$TMP/err"
+    if [ $kib -gt 128 ]; then
+        check "limit of $kib KiB: counted" holds "$(value 'loss 0') > 0"
+        check "limit of $kib KiB: what there is, is sound" sound
+        check "limit of $kib KiB: samples are there" holds "$(value samples) > 10"
+    fi
+done
+
+record -e CPUTIME@1000/s -- "$PROGRAMS/paths" 1.5 2
+check "without a limit nothing is lost" holds "$(value 'loss 0') == 0 && $(value samples) > 500"
+check "and the file is sound" sound
+check "the file is larger than the limits above" holds "$(value bytes) > 400 * 1024"
+
+# Read-only: refused before the program starts, or in one sentence by the library.
+mkdir -p "$TMP/read-only"
+chmod 555 "$TMP/read-only"
+if [ "$(id -u)" != 0 ]; then
+    "$HQ" record -o "$TMP/read-only/db" -- true 2>"$TMP/err"
+    check "a read-only place is an error" [ $? = 3 ]
+fi
+mkdir -p "$TMP/own"
+HQ_DIR=$TMP/missing HQ_EVENTS=CPUTIME@5000000 LD_PRELOAD=$(dirname "$HQ")/libhqpreload.so "$PROGRAMS/ends" exit 2>"$TMP/err"
+check "a directory that has gone: the program runs" [ $? = 7 ]
+check "a directory that has gone: one sentence" [ "$(grep -c 'cannot write measurements.*No such file' "$TMP/err")" = 1 ]
+
+# Small file systems, where that can be made: full from the start, and full after a while.
+for kib in 64 256 600; do
+    mkdir -p "$TMP/small"
+    if unshare -m sh -c "mount -t tmpfs -o size=${kib}k none '$TMP/small'" 2>/dev/null; then
+        unshare -m bash -c "mount -t tmpfs -o size=${kib}k none '$TMP/small' || exit 99
+            timeout 60 '$HQ' record -e CPUTIME@1000/s -o '$TMP/small/db' -- '$PROGRAMS/paths' 1.5 2 2>'$TMP/err'
+            echo \$? >'$TMP/status'; '$READ' '$TMP/small/db/measurements' >'$TMP/sums' 2>&1"
+        check "a disk of $kib KiB: the program ends as it would" [ "$(cat "$TMP/status")" = 3 ]
+        check "a disk of $kib KiB: one sentence" [ "$(grep -Ec 'lost, for want of space|runs unmeasured' "$TMP/err")" -ge 1 ]
+        [ $kib = 64 ] || check "a disk of $kib KiB: sound" sound
+        [ $kib = 64 ] || check "a disk of $kib KiB: counted" holds "$(value 'loss 0') > 0"
+    else
+        skip "a small file system cannot be mounted here"
+    fi
+done
+finish

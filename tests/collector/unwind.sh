@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Call paths are those of a full walk by libunwind, sample by sample, on programs that try to break the memory of the previous one.
+. tests/collector/lib.sh
+
+: "${CC:=cc}"
+objects=()
+for source in preload/*.c preload/*/*.c; do
+    [ ! -e "$BUILD/${source%.c}.o" ] || objects+=("$BUILD/${source%.c}.o")
+done
+$CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/check.so" \
+    tests/collector/check_unwind.c "${objects[@]}" -Wl,--wrap=unwind -lunwind || exit 1
+
+# compare SECONDS COMMAND...: runs it with the test build; sums in $TMP/check.
+compare() {
+    rm -rf "$DB" "$TMP/check"
+    mkdir -p "$DB/measurements"
+    HQ_CHECK_FILE=$TMP/check HQ_DIR=$DB/measurements HQ_LAUNCH=1 HQ_EVENTS=${EVENT:-CPUTIME@1000000} LD_PRELOAD=$TMP/check.so \
+        "$@" >"$TMP/out" 2>"$TMP/err"
+    status=$?
+    "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
+    cat "$TMP/check" >>"$TMP/err" 2>/dev/null || touch "$TMP/check"
+}
+counted() { awk -v k="$1" '$1 == k { n += $2 } END { print n + 0 }' "$TMP/check"; }
+
+run() {
+    local name=$1 least=$2
+    shift 2
+    compare "$@"
+    check "$name runs" [ $status = 0 ]
+    check "$name: enough samples" holds "$(counted equal) >= $least"
+    check "$name: no path differs" [ "$(counted different)" = 0 ]
+    check "$name: libunwind finds the end of the stack" holds "$(counted lost) <= 0.03 * $(counted equal)"
+    check "$name: all are full" holds "$(counted partial) <= 0.001 * $(counted equal)"
+    echo "$name: equal $(counted equal), lost $(counted lost), partial $(counted partial), different $(counted different)"
+}
+# The signals of CPU clocks come at the kernel's tick, 100 to 1000 times a second; a timer of elapsed time is as fast as asked.
+export EVENT=REALTIME@500000
+run adversary 1000 "$PROGRAMS/adversary" 2
+run plugins 1000 "$PROGRAMS/adversary" 2 "$PROGRAMS"
+run exceptions 1000 "$PROGRAMS/throws" 1
+run threads 200 "$PROGRAMS/threads" 200 4 5000
+run python 500 /usr/bin/python3 -c 'print(sum(i * i for i in range(20000000)))'
+finish
