@@ -76,6 +76,18 @@ static void read_reference(struct dwarf *d, const struct dwarf_file *f, Dwarf_At
     out->origin_file = in_alt ? &d->alt : f;
 }
 
+/* DWARF 3 and earlier have plain numbers for offsets. */
+static bool read_section_offset(const struct dwarf_file *f, Dwarf_Attribute attr, uint64_t *out)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Off offset;
+
+    if (!dwarf_ok(f->dbg, dwarf_global_formref(attr, &offset, &err), &err))
+        return form_unsigned(f->dbg, attr, out);
+    *out = offset;
+    return true;
+}
+
 struct offsets {
     uint64_t high, entry;
     bool high_offset, entry_offset;
@@ -107,6 +119,7 @@ static void read_attr(struct dwarf *d, const struct dwarf_file *f, Dwarf_Half co
     case DW_AT_declaration: a->declaration = form_flag(dbg, attr); break;
     case DW_AT_abstract_origin:
     case DW_AT_specification: read_reference(d, f, attr, a); break;
+    case DW_AT_stmt_list: a->has_lines = read_section_offset(f, attr, &a->lines); break;
     case DW_AT_ranges:
         a->has_ranges = dwarf_ok(dbg, dwarf_whatform(attr, &a->ranges_form, &err), &err);
         break;
@@ -116,14 +129,7 @@ static void read_attr(struct dwarf *d, const struct dwarf_file *f, Dwarf_Half co
 
 static bool read_ranges_value(const struct dwarf_file *f, Dwarf_Attribute attr, Dwarf_Half form, uint64_t *out)
 {
-    Dwarf_Error err = NULL;
-    Dwarf_Off offset;
-
-    if (form == DW_FORM_sec_offset && dwarf_ok(f->dbg, dwarf_global_formref(attr, &offset, &err), &err)) {
-        *out = offset;
-        return true;
-    }
-    return form_unsigned(f->dbg, attr, out);
+    return form == DW_FORM_sec_offset ? read_section_offset(f, attr, out) : form_unsigned(f->dbg, attr, out);
 }
 
 void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct dwarf_attrs *a)

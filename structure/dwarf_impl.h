@@ -46,9 +46,8 @@ struct dwarf {
 
 /* File numbers of one unit's line table, as numbers of dwarf->files. */
 struct dwarf_file_table {
-    uint32_t *ids;
+    uint32_t *ids;              /* by the number that rows and DIEs use */
     size_t count;
-    bool from_zero;             /* DWARF 5 counts from 0 */
 };
 
 bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group);
@@ -67,7 +66,8 @@ struct dwarf_attrs {
     Dwarf_Attribute ranges_attr;        /* kept until dwarf_attrs_done if has_ranges */
     const char *name, *linkage, *comp_dir, *dwo_name;
     uint64_t decl_file, decl_line, call_file, call_line;
-    bool has_decl_file, has_call_file;
+    bool has_decl_file, has_call_file, has_lines;
+    uint64_t lines;             /* of a unit: offset in .debug_line */
     Dwarf_Off origin;           /* abstract origin, specification: offset in the file below */
     const struct dwarf_file *origin_file;       /* NULL if there is none */
     Dwarf_Half inlined;
@@ -85,7 +85,13 @@ void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
                        struct dwarf_origin *out);
 uint32_t dwarf_file_number(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any, uint64_t index);
 
-void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die cu, struct dwarf_unit *out);
+uint32_t dwarf_intern_path(struct dwarf *d, const char *here, const char *directory, const char *name);
+
+/* The file table of the unit that a DIE belongs to; never NULL. */
+const struct dwarf_file_table *dwarf_file_table(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any);
+void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_attrs *cu, struct dwarf_file_table *out);
+void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *cu,
+                     struct dwarf_unit *out);
 void dwarf_units_collect(struct dwarf *d);
 
 #endif

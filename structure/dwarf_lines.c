@@ -1,12 +1,280 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The line table of a unit as rows sorted by address. */
+/*
+ * Line tables, read directly: DWARF 5 standard, section 6.2. libdwarf 20210528 starts the file register of a version 5 program
+ * at 0 where the standard says 1, which names the wrong file for what was included at the top of another one.
+ */
 #include "structure/dwarf_impl.h"
+#include "common/cursor.h"
 #include <stdlib.h>
 
-struct rows {
-    struct dwarf_row *data;
+struct program {
+    struct cursor c;            /* at the first opcode, ending with the program */
+    uint16_t version;
+    bool wide;                  /* 64-bit DWARF */
+    uint8_t min_length, line_range, opcode_base;
+    int8_t line_base;
+    uint8_t operands[256];
+};
+
+struct strings {
+    const uint8_t *line_str, *str;
+    size_t line_str_size, str_size;
+};
+
+static uint64_t offset(struct cursor *c, bool wide)
+{
+    return wide ? cursor_u64(c) : cursor_u32(c);
+}
+
+static const char *read_string(struct cursor *c, uint64_t form, bool wide, const struct strings *s)
+{
+    switch (form) {
+    case DW_FORM_string: return cursor_str(c);
+    case DW_FORM_line_strp: return elf_string(s->line_str, s->line_str_size, offset(c, wide));
+    case DW_FORM_strp: return elf_string(s->str, s->str_size, offset(c, wide));
+    default: cursor_fail(c, "has an unknown form"); return NULL;
+    }
+}
+
+static uint64_t read_number(struct cursor *c, uint64_t form)
+{
+    switch (form) {
+    case DW_FORM_udata: return cursor_uleb(c);
+    case DW_FORM_data1: return cursor_u8(c);
+    case DW_FORM_data2: return cursor_u16(c);
+    case DW_FORM_data4: return cursor_u32(c);
+    case DW_FORM_data8: return cursor_u64(c);
+    case DW_FORM_data16: cursor_skip(c, 16); return 0;
+    case DW_FORM_block: cursor_skip(c, cursor_uleb(c)); return 0;
+    default: cursor_fail(c, "has an unknown form"); return 0;
+    }
+}
+
+struct entry {                  /* of the directories or files */
+    const char *name;
+    uint64_t directory;
+};
+struct entries {
+    struct entry *data;
     size_t len, cap;
 };
+
+/* Version 5: a table that describes its own columns. */
+static void read_entries5(struct cursor *c, bool wide, const struct strings *s, struct entries *out)
+{
+    uint64_t type[16], form[16];
+    uint8_t columns = cursor_u8(c);
+
+    if (columns > 16)
+        cursor_fail(c, "has too many columns");
+    for (uint8_t i = 0; i < columns && cursor_ok(c); i++) {
+        type[i] = cursor_uleb(c);
+        form[i] = cursor_uleb(c);
+    }
+    uint64_t count = cursor_uleb(c);
+    for (uint64_t i = 0; i < count && columns && cursor_ok(c) && cursor_left(c); i++) {
+        struct entry *e = vec_add(out);
+
+        for (uint8_t k = 0; k < columns; k++) {
+            if (type[k] == DW_LNCT_path)
+                e->name = read_string(c, form[k], wide, s);
+            else if (type[k] == DW_LNCT_directory_index)
+                e->directory = read_number(c, form[k]);
+            else if (form[k] == DW_FORM_string || form[k] == DW_FORM_line_strp || form[k] == DW_FORM_strp)
+                read_string(c, form[k], wide, s);
+            else
+                read_number(c, form[k]);
+        }
+    }
+}
+
+/* Before version 5 both count from 1: number 0 is the compilation directory, and no file. */
+static void read_entries4(struct cursor *c, struct entries *directories, struct entries *files)
+{
+    const char *name;
+
+    vec_add(directories);
+    vec_add(files);
+    while ((name = cursor_str(c)) && *name)
+        vec_push(directories, (struct entry){.name = name});
+    while ((name = cursor_str(c)) && *name) {
+        vec_push(files, (struct entry){.name = name, .directory = cursor_uleb(c)});
+        cursor_uleb(c);
+        cursor_uleb(c);
+    }
+}
+
+/* Leaves p->c at the first opcode; false if the header is damaged. */
+static bool read_header(struct elf *elf, uint64_t at, struct program *p, struct entries *directories, struct entries *files)
+{
+    struct strings s = {0};
+    const uint8_t *data;
+    size_t size;
+
+    *p = (struct program){0};
+    if (!elf_read_section(elf, ".debug_line", &data, &size) || at >= size)
+        return false;
+    elf_read_section(elf, ".debug_line_str", &s.line_str, &s.line_str_size);
+    elf_read_section(elf, ".debug_str", &s.str, &s.str_size);
+    struct cursor c = cursor_make(elf->path, ".debug_line", data + at, size - at);
+    uint64_t length = cursor_u32(&c);
+    if (length == UINT32_MAX) {
+        p->wide = true;
+        length = cursor_u64(&c);
+    }
+    if (length > cursor_left(&c))
+        return false;
+    c.end = c.at + length;
+    p->version = cursor_u16(&c);
+    if (p->version < 2 || p->version > 5)
+        return false;
+    if (p->version == 5 && (cursor_u8(&c) != 8 || cursor_u8(&c) != 0))
+        return false;
+    uint64_t header = offset(&c, p->wide);
+    size_t start = cursor_offset(&c);
+    p->min_length = cursor_u8(&c);
+    if (p->version >= 4)
+        cursor_u8(&c);          /* operations in an instruction: 1 on this processor */
+    cursor_u8(&c);              /* default_is_stmt */
+    p->line_base = (int8_t)cursor_u8(&c);
+    p->line_range = cursor_u8(&c);
+    p->opcode_base = cursor_u8(&c);
+    for (unsigned i = 1; i < p->opcode_base; i++)
+        p->operands[i] = cursor_u8(&c);
+    p->c = c;
+    if (p->version == 5) {
+        read_entries5(&c, p->wide, &s, directories);
+        read_entries5(&c, p->wide, &s, files);
+    } else {
+        read_entries4(&c, directories, files);
+    }
+    if (header > cursor_left(&p->c) + cursor_offset(&p->c) - start)
+        return false;
+    cursor_seek(&p->c, start + header);
+    return cursor_ok(&p->c) && p->line_range && p->opcode_base;
+}
+
+static void number_files(struct dwarf *d, const char *here, const struct entries *directories, const struct entries *files,
+                         struct dwarf_file_table *out)
+{
+    out->ids = ARENA_ARRAY(&d->arena, files->len + 1, uint32_t);
+    out->count = files->len;
+    for (size_t i = 0; i < files->len; i++) {
+        const struct entry *f = &files->data[i];
+        /* Directory 0 is the compilation directory, which version 5 repeats. */
+        const char *directory = f->directory && f->directory < directories->len ? directories->data[f->directory].name : NULL;
+
+        out->ids[i] = dwarf_intern_path(d, here, directory, f->name);
+    }
+}
+
+void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_attrs *cu, struct dwarf_file_table *out)
+{
+    struct entries directories = {0}, files = {0};
+    struct program p;
+
+    if (cu->has_lines && read_header(f->elf, cu->lines, &p, &directories, &files))
+        number_files(d, cu->comp_dir, &directories, &files, out);
+    vec_deinit(&directories);
+    vec_deinit(&files);
+}
+
+struct rows {
+    struct dwarf_row *data;     /* file: as the program numbers it */
+    size_t len, cap;
+};
+
+struct state {
+    uint64_t address, file;
+    int64_t line;
+};
+
+static void add_row(struct rows *rows, const struct state *s, bool end)
+{
+    uint32_t file = s->file < UINT32_MAX ? (uint32_t)s->file : UINT32_MAX;
+    uint32_t line = s->line > 0 && s->line < UINT32_MAX ? (uint32_t)s->line : 0;
+
+    vec_push(rows, (struct dwarf_row){s->address, file, line, end});
+}
+
+static int64_t signed_leb(struct cursor *c)
+{
+    uint64_t x = 0;
+
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t b = cursor_u8(c);
+
+        x |= (uint64_t)(b & 0x7f) << shift;
+        if (b & 0x80)
+            continue;
+        if (shift + 7 < 64 && (b & 0x40))
+            x |= ~0ull << (shift + 7);
+        return (int64_t)x;
+    }
+    cursor_fail(c, "has a number that is too long");
+    return 0;
+}
+
+static void extended(struct cursor *c, struct state *s, struct rows *rows)
+{
+    uint64_t length = cursor_uleb(c);
+    size_t next = cursor_offset(c) + length;
+
+    if (!length || length > cursor_left(c)) {
+        cursor_fail(c, "is cut off");
+        return;
+    }
+    switch (cursor_u8(c)) {
+    case DW_LNE_end_sequence:
+        add_row(rows, s, true);
+        *s = (struct state){.file = 1, .line = 1};
+        break;
+    case DW_LNE_set_address:
+        s->address = length == 9 ? cursor_u64(c) : 0;
+        break;
+    default:
+        break;
+    }
+    cursor_seek(c, next);
+}
+
+static void standard(const struct program *p, struct cursor *c, uint8_t op, struct state *s, struct rows *rows)
+{
+    switch (op) {
+    case DW_LNS_copy: add_row(rows, s, false); break;
+    case DW_LNS_advance_pc: s->address += cursor_uleb(c) * p->min_length; break;
+    case DW_LNS_advance_line: s->line = (int64_t)((uint64_t)s->line + (uint64_t)signed_leb(c)); break;
+    case DW_LNS_set_file: s->file = cursor_uleb(c); break;
+    case DW_LNS_const_add_pc: s->address += (uint64_t)((255 - p->opcode_base) / p->line_range) * p->min_length; break;
+    case DW_LNS_fixed_advance_pc: s->address += cursor_u16(c); break;
+    default:
+        for (uint8_t i = 0; i < p->operands[op]; i++)
+            cursor_uleb(c);
+        break;
+    }
+}
+
+static void run(struct program *p, struct rows *rows)
+{
+    struct cursor *c = &p->c;
+    struct state s = {.file = 1, .line = 1};
+
+    while (cursor_left(c)) {
+        uint8_t op = cursor_u8(c);
+
+        if (op >= p->opcode_base) {
+            uint8_t step = op - p->opcode_base;
+
+            s.address += (uint64_t)(step / p->line_range) * p->min_length;
+            s.line += p->line_base + step % p->line_range;
+            add_row(rows, &s, false);
+        } else if (op) {
+            standard(p, c, op, &s, rows);
+        } else {
+            extended(c, &s, rows);
+        }
+    }
+}
 
 /* A sequence is a run of ascending rows that ends with an end row; sequences come in any order. */
 struct sequence {
@@ -23,33 +291,24 @@ static int by_low(const void *a, const void *b)
     return x->first < y->first ? -1 : 1;
 }
 
-static void read_rows(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die cu, Dwarf_Line *lines, Dwarf_Signed count,
-                      struct rows *out)
+/* Of several rows at one address the last one holds; what goes back or overlaps an earlier sequence is dropped. */
+static void append(const struct rows *from, const struct sequence *s, const struct dwarf_file_table *files, struct rows *out)
 {
-    Dwarf_Error err = NULL;
-    Dwarf_Unsigned last_file = ~0ull;
-    uint32_t file = 0;
+    if (out->len && s->low < vec_last(out).address)
+        return;
+    for (size_t i = s->first; i < s->first + s->count; i++) {
+        struct dwarf_row row = from->data[i];
 
-    vec_reserve(out, (size_t)count);
-    for (Dwarf_Signed i = 0; i < count; i++) {
-        Dwarf_Addr address;
-        Dwarf_Unsigned line, number;
-        Dwarf_Bool end;
-
-        if (!dwarf_ok(f->dbg, dwarf_lineaddr(lines[i], &address, &err), &err) ||
-            !dwarf_ok(f->dbg, dwarf_lineno(lines[i], &line, &err), &err) ||
-            !dwarf_ok(f->dbg, dwarf_line_srcfileno(lines[i], &number, &err), &err) ||
-            !dwarf_ok(f->dbg, dwarf_lineendsequence(lines[i], &end, &err), &err))
+        if (out->len && row.address < vec_last(out).address)
             continue;
-        if (number != last_file)
-            file = dwarf_file_number(d, f, cu, number);
-        last_file = number;
-        vec_push(out, (struct dwarf_row){address, file, (uint32_t)line, end});
+        if (out->len && row.address == vec_last(out).address)
+            out->len--;
+        row.file = row.file < files->count ? files->ids[row.file] : 0;
+        vec_push(out, row);
     }
 }
 
-/* Code that the linker dropped leaves sequences outside the text. */
-static void split(struct dwarf *d, const struct rows *rows, struct sequence **list, size_t *count)
+static void sort_rows(struct dwarf *d, const struct rows *rows, const struct dwarf_file_table *files, struct rows *out)
 {
     VEC(struct sequence) found = {0};
     size_t first = 0;
@@ -59,54 +318,31 @@ static void split(struct dwarf *d, const struct rows *rows, struct sequence **li
             continue;
         uint64_t low = rows->data[first].address;
 
+        /* Code that the linker dropped leaves sequences outside the text. */
         if (i > first && low && elf_executable_end(d->text, low))
             vec_push(&found, (struct sequence){first, i + 1 - first, low});
         first = i + 1;
     }
     vec_sort(&found, by_low);
-    *list = found.data;
-    *count = found.len;
+    vec_reserve(out, rows->len);
+    vec_foreach (s, &found)
+        append(rows, s, files, out);
+    vec_deinit(&found);
 }
 
-/* Of several rows at one address the last one holds; rows that go back or overlap an earlier sequence are dropped. */
-static void append(const struct rows *from, const struct sequence *s, struct rows *out)
+void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *cu,
+                     struct dwarf_unit *out)
 {
-    uint64_t from_address = out->len ? out->data[out->len - 1].address : 0;
-
-    if (out->len && s->low < from_address)
-        return;
-    for (size_t i = s->first; i < s->first + s->count; i++) {
-        const struct dwarf_row *row = &from->data[i];
-
-        if (out->len && row->address < vec_last(out).address)
-            continue;
-        if (out->len && row->address == vec_last(out).address)
-            out->len--;
-        vec_push(out, *row);
-    }
-}
-
-void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die cu, struct dwarf_unit *out)
-{
-    Dwarf_Error err = NULL;
-    Dwarf_Line_Context context = NULL;
-    Dwarf_Line *lines;
-    Dwarf_Unsigned version;
-    Dwarf_Small tables;
-    Dwarf_Signed count = 0;
+    struct entries directories = {0}, files = {0};
     struct rows all = {0}, sorted = {0};
-    struct sequence *list;
-    size_t sequences;
+    struct program p;
 
-    if (!dwarf_ok(f->dbg, dwarf_srclines_b(cu, &version, &tables, &context, &err), &err))
-        return;
-    if (dwarf_ok(f->dbg, dwarf_srclines_from_linecontext(context, &lines, &count, &err), &err))
-        read_rows(d, f, cu, lines, count, &all);
-    dwarf_srclines_dealloc_b(context);
-    split(d, &all, &list, &sequences);
-    for (size_t i = 0; i < sequences; i++)
-        append(&all, &list[i], &sorted);
-    free(list);
+    if (cu->has_lines && read_header(f->elf, cu->lines, &p, &directories, &files)) {
+        run(&p, &all);
+        sort_rows(d, &all, dwarf_file_table(d, f, die), &sorted);
+    }
+    vec_deinit(&directories);
+    vec_deinit(&files);
     vec_deinit(&all);
     out->rows = sorted.data;
     out->row_count = sorted.len;

@@ -137,7 +137,6 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
         return;
     dwarf_attrs_read(d, l.f, cu, &a);
     l.base = a.low;
-    dwarf_attrs_done(l.f, &a);
     walk_children(&l, cu, (struct place){.parent = DWARF_NONE});
     *out = (struct dwarf_unit){
         .procedures = l.procedures.data, .procedure_count = l.procedures.len,
@@ -145,7 +144,8 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
         .ranges = l.ranges.data, .range_count = l.ranges.len,
         .noreturn = l.noreturn.data, .noreturn_count = l.noreturn.len,
     };
-    dwarf_rows_read(d, l.f, cu, out);
+    dwarf_rows_read(d, l.f, cu, &a, out);
+    dwarf_attrs_done(l.f, &a);
     dwarf_dealloc_die(cu);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What procedures are called and where they are defined: follows abstract origins and specifications, once for each DIE. */
 #include "structure/dwarf_impl.h"
+#include "common/str.h"
 #include <string.h>
 
 #define MAX_DEPTH 8             /* of references: instance -> abstract -> specification, and damaged files */
@@ -8,15 +9,6 @@
 struct origin_key {
     uint64_t in_alt, offset;
 };
-
-static const char *join(struct dwarf *d, const char *directory, const char *name)
-{
-    if (!name || !*name)
-        return "";
-    if (*name == '/' || !directory || !*directory)
-        return name;
-    return arena_printf(&d->arena, "%s/%s", directory, name);
-}
 
 /* The length of out without its last component; n as it is if that is none, or "..". */
 static size_t parent(const char *out, size_t n)
@@ -29,7 +21,7 @@ static size_t parent(const char *out, size_t n)
 }
 
 /* "a/./b/../c" is "a/c": the same file must have one name, whichever way the compiler was told of it. */
-static uint32_t intern_path(struct dwarf *d, const char *path)
+static uint32_t intern_clean(struct dwarf *d, const char *path)
 {
     AUTO_FREE char *out = xmalloc(strlen(path) + 2);
     size_t n = 0;
@@ -54,64 +46,34 @@ static uint32_t intern_path(struct dwarf *d, const char *path)
     return intern_addn(&d->files, out, n);
 }
 
-static const char *comp_dir(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die cu)
+uint32_t dwarf_intern_path(struct dwarf *d, const char *here, const char *directory, const char *name)
 {
-    struct dwarf_attrs a;
+    struct str path = {0};
 
-    dwarf_attrs_read(d, f, cu, &a);
-    dwarf_attrs_done(f, &a);
-    return a.comp_dir;
-}
-
-static const char *directory_of(Dwarf_Line_Context lines, Dwarf_Debug dbg, uint64_t index)
-{
-    Dwarf_Error err = NULL;
-    const char *name = NULL;
-
-    /* Directory 0 is the compilation directory, which version 5 repeats in the table. */
-    if (!index)
-        return NULL;
-    return dwarf_ok(dbg, dwarf_srclines_include_dir_data(lines, (Dwarf_Signed)index, &name, &err), &err) ? name : NULL;
-}
-
-static void fill_file_table(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die cu, struct dwarf_file_table *t)
-{
-    Dwarf_Error err = NULL;
-    Dwarf_Line_Context lines = NULL;
-    Dwarf_Unsigned version = 0;
-    Dwarf_Small tables;
-    Dwarf_Signed base = 0, count = 0, end = 0;
-
-    if (!dwarf_ok(f->dbg, dwarf_srclines_b(cu, &version, &tables, &lines, &err), &err))
-        return;
-    const char *here = comp_dir(d, f, cu);
-    if (dwarf_ok(f->dbg, dwarf_srclines_files_indexes(lines, &base, &count, &end, &err), &err) && count > 0 &&
-        count < INT32_MAX) {
-        t->from_zero = base == 0;
-        t->count = (size_t)end;
-        t->ids = ARENA_ARRAY(&d->arena, (size_t)end, uint32_t);
-        for (Dwarf_Signed i = base; i < end; i++) {
-            Dwarf_Unsigned dir = 0, time, length;
-            Dwarf_Form_Data16 *md5;
-            const char *name = NULL;
-
-            if (!dwarf_ok(f->dbg, dwarf_srclines_files_data_b(lines, i, &name, &dir, &time, &length, &md5, &err), &err))
-                break;
-            const char *directory = join(d, here, directory_of(lines, f->dbg, dir));
-            t->ids[i] = intern_path(d, join(d, *directory ? directory : here, name));
-        }
+    if (!name || !*name)
+        return 0;
+    if (*name != '/') {
+        if (here && *here && (!directory || *directory != '/'))
+            str_addf(&path, "%s/", here);
+        if (directory && *directory)
+            str_addf(&path, "%s/", directory);
     }
-    dwarf_srclines_dealloc_b(lines);
+    str_add(&path, name);
+    uint32_t id = intern_clean(d, str_cstr(&path));
+    str_deinit(&path);
+    return id;
 }
 
-static const struct dwarf_file_table *file_table(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any)
+static const struct dwarf_file_table no_files;
+
+const struct dwarf_file_table *dwarf_file_table(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any)
 {
     Dwarf_Error err = NULL;
     Dwarf_Off cu_die;
     Dwarf_Die cu = NULL;
 
     if (!dwarf_ok(f->dbg, dwarf_CU_dieoffset_given_die(any, &cu_die, &err), &err))
-        return NULL;
+        return &no_files;
     uint64_t key = cu_die << 1 | (f == &d->alt);
     const uint64_t *found = map_find(&d->file_tables, key);
     if (found)
@@ -119,7 +81,11 @@ static const struct dwarf_file_table *file_table(struct dwarf *d, const struct d
     struct dwarf_file_table *t = ARENA_NEW(&d->arena, struct dwarf_file_table);
     map_put(&d->file_tables, key, (uint64_t)(uintptr_t)t);
     if (dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, cu_die, 1, &cu, &err), &err)) {
-        fill_file_table(d, f, cu, t);
+        struct dwarf_attrs a;
+
+        dwarf_attrs_read(d, f, cu, &a);
+        dwarf_files_read(d, f, &a, t);
+        dwarf_attrs_done(f, &a);
         dwarf_dealloc_die(cu);
     }
     return t;
@@ -127,9 +93,9 @@ static const struct dwarf_file_table *file_table(struct dwarf *d, const struct d
 
 uint32_t dwarf_file_number(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any, uint64_t index)
 {
-    const struct dwarf_file_table *t = file_table(d, f, any);
+    const struct dwarf_file_table *t = dwarf_file_table(d, f, any);
 
-    return t && index < t->count ? t->ids[index] : 0;
+    return index < t->count ? t->ids[index] : 0;
 }
 
 void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a, int depth,
