@@ -17,6 +17,7 @@ struct loader {
 
 struct place {                  /* where in the tree the walk is */
     uint32_t parent;            /* inline, DWARF_NONE: directly in the procedure */
+    bool in_subprogram;         /* with code or without */
     bool in_procedure;          /* inside one that has code */
     int depth;
 };
@@ -67,8 +68,10 @@ static void load_procedure(struct loader *l, Dwarf_Die die, struct place at)
         p.entry = l->ranges.data[p.first_range].low;
         p.first_inline = (uint32_t)l->inlines.len;
         vec_push(&l->procedures, p);
-        walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_procedure = true, .depth = at.depth});
+        walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_subprogram = true, .in_procedure = true, .depth = at.depth});
         l->procedures.data[index].inline_count = (uint32_t)l->inlines.len - p.first_inline;
+    } else if (!a.declaration) {
+        walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_subprogram = true, .depth = at.depth});
     }
     dwarf_attrs_done(l->f, &a);
 }
@@ -87,6 +90,12 @@ static void visit(struct loader *l, Dwarf_Die die, struct place at)
     case DW_TAG_inlined_subroutine:
         if (at.in_procedure)
             load_inline(l, die, at);
+        break;
+    case DW_TAG_structure_type:
+    case DW_TAG_class_type:
+        /* A lambda's code is described inside its class, inside the procedure that defines it. */
+        if (at.in_subprogram)
+            walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_subprogram = true, .depth = at.depth});
         break;
     case DW_TAG_module:
     case DW_TAG_lexical_block:
