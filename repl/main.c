@@ -6,6 +6,7 @@ extern const struct command cmd_build;
 extern const struct command cmd_import;
 extern const struct command cmd_record;
 extern const struct command cmd_verify;
+extern const struct command cmd_structure;
 
 /* In the order of `hq --help`: from a first recording to what only few need. */
 static const struct command *const table[] = {
@@ -13,6 +14,7 @@ static const struct command *const table[] = {
     &cmd_build,
     &cmd_verify,
     &cmd_import,
+    &cmd_structure,
     NULL,
 };
 

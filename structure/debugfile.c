@@ -159,7 +159,8 @@ static struct elf *find_alt(struct elf *debug, char **problem)
     const uint8_t *id;
     size_t size;
 
-    if (!elf_debugaltlink(debug, &name, &id, &size))
+    /* Stripping leaves the link behind. */
+    if (!has_dwarf(debug) || !elf_debugaltlink(debug, &name, &id, &size))
         return NULL;
     AUTO_FREE char *directory = file_dirname(debug->path);
     AUTO_FREE char *path = file_join(directory, name);

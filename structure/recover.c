@@ -142,7 +142,7 @@ static const struct book_segment *segment_at(const struct book *b, const struct 
 }
 
 /* Only the scopes that the places need, in the order of the book; parents stay before children. */
-static void take_scopes(struct book *b, bool all, struct structure *out)
+static void take_scopes(struct book *b, struct structure *out)
 {
     uint32_t *renumbered = xcalloc(b->scopes.len + 1, sizeof *renumbered);
 
@@ -153,7 +153,7 @@ static void take_scopes(struct book *b, bool all, struct structure *out)
     for (size_t i = 0; i < b->scopes.len; i++) {
         struct structure_scope s = b->scopes.data[i];
 
-        if (!all && !renumbered[i])
+        if (!renumbered[i])
             continue;
         renumbered[i] = (uint32_t)out->scopes.len;
         if (s.parent != STRUCTURE_NONE)
@@ -182,7 +182,7 @@ static void answer(struct work *w, struct structure *out)
 
         out->places.data[w->wanted[i].index] = (struct structure_place){s->raw, s->normal};
     }
-    take_scopes(&w->book, false, out);
+    take_scopes(&w->book, out);
 }
 
 static void work_deinit(struct work *w)
@@ -213,7 +213,7 @@ static void recover_nothing(const char *path, const uint64_t *addresses, size_t 
 
         vec_push(&out->places, (struct structure_place){leaf, leaf});
     }
-    take_scopes(&b, false, out);
+    take_scopes(&b, out);
     book_deinit(&b);
 }
 
@@ -328,7 +328,10 @@ struct hq_error *structure_whole(const char *path, const struct structure_option
     whole_units(&w, &covered);
     whole_rest(&w, &covered);
     vec_deinit(&covered);
-    take_scopes(&w.book, true, out);
+    vec_reserve(&out->places, w.book.segments.len);
+    vec_foreach (s, &w.book.segments)
+        vec_push(&out->places, (struct structure_place){s->raw, s->normal});
+    take_scopes(&w.book, out);
     out->note = image_note(&w.image);
     work_deinit(&w);
     return NULL;

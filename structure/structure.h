@@ -38,7 +38,7 @@ struct structure_scope {
     uint32_t alias_count;
 };
 
-struct structure_place {    /* of one asked address */
+struct structure_place {    /* of one asked address, or piece of code */
     uint32_t raw;           /* LINE scope as the machine code has it */
     uint32_t normal;        /* LINE scope after normalisation (hpcview section 3) */
 };
@@ -61,15 +61,19 @@ struct structure_options {
 /*
  * Recovers the structure around `count` addresses of the binary at `path`. `out` is initialised here and
  * is to be freed with structure_deinit. A binary that is missing, unreadable or replaced is no error:
- * every address then lies in a procedure named `module+0xoffset`-like after the address, and `note` says why. Errors are for
- * what makes the answer meaningless (out of memory is fatal elsewhere).
+ * every address then lies in a procedure named after module and address (libfoo.so.1+0x1234), and `note` says why. A path of
+ * "[vdso]" is the kernel's image in this process. Code whose source is unknown lies in a file named "<unknown file>"; a LINE scope
+ * of line 0 is a statement without a known line, and a loop without a line is told by its address.
  * Thread-safe: different calls may run at once.
  */
 struct hq_error *structure_recover(const char *path, const struct structure_options *options,
                                    const uint64_t *addresses, size_t count, struct structure *out);
 void structure_deinit(struct structure *s);
 
-/* The whole structure of a binary, every procedure, for `hq structure FILE`. places stays empty. */
+/*
+ * The whole structure of a binary, every procedure, for `hq structure FILE`. There is one place for every piece of code: code in a
+ * row that lies in the same statement. Errors: the file cannot be read.
+ */
 struct hq_error *structure_whole(const char *path, const struct structure_options *options, struct structure *out);
 
 /* Demangles a C++ or Rust symbol, NULL if it is none. Caller frees. */

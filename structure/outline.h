@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Prints a recovered structure: as an indented tree for people, or as XML in the form of Fig. 2 of the HPCView paper (PGM, F, P, L, S; I for
+ * inlined procedures). Files by name, procedures and what is in them by line.
+ */
+#ifndef HQ_STRUCTURE_OUTLINE_H
+#define HQ_STRUCTURE_OUTLINE_H
+
+#include "structure/structure.h"
+#include <stdio.h>
+
+struct outline_options {
+    bool xml;
+    bool raw;                   /* as the machine code has it, instead of the normalised structure */
+    const char *const *procedures;      /* NULL-terminated names or globs, whole or unqualified; NULL: all */
+};
+
+/* module: what the outermost row is called. Returns how many procedures were printed. */
+size_t outline_print(const struct structure *s, const char *module, const struct outline_options *options, FILE *out);
+
+#endif
