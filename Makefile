@@ -186,7 +186,8 @@ deps-build deps-test deps-bench: deps-%:
 # ---- Installation -------------------------------------------------------------------------------------------------
 # install_files DIRECTORY FILES: nothing at all if there are no files.
 install_files = $(if $(strip $(2)),$(Q)install -d '$(DESTDIR)$(PREFIX)/$(1)' && install -m 644 $(2) '$(DESTDIR)$(PREFIX)/$(1)')
-install_as = $(if $(strip $(2)),$(Q)install -D -m 644 $(2) '$(DESTDIR)$(PREFIX)/$(1)')
+# install_to FILE: standard input becomes FILE.
+install_to = install -D -m 644 /dev/stdin '$(DESTDIR)$(PREFIX)'/$(1)
 
 .PHONY: install uninstall clean help
 install: all
@@ -196,12 +197,12 @@ install: all
 	$(call install_files,include,$(wildcard preload/hq.h))
 	$(call install_files,share/hq/queries,$(wildcard examples/queries/*))
 	$(call install_files,share/doc/hq,$(wildcard README.md LICENSE doc/*.md))
-	$(call install_files,share/man/man1,$(wildcard doc/man/*.1))
-	$(call install_as,share/bash-completion/completions/hq,$(wildcard repl/completions/hq.bash))
-	$(call install_as,share/zsh/site-functions/_hq,$(wildcard repl/completions/hq.zsh))
+	$(Q)for page in $$(./hq --manual); do ./hq --manual $$page | $(call install_to,share/man/man$${page##*.}/$$page) || exit 1; done
+	$(Q)./hq --completion bash | $(call install_to,share/bash-completion/completions/hq)
+	$(Q)./hq --completion zsh | $(call install_to,share/zsh/site-functions/_hq)
 uninstall:
 	$(Q)cd '$(DESTDIR)$(PREFIX)' && rm -rf bin/hq lib/hq include/hq.h share/hq share/doc/hq \
-	  $(addprefix share/man/man1/,$(notdir $(wildcard doc/man/*.1))) \
+	  share/man/man1/hq.1 share/man/man1/hq-*.1 share/man/man5/hq-language.5 \
 	  share/bash-completion/completions/hq share/zsh/site-functions/_hq
 clean:
 	$(Q)rm -rf build build-san hq libhqpreload.so demo.hq

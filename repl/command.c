@@ -97,8 +97,8 @@ static int help_overview(const struct command *const *table)
         opt_wrap(&text, (*table)->cmd.summary, 14, 14, width);
         str_addc(&text, '\n');
     }
-    str_add(&text, "\n`hq COMMAND --help` explains a command and its options, `hq help WORD` a word of the query\n"
-                   "language. Exit status: 0 all well, 1 an expectation failed, 2 wrong usage or query, 3 data that\n"
+    str_add(&text, "\n`hq COMMAND --help` explains a command and its options, `hq help language` the query language, `hq help\n"
+                   "WORD` a word of it. Exit status: 0 all well, 1 an expectation failed, 2 wrong usage or query, 3 data that\n"
                    "could not be read, 4 inconclusive.\n");
     return print_text(&text);
 }

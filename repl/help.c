@@ -228,7 +228,7 @@ struct hq_error *help_word(const char *word, struct str *out)
 {
     struct search s = {word, out, false};
 
-    if (!word) {
+    if (!word || !strcasecmp(word, "language")) {
         overview(out);
         return NULL;
     }

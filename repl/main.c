@@ -4,6 +4,7 @@
 
 extern const struct command cmd_build;
 extern const struct command cmd_import;
+extern const struct command cmd_query;
 extern const struct command cmd_record;
 extern const struct command cmd_verify;
 extern const struct command cmd_structure;
@@ -11,6 +12,7 @@ extern const struct command cmd_structure;
 /* In the order of `hq --help`: from a first recording to what only few need. */
 static const struct command *const table[] = {
     &cmd_record,
+    &cmd_query,
     &cmd_build,
     &cmd_verify,
     &cmd_import,

@@ -106,10 +106,7 @@ static void statement_help(struct parser *p, struct statement *s)
     note(p, EXPECTED_HELP_WORD, NULL);
     if (ended(p) || redirected(p))
         return;
-    if (peek(p, LEX_REST)->kind != TOKEN_WORD) {
-        fail_here(p, NULL);
-        return;
-    }
+    peek(p, LEX_REST);
     s->help.place = p->token.place;
     s->help.text = next(p).text;
 }
@@ -273,10 +270,8 @@ void parse_statements(struct parser *p)
         else if (p->options->recover && !(p->stop_at_end && p->error_at_end))
             recover(p, &start, &first);
     }
-    if (first) {
-        hq_error_free(p->error);
+    if (first)
         p->error = first;
-    }
 }
 
 void parser_init(struct parser *p, struct script *script, const struct parse_options *options)

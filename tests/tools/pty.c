@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIMIT = 20 };
+enum { LIMIT = 20, SHOWN = 2000 };
 
 struct terminal {
     int fd;
@@ -187,15 +187,16 @@ static void send_keys(struct terminal *t, char *text)
     }
 }
 
-static void check(bool good, const char *where, int line, const char *step, const struct terminal *t)
+static void check(bool good, const char *where, int line, const char *text, const struct terminal *t)
 {
     if (good) {
         passed++;
         return;
     }
     failed++;
-    printf("%s:%d: %s\n--- the terminal since the last match:\n%s\n---\n", where, line, step,
-           t->text ? t->text + t->end : "");
+    size_t from = t->len > t->end + SHOWN ? t->len - SHOWN : t->end;
+
+    printf("%s:%d: %s\n--- the terminal since the last match:\n%s\n---\n", where, line, text, t->text ? t->text + from : "");
 }
 
 static bool step(struct terminal *t, const char *word, char *rest)

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What may stand at the end of a text: for Tab and for `?`. The grammar says which kinds of things; tables, the open database and the
+ * file system say which ones. Names are looked up by their beginning only, and at most CANDIDATES_MAX are
+ * gathered, so the answer comes at once for any size of database.
+ */
+#ifndef HQ_REPL_COMPLETE_H
+#define HQ_REPL_COMPLETE_H
+
+#include "common/arena.h"
+#include "repl/session.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CANDIDATES_MAX = 200 };
+
+struct candidate {
+    const char *text;           /* what replaces the bytes from `start` on */
+    const char *help;           /* for `?`; NULL: none */
+};
+
+struct candidates {
+    size_t start;               /* where in the text the word that is being typed begins */
+    bool more;                  /* there were more than CANDIDATES_MAX */
+    bool open;                  /* what is completed goes on: no space behind it */
+    struct candidate *data;     /* in alphabetical order within each kind */
+    size_t len, cap;
+    const char *kinds;          /* what else may stand here but cannot be listed: "a number, a string"; NULL */
+};
+
+/* Texts live in the arena, the array is the caller's: vec_deinit. */
+void complete(const struct session *s, const char *text, struct arena *arena, struct candidates *out);
+
+#endif

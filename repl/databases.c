@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/file.h"
+#include "db/build.h"
+#include "repl/session.h"
+#include <string.h>
+
+/* runs/old.hq/ -> old */
+static char *alias_of(const char *path)
+{
+    AUTO_FREE char *whole = xstrdup(path);
+
+    for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/'; n--)
+        whole[n - 1] = '\0';
+    char *alias = xstrdup(file_basename(whole));
+    char *dot = strrchr(alias, '.');
+
+    if (dot && dot != alias)
+        *dot = '\0';
+    return alias;
+}
+
+static struct named_db *find(struct session *s, const char *name)
+{
+    vec_foreach (d, &s->databases)
+        if (!strcmp(d->alias, name))
+            return d;
+    vec_foreach (d, &s->databases)
+        if (!strcmp(d->path, name))
+            return d;
+    return NULL;
+}
+
+static struct hq_error *add(struct session *s, const char *path, const char *alias, struct named_db **out)
+{
+    AUTO_FREE char *expanded = file_expand_home(path);
+    AUTO_FREE char *name = alias ? xstrdup(alias) : alias_of(expanded);
+    struct db *db;
+
+    if (find(s, name)) {
+        if (alias)
+            return hq_error_new(HQ_USAGE, "there is a database `%s` already; choose another name", alias);
+        free(name);
+        name = xstrdup(expanded);
+    }
+    HQ_TRY(db_prepare(expanded, &(struct build_options){0}, &db));
+    vec_push(&s->databases, (struct named_db){ .path = MEM_STEAL(expanded), .alias = MEM_STEAL(name), .db = db });
+    *out = &vec_last(&s->databases);
+    return NULL;
+}
+
+/* For `compare with NAME`. */
+static struct hq_error *find_db(void *arg, const char *name, struct db **out)
+{
+    struct named_db *d = find(arg, name);
+
+    if (!d)
+        HQ_TRY(add(arg, name, NULL, &d));
+    *out = d->db;
+    return NULL;
+}
+
+struct hq_error *session_open(struct session *s, const char *path, const char *alias)
+{
+    struct named_db *d = find(s, path);
+
+    if (d && alias && strcmp(alias, d->alias)) {
+        free(d->alias);
+        d->alias = xstrdup(alias);
+    }
+    if (!d)
+        HQ_TRY(add(s, path, alias, &d));
+    s->env.find_db = find_db;
+    s->env.find_db_arg = s;
+    query_env_set_db(&s->env, d->db);
+    return NULL;
+}
+
+const struct named_db *session_current(const struct session *s)
+{
+    vec_foreach (d, &s->databases)
+        if (d->db == s->env.db)
+            return d;
+    return NULL;
+}

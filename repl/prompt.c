@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/prompt.h"
+#include "common/file.h"
+#include "query/grammar/words.h"
+#include "repl/editor.h"
+#include "repl/history.h"
+#include "repl/interrupt.h"
+#include "repl/readline.h"
+#include <stdio.h>
+#include <string.h>
+
+/* hq my.hq [inline off]> */
+static char *prompt_of(const struct session *s)
+{
+    const struct named_db *d = session_current(s);
+    AUTO_STR struct str text = {0};
+    const char *between = " [";
+
+    str_addf(&text, "hq %s", d ? d->alias : "(no database)");
+    for (int i = 0; i < SETTING_KINDS; i++)
+        if (session_setting(s, i) != setting_words[i].on) {
+            str_addf(&text, "%s%s %s", between, setting_words[i].name, setting_words[i].on ? "off" : "on");
+            between = ", ";
+        }
+    str_add(&text, *between == ',' ? "]> " : "> ");
+    return str_steal(&text);
+}
+
+static void complete_line(void *arg, const char *text, struct arena *arena, struct candidates *out)
+{
+    complete(arg, text, arena, out);
+}
+
+static bool is_blank(const char *text)
+{
+    return text[strspn(text, " \t\n")] == '\0';
+}
+
+static bool is_incomplete(const struct session *s, const char *text)
+{
+    struct parse_options options = {
+        .parameters = s->parameters.data, .parameter_count = s->parameters.len, .prompt = true,
+    };
+
+    return parse_is_incomplete(text, &options);
+}
+
+/* Reads a whole query into text; false at the end of input. Empty after Ctrl-C. */
+static bool read_query(const struct session *s, struct str *text)
+{
+    AUTO_FREE char *first = prompt_of(s);
+    const char *prompt = first;
+
+    str_clear(text);
+    for (;;) {
+        char *line;
+        enum line_result result = line_read(prompt, str_cstr(text), &line);
+
+        if (result == LINE_INTERRUPTED) {
+            str_clear(text);
+            return true;
+        }
+        if (result == LINE_END && !text->len)
+            return false;
+        if (line)
+            str_add(text, line);
+        bool empty = !line || is_blank(line);
+
+        free(line);
+        /* An empty line ends the query whatever is missing, so that nobody is caught in it. */
+        if (empty || !is_incomplete(s, str_cstr(text)))
+            return true;
+        str_add(text, "\n  ");
+        prompt = "  ... ";
+    }
+}
+
+/* `\e`: what is left in the editor is run; true if the text is to be run now. */
+static bool edit(struct session *s, struct str *text)
+{
+    struct hq_error *error = editor_run(s->env.last_query ? s->env.last_query : "", text);
+
+    session_error(s, error);
+    return !error && !is_blank(str_cstr(text));
+}
+
+static void run_one(struct session *s, struct str *text)
+{
+    AUTO_FREE char *command = xstrdup(str_cstr(text));
+
+    command[strcspn(command, "\n")] = '\0';
+    if (!strcmp(command + strspn(command, " \t"), "\\e") && !edit(s, text))
+        return;
+    struct source source = {.name = "prompt", .text = str_cstr(text), .length = text->len};
+
+    line_remember(str_cstr(text));
+    session_text(s, &source);
+    interrupt_take();
+}
+
+void prompt_run(struct session *s)
+{
+    AUTO_FREE char *history = history_path();
+    struct line_editor editor = {.complete = complete_line, .arg = s, .history = history};
+    AUTO_STR struct str text = {0};
+
+    s->prompt = true;
+    s->env.interrupted = &interrupt_flag;
+    interrupt_catch();
+    interrupt_ignore_pipe();
+    line_open(&editor);
+    if (!s->quiet)
+        fputs("`help` tells what can be asked, Tab completes, ? lists what may stand where you are, Ctrl-D leaves.\n", stderr);
+    while (!s->quit) {
+        if (!read_query(s, &text)) {
+            fputc('\n', stdout);
+            break;
+        }
+        if (!is_blank(str_cstr(&text)))
+            run_one(s, &text);
+    }
+    line_close();
+    /* Mistakes at a prompt were seen and answered there. */
+    s->status = HQ_OK;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/readline.h"
+#include "common/opt.h"
+#include "repl/history.h"
+#include "repl/interrupt.h"
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <readline/history.h>
+#include <readline/readline.h>
+
+/* readline keeps its state in globals and calls back without an argument, so this file has some too. */
+static const struct line_editor *editor;
+static const char *before;              /* earlier lines of the query that is being typed */
+static char *accepted;                  /* the line, NULL at the end of input */
+static bool done;
+static volatile sig_atomic_t resized, suspended;
+
+static void on_resize(int signal)
+{
+    (void)signal;
+    resized = 1;
+}
+
+static void on_suspend(int signal)
+{
+    (void)signal;
+    suspended = 1;
+}
+
+/* ---- completion ---- */
+
+/* The candidates for the end of the text before the cursor; start counts in the present line. */
+static void candidates_here(struct arena *arena, struct candidates *out)
+{
+    AUTO_STR struct str text = {0};
+
+    str_add(&text, before);
+    size_t earlier = text.len;
+
+    str_addn(&text, rl_line_buffer, (size_t)rl_point);
+    editor->complete(editor->arg, str_cstr(&text), arena, out);
+    out->start = out->start > earlier ? out->start - earlier : 0;
+}
+
+static size_t common_prefix(const struct candidates *c)
+{
+    size_t n = strlen(c->data[0].text);
+
+    for (size_t i = 1; i < c->len; i++) {
+        size_t k = 0;
+
+        while (k < n && c->data[i].text[k] == c->data[0].text[k])
+            k++;
+        n = k;
+    }
+    return n;
+}
+
+static void insert(const struct candidates *c, size_t len)
+{
+    AUTO_FREE char *text = xstrndup(c->data[0].text, len);
+
+    rl_begin_undo_group();
+    rl_delete_text((int)c->start, rl_point);
+    rl_point = (int)c->start;
+    rl_insert_text(text);
+    if (c->len == 1 && !c->open)
+        rl_insert_text(" ");
+    rl_end_undo_group();
+}
+
+/* readline's own list, in columns: an array whose first element is not shown. */
+static void show_columns(const struct candidates *c)
+{
+    AUTO_FREE char **list = xcalloc(c->len + 2, sizeof *list);
+    size_t widest = 0;
+
+    for (size_t i = 0; i < c->len; i++) {
+        list[i + 1] = (char *)c->data[i].text;
+        widest = strlen(list[i + 1]) > widest ? strlen(list[i + 1]) : widest;
+    }
+    list[0] = list[1];
+    rl_display_match_list(list, (int)c->len, (int)widest);
+    if (c->more)
+        fprintf(rl_outstream, "... and more\n");
+}
+
+static void redraw(void)
+{
+    rl_on_new_line();
+    rl_redisplay();
+}
+
+static int complete_key(int count, int key)
+{
+    struct arena arena = {0};
+    struct candidates found = {0};
+
+    (void)count;
+    (void)key;
+    candidates_here(&arena, &found);
+    size_t common = found.len ? common_prefix(&found) : 0;
+
+    if (!found.len) {
+        rl_ding();
+    } else if (found.len == 1 || common > (size_t)rl_point - found.start) {
+        insert(&found, common);
+    } else {
+        show_columns(&found);
+        redraw();
+    }
+    vec_deinit(&found);
+    arena_deinit(&arena);
+    return 0;
+}
+
+static void show_help(const struct candidates *c)
+{
+    enum { COLUMN = 25 };
+    AUTO_STR struct str out = {0};
+    int rows, columns;
+
+    rl_get_screen_size(&rows, &columns);
+    str_addc(&out, '\n');
+    for (size_t i = 0; i < c->len; i++) {
+        str_add(&out, "  ");
+        str_pad(&out, c->data[i].text, COLUMN - 3);
+        str_addc(&out, ' ');
+        opt_wrap(&out, c->data[i].help ? c->data[i].help : "", COLUMN, COLUMN, columns > COLUMN + 20 ? (size_t)columns - 1 : 80);
+        str_addc(&out, '\n');
+    }
+    if (c->more)
+        str_add(&out, "  ... and more\n");
+    if (c->kinds)
+        str_addf(&out, "  %s\n", c->kinds);
+    if (!c->len && !c->kinds)
+        str_add(&out, "  nothing more\n");
+    fputs(out.s, rl_outstream);
+}
+
+/* After a word a question mark may be a wildcard, and inside quotes or slashes it is text: there it is just typed. */
+static bool is_question(void)
+{
+    char quote = 0;
+
+    for (int i = 0; i < rl_point; i++) {
+        char c = rl_line_buffer[i];
+
+        if (quote)
+            quote = c == quote ? 0 : quote;
+        else if (c == '"' || c == '\'')
+            quote = c;
+    }
+    return !quote && (!rl_point || strchr(" \t(,", rl_line_buffer[rl_point - 1]));
+}
+
+static int question_key(int count, int key)
+{
+    struct arena arena = {0};
+    struct candidates found = {0};
+
+    if (!is_question())
+        return rl_insert(count, key);
+    candidates_here(&arena, &found);
+    show_help(&found);
+    redraw();
+    vec_deinit(&found);
+    arena_deinit(&arena);
+    return 0;
+}
+
+/* ---- history ---- */
+
+void line_remember(const char *text)
+{
+    HIST_ENTRY *latest = history_length ? history_get(history_base + history_length - 1) : NULL;
+    AUTO_FREE char *line = xstrdup(text);
+
+    /* One line an entry: a line end that goes on with the query is white space, unless a comment stands before it. */
+    for (char *p = line; *p; p++)
+        if (*p == '\n')
+            *p = ' ';
+    if (strstr(text, "--") && strchr(text, '\n'))
+        return;
+    if (!*line || (latest && !strcmp(latest->line, line)))
+        return;
+    add_history(line);
+    if (editor->history && append_history(1, editor->history))
+        write_history(editor->history);
+}
+
+static void read_old_history(void)
+{
+    using_history();
+    stifle_history(HISTORY_LENGTH);
+    if (editor->history)
+        read_history(editor->history);
+}
+
+/* ---- reading ---- */
+
+static void accept_line(char *line)
+{
+    accepted = line;
+    done = true;
+    rl_callback_handler_remove();
+}
+
+static void catch(int signal, void (*handler)(int))
+{
+    struct sigaction action = {.sa_handler = handler};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(signal, &action, NULL);
+}
+
+void line_open(const struct line_editor *e)
+{
+    editor = e;
+    rl_readline_name = "hq";
+    rl_catch_signals = 0;
+    rl_catch_sigwinch = 0;
+    /* A result that goes to a file should not have the prompt in it. */
+    rl_outstream = isatty(STDOUT_FILENO) ? stdout : stderr;
+    rl_initialize();
+    rl_bind_key('\t', complete_key);
+    rl_bind_key('?', question_key);
+    rl_variable_bind("page-completions", "off");
+    read_old_history();
+    catch(SIGWINCH, on_resize);
+    catch(SIGTSTP, on_suspend);
+}
+
+void line_close(void)
+{
+    if (editor->history)
+        history_truncate_file(editor->history, HISTORY_LENGTH);
+    clear_history();
+    catch(SIGWINCH, SIG_DFL);
+    catch(SIGTSTP, SIG_DFL);
+}
+
+/* Gives the terminal back to the shell while we are stopped. */
+static void suspend(void)
+{
+    suspended = 0;
+    rl_deprep_terminal();
+    catch(SIGTSTP, SIG_DFL);
+    raise(SIGTSTP);
+    catch(SIGTSTP, on_suspend);
+    rl_prep_terminal(1);
+    rl_forced_update_display();
+}
+
+static void abandon(void)
+{
+    rl_callback_sigcleanup();
+    rl_free_line_state();
+    rl_callback_handler_remove();
+    fputs("^C\n", rl_outstream);
+    fflush(rl_outstream);
+}
+
+enum line_result line_read(const char *prompt, const char *earlier, char **line)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    *line = NULL;
+    before = earlier;
+    done = false;
+    rl_callback_handler_install(prompt, accept_line);
+    while (!done) {
+        if (interrupt_take()) {
+            abandon();
+            return LINE_INTERRUPTED;
+        }
+        if (resized) {
+            resized = 0;
+            rl_resize_terminal();
+        }
+        if (suspended)
+            suspend();
+        if (poll(&input, 1, -1) > 0)
+            rl_callback_read_char();
+    }
+    if (!accepted)
+        return LINE_END;
+    *line = accepted;
+    return LINE_TEXT;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/session.h"
+#include "common/file.h"
+#include "common/log.h"
+#include "common/progress.h"
+#include "query/grammar/words.h"
+#include "repl/command.h"
+#include "repl/help.h"
+#include "repl/interrupt.h"
+#include "repl/result.h"
+#include "repl/saved.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { NESTING_MAX = 16, SCRIPT_MAX = 16 << 20 };
+
+void session_init(struct session *s)
+{
+    *s = (struct session){.inconclusive = HQ_INCONCLUSIVE};
+    query_env_init(&s->env, NULL);
+}
+
+void session_deinit(struct session *s)
+{
+    query_env_deinit(&s->env);
+    vec_foreach (d, &s->databases) {
+        db_close(d->db);
+        free(d->path);
+        free(d->alias);
+    }
+    vec_deinit(&s->databases);
+    vec_foreach (c, &s->changes)
+        free(*c);
+    vec_deinit(&s->changes);
+    vec_deinit(&s->parameters);
+}
+
+bool session_error(struct session *s, struct hq_error *error)
+{
+    if (!error)
+        return true;
+    int status = error->status;
+
+    progress_hide();
+    fflush(stdout);
+    if (status == QUERY_INTERRUPTED) {
+        fputs("cancelled\n", stderr);
+        hq_error_free(error);
+        return s->prompt;
+    }
+    /* An error with a place has its own lines and needs no name of a program before it. */
+    fprintf(stderr, "%s%s\n", strchr(error->message, '\n') ? "" : "hq: ", error->message);
+    hq_error_free(error);
+    s->status = exit_worse(s->status, status);
+    return s->prompt || s->keep_going;
+}
+
+static void note_change(struct session *s, const struct statement *st)
+{
+    struct arena arena = {0};
+
+    vec_push(&s->changes, xstrdup(print_statement(&arena, st)));
+    arena_deinit(&arena);
+}
+
+static struct hq_error *need_db(const struct session *s)
+{
+    return s->env.db ? NULL : hq_error_new(HQ_USAGE, "no database is open; `open DB` opens one");
+}
+
+/* What an expectation came to. */
+static void tell_verdict(struct session *s, const struct table *t)
+{
+    static const int status[] = {
+        [VERDICT_PASS] = HQ_OK, [VERDICT_FAIL] = HQ_FAILED, [VERDICT_INCONCLUSIVE] = HQ_INCONCLUSIVE };
+    enum verdict_kind kind = t->verdict.kind;
+
+    if (kind == VERDICT_NONE)
+        return;
+    s->status = exit_worse(s->status, kind == VERDICT_INCONCLUSIVE ? s->inconclusive : status[kind]);
+    /* It is among the notes, unless there are to be none. */
+    if (s->quiet && kind != VERDICT_PASS)
+        fprintf(stderr, "%s\n", t->verdict.text);
+}
+
+static struct hq_error *run_query(struct session *s, const struct statement *st)
+{
+    struct table *table = NULL;
+
+    HQ_TRY(need_db(s));
+    HQ_TRY(result_check(st));
+    struct hq_error *error = query_run(&s->env, st, &table);
+
+    if (!error && st->kind == STATEMENT_QUERY)
+        error = result_show(s, st, table);
+    if (!error && table)
+        tell_verdict(s, table);
+    table_destroy(table);
+    return error;
+}
+
+/* `last`: the query again without a limit, and without anything folded away. */
+static struct hq_error *run_last(struct session *s, const struct statement *st)
+{
+    const char *text = s->env.last_query;
+    struct table *table = NULL;
+    struct script *script;
+
+    if (!text)
+        return hq_error_new(HQ_USAGE, "there is no result yet");
+    HQ_TRY(need_db(s));
+    struct source source = {.name = "last query", .text = text, .length = strlen(text)};
+    struct hq_error *error = parse_script(&source, NULL, &script);
+
+    if (!error && script->statements.len == 1) {
+        struct statement *whole = &script->statements.data[0];
+
+        whole->query.limit = whole->query.depth = 0;
+        whole->query.all = true;
+        whole->query.expect.len = 0;
+        whole->query.as = st->last;
+        whole->pipe = st->pipe;
+        whole->redirect = st->redirect;
+        error = result_check(whole);
+        if (!error)
+            error = query_run(&s->env, whole, &table);
+        if (!error)
+            error = result_show(s, whole, table);
+    }
+    table_destroy(table);
+    script_destroy(script);
+    return error;
+}
+
+static struct hq_error *run_change(struct session *s, const struct statement *st)
+{
+    struct table *none = NULL;
+
+    if (st->kind == STATEMENT_OPEN)
+        HQ_TRY(session_open(s, st->open.db.text, st->open.alias.text));
+    else if (st->kind == STATEMENT_SET)
+        session_set(s, st->set.setting, st->set.on);
+    else
+        HQ_TRY(query_run(&s->env, st, &none));
+    note_change(s, st);
+    return NULL;
+}
+
+/* Takes back the last let, set or open by going again through those before it. */
+static struct hq_error *run_undo(struct session *s)
+{
+    if (!s->changes.len)
+        return hq_error_new(HQ_USAGE, "there is nothing to undo: no let, set or open so far");
+    AUTO_FREE char *undone = vec_pop(&s->changes);
+    __typeof__(s->changes) again = s->changes;
+    struct query_env fresh;
+
+    query_env_init(&fresh, NULL);
+    fresh.last_query = MEM_STEAL(s->env.last_query);
+    query_env_deinit(&s->env);
+    s->env = fresh;
+    s->env.interrupted = s->prompt ? &interrupt_flag : NULL;
+    s->changes = (__typeof__(s->changes)){0};
+    for (int i = 0; i < SETTING_KINDS; i++)
+        session_set(s, i, setting_words[i].on);
+    s->env.strict = s->strict;
+    if (s->databases.len)
+        HQ_TRY(session_open(s, s->databases.data[0].path, NULL));
+    vec_foreach (text, &again) {
+        struct source source = {.name = "undo", .text = *text, .length = strlen(*text)};
+
+        session_text(s, &source);
+        free(*text);
+    }
+    vec_deinit(&again);
+    if (!s->quiet)
+        fprintf(stderr, "taken back: %s\n", undone);
+    return NULL;
+}
+
+static void print(struct str *text)
+{
+    fputs(str_cstr(text), stdout);
+    fflush(stdout);
+    str_deinit(text);
+}
+
+static void run_listing(const struct session *s, const struct statement *st)
+{
+    struct str text = {0};
+
+    if (st->kind == STATEMENT_SET)
+        session_settings(s, &text);
+    else if (st->kind == STATEMENT_STATE) {
+        session_state(s, &text);
+        str_addc(&text, '\n');
+    }
+    print(&text);
+}
+
+static struct hq_error *run_help(const struct statement *st)
+{
+    struct str text = {0};
+    struct hq_error *error = help_word(st->help.text, &text);
+
+    print(&text);
+    return error;
+}
+
+/* The file that `include` names: relative to the file it stands in. */
+static char *included_path(const struct statement *st)
+{
+    const struct place *p = &st->include.place;
+    AUTO_FREE char *expanded = file_expand_home(st->include.text);
+
+    if (!p->source || !strchr(p->source->name, '/'))
+        return MEM_STEAL(expanded);
+    AUTO_FREE char *dir = file_dirname(p->source->name);
+
+    return file_join(dir, expanded);
+}
+
+static struct hq_error *run_statement(struct session *s, const struct statement *st)
+{
+    switch (st->kind) {
+    case STATEMENT_QUERY: case STATEMENT_EXPECT: return run_query(s, st);
+    case STATEMENT_LET: case STATEMENT_OPEN: return run_change(s, st);
+    case STATEMENT_SET:
+        if (st->set.setting != SETTING_NONE)
+            return run_change(s, st);
+        run_listing(s, st);
+        return NULL;
+    case STATEMENT_STATE: run_listing(s, st); return NULL;
+    case STATEMENT_HELP: return run_help(st);
+    case STATEMENT_UNDO: return run_undo(s);
+    case STATEMENT_LAST: return run_last(s, st);
+    case STATEMENT_QUIT: s->quit = true; return NULL;
+    case STATEMENT_WRONG: return hq_error_new(HQ_USAGE, "%s", st->wrong.text);
+    case STATEMENT_RUN: case STATEMENT_INCLUDE: case STATEMENT_KINDS: break;
+    }
+    return NULL;
+}
+
+/* In a file an error without a place gets that of its statement. */
+static struct hq_error *placed(const struct session *s, const struct statement *st, struct hq_error *error)
+{
+    if (!error || !s->in_file || error->status == QUERY_INTERRUPTED || strchr(error->message, '\n'))
+        return error;
+    struct hq_error *with_place = place_error(&st->place, NULL, "%s", error->message);
+
+    with_place->status = error->status;
+    hq_error_free(error);
+    return with_place;
+}
+
+static bool run_file_text(struct session *s, const char *name, const struct str *text)
+{
+    struct source source = {.name = name, .text = str_cstr(text), .length = text->len};
+    bool before = s->in_file;
+
+    s->in_file = true;
+    bool go_on = session_text(s, &source);
+
+    s->in_file = before;
+    return go_on;
+}
+
+/* Nested texts print their own errors; false is passed on. */
+static bool run_nested(struct session *s, const struct statement *st)
+{
+    AUTO_FREE char *path = st->kind == STATEMENT_INCLUDE ? included_path(st) : NULL;
+    AUTO_STR struct str text = {0};
+    struct hq_error *error = NULL;
+
+    if (s->nesting >= NESTING_MAX)
+        return session_error(s, place_error(&st->place, "does a file include itself?",
+                                            "files are included more than %d deep", NESTING_MAX));
+    if (!path)
+        error = saved_find(st->run.text, &path);
+    if (!error)
+        error = file_read(path, &text, SCRIPT_MAX);
+    if (error)
+        return session_error(s, placed(s, st, error));
+    s->nesting++;
+    bool go_on = run_file_text(s, path, &text);
+
+    s->nesting--;
+    return go_on;
+}
+
+static double seconds(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
+}
+
+static bool run_timed(struct session *s, const struct statement *st)
+{
+    char text[UNITS_TEXT];
+    double start = seconds();
+    bool nested = st->kind == STATEMENT_RUN || st->kind == STATEMENT_INCLUDE;
+    bool go_on = nested ? run_nested(s, st) : session_error(s, placed(s, st, run_statement(s, st)));
+
+    if (s->timing && !nested)
+        fprintf(stderr, "time: %s\n", units_format(text, seconds() - start, DIM_SECONDS));
+    return go_on;
+}
+
+bool session_text(struct session *s, const struct source *source)
+{
+    struct parse_options options = {
+        .parameters = s->parameters.data, .parameter_count = s->parameters.len,
+        .recover = s->keep_going, .prompt = s->prompt,
+    };
+    struct script *script;
+    struct hq_error *error = parse_script(source, &options, &script);
+    bool go_on = true;
+
+    for (size_t i = 0; !s->quiet && i < script->hints.len; i++)
+        log_hint("%s", script->hints.data[i].text);
+    for (size_t i = 0; go_on && !s->quit && i < script->statements.len; i++)
+        go_on = run_timed(s, &script->statements.data[i]);
+    if (go_on && !s->quit)
+        go_on = session_error(s, error);
+    else
+        hq_error_free(error);
+    script_destroy(script);
+    return go_on;
+}
+
+bool session_file(struct session *s, const char *path)
+{
+    bool standard_input = !strcmp(path, "-");
+    AUTO_STR struct str text = {0};
+    struct hq_error *error = file_read(standard_input ? "/dev/stdin" : path, &text, SCRIPT_MAX);
+
+    if (error)
+        return session_error(s, error);
+    return run_file_text(s, standard_input ? "standard input" : path, &text);
+}
+
+bool session_saved(struct session *s, const char *name)
+{
+    AUTO_FREE char *path = NULL;
+    struct hq_error *error = saved_find(name, &path);
+
+    return error ? session_error(s, error) : session_file(s, path);
+}

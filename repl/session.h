@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A session: open databases, settings, derived metrics and the last result, and the running of texts in it. The prompt, a script
+ * and the queries of a command line are all texts that run here.
+ *
+ * Results go to standard output; errors, hints and notes to standard error. session.status gathers the gravest
+ * exit status so far.
+ */
+#ifndef HQ_REPL_SESSION_H
+#define HQ_REPL_SESSION_H
+
+#include "common/err.h"
+#include "query/grammar/parse.h"
+#include "query/query.h"
+#include <stdbool.h>
+
+struct named_db {
+    char *path;                 /* as it was given */
+    char *alias;                /* what `open` called it, or the last part of the path */
+    struct db *db;
+};
+
+struct session {
+    struct query_env env;
+    VEC(struct named_db) databases;         /* env.db is one of them */
+    VEC(struct parameter) parameters;       /* -D NAME=VALUE; not owned */
+    VEC(char *) changes;                    /* let, set and open statements, in order: what `undo` takes back */
+    bool prompt;                            /* a person is there: results may be paged, ^C cancels */
+    bool keep_going;                        /* after an error go on with the next statement */
+    bool quiet;                             /* no hints and no coverage line */
+    bool timing, no_pager, no_colour;       /* `set timing on`, `set pager off`, `set colour off` */
+    bool quit;
+    bool in_file;                           /* the present text is a file: its errors name the line */
+    int inconclusive;                       /* the status that an inconclusive expectation counts as */
+    int status;                             /* the gravest so far */
+    bool strict;                            /* asked for on the command line: `undo` does not take it back */
+    int nesting;                            /* of include and run */
+};
+
+void session_init(struct session *s);
+void session_deinit(struct session *s);
+
+/*
+ * Runs the statements of a text. Errors are printed. False if one of them is to end what is running: after the first
+ * error without keep_going. A failed expectation is no error: what follows runs, the status tells.
+ */
+bool session_text(struct session *s, const struct source *source);
+
+/* The same for a file ("-" is standard input) and for a saved query (repl/saved.h). */
+bool session_file(struct session *s, const char *path);
+bool session_saved(struct session *s, const char *name);
+
+/* Prints an error, frees it and counts its status; NULL does nothing. Returns whether to go on. */
+bool session_error(struct session *s, struct hq_error *error);
+
+/* ---- databases (repl/databases.c) ---- */
+
+/* Opens, building it if need be, and makes it the current one. alias may be NULL. An alias that is known switches to it. */
+struct hq_error *session_open(struct session *s, const char *path, const char *alias);
+/* The database that env.db is. */
+const struct named_db *session_current(const struct session *s);
+
+/* ---- settings (repl/settings.c) ---- */
+
+/* Whether a setting is on. */
+bool session_setting(const struct session *s, enum setting setting);
+void session_set(struct session *s, enum setting setting, bool on);
+/* The statements that lead here, as one line: what `state` prints. */
+void session_state(const struct session *s, struct str *out);
+/* The names and values of all settings, for `set` alone. */
+void session_settings(const struct session *s, struct str *out);
+
+#endif
