@@ -15,7 +15,7 @@ enum role {                             /* what a procedure is to elision */
     ROLE_THREAD_START,                  /* clone, start_thread */
 };
 
-struct place { uint32_t code; enum role role; uint32_t procedure; };    /* of one address, in the model's numbers */
+struct place { enum role role; uint32_t procedure; };   /* of one address; a scope of the structure */
 
 struct module_work {
     const char *path, *build_id;
@@ -23,6 +23,8 @@ struct module_work {
     struct { uint64_t *data; size_t len, cap; } offsets;    /* sorted, each once */
     struct place *places;               /* [offset] */
     struct structure structure;
+    uint32_t module;                    /* the model's */
+    uint32_t *scopes;                   /* [scope of the structure] the model's, HQDB_NONE: not there yet */
     uint32_t flags;
     bool is_libc;
 };
@@ -155,31 +157,35 @@ static const char **alias_texts(const struct structure *s, const struct structur
     return texts;
 }
 
-/* Scopes of a structure -> scopes of the model. */
-static uint32_t *convert_scopes(struct model *m, const struct structure *s, uint32_t module)
+/* A scope of a structure as one of the model, with its parents. Only what call paths really touch gets there. */
+static uint32_t convert_scope(struct attribution *a, struct module_work *w, uint32_t scope)
 {
-    uint32_t *to = xcalloc(s->scopes.len + 1, sizeof *to);
-    uint32_t top = model_module_scope(m, module);
+    const struct structure *s = &w->structure;
+    const struct structure_scope *x;
+    AUTO_FREE const char **aliases = NULL;
+    uint32_t parent;
 
-    for (size_t i = 0; i < s->scopes.len; i++) {
-        const struct structure_scope *x = &s->scopes.data[i];
-        AUTO_FREE const char **aliases = alias_texts(s, x);
-
-        to[i] = model_scope(m, &(struct model_scope){
-            .kind = x->kind,
-            .parent = x->parent == STRUCTURE_NONE ? top : to[x->parent],
-            .name = intern_str(&s->strings, x->name),
-            .file = intern_str(&s->strings, x->file),
-            .line = x->line,
-            .module = module,
-            .call_file = intern_str(&s->strings, x->call_file),
-            .call_line = x->call_line,
-            .ordinal = x->ordinal,
-            .address = x->address,
-            .aliases = aliases,
-        });
-    }
-    return to;
+    if (scope == STRUCTURE_NONE)
+        return model_module_scope(a->model, w->module);
+    if (w->scopes[scope] != HQDB_NONE)
+        return w->scopes[scope];
+    x = &s->scopes.data[scope];
+    aliases = alias_texts(s, x);
+    parent = convert_scope(a, w, x->parent);
+    w->scopes[scope] = model_scope(a->model, &(struct model_scope){
+        .kind = x->kind,
+        .parent = parent,
+        .name = intern_str(&s->strings, x->name),
+        .file = intern_str(&s->strings, x->file),
+        .line = x->line,
+        .module = w->module,
+        .call_file = intern_str(&s->strings, x->call_file),
+        .call_line = x->call_line,
+        .ordinal = x->ordinal,
+        .address = x->address,
+        .aliases = aliases,
+    });
+    return w->scopes[scope];
 }
 
 /* The procedure that holds a scope, STRUCTURE_NONE if there is none. */
@@ -190,34 +196,35 @@ static uint32_t procedure_of(const struct structure *s, uint32_t scope)
     return scope;
 }
 
-static void convert_module(struct attribution *a, struct module_work *w)
+static void place_addresses(struct attribution *a, struct module_work *w)
 {
     const struct structure *s = &w->structure;
     uint32_t flags = (w->flags & HQM_MODULE_MAIN ? HQDB_MODULE_MAIN : 0) | (w->flags & HQM_MODULE_VDSO ? HQDB_MODULE_VDSO : 0);
-    uint32_t module = model_module(a->model, w->path, w->build_id, flags, s->note);
-    AUTO_FREE uint32_t *to = NULL;
 
-    if (!w->offsets.len)
-        return;
-    to = convert_scopes(a->model, s, module);
+    w->module = model_module(a->model, w->path, w->build_id, flags, s->note);
+    w->scopes = xmalloc((s->scopes.len + 1) * sizeof *w->scopes);
+    for (size_t i = 0; i < s->scopes.len; i++)
+        w->scopes[i] = HQDB_NONE;
     for (size_t i = 0; i < w->offsets.len; i++) {
-        struct structure_place p = s->places.data[i];
-        uint32_t procedure = procedure_of(s, p.normal);
+        uint32_t procedure = procedure_of(s, s->places.data[i].normal);
 
         w->places[i] = (struct place){
-            .code = model_code(a->model, module, w->offsets.data[i], to[p.raw], to[p.normal]),
             .role = procedure == STRUCTURE_NONE ? ROLE_PLAIN : role_of(intern_str(&s->strings, s->scopes.data[procedure].name)),
             .procedure = procedure,
         };
     }
 }
 
-static const struct place *place_of(const struct attribution *a, uint32_t module, uint64_t offset)
+static size_t index_of(const struct module_work *w, uint64_t offset)
 {
-    const struct module_work *w = &a->modules[module];
     const uint64_t *found = bsearch(&offset, w->offsets.data, w->offsets.len, sizeof offset, compare_u64);
 
-    return &w->places[found - w->offsets.data];
+    return (size_t)(found - w->offsets.data);
+}
+
+static const struct place *place_of(const struct attribution *a, uint32_t module, uint64_t offset)
+{
+    return &a->modules[module].places[index_of(&a->modules[module], offset)];
 }
 
 /* ---- frames ---- */
@@ -239,9 +246,14 @@ static uint32_t nowhere_scope(struct attribution *a)
 
 static uint32_t code_of(struct attribution *a, const struct tree_frame *f)
 {
-    if (f->module < a->tree->modules.len)
-        return place_of(a, f->module, f->offset)->code;
-    return model_code(a->model, HQDB_NONE, f->offset, nowhere_scope(a), nowhere_scope(a));
+    struct module_work *w;
+    struct structure_place p;
+
+    if (f->module >= a->tree->modules.len)
+        return model_code(a->model, HQDB_NONE, f->offset, nowhere_scope(a), nowhere_scope(a));
+    w = &a->modules[f->module];
+    p = w->structure.places.data[index_of(w, f->offset)];
+    return model_code(a->model, w->module, f->offset, convert_scope(a, w, p.raw), convert_scope(a, w, p.normal));
 }
 
 static uint32_t thread_frame(struct attribution *a, const struct tree_frame *f)
@@ -350,6 +362,7 @@ static void deinit(struct attribution *a)
             structure_deinit(&a->modules[i].structure);
         vec_deinit(&a->modules[i].offsets);
         free(a->modules[i].places);
+        free(a->modules[i].scopes);
         free(a->modules[i].file);
     }
     free(a->modules);
@@ -371,7 +384,7 @@ struct hq_error *attribute(const struct calltree *tree, const struct attribute_o
         return err;
     for (size_t i = 0; i < tree->modules.len; i++) {
         if (a.modules[i].offsets.len || !(a.modules[i].flags & HQM_MODULE_COLLECTOR))
-            convert_module(&a, &a.modules[i]);
+            place_addresses(&a, &a.modules[i]);
     }
     a.frames = xmalloc(((size_t)tree->frames.len + 1) * sizeof *a.frames);
     a.elidable = xcalloc((size_t)tree->frames.len + 1, 1);
