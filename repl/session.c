@@ -50,7 +50,10 @@ bool session_error(struct session *s, struct hq_error *error)
         return s->prompt;
     }
     /* An error with a place has its own lines and needs no name of a program before it. */
-    fprintf(stderr, "%s%s\n", strchr(error->message, '\n') ? "" : "hq: ", error->message);
+    if (s->on_error)
+        s->on_error(s->on_arg, error);
+    else
+        fprintf(stderr, "%s%s\n", strchr(error->message, '\n') ? "" : "hq: ", error->message);
     hq_error_free(error);
     s->status = exit_worse(s->status, status);
     return s->prompt || s->keep_going;
@@ -90,6 +93,8 @@ static struct hq_error *run_query(struct session *s, const struct statement *st)
 
     HQ_TRY(need_db(s));
     HQ_TRY(result_check(st));
+    if (s->on_query)
+        return s->on_query(s->on_arg, st);
     struct hq_error *error = query_run(&s->env, st, &table);
 
     if (!error && st->kind == STATEMENT_QUERY)

@@ -35,6 +35,10 @@ struct session {
     int status;                             /* the gravest so far */
     bool strict;                            /* asked for on the command line: `undo` does not take it back */
     int nesting;                            /* of include and run */
+    /* `hq check`: queries and expectations run here, and errors are told here, instead of being printed; NULL otherwise. */
+    struct hq_error *(*on_query)(void *arg, const struct statement *st);
+    void (*on_error)(void *arg, const struct hq_error *error);
+    void *on_arg;
 };
 
 void session_init(struct session *s);
