@@ -286,14 +286,18 @@ static bool is_file_char(char c)
     return c && !is_space(c) && c != ';' && c != '"' && c != '\'';
 }
 
+/* Up to a comment, a zero byte, ';' or the end of the line. */
 static struct token lex_rest(struct lexer *l, struct arena *arena)
 {
-    size_t end = rest_of_line(l), n = 0;
+    size_t end = strnlen(l->source->text + l->offset, rest_of_line(l)), n = 0;
+    struct lexer here = *l;
 
-    while (n < end && at(l, (uint32_t)n) != ';')
-        n++;
+    for (; n < end && at(l, (uint32_t)n) != ';' && !at_comment(&here); n++)
+        here.offset++;
     while (n > 0 && is_space(at(l, (uint32_t)n - 1)))
         n--;
+    if (n == 0 || (n >= 2 && at(l, 0) == '-' && at(l, 1) == '-'))
+        return bad(l, 2, "this would be a comment behind white space");
     return (struct token){.kind = TOKEN_WORD, .text = take(l, n, arena)};
 }
 

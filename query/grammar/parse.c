@@ -106,7 +106,10 @@ static void statement_help(struct parser *p, struct statement *s)
     note(p, EXPECTED_HELP_WORD, NULL);
     if (ended(p) || redirected(p))
         return;
-    peek(p, LEX_REST);
+    if (peek(p, LEX_REST)->kind != TOKEN_WORD) {
+        fail_here(p, NULL);
+        return;
+    }
     s->help.place = p->token.place;
     s->help.text = next(p).text;
 }
@@ -270,8 +273,10 @@ void parse_statements(struct parser *p)
         else if (p->options->recover && !(p->stop_at_end && p->error_at_end))
             recover(p, &start, &first);
     }
-    if (first)
+    if (first) {
+        hq_error_free(p->error);
         p->error = first;
+    }
 }
 
 void parser_init(struct parser *p, struct script *script, const struct parse_options *options)

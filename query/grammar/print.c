@@ -103,6 +103,12 @@ static void add_path(struct str *s, const struct path *path)
 
 /* ---- expressions ---- */
 
+/* Words that mean something else behind expect. */
+static bool begins_expectation(const char *name)
+{
+    return !strcasecmp(name, "all") || !strcasecmp(name, "any") || !strcasecmp(name, "no") || !strcasecmp(name, "rows");
+}
+
 static void add_metric(struct str *s, const struct metric_ref *m)
 {
     bool alone = m->number == 1 && m->side != SIDE_HERE;
@@ -113,7 +119,7 @@ static void add_metric(struct str *s, const struct metric_ref *m)
     str_add(s, m->side == SIDE_HERE ? "" : ".");
     if (m->number)
         str_addf(s, "$%u", m->number);
-    else if (m->quoted || !is_bare_name(m->name)) {
+    else if (m->quoted || !is_bare_name(m->name) || begins_expectation(m->name)) {
         str_add(s, "metric(");
         add_string(s, m->name);
         str_addc(s, ')');

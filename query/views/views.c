@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/views/trace.h"
 #include "query/views/views.h"
 
 static const struct view_row rows[] = {
@@ -16,6 +17,12 @@ static const struct view_row rows[] = {
     {VIEW_MODULES, SHAPE_LIST, KINDS_STATIC, false, modules_roots, NULL, NULL},
     {VIEW_METRICS, SHAPE_FACTS, 0, false, NULL, NULL, metrics_fill},
     {VIEW_INFO, SHAPE_FACTS, 0, false, NULL, NULL, info_fill},
+    {VIEW_TRACE, SHAPE_FACTS, 0, false, NULL, NULL, trace_fill},
+    {VIEW_TRACE_DEPTH, SHAPE_FACTS, 0, false, NULL, NULL, trace_depth_fill},
+    {VIEW_TRACE_AT, SHAPE_FACTS, 0, false, NULL, NULL, trace_at_fill},
+    {VIEW_TRACE_SUMMARY, SHAPE_FACTS, 0, false, NULL, NULL, trace_summary_fill},
+    {VIEW_TRACE_IMBALANCE, SHAPE_FACTS, KINDS_PROCEDURE, false, NULL, NULL, trace_imbalance_fill},
+    {VIEW_ITERATIONS, SHAPE_FACTS, KINDS_PATH, false, NULL, NULL, iterations_fill},
 };
 
 const struct view_row *view_find(enum view_kind kind)

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/views/trace.h"
+#include "common/str.h"
+#include <math.h>
+#include <string.h>
+
+#define PLAIN_WIDTH 100u        /* of a picture in a text file */
+#define SVG_WIDTH 1200u
+#define SVG_HEIGHT 800u
+#define MOST_CELLS 64000000u
+
+static bool is_format(const struct run *run, const char *name)
+{
+    return run->query->as && !strcmp(run->query->as->format, name);
+}
+
+uint32_t trace_width(const struct run *run, uint32_t used)
+{
+    uint32_t terminal = run->env->width > used + 21 ? run->env->width - used - 1 : 20;
+    uint32_t width = run->query->width ? run->query->width : is_format(run, "svg") ? SVG_WIDTH
+                   : run->env->width ? terminal : PLAIN_WIDTH;
+
+    return width < MOST_CELLS ? width : MOST_CELLS;
+}
+
+uint32_t trace_height(const struct run *run, uint32_t otherwise)
+{
+    uint32_t terminal = run->env->height > 24 ? run->env->height - 14 : 10;
+    uint32_t height = run->query->height ? run->query->height : is_format(run, "svg") ? SVG_HEIGHT
+                    : run->env->height ? terminal : otherwise;
+    uint32_t most = MOST_CELLS / trace_width(run, 0);
+
+    return height < most ? height : most ? most : 1;
+}
+
+bool trace_wants_rows(const struct run *run)
+{
+    if (!run->query->as)
+        return run->env->complete;
+    return !is_format(run, "table") && !is_format(run, "tree") && !is_format(run, "svg");
+}
+
+const char *trace_blank(const struct trace *t)
+{
+    return t->run->selection.sliced && t->run->query->during->kind != DURING_SLICE
+         ? "not in the slice, idle, or not on a CPU" : "no samples: idle, or not on a CPU";
+}
+
+const char *trace_label(const struct trace *t, uint32_t profile, struct arena *arena)
+{
+    const struct db *db = t->time.db;
+    const struct hqdb_profile *p = &db->profiles[profile];
+    const char *thread = t->threads ? arena_printf(arena, " thread %u", p->thread) : "";
+    if (p->rank >= 0)
+        return arena_printf(arena, "rank %d%s", p->rank, thread);
+    if (t->processes)
+        return arena_printf(arena, "%s %u%s", path_base(db_string(db, p->command)), p->pid, thread);
+    return arena_printf(arena, "thread %u", p->thread);
+}
+
+/* ---- levels ---- */
+
+static bool is_level(const struct tree *tree, uint32_t c)
+{
+    enum scope_kind kind = tree_kind(tree, c);
+    return kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE;
+}
+
+/* The innermost procedure at or above a context. */
+static uint32_t procedure_of(const struct tree *tree, uint32_t c)
+{
+    while (c != HQDB_NONE && !is_level(tree, c))
+        c = tree_parent(tree, c);
+    return c;
+}
+
+uint32_t trace_depth(const struct tree *tree, uint32_t context)
+{
+    uint32_t depth = 0;
+
+    for (uint32_t c = procedure_of(tree, context); c != HQDB_NONE; c = procedure_of(tree, tree_parent(tree, c)))
+        depth++;
+    return depth;
+}
+
+uint32_t trace_ancestor(const struct tree *tree, uint32_t context, uint32_t level)
+{
+    uint32_t depth = trace_depth(tree, context), c = procedure_of(tree, context);
+
+    for (; depth > level; depth--)
+        c = procedure_of(tree, tree_parent(tree, c));
+    if (c == HQDB_NONE)         /* a thread or a partial path without a procedure */
+        for (c = context; tree_kind(tree, c) == SCOPE_LINE && tree_parent(tree, c) != HQDB_NONE;)
+            c = tree_parent(tree, c);
+    return c;
+}
+
+/* ---- which level shows most ---- */
+
+struct counted { uint64_t cells; uint32_t context; };
+
+static uint64_t largest_share(const struct tree *tree, const struct map *contexts, uint32_t level, struct map *scratch)
+{
+    uint64_t context, cells, largest = 0;
+
+    map_clear(scratch);
+    for (size_t pos = 0; map_next(contexts, &pos, &context, &cells);) {
+        uint32_t scope = tree_scope_of(tree, trace_ancestor(tree, (uint32_t)context, level));
+        uint64_t *sum = map_insert(scratch, scope, 0, NULL);
+        *sum += cells;
+        largest = *sum > largest ? *sum : largest;
+    }
+    return largest;
+}
+
+uint32_t trace_level(const struct trace *t)
+{
+    struct map contexts = { 0 }, scratch = { 0 };
+    uint64_t cells = 0, least = UINT64_MAX, context, count;
+    uint32_t best = 1, deepest = 1;
+
+    if (t->run->query->level)
+        return t->run->query->level;
+    for (size_t i = 0; i < (size_t)t->shown_count * t->width; i++)
+        if (t->contexts[i]) {
+            ++*map_insert(&contexts, t->contexts[i] - 1, 0, NULL);
+            cells++;
+        }
+    for (size_t pos = 0; map_next(&contexts, &pos, &context, &count);) {
+        uint32_t depth = trace_depth(t->run->tree, (uint32_t)context);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    for (uint32_t level = 1; level <= deepest && level <= 100; level++) {
+        uint64_t largest = largest_share(t->run->tree, &contexts, level, &scratch);
+        if (largest < least) {
+            least = largest;
+            best = level;
+        }
+        if (largest <= cells * 7 / 10)
+            break;
+    }
+    map_deinit(&contexts);
+    map_deinit(&scratch);
+    return best;
+}
+
+/* ---- items and rows ---- */
+
+static void add_path(const struct tree *tree, uint32_t c, struct arena *arena, struct str *out)
+{
+    uint32_t caller = procedure_of(tree, tree_parent(tree, c));
+
+    if (caller != HQDB_NONE) {
+        add_path(tree, caller, arena, out);
+        str_add(out, " > ");
+    }
+    str_add(out, tree_scope_name(tree, tree_scope_of(tree, c), arena));
+}
+
+uint32_t trace_item(struct trace *t, struct picture *p, uint32_t context)
+{
+    const struct tree *tree = t->run->tree;
+    bool is_new;
+    uint64_t *item = map_insert(&t->items, context, 0, &is_new);
+
+    if (is_new) {
+        AUTO_STR struct str path = { 0 };
+        add_path(tree, context, p->arena, &path);
+        uint32_t name = picture_name(p, tree_scope_name(tree, tree_scope_of(tree, context), p->arena));
+        *item = picture_item(p, name, arena_strdup(p->arena, str_cstr(&path)));
+    }
+    return (uint32_t)*item;
+}
+
+void trace_column(struct table *table, const char *name, enum dim dim)
+{
+    vec_push(&table->columns, (struct column){ .name = name, .scope = SCOPED_NONE, .dim = dim, .total = NAN });
+}
+
+struct row *trace_row(struct table *table, const struct tree *tree, uint32_t context)
+{
+    const struct hqdb_context *c = tree_context(tree, context);
+    const struct hqdb_scope *scope = tree_scope(tree, tree_scope_of(tree, context));
+    struct row *r = table_add_row(table);
+
+    r->id = c->id;
+    r->kind = scope->kind;
+    r->name = tree_scope_name(tree, tree_scope_of(tree, context), &table->arena);
+    r->module = tree_module_name(tree, tree_scope_of(tree, context));
+    r->file = *tree_text(tree, scope->file) ? tree_text(tree, scope->file) : NULL;
+    r->line = scope->line;
+    return r;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/views/trace.h"
+#include "common/parallel.h"
+#include "query/grammar/parse.h"
+#include <math.h>
+#include <stdatomic.h>
+
+static int compare_profiles(const void *a, const void *b, void *arg)
+{
+    const struct hqdb_profile *all = arg, *x = &all[*(const uint32_t *)a], *y = &all[*(const uint32_t *)b];
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->serial != y->serial)
+        return x->serial < y->serial ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static bool has_trace(const struct db *db, uint32_t profile)
+{
+    struct db_trace_reader *r;
+    uint64_t records, first, last;
+    AUTO_ERROR struct hq_error *err = db_trace_open(db, profile, &r);
+
+    if (err)
+        return false;
+    bool has = db_trace_extent(r, &records, &first, &last);
+    db_trace_close(r);
+    return has;
+}
+
+static void find_profiles(struct trace *t)
+{
+    const struct selection *s = &t->run->selection;
+    const struct db *db = s->tree.db;
+    bool ranked = false;
+
+    for (uint32_t p = 0; p < db->profile_count; p++)
+        ranked = ranked || (selection_has_profile(s, p) && db->profiles[p].rank >= 0);
+    t->profiles = xcalloc(db->profile_count + 1, sizeof *t->profiles);
+    for (uint32_t p = 0; p < db->profile_count; p++) {
+        struct slice whole;
+        if (!selection_has_profile(s, p) || (ranked && db->profiles[p].rank < 0) || !slices_of(s, p, &whole).len)
+            continue;
+        t->profiles[t->profile_count++] = p;
+    }
+    for (uint32_t i = 1; i < t->profile_count; i++) {
+        const struct hqdb_profile *p = &db->profiles[t->profiles[i]], *first = &db->profiles[t->profiles[0]];
+        t->threads = t->threads || p->thread != first->thread;
+        t->processes = t->processes || p->pid != first->pid || p->serial != first->serial;
+    }
+    qsort_r(t->profiles, t->profile_count, sizeof *t->profiles, compare_profiles, (void *)db->profiles);
+}
+
+/* What is shown of time: the slices, and no more than from the first start to the last end of the profiles. */
+static void find_extent(struct trace *t)
+{
+    uint64_t from = UINT64_MAX, to = 0;
+
+    for (uint32_t i = 0; i < t->profile_count; i++) {
+        struct slice whole;
+        struct slices slices = slices_of(&t->run->selection, t->profiles[i], &whole);
+        uint64_t start = timeline_start(&t->time, t->profiles[i]), end = timeline_end(&t->time, t->profiles[i]);
+        uint64_t first = slices.data[0].from_us, last = slices.data[slices.len - 1].to_us;
+        start = first > start ? first : start;
+        end = last < end ? last : end;
+        from = start < from ? start : from;
+        to = end > to ? end : to;
+    }
+    t->from_us = from == UINT64_MAX ? 0 : from;
+    t->to_us = to > t->from_us ? to : t->from_us + 1;
+}
+
+struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, uint32_t most)
+{
+    *t = (struct trace){ .run = run, .time = timeline_of(run->selection.tree.db), .width = width };
+    find_profiles(t);
+    bool any = false;
+    for (uint32_t i = 0; i < t->profile_count && !any; i++)
+        any = has_trace(t->time.db, t->profiles[i]);
+    if (!any && t->profile_count)
+        return place_error(&run->query->view.place, NULL, "there are no traces of these profiles: record with a trace");
+    find_extent(t);
+    t->shown_count = most && most < t->profile_count ? most : t->profile_count;
+    t->shown = xcalloc(t->shown_count + 1, sizeof *t->shown);
+    for (uint32_t i = 0; i < t->shown_count; i++)
+        t->shown[i] = t->profiles[(uint64_t)((i + 0.5) * t->profile_count / t->shown_count)];
+    return NULL;
+}
+
+void trace_deinit(struct trace *t)
+{
+    free(t->profiles);
+    free(t->shown);
+    free(t->contexts);
+    map_deinit(&t->items);
+}
+
+static struct hq_error *look_at_profile(size_t row, unsigned worker, void *arg)
+{
+    struct trace *t = arg;
+    const struct selection *s = &t->run->selection;
+    struct slice whole;
+    struct slices slices = slices_of(s, t->shown[row], &whole);
+    struct db_trace_record r = { .frame = HQDB_NONE };
+    uint32_t last_frame = HQDB_NONE, last_context = 0;
+    struct sampler sampler;
+    size_t slice = 0;
+
+    (void)worker;
+    if (s->interrupted && *s->interrupted)
+        return hq_error_new(QUERY_INTERRUPTED, "interrupted");
+    HQ_TRY(sampler_open(&sampler, &t->time, t->shown[row]));
+    for (uint32_t x = 0; x < t->width; x++) {
+        uint64_t us = trace_instant(t, x);
+        while (slice < slices.len && slices.data[slice].to_us <= us)
+            slice++;
+        if (slice == slices.len || us < slices.data[slice].from_us || !sampler_at(&sampler, us, &r))
+            continue;
+        if (r.frame != last_frame)
+            last_context = selection_context(s, r.frame) + 1;
+        last_frame = r.frame;
+        t->contexts[row * t->width + x] = last_context;
+    }
+    sampler_close(&sampler);
+    return NULL;
+}
+
+struct hq_error *trace_look(struct trace *t)
+{
+    t->contexts = xcalloc((size_t)t->shown_count * t->width + 1, sizeof *t->contexts);
+    return parallel_try(t->shown_count, 0, look_at_profile, t);
+}

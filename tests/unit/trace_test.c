@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Traces of known phases: pictures, call paths, slices, visits, imbalance. */
+#include "tests/unit/trace_help.h"
+#include "query/picture.h"
+
+/*
+ * 6 s. Rank 0: init 1 s, four steps of 1 s (0.7 s compute, 0.3 s MPI_Wait) with 0.1 s of finish (standing for other work) between
+ * them, then nothing. Rank 1: the same half a second later, but its second step waits three times as long.
+ */
+static struct traced known_phases(void)
+{
+    struct traced t = { 0 };
+
+    traced_structure(&t);
+    for (int rank = 0; rank < 2; rank++) {
+        uint64_t at = 1000000;
+        uint32_t p = traced_profile(&t, rank, 1700000000000000u + 500000u * (uint32_t)rank, 6000000);
+        traced_phase(&t, p, IN_INIT, 0, at);
+        for (int step = 0; step < 4; step++) {
+            uint64_t wait = rank == 1 && step == 1 ? 900000 : 300000;
+            traced_phase(&t, p, IN_COMPUTE, at, at + 700000);
+            traced_phase(&t, p, IN_WAIT, at + 700000, at + 700000 + wait);
+            traced_phase(&t, p, IN_FINISH, at + 700000 + wait, at + 800000 + wait);
+            at += 800000 + wait;
+        }
+    }
+    traced_open(&t);
+    return t;
+}
+
+TEST(pictures)
+{
+    struct traced t = known_phases();
+
+    check_answer(&t, "trace width 65 level 4", "table",
+        "trace: call path level 4, 2 profiles, a column is 100 ms\n"
+        "rank 0 ccccccccccaaaaaaabbbdaaaaaaabbbdaaaaaaabbbdaaaaaaabbbd\n"
+        "rank 1      ccccccccccaaaaaaabbbdaaaaaaabbbbbbbbbdaaaaaaabbbdaaaaaaabbbd\n"
+        "       +-------------------+-------------------+-------------------+----\n"
+        "       0 s                 2 s                 4 s                 6 s\n"
+        " a  43.1%  compute\n"
+        " b  23.1%  MPI_Wait\n"
+        " c  15.4%  init\n"
+        " d   6.2%  finish\n"
+        "    12.3%  no samples: idle, or not on a CPU\n");
+    check_answer(&t, "trace width 65", "table",
+        "trace: call path level 3, 2 profiles, a column is 100 ms\n"
+        "rank 0 ccccccccccaaaaaaabbbdaaaaaaabbbdaaaaaaabbbdaaaaaaabbbd\n"
+        "rank 1      ccccccccccaaaaaaabbbdaaaaaaabbbbbbbbbdaaaaaaabbbdaaaaaaabbbd\n"
+        "       +-------------------+-------------------+-------------------+----\n"
+        "       0 s                 2 s                 4 s                 6 s\n"
+        " a  43.1%  compute\n"
+        " b  23.1%  exchange\n"
+        " c  15.4%  init\n"
+        " d   6.2%  finish\n"
+        "    12.3%  no samples: idle, or not on a CPU\n");
+    check_answer(&t, "trace width 65 level 2 ranks 1", "table",
+        "trace: call path level 2, 1 profile, a column is 92.3 ms\n"
+        "rank 1 bbbbbbbbbbbaaaaaaaaaaacaaaaaaaaaaaaaaaaacaaaaaaaaaaacaaaaaaaaaaac\n"
+        "       ----------------+--------------------+---------------------+-----\n"
+        "                       2 s                  4 s                   6 s\n"
+        " a  76.9%  step\n"
+        " b  16.9%  init\n"
+        " c   6.2%  finish\n");
+    check_answer(&t, "trace width 40 during 2s..4s", "table",
+        "trace: call path level 3, 2 profiles, a column is 50 ms\n"
+        "rank 0 ccaaaaaaaaaaaaaabbbbbbccaaaaaaaaaaaaaabb\n"
+        "rank 1 aaaabbbbbbccaaaaaaaaaaaaaabbbbbbbbbbbbbb\n"
+        "       +-------------------+-------------------\n"
+        "       2 s                 3 s\n"
+        " a  57.5%  compute\n"
+        " b  35.0%  exchange\n"
+        " c   7.5%  finish\n");
+    check_answer(&t, "trace width 65 level 4 during compute", "table",
+        "trace: call path level 4, 2 profiles, a column is 78.5 ms\n"
+        "rank 0 aaaaaaaaa     aaaaaaaaa     aaaaaaaaa     aaaaaaaaa\n"
+        "rank 1       aaaaaaaaa     aaaaaaaaa             aaaaaaaaa     aaaaaaaaa\n"
+        "       ------------+-------------------------+------------------------+-\n"
+        "                   2 s                       4 s                      6 s\n"
+        " a  55.4%  compute\n"
+        "    44.6%  not in the slice, idle, or not on a CPU\n");
+    check_answer(&t, "trace depth of rank 1 width 65", "table",
+        "trace depth: rank 1, a row is a call path level, a column is 92.3 ms\n"
+        "1 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+        "2 fffffffffffbbbbbbbbbbbgbbbbbbbbbbbbbbbbbgbbbbbbbbbbbgbbbbbbbbbbbg\n"
+        "3            ccccccceeee ccccccceeeeeeeeee cccccccceee cccccccceee\n"
+        "4                   dddd        dddddddddd         ddd         ddd\n"
+        "  ----------------+--------------------+---------------------+-----\n"
+        "                  2 s                  4 s                   6 s\n"
+        " a 100.0%  main\n"
+        " b  76.9%  step\n"
+        " c  46.2%  compute\n"
+        " d  30.8%  MPI_Wait\n"
+        " e  30.8%  exchange\n"
+        " f  16.9%  init\n"
+        " g   6.2%  finish\n");
+    check_answer(&t, "trace summary width 65 height 8 level 4", "table",
+        "trace summary: share of 2 profiles, call path level 4\n"
+        "100%      ccccccccccaabbbdabbbdaabbbdabbbbbbbbbdaaaaaaabbbd\n"
+        "          ccccccccccaabbbdabbbdaabbbdabbbbbbbbbdaaaaaaabbbd\n"
+        "          ccccccccccaabbbdabbbdaabbbdabbbbbbbbbdaaaaaaabbbd\n"
+        "          ccccccccccaabbbdabbbdaabbbdabbbbbbbbbdaaaaaaabbbd\n"
+        " 50% ccccccccccaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbdaaaaaaabbbdaaaaaaabbbd\n"
+        "     ccccccccccaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbdaaaaaaabbbdaaaaaaabbbd\n"
+        "     ccccccccccaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbdaaaaaaabbbdaaaaaaabbbd\n"
+        "  0% ccccccccccaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbdaaaaaaabbbdaaaaaaabbbd\n"
+        "     +-------------------+-------------------+-------------------+----\n"
+        "     0 s                 2 s                 4 s                 6 s\n"
+        " a  43.1%  compute\n"
+        " b  23.1%  MPI_Wait\n"
+        " c  15.4%  init\n"
+        " d   6.2%  finish\n"
+        "    12.3%  no samples: idle, or not on a CPU\n");
+    check_answer(&t, "trace imbalance width 65 height 4", "table",
+        "trace imbalance: share of 2 profiles in MPI or a barrier\n"
+        "100%      aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbaaaaaaaabbba\n"
+        "          aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbaaaaaaaabbba\n"
+        "     aaaaaaaaaaaaaaaaabbbaabbbaaabbbaabbbbbbbbbaaaaaaaabbbaaaaaaaabbba\n"
+        "  0% aaaaaaaaaaaaaaaaabbbaabbbaaabbbaabbbbbbbbbaaaaaaaabbbaaaaaaaabbba\n"
+        "     +-------------------+-------------------+-------------------+----\n"
+        "     0 s                 2 s                 4 s                 6 s\n"
+        " a  64.6%  elsewhere\n"
+        " b  23.1%  MPI or a barrier\n"
+        "    12.3%  no samples: idle, or not on a CPU\n");
+    traced_close(&t);
+}
+
+TEST(rows)
+{
+    struct traced t = known_phases();
+
+    check_answer(&t, "trace width 4 level 4 as csv", "csv",
+        "id,kind,name,module,file,line,callsite,depth,rank,thread,time\r\n"
+        "03c1jsnwk5hye,procedure,init,steps,step.c,40,,0,0,0,0.8125\r\n"
+        "cnz6fmy81c5c2,procedure,compute,steps,step.c,50,,0,0,0,2.4375\r\n"
+        "7re25r1ztbt85,procedure,MPI_Wait,steps,step.c,60,,0,0,0,4.0625\r\n"
+        "03c1jsnwk5hye,procedure,init,steps,step.c,40,,0,1,0,0.8125\r\n"
+        "7re25r1ztbt85,procedure,MPI_Wait,steps,step.c,60,,0,1,0,2.4375\r\n"
+        "7re25r1ztbt85,procedure,MPI_Wait,steps,step.c,60,,0,1,0,4.0625\r\n"
+        "cnz6fmy81c5c2,procedure,compute,steps,step.c,50,,0,1,0,5.6875\r\n");
+    check_answer(&t, "trace summary width 3 level 4 as csv", "csv",
+        "id,kind,name,module,file,line,callsite,depth,time,share\r\n"
+        ",procedure,compute,,,,,0,1.083333,0.5\r\n"
+        ",procedure,init,,,,,0,1.083333,0.5\r\n"
+        ",procedure,compute,,,,,0,3.25,1\r\n"
+        ",procedure,compute,,,,,0,5.416666,0.5\r\n");
+    check_answer(&t, "trace at 2.9s rank 0", "tree",
+        "#  scope\n"
+        "1  main\n"
+        "2    loop at step.c:12\n"
+        "3      step  [step.c:13]\n"
+        "4        exchange  [step.c:23]\n"
+        "5          MPI_Wait  [step.c:31]\n"
+        "6            step.c:61\n");
+    check_answer(&t, "trace at 6.2s rank 0", "tree",
+        "scope\n"
+        "(no rows)\n");
+    check_answer(&t, "iterations of step", "table",
+        "rank  thread  iteration    start   length  deviation  largest child  name\n"
+        "   0       0          1  1.002 s  1.000 s             compute 70%    rank 0 #1\n"
+        "   0       0          2  2.103 s  1.000 s             compute 70%    rank 0 #2\n"
+        "   0       0          3  3.203 s  1.000 s             compute 70%    rank 0 #3\n"
+        "   0       0          4  4.303 s  1.000 s             compute 70%    rank 0 #4\n"
+        "   1       0          1  1.502 s  1.000 s             compute 70%    rank 1 #1\n"
+        "   1       0          2  2.603 s  1.600 s  +600.0 ms  exchange 56%   rank 1 #2\n"
+        "   1       0          3  4.303 s  1.000 s             compute 70%    rank 1 #3\n"
+        "   1       0          4  5.402 s  1.000 s             compute 70%    rank 1 #4\n");
+    check_answer(&t, "iterations of exchange ranks 1 during 2s..4s", "table",
+        "rank  thread  iteration    start    length  deviation  largest child  name\n"
+        "   1       0          1  2.203 s  300.0 ms  -300.0 ms  MPI_Wait 100%  rank 1 #1\n"
+        "   1       0          2  3.303 s  900.0 ms  +300.0 ms  MPI_Wait 100%  rank 1 #2\n");
+    traced_close(&t);
+}
+
+/* Cells are the phases that were written, and blank where there was nothing. */
+TEST(cells)
+{
+    struct traced t = known_phases();
+    struct table *table = ask(&t, "trace width 650 level 4");
+    const struct picture *p = table ? table->picture : NULL;
+
+    CHECK_OR_RETURN(p && p->width == 650 && p->height == 2);
+    for (uint32_t y = 0; y < 2; y++)
+        for (uint32_t x = 0; x < 650; x++) {
+            double at = (x + 0.5) * 0.01 - 0.5 * y, end = y ? 6.0 : 5.4;
+            uint32_t cell = p->cells[y * 650 + x];
+            const char *name = cell ? picture_shown(p, cell)->name : "";
+            double in_step = at < 1 ? -1 : at - 1;
+            while (in_step > (y == 1 && at > 2.1 && at < 3.8 ? 1e9 : 1.1))
+                in_step -= 1.1;
+            if (at < -0.01 || at > end + 0.01)
+                CHECK_EQ_STR(name, "");
+            else if (at > 0.01 && at < 0.99)
+                CHECK_EQ_STR(name, "init");
+            else if (at > 1.01 && at < 1.69)
+                CHECK_EQ_STR(name, "compute");
+            else if (at > 1.71 && at < 1.99)
+                CHECK_EQ_STR(name, "MPI_Wait");
+        }
+    table_destroy(table);
+    traced_close(&t);
+}
+
+static double value_of(const struct table *table, uint64_t id)
+{
+    for (size_t i = 0; table && i < table->rows.len; i++)
+        if (table->rows.data[i].id == id) {
+            double v = table->rows.data[i].cells[0].number;
+            return isnan(v) ? 0 : v;
+        }
+    return 0;
+}
+
+/* Adjoining slices add up to the whole for every context, wherever the cuts are. */
+TEST(adjoining_slices)
+{
+    struct traced t = known_phases();
+    struct table *whole = ask(&t, "tree all");
+    uint64_t seed = 12345;
+
+    for (int round = 0; round < 20 && whole; round++) {
+        double cuts[4] = { 0, 0, 0, 100 };
+        struct table *parts[3];
+        char text[128];
+        for (int i = 1; i < 3; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            cuts[i] = (double)(seed >> 40) / (1 << 24) * 100;
+        }
+        if (cuts[1] > cuts[2]) {
+            double swap = cuts[1];
+            cuts[1] = cuts[2];
+            cuts[2] = swap;
+        }
+        for (int i = 0; i < 3; i++) {
+            snprintf(text, sizeof text, "tree during %.17g%%..%.17g%% all", cuts[i], cuts[i + 1]);
+            parts[i] = ask(&t, text);
+        }
+        for (size_t i = 0; i < whole->rows.len; i++) {
+            uint64_t id = whole->rows.data[i].id;
+            double sum = value_of(parts[0], id) + value_of(parts[1], id) + value_of(parts[2], id);
+            if (fabs(sum - whole->rows.data[i].cells[0].number) > 1e-9)
+                TEST_FAIL("%s: %.9f, not %.9f", whole->rows.data[i].name, sum, whole->rows.data[i].cells[0].number);
+        }
+        for (int i = 0; i < 3; i++)
+            table_destroy(parts[i]);
+    }
+    table_destroy(whole);
+    traced_close(&t);
+}
+
+/* While a procedure is on the stack, the slice holds all of its cost and nothing else. */
+TEST(during_a_procedure)
+{
+    struct traced t = known_phases();
+
+    check_answer(&t, "procedures during step columns cputime", "csv",
+        "id,kind,name,module,file,line,callsite,depth,cputime\r\n"
+        "7j8egxkp1qhev,procedure,main,steps,step.c,10,,0,8.600000000000001\r\n"
+        "1t2vhpxxn1rbw,procedure,step,steps,step.c,20,,0,8.600000000000001\r\n"
+        "1jyy1b0337wvk,procedure,compute,steps,step.c,50,,0,5.6000000000000005\r\n"
+        "8fbk8rk9670an,procedure,MPI_Wait,steps,step.c,60,,0,3\r\n"
+        "0p5s13tzn1d4m,procedure,exchange,steps,step.c,30,,0,3\r\n");
+    check_answer(&t, "procedures during iteration 2 of step columns cputime", "csv",
+        "id,kind,name,module,file,line,callsite,depth,cputime\r\n"
+        "7j8egxkp1qhev,procedure,main,steps,step.c,10,,0,2.6\r\n"
+        "1t2vhpxxn1rbw,procedure,step,steps,step.c,20,,0,2.6\r\n"
+        "1jyy1b0337wvk,procedure,compute,steps,step.c,50,,0,1.4000000000000001\r\n"
+        "8fbk8rk9670an,procedure,MPI_Wait,steps,step.c,60,,0,1.2000000000000002\r\n"
+        "0p5s13tzn1d4m,procedure,exchange,steps,step.c,30,,0,1.2000000000000002\r\n");
+    check_answer(&t, "procedures during iteration 2 of step ranks 1 columns cputime", "csv",
+        "id,kind,name,module,file,line,callsite,depth,cputime\r\n"
+        "7j8egxkp1qhev,procedure,main,steps,step.c,10,,0,1.6\r\n"
+        "1t2vhpxxn1rbw,procedure,step,steps,step.c,20,,0,1.6\r\n"
+        "8fbk8rk9670an,procedure,MPI_Wait,steps,step.c,60,,0,0.9\r\n"
+        "0p5s13tzn1d4m,procedure,exchange,steps,step.c,30,,0,0.9\r\n"
+        "1jyy1b0337wvk,procedure,compute,steps,step.c,50,,0,0.7000000000000001\r\n");
+    traced_close(&t);
+}
+
+TEST_MAIN
