@@ -138,12 +138,12 @@ static void say_tally(struct run *run, const struct expectation *x, const struct
         str_addf(out, "%zu of %zu row%s undecided", t->undecided, t->rows, plural(t->rows));
         say_more(run, t->more, out);
     } else if (verdict == VERDICT_FAIL && x->kind == EXPECT_ANY) {
-        str_addf(out, "none of %zu row%s", t->rows, plural(t->rows));
+        str_addf(out, "%s of %zu row%s holds", t->rows ? "none" : "0", t->rows, plural(t->rows));
     } else if (verdict == VERDICT_FAIL) {
-        str_addf(out, "%s%zu of %zu row%s%s", x->kind == EXPECT_ALL ? "not " : "", bad, t->rows, plural(t->rows),
-                 x->kind == EXPECT_ALL ? " hold" : " does not stay clear");
+        str_addf(out, "%zu of %zu row%s %s", bad, t->rows, plural(t->rows),
+                 x->kind == EXPECT_ALL ? bad == 1 ? "fails" : "fail" : bad == 1 ? "holds" : "hold");
         if (e)
-            str_addf(out, ", %s%s", bad > 1 ? "the first: " : "", entry_name(run, e));
+            str_addf(out, "%s%s", bad > 1 ? ", the first: " : ": ", entry_name(run, e));
     } else {
         str_addf(out, "%zu row%s", t->rows, plural(t->rows));
     }

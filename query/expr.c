@@ -67,6 +67,8 @@ const char *program_text(const struct program *p, const struct point *at, char b
 {
     if (p->kind == PROGRAM_TEXT)
         return p->text;
+    if (p->kind == PROGRAM_BESIDE)
+        return at->facts ? at->facts->beside : NULL;
     if (p->kind == PROGRAM_ATTRIBUTE)
         return at->facts ? attribute_text(p->attribute, at->facts, buffer) : NULL;
     return NULL;

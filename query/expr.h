@@ -21,6 +21,7 @@ enum program_kind {
     PROGRAM_TOTAL,                      /* args[0] on the totals */
     PROGRAM_SHARE,                      /* number * args[0] on the totals: `5%` in a comparison */
     PROGRAM_ATTRIBUTE,
+    PROGRAM_BESIDE,                     /* the text that some views have beside the name */
     PROGRAM_STATISTIC,                  /* statistic: index in binding.statistics */
     PROGRAM_NEGATE, PROGRAM_NOT, PROGRAM_BINARY, PROGRAM_MATCH, PROGRAM_FUNCTION,
 };
@@ -82,9 +83,9 @@ unsigned binding_columns(const struct binding *b);
 /* What attributes are read from. */
 struct facts {
     enum scope_kind kind;
-    const char *name, *module, *file, *call_file, *host;
+    const char *name, *module, *file, *call_file, *host, *beside;
     uint32_t line, call_line;
-    int depth;                  /* from 1 for the language, as for `depth N` */
+    int depth;                  /* from 0 */
     uint64_t id;
     int64_t rank, thread;       /* -1: none */
 };

@@ -34,7 +34,8 @@ struct node {
     enum exclusive_rule rule;
     bool leaf;                  /* has no children by its nature */
     uint64_t id;
-    const char *text;           /* source: the line */
+    const char *text;           /* a column of text beside the name: the source line, the process */
+    const double *slots;        /* values, if they are not those of the sets; NULL */
 };
 
 struct nodes { struct node *data; size_t len, cap; };

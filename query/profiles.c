@@ -16,10 +16,10 @@ static bool any_rank(const struct selection *s)
     return false;
 }
 
-void profiles_group(const struct selection *s, enum per per, struct groups_of_profiles *out)
+void profiles_group(const struct selection *s, enum per per, bool all, struct groups_of_profiles *out)
 {
     const struct db *db = s->tree.db;
-    bool ranks = any_rank(s);
+    bool ranks = !all && any_rank(s);
     struct map groups = {0};
     uint32_t *next;
 

@@ -13,8 +13,8 @@ struct groups_of_profiles {
     uint32_t *profiles;
 };
 
-/* The selected profiles in groups; only those with a rank, if any selected one has a rank. */
-void profiles_group(const struct selection *s, enum per per, struct groups_of_profiles *out);
+/* The selected profiles in groups; only those with a rank, if any selected one has a rank, unless `all`. */
+void profiles_group(const struct selection *s, enum per per, bool all, struct groups_of_profiles *out);
 void profiles_group_deinit(struct groups_of_profiles *g);
 
 /* Adds the values of a profile to raw[position]. */

@@ -18,7 +18,7 @@ struct facts entry_facts(struct run *run, struct entry *e)
 {
     struct facts f;
 
-    run_facts(run, &e->node, e->depth + 1, &f);
+    run_facts(run, &e->node, e->depth, &f);
     f.name = entry_name(run, e);
     return f;
 }
@@ -37,8 +37,22 @@ struct entry *entry_new(struct run *run, const struct node *n, struct entry *par
     e->depth = depth;
     e->match = e->keep = true;
     e->slots = ARENA_ARRAY(&run->arena, 2 * run->selection.measures.len, double);
-    run_measure(run, n, e->slots);
+    if (n->slots)
+        memcpy(e->slots, n->slots, 2 * run->selection.measures.len * sizeof *e->slots);
+    else
+        run_measure(run, n, e->slots);
     return e;
+}
+
+/* Profile data is sparse: what has no value in the selection is not there. */
+static bool is_absent(const struct run *run, const struct entry *e)
+{
+    if (selection_is_plain(&run->selection) || run->view->in_order || run->view->of_profiles)
+        return false;
+    for (size_t m = 0; m < run->selection.measures.len; m++)
+        if (run->binding.used[m] && run->selection.measures.data[m].side != SIDE_DELTA && e->slots[2 * m] != 0)
+            return false;
+    return true;
 }
 
 void entry_expand(struct run *run, struct entry *e)
@@ -51,7 +65,8 @@ void entry_expand(struct run *run, struct entry *e)
     run->view->children(run, &e->node, &nodes);
     e->kids = ARENA_ARRAY(&run->arena, nodes.len, struct entry *);
     for (size_t i = 0; i < nodes.len && !run_interrupted(run); i++)
-        e->kids[e->kid_count++] = entry_new(run, &nodes.data[i], e, e->depth + 1);
+        if (!is_absent(run, e->kids[e->kid_count] = entry_new(run, &nodes.data[i], e, e->depth + 1)))
+            e->kid_count++;
     vec_deinit(&nodes);
 }
 
@@ -142,7 +157,7 @@ static bool folds(const struct run *run)
 {
     const struct query *q = run->query;
 
-    return !run->complete && !q->limit && !q->depth && !q->all && run->view->shape != SHAPE_PATH;
+    return !run->complete && !run->view->in_order && !q->limit && !q->depth && !q->all && run->view->shape != SHAPE_PATH;
 }
 
 /* ---- where ---- */
@@ -314,7 +329,8 @@ static struct siblings choose(struct run *run, struct entry **all, size_t n, str
         else
             out.data[out.len++] = e;
     }
-    rows_sort(run, out.data, out.len);
+    if (!run->view->in_order || run->query->sort.len)
+        rows_sort(run, out.data, out.len);
     if (limit && out.len > limit) {
         struct entry *rest = fold(run, out.data + limit, out.len - limit, parent, depth, false);
 
@@ -521,8 +537,11 @@ static void base_on_shown(struct run *run, const struct entries *shown)
 
 static void make_roots(struct run *run, const struct nodes *nodes, struct entries *roots)
 {
+    struct entry *e;
+
     for (size_t i = 0; i < nodes->len && !run_interrupted(run); i++)
-        vec_push(roots, entry_new(run, &nodes->data[i], NULL, 0));
+        if (!is_absent(run, e = entry_new(run, &nodes->data[i], NULL, 0)))
+            vec_push(roots, e);
 }
 
 /* Each top row is replaced by its children; one without any stays. */

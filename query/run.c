@@ -77,6 +77,7 @@ void run_facts(struct run *run, const struct node *n, int depth, struct facts *f
         if (f->file && !*f->file)
             f->file = NULL;
     }
+    f->beside = n->text;
     if (n->call_file || n->call_line) {
         f->call_file = tree_text(t, n->call_file);
         f->call_line = n->call_line;
@@ -154,6 +155,8 @@ static struct hq_error *default_columns(struct run *run)
         const char *name;
         struct column *c;
 
+        if (n % 2 == 0 && run->query->view.kind == VIEW_PROFILES)
+            continue;
         HQ_TRY(bind_column(&run->binding, n, &run->query->view.place, &p, &name));
         c = add_column(run, p, name);
         if (!c->metric)
@@ -163,10 +166,23 @@ static struct hq_error *default_columns(struct run *run)
     return NULL;
 }
 
+/* A column of text that the view has beside the name. */
+static void beside_column(struct run *run, const char *name)
+{
+    struct program *p = ARENA_NEW(&run->arena, struct program);
+
+    *p = (struct program){.kind = PROGRAM_BESIDE, .is_text = true};
+    add_column(run, p, name);
+}
+
 static struct hq_error *bind_columns(struct run *run)
 {
-    if (!run->query->columns.len)
-        return default_columns(run);
+    if (!run->query->columns.len) {
+        HQ_TRY(default_columns(run));
+        if (run->view->beside)
+            beside_column(run, run->view->beside);
+        return NULL;
+    }
     vec_foreach (def, &run->query->columns) {
         struct program *p;
 
@@ -217,12 +233,31 @@ static struct hq_error *bind_sort(struct run *run)
     return NULL;
 }
 
+/* explain: its own costs are what is chosen from and shown, the inclusive value of the whole is what is to be covered. */
+static struct hq_error *bind_explain(struct run *run)
+{
+    const struct expr *e = run->query->view.expr;
+    struct program *own;
+
+    HQ_TRY(bind_expr(&run->binding, e, true, &own));
+    HQ_TRY(bind_expr(&run->binding, e, false, &run->by));
+    if (own->is_text)
+        return place_error(&e->place, NULL, "this is a text, and a metric is wanted here");
+    add_column(run, own, print_expr(&run->arena, e));
+    return NULL;
+}
+
 static struct hq_error *bind_clauses(struct run *run)
 {
     const struct query *q = run->query;
 
     run->first = run->selection.here_count ? side_program(run, 0, false) : NULL;
-    HQ_TRY(bind_columns(run));
+    if (q->view.kind == VIEW_EXPLAIN)
+        HQ_TRY(bind_explain(run));
+    if (q->view.kind != VIEW_EXPLAIN || q->columns.len)
+        HQ_TRY(bind_columns(run));
+    else
+        beside_column(run, "path");
     for (size_t i = 0; i < q->where.len; i++) {
         struct program *p;
 
@@ -243,7 +278,8 @@ static struct hq_error *bind_clauses(struct run *run)
         vec_push(&run->expect, p);
     }
     HQ_TRY(bind_sort(run));
-    run->by = default_key(run);
+    if (!run->by)
+        run->by = default_key(run);
     if (q->by)
         HQ_TRY(bind_expr(&run->binding, q->by, false, &run->by));
     if (run->view->shape == SHAPE_PATH && !run->by)

@@ -329,7 +329,7 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
         program_slots(run->binding.statistics.data[i].arg, want_slot, b.slots);
         keeps_values = keeps_values || is_percentile(run->binding.statistics.data[i].function);
     }
-    profiles_group(&run->selection, run->query->per, &b.groups);
+    profiles_group(&run->selection, run->query->per, false, &b.groups);
     if (todo)
         err = compute(&b, list, todo, keeps_values);
     for (size_t i = 0; i < n && !err; i++)

@@ -26,6 +26,8 @@ struct view_row {
     enum view_shape shape;
     unsigned of_kinds;          /* what `of PATTERN` may match: KINDS_* */
     bool of_profiles;           /* rows are profiles */
+    bool in_order;              /* rows come in their order and are sorted only if asked; none is folded */
+    const char *beside;         /* heading of a column of text beside the name; NULL none */
     struct hq_error *(*roots)(struct run *run, struct nodes *out);
     void (*children)(struct run *run, const struct node *parent, struct nodes *out);
     struct hq_error *(*fill)(struct run *run, struct table *t);     /* SHAPE_FACTS */
@@ -45,6 +47,10 @@ struct hq_error *loops_roots(struct run *run, struct nodes *out);
 struct hq_error *lines_roots(struct run *run, struct nodes *out);
 struct hq_error *files_roots(struct run *run, struct nodes *out);
 struct hq_error *modules_roots(struct run *run, struct nodes *out);
+struct hq_error *source_roots(struct run *run, struct nodes *out);
+struct hq_error *threads_roots(struct run *run, struct nodes *out);
+struct hq_error *profiles_roots(struct run *run, struct nodes *out);
+struct hq_error *explain_roots(struct run *run, struct nodes *out);
 struct hq_error *metrics_fill(struct run *run, struct table *t);
 struct hq_error *info_fill(struct run *run, struct table *t);
 

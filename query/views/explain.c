@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `explain P% of EXPR`: the smallest set of contexts whose own costs cover the share. Own costs (exclusive values of the frames of
+ * call paths) are disjoint, so the smallest set is the largest ones, in order. Of a change, those that go the way the whole goes.
+ */
+#include "query/rows.h"
+#include "query/views/views.h"
+#include <math.h>
+
+struct part { uint32_t context; double value; };
+
+static bool is_frame(enum scope_kind kind)
+{
+    return kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL;
+}
+
+static int by_value(const void *x, const void *y)
+{
+    const struct part *a = x, *b = y;
+
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return a->context < b->context ? -1 : a->context > b->context;
+}
+
+static struct node node_at(const struct tree *t, uint32_t *self)
+{
+    struct node n = node_of_context(t, *self);
+
+    n.inc = n.exc = (struct set){self, 1};
+    n.leaf = true;
+    return n;
+}
+
+static double value_at(struct run *run, uint32_t context, const struct program *p, double *slots)
+{
+    struct node n = node_at(run->tree, &context);
+
+    run_measure(run, &n, slots);
+    return program_number(p, &(struct point){.slots = slots, .totals = run->totals});
+}
+
+/* main > solve > exchange */
+static const char *path_text(struct run *run, uint32_t c)
+{
+    const struct tree *t = run->tree;
+    const char *text = tree_scope_name(t, tree_scope_of(t, c), &run->arena);
+
+    for (int steps = 0; (c = tree_caller(t, c)) != HQDB_NONE; steps++) {
+        if (steps == 40)
+            return arena_printf(&run->arena, "... > %s", text);
+        text = arena_printf(&run->arena, "%s > %s", tree_scope_name(t, tree_scope_of(t, c), &run->arena), text);
+    }
+    return text;
+}
+
+static void add_part(struct run *run, uint32_t context, struct nodes *out)
+{
+    uint32_t *self = ARENA_NEW(&run->arena, uint32_t);
+    struct node n;
+
+    *self = context;
+    n = node_at(run->tree, self);
+    n.text = path_text(run, context);
+    vec_push(out, n);
+}
+
+struct hq_error *explain_roots(struct run *run, struct nodes *out)
+{
+    double *slots = ARENA_ARRAY(&run->arena, 2 * run->selection.measures.len, double);
+    double whole = value_at(run, 0, run->by, slots), sign = whole < 0 ? -1 : 1, want = fabs(whole) * run->query->view.share / 100, sum = 0;
+    VEC(struct part) parts = {0};
+
+    for (uint32_t c = 1; c < run->tree->context_count && !run_interrupted(run); c++) {
+        double x = is_frame(tree_kind(run->tree, c)) ? sign * value_at(run, c, run->columns.data[0], slots) : NAN;
+
+        if (x > 0)
+            vec_push(&parts, (struct part){c, x});
+    }
+    vec_sort(&parts, by_value);
+    for (size_t i = 0; i < parts.len && sum < want * (1 - 1e-12); i++) {
+        add_part(run, parts.data[i].context, out);
+        sum += parts.data[i].value;
+    }
+    if (isnan(whole) || whole == 0)
+        run_note(run, "there is nothing to explain: the whole is %s", isnan(whole) ? "blank" : "0");
+    else
+        run_note(run, "%zu context%s cover%s %.1f %%", out->len, out->len == 1 ? "" : "s", out->len == 1 ? "s" : "", 100 * sum / fabs(whole));
+    vec_deinit(&parts);
+    return NULL;
+}

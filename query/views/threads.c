@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rows that are profiles. `threads of PATTERN`: the value of the matching scopes in each; `profiles`: what the database holds. With
+ * `per rank` or `per host` a row is all profiles of one.
+ */
+#include "query/profiles.h"
+#include "query/views/views.h"
+#include <math.h>
+
+struct work {
+    struct run *run;
+    struct groups_of_profiles groups;
+    struct node target;         /* what is measured in each profile */
+    struct ranges ranges[2];
+    double **slots;             /* [group][2 * measures] */
+};
+
+static const char *group_name(const struct work *w, uint32_t first)
+{
+    const struct db *db = w->run->tree->db;
+    const struct hqdb_profile *p = &db->profiles[first];
+    struct arena *arena = &w->run->arena;
+
+    if (w->run->query->per == PER_HOST)
+        return db_string(db, p->host);
+    if (w->run->query->per == PER_RANK && p->rank >= 0)
+        return arena_printf(arena, "rank %d", p->rank);
+    if (p->rank >= 0)
+        return arena_printf(arena, "rank %d thread %u", p->rank, p->thread);
+    return arena_printf(arena, "process %u thread %u", p->pid, p->thread);
+}
+
+static const char *process_text(const struct work *w, uint32_t first)
+{
+    const struct db *db = w->run->tree->db;
+    const struct hqdb_profile *p = &db->profiles[first];
+
+    return arena_printf(&w->run->arena, "%s, pid %u, %s", db_string(db, p->host), p->pid, path_base(db_string(db, p->command)));
+}
+
+static uint64_t covered(const struct ranges *ranges)
+{
+    uint64_t n = 0;
+
+    vec_foreach (r, ranges)
+        n += r->last - r->first;
+    return n;
+}
+
+/* Few frames: their values in all profiles, frame by frame. */
+static void by_frame(struct work *w, size_t measure, int x, int64_t *sums)
+{
+    const struct measure *m = &w->run->selection.measures.data[measure];
+
+    vec_foreach (r, &w->ranges[x]) {
+        struct db_values v = db_frame_values(w->run->tree->db, *r, m->metric);
+        struct db_value value;
+
+        while (db_value_next(&v, &value))
+            if (value.profile < w->groups.profile_count && w->groups.of[value.profile] != HQDB_NONE)
+                sums[w->groups.of[value.profile]] += value.sum;
+    }
+}
+
+static struct hq_error *measure_groups(struct work *w, size_t measure)
+{
+    struct run *run = w->run;
+    const struct measure *m = &run->selection.measures.data[measure];
+    size_t n = run->tree->position_count;
+    bool few = profiles_by_frame(&run->selection) && covered(&w->ranges[0]) + covered(&w->ranges[1]) < n / 2;
+    AUTO_FREE int64_t *prefix = xcalloc(n + 1, sizeof *prefix);
+    AUTO_FREE int64_t *sums = xcalloc(w->groups.count + 1, sizeof *sums);
+
+    for (int x = 0; x < 2 && few; x++) {
+        memset(sums, 0, w->groups.count * sizeof *sums);
+        by_frame(w, measure, x, sums);
+        for (uint32_t g = 0; g < w->groups.count; g++)
+            w->slots[g][2 * measure + (size_t)x] = (double)sums[g] * m->scale;
+    }
+    for (uint32_t g = 0; g < w->groups.count && !few; g++) {
+        if (run_interrupted(run))
+            return NULL;
+        HQ_TRY(profiles_prefix(&run->selection, &w->groups, g, m->metric, prefix));
+        for (int x = 0; x < 2; x++)
+            w->slots[g][2 * measure + (size_t)x] = (double)ranges_sum(&w->ranges[x], prefix) * m->scale;
+    }
+    return NULL;
+}
+
+static struct hq_error *measure_all(struct work *w)
+{
+    struct run *run = w->run;
+    size_t slots = 2 * run->selection.measures.len;
+
+    w->slots = ARENA_ARRAY(&run->arena, w->groups.count, double *);
+    for (uint32_t g = 0; g < w->groups.count; g++) {
+        w->slots[g] = ARENA_ARRAY(&run->arena, slots, double);
+        for (size_t s = 0; s < slots; s++)
+            w->slots[g][s] = NAN;
+    }
+    for (size_t m = 0; m < run->selection.measures.len; m++)
+        if (run->binding.used[m])
+            HQ_TRY(measure_groups(w, m));
+    return NULL;
+}
+
+static struct hq_error *rows_of_profiles(struct run *run, const struct node *target, struct nodes *out)
+{
+    struct work w = {.run = run, .target = *target};
+    struct hq_error *err;
+
+    profiles_group(&run->selection, run->query->per, true, &w.groups);
+    node_ranges(run->tree, target, false, &w.ranges[0]);
+    node_ranges(run->tree, target, true, &w.ranges[1]);
+    err = measure_all(&w);
+    for (uint32_t g = 0; g < w.groups.count && !err; g++) {
+        uint32_t first = w.groups.profiles[w.groups.start[g]];
+        struct node n = *target;
+
+        n.kind = SCOPE_THREAD;
+        n.scope = n.context = HQDB_NONE;
+        n.profile = first;
+        n.name = group_name(&w, first);
+        n.text = process_text(&w, first);
+        n.slots = w.slots[g];
+        n.leaf = true;
+        n.id = 0;
+        vec_push(out, n);
+    }
+    profiles_group_deinit(&w.groups);
+    vec_deinit(&w.ranges[0]);
+    vec_deinit(&w.ranges[1]);
+    return err;
+}
+
+static struct node whole_program(struct run *run)
+{
+    uint32_t *top = ARENA_NEW(&run->arena, uint32_t);
+    struct node n = node_of_set(run->tree, 0, (struct set){top, 1});
+
+    n.rule = EXCLUSIVE_ALL;
+    return n;
+}
+
+struct hq_error *threads_roots(struct run *run, struct nodes *out)
+{
+    struct node target;
+    size_t count;
+
+    if (!run->query->view.of) {
+        target = whole_program(run);
+        return rows_of_profiles(run, &target, out);
+    }
+    if (matches_nothing(&run->of))
+        return NULL;
+    AUTO_FREE uint32_t *contexts = matches_contexts(&run->of, run->tree, &count);
+
+    target = node_of_set(run->tree, 0, set_sorted(contexts, count, &run->arena));
+    return rows_of_profiles(run, &target, out);
+}
+
+struct hq_error *profiles_roots(struct run *run, struct nodes *out)
+{
+    struct node target = whole_program(run);
+
+    return rows_of_profiles(run, &target, out);
+}
