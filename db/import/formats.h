@@ -7,6 +7,8 @@
 
 bool folded_sniff(const struct import_probe *p);
 struct hq_error *folded_read(struct import *im, const char *path);
+bool hpctoolkit_sniff(const struct import_probe *p);
+struct hq_error *hpctoolkit_read(struct import *im, const char *path);
 bool perf_sniff(const struct import_probe *p);
 struct hq_error *perf_read(struct import *im, const char *path);
 

@@ -14,7 +14,6 @@
 enum { DEPTH_MAX = 4096 };      /* frames of a sample; the kernel's own limit is far below it */
 
 struct perf_part { uint32_t name, file, line; };
-struct perf_thread { uint32_t profile; uint64_t last_us; };
 
 
 struct perf {
@@ -31,7 +30,7 @@ struct perf {
     struct keymap part_keys;    /* (text of the frame's lines) -> place */
     VEC(uint32_t) part_places;
     struct keymap thread_keys;  /* pid, tid */
-    VEC(struct perf_thread) threads;
+    VEC(uint32_t) threads;      /* profile */
     struct map metrics;         /* event's text -> metric + 1 */
     double start;               /* time of the first sample; negative: none yet */
     uint64_t samples, without_path;
@@ -82,7 +81,8 @@ static uint32_t metric_of(struct perf *f, const struct perf_header *h)
         enum hqm_dimension dimension = clock && h->has_period ? HQM_DIM_SECONDS : HQM_DIM_EVENTS;
 
         *known = (uint64_t)import_metric(f->im, str_cstr(&name), h->has_period ? "sampled by perf" : "samples of perf, periods unknown",
-                                         dimension, HQDB_METRIC_SAMPLED | (h->time >= 0 ? HQDB_METRIC_TRACED : 0), 0,
+                                         dimension, HQDB_METRIC_SAMPLED | (h->time >= 0 ? HQDB_METRIC_TRACED : 0),
+                                         dimension == HQM_DIM_SECONDS ? h->period : 0,
                                          dimension == HQM_DIM_SECONDS ? 1e-9 : 1) + 1;
     }
     return (uint32_t)*known - 1;
@@ -97,8 +97,7 @@ static uint32_t thread_of(struct perf *f, const struct perf_header *h)
     if (is_new) {
         AUTO_FREE char *command = xstrndup(h->command, h->command_len);
 
-        vec_push(&f->threads, (struct perf_thread){
-            .profile = import_profile(f->im, h->pid, h->tid, h->tid == h->pid ? 0 : h->tid, command)});
+        vec_push(&f->threads, import_profile(f->im, h->pid, h->tid, h->tid == h->pid ? 0 : h->tid, command));
     }
     return i;
 }
@@ -182,14 +181,14 @@ static void end_sample(struct perf *f)
         f->places.data[i] = f->places.data[--j];
         f->places.data[j] = swapped;
     }
-    struct perf_thread *t = &f->threads.data[f->thread];
+    uint32_t profile = f->threads.data[f->thread];
     uint32_t frame = import_path(f->im, f->places.data, f->places.len);
 
     if (frame == HQDB_NONE) {
         frame = model_root_frame(f->im->model, SCOPE_PARTIAL, "partial: no call path");
         f->without_path++;
     }
-    import_value(f->im, t->profile, f->metric, frame, f->sample.has_period ? (int64_t)f->sample.period : 1, 1);
+    import_value(f->im, profile, f->metric, frame, f->sample.has_period ? (int64_t)f->sample.period : 1, 1);
     f->samples++;
     vec_clear(&f->places);
     if (f->sample.time < 0)
@@ -199,8 +198,7 @@ static void end_sample(struct perf *f)
     double since = (f->sample.time - f->start) * 1e6;
     uint64_t us = since > 0 && since < 0x1p52 ? (uint64_t)(since + 0.5) : 0;
 
-    t->last_us = us > t->last_us ? us : t->last_us;
-    model_trace(f->im->model, t->profile, t->last_us, frame, f->metric, 1);
+    import_trace(f->im, profile, us, frame, f->metric, 1);
 }
 
 static struct hq_error *take_header(struct perf *f, const char *line)

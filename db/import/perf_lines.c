@@ -144,7 +144,14 @@ bool perf_parse_source(const char *line, const char **file, size_t *file_len, ui
     const char *p = skip_spaces(line), *colon = strrchr(p, ':');
     char *end;
 
-    if (p == line || !colon || colon == p || !is_digit(colon[1]))
+    if (p == line)
+        return false;
+    /* prog[1030]: the module again, where no line is known. */
+    if (*p && p[strlen(p) - 1] == ']' && strchr(p, '[') > p) {
+        *file_len = *number = 0;
+        return true;
+    }
+    if (!colon || colon == p || !is_digit(colon[1]))
         return false;
     *number = (uint32_t)strtoul(colon + 1, &end, 10);
     *file = p;

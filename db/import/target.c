@@ -32,6 +32,7 @@ void import_deinit(struct import *im)
     vec_foreach (m, &im->metrics)
         free(m->event);
     vec_deinit(&im->metrics);
+    vec_deinit(&im->profiles);
 }
 
 /* ---- places ---- */
@@ -231,11 +232,30 @@ uint32_t import_metric(struct import *im, const char *event, const char *descrip
     return id;
 }
 
+const char *import_keep(struct import *im, const char *text)
+{
+    return intern_str(&im->names, intern_add(&im->names, text));
+}
+
 uint32_t import_profile(struct import *im, uint32_t pid, uint32_t tid, uint32_t thread, const char *command)
 {
-    return model_profile(im->model, &(struct model_profile){
+    vec_push(&im->profiles, (struct model_profile){
         .rank = -1, .host = "", .pid = pid, .tid = tid, .thread = thread, .serial = (uint32_t)im->file, .state = HQM_ENDED,
-        .command = command ? command : "", .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE});
+        .command = import_keep(im, command), .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE});
+    return (uint32_t)im->profiles.len - 1;
+}
+
+struct model_profile *import_profile_at(struct import *im, uint32_t profile)
+{
+    return &im->profiles.data[profile];
+}
+
+void import_trace(struct import *im, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight)
+{
+    struct model_profile *p = import_profile_at(im, profile);
+
+    p->end_us = time_us > p->end_us ? time_us : p->end_us;
+    model_trace(im->model, profile, p->end_us, frame, metric, weight);
 }
 
 void import_value(struct import *im, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count)
@@ -264,6 +284,8 @@ void import_fact(struct import *im, const char *key, const char *text)
 
 void import_finish(struct import *im)
 {
+    vec_foreach (p, &im->profiles)
+        model_profile(im->model, p);
     for (uint32_t i = 0; i < im->sum_keys.len; i++) {
         struct sum_key key;
 

@@ -42,6 +42,7 @@ struct import {
     struct keymap place_keys;               /* code and role of places with one code */
     VEC(uint32_t) place_of_key;
     VEC(struct import_metric_row) metrics;
+    VEC(struct model_profile) profiles;
 };
 
 
@@ -80,14 +81,19 @@ uint32_t import_path(struct import *im, const uint32_t *places, size_t count);
 /* A metric; the same event of another format, or in another unit, gets a name of its own. Numbers as in hqdb_metric. */
 uint32_t import_metric(struct import *im, const char *event, const char *description, enum hqm_dimension dimension,
                        unsigned flags, uint64_t period, double scale);
-/* A profile without rank; command and host may be NULL. */
+/* A profile without rank and host; command may be NULL. What else is known can be set until import_finish. */
 uint32_t import_profile(struct import *im, uint32_t pid, uint32_t tid, uint32_t thread, const char *command);
+struct model_profile *import_profile_at(struct import *im, uint32_t profile);
+/* A text that lives as long as the import. */
+const char *import_keep(struct import *im, const char *text);
+/* A trace record, which also makes the profile last until then. Times that go back are taken as the one before. */
+void import_trace(struct import *im, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight);
 /* Adds; any number of times for the same frame. */
 void import_value(struct import *im, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count);
 /* "key: text" among the facts of `info`, once however often it is said. */
 void import_fact(struct import *im, const char *key, const char *text);
 
-/* Hands the sums over to the model. */
+/* Hands profiles and sums over to the model. */
 void import_finish(struct import *im);
 
 /* The scale, a power of ten, with which `total` keeps as many digits as fit; 1 if all values are whole. */
