@@ -18,7 +18,7 @@ CFLAGS ?= -O2 -g
 
 # ---- Debian packages: the only list -------------------------------------------------------------------------------
 PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev \
-  libiberty-dev libzstd-dev zlib1g-dev libpapi-dev
+  libiberty-dev libzstd-dev zlib1g-dev libpapi-dev libyajl-dev
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   clang dwz redis-server openssl perl
 PACKAGES_bench = google-perftools libgoogle-perftools-dev linux-perf
@@ -64,7 +64,7 @@ $(BUILD)/config.mk: common/configure.sh
 	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
 $(BUILD)/config.h: $(BUILD)/config.mk ;
 
-LIBRARIES = DWARF ZLIB ZSTD ZYDIS IBERTY PCRE2 READLINE $(if $(wildcard db/mpi*.c),MPI)
+LIBRARIES = DWARF YAJL ZLIB ZSTD ZYDIS IBERTY PCRE2 READLINE $(if $(wildcard db/mpi*.c),MPI)
 HQ_LIBS = -Wl,--as-needed $(foreach l,$(LIBRARIES),$($l_LIBS)) -lpthread -lm -ldl
 PRELOAD_LIBS = -Wl,--as-needed $(UNWIND_LIBS) -ldl -lrt -lpthread
 # PAPI is opened at run time, only when a PAPI event is asked for: its header is all that is needed here.
@@ -153,7 +153,7 @@ $(BUILD)/programs/%: tests/programs/%.f90
 
 # ---- Tests --------------------------------------------------------------------------------------------------------
 # Scripts are run from here; a file named lib.* holds what several of them share.
-SCRIPTS = $(filter-out %/lib.sh %/lib.py,$(wildcard $(foreach d,structure db collector repl fault e2e,tests/$d/*.sh tests/$d/*.py)))
+SCRIPTS = $(filter-out %/lib.sh %/lib.py,$(wildcard $(foreach d,structure db import collector repl fault e2e,tests/$d/*.sh tests/$d/*.py)))
 QUERY_RUN = $(wildcard tests/query/run)
 SAN_BUILD = build-san
 SAN_TESTS = $(UNITS:$(BUILD)/%=$(SAN_BUILD)/%)

@@ -70,6 +70,7 @@ printf '#ifndef HQ_CONFIG_H\n#define HQ_CONFIG_H\n#define HQ_VERSION "%s"\n' "$v
 
 required UNWIND libunwind-dev "$(flags libunwind -lunwind)" "libunwind.h" "unw_strerror(0) != 0"
 required DWARF libdwarf-dev "$(flags libdwarf '-I/usr/include/libdwarf -ldwarf')" "dwarf.h libdwarf.h" "dwarf_errmsg(0) != 0"
+required YAJL libyajl-dev "$(flags yajl -lyajl)" "yajl/yajl_parse.h" "yajl_alloc != 0"
 required ZLIB zlib1g-dev "$(flags zlib -lz)" "zlib.h" "zlibVersion() != 0"
 required ZSTD libzstd-dev "$(flags libzstd -lzstd)" "zstd.h" "ZSTD_versionNumber()"
 required ZYDIS libzydis-dev "$(flags zydis -lZydis)" "Zydis/Zydis.h" "ZydisGetVersion() != 0"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/file.h"
-#include "db/build.h"
+#include "db/import/import.h"
 #include "repl/session.h"
 #include <string.h>
 
@@ -42,7 +42,7 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
         free(name);
         name = xstrdup(expanded);
     }
-    HQ_TRY(db_prepare(expanded, &(struct build_options){0}, &db));
+    HQ_TRY(import_prepare(expanded, &(struct build_options){0}, &db));
     vec_push(&s->databases, (struct named_db){ .path = MEM_STEAL(expanded), .alias = MEM_STEAL(name), .db = db });
     *out = &vec_last(&s->databases);
     return NULL;

@@ -59,6 +59,7 @@ struct hpct {
     VEC(uint32_t) profiles;             /* index in profile.db -> profile; HQDB_NONE for summaries */
     VEC(uint32_t) metric_ids;           /* of the import */
     VEC(double) scales;
+    uint32_t valued_contexts;           /* of the summary profile, which comes first */
 };
 
 /* Checks magic, format and version. A missing optional file is left unmapped. */

@@ -243,6 +243,8 @@ static struct hq_error *read_headers(struct hpct *h, struct block **blocks)
         bool summary = cursor_u32(&c) & IS_SUMMARY;
 
         vec_push(&h->profiles, HQDB_NONE);
+        if (i == 0)
+            h->valued_contexts = b.context_count;
         if (summary || !cursor_ok(&c))
             continue;
         (*blocks)[i] = b;
@@ -257,9 +259,9 @@ struct hq_error *hpct_read_profiles(struct hpct *h)
 {
     AUTO_FREE struct block *blocks = NULL;
     struct raw r = {.h = h};
-    AUTO_FREE char *found = xasprintf("%zu", h->nodes.len - 1);
 
     HQ_TRY(read_headers(h, &blocks));
+    AUTO_FREE char *found = xasprintf("%zu in the tree, %u with values", h->nodes.len - 1, h->valued_contexts);
     HQ_TRY(make_metrics(h, blocks, h->profiles.len));
     import_fact(h->im, "HPCToolkit contexts", found);
     r.values = xcalloc(h->nodes.len, sizeof *r.values);
