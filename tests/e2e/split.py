@@ -27,7 +27,8 @@ for name in ("heavy", "left", "right", "recurse"):
     check(row is not None, f"tree has {name}")
     if row:
         near_share(value(tree, row, "cputime") / whole, truth[name] / spent, n, f"tree: {name}")
-check(max((r["depth"] for r in tree["rows"] if r["name"] == "recurse"), default=0) == 5, "tree shows five levels of recurse below main")
+levels = [r["depth"] for r in tree["rows"] if r["name"] == "recurse"]
+check(len(levels) == 5 and levels == list(range(levels[0], levels[0] + 5)), f"tree nests five levels of recurse: depths {levels}")
 
 flat = ask("split.hq", "flat")
 for name in ("heavy", "shared", "recurse"):

@@ -46,15 +46,19 @@ int main(int argc, char **argv)
 {
     double want = argc > 1 ? atof(argv[1]) : 1, used[4] = {0};
 
+    /* Rounds of random length: CPU timers fire at the kernel's tick, and a round that is nearly a multiple of it
+       would be sampled at the same few places all the time. */
+    srand(1);
     while (used[0] + used[1] + used[2] + used[3] < want) {
+        long unit = 1 + rand() % 16;
         double t0 = cpu_seconds();
-        heavy(700);
+        heavy(70 * unit);
         double t1 = cpu_seconds();
-        left(150);
+        left(15 * unit);
         double t2 = cpu_seconds();
-        right(50);
+        right(5 * unit);
         double t3 = cpu_seconds();
-        recurse(5, 20);
+        recurse(5, 2 * unit);
         double t4 = cpu_seconds();
         used[0] += t1 - t0;
         used[1] += t2 - t1;
