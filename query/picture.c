@@ -101,6 +101,11 @@ static double channel(double hue, double saturation, double light, double offset
     return light - a * fmax(-1, fmin(fmin(k - 3, 9 - k), 1));
 }
 
+/* Hues that look equally far apart: even steps of the colour circle would be green for a third of it. */
+static const uint16_t hues[] = {
+    0, 12, 24, 35, 45, 55, 66, 82, 110, 145, 162, 174, 186, 197, 207, 217, 228, 242, 258, 271, 284, 298, 314, 330, 346,
+};
+
 /* Hue, saturation and lightness from different bits of a hash: FNV-1a, as pictures are compared over years. */
 uint32_t picture_colour(const char *name)
 {
@@ -108,8 +113,8 @@ uint32_t picture_colour(const char *name)
     for (const char *c = name; *c; c++)
         h = (h ^ (unsigned char)*c) * 0x100000001b3u;
     h = hash_u64(h);
-    double hue = (double)(h % 360), saturation = 0.45 + 0.4 * (double)(h >> 32 & 3) / 3;
-    double light = 0.36 + 0.3 * (double)(h >> 40 & 3) / 3;
+    double hue = hues[h % (sizeof hues / sizeof *hues)], saturation = 0.5 + 0.4 * (double)((h >> 32) % 3) / 2;
+    double light = 0.36 + 0.32 * (double)(h >> 40 & 3) / 3;
     uint32_t r = (uint32_t)lround(255 * channel(hue, saturation, light, 0));
     uint32_t g = (uint32_t)lround(255 * channel(hue, saturation, light, 8));
     uint32_t b = (uint32_t)lround(255 * channel(hue, saturation, light, 4));

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <zlib.h>
 
+enum { PACKED_BYTES = 1 << 16 };
+
 static void add_u32(struct str *s, uint32_t v)
 {
     const char bytes[4] = { (char)(v >> 24), (char)(v >> 16), (char)(v >> 8), (char)v };
@@ -20,20 +22,44 @@ static void add_chunk(struct str *png, const char *type, const void *data, size_
     add_u32(png, (uint32_t)crc);
 }
 
-/* One byte that says "not filtered" before each row, then its pixels. */
-static void fill_rows(const struct picture *p, unsigned char *at)
+/* One byte that says "not filtered", then the pixels of a row of cells. */
+static void fill_row(const struct picture *p, uint32_t y, uint32_t across, unsigned char *at)
 {
-    for (uint32_t y = 0; y < p->height; y++) {
-        *at++ = 0;
-        for (uint32_t x = 0; x < p->width; x++, at += 4) {
-            uint32_t cell = p->cells[(size_t)y * p->width + x];
-            uint32_t colour = cell ? picture_shown(p, cell)->colour << 8 | 0xff : 0;
+    *at++ = 0;
+    for (uint32_t x = 0; x < p->width; x++) {
+        uint32_t cell = p->cells[(size_t)y * p->width + x];
+        uint32_t colour = cell ? picture_shown(p, cell)->colour << 8 | 0xff : 0;
+        for (uint32_t i = 0; i < across; i++, at += 4) {
             at[0] = (unsigned char)(colour >> 24);
             at[1] = (unsigned char)(colour >> 16);
             at[2] = (unsigned char)(colour >> 8);
             at[3] = (unsigned char)colour;
         }
     }
+}
+
+static void pack_rows(const struct picture *p, uint32_t across, uint32_t down, struct str *out)
+{
+    size_t bytes = (size_t)p->width * across * 4 + 1;
+    AUTO_FREE unsigned char *row = xmalloc(bytes), *packed = xmalloc(PACKED_BYTES);
+    z_stream z = { 0 };
+
+    if (deflateInit(&z, 1) != Z_OK)
+        mem_exhausted();
+    for (uint32_t y = 0; y < p->height * down; y++) {
+        if (y % down == 0)
+            fill_row(p, y / down, across, row);
+        z.next_in = row;
+        z.avail_in = (uInt)bytes;
+        int flush = y + 1 == p->height * down ? Z_FINISH : Z_NO_FLUSH;
+        do {
+            z.next_out = packed;
+            z.avail_out = PACKED_BYTES;
+            deflate(&z, flush);
+            str_addn(out, (const char *)packed, PACKED_BYTES - z.avail_out);
+        } while (z.avail_out == 0);
+    }
+    deflateEnd(&z);
 }
 
 static void add_base64(struct str *out, const unsigned char *in, size_t n)
@@ -49,21 +75,17 @@ static void add_base64(struct str *out, const unsigned char *in, size_t n)
     }
 }
 
-void png_base64(struct str *out, const struct picture *p)
+void png_base64(struct str *out, const struct picture *p, uint32_t across, uint32_t down)
 {
-    AUTO_STR struct str png = { 0 }, head = { 0 };
-    size_t size = ((size_t)p->width * 4 + 1) * p->height;
-    uLongf packed = compressBound(size);
-    AUTO_FREE unsigned char *rows = xmalloc(size + 1), *data = xmalloc(packed);
+    AUTO_STR struct str png = { 0 }, head = { 0 }, data = { 0 };
 
-    fill_rows(p, rows);
-    compress2(data, &packed, rows, size, 1);
+    pack_rows(p, across, down, &data);
     str_addn(&png, "\x89PNG\r\n\x1a\n", 8);
-    add_u32(&head, p->width);
-    add_u32(&head, p->height);
+    add_u32(&head, p->width * across);
+    add_u32(&head, p->height * down);
     str_addn(&head, "\x08\x06\0\0\0", 5);
     add_chunk(&png, "IHDR", head.s, head.len);
-    add_chunk(&png, "IDAT", data, packed);
+    add_chunk(&png, "IDAT", data.s, data.len);
     add_chunk(&png, "IEND", "", 0);
     add_base64(out, (const unsigned char *)png.s, png.len);
 }

@@ -5,7 +5,10 @@
 #include "query/picture.h"
 #include "common/str.h"
 
-/* The cells as a PNG of width x height pixels (ISO/IEC 15948; RGBA, blank cells transparent), appended in base 64. */
-void png_base64(struct str *out, const struct picture *p);
+/*
+ * The cells as a PNG (ISO/IEC 15948; RGBA, blank cells transparent), appended in base 64. A cell is `across` by `down` pixels: not every
+ * viewer enlarges a picture without blurring it.
+ */
+void png_base64(struct str *out, const struct picture *p, uint32_t across, uint32_t down);
 
 #endif

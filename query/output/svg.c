@@ -52,7 +52,7 @@ static void put_picture(const struct svg *s)
 
     if (!s->p->width || !s->p->height)
         return;
-    png_base64(&png, s->p);
+    png_base64(&png, s->p, (uint32_t)s->cell_width, (uint32_t)s->cell_height);
     fprintf(s->out, "<image x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" preserveAspectRatio=\"none\""
             " style=\"image-rendering:pixelated\" href=\"data:image/png;base64,%s\"/>\n",
             s->left, s->top, s->width, s->height, str_cstr(&png));

@@ -44,23 +44,23 @@ TEST(terminal)
         "     7.3%  no samples\n");
     check_format(t, "tree", &(struct output_options){ .colours = COLOURS_256, .width = 80, .utf8 = true },
         "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
-        "         rank 0 \033[48;5;205m        \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[0m\n"
-        "rank 1 thread 1 \033[48;5;205m      \033[48;5;107m  \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m     \033[48;5;107m   \033[48;5;172m \033[0m       \n"
+        "         rank 0 \033[48;5;69m        \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[0m\n"
+        "rank 1 thread 1 \033[48;5;69m      \033[48;5;131m  \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m \033[0m       \n"
         "                +-------------------+-------------------+-------\n"
         "                0 s                 5 s                 10 s\n"
-        "\033[48;5;172m  \033[0m  47.9%  solve<int>\n"
-        "\033[48;5;107m  \033[0m  30.2%  MPI_Wait\n"
-        "\033[48;5;205m  \033[0m  14.6%  init\n"
+        "\033[48;5;61m  \033[0m  47.9%  solve<int>\n"
+        "\033[48;5;131m  \033[0m  30.2%  MPI_Wait\n"
+        "\033[48;5;69m  \033[0m  14.6%  init\n"
         "     7.3%  no samples\n");
     check_format(t, "table", &(struct output_options){ .colours = COLOURS_TRUE, .width = 80, .utf8 = true },
         "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
-        "         rank 0 \033[48;2;242;95;178m        \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[0m\n"
-        "rank 1 thread 1 \033[48;2;242;95;178m      \033[48;2;152;186;49m  \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m     \033[48;2;152;186;49m   \033[48;2;217;154;18m \033[0m       \n"
+        "         rank 0 \033[48;2;100;129;247m        \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[0m\n"
+        "rank 1 thread 1 \033[48;2;100;129;247m      \033[48;2;179;60;60m  \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m \033[0m       \n"
         "                +-------------------+-------------------+-------\n"
         "                0 s                 5 s                 10 s\n"
-        "\033[48;2;217;154;18m  \033[0m  47.9%  solve<int>\n"
-        "\033[48;2;152;186;49m  \033[0m  30.2%  MPI_Wait\n"
-        "\033[48;2;242;95;178m  \033[0m  14.6%  init\n"
+        "\033[48;2;60;83;179m  \033[0m  47.9%  solve<int>\n"
+        "\033[48;2;179;60;60m  \033[0m  30.2%  MPI_Wait\n"
+        "\033[48;2;100;129;247m  \033[0m  14.6%  init\n"
         "     7.3%  no samples\n");
     table_destroy(t);
 }
@@ -68,7 +68,7 @@ TEST(terminal)
 /* Takes the embedded picture out of the text (how well it is packed is zlib's business) and looks at its head. */
 static bool take_image(char *text)
 {
-    static const char head[] = "base64,iVBORw0KGgoAAAANSUhEUgAAADAAAAACCAYA";    /* RGBA, 48 x 2 */
+    static const char head[] = "base64,iVBORw0KGgoAAAANSUhEUgAAA5AAAAAwCAYA";    /* RGBA, 912 x 48 */
     char *from = strstr(text, head), *to = from ? strchr(from, '"') : NULL;
 
     if (!to)
@@ -102,9 +102,9 @@ static const char svg_text[] =
         "<g><title>main &gt; run &gt; solve&lt;int&gt;</title><rect x=\"8\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"16\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"24\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"32\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"40\" y=\"0\" width=\"5\" height=\"1\"/><rect x=\"40\" y=\"1\" width=\"1\" height=\"1\"/></g>\n"
         "<g><title>main &gt; run &gt; exchange &gt; MPI_Wait</title><rect x=\"13\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"21\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"29\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"37\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"45\" y=\"0\" width=\"3\" height=\"1\"/><rect x=\"6\" y=\"1\" width=\"2\" height=\"1\"/></g>\n"
         "</g>\n"
-        "<rect x=\"115\" y=\"116\" width=\"14\" height=\"12\" fill=\"#d99a12\"/><text x=\"179\" y=\"126\" text-anchor=\"end\">47.9%</text><text x=\"189\" y=\"126\">solve&lt;int&gt;</text>\n"
-        "<rect x=\"115\" y=\"134\" width=\"14\" height=\"12\" fill=\"#98ba31\"/><text x=\"179\" y=\"144\" text-anchor=\"end\">30.2%</text><text x=\"189\" y=\"144\">MPI_Wait</text>\n"
-        "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#f25fb2\"/><text x=\"179\" y=\"162\" text-anchor=\"end\">14.6%</text><text x=\"189\" y=\"162\">init</text>\n"
+        "<rect x=\"115\" y=\"116\" width=\"14\" height=\"12\" fill=\"#3c53b3\"/><text x=\"179\" y=\"126\" text-anchor=\"end\">47.9%</text><text x=\"189\" y=\"126\">solve&lt;int&gt;</text>\n"
+        "<rect x=\"115\" y=\"134\" width=\"14\" height=\"12\" fill=\"#b33c3c\"/><text x=\"179\" y=\"144\" text-anchor=\"end\">30.2%</text><text x=\"189\" y=\"144\">MPI_Wait</text>\n"
+        "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#6481f7\"/><text x=\"179\" y=\"162\" text-anchor=\"end\">14.6%</text><text x=\"189\" y=\"162\">init</text>\n"
         "</svg>\n";
 
 TEST(svg)
