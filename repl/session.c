@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/progress.h"
 #include "query/grammar/words.h"
+#include "query/output.h"
 #include "repl/command.h"
 #include "repl/help.h"
 #include "repl/interrupt.h"
@@ -87,6 +88,18 @@ static void tell_verdict(struct session *s, const struct table *t)
         fprintf(stderr, "%s\n", t->verdict.text);
 }
 
+/* Pictures of traces fit the window that they are shown in. */
+static void note_window(struct session *s, const struct statement *st)
+{
+    bool elsewhere = st->pipe.text || st->redirect.text || (st->kind == STATEMENT_QUERY && st->query.as && st->query.as->file);
+    struct output_options o = {0};
+
+    if (!elsewhere)
+        output_detect(&o, stdout);
+    s->env.width = o.width;
+    s->env.height = o.height;
+}
+
 static struct hq_error *run_query(struct session *s, const struct statement *st)
 {
     struct table *table = NULL;
@@ -95,6 +108,7 @@ static struct hq_error *run_query(struct session *s, const struct statement *st)
     HQ_TRY(result_check(st));
     if (s->on_query)
         return s->on_query(s->on_arg, st);
+    note_window(s, st);
     struct hq_error *error = query_run(&s->env, st, &table);
 
     if (!error && st->kind == STATEMENT_QUERY)
@@ -128,6 +142,7 @@ static struct hq_error *run_last(struct session *s, const struct statement *st)
         whole->pipe = st->pipe;
         whole->redirect = st->redirect;
         error = result_check(whole);
+        note_window(s, whole);
         if (!error)
             error = query_run(&s->env, whole, &table);
         if (!error)
