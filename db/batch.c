@@ -128,7 +128,7 @@ static void code_block(struct batch *b, uint32_t profile, const struct db_trace_
     uint64_t time = r->time_us;
     uint32_t metric = 0, weight = 1, frame = 0;
 
-    vec_push(&b->blocks, (struct hqdb_trace_block){b->trace.len, time, profile, (uint32_t)count});
+    vec_push(&b->blocks, (struct hqdb_trace_block){b->trace.len, time, r[count - 1].time_us, profile, (uint32_t)count});
     for (size_t i = 0; i < count; i++) {
         bool changed = r[i].metric != metric || r[i].weight != weight;
 

@@ -316,7 +316,7 @@ static struct hq_error *second_pass(struct builder *b, struct writer *w, const c
     return err;
 }
 
-static struct hq_error *write_database(struct builder *b, const char *path, uint64_t key)
+static struct hq_error *write_database(struct builder *b, const char *path, const struct sources_state *state)
 {
     AUTO_FREE char *directory = file_dirname(path);
     struct writer *w;
@@ -330,7 +330,7 @@ static struct hq_error *write_database(struct builder *b, const char *path, uint
         writer_abandon(w);
         return err;
     }
-    return writer_commit(w, key);
+    return writer_commit(w, state->key, state->files_key);
 }
 
 static void deinit(struct builder *b)
@@ -361,7 +361,7 @@ static void deinit(struct builder *b)
 }
 
 struct hq_error *build_database(const struct source_files *files, const struct build_options *options, const char *path,
-                                uint64_t key)
+                                const struct sources_state *state)
 {
     AUTO(deinit) struct builder b = {.options = options, .files = files};
 
@@ -370,5 +370,5 @@ struct hq_error *build_database(const struct source_files *files, const struct b
     pthread_cond_init(&b.turn, NULL);
     HQ_TRY(first_pass(&b));
     HQ_TRY(make_canon(&b));
-    return write_database(&b, path, key);
+    return write_database(&b, path, state);
 }

@@ -7,6 +7,6 @@
 #include "db/sources.h"
 
 struct hq_error *build_database(const struct source_files *files, const struct build_options *options, const char *path,
-                                uint64_t key);
+                                const struct sources_state *state);
 
 #endif

@@ -376,3 +376,8 @@ uint64_t db_sources_key(const struct db *db)
 {
     return db->file->header.sources_key;
 }
+
+uint64_t db_files_key(const struct db *db)
+{
+    return db->file->header.files_key;
+}

@@ -137,6 +137,7 @@ struct db_section { const char *name; uint32_t index; uint64_t bytes, count; };
 size_t db_section_count(const struct db *db);
 struct db_section db_section(const struct db *db, size_t i);
 uint64_t db_sources_key(const struct db *db);
+uint64_t db_files_key(const struct db *db);
 
 /* Checks every checksum, index and number in the file: `hq verify`. */
 struct hq_error *db_verify(const struct db *db);

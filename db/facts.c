@@ -29,6 +29,8 @@ static const struct process *earliest(const struct process *p, size_t count)
     return first;
 }
 
+enum { MOST_TEXTS = 8 };                /* of a set: more would drown the rest of the page */
+
 /* Different texts among the processes, in their order, joined by commas. */
 static void add_set(struct model *m, const char *key, const struct process *p, size_t count, const char *(*text)(const struct process *))
 {
@@ -41,8 +43,11 @@ static void add_set(struct model *m, const char *key, const struct process *p, s
         if (!*s || intern_find(&seen, s) != INTERN_NONE)
             continue;
         intern_add(&seen, s);
-        str_addf(&all, "%s%s", all.len ? ", " : "", s);
+        if (intern_count(&seen) <= MOST_TEXTS + 1)
+            str_addf(&all, "%s%s", all.len ? ", " : "", s);
     }
+    if (intern_count(&seen) > MOST_TEXTS + 1)
+        str_addf(&all, " and %u more", intern_count(&seen) - MOST_TEXTS - 1);
     if (all.len)
         model_info(m, key, str_cstr(&all));
 }

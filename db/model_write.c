@@ -133,5 +133,5 @@ struct hq_error *model_write(struct model *m, const char *path, uint64_t sources
         writer_abandon(w);
         return err;
     }
-    return writer_commit(w, sources_key);
+    return writer_commit(w, sources_key, 0);
 }

@@ -31,7 +31,7 @@ static char *place_for(const char *input)
 }
 
 /* A file of another version or a damaged one is as good as none: it is made anew. */
-static struct db *open_current(const char *path, uint64_t key)
+static struct db *open_current(const char *path, uint64_t key, uint64_t files_key)
 {
     AUTO_ERROR struct hq_error *err = NULL;
     struct db *db;
@@ -41,7 +41,7 @@ static struct db *open_current(const char *path, uint64_t key)
     err = db_open(path, &db);
     if (err)
         return NULL;
-    if (key && db_sources_key(db) != key) {
+    if (!(key && db_sources_key(db) == key) && !(files_key && db_files_key(db) == files_key)) {
         db_close(db);
         return NULL;
     }
@@ -57,18 +57,19 @@ static struct hq_error *build_locked(const struct source_files *files, const str
     AUTO_FREE char *lock_path = xasprintf("%s" LOCK_SUFFIX, path);
     AUTO_FREE char *directory = file_dirname(path);
     AUTO(file_unlock) struct file_lock lock = {.fd = -1};
+    struct sources_state state;
     struct db *done;
-    uint64_t key;
 
     HQ_TRY(file_make_dirs(directory));
     HQ_TRY(file_lock_wait(lock_path, &lock));
-    key = sources_key(files, running);
-    done = options->force ? NULL : open_current(path, key);
+    state = sources_look(files);
+    *running = state.running;
+    done = options->force ? NULL : open_current(path, state.key, 0);
     if (done) {
         db_close(done);
         return NULL;
     }
-    return build_database(files, options, path, key);
+    return build_database(files, options, path, &state);
 }
 
 struct hq_error *db_build(const char *const *inputs, size_t count, const struct build_options *options, char **written)
@@ -102,13 +103,29 @@ static bool has_measurements(const char *path)
     return file_is_dir(below);
 }
 
+/* The database of these measurements if it is up to date, in one place or the other; else NULL. */
+static struct db *find_current(const struct source_files *files, const char *present, const char *place, bool *running)
+{
+    uint64_t files_key = sources_files_key(files);
+    struct db *db = open_current(present, 0, files_key);
+    struct sources_state state;
+
+    if (!db && strcmp(present, place))
+        db = open_current(place, 0, files_key);
+    if (db)
+        return db;
+    state = sources_look(files);
+    *running = state.running;
+    db = open_current(present, state.key, 0);
+    return db || !strcmp(present, place) ? db : open_current(place, state.key, 0);
+}
+
 struct hq_error *db_prepare(const char *path, const struct build_options *options, struct db **out)
 {
     AUTO(sources_deinit) struct source_files files = {0};
     AUTO_FREE char *place = NULL;
     AUTO_FREE char *present = file_join(path, HQDB_FILE);
     bool running = false;
-    uint64_t key;
 
     *out = NULL;
     if (!file_exists(path))
@@ -120,13 +137,10 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
         return db_open(present, out);
     if (!files.len)
         return hq_error_new(HQ_DATA, "%s: there are no measurements in it; was the program a statically linked one, or did it end before the first sample?", path);
-    key = sources_key(&files, &running);
+    place = place_for(path);
+    *out = options->force ? NULL : find_current(&files, present, place, &running);
     if (running)
         log_note("the program still runs; the answers are about what it has done so far");
-    place = place_for(path);
-    *out = options->force ? NULL : open_current(present, key);
-    if (!*out && !options->force)
-        *out = open_current(place, key);
     if (*out)
         return NULL;
     if (file_exists(place) && !running)

@@ -4,11 +4,13 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/mem.h"
+#include "common/parallel.h"
 #include "format/measurement.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 static bool is_measurement(const char *name)
@@ -85,24 +87,80 @@ static bool on_this_machine(const char *path)
     return *host && !strncmp(name, host, strlen(host)) && name[strlen(host)] == '-';
 }
 
-uint64_t sources_key(const struct source_files *s, bool *running)
+struct looking { const struct source_files *files; uint64_t *keys, *file_keys; atomic_bool running, unfinished; };
+
+static uint64_t file_key(const char *path, const struct stat *st)
 {
-    uint64_t key = hash_u64(s->len);
+    uint64_t key = hash_combine(hash_str(file_basename(path)), (uint64_t)st->st_size);
 
-    for (size_t i = 0; i < s->len; i++) {
-        struct hqm_header h = {.major = 0};
-        struct stat st = {.st_size = 0};
-        AUTO_CLOSE int fd = open(s->data[i], O_RDONLY | O_CLOEXEC);
+    return hash_combine(key, (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec);
+}
 
-        key = hash_combine(key, hash_str(file_basename(s->data[i])));
-        if (fd < 0 || fstat(fd, &st) || pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
-            continue;
-        key = hash_combine(key, (uint64_t)st.st_size);
-        /* The time of the last sign of life changes without any new data. */
-        h.end_us = h.state == HQM_RUNNING ? 0 : h.end_us;
-        key = hash_combine(key, hash_bytes(&h, sizeof h, 0));
-        if (running && h.state == HQM_RUNNING && on_this_machine(s->data[i]) && (!kill((pid_t)h.pid, 0) || errno == EPERM))
-            *running = true;
-    }
+static void look_at(size_t i, unsigned worker, void *arg)
+{
+    struct looking *l = arg;
+    const char *path = l->files->data[i];
+    struct hqm_header h = {.major = 0};
+    struct stat st = {.st_size = 0};
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    (void)worker;
+    l->keys[i] = hash_str(file_basename(path));
+    if (fd < 0 || fstat(fd, &st) || pread(fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
+        return;
+    l->file_keys[i] = file_key(path, &st);
+    if (h.state != HQM_ENDED && h.state != HQM_EXECED)
+        l->unfinished = true;
+    if (h.state == HQM_RUNNING && on_this_machine(path) && (!kill((pid_t)h.pid, 0) || errno == EPERM))
+        l->running = true;
+    /* The time of the last sign of life changes without any new data. */
+    h.end_us = h.state == HQM_RUNNING ? 0 : h.end_us;
+    l->keys[i] = hash_combine(hash_combine(l->keys[i], (uint64_t)st.st_size), hash_bytes(&h, sizeof h, 0));
+}
+
+static void look_outside(size_t i, unsigned worker, void *arg)
+{
+    struct looking *l = arg;
+    struct stat st;
+
+    (void)worker;
+    if (!stat(l->files->data[i], &st))
+        l->file_keys[i] = file_key(l->files->data[i], &st);
+}
+
+static uint64_t combine(const uint64_t *keys, size_t count)
+{
+    uint64_t key = hash_u64(count);
+
+    for (size_t i = 0; i < count; i++)
+        key = hash_combine(key, keys[i]);
     return key ? key : 1;
+}
+
+enum { FEW_FILES = 64 };                /* not worth starting threads for */
+
+struct sources_state sources_look(const struct source_files *s)
+{
+    struct looking l = {.files = s};
+    struct sources_state state = {.key = 0};
+
+    l.keys = xcalloc(2 * s->len + 1, sizeof *l.keys);
+    l.file_keys = l.keys + s->len;
+    parallel_for(s->len, s->len < FEW_FILES ? 1 : 0, look_at, &l);
+    state.key = combine(l.keys, s->len);
+    state.files_key = l.unfinished ? 0 : combine(l.file_keys, s->len);
+    state.running = l.running;
+    free(l.keys);
+    return state;
+}
+
+uint64_t sources_files_key(const struct source_files *s)
+{
+    struct looking l = {.files = s, .file_keys = xcalloc(s->len + 1, sizeof *l.file_keys)};
+    uint64_t key;
+
+    parallel_for(s->len, s->len < FEW_FILES ? 1 : 0, look_outside, &l);
+    key = combine(l.file_keys, s->len);
+    free(l.file_keys);
+    return key;
 }

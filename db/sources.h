@@ -16,8 +16,15 @@ void sources_deinit(struct source_files *s);
 
 /*
  * Identifies the state of the measurements: names, sizes, and what their headers say (a mapped file changes long before its times do).
- * Never 0. running (may be NULL): one of the processes is still alive on this machine.
  */
-uint64_t sources_key(const struct source_files *s, bool *running);
+struct sources_state {
+    uint64_t key;               /* never 0 */
+    uint64_t files_key;         /* as sources_files_key if all processes have ended, else 0 */
+    bool running;               /* one of the processes is still alive on this machine */
+};
+struct sources_state sources_look(const struct source_files *s);
+
+/* From names, sizes and times alone, which is faster: says enough where all processes had ended. Never 0. */
+uint64_t sources_files_key(const struct source_files *s);
 
 #endif

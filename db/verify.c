@@ -169,8 +169,9 @@ static struct hq_error *verify_trace(const struct db *db, uint32_t profile)
     HQ_TRY(db_trace_open(db, profile, &r));
     any = db_trace_extent(r, &records, &first, &last);
     for (; db_trace_next(r, &record); before = record.time_us, read++)
-        sorted &= record.time_us >= before;
+        sorted &= record.time_us >= before && (read || record.time_us == first);
     db_trace_close(r);
+    EXPECT(db, !any || before == last, "trace", "ends at another time than its index says");
     EXPECT(db, sorted, "trace", "goes back in time");
     EXPECT(db, read == (any ? records : 0), "trace", "has fewer records than its index says");
     return NULL;

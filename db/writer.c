@@ -113,9 +113,9 @@ void writer_section(struct writer *w, uint32_t tag, uint32_t index, size_t recor
     writer_end(w);
 }
 
-static void write_header(struct writer *w, uint64_t sources_key)
+static void write_header(struct writer *w, uint64_t sources_key, uint64_t files_key)
 {
-    struct hqdb_header h = {.magic = HQDB_MAGIC, .major = HQDB_MAJOR, .minor = HQDB_MINOR, .sources_key = sources_key};
+    struct hqdb_header h = {.magic = HQDB_MAGIC, .major = HQDB_MAJOR, .minor = HQDB_MINOR, .sources_key = sources_key, .files_key = files_key};
     size_t bytes = w->sections.len * sizeof *w->sections.data;
 
     file_writer_pad(&w->file, SECTION_ALIGN);
@@ -134,11 +134,11 @@ static void destroy(struct writer *w)
     free(w);
 }
 
-struct hq_error *writer_commit(struct writer *w, uint64_t sources_key)
+struct hq_error *writer_commit(struct writer *w, uint64_t sources_key, uint64_t files_key)
 {
     struct hq_error *err;
 
-    write_header(w, sources_key);
+    write_header(w, sources_key, files_key);
     err = file_writer_commit(&w->file);
     destroy(w);
     return err;

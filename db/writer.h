@@ -24,7 +24,7 @@ void writer_append(struct writer *w, const void *data, size_t bytes);
 void writer_end(struct writer *w);
 
 /* Finishes the file, puts it in place, and ends the writer, also on error. */
-struct hq_error *writer_commit(struct writer *w, uint64_t sources_key);
+struct hq_error *writer_commit(struct writer *w, uint64_t sources_key, uint64_t files_key);
 /* Removes the temporary file and ends the writer; NULL is allowed. */
 void writer_abandon(struct writer *w);
 

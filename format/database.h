@@ -43,7 +43,8 @@ struct hqdb_header {
     uint64_t file_size;
     uint64_t table_checksum;    /* hash_bytes of the section table */
     uint64_t sources_key;       /* hash of the measurements it was built from: differs -> rebuild */
-    uint64_t reserved[2];
+    uint64_t files_key;         /* hash of the names, sizes and times of measurements that are complete; 0: there are others */
+    uint64_t reserved;
 };
 static_assert(sizeof(struct hqdb_header) == 64, "layout");
 
@@ -205,11 +206,11 @@ static_assert(sizeof(struct hqdb_loss) == 16, "layout");
 #define HQDB_TRACE_RECORDS 256u
 struct hqdb_trace_block {
     uint64_t offset;            /* in HQDB_TRACE; its end is the next block's, or the section's */
-    uint64_t first_us;          /* time of its first record, since the profile's start_realtime_ns */
+    uint64_t first_us, last_us; /* times of its first and last record, since the profile's start_realtime_ns */
     uint32_t profile;
     uint32_t records;
 };
-static_assert(sizeof(struct hqdb_trace_block) == 24, "layout");
+static_assert(sizeof(struct hqdb_trace_block) == 32, "layout");
 
 struct hqdb_source {            /* a source file as it was when the database was built */
     uint32_t path;              /* as in scopes */

@@ -20,7 +20,7 @@ M64 = (1 << 64) - 1
 LAYOUTS = {
     INFO: "<II", METRICS: "<IIIHHQd", MODULES: "<IIII", SCOPES: "<IIIIIIIIIIIIQ", ALIASES: "<I", CODES: "<QIIII", FRAMES: "<II",
     CONTEXTS: "<QIIIIII", PROFILES: "<iIIIIIIIQQQII", SUMS: "<q", COUNTS: "<q", VALUE_INDEX: "<QqQ", SCOPE_INDEX: "<Q",
-    SCOPE_CONTEXTS: "<I", LOSSES: "<IIQ", TRACE_INDEX: "<QQII", SOURCES: "<IIQQ", STATISTICS: "<QqqqQQ",
+    SCOPE_CONTEXTS: "<I", LOSSES: "<IIQ", TRACE_INDEX: "<QQQII", SOURCES: "<IIQQ", STATISTICS: "<QqqqQQ",
     SCOPE_STATISTICS: "<QqqqQQ", FRAME_VALUE_INDEX: "<Q",
 }
 
@@ -113,7 +113,7 @@ class Database:
 
     def trace(self):
         data = self.bytes(TRACE)
-        for offset, first, profile, records in self.records(TRACE_INDEX):
+        for offset, first, _last, profile, records in self.records(TRACE_INDEX):
             code = Coded(data, offset, len(data))
             time, metric, weight, frame = first, 0, 1, 0
             for _ in range(records):

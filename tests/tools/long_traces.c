@@ -97,6 +97,7 @@ static void add_traces(struct writer *w, uint32_t profiles, uint64_t records)
             b.len = 0;
             vec_push(&index, (struct hqdb_trace_block){ .offset = offset, .first_us = time, .profile = p, .records = n });
             put_block(&b, p, first, n, time, &time);
+            vec_last(&index).last_us = time;
             time += PERIOD_US;
             offset += b.len;
             writer_append(w, b.data, b.len);
@@ -135,6 +136,6 @@ int main(int argc, char **argv)
         if (sections[i].tag != HQDB_TRACE && sections[i].tag != HQDB_TRACE_INDEX)
             writer_section(w, sections[i].tag, sections[i].index, sections[i].record_size, file + sections[i].offset, sections[i].count);
     add_traces(w, profiles, records);
-    fail_on(writer_commit(w, h->sources_key));
+    fail_on(writer_commit(w, h->sources_key, h->files_key));
     return 0;
 }
