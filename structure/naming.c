@@ -2,6 +2,7 @@
 #include "structure/naming.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "structure/start.h"
 #include <string.h>
 
 /* DW_AT_name of a C++ member is unqualified and without arguments: the symbol says more, if it can be demangled. */
@@ -41,6 +42,9 @@ uint32_t naming_procedure(struct book *b, const struct image *image, const struc
         return symbol_text(b, symbol);
     if (p->stub)
         return intern_add(&b->strings, p->stub);
+    const char *start = start_name(image->text, p->entry);
+    if (start)
+        return intern_add(&b->strings, start);
     AUTO_FREE char *made = naming_unknown(image->text->path, p->entry);
     return intern_add(&b->strings, made);
 }

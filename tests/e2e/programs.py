@@ -14,9 +14,9 @@ def share(db, query, name=None):
 
 
 def main_share(db):
-    """The share of the cost below a procedure called main, or below a thread's start."""
+    """The share of the cost below main, or below a thread's start. python3's main jumps to Py_BytesMain and leaves no frame."""
     result, whole = ask(db, "tree depth 1"), total(db)
-    good = [r for r in result["rows"] if r["depth"] == 0 and (r["name"] in ("main", "_start") or r["kind"] == "thread")]
+    good = [r for r in result["rows"] if r["depth"] == 0 and (r["name"] in ("main", "Py_BytesMain") or r["kind"] == "thread")]
     return sum(value(result, r, "cputime") for r in good) / whole if whole else 0
 
 
