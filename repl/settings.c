@@ -66,7 +66,7 @@ void session_state(const struct session *s, struct str *out)
             between = "; ";
         }
     vec_foreach (l, &s->env.lets) {
-        str_addf(out, "%slet %s = %s", between, l->name, l->text);
+        str_addf(out, "%s%s", between, l->text);
         between = "; ";
     }
     if (s->env.last_query)
