@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One DIE as plain data, and its address ranges. */
+/* One DIE as plain data. */
 #include "structure/dwarf_impl.h"
 #include <string.h>
 
@@ -121,15 +121,14 @@ static void read_attr(struct dwarf *d, const struct dwarf_file *f, Dwarf_Half co
     case DW_AT_specification: read_reference(d, f, attr, a); break;
     case DW_AT_stmt_list: a->has_lines = read_section_offset(f, attr, &a->lines); break;
     case DW_AT_ranges:
-        a->has_ranges = dwarf_ok(dbg, dwarf_whatform(attr, &a->ranges_form, &err), &err);
+        a->has_ranges = dwarf_ok(dbg, dwarf_whatform(attr, &a->ranges_form, &err), &err) &&
+                        (a->ranges_form == DW_FORM_sec_offset ? read_section_offset(f, attr, &a->ranges)
+                                                              : form_unsigned(dbg, attr, &a->ranges));
         break;
+    case DW_AT_rnglists_base: read_section_offset(f, attr, &a->bases.ranges); break;
+    case DW_AT_addr_base: read_section_offset(f, attr, &a->bases.addresses); break;
     default: break;
     }
-}
-
-static bool read_ranges_value(const struct dwarf_file *f, Dwarf_Attribute attr, Dwarf_Half form, uint64_t *out)
-{
-    return form == DW_FORM_sec_offset ? read_section_offset(f, attr, out) : form_unsigned(f->dbg, attr, out);
 }
 
 void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct dwarf_attrs *a)
@@ -147,93 +146,11 @@ void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
 
         if (dwarf_ok(f->dbg, dwarf_whatattr(list[i], &code, &err), &err))
             read_attr(d, f, code, list[i], a, &o);
-        if (code == DW_AT_ranges && a->has_ranges && !a->ranges_attr &&
-            read_ranges_value(f, list[i], a->ranges_form, &a->ranges))
-            a->ranges_attr = list[i];
-        else
-            dwarf_dealloc_attribute(list[i]);
+        dwarf_dealloc_attribute(list[i]);
     }
     dwarf_dealloc(f->dbg, list, DW_DLA_LIST);
-    a->has_ranges = a->ranges_attr;
+    a->bases.low = a->low;
     a->high = o.high_offset ? a->low + o.high : o.high;
     a->has_high = a->has_high && a->has_low && a->high > a->low;
     a->entry = o.entry_offset ? a->low + o.entry : o.entry;
-}
-
-void dwarf_attrs_done(const struct dwarf_file *f, struct dwarf_attrs *a)
-{
-    (void)f;
-    if (a->ranges_attr)
-        dwarf_dealloc_attribute(a->ranges_attr);
-    a->ranges_attr = NULL;
-}
-
-/* Code that the linker dropped leaves ranges at 0, at -1 or past the text: only what is executable counts. */
-static void add_range(const struct dwarf *d, uint64_t low, uint64_t high, struct dwarf_ranges *out)
-{
-    uint64_t end = low ? elf_executable_end(d->text, low) : 0;
-
-    if (high <= low || !end || high > end)
-        return;
-    vec_push(out, (struct dwarf_range){low, high});
-}
-
-static void read_rnglist(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_attrs *a, struct dwarf_ranges *out)
-{
-    Dwarf_Error err = NULL;
-    Dwarf_Rnglists_Head head = NULL;
-    Dwarf_Unsigned count = 0, offset;
-
-    if (!dwarf_ok(f->dbg, dwarf_rnglists_get_rle_head(a->ranges_attr, a->ranges_form, a->ranges, &head, &count, &offset, &err),
-                  &err))
-        return;
-    for (Dwarf_Unsigned i = 0; i < count; i++) {
-        unsigned length, kind = 0;
-        Dwarf_Unsigned raw1, raw2, low = 0, high = 0;
-        Dwarf_Bool no_addresses = 0;
-
-        if (!dwarf_ok(f->dbg, dwarf_get_rnglists_entry_fields_a(head, (unsigned)i, &length, &kind, &raw1, &raw2, &no_addresses,
-                                                                &low, &high, &err), &err))
-            break;
-        if (!no_addresses && kind != DW_RLE_end_of_list && kind != DW_RLE_base_address && kind != DW_RLE_base_addressx)
-            add_range(d, low, high, out);
-    }
-    dwarf_dealloc_rnglists_head(head);
-}
-
-static void read_ranges4(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, uint64_t offset, uint64_t base,
-                         struct dwarf_ranges *out)
-{
-    Dwarf_Error err = NULL;
-    Dwarf_Ranges *list;
-    Dwarf_Signed count;
-    Dwarf_Unsigned bytes;
-    Dwarf_Off real;
-
-    if (!dwarf_ok(f->dbg, dwarf_get_ranges_b(f->dbg, offset, die, &real, &list, &count, &bytes, &err), &err))
-        return;
-    for (Dwarf_Signed i = 0; i < count; i++) {
-        if (list[i].dwr_type == DW_RANGES_ADDRESS_SELECTION)
-            base = list[i].dwr_addr2;
-        else if (list[i].dwr_type == DW_RANGES_ENTRY)
-            add_range(d, base + list[i].dwr_addr1, base + list[i].dwr_addr2, out);
-        else
-            break;
-    }
-    dwarf_ranges_dealloc(f->dbg, list, count);
-}
-
-void dwarf_ranges_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a, uint64_t base,
-                       struct dwarf_ranges *out)
-{
-    Dwarf_Half version = 0, offset_size;
-
-    if (a->has_ranges) {
-        if (dwarf_get_version_of_die(die, &version, &offset_size) == DW_DLV_OK && version >= 5)
-            read_rnglist(d, f, a, out);
-        else
-            read_ranges4(d, f, die, a->ranges, base, out);
-    } else if (a->has_high) {
-        add_range(d, a->low, a->high, out);
-    }
 }

@@ -4,9 +4,18 @@
 #include <stdarg.h>
 #include <string.h>
 
+/* The sections that it reads for us. The others are large (location lists) or read by us. */
 static bool wanted(const char *name)
 {
-    return !strncmp(name, ".debug_", 7);
+    static const char *const names[] = {
+        ".debug_abbrev", ".debug_addr", ".debug_aranges", ".debug_info", ".debug_line_str", ".debug_str",
+        ".debug_str_offsets", ".debug_types",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return false;
 }
 
 /* What libdwarf is not to see is presented as an empty section without a name. */
@@ -22,9 +31,6 @@ static int section_info(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section
     if (index >= f->elf->section_count || !wanted(f->elf->sections[index].name))
         return index < f->elf->section_count ? DW_DLV_OK : DW_DLV_NO_ENTRY;
     struct elf_section *s = &f->elf->sections[index];
-    /* The location lists are large and nobody here reads them. */
-    if (!strcmp(s->name, ".debug_loclists") || !strcmp(s->name, ".debug_loc"))
-        return DW_DLV_OK;
     if (!elf_section_data(f->elf, s, &data, &size))
         return DW_DLV_OK;
     out->name = s->name;

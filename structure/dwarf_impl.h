@@ -57,13 +57,18 @@ void dwarf_set_problem(struct dwarf *d, const char *fmt, ...) __attribute__((for
 /* True if a call of libdwarf succeeded; frees its error if not. */
 bool dwarf_ok(Dwarf_Debug dbg, int rc, Dwarf_Error *err);
 
+/* What the range lists of a unit are relative to. */
+struct dwarf_bases {
+    uint64_t low, addresses, ranges;    /* its low address; offsets in .debug_addr and .debug_rnglists */
+};
+
 /* The attributes of one DIE, gathered in one pass. */
 struct dwarf_attrs {
     uint64_t low, high, entry;  /* high is absolute */
     bool has_low, has_high, has_ranges, has_entry, noreturn, declaration;
     Dwarf_Half ranges_form;
     uint64_t ranges;
-    Dwarf_Attribute ranges_attr;        /* kept until dwarf_attrs_done if has_ranges */
+    struct dwarf_bases bases;   /* of a unit */
     const char *name, *linkage, *comp_dir, *dwo_name;
     uint64_t decl_file, decl_line, call_file, call_line;
     bool has_decl_file, has_call_file, has_lines;
@@ -73,12 +78,11 @@ struct dwarf_attrs {
     Dwarf_Half inlined;
 };
 void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct dwarf_attrs *out);
-void dwarf_attrs_done(const struct dwarf_file *f, struct dwarf_attrs *a);
 
-/* Address ranges of a DIE, clipped to executable code; appended to `out`. base: of the unit, for DWARF 4 lists. */
+/* Address ranges of a DIE, clipped to executable code; appended to `out`. */
 struct dwarf_ranges { struct dwarf_range *data; size_t len, cap; };
-void dwarf_ranges_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a, uint64_t base,
-                       struct dwarf_ranges *out);
+void dwarf_ranges_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a,
+                       const struct dwarf_bases *bases, struct dwarf_ranges *out);
 
 const struct dwarf_origin *dwarf_origin_at(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off offset);
 void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a, int depth,

@@ -8,7 +8,7 @@
 struct loader {
     struct dwarf *d;
     const struct dwarf_file *f;
-    uint64_t base;
+    struct dwarf_bases bases;
     struct dwarf_ranges ranges;
     VEC(struct dwarf_procedure) procedures;
     VEC(struct dwarf_inline) inlines;
@@ -30,7 +30,7 @@ static void load_inline(struct loader *l, Dwarf_Die die, struct place at)
     struct dwarf_inline in = {.parent = at.parent, .first_range = (uint32_t)l->ranges.len};
 
     dwarf_attrs_read(l->d, l->f, die, &a);
-    dwarf_ranges_read(l->d, l->f, die, &a, l->base, &l->ranges);
+    dwarf_ranges_read(l->d, l->f, die, &a, &l->bases, &l->ranges);
     in.range_count = (uint32_t)l->ranges.len - in.first_range;
     if (a.origin_file && in.range_count) {
         in.origin = dwarf_origin_at(l->d, a.origin_file, a.origin);
@@ -39,7 +39,6 @@ static void load_inline(struct loader *l, Dwarf_Die die, struct place at)
         at.parent = (uint32_t)l->inlines.len;
         vec_push(&l->inlines, in);
     }
-    dwarf_attrs_done(l->f, &a);
     if (in.range_count)
         walk_children(l, die, at);
 }
@@ -59,7 +58,7 @@ static void load_procedure(struct loader *l, Dwarf_Die die, struct place at)
 
     dwarf_attrs_read(l->d, l->f, die, &a);
     note_noreturn(l, &a);
-    dwarf_ranges_read(l->d, l->f, die, &a, l->base, &l->ranges);
+    dwarf_ranges_read(l->d, l->f, die, &a, &l->bases, &l->ranges);
     p.range_count = (uint32_t)l->ranges.len - p.first_range;
     if (p.range_count) {
         size_t index = l->procedures.len;
@@ -73,7 +72,6 @@ static void load_procedure(struct loader *l, Dwarf_Die die, struct place at)
     } else if (!a.declaration) {
         walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_subprogram = true, .depth = at.depth});
     }
-    dwarf_attrs_done(l->f, &a);
 }
 
 static void visit(struct loader *l, Dwarf_Die die, struct place at)
@@ -145,7 +143,7 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
         !dwarf_ok(d->main.dbg, dwarf_offdie_b(d->main.dbg, d->units.data[unit].die, 1, &cu, &err), &err))
         return;
     dwarf_attrs_read(d, l.f, cu, &a);
-    l.base = a.low;
+    l.bases = a.bases;
     walk_children(&l, cu, (struct place){.parent = DWARF_NONE});
     *out = (struct dwarf_unit){
         .procedures = l.procedures.data, .procedure_count = l.procedures.len,
@@ -154,7 +152,6 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
         .noreturn = l.noreturn.data, .noreturn_count = l.noreturn.len,
     };
     dwarf_rows_read(d, l.f, cu, &a, out);
-    dwarf_attrs_done(l.f, &a);
     dwarf_dealloc_die(cu);
 }
 

@@ -85,7 +85,6 @@ const struct dwarf_file_table *dwarf_file_table(struct dwarf *d, const struct dw
 
         dwarf_attrs_read(d, f, cu, &a);
         dwarf_files_read(d, f, &a, t);
-        dwarf_attrs_done(f, &a);
         dwarf_dealloc_die(cu);
     }
     return t;
@@ -124,7 +123,6 @@ void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
         return;
     dwarf_attrs_read(d, of, next, &b);
     dwarf_origin_fill(d, of, next, &b, depth + 1, out);
-    dwarf_attrs_done(of, &b);
     dwarf_dealloc_die(next);
 }
 
@@ -145,7 +143,6 @@ const struct dwarf_origin *dwarf_origin_at(struct dwarf *d, const struct dwarf_f
         return o;
     dwarf_attrs_read(d, f, die, &a);
     dwarf_origin_fill(d, f, die, &a, 0, o);
-    dwarf_attrs_done(f, &a);
     dwarf_dealloc_die(die);
     return o;
 }

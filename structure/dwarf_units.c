@@ -160,13 +160,12 @@ static void claim_unit(struct dwarf *d, uint32_t unit)
         return;
     dwarf_attrs_read(d, &d->main, die, &a);
     bool partial = dwarf_ok(dbg, dwarf_tag(die, &tag, &err), &err) && tag == DW_TAG_partial_unit;
-    dwarf_ranges_read(d, &d->main, die, &a, a.low, &ranges);
+    dwarf_ranges_read(d, &d->main, die, &a, &a.bases, &ranges);
     for (size_t i = 0; i < ranges.len; i++)
         add_claim(d, false, ranges.data[i].low, ranges.data[i].high, unit);
     if (!ranges.len && !partial && !a.has_ranges && !a.has_high)
         claim_by_procedures(d, unit);
     vec_deinit(&ranges);
-    dwarf_attrs_done(&d->main, &a);
     dwarf_dealloc_die(die);
 }
 

@@ -328,8 +328,8 @@ uint64_t elf_executable_end(const struct elf *elf, uint64_t address)
     for (size_t i = 0; i < elf->segment_count; i++) {
         const struct elf_segment *s = &elf->segments[i];
 
-        if (s->executable && address >= s->address && address - s->address < s->memory_size)
-            return s->address + s->memory_size;
+        if (s->executable && s->data && address >= s->address && address - s->address < s->file_size)
+            return s->address + s->file_size;
     }
     return 0;
 }

@@ -60,7 +60,8 @@ static uint64_t next_start(const struct image *image, uint64_t low, uint64_t add
 {
     const struct elf_section *section = elf_section_at(image->text, address);
     const struct symbol *after = symbols_after(&image->symbols, address);
-    uint64_t end = section ? section->address + section->size : elf_executable_end(image->text, address);
+    uint64_t code_end = elf_executable_end(image->text, address);
+    uint64_t end = section ? section->address + section->size : code_end;
     const struct frames *f = &image->frames;
     size_t at = 0, high = f->len;
 
@@ -76,6 +77,8 @@ static uint64_t next_start(const struct image *image, uint64_t low, uint64_t add
     }
     if (at < f->len && f->data[at].low < end)
         end = f->data[at].low;
+    if (end > code_end)
+        end = code_end;
     return end > low ? end : low + 1;
 }
 
