@@ -133,7 +133,7 @@ static void put_node(const struct graph *g, size_t i, const struct number_style 
 
     plain.flags = 0;
     plain.call_file = NULL;
-    label_of(g->t, &plain, &l);
+    label_of(g->t, &plain, NULL, &l);
     fprintf(out, "  n%zu [label=\"", i);
     put_name(l.prefix, out);
     put_name(l.name, out);

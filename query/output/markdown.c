@@ -55,11 +55,11 @@ static void put_cell(const struct table *t, const struct output_options *o, size
     fputs(" |", out);
 }
 
-static void put_label(const struct table *t, const struct row *r, FILE *out)
+static void put_label(const struct table *t, const struct row *r, const struct row *outer, FILE *out)
 {
     struct label l;
 
-    label_of(t, r, &l);
+    label_of(t, r, outer, &l);
     fputc(' ', out);
     for (int i = 0; i < r->depth; i++)
         fputs("&nbsp;&nbsp;", out);
@@ -81,6 +81,7 @@ static void put_label(const struct table *t, const struct row *r, FILE *out)
 
 struct hq_error *markdown_write(const struct table *t, const struct output_options *o, FILE *out)
 {
+    AUTO_FREE const struct row **outer = outer_rows(t);
     AUTO_FREE struct number_style *styles = xcalloc(t->columns.len + 1, sizeof *styles);
 
     fputc('|', out);
@@ -100,7 +101,7 @@ struct hq_error *markdown_write(const struct table *t, const struct output_optio
         fputc('|', out);
         for (size_t c = 0; c < t->columns.len; c++)
             put_cell(t, o, c, &styles[c], &r->cells[c], out);
-        put_label(t, r, out);
+        put_label(t, r, outer[i], out);
     }
     return NULL;
 }

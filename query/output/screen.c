@@ -27,6 +27,7 @@ struct screen {
     int left;               /* columns before the name */
     bool has_hot;
     struct guides guides;
+    const struct row **outer;   /* [row] */
 };
 
 void paint_on(enum paint p, const struct output_options *o, FILE *out)
@@ -226,10 +227,11 @@ static enum paint paint_of_row(const struct row *r)
     return r->flags & ROW_HOT ? PAINT_HOT : r->flags & ROW_NEW ? PAINT_NEW : r->flags & ROW_GONE ? PAINT_GONE : PAINT_PLAIN;
 }
 
-static void put_label(struct screen *s, const struct row *r, int indent)
+static void put_label(struct screen *s, size_t index, int indent)
 {
+    const struct row *r = &s->t->rows.data[index];
     struct label l;
-    label_of(s->t, r, &l);
+    label_of(s->t, r, s->outer[index], &l);
     enum paint p = paint_of_row(r);
     size_t whole = label_width(&l), name = utf8_width(l.name), room = SIZE_MAX;
 
@@ -280,7 +282,7 @@ static void put_row(struct screen *s, size_t index)
     if (s->has_hot)
         fputs(r->flags & ROW_HOT ? "* " : "  ", s->out);
     int indent = guides_put(&s->guides, index, s->o, s->out);
-    put_label(s, r, indent);
+    put_label(s, index, indent);
     fputc('\n', s->out);
 }
 
@@ -305,20 +307,49 @@ static void put_totals(struct screen *s)
     fputc('\n', s->out);
 }
 
-/* Facts: the name, then what is said of it. */
+static void put_fact_cell(struct screen *s, const char *text, int width, bool last)
+{
+    text_put(text ? text : "", s->o->utf8, s->out);
+    if (!last)
+        spaces(width - (int)utf8_width(text ? text : "") + 2, s->out);
+}
+
+/* Facts with several columns: names first, each column under its heading. */
+static void put_fact_table(struct screen *s)
+{
+    size_t n = s->t->columns.len;
+
+    widen(&s->name_width, "name");
+    for (size_t c = 0; c < n; c++) {
+        widen(&s->columns[c].width, s->t->columns.data[c].name);
+        for (size_t i = 0; i < s->t->rows.len; i++)
+            widen(&s->columns[c].width, s->t->rows.data[i].cells[c].text ? s->t->rows.data[i].cells[c].text : "");
+    }
+    paint_on(PAINT_HEADING, s->o, s->out);
+    put_fact_cell(s, "name", s->name_width, false);
+    for (size_t c = 0; c < n; c++)
+        put_fact_cell(s, s->t->columns.data[c].name, s->columns[c].width, c + 1 == n);
+    paint_off(PAINT_HEADING, s->o, s->out);
+    for (size_t i = 0; i < s->t->rows.len; i++) {
+        fputc('\n', s->out);
+        put_fact_cell(s, s->t->rows.data[i].name, s->name_width, false);
+        for (size_t c = 0; c < n; c++)
+            put_fact_cell(s, s->t->rows.data[i].cells[c].text, s->columns[c].width, c + 1 == n);
+    }
+    fputc('\n', s->out);
+}
+
+/* Facts with one column: the name, then what is said of it. */
 static void put_facts(struct screen *s)
 {
     for (size_t i = 0; i < s->t->rows.len; i++) {
         const struct row *r = &s->t->rows.data[i];
+        const char *text = s->t->columns.len ? r->cells[0].text : NULL;
         spaces(2 * r->depth, s->out);
         text_put(r->name, s->o->utf8, s->out);
-        int at = s->name_width - 2 * r->depth - (int)utf8_width(r->name) + 2;
-        for (size_t c = 0; c < s->t->columns.len; c++) {
-            const char *text = r->cells[c].text;
-            if (!text || !text[0])
-                continue;
-            spaces(at < 2 ? 2 : at, s->out);
-            at = 2;
+        if (text && text[0]) {
+            int pad = s->name_width - 2 * r->depth - (int)utf8_width(r->name);
+            spaces(2 + (pad > 0 ? pad : 0), s->out);
             text_put(text, s->o->utf8, s->out);
         }
         fputc('\n', s->out);
@@ -334,13 +365,15 @@ struct hq_error *screen_write(const struct table *t, const struct output_options
         return NULL;
     }
     look_at_rows(&s);
+    s.columns = xcalloc(t->columns.len + 1, sizeof *s.columns);
     if (t->facts) {
-        put_facts(&s);
+        t->columns.len > 1 ? put_fact_table(&s) : put_facts(&s);
+        free(s.columns);
         return NULL;
     }
-    s.columns = xcalloc(t->columns.len + 1, sizeof *s.columns);
     lay_out_columns(&s);
     guides_init(&s.guides, t, guides, o->width ? (int)o->width - s.left : 0);
+    s.outer = outer_rows(t);
     put_heading(&s);
     put_totals(&s);
     for (size_t i = 0; i < t->rows.len; i++)
@@ -348,6 +381,7 @@ struct hq_error *screen_write(const struct table *t, const struct output_options
     if (t->rows.len == 0)
         fputs("(no rows)\n", out);
     guides_deinit(&s.guides);
+    free(s.outer);
     free(s.columns);
     return NULL;
 }

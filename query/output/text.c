@@ -97,6 +97,22 @@ const char *kind_name(enum scope_kind kind)
     return kind < SCOPE_KINDS ? names[kind] : "root";
 }
 
+const struct row **outer_rows(const struct table *t)
+{
+    const struct row **outer = xcalloc(t->rows.len + 1, sizeof *outer);
+    VEC(const struct row *) path = { 0 };
+
+    for (size_t i = 0; t->tree && i < t->rows.len; i++) {
+        const struct row *r = &t->rows.data[i];
+        while (path.len && vec_last(&path)->depth >= r->depth)
+            path.len--;
+        outer[i] = path.len ? vec_last(&path) : NULL;
+        vec_push(&path, r);
+    }
+    vec_deinit(&path);
+    return outer;
+}
+
 static void place_text(char *text, size_t size, const char *file, uint32_t line)
 {
     if (line)
@@ -117,9 +133,10 @@ const char *row_name(const struct row *r, char own[ROW_NAME_MAX])
     return own;
 }
 
-static void place_label(const struct table *t, const struct row *r, struct label *l)
+static void place_label(const struct table *t, const struct row *r, const struct row *outer, struct label *l)
 {
     char place[300];
+    bool told = r->module && outer && ((outer->module && !strcmp(outer->module, r->module)) || !strcmp(outer->name, r->module));
 
     if (r->call_file) {
         place_text(place, sizeof place, r->call_file, r->call_line);
@@ -128,12 +145,12 @@ static void place_label(const struct table *t, const struct row *r, struct label
         return;
     } else if (r->file && !t->tree) {
         place_text(l->place, sizeof l->place, r->file, r->line);
-    } else if (!r->file && r->module) {
+    } else if (!r->file && r->module && !told) {
         snprintf(l->place, sizeof l->place, "(%.255s)", text_base(r->module));
     }
 }
 
-void label_of(const struct table *t, const struct row *r, struct label *l)
+void label_of(const struct table *t, const struct row *r, const struct row *outer, struct label *l)
 {
     l->prefix = l->suffix = l->mark = "";
     l->place[0] = 0;
@@ -145,7 +162,7 @@ void label_of(const struct table *t, const struct row *r, struct label *l)
     l->name = row_name(r, l->own);
     if (r->kind == SCOPE_INLINE)
         l->prefix = "[I] ";
-    place_label(t, r, l);
+    place_label(t, r, outer, l);
     if (r->flags & ROW_ANCESTOR) {
         l->prefix = r->kind == SCOPE_INLINE ? "([I] " : "(";
         l->suffix = ")";

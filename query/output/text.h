@@ -27,6 +27,9 @@ const char *text_base(const char *path);
 /* The kind as the language names it: "procedure"; a partial root is a "root". */
 const char *kind_name(enum scope_kind kind);
 
+/* [row] the row that it is nested in, NULL at the top and in lists. The caller frees the array. */
+const struct row **outer_rows(const struct table *t);
+
 /* The name of a row; where it has none, one made up in `own`: `loop at solver.c:120`. */
 #define ROW_NAME_MAX 320
 const char *row_name(const struct row *r, char own[ROW_NAME_MAX]);
@@ -41,7 +44,8 @@ struct label {
     char place[320];    /* "[solver.c:120]": the call site; "solver.c:33", "(libc.so.6)": where it is defined; or "" */
     char own[ROW_NAME_MAX];
 };
-void label_of(const struct table *t, const struct row *r, struct label *l);
+/* outer: the row that it is nested in, whose load module need not be told again; NULL none. */
+void label_of(const struct table *t, const struct row *r, const struct row *outer, struct label *l);
 size_t label_width(const struct label *l);
 
 #endif
