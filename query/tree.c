@@ -78,13 +78,28 @@ const char *tree_module_name(const struct tree *t, uint32_t scope)
     return *path ? path_base(path) : NULL;
 }
 
-/* Where a scope without a name of its own lies. */
-static const char *place_name(const struct tree *t, const struct hqdb_scope *s, const char *before, struct arena *arena)
+/* Without debug information: the address of a loop, the procedure of a line. */
+static const char *unknown_place(const struct tree *t, uint32_t scope, const char *before, struct arena *arena)
 {
+    uint32_t procedure = tree_enclosing(t, scope, SCOPE_PROCEDURE);
+    uint64_t address = tree_scope(t, scope)->address;
+    const char *module = tree_module_name(t, scope);
+
+    if (address)
+        return arena_printf(arena, "%s%s+0x%llx", before, module ? module : "", (unsigned long long)address);
+    if (procedure == HQDB_NONE)
+        return arena_printf(arena, "%sunknown line", before);
+    return arena_printf(arena, "%sunknown line of %s", before, tree_text(t, tree_scope(t, procedure)->name));
+}
+
+/* Where a scope without a name of its own lies. */
+static const char *place_name(const struct tree *t, uint32_t scope, const char *before, struct arena *arena)
+{
+    const struct hqdb_scope *s = tree_scope(t, scope);
     const char *file = path_base(tree_text(t, s->file));
 
     if (!*file && !s->line)
-        return arena_printf(arena, "%sunknown line", before);
+        return unknown_place(t, scope, before, arena);
     if (!s->line)
         return arena_printf(arena, "%s%s", before, file);
     return arena_printf(arena, "%s%s:%u", before, *file ? file : "?", s->line);
@@ -97,9 +112,9 @@ const char *tree_scope_name(const struct tree *t, uint32_t scope, struct arena *
 
     switch (s->kind) {
     case SCOPE_LOOP:
-        return *name ? name : place_name(t, s, "loop at ", arena);
+        return *name ? name : place_name(t, scope, "loop at ", arena);
     case SCOPE_LINE:
-        return place_name(t, s, "", arena);
+        return place_name(t, scope, "", arena);
     case SCOPE_ROOT:
         return *name ? name : "program";
     case SCOPE_MODULE:
