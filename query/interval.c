@@ -2,13 +2,14 @@
 /*
  * 95 % intervals. A sampled value of n samples has a relative error of 1/sqrt(n) (counts); a share k of n is taken after Wilson (Probable
  * inference, the law of succession, and statistical inference, JASA 1927); everything else by the delta method, with
- * the derivative along each metric taken as the difference over one standard deviation to either side.
+ * the derivative along each metric taken over a small step to either side.
  * Exact metrics add no uncertainty; where sample counts are not known nothing is.
  */
 #include "query/rows.h"
 #include <math.h>
 
 #define Z 1.959963984540054
+#define STEP 1e-4               /* standard deviations */
 
 struct deviations {
     struct run *run;
@@ -67,13 +68,13 @@ static double delta_method(struct run *run, const struct entry *e, const struct 
     for (size_t s = 0; s < n; s++) {
         if (!d->seen[s] || d->sd[s] == 0)
             continue;
-        slots[s] = e->slots[s] + d->sd[s];
+        slots[s] = e->slots[s] + STEP * d->sd[s];
         double up = program_number(p, &at);
-        slots[s] = e->slots[s] - d->sd[s];
-        double down = program_number(p, &at);
+        slots[s] = e->slots[s] - STEP * d->sd[s];
+        double down = program_number(p, &at), change = (up - down) / (2 * STEP);
 
         slots[s] = e->slots[s];
-        variance += (up - down) * (up - down) / 4;
+        variance += change * change;
     }
     return Z * sqrt(variance);
 }

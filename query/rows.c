@@ -157,7 +157,7 @@ static bool folds(const struct run *run)
 {
     const struct query *q = run->query;
 
-    return !run->complete && !run->view->in_order && !q->limit && !q->depth && !q->all && run->view->shape != SHAPE_PATH;
+    return !run->complete && !run->view->in_order && !run->view->of_profiles && !q->limit && !q->depth && !q->all && run->view->shape != SHAPE_PATH;
 }
 
 /* ---- where ---- */

@@ -167,8 +167,16 @@ static void facts_of_file(const struct db *db, struct table *t)
     fact(t, "size", units_format(size, (double)all, DIM_BYTES));
     for (size_t i = 0; i < db_section_count(db); i++) {
         struct db_section s = db_section(db, i);
+        bool first = true;
 
-        if (s.bytes >= all / 50 + 1)
+        for (size_t k = 0; k < db_section_count(db); k++) {     /* one row for the sections of all metrics */
+            if (k == i || strcmp(db_section(db, k).name, s.name) != 0)
+                continue;
+            first = first && k > i;
+            s.bytes += db_section(db, k).bytes;
+            s.count += db_section(db, k).count;
+        }
+        if (first && s.bytes >= all / 50 + 1)
             fact(t, arena_printf(&t->arena, "  %s", s.name), arena_printf(&t->arena, "%s, %llu records", units_format(size, (double)s.bytes, DIM_BYTES),
                                                                         (unsigned long long)s.count));
     }

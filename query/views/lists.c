@@ -6,7 +6,12 @@
 
 struct hq_error *procedures_roots(struct run *run, struct nodes *out)
 {
-    entity_nodes(run, run_wanted(run, KINDS_PROCEDURE), out);
+    bool named = false;
+
+    /* Procedures that match themselves, else those inside of a file or load module that does. */
+    for (uint32_t i = 0; run->of.scopes && i < run->tree->scope_count && !named; i++)
+        named = run->of.scopes[i] && (KINDS_PROCEDURE & KIND_BIT(run->tree->scopes[i].kind));
+    entity_nodes(run, named ? run->of.scopes : run_wanted(run, KINDS_PROCEDURE), out);
     return NULL;
 }
 
