@@ -14,6 +14,7 @@
 #include "common/progress.h"
 #include "db/assembly.h"
 #include "db/attribute.h"
+#include "db/clocks.h"
 #include "db/facts.h"
 #include "db/model_data.h"
 #include "db/process.h"
@@ -155,7 +156,7 @@ static struct hq_error *first_pass(struct builder *b)
     merge_trees(b);
     qsort(b->processes, b->process_count, sizeof *b->processes, compare_processes);
     drop_twins(b);
-    return NULL;
+    return b->options->clock_offsets ? clocks_apply(b->options->clock_offsets, b->processes, b->process_count) : NULL;
 }
 
 /* ---- the model ---- */

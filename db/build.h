@@ -17,6 +17,7 @@ struct build_options {
     bool no_structure_cache;
     bool no_loops;
     bool with_source;           /* put the source files into the database */
+    const char *clock_offsets;  /* file: what to add to the clocks of hosts (clocks.h); NULL: nothing */
     bool force;                 /* rebuild even if it is up to date */
 };
 

@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/str.h"
+#include "common/units.h"
 #include "db/attribute.h"
 #include "db/model_data.h"
 #include <inttypes.h>
@@ -73,6 +74,27 @@ static void add_times(struct model *m, const struct process *p, size_t count)
         model_info(m, "started", text);
     snprintf(text, sizeof text, "%.3f s", (double)(end - start) / 1e9);
     model_info(m, "duration", text);
+}
+
+/* How far apart the ranks start, by the clocks of their hosts: of each the first process. */
+static void add_spread(struct model *m, const struct process *p, size_t count)
+{
+    uint64_t first = UINT64_MAX, last = 0, ranks = 0;
+    char text[UNITS_TEXT];
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t start = p[i].header.start_realtime_ns;
+
+        if (p[i].header.rank < 0 || (i && p[i].header.rank == p[i - 1].header.rank))
+            continue;
+        first = start < first ? start : first;
+        last = start > last ? start : last;
+        ranks++;
+    }
+    if (ranks < 2)
+        return;
+    AUTO_FREE char *spread = xasprintf("within %s of each other", units_format(text, (double)(last - first) / 1e9, DIM_SECONDS));
+    model_info(m, "ranks start", spread);
 }
 
 static void add_sizes(struct model *m, const struct process *p, size_t count)
@@ -154,6 +176,7 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     add_set(m, "host", p, count, host_of);
     add_set(m, "launcher", p, count, launcher_of);
     add_times(m, p, count);
+    add_spread(m, p, count);
     add_sizes(m, p, count);
     add_events(m, earliest(p, count));
     add_set(m, "collector", p, count, collector_of);
