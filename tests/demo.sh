@@ -51,7 +51,7 @@ show ./hq record -o demo.hq -- "$(basename "$mpirun")" -n 2 hpcc
 (cd "$scratch" && "$top/hq" record -o "$top/demo.hq" -- "$mpirun" -n 2 hpcc) || fail "the recording failed"
 
 ask demo.hq "info"
-ask demo.hq "hot path"
+ask demo.hq "hot path threshold 30%"
 ask demo.hq "procedures limit 10"
 ask demo.hq "callers of MPI_* limit 5 depth 3"
 printf '\nThe data stays in demo.hq; ./hq demo.hq/ opens a prompt.\n'
