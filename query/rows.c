@@ -492,6 +492,24 @@ static const char *keep_text(struct run *run, const char *s)
     return s && *s ? arena_strdup(&run->table->arena, s) : NULL;
 }
 
+/* As `compare with` aligns: kind and qualified name, loops by their number within their procedure, lines and profiles not at all. */
+static const char *row_key(struct run *run, const struct entry *e)
+{
+    const struct tree *t = run->tree;
+    uint32_t scope = e->node.scope, host;
+    struct arena *arena = &run->table->arena;
+
+    if (scope == HQDB_NONE || e->node.profile != HQDB_NONE || e->node.kind == SCOPE_LINE || e->node.kind == SCOPE_CALL)
+        return NULL;
+    const char *name = tree_scope_name(t, scope, arena);
+
+    if (e->node.kind != SCOPE_LOOP)
+        return arena_printf(arena, "%s %s", scope_kind_name(e->node.kind), e->node.kind == SCOPE_FILE ? path_base(name) : name);
+    host = tree_enclosing(t, scope, SCOPE_PROCEDURE);
+    return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal,
+                        host == HQDB_NONE ? "?" : tree_scope_name(t, host, arena));
+}
+
 static void add_row(struct run *run, struct entry *e, uint32_t *number)
 {
     struct row *row = table_add_row(run->table);
@@ -509,6 +527,7 @@ static void add_row(struct run *run, struct entry *e, uint32_t *number)
         row->line = f.line;
         row->call_file = keep_text(run, f.call_file);
         row->call_line = f.call_line;
+        row->key = row_key(run, e);
     }
     fill_cells(run, e, &f, row);
 }

@@ -53,6 +53,7 @@ struct row {
     uint32_t line;              /* 0 unknown */
     const char *call_file;      /* call site, NULL none */
     uint32_t call_line;
+    const char *key;            /* what it is known by in another build: "procedure main", "loop 2 of solve"; NULL: nothing, as lines */
     struct cell *cells;         /* one a column */
 };
 

@@ -3,6 +3,7 @@
 #include <locale.h>
 
 extern const struct command cmd_build;
+extern const struct command cmd_check;
 extern const struct command cmd_import;
 extern const struct command cmd_query;
 extern const struct command cmd_record;
@@ -13,6 +14,7 @@ extern const struct command cmd_structure;
 static const struct command *const table[] = {
     &cmd_record,
     &cmd_query,
+    &cmd_check,
     &cmd_build,
     &cmd_verify,
     &cmd_import,

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Baselines: values of queries, kept in a small text file beside the queries and compared with those of later runs.
+ *
+ *     hq baseline 1
+ *     query: procedures where cputime.x > 5%
+ *     cputime.x 41.2% +-2% of 2310: procedure solve
+ *     cputime 1.25s +-5% of 4 runs, sd 0.02s: procedure main > loop 1 of main
+ *
+ * One value a line, in the order of their keys, so that changes merge: metric; its share of the total, or a mean in seconds,
+ * events or bytes; what it may grow by (percentage points for a share, percent otherwise); how many samples or runs it was
+ * measured with (`of exact`: no uncertainty); and what compare with aligns by: kinds, names and numbers of loops, from the outermost scope.
+ * Comments begin with #, empty lines are skipped.
+ *
+ * The judgement. A share rises if it exceeds the baseline by more than the tolerance, and by more than z standard errors of the difference of
+ * two proportions; z is taken so that of all values in the file together one in a hundred unchanged runs is called a rise (Bonferroni).
+ * A mean over runs is judged by Student's t in the same way. What exceeds the tolerance and not the error is inconclusive.
+ */
+#ifndef HQ_REPL_BASELINE_H
+#define HQ_REPL_BASELINE_H
+
+#include "common/arena.h"
+#include "common/err.h"
+#include "common/units.h"
+#include "common/vec.h"
+#include "query/table.h"
+#include "repl/check.h"
+
+struct baseline_value {
+    const char *metric, *path;
+    bool absolute;              /* value, sd and runs count; else share and samples */
+    double share;               /* 0 to 1 */
+    double samples;             /* of the whole; INFINITY: exact; NAN: not known */
+    double value, sd;           /* in base units */
+    unsigned runs;
+    enum dim dim;
+    double tolerance;           /* 0.02: two points of a share, two percent of a value */
+};
+
+struct baseline_query {
+    const char *text;           /* canonical */
+    VEC(struct baseline_value) values;
+};
+
+/* Zeroed is empty; texts are in the arena. */
+struct baseline {
+    struct arena arena;
+    VEC(struct baseline_query) queries;
+};
+
+void baseline_deinit(struct baseline *b);
+
+/* queries/waste.hq -> queries/waste.baseline; free it. */
+char *baseline_path(const char *query_file);
+/* A file that is not there is an empty baseline. HQ_DATA names the line that is wrong. */
+struct hq_error *baseline_read(const char *path, struct baseline *b);
+struct hq_error *baseline_write(const char *path, const struct baseline *b);
+/* NULL if the query has none. */
+struct baseline_query *baseline_find(const struct baseline *b, const char *text);
+struct baseline_query *baseline_add(struct baseline *b, const char *text);
+size_t baseline_size(const struct baseline *b);
+
+/*
+ * The values of a table that was made with `set ci on`: shares of metrics that have a total, of rows that are something in
+ * another build, at least `least` large. Rows of the same path are added up.
+ */
+void baseline_measure(struct baseline *b, struct baseline_query *q, const struct table *t, double least);
+
+/* The means of several runs as absolute values. Rows that are not in all runs are left out. */
+void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n);
+
+/*
+ * Judges `now` by `before`, telling why in lines. `family` is the number of values that are judged in the file. `before` shows only rows above
+ * some size if its query does (where, limit): what is new is then judged against the smallest of them.
+ */
+enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, size_t family, struct arena *arena,
+                                  struct check_lines *lines);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/quantile.h"
+#include <math.h>
+
+static double normal_tail(double x, double df)
+{
+    (void)df;
+    return erfc(x / sqrt(2)) / 2;
+}
+
+/* The continued fraction of the incomplete beta function I_x(a, b) by the method of Lentz; converges fast for x < (a+1)/(a+b+2). */
+static double beta_fraction(double a, double b, double x)
+{
+    const double tiny = 1e-300;
+    double c = 1, d = 1 - (a + b) * x / (a + 1), result;
+
+    d = 1 / (fabs(d) < tiny ? tiny : d);
+    result = d;
+    for (int m = 1; m < 500; m++) {
+        for (int odd = 0; odd < 2; odd++) {
+            double n = a + 2 * m;
+            double k = odd ? -(a + m) * (a + b + m) * x / (n * (n + 1)) : m * (b - m) * x / ((n - 1) * n);
+
+            d = 1 + k * d;
+            d = 1 / (fabs(d) < tiny ? tiny : d);
+            c = 1 + k / c;
+            c = fabs(c) < tiny ? tiny : c;
+            result *= c * d;
+        }
+        if (fabs(c * d - 1) < 1e-14)
+            break;
+    }
+    return result;
+}
+
+static double incomplete_beta(double a, double b, double x)
+{
+    double front;
+
+    if (x <= 0 || x >= 1)
+        return x <= 0 ? 0 : 1;
+    front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    if (x < (a + 1) / (a + b + 2))
+        return front * beta_fraction(a, b, x) / a;
+    return 1 - front * beta_fraction(b, a, 1 - x) / b;
+}
+
+/* P(T > t) = I_{df / (df + t^2)}(df / 2, 1 / 2) / 2 for t >= 0. */
+static double student_tail(double t, double df)
+{
+    double half = incomplete_beta(df / 2, 0.5, df / (df + t * t)) / 2;
+
+    return t >= 0 ? half : 1 - half;
+}
+
+/* Tails fall, so bisection always gets there; sixty halvings leave nothing to be wanted. */
+static double above(double (*tail)(double, double), double p, double df)
+{
+    double low = -1, high = 1;
+
+    while (tail(low, df) < p && low > -1e12)
+        low *= 2;
+    while (tail(high, df) > p && high < 1e12)
+        high *= 2;
+    for (int i = 0; i < 100; i++) {
+        double middle = (low + high) / 2;
+
+        if (tail(middle, df) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (low + high) / 2;
+}
+
+double normal_above(double p)
+{
+    return above(normal_tail, p, 0);
+}
+
+double student_above(double p, double df)
+{
+    return above(student_tail, p, df);
+}

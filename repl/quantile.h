@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Quantiles for the comparisons of baselines. Pure functions. */
+#ifndef HQ_REPL_QUANTILE_H
+#define HQ_REPL_QUANTILE_H
+
+/* The x that a standard normal variable exceeds with probability p, 0 < p < 1. */
+double normal_above(double p);
+
+/* The same for Student's t with df >= 1 degrees of freedom. */
+double student_above(double p, double df);
+
+#endif
