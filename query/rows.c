@@ -140,12 +140,12 @@ static bool above_fold(const struct run *run, const struct entry *e)
     bool measured = false;
 
     for (size_t i = 0; i < run->columns.len; i++) {
-        double total = run->table->columns.data[i].total;
+        double base = run->table->columns.data[i].base;
 
-        if (isnan(total))
+        if (isnan(run->table->columns.data[i].total))
             continue;
         measured = true;
-        if (fabs(program_number(run->columns.data[i], &at)) >= FOLD_SHARE * fabs(total))
+        if (fabs(program_number(run->columns.data[i], &at)) >= FOLD_SHARE * fabs(base))
             return true;
     }
     if (measured || !run->first)
@@ -422,12 +422,12 @@ static void walk_hot(struct run *run, struct entry **roots, size_t n, struct ent
 
 /* ---- into the table ---- */
 
-static double row_base(const struct run *run, const struct entry *e, const struct program *p, double total)
+static double row_base(const struct run *run, const struct entry *e, const struct program *p, double base)
 {
-    if (run->query->percent != PERCENT_PARENT || isnan(total))
+    if (run->query->percent != PERCENT_PARENT || !p->linear)
         return NAN;
     if (!e->parent)
-        return total;
+        return base;
     struct point at = entry_point(run, e->parent, NULL);
 
     /* A share of the parent's inclusive value, for exclusive columns too. */
@@ -450,7 +450,7 @@ static void fill_cells(struct run *run, const struct entry *e, const struct fact
             continue;
         }
         cell->number = program_number(p, &at);
-        cell->base = row_base(run, e, p, run->table->columns.data[i].total);
+        cell->base = row_base(run, e, p, run->table->columns.data[i].base);
         if (run->env->ci && !e->folded)
             cell->ci = interval_half_width(run, e, p);
     }
@@ -547,7 +547,7 @@ static void base_on_shown(struct run *run, const struct entries *shown)
             all->slots[s] = all->slots[s - 1];
         for (size_t i = 0; i < run->columns.len; i++)
             if (!isnan(run->table->columns.data[i].total))
-                run->table->columns.data[i].total = program_total(run->columns.data[i], all->slots);
+                run->table->columns.data[i].base = run->table->columns.data[i].total = program_total(run->columns.data[i], all->slots);
     }
     free(top);
 }

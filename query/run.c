@@ -124,19 +124,24 @@ static struct program *side_program(struct run *run, size_t measure, bool x)
     return p;
 }
 
-/* NAME, old.NAME, delta.NAME and delta.NAME.x for every metric. */
+static bool on_both_sides(const struct measure *m)
+{
+    return m->side == SIDE_DELTA && m->here_measure != SIZE_MAX && m->old_measure != SIZE_MAX;
+}
+
+/* NAME, old.NAME, delta.NAME and delta.NAME.x for every metric that both sides have. */
 static void compared_columns(struct run *run)
 {
     for (size_t i = 0; i < run->selection.measures.len; i++) {
         const struct measure *m = &run->selection.measures.data[i];
 
-        if (m->side != SIDE_DELTA)
+        if (!on_both_sides(m)) {
+            if (m->side == SIDE_DELTA)
+                run_note(run, "only %s database has the metric %s", m->here_measure == SIZE_MAX ? "the other" : "this", m->name);
             continue;
-        if (m->here_measure != SIZE_MAX)
-            add_column(run, side_program(run, m->here_measure, false), m->name);
-        if (m->old_measure != SIZE_MAX)
-            add_column(run, side_program(run, m->old_measure, false), arena_printf(&run->arena, "old.%s", m->name));
-        run->binding.used[m->here_measure == SIZE_MAX ? m->old_measure : m->here_measure] = 1;
+        }
+        add_column(run, side_program(run, m->here_measure, false), m->name);
+        add_column(run, side_program(run, m->old_measure, false), arena_printf(&run->arena, "old.%s", m->name));
         add_column(run, side_program(run, i, false), arena_printf(&run->arena, "delta.%s", m->name));
         add_column(run, side_program(run, i, true), arena_printf(&run->arena, "delta.%s.x", m->name));
     }
@@ -204,15 +209,13 @@ static struct program *default_key(struct run *run)
         return side_program(run, 0, false);
     }
     for (size_t i = 0; i < run->selection.measures.len; i++)
-        if (run->selection.measures.data[i].side == SIDE_DELTA) {
+        if (on_both_sides(&run->selection.measures.data[i])) {
             p = ARENA_NEW(&run->arena, struct program);
             *p = (struct program){.kind = PROGRAM_FUNCTION, .function = FUNCTION_ABS, .arg_count = 1};
             p->args = ARENA_NEW(&run->arena, struct program *);
             p->args[0] = side_program(run, i, false);
-            if (run->selection.measures.data[i].here_measure != SIZE_MAX)
-                run->binding.used[run->selection.measures.data[i].here_measure] = 1;
-            if (run->selection.measures.data[i].old_measure != SIZE_MAX)
-                run->binding.used[run->selection.measures.data[i].old_measure] = 1;
+            run->binding.used[run->selection.measures.data[i].here_measure] = 1;
+            run->binding.used[run->selection.measures.data[i].old_measure] = 1;
             return p;
         }
     return NULL;
@@ -296,9 +299,16 @@ static void total_of(struct run *run, size_t i)
 
     if (m->side == SIDE_OLD)
         total *= run->selection.old_scale;
-    if (m->side == SIDE_DELTA)      /* a change is a share of what was there before */
-        total = m->old_measure != SIZE_MAX && run->totals[2 * m->old_measure] != 0 ? run->totals[2 * m->old_measure]
-                : m->here_measure != SIZE_MAX ? run->totals[2 * m->here_measure] : NAN;
+    run->wholes[2 * i] = run->wholes[2 * i + 1] = total;
+    if (m->side != SIDE_DELTA) {
+        run->totals[2 * i] = run->totals[2 * i + 1] = total;
+        return;
+    }
+    run->wholes[2 * i] = run->wholes[2 * i + 1] = (m->here_measure == SIZE_MAX ? 0 : run->totals[2 * m->here_measure]) -
+                                                  (m->old_measure == SIZE_MAX ? 0 : run->totals[2 * m->old_measure]);
+    /* A change is a share of what was there before. */
+    total = m->old_measure != SIZE_MAX && run->totals[2 * m->old_measure] != 0 ? run->totals[2 * m->old_measure]
+            : m->here_measure != SIZE_MAX ? run->totals[2 * m->here_measure] : NAN;
     run->totals[2 * i] = run->totals[2 * i + 1] = total;
 }
 
@@ -307,16 +317,23 @@ static struct hq_error *load(struct run *run)
     size_t n = run->selection.measures.len;
 
     run->totals = ARENA_ARRAY(&run->arena, 2 * n, double);
+    run->wholes = ARENA_ARRAY(&run->arena, 2 * n, double);
     for (size_t i = 0; i < n; i++) {
-        run->totals[2 * i] = run->totals[2 * i + 1] = NAN;
+        run->totals[2 * i] = run->totals[2 * i + 1] = run->wholes[2 * i] = run->wholes[2 * i + 1] = NAN;
         if (!run->binding.used[i])
             continue;
         HQ_TRY(selection_load(&run->selection, i));
         total_of(run, i);
     }
-    for (size_t i = 0; i < run->columns.len; i++)
-        if (run->columns.data[i]->linear)
-            run->table->columns.data[i].total = program_total(run->columns.data[i], run->totals);
+    for (size_t i = 0; i < run->columns.len; i++) {
+        struct column *c = &run->table->columns.data[i];
+        double *wholes = run->tree->old ? run->wholes : run->totals;
+
+        if (!run->columns.data[i]->linear)
+            continue;
+        c->total = program_total(run->columns.data[i], wholes);
+        c->base = program_total(run->columns.data[i], run->totals);
+    }
     return NULL;
 }
 

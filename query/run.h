@@ -40,7 +40,8 @@ struct run {
     VEC(struct program *) expect;
     struct program *first;      /* the first metric's inclusive value; NULL: there is none */
     struct program *by;         /* hot path */
-    double *totals;             /* [2 * measures] */
+    double *totals;             /* [2 * measures] what shares are of */
+    double *wholes;             /* the same, but the real change in the slots of a change */
     bool complete;              /* no folding */
     bool interrupted;
     unsigned ticks;

@@ -23,7 +23,8 @@ struct column {
     enum column_type type;
     enum column_scope scope;
     enum dim dim;
-    double total;               /* what a percentage is of; NaN: no percentage is shown */
+    double total;               /* of the whole; NaN: no percentage is shown */
+    double base;                /* what percentages are of if it is not the total: a change's is the old value; 0 the total */
     bool marks_sign;            /* a delta: positive values print with + */
 };
 

@@ -74,7 +74,7 @@ static struct hq_error *need_db(const struct session *s)
 }
 
 /* What an expectation came to. */
-static void tell_verdict(struct session *s, const struct table *t)
+static void tell_verdict(struct session *s, const struct table *t, bool shown)
 {
     static const int status[] = {
         [VERDICT_PASS] = HQ_OK, [VERDICT_FAIL] = HQ_FAILED, [VERDICT_INCONCLUSIVE] = HQ_INCONCLUSIVE };
@@ -83,8 +83,8 @@ static void tell_verdict(struct session *s, const struct table *t)
     if (kind == VERDICT_NONE)
         return;
     s->status = exit_worse(s->status, kind == VERDICT_INCONCLUSIVE ? s->inconclusive : status[kind]);
-    /* It is among the notes, unless there are to be none. */
-    if (s->quiet && kind != VERDICT_PASS)
+    /* It is among the notes of a result that was shown, unless there are to be none. */
+    if (s->quiet ? kind != VERDICT_PASS : !shown)
         fprintf(stderr, "%s\n", t->verdict.text);
 }
 
@@ -114,7 +114,7 @@ static struct hq_error *run_query(struct session *s, const struct statement *st)
     if (!error && st->kind == STATEMENT_QUERY)
         error = result_show(s, st, table);
     if (!error && table)
-        tell_verdict(s, table);
+        tell_verdict(s, table, st->kind == STATEMENT_QUERY);
     table_destroy(table);
     return error;
 }

@@ -157,5 +157,5 @@ void exact_text(char text[NUMBER_MAX], double value)
 
 double percent_base(const struct column *c, const struct cell *cell)
 {
-    return isnan(cell->base) ? c->total : cell->base;
+    return !isnan(cell->base) ? cell->base : c->base != 0 && !isnan(c->base) ? c->base : c->total;
 }
