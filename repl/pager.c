@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/pager.h"
 #include "common/mem.h"
+#include "repl/interrupt.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 
 extern char **environ;
@@ -47,48 +47,95 @@ static int wait_for(pid_t pid)
     return status;
 }
 
-/* Ctrl-C is for the program in front; writing goes on until that program has gone. */
-static void write_all(int fd, const char *text, size_t len)
+/* Into the command; false if it reads no more. */
+static bool write_all(int fd, const char *text, size_t len)
 {
     while (len) {
         ssize_t n = write(fd, text, len);
 
-        if (n < 0 && errno == EINTR)
+        if (n < 0 && errno == EINTR && !interrupt_flag)
             continue;
         if (n <= 0)
-            return;
+            return false;
         text += n;
         len -= (size_t)n;
     }
+    return true;
 }
 
-struct hq_error *pager_pipe(const char *command, const char *text, size_t len)
+static struct hq_error *start(struct pager *p)
 {
     int ends[2];
-    pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC))
-        return hq_error_errno(HQ_DATA, "no pipe to '%s'", command);
-    int error = spawn(command, ends[0], ends[1], &pid);
+        return hq_error_errno(HQ_DATA, "no pipe to '%s'", p->command);
+    int error = spawn(p->command, ends[0], ends[1], &p->pid);
 
     close(ends[0]);
     if (error) {
         close(ends[1]);
         errno = error;
-        return hq_error_errno(HQ_DATA, "cannot start '%s'", command);
+        return hq_error_errno(HQ_DATA, "cannot start '%s'", p->command);
     }
-    /* A reader that quits early must not end us. */
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
-
-    sigaction(SIGPIPE, &ignore, &before);
-    write_all(ends[1], text, len);
-    close(ends[1]);
-    sigaction(SIGPIPE, &before, NULL);
-    int status = wait_for(pid);
-
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return hq_error_new(HQ_USAGE, "'%s' could not be run", command);
+    p->fd = ends[1];
     return NULL;
+}
+
+static bool start_with_held(struct pager *p)
+{
+    p->error = start(p);
+    return !p->error && write_all(p->fd, p->held.s, p->held.len);
+}
+
+static ssize_t on_write(void *cookie, const char *text, size_t len)
+{
+    struct pager *p = cookie;
+
+    if (p->stopped || interrupt_flag) {
+        p->stopped = true;
+        return 0;
+    }
+    if (p->fd >= 0) {
+        p->stopped = !write_all(p->fd, text, len);
+    } else {
+        for (size_t i = 0; i < len; i++)
+            p->seen += text[i] == '\n';
+        str_addn(&p->held, text, len);
+        if (p->seen >= p->lines)
+            p->stopped = !start_with_held(p);
+    }
+    return p->stopped ? 0 : (ssize_t)len;
+}
+
+struct hq_error *pager_open(struct pager *p, const char *command, size_t lines)
+{
+    *p = (struct pager){.command = command, .lines = lines, .fd = -1};
+    p->stream = fopencookie(p, "w", (cookie_io_functions_t){.write = on_write});
+    return p->stream ? NULL : &hq_error_no_memory;
+}
+
+struct hq_error *pager_close(struct pager *p, struct hq_error *error)
+{
+    int status = 0;
+
+    fclose(p->stream);
+    if (p->fd >= 0) {
+        close(p->fd);
+        status = wait_for(p->pid);
+    } else if (p->held.len && !p->stopped) {
+        fwrite(p->held.s, 1, p->held.len, stdout);
+        fflush(stdout);
+    }
+    str_deinit(&p->held);
+    if (p->stopped) {
+        hq_error_free(error);
+        error = NULL;
+    }
+    if (p->error)
+        error = p->error;
+    if (!error && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        error = hq_error_new(HQ_USAGE, "'%s' could not be run", p->command);
+    return error;
 }
 
 struct hq_error *pager_run(const char *command)
@@ -119,17 +166,4 @@ const char *pager_command(void)
     if (!own)
         return "LESS=${LESS-FRX} less";
     return *own && strcmp(own, "cat") ? own : NULL;
-}
-
-bool pager_is_taller(const char *text, size_t len, int fd)
-{
-    struct winsize size;
-    size_t lines = 0;
-
-    if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) || !size.ws_row)
-        return false;
-    for (const char *p = text; p < text + len; p++)
-        if (*p == '\n' && ++lines >= size.ws_row)
-            return true;
-    return false;
 }

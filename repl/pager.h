@@ -4,11 +4,31 @@
 #define HQ_REPL_PAGER_H
 
 #include "common/err.h"
+#include "common/str.h"
 #include <stdbool.h>
-#include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
 
-/* Runs COMMAND in a shell with the text as its standard input and waits for it. A reader that stops early is fine. */
-struct hq_error *pager_pipe(const char *command, const char *text, size_t len);
+/*
+ * A stream whose first lines are held back: if it ends before there are `lines` of them they go to standard output, else the command is
+ * started and gets everything. Writing to it fails once the user interrupts or the command has gone, so that nobody
+ * goes on writing for nothing; neither is an error in the end.
+ */
+struct pager {
+    FILE *stream;
+    const char *command;        /* private, as is all below */
+    size_t lines, seen;
+    struct str held;
+    int fd;                     /* of the command's standard input; -1 before it is started */
+    pid_t pid;
+    struct hq_error *error;     /* it could not be started */
+    bool stopped;               /* nobody reads any more */
+};
+
+/* lines 0: the command is started for any text. The pager must not move until pager_close. */
+struct hq_error *pager_open(struct pager *p, const char *command, size_t lines);
+/* Waits for the command. `error` is what the writer came to: returned unless it was only told to stop. */
+struct hq_error *pager_close(struct pager *p, struct hq_error *error);
 
 /* Runs COMMAND in a shell on our own terminal and waits; HQ_USAGE if it fails. */
 struct hq_error *pager_run(const char *command);
@@ -18,8 +38,5 @@ struct hq_error *pager_run(const char *command);
  * empty or "cat", or the terminal is dumb.
  */
 const char *pager_command(void);
-
-/* Whether the text has more lines than the terminal on `fd`; false if it is no terminal. */
-bool pager_is_taller(const char *text, size_t len, int fd);
 
 #endif

@@ -41,48 +41,35 @@ static struct hq_error *to_file(const struct output_format *format, const struct
     return file_writer_commit(&w);
 }
 
-/* The text of a result in memory; the caller frees it. */
-static struct hq_error *to_text(const struct output_format *format, const struct table *t,
-                                const struct output_options *options, char **text, size_t *len)
+/* Through a program: at once, or only what is longer than `lines`. */
+static struct hq_error *through(const struct output_format *format, const struct table *t, const struct output_options *o,
+                                const char *command, size_t lines)
 {
-    FILE *out = open_memstream(text, len);
+    struct pager p;
 
-    if (!out)
-        return &hq_error_no_memory;
-    struct hq_error *error = output_write(format, t, options, out);
-
-    fclose(out);
-    return error;
-}
-
-static struct hq_error *to_command(const struct output_format *format, const struct table *t, const char *command)
-{
-    AUTO_FREE char *text = NULL;
-    struct output_options options;
-    size_t len;
-
-    not_a_terminal(&options);
-    HQ_TRY(to_text(format, t, &options, &text, &len));
-    return pager_pipe(command, text, len);
+    HQ_TRY(pager_open(&p, command, lines));
+    return pager_close(&p, output_write(format, t, o, p.stream));
 }
 
 static struct hq_error *to_person(const struct session *s, const struct output_format *format, const struct table *t)
 {
     const char *pager = s->prompt && !s->no_pager ? pager_command() : NULL;
-    AUTO_FREE char *text = NULL;
     struct output_options options;
-    size_t len;
 
     output_detect(&options, stdout);
     if (s->no_colour)
         options.colours = COLOURS_NONE;
-    if (!pager || !isatty(STDOUT_FILENO))
-        return output_write(format, t, &options, stdout);
-    HQ_TRY(to_text(format, t, &options, &text, &len));
-    if (pager_is_taller(text, len, STDOUT_FILENO))
-        return pager_pipe(pager, text, len);
-    fwrite(text, 1, len, stdout);
-    return fflush(stdout) ? hq_error_errno(HQ_DATA, "cannot write the result") : NULL;
+    /* Without a terminal, or one whose height is not known, there is nothing to be taller than. */
+    return pager && options.height ? through(format, t, &options, pager, options.height)
+                                   : output_write(format, t, &options, stdout);
+}
+
+static struct hq_error *to_command(const struct output_format *format, const struct table *t, const char *command)
+{
+    struct output_options options;
+
+    not_a_terminal(&options);
+    return through(format, t, &options, command, 0);
 }
 
 struct hq_error *result_show(const struct session *s, const struct statement *st, const struct table *t)
