@@ -244,12 +244,16 @@ void line_close(void)
 }
 
 /* Gives the terminal back to the shell while we are stopped. */
-static void suspend(void)
+static void suspend(const sigset_t *open)
 {
+    sigset_t ours;
+
     suspended = 0;
     rl_deprep_terminal();
     catch(SIGTSTP, SIG_DFL);
     raise(SIGTSTP);
+    sigprocmask(SIG_SETMASK, open, &ours);
+    sigprocmask(SIG_SETMASK, &ours, NULL);
     catch(SIGTSTP, on_suspend);
     rl_prep_terminal(1);
     rl_forced_update_display();
@@ -264,14 +268,11 @@ static void abandon(void)
     fflush(rl_outstream);
 }
 
-enum line_result line_read(const char *prompt, const char *earlier, char **line)
+/* Waits for keys; `open` is the signal mask meanwhile. */
+static enum line_result edit_line(const sigset_t *open)
 {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 
-    *line = NULL;
-    before = earlier;
-    done = false;
-    rl_callback_handler_install(prompt, accept_line);
     while (!done) {
         if (interrupt_take()) {
             abandon();
@@ -282,12 +283,30 @@ enum line_result line_read(const char *prompt, const char *earlier, char **line)
             rl_resize_terminal();
         }
         if (suspended)
-            suspend();
-        if (poll(&input, 1, -1) > 0)
+            suspend(open);
+        if (ppoll(&input, 1, NULL, open) > 0)
             rl_callback_read_char();
     }
-    if (!accepted)
-        return LINE_END;
+    return accepted ? LINE_TEXT : LINE_END;
+}
+
+enum line_result line_read(const char *prompt, const char *earlier, char **line)
+{
+    sigset_t ours, open;
+
+    before = earlier;
+    done = false;
+    accepted = NULL;
+    /* Signals come only while we wait, so that none slips in between looking at its flag and waiting. */
+    sigemptyset(&ours);
+    sigaddset(&ours, SIGINT);
+    sigaddset(&ours, SIGWINCH);
+    sigaddset(&ours, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &ours, &open);
+    rl_callback_handler_install(prompt, accept_line);
+    enum line_result result = edit_line(&open);
+
+    sigprocmask(SIG_SETMASK, &open, NULL);
     *line = accepted;
-    return LINE_TEXT;
+    return result;
 }

@@ -5,6 +5,7 @@
 #include "common/progress.h"
 #include "query/grammar/words.h"
 #include "query/output.h"
+#include "repl/busy.h"
 #include "repl/command.h"
 #include "repl/help.h"
 #include "repl/interrupt.h"
@@ -100,6 +101,15 @@ static void note_window(struct session *s, const struct statement *st)
     s->env.height = o.height;
 }
 
+static struct hq_error *evaluate(struct session *s, const struct statement *st, struct table **out)
+{
+    struct busy *busy = s->quiet ? NULL : busy_begin(s->prompt ? "working (Ctrl-C cancels), seconds:" : "working, seconds:");
+    struct hq_error *error = query_run(&s->env, st, out);
+
+    busy_end(busy);
+    return error;
+}
+
 static struct hq_error *run_query(struct session *s, const struct statement *st)
 {
     struct table *table = NULL;
@@ -109,7 +119,7 @@ static struct hq_error *run_query(struct session *s, const struct statement *st)
     if (s->on_query)
         return s->on_query(s->on_arg, st);
     note_window(s, st);
-    struct hq_error *error = query_run(&s->env, st, &table);
+    struct hq_error *error = evaluate(s, st, &table);
 
     if (!error && st->kind == STATEMENT_QUERY)
         error = result_show(s, st, table);
@@ -144,7 +154,7 @@ static struct hq_error *run_last(struct session *s, const struct statement *st)
         error = result_check(whole);
         note_window(s, whole);
         if (!error)
-            error = query_run(&s->env, whole, &table);
+            error = evaluate(s, whole, &table);
         if (!error)
             error = result_show(s, whole, table);
     }
