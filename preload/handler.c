@@ -10,6 +10,7 @@
 #include "preload/file.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
+#include "preload/window.h"
 
 static void count_partial(struct hqm_header *header, uint32_t reason)
 {
@@ -17,31 +18,42 @@ static void count_partial(struct hqm_header *header, uint32_t reason)
     __atomic_fetch_add(&header->partial_by_reason[reason], 1, __ATOMIC_RELAXED);
 }
 
-static void record(int event, uint64_t weight, const ucontext_t *context)
+/* Adds a sample to the profile and the trace. */
+static bool store(struct lane *lane, uint32_t node, int event, uint64_t weight, uint64_t now)
 {
-    struct lane *lane = thread_lane();
     struct hqm_header *header = file_header();
-    uint64_t reg[CFI_REGISTERS], now = file_now_us();
-    uint32_t partial, node = NO_NODE;
 
-    if (!header)
-        return;
-    if (lane) {
-        unwind_registers(context, reg);
-        node = unwind(lane, reg, self.stack_low, self.stack_high, &partial);
-    }
-    if (node == NO_NODE || !lane_add(lane, node, (uint32_t)event, self.number, weight * options.event[event].period, 1)) {
+    if (!lane_add(lane, node, (uint32_t)event, self.number, weight * options.event[event].period, 1)) {
         file_lost(HQM_LOSS_NO_SPACE, 1);
-        return;
+        return false;
     }
     if (options.trace && !lane_trace(lane, node, (uint32_t)event, weight, now))
         file_lost(HQM_LOSS_TRACE, 1);
     if (lane->thread)
         lane->thread->samples++;
     __atomic_fetch_add(&header->samples, 1, __ATOMIC_RELAXED);
-    if (partial)
-        count_partial(header, partial);
     header->end_us = now;
+    return true;
+}
+
+static void record(int event, uint64_t weight, const ucontext_t *context)
+{
+    struct hqm_header *header = file_ready() ? file_header() : NULL;
+    uint64_t reg[CFI_REGISTERS], now = file_now_us();
+    uint32_t partial = 0, node = NO_NODE;
+    struct lane *lane;
+
+    if (!header || !window_is_open(now))
+        return;
+    lane = thread_lane();
+    if (lane) {
+        unwind_registers(context, reg);
+        node = unwind(lane, reg, self.stack_low, self.stack_high, &partial);
+    }
+    if (node == NO_NODE)
+        file_lost(HQM_LOSS_NO_SPACE, 1);
+    else if (store(lane, node, event, weight, now) && partial)
+        count_partial(header, partial);
 }
 
 void sample(int event, uint64_t weight, const ucontext_t *context)
@@ -50,6 +62,23 @@ void sample(int event, uint64_t weight, const ucontext_t *context)
         record(event, weight, context);
         guard_leave();
     } else if (self.alive) {
-        file_lost(HQM_LOSS_REENTRY, 1);
+        self.missed[event] += weight;
+        self.missed_any = true;
+    }
+}
+
+void sample_missed(uint32_t node)
+{
+    uint64_t now = file_now_us();
+
+    self.missed_any = false;
+    for (int i = 0; i < options.events; i++) {
+        uint64_t weight = __atomic_exchange_n(&self.missed[i], 0, __ATOMIC_RELAXED);
+        if (!weight || !file_header() || !window_is_open(now))
+            continue;
+        if (node == NO_NODE || !self.lane)
+            file_lost(HQM_LOSS_REENTRY, 1);
+        else
+            store(self.lane, node, i, weight, now);
     }
 }

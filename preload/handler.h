@@ -9,4 +9,7 @@
 /* One sample of an event with a weight, in periods. Safe in signal handlers: calls nothing that locks or allocates. */
 void sample(int event, uint64_t weight, const ucontext_t *context);
 
+/* The samples that came while the guard was up, as taken at a node. With the guard up. */
+void sample_missed(uint32_t node);
+
 #endif

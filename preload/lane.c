@@ -103,7 +103,7 @@ uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, ui
     return (uint32_t)(slot->number - 1);
 }
 
-bool lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread, uint64_t amount, uint64_t count)
+struct hqm_cell *lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread, uint64_t amount, uint64_t count)
 {
     uint32_t kind = CELL_KIND | event;
     struct lookup_slot *slot = lookup_find(&lane->lookup, node, kind, thread);
@@ -111,7 +111,7 @@ bool lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread,
 
     if (!cell) {
         if (!lookup_room(&lane->lookup) || !(cell = column_next(&lane->cells)))
-            return false;
+            return NULL;
         cell->node = node;
         cell->thread = thread;
         cell->event = event;
@@ -120,9 +120,9 @@ bool lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread,
         slot->value = cell;
         column_publish(&lane->cells);
     }
-    __atomic_store_n(&cell->sum, cell->sum + amount, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&cell->sum, amount, __ATOMIC_RELAXED);      /* others may take back (sources/exact.h) */
     __atomic_store_n(&cell->count, cell->count + count, __ATOMIC_RELAXED);
-    return true;
+    return cell;
 }
 
 bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)

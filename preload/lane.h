@@ -54,8 +54,8 @@ void lane_forget_all(void);
 #define NO_NODE UINT32_MAX
 uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset);
 
-/* Adds to the value of (node, event) for a thread. False if there is no space. */
-bool lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread, uint64_t amount, uint64_t count);
+/* Adds to the value of (node, event) for a thread: its cell, which stays where it is, or NULL if there is no space. */
+struct hqm_cell *lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread, uint64_t amount, uint64_t count);
 
 /* Appends to the trace; `weight` may be any number. False if there is no space. */
 bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us);

@@ -177,6 +177,8 @@ static uint32_t flags_of(const struct link_map *map, uint64_t start)
 
     if (map->l_name[0] == 0)
         return HQM_MODULE_MAIN;
+    if (strstr(map->l_name, "/libhqexact.so"))
+        return HQM_MODULE_COLLECTOR;
     if (strstr(map->l_name, "linux-vdso") || strstr(map->l_name, "linux-gate"))
         return HQM_MODULE_VDSO;
     struct dl_find_object found;

@@ -120,8 +120,9 @@ bool options_read(void)
     read_events(getenv("HQ_EVENTS"));
     options.launch = number_of("HQ_LAUNCH");
     options.trace = !trace || strcmp(trace, "0") != 0;
-    options.delay_us = number_of("HQ_DELAY_US");
-    options.duration_us = number_of("HQ_DURATION_US");
+    options.from_us = number_of("HQ_FROM_US");
+    options.until_us = number_of("HQ_UNTIL_US");
+    options.stopped = number_of("HQ_STOPPED") != 0;
     options.active = options.events > 0 && (options.rank < 0 || rank_wanted(getenv("HQ_RANKS")));
     return options.active;
 }

@@ -7,8 +7,9 @@
  *   HQ_EVENTS      EVENT@PERIOD,...: period in the base units of the event, nanoseconds for the clocks
  *   HQ_TRACE       0: no traces
  *   HQ_RANKS       LIST such as 0-3,7: only these ranks are measured
- *   HQ_DELAY_US    nothing is measured before the program has run so long
- *   HQ_DURATION_US and nothing after so long a time from then
+ *   HQ_FROM_US     nothing is measured before this time, microseconds since 1970
+ *   HQ_UNTIL_US    nor from this time on
+ *   HQ_STOPPED     1: nothing is measured until the program calls hq_start (hq.h)
  */
 #ifndef HQ_PRELOAD_OPTIONS_H
 #define HQ_PRELOAD_OPTIONS_H
@@ -32,7 +33,8 @@ extern struct options {
     bool trace;
     int32_t rank;               /* -1: none */
     const char *launcher;       /* "": none */
-    uint64_t delay_us, duration_us;
+    uint64_t from_us, until_us; /* 0: no limit */
+    bool stopped;
     int events;
     struct event_request event[EVENTS_MAX];
 } options;

@@ -21,6 +21,12 @@ extern char **environ;
  * through after_fork, and must not write into its parent's file.
  */
 static volatile int *ours;
+static unsigned epoch;
+
+unsigned process_epoch(void)
+{
+    return epoch;
+}
 
 bool process_is_known(void)
 {
@@ -39,6 +45,7 @@ static void after_fork(void)
     if (!options.active)
         return;
     *ours = 1;
+    epoch++;
     file_forget();
     lane_forget_all();
     thread_begin_first();

@@ -10,6 +10,9 @@ bool process_start(void);
 /* Not so in a child that was forked behind the C library's back. Safe in signal handlers. */
 bool process_is_known(void);
 
+/* How many forks lie between the first process of the image and this one. */
+unsigned process_epoch(void);
+
 /* Outside signal handlers: makes such a child known. */
 void process_check(void);
 

@@ -8,6 +8,8 @@
 #include "preload/raw.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
+#include "preload/vdso.h"
+#include "preload/window.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -42,10 +44,12 @@ static __attribute__((constructor)) void start(void)
         return;
     }
     modules_start();
+    vdso_keep();
     if (!process_start()) {
         say("there is no memory for the collector; the program runs unmeasured", NULL);
         return;
     }
+    window_start();
     options.active = true;
     thread_begin_first();
 }

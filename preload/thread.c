@@ -2,6 +2,7 @@
 #include "preload/thread.h"
 
 #include "preload/export.h"
+#include "preload/handler.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
 #include "preload/sources/source.h"
@@ -46,6 +47,13 @@ struct lane *thread_lane(void)
         }
     }
     return self.lane;
+}
+
+void guard_leave_at(uint32_t node)
+{
+    if (self.missed_any)
+        sample_missed(node);
+    guard_leave();
 }
 
 /* Registers as they are here; those that calls do not preserve are never asked for. */
@@ -182,7 +190,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
             beginning->lane = self.lane->number;
             beginning->node = node;
         }
-        guard_leave();
+        guard_leave_at(node);
     }
     error = REAL(pthread_create)(thread, attributes, run, beginning);
     if (error)

@@ -2,8 +2,8 @@
 /*
  * The state of a thread, in thread-local storage of the initial-exec kind: reading it in a signal handler calls nothing.
  *
- * The guard: `busy` is up while the collector works in a thread. A signal that arrives then is not a sample (it is
- * counted as lost), so what the thread owns needs no lock against its own handler.
+ * The guard: `busy` is up while the collector works in a thread, so what the thread owns needs no lock against its own handler. A sample
+ * that comes then is only remembered; the wrapper that put the guard up records it where it was called from.
  */
 #ifndef HQ_PRELOAD_THREAD_H
 #define HQ_PRELOAD_THREAD_H
@@ -24,6 +24,9 @@ struct thread {
     uint64_t stack_low, stack_high;
     struct lane *lane;                  /* from the first sample on */
     int timer[EVENTS_MAX];              /* kernel timer number + 1 */
+    uint64_t missed[EVENTS_MAX];        /* weight of samples that came while the guard was up */
+    volatile bool missed_any;
+    void *papi;                         /* of sources/papi.c */
 };
 
 extern __thread struct thread self __attribute__((tls_model("initial-exec")));
@@ -42,6 +45,9 @@ static inline void guard_leave(void)
     atomic_signal_fence(memory_order_seq_cst);
     self.busy = 0;
 }
+
+/* Where the thread stands in its tree: samples that came meanwhile are taken to be there. */
+void guard_leave_at(uint32_t node);
 
 /* The lane of this thread, taken if need be; NULL if there is no space. With the guard up. */
 struct lane *thread_lane(void);

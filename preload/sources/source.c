@@ -12,6 +12,9 @@ static const struct source *of_event[EVENTS_MAX];
 
 static const struct source *find(const char *name)
 {
+    for (const struct source *source = sources_exact; source < sources_exact_end; source++)
+        if (strcmp(name, source->name) == 0)
+            return source;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         size_t length = strlen(table[i]->name);
         bool prefix = table[i]->name[length - 1] == '*';

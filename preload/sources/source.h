@@ -32,6 +32,7 @@ const struct source *sources_of_event(int event);
 void sources_start(void);
 void sources_stop(void);
 
-extern const struct source source_cputime, source_realtime;
+extern const struct source source_cputime, source_realtime, source_papi;
+extern const struct source sources_exact[], *const sources_exact_end;
 
 #endif

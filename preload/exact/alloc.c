@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ALLOC_BYTES, ALLOC_CALLS and ALLOC_LEAKED: what malloc and its like give out, by call path, and what is never given back.
+ *
+ * To take a block back from the call path that allocated it, the block's address leads to its cell: a table in parts, each with a lock that is
+ * held for a few instructions. Whoever holds one has the guard of exact.c up or is not in a signal handler of ours, so no handler waits for it.
+ */
+#include "preload/exact/blocks.h"
+#include "preload/exact/exact.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* dlsym may itself allocate: such requests, before the real functions are known, come from here and are never freed. */
+static char early[16 << 10] __attribute__((aligned(16)));
+static _Atomic size_t early_used;
+static __thread int looking __attribute__((tls_model("initial-exec")));
+
+static void *allocate_early(size_t bytes)
+{
+    size_t at = atomic_fetch_add(&early_used, (bytes + 15) & ~(size_t)15);
+
+    return at + bytes <= sizeof early ? early + at : NULL;
+}
+
+static bool is_early(const void *block)
+{
+    return (const char *)block >= early && (const char *)block < early + sizeof early;
+}
+
+#define FIND(function) ({ \
+    looking++; \
+    __typeof__(&function) found_ = REAL(function); \
+    looking--; \
+    found_; \
+})
+
+static void count(void *block, size_t bytes)
+{
+    struct exact_amount amounts[] = {
+        { .event = EVENT("ALLOC_BYTES"), .amount = bytes, .count = 1 },
+        { .event = EVENT("ALLOC_CALLS"), .amount = 1, .count = 1 },
+        { .event = EVENT("ALLOC_LEAKED"), .amount = bytes, .count = 1 },
+    };
+
+    if (!block || amounts[0].event == EXACT_EARLY || looking)
+        return;
+    if (amounts[0].event < 0 && amounts[1].event < 0 && amounts[2].event < 0)
+        return;
+    hq_exact_add(amounts, 3);
+    if (amounts[2].cell)
+        blocks_add(block, bytes, amounts[2].cell);
+}
+
+static void take_back(void *block)
+{
+    struct hqm_cell *cell;
+    size_t bytes;
+
+    if (block && EVENT("ALLOC_LEAKED") >= 0 && blocks_remove(block, &bytes, &cell))
+        hq_exact_take_back(cell, bytes);
+}
+
+EXPORT void *malloc(size_t bytes)
+{
+    if (looking)
+        return allocate_early(bytes);
+    void *block = FIND(malloc)(bytes);
+    count(block, bytes);
+    return block;
+}
+
+EXPORT void *calloc(size_t items, size_t size)
+{
+    if (looking)
+        return size && items > SIZE_MAX / size ? NULL : allocate_early(items * size);
+    void *block = FIND(calloc)(items, size);
+    count(block, items * size);
+    return block;
+}
+
+EXPORT void free(void *block)
+{
+    if (is_early(block))
+        return;
+    take_back(block);
+    FIND(free)(block);
+}
+
+/* A block that stays where it is, is counted as a new one of the new size. */
+EXPORT void *realloc(void *block, size_t bytes)
+{
+    struct hqm_cell *cell = NULL;
+    size_t before = 0;
+
+    if (looking || is_early(block)) {
+        void *fresh = looking ? allocate_early(bytes) : malloc(bytes);
+        if (fresh && block) {
+            size_t rest = (size_t)(early + sizeof early - (char *)block);
+            memcpy(fresh, block, bytes < rest ? bytes : rest);
+        }
+        return fresh;
+    }
+    bool known = block && EVENT("ALLOC_LEAKED") >= 0 && blocks_remove(block, &before, &cell);
+    void *fresh = FIND(realloc)(block, bytes);
+    if (known && !fresh && bytes)
+        blocks_add(block, before, cell);    /* it failed: the old block stands */
+    else if (known)
+        hq_exact_take_back(cell, before);
+    count(fresh, bytes);
+    return fresh;
+}
+
+EXPORT void *reallocarray(void *block, size_t items, size_t size)
+{
+    if (size && items > SIZE_MAX / size) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    return realloc(block, items * size);
+}
+
+EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
+{
+    int error = FIND(posix_memalign)(block, alignment, bytes);
+
+    if (!error)
+        count(*block, bytes);
+    return error;
+}
+
+EXPORT void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    void *block = FIND(aligned_alloc)(alignment, bytes);
+
+    count(block, bytes);
+    return block;
+}
+
+EXPORT void *memalign(size_t alignment, size_t bytes)
+{
+    void *block = FIND(memalign)(alignment, bytes);
+
+    count(block, bytes);
+    return block;
+}

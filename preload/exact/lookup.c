@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/exact/exact.h"
+
+#include <dlfcn.h>
+
+void *real_lookup(_Atomic(void *) *where, const char *name)
+{
+    void *address = dlsym(RTLD_NEXT, name);
+
+    atomic_store_explicit(where, address, memory_order_relaxed);
+    return address;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/sources/exact.h"
+
+#include "preload/export.h"
+#include "preload/handler.h"
+#include "preload/sources/source.h"
+#include "preload/thread.h"
+#include "preload/window.h"
+
+#include <errno.h>
+#include <string.h>
+
+const struct source sources_exact[] = {
+    { .name = "ALLOC_BYTES", .description = "bytes allocated by malloc and its like", .dimension = HQM_DIM_BYTES,
+      .flags = HQM_EVENT_EXACT, .scale = 1 },
+    { .name = "ALLOC_CALLS", .description = "calls of malloc and its like", .dimension = HQM_DIM_EVENTS,
+      .flags = HQM_EVENT_EXACT, .scale = 1 },
+    { .name = "ALLOC_LEAKED", .description = "bytes allocated and never freed", .dimension = HQM_DIM_BYTES,
+      .flags = HQM_EVENT_EXACT, .scale = 1 },
+    { .name = "IO_READ", .description = "bytes read", .dimension = HQM_DIM_BYTES, .flags = HQM_EVENT_EXACT, .scale = 1 },
+    { .name = "IO_WRITE", .description = "bytes written", .dimension = HQM_DIM_BYTES, .flags = HQM_EVENT_EXACT, .scale = 1 },
+    { .name = "LOCK_WAIT", .description = "time blocked in mutexes, condition variables and rwlocks", .dimension = HQM_DIM_SECONDS,
+      .flags = HQM_EVENT_EXACT, .scale = 1e-9 },
+};
+const struct source *const sources_exact_end = sources_exact + sizeof sources_exact / sizeof *sources_exact;
+
+EXPORT int hq_exact_event(const char *name)
+{
+    if (!options.active)
+        return EXACT_EARLY;
+    for (int i = 0; i < options.events; i++)
+        if (strcmp(options.event[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+EXPORT void hq_exact_add(struct exact_amount *amounts, int count)
+{
+    int before = errno;
+
+    if (!guard_enter())
+        return;
+    bool wanted = file_ready() && window_is_open(file_now_us());
+    uint32_t node = wanted ? thread_here() : NO_NODE;
+    for (int i = 0; i < count; i++)
+        if (amounts[i].event >= 0 && node != NO_NODE)
+            amounts[i].cell = lane_add(self.lane, node, (uint32_t)amounts[i].event, self.number, amounts[i].amount, amounts[i].count);
+    if (wanted && node == NO_NODE)
+        file_lost(HQM_LOSS_NO_SPACE, 1);
+    guard_leave_at(node);
+    errno = before;
+}
+
+EXPORT void hq_exact_take_back(struct hqm_cell *cell, uint64_t amount)
+{
+    __atomic_fetch_sub(&cell->sum, amount, __ATOMIC_RELAXED);
+}
+
+EXPORT unsigned hq_exact_epoch(void)
+{
+    return process_epoch();
+}
