@@ -32,7 +32,7 @@ SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 else
 BUILD ?= build
 HQ = hq
-PRELOAD = libhqpreload.so
+PRELOAD = libhqpreload.so libhqexact.so
 SAN_FLAGS =
 endif
 Q = $(if $(V),,@)
@@ -44,7 +44,9 @@ MAIN = repl/main.c
 # Files that need an optional package are left out without it.
 SKIP = $(if $(HAVE_MPI),,db/mpi%) $(if $(HAVE_PAPI),,preload/sources/papi%)
 HQ_SRC = $(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c)))
-PRELOAD_SRC = $(filter-out $(SKIP),$(wildcard preload/*.c preload/*/*.c))
+# preload/exact is a library of its own, loaded only for events such as ALLOC.
+EXACT_SRC = $(wildcard preload/exact/*.c)
+PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC),$(wildcard preload/*.c preload/*/*.c))
 # Helpers of common/ that the collector uses too: they are compiled a second time, with its flags.
 PRELOAD_COMMON =
 EXPORTS = $(wildcard preload/exports.map)
@@ -77,6 +79,7 @@ PIC_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HQ_OBJ = $(call objects,$(HQ_SRC))
 PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC))
+EXACT_OBJ = $(call objects,$(EXACT_SRC))
 PRELOAD_COMMON_OBJ = $(patsubst %.c,$(BUILD)/pic/%.o,$(PRELOAD_COMMON))
 UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 TOOLS = $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(TOOL_SRC))
@@ -101,6 +104,10 @@ libhqpreload.so: $(PRELOAD_OBJ) $(PRELOAD_COMMON_OBJ) $(EXPORTS)
 	$(call say,LINK)
 	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,defs,-z,nodelete $(EXPORTS:%=-Wl,--version-script=%) $(LDFLAGS) \
 	  -o $@ $(filter %.o,$^) $(PRELOAD_LIBS)
+
+libhqexact.so: $(EXACT_OBJ)
+	$(call say,LINK)
+	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,nodelete $(LDFLAGS) -o $@ $^ -ldl
 
 $(LIBHQ): $(HQ_OBJ)
 $(LIBPRELOAD): $(PRELOAD_OBJ)
@@ -193,7 +200,7 @@ install_to = install -D -m 644 /dev/stdin '$(DESTDIR)$(PREFIX)'/$(1)
 install: all
 	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/hq'
 	$(if $(wildcard $(MAIN)),$(Q)install -m 755 hq '$(DESTDIR)$(PREFIX)/bin/hq')
-	$(if $(PRELOAD_SRC),$(Q)install -m 755 libhqpreload.so '$(DESTDIR)$(PREFIX)/lib/hq/libhqpreload.so')
+	$(if $(PRELOAD_SRC),$(Q)install -m 755 $(PRELOAD) '$(DESTDIR)$(PREFIX)/lib/hq/')
 	$(call install_files,include,$(wildcard preload/hq.h))
 	$(call install_files,share/hq/queries,$(wildcard examples/queries/*))
 	$(call install_files,share/doc/hq,$(wildcard README.md LICENSE doc/*.md))
@@ -205,7 +212,7 @@ uninstall:
 	  share/man/man1/hq.1 share/man/man1/hq-*.1 share/man/man5/hq-language.5 \
 	  share/bash-completion/completions/hq share/zsh/site-functions/_hq
 clean:
-	$(Q)rm -rf build build-san hq libhqpreload.so demo.hq
+	$(Q)rm -rf build build-san hq libhqpreload.so libhqexact.so demo.hq
 help:
 	@echo "make              build ./hq and ./libhqpreload.so      make config       look for libraries again"
 	@echo "make demo         record hpcc, ask four questions       make deps         install missing Debian packages"

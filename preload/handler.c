@@ -45,7 +45,11 @@ static void record(int event, uint64_t weight, const ucontext_t *context)
 
     if (!header || !window_is_open(now))
         return;
-    lane = thread_lane();
+    if (!self.lane) {
+        thread_lane();
+        now = file_now_us();    /* not before the record that names the thread */
+    }
+    lane = self.lane;
     if (lane) {
         unwind_registers(context, reg);
         node = unwind(lane, reg, self.stack_low, self.stack_high, &partial);

@@ -6,6 +6,7 @@
 #include "preload/file.h"
 #include "preload/options.h"
 #include "preload/raw.h"
+#include "preload/sources/source.h"
 #include "preload/thread.h"
 
 #include <pthread.h>
@@ -138,15 +139,30 @@ EXPORT __attribute__((noreturn)) void quick_exit(int status)
     __builtin_unreachable();
 }
 
+/* A counter's signal that is still pending would reach the new program, which has no handler for it. */
+static void before_exec(void)
+{
+    file_state(HQM_EXECED);
+    if (self.alive)
+        sources_stop();
+}
+
+static void after_failed_exec(void)
+{
+    file_state(HQM_RUNNING);
+    if (self.alive)
+        sources_start();
+}
+
 /* exec comes back only if it failed. */
 #define EXEC(call) do { \
     bool own_ = process_is_own(); \
     int result_; \
     if (own_) \
-        file_state(HQM_EXECED); \
+        before_exec(); \
     result_ = call; \
     if (own_) \
-        file_state(HQM_RUNNING); \
+        after_failed_exec(); \
     return result_; \
 } while (0)
 

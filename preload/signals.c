@@ -120,10 +120,25 @@ static int shadow_action(int number, const struct sigaction *action, struct siga
     return 0;
 }
 
+static __thread int *adopting __attribute__((tls_model("initial-exec")));
+
+void signal_adopt(int *number)
+{
+    adopting = number;
+}
+
 EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction copy;
 
+    if (adopting) {
+        /* A library that works for the collector takes a signal. */
+        if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
+            *adopting = number;
+            ours |= bit(number);
+        }
+        return REAL(sigaction)(number, action, old);
+    }
     if (is_ours(number))
         return shadow_action(number, action, old);
     if (action && ours) {

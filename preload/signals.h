@@ -15,6 +15,12 @@
 /* Takes a signal number for the collector; call it before threads exist. `interrupts`: it can end a system call early. */
 void signal_take(int number, void (*handler)(int, siginfo_t *, void *), bool interrupts);
 
+/*
+ * Between signal_adopt(&number) and signal_adopt(NULL) a signal that a library takes in this thread, by sigaction, is one of ours from then on;
+ * its number is stored. (PAPI chooses its own.)
+ */
+void signal_adopt(int *number);
+
 /* Unblocks them in this thread, whatever mask it inherited. */
 void signal_unblock(void);
 

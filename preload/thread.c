@@ -146,8 +146,7 @@ void thread_begin_first(void)
     atomic_store(&threads, 1);
     self.number = self.creator = self.creator_lane = self.creator_node = 0;
     self.lane = NULL;
-    for (int i = 0; i < EVENTS_MAX; i++)
-        self.timer[i] = 0;
+    sources_forget();
     if (!forked)
         find_first_stack();
     begin();

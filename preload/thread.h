@@ -26,7 +26,6 @@ struct thread {
     int timer[EVENTS_MAX];              /* kernel timer number + 1 */
     uint64_t missed[EVENTS_MAX];        /* weight of samples that came while the guard was up */
     volatile bool missed_any;
-    void *papi;                         /* of sources/papi.c */
 };
 
 extern __thread struct thread self __attribute__((tls_model("initial-exec")));

@@ -11,40 +11,81 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-
-enum { DEFAULT_PERIOD_NS = 5000000 };
+#include <time.h>
 
 static const struct opt options[] = {
     { .name = "event", .letter = 'e', .value = "EVENT[@RATE]", .repeats = true,
-      .help = "what to sample: CPUTIME (the default, at 200/s) or REALTIME, with a rate such as 200/s or a period such as 5ms" },
+      .help = "what to measure; may be given several times. CPUTIME (the default, at 200/s) and REALTIME with a rate such as 200/s or a period such "
+              "as 5ms; PAPI events with a count, such as PAPI_TOT_CYC@1000000; ALLOC, IO, LOCK" },
+    { .name = "list", .letter = 'l', .help = "show the events that there are on this machine, and end" },
     { .name = "output", .letter = 'o', .value = "DB", .help = "the directory that gets the data; without it COMMAND.hq" },
     { .name = "force", .letter = 'f', .help = "replace the recording that DB holds" },
     { .name = "trace", .negatable = true, .help = "keep the time of every sample (the default)" },
+    { .name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7" },
+    { .name = "delay", .value = "TIME", .help = "measure nothing before the program has run so long" },
+    { .name = "duration", .value = "TIME", .help = "and nothing after so long a time from then" },
+    { .name = "stopped", .help = "measure nothing until the program calls hq_start of hq.h" },
     { .name = NULL },
 };
-
-static struct hq_error *add_event(const char *text, struct str *events)
-{
-    const char *at = strchr(text, '@');
-    size_t length = at ? (size_t)(at - text) : strlen(text);
-    uint64_t period = DEFAULT_PERIOD_NS;
-
-    if (!length)
-        return hq_error_new(HQ_USAGE, "`%s` names no event; write for example CPUTIME@200/s", text);
-    if (at)
-        HQ_TRY(hq_error_prefix(units_parse_period(at + 1, &period), "%s", text));
-    if (events->len)
-        str_add(events, ",");
-    str_addn(events, text, length);
-    str_addf(events, "@%llu", (unsigned long long)period);
-    return NULL;
-}
 
 static struct hq_error *collect_events(const struct opt_args *args, struct str *events)
 {
     for (size_t i = 0; i < opt_count(args, "event"); i++)
-        HQ_TRY(add_event(opt_value_at(args, "event", i), events));
-    return events->len ? NULL : add_event("CPUTIME", events);
+        HQ_TRY(record_add_event(opt_value_at(args, "event", i), events));
+    return events->len ? NULL : record_add_event("CPUTIME", events);
+}
+
+/* --delay and --duration as points in time, which hold for all processes of the launch. */
+static struct hq_error *set_window(const struct opt_args *args)
+{
+    const char *delay = opt_value(args, "delay"), *duration = opt_value(args, "duration");
+    double wait = 0, length = 0;
+    AUTO_STR struct str from = { 0 }, until = { 0 };
+    struct timespec now;
+
+    if (delay)
+        HQ_TRY(hq_error_prefix(units_parse_seconds(delay, &wait), "--delay"));
+    if (duration)
+        HQ_TRY(hq_error_prefix(units_parse_seconds(duration, &length), "--duration"));
+    clock_gettime(CLOCK_REALTIME, &now);
+    double start = (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3 + wait * 1e6;
+    str_addf(&from, "%.0f", start);
+    str_addf(&until, "%.0f", start + length * 1e6);
+    unsetenv("HQ_FROM_US");
+    unsetenv("HQ_UNTIL_US");
+    if (delay)
+        setenv("HQ_FROM_US", str_cstr(&from), 1);
+    if (duration)
+        setenv("HQ_UNTIL_US", str_cstr(&until), 1);
+    return NULL;
+}
+
+/* LIST is numbers and ranges, separated by commas. */
+static struct hq_error *set_ranks(const struct opt_args *args)
+{
+    const char *list = opt_value(args, "ranks");
+
+    if (!list) {
+        unsetenv("HQ_RANKS");
+        return NULL;
+    }
+    for (const char *at = list; ; ) {
+        char *end;
+        long first = strtol(at, &end, 10), last = first;
+        bool fine = *at >= '0' && *at <= '9';
+        if (fine && *end == '-') {
+            at = end + 1;
+            last = strtol(at, &end, 10);
+            fine = *at >= '0' && *at <= '9';
+        }
+        if (!fine || last < first || (*end && *end != ','))
+            return hq_error_new(HQ_USAGE, "--ranks %s is no list of ranks such as 0-3,7", list);
+        if (!*end)
+            break;
+        at = end + 1;
+    }
+    setenv("HQ_RANKS", list, 1);
+    return NULL;
 }
 
 static void set_environment(const struct record_place *place, const char *library, const char *events, const struct opt_args *args)
@@ -54,6 +95,11 @@ static void set_environment(const struct record_place *place, const char *librar
 
     str_addf(&launch, "%llu", (unsigned long long)place->launch);
     str_add(&preload, library);
+    if (record_needs_exact(events)) {
+        AUTO_STR struct str exact = { 0 };
+        str_addn(&exact, library, strlen(library) - strlen("libhqpreload.so"));
+        str_addf(&preload, ":%slibhqexact.so", str_cstr(&exact));
+    }
     if (old && *old && !strstr(old, library))
         str_addf(&preload, ":%s", old);
     setenv("LD_PRELOAD", str_cstr(&preload), 1);
@@ -61,6 +107,7 @@ static void set_environment(const struct record_place *place, const char *librar
     setenv("HQ_LAUNCH", str_cstr(&launch), 1);
     setenv("HQ_EVENTS", events, 1);
     setenv("HQ_TRACE", opt_flag(args, "trace", true) ? "1" : "0", 1);
+    setenv("HQ_STOPPED", opt_flag(args, "stopped", false) ? "1" : "0", 1);
     unsetenv("HQ_TOLD");
 }
 
@@ -123,6 +170,10 @@ static int measure(const struct opt_args *args, char *const *command, const char
 
     struct hq_error *error = collect_events(args, &events);
     if (!error)
+        error = set_ranks(args);
+    if (!error)
+        error = set_window(args);
+    if (!error)
         error = record_find_library(&library);
     if (!error)
         error = open_place(args, command[0], &place);
@@ -145,10 +196,21 @@ static int measure(const struct opt_args *args, char *const *command, const char
     return result ? result : record_end_like(status);
 }
 
+static int list_events(void)
+{
+    AUTO_STR struct str text = { 0 };
+
+    record_list_events(&text);
+    fputs(str_cstr(&text), stdout);
+    return fflush(stdout) ? HQ_DATA : HQ_OK;
+}
+
 static int run(const struct opt_args *args)
 {
     int status;
 
+    if (opt_flag(args, "list", false))
+        return list_events();
     if (!args->operands.len)
         return command_usage("record", "name the program to run");
     char **command = calloc(args->operands.len + 1, sizeof *command);

@@ -23,6 +23,21 @@ void record_find_obstacle(const char *path, struct str *obstacle);
 /* The collector's library: beside the hq binary, one directory up, or in ../lib/hq. *path is malloc'ed. */
 struct hq_error *record_find_library(char **path);
 
+/* ---- record_events.c: what is measured ---- */
+
+/* Adds the events of one -e option to the list for the collector: NAME@PERIOD,... */
+struct hq_error *record_add_event(const char *text, struct str *list);
+
+/* Does the list need libhqexact.so? */
+bool record_needs_exact(const char *list);
+
+/* A table for people of all events of this machine. */
+void record_list_events(struct str *out);
+
+/* record_counters.c: events of the processor. `why` stays empty if there is the event. */
+void record_counter_problem(const char *name, struct str *why);
+void record_list_counters(struct str *out);
+
 /* ---- record_place.c: where the data goes ---- */
 
 struct record_place {

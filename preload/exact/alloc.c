@@ -32,9 +32,9 @@ static bool is_early(const void *block)
 
 #define FIND(function) ({ \
     looking++; \
-    __typeof__(&function) found_ = REAL(function); \
+    __typeof__(&function) real_ = REAL(function); \
     looking--; \
-    found_; \
+    real_; \
 })
 
 static void count(void *block, size_t bytes)

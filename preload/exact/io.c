@@ -131,3 +131,47 @@ EXPORT int printf(const char *restrict format, ...)
     va_end(arguments);
     return written;
 }
+
+/* What programs compiled with -D_FORTIFY_SOURCE call; the checks stay the C library's. */
+ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
+EXPORT ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room)
+{
+    return count_read(REAL(__read_chk)(fd, buffer, bytes, room));
+}
+
+size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);
+EXPORT size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file)
+{
+    size_t got = REAL(__fread_chk)(buffer, room, size, count, file);
+
+    count_read((ssize_t)(got * size));
+    return got;
+}
+
+int __vfprintf_chk(FILE *file, int flag, const char *format, va_list arguments);
+EXPORT int __vfprintf_chk(FILE *file, int flag, const char *format, va_list arguments)
+{
+    return (int)count_written(REAL(__vfprintf_chk)(file, flag, format, arguments));
+}
+
+int __fprintf_chk(FILE *file, int flag, const char *format, ...);
+EXPORT int __fprintf_chk(FILE *file, int flag, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    int written = __vfprintf_chk(file, flag, format, arguments);
+    va_end(arguments);
+    return written;
+}
+
+int __printf_chk(int flag, const char *format, ...);
+EXPORT int __printf_chk(int flag, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    int written = __vfprintf_chk(stdout, flag, format, arguments);
+    va_end(arguments);
+    return written;
+}

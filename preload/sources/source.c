@@ -6,6 +6,9 @@
 static const struct source *const table[] = {
     &source_cputime,
     &source_realtime,
+#ifdef HQ_HAVE_PAPI
+    &source_papi,       /* whatever the others are not */
+#endif
 };
 
 static const struct source *of_event[EVENTS_MAX];
@@ -18,6 +21,7 @@ static const struct source *find(const char *name)
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         size_t length = strlen(table[i]->name);
         bool prefix = table[i]->name[length - 1] == '*';
+
         if (prefix ? strncmp(name, table[i]->name, length - 1) == 0 : strcmp(name, table[i]->name) == 0)
             return table[i];
     }
@@ -61,4 +65,11 @@ void sources_stop(void)
     for (int i = 0; i < options.events; i++)
         if (of_event[i]->stop)
             of_event[i]->stop(i);
+}
+
+void sources_forget(void)
+{
+    for (int i = 0; i < options.events; i++)
+        if (of_event[i]->forget)
+            of_event[i]->forget();
 }

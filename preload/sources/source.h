@@ -21,6 +21,7 @@ struct source {
     /* In each thread, by the thread itself, with its guard up: start and stop. May be NULL. */
     bool (*start)(int event);
     void (*stop)(int event);
+    void (*forget)(void);       /* in a forked child: nothing of this runs here */
 };
 
 /* Finds the source of each requested event and prepares it; an event that cannot be had is dropped. */
@@ -31,6 +32,7 @@ const struct source *sources_of_event(int event);
 /* In a thread: all of them. */
 void sources_start(void);
 void sources_stop(void);
+void sources_forget(void);
 
 extern const struct source source_cputime, source_realtime, source_papi;
 extern const struct source sources_exact[], *const sources_exact_end;

@@ -83,12 +83,17 @@ static void stop(int event)
     self.timer[event] = 0;
 }
 
+static void forget(void)
+{
+    memset(self.timer, 0, sizeof self.timer);
+}
+
 const struct source source_cputime = {
     .name = "CPUTIME", .description = "CPU time of the thread", .dimension = HQM_DIM_SECONDS, .flags = HQM_EVENT_SAMPLED,
-    .scale = 1e-9, .prepare = prepare_cputime, .start = start_cputime, .stop = stop,
+    .scale = 1e-9, .prepare = prepare_cputime, .start = start_cputime, .stop = stop, .forget = forget,
 };
 
 const struct source source_realtime = {
     .name = "REALTIME", .description = "elapsed time of the thread", .dimension = HQM_DIM_SECONDS, .flags = HQM_EVENT_SAMPLED,
-    .scale = 1e-9, .prepare = prepare_realtime, .start = start_realtime, .stop = stop,
+    .scale = 1e-9, .prepare = prepare_realtime, .start = start_realtime, .stop = stop, .forget = forget,
 };

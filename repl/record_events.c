@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The events of `hq record -e`: what they are called, what their rates mean, which of them there are. */
+#include "repl/record.h"
+
+#include "common/suggest.h"
+#include "common/units.h"
+
+#include <string.h>
+
+enum { DEFAULT_PERIOD_NS = 5000000, DEFAULT_THRESHOLD = 1000000 };
+
+enum kind { CLOCK, EXACT };
+
+/* An exact event stands for several metrics. */
+static const struct { const char *name; enum kind kind; const char *metrics[4], *help; } events[] = {
+    { "CPUTIME", CLOCK, { "CPUTIME" }, "CPU time of each thread; rate such as 200/s or 5ms (the default event, at 200/s)" },
+    { "REALTIME", CLOCK, { "REALTIME" }, "elapsed time of each thread, also while it waits; rate as for CPUTIME" },
+    { "ALLOC", EXACT, { "ALLOC_BYTES", "ALLOC_CALLS", "ALLOC_LEAKED" }, "memory: bytes and calls of malloc and its like, bytes never freed" },
+    { "IO", EXACT, { "IO_READ", "IO_WRITE" }, "bytes read and written" },
+    { "LOCK", EXACT, { "LOCK_WAIT" }, "time blocked in pthread mutexes, condition variables and rwlocks" },
+};
+enum { EVENTS = sizeof events / sizeof *events };
+
+static void add(struct str *list, const char *name, size_t length, uint64_t period)
+{
+    str_add(list, list->len ? "," : "");
+    str_addn(list, name, length);
+    str_addf(list, "@%llu", (unsigned long long)period);
+}
+
+static struct hq_error *add_known(int i, const char *text, const char *rate, struct str *list)
+{
+    uint64_t period = DEFAULT_PERIOD_NS;
+
+    if (events[i].kind == EXACT && rate)
+        return hq_error_new(HQ_USAGE, "%s: %s counts everything and takes no rate", text, events[i].name);
+    if (rate)
+        HQ_TRY(hq_error_prefix(units_parse_period(rate, &period), "%s", text));
+    for (int k = 0; k < 4 && events[i].metrics[k]; k++)
+        add(list, events[i].metrics[k], strlen(events[i].metrics[k]), events[i].kind == EXACT ? 0 : period);
+    return NULL;
+}
+
+/* Anything else is an event of the processor, by its PAPI name: a preset, or a native event. */
+static struct hq_error *add_counter(const char *text, size_t length, const char *rate, struct str *list)
+{
+    AUTO_STR struct str name = { 0 }, why = { 0 };
+    uint64_t threshold = DEFAULT_THRESHOLD;
+
+    str_addn(&name, text, length);
+    if (rate)
+        HQ_TRY(hq_error_prefix(units_parse_count(rate, &threshold), "%s", text));
+    record_counter_problem(str_cstr(&name), &why);
+    if (why.len)
+        return hq_error_new(HQ_USAGE, "there is no event %s: %s; `hq record --list` shows what there is", str_cstr(&name), str_cstr(&why));
+    add(list, text, length, threshold);
+    return NULL;
+}
+
+struct hq_error *record_add_event(const char *text, struct str *list)
+{
+    size_t length = strcspn(text, "@");
+    const char *rate = text[length] ? text + length + 1 : NULL;
+
+    if (!length || length >= 64)
+        return hq_error_new(HQ_USAGE, "`%s` names no event; write for example CPUTIME@200/s", text);
+    for (int i = 0; i < EVENTS; i++)
+        if (strlen(events[i].name) == length && strncasecmp(text, events[i].name, length) == 0)
+            return add_known(i, text, rate, list);
+    return add_counter(text, length, rate, list);
+}
+
+bool record_needs_exact(const char *list)
+{
+    for (int i = 0; i < EVENTS; i++)
+        for (int k = 0; k < 4 && events[i].kind == EXACT && events[i].metrics[k]; k++)
+            if (strstr(list, events[i].metrics[k]))
+                return true;
+    return false;
+}
+
+void record_list_events(struct str *out)
+{
+    for (int i = 0; i < EVENTS; i++) {
+        str_pad(out, events[i].name, 12);
+        str_addf(out, "%s\n", events[i].help);
+    }
+    record_list_counters(out);
+}

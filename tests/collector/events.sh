@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Events: exact amounts, counters of the processor through PAPI, several at once, and when and where to measure.
+. tests/collector/lib.sh
+: "${CC:=cc}"
+
+# exact EVENT: "sum count" of the cells whose path matches a regular expression.
+total() { echo "$(value "sum $1"):$(value "count $1")"; }
+
+record -e ALLOC -- "$PROGRAMS/amounts" alloc
+check "alloc runs" [ $status = 0 ]
+# 1000 x (100 + 300) and 40 x 50 of the program; the C library's own (a thread's stack is no malloc) stay below 10 KB.
+check "bytes allocated" holds "$(value 'sum ALLOC_BYTES') >= 402000 && $(value 'sum ALLOC_BYTES') < 412000"
+check "calls" holds "$(value 'sum ALLOC_CALLS') >= 2040 && $(value 'sum ALLOC_CALLS') < 2060"
+check "leaked: what another thread frees is not" holds "$(value 'sum ALLOC_LEAKED') >= 2000 && $(value 'sum ALLOC_LEAKED') < 12000"
+check "by call path" [ "$(paths | awk '$2 == "ALLOC_CALLS" && $3 ~ /leaked$/ { n += $1 } END { print n }')" = 40 ]
+check "sound" sound
+
+record -e IO -- "$PROGRAMS/amounts" io
+check "io runs" [ $status = 0 ]
+check "bytes written, exactly" [ "$(total IO_WRITE)" = 409600:100 ]
+check "bytes read, exactly" [ "$(value 'sum IO_READ')" = 409600 ]
+check "in reader" [ "$(paths | awk '$2 == "IO_READ" && $3 !~ /reader$/' | wc -l)" = 0 ]
+
+record -e LOCK -- "$PROGRAMS/amounts" lock
+check "lock runs" [ $status = 0 ]
+check "time blocked" holds "$(value 'sum LOCK_WAIT') > 0.15e9 && $(value 'sum LOCK_WAIT') < 2e9"
+check "free locks are not counted" holds "$(value 'count LOCK_WAIT') < 10"
+check "in blocked" [ "$(paths | awk '$2 == "LOCK_WAIT" && $3 ~ /blocked$/' | wc -l)" -ge 1 ]
+
+# Samples that come while an exact event is at work are kept, where it was called.
+record -e CPUTIME@1000/s -e ALLOC -- "$PROGRAMS/amounts" churn
+check "time and memory together" holds "$(value 'sum CPUTIME') > 0.45e9 && $(value 'sum ALLOC_CALLS') > 10000"
+check "no sample is lost to the wrappers" holds "$(value 'loss 1') <= 0.01 * $(value 'count CPUTIME')"
+check "sound" sound
+record -e CPUTIME@500/s -e REALTIME@500/s -- "$PROGRAMS/ends" return
+check "two clocks" holds "$(value 'sum CPUTIME') > 0.25e9 && $(value 'sum REALTIME') > 0.25e9"
+
+record -e CPUTIME@500/s -- "$PROGRAMS/amounts" parts
+check "hq_start and hq_stop" holds "$(share ';middle;') > 95 && $(value 'sum CPUTIME') > 0.25e9 && $(value 'sum CPUTIME') < 0.35e9"
+"$PROGRAMS/amounts" parts
+check "hq.h without the collector" [ $? = 0 ]
+record --stopped -e CPUTIME@500/s -- "$PROGRAMS/ends" return
+check "--stopped" [ "$(value samples)" = 0 ]
+record --delay 200ms -e REALTIME@500/s -- "$PROGRAMS/ends" return
+check "--delay" holds "$(value 'sum REALTIME') > 0.02e9 && $(value 'sum REALTIME') < 0.2e9"
+record --duration 0.1s -e REALTIME@500/s -- "$PROGRAMS/ends" return
+check "--duration" holds "$(value 'sum REALTIME') > 0.05e9 && $(value 'sum REALTIME') <= 0.11e9"
+record --ranks 1,3-4 -- env PMI_RANK=2 "$PROGRAMS/ends" return
+check "--ranks leaves others alone" [ "$status:$(value 'sum CPUTIME')" = 7:0 ]
+record --ranks 1,3-4 -- env PMI_RANK=3 "$PROGRAMS/ends" return
+check "--ranks measures its own" holds "$(value 'sum CPUTIME') > 0.2e9"
+record --no-trace -- "$PROGRAMS/ends" return
+check "--no-trace" [ "$(value samples):$(value trace)" = "$(value samples):0" ]
+
+"$HQ" record --list >"$TMP/out"
+check "--list names the clocks" grep -q '^CPUTIME' "$TMP/out"
+check "--list speaks of the processor" grep -q '^Events of the processor' "$TMP/out"
+for wrong in CPUTIME@ CPUTIME@0 CPUTIME@fast NO_SUCH_EVENT ALLOC@5 @5ms; do
+    record -e $wrong -- true
+    check "-e $wrong is refused" [ "$status:$(grep -c '^hq record: ' "$TMP/err")" = 2:1 ]
+done
+record --ranks 3-1 -- true
+check "--ranks 3-1 is refused" [ $status = 2 ]
+
+if "$HQ" record --list | grep -q 'built without PAPI\|not installed'; then
+    skip "there is no PAPI"
+else
+    $CC -shared -fPIC -O1 -o "$TMP/counter.so" tests/collector/software_counter.c -ldl || exit 1
+    counter() { LD_PRELOAD=$TMP/counter.so LIBPFM_FORCE_PMU=amd64_fam17h_zen2 record "$@"; }
+    # The shim counts nanoseconds of the task.
+    counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/ends" return
+    check "PAPI: the program runs" [ $status = 7 ]
+    check "PAPI: counts overflow" holds "$(value 'sum PAPI_TOT_CYC') > 0.2e9 && $(value 'sum PAPI_TOT_CYC') < 0.5e9"
+    check "PAPI: in work" holds "$(share ';work;burn') > 90"
+    check "PAPI: full paths" full 99
+    check "PAPI: sound" sound
+    counter -e PAPI_TOT_CYC@1000000 -e PAPI_TOT_INS@2000000 -e CPUTIME@200/s -- "$PROGRAMS/threads" 8 4 100000
+    check "PAPI: two counters and a clock, in threads" holds "$(value 'sum PAPI_TOT_CYC') > 0.6e9 && $(value 'sum PAPI_TOT_INS') > 0.6e9 && $(value 'sum CPUTIME') > 0.6e9"
+    counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/family" fork
+    check "PAPI: a forked child is counted" holds "$(share child_work) > 90 && $(value 'sum PAPI_TOT_CYC') > 0.2e9"
+    counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/family" exec
+    check "PAPI: an executed child" holds "$status == 0 && $(value 'sum PAPI_TOT_CYC') > 0.2e9"
+    counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/signals" block
+    check "PAPI: its signal cannot be blocked" holds "$(value 'sum PAPI_TOT_CYC') > 0.3e9"
+    counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/signals" reset
+    check "PAPI: its handler cannot be reset" holds "$status == 0 && $(value 'sum PAPI_TOT_CYC') > 0.3e9"
+    counter -e PAPI_NO_SUCH@1000 -- true
+    check "PAPI: an unknown event is refused with the reason" grep -q 'PAPI says' "$TMP/err"
+fi
+finish
