@@ -11,6 +11,8 @@ bool hpctoolkit_sniff(const struct import_probe *p);
 struct hq_error *hpctoolkit_read(struct import *im, const char *path);
 bool perf_sniff(const struct import_probe *p);
 struct hq_error *perf_read(struct import *im, const char *path);
+bool pprof_sniff(const struct import_probe *p);
+struct hq_error *pprof_read(struct import *im, const char *path);
 
 /* ---- for sniffers ---- */
 

@@ -16,6 +16,7 @@ enum { PROBE_BYTES = 64 << 10 };
 /* In the order in which they are tried: those that cannot be mistaken come first. */
 const struct import_format import_formats[] = {
     {"hpctoolkit", "HPCToolkit databases, version 4 (the directory)", hpctoolkit_sniff, hpctoolkit_read},
+    {"pprof", "profiles of pprof (profile.proto), Go and gperftools, plain or compressed", pprof_sniff, pprof_read},
     {"perf", "text of `perf script`", perf_sniff, perf_read},
     {"folded", "folded stacks, as flame graph tools take them", folded_sniff, folded_read},
     {0}

@@ -175,12 +175,7 @@ static void end_sample(struct perf *f)
         return;
     f->open = false;
     end_part(f);
-    for (size_t i = 0, j = f->places.len; i + 1 < j; i++) {
-        uint32_t swapped = f->places.data[i];
-
-        f->places.data[i] = f->places.data[--j];
-        f->places.data[j] = swapped;
-    }
+    import_reverse(f->places.data, f->places.len);
     uint32_t profile = f->threads.data[f->thread];
     uint32_t frame = import_path(f->im, f->places.data, f->places.len);
 

@@ -168,6 +168,16 @@ uint32_t import_frame(struct import *im, uint32_t parent, uint32_t place)
     return parent;
 }
 
+void import_reverse(uint32_t *places, size_t count)
+{
+    for (size_t i = 0; i < count / 2; i++) {
+        uint32_t place = places[i];
+
+        places[i] = places[count - 1 - i];
+        places[count - 1 - i] = place;
+    }
+}
+
 /* How many places from `from` on have the role. */
 static size_t run_of(const struct import *im, const uint32_t *places, size_t count, size_t from, enum role role)
 {

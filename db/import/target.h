@@ -75,6 +75,8 @@ uint32_t import_named(struct import *im, const char *name, const char *module);
 
 /* The frame of a place called from `parent` (HQDB_NONE: at the top). */
 uint32_t import_frame(struct import *im, uint32_t parent, uint32_t place);
+/* Turns a path that is innermost first around. */
+void import_reverse(uint32_t *places, size_t count);
 /* The frame of a whole path; HQDB_NONE if it is empty. */
 uint32_t import_path(struct import *im, const uint32_t *places, size_t count);
 
