@@ -183,7 +183,8 @@ static void take_value(void *arg, uint32_t node, double value)
         r->values[node] = x;
 }
 
-/* Takes the children's values out of their parents'. What is left of rounding is nothing. */
+/* Takes the children's values out of their parents'. What is left of rounding is nothing; so is less than nothing, as where a file has no
+ * values of the global context. */
 static void subtract_children(struct raw *r)
 {
     size_t count = r->h->nodes.len;
@@ -199,7 +200,7 @@ static void subtract_children(struct raw *r)
     for (size_t i = 0; i < count; i++) {
         int64_t rest = r->values[i] - r->inside[i], rounding = r->scale < 1 ? r->children[i] : 0;
 
-        r->values[i] = rest >= -rounding && rest <= rounding ? 0 : rest;
+        r->values[i] = rest <= rounding ? 0 : rest;
     }
 }
 

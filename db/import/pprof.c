@@ -8,7 +8,7 @@
 #include "db/import/pprof.h"
 #include "db/import/formats.h"
 #include "db/import/input.h"
-#include "db/import/symbols.h"
+#include "db/import/addresses.h"
 #include "db/import/target.h"
 #include <string.h>
 #include <strings.h>
@@ -19,7 +19,7 @@ enum { PROFILES_MAX = 4096 };           /* what a label that is different every 
 struct pprof_import {
     struct import *im;
     struct pprof tables;
-    struct symbols symbols;
+    struct addresses symbols;
     VEC(uint32_t) metrics;              /* by sample type */
     VEC(uint32_t) places;               /* by location */
     VEC(uint32_t) unresolved;           /* by location: number in symbols + 1 */
@@ -164,10 +164,10 @@ static struct hq_error *make_places(struct pprof_import *p)
         const char *module = m ? keep(p, m->file) : "";
         uint64_t offset = m && l->address >= m->start ? l->address - m->start + m->offset : l->address;
 
-        vec_push(&p->unresolved, l->line_count ? 0 : symbols_add(&p->symbols, module, offset) + 1);
+        vec_push(&p->unresolved, l->line_count ? 0 : addresses_add(&p->symbols, module, offset) + 1);
         vec_push(&p->places, l->line_count ? place_of(p, l, module) : 0);
     }
-    HQ_TRY(symbols_resolve(&p->symbols, p->im));
+    HQ_TRY(addresses_resolve(&p->symbols, p->im));
     for (size_t i = 0; i < p->places.len; i++)
         if (p->unresolved.data[i])
             p->places.data[i] = p->symbols.places.data[p->unresolved.data[i] - 1];
@@ -327,11 +327,11 @@ struct hq_error *pprof_read(struct import *im, const char *path)
 
     HQ_TRY(input_open(&in, path));
     HQ_TRY(input_whole(&in, &data, SIZE_MOST));
-    symbols_init(&p.symbols);
+    addresses_init(&p.symbols);
     struct hq_error *error = take_profile(&p, path, &data);
 
     pprof_deinit(&p.tables);
-    symbols_deinit(&p.symbols);
+    addresses_deinit(&p.symbols);
     vec_deinit(&p.metrics);
     vec_deinit(&p.places);
     vec_deinit(&p.unresolved);

@@ -17,6 +17,7 @@ struct wire_field {
 /* The next field; false at the end and when the message is damaged. */
 static inline bool wire_next(struct cursor *c, struct wire_field *f)
 {
+    *f = (struct wire_field){0};
     if (!cursor_ok(c) || !cursor_left(c))
         return false;
     uint64_t tag = cursor_uleb(c);

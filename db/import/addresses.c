@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "db/import/symbols.h"
+#include "db/import/addresses.h"
 
 #include "common/file.h"
 #include "common/mem.h"
@@ -7,15 +7,15 @@
 #include <elf.h>
 #include <string.h>
 
-struct symbols_key { uint64_t offset; uint32_t module, zero; };
+struct addresses_key { uint64_t offset; uint32_t module, zero; };
 
-void symbols_init(struct symbols *s)
+void addresses_init(struct addresses *s)
 {
-    *s = (struct symbols){0};
-    keymap_init(&s->keys, sizeof(struct symbols_key));
+    *s = (struct addresses){0};
+    keymap_init(&s->keys, sizeof(struct addresses_key));
 }
 
-void symbols_deinit(struct symbols *s)
+void addresses_deinit(struct addresses *s)
 {
     vec_foreach (m, &s->modules) {
         free(m->path);
@@ -27,18 +27,18 @@ void symbols_deinit(struct symbols *s)
     vec_deinit(&s->places);
 }
 
-static uint32_t module_of(struct symbols *s, const char *path)
+static uint32_t module_of(struct addresses *s, const char *path)
 {
     for (size_t i = s->modules.len; i-- > 0;)
         if (strcmp(s->modules.data[i].path, path) == 0)
             return (uint32_t)i;
-    vec_push(&s->modules, (struct symbols_module){.path = xstrdup(path)});
+    vec_push(&s->modules, (struct addresses_module){.path = xstrdup(path)});
     return (uint32_t)s->modules.len - 1;
 }
 
-uint32_t symbols_add(struct symbols *s, const char *path, uint64_t file_offset)
+uint32_t addresses_add(struct addresses *s, const char *path, uint64_t file_offset)
 {
-    struct symbols_key key = {.offset = file_offset, .module = module_of(s, path ? path : "")};
+    struct addresses_key key = {.offset = file_offset, .module = module_of(s, path ? path : "")};
 
     return keymap_add(&s->keys, &key, NULL);
 }
@@ -98,7 +98,7 @@ static uint32_t place_of(struct import *im, const struct structure *st, uint32_t
     return place;
 }
 
-static struct hq_error *resolve_module(struct symbols_module *m, struct import *im)
+static struct hq_error *resolve_module(struct addresses_module *m, struct import *im)
 {
     AUTO_FREE char *cache = file_cache_dir();
     struct structure_options options = {.cache_dir = cache, .inlines = true, .loops = true};
@@ -124,9 +124,9 @@ static struct hq_error *resolve_module(struct symbols_module *m, struct import *
     return NULL;
 }
 
-struct hq_error *symbols_resolve(struct symbols *s, struct import *im)
+struct hq_error *addresses_resolve(struct addresses *s, struct import *im)
 {
-    struct symbols_key key;
+    struct addresses_key key;
 
     for (uint32_t i = 0; i < s->keys.len; i++) {
         memcpy(&key, keymap_key(&s->keys, i), sizeof key);

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""HPCToolkit databases that no version 4.0 writer made: later minor versions, unknown enumeration values, ranks, point values, damage."""
+import json
+import os
+import struct
+import sys
+
+sys.path.insert(0, "tests/import")
+from lib import Hpctoolkit, TMP, check, check_tree, finish, run  # noqa: E402
+
+ENCLOSED, CALLED, INLINED, NEW = 0, 1, 2, 9
+FUNCTION, LOOP, LINE, INSTRUCTION = 0, 1, 2, 3
+SRC = "/src/prog.c"
+
+
+def line(n, children=(), values=None, relation=ENCLOSED):
+    return (relation, LINE, (SRC, n), list(children), values or {})
+
+
+def entries():
+    solve = (CALLED, FUNCTION, "solve", [
+        (ENCLOSED, LOOP, (SRC, 30), [
+            line(31, [], {0: 2.0, 1: 1.0}),
+            line(32, [(INLINED, FUNCTION, "axpy", [line(5, [], {0: 0.5})], {})]),
+        ], {}),
+        (ENCLOSED, INSTRUCTION, ("/bin/prog", 0x99), [], {1: 0.25}),
+    ], {})
+    main = (CALLED, FUNCTION, "main", [line(12, [solve]), line(13, [], {0: 1.0})], {})
+    worker = (CALLED, FUNCTION, "worker", [line(40, [], {1: 4.0})], {})
+    return [(1, "main thread", [main]), (2, "application thread", [worker])]
+
+
+WANT = """
+main 4.75
+ solve (/src/prog.c:12) 3.75
+  loop loop at prog.c:30 3.5
+   inline axpy (/src/prog.c:32) 0.5
+thread application thread 4
+ worker 4
+"""
+THREADS = [[(1, 7), (2, 0), (3, 0)], [(1, 7), (2, 1), (3, 0)]]
+
+for name, options in (("plain", {}), ("later", {"minor": 5, "extra": 16}), ("point", {"scope": "point"})):
+    check_tree(Hpctoolkit(THREADS, **options).save(f"{TMP}/{name}", entries()), WANT)
+rows = json.loads(run(f"{TMP}/plain", "profiles as json"))["rows"]
+check(len(rows) == 2 and "1" in json.dumps(rows), f"two ranks: {rows}")
+only = json.loads(run(f"{TMP}/plain", "tree ranks 0 depth 1 as json"))["rows"]
+check([(r["name"], r["values"][0]) for r in only if r["values"][0]] == [("main", 3.5)], f"rank 0 alone: {only}")
+
+# Enumeration values of later versions: an unknown relation to a function is a call, an unknown lexical type is what it carries.
+unknown = [(1, "main thread", [(CALLED, FUNCTION, "main", [line(1, [(NEW, FUNCTION, "task", [(ENCLOSED, NEW, (SRC, 7), [], {0: 1.0})], {})])], {})]),
+           (77, "some new entry", [(CALLED, FUNCTION, "gpu", [], {0: 2.0})])]
+check_tree(Hpctoolkit(THREADS, minor=9).save(f"{TMP}/unknown", unknown), """
+thread some new entry 2
+ gpu 2
+main 1
+ task (/src/prog.c:1) 1
+""")
+
+# Counts are whole numbers; the unit is in the metric's name.
+check_tree(Hpctoolkit([[(3, 0)]], metric="PAPI_TOT_CYC").save(f"{TMP}/cycles", [(1, "main thread", [(CALLED, FUNCTION, "main", [], {0: 12345678901})])]),
+           "main 1.23457e+10")
+
+# Traces: thread 0 runs, stops, and runs again.
+base = 1_700_000_000_000_000_000
+trace = [(1, [(base, "main"), (base + 5_000_000, "solve"), (base + 9_000_000, None), (base + 20_000_000, "main")]),
+         (2, [(base + 1_000_000, "worker")])]
+h = Hpctoolkit(THREADS)
+h.save(f"{TMP}/traced", entries(), trace)
+sys.path.insert(0, "tests/db")
+run("import", f"{TMP}/traced", "-o", f"{TMP}/traced.hq")
+import importlib.util  # noqa: E402
+spec = importlib.util.spec_from_file_location("dblib", "tests/db/lib.py")
+dblib = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(dblib)
+records = sorted((p, t) for p, t, *_ in dblib.Database(f"{TMP}/traced.hq/hq.db").trace())
+check(records == [(0, 0), (0, 5000), (0, 20000), (1, 1000)], f"trace records {records}")
+run("verify", f"{TMP}/traced.hq")
+
+# Damage: one sentence with the file and the place, nothing left.
+def broken(name, file, change, text):
+    directory = Hpctoolkit(THREADS).save(f"{TMP}/{name}", entries(), trace if file == "trace.db" else None)
+    with open(f"{directory}/{file}", "rb") as f:
+        data = bytearray(f.read())
+    data = change(data) or data
+    with open(f"{directory}/{file}", "wb") as f:
+        f.write(data)
+    error = run("import", directory, "-o", f"{TMP}/bad.hq", status=3)
+    check(text in error and error.count("\n") == 1 and file in error, f"{name}: {error}")
+    check(not os.path.exists(f"{TMP}/bad.hq"), f"{name}: something is left")
+
+
+def poke(offset, layout, *values):
+    return lambda data: struct.pack_into(layout, data, offset, *values)
+
+
+broken("cut", "meta.db", lambda d: d[:len(d) // 2], "meta.db")
+broken("short", "meta.db", lambda d: d[:9], "cut off within its header")
+broken("major", "meta.db", poke(14, "<B", 5), "version 5.0")
+broken("format", "profile.db", poke(10, "<4s", b"meta"), "is no profile.db")
+broken("section", "profile.db", poke(24, "<Q", 1 << 60), "section ProfileInfos")
+broken("values", "profile.db", lambda d: poke(struct.unpack_from("<Q", d, struct.unpack_from("<Q", d, 24)[0])[0], "<Q", 1 << 62)(d), "outside the file")
+broken("trace", "trace.db", lambda d: poke(struct.unpack_from("<Q", d, struct.unpack_from("<Q", d, 24)[0])[0] + 16, "<Q", 1 << 50)(d), "outside the file")
+
+
+def circle(data):
+    """The first child range of an entry point is the range of the entry points' own contexts again."""
+    section = struct.unpack_from("<Q", data, 16 + 16 * 3 + 8)[0]
+    entry = struct.unpack_from("<Q", data, section)[0]
+    size, child = struct.unpack_from("<QQ", data, entry)
+    struct.pack_into("<QQ", data, child, size, child)
+
+
+broken("circle", "meta.db", circle, "overlap")
+finish()

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""pprof profiles: tables in any order, packed or not, inlined code, labels, several values, addresses without names, damage."""
+import gzip
+import json
+import os
+import sys
+
+sys.path.insert(0, "tests/import")
+from lib import Pprof, TMP, check, check_tree, field, finish, message, run, write  # noqa: E402
+
+
+def sample_profile(packed=True):
+    p = Pprof([("samples", "count"), ("cpu", "nanoseconds")], packed)
+    p.mapping(1, 0x1000, 0x9000, 0, "/bin/prog")
+    p.function(1, "main", "/src/m.c", 10)
+    p.function(2, "work", "/src/m.c", 20)
+    p.function(3, "inl", "/src/i.h", 5)
+    p.location(1, [(1, 12)], 1, 0x1100)
+    p.location(2, [(3, 6), (2, 22)], 1, 0x1200)
+    p.sample([2, 1], [3, 30000000], [("thread", 7)])
+    p.sample([1], [1, 10000000], [("handler", "/index"), ("bytes", 12345)])
+    return p
+
+
+WANT = """
+main 4 0.04
+ work (/src/m.c:12) 3 0.03
+  inline inl (/src/m.c:22) 3 0.03
+"""
+data = sample_profile().bytes(("cpu", "nanoseconds", 10000000))
+check_tree(write("plain.pb", data), WANT)
+check_tree(write("packed.pb.gz", gzip.compress(data)), WANT)
+check_tree(write("loose.pb", sample_profile(False).bytes()), WANT)
+rows = json.loads(run(f"{TMP}/plain.pb", "profiles as json"))["rows"]
+check(len(rows) == 2, f"two profiles by their labels: {rows}")
+lines = json.loads(run(f"{TMP}/plain.pb", "lines as json"))["rows"]
+check({(os.path.basename(r["file"]), r["line"]) for r in lines} >= {("i.h", 6), ("m.c", 12)}, f"lines: {lines}")
+
+heap = Pprof([("alloc_objects", "count"), ("alloc_space", "bytes")])
+heap.function(1, "make")
+heap.location(1, [(1, 0)])
+heap.sample([1], [2, 4096])
+check_tree(write("heap.pb", heap.bytes()), "make 2 4096")
+
+bare = Pprof([("samples", "count")])
+bare.mapping(1, 0x400000, 0x500000, 0x1000, "/gone/prog")
+bare.location(1, [], 1, 0x400123)
+bare.sample([1], [5])
+check_tree(write("bare.pb", bare.bytes()), "prog+0x1123 5")
+
+# Bad input: one sentence with the place, nothing left.
+for name, bytes_, text in (
+        ("cut.pb", data[:len(data) // 2], "cut.pb:"),
+        ("cut.pb.gz", gzip.compress(data)[:-20], "cut off"),
+        ("crc.pb.gz", gzip.compress(data)[:-8] + bytes(8), "damaged"),
+        ("nothing.pb", Pprof([]).bytes(), "no sample types"),
+        ("lost.pb", Pprof([("samples", "count")]).bytes() + field(2, message((1, 9), (2, 1))), "location that is not in the file"),
+        ("short.pb", data + field(2, message((1, 1), (2, 1))), "has 1 values, but there are 2"),
+        ("wire.pb", data + b"\x0f", "kind that does not exist")):
+    error = run("import", "pprof", write(name, bytes_), "-o", f"{TMP}/bad.hq", status=3)
+    check(text in error and error.count("\n") == 1, f"{name}: {error}")
+    check(not os.path.exists(f"{TMP}/bad.hq"), f"{name}: something is left")
+finish()
