@@ -44,10 +44,10 @@ struct entry *entry_new(struct run *run, const struct node *n, struct entry *par
     return e;
 }
 
-/* Profile data is sparse: what has no value in the selection is not there. */
+/* Profile data is sparse: what has no value in the selection is not there. (Call paths that only created a thread have none at all.) */
 static bool is_absent(const struct run *run, const struct entry *e)
 {
-    if (selection_is_plain(&run->selection) || run->view->in_order || run->view->of_profiles)
+    if (run->view->in_order || run->view->of_profiles)
         return false;
     for (size_t m = 0; m < run->selection.measures.len; m++)
         if (run->binding.used[m] && run->selection.measures.data[m].side != SIDE_DELTA && e->slots[2 * m] != 0)
