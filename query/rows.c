@@ -302,7 +302,7 @@ static struct entry *fold(struct run *run, struct entry **cut, size_t n, struct 
         for (size_t i = 0; i < n; i++)
             e->slots[s] += cut[i]->slots[s];
     }
-    if (cut[0]->node.profile != HQDB_NONE)
+    if (cut[0]->node.profile != HQDB_NONE && !run->view->prepare)
         for (size_t s = 0; s < 2 * run->selection.measures.len; s++) {
             e->slots[s] = 0;
             for (size_t i = 0; i < n; i++)

@@ -109,7 +109,7 @@ static struct column *add_column(struct run *run, struct program *p, const char 
         const struct measure *m = &run->selection.measures.data[p->slot / 2];
 
         c->metric = arena_printf(&run->table->arena, "%s%s", m->side == SIDE_OLD ? "old." : m->side == SIDE_DELTA ? "delta." : "", m->name);
-        c->marks_sign = m->side == SIDE_DELTA;
+        c->marks_sign = m->side == SIDE_DELTA || m->marks_sign;
     }
     return c;
 }
@@ -149,18 +149,18 @@ static void compared_columns(struct run *run)
 
 static struct hq_error *default_columns(struct run *run)
 {
-    unsigned from = 1;
+    unsigned from = 1, to = run->view->prepare ? (unsigned)(2 * run->selection.here_count) : binding_columns(&run->binding);
 
     if (run->tree->old) {
         compared_columns(run);
         from = (unsigned)(2 * run->selection.here_count + 1);
     }
-    for (unsigned n = from; n <= binding_columns(&run->binding); n++) {
+    for (unsigned n = from; n <= to; n++) {
         struct program *p;
         const char *name;
         struct column *c;
 
-        if (n % 2 == 0 && run->query->view.kind == VIEW_PROFILES)
+        if (n % 2 == 0 && (run->view->prepare || run->query->view.kind == VIEW_PROFILES))
             continue;
         HQ_TRY(bind_column(&run->binding, n, &run->query->view.place, &p, &name));
         c = add_column(run, p, name);
@@ -381,9 +381,11 @@ static struct hq_error *make_table(struct run *run)
     run->tree = &run->selection.tree;
     vec_foreach (note, &run->selection.notes)
         run_note(run, "%s", *note);
+    HQ_TRY(resolve_of(run));
+    if (run->view->prepare)
+        HQ_TRY(run->view->prepare(run));
     binding_init(&run->binding, run->env, &run->selection, &run->arena);
     run->binding.has_rows_of_profiles = run->view->of_profiles;
-    HQ_TRY(resolve_of(run));
     if (run->view->shape == SHAPE_FACTS)
         return run->view->fill(run, run->table);
     HQ_TRY(bind_clauses(run));

@@ -46,6 +46,7 @@ struct run {
     bool interrupted;
     unsigned ticks;
 
+    struct nodes prepared;      /* what the view's prepare keeps for its roots; the array is in the arena */
     struct entities *entities;
     uint32_t *scope_child, *scope_next; /* flat: children of a scope as a list; made on demand */
     struct ranges ranges;       /* scratch */

@@ -29,6 +29,7 @@ struct measure {
     uint64_t period;            /* base units */
     uint32_t metric;            /* number in its database */
     enum metric_side side;      /* old and delta: with `compare with` */
+    bool marks_sign;            /* positive values print with + */
     size_t here_measure, old_measure;   /* delta: what it is the difference of; SIZE_MAX: zero */
     int64_t total, total_count; /* after profiles and time; valid once loaded */
     const int64_t *sums, *counts;   /* [positions + 1]; NULL until selection_load */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `iterations of PATTERN`: the visits of each profile to a procedure or loop (query/slices.h tells what a visit is), with what
- * took most of each and how far its length is from the median of all that are shown.
+ * took most of each and how far its length is from the median of all that are shown. Start, length and deviation are its
+ * metrics, so that where, sort by, limit and expect work on them as in other lists.
  */
 #include "query/views/trace.h"
-#include "common/str.h"
-#include <math.h>
+#include "common/hash.h"
+
+enum { START, LENGTH, DEVIATION, MEASURES };
 
 struct children {               /* of one visit: child context -> samples */
     struct map samples;
@@ -79,59 +81,85 @@ static double median_length(const struct visits *v)
     return v->len ? (lengths[v->len / 2] + lengths[(v->len - 1) / 2]) / 2 : 0;
 }
 
-static void add_columns(struct table *table)
+/* The metrics of this view, in the place of those of the database. */
+static void set_measures(struct run *run, const struct visits *visits)
 {
-    trace_column(table, "rank", DIM_NONE);
-    trace_column(table, "thread", DIM_NONE);
-    trace_column(table, "iteration", DIM_NONE);
-    trace_column(table, "start", DIM_SECONDS);
-    trace_column(table, "length", DIM_SECONDS);
-    trace_column(table, "deviation", DIM_SECONDS);
-    vec_last(&table->columns).marks_sign = true;
-    vec_push(&table->columns, (struct column){ .name = "largest child", .type = COLUMN_TEXT, .scope = SCOPED_NONE, .total = NAN });
+    static const struct { const char *name, *description; } names[MEASURES] = {
+        { "start", "when it starts" }, { "length", "how long it takes" }, { "deviation", "from the median of the lengths" },
+    };
+    static const int64_t none[1];       /* its sums are never read: every node has its values */
+    struct selection *s = &run->selection;
+
+    vec_clear(&s->measures);
+    for (size_t i = 0; i < MEASURES; i++)
+        vec_push(&s->measures, (struct measure){
+            .name = names[i].name, .event = names[i].name, .description = names[i].description, .dim = DIM_SECONDS, .scale = 1e-6,
+            .flags = HQDB_METRIC_NO_COUNTS, .here_measure = SIZE_MAX, .old_measure = SIZE_MAX, .sums = none,
+        });
+    s->here_count = MEASURES;
+    s->measures.data[DEVIATION].marks_sign = true;
+    for (size_t i = 0; i < visits->len; i++)
+        s->measures.data[LENGTH].total += (int64_t)(visits->data[i].to_us - visits->data[i].from_us);
 }
 
-static struct hq_error *add_row(struct run *run, struct table *table, const struct trace *t, const struct visit *v, double median,
-                                const uint8_t *mark, struct children *children)
+static struct hq_error *add_node(struct run *run, const struct trace *t, const struct visit *v, double median, const uint8_t *mark,
+                                 struct children *children, struct node *out)
 {
-    const struct hqdb_profile *p = &t->time.db->profiles[v->profile];
-    double length = (double)(v->to_us - v->from_us) / 1e6;
+    double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double), length = (double)(v->to_us - v->from_us) / 1e6;
 
     HQ_TRY(count_children(run, &t->time, v, mark, children));
-    struct row *r = table_add_row(table);
-    r->name = arena_printf(&table->arena, "%s #%u", trace_label(t, v->profile, &table->arena), v->number);
-    if (p->rank >= 0)
-        r->cells[0].number = p->rank;
-    r->cells[1].number = p->thread;
-    r->cells[2].number = v->number;
-    r->cells[3].number = (double)v->from_us / 1e6;
-    r->cells[4].number = length;
-    r->cells[5].number = length - median;
-    r->cells[6].text = largest_child(run, children, &table->arena);
+    slots[2 * START] = slots[2 * START + 1] = (double)v->from_us / 1e6;
+    slots[2 * LENGTH] = slots[2 * LENGTH + 1] = length;
+    slots[2 * DEVIATION] = slots[2 * DEVIATION + 1] = length - median;
+    *out = (struct node){
+        .kind = SCOPE_THREAD, .scope = HQDB_NONE, .context = HQDB_NONE, .profile = v->profile, .leaf = true, .slots = slots,
+        .rule = EXCLUSIVE_NONE, .id = hash_combine(hash_combine(hash_str("visit"), v->profile), v->number),
+        .name = arena_printf(&run->arena, "%s #%u", trace_label(t, v->profile, &run->arena), v->number),
+        .text = largest_child(run, children, &run->arena),
+    };
     return NULL;
 }
 
-struct hq_error *iterations_fill(struct run *run, struct table *table)
+static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits, const uint8_t *mark)
+{
+    struct children children = { 0 };
+    struct hq_error *err = NULL;
+    double median = median_length(visits);
+
+    run->prepared.data = ARENA_ARRAY(&run->arena, visits->len, struct node);
+    for (size_t i = 0; i < visits->len && !err; i++)
+        err = run_interrupted(run) ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
+                                   : add_node(run, t, &visits->data[i], median, mark, &children, &run->prepared.data[i]);
+    run->prepared.len = visits->len;
+    map_deinit(&children.samples);
+    if (!err && visits->len) {
+        char text[UNITS_TEXT];
+        run_note(run, "%zu visits, median length %s", visits->len, units_format(text, median, DIM_SECONDS));
+    }
+    return err;
+}
+
+struct hq_error *iterations_prepare(struct run *run)
 {
     struct trace t;
     struct visits visits = { 0 };
-    struct children children = { 0 };
     struct hq_error *err = trace_init(&t, run, 1, 0);
     AUTO_FREE uint8_t *mark = matches_mark(&run->of, run->tree), *within = contexts_within(run->tree, mark);
 
     for (uint32_t i = 0; i < t.profile_count && !err; i++)
         err = run_interrupted(run) ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
                                    : visits_add(&run->selection, &t.time, t.profiles[i], within, &visits);
-    add_columns(table);
-    double median = median_length(&visits);
-    for (size_t i = 0; i < visits.len && !err; i++)
-        err = add_row(run, table, &t, &visits.data[i], median, mark, &children);
-    if (!err && visits.len) {
-        char text[UNITS_TEXT];
-        run_note(run, "%zu visits, median length %s", visits.len, units_format(text, median, DIM_SECONDS));
-    }
-    map_deinit(&children.samples);
+    if (!err)
+        err = add_nodes(run, &t, &visits, mark);
+    if (!err)
+        set_measures(run, &visits);
     vec_deinit(&visits);
     trace_deinit(&t);
     return err;
+}
+
+struct hq_error *iterations_roots(struct run *run, struct nodes *out)
+{
+    vec_append(out, run->prepared.data, run->prepared.len);
+    return NULL;
 }

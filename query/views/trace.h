@@ -70,6 +70,7 @@ struct hq_error *trace_depth_fill(struct run *run, struct table *table);
 struct hq_error *trace_at_fill(struct run *run, struct table *table);
 struct hq_error *trace_summary_fill(struct run *run, struct table *table);
 struct hq_error *trace_imbalance_fill(struct run *run, struct table *table);
-struct hq_error *iterations_fill(struct run *run, struct table *table);
+struct hq_error *iterations_prepare(struct run *run);
+struct hq_error *iterations_roots(struct run *run, struct nodes *out);
 
 #endif

@@ -24,7 +24,8 @@ static const struct view_row rows[] = {
     {.kind = VIEW_TRACE_AT, .shape = SHAPE_FACTS, .fill = trace_at_fill},
     {.kind = VIEW_TRACE_SUMMARY, .shape = SHAPE_FACTS, .fill = trace_summary_fill},
     {.kind = VIEW_TRACE_IMBALANCE, .shape = SHAPE_FACTS, .of_kinds = KINDS_PROCEDURE, .fill = trace_imbalance_fill},
-    {.kind = VIEW_ITERATIONS, .shape = SHAPE_FACTS, .of_kinds = KINDS_PATH, .fill = iterations_fill},
+    {.kind = VIEW_ITERATIONS, .shape = SHAPE_LIST, .of_kinds = KINDS_PATH, .of_profiles = true, .in_order = true,
+     .beside = "largest child", .prepare = iterations_prepare, .roots = iterations_roots},
 };
 
 const struct view_row *view_find(enum view_kind kind)

@@ -28,6 +28,8 @@ struct view_row {
     bool of_profiles;           /* rows are profiles */
     bool in_order;              /* rows come in their order and are sorted only if asked; none is folded */
     const char *beside;         /* heading of a column of text beside the name; NULL none */
+    /* Before anything is bound; may put measures of its own in the place of those of the database. NULL: nothing to do. */
+    struct hq_error *(*prepare)(struct run *run);
     struct hq_error *(*roots)(struct run *run, struct nodes *out);
     void (*children)(struct run *run, const struct node *parent, struct nodes *out);
     struct hq_error *(*fill)(struct run *run, struct table *t);     /* SHAPE_FACTS */

@@ -26,7 +26,7 @@ for thread, name, start, end in truth:
 # One visit to each step, apart by the rest between them.
 visits = ask(db, "iterations of step")
 for thread in (0, 1):
-    mine = [r for r in visits["rows"] if value(visits, r, "thread") == thread]
+    mine = [r for r in visits["rows"] if r["name"].startswith(f"thread {thread} #")]
     check(len(mine) == STEPS, f"thread {thread} makes {len(mine)} visits to step")
     begins = [start for t, name, start, end in truth if t == thread and name == "compute"]
     for row, begin in zip(mine, begins):
