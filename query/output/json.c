@@ -37,7 +37,7 @@ static void put_columns(const struct table *t, FILE *out)
     fputs(" \"columns\":[", out);
     for (size_t i = 0; i < t->columns.len; i++) {
         const struct column *c = &t->columns.data[i];
-        const char *unit = c->type == COLUMN_NUMBER ? dim_unit(c->dim) : "";
+        const char *unit = c->type != COLUMN_NUMBER ? "" : c->dim == DIM_EVENTS ? "events" : dim_unit(c->dim);
         fputs(i ? ",\n  {\"name\":" : "\n  {\"name\":", out);
         json_text(c->name, out);
         fputs(",\"metric\":", out);
