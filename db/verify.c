@@ -133,26 +133,28 @@ static struct hq_error *verify_metric(size_t metric, unsigned worker, void *arg)
 {
     const struct db *db = arg;
     uint32_t m = (uint32_t)metric;
-    AUTO_FREE int64_t *sums = xcalloc(2 * db->frame_count + 1, sizeof *sums);
+    AUTO_FREE uint64_t *sums = xcalloc(2 * db->frame_count + 1, sizeof *sums);
     AUTO_FREE uint64_t *counts = xcalloc(2 * db->frame_count + 1, sizeof *counts);
     struct db_values v = db_frame_values(db, (struct db_range){0, (uint32_t)db->frame_count}, m);
     struct db_value x;
 
     (void)worker;
     for (; db_value_next(&v, &x); counts[db->frame_count + x.frame] += x.count)
-        sums[db->frame_count + x.frame] += x.sum;
+        sums[db->frame_count + x.frame] += (uint64_t)x.sum;
     for (uint32_t p = 0; p < db->profile_count; p++) {
         struct db_total total = db_profile_total(db, p, m);
+        uint64_t sum = 0, count = 0;
 
         for (v = db_profile_values(db, p, m); db_value_next(&v, &x); counts[x.frame] += x.count) {
-            sums[x.frame] += x.sum;
-            total.sum -= x.sum;
-            total.count -= x.count;
+            sums[x.frame] += (uint64_t)x.sum;
+            sum += (uint64_t)x.sum;
+            count += x.count;
         }
-        EXPECT(db, !total.sum && !total.count, "values", "does not add up to a profile's total");
+        EXPECT(db, sum == (uint64_t)total.sum && count == total.count, "values", "does not add up to a profile's total");
     }
     for (size_t f = 0; f < db->frame_count; f++) {
-        EXPECT(db, sums[f] == db->sums[m][f + 1] - db->sums[m][f] && counts[f] == (uint64_t)(db->counts[m][f + 1] - db->counts[m][f]),
+        EXPECT(db, sums[f] == (uint64_t)db->sums[m][f + 1] - (uint64_t)db->sums[m][f] &&
+                   counts[f] == (uint64_t)db->counts[m][f + 1] - (uint64_t)db->counts[m][f],
                "values", "does not add up to the sums");
         EXPECT(db, sums[f] == sums[db->frame_count + f] && counts[f] == counts[db->frame_count + f], "values by frame", "differs from the values by profile");
     }

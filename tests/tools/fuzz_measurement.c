@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fuzz_measurement SECONDS [SEED]: damaged measurement files through both passes of the build, up to coded values. A crash or hang ends the
+ * program by a signal; the seed and the number of executions name the file.
+ */
+#include "common/mem.h"
+#include "db/process.h"
+#include "tests/unit/mutate.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { SECONDS_FOR_ONE = 20, CAP = 1 << 17 };
+
+struct sample { uint8_t data[CAP]; size_t size; };
+
+static void put(struct sample *s, uint16_t kind, uint16_t record_size, uint32_t lane, uint32_t first, const void *data, uint32_t count)
+{
+    struct hqm_segment h = {HQM_SEGMENT_MAGIC, kind, record_size, lane, first, HQM_ALIGN, count, count, {0}};
+
+    memcpy(s->data + s->size, &h, sizeof h);
+    memcpy(s->data + s->size + sizeof h, data, (size_t)count * record_size);
+    s->size += HQM_ALIGN;
+}
+
+static void put_lane(struct sample *s, uint32_t lane, uint32_t threads)
+{
+    struct hqm_node nodes[12] = {{0}};
+    struct hqm_cell cells[20];
+    struct hqm_trace trace[20] = {{.node = lane - 1, .weight_event = HQM_TRACE_THREAD}};
+
+    for (uint32_t i = 1; i < 12; i++)
+        nodes[i] = (struct hqm_node){i / 2, i == 5 ? (uint32_t)HQM_NODE_PARTIAL << HQM_MODULE_BITS : (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | i % 3, i * 16};
+    for (uint32_t i = 0; i < 20; i++)
+        cells[i] = (struct hqm_cell){i % 12, (lane - 1 + i % threads), i % 2, 0, i * 1000, i};
+    for (uint32_t i = 1; i < 20; i++)
+        trace[i] = (struct hqm_trace){i % 12, i * 5000, 0, (uint16_t)(1 << 4 | (i % 2))};
+    trace[10] = (struct hqm_trace){.node = lane, .weight_event = HQM_TRACE_THREAD};
+    put(s, HQM_NODES, sizeof *nodes, lane, 0, nodes, 7);
+    put(s, HQM_NODES, sizeof *nodes, lane, 7, nodes + 7, 5);
+    put(s, HQM_CELLS, sizeof *cells, lane, 0, cells, 20);
+    put(s, HQM_TRACE, sizeof *trace, lane, 0, trace, 20);
+}
+
+static void make_sample(struct sample *s)
+{
+    static const char texts[] = "\0host\0h\0command\0a b\0warning\0w\0CPUTIME\0REALTIME\0/bin/a\0/lib/b";
+    struct hqm_header h = {.magic = HQM_MAGIC, .major = HQM_MAJOR, .header_bytes = HQM_ALIGN, .pid = 7, .rank = 1, .state = HQM_ENDED, .samples = 40};
+    struct hqm_info info[3] = {{1, 6}, {8, 16}, {20, 28}};
+    struct hqm_event events[2] = {{.name = 30, .dimension = HQM_DIM_SECONDS, .flags = 5, .period = 1000, .scale = 1e-9}, {.name = 38, .scale = 1}};
+    struct hqm_module modules[2] = {{.path = 47, .flags = HQM_MODULE_MAIN, .build_id_len = 4}, {.path = 54}};
+    struct hqm_thread threads[4] = {{.tid = 7, .lane = 1}, {1, 8, 1, 0, 1, 3, 5, 0, 1, {0}}, {2, 9, 2, 1, 1, 4, 6, 0, 1, {0}}, {3, 10, 2, 9, 9, 9, 6, 0, 1, {0}}};
+
+    memcpy(s->data, &h, sizeof h);
+    s->size = HQM_ALIGN;
+    put(s, HQM_STRINGS, 1, 0, 0, texts, sizeof texts);
+    put(s, HQM_INFO, sizeof *info, 0, 0, info, 3);
+    put(s, HQM_EVENTS, sizeof *events, 0, 0, events, 2);
+    put(s, HQM_MODULES, sizeof *modules, 0, 0, modules, 2);
+    put(s, HQM_THREADS, sizeof *threads, 0, 0, threads, 4);
+    put_lane(s, 1, 2);
+    put_lane(s, 2, 3);
+}
+
+/* Changes fall where there is something: in the headers and the first records of a segment. */
+static size_t damage(uint8_t *data, size_t size, uint64_t *state)
+{
+    for (uint64_t n = 1 + mutate_random(state) % 6; n; n--) {
+        size_t page = mutate_random(state) % (size / HQM_ALIGN) * HQM_ALIGN;
+
+        mutate_once(data + page, mutate_random(state) % 4 ? 64 + mutate_random(state) % 700 : 64, state);
+    }
+    return mutate_random(state) % 16 ? size : mutate_random(state) % (size + 1);
+}
+
+static struct hq_error *read_file(const char *path)
+{
+    static volatile uint64_t sink;
+    struct calltree tree;
+    struct process p;
+    struct process_data data = {0};
+    struct hq_error *err;
+
+    calltree_init(&tree);
+    err = process_scan(path, &tree, &p);
+    if (!err) {
+        AUTO_FREE uint32_t *frames = xcalloc(tree.frames.len + 1, sizeof *frames);
+        AUTO_FREE uint32_t *metrics = xcalloc(p.event_count + 1, sizeof *metrics);
+        struct process_places places = {&tree, frames, metrics, 1};
+
+        err = process_fill(&p, &places, &data);
+        for (size_t t = 0; t < data.thread_count; t++)
+            sink += data.values[t].len + data.traces[t].len;
+        process_data_deinit(&data);
+    }
+    process_deinit(&p);
+    calltree_deinit(&tree);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    double seconds = argc > 1 ? atof(argv[1]) : 10;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL), state;
+    long long executions = 0, opened = 0;
+    time_t end = time(NULL) + (time_t)seconds;
+    int fd = memfd_create("fuzz", 0);
+    static struct sample original;
+    static uint8_t data[CAP];
+    char path[64];
+
+    printf("fuzz_measurement: seed %llu\n", (unsigned long long)seed);
+    make_sample(&original);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    for (; time(NULL) < end; executions++) {
+        size_t n;
+        struct hq_error *err;
+
+        state = hash_combine(seed, (uint64_t)executions);
+        memcpy(data, original.data, original.size);
+        n = damage(data, original.size, &state);
+        if (ftruncate(fd, 0) || pwrite(fd, data, n, 0) != (ssize_t)n)
+            return 2;
+        alarm(SECONDS_FOR_ONE);
+        err = read_file(path);
+        opened += !err;
+        hq_error_free(err);
+    }
+    printf("%lld executions, %lld of them opened\n1 passed, 0 failed\n", executions, opened);
+    return 0;
+}
