@@ -13,6 +13,10 @@ bool perf_sniff(const struct import_probe *p);
 struct hq_error *perf_read(struct import *im, const char *path);
 bool pprof_sniff(const struct import_probe *p);
 struct hq_error *pprof_read(struct import *im, const char *path);
+bool speedscope_sniff(const struct import_probe *p);
+struct hq_error *speedscope_read(struct import *im, const char *path);
+bool chrome_sniff(const struct import_probe *p);
+struct hq_error *chrome_read(struct import *im, const char *path);
 
 /* ---- for sniffers ---- */
 

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Chrome's trace event format as JSON: an array of events, or an object with one under "traceEvents". Complete events (X) and pairs of
+ * begin and end (B, E) become a calling context tree of exact times and a trace; the names of processes and threads are taken from
+ * metadata (M). All other events (counters, instants, flows, asynchronous ones) are counted and left out.
+ */
+#include "db/import/formats.h"
+#include "db/import/json.h"
+#include "db/import/target.h"
+#include <math.h>
+#include <string.h>
+
+enum { TICK_NS = 1000 };                /* what a weight of one stands for in the trace */
+enum { SLICES_DEEP = 10000 };
+
+struct slice {
+    double ts, dur;             /* microseconds */
+    uint32_t name;
+    char phase;
+    uint32_t order;             /* in the file */
+};
+
+struct event {                  /* while it is being read */
+    struct slice slice;
+    uint32_t pid, tid, args_name;
+    bool has_ts;
+};
+
+struct chrome_thread { uint32_t pid, tid, name; VEC(struct slice) slices; };
+
+struct open_slice { uint32_t frame; int64_t end; char phase; };
+
+struct chrome {
+    struct import *im;
+    const char *file;
+    struct event event;
+    uint32_t order;
+    struct keymap thread_keys;          /* pid, tid */
+    VEC(struct chrome_thread) threads;
+    struct map process_names;           /* pid -> text */
+    struct map places;                  /* text -> place + 1 */
+    double origin;
+    uint64_t ignored, unmatched, unfinished, clipped;
+    uint32_t metric;
+    /* of the thread at work */
+    uint32_t profile;
+    VEC(struct open_slice) open;
+    int64_t now;                        /* ns since the origin */
+};
+
+bool chrome_sniff(const struct import_probe *p)
+{
+    char first = p->text[strspn(p->text, " \t\r\n")];
+
+    if (p->is_dir || p->binary)
+        return false;
+    return (first == '{' && strstr(p->text, "\"traceEvents\"")) ||
+           (first == '[' && strstr(p->text, "\"ph\"") && strstr(p->text, "\"ts\""));
+}
+
+/* ---- reading ---- */
+
+/* How many steps lead to an event: [i] or traceEvents, [i]; 0: not within one. */
+static size_t event_depth(const struct json_path *p)
+{
+    if (p->depth && p->steps[0].in_array)
+        return 1;
+    return p->depth >= 2 && json_key(p, 0, "traceEvents") && p->steps[1].in_array ? 2 : 0;
+}
+
+/* Ids are numbers, or any text. */
+static uint32_t id_of(struct chrome *c, const struct json_value *v)
+{
+    if (v->kind == JSON_NUMBER)
+        return v->number >= 0 && v->number <= UINT32_MAX ? (uint32_t)v->number : 0;
+    char *end;
+    unsigned long number = strtoul(v->text, &end, 10);
+
+    return v->len && !*end ? (uint32_t)number : intern_addn(&c->im->names, v->text, v->len);
+}
+
+static struct hq_error *take_value(void *arg, const struct json_path *p, const struct json_value *v)
+{
+    struct chrome *c = arg;
+    struct event *e = &c->event;
+    size_t d = event_depth(p);
+
+    if (d && p->depth == d + 2 && json_key(p, d, "args") && json_key(p, d + 1, "name") && v->kind == JSON_STRING)
+        e->args_name = intern_addn(&c->im->names, v->text, v->len);
+    if (!d || p->depth != d + 1)
+        return NULL;
+    if (json_key(p, d, "ph") && v->kind == JSON_STRING && v->len == 1) {
+        e->slice.phase = v->text[0];
+    } else if (json_key(p, d, "name") && v->kind == JSON_STRING) {
+        e->slice.name = intern_addn(&c->im->names, v->text, v->len);
+    } else if (json_key(p, d, "ts") || json_key(p, d, "dur")) {
+        /* Nine hundred million seconds: what nanoseconds can count, with room to add. */
+        double x = v->kind == JSON_STRING ? strtod(v->text, NULL) : v->number;
+
+        if (!(fabs(x) < 1e15))
+            return hq_error_new(HQ_DATA, "the time %s is out of range", v->text);
+        *(json_key(p, d, "ts") ? &e->slice.ts : &e->slice.dur) = x;
+        e->has_ts |= json_key(p, d, "ts");
+    } else if (json_key(p, d, "pid")) {
+        e->pid = id_of(c, v);
+    } else if (json_key(p, d, "tid")) {
+        e->tid = id_of(c, v);
+    }
+    return NULL;
+}
+
+static struct chrome_thread *thread_of(struct chrome *c, uint32_t pid, uint32_t tid)
+{
+    uint32_t key[2] = {pid, tid};
+    bool is_new;
+    uint32_t i = keymap_add(&c->thread_keys, key, &is_new);
+
+    if (is_new)
+        vec_push(&c->threads, (struct chrome_thread){.pid = pid, .tid = tid});
+    return &c->threads.data[i];
+}
+
+static void take_metadata(struct chrome *c, const struct event *e)
+{
+    const char *what = intern_str(&c->im->names, e->slice.name);
+
+    if (strcmp(what, "process_name") == 0)
+        map_put(&c->process_names, e->pid, e->args_name);
+    else if (strcmp(what, "thread_name") == 0)
+        thread_of(c, e->pid, e->tid)->name = e->args_name;
+}
+
+static struct hq_error *take_end(void *arg, const struct json_path *p)
+{
+    struct chrome *c = arg;
+    struct event e = c->event;
+    size_t d = event_depth(p);
+
+    if (!d || p->depth != d)
+        return NULL;
+    c->event = (struct event){0};
+    if (e.slice.phase == 'M') {
+        take_metadata(c, &e);
+    } else if (e.has_ts && e.slice.phase && strchr("BEX", e.slice.phase)) {
+        e.slice.order = c->order++;
+        e.slice.dur = e.slice.dur > 0 ? e.slice.dur : 0;
+        c->origin = fmin(c->origin, e.slice.ts);
+        vec_push(&thread_of(c, e.pid, e.tid)->slices, e.slice);
+    } else {
+        c->ignored++;
+    }
+    return NULL;
+}
+
+/* ---- nesting ---- */
+
+/* At the same time complete events come first, the longest of them outermost; the others as they are in the file. */
+static int compare_slices(const void *pa, const void *pb)
+{
+    const struct slice *a = pa, *b = pb;
+    int c = (a->ts > b->ts) - (a->ts < b->ts);
+
+    c = c ? c : (a->phase != 'X') - (b->phase != 'X');
+    if (!c && a->phase == 'X')
+        c = (a->dur < b->dur) - (a->dur > b->dur);
+    return c ? c : (a->order > b->order) - (a->order < b->order);
+}
+
+static int64_t ns_of(const struct chrome *c, double us)
+{
+    return llround((us - c->origin) * 1000);
+}
+
+static void charge(struct chrome *c, int64_t until)
+{
+    int64_t spent = until - c->now, ticks = until / TICK_NS - c->now / TICK_NS;
+
+    if (c->open.len && spent > 0) {
+        uint32_t frame = vec_last(&c->open).frame;
+
+        import_value(c->im, c->profile, c->metric, frame, spent, 0);
+        if (ticks > 0)
+            import_trace(c->im, c->profile, (uint64_t)(until / TICK_NS), frame, c->metric, ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX);
+    }
+    c->now = until > c->now ? until : c->now;
+}
+
+/* Ends the complete events that are over by then. */
+static void advance(struct chrome *c, int64_t until)
+{
+    while (c->open.len && vec_last(&c->open).end <= until) {
+        charge(c, vec_last(&c->open).end);
+        c->open.len--;
+    }
+    charge(c, until);
+}
+
+static struct hq_error *open_slice(struct chrome *c, const struct slice *s, int64_t end)
+{
+    uint32_t parent = c->open.len ? vec_last(&c->open).frame : HQDB_NONE;
+    uint64_t *place = map_insert(&c->places, s->name, 0, NULL);
+    const char *name = intern_str(&c->im->names, s->name);
+
+    if (c->open.len >= SLICES_DEEP)
+        return hq_error_new(HQ_DATA, "%s: more than %d events are open at the time %.17g", c->file, SLICES_DEEP, s->ts);
+    if (!*place)
+        *place = (uint64_t)import_named(c->im, *name ? name : "[unnamed]", NULL) + 1;
+    /* A complete event cannot outlive the one that it began in. */
+    if (c->open.len && end > vec_last(&c->open).end) {
+        end = vec_last(&c->open).end;
+        c->clipped += s->phase == 'X';
+    }
+    uint32_t frame = import_frame(c->im, parent, (uint32_t)*place - 1);
+
+    vec_push(&c->open, (struct open_slice){frame, end, s->phase});
+    import_value(c->im, c->profile, c->metric, frame, 0, 1);
+    return NULL;
+}
+
+static struct hq_error *give_thread(struct chrome *c, struct chrome_thread *t)
+{
+    vec_sort(&t->slices, compare_slices);
+    c->now = 0;
+    vec_foreach (s, &t->slices) {
+        int64_t at = ns_of(c, s->ts);
+
+        advance(c, at);
+        if (s->phase != 'E') {
+            HQ_TRY(open_slice(c, s, s->phase == 'X' ? at + llround(s->dur * 1000) : INT64_MAX));
+        } else if (c->open.len && vec_last(&c->open).phase == 'B') {
+            c->open.len--;
+        } else {
+            c->unmatched++;
+        }
+    }
+    while (c->open.len) {
+        struct open_slice last = vec_last(&c->open);
+
+        c->unfinished += last.end == INT64_MAX;
+        if (last.end != INT64_MAX)
+            charge(c, last.end);
+        c->open.len--;
+    }
+    return NULL;
+}
+
+static void make_profile(struct chrome *c, const struct chrome_thread *t)
+{
+    const char *process = intern_str(&c->im->names, (uint32_t)map_get(&c->process_names, t->pid, 0));
+    const char *thread = intern_str(&c->im->names, t->name);
+    AUTO_FREE char *name = xasprintf("%s%s%s", process, *process && *thread ? ": " : "", thread);
+
+    c->profile = import_profile(c->im, t->pid, t->tid, t->tid == t->pid ? 0 : t->tid, name);
+}
+
+static void say(struct chrome *c, uint64_t count, const char *what)
+{
+    AUTO_FREE char *text = xasprintf("%llu %s", (unsigned long long)count, what);
+
+    if (count)
+        import_fact(c->im, "events", text);
+}
+
+static struct hq_error *give_all(struct chrome *c)
+{
+    c->metric = import_metric(c->im, "walltime", "time between the begin and end of events", HQM_DIM_SECONDS,
+                              HQDB_METRIC_EXACT | HQDB_METRIC_TRACED, TICK_NS, 1e-9);
+    vec_foreach (t, &c->threads) {
+        if (!t->slices.len)
+            continue;
+        make_profile(c, t);
+        HQ_TRY(give_thread(c, t));
+    }
+    say(c, c->ignored, "of other kinds than B, E, X and M were left out");
+    say(c, c->unmatched, "ends without a begin were left out");
+    say(c, c->unfinished, "begins without an end: taken to last until the last event of their thread");
+    say(c, c->clipped, "complete events that outlast the one around them end with it");
+    return NULL;
+}
+
+struct hq_error *chrome_read(struct import *im, const char *path)
+{
+    static const struct json_handler handler = {take_value, take_end};
+    struct chrome c = {.im = im, .file = path, .origin = INFINITY};
+
+    keymap_init(&c.thread_keys, 2 * sizeof(uint32_t));
+    struct hq_error *error = json_walk(path, true, &handler, &c);
+
+    if (!error)
+        error = give_all(&c);
+    keymap_deinit(&c.thread_keys);
+    vec_foreach (t, &c.threads)
+        vec_deinit(&t->slices);
+    vec_deinit(&c.threads);
+    map_deinit(&c.process_names);
+    map_deinit(&c.places);
+    vec_deinit(&c.open);
+    return error;
+}
