@@ -27,7 +27,7 @@ static struct {
     struct chunk chunk[CHUNKS];
     _Atomic uint32_t chunks;
     _Atomic(struct chunk *) current, next;
-    _Atomic int growing, frozen;
+    _Atomic int growing;
     _Atomic uint32_t refused;
     _Atomic uint64_t end;
     _Atomic(struct hqm_segment *) shared[KINDS];
@@ -122,7 +122,7 @@ static struct chunk *grow(size_t needed)
     size_t bytes = 2 * FIRST_CHUNK;
     uint64_t end = atomic_load(&file.end);
 
-    if (atomic_load(&file.frozen))
+    if (raw_frozen)
         return NULL;
     if (atomic_load(&file.refused) && atomic_fetch_add(&file.refused, 1) % RETRY_AFTER)
         return NULL;
@@ -197,11 +197,6 @@ void file_reserve(uint64_t bytes)
 
     if (chunk)
         atomic_store(&file.next, chunk);
-}
-
-void file_freeze(void)
-{
-    atomic_store(&file.frozen, 1);
 }
 
 static struct hqm_segment *make_segment(void *space, enum hqm_kind kind, uint16_t record_size, uint32_t lane,
@@ -411,7 +406,7 @@ bool file_ready(void)
 
     if (atomic_load_explicit(&file.state, memory_order_acquire) == OPEN)
         return true;
-    if (atomic_load(&file.frozen) || !atomic_compare_exchange_strong(&file.state, &state, OPENING))
+    if (raw_frozen || !atomic_compare_exchange_strong(&file.state, &state, OPENING))
         return state == OPEN;
     file.error = open_file();
     atomic_store_explicit(&file.state, file.error ? FAILED : OPEN, memory_order_release);

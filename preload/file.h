@@ -26,9 +26,6 @@ int file_error(void);
 /* Makes sure that `bytes` more are there without a system call: before the program gives up its right to make one. */
 void file_reserve(uint64_t bytes);
 
-/* From now on no system call is made to get more space. */
-void file_freeze(void);
-
 /* Zeroed space, a multiple of HQM_ALIGN; NULL if there is no more (counted by the caller). */
 struct hqm_segment *file_segment(enum hqm_kind kind, uint16_t record_size, uint32_t lane, uint32_t first, uint64_t bytes);
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { LANES_MAX = 65536, FIRST_BYTES = 8192, LARGEST_BYTES = 1 << 20, FIRST_SLOTS = 512, WEIGHT_MAX = 4095 };
+enum { LANES_MAX = 65536, FIRST_BYTES = 8192, LARGEST_BYTES = 1 << 20, FIRST_SLOTS = 512, RESERVED_SLOTS = 32768, WEIGHT_MAX = 4095 };
 enum { CELL_KIND = 255u << HQM_MODULE_BITS };
 
 static _Atomic(struct lane *) lanes[LANES_MAX];
@@ -58,16 +58,13 @@ static struct lookup_slot *lookup_find(const struct lookup *l, uint32_t parent, 
     }
 }
 
-/* Makes room for one more: doubles the table when five eighths are used. */
-static bool lookup_room(struct lookup *l)
+static bool lookup_grow(struct lookup *l, uint32_t slots)
 {
-    struct lookup bigger = { .mask = l->slots ? l->mask * 2 + 1 : FIRST_SLOTS - 1, .used = l->used };
+    struct lookup bigger = { .mask = slots - 1, .used = l->used };
 
-    if (l->slots && l->used < (l->mask + 1) / 8 * 5)
-        return true;
     bigger.slots = raw_memory((bigger.mask + 1) * sizeof *bigger.slots);
     if (!bigger.slots)
-        return l->slots && l->used < l->mask - l->mask / 8;
+        return false;
     for (uint32_t i = 0; l->slots && i <= l->mask; i++)
         if (l->slots[i].value)
             *lookup_find(&bigger, l->slots[i].parent, l->slots[i].kind, l->slots[i].offset) = l->slots[i];
@@ -75,6 +72,22 @@ static bool lookup_room(struct lookup *l)
         raw_munmap(l->slots, (l->mask + 1) * sizeof *l->slots);
     *l = bigger;
     return true;
+}
+
+/* Makes room for one more: doubles the table when five eighths are used, and without memory fills it up further. */
+static bool lookup_room(struct lookup *l)
+{
+    if (!l->slots)
+        return lookup_grow(l, FIRST_SLOTS);
+    if (l->used < (l->mask + 1) / 8 * 5)
+        return true;
+    return lookup_grow(l, (l->mask + 1) * 2) || l->used < l->mask - l->mask / 8;
+}
+
+void lane_reserve(struct lane *lane)
+{
+    if (lane->lookup.mask < RESERVED_SLOTS)
+        lookup_grow(&lane->lookup, RESERVED_SLOTS);
 }
 
 static void lookup_set(struct lookup *l, struct lookup_slot *slot, uint32_t parent, uint32_t kind, uint64_t offset)

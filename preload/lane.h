@@ -47,6 +47,9 @@ struct lane *lane_take(void);
 void lane_return(struct lane *lane);
 struct lane *lane_get(uint32_t number);
 
+/* Room for some ten thousand nodes more without a system call. With the guard up. */
+void lane_reserve(struct lane *lane);
+
 /* In a forked child: all lanes are as if never used. */
 void lane_forget_all(void);
 

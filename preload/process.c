@@ -38,7 +38,7 @@ bool process_is_own(void)
 {
     const struct hqm_header *header = file_header();
 
-    return header && header->pid == (uint32_t)raw_getpid();
+    return header && (raw_frozen || header->pid == (uint32_t)raw_getpid());
 }
 
 static void after_fork(void)

@@ -108,15 +108,17 @@ static inline int raw_sigmask(int how, const uint64_t *set, uint64_t *old)
  * Can the 8 bytes at `address` be read? The kernel reads the set before it looks at `how`: EFAULT if it cannot, EINVAL
  * for this `how` if it can. Nothing changes either way.
  */
+extern volatile int raw_frozen;     /* the program has given up its right to most system calls (confine.c) */
+
 static inline int raw_readable(uint64_t address)
 {
-    return raw_syscall(SYS_rt_sigprocmask, ~0L, (long)address, 0, 8, 0, 0) != -EFAULT;
+    return !raw_frozen && raw_syscall(SYS_rt_sigprocmask, ~0L, (long)address, 0, 8, 0, 0) != -EFAULT;
 }
 
 /* Anonymous zeroed memory, given to the process only as it is touched; NULL if there is none. */
 static inline void *raw_memory(size_t bytes)
 {
-    return raw_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return raw_frozen ? NULL : raw_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/sources/source.h"
 
+#include "preload/raw.h"
+
 #include <string.h>
 
 static const struct source *const table[] = {
@@ -55,7 +57,7 @@ const struct source *sources_of_event(int event)
 
 void sources_start(void)
 {
-    for (int i = 0; i < options.events; i++)
+    for (int i = 0; i < options.events && !raw_frozen; i++)
         if (of_event[i]->start)
             of_event[i]->start(i);
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Programs that give up rights: after chroot or setuid the measurement file can no longer be opened to make it longer, and a seccomp filter may
+ * end the program for a system call of ours. What will be needed is reserved before. Where a filter forbids even the return from a signal
+ * handler, measuring ends with a sentence.
+ */
+#include "preload/export.h"
+#include "preload/file.h"
+#include "preload/options.h"
+#include "preload/raw.h"
+#include "preload/seccomp.h"
+#include "preload/sources/source.h"
+#include "preload/thread.h"
+
+#include <grp.h>
+#include <linux/seccomp.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum { RESERVE = 4 << 20 };     /* about 250,000 samples */
+
+volatile int raw_frozen;
+
+static void reserve(void)
+{
+    if (!options.active || !guard_enter())
+        return;
+    if (thread_lane()) {
+        file_reserve(RESERVE);
+        lane_reserve(self.lane);
+    }
+    guard_leave_at(thread_here());
+}
+
+#define RESERVING(call) do { reserve(); return call; } while (0)
+
+EXPORT int chroot(const char *path) { RESERVING(REAL(chroot)(path)); }
+EXPORT int setuid(uid_t user) { RESERVING(REAL(setuid)(user)); }
+EXPORT int seteuid(uid_t user) { RESERVING(REAL(seteuid)(user)); }
+EXPORT int setreuid(uid_t real, uid_t effective) { RESERVING(REAL(setreuid)(real, effective)); }
+EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved) { RESERVING(REAL(setresuid)(real, effective, saved)); }
+
+static void end_measuring(const char *why)
+{
+    sources_stop();
+    raw_frozen = 1;
+    options.active = false;
+    self.alive = false;
+    say(why, ", so this process is measured only up to here", NULL);
+}
+
+static void before_filter(const struct sock_fprog *filter)
+{
+    static const int needed[] = { SYS_open, SYS_close, SYS_fallocate, SYS_mmap, SYS_munmap, SYS_madvise, SYS_prlimit64, SYS_rt_sigprocmask,
+                                  SYS_rt_sigpending, SYS_stat, SYS_getcwd, SYS_timer_create, SYS_timer_settime, SYS_timer_delete };
+
+    reserve();
+    if (!filter || !seccomp_allows(filter, SYS_rt_sigreturn) || !seccomp_allows(filter, SYS_clock_gettime)) {
+        end_measuring(filter ? "a seccomp filter forbids to return from signal handlers" : "strict seccomp forbids to read clocks");
+        return;
+    }
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (!seccomp_allows(filter, needed[i]))
+            raw_frozen = 1;
+}
+
+EXPORT int prctl(int option, ...)
+{
+    unsigned long a[4];
+    va_list list;
+
+    va_start(list, option);
+    for (int i = 0; i < 4; i++)
+        a[i] = va_arg(list, unsigned long);
+    va_end(list);
+    if (options.active && option == PR_SET_SECCOMP)
+        before_filter(a[0] == SECCOMP_MODE_FILTER ? (const struct sock_fprog *)a[1] : NULL);
+    return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+}
+
+/* libseccomp calls seccomp(2) through this. */
+EXPORT long syscall(long number, ...)
+{
+    long a[6];
+    va_list list;
+
+    va_start(list, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(list, long);
+    va_end(list);
+    if (options.active && number == SYS_seccomp && (a[0] == SECCOMP_SET_MODE_STRICT || a[0] == SECCOMP_SET_MODE_FILTER))
+        before_filter(a[0] == SECCOMP_SET_MODE_FILTER ? (const struct sock_fprog *)a[2] : NULL);
+    return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

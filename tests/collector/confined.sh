@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that close all descriptors, change root or user, or filter system calls go on; programs that cannot be measured say so and run.
+. tests/collector/lib.sh
+: "${CC:=cc}"
+
+try() {
+    record -e CPUTIME@1000/s -- "$PROGRAMS/confined" "$1"
+    if [ $status = 1 ]; then
+        skip "$1 is not possible here"
+        return
+    fi
+    check "$1: the program ends as it would" [ $status = 3 ]
+    check "$1: measured to the end" holds "$(value 'sum CPUTIME') > 0.45e9"
+    check "$1: nothing is lost" [ "$(value 'loss 0')" = 0 ]
+    check "$1: nothing is said" [ "$(wc -l <"$TMP/err")" = 1 ]
+    check "$1: sound" sound
+}
+for way in closefrom close_range descriptors wide filter filter-syscall chroot setuid; do
+    try $way
+done
+for way in strict narrowest; do
+    record -e CPUTIME@1000/s -- "$PROGRAMS/confined" $way
+    check "$way: the program ends as it would" [ $status = 3 ]
+    check "$way: one sentence" [ "$(grep -c 'seccomp.*measured only up to here' "$TMP/err")" = 1 ]
+    check "$way: measured until then" holds "$(value 'sum CPUTIME') > 0.05e9 && $(value 'sum CPUTIME') < 0.3e9"
+done
+
+# Programs that the loader does not give a library to.
+$CC -static -O1 -o "$TMP/static" -Itests/programs tests/programs/ends.c -lpthread 2>/dev/null || exit 1
+record -- "$TMP/static" return
+check "static: the program runs" [ $status = 7 ]
+check "static: one sentence" [ "$(grep -c 'statically linked' "$TMP/err")" = 1 ]
+record -- sh -c "'$TMP/static' return; '$PROGRAMS/ends' return"
+check "static among others: the others are measured" holds "$(value 'sum CPUTIME') > 0.25e9"
+cp "$PROGRAMS/ends" "$TMP/set-user-id"
+if chown 65534 "$TMP/set-user-id" 2>/dev/null && chmod u+s "$TMP/set-user-id"; then
+    record -- "$TMP/set-user-id" return
+    check "set-user-ID: one sentence" grep -q 'set-user-ID' "$TMP/err"
+    check "set-user-ID: the program runs" [ $status = 7 ]
+else
+    skip "set-user-ID needs root"
+fi
+printf '#!%s\nexit 5\n' "$TMP/no-such-interpreter" >"$TMP/script"
+chmod +x "$TMP/script"
+record -- "$TMP/script"
+check "no interpreter: cannot be run" [ $status = 126 ] || [ $status = 127 ]
+record -- "$TMP/no-such-command"
+check "no such command" [ $status = 127 ]
+record -- "$TMP"
+check "a directory is no command" [ $status = 126 ]
+record -- sh -c 'exit 42'
+check "a shell's status" [ $status = 42 ]
+
+# A recording is not overwritten by accident, and nothing else ever.
+rm -rf "$DB"
+"$HQ" record -o "$DB" -- true 2>"$TMP/err"
+"$HQ" record -o "$DB" -- true 2>"$TMP/err"
+check "a second recording is refused" [ $? = 2 ]
+check "and says how" grep -q -- --force "$TMP/err"
+"$HQ" record --force -o "$DB" -- true 2>"$TMP/err"
+check "unless forced" [ $? = 0 ]
+mkdir -p "$TMP/precious"
+touch "$TMP/precious/file"
+"$HQ" record --force -o "$TMP/precious" -- true 2>"$TMP/err"
+check "other directories are never touched" [ "$?:$(ls "$TMP/precious")" = 2:file ]
+finish

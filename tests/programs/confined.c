@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* confined WAY: gives up something in one of the ways there are, then burns 0.5 s on new call paths, so that its file must grow. Exit status 3. */
+#define _GNU_SOURCE
+#include "burn.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static unsigned state = 12345;
+
+static __attribute__((noinline)) void left(int depth);
+static __attribute__((noinline)) void right(int depth);
+
+static __attribute__((noinline)) void both(int depth)
+{
+    state = state * 1103515245 + 12345;
+    if (depth > 0)
+        (state >> 16 & 1 ? left : right)(depth - 1);
+    __asm__ volatile("");
+}
+
+static void left(int depth) { both(depth); __asm__ volatile("# left"); }
+static void right(int depth) { both(depth); __asm__ volatile("# right"); }
+
+#define SYSCALL(n, action) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n, 0, 1), BPF_STMT(BPF_RET | BPF_K, action)
+#define LOAD_NUMBER BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
+
+static int filter(struct sock_filter *code, unsigned short length, int through_syscall)
+{
+    struct sock_fprog program = { length, code };
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        return 1;
+    return through_syscall ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+                           : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* Only what the rest of this program needs: opening a file ends it. */
+static int narrow(int through_syscall)
+{
+    struct sock_filter code[] = {
+        LOAD_NUMBER, SYSCALL(SYS_exit_group, SECCOMP_RET_ALLOW), SYSCALL(SYS_write, SECCOMP_RET_ALLOW), SYSCALL(SYS_rt_sigreturn, SECCOMP_RET_ALLOW),
+        SYSCALL(SYS_clock_gettime, SECCOMP_RET_ALLOW), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+
+    return filter(code, sizeof code / sizeof *code, through_syscall);
+}
+
+/* Not even the return from a signal handler. */
+static int narrowest(void)
+{
+    struct sock_filter code[] = {
+        LOAD_NUMBER, SYSCALL(SYS_exit_group, SECCOMP_RET_ALLOW), SYSCALL(SYS_clock_gettime, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+    };
+
+    return filter(code, sizeof code / sizeof *code, 0);
+}
+
+/* A list of what is forbidden. */
+static int wide(void)
+{
+    struct sock_filter code[] = {
+        LOAD_NUMBER, SYSCALL(SYS_execve, SECCOMP_RET_KILL_PROCESS), SYSCALL(SYS_ptrace, SECCOMP_RET_KILL_PROCESS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+
+    return filter(code, sizeof code / sizeof *code, 0);
+}
+
+static int no_descriptors(void)
+{
+    struct rlimit none = { 3, 3 };
+
+    closefrom(3);
+    close_range(3, ~0u, 0);
+    return setrlimit(RLIMIT_NOFILE, &none);
+}
+
+static int give_up(const char *way)
+{
+    if (!strcmp(way, "closefrom"))
+        return closefrom(3), 0;
+    if (!strcmp(way, "close_range"))
+        return close_range(3, ~0u, 0);
+    if (!strcmp(way, "descriptors"))
+        return no_descriptors();
+    if (!strcmp(way, "chroot"))
+        return chroot("/proc/self") || chdir("/");
+    if (!strcmp(way, "setuid"))
+        return setgroups(0, NULL) || setresgid(65534, 65534, 65534) || setuid(65534);
+    if (!strcmp(way, "strict"))
+        return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    if (!strcmp(way, "filter"))
+        return narrow(0);
+    if (!strcmp(way, "filter-syscall"))
+        return narrow(1);
+    if (!strcmp(way, "narrowest"))
+        return narrowest();
+    return strcmp(way, "wide") ? 1 : wide();
+}
+
+int main(int argc, char **argv)
+{
+    burn(0.1);
+    if (argc < 2 || give_up(argv[1]))
+        return 1;
+    if (!strcmp(argv[1], "strict")) {
+        volatile unsigned x = 1;
+        for (int i = 0; i < 200000000; i++)
+            x = x * 1103515245 + 12345;
+        syscall(SYS_exit, 3);
+    }
+    for (double end = thread_seconds() + 0.5; thread_seconds() < end;)
+        for (int i = 0; i < 1000; i++)
+            both(30);
+    return 3;
+}
