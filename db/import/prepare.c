@@ -59,6 +59,11 @@ static char *cached_path(uint64_t key)
 
 struct hq_error *import_prepare(const char *path, const struct build_options *options, struct db **out)
 {
+    struct stat st;
+
+    /* A pipe would be read once and never again, and opening it could wait for ever. */
+    if (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return hq_error_new(HQ_DATA, "%s is neither a file nor a directory; hq import reads pipes", path);
     if (is_ours(path))
         return db_prepare(path, options, out);
 
