@@ -7,7 +7,7 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "format/measurement.h"
-#include <limits.h>
+#include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -48,6 +48,21 @@ static struct db *open_current(const char *path, uint64_t key, uint64_t files_ke
     return db;
 }
 
+/* What builds that were killed left behind. Under the lock nobody else is writing. */
+static void remove_leftovers(const char *path, const char *directory)
+{
+    AUTO_FREE char *prefix = xasprintf("%s.tmp.", file_basename(path));
+    DIR *dir = opendir(directory);
+
+    if (!dir)
+        return;
+    for (const struct dirent *e; (e = readdir(dir));) {
+        if (!strncmp(e->d_name, prefix, strlen(prefix)))
+            unlinkat(dirfd(dir), e->d_name, 0);
+    }
+    closedir(dir);
+}
+
 /*
  * Builds unless somebody else did so while we waited for the lock. The key is taken under the lock and before the measurements
  * are read: what comes in meanwhile changes it and leads to another build.
@@ -69,6 +84,7 @@ static struct hq_error *build_locked(const struct source_files *files, const str
         db_close(done);
         return NULL;
     }
+    remove_leftovers(path, directory);
     return build_database(files, options, path, &state);
 }
 

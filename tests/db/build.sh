@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# Building databases: the same bytes however it is done, one build at a time, never half a file.
+set -u
+HQ=$(realpath "$HQ")
+TMP=$HQ_TEST_TMP
+passed=0 failed=0 skipped=0
+
+check() {
+    local name=$1
+    shift
+    if "$@" >"$TMP/log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $name ($*)"
+        sed 's/^/  | /' "$TMP/log" | head -20
+    fi
+}
+says() { grep -q -- "$1" "$TMP/said"; }
+status_is() { local want=$1; shift; "$@" >"$TMP/out" 2>"$TMP/said"; local got=$?; [ $got = "$want" ] || { echo "status $got"; cat "$TMP/said"; false; }; }
+no_leftovers() { local found; found=$(find "$1" -name '*tmp*' -o -name '*spool*'); [ -z "$found" ] || { echo "$found"; false; }; }
+
+"$BUILD/tools/spmd" "$TMP/spmd" 150 300 700
+"$HQ" record -o "$TMP/threads" -- "$PROGRAMS/threads" >/dev/null 2>&1
+
+# ---- the same file for any number of threads, and whatever order the files are given in ----
+for db in spmd threads; do
+    for jobs in 1 2 3 7; do
+        check "$db with $jobs threads" "$HQ" build -j $jobs -o "$TMP/$db.$jobs.db" "$TMP/$db"
+        check "$db: $jobs threads make the same file" cmp "$TMP/$db.1.db" "$TMP/$db.$jobs.db"
+    done
+    check "$db is whole" "$HQ" verify "$TMP/$db.1.db"
+done
+mkdir "$TMP/a" "$TMP/b"
+n=0
+for file in "$TMP"/spmd/measurements/*; do
+    n=$((n + 1))
+    cp "$file" "$TMP/$([ $((n % 3)) = 0 ] && echo a || echo b)/"
+done
+check "joined from two directories" "$HQ" build -o "$TMP/joined.db" "$TMP/b" "$TMP/a"
+"$BUILD/tools/dump" "$TMP/joined.db" >"$TMP/joined.txt"
+"$BUILD/tools/dump" "$TMP/spmd.1.db" >"$TMP/spmd.txt"
+check "holds what the one directory held" cmp "$TMP/joined.txt" "$TMP/spmd.txt"
+check "a measurement given twice counts once" "$HQ" build -o "$TMP/twice.db" "$TMP/a" "$TMP/b" "$TMP/spmd"
+"$BUILD/tools/dump" "$TMP/twice.db" >"$TMP/twice.txt"
+check "and changes nothing" cmp "$TMP/twice.txt" "$TMP/spmd.txt"
+
+# ---- two first questions at once, and more ----
+for round in 1 2 3; do
+    rm -f "$TMP"/spmd/hq.db*
+    pids=()
+    for i in 1 2 3 4; do
+        "$HQ" "$TMP/spmd" "procedures as csv" >"$TMP/answer.$i" 2>"$TMP/answer.$i.err" &
+        pids+=($!)
+    done
+    for pid in "${pids[@]}"; do check "question of round $round" wait "$pid"; done
+    for i in 2 3 4; do check "the same answer" cmp "$TMP/answer.1" "$TMP/answer.$i"; done
+    check "no leftovers" no_leftovers "$TMP/spmd"
+done
+
+# ---- killed builds leave no broken file ----
+for round in 1 2 3 4 5 6; do
+    rm -f "$TMP/spmd/hq.db"
+    "$HQ" build "$TMP/spmd" >/dev/null 2>&1 &
+    pid=$!
+    # Not for the time but for different places to be killed at.
+    for _ in $(seq $((round * round * 300))); do :; done
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+    check "after a killed build" "$HQ" build "$TMP/spmd"
+    check "it is whole" "$HQ" verify "$TMP/spmd"
+    check "the same as ever" cmp "$TMP/spmd/hq.db" "$TMP/spmd.1.db"
+    check "no leftovers" no_leftovers "$TMP/spmd"
+done
+
+# ---- new measurements lead to a new database ----
+before=$("$HQ" "$TMP/spmd" "profiles all as csv" 2>/dev/null | wc -l)
+cp "$TMP/threads/measurements/"*.hqm "$TMP/spmd/measurements/"
+check "asked again" status_is 0 "$HQ" "$TMP/spmd" "profiles all as csv"
+check "there is more" test "$(wc -l <"$TMP/out")" -gt "$before"
+check "and it is said" says "built again"
+check "asked a third time" status_is 0 "$HQ" "$TMP/spmd" "info"
+check "nothing is said" test ! -s "$TMP/said"
+
+# ---- damage ----
+mkdir -p "$TMP/bad/measurements"
+cp "$TMP"/spmd/measurements/node0000-100[0-3]-0.hqm "$TMP/bad/measurements/"
+head -c 5000 "$TMP/bad/measurements/node0000-1000-0.hqm" >"$TMP/x" && mv "$TMP/x" "$TMP/bad/measurements/node0000-1000-0.hqm"
+echo nonsense >"$TMP/bad/measurements/node0000-1001-0.hqm"
+: >"$TMP/bad/measurements/node0000-1002-0.hqm"
+check "a damaged measurement is left out" status_is 0 "$HQ" "$TMP/bad" "info"
+check "and it is said" says "node0000-1001-0.hqm.*made without it"
+rm "$TMP/bad/measurements/"*100[03]-0.hqm "$TMP/bad/hq.db"
+check "only damaged ones" status_is 3 "$HQ" "$TMP/bad" "info"
+mkdir -p "$TMP/none/measurements"
+check "no measurements" status_is 3 "$HQ" "$TMP/none" "info"
+check "no such directory" status_is 3 "$HQ" build "$TMP/nothing"
+head -c 3000 "$TMP/threads/hq.db" >"$TMP/cut.db" 2>/dev/null || head -c 3000 "$TMP/threads.1.db" >"$TMP/cut.db"
+check "a cut database" status_is 3 "$HQ" "$TMP/cut.db" "info"
+check "verify finds it" status_is 3 "$HQ" verify "$TMP/cut.db"
+cp "$TMP/cut.db" "$TMP/threads/hq.db"
+check "a damaged database is made anew from its measurements" status_is 0 "$HQ" "$TMP/threads" "info"
+check "and is whole" "$HQ" verify "$TMP/threads"
+check "the output cannot be written" status_is 3 "$HQ" build -o /proc/nothing/x.db "$TMP/threads"
+
+# ---- a directory that may only be read ----
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+else
+    other=()
+fi
+# The tests' own directory is closed to others.
+open=$(mktemp -d "/tmp/hq-read-only.XXXXXX")
+trap 'chmod -R u+w "$open"; rm -rf "$open"' EXIT
+mkdir -m 777 "$open/cache"
+cp -r "$TMP/threads" "$open/threads"
+rm -f "$open"/threads/hq.db*
+cp "$HQ" "$open/hq"
+chmod -R a+rX "$open/hq" "$open/threads" "$open"
+chmod a-w "$open/threads"
+if "${other[@]}" test -x "$open/hq" && "${other[@]}" test -r "$open/threads/measurements" && ! "${other[@]}" test -w "$open/threads"; then
+    ask=("${other[@]}" env "XDG_CACHE_HOME=$open/cache" HOME=/ "$open/hq" "$open/threads" procedures)
+    check "a read-only recording" status_is 0 "${ask[@]}"
+    check "its database is in the cache" test -n "$(find "$open/cache" -name '*hq.db')"
+    check "nothing in the recording" test ! -e "$open/threads/hq.db"
+    chmod -R a-w "$open/cache"
+    check "asked again, it is not built again" status_is 0 "${ask[@]}"
+else
+    skipped=$((skipped + 1))
+    echo "skipped: there is no user who cannot write here"
+fi
+echo "$passed passed, $failed failed, $skipped skipped"
+[ $failed = 0 ]
