@@ -35,7 +35,7 @@ static double delta(const struct run *run, const struct measure *m, const double
 
     /* Exact where both sides count in the same unit: a database compared with itself is all zeros. */
     if (here != SIZE_MAX && old != SIZE_MAX && all[here].scale == all[old].scale && run->selection.old_scale == 1)
-        return (double)(ranges_sum(ranges, all[here].sums) - ranges_sum(ranges, all[old].sums)) * all[here].scale;
+        return scaled_value(ranges_sum(ranges, all[here].sums) - ranges_sum(ranges, all[old].sums), all[here].scale);
     return (here == SIZE_MAX ? 0 : slots[2 * here + x]) - (old == SIZE_MAX ? 0 : slots[2 * old + x]);
 }
 
@@ -51,7 +51,7 @@ static void measure_side(struct run *run, const struct ranges *ranges, bool x, d
         else if (all[m].side == SIDE_DELTA)
             *slot = delta(run, &all[m], slots, x, ranges);
         else
-            *slot = (double)ranges_sum(ranges, all[m].sums) * all[m].scale * (all[m].side == SIDE_OLD ? run->selection.old_scale : 1);
+            *slot = scaled_value(ranges_sum(ranges, all[m].sums), all[m].scale) * (all[m].side == SIDE_OLD ? run->selection.old_scale : 1);
     }
 }
 
@@ -295,7 +295,7 @@ static struct hq_error *bind_clauses(struct run *run)
 static void total_of(struct run *run, size_t i)
 {
     const struct measure *all = run->selection.measures.data, *m = &all[i];
-    double total = (double)m->total * m->scale;
+    double total = scaled_value(m->total, m->scale);
 
     if (m->side == SIDE_OLD)
         total *= run->selection.old_scale;

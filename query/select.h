@@ -16,6 +16,7 @@
 #include "common/vec.h"
 #include "query/grammar/ast.h"
 #include "query/tree.h"
+#include <math.h>
 #include <signal.h>
 
 struct query_env;
@@ -35,6 +36,14 @@ struct measure {
     const int64_t *sums, *counts;   /* [positions + 1]; NULL until selection_load */
     int64_t *own_sums, *own_counts;
 };
+
+/* Seconds, events or bytes. Most scales are a power of ten below one, which has no exact double: its inverse has. */
+static inline double scaled_value(int64_t sum, double scale)
+{
+    double inverse = nearbyint(1 / scale);
+
+    return scale < 1 && fabs(inverse * scale - 1) < 1e-15 ? (double)sum / inverse : (double)sum * scale;
+}
 
 struct slice { uint64_t from_us, to_us; uint32_t profile; };    /* from <= t < to, since the start of the run */
 

@@ -110,8 +110,8 @@ static bool from_stored(const struct run *run, const struct entry *e, const stru
     scale = run->selection.measures.data[s->arg->slot / 2].scale;
     mean = (double)x->sum / n;
     squares = (double)x->squares[1] * 18446744073709551616.0 + (double)x->squares[0] - mean * mean * n;
-    struct accumulator a = {.n = (uint64_t)n, .nonzero = x->count, .mean = mean * scale, .min = (double)x->min * scale,
-                            .max = (double)x->max * scale, .squares = (squares > 0 ? squares : 0) * scale * scale};
+    struct accumulator a = {.n = (uint64_t)n, .nonzero = x->count, .mean = mean * scale, .min = scaled_value(x->min, scale),
+                            .max = scaled_value(x->max, scale), .squares = (squares > 0 ? squares : 0) * scale * scale};
 
     *out = finish(s->function, &a);
     return true;
@@ -162,7 +162,7 @@ static void feed(struct batch *b, struct measured *m, int64_t *const *prefix)
     struct point at = {.slots = b->values, .totals = run->totals};
 
     for (size_t s = 0; s < 2 * run->selection.measures.len; s++)
-        b->values[s] = b->slots[s] ? (double)ranges_sum(&m->ranges[s % 2], prefix[s / 2]) * run->selection.measures.data[s / 2].scale : NAN;
+        b->values[s] = b->slots[s] ? scaled_value(ranges_sum(&m->ranges[s % 2], prefix[s / 2]), run->selection.measures.data[s / 2].scale) : NAN;
     for (size_t i = 0; i < run->binding.statistics.len; i++)
         if (run->binding.statistics.data[i].function != FUNCTION_CI)
             accumulate(&m->accumulators[i], program_number(run->binding.statistics.data[i].arg, &at));
@@ -221,7 +221,7 @@ static void pass_over_frames(struct batch *b, struct measured *m)
         }
     for (uint32_t g = 0; g < b->groups.count; g++) {
         for (size_t s = 0; s < slots; s++)
-            b->values[s] = sums[s] ? (double)sums[s][g] * run->selection.measures.data[s / 2].scale : NAN;
+            b->values[s] = sums[s] ? scaled_value(sums[s][g], run->selection.measures.data[s / 2].scale) : NAN;
         for (size_t i = 0; i < run->binding.statistics.len; i++)
             if (run->binding.statistics.data[i].function != FUNCTION_CI)
                 accumulate(&m->accumulators[i], program_number(run->binding.statistics.data[i].arg, &at));

@@ -75,14 +75,14 @@ static struct hq_error *measure_groups(struct work *w, size_t measure)
         memset(sums, 0, w->groups.count * sizeof *sums);
         by_frame(w, measure, x, sums);
         for (uint32_t g = 0; g < w->groups.count; g++)
-            w->slots[g][2 * measure + (size_t)x] = (double)sums[g] * m->scale;
+            w->slots[g][2 * measure + (size_t)x] = scaled_value(sums[g], m->scale);
     }
     for (uint32_t g = 0; g < w->groups.count && !few; g++) {
         if (run_interrupted(run))
             return NULL;
         HQ_TRY(profiles_prefix(&run->selection, &w->groups, g, m->metric, prefix));
         for (int x = 0; x < 2; x++)
-            w->slots[g][2 * measure + (size_t)x] = (double)ranges_sum(&w->ranges[x], prefix) * m->scale;
+            w->slots[g][2 * measure + (size_t)x] = scaled_value(ranges_sum(&w->ranges[x], prefix), m->scale);
     }
     return NULL;
 }

@@ -263,25 +263,25 @@ TEST(during_a_procedure)
 
     check_answer(&t, "procedures during step columns cputime", "csv",
         "id,kind,name,module,file,line,callsite,depth,cputime\r\n"
-        "7j8egxkp1qhev,procedure,main,steps,step.c,10,,0,8.600000000000001\r\n"
-        "1t2vhpxxn1rbw,procedure,step,steps,step.c,20,,0,8.600000000000001\r\n"
-        "1jyy1b0337wvk,procedure,compute,steps,step.c,50,,0,5.6000000000000005\r\n"
+        "7j8egxkp1qhev,procedure,main,steps,step.c,10,,0,8.6\r\n"
+        "1t2vhpxxn1rbw,procedure,step,steps,step.c,20,,0,8.6\r\n"
+        "1jyy1b0337wvk,procedure,compute,steps,step.c,50,,0,5.6\r\n"
         "8fbk8rk9670an,procedure,MPI_Wait,steps,step.c,60,,0,3\r\n"
         "0p5s13tzn1d4m,procedure,exchange,steps,step.c,30,,0,3\r\n");
     check_answer(&t, "procedures during iteration 2 of step columns cputime", "csv",
         "id,kind,name,module,file,line,callsite,depth,cputime\r\n"
         "7j8egxkp1qhev,procedure,main,steps,step.c,10,,0,2.6\r\n"
         "1t2vhpxxn1rbw,procedure,step,steps,step.c,20,,0,2.6\r\n"
-        "1jyy1b0337wvk,procedure,compute,steps,step.c,50,,0,1.4000000000000001\r\n"
-        "8fbk8rk9670an,procedure,MPI_Wait,steps,step.c,60,,0,1.2000000000000002\r\n"
-        "0p5s13tzn1d4m,procedure,exchange,steps,step.c,30,,0,1.2000000000000002\r\n");
+        "1jyy1b0337wvk,procedure,compute,steps,step.c,50,,0,1.4\r\n"
+        "8fbk8rk9670an,procedure,MPI_Wait,steps,step.c,60,,0,1.2\r\n"
+        "0p5s13tzn1d4m,procedure,exchange,steps,step.c,30,,0,1.2\r\n");
     check_answer(&t, "procedures during iteration 2 of step ranks 1 columns cputime", "csv",
         "id,kind,name,module,file,line,callsite,depth,cputime\r\n"
         "7j8egxkp1qhev,procedure,main,steps,step.c,10,,0,1.6\r\n"
         "1t2vhpxxn1rbw,procedure,step,steps,step.c,20,,0,1.6\r\n"
         "8fbk8rk9670an,procedure,MPI_Wait,steps,step.c,60,,0,0.9\r\n"
         "0p5s13tzn1d4m,procedure,exchange,steps,step.c,30,,0,0.9\r\n"
-        "1jyy1b0337wvk,procedure,compute,steps,step.c,50,,0,0.7000000000000001\r\n");
+        "1jyy1b0337wvk,procedure,compute,steps,step.c,50,,0,0.7\r\n");
     traced_close(&t);
 }
 
