@@ -160,7 +160,7 @@ $(BUILD)/programs/%: tests/programs/%.f90
 
 # ---- Tests --------------------------------------------------------------------------------------------------------
 # Scripts are run from here; a file named lib.* holds what several of them share.
-SCRIPTS = $(filter-out %/lib.sh %/lib.py,$(wildcard $(foreach d,structure db import collector repl fault e2e,tests/$d/*.sh tests/$d/*.py)))
+SCRIPTS = $(filter-out %/lib.sh %/lib.py,$(wildcard $(foreach d,structure db import query collector repl fault e2e,tests/$d/*.sh tests/$d/*.py)))
 QUERY_RUN = $(wildcard tests/query/run)
 SAN_BUILD = build-san
 SAN_TESTS = $(UNITS:$(BUILD)/%=$(SAN_BUILD)/%)
