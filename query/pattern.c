@@ -291,7 +291,7 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
     } else {
         out->scopes = xcalloc(t->scope_count, 1);
         match_name(t, p, kinds, out);
-        if (!out->scope_count && (kinds & KINDS_PATH) == KINDS_PATH)
+        if (!out->scope_count && (kinds & KIND_BIT(SCOPE_PROCEDURE)) && !(kinds & KIND_BIT(SCOPE_FILE)))
             match_procedures_within(t, p, out);
     }
     if (matches_nothing(out)) {

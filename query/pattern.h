@@ -34,7 +34,7 @@ struct matches {
 void matches_deinit(struct matches *m);
 
 /*
- * `kinds` is a set of KIND_BIT. Nothing that matches is no error but `problem`, unless env->strict. On KINDS_PATH a file or
+ * `kinds` is a set of KIND_BIT. Nothing that matches is no error but `problem`, unless env->strict. Where procedures but no files are asked for, a file or
  * load module that matches when nothing else does stands for its procedures.
  */
 struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, const struct pattern *p, unsigned kinds,
