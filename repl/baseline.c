@@ -34,6 +34,14 @@ struct baseline_query *baseline_find(const struct baseline *b, const char *text)
     return NULL;
 }
 
+const struct baseline_value *baseline_value_find(const struct baseline_query *q, const struct baseline_value *like)
+{
+    for (size_t i = 0; q && i < q->values.len; i++)
+        if (!strcmp(q->values.data[i].metric, like->metric) && !strcmp(q->values.data[i].path, like->path))
+            return &q->values.data[i];
+    return NULL;
+}
+
 struct baseline_query *baseline_add(struct baseline *b, const char *text)
 {
     vec_push(&b->queries, (struct baseline_query){.text = arena_strdup(&b->arena, text)});

@@ -14,7 +14,8 @@
  *
  * The judgement. A share rises if it exceeds the baseline by more than the tolerance, and by more than z standard errors of the difference of
  * two proportions; z is taken so that of all values in the file together one in a hundred unchanged runs is called a rise (Bonferroni).
- * A mean over runs is judged by Student's t in the same way. What exceeds the tolerance and not the error is inconclusive.
+ * A mean over runs is judged by Student's t in the same way. What exceeds the tolerance and not the error passes if the comparison could have told a
+ * rise of ten points (or of a quarter of a mean), and is inconclusive otherwise, as is a run of fewer than 100 samples.
  */
 #ifndef HQ_REPL_BASELINE_H
 #define HQ_REPL_BASELINE_H
@@ -58,6 +59,8 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b);
 /* NULL if the query has none. */
 struct baseline_query *baseline_find(const struct baseline *b, const char *text);
 struct baseline_query *baseline_add(struct baseline *b, const char *text);
+/* The value of the same metric and path; NULL if there is none, or no query. */
+const struct baseline_value *baseline_value_find(const struct baseline_query *q, const struct baseline_value *like);
 size_t baseline_size(const struct baseline *b);
 
 /*

@@ -5,6 +5,8 @@
 #include <string.h>
 
 enum { SAMPLES_MIN = 100 };             /* fewer say nothing about shares */
+static const double tells_share = 0.1;  /* a comparison that could not tell a rise of ten points ... */
+static const double tells_mean = 0.25;  /* ... or of a quarter is inconclusive if it sees one beyond the tolerance */
 
 static const double familywise = 0.01;  /* chance that an unchanged run is called a rise */
 
@@ -79,9 +81,11 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
 
     need = absolute ? mean_error(old, now, &df) : share_error(old->share, old->samples, now->share, now->samples);
     need *= absolute ? student_above(j->alpha, df) : normal_above(j->alpha);
+    if (isnan(need))
+        need = INFINITY;
     if (rise > allowed && rise > need)
         say(j, CHECK_FAIL, arena_printf(j->arena, "%s: %s -> %s", what, amount(j, old, absolute), amount(j, now, absolute)));
-    else if (rise > allowed)
+    else if (rise > allowed && need > (absolute ? tells_mean * old->value : tells_share))
         say(j, CHECK_INCONCLUSIVE,
             arena_printf(j->arena, "%s, perhaps by chance: %s -> %s%s", what, amount(j, old, absolute), amount(j, now, absolute),
                          absolute ? "; more runs would decide" : more_samples(j, old, now)));
@@ -91,14 +95,6 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
 }
 
 /* ---- rows ---- */
-
-static const struct baseline_value *find(const struct baseline_query *q, const struct baseline_value *like)
-{
-    vec_foreach (v, &q->values)
-        if (!strcmp(v->metric, like->metric) && !strcmp(v->path, like->path))
-            return v;
-    return NULL;
-}
 
 /* What is not in the baseline was at most as large as the smallest that is. */
 static void judge_new(struct judge *j, const struct baseline_query *before, const struct baseline_value *now)
@@ -135,7 +131,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     double samples = samples_in(now);
 
     vec_foreach (v, &now->values) {
-        const struct baseline_value *old = find(before, v);
+        const struct baseline_value *old = baseline_value_find(before, v);
 
         if (old)
             judge_rise(&j, old, v, arena_printf(arena, "rose: %s of %s", v->metric, v->path));
@@ -143,7 +139,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
             judge_new(&j, before, v);
     }
     vec_foreach (v, &before->values)
-        if (!find(now, v) && (v->absolute || v->share > v->tolerance))
+        if (!baseline_value_find(now, v) && (v->absolute || v->share > v->tolerance))
             say(&j, CHECK_PASS, arena_printf(arena, "gone: %s of %s, was %s", v->metric, v->path, amount(&j, v, v->absolute)));
     if (samples < SAMPLES_MIN && j.outcome == CHECK_PASS && before->values.len)
         say(&j, CHECK_INCONCLUSIVE, arena_printf(arena, "only %.0f samples: too few to compare; about %.0f more would do", samples,

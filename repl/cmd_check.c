@@ -15,7 +15,7 @@ static const char *const inconclusive_choices[] = {"pass", "fail", "report", NUL
 
 static const struct opt options[] = {
     {.name = "update", .letter = 'u', .help = "write the values of each query beside it, into FILE.baseline, instead of comparing with them"},
-    {.name = "tolerance", .value = "P%", .help = "with --update: what a value may rise by; percentage points of a share (default 2%), percent of a mean over runs"},
+    {.name = "tolerance", .value = "P%", .help = "with --update: what a value may rise by; percentage points of a share, percent of a mean over runs (default: as before, 2% at first)"},
     {.name = "run", .value = "DB", .repeats = true,
      .help = "another run of the same program; of three runs or more, baselines hold seconds (or events, bytes) instead of shares"},
     {.name = "junit", .value = "FILE", .help = "write a report in JUnit XML"},
@@ -36,7 +36,7 @@ struct runner {
     struct session session;     /* of the present file */
     const char *db, *file;
     struct baseline before, after;
-    bool update, verbose, touched;
+    bool update, keep_tolerance, verbose, touched;
     enum check_outcome inconclusive;    /* what it counts as */
     double tolerance;
     int status;                 /* the gravest of errors */
@@ -205,8 +205,11 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
     HQ_TRY(measure_runs(r, st, &r->after, text));
     struct baseline_query *q = &vec_last(&r->after.queries);
 
-    vec_foreach (v, &q->values)
-        v->tolerance = r->tolerance;
+    vec_foreach (v, &q->values) {
+        const struct baseline_value *old = r->keep_tolerance ? baseline_value_find(baseline_find(&r->before, text), v) : NULL;
+
+        v->tolerance = old && old->absolute == v->absolute ? old->tolerance : r->tolerance;
+    }
     if (!q->values.len) {
         vec_deinit(&q->values);
         r->after.queries.len--;
@@ -296,8 +299,9 @@ static struct hq_error *check_file(struct runner *r, const char *file)
 
     r->file = file;
     r->touched = false;
-    if (error)
+    if (error && !r->update)
         return error;
+    hq_error_free(error);       /* a damaged one is written anew */
     error = open_session(r, &arena);
     if (!error && session_file(&r->session, file))
         error = write_baseline(r, path);
@@ -348,6 +352,7 @@ static struct hq_error *take_options(struct runner *r)
     if (opt_count(r->args, "run") == 1)
         return hq_error_new(HQ_USAGE, "two runs do not tell how far runs differ: give --run DB twice or more");
     r->tolerance = q.value;
+    r->keep_tolerance = !tolerance;
     r->update = opt_flag(r->args, "update", false);
     r->verbose = opt_flag(r->args, "verbose", false);
     r->inconclusive = as && !strcmp(as, "pass") ? CHECK_PASS : as && !strcmp(as, "fail") ? CHECK_FAIL : CHECK_INCONCLUSIVE;

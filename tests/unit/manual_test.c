@@ -149,20 +149,33 @@ static struct hq_error *parse(const char *name, const char *text)
     return err;
 }
 
-TEST(examples_parse)
+/* The blocks marked hq of one page; how many. */
+static int parse_examples(const char *path)
 {
-    AUTO_FREE char *text = grammar_read(manual);
+    AUTO_FREE char *text = grammar_read(path);
     int blocks = 0;
 
     for (char *at = text; (at = strstr(at, "\n```hq\n")); blocks++) {
         char *end = strstr(at + 7, "\n```");
 
-        CHECK_OR_RETURN(end);
+        if (!end)
+            return blocks;
         *end = '\0';
-        CHECK_OK(parse(manual, at + 7));
+        CHECK_OK(parse(path, at + 7));
         at = end + 4;
     }
-    CHECK(blocks >= 8);
+    return blocks;
+}
+
+TEST(examples_parse)
+{
+    glob_t files;
+
+    CHECK(parse_examples(manual) >= 8);
+    CHECK_OR_RETURN(glob("doc/*.md", 0, NULL, &files) == 0);
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        parse_examples(files.gl_pathv[i]);
+    globfree(&files);
 }
 
 TEST(saved_queries_parse)

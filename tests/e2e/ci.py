@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 120
+"""The CI recipe of doc/checks.md, as it stands there: the same program passes, a slower one fails, too short a run is
+inconclusive, and the baseline can be written again. Shares are chosen so that each outcome is five standard deviations away from another."""
+
+import re
+import xml.etree.ElementTree
+
+from lib import *
+
+TOP = os.environ["TOP"]
+text = open(f"{TOP}/doc/checks.md").read()
+os.makedirs(f"{TMP}/perf")
+
+
+def write(name, content, mode=0o644):
+    with open(f"{TMP}/{name}", "w") as f:
+        f.write(content)
+    os.chmod(f"{TMP}/{name}", mode)
+
+
+for script in re.findall(r"```sh\n(.*?)```", text, re.S):
+    name = re.search(r"perf/\w+\.sh", script).group()
+    write(name, script, 0o755)
+shares = next(b for b in re.findall(r"```hq\n(.*?)```", text, re.S) if "perf/shares.hq" in b)
+write("perf/shares.hq", shares)
+write("perf/limits.hq", "procedures of solve expect cputime < 55%\nprocedures expect rows >= 3\n")
+env = dict(os.environ, PATH=os.path.dirname(HQ) + ":" + os.environ["PATH"])
+
+
+def app(seconds, factor):
+    write("app", f"#!/bin/sh\nexec {PROGRAMS}/benchmark {seconds} {factor}\n", 0o755)
+
+
+def step(name, want, what):
+    status, out, err = run("sh", f"perf/{name}.sh", env=env)
+    check(status == want, f"{what}: exit status {status}, not {want}; {out[-1500:]}{err[-500:]}")
+    return out
+
+
+app(4, 1)
+step("update", 0, "the baseline of 4 s is written")
+baseline = open(f"{TMP}/perf/shares.baseline").read()
+for name in ("read_input", "solve", "write_output"):
+    check(re.search(rf"^cputime \d.*: procedure {name}$", baseline, re.M), f"the baseline has {name}:\n{baseline}")
+
+step("check", 0, "the same program again passes")
+
+app(4, 3)
+out = step("check", 1, "solve made three times as slow fails")
+check("rose: cputime of procedure solve" in out, f"solve is named:\n{out}")
+check(re.search(r"^not ok \d+ - perf/limits.hq:1: procedures of solve expect cputime < 55%$", out, re.M), f"the limit fails:\n{out}")
+report = xml.etree.ElementTree.parse(f"{TMP}/perf.xml").getroot()
+check(sum(int(s.get("failures")) for s in report) >= 2, "perf.xml counts the failures")
+markdown = open(f"{TMP}/perf.md").read()
+check(markdown.startswith("### hq check: ") and "**FAIL**" in markdown, f"perf.md tells of the failure:\n{markdown}")
+status, out, err = run(HQ, "check", "--bisect", "perf.hq", "perf/limits.hq", "perf/shares.hq")
+check(status == 1, f"--bisect calls it bad: {status}")
+
+status, out, err = run(HQ, "check", "--update", "perf.hq", "perf/limits.hq", "perf/shares.hq")
+check(status == 1, f"writing the baseline again leaves the limit failed: {status}")
+status, out, err = run(HQ, "check", "perf.hq", "perf/shares.hq")
+check(status == 0, f"the new baseline holds: {status}\n{out}")
+
+app(0.2, 3)
+status, out, err = run(HQ, "record", "--force", "-o", "short.hq", "--", "./app")
+status, out, err = run(HQ, "check", "short.hq", "perf/shares.hq")
+check(status == 4, f"too short a run is inconclusive: {status}\n{out}")
+check("# TODO inconclusive" in out and "more would do" in out, f"it says how many more samples:\n{out}")
+status, out, err = run(HQ, "check", "--bisect", "short.hq", "perf/shares.hq")
+check(status == 125, f"--bisect skips it: {status}")
+finish()
