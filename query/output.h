@@ -22,8 +22,6 @@ struct output_options {
     unsigned width, height;     /* of the terminal; 0: not a terminal, and names are never shortened */
     enum output_colours colours;
     bool utf8;                  /* lines and dots beyond ASCII may be used */
-    bool no_percent;            /* without percentages */
-    bool ids;                   /* table, tree: show the context ids */
 };
 
 struct output_format {

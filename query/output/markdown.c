@@ -28,8 +28,7 @@ static void put_escaped(const char *text, FILE *out)
     }
 }
 
-static void put_cell(const struct table *t, const struct output_options *o, size_t c, const struct number_style *style,
-                     const struct cell *cell, FILE *out)
+static void put_cell(const struct table *t, size_t c, const struct number_style *style, const struct cell *cell, FILE *out)
 {
     char text[NUMBER_MAX];
     const struct column *column = &t->columns.data[c];
@@ -49,7 +48,7 @@ static void put_cell(const struct table *t, const struct output_options *o, size
             fprintf(out, " \xc2\xb1%s", text);
         }
         percent_text(text, cell->number, percent_base(column, cell), column->marks_sign);
-        if (text[0] && !o->no_percent)
+        if (text[0])
             fprintf(out, " (%s)", text);
     }
     fputs(" |", out);
@@ -81,6 +80,7 @@ static void put_label(const struct table *t, const struct row *r, const struct r
 
 struct hq_error *markdown_write(const struct table *t, const struct output_options *o, FILE *out)
 {
+    (void)o;
     AUTO_FREE const struct row **outer = outer_rows(t);
     AUTO_FREE struct number_style *styles = xcalloc(t->columns.len + 1, sizeof *styles);
 
@@ -100,7 +100,7 @@ struct hq_error *markdown_write(const struct table *t, const struct output_optio
         const struct row *r = &t->rows.data[i];
         fputc('|', out);
         for (size_t c = 0; c < t->columns.len; c++)
-            put_cell(t, o, c, &styles[c], &r->cells[c], out);
+            put_cell(t, c, &styles[c], &r->cells[c], out);
         put_label(t, r, outer[i], out);
     }
     return NULL;

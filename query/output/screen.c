@@ -86,8 +86,7 @@ static void make_room(struct screen *s, struct layout *l, const struct cell *cel
     ci_text(text, &l->style, cell);
     widen(&l->ci, text);
     percent_text(text, cell->number, percent_base(l->column, cell), l->style.sign);
-    if (!s->o->no_percent)
-        widen(&l->percent, text);
+    widen(&l->percent, text);
 }
 
 static struct cell total_cell(const struct layout *l)
@@ -128,8 +127,6 @@ static void lay_out_columns(struct screen *s)
     }
     if (s->has_hot)
         s->left += 2;
-    if (s->o->ids)
-        s->left += TABLE_ID_TEXT + 2;
 }
 
 static void look_at_rows(struct screen *s)
@@ -211,8 +208,6 @@ static void put_heading(struct screen *s)
         text_put(l->column->name, s->o->utf8, s->out);
         spaces(l->column->type == COLUMN_NUMBER ? 2 : pad + 2, s->out);
     }
-    if (s->o->ids)
-        fprintf(s->out, "%-*s  ", TABLE_ID_TEXT, "id");
     if (s->has_hot)
         fputs("  ", s->out);
     fputs(s->t->tree ? "scope" : "name", s->out);
@@ -254,16 +249,6 @@ static void put_label(struct screen *s, size_t index, int indent)
     }
 }
 
-static void put_id(struct screen *s, const struct row *r)
-{
-    char text[TABLE_ID_TEXT + 1] = "";
-    if (r->id) {
-        text[0] = '@';
-        table_id_text(text + 1, r->id);
-    }
-    fprintf(s->out, "%-*s  ", TABLE_ID_TEXT, text);
-}
-
 static void put_row(struct screen *s, size_t index)
 {
     const struct row *r = &s->t->rows.data[index];
@@ -276,8 +261,6 @@ static void put_row(struct screen *s, size_t index)
         spaces(s->number_width + 2, s->out);
     for (size_t c = 0; c < s->t->columns.len; c++)
         put_cell(s, &s->columns[c], &r->cells[c], dim);
-    if (s->o->ids)
-        put_id(s, r);
     paint_off(dim ? PAINT_DIM : PAINT_PLAIN, s->o, s->out);
     if (s->has_hot)
         fputs(r->flags & ROW_HOT ? "* " : "  ", s->out);
@@ -301,7 +284,7 @@ static void put_totals(struct screen *s)
         struct cell cell = total_cell(&s->columns[c]);
         put_cell(s, &s->columns[c], &cell, true);
     }
-    spaces((s->o->ids ? TABLE_ID_TEXT + 2 : 0) + (s->has_hot ? 2 : 0), s->out);
+    spaces(s->has_hot ? 2 : 0, s->out);
     fputs("total", s->out);
     paint_off(PAINT_DIM, s->o, s->out);
     fputc('\n', s->out);

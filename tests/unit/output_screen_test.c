@@ -30,16 +30,6 @@ TEST(example)
         "6   4.00 s   40.0%                   |         loop at file2.c:8\n"
         "7   4.00 s   40.0%   4.00 s   40.0%  |           loop at file2.c:9\n"
         "8   3.00 s   30.0%   3.00 s   30.0%  `-g  [file1.c:8]\n");
-    check_format(t, "table", &(struct output_options){ .no_percent = true, .ids = true },
-        "#  cputime  cputime.x  id              scope\n"
-        "1  10.00 s             @0000000000001  m\n"
-        "2   7.00 s     1.00 s  @fzzzzzzzzzzzz    f  [file1.c:2]\n"
-        "3   6.00 s     1.00 s                      g  [file1.c:7]\n"
-        "4   5.00 s     1.00 s                        g  [file2.c:3]\n"
-        "5   4.00 s     4.00 s                          h  [file2.c:4]\n"
-        "6   4.00 s                                       loop at file2.c:8\n"
-        "7   4.00 s     4.00 s                              loop at file2.c:9\n"
-        "8   3.00 s     3.00 s                    g  [file1.c:8]\n");
     table_destroy(t);
 }
 
