@@ -17,6 +17,10 @@ bool speedscope_sniff(const struct import_probe *p);
 struct hq_error *speedscope_read(struct import *im, const char *path);
 bool chrome_sniff(const struct import_probe *p);
 struct hq_error *chrome_read(struct import *im, const char *path);
+bool callgrind_sniff(const struct import_probe *p);
+struct hq_error *callgrind_read(struct import *im, const char *path);
+bool gperftools_sniff(const struct import_probe *p);
+struct hq_error *gperftools_read(struct import *im, const char *path);
 
 /* ---- for sniffers ---- */
 

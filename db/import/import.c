@@ -16,9 +16,11 @@ enum { PROBE_BYTES = 64 << 10 };
 /* In the order in which they are tried: those that cannot be mistaken come first. */
 const struct import_format import_formats[] = {
     {"hpctoolkit", "HPCToolkit databases, version 4 (the directory)", hpctoolkit_sniff, hpctoolkit_read},
+    {"gperftools", "CPU profiles of gperftools", gperftools_sniff, gperftools_read},
     {"pprof", "profiles of pprof (profile.proto), Go and gperftools, plain or compressed", pprof_sniff, pprof_read},
     {"speedscope", "speedscope JSON", speedscope_sniff, speedscope_read},
     {"chrome", "Chrome trace events as JSON (B, E and X events)", chrome_sniff, chrome_read},
+    {"callgrind", "profiles of callgrind; call paths are estimates", callgrind_sniff, callgrind_read},
     {"perf", "text of `perf script`", perf_sniff, perf_read},
     {"folded", "folded stacks, as flame graph tools take them", folded_sniff, folded_read},
     {0}

@@ -53,6 +53,21 @@ static enum role role_of(const char *name)
     return strncmp(name, "__libc_start_main", 17) == 0 ? ROLE_RUNTIME : ROLE_PLAIN;
 }
 
+bool import_is_main(const char *name)
+{
+    return role_of(name) == ROLE_MAIN;
+}
+
+bool import_is_runtime(const char *name)
+{
+    return role_of(name) == ROLE_RUNTIME;
+}
+
+bool import_starts_thread(const char *name)
+{
+    return role_of(name) == ROLE_THREAD_START;
+}
+
 static uint32_t home_of(struct import *im, const char *module, const char *file, uint32_t *module_id)
 {
     uint32_t home = MODEL_ROOT;

@@ -66,6 +66,11 @@ struct import_place {
     uint32_t line;
 };
 
+/* What a procedure is to the top of a call path. */
+bool import_is_main(const char *name);
+bool import_is_runtime(const char *name);       /* _start, __libc_start_main ... */
+bool import_starts_thread(const char *name);    /* clone, start_thread ... */
+
 void import_init(struct import *im);
 void import_deinit(struct import *im);
 

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * callgrind.out files. The format knows callers and callees, not call paths: see cg_give for how paths are made of them. A fact of the
+ * database says that they are estimates. A part with its own thread number becomes a profile of its own.
+ */
+#include "db/import/callgrind.h"
+#include "db/import/formats.h"
+#include <errno.h>
+#include <string.h>
+
+enum name_kind { NAMES_FILE, NAMES_FUNCTION, NAMES_OBJECT, NAME_KINDS };
+
+struct callgrind {
+    struct import *im;
+    struct input in;
+    struct cg_graph graph;
+    struct map names[NAME_KINDS];       /* number in the file -> text */
+    uint32_t metrics[CG_EVENTS_MAX];
+    unsigned positions;                 /* numbers before the costs: 1, or 2 with instructions */
+    bool line_is_last, has_header;
+    uint64_t position[2];
+    uint32_t pid, thread;
+    const char *command;
+    /* where the reader is */
+    uint32_t object, file, function;    /* function: index, HQDB_NONE */
+    uint32_t callee_object, callee_file, callee;
+    uint64_t call_count;
+    bool in_call;                       /* the next line is the cost of a call */
+};
+
+bool callgrind_sniff(const struct import_probe *p)
+{
+    const char *events;
+
+    if (p->is_dir || p->binary)
+        return false;
+    if (strncmp(p->text, "# callgrind format", 18) == 0)
+        return true;
+    events = strstr(p->text, "\nevents:");
+    if (!events && strncmp(p->text, "events:", 7) == 0)
+        events = p->text;
+    return events && (strstr(events, "\nfn=") || strstr(events, "\nfl=") || strstr(events, "\nob="));
+}
+
+void cg_graph_init(struct cg_graph *g)
+{
+    *g = (struct cg_graph){0};
+    keymap_init(&g->function_keys, 2 * sizeof(uint32_t));
+}
+
+void cg_graph_clear(struct cg_graph *g)
+{
+    vec_clear(&g->functions);
+    keymap_clear(&g->function_keys);
+    vec_clear(&g->costs);
+    vec_clear(&g->calls);
+    vec_clear(&g->numbers);
+}
+
+void cg_graph_deinit(struct cg_graph *g)
+{
+    vec_deinit(&g->functions);
+    keymap_deinit(&g->function_keys);
+    vec_deinit(&g->costs);
+    vec_deinit(&g->calls);
+    vec_deinit(&g->numbers);
+}
+
+/* ---- names ---- */
+
+/* "name", "(3) name" or "(3)" */
+static struct hq_error *name_of(struct callgrind *c, enum name_kind kind, const char *text, uint32_t *out)
+{
+    char *end;
+
+    if (text[0] == '(' && text[1] >= '0' && text[1] <= '9') {
+        uint64_t number = strtoull(text + 1, &end, 10);
+
+        if (*end == ')') {
+            end += 1 + strspn(end + 1, " \t");
+            if (*end)
+                map_put(&c->names[kind], number, intern_add(&c->im->names, end));
+            uint64_t *known = map_find(&c->names[kind], number);
+
+            if (!known)
+                return input_bad_line(&c->in, "the name (%llu) was never given", (unsigned long long)number);
+            *out = (uint32_t)*known;
+            return NULL;
+        }
+    }
+    *out = intern_add(&c->im->names, text);
+    return NULL;
+}
+
+static uint32_t known(struct callgrind *c, uint32_t text)
+{
+    return strcmp(intern_str(&c->im->names, text), "???") == 0 ? 0 : text;
+}
+
+static uint32_t function_of(struct callgrind *c, uint32_t object, uint32_t file, uint32_t name)
+{
+    uint32_t key[2] = {object, name};
+    bool is_new;
+    uint32_t i = keymap_add(&c->graph.function_keys, key, &is_new);
+
+    if (is_new)
+        vec_push(&c->graph.functions, (struct cg_function){.name = name, .file = known(c, file), .object = known(c, object)});
+    return i;
+}
+
+/* ---- header ---- */
+
+static struct hq_error *take_events(struct callgrind *c, const char *text)
+{
+    size_t count = 0;
+
+    while (*(text += strspn(text, " \t"))) {
+        size_t n = strcspn(text, " \t");
+        AUTO_FREE char *name = xstrndup(text, n);
+
+        if (count == CG_EVENTS_MAX)
+            return input_bad_line(&c->in, "there are more than %d events", CG_EVENTS_MAX);
+        c->metrics[count++] = import_metric(c->im, name, "counted by callgrind", HQM_DIM_EVENTS,
+                                            HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS, 0, 1);
+        text += n;
+    }
+    if (c->graph.event_count && c->graph.event_count != count)
+        return input_bad_line(&c->in, "the events change within the file");
+    c->graph.event_count = count;
+    return NULL;
+}
+
+/* What was read so far becomes a profile. */
+static void give_graph(struct callgrind *c)
+{
+    if (c->graph.costs.len) {
+        c->graph.metrics = c->metrics;
+        c->graph.profile = import_profile(c->im, c->pid, c->thread, c->thread, c->command);
+        cg_give(&c->graph, c->im);
+    }
+    cg_graph_clear(&c->graph);
+    c->function = HQDB_NONE;
+    c->in_call = false;
+}
+
+static const char *after(const char *line, const char *key)
+{
+    size_t n = strlen(key);
+
+    return strncmp(line, key, n) == 0 ? line + n + strspn(line + n, " \t") : NULL;
+}
+
+/* *taken: it was a line of the header. Unknown ones of the form "word: ..." are skipped, as the format says. */
+static struct hq_error *take_header(struct callgrind *c, const char *line, bool *taken)
+{
+    const char *text, *colon = strchr(line, ':'), *equals = strchr(line, '=');
+
+    *taken = colon && (!equals || colon < equals) && line[0] >= 'a' && line[0] <= 'z';
+    if (!*taken)
+        return NULL;
+    if ((text = after(line, "events:")))
+        return take_events(c, text);
+    if ((text = after(line, "positions:"))) {
+        bool instructions = strstr(text, "instr") != NULL, lines = strstr(text, "line") != NULL;
+
+        c->positions = instructions + lines ? (unsigned)(instructions + lines) : 1;
+        c->line_is_last = lines || !instructions;
+    } else if ((text = after(line, "pid:"))) {
+        c->pid = (uint32_t)strtoul(text, NULL, 10);
+    } else if ((text = after(line, "cmd:"))) {
+        c->command = import_keep(c->im, text);
+    } else if ((text = after(line, "part:"))) {
+        give_graph(c);
+    } else if ((text = after(line, "thread:"))) {
+        give_graph(c);
+        c->thread = (uint32_t)strtoul(text, NULL, 10);
+    }
+    return NULL;
+}
+
+/* ---- body ---- */
+
+/* NUMBER, 0xNUMBER, +NUMBER, -NUMBER or *, relative to the line before. */
+static bool take_position(uint64_t *position, char **at)
+{
+    char *p = *at + strspn(*at, " \t"), *end;
+    char sign = *p;
+
+    if (sign == '*') {
+        *at = p + 1;
+        return true;
+    }
+    p += sign == '+' || sign == '-';
+    if (*p < '0' || *p > '9')
+        return false;
+    uint64_t x = strtoull(p, &end, p[0] == '0' && p[1] == 'x' ? 16 : 10);
+
+    *position = sign == '+' ? *position + x : sign == '-' ? *position - x : x;
+    *at = end;
+    return true;
+}
+
+static struct hq_error *take_numbers(struct callgrind *c, char *at, uint32_t *costs)
+{
+    *costs = (uint32_t)c->graph.numbers.len;
+    for (size_t e = 0; e < c->graph.event_count; e++) {
+        char *end;
+
+        at += strspn(at, " \t");
+        errno = 0;
+        unsigned long long x = strtoull(at, &end, 10);
+
+        if (*at == '-' || errno || x >> 60)
+            return input_bad_line(&c->in, "a cost is out of range");
+        if (end == at && *at)
+            return input_bad_line(&c->in, "a cost is no number");
+        vec_push(&c->graph.numbers, (int64_t)x);
+        at = end;
+    }
+    return at[strspn(at, " \t")] ? input_bad_line(&c->in, "there are more costs than events") : NULL;
+}
+
+static struct hq_error *take_cost(struct callgrind *c, char *line)
+{
+    uint32_t costs;
+    char *at = line;
+
+    for (unsigned i = 0; i < c->positions; i++)
+        if (!take_position(&c->position[i], &at))
+            return input_bad_line(&c->in, "neither a line of the header, a name, nor a position with costs");
+    if (!c->graph.event_count)
+        return input_bad_line(&c->in, "there are costs, but no `events:` before them");
+    if (c->function == HQDB_NONE)
+        return input_bad_line(&c->in, "there are costs, but no `fn=` before them");
+    HQ_TRY(take_numbers(c, at, &costs));
+    uint64_t number = c->line_is_last ? c->position[c->positions - 1] : 0;
+    uint32_t source_line = number < UINT32_MAX ? (uint32_t)number : 0, file = known(c, c->file);
+
+    if (!file)
+        source_line = 0;
+    bool any = false;
+
+    for (size_t e = 0; e < c->graph.event_count; e++)
+        any |= c->graph.numbers.data[costs + e] != 0;
+    if (c->in_call)
+        vec_push(&c->graph.calls, (struct cg_call){c->function, c->callee, file, source_line, costs, c->call_count});
+    else if (any)
+        vec_push(&c->graph.costs, (struct cg_cost){c->function, file, source_line, costs});
+    c->in_call = false;
+    return NULL;
+}
+
+static struct hq_error *take_call(struct callgrind *c, const char *text)
+{
+    if (c->callee == HQDB_NONE || c->function == HQDB_NONE)
+        return input_bad_line(&c->in, "there is a call, but no `fn=` and `cfn=` before it");
+    c->call_count = strtoull(text, NULL, 10);
+    c->in_call = true;
+    return NULL;
+}
+
+static struct hq_error *take_name(struct callgrind *c, const char *line)
+{
+    const char *text;
+    uint32_t name;
+
+    if ((text = after(line, "fn="))) {
+        HQ_TRY(name_of(c, NAMES_FUNCTION, text, &name));
+        c->function = function_of(c, c->object, c->file, name);
+        c->callee_object = c->object;
+        c->callee_file = c->file;
+    } else if ((text = after(line, "cfn="))) {
+        HQ_TRY(name_of(c, NAMES_FUNCTION, text, &name));
+        c->callee = function_of(c, c->callee_object, c->callee_file, name);
+        c->callee_object = c->object;
+        c->callee_file = c->file;
+    } else if ((text = after(line, "fl=")) || (text = after(line, "fi=")) || (text = after(line, "fe="))) {
+        HQ_TRY(name_of(c, NAMES_FILE, text, &c->file));
+        c->callee_file = c->file;
+    } else if ((text = after(line, "cfl=")) || (text = after(line, "cfi="))) {
+        return name_of(c, NAMES_FILE, text, &c->callee_file);
+    } else if ((text = after(line, "ob="))) {
+        HQ_TRY(name_of(c, NAMES_OBJECT, text, &c->object));
+        c->callee_object = c->object;
+    } else if ((text = after(line, "cob="))) {
+        return name_of(c, NAMES_OBJECT, text, &c->callee_object);
+    } else if ((text = after(line, "calls="))) {
+        return take_call(c, text);
+    } else if (!after(line, "jump=") && !after(line, "jcnd=") && !after(line, "jfi=") && !after(line, "jfn=")) {
+        return input_bad_line(&c->in, "this kind of line is not known");
+    }
+    return NULL;
+}
+
+static struct hq_error *take_line(struct callgrind *c, char *line)
+{
+    bool taken;
+
+    line += strspn(line, " \t");
+    if (!*line || *line == '#')
+        return NULL;
+    if (strchr("0123456789+-*", *line))
+        return take_cost(c, line);
+    HQ_TRY(take_header(c, line, &taken));
+    return taken ? NULL : take_name(c, line);
+}
+
+static struct hq_error *take_all(struct callgrind *c, const char *path)
+{
+    char *line;
+    size_t len;
+
+    HQ_TRY(input_open(&c->in, path));
+    while (input_line(&c->in, &line, &len))
+        HQ_TRY(take_line(c, line));
+    HQ_TRY(input_error(&c->in));
+    give_graph(c);
+    import_fact(c->im, "call paths", "estimates: callgrind knows callers and callees, costs are shared out in proportion; "
+                                     "the costs of functions and lines are exact");
+    return NULL;
+}
+
+struct hq_error *callgrind_read(struct import *im, const char *path)
+{
+    struct callgrind c = {.im = im, .positions = 1, .line_is_last = true, .function = HQDB_NONE, .callee = HQDB_NONE};
+
+    cg_graph_init(&c.graph);
+    struct hq_error *error = take_all(&c, path);
+
+    input_close(&c.in);
+    cg_graph_deinit(&c.graph);
+    for (int i = 0; i < NAME_KINDS; i++)
+        map_deinit(&c.names[i]);
+    return error;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/import/callgrind.h"
+
+#include "common/file.h"
+#include "common/mem.h"
+#include <math.h>
+#include <string.h>
+
+#define SHARE_LEAST 1e-5
+enum { CONTEXTS_MAX = 100000, DEPTH_MAX = 1000 };
+
+/* A function as it was reached through one path. */
+struct cg_context {
+    uint32_t function, parent;          /* parent: context, HQDB_NONE */
+    uint32_t site;                      /* frame that called it */
+    uint32_t depth;
+    double share;                       /* of all that the function does */
+    bool runtime;                       /* nothing but the C runtime's start so far */
+};
+
+struct cg_paths {
+    struct cg_graph *g;
+    struct import *im;
+    VEC(struct cg_context) contexts;
+    uint32_t *first_call, *first_cost;  /* [functions + 1] calls and costs are sorted by function */
+    double *incoming, *inclusive;       /* [functions] cost of the calls to it; own and of the calls it makes */
+    double *reached;                    /* [functions] shares of its contexts added up */
+    double total;
+};
+
+static double amount(const struct cg_graph *g, uint32_t costs)
+{
+    double x = (double)g->numbers.data[costs];
+
+    return x > 0 ? x : 0;
+}
+
+static int compare_calls(const void *pa, const void *pb)
+{
+    const struct cg_call *a = pa, *b = pb;
+    int c = (a->caller > b->caller) - (a->caller < b->caller);
+
+    return c ? c : (a->costs > b->costs) - (a->costs < b->costs);
+}
+
+static int compare_costs(const void *pa, const void *pb)
+{
+    const struct cg_cost *a = pa, *b = pb;
+    int c = (a->function > b->function) - (a->function < b->function);
+
+    return c ? c : (a->costs > b->costs) - (a->costs < b->costs);
+}
+
+static void prepare(struct cg_paths *p)
+{
+    struct cg_graph *g = p->g;
+    size_t n = g->functions.len;
+
+    vec_sort(&g->calls, compare_calls);
+    vec_sort(&g->costs, compare_costs);
+    p->first_call = xcalloc(n + 1, sizeof *p->first_call);
+    p->first_cost = xcalloc(n + 1, sizeof *p->first_cost);
+    p->incoming = xcalloc(n + 1, sizeof *p->incoming);
+    p->inclusive = xcalloc(n + 1, sizeof *p->inclusive);
+    p->reached = xcalloc(n + 1, sizeof *p->reached);
+    vec_foreach (c, &g->calls) {
+        p->first_call[c->caller + 1]++;
+        p->inclusive[c->caller] += amount(g, c->costs);
+        /* What a function spends in calls of itself is in the call from outside already. */
+        if (c->caller != c->callee)
+            p->incoming[c->callee] += amount(g, c->costs);
+    }
+    vec_foreach (c, &g->costs) {
+        p->first_cost[c->function + 1]++;
+        p->inclusive[c->function] += amount(g, c->costs);
+        p->total += amount(g, c->costs);
+    }
+    for (size_t i = 0; i < n; i++) {
+        p->first_call[i + 1] += p->first_call[i];
+        p->first_cost[i + 1] += p->first_cost[i];
+    }
+}
+
+static const char *name_of(const struct cg_paths *p, uint32_t function)
+{
+    return intern_str(&p->im->names, p->g->functions.data[function].name);
+}
+
+static uint32_t place_of(const struct cg_paths *p, uint32_t function, uint32_t file, uint32_t line)
+{
+    const struct intern *names = &p->im->names;
+    const struct cg_function *f = &p->g->functions.data[function];
+    struct import_step step = {.kind = SCOPE_PROCEDURE, .name = intern_str(names, f->name), .file = intern_str(names, f->file)};
+
+    return import_place(p->im, &(struct import_place){
+        .module = intern_str(names, f->object), .steps = &step, .count = 1,
+        .file = line ? intern_str(names, file) : NULL, .line = line});
+}
+
+static bool is_on_path(const struct cg_paths *p, uint32_t context, uint32_t function)
+{
+    for (; context != HQDB_NONE; context = p->contexts.data[context].parent)
+        if (p->contexts.data[context].function == function)
+            return true;
+    return false;
+}
+
+static void add_context(struct cg_paths *p, struct cg_context c)
+{
+    p->reached[c.function] += c.share;
+    vec_push(&p->contexts, c);
+}
+
+/* The loader, whose start has no name, and the start code of programs. */
+static bool is_runtime(const struct cg_paths *p, uint32_t function)
+{
+    const char *object = file_basename(intern_str(&p->im->names, p->g->functions.data[function].object));
+
+    return import_is_runtime(name_of(p, function)) || strncmp(object, "ld-", 3) == 0;
+}
+
+/* The frame below which a callee hangs: none for main below the C runtime, a THREAD for what a thread was started with. */
+static uint32_t site_of(const struct cg_paths *p, const struct cg_context *from, const struct cg_call *call)
+{
+    if (from->runtime && import_is_main(name_of(p, call->callee)))
+        return HQDB_NONE;
+    if (import_starts_thread(name_of(p, from->function))) {
+        uint32_t thread = model_root_frame(p->im->model, SCOPE_THREAD, "thread");
+
+        if (from->site == HQDB_NONE || from->site == thread)
+            return thread;
+    }
+    return import_frame(p->im, from->site, place_of(p, from->function, call->file, call->line));
+}
+
+static void expand(struct cg_paths *p, uint32_t context)
+{
+    struct cg_context from = p->contexts.data[context];
+
+    for (uint32_t i = p->first_call[from.function]; i < p->first_call[from.function + 1]; i++) {
+        const struct cg_call *call = &p->g->calls.data[i];
+        double cost = amount(p->g, call->costs), all = p->incoming[call->callee];
+        double share = all > 0 ? from.share * cost / all : 0;
+
+        if (from.share * cost < SHARE_LEAST * p->total || share <= 0 || is_on_path(p, context, call->callee))
+            continue;
+        if (p->contexts.len >= CONTEXTS_MAX || from.depth >= DEPTH_MAX)
+            continue;
+        uint32_t site = site_of(p, &from, call);
+
+        add_context(p, (struct cg_context){
+            .function = call->callee, .parent = context, .site = site, .depth = from.depth + 1, .share = share,
+            .runtime = from.runtime && is_runtime(p, call->callee)});
+    }
+}
+
+static void expand_from(struct cg_paths *p, uint32_t function)
+{
+    size_t done = p->contexts.len;
+
+    add_context(p, (struct cg_context){
+        .function = function, .parent = HQDB_NONE, .site = HQDB_NONE, .share = 1, .runtime = is_runtime(p, function)});
+    for (; done < p->contexts.len; done++)
+        expand(p, (uint32_t)done);
+}
+
+struct by_cost { uint32_t function; double cost; };
+
+static int compare_by_cost(const void *pa, const void *pb)
+{
+    const struct by_cost *a = pa, *b = pb;
+    int c = (a->cost < b->cost) - (a->cost > b->cost);
+
+    return c ? c : (a->function > b->function) - (a->function < b->function);
+}
+
+/*
+ * First what nobody calls; then what has got no path although much is spent in it: a cycle, or what a thread was started with. The
+ * most expensive of these comes first, because it calls the others.
+ */
+static void find_contexts(struct cg_paths *p)
+{
+    VEC(struct by_cost) rest = {0};
+    uint32_t n = (uint32_t)p->g->functions.len;
+
+    for (uint32_t f = 0; f < n; f++)
+        if (p->incoming[f] <= 0)
+            expand_from(p, f);
+    for (uint32_t f = 0; f < n; f++)
+        if (p->reached[f] <= 0 && p->inclusive[f] >= 0.01 * p->total)
+            vec_push(&rest, (struct by_cost){f, p->inclusive[f]});
+    vec_sort(&rest, compare_by_cost);
+    vec_foreach (r, &rest)
+        if (p->reached[r->function] <= 0)
+            expand_from(p, r->function);
+    vec_deinit(&rest);
+}
+
+/* The frame of a cost whose function has no path. */
+static uint32_t lost_frame(const struct cg_paths *p, uint32_t place)
+{
+    uint32_t root = model_root_frame(p->im->model, SCOPE_PARTIAL, "partial: calls too rare to follow");
+
+    return import_frame(p->im, root, place);
+}
+
+/* Shares out whole numbers so that they add up: the k-th gets what the sum of the first k is more than before. */
+struct sharing { double so_far; int64_t given[CG_EVENTS_MAX]; };
+
+static void give_cost(struct cg_paths *p, const struct cg_cost *c, struct sharing *s, uint32_t frame, double share)
+{
+    s->so_far += share;
+    double part = s->so_far > 1 - 1e-9 ? 1 : s->so_far;
+
+    for (size_t e = 0; e < p->g->event_count; e++) {
+        int64_t all = p->g->numbers.data[c->costs + e];
+        int64_t until = part >= 1 ? all : llround((double)all * part);
+
+        if (until != s->given[e])
+            import_value(p->im, p->g->profile, p->g->metrics[e], frame, until - s->given[e], 0);
+        s->given[e] = until;
+    }
+}
+
+static void give_costs(struct cg_paths *p)
+{
+    struct cg_graph *g = p->g;
+    AUTO_FREE struct sharing *sharing = xcalloc(g->costs.len + 1, sizeof *sharing);
+
+    vec_foreach (x, &p->contexts) {
+        for (uint32_t i = p->first_cost[x->function]; i < p->first_cost[x->function + 1]; i++) {
+            const struct cg_cost *c = &g->costs.data[i];
+            uint32_t frame = import_frame(p->im, x->site, place_of(p, c->function, c->file, c->line));
+
+            give_cost(p, c, &sharing[i], frame, x->share / p->reached[x->function]);
+        }
+    }
+    for (size_t i = 0; i < g->costs.len; i++) {
+        const struct cg_cost *c = &g->costs.data[i];
+
+        if (p->reached[c->function] <= 0)
+            give_cost(p, c, &sharing[i], lost_frame(p, place_of(p, c->function, c->file, c->line)), 1);
+    }
+}
+
+void cg_give(struct cg_graph *g, struct import *im)
+{
+    struct cg_paths p = {.g = g, .im = im};
+
+    prepare(&p);
+    find_contexts(&p);
+    give_costs(&p);
+    vec_deinit(&p.contexts);
+    free(p.first_call);
+    free(p.first_cost);
+    free(p.incoming);
+    free(p.inclusive);
+    free(p.reached);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/test.h"
+
+#include "common/mem.h"
+#include "tests/unit/import_help.h"
+
+/* main calls f (cost 30 there) and g directly (10) and through f (20); g's own cost is 30. */
+static const char graph[] =
+    "# callgrind format\n"
+    "version: 1\n"
+    "pid: 12\n"
+    "cmd: ./prog x\n"
+    "positions: line\n"
+    "events: Ir Dr\n"
+    "summary: 45 4\n"
+    "\n"
+    "ob=(1) /bin/prog\n"
+    "fl=(1) m.c\n"
+    "fn=(1) main\n"
+    "10 5 1\n"
+    "cfn=(2) f\n"
+    "calls=1 20\n"
+    "+2 30 2\n"
+    "cfn=(3) g\n"
+    "calls=1 30\n"
+    "* 10 1\n"
+    "\n"
+    "fn=(2)\n"
+    "20 10\n"
+    "cfn=(3)\n"
+    "calls=2 30\n"
+    "-1 20 2\n"
+    "\n"
+    "fn=(3)\n"
+    "30 27 3\n"
+    "fi=(2) inl.h\n"
+    "+1 3\n"
+    "fe=(1)\n"
+    "totals: 45 4\n";
+
+TEST(costs_are_shared_out_to_callers)
+{
+    CHECK_IMPORT(NULL, graph,
+                 "metrics: ir dr\n"
+                 "main [/bin/prog] 45 4\n"
+                 " line m.c:10 5 1\n"
+                 " f [/bin/prog] (m.c:12) 30 2\n"
+                 "  line m.c:20 10 0\n"
+                 "  g [/bin/prog] (m.c:19) 20 2\n"
+                 "   line inl.h:31 2 0\n"
+                 "   line m.c:30 18 2\n"
+                 " g [/bin/prog] (m.c:12) 10 1\n"
+                 "  line inl.h:31 1 0\n"
+                 "  line m.c:30 9 1\n");
+}
+
+TEST(it_says_that_paths_are_estimates)
+{
+    struct db *db = NULL;
+    bool said = false;
+
+    CHECK_OK(import_text(NULL, graph, &db));
+    CHECK_OR_RETURN(db);
+    for (size_t i = 0; i < db->info_count; i++)
+        said |= strncmp(db_string(db, db->info[i].value), "estimates", 9) == 0;
+    CHECK(said);
+    CHECK_EQ_STR(db_string(db, db->profiles[0].command), "./prog x");
+    CHECK_EQ_INT(db->profiles[0].pid, 12);
+    db_close(db);
+}
+
+TEST(instructions_recursion_and_threads)
+{
+    CHECK_IMPORT("callgrind",
+                 "events: Ir\npositions: instr line\nthread: 1\nfl=a.c\nfn=main\n0x400 3 1\ncfn=r\ncalls=1 0x500 7\n+0x10 +1 8\n"
+                 "fn=r\n0x500 7 8\ncfn=r\ncalls=3 0x500 7\n* * 6\njump=2 0x4 +1\n"
+                 "thread: 2\nfl=a.c\nfn=start_thread\n0x900 1 0\ncfn=w\ncalls=1 0x950 9\n* * 4\nfn=w\n0x950 9 4\n",
+                 "metrics: ir\n"
+                 "thread 4\n"
+                 " w 4\n"
+                 "  line a.c:9 4\n"
+                 "main 9\n"
+                 " line a.c:3 1\n"
+                 " r (a.c:4) 8\n"
+                 "  line a.c:7 8\n");
+}
+
+TEST(callgrind_errors_name_the_line)
+{
+    CHECK_REFUSED("callgrind", "events: Ir\nfn=main\n1 2 3\n", "input:3: there are more costs than events");
+    CHECK_REFUSED("callgrind", "events: Ir\n1 2\n", "input:2: there are costs, but no `fn=`");
+    CHECK_REFUSED("callgrind", "fn=main\n1 2\n", "input:2: there are costs, but no `events:`");
+    CHECK_REFUSED("callgrind", "events: Ir\nfn=(4)\n", "input:2: the name (4) was never given");
+    CHECK_REFUSED("callgrind", "events: Ir\nfn=main\n1 x\n", "input:3: a cost is no number");
+    CHECK_REFUSED("callgrind", "events: Ir\nfn=main\n1 -5\n", "input:3: a cost is out of range");
+    CHECK_REFUSED("callgrind", "events: Ir\nfn=main\n1 99999999999999999999\n", "input:3: a cost is out of range");
+    CHECK_REFUSED("callgrind", "events: Ir\ncalls=1 2\n", "input:2: there is a call");
+    CHECK_REFUSED("callgrind", "events: Ir\nwhat=1\n", "input:2: this kind of line is not known");
+}
+
+/* ---- gperftools ---- */
+
+static struct hq_error *import_words(const uint64_t *words, size_t count, const char *maps, struct db **out)
+{
+    char file[1024];
+    size_t n = count * sizeof *words;
+
+    memcpy(file, words, n);
+    memcpy(file + n, maps, strlen(maps));
+    return import_bytes(NULL, file, n + strlen(maps), out);
+}
+
+TEST(gperftools_addresses_without_binary)
+{
+    static const uint64_t words[] = {0, 3, 0, 10000, 0, /**/ 3, 2, 0x400100, 0x400201, /**/ 1, 1, 0x400201, /**/ 2, 1, 0x77, /**/ 0, 1, 0};
+    struct db *db = NULL;
+    AUTO_STR struct str got = {0};
+
+    CHECK_OK(import_words(words, sizeof words / sizeof *words,
+                          "build=x\n00400000-00500000 r-xp 00001000 08:01 99  /gone/prog\n7f0000-7f1000 rw-p 0 00:00 0\n", &db));
+    CHECK_OR_RETURN(db);
+    import_dump(db, &got);
+    /* The caller is a return address: one before it is in the call. */
+    CHECK_EQ_STR(str_cstr(&got),
+                 "metrics: cputime\n"
+                 "0x77 0.02\n"
+                 "prog+0x1200 [/gone/prog] 0.03\n"
+                 " prog+0x1100 [/gone/prog] 0.03\n"
+                 "prog+0x1201 [/gone/prog] 0.01\n");
+    CHECK_EQ_INT(db_inclusive_count(db, 0, 0), 6);
+    CHECK_EQ_INT(db->metrics[0].period, 10000000);
+    db_close(db);
+}
+
+TEST(gperftools_errors)
+{
+    static const uint64_t cut[] = {0, 3, 0, 10000, 0, 3, 2, 0x400100};
+    static const uint64_t deep[] = {0, 3, 0, 10000, 0, 3, 1ull << 60, 0x400100};
+    static const uint64_t many[] = {0, 3, 0, 10000, 0, 1ull << 63, 1, 5, 0, 1, 0};
+    struct db *db;
+
+    CHECK_ERROR(import_words(cut, 8, "", &db), HQ_DATA, "records is cut off at offset 56");
+    CHECK_ERROR(import_words(deep, 8, "", &db), HQ_DATA, "too many addresses");
+    CHECK_ERROR(import_words(many, 11, "", &db), HQ_DATA, "a count that is out of range");
+}
+
+TEST_MAIN
