@@ -160,16 +160,28 @@ static void climb(struct nest *t, uint32_t header, uint32_t from, struct body *b
     }
 }
 
+static bool jumps_indirectly(const struct graph *g, uint32_t node)
+{
+    const struct cfg_block *b = &g->cfg->blocks.data[g->block[node]];
+
+    return g->cfg->insns.data[b->first + b->count - 1].kind == INSN_JUMP_INDIRECT;
+}
+
+/* A loop that is closed only by indirect jumps counts as irreducible: any handler of an interpreter may follow any other. */
 static void collect(struct nest *t, uint32_t header, struct body *body)
 {
     const struct graph *g = t->g;
 
     body->len = 0;
-    for (uint32_t i = g->pred_start[header]; i < g->pred_start[header + 1]; i++)
-        if (is_ancestor(g, header, g->preds[i])) {
+    for (uint32_t i = g->pred_start[header]; i < g->pred_start[header + 1]; i++) {
+        if (!is_ancestor(g, header, g->preds[i]))
+            continue;
+        if (!jumps_indirectly(g, g->preds[i]))
             t->kind[header] = REDUCIBLE;
-            take(t, header, find(t, g->preds[i]), body);
-        }
+        else if (t->kind[header] == NO_LOOP)
+            t->kind[header] = IRREDUCIBLE;
+        take(t, header, find(t, g->preds[i]), body);
+    }
     for (size_t k = 0; k < body->len; k++) {
         uint32_t node = body->data[k];
 

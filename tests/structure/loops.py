@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops as the source has them: hand-written expectations beside the loops of tests/structure/loops/*.
+
+In comments of a source (behind *!, /*! or !!):
+
+    build: COMMAND | COMMAND ...         compilers and options; every expectation is checked with each
+    PROCEDURE: loops a b b/c             exactly these loops, as paths of tags (or lines), outermost first
+    PROCEDURE: only a b                  no loops but these
+    PROCEDURE: count N                   that many loops
+    PROCEDURE: TAG in a/b                the statement in the line of TAG is in that loop and nowhere else
+    PROCEDURE: inline NAME in a/b        NAME is inlined into that loop
+    ... when REGEX                       only for commands that match
+
+A tag is @name in a comment at the end of its line.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+
+HQ = os.environ.get("HQ", "./hq")
+
+
+class Source:
+    def __init__(self, path):
+        self.path, self.tags, self.rules, self.builds = path, {}, [], []
+        for number, line in enumerate(open(path), 1):
+            for tag in re.findall(r"@(\w+)", line):
+                self.tags[number] = tag
+            m = re.match(r"\s*(?:/?\*!|!!)\s*(.*?)\s*(?:\*/)?$", line)
+            if not m or not m.group(1):
+                continue
+            if m.group(1).startswith("build:"):
+                self.builds = [b.strip() for b in m.group(1)[6:].split("|")]
+                continue
+            text, _, when = m.group(1).partition(" when ")
+            name, _, rule = text.rpartition(": ")
+            self.rules.append((name.strip(), rule.split(), when.strip(), number))
+
+
+class Procedure:
+    """Loop paths, statements by tag, inlined procedures by name."""
+
+    def __init__(self, source, element):
+        self.loops, self.places, self.inlines = [], {}, {}
+        self.walk(source, element, ())
+
+    def walk(self, source, element, path):
+        for child in element:
+            if child.tag == "L":
+                inner = path + (source.tags.get(int(child.get("l", 0)), child.get("l", "?")),)
+                self.loops.append("/".join(inner))
+                self.walk(source, child, inner)
+            elif child.tag == "I":
+                self.inlines.setdefault(child.get("n"), set()).add("/".join(path))
+                self.note(source, int(child.get("b")), path)
+                self.walk(source, child, path)
+            elif child.tag == "S" and "f" not in child.attrib:
+                for line in range(int(child.get("b")), int(child.get("e")) + 1):
+                    self.note(source, line, path)
+
+    def note(self, source, line, path):
+        if line in source.tags:
+            self.places.setdefault(source.tags[line], set()).add("/".join(path))
+
+
+def holds(p, rule):
+    kind, rest = rule[0], rule[1:]
+    if kind == "loops":
+        return sorted(p.loops) == sorted(rest), sorted(p.loops)
+    if kind == "only":
+        return set(p.loops) <= set(rest), sorted(p.loops)
+    if kind == "count":
+        return len(p.loops) == int(rest[0]), sorted(p.loops)
+    if kind == "inline":
+        return rest[2] in p.inlines.get(rest[0], set()), p.inlines
+    return p.places.get(kind, set()) == {rest[1]}, sorted(p.places.get(kind, {"nowhere"}))
+
+
+def check(source, build, tmp):
+    binary = os.path.join(tmp, "program")
+    subprocess.run([*build.split(), "-g", "-w", "-o", binary, source.path, "-lm"], check=True, cwd=os.getcwd())
+    out = subprocess.run([HQ, "structure", "--xml", binary], capture_output=True, text=True, check=True).stdout
+    procedures = {e.get("n"): e for e in ET.fromstring(out).iter("P")}
+    passed = failed = 0
+    for name, rule, when, line in source.rules:
+        if when and not re.search(when, build):
+            continue
+        if name in procedures:
+            good, got = holds(Procedure(source, procedures[name]), rule)
+        else:
+            good, got = False, "no such procedure"
+        passed, failed = passed + good, failed + (not good)
+        if not good:
+            print(f"not ok {source.path}:{line} [{build}] {name}: {' '.join(rule)}: got {got}")
+    return passed, failed
+
+
+def main():
+    passed = failed = 0
+    for path in sorted(glob.glob("tests/structure/loops/*")):
+        source = Source(path)
+        for build in source.builds:
+            with tempfile.TemporaryDirectory() as tmp:
+                if build.startswith("gfortran"):
+                    build += f" -J{tmp}"
+                p, f = check(source, build, tmp)
+            passed, failed = passed + p, failed + f
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
