@@ -38,23 +38,15 @@ uint32_t cfg_insn_at(const struct cfg *g, uint64_t address)
 
 static void decode(struct builder *b)
 {
-    struct cfg *g = b->g;
-    size_t bytes = 0;
+    const struct insns *done = &b->p->decoded;
 
-    for (size_t i = 0; i < b->p->range_count; i++)
-        bytes += b->p->ranges[i].high - b->p->ranges[i].low;
-    vec_reserve(&g->insns, bytes / 4 + 4);
     for (size_t i = 0; i < b->p->range_count; i++) {
-        uint64_t at = b->p->ranges[i].low, high = b->p->ranges[i].high;
-        size_t available;
-        const uint8_t *code = elf_at(b->image->text, at, &available);
+        const struct dwarf_range *r = &b->p->ranges[i];
 
-        if (!code)
-            continue;
-        if (high - at > available)
-            high = at + available;
-        for (; at < high; at += vec_last(&g->insns).length, code += vec_last(&g->insns).length)
-            insn_decode(code, high - at, at, vec_add(&g->insns));
+        if (done->len && done->data[0].address == r->low && done->data[done->len - 1].address + done->data[done->len - 1].length == r->high)
+            vec_append(&b->g->insns, done->data, done->len);
+        else
+            procedure_decode(b->image, r->low, r->high, &b->g->insns);
     }
 }
 

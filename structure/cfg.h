@@ -23,7 +23,7 @@ struct cfg_block {
 };
 
 struct cfg {
-    VEC(struct insn) insns;     /* ascending */
+    struct insns insns;         /* ascending */
     VEC(struct cfg_block) blocks;       /* ascending */
     VEC(uint32_t) successors;   /* block numbers, several times perhaps */
     uint32_t entry;             /* block, CFG_NONE if there is no code */

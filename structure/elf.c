@@ -173,6 +173,33 @@ static void read_segments(struct elf *elf, const Elf64_Ehdr *header)
     }
 }
 
+/* Only as far as an executable segment brings it into memory. */
+static void add_code(struct elf *elf, uint64_t low, uint64_t high)
+{
+    for (size_t i = 0; i < elf->segment_count; i++) {
+        const struct elf_segment *s = &elf->segments[i];
+        uint64_t end = s->address + s->file_size;
+
+        if (s->executable && s->data && low >= s->address && low < end) {
+            elf->code[elf->code_count++] = (struct elf_span){low, high < end ? high : end};
+            return;
+        }
+    }
+}
+
+static void find_code(struct elf *elf)
+{
+    elf->code = xcalloc(elf->section_count + elf->segment_count + 1, sizeof *elf->code);
+    for (size_t i = 0; i < elf->section_count; i++) {
+        const struct elf_section *s = &elf->sections[i];
+
+        if ((s->flags & SHF_EXECINSTR) && s->type != SHT_NOBITS && s->size && s->address + s->size > s->address)
+            add_code(elf, s->address, s->address + s->size);
+    }
+    for (size_t i = 0; i < elf->segment_count && !elf->section_count; i++)
+        add_code(elf, elf->segments[i].address, UINT64_MAX);
+}
+
 static struct hq_error *read_all(struct elf *elf)
 {
     Elf64_Ehdr header;
@@ -182,6 +209,7 @@ static struct hq_error *read_all(struct elf *elf)
     elf->entry = header.e_entry;
     read_sections(elf, &header);
     read_segments(elf, &header);
+    find_code(elf);
     for (size_t i = 0; i < elf->section_count && !elf->build_id; i++)
         if (elf->sections[i].type == SHT_NOTE && elf->sections[i].raw)
             find_build_id(elf, elf->sections[i].raw, elf->sections[i].raw_size);
@@ -238,6 +266,7 @@ void elf_close(struct elf *elf)
         munmap((void *)elf->data, elf->size);
     free(elf->sections);
     free(elf->segments);
+    free(elf->code);
     free(elf->unreadable);
     free(elf->path);
     free(elf);
@@ -325,12 +354,9 @@ const uint8_t *elf_at(const struct elf *elf, uint64_t address, size_t *available
 
 uint64_t elf_executable_end(const struct elf *elf, uint64_t address)
 {
-    for (size_t i = 0; i < elf->segment_count; i++) {
-        const struct elf_segment *s = &elf->segments[i];
-
-        if (s->executable && s->data && address >= s->address && address - s->address < s->file_size)
-            return s->address + s->file_size;
-    }
+    for (size_t i = 0; i < elf->code_count; i++)
+        if (address >= elf->code[i].low && address < elf->code[i].high)
+            return elf->code[i].high;
     return 0;
 }
 

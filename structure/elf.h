@@ -46,6 +46,8 @@ struct elf {
     size_t section_count;
     struct elf_segment *segments;
     size_t segment_count;
+    struct elf_span { uint64_t low, high; } *code;      /* executable sections; segments where there are no sections */
+    size_t code_count;
     const uint8_t *build_id;    /* NULL if there is none */
     size_t build_id_size;
     uint64_t load_base;         /* lowest PT_LOAD address, page aligned down: what a load address stands for */
@@ -67,7 +69,7 @@ bool elf_read_section(struct elf *elf, const char *name, const uint8_t **data, s
 
 /* File bytes behind an address, through the segments; *available is how many follow. NULL if there are none. */
 const uint8_t *elf_at(const struct elf *elf, uint64_t address, size_t *available);
-/* The end of the code in the file, in the executable segment that holds the address; 0 if it is in none. */
+/* The end of the executable section (or segment) that holds the address; 0 if it is in none. All of it is in the file. */
 uint64_t elf_executable_end(const struct elf *elf, uint64_t address);
 /* The allocated section that holds an address, NULL if there is none (sections may be stripped). */
 const struct elf_section *elf_section_at(const struct elf *elf, uint64_t address);

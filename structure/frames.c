@@ -95,6 +95,14 @@ static void read_cie(struct cursor c, uint64_t place, struct cie *out)
     out->good = cursor_ok(&c);
 }
 
+/* Whether the frame has been moved before the first instruction: DW_CFA_def_cfa, _offset or _expression before any advance. */
+static bool continues(struct cursor *c)
+{
+    uint8_t op = cursor_left(c) ? cursor_u8(c) : 0;
+
+    return op == 0x0c || op == 0x0e || op == 0x0f;
+}
+
 static void read_fde(struct elf *text, struct cursor c, uint64_t place, const struct cie *cie, struct frames *out)
 {
     struct frame f = {.low = encoded(&c, cie->pointer, place)};
@@ -102,10 +110,13 @@ static void read_fde(struct elf *text, struct cursor c, uint64_t place, const st
     f.high = f.low + encoded(&c, cie->pointer & 0x0f, place);
     if (cie->augmented) {
         uint64_t size = cursor_uleb(&c);
+        size_t end = cursor_offset(&c) + size;
 
         if (cie->lsda != PE_OMIT && size && !(cie->lsda & PE_INDIRECT))
             f.lsda = encoded(&c, cie->lsda, place);
+        cursor_seek(&c, end);
     }
+    f.continues = continues(&c);
     uint64_t end = elf_executable_end(text, f.low);
     if (cursor_ok(&c) && f.low && end && f.high > f.low && f.high <= end)
         vec_push(out, f);
@@ -159,8 +170,10 @@ void frames_read(struct elf *text, struct frames *out)
                 cursor_seek(&at, cie.offset);
                 read_cie(at, s->address, &cie);
             }
+            struct cursor fde = c;
+            fde.end = fde.start + id_at + length;
             if (cie.good)
-                read_fde(text, c, s->address, &cie, out);
+                read_fde(text, fde, s->address, &cie, out);
         }
         cursor_seek(&c, id_at + length);
     }

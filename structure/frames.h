@@ -12,6 +12,7 @@
 struct frame {                  /* one FDE */
     uint64_t low, high;
     uint64_t lsda;              /* address of its language-specific data, 0 if there is none */
+    bool continues;             /* begins with a stack frame that other code has set up: a part of a procedure */
 };
 
 struct frames {

@@ -25,6 +25,11 @@ struct insn {
     uint8_t kind;
 };
 
+struct insns {
+    struct insn *data;
+    size_t len, cap;
+};
+
 /* Decodes the instruction at `code`, of which `size` >= 1 bytes may be read. */
 void insn_decode(const uint8_t *code, size_t size, uint64_t address, struct insn *out);
 

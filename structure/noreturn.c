@@ -155,7 +155,7 @@ static bool returns(struct noreturn *n, uint64_t entry, unsigned level)
 
     if (!elf_executable_end(n->image->text, entry))
         return true;
-    procedure_plain(n->image, entry, &p);
+    procedure_region(n->image, entry, &p);
     s.low = entry;
     s.high = p.ranges[0].high;
     bool no_code = p.source == PROCEDURE_STUB || !(s.code = elf_at(n->image->text, entry, &available));

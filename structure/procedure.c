@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/procedure.h"
 #include "common/mem.h"
+#include "common/vec.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,10 +12,11 @@ static int by_low(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
-static void set_ranges(struct procedure *p, const struct dwarf_range *from, size_t count)
+void procedure_set_ranges(struct procedure *p, const struct dwarf_range *from, size_t count)
 {
     size_t kept = 0;
 
+    free(p->ranges);
     p->ranges = xcalloc(count, sizeof *p->ranges);
     memcpy(p->ranges, from, count * sizeof *from);
     qsort(p->ranges, count, sizeof *p->ranges, by_low);
@@ -35,7 +37,7 @@ void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit,
 
     *out = (struct procedure){.source = PROCEDURE_DWARF, .entry = d->entry, .unit = unit, .dwarf = d,
                               .symbol = symbols_at(&image->symbols, d->entry)};
-    set_ranges(out, unit->ranges + d->first_range, d->range_count);
+    procedure_set_ranges(out, unit->ranges + d->first_range, d->range_count);
 }
 
 bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address, struct procedure *out)
@@ -133,24 +135,24 @@ static bool from_symbol(const struct image *image, uint64_t address, struct proc
     if (address >= end || (frame && frame->low > s->address))
         return false;
     *out = (struct procedure){.source = PROCEDURE_SYMBOL, .entry = s->address, .symbol = s};
-    set_ranges(out, &(struct dwarf_range){s->address, end}, 1);
+    procedure_set_ranges(out, &(struct dwarf_range){s->address, end}, 1);
     return true;
 }
 
-void procedure_plain(const struct image *image, uint64_t address, struct procedure *out)
+void procedure_region(const struct image *image, uint64_t address, struct procedure *out)
 {
     if (from_symbol(image, address, out))
         return;
     const struct stub *stub = plt_find(&image->plt, address);
     if (stub) {
         *out = (struct procedure){.source = PROCEDURE_STUB, .entry = stub->low, .stub = stub->name};
-        set_ranges(out, &(struct dwarf_range){stub->low, stub->high}, 1);
+        procedure_set_ranges(out, &(struct dwarf_range){stub->low, stub->high}, 1);
         return;
     }
     const struct frame *frame = frames_find(&image->frames, address);
     if (frame) {
         *out = (struct procedure){.source = PROCEDURE_FRAME, .entry = frame->low};
-        set_ranges(out, &(struct dwarf_range){frame->low, frame->high}, 1);
+        procedure_set_ranges(out, &(struct dwarf_range){frame->low, frame->high}, 1);
         return;
     }
     bool code = elf_executable_end(image->text, address);
@@ -158,11 +160,26 @@ void procedure_plain(const struct image *image, uint64_t address, struct procedu
     uint64_t start = code ? gap_start(image, address) : address;
     uint64_t end = code ? next_start(image, address, address) : address + 1;
     *out = (struct procedure){.source = PROCEDURE_GAP, .entry = start};
-    set_ranges(out, &(struct dwarf_range){start, end}, 1);
+    procedure_set_ranges(out, &(struct dwarf_range){start, end}, 1);
+}
+
+void procedure_decode(const struct image *image, uint64_t low, uint64_t high, struct insns *out)
+{
+    size_t available;
+    const uint8_t *code = elf_at(image->text, low, &available);
+
+    if (!code)
+        return;
+    if (high - low > available)
+        high = low + available;
+    vec_reserve(out, (high - low) / 4 + 4);
+    for (uint64_t at = low; at < high; at += vec_last(out).length)
+        insn_decode(code + (at - low), high - at, at, vec_add(out));
 }
 
 void procedure_deinit(struct procedure *p)
 {
     free(p->ranges);
+    vec_deinit(&p->decoded);
     *p = (struct procedure){0};
 }

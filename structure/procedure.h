@@ -8,6 +8,7 @@
 #define HQ_STRUCTURE_PROCEDURE_H
 
 #include "structure/image.h"
+#include "structure/insn.h"
 
 struct procedure {
     enum { PROCEDURE_DWARF, PROCEDURE_SYMBOL, PROCEDURE_STUB, PROCEDURE_FRAME, PROCEDURE_GAP } source;
@@ -18,13 +19,20 @@ struct procedure {
     const struct dwarf_procedure *dwarf;
     const struct symbol *symbol;                /* that starts at the entry, or NULL */
     const char *stub;                           /* name of PROCEDURE_STUB */
+    struct insns decoded;                       /* code of the part with the entry, if it had to be looked at already; owned */
 };
 
 /* Of a loaded unit: the procedure that holds an address, or number `index`. False if there is none. */
 bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address, struct procedure *out);
 void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit, size_t index, struct procedure *out);
-/* Without debug information. Always finds one. */
+/* Without debug information, all parts of it. Always finds one. */
 void procedure_plain(const struct image *image, uint64_t address, struct procedure *out);
+/* Only the part around an address, as a procedure of one range. */
+void procedure_region(const struct image *image, uint64_t address, struct procedure *out);
+/* The instructions of [low, high), appended. */
+void procedure_decode(const struct image *image, uint64_t low, uint64_t high, struct insns *out);
+/* Sorted, overlaps merged; replaces what was there. */
+void procedure_set_ranges(struct procedure *p, const struct dwarf_range *from, size_t count);
 void procedure_deinit(struct procedure *p);
 
 #endif
