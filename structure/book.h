@@ -19,6 +19,8 @@ struct book_procedure {
     uint64_t entry;
     uint32_t scope;
     uint32_t first_segment, segment_count;      /* ascending; they cover the procedure */
+    bool described;             /* by debug information */
+    bool storable;              /* every address in its segments belongs to it: it may be found by address alone */
 };
 
 struct book {

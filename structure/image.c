@@ -33,28 +33,23 @@ static struct hq_error *open_vdso(const char *path, struct elf **out)
     return elf_open_memory(path, base, header.e_shoff + (size_t)header.e_shnum * header.e_shentsize, out);
 }
 
-struct hq_error *image_from_elf(struct elf *text, struct image *out)
+struct hq_error *image_open(const char *path, struct image *out)
 {
-    *out = (struct image){.text = text};
-    debug_file_find(text, &out->files);
-    symbols_read(text, out->files.debug, &out->symbols);
-    frames_read(text, &out->frames);
-    plt_read(text, &out->symbols, &out->plt);
-    struct hq_error *err = dwarf_open(text, out->files.debug, out->files.alt, &out->dwarf);
-    if (!err)
-        return NULL;
-    out->problem = xstrdup(err->message);
-    hq_error_free(err);
+    *out = (struct image){0};
+    HQ_TRY(is_vdso(path) ? open_vdso(path, &out->text) : elf_open(path, &out->text));
+    debug_file_find(out->text, &out->files);
     return NULL;
 }
 
-struct hq_error *image_open(const char *path, struct image *out)
+void image_read(struct image *image)
 {
-    struct elf *text;
+    symbols_read(image->text, image->files.debug, &image->symbols);
+    frames_read(image->text, &image->frames);
+    plt_read(image->text, &image->symbols, &image->plt);
+    AUTO_ERROR struct hq_error *err = dwarf_open(image->text, image->files.debug, image->files.alt, &image->dwarf);
 
-    *out = (struct image){0};
-    HQ_TRY(is_vdso(path) ? open_vdso(path, &text) : elf_open(path, &text));
-    return image_from_elf(text, out);
+    if (err)
+        image->problem = xstrdup(err->message);
 }
 
 void image_close(struct image *image)

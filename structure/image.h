@@ -20,10 +20,10 @@ struct image {
     char *problem;              /* NULL, or a clause on what cannot be read */
 };
 
-/* "[vdso]", also as linux-vdso.so.1, is the image that the kernel maps into this process. */
+/* Opens the files only. "[vdso]", also as linux-vdso.so.1, is the image that the kernel maps into this process. */
 struct hq_error *image_open(const char *path, struct image *out);
-/* Takes an ELF file over, also if it fails. */
-struct hq_error *image_from_elf(struct elf *text, struct image *out);
+/* Reads symbols, frames and the list of units. */
+void image_read(struct image *image);
 void image_close(struct image *image);
 
 /* Whether the file has the build-id that the options expect; true if they expect none. */

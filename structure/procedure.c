@@ -163,6 +163,21 @@ void procedure_region(const struct image *image, uint64_t address, struct proced
     procedure_set_ranges(out, &(struct dwarf_range){start, end}, 1);
 }
 
+bool procedure_is_alone(const struct image *image, const struct procedure *p)
+{
+    if (p->source == PROCEDURE_DWARF)
+        return true;
+    if (p->source == PROCEDURE_GAP)
+        return false;
+    for (size_t i = 0; i < p->range_count; i++) {
+        const struct symbol *inner = symbols_after(&image->symbols, p->ranges[i].low);
+
+        if (inner && inner->address < p->ranges[i].high)
+            return false;
+    }
+    return !image->dwarf || dwarf_find_unit(image->dwarf, p->entry) == DWARF_NONE;
+}
+
 void procedure_decode(const struct image *image, uint64_t low, uint64_t high, struct insns *out)
 {
     size_t available;

@@ -29,6 +29,8 @@ void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit,
 void procedure_plain(const struct image *image, uint64_t address, struct procedure *out);
 /* Only the part around an address, as a procedure of one range. */
 void procedure_region(const struct image *image, uint64_t address, struct procedure *out);
+/* Whether no other procedure is known to begin inside it, so that all of its addresses are its own. */
+bool procedure_is_alone(const struct image *image, const struct procedure *p);
 /* The instructions of [low, high), appended. */
 void procedure_decode(const struct image *image, uint64_t low, uint64_t high, struct insns *out);
 /* Sorted, overlaps merged; replaces what was there. */

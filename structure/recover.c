@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/structure.h"
 #include "structure/book.h"
+#include "structure/cache.h"
 #include "structure/cfg.h"
 #include "structure/image.h"
 #include "structure/procedure.h"
@@ -15,7 +16,7 @@ struct wanted {
     uint64_t address;
     uint32_t index;             /* in the caller's array */
     uint32_t unit;              /* that describes it, DWARF_NONE */
-    uint32_t procedure;         /* of the book */
+    uint32_t procedure;         /* of the book, STRUCTURE_NONE: not yet recovered */
 };
 
 struct work {
@@ -109,15 +110,17 @@ static void recover_plain(struct work *w, struct wanted *at)
 
 static void recover_all(struct work *w)
 {
+    for (size_t i = 0; i < w->book.procedures.len; i++)
+        map_put(&w->done[w->book.procedures.data[i].described], w->book.procedures.data[i].entry, i);
     for (size_t i = 0; i < w->count; i++)
-        w->wanted[i].unit = find_unit(w, w->wanted[i].address);
+        w->wanted[i].unit = w->wanted[i].procedure == STRUCTURE_NONE ? find_unit(w, w->wanted[i].address) : DWARF_NONE;
     if (w->count > 1)
         qsort(w->wanted, w->count, sizeof *w->wanted, by_unit);
     for (size_t i = 0, end; i < w->count; i = end) {
         uint32_t unit = w->wanted[i].unit;
 
         for (end = i; end < w->count && w->wanted[end].unit == unit; end++)
-            if (unit == DWARF_NONE)
+            if (unit == DWARF_NONE && w->wanted[end].procedure == STRUCTURE_NONE)
                 vec_push(&w->plain, (uint32_t)end);
         if (unit != DWARF_NONE)
             recover_unit(w, unit, w->wanted + i, w->wanted + end);
@@ -222,11 +225,82 @@ static char *replaced_note(const char *path)
     return xasprintf("%s is not the file that was measured (its build-id differs): record again, or put the old file back", path);
 }
 
+struct known_range {            /* code of a procedure that the book had from the start */
+    uint64_t low, high;
+    uint32_t procedure;
+};
+
+static int by_range(const void *a, const void *b)
+{
+    const struct known_range *x = a, *y = b;
+
+    return x->low < y->low ? -1 : x->low > y->low;
+}
+
+/* Looks the wanted addresses up in the book; true if all are there. */
+static bool find_known(struct work *w)
+{
+    VEC(struct known_range) known = {0};
+    bool all = true;
+
+    vec_foreach (p, &w->book.procedures)
+        for (uint32_t i = 0; i < p->segment_count; i++) {
+            const struct book_segment *s = &w->book.segments.data[p->first_segment + i];
+            uint32_t number = (uint32_t)(p - w->book.procedures.data);
+
+            if (i && vec_last(&known).high == s->low)
+                vec_last(&known).high = s->high;
+            else
+                vec_push(&known, (struct known_range){s->low, s->high, number});
+        }
+    vec_sort(&known, by_range);
+    for (size_t i = 0; i < w->count; i++) {
+        size_t low = 0, high = known.len;
+
+        while (low < high) {
+            size_t mid = low + (high - low) / 2;
+
+            if (known.data[mid].low <= w->wanted[i].address)
+                low = mid + 1;
+            else
+                high = mid;
+        }
+        if (low && known.data[low - 1].high > w->wanted[i].address)
+            w->wanted[i].procedure = known.data[low - 1].procedure;
+        else
+            all = false;
+    }
+    vec_deinit(&known);
+    return all;
+}
+
+static size_t storable(const struct book *b)
+{
+    size_t n = 0;
+
+    vec_foreach (p, &b->procedures)
+        n += p->storable;
+    return n;
+}
+
+static void recover_and_store(struct work *w, const struct cache *cache, struct structure *out)
+{
+    size_t before = storable(&w->book);
+
+    image_read(&w->image);
+    noreturn_init(&w->noreturn, &w->image);
+    recover_all(w);
+    out->note = image_note(&w->image);
+    if (storable(&w->book) > before)
+        cache_store(cache, &w->book, out->note);
+}
+
 struct hq_error *structure_recover(const char *path, const struct structure_options *options, const uint64_t *addresses,
                                    size_t count, struct structure *out)
 {
     struct work w = {.options = options, .count = count};
     AUTO_ERROR struct hq_error *err = NULL;
+    struct cache cache;
 
     memset(out, 0, sizeof *out);
     err = image_open(path, &w.image);
@@ -237,13 +311,16 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
         return NULL;
     }
     book_init(&w.book);
-    noreturn_init(&w.noreturn, &w.image);
     w.wanted = xcalloc(count + 1, sizeof *w.wanted);
     for (size_t i = 0; i < count; i++)
-        w.wanted[i] = (struct wanted){.address = addresses[i], .index = (uint32_t)i};
-    recover_all(&w);
+        w.wanted[i] = (struct wanted){.address = addresses[i], .index = (uint32_t)i, .procedure = STRUCTURE_NONE};
+    cache_open(&cache, &w.image, options, &w.book);
+    if (find_known(&w) && w.book.procedures.len)
+        out->note = MEM_STEAL(cache.note);
+    else
+        recover_and_store(&w, &cache, out);
+    cache_deinit(&cache);
     answer(&w, out);
-    out->note = image_note(&w.image);
     work_deinit(&w);
     return NULL;
 }
@@ -323,6 +400,7 @@ struct hq_error *structure_whole(const char *path, const struct structure_option
 
     memset(out, 0, sizeof *out);
     HQ_TRY(image_open(path, &w.image));
+    image_read(&w.image);
     book_init(&w.book);
     noreturn_init(&w.noreturn, &w.image);
     whole_units(&w, &covered);

@@ -424,7 +424,7 @@ static void make_procedure(struct maker *m)
 uint32_t tree_add(struct book *b, const struct image *image, const struct procedure *p, const struct loops *loops, bool inlines)
 {
     struct maker m = {.b = b, .image = image, .p = p, .loops = loops, .inlines = inlines};
-    struct book_procedure out = {.entry = p->entry};
+    struct book_procedure out = {.entry = p->entry, .described = p->dwarf, .storable = procedure_is_alone(image, p)};
 
     make_procedure(&m);
     out.scope = m.scope;
