@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs every example of doc/*.md (the blocks marked hq) on a fixture: none may be refused, whatever it answers."""
+import glob, os, re, shutil, subprocess, sys, tempfile
+
+TOP = os.environ.get("TOP") or os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HQ = os.environ.get("HQ", os.path.join(TOP, "hq"))
+FIXTURE = os.path.join(TOP, "build/tools/fixture")
+HERE = os.path.join(TOP, "tests/query")
+
+# What the examples name and app.fixture does not have.
+EXTRA = """
+file smooth.c app /opt/app/src/smooth.c
+proc step smooth.c step 1
+proc init smooth.c init 50
+proc regex smooth.c "std::regex::match()" 60
+value r0 CPUTIME 40 4 main:15 > step:3
+value r0 CPUTIME 40 4 main:16 > init:51
+value r0 CPUTIME 40 4 main:17 > regex:61
+source /opt/app/src/smooth.c "void step(void)\\n{\\n}\\n"
+"""
+
+
+def databases(directory):
+    text = open(f"{HERE}/app.fixture").read().replace("metric CPUTIME seconds 0.001 10 sampled", "metric CPUTIME seconds 0.001 10 sampled traced")
+    extra = open(f"{HERE}/examples.extra").read() + EXTRA
+    # Forty visits to step, so that `iteration 37 of step` is one, and a trace of some length.
+    for i in range(40):
+        extra += f"trace r0 {600000 + 2000 * i} CPUTIME 1 main:15 > step:3\ntrace r0 {601000 + 2000 * i} CPUTIME 1 main:11\n"
+    extra += "trace r3 100000 CPUTIME 1 main:12 > axpy:4\ntrace r3 900000 CPUTIME 1 main:11\n"
+    with open(f"{directory}/manual.fixture", "w") as f:
+        f.write(text + extra)
+    os.makedirs(f"{directory}/work")
+    os.makedirs(f"{directory}/before")
+    subprocess.run([FIXTURE, f"{directory}/manual.fixture", f"{directory}/work/my.hq"], check=True)
+    for copy in ("work/old.hq", "work/half.hq", "before/run.hq", "work/run.hq", "work/main.hq"):
+        shutil.copytree(f"{directory}/work/my.hq", f"{directory}/{copy}")
+
+
+def main():
+    passed, wrong = 0, []
+    with tempfile.TemporaryDirectory(prefix="hq-manual.") as directory:
+        databases(directory)
+        row = subprocess.run([HQ, "my.hq", "tree as json"], cwd=f"{directory}/work", capture_output=True, text=True)
+        some_id = re.search(r'"id":"(\w{6})', row.stdout)
+        for page in sorted(glob.glob(f"{TOP}/doc/*.md")):
+            for block in re.findall(r"```hq\n(.*?)```", open(page).read(), re.S):
+                text = block.replace("@k3f9x2", "@" + some_id.group(1) if some_id else "@k3f9x2")
+                with open(f"{directory}/work/block.hq", "w") as f:
+                    f.write(text)
+                done = subprocess.run([HQ, "my.hq", "-f", "block.hq"], cwd=f"{directory}/work", capture_output=True, text=True, timeout=60)
+                if done.returncode in (0, 1, 4):
+                    passed += 1
+                else:
+                    wrong.append(f"{os.path.basename(page)}: status {done.returncode}: {done.stderr}\n{block}")
+    for line in wrong:
+        print(line)
+    print(f"{passed} passed, {len(wrong)} failed")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
