@@ -41,8 +41,11 @@ say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@)
 # ---- Sources ------------------------------------------------------------------------------------------------------
 ROOMS = common format structure db query repl
 MAIN = repl/main.c
+# Debian has a compiler for each; elsewhere there is one mpicc, and only that of Open MPI knows -showme.
+MPI_KINDS = $(or $(foreach k,openmpi mpich,$(if $(shell command -v mpicc.$k),$k)),$(if $(HAVE_MPI),$(if $(shell mpicc -showme:version 2>/dev/null),openmpi,mpich)))
+MPI_SHIMS = $(MPI_KINDS:%=libhqmpi-%.so)
 # Files that need an optional package are left out without it.
-SKIP = $(if $(HAVE_MPI),,db/mpi%) $(if $(HAVE_PAPI),,preload/sources/papi%)
+SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%)
 HQ_SRC = $(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c)))
 # preload/exact is a library of its own, loaded only for events such as ALLOC.
 EXACT_SRC = $(wildcard preload/exact/*.c)
@@ -66,7 +69,7 @@ $(BUILD)/config.mk: common/configure.sh
 	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
 $(BUILD)/config.h: $(BUILD)/config.mk ;
 
-LIBRARIES = DWARF YAJL ZLIB ZSTD ZYDIS IBERTY PCRE2 READLINE $(if $(wildcard db/mpi*.c),MPI)
+LIBRARIES = DWARF YAJL ZLIB ZSTD ZYDIS IBERTY PCRE2 READLINE
 HQ_LIBS = -Wl,--as-needed $(foreach l,$(LIBRARIES),$($l_LIBS)) -lpthread -lm -ldl
 PRELOAD_LIBS = -Wl,--as-needed $(UNWIND_LIBS) -ldl -lrt -lpthread
 # PAPI is opened at run time, only when a PAPI event is asked for: its header is all that is needed here.
@@ -90,7 +93,7 @@ LIBPRELOAD = $(BUILD)/libhqpreload.a
 LIBTEST = $(BUILD)/libhqtest.a
 
 .PHONY: all config tests programs
-all: $(if $(wildcard $(MAIN)),$(HQ)) $(if $(PRELOAD_SRC),$(PRELOAD))
+all: $(if $(wildcard $(MAIN)),$(HQ)) $(if $(PRELOAD_SRC),$(PRELOAD)) $(if $(SAN),,$(MPI_SHIMS))
 config:
 	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
 tests: all $(UNITS) $(TOOLS)
@@ -104,6 +107,11 @@ libhqpreload.so: $(PRELOAD_OBJ) $(PRELOAD_COMMON_OBJ) $(EXPORTS)
 	$(call say,LINK)
 	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,defs,-z,nodelete $(EXPORTS:%=-Wl,--version-script=%) $(LDFLAGS) \
 	  -o $@ $(filter %.o,$^) $(PRELOAD_LIBS)
+
+# For builds of a database on MPI ranks, one for each MPI that is there: their binary interfaces differ.
+libhqmpi-%.so: db/mpi/shim.c db/mpi/shim.h
+	$(call say,MPICC)
+	$(Q)$(or $(shell command -v mpicc.$*),mpicc) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -shared -I. -o $@ $<
 
 libhqexact.so: $(EXACT_OBJ)
 	$(call say,LINK)
@@ -200,7 +208,7 @@ install_to = install -D -m 644 /dev/stdin '$(DESTDIR)$(PREFIX)'/$(1)
 install: all
 	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/hq'
 	$(if $(wildcard $(MAIN)),$(Q)install -m 755 hq '$(DESTDIR)$(PREFIX)/bin/hq')
-	$(if $(PRELOAD_SRC),$(Q)install -m 755 $(PRELOAD) '$(DESTDIR)$(PREFIX)/lib/hq/')
+	$(if $(PRELOAD_SRC),$(Q)install -m 755 $(PRELOAD) $(MPI_SHIMS) '$(DESTDIR)$(PREFIX)/lib/hq/')
 	$(call install_files,include,$(wildcard preload/hq.h))
 	$(call install_files,share/hq/queries,$(wildcard examples/queries/*))
 	$(call install_files,share/doc/hq,$(wildcard README.md LICENSE doc/*.md))
@@ -212,7 +220,7 @@ uninstall:
 	  share/man/man1/hq.1 share/man/man1/hq-*.1 share/man/man5/hq-language.5 \
 	  share/bash-completion/completions/hq share/zsh/site-functions/_hq
 clean:
-	$(Q)rm -rf build build-san hq libhqpreload.so libhqexact.so demo.hq
+	$(Q)rm -rf build build-san hq libhqpreload.so libhqexact.so libhqmpi-*.so demo.hq
 help:
 	@echo "make              build ./hq and ./libhqpreload.so      make config       look for libraries again"
 	@echo "make demo         record hpcc, ask four questions       make deps         install missing Debian packages"

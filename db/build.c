@@ -11,45 +11,12 @@
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/parallel.h"
-#include "common/progress.h"
-#include "db/assembly.h"
 #include "db/attribute.h"
 #include "db/clocks.h"
 #include "db/facts.h"
 #include "db/model_data.h"
-#include "db/process.h"
-#include "db/sources.h"
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct builder {
-    const struct build_options *options;
-    const struct source_files *files;
-    unsigned threads;
-    struct process *processes;              /* first by file, then in canonical order */
-    struct slot { struct hq_error *error; unsigned worker; } *slots;    /* [file] */
-    size_t process_count, unreadable;
-    struct calltree *trees;                 /* [worker] */
-    struct calltree tree;
-    uint32_t **remaps;                      /* [worker] frames of its tree -> frames of `tree` */
-    uint32_t *frames;                       /* frame of `tree` -> model's, then canonical frame */
-    struct model *model;
-    struct canon canon;
-    uint32_t **metrics;                     /* [process][event] -> metric */
-    uint32_t *first_profile;                /* [process + 1] */
-    struct progress progress;
-
-    /* Second pass. */
-    size_t *cuts;                           /* [batch + 1] first process of each */
-    size_t batch_count;
-    struct tally **tallies;                 /* [worker] */
-    struct assembly *assembly;
-    pthread_mutex_t lock;
-    pthread_cond_t turn;
-    size_t next_batch;
-    bool failed;
-};
 
 /* ---- first pass ---- */
 
@@ -58,14 +25,14 @@ static void scan_one(size_t index, unsigned worker, void *arg)
     struct builder *b = arg;
 
     b->slots[index].worker = worker;
-    b->slots[index].error = process_scan(b->files->data[index], &b->trees[worker], &b->processes[index]);
+    b->slots[index].error = process_scan(b->files->data[b->first_file + index], &b->trees[worker], &b->processes[index]);
     progress_add(&b->progress, 1);
 }
 
 /* A file that cannot be read must not keep the others from being seen. */
-static struct hq_error *drop_unreadable(struct builder *b)
+static void drop_unreadable(struct builder *b)
 {
-    for (size_t i = 0; i < b->files->len; i++) {
+    for (size_t i = 0; i < b->file_count; i++) {
         struct hq_error *err = b->slots[i].error;
 
         if (!err) {
@@ -74,13 +41,11 @@ static struct hq_error *drop_unreadable(struct builder *b)
             continue;
         }
         process_deinit(&b->processes[i]);
-        b->slots[i].error = NULL;
-        if (++b->unreadable == b->files->len)
-            return err;
+        b->unreadable++;
         log_warn("%s; the database is made without it", err->message);
-        hq_error_free(err);
+        hq_error_free(b->last_error);
+        b->last_error = err;
     }
-    return NULL;
 }
 
 static void merge_trees(struct builder *b)
@@ -140,9 +105,9 @@ static void drop_twins(struct builder *b)
     b->process_count = n;
 }
 
-static struct hq_error *first_pass(struct builder *b)
+static void first_pass(struct builder *b)
 {
-    size_t n = b->files->len;
+    size_t n = b->file_count;
 
     b->processes = xcalloc(n + 1, sizeof *b->processes);
     b->slots = xcalloc(n + 1, sizeof *b->slots);
@@ -152,8 +117,17 @@ static struct hq_error *first_pass(struct builder *b)
     progress_start(&b->progress, "reading measurements", n, false);
     parallel_for(n, b->threads, scan_one, b);
     progress_finish(&b->progress);
-    HQ_TRY(drop_unreadable(b));
+    drop_unreadable(b);
     merge_trees(b);
+}
+
+/* All processes in canonical order. */
+static struct hq_error *sort_processes(struct builder *b)
+{
+    if (!b->process_count && b->last_error)
+        return MEM_STEAL(b->last_error);
+    if (!b->process_count)
+        return hq_error_new(HQ_DATA, "none of the measurement files could be read");
     qsort(b->processes, b->process_count, sizeof *b->processes, compare_processes);
     drop_twins(b);
     return b->options->clock_offsets ? clocks_apply(b->options->clock_offsets, b->processes, b->process_count) : NULL;
@@ -238,6 +212,9 @@ static void cut_batches(struct builder *b)
         }
     }
     b->cuts[b->batch_count] = b->process_count;
+    b->first_batch = b->batch_count * (size_t)b->ranks->rank / (size_t)b->ranks->size;
+    b->end_batch = b->batch_count * ((size_t)b->ranks->rank + 1) / (size_t)b->ranks->size;
+    b->next_batch = b->first_batch;
 }
 
 static struct hq_error *fill_process(struct builder *b, size_t process, struct batch *batch, struct tally *tally)
@@ -258,7 +235,7 @@ static struct hq_error *append_in_turn(struct builder *b, size_t index, const st
     while (b->next_batch != index && !b->failed)
         pthread_cond_wait(&b->turn, &b->lock);
     if (!err && !b->failed)
-        err = assembly_add(b->assembly, batch);
+        err = b->assembly ? assembly_add(b->assembly, batch) : ranks_keep_batch(b, batch);
     b->failed |= err != NULL;
     b->next_batch++;
     pthread_cond_broadcast(&b->turn);
@@ -266,11 +243,12 @@ static struct hq_error *append_in_turn(struct builder *b, size_t index, const st
     return err;
 }
 
-static struct hq_error *fill_batch(size_t index, unsigned worker, void *arg)
+static struct hq_error *fill_batch(size_t number, unsigned worker, void *arg)
 {
     struct builder *b = arg;
     struct hq_error *err = NULL;
     struct batch batch;
+    size_t index = b->first_batch + number;
 
     if (!b->tallies[worker])
         b->tallies[worker] = tally_create(&b->canon);
@@ -298,22 +276,23 @@ static struct tally *merge_tallies(struct builder *b)
     return all;
 }
 
-static struct hq_error *second_pass(struct builder *b, struct writer *w, const char *directory)
+/* On every rank; where there is no assembly the batches go to the rank that has it. */
+static struct hq_error *second_pass(struct builder *b)
 {
     struct hq_error *err;
     struct tally *all;
 
     cut_batches(b);
     b->tallies = xcalloc(b->threads, sizeof *b->tallies);
-    b->assembly = assembly_create(&b->canon, w, directory);
     progress_start(&b->progress, "building the database", b->process_count, false);
-    err = parallel_try(b->batch_count, b->threads, fill_batch, b);
+    err = parallel_try(b->end_batch - b->first_batch, b->threads, fill_batch, b);
     all = merge_tallies(b);
     if (!err)
+        err = ranks_collect(b, all);
+    if (!err && b->assembly)
         err = assembly_finish(b->assembly, all);
     progress_finish(&b->progress);
     tally_destroy(all);
-    assembly_destroy(b->assembly);
     return err;
 }
 
@@ -326,12 +305,28 @@ static struct hq_error *write_database(struct builder *b, const char *path, cons
     HQ_TRY(writer_open(path, &w));
     canon_write(&b->canon, w);
     model_write_sources(b->model, &b->canon, w);
-    err = second_pass(b, w, directory);
+    b->assembly = assembly_create(&b->canon, w, directory);
+    err = second_pass(b);
+    assembly_destroy(b->assembly);
     if (err) {
         writer_abandon(w);
         return err;
     }
     return writer_commit(w, state->key, state->files_key);
+}
+
+/* What another rank does: its share of the second pass. */
+static struct hq_error *help(struct builder *b)
+{
+    struct spool outgoing;
+    struct hq_error *err;
+    AUTO_FREE char *directory = xstrdup(getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+
+    spool_init(&outgoing, directory);
+    b->outgoing = &outgoing;
+    err = second_pass(b);
+    spool_deinit(&outgoing);
+    return err;
 }
 
 static void deinit(struct builder *b)
@@ -357,19 +352,29 @@ static void deinit(struct builder *b)
     free(b->first_profile);
     free(b->cuts);
     free(b->tallies);
+    vec_deinit(&b->outgoing_lengths);
+    hq_error_free(b->last_error);
     pthread_mutex_destroy(&b->lock);
     pthread_cond_destroy(&b->turn);
 }
 
-struct hq_error *build_database(const struct source_files *files, const struct build_options *options, const char *path,
-                                const struct sources_state *state)
+struct hq_error *build_database(const struct source_files *files, const struct build_options *options, const struct ranks *ranks,
+                                const char *path, const struct sources_state *state)
 {
-    AUTO(deinit) struct builder b = {.options = options, .files = files};
+    AUTO(deinit) struct builder b = {.options = options, .files = files, .ranks = ranks};
+    size_t size = (size_t)ranks->size, rank = (size_t)ranks->rank;
 
     b.threads = options->threads > 0 ? (unsigned)options->threads : parallel_threads();
+    b.first_file = files->len * rank / size;
+    b.file_count = files->len * (rank + 1) / size - b.first_file;
     pthread_mutex_init(&b.lock, NULL);
     pthread_cond_init(&b.turn, NULL);
-    HQ_TRY(first_pass(&b));
-    HQ_TRY(make_canon(&b));
-    return write_database(&b, path, state);
+    first_pass(&b);
+    ranks_gather(&b);
+    if (!rank) {
+        HQ_TRY(sort_processes(&b));
+        HQ_TRY(make_canon(&b));
+    }
+    ranks_share_plan(&b);
+    return rank ? help(&b) : write_database(&b, path, state);
 }

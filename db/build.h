@@ -21,6 +21,10 @@ struct build_options {
     bool force;                 /* rebuild even if it is up to date */
 };
 
+/*
+ * Builds a database from database directories, directories of measurements, or measurement files, together. *written is its path
+ * (malloc'ed; NULL on ranks other than 0). Started by mpirun, all its ranks share the work, and the file is the same.
+ */
 struct hq_error *db_build(const char *const *inputs, size_t count, const struct build_options *options, char **written);
 /* A read-only DB is built in the user's cache directory. Two at once do not harm each other. */
 struct hq_error *db_prepare(const char *path, const struct build_options *options, struct db **out);

@@ -63,11 +63,55 @@ static void remove_leftovers(const char *path, const char *directory)
     closedir(dir);
 }
 
+/* ---- other ranks of the same build ---- */
+
+struct team { struct ranks ranks; bool told; };     /* told: the others know what there is to do */
+
+/* Rank 0 tells the files to read; none: there is nothing to do. */
+static void tell_files(struct team *team, const struct source_files *files)
+{
+    struct bytes bytes = {0};
+
+    for (size_t i = 0; i < files->len; i++)
+        vec_append(&bytes, (const uint8_t *)files->data[i], strlen(files->data[i]) + 1);
+    ranks_broadcast(&team->ranks, &bytes);
+    vec_deinit(&bytes);
+    team->told = true;
+}
+
+static struct hq_error *help_build(const struct build_options *options, struct team *team)
+{
+    AUTO(sources_deinit) struct source_files files = {0};
+    struct bytes bytes = {0};
+
+    ranks_broadcast(&team->ranks, &bytes);
+    team->told = true;
+    for (size_t at = 0; at < bytes.len; at += strlen((char *)bytes.data + at) + 1)
+        vec_push(&files, xstrdup((char *)bytes.data + at));
+    vec_deinit(&bytes);
+    return files.len ? build_database(&files, options, &team->ranks, NULL, NULL) : NULL;
+}
+
+/* The others must not wait for a rank that has given up. */
+static void end_team(struct team *team, const struct hq_error *err)
+{
+    static const struct source_files none;
+
+    if (err && team->told && team->ranks.size > 1) {
+        log_warn("rank %d: %s", team->ranks.rank, err->message);
+        ranks_abort(&team->ranks, err->status);
+    }
+    if (!team->told && !team->ranks.rank)
+        tell_files(team, &none);
+    ranks_end(&team->ranks);
+}
+
 /*
  * Builds unless somebody else did so while we waited for the lock. The key is taken under the lock and before the measurements
  * are read: what comes in meanwhile changes it and leads to another build.
  */
-static struct hq_error *build_locked(const struct source_files *files, const struct build_options *options, const char *path, bool *running)
+static struct hq_error *build_locked(const struct source_files *files, const struct build_options *options, struct team *team,
+                                     const char *path, bool *running)
 {
     AUTO_FREE char *lock_path = xasprintf("%s" LOCK_SUFFIX, path);
     AUTO_FREE char *directory = file_dirname(path);
@@ -85,30 +129,47 @@ static struct hq_error *build_locked(const struct source_files *files, const str
         return NULL;
     }
     remove_leftovers(path, directory);
-    return build_database(files, options, path, &state);
+    tell_files(team, files);
+    return build_database(files, options, &team->ranks, path, &state);
 }
 
-struct hq_error *db_build(const char *const *inputs, size_t count, const struct build_options *options, char **written)
+static char *place_of_output(const char *input, const struct build_options *options)
+{
+    if (!options->output)
+        return place_for(input);
+    if (file_is_dir(options->output) || !strstr(options->output, ".db"))
+        return file_join(options->output, HQDB_FILE);
+    return xstrdup(options->output);
+}
+
+static struct hq_error *lead_build(const char *const *inputs, size_t count, const struct build_options *options, struct team *team, char **written)
 {
     AUTO(sources_deinit) struct source_files files = {0};
-    AUTO_FREE char *path = NULL;
+    AUTO_FREE char *path = place_of_output(inputs[0], options);
     bool running = false;
 
     HQ_TRY(sources_find(inputs, count, &files));
     if (!files.len)
         return hq_error_new(HQ_DATA, "%s: there are no measurements in it; `hq record -o %s -- COMMAND` makes some", inputs[0], inputs[0]);
-    if (!options->output)
-        path = place_for(inputs[0]);
-    else if (file_is_dir(options->output) || !strstr(options->output, ".db"))
-        path = file_join(options->output, HQDB_FILE);
-    else
-        path = xstrdup(options->output);
-    HQ_TRY(build_locked(&files, options, path, &running));
+    HQ_TRY(build_locked(&files, options, team, path, &running));
     if (running)
         log_note("the program still runs; the database shows what it has done so far");
     if (written)
         *written = MEM_STEAL(path);
     return NULL;
+}
+
+struct hq_error *db_build(const char *const *inputs, size_t count, const struct build_options *options, char **written)
+{
+    struct team team = {.told = false};
+    struct hq_error *err;
+
+    if (written)
+        *written = NULL;
+    ranks_start(&team.ranks);
+    err = team.ranks.rank ? help_build(options, &team) : lead_build(inputs, count, options, &team, written);
+    end_team(&team, err);
+    return err;
 }
 
 /* A directory without measurements is a database that was copied or imported. */
@@ -161,6 +222,6 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
         return NULL;
     if (file_exists(place) && !running)
         log_note("%s: the measurements have changed since the database was built; it is built again", path);
-    HQ_TRY(build_locked(&files, options, place, &running));
+    HQ_TRY(build_locked(&files, options, &(struct team){.ranks.size = 1}, place, &running));
     return db_open(place, out);
 }

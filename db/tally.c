@@ -223,6 +223,47 @@ void tally_merge(struct tally *into, const struct tally *from)
     }
 }
 
+/* The arrays of a metric, in the order in which they travel. */
+struct piece { void *data; size_t bytes; };
+enum { PIECES = 4 };
+
+static void pieces_of(const struct tally *t, size_t m, struct piece pieces[PIECES])
+{
+    pieces[0] = (struct piece){t->sums[m], t->canon->frame_count * sizeof **t->sums};
+    pieces[1] = (struct piece){t->counts[m], t->canon->frame_count * sizeof **t->counts};
+    pieces[2] = (struct piece){t->contexts[m], t->canon->context_count * sizeof **t->contexts};
+    pieces[3] = (struct piece){t->scopes[m], t->canon->scope_count * sizeof **t->scopes};
+}
+
+void tally_pack(const struct tally *t, struct bytes *b)
+{
+    struct piece pieces[PIECES];
+
+    for (size_t m = 0; m < t->canon->metric_count; m++) {
+        pieces_of(t, m, pieces);
+        for (size_t i = 0; i < PIECES; i++)
+            vec_append(b, (const uint8_t *)pieces[i].data, pieces[i].bytes);
+    }
+}
+
+void tally_merge_packed(struct tally *into, struct cursor *c)
+{
+    struct tally *other = tally_create(into->canon);
+    struct piece pieces[PIECES];
+
+    for (size_t m = 0; m < into->canon->metric_count; m++) {
+        pieces_of(other, m, pieces);
+        for (size_t i = 0; i < PIECES; i++) {
+            const void *p = cursor_bytes(c, pieces[i].bytes);
+
+            if (p)
+                memcpy(pieces[i].data, p, pieces[i].bytes);
+        }
+    }
+    tally_merge(into, other);
+    tally_destroy(other);
+}
+
 /* x[0..n) -> x[0..n] of prefix sums. */
 static void prefix_sums(uint64_t *x, size_t n)
 {

@@ -7,7 +7,9 @@
 #ifndef HQ_DB_TALLY_H
 #define HQ_DB_TALLY_H
 
+#include "common/cursor.h"
 #include "db/canon.h"
+#include "db/coded.h"
 
 struct tally;
 
@@ -20,5 +22,9 @@ void tally_merge(struct tally *into, const struct tally *from);
 
 /* Writes sums, counts and statistics; `profiles` is the number of those that take part. Ends the numbers, not the tally. */
 void tally_write(struct tally *t, size_t profiles, struct writer *w);
+
+/* A tally as bytes for another rank, which adds it to its own. */
+void tally_pack(const struct tally *t, struct bytes *b);
+void tally_merge_packed(struct tally *into, struct cursor *c);
 
 #endif

@@ -48,7 +48,7 @@ static int run(const struct opt_args *args)
     err = parse_jobs(args, &build.threads);
     if (!err)
         err = db_build(args->operands.data, args->operands.len, &build, &written);
-    if (!err)
+    if (!err && written)
         printf("%s\n", written);
     return command_fail("build", err);
 }
@@ -63,7 +63,8 @@ const struct command cmd_build = {
             "The first question about a recording builds its database too; this command is for doing it ahead of time, in another place, "
             "or with options.\n\n"
             "The database appears in one step when it is complete, and an interrupted build can simply be repeated. The same measurements give "
-            "the same file, byte for byte, with any number of threads.",
+            "the same file, byte for byte, with any number of threads.\n\n"
+            "Where one machine is not enough, `mpirun -n N hq build DB` splits the work over N ranks (MPICH or Open MPI).",
         .options = options,
     },
     .run = run,
