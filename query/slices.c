@@ -269,6 +269,8 @@ static struct hq_error *make_pattern(struct query_env *env, const struct query *
     struct matches matches = { 0 };
     struct hq_error *err = pattern_resolve(env, &s->tree, &q->during->pattern, KINDS_PATH, &matches);
 
+    if (!err && matches.problem)
+        vec_push(&s->notes, xstrdup(matches.problem));
     if (!err) {
         AUTO_FREE uint8_t *mark = matches_mark(&matches, &s->tree), *within = contexts_within(&s->tree, mark);
         err = make_visits(q, time, within, s);

@@ -144,6 +144,10 @@ void blocks_put(const struct picture *p, const struct output_options *o, FILE *o
     text_put(p->title, o->utf8, out);
     paint_off(PAINT_HEADING, o, out);
     fputc('\n', out);
+    if (!p->names.len) {
+        fputs("(no samples)\n", out);
+        return;
+    }
     for (uint32_t y = 0; y < p->height; y++) {
         const char *label = p->labels[y] ? p->labels[y] : "";
         fprintf(out, "%*s", left - (int)utf8_width(label), "");

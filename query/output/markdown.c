@@ -80,10 +80,10 @@ static void put_label(const struct table *t, const struct row *r, const struct r
 
 struct hq_error *markdown_write(const struct table *t, const struct output_options *o, FILE *out)
 {
-    (void)o;
     AUTO_FREE const struct row **outer = outer_rows(t);
     AUTO_FREE struct number_style *styles = xcalloc(t->columns.len + 1, sizeof *styles);
 
+    (void)o;
     fputc('|', out);
     for (size_t c = 0; c < t->columns.len; c++) {
         if (t->columns.data[c].type == COLUMN_NUMBER)

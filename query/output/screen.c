@@ -74,7 +74,7 @@ static void ci_text(char text[NUMBER_MAX], const struct number_style *s, const s
         memcpy(text, "0", 2);       /* narrower than what the column shows */
 }
 
-static void make_room(struct screen *s, struct layout *l, const struct cell *cell)
+static void make_room(struct layout *l, const struct cell *cell)
 {
     char text[NUMBER_MAX];
 
@@ -103,9 +103,9 @@ static void lay_out_numbers(struct screen *s, struct layout *l)
 {
     l->style = number_style_of(s->t, l->index);
     for (size_t i = 0; i < s->t->rows.len; i++)
-        make_room(s, l, &s->t->rows.data[i].cells[l->index]);
+        make_room(l, &s->t->rows.data[i].cells[l->index]);
     struct cell total = total_cell(l);
-    make_room(s, l, &total);
+    make_room(l, &total);
     l->width = parts_width(l);
 }
 

@@ -111,6 +111,21 @@ static void add_path(const struct trace *t, uint32_t context, struct table *tabl
     vec_deinit(&path);
 }
 
+/* Nothing ran there: where to look instead. */
+static void note_neighbours(struct run *run, const struct sampler *s, const char *label, uint64_t us)
+{
+    const char *where = "";
+
+    if (s->has_before && s->has_after)
+        where = arena_printf(&run->table->arena, "; its nearest samples are at %.6f s and %.6f s", (double)s->before.time_us / 1e6,
+                             (double)s->after.time_us / 1e6);
+    else if (s->has_before)
+        where = arena_printf(&run->table->arena, "; its last sample is at %.6f s", (double)s->before.time_us / 1e6);
+    else if (s->has_after)
+        where = arena_printf(&run->table->arena, "; its first sample is at %.6f s", (double)s->after.time_us / 1e6);
+    run_note(run, "%s has no sample near %.6f s: it was idle, or not on a CPU%s", label, (double)us / 1e6, where);
+}
+
 struct hq_error *trace_at_fill(struct run *run, struct table *table)
 {
     struct trace t;
@@ -128,7 +143,7 @@ struct hq_error *trace_at_fill(struct run *run, struct table *table)
             add_path(&t, selection_context(&run->selection, r.frame), table);
             run_note(run, "%s at %.6f s: the sample at %.6f s", label, (double)us / 1e6, (double)r.time_us / 1e6);
         } else {
-            run_note(run, "%s has no sample near %.6f s: it was idle, or not on a CPU", label, (double)us / 1e6);
+            note_neighbours(run, &sampler, label, us);
         }
         sampler_close(&sampler);
     }
