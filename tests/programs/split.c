@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A known split of CPU time: heavy 70 %, shared 20 % (three quarters of it called by left, one by
- * right), recurse 10 % over five levels. Prints what it really was by the thread's CPU clock, since equal loops
- * need not run equally fast.
+ * right), recurse 10 % over five levels. Prints the seconds of each, by the number of steps that it made.
+ *
+ * Every step waits for the one before, so that a step costs the same in each loop. The rounds have random lengths and
+ * make no system call: CPU-time timers fire at the kernel's tick, which would alias with equal rounds, and a busy kernel prefers to
+ * take the processor away at a system call, so that what stands between two of them is rarely met by a tick.
  *
  *     split SECONDS
  */
@@ -44,27 +47,21 @@ NOINLINE void recurse(int levels, long units)
 
 int main(int argc, char **argv)
 {
-    double want = argc > 1 ? atof(argv[1]) : 1, used[4] = {0};
+    double want = argc > 1 ? atof(argv[1]) : 1, start = cpu_seconds();
+    long done = 0, units;
 
-    /* Rounds of random length: CPU timers fire at the kernel's tick, and a round that is nearly a multiple of it
-       would be sampled at the same few places all the time. */
+    heavy(700);
+    units = (long)(want / (cpu_seconds() - start) * 700);
     srand(1);
-    while (used[0] + used[1] + used[2] + used[3] < want) {
+    while (done < units) {
         long unit = 1 + rand() % 16;
-        double t0 = cpu_seconds();
         heavy(70 * unit);
-        double t1 = cpu_seconds();
         left(15 * unit);
-        double t2 = cpu_seconds();
         right(5 * unit);
-        double t3 = cpu_seconds();
         recurse(5, 2 * unit);
-        double t4 = cpu_seconds();
-        used[0] += t1 - t0;
-        used[1] += t2 - t1;
-        used[2] += t3 - t2;
-        used[3] += t4 - t3;
+        done += 100 * unit;
     }
-    printf("heavy %.6f\nleft %.6f\nright %.6f\nrecurse %.6f\n", used[0], used[1], used[2], used[3]);
+    want = (cpu_seconds() - start) / (done + 700);
+    printf("heavy %.6f\nleft %.6f\nright %.6f\nrecurse %.6f\n", (0.7 * done + 700) * want, 0.15 * done * want, 0.05 * done * want, 0.1 * done * want);
     return 0;
 }
