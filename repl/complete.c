@@ -164,26 +164,33 @@ static int by_text(const void *a, const void *b)
     return strcmp(((const struct candidate *)a)->text, ((const struct candidate *)b)->text);
 }
 
-/* std::vector<int>::push_back(int) -> push_back: the language finds it by this, too. */
-static const char *unqualified(const char *name, size_t *len)
+/*
+ * std::vector<int>::push_back(int) -> std::vector<int>::push_back, and *last is push_back: the language finds it by these, too.
+ * Returns the length of the name without its arguments.
+ */
+static size_t parts_of(const char *name, const char **last, size_t *last_len)
 {
     const char *start = name, *p = name;
     int nested = 0;
 
-    for (; *p && (nested || *p != '(' || p == start); p++) {
+    /* A parenthesis that begins a part is (anonymous namespace). */
+    for (; *p; p++) {
         if (*p == '<')
             nested++;
         else if (*p == '>' && nested)
             nested--;
         else if (!nested && p[0] == ':' && p[1] == ':')
             start = p + 2;
+        else if (!nested && *p == '(' && p != start && !(p - start >= 8 && !strncmp(p - 8, "operator()", 10)))
+            break;
     }
-    *len = (size_t)(p - start);
-    const char *template = memchr(start, '<', *len);
+    *last = start;
+    *last_len = (size_t)(p - start);
+    const char *template = memchr(start, '<', *last_len);
 
     if (template && template > start)
-        *len = (size_t)(template - start);
-    return start;
+        *last_len = (size_t)(template - start);
+    return (size_t)(p - name);
 }
 
 static void add_spelled(struct completion *c, const char *name)
@@ -198,18 +205,17 @@ static void add_spelled(struct completion *c, const char *name)
 
 static void add_name(struct completion *c, const char *name)
 {
-    size_t len;
+    const char *last;
+    size_t last_len, len;
 
     if (!*name || strpbrk(name, "\"'"))
         return;
-    if (!strncmp(name, c->word, c->length)) {
-        add_spelled(c, name);
-        return;
-    }
-    const char *last = unqualified(name, &len);
-
-    if (len >= c->length && !strncmp(last, c->word, c->length))
-        add_spelled(c, arena_strndup(c->arena, last, len));
+    len = parts_of(name, &last, &last_len);
+    if (!strncmp(name, c->word, c->length))
+        /* Arguments only for who has begun to type them. */
+        add_spelled(c, c->length > len ? name : arena_strndup(c->arena, name, len));
+    else if (last_len >= c->length && !strncmp(last, c->word, c->length))
+        add_spelled(c, arena_strndup(c->arena, last, last_len));
 }
 
 static void add_scopes(struct completion *c, enum name_kind names)
