@@ -209,7 +209,7 @@ static void unknown_function(struct parser *p, const struct token *t)
     for (int i = 0; i < FUNCTION_KINDS; i++)
         suggest_add(&near, function_words[i].name);
     if (near.count)
-        str_addf(&advice, "did you mean \"%s\"? ", near.best[0]);
+        str_addf(&advice, "did you mean \"%s\"?\n", near.best[0]);
     str_add(&advice, "the functions are");
     for (int i = 0; i < FUNCTION_KINDS; i++)
         str_addf(&advice, "%s %s", i ? "," : "", function_words[i].name);

@@ -161,12 +161,25 @@ static const char *nearest(struct parser *p, const struct token *t)
     return near.count ? near.best[0] : NULL;
 }
 
+static bool expects(const struct parser *p, enum expected_kind kind)
+{
+    for (size_t i = 0; i < p->expected.len; i++)
+        if (p->expected.items[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* Words of other languages are known exactly, so they come before guesses. */
 static void add_nearest(struct parser *p, const struct token *t, struct str *out)
 {
-    const char *word = nearest(p, t);
+    const char *foreign = t->kind != TOKEN_WORD ? NULL : expects(p, EXPECTED_CLAUSE) ? foreign_clause(t->text) :
+                          expects(p, EXPECTED_VIEW) ? foreign_statement(t->text) : NULL;
+    const char *word = foreign ? NULL : nearest(p, t);
 
+    if (foreign)
+        str_addf(out, "here that is: %s\n", foreign);
     if (word)
-        str_addf(out, "did you mean \"%s\"? ", word);
+        str_addf(out, "did you mean \"%s\"?\n", word);
 }
 
 static void add_item(const struct expected *e, struct str *out)
@@ -239,7 +252,7 @@ void fail_without_of(struct parser *p)
     struct token t = *peek(p, LEX_PLAIN);
     const struct view_word *v = &view_words[p->view];
 
-    if (v->of == OF_OPTIONAL && (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t))))
+    if (v->of == OF_OPTIONAL && (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t) && !foreign_clause(t.text))))
         fail(p, &t.place, arena_printf(p->arena, "if it is a name, write %s of %s", v->name, shown(p, &t)),
              "%s cannot stand here", shown(p, &t));
     else

@@ -195,6 +195,45 @@ const char *operator_text(enum operator op)
     return texts[op];
 }
 
+struct foreign { const char *word, *here; };
+
+static const struct foreign foreign_statements[] = {
+    {"top", "procedures limit 10"}, {"functions", "procedures"}, {"function", "procedures"}, {"procs", "procedures"}, {"hotspots", "procedures"},
+    {"report", "procedures"}, {"list", "source of PROCEDURE"}, {"annotate", "source of PROCEDURE"}, {"callees", "tree of PROCEDURE"},
+    {"children", "tree of PROCEDURE"}, {"peek", "callers of PROCEDURE"}, {"parents", "callers of PROCEDURE"}, {"cct", "tree"},
+    {"graph", "tree as dot to FILE"}, {"flamegraph", "tree as svg to FILE, or tree as folded"}, {"libraries", "modules"}, {"ranks", "profiles"},
+    {"select", "procedures columns EXPR, ..."}, {"show", "a view, such as procedures"}, {"define", "let NAME = EXPR"},
+    {"q", "quit"}, {"bye", "quit"}, {"use", "open DB"}, {"load", "open DB"}, {"diff", "procedures compare with DB"},
+    {"compare", "procedures compare with DB"}, {"check", "expect"}, {"assert", "expect"},
+};
+
+static const struct foreign foreign_clauses[] = {
+    {"order", "sort by EXPR"}, {"having", "where EXPR"}, {"filter", "where EXPR"}, {"if", "where EXPR"}, {"focus", "through PATTERN"},
+    {"ignore", "not through PATTERN"}, {"exclude", "not through PATTERN"}, {"under", "through PATTERN"}, {"below", "through PATTERN"},
+    {"select", "columns EXPR, ..."}, {"show", "columns EXPR, ..."}, {"top", "limit N"}, {"head", "limit N"}, {"first", "limit N"}, {"levels", "depth N"},
+    {"between", "during FROM..TO"}, {"time", "during FROM..TO"}, {"vs", "compare with DB"}, {"against", "compare with DB"}, {"diff", "compare with DB"},
+    {"format", "as FORMAT"}, {"into", "as FORMAT to FILE"}, {"output", "as FORMAT to FILE"}, {"group", "per rank, host or thread"},
+    {"in", "of NAME"}, {"for", "of NAME"}, {"on", "of NAME"}, {"assert", "expect EXPR"}, {"drop", "hide PATTERN, or not through PATTERN"},
+};
+
+static const char *find_foreign(const struct foreign *table, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasecmp(table[i].word, word) == 0)
+            return table[i].here;
+    return NULL;
+}
+
+const char *foreign_statement(const char *word)
+{
+    return find_foreign(foreign_statements, sizeof foreign_statements / sizeof *foreign_statements, word);
+}
+
+const char *foreign_clause(const char *word)
+{
+    return find_foreign(foreign_clauses, sizeof foreign_clauses / sizeof *foreign_clauses, word);
+}
+
 #define FIND(table, same)                                           \
     do {                                                            \
         for (size_t i = 0; i < sizeof table / sizeof *table; i++)   \
