@@ -67,8 +67,10 @@ static void collect_addresses(struct attribution *a)
     for (uint32_t i = 0; i < t->creators.len; i++) {
         const struct tree_creator *c = keymap_key(&t->creators, i);
 
-        if (c->module < t->modules.len)
-            vec_push(&a->modules[c->module].offsets, c->offset);
+        for (size_t j = 0; j < TREE_CREATOR_SITES; j++) {
+            if (c->sites[j].module < t->modules.len)
+                vec_push(&a->modules[c->sites[j].module].offsets, c->sites[j].offset);
+        }
     }
     for (size_t m = 0; m < t->modules.len; m++) {
         struct module_work *w = &a->modules[m];
@@ -256,23 +258,36 @@ static uint32_t code_of(struct attribution *a, const struct tree_frame *f)
     return model_code(a->model, w->module, f->offset, convert_scope(a, w, p.raw), convert_scope(a, w, p.normal));
 }
 
+/* The procedure at a call site, NULL if it is in no module. */
+static const char *procedure_name(const struct attribution *a, const struct tree_site *site)
+{
+    const struct structure *s;
+    uint32_t procedure;
+
+    if (site->module >= a->tree->modules.len)
+        return NULL;
+    s = &a->modules[site->module].structure;
+    procedure = place_of(a, site->module, site->offset)->procedure;
+    return procedure == STRUCTURE_NONE ? NULL : intern_str(&s->strings, s->scopes.data[procedure].name);
+}
+
+/* Stripped code gets names such as libgomp.so.1+0x1cfd0, which say less than the caller's name. */
+static const char *creator_name(const struct attribution *a, const struct tree_creator *c)
+{
+    for (size_t i = 0; i < TREE_CREATOR_SITES; i++) {
+        const char *name = procedure_name(a, &c->sites[i]);
+
+        if (name && !strstr(name, "+0x"))
+            return name;
+    }
+    return procedure_name(a, &c->sites[0]);
+}
+
 static uint32_t thread_frame(struct attribution *a, const struct tree_frame *f)
 {
-    AUTO_FREE char *name = xstrdup("thread");
+    const char *creator = f->offset ? creator_name(a, keymap_key(&a->tree->creators, (uint32_t)(f->offset - 1))) : NULL;
+    AUTO_FREE char *name = creator ? xasprintf("thread created by %s", creator) : xstrdup("thread");
 
-    if (f->offset) {
-        const struct tree_creator *c = keymap_key(&a->tree->creators, (uint32_t)(f->offset - 1));
-
-        if (c->module < a->tree->modules.len) {
-            const struct structure *s = &a->modules[c->module].structure;
-            const struct place *p = place_of(a, c->module, c->offset);
-
-            if (p->procedure != STRUCTURE_NONE) {
-                free(name);
-                name = xasprintf("thread created by %s", intern_str(&s->strings, s->scopes.data[p->procedure].name));
-            }
-        }
-    }
     return model_root_frame(a->model, SCOPE_THREAD, name);
 }
 

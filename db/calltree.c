@@ -74,8 +74,10 @@ uint32_t *calltree_merge(struct calltree *into, const struct calltree *from)
     for (uint32_t i = 0; i < from->creators.len; i++) {
         struct tree_creator c = *(const struct tree_creator *)keymap_key(&from->creators, i);
 
-        if (c.module < from->modules.len)
-            c.module = modules[c.module];
+        for (size_t j = 0; j < TREE_CREATOR_SITES; j++) {
+            if (c.sites[j].module < from->modules.len)
+                c.sites[j].module = modules[c.sites[j].module];
+        }
         creators[i] = keymap_add(&into->creators, &c, NULL);
     }
     for (uint32_t i = 0; i < from->frames.len; i++) {

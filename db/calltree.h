@@ -20,7 +20,10 @@
 #define TREE_NONE      0xffffffffu  /* no parent; not found */
 
 struct tree_frame { uint64_t offset; uint32_t module, parent; };
-struct tree_creator { uint64_t offset; uint32_t module, zero; };    /* the call that created threads */
+/* The call that created threads and some above it, innermost first: the first one may lie in code without a name. */
+enum { TREE_CREATOR_SITES = 6 };
+struct tree_site { uint64_t offset; uint32_t module, zero; };       /* TREE_NONE: there are no more */
+struct tree_creator { struct tree_site sites[TREE_CREATOR_SITES]; };
 
 struct tree_module {
     uint32_t path, build_id;        /* texts; build_id in hexadecimal */

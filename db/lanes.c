@@ -73,6 +73,24 @@ static uint32_t module_of(const struct lanes *l, const struct hqm_node *n)
     return number && number <= l->module_count && l->modules[number - 1] != KEYMAP_NONE ? l->modules[number - 1] : TREE_NO_MODULE;
 }
 
+static struct tree_creator creator_path(const struct lanes *l, const struct measurement *m, const struct hqm_thread *t, const struct hqm_node *n)
+{
+    struct tree_creator c;
+    uint32_t number = t->creator_node;
+
+    memset(&c, 0, sizeof c);
+    for (size_t i = 0; i < TREE_CREATOR_SITES; i++) {
+        bool is_frame = n && n->kind_module >> HQM_MODULE_BITS == HQM_NODE_FRAME;
+
+        c.sites[i] = (struct tree_site){.offset = is_frame ? n->offset : 0, .module = is_frame ? module_of(l, n) : TREE_NONE};
+        if (!is_frame || n->parent >= number)
+            n = NULL;
+        else
+            n = measurement_record(m, HQM_NODES, t->creator_lane, number = n->parent);
+    }
+    return c;
+}
+
 /* The root of a created thread: what created it tells it apart. */
 static struct tree_frame thread_root(const struct lanes *l, const struct measurement *m, const struct hqm_thread *t,
                                      const struct calltree *tree, struct calltree *add)
@@ -81,7 +99,7 @@ static struct tree_frame thread_root(const struct lanes *l, const struct measure
     const struct hqm_node *n = creator_node(m, t);
 
     if (n && n->kind_module >> HQM_MODULE_BITS == HQM_NODE_FRAME) {
-        struct tree_creator c = {.offset = n->offset, .module = module_of(l, n)};
+        struct tree_creator c = creator_path(l, m, t, n);
         uint32_t creator = add ? keymap_add(&add->creators, &c, NULL) : keymap_find(&tree->creators, &c);
 
         if (creator != KEYMAP_NONE)
