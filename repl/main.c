@@ -4,6 +4,7 @@
 
 extern const struct command cmd_build;
 extern const struct command cmd_check;
+extern const struct command cmd_export;
 extern const struct command cmd_import;
 extern const struct command cmd_query;
 extern const struct command cmd_record;
@@ -18,6 +19,7 @@ static const struct command *const table[] = {
     &cmd_build,
     &cmd_verify,
     &cmd_import,
+    &cmd_export,
     &cmd_structure,
     NULL,
 };

@@ -20,6 +20,10 @@ const struct output_format output_formats[] = {
     { "markdown", "a table for a report or a pull request", false, markdown_write },
     { "folded", "one line per call path with its own cost, for flame graphs", true, folded_write },
     { "dot", "call graph for Graphviz", false, dot_write },
+    { "pprof", "compressed profile of pprof: `tree as pprof to FILE`", true, pprof_write },
+    { "speedscope", "JSON for speedscope.app", true, speedscope_write },
+    { "callgrind", "for KCachegrind and callgrind_annotate", true, callgrind_write },
+    { "chrome", "a trace as Chrome's trace events, for Perfetto: `trace as chrome`", true, chrome_write },
     { "svg", "picture of a trace, one file with tooltips", false, svg_write },
     { 0 },
 };

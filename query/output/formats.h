@@ -13,6 +13,10 @@ struct hq_error *json_write(const struct table *t, const struct output_options *
 struct hq_error *markdown_write(const struct table *t, const struct output_options *o, FILE *out);
 struct hq_error *folded_write(const struct table *t, const struct output_options *o, FILE *out);
 struct hq_error *dot_write(const struct table *t, const struct output_options *o, FILE *out);
+struct hq_error *pprof_write(const struct table *t, const struct output_options *o, FILE *out);
+struct hq_error *speedscope_write(const struct table *t, const struct output_options *o, FILE *out);
+struct hq_error *callgrind_write(const struct table *t, const struct output_options *o, FILE *out);
+struct hq_error *chrome_write(const struct table *t, const struct output_options *o, FILE *out);
 struct hq_error *svg_write(const struct table *t, const struct output_options *o, FILE *out);
 
 #endif

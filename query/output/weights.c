@@ -32,27 +32,33 @@ static bool is_rounding(double rest, double whole)
     return fabs(rest) < 1e-9 * fabs(whole);
 }
 
-struct hq_error *weights_of(const struct table *t, const char *format, double **own, size_t *column)
+double *weights_column(const struct table *t, size_t column)
 {
+    double *own = xcalloc(t->rows.len + 1, sizeof *own);
+    bool inclusive = t->columns.data[column].scope != SCOPED_EXCLUSIVE;
     VEC(size_t) path = { 0 };
 
-    *column = pick_column(t);
-    if (*column == SIZE_MAX)
-        return hq_error_new(HQ_USAGE, "as %s needs a column of numbers: ask for a view with a metric", format);
-    bool inclusive = t->columns.data[*column].scope != SCOPED_EXCLUSIVE;
-    *own = xcalloc(t->rows.len + 1, sizeof **own);
     for (size_t i = 0; i < t->rows.len; i++) {
         const struct row *r = &t->rows.data[i];
-        (*own)[i] += value_at(t, i, *column);
+        own[i] += value_at(t, i, column);
         while (path.len && t->rows.data[vec_last(&path)].depth >= r->depth)
             path.len--;
         if (path.len && inclusive)
-            (*own)[vec_last(&path)] -= value_at(t, i, *column);
+            own[vec_last(&path)] -= value_at(t, i, column);
         vec_push(&path, i);
     }
     for (size_t i = 0; i < t->rows.len; i++)
-        if (t->rows.data[i].flags & (ROW_ANCESTOR | ROW_FOLDED) || is_rounding((*own)[i], value_at(t, i, *column)))
-            (*own)[i] = 0;
+        if (t->rows.data[i].flags & (ROW_ANCESTOR | ROW_FOLDED) || is_rounding(own[i], value_at(t, i, column)))
+            own[i] = 0;
     vec_deinit(&path);
+    return own;
+}
+
+struct hq_error *weights_of(const struct table *t, const char *format, double **own, size_t *column)
+{
+    *column = pick_column(t);
+    if (*column == SIZE_MAX)
+        return hq_error_new(HQ_USAGE, "as %s needs a column of numbers: ask for a view with a metric", format);
+    *own = weights_column(t, *column);
     return NULL;
 }

@@ -15,4 +15,7 @@
  */
 struct hq_error *weights_of(const struct table *t, const char *format, double **own, size_t *column);
 
+/* The same of a column of choice. */
+double *weights_column(const struct table *t, size_t column);
+
 #endif
