@@ -155,7 +155,7 @@ struct hqm_thread {
     uint32_t creator_node;
     uint64_t start_us;
     uint64_t end_us;        /* 0: was alive at the end */
-    uint64_t samples;
+    uint64_t samples;       /* written when the thread ends; until then its cells tell */
     uint64_t reserved[2];
 };
 static_assert(sizeof(struct hqm_thread) == 64, "layout");

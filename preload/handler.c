@@ -23,14 +23,13 @@ static bool store(struct lane *lane, uint32_t node, int event, uint64_t weight, 
 {
     struct hqm_header *header = file_header();
 
-    if (!lane_add(lane, node, (uint32_t)event, self.number, weight * options.event[event].period, 1)) {
+    if (!lane_add(lane, node, (uint32_t)event, self.number, weight * options.period[event], 1)) {
         file_lost(HQM_LOSS_NO_SPACE, 1);
         return false;
     }
     if (options.trace && !lane_trace(lane, node, (uint32_t)event, weight, now))
         file_lost(HQM_LOSS_TRACE, 1);
-    if (lane->thread)
-        lane->thread->samples++;
+    self.samples++;
     __atomic_fetch_add(&header->samples, 1, __ATOMIC_RELAXED);
     header->end_us = now;
     return true;
@@ -38,13 +37,18 @@ static bool store(struct lane *lane, uint32_t node, int event, uint64_t weight, 
 
 static void record(int event, uint64_t weight, const ucontext_t *context)
 {
-    struct hqm_header *header = file_ready() ? file_header() : NULL;
-    uint64_t reg[CFI_REGISTERS], now = file_now_us();
+    struct hqm_header *header;
+    uint64_t reg[CFI_REGISTERS], now;
     uint32_t partial = 0, node = NO_NODE;
     struct lane *lane;
 
+    if (self.lane)
+        lane_prefetch(self.lane);
+    header = file_ready() ? file_header() : NULL;
+    now = file_now_us();
     if (!header || !window_is_open(now))
         return;
+    __builtin_prefetch(&header->samples, 1);
     if (!self.lane) {
         thread_lane();
         now = file_now_us();    /* not before the record that names the thread */

@@ -87,18 +87,18 @@ static void note_path(const char *key, int number, const char *link)
     note(key, path);
 }
 
-static void note_event(const struct event_request *request, const struct source *source)
+static void note_event(int number, const struct source *source)
 {
     struct claim claim;
     struct hqm_event *event = file_claim(HQM_EVENTS, 1, &claim);
 
     if (!event)
         return;
-    event->name = file_string(request->name);
+    event->name = file_string(options.name[number]);
     event->description = file_string(source->description);
     event->dimension = source->dimension;
     event->flags = (uint16_t)(source->flags | (source->flags & HQM_EVENT_SAMPLED && options.trace ? HQM_EVENT_TRACED : 0));
-    event->period = request->period;
+    event->period = options.period[number];
     event->scale = source->scale;
     file_publish(&claim);
 }
@@ -112,6 +112,6 @@ void image_describe(void)
     note("launcher", options.launcher);
     note("collector", HQ_VERSION);
     for (int i = 0; i < options.events; i++)
-        note_event(&options.event[i], sources_of_event(i));
+        note_event(i, sources_of_event(i));
     modules_describe();
 }

@@ -156,21 +156,36 @@ bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weigh
     return true;
 }
 
+/*
+ * What a sample touches lies close together: the lane, the first of the fresh frames behind it, then the kept ones. The kernel empties it in a
+ * forked child, so that one that was not announced finds no lane (thread.h).
+ */
+enum { FRAME_BYTES = (FRAMES_MAX + 2) * sizeof(struct frame) };
+enum { LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + 2 * FRAME_BYTES + sizeof(struct cfi) };
+
+static struct lane *lane_memory(void)
+{
+    struct lane *lane = raw_memory(LANE_BYTES);
+
+    if (lane && raw_madvise(lane, LANE_BYTES, MADV_WIPEONFORK) < 0) {
+        raw_munmap(lane, LANE_BYTES);
+        return NULL;
+    }
+    return lane;
+}
+
 static bool lane_prepare(struct lane *lane, uint32_t number)
 {
-    size_t frames = (FRAMES_MAX + 2) * sizeof(struct frame);
-    char *memory = raw_memory(2 * frames + sizeof(struct cfi));
+    char *memory = (char *)lane + (sizeof *lane + 63) / 64 * 64;
     struct hqm_node *root;
 
-    if (!memory)
-        return false;
     lane->number = number;
     lane->nodes = (struct column){ NULL, HQM_NODES, sizeof(struct hqm_node), number, FIRST_BYTES };
     lane->cells = (struct column){ NULL, HQM_CELLS, sizeof(struct hqm_cell), number, FIRST_BYTES };
     lane->trace = (struct column){ NULL, HQM_TRACE, sizeof(struct hqm_trace), number, HQM_ALIGN };
-    lane->memo.frames = (struct frame *)memory;
-    lane->memo.fresh = (struct frame *)(memory + frames);
-    lane->memo.cfi = (struct cfi *)(memory + 2 * frames);
+    lane->memo.fresh = (struct frame *)memory;
+    lane->memo.frames = (struct frame *)(memory + FRAME_BYTES);
+    lane->memo.cfi = (struct cfi *)(memory + 2 * FRAME_BYTES);
     root = lookup_room(&lane->lookup) ? column_next(&lane->nodes) : NULL;
     if (!root)
         return false;
@@ -181,11 +196,9 @@ static bool lane_prepare(struct lane *lane, uint32_t number)
 
 static void lane_discard(struct lane *lane)
 {
-    if (lane->memo.frames)
-        raw_munmap(lane->memo.frames, 2 * (FRAMES_MAX + 2) * sizeof(struct frame) + sizeof(struct cfi));
     if (lane->lookup.slots)
         raw_munmap(lane->lookup.slots, (lane->lookup.mask + 1) * sizeof *lane->lookup.slots);
-    raw_munmap(lane, sizeof *lane);
+    raw_munmap(lane, LANE_BYTES);
 }
 
 struct lane *lane_take(void)
@@ -205,7 +218,7 @@ struct lane *lane_take(void)
         atomic_fetch_sub(&used, 1);
         return NULL;
     }
-    lane = raw_memory(sizeof *lane);
+    lane = lane_memory();
     if (!lane || !lane_prepare(lane, number)) {
         uint32_t expected = number;
         if (lane)

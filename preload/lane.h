@@ -34,12 +34,12 @@ struct lookup {
 };
 
 struct lane {
+    struct memo memo;
+    struct lookup lookup;
+    struct column trace, nodes, cells;
+    struct hqm_thread *thread;          /* of the present owner, NULL if its record found no space */
     uint32_t number;                    /* from 1 */
     _Atomic int taken;
-    struct column nodes, cells, trace;
-    struct lookup lookup;
-    struct memo memo;
-    struct hqm_thread *thread;          /* of the present owner, NULL if its record found no space */
 };
 
 /* A lane for a thread, NULL if there is no space; ends with lane_return. Safe in signal handlers. */
@@ -56,6 +56,18 @@ void lane_forget_all(void);
 /* The child of a node, made if it is new; HQM_NO_NODE if there is no space. */
 #define NO_NODE UINT32_MAX
 uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset);
+
+/* Asks for what the next sample will touch; the program has driven most of it out of the processor's caches. */
+static inline void lane_prefetch(const struct lane *lane)
+{
+    const struct frame *last = lane->memo.frames + lane->memo.depth;
+
+    __builtin_prefetch(&lane->lookup);
+    for (int i = 1; i <= 9 && i <= (int)lane->memo.depth; i += 2)
+        __builtin_prefetch(last - i, 1);
+    if (lane->trace.segment)
+        __builtin_prefetch(lane->trace.segment, 1);
+}
 
 /* Adds to the value of (node, event) for a thread: its cell, which stays where it is, or NULL if there is no space. */
 struct hqm_cell *lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread, uint64_t amount, uint64_t count);

@@ -16,13 +16,13 @@
 enum { MODULES_MAX = 65535, MODULE_TEXTS = 2 };
 
 struct module {
-    const char *path;
     uint64_t base, start, end;      /* link address 0 is at base; mapped range */
+    uint32_t flags;                 /* HQM_MODULE_* */
+    const char *path;
     const void *link_map;
     struct { uint64_t start, end; } text[MODULE_TEXTS];     /* executable segments */
     uint64_t load_us, unload_us;
     uint64_t file_size, file_mtime_ns;
-    uint32_t flags;                 /* HQM_MODULE_* */
     uint8_t build_id_len, build_id[31];
     void *record;                   /* struct hqm_module in the measurement file */
 };

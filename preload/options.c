@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-struct options options;
+struct options options __attribute__((aligned(64)));
 
 void say(const char *part, ...)
 {
@@ -81,13 +81,12 @@ static bool rank_wanted(const char *list)
 static void read_events(const char *text)
 {
     while (text && *text && options.events < EVENTS_MAX) {
-        struct event_request *event = &options.event[options.events];
         size_t length = strcspn(text, ","), name = strcspn(text, ",@");
 
-        if (name && name < sizeof event->name) {
-            memcpy(event->name, text, name);
-            event->name[name] = 0;
-            event->period = text[name] == '@' ? strtoull(text + name + 1, NULL, 10) : 0;
+        if (name && name < sizeof options.name[0]) {
+            memcpy(options.name[options.events], text, name);
+            options.name[options.events][name] = 0;
+            options.period[options.events] = text[name] == '@' ? strtoull(text + name + 1, NULL, 10) : 0;
             options.events++;
         }
         text += length;

@@ -20,23 +20,18 @@
 
 enum { EVENTS_MAX = 15 };       /* event numbers in a trace record have 4 bits, of which one value is taken */
 
-struct event_request {
-    char name[64];
-    uint64_t period;
-};
-
+/* What every sample needs stands first, in one or two cache lines. */
 extern struct options {
-    bool active;
+    bool active, trace, stopped;
+    int32_t rank;               /* -1: none */
+    int events;
+    uint64_t from_us, until_us; /* 0: no limit */
+    uint64_t period[EVENTS_MAX];
+    char name[EVENTS_MAX][64];
     char directory[PATH_MAX];
     char host[65];
     uint64_t launch;
-    bool trace;
-    int32_t rank;               /* -1: none */
     const char *launcher;       /* "": none */
-    uint64_t from_us, until_us; /* 0: no limit */
-    bool stopped;
-    int events;
-    struct event_request event[EVENTS_MAX];
 } options;
 
 /* False, with one sentence on standard error if there is something wrong, if the process is not to be measured. */

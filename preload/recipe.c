@@ -5,9 +5,9 @@
 
 /*
  * A recipe in 64 bits: kind 4, module 16, CFA offset 22, rbp offset 22, both offsets in units of 8 bytes.
- * 4096 slots are 64 KiB: what the measured program does between two samples evicts a larger table anyway.
+ * 2048 slots are 32 KiB: what the measured program does between two samples evicts a larger table from the caches anyway.
  */
-enum { SLOTS_LOG2 = 12, OFFSET_BITS = 22, OFFSET_MAX = 1 << (OFFSET_BITS - 1) };
+enum { SLOTS_LOG2 = 11, OFFSET_BITS = 22, OFFSET_MAX = 1 << (OFFSET_BITS - 1) };
 
 struct slot { _Atomic uint64_t check, recipe; };
 

@@ -121,8 +121,10 @@ void thread_end(void)
     self.busy = 1;
     self.alive = false;
     if (self.lane) {
-        if (self.lane->thread)
+        if (self.lane->thread) {
+            self.lane->thread->samples = self.samples;
             self.lane->thread->end_us = file_now_us();
+        }
         lane_return(self.lane);
         self.lane = NULL;
     }
@@ -146,6 +148,7 @@ void thread_begin_first(void)
     atomic_store(&threads, 1);
     self.number = self.creator = self.creator_lane = self.creator_node = 0;
     self.lane = NULL;
+    self.samples = 0;
     sources_forget();
     if (!forked)
         find_first_stack();

@@ -20,7 +20,7 @@ struct thread {
     volatile int busy;
     volatile bool interrupted;          /* our signal alone has ended a system call early (signals.h) */
     uint32_t number, creator, creator_lane, creator_node;
-    uint64_t start_us;
+    uint64_t start_us, samples;
     uint64_t stack_low, stack_high;
     struct lane *lane;                  /* from the first sample on */
     int timer[EVENTS_MAX];              /* kernel timer number + 1 */
@@ -32,7 +32,7 @@ extern __thread struct thread self __attribute__((tls_model("initial-exec")));
 
 static inline bool guard_enter(void)
 {
-    if (!self.alive || self.busy || !process_is_known())
+    if (!self.alive || self.busy || !(self.lane ? self.lane->number != 0 : process_is_known()))
         return false;
     self.busy = 1;
     atomic_signal_fence(memory_order_seq_cst);

@@ -73,15 +73,15 @@ static bool complain(const char *event, const char *why)
     return false;
 }
 
-static bool prepare(int event, const struct event_request *request)
+static bool prepare(int event)
 {
     int error;
 
     if (!papi.library && (!open_library() || !start_library()))
-        return complain(request->name, "PAPI cannot be used");
-    error = papi.event_name_to_code((char *)request->name, &papi.code[event]);
+        return complain(options.name[event], "PAPI cannot be used");
+    error = papi.event_name_to_code((char *)options.name[event], &papi.code[event]);
     if (error != PAPI_OK)
-        return complain(request->name, papi.strerror(error));
+        return complain(options.name[event], papi.strerror(error));
     papi.wanted[event] = true;
     return true;
 }
@@ -108,11 +108,11 @@ static void add_events(int set)
             continue;
         int error = papi.add_event(set, papi.code[i]);
         if (error == PAPI_OK)
-            error = papi.overflow(set, papi.code[i], (int)options.event[i].period, 0, on_overflow);
+            error = papi.overflow(set, papi.code[i], (int)options.period[i], 0, on_overflow);
         if (error == PAPI_OK)
             counting.event[counting.places++] = i;
         else if (!papi.last_failed)
-            papi.last_failed = !complain(options.event[i].name, papi.strerror(error));
+            papi.last_failed = !complain(options.name[i], papi.strerror(error));
     }
 }
 
@@ -139,7 +139,7 @@ static bool start(int event)
     signal_unblock();
     if (error != PAPI_OK) {
         if (counting.places && !papi.last_failed)
-            papi.last_failed = !complain(options.event[counting.event[0]].name, papi.strerror(error));
+            papi.last_failed = !complain(options.name[counting.event[0]], papi.strerror(error));
         return false;
     }
     counting.set = set + 1;

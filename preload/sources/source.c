@@ -35,15 +35,16 @@ bool sources_prepare(void)
     int kept = 0;
 
     for (int i = 0; i < options.events; i++) {
-        const struct source *source = find(options.event[i].name);
+        const struct source *source = find(options.name[i]);
 
         if (!source) {
-            say("there is no event ", options.event[i].name, "; `hq record --list` shows what there is", NULL);
+            say("there is no event ", options.name[i], "; `hq record --list` shows what there is", NULL);
             continue;
         }
-        options.event[kept] = options.event[i];
+        memmove(options.name[kept], options.name[i], sizeof options.name[0]);
+        options.period[kept] = options.period[i];
         of_event[kept] = source;
-        if (!source->prepare || source->prepare(kept, &options.event[kept]))
+        if (!source->prepare || source->prepare(kept))
             kept++;
     }
     options.events = kept;

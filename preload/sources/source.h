@@ -17,7 +17,7 @@ struct source {
     uint16_t flags;             /* HQM_EVENT_SAMPLED or HQM_EVENT_EXACT */
     double scale;
     /* Once, when the library is loaded: false (after a sentence on standard error) if it cannot be had. May be NULL. */
-    bool (*prepare)(int event, const struct event_request *request);
+    bool (*prepare)(int event);
     /* In each thread, by the thread itself, with its guard up: start and stop. May be NULL. */
     bool (*start)(int event);
     void (*stop)(int event);

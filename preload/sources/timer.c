@@ -29,23 +29,23 @@ static void on_timer(int number, siginfo_t *info, void *context)
     signal_note_interruption(context);
 }
 
-static bool prepare_cputime(int event, const struct event_request *request)
+static bool prepare_cputime(int event)
 {
-    (void)event, (void)request;
+    (void)event;
     signal_take(TIMER_SIGNAL, on_timer, false);
     return true;
 }
 
-static bool prepare_realtime(int event, const struct event_request *request)
+static bool prepare_realtime(int event)
 {
-    (void)event, (void)request;
+    (void)event;
     signal_take(TIMER_SIGNAL, on_timer, true);
     return true;
 }
 
 static bool start(int event, clockid_t clock)
 {
-    uint64_t period = options.event[event].period;
+    uint64_t period = options.period[event];
     struct itimerspec interval = { .it_interval = { (time_t)(period / 1000000000u), (long)(period % 1000000000u) } };
     struct sigevent notify;
     int id;

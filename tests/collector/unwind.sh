@@ -5,7 +5,7 @@
 
 : "${CC:=cc}"
 objects=()
-for source in preload/*.c preload/*/*.c; do
+for source in preload/*.c preload/sources/*.c; do
     [ ! -e "$BUILD/${source%.c}.o" ] || objects+=("$BUILD/${source%.c}.o")
 done
 $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/check.so" \
@@ -36,9 +36,9 @@ run() {
 }
 # The signals of CPU clocks come at the kernel's tick, 100 to 1000 times a second; a timer of elapsed time is as fast as asked.
 export EVENT=REALTIME@500000
-run adversary 1000 "$PROGRAMS/adversary" 2
-run plugins 1000 "$PROGRAMS/adversary" 2 "$PROGRAMS"
-run exceptions 1000 "$PROGRAMS/throws" 1
-run threads 200 "$PROGRAMS/threads" 200 4 5000
-run python 500 /usr/bin/python3 -c 'print(sum(i * i for i in range(20000000)))'
+run adversary 300 "$PROGRAMS/adversary" 2
+run plugins 300 "$PROGRAMS/adversary" 2 "$PROGRAMS"
+run exceptions 300 "$PROGRAMS/throws" 1
+run threads 50 "$PROGRAMS/threads" 200 4 5000
+run python 100 /usr/bin/python3 -c 'print(sum(i * i for i in range(20000000)))'
 finish

@@ -157,11 +157,13 @@ static int own_realtime(void)
 }
 
 static sigjmp_buf back;
+static volatile sig_atomic_t ready;
 
 static void jump(int number)
 {
     (void)number;
-    siglongjmp(back, 1);
+    if (ready)
+        siglongjmp(back, 1);
 }
 
 /* A handler that jumps out, at any moment: also out of whatever it interrupted. */
@@ -175,8 +177,8 @@ static int jump_out(void)
     while (thread_seconds() < 0.4) {
         if (sigsetjmp(back, 1))
             jumps++;
-        else
-            burn(1);
+        ready = 1;
+        burn(1);
     }
     return jumps > 50;
 }
