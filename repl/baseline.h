@@ -15,7 +15,7 @@
  * The judgement. A share rises if it exceeds the baseline by more than the tolerance, and by more than z standard errors of the difference of
  * two proportions; z is taken so that of all values in the file together one in a hundred unchanged runs is called a rise (Bonferroni).
  * A mean over runs is judged by Student's t in the same way. What exceeds the tolerance and not the error passes if the comparison could have told a
- * rise of ten points (or of a quarter of a mean), and is inconclusive otherwise, as is a run of fewer than 100 samples.
+ * rise of twenty points (or of a quarter of a mean), and is inconclusive otherwise, as is a run of fewer than 100 samples.
  */
 #ifndef HQ_REPL_BASELINE_H
 #define HQ_REPL_BASELINE_H

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum { SAMPLES_MIN = 100 };             /* fewer say nothing about shares */
-static const double tells_share = 0.1;  /* a comparison that could not tell a rise of ten points ... */
+static const double tells_share = 0.2;  /* a comparison that could not tell a rise of twenty points ... */
 static const double tells_mean = 0.25;  /* ... or of a quarter is inconclusive if it sees one beyond the tolerance */
 
 static const double familywise = 0.01;  /* chance that an unchanged run is called a rise */
