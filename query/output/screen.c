@@ -89,9 +89,10 @@ static void make_room(struct layout *l, const struct cell *cell)
     widen(&l->percent, text);
 }
 
+/* A change is a share of what was there before: that is no total of the column. */
 static struct cell total_cell(const struct layout *l)
 {
-    return (struct cell){ .number = l->percent ? l->column->total : NAN, .base = NAN, .ci = NAN };
+    return (struct cell){ .number = l->percent && !l->column->marks_sign ? l->column->total : NAN, .base = NAN, .ci = NAN };
 }
 
 static int parts_width(const struct layout *l)
@@ -275,7 +276,7 @@ static void put_totals(struct screen *s)
     bool any = false;
 
     for (size_t c = 0; c < s->t->columns.len; c++)
-        any = any || (s->columns[c].percent && isfinite(s->columns[c].column->total) && s->columns[c].column->total != 0);
+        any = any || isfinite(total_cell(&s->columns[c]).number);
     if (!any)
         return;
     paint_on(PAINT_DIM, s->o, s->out);

@@ -6,6 +6,7 @@
  */
 #include "query/views/trace.h"
 #include "common/hash.h"
+#include <math.h>
 
 enum { START, LENGTH, DEVIATION, MEASURES };
 
@@ -82,7 +83,7 @@ static double median_length(const struct visits *v)
 }
 
 /* The metrics of this view, in the place of those of the database. */
-static void set_measures(struct run *run, const struct visits *visits)
+static void set_measures(struct run *run, const struct visits *visits, double median)
 {
     static const struct { const char *name, *description; } names[MEASURES] = {
         { "start", "when it starts" }, { "length", "how long it takes" }, { "deviation", "from the median of the lengths" },
@@ -98,6 +99,7 @@ static void set_measures(struct run *run, const struct visits *visits)
         });
     s->here_count = MEASURES;
     s->measures.data[DEVIATION].marks_sign = true;
+    s->measures.data[DEVIATION].total = llround(median * 1e6);      /* so `deviation > 20%` is a share of the median */
     for (size_t i = 0; i < visits->len; i++)
         s->measures.data[LENGTH].total += (int64_t)(visits->data[i].to_us - visits->data[i].from_us);
 }
@@ -120,11 +122,10 @@ static struct hq_error *add_node(struct run *run, const struct trace *t, const s
     return NULL;
 }
 
-static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits, const uint8_t *mark)
+static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits, double median, const uint8_t *mark)
 {
     struct children children = { 0 };
     struct hq_error *err = NULL;
-    double median = median_length(visits);
 
     run->prepared.data = ARENA_ARRAY(&run->arena, visits->len, struct node);
     for (size_t i = 0; i < visits->len && !err; i++)
@@ -149,10 +150,11 @@ struct hq_error *iterations_prepare(struct run *run)
     for (uint32_t i = 0; i < t.profile_count && !err; i++)
         err = run_interrupted(run) ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
                                    : visits_add(&run->selection, &t.time, t.profiles[i], within, &visits);
+    double median = median_length(&visits);
     if (!err)
-        err = add_nodes(run, &t, &visits, mark);
+        err = add_nodes(run, &t, &visits, median, mark);
     if (!err)
-        set_measures(run, &visits);
+        set_measures(run, &visits, median);
     vec_deinit(&visits);
     trace_deinit(&t);
     return err;
