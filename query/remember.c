@@ -65,22 +65,54 @@ static int64_t partial_samples(const struct run *run, const int64_t *counts)
     return n;
 }
 
-/* Every context that the entries stand for, as positions without overlap. */
-static void covered(const struct run *run, struct entry **entries, size_t n, struct ranges *out)
+static size_t total_contexts(struct entry **entries, size_t n)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < n; i++)
+        total += entries[i]->match ? entries[i]->node.inc.len : 0;
+    return total;
+}
+
+static void add_exposed(const struct tree *t, uint32_t c, uint32_t *end, struct ranges *out)
+{
+    if (c < *end || c >= t->context_count)
+        return;
+    vec_push(out, tree_range(t, c));
+    *end = tree_end(t, c);
+}
+
+/* Every context that the entries stand for, as positions without overlap. Few are sorted, many are marked. */
+static void covered(struct run *run, struct entry **entries, size_t n, struct ranges *out)
 {
     const struct tree *t = run->tree;
-    AUTO_FREE uint8_t *mark = xcalloc((size_t)t->context_count + 1, 1);
+    size_t total = total_contexts(entries, n), len = 0;
+    bool few = total < t->context_count / 32;
+    uint32_t *all = xmalloc((few ? total + 1 : 1) * sizeof *all), end = 0;
+    uint8_t *mark = few ? NULL : xcalloc((size_t)t->context_count + 1, 1);
 
     vec_clear(out);
     for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < entries[i]->node.inc.len; k++)
-            if (entries[i]->match && entries[i]->node.inc.data[k] < t->context_count)
-                mark[entries[i]->node.inc.data[k]] = 1;
-    for (uint32_t c = 0; c < t->context_count;) {
-        if (mark[c])
-            vec_push(out, tree_range(t, c));
-        c = mark[c] ? tree_end(t, c) : c + 1;
+        for (size_t k = 0; entries[i]->match && k < entries[i]->node.inc.len; k++) {
+            uint32_t c = entries[i]->node.inc.data[k];
+
+            if (few)
+                all[len++] = c;
+            else if (c < t->context_count)
+                mark[c] = 1;
+        }
+    if (few) {
+        struct set sorted = set_sorted(all, len, &run->arena);
+
+        for (size_t i = 0; i < sorted.len; i++)
+            add_exposed(t, sorted.data[i], &end, out);
+    } else {
+        for (uint32_t c = 0; c < t->context_count; c = mark[c] ? tree_end(t, c) : c + 1)
+            if (mark[c])
+                add_exposed(t, c, &end, out);
     }
+    free(all);
+    free(mark);
 }
 
 void coverage_compute(struct run *run, struct entry **entries, size_t n)

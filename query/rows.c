@@ -44,15 +44,31 @@ struct entry *entry_new(struct run *run, const struct node *n, struct entry *par
     return e;
 }
 
+/* Whether an entry has a value of a metric that the query did not ask for. */
+static bool has_other_value(struct run *run, const struct entry *e)
+{
+    node_ranges(run->tree, &e->node, false, &run->ranges);
+    for (size_t m = 0; m < run->selection.measures.len; m++) {
+        AUTO_ERROR struct hq_error *err = NULL;
+
+        if (run->binding.used[m] || run->selection.measures.data[m].side == SIDE_DELTA)
+            continue;
+        err = selection_load(&run->selection, m);
+        if (!err && ranges_sum(&run->ranges, run->selection.measures.data[m].sums) != 0)
+            return true;
+    }
+    return false;
+}
+
 /* Profile data is sparse: what has no value in the selection is not there. (Call paths that only created a thread have none at all.) */
-static bool is_absent(const struct run *run, const struct entry *e)
+static bool is_absent(struct run *run, const struct entry *e)
 {
     if (run->view->in_order || run->view->of_profiles)
         return false;
     for (size_t m = 0; m < run->selection.measures.len; m++)
         if (run->binding.used[m] && run->selection.measures.data[m].side != SIDE_DELTA && e->slots[2 * m] != 0)
             return false;
-    return true;
+    return !has_other_value(run, e);
 }
 
 void entry_expand(struct run *run, struct entry *e)

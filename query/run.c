@@ -316,10 +316,6 @@ static struct hq_error *load(struct run *run)
 {
     size_t n = run->selection.measures.len;
 
-    /* A row is there if it has a value of any metric in the selection, asked for or not. */
-    if (!selection_is_plain(&run->selection))
-        for (size_t i = 0; i < n; i++)
-            run->binding.used[i] |= run->selection.measures.data[i].side != SIDE_DELTA;
     run->totals = ARENA_ARRAY(&run->arena, 2 * n, double);
     run->wholes = ARENA_ARRAY(&run->arena, 2 * n, double);
     for (size_t i = 0; i < n; i++) {

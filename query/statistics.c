@@ -10,7 +10,7 @@
 #include "query/rows.h"
 #include <math.h>
 
-enum { BATCH = 256 };           /* entries whose values are kept at a time for percentiles */
+#define KEPT_BYTES ((size_t)192 << 20) /* of values kept at a time for percentiles */
 
 /* ---- accumulation ---- */
 
@@ -27,31 +27,69 @@ static void accumulate(struct accumulator *a, double x)
 
     if (isnan(x))
         return;
+    if (a->values) {            /* a percentile needs nothing else */
+        a->values[a->n++] = x;
+        return;
+    }
     a->min = a->n == 0 || x < a->min ? x : a->min;
     a->max = a->n == 0 || x > a->max ? x : a->max;
-    if (a->values)
-        a->values[a->n] = x;
     a->n++;
     a->nonzero += x != 0;
     a->mean += delta / (double)a->n;
     a->squares += delta * (x - a->mean);
 }
 
-static int by_value(const void *a, const void *b)
+static void swap(double *a, double *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = *a;
 
-    return x < y ? -1 : x > y;
+    *a = *b;
+    *b = x;
+}
+
+/* Puts the k-th smallest value at its place, smaller ones before it (Hoare, Algorithm 65: find, CACM 1961). */
+static double select_value(double *values, size_t n, size_t k)
+{
+    size_t low = 0, high = n - 1;
+
+    while (low < high) {
+        double pivot = values[low + (high - low) / 2];
+        size_t i = low, j = high;
+
+        while (i <= j) {
+            while (values[i] < pivot)
+                i++;
+            while (values[j] > pivot)
+                j--;
+            if (i <= j) {
+                swap(&values[i++], &values[j]);
+                if (j-- == 0)
+                    break;
+            }
+        }
+        if (j != SIZE_MAX && k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            break;
+    }
+    return values[k];
 }
 
 /* Linear interpolation between the two nearest values. */
 static double percentile(struct accumulator *a, double share)
 {
-    double at = share * (double)(a->n - 1);
-    size_t low = (size_t)at, high = low + 1 < a->n ? low + 1 : low;
+    double at = share * (double)(a->n - 1), value, next;
+    size_t low = (size_t)at;
 
-    qsort(a->values, a->n, sizeof *a->values, by_value);
-    return a->values[low] + (at - (double)low) * (a->values[high] - a->values[low]);
+    value = select_value(a->values, a->n, low);
+    if (low + 1 >= a->n || at == (double)low)
+        return value;
+    next = a->values[low + 1];
+    for (size_t i = low + 2; i < a->n; i++)
+        next = a->values[i] < next ? a->values[i] : next;
+    return value + (at - (double)low) * (next - value);
 }
 
 static double finish(enum function f, struct accumulator *a)
@@ -90,7 +128,7 @@ static const struct hqdb_statistics *stored(const struct run *run, const struct 
     uint32_t metric = run->selection.measures.data[slot / 2].metric;
     const struct node *n = &e->node;
 
-    if (e->folded || slot % 2)
+    if (slot % 2)
         return NULL;
     if (n->context != HQDB_NONE)
         return n->profile == HQDB_NONE ? db_context_statistics(db, metric, n->context) : NULL;
@@ -293,9 +331,11 @@ static struct hq_error *run_batch(struct batch *b)
 
 static struct hq_error *compute(struct batch *b, struct entry **entries, size_t n, bool keeps_values)
 {
-    size_t size = keeps_values ? BATCH : n;
+    size_t fits = KEPT_BYTES / ((b->groups.count + 1) * sizeof(double) * b->run->binding.statistics.len), size = n;
     struct hq_error *err = NULL;
 
+    if (keeps_values && fits < n)
+        size = fits ? fits : 1;
     b->items = xcalloc(size + 1, sizeof *b->items);
     for (size_t i = 0; i < n && !err; i++) {
         memset(&b->items[b->count], 0, sizeof *b->items);
@@ -320,8 +360,8 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
         return NULL;
     struct entry **list = xmalloc((n + 1) * sizeof *list);
 
-    for (size_t i = 0; i < n; i++)
-        if (!entries[i]->statistics && !(use_stored && all_stored(run, entries[i])))
+    for (size_t i = 0; i < n; i++)      /* blank for rows that stand for several */
+        if (!entries[i]->statistics && !entries[i]->folded && !(use_stored && all_stored(run, entries[i])))
             list[todo++] = entries[i];
     b.slots = xcalloc(2 * run->selection.measures.len + 1, 1);
     b.values = xcalloc(2 * run->selection.measures.len + 1, sizeof *b.values);
@@ -334,7 +374,7 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
         err = compute(&b, list, todo, keeps_values);
     for (size_t i = 0; i < n && !err; i++)
         for (size_t k = 0; k < count; k++)
-            if (run->binding.statistics.data[k].function == FUNCTION_CI)
+            if (run->binding.statistics.data[k].function == FUNCTION_CI && entries[i]->statistics)
                 entries[i]->statistics[k] = interval_half_width(run, entries[i], run->binding.statistics.data[k].arg);
     profiles_group_deinit(&b.groups);
     free(list);

@@ -62,14 +62,38 @@ static void by_frame(struct work *w, size_t measure, int x, int64_t *sums)
     }
 }
 
+/* Everything: the totals that the database keeps for each profile. */
+static bool by_total(struct work *w, size_t measure)
+{
+    const struct measure *m = &w->run->selection.measures.data[measure];
+    bool all = w->ranges[0].len == 1 && w->ranges[1].len == 1 && covered(&w->ranges[0]) == w->run->tree->position_count &&
+               covered(&w->ranges[1]) == w->run->tree->position_count;
+
+    if (!all || w->run->selection.sliced || w->run->selection.keep)
+        return false;
+    for (uint32_t g = 0; g < w->groups.count; g++) {
+        int64_t sum = 0;
+
+        for (uint32_t i = w->groups.start[g]; i < w->groups.start[g + 1]; i++)
+            sum += db_profile_total(w->run->tree->db, w->groups.profiles[i], m->metric).sum;
+        w->slots[g][2 * measure] = w->slots[g][2 * measure + 1] = (double)sum * m->scale;
+    }
+    return true;
+}
+
 static struct hq_error *measure_groups(struct work *w, size_t measure)
 {
     struct run *run = w->run;
     const struct measure *m = &run->selection.measures.data[measure];
     size_t n = run->tree->position_count;
     bool few = profiles_by_frame(&run->selection) && covered(&w->ranges[0]) + covered(&w->ranges[1]) < n / 2;
-    AUTO_FREE int64_t *prefix = xcalloc(n + 1, sizeof *prefix);
-    AUTO_FREE int64_t *sums = xcalloc(w->groups.count + 1, sizeof *sums);
+    AUTO_FREE int64_t *prefix = NULL;
+    AUTO_FREE int64_t *sums = NULL;
+
+    if (by_total(w, measure))
+        return NULL;
+    prefix = xcalloc(n + 1, sizeof *prefix);
+    sums = xcalloc(w->groups.count + 1, sizeof *sums);
 
     for (int x = 0; x < 2 && few; x++) {
         memset(sums, 0, w->groups.count * sizeof *sums);
