@@ -42,6 +42,12 @@ struct nodes { struct node *data; size_t len, cap; };
 
 struct ranges { struct db_range *data; size_t len, cap; };
 
+/* Sums of a damaged file may be anything: they wrap around like its prefix sums do. */
+static inline void sum_add(int64_t *sum, int64_t x)
+{
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)x);
+}
+
 /* Replaces the contents of `out`: ascending, disjoint, neighbours joined. */
 void node_ranges(const struct tree *t, const struct node *n, bool exclusive, struct ranges *out);
 

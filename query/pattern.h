@@ -15,7 +15,8 @@
 
 struct query_env;
 
-#define KIND_BIT(k) (1u << (k))
+/* No bit for a kind that a damaged file makes up. */
+#define KIND_BIT(k) ((unsigned)(k) < SCOPE_KINDS ? 1u << ((k) & 31) : 0u)
 /* What stands on a call path; loops and inlined procedures match where they are named. */
 #define KINDS_PATH (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE) | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_THREAD) | \
                     KIND_BIT(SCOPE_PARTIAL))

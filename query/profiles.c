@@ -70,7 +70,7 @@ struct hq_error *profiles_add(const struct selection *s, uint32_t profile, uint3
         if (t->position)
             at = t->position[at];
         if (at < t->position_count)
-            raw[at] += x.sum;
+            sum_add(&raw[at], x.sum);
     }
     return NULL;
 }
@@ -84,7 +84,7 @@ struct hq_error *profiles_prefix(const struct selection *s, const struct groups_
     for (uint32_t i = g->start[group]; i < g->start[group + 1]; i++)
         HQ_TRY(profiles_add(s, g->profiles[i], metric, prefix + 1));
     for (size_t i = 0; i < n; i++)
-        prefix[i + 1] += prefix[i];
+        sum_add(&prefix[i + 1], prefix[i]);
     return NULL;
 }
 

@@ -60,7 +60,7 @@ static int64_t partial_samples(const struct run *run, const int64_t *counts)
         if (tree_kind(run->tree, c) == SCOPE_PARTIAL) {
             struct db_range r = tree_range(run->tree, c);
 
-            n += counts[r.last] - counts[r.first];
+            n = (int64_t)((uint64_t)n + (uint64_t)counts[r.last] - (uint64_t)counts[r.first]);
         }
     return n;
 }
@@ -126,11 +126,11 @@ void coverage_compute(struct run *run, struct entry **entries, size_t n)
         if (!run->binding.used[i] || !m->counts || !(m->flags & HQDB_METRIC_SAMPLED) || (m->flags & HQDB_METRIC_NO_COUNTS))
             continue;
         c->known = true;
-        c->samples += m->total_count;
-        c->shown += ranges_sum(&run->ranges, m->counts);
-        c->partial += partial_samples(run, m->counts);
+        sum_add(&c->samples, m->total_count);
+        sum_add(&c->shown, ranges_sum(&run->ranges, m->counts));
+        sum_add(&c->partial, partial_samples(run, m->counts));
     }
-    c->filtered = c->samples - c->shown;
+    c->filtered = (int64_t)((uint64_t)c->samples - (uint64_t)c->shown);
     if (run->selection.slice_text)
         run_note(run, "the slice %s: values are the weights of its samples times their period", run->selection.slice_text);
 }

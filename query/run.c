@@ -35,7 +35,7 @@ static double delta(const struct run *run, const struct measure *m, const double
 
     /* Exact where both sides count in the same unit: a database compared with itself is all zeros. */
     if (here != SIZE_MAX && old != SIZE_MAX && all[here].scale == all[old].scale && run->selection.old_scale == 1)
-        return scaled_value(ranges_sum(ranges, all[here].sums) - ranges_sum(ranges, all[old].sums), all[here].scale);
+        return scaled_value((int64_t)((uint64_t)ranges_sum(ranges, all[here].sums) - (uint64_t)ranges_sum(ranges, all[old].sums)), all[here].scale);
     return (here == SIZE_MAX ? 0 : slots[2 * here + x]) - (old == SIZE_MAX ? 0 : slots[2 * old + x]);
 }
 

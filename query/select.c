@@ -70,8 +70,8 @@ static struct hq_error *raw_values(struct selection *s, const struct db *db, uin
             return hq_error_new(QUERY_INTERRUPTED, "interrupted");
         while (db_value_next(&v, &x))
             if (x.frame < db->frame_count) {
-                (*sums)[x.frame] += x.sum;
-                (*counts)[x.frame] += (int64_t)x.count;
+                sum_add(&(*sums)[x.frame], x.sum);
+                sum_add(&(*counts)[x.frame], (int64_t)x.count);
             }
     }
     return NULL;
@@ -94,12 +94,12 @@ static void place_values(const struct selection *s, const struct db *db, uint32_
         int64_t count = counts ? counts[i] : difference(db->counts[metric], i);
         size_t at = position ? position[i] : i;
 
-        m->total += sum;
-        m->total_count += count;
+        sum_add(&m->total, sum);
+        sum_add(&m->total_count, count);
         if ((keep && !keep[i]) || at >= s->tree.position_count)
             continue;
-        m->own_sums[at + 1] += sum;
-        m->own_counts[at + 1] += count;
+        sum_add(&m->own_sums[at + 1], sum);
+        sum_add(&m->own_counts[at + 1], count);
     }
 }
 

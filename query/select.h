@@ -15,7 +15,7 @@
 #include "common/units.h"
 #include "common/vec.h"
 #include "query/grammar/ast.h"
-#include "query/tree.h"
+#include "query/node.h"
 #include <math.h>
 #include <signal.h>
 

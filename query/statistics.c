@@ -241,7 +241,7 @@ static void add_frames(struct batch *b, const struct ranges *ranges, uint32_t me
 
         while (db_value_next(&v, &x))
             if (x.profile < b->groups.profile_count && b->groups.of[x.profile] != HQDB_NONE)
-                by_group[b->groups.of[x.profile]] += x.sum;
+                sum_add(&by_group[b->groups.of[x.profile]], x.sum);
     }
 }
 

@@ -58,7 +58,7 @@ static void by_frame(struct work *w, size_t measure, int x, int64_t *sums)
 
         while (db_value_next(&v, &value))
             if (value.profile < w->groups.profile_count && w->groups.of[value.profile] != HQDB_NONE)
-                sums[w->groups.of[value.profile]] += value.sum;
+                sum_add(&sums[w->groups.of[value.profile]], value.sum);
     }
 }
 
@@ -75,7 +75,7 @@ static bool by_total(struct work *w, size_t measure)
         int64_t sum = 0;
 
         for (uint32_t i = w->groups.start[g]; i < w->groups.start[g + 1]; i++)
-            sum += db_profile_total(w->run->tree->db, w->groups.profiles[i], m->metric).sum;
+            sum_add(&sum, db_profile_total(w->run->tree->db, w->groups.profiles[i], m->metric).sum);
         w->slots[g][2 * measure] = w->slots[g][2 * measure + 1] = (double)sum * m->scale;
     }
     return true;
