@@ -62,12 +62,11 @@ static bool test_place(const struct test *q, const struct tree *t, const struct 
 
 static bool test_aliases(const struct test *q, const struct tree *t, const struct hqdb_scope *s)
 {
-    for (uint32_t i = 0; i < s->alias_count; i++) {
-        uint64_t at = (uint64_t)s->first_alias + i;
+    struct db_list names = tree_aliases(t, s);
 
-        if (at < t->db->alias_count && s->name < TREE_EXTRA && test_procedure(q, db_string(t->db, t->db->aliases[at])))
+    for (size_t i = 0; i < names.len; i++)
+        if (test_procedure(q, db_string(t->db, names.data[i])))
             return true;
-    }
     return false;
 }
 
@@ -239,8 +238,10 @@ static void suggest_names(const struct tree *t, unsigned kinds, struct arena *ar
         }
         last = name_last(name, &n);
         suggest_add(near, last == name && !last[n] ? name : arena_strndup(arena, last, n));
-        for (uint32_t k = 0; k < s->alias_count && (uint64_t)s->first_alias + k < t->db->alias_count; k++)
-            suggest_add(near, db_string(t->db, t->db->aliases[s->first_alias + k]));
+        struct db_list aliases = tree_aliases(t, s);
+
+        for (size_t k = 0; k < aliases.len; k++)
+            suggest_add(near, db_string(t->db, aliases.data[k]));
     }
     map_deinit(&seen);
 }

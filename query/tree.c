@@ -39,6 +39,15 @@ struct db_list tree_instances(const struct tree *t, uint32_t scope)
     return (struct db_list){t->scope_contexts + from, to - from};
 }
 
+struct db_list tree_aliases(const struct tree *t, const struct hqdb_scope *s)
+{
+    size_t all = t->db->alias_count, n = s->alias_count;
+
+    if (s->first_alias >= all || s->name >= TREE_EXTRA)
+        return (struct db_list){0};
+    return (struct db_list){t->db->aliases + s->first_alias, n < all - s->first_alias ? n : all - s->first_alias};
+}
+
 static bool is_caller(enum scope_kind kind)
 {
     return kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL;

@@ -98,6 +98,9 @@ static inline struct db_range tree_range(const struct tree *t, uint32_t c)
     return r;
 }
 
+/* Further names of a scope: names.len string offsets, none for a scope of the other side of a comparison. */
+struct db_list tree_aliases(const struct tree *t, const struct hqdb_scope *s);
+
 /* Contexts of a scope, ascending. */
 struct db_list tree_instances(const struct tree *t, uint32_t scope);
 
