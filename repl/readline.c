@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 #include <readline/history.h>
 #include <readline/readline.h>
@@ -16,6 +17,7 @@ static const struct line_editor *editor;
 static const char *before;              /* earlier lines of the query that is being typed */
 static char *accepted;                  /* the line, NULL at the end of input */
 static bool done;
+static sigset_t outside;                /* the signal mask while we wait, and outside of line_read */
 static volatile sig_atomic_t resized, suspended;
 
 static void on_resize(int signal)
@@ -202,6 +204,49 @@ static void read_old_history(void)
 
 /* ---- reading ---- */
 
+/*
+ * Ctrl-C makes the terminal forget the keys that were typed before it, also after poll has told of them. So a read must
+ * never wait: the terminal gives what it has (VMIN 0), and only poll waits, with the signals let in.
+ */
+static void prepare_terminal(int meta)
+{
+    struct termios t;
+
+    rl_prep_terminal(meta);
+    if (tcgetattr(STDIN_FILENO, &t))
+        return;
+    t.c_cc[VMIN] = 0;
+    t.c_cc[VTIME] = 0;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &t);
+}
+
+static bool wait_for_key(void)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+    return ppoll(&input, 1, NULL, &outside) > 0;
+}
+
+static int read_key(FILE *unused)
+{
+    unsigned char key;
+
+    (void)unused;
+    for (;;) {
+        if (interrupt_flag)
+            return EOF;
+        ssize_t n = read(STDIN_FILENO, &key, 1);
+
+        if (n == 1)
+            return key;
+        struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+
+        if ((n < 0 && errno != EINTR && errno != EAGAIN) || (poll(&input, 1, 0) > 0 && input.revents & POLLHUP))
+            return EOF;
+        wait_for_key();
+    }
+}
+
 static void accept_line(char *line)
 {
     accepted = line;
@@ -225,6 +270,8 @@ void line_open(const struct line_editor *e)
     rl_catch_sigwinch = 0;
     /* A result that goes to a file should not have the prompt in it. */
     rl_outstream = isatty(STDOUT_FILENO) ? stdout : stderr;
+    rl_prep_term_function = prepare_terminal;
+    rl_getc_function = read_key;
     rl_initialize();
     rl_bind_key('\t', complete_key);
     rl_bind_key('?', question_key);
@@ -244,7 +291,7 @@ void line_close(void)
 }
 
 /* Gives the terminal back to the shell while we are stopped. */
-static void suspend(const sigset_t *open)
+static void suspend(void)
 {
     sigset_t ours;
 
@@ -252,61 +299,62 @@ static void suspend(const sigset_t *open)
     rl_deprep_terminal();
     catch(SIGTSTP, SIG_DFL);
     raise(SIGTSTP);
-    sigprocmask(SIG_SETMASK, open, &ours);
+    sigprocmask(SIG_SETMASK, &outside, &ours);
     sigprocmask(SIG_SETMASK, &ours, NULL);
     catch(SIGTSTP, on_suspend);
-    rl_prep_terminal(1);
+    rl_prep_term_function(1);
     rl_forced_update_display();
 }
 
 static void abandon(void)
 {
-    rl_callback_sigcleanup();
-    rl_free_line_state();
-    rl_callback_handler_remove();
+    if (!done) {
+        rl_callback_sigcleanup();
+        rl_free_line_state();
+        rl_callback_handler_remove();
+    }
+    free(accepted);
     fputs("^C\n", rl_outstream);
     fflush(rl_outstream);
 }
 
-/* Waits for keys; `open` is the signal mask meanwhile. */
-static enum line_result edit_line(const sigset_t *open)
+static void edit_line(void)
 {
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-
-    while (!done) {
-        if (interrupt_take()) {
-            abandon();
-            return LINE_INTERRUPTED;
-        }
+    while (!done && !interrupt_flag) {
         if (resized) {
             resized = 0;
             rl_resize_terminal();
         }
         if (suspended)
-            suspend(open);
-        if (ppoll(&input, 1, NULL, open) > 0)
+            suspend();
+        if (wait_for_key())
             rl_callback_read_char();
     }
-    return accepted ? LINE_TEXT : LINE_END;
 }
 
 enum line_result line_read(const char *prompt, const char *earlier, char **line)
 {
-    sigset_t ours, open;
+    sigset_t ours;
 
     before = earlier;
     done = false;
     accepted = NULL;
+    *line = NULL;
     /* Signals come only while we wait, so that none slips in between looking at its flag and waiting. */
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGWINCH);
     sigaddset(&ours, SIGTSTP);
-    sigprocmask(SIG_BLOCK, &ours, &open);
+    sigprocmask(SIG_BLOCK, &ours, &outside);
     rl_callback_handler_install(prompt, accept_line);
-    enum line_result result = edit_line(&open);
+    edit_line();
+    bool interrupted = interrupt_take();
 
-    sigprocmask(SIG_SETMASK, &open, NULL);
+    if (interrupted)
+        abandon();
+    sigprocmask(SIG_SETMASK, &outside, NULL);
+    if (interrupted)
+        return LINE_INTERRUPTED;
     *line = accepted;
-    return result;
+    return accepted ? LINE_TEXT : LINE_END;
 }
