@@ -55,7 +55,7 @@ const char *trace_label(const struct trace *t, uint32_t profile, struct arena *a
 uint32_t trace_depth(const struct tree *tree, uint32_t context);
 /* The procedure at a level of a context's call path, the deepest one if the path is shorter; HQDB_NONE for paths without. */
 uint32_t trace_ancestor(const struct tree *tree, uint32_t context, uint32_t level);
-/* The level of a picture: asked for, else the outermost one at which no procedure fills most of it. */
+/* The level of a picture: asked for, else the outermost one at which rows are not mostly of one procedure. */
 uint32_t trace_level(const struct trace *t);
 /* The cell value for the procedure that a context is. */
 uint32_t trace_item(struct trace *t, struct picture *p, uint32_t context);

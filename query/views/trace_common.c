@@ -97,46 +97,60 @@ uint32_t trace_ancestor(const struct tree *tree, uint32_t context, uint32_t leve
 
 /* ---- which level shows most ---- */
 
-struct counted { uint64_t cells; uint32_t context; };
-
-static uint64_t largest_share(const struct tree *tree, const struct map *contexts, uint32_t level, struct map *scratch)
+/* Cells of each (row, context), as row << 32 | context. */
+static uint64_t count_contexts(const struct trace *t, struct map *contexts, uint32_t *deepest)
 {
-    uint64_t context, cells, largest = 0;
+    uint64_t cells = 0;
+
+    for (uint32_t y = 0; y < t->shown_count; y++)
+        for (uint32_t x = 0; x < t->width; x++) {
+            uint32_t cell = t->contexts[(size_t)y * t->width + x];
+            bool is_new;
+            if (!cell)
+                continue;
+            ++*map_insert(contexts, (uint64_t)y << 32 | (cell - 1), 0, &is_new);
+            cells++;
+            uint32_t depth = is_new ? trace_depth(t->run->tree, cell - 1) : 0;
+            *deepest = depth > *deepest ? depth : *deepest;
+        }
+    return cells;
+}
+
+/* How many cells show the procedure that fills most of their row. */
+static uint64_t monotonous(const struct trace *t, const struct map *contexts, uint32_t level, struct map *scratch, uint64_t *largest)
+{
+    uint64_t key, cells, sum = 0;
 
     map_clear(scratch);
-    for (size_t pos = 0; map_next(contexts, &pos, &context, &cells);) {
-        uint32_t scope = tree_scope_of(tree, trace_ancestor(tree, (uint32_t)context, level));
-        uint64_t *sum = map_insert(scratch, scope, 0, NULL);
-        *sum += cells;
-        largest = *sum > largest ? *sum : largest;
+    memset(largest, 0, t->shown_count * sizeof *largest);
+    for (size_t pos = 0; map_next(contexts, &pos, &key, &cells);) {
+        uint32_t row = (uint32_t)(key >> 32), c = trace_ancestor(t->run->tree, (uint32_t)key, level);
+        uint64_t *count = map_insert(scratch, key >> 32 << 32 | tree_scope_of(t->run->tree, c), 0, NULL);
+        *count += cells;
+        largest[row] = *count > largest[row] ? *count : largest[row];
     }
-    return largest;
+    for (uint32_t y = 0; y < t->shown_count; y++)
+        sum += largest[y];
+    return sum;
 }
 
 uint32_t trace_level(const struct trace *t)
 {
+    AUTO_FREE uint64_t *largest = xcalloc(t->shown_count + 1, sizeof *largest);
     struct map contexts = { 0 }, scratch = { 0 };
-    uint64_t cells = 0, least = UINT64_MAX, context, count;
+    uint64_t least = UINT64_MAX;
     uint32_t best = 1, deepest = 1;
 
     if (t->run->query->level)
         return t->run->query->level;
-    for (size_t i = 0; i < (size_t)t->shown_count * t->width; i++)
-        if (t->contexts[i]) {
-            ++*map_insert(&contexts, t->contexts[i] - 1, 0, NULL);
-            cells++;
-        }
-    for (size_t pos = 0; map_next(&contexts, &pos, &context, &count);) {
-        uint32_t depth = trace_depth(t->run->tree, (uint32_t)context);
-        deepest = depth > deepest ? depth : deepest;
-    }
+    uint64_t cells = count_contexts(t, &contexts, &deepest);
     for (uint32_t level = 1; level <= deepest && level <= 100; level++) {
-        uint64_t largest = largest_share(t->run->tree, &contexts, level, &scratch);
-        if (largest < least) {
-            least = largest;
+        uint64_t same = monotonous(t, &contexts, level, &scratch, largest);
+        if (same < least) {
+            least = same;
             best = level;
         }
-        if (largest <= cells * 7 / 10)
+        if (same <= cells * 7 / 10)
             break;
     }
     map_deinit(&contexts);
