@@ -113,9 +113,10 @@ libhqmpi-%.so: db/mpi/shim.c db/mpi/shim.h
 	$(call say,MPICC)
 	$(Q)$(or $(shell command -v mpicc.$*),mpicc) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -shared -I. -o $@ $<
 
-libhqexact.so: $(EXACT_OBJ)
+libhqexact.so: $(EXACT_OBJ) libhqpreload.so
 	$(call say,LINK)
-	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,nodelete $(LDFLAGS) -o $@ $^ -ldl
+	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,defs -Wl,-z,nodelete '-Wl,-rpath,$$ORIGIN' $(LDFLAGS) \
+	  -o $@ $(EXACT_OBJ) ./libhqpreload.so -ldl
 
 $(LIBHQ): $(HQ_OBJ)
 $(LIBPRELOAD): $(PRELOAD_OBJ)

@@ -52,7 +52,8 @@ static void add(const struct record_place *place, int fd, char *data, uint64_t s
     sum->lost_space += header->loss[HQM_LOSS_NO_SPACE];
     for (int i = 0; i < HQM_LOSS_MAX; i++)
         sum->lost += i == HQM_LOSS_TRACE || i == HQM_LOSS_MODULES ? 0 : header->loss[i];
-    uint64_t used = used_bytes(data, size, &sum->threads);
+    uint64_t threads = 0, used = used_bytes(data, size, &threads);
+    sum->threads += threads ? threads : 1;      /* threads that were never sampled have no record; every process has one */
     /* A process of this host that is gone writes no more. (On another host the pid says nothing, but then it is rarely gone here.) */
     if (gone && header->state != HQM_RUNNING && used < size && ftruncate(fd, (off_t)used) == 0)
         header->allocated = used;

@@ -37,7 +37,7 @@ static bool is_early(const void *block)
     real_; \
 })
 
-static void count(void *block, size_t bytes)
+static void count(const void *function, void *block, size_t bytes)
 {
     struct exact_amount amounts[] = {
         { .event = EVENT("ALLOC_BYTES"), .amount = bytes, .count = 1 },
@@ -49,7 +49,7 @@ static void count(void *block, size_t bytes)
         return;
     if (amounts[0].event < 0 && amounts[1].event < 0 && amounts[2].event < 0)
         return;
-    hq_exact_add(amounts, 3);
+    hq_exact_add(function, amounts, 3);
     if (amounts[2].cell)
         blocks_add(block, bytes, amounts[2].cell);
 }
@@ -68,7 +68,7 @@ EXPORT void *malloc(size_t bytes)
     if (looking)
         return allocate_early(bytes);
     void *block = FIND(malloc)(bytes);
-    count(block, bytes);
+    count(FIND(malloc), block, bytes);
     return block;
 }
 
@@ -77,7 +77,7 @@ EXPORT void *calloc(size_t items, size_t size)
     if (looking)
         return size && items > SIZE_MAX / size ? NULL : allocate_early(items * size);
     void *block = FIND(calloc)(items, size);
-    count(block, items * size);
+    count(FIND(calloc), block, items * size);
     return block;
 }
 
@@ -109,7 +109,7 @@ EXPORT void *realloc(void *block, size_t bytes)
         blocks_add(block, before, cell);    /* it failed: the old block stands */
     else if (known)
         hq_exact_take_back(cell, before);
-    count(fresh, bytes);
+    count(FIND(realloc), fresh, bytes);
     return fresh;
 }
 
@@ -127,7 +127,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
     int error = FIND(posix_memalign)(block, alignment, bytes);
 
     if (!error)
-        count(*block, bytes);
+        count(FIND(posix_memalign), *block, bytes);
     return error;
 }
 
@@ -135,7 +135,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t bytes)
 {
     void *block = FIND(aligned_alloc)(alignment, bytes);
 
-    count(block, bytes);
+    count(FIND(aligned_alloc), block, bytes);
     return block;
 }
 
@@ -143,6 +143,6 @@ EXPORT void *memalign(size_t alignment, size_t bytes)
 {
     void *block = FIND(memalign)(alignment, bytes);
 
-    count(block, bytes);
+    count(FIND(memalign), block, bytes);
     return block;
 }

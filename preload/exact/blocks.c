@@ -72,6 +72,7 @@ static bool room(struct part *p)
 
     if (p->entries && p->used < (p->mask + 1) / 4 * 3)
         return true;
+    raw_frozen = hq_exact_frozen();
     bigger.entries = raw_memory((bigger.mask + 1) * sizeof *bigger.entries);
     if (!bigger.entries)
         return false;

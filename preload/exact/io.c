@@ -13,57 +13,57 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static ssize_t count_read(ssize_t bytes)
+static ssize_t count_read(const void *function, ssize_t bytes)
 {
     struct exact_amount amount = { .event = EVENT("IO_READ"), .amount = (uint64_t)bytes, .count = 1 };
 
     if (bytes > 0 && amount.event >= 0)
-        hq_exact_add(&amount, 1);
+        hq_exact_add(function, &amount, 1);
     return bytes;
 }
 
-static ssize_t count_written(ssize_t bytes)
+static ssize_t count_written(const void *function, ssize_t bytes)
 {
     struct exact_amount amount = { .event = EVENT("IO_WRITE"), .amount = (uint64_t)bytes, .count = 1 };
 
     if (bytes > 0 && amount.event >= 0)
-        hq_exact_add(&amount, 1);
+        hq_exact_add(function, &amount, 1);
     return bytes;
 }
 
-EXPORT ssize_t read(int fd, void *buffer, size_t bytes) { return count_read(REAL(read)(fd, buffer, bytes)); }
-EXPORT ssize_t pread(int fd, void *buffer, size_t bytes, off_t at) { return count_read(REAL(pread)(fd, buffer, bytes, at)); }
-EXPORT ssize_t pread64(int fd, void *buffer, size_t bytes, off_t at) { return count_read(REAL(pread64)(fd, buffer, bytes, at)); }
-EXPORT ssize_t readv(int fd, const struct iovec *parts, int count) { return count_read(REAL(readv)(fd, parts, count)); }
-EXPORT ssize_t recv(int fd, void *buffer, size_t bytes, int flags) { return count_read(REAL(recv)(fd, buffer, bytes, flags)); }
-EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags) { return count_read(REAL(recvmsg)(fd, message, flags)); }
-EXPORT ssize_t write(int fd, const void *buffer, size_t bytes) { return count_written(REAL(write)(fd, buffer, bytes)); }
-EXPORT ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t at) { return count_written(REAL(pwrite)(fd, buffer, bytes, at)); }
-EXPORT ssize_t pwrite64(int fd, const void *buffer, size_t bytes, off_t at) { return count_written(REAL(pwrite64)(fd, buffer, bytes, at)); }
-EXPORT ssize_t writev(int fd, const struct iovec *parts, int count) { return count_written(REAL(writev)(fd, parts, count)); }
-EXPORT ssize_t send(int fd, const void *buffer, size_t bytes, int flags) { return count_written(REAL(send)(fd, buffer, bytes, flags)); }
-EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags) { return count_written(REAL(sendmsg)(fd, message, flags)); }
+EXPORT ssize_t read(int fd, void *buffer, size_t bytes) { return count_read(REAL(read), REAL(read)(fd, buffer, bytes)); }
+EXPORT ssize_t pread(int fd, void *buffer, size_t bytes, off_t at) { return count_read(REAL(pread), REAL(pread)(fd, buffer, bytes, at)); }
+EXPORT ssize_t pread64(int fd, void *buffer, size_t bytes, off_t at) { return count_read(REAL(pread64), REAL(pread64)(fd, buffer, bytes, at)); }
+EXPORT ssize_t readv(int fd, const struct iovec *parts, int count) { return count_read(REAL(readv), REAL(readv)(fd, parts, count)); }
+EXPORT ssize_t recv(int fd, void *buffer, size_t bytes, int flags) { return count_read(REAL(recv), REAL(recv)(fd, buffer, bytes, flags)); }
+EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags) { return count_read(REAL(recvmsg), REAL(recvmsg)(fd, message, flags)); }
+EXPORT ssize_t write(int fd, const void *buffer, size_t bytes) { return count_written(REAL(write), REAL(write)(fd, buffer, bytes)); }
+EXPORT ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t at) { return count_written(REAL(pwrite), REAL(pwrite)(fd, buffer, bytes, at)); }
+EXPORT ssize_t pwrite64(int fd, const void *buffer, size_t bytes, off_t at) { return count_written(REAL(pwrite64), REAL(pwrite64)(fd, buffer, bytes, at)); }
+EXPORT ssize_t writev(int fd, const struct iovec *parts, int count) { return count_written(REAL(writev), REAL(writev)(fd, parts, count)); }
+EXPORT ssize_t send(int fd, const void *buffer, size_t bytes, int flags) { return count_written(REAL(send), REAL(send)(fd, buffer, bytes, flags)); }
+EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags) { return count_written(REAL(sendmsg), REAL(sendmsg)(fd, message, flags)); }
 
 EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t bytes, int flags, struct sockaddr *restrict from, socklen_t *restrict length)
 {
-    return count_read(REAL(recvfrom)(fd, buffer, bytes, flags, from, length));
+    return count_read(REAL(recvfrom), REAL(recvfrom)(fd, buffer, bytes, flags, from, length));
 }
 
 EXPORT ssize_t sendto(int fd, const void *buffer, size_t bytes, int flags, const struct sockaddr *to, socklen_t length)
 {
-    return count_written(REAL(sendto)(fd, buffer, bytes, flags, to, length));
+    return count_written(REAL(sendto), REAL(sendto)(fd, buffer, bytes, flags, to, length));
 }
 
 EXPORT ssize_t sendfile(int out, int in, off_t *at, size_t bytes)
 {
-    return count_written(REAL(sendfile)(out, in, at, bytes));
+    return count_written(REAL(sendfile), REAL(sendfile)(out, in, at, bytes));
 }
 
 EXPORT size_t fread(void *restrict buffer, size_t size, size_t count, FILE *restrict file)
 {
     size_t got = REAL(fread)(buffer, size, count, file);
 
-    count_read((ssize_t)(got * size));
+    count_read(REAL(fread), (ssize_t)(got * size));
     return got;
 }
 
@@ -71,7 +71,7 @@ EXPORT size_t fwrite(const void *restrict buffer, size_t size, size_t count, FIL
 {
     size_t put = REAL(fwrite)(buffer, size, count, file);
 
-    count_written((ssize_t)(put * size));
+    count_written(REAL(fwrite), (ssize_t)(put * size));
     return put;
 }
 
@@ -80,13 +80,13 @@ EXPORT char *fgets(char *restrict line, int room, FILE *restrict file)
     char *got = REAL(fgets)(line, room, file);
 
     if (got)
-        count_read((ssize_t)strlen(got));
+        count_read(REAL(fgets), (ssize_t)strlen(got));
     return got;
 }
 
 EXPORT ssize_t getline(char **restrict line, size_t *restrict room, FILE *restrict file)
 {
-    return count_read(REAL(getline)(line, room, file));
+    return count_read(REAL(getline), REAL(getline)(line, room, file));
 }
 
 EXPORT int fputs(const char *restrict text, FILE *restrict file)
@@ -94,7 +94,7 @@ EXPORT int fputs(const char *restrict text, FILE *restrict file)
     int result = REAL(fputs)(text, file);
 
     if (result >= 0)
-        count_written((ssize_t)strlen(text));
+        count_written(REAL(fputs), (ssize_t)strlen(text));
     return result;
 }
 
@@ -103,13 +103,13 @@ EXPORT int puts(const char *text)
     int result = REAL(puts)(text);
 
     if (result >= 0)
-        count_written((ssize_t)strlen(text) + 1);
+        count_written(REAL(puts), (ssize_t)strlen(text) + 1);
     return result;
 }
 
 EXPORT int vfprintf(FILE *restrict file, const char *restrict format, va_list arguments)
 {
-    return (int)count_written(REAL(vfprintf)(file, format, arguments));
+    return (int)count_written(REAL(vfprintf), REAL(vfprintf)(file, format, arguments));
 }
 
 EXPORT int fprintf(FILE *restrict file, const char *restrict format, ...)
@@ -136,7 +136,7 @@ EXPORT int printf(const char *restrict format, ...)
 ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
 EXPORT ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room)
 {
-    return count_read(REAL(__read_chk)(fd, buffer, bytes, room));
+    return count_read(REAL(__read_chk), REAL(__read_chk)(fd, buffer, bytes, room));
 }
 
 size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);
@@ -144,14 +144,14 @@ EXPORT size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, 
 {
     size_t got = REAL(__fread_chk)(buffer, room, size, count, file);
 
-    count_read((ssize_t)(got * size));
+    count_read(REAL(__fread_chk), (ssize_t)(got * size));
     return got;
 }
 
 int __vfprintf_chk(FILE *file, int flag, const char *format, va_list arguments);
 EXPORT int __vfprintf_chk(FILE *file, int flag, const char *format, va_list arguments)
 {
-    return (int)count_written(REAL(__vfprintf_chk)(file, flag, format, arguments));
+    return (int)count_written(REAL(__vfprintf_chk), REAL(__vfprintf_chk)(file, flag, format, arguments));
 }
 
 int __fprintf_chk(FILE *file, int flag, const char *format, ...);

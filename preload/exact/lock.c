@@ -14,63 +14,63 @@ static int64_t now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void count_wait(int64_t since)
+static void count_wait(const void *function, int64_t since)
 {
     struct exact_amount amount = { .event = EVENT("LOCK_WAIT"), .amount = (uint64_t)(now() - since), .count = 1 };
 
     if (amount.event >= 0)
-        hq_exact_add(&amount, 1);
+        hq_exact_add(function, &amount, 1);
 }
 
-#define LOCK(attempt, call) do { \
+#define LOCK(attempt, function, ...) do { \
     int error_ = attempt; \
     if (error_ != EBUSY) \
         return error_; \
     int64_t since_ = now(); \
-    error_ = call; \
-    count_wait(since_); \
+    error_ = REAL(function)(__VA_ARGS__); \
+    count_wait(REAL(function), since_); \
     return error_; \
 } while (0)
 
-#define WAIT(call) do { \
+#define WAIT(function, ...) do { \
     int64_t since_ = now(); \
-    int error_ = call; \
-    count_wait(since_); \
+    int error_ = REAL(function)(__VA_ARGS__); \
+    count_wait(REAL(function), since_); \
     return error_; \
 } while (0)
 
 EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
-    LOCK(REAL(pthread_mutex_trylock)(mutex), REAL(pthread_mutex_lock)(mutex));
+    LOCK(REAL(pthread_mutex_trylock)(mutex), pthread_mutex_lock, mutex);
 }
 
 EXPORT int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict limit)
 {
-    LOCK(REAL(pthread_mutex_trylock)(mutex), REAL(pthread_mutex_timedlock)(mutex, limit));
+    LOCK(REAL(pthread_mutex_trylock)(mutex), pthread_mutex_timedlock, mutex, limit);
 }
 
 EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    LOCK(REAL(pthread_rwlock_tryrdlock)(lock), REAL(pthread_rwlock_rdlock)(lock));
+    LOCK(REAL(pthread_rwlock_tryrdlock)(lock), pthread_rwlock_rdlock, lock);
 }
 
 EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    LOCK(REAL(pthread_rwlock_trywrlock)(lock), REAL(pthread_rwlock_wrlock)(lock));
+    LOCK(REAL(pthread_rwlock_trywrlock)(lock), pthread_rwlock_wrlock, lock);
 }
 
 EXPORT int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
 {
-    WAIT(REAL(pthread_cond_wait)(condition, mutex));
+    WAIT(pthread_cond_wait, condition, mutex);
 }
 
 EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, const struct timespec *restrict limit)
 {
-    WAIT(REAL(pthread_cond_timedwait)(condition, mutex, limit));
+    WAIT(pthread_cond_timedwait, condition, mutex, limit);
 }
 
 EXPORT int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, clockid_t clock,
                                   const struct timespec *restrict limit)
 {
-    WAIT(REAL(pthread_cond_clockwait)(condition, mutex, clock, limit));
+    WAIT(pthread_cond_clockwait, condition, mutex, clock, limit);
 }

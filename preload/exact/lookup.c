@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/exact/exact.h"
 
+#include "preload/raw.h"
+
 #include <dlfcn.h>
+
+volatile int raw_frozen;        /* of this library; follows the collector's (blocks.c) */
 
 void *real_lookup(_Atomic(void *) *where, const char *name)
 {

@@ -3,6 +3,7 @@
 
 #include "preload/export.h"
 #include "preload/handler.h"
+#include "preload/raw.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 #include "preload/window.h"
@@ -34,14 +35,25 @@ EXPORT int hq_exact_event(const char *name)
     return -1;
 }
 
-EXPORT void hq_exact_add(struct exact_amount *amounts, int count)
+/* The function itself, below its caller. */
+static uint32_t enter_function(uint32_t node, const void *function)
+{
+    struct code code;
+
+    if (node == NO_NODE || !modules_find((uint64_t)function, &code))
+        return node;
+    return lane_child(self.lane, node, (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module,
+                      (uint64_t)function - modules_get(code.module)->base);
+}
+
+EXPORT void hq_exact_add(const void *function, struct exact_amount *amounts, int count)
 {
     int before = errno;
 
     if (!guard_enter())
         return;
     bool wanted = file_ready() && window_is_open(file_now_us());
-    uint32_t node = wanted ? thread_here() : NO_NODE;
+    uint32_t node = wanted ? enter_function(thread_here(), function) : NO_NODE;
     for (int i = 0; i < count; i++)
         if (amounts[i].event >= 0 && node != NO_NODE)
             amounts[i].cell = lane_add(self.lane, node, (uint32_t)amounts[i].event, self.number, amounts[i].amount, amounts[i].count);
@@ -54,6 +66,11 @@ EXPORT void hq_exact_add(struct exact_amount *amounts, int count)
 EXPORT void hq_exact_take_back(struct hqm_cell *cell, uint64_t amount)
 {
     __atomic_fetch_sub(&cell->sum, amount, __ATOMIC_RELAXED);
+}
+
+EXPORT int hq_exact_frozen(void)
+{
+    return raw_frozen;
 }
 
 EXPORT unsigned hq_exact_epoch(void)

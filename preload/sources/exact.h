@@ -20,8 +20,14 @@ struct exact_amount {
     struct hqm_cell *cell;      /* out: where it was added, or NULL */
 };
 
-/* Adds amounts at the call path of the caller's caller outside the collector. errno is kept. Not in signal handlers of ours. */
-void hq_exact_add(struct exact_amount *amounts, int count);
+/*
+ * Adds amounts at the call path that leads from the program into `function`, the one that is wrapped: it becomes the innermost frame. errno is
+ * kept. Not in signal handlers of ours.
+ */
+void hq_exact_add(const void *function, struct exact_amount *amounts, int count);
+
+/* May no system call be made any more (confine.c)? */
+int hq_exact_frozen(void);
 
 /* Takes back from a cell, of whatever thread, what was added to it. */
 void hq_exact_take_back(struct hqm_cell *cell, uint64_t amount);

@@ -11,7 +11,7 @@ try() {
         return
     fi
     check "$1: the program ends as it would" [ $status = 3 ]
-    check "$1: measured to the end" holds "$(value 'sum CPUTIME') > 0.45e9"
+    check "$1: measured to the end" holds "$(value 'sum CPUTIME') > 0.4e9"
     check "$1: nothing is lost" [ "$(value 'loss 0')" = 0 ]
     check "$1: nothing is said" [ "$(wc -l <"$TMP/err")" = 1 ]
     check "$1: sound" sound
@@ -32,7 +32,7 @@ record -- "$TMP/static" return
 check "static: the program runs" [ $status = 7 ]
 check "static: one sentence" [ "$(grep -c 'statically linked' "$TMP/err")" = 1 ]
 record -- sh -c "'$TMP/static' return; '$PROGRAMS/ends' return"
-check "static among others: the others are measured" holds "$(value 'sum CPUTIME') > 0.25e9"
+check "static among others: the others are measured" holds "$(value 'sum CPUTIME') > 0.2e9"
 cp "$PROGRAMS/ends" "$TMP/set-user-id"
 if chown 65534 "$TMP/set-user-id" 2>/dev/null && chmod u+s "$TMP/set-user-id"; then
     record -- "$TMP/set-user-id" return

@@ -13,31 +13,31 @@ check "alloc runs" [ $status = 0 ]
 check "bytes allocated" holds "$(value 'sum ALLOC_BYTES') >= 402000 && $(value 'sum ALLOC_BYTES') < 412000"
 check "calls" holds "$(value 'sum ALLOC_CALLS') >= 2040 && $(value 'sum ALLOC_CALLS') < 2060"
 check "leaked: what another thread frees is not" holds "$(value 'sum ALLOC_LEAKED') >= 2000 && $(value 'sum ALLOC_LEAKED') < 12000"
-check "by call path" [ "$(paths | awk '$2 == "ALLOC_CALLS" && $3 ~ /leaked$/ { n += $1 } END { print n }')" = 40 ]
+check "by call path" [ "$(paths | awk '$2 == "ALLOC_CALLS" && $3 ~ /leaked;(__libc_)?calloc$/ { n += $1 } END { print n }')" = 40 ]
 check "sound" sound
 
 record -e IO -- "$PROGRAMS/amounts" io
 check "io runs" [ $status = 0 ]
 check "bytes written, exactly" [ "$(total IO_WRITE)" = 409600:100 ]
 check "bytes read, exactly" [ "$(value 'sum IO_READ')" = 409600 ]
-check "in reader" [ "$(paths | awk '$2 == "IO_READ" && $3 !~ /reader$/' | wc -l)" = 0 ]
+check "in reader" [ "$(paths | awk '$2 == "IO_READ" && $3 !~ /reader;_*fread(_chk)?$/' | wc -l)" = 0 ]
 
 record -e LOCK -- "$PROGRAMS/amounts" lock
 check "lock runs" [ $status = 0 ]
 check "time blocked" holds "$(value 'sum LOCK_WAIT') > 0.15e9 && $(value 'sum LOCK_WAIT') < 2e9"
 check "free locks are not counted" holds "$(value 'count LOCK_WAIT') < 10"
-check "in blocked" [ "$(paths | awk '$2 == "LOCK_WAIT" && $3 ~ /blocked$/' | wc -l)" -ge 1 ]
+check "in blocked" [ "$(paths | awk '$2 == "LOCK_WAIT" && $3 ~ /blocked;.*pthread_mutex_lock/' | wc -l)" -ge 1 ]
 
 # Samples that come while an exact event is at work are kept, where it was called.
 record -e CPUTIME@1000/s -e ALLOC -- "$PROGRAMS/amounts" churn
-check "time and memory together" holds "$(value 'sum CPUTIME') > 0.45e9 && $(value 'sum ALLOC_CALLS') > 10000"
+check "time and memory together" holds "$(value 'sum CPUTIME') > 0.35e9 && $(value 'sum ALLOC_CALLS') > 10000"
 check "no sample is lost to the wrappers" holds "$(value 'loss 1') <= 0.01 * $(value 'count CPUTIME')"
 check "sound" sound
 record -e CPUTIME@500/s -e REALTIME@500/s -- "$PROGRAMS/ends" return
-check "two clocks" holds "$(value 'sum CPUTIME') > 0.25e9 && $(value 'sum REALTIME') > 0.25e9"
+check "two clocks" holds "$(value 'sum CPUTIME') > 0.2e9 && $(value 'sum REALTIME') > 0.2e9"
 
 record -e CPUTIME@500/s -- "$PROGRAMS/amounts" parts
-check "hq_start and hq_stop" holds "$(share ';middle;') > 95 && $(value 'sum CPUTIME') > 0.25e9 && $(value 'sum CPUTIME') < 0.35e9"
+check "hq_start and hq_stop" holds "$(share ';middle;') > 95 && $(value 'sum CPUTIME') > 0.2e9 && $(value 'sum CPUTIME') < 0.4e9"
 "$PROGRAMS/amounts" parts
 check "hq.h without the collector" [ $? = 0 ]
 record --stopped -e CPUTIME@500/s -- "$PROGRAMS/ends" return
@@ -77,15 +77,15 @@ else
     check "PAPI: full paths" full 99
     check "PAPI: sound" sound
     counter -e PAPI_TOT_CYC@1000000 -e PAPI_TOT_INS@2000000 -e CPUTIME@200/s -- "$PROGRAMS/threads" 8 4 100000
-    check "PAPI: two counters and a clock, in threads" holds "$(value 'sum PAPI_TOT_CYC') > 0.6e9 && $(value 'sum PAPI_TOT_INS') > 0.6e9 && $(value 'sum CPUTIME') > 0.6e9"
+    check "PAPI: two counters and a clock, in threads" holds "$(value 'sum PAPI_TOT_CYC') > 0.5e9 && $(value 'sum PAPI_TOT_INS') > 0.5e9 && $(value 'sum CPUTIME') > 0.5e9"
     counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/family" fork
     check "PAPI: a forked child is counted" holds "$(share child_work) > 90 && $(value 'sum PAPI_TOT_CYC') > 0.2e9"
     counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/family" exec
     check "PAPI: an executed child" holds "$status == 0 && $(value 'sum PAPI_TOT_CYC') > 0.2e9"
     counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/signals" block
-    check "PAPI: its signal cannot be blocked" holds "$(value 'sum PAPI_TOT_CYC') > 0.3e9"
+    check "PAPI: its signal cannot be blocked" holds "$(value 'sum PAPI_TOT_CYC') > 0.25e9"
     counter -e PAPI_TOT_CYC@1000000 -- "$PROGRAMS/signals" reset
-    check "PAPI: its handler cannot be reset" holds "$status == 0 && $(value 'sum PAPI_TOT_CYC') > 0.3e9"
+    check "PAPI: its handler cannot be reset" holds "$status == 0 && $(value 'sum PAPI_TOT_CYC') > 0.25e9"
     counter -e PAPI_NO_SUCH@1000 -- true
     check "PAPI: an unknown event is refused with the reason" grep -q 'PAPI says' "$TMP/err"
 fi

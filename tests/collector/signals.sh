@@ -7,7 +7,7 @@
 for way in block block-thread reset ignore wait signalfd profile timer realtime jump handler altstack; do
     record -e CPUTIME@200/s -- "$PROGRAMS/signals" $way
     check "signals $way runs as without" [ "$status:$(cat "$TMP/out")" = 0:ok ]
-    check "signals $way is measured" holds "$(value "sum CPUTIME") > 0.3e9"
+    check "signals $way is measured" holds "$(value "sum CPUTIME") > 0.25e9"
     check "signals $way has full paths" full 97
     check "signals $way leaves sound files" sound
 done
