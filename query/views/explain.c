@@ -65,10 +65,22 @@ static void add_part(struct run *run, uint32_t context, struct nodes *out)
     vec_push(out, n);
 }
 
+/* Of the whole, exclusive values are what is to be explained too: all of it is somebody's own. */
+static double whole_value(struct run *run, double *slots)
+{
+    uint32_t root = 0;
+    struct node n = node_at(run->tree, &root);
+
+    run_measure(run, &n, slots);
+    for (size_t s = 1; s < 2 * run->selection.measures.len; s += 2)
+        slots[s] = slots[s - 1];
+    return program_number(run->by, &(struct point){.slots = slots, .totals = run->totals});
+}
+
 struct hq_error *explain_roots(struct run *run, struct nodes *out)
 {
     double *slots = ARENA_ARRAY(&run->arena, 2 * run->selection.measures.len, double);
-    double whole = value_at(run, 0, run->by, slots), sign = whole < 0 ? -1 : 1, want = fabs(whole) * run->query->view.share / 100, sum = 0;
+    double whole = whole_value(run, slots), sign = whole < 0 ? -1 : 1, want = fabs(whole) * run->query->view.share / 100, sum = 0;
     VEC(struct part) parts = {0};
 
     for (uint32_t c = 1; c < run->tree->context_count && !run_interrupted(run); c++) {
