@@ -4,15 +4,23 @@
 #include "common/file.h"
 #include "structure/structure.h"
 #include <dirent.h>
+#include <dlfcn.h>
+#include <link.h>
 #include <sys/wait.h>
 
 #define COUNT 2000
 
-/* Addresses all over this program, different ones for every `lot`. */
+/* Addresses in this program's code, different ones for every `lot`. */
 static void pick(uint64_t *addresses, unsigned lot)
 {
+    uint64_t start = (uint64_t)(uintptr_t)structure_recover;
+    struct link_map *map;
+    Dl_info info;
+
+    if (dladdr1((void *)structure_recover, &info, (void **)&map, RTLD_DL_LINKMAP))
+        start -= map->l_addr;
     for (unsigned i = 0; i < COUNT; i++)
-        addresses[i] = 0x1000 + (uint64_t)i * 37 + lot * 5003;
+        addresses[i] = start + (uint64_t)i * 37 + lot * 5003;
 }
 
 static void add_chain(struct str *out, const struct structure *s, uint32_t at)
