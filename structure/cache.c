@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION 1u              /* of the file and of what recovery finds: change it with either */
+#define VERSION 2u              /* of the file and of what recovery finds: change it with either */
 #define MAGIC 0x53515148u       /* HQQS */
 
 struct cache_header {

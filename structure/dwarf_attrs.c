@@ -34,11 +34,17 @@ static bool form_flag(Dwarf_Debug dbg, Dwarf_Attribute attr)
     return dwarf_ok(dbg, dwarf_formflag(attr, &flag, &err), &err) && flag;
 }
 
-static bool form_address(Dwarf_Debug dbg, Dwarf_Attribute attr, uint64_t *out)
+static bool form_address(const struct dwarf_file *f, Dwarf_Attribute attr, uint64_t *out)
 {
+    Dwarf_Debug dbg = f->dbg;
     Dwarf_Error err = NULL;
+    Dwarf_Unsigned index;
     Dwarf_Addr a;
 
+    if (f->main && dwarf_ok(dbg, dwarf_get_debug_addr_index(attr, &index, &err), &err)) {
+        *out = dwarf_indexed_address(f, &f->bases, index);
+        return true;
+    }
     if (!dwarf_ok(dbg, dwarf_formaddr(attr, &a, &err), &err))
         return false;
     *out = a;
@@ -46,16 +52,16 @@ static bool form_address(Dwarf_Debug dbg, Dwarf_Attribute attr, uint64_t *out)
 }
 
 /* High and entry addresses are addresses or offsets from the low one, by form. */
-static bool form_address_or_offset(Dwarf_Debug dbg, Dwarf_Attribute attr, uint64_t *value, bool *is_offset)
+static bool form_address_or_offset(const struct dwarf_file *f, Dwarf_Attribute attr, uint64_t *value, bool *is_offset)
 {
     Dwarf_Error err = NULL;
     Dwarf_Half form = 0;
 
-    if (!dwarf_ok(dbg, dwarf_whatform(attr, &form, &err), &err))
+    if (!dwarf_ok(f->dbg, dwarf_whatform(attr, &form, &err), &err))
         return false;
     *is_offset = form != DW_FORM_addr && form != DW_FORM_addrx && form != DW_FORM_GNU_addr_index &&
                  form != DW_FORM_addrx1 && form != DW_FORM_addrx2 && form != DW_FORM_addrx3 && form != DW_FORM_addrx4;
-    return *is_offset ? form_unsigned(dbg, attr, value) : form_address(dbg, attr, value);
+    return *is_offset ? form_unsigned(f->dbg, attr, value) : form_address(f, attr, value);
 }
 
 /* dwz moves what several files share into a common file: references into it have forms of their own. */
@@ -101,9 +107,9 @@ static void read_attr(struct dwarf *d, const struct dwarf_file *f, Dwarf_Half co
     uint64_t u;
 
     switch (code) {
-    case DW_AT_low_pc: a->has_low = form_address(dbg, attr, &a->low); break;
-    case DW_AT_high_pc: a->has_high = form_address_or_offset(dbg, attr, &o->high, &o->high_offset); break;
-    case DW_AT_entry_pc: a->has_entry = form_address_or_offset(dbg, attr, &o->entry, &o->entry_offset); break;
+    case DW_AT_low_pc: a->has_low = form_address(f, attr, &a->low); break;
+    case DW_AT_high_pc: a->has_high = form_address_or_offset(f, attr, &o->high, &o->high_offset); break;
+    case DW_AT_entry_pc: a->has_entry = form_address_or_offset(f, attr, &o->entry, &o->entry_offset); break;
     case DW_AT_name: a->name = form_string(dbg, attr); break;
     case DW_AT_linkage_name:
     case DW_AT_MIPS_linkage_name: a->linkage = form_string(dbg, attr); break;
@@ -125,7 +131,9 @@ static void read_attr(struct dwarf *d, const struct dwarf_file *f, Dwarf_Half co
                         (a->ranges_form == DW_FORM_sec_offset ? read_section_offset(f, attr, &a->ranges)
                                                               : form_unsigned(dbg, attr, &a->ranges));
         break;
+    case DW_AT_GNU_ranges_base: read_section_offset(f, attr, &a->gnu_ranges_base); break;
     case DW_AT_rnglists_base: read_section_offset(f, attr, &a->bases.ranges); break;
+    case DW_AT_GNU_addr_base:
     case DW_AT_addr_base: read_section_offset(f, attr, &a->bases.addresses); break;
     default: break;
     }

@@ -10,18 +10,29 @@
 #include <libdwarf/dwarf.h>
 #include <libdwarf/libdwarf.h>
 
+/* What the range lists of a unit are relative to. */
+struct dwarf_bases {
+    uint64_t low, addresses, ranges;    /* its low address; offsets in .debug_addr and .debug_rnglists */
+};
+
 /* One file opened with libdwarf through the object interface. */
 struct dwarf_file {
     struct elf *elf;
     Dwarf_Debug dbg;            /* NULL: it could not be opened */
     Dwarf_Obj_Access_Interface access;
-    const char **names;         /* of the sections, as libdwarf is to see them */
+    uint32_t number;            /* 0 the main file, 1 dwz's common file, 2 ... split files */
+    /* Of a split file, which leaves addresses and lines in the main one: */
+    const struct dwarf_file *main;      /* else NULL */
+    Dwarf_Off skeleton;         /* the unit that it belongs to */
+    struct dwarf_bases bases;
 };
+
+struct dwarf_attrs;
 
 struct dwarf_cu {
     Dwarf_Off die;              /* of the unit's DIE in .debug_info */
-    uint64_t low;               /* base of its ranges */
-    bool ranges_read, has_ranges;
+    struct dwarf_file *split;   /* where the rest of it is; NULL: nowhere else, or not looked for yet */
+    bool split_tried;
 };
 
 struct dwarf_claim {            /* an address range that a unit describes */
@@ -38,6 +49,7 @@ struct dwarf {
     VEC(struct dwarf_cu) units;
     VEC(struct dwarf_claim) hints, claims;      /* of .debug_aranges; of the units themselves (made when first needed) */
     bool claims_made;
+    uint32_t file_count;                        /* numbers given to files */
     struct keymap origin_keys;                  /* (file, offset) -> index in origins */
     VEC(struct dwarf_origin *) origins;
     struct map file_tables;                     /* (file, CU offset) -> struct dwarf_files_table * */
@@ -50,17 +62,21 @@ struct dwarf_file_table {
     size_t count;
 };
 
+/* The split file of a unit (DW_AT_dwo_name), opened on first use; NULL if there is none. Sets a problem if it is missing. */
+struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct dwarf_attrs *skeleton);
+void dwarf_split_close(struct dwarf *d);
+/* Its first unit; to be freed with dwarf_dealloc_die. NULL if it has none. */
+Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f);
+
+/* An entry of .debug_addr; 0 if there is none: never the address of code. */
+uint64_t dwarf_indexed_address(const struct dwarf_file *f, const struct dwarf_bases *bases, uint64_t index);
+
 bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group);
 void dwarf_file_close(struct dwarf_file *f);
 void dwarf_set_problem(struct dwarf *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* True if a call of libdwarf succeeded; frees its error if not. */
 bool dwarf_ok(Dwarf_Debug dbg, int rc, Dwarf_Error *err);
-
-/* What the range lists of a unit are relative to. */
-struct dwarf_bases {
-    uint64_t low, addresses, ranges;    /* its low address; offsets in .debug_addr and .debug_rnglists */
-};
 
 /* The attributes of one DIE, gathered in one pass. */
 struct dwarf_attrs {
@@ -69,6 +85,7 @@ struct dwarf_attrs {
     Dwarf_Half ranges_form;
     uint64_t ranges;
     struct dwarf_bases bases;   /* of a unit */
+    uint64_t gnu_ranges_base;   /* of a unit whose split file is DWARF 4: offset in .debug_ranges */
     const char *name, *linkage, *comp_dir, *dwo_name;
     uint64_t decl_file, decl_line, call_file, call_line;
     bool has_decl_file, has_call_file, has_lines;

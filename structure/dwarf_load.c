@@ -131,6 +131,20 @@ static void walk_children(struct loader *l, Dwarf_Die parent, struct place at)
     }
 }
 
+static void walk_split(struct loader *l, uint32_t unit, const struct dwarf_attrs *skeleton)
+{
+    const struct dwarf_file *f = dwarf_split_file(l->d, unit, skeleton);
+    Dwarf_Die cu = f ? dwarf_split_unit(l->d, f) : NULL;
+
+    if (!cu)
+        return;
+    l->f = f;
+    l->bases = f->bases;
+    walk_children(l, cu, (struct place){.parent = DWARF_NONE});
+    dwarf_dealloc_die(cu);
+    l->f = &l->d->main;
+}
+
 void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
 {
     struct loader l = {.d = d, .f = &d->main};
@@ -145,6 +159,8 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
     dwarf_attrs_read(d, l.f, cu, &a);
     l.bases = a.bases;
     walk_children(&l, cu, (struct place){.parent = DWARF_NONE});
+    if (a.dwo_name)
+        walk_split(&l, unit, &a);
     *out = (struct dwarf_unit){
         .procedures = l.procedures.data, .procedure_count = l.procedures.len,
         .inlines = l.inlines.data, .inline_count = l.inlines.len,
@@ -173,6 +189,8 @@ struct hq_error *dwarf_open(struct elf *text, struct elf *debug, struct elf *alt
     struct dwarf *d = xcalloc(1, sizeof *d);
     d->text = text;
     keymap_init(&d->origin_keys, 16);
+    d->alt.number = 1;
+    d->file_count = 2;
     if (!dwarf_file_open(&d->main, debug, DW_GROUPNUMBER_ANY)) {
         dwarf_close(d);
         return hq_error_new(HQ_DATA, "%s: its debug information cannot be read", debug->path);
@@ -189,6 +207,7 @@ void dwarf_close(struct dwarf *d)
 {
     if (!d)
         return;
+    dwarf_split_close(d);
     dwarf_file_close(&d->main);
     dwarf_file_close(&d->alt);
     vec_deinit(&d->units);

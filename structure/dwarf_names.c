@@ -7,7 +7,7 @@
 #define MAX_DEPTH 8             /* of references: instance -> abstract -> specification, and damaged files */
 
 struct origin_key {
-    uint64_t in_alt, offset;
+    uint64_t file, offset;
 };
 
 /* The length of out without its last component; n as it is if that is none, or "..". */
@@ -72,8 +72,12 @@ const struct dwarf_file_table *dwarf_file_table(struct dwarf *d, const struct dw
     Dwarf_Off cu_die;
     Dwarf_Die cu = NULL;
 
-    if (!dwarf_ok(f->dbg, dwarf_CU_dieoffset_given_die(any, &cu_die, &err), &err))
+    if (f->main) {
+        cu_die = f->skeleton;
+        f = f->main;
+    } else if (!dwarf_ok(f->dbg, dwarf_CU_dieoffset_given_die(any, &cu_die, &err), &err)) {
         return &no_files;
+    }
     uint64_t key = cu_die << 1 | (f == &d->alt);
     const uint64_t *found = map_find(&d->file_tables, key);
     if (found)
@@ -128,7 +132,7 @@ void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
 
 const struct dwarf_origin *dwarf_origin_at(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off offset)
 {
-    struct origin_key key = {.in_alt = f == &d->alt, .offset = offset};
+    struct origin_key key = {.file = f->number, .offset = offset};
     bool is_new;
     uint32_t index = keymap_add(&d->origin_keys, &key, &is_new);
 

@@ -27,15 +27,19 @@ static bool open_section(const struct dwarf_file *f, const char *name, uint64_t 
     return true;
 }
 
-/* 0 if there is no such entry: never the address of code. */
-static uint64_t indexed_address(const struct dwarf_file *f, const struct dwarf_bases *bases, uint64_t index)
+uint64_t dwarf_indexed_address(const struct dwarf_file *f, const struct dwarf_bases *bases, uint64_t index)
 {
     struct cursor c;
 
-    if (index > UINT32_MAX || !open_section(f, ".debug_addr", bases->addresses, &c))
+    if (index > UINT32_MAX || !open_section(f->main ? f->main : f, ".debug_addr", bases->addresses, &c))
         return 0;
     cursor_seek(&c, index * 8);
     return cursor_u64(&c);
+}
+
+static const char *lists5(const struct dwarf_file *f)
+{
+    return f->main ? ".debug_rnglists.dwo" : ".debug_rnglists";
 }
 
 static void read_list5(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_bases *bases, uint64_t offset,
@@ -44,20 +48,20 @@ static void read_list5(struct dwarf *d, const struct dwarf_file *f, const struct
     uint64_t base = bases->low, low, high;
     struct cursor c;
 
-    if (!open_section(f, ".debug_rnglists", offset, &c))
+    if (!open_section(f, lists5(f), offset, &c))
         return;
     while (cursor_left(&c)) {
         uint8_t kind = cursor_u8(&c);
 
         switch (kind) {
-        case DW_RLE_base_addressx: base = indexed_address(f, bases, cursor_uleb(&c)); continue;
+        case DW_RLE_base_addressx: base = dwarf_indexed_address(f, bases, cursor_uleb(&c)); continue;
         case DW_RLE_base_address: base = cursor_u64(&c); continue;
         case DW_RLE_startx_endx:
-            low = indexed_address(f, bases, cursor_uleb(&c));
-            high = indexed_address(f, bases, cursor_uleb(&c));
+            low = dwarf_indexed_address(f, bases, cursor_uleb(&c));
+            high = dwarf_indexed_address(f, bases, cursor_uleb(&c));
             break;
         case DW_RLE_startx_length:
-            low = indexed_address(f, bases, cursor_uleb(&c));
+            low = dwarf_indexed_address(f, bases, cursor_uleb(&c));
             high = low + cursor_uleb(&c);
             break;
         case DW_RLE_offset_pair:
@@ -84,7 +88,7 @@ static void read_list4(struct dwarf *d, const struct dwarf_file *f, uint64_t bas
 {
     struct cursor c;
 
-    if (!open_section(f, ".debug_ranges", offset, &c))
+    if (!open_section(f->main ? f->main : f, ".debug_ranges", offset, &c))
         return;
     while (cursor_left(&c) >= 16) {
         uint64_t low = cursor_u64(&c), high = cursor_u64(&c);
@@ -103,7 +107,7 @@ static bool indexed_list(const struct dwarf_file *f, const struct dwarf_bases *b
 {
     struct cursor c;
 
-    if (index > UINT32_MAX || !open_section(f, ".debug_rnglists", bases->ranges, &c))
+    if (index > UINT32_MAX || !open_section(f, lists5(f), bases->ranges, &c))
         return false;
     cursor_seek(&c, index * (wide ? 8 : 4));
     *out = bases->ranges + (wide ? cursor_u64(&c) : cursor_u32(&c));
@@ -128,5 +132,5 @@ void dwarf_ranges_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
     if (version >= 5)
         read_list5(d, f, bases, offset, out);
     else
-        read_list4(d, f, bases->low, offset, out);
+        read_list4(d, f, bases->low, f->main ? bases->ranges + offset : offset, out);
 }

@@ -203,8 +203,9 @@ static void set_lines(struct maker *m)
             row++;
         if (u->rows[row].address > piece->low || u->rows[row].end)
             continue;
-        piece->file = u->rows[row].file;
+        /* Line 0: code that belongs to no line. Its file says nothing. */
         piece->line = u->rows[row].line;
+        piece->file = piece->line ? u->rows[row].file : 0;
     }
 }
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Split debug information (-gsplit-dwarf): the binary holds skeletons, the rest is in .dwo files beside the objects. DWARF 5 standard,
+ * section 7.3.2; the GNU form before it for DWARF 4. Packages (.dwp) are not read.
+ */
+#include "structure/dwarf_impl.h"
+#include "common/file.h"
+#include <string.h>
+
+/* Of the list of offsets in .debug_rnglists.dwo: behind the header of the only table. */
+#define RNGLISTS_HEADER 12
+
+/* Where it was written, or beside the binary if that has moved. */
+static struct elf *open_dwo(struct dwarf *d, const struct dwarf_attrs *skeleton)
+{
+    AUTO_FREE char *written = file_join(skeleton->comp_dir ? skeleton->comp_dir : "", skeleton->dwo_name);
+    AUTO_FREE char *directory = file_dirname(d->text->path);
+    AUTO_FREE char *beside = file_join(directory, file_basename(skeleton->dwo_name));
+    struct elf *elf = NULL;
+    struct hq_error *err = elf_open(written, &elf);
+
+    if (err) {
+        hq_error_free(err);
+        err = elf_open(beside, &elf);
+    }
+    if (err)
+        dwarf_set_problem(d, "split debug information %s is missing, so procedures have no inlined code", written);
+    hq_error_free(err);
+    return elf;
+}
+
+struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct dwarf_attrs *skeleton)
+{
+    struct dwarf_cu *cu = &d->units.data[unit];
+
+    if (cu->split_tried)
+        return cu->split;
+    cu->split_tried = true;
+    struct elf *elf = open_dwo(d, skeleton);
+    if (!elf)
+        return NULL;
+    struct dwarf_file *f = xcalloc(1, sizeof *f);
+    Dwarf_Error err = NULL;
+    bool gnu = elf_find_section(elf, ".debug_rnglists.dwo") == NULL;
+    f->number = d->file_count++;
+    f->main = &d->main;
+    f->skeleton = cu->die;
+    f->bases = skeleton->bases;
+    f->bases.ranges = gnu ? skeleton->gnu_ranges_base : RNGLISTS_HEADER;
+    if (!dwarf_file_open(f, elf, DW_GROUPNUMBER_DWO)) {
+        dwarf_set_problem(d, "split debug information %s cannot be read", elf->path);
+        elf_close(elf);
+        free(f);
+        return NULL;
+    }
+    dwarf_ok(f->dbg, dwarf_set_tied_dbg(f->dbg, d->main.dbg, &err), &err);
+    return cu->split = f;
+}
+
+/* Type units come first, if there are any. */
+Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Unsigned length, abbrevs, type_offset, next;
+    Dwarf_Half version, address_size, offset_size, extension, kind;
+    Dwarf_Sig8 signature;
+    Dwarf_Die die, found = NULL;
+    int rc;
+
+    /* The whole list is walked, so that the next walk begins at the start again. */
+    while ((rc = dwarf_next_cu_header_d(f->dbg, 1, &length, &version, &abbrevs, &address_size, &offset_size, &extension, &signature,
+                                        &type_offset, &next, &kind, &err)) == DW_DLV_OK) {
+        if (!dwarf_ok(f->dbg, dwarf_siblingof_b(f->dbg, NULL, 1, &die, &err), &err))
+            continue;
+        if (!found && kind != DW_UT_type && kind != DW_UT_split_type)
+            found = die;
+        else
+            dwarf_dealloc_die(die);
+    }
+    dwarf_ok(f->dbg, rc, &err);
+    if (!found)
+        dwarf_set_problem(d, "split debug information %s cannot be read by this libdwarf", f->elf->path);
+    return found;
+}
+
+void dwarf_split_close(struct dwarf *d)
+{
+    vec_foreach (cu, &d->units) {
+        if (!cu->split)
+            continue;
+        dwarf_file_close(cu->split);
+        elf_close(cu->split->elf);
+        free(cu->split);
+    }
+}
