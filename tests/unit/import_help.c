@@ -32,6 +32,8 @@ static struct hq_error *import_in(const char *dir, const struct import_file *fil
     }
     if (!error)
         error = db_open(database, out);
+    if (!error)
+        error = db_verify(*out);
     return error;
 }
 
