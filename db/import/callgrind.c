@@ -139,7 +139,7 @@ static void give_graph(struct callgrind *c)
         cg_give(&c->graph, c->im);
     }
     cg_graph_clear(&c->graph);
-    c->function = HQDB_NONE;
+    c->function = c->callee = HQDB_NONE;
     c->in_call = false;
 }
 

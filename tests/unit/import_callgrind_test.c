@@ -95,6 +95,8 @@ TEST(callgrind_errors_name_the_line)
     CHECK_REFUSED("callgrind", "events: Ir\nfn=main\n1 -5\n", "input:3: a cost is out of range");
     CHECK_REFUSED("callgrind", "events: Ir\nfn=main\n1 99999999999999999999\n", "input:3: a cost is out of range");
     CHECK_REFUSED("callgrind", "events: Ir\ncalls=1 2\n", "input:2: there is a call");
+    /* Another thread's functions are others. */
+    CHECK_REFUSED("callgrind", "events: Ir\nfn=a\n1 2\ncfn=b\nthread: 2\nfn=a\ncalls=1 2\n* 3\n", "input:7: there is a call");
     CHECK_REFUSED("callgrind", "events: Ir\nwhat=1\n", "input:2: this kind of line is not known");
 }
 
