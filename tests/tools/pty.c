@@ -9,6 +9,7 @@
  *     wait TEXT             until the program has written TEXT (after what earlier `wait`s matched)
  *     absent TEXT           TEXT is not in what the last `wait` passed over
  *     type TEXT             as keys
+ *     colours yes|no        whether the program has written any since it was started
  *     hangup                closes the terminal
  *     exit N                the program ends with status N (128 + N by signal N)
  *
@@ -39,6 +40,7 @@ struct terminal {
     char *text;             /* what was written, stripped */
     size_t len, start, end; /* the last match passed over start .. end */
     int escape;             /* inside an escape sequence: 1 after ESC, 2 in CSI, 3 in OSC */
+    bool coloured;
 };
 
 static int passed, failed;
@@ -53,8 +55,10 @@ static void feed(struct terminal *t, const char *bytes, size_t n)
 
         if (t->escape == 1)
             t->escape = c == '[' ? 2 : c == ']' ? 3 : 0;
-        else if (t->escape == 2)
+        else if (t->escape == 2) {
             t->escape = c >= '@' && c <= '~' ? 0 : 2;
+            t->coloured |= c == 'm';
+        }
         else if (t->escape == 3)
             t->escape = c == '\a' ? 0 : 3;
         else if (c == '\033')
@@ -205,6 +209,8 @@ static bool step(struct terminal *t, const char *word, char *rest)
         rest[keys(rest)] = '\0';
         return *word == 'w' ? wait_text(t, rest) : absent(t, rest);
     }
+    if (!strcmp(word, "colours"))
+        return t->coloured == (*rest == 'y');
     if (!strcmp(word, "exit"))
         return t->pid > 0 && end(t) == atoi(rest);
     if (!strcmp(word, "run"))
