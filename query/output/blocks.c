@@ -95,7 +95,7 @@ static void put_share(uint64_t cells, uint64_t all, FILE *out)
     char text[NUMBER_MAX];
 
     percent_text(text, (double)cells, (double)all, false);
-    fprintf(out, "%7s", text);
+    fprintf(out, "%7s", cells ? text : "0.0%");
 }
 
 static void put_legend(const struct picture *p, const struct output_options *o, FILE *out)
