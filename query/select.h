@@ -55,6 +55,7 @@ struct selection {
     uint8_t *old_keep;
     bool sliced;
     VEC(struct slice) slices;   /* by profile, then time, disjoint; only if sliced */
+    uint64_t origin_us;         /* when the run started (timeline.h); only if sliced */
     size_t profile_count;       /* selected */
     size_t here_count;          /* measures of this database: the first ones */
     double old_scale;           /* scaled by */

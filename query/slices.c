@@ -134,7 +134,7 @@ struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64
 
 struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw)
 {
-    struct timeline time = timeline_of(s->tree.db);
+    struct timeline time = { .db = s->tree.db, .origin_us = s->origin_us };
     struct addition a = { s, &time, metric, (int64_t)s->tree.db->metrics[metric].period, true, raw, NULL };
 
     return add_profile(&a, profile);
@@ -303,6 +303,7 @@ struct hq_error *slices_select(struct query_env *env, struct selection *s, const
     if (!has_traces(s->tree.db))
         return place_error(&q->during->place, NULL, "this database has no traces, so it knows no time");
     s->sliced = true;
+    s->origin_us = time.origin_us;
     if (q->during->kind == DURING_SLICE)
         return make_fixed(q, &time, s);
     return make_pattern(env, q, &time, s);

@@ -56,4 +56,11 @@ check(any(r["name"] == truth[0][1] for r in path["rows"]) or not path["rows"], "
 
 status, svg, err = run(HQ, db, "trace level 4 as svg")
 check(status == 0 and svg.startswith("<svg ") and svg.count("<rect") <= 20100 and "main &gt; work &gt; step &gt; compute" in svg, "svg with call paths")
+# What was sampled before a process is killed is there.
+status, out, err = run(HQ, "record", "-o", "killed.hq", "--", f"{PROGRAMS}/phases", 1, "die")
+check(status != 0, f"the status of a killed program is passed through: {status}")
+last = max(float(line.split()[3]) for line in out.splitlines())
+trace = ask("killed.hq", "trace level 4 width 1000")
+latest = max((value(trace, r, "time") for r in trace["rows"]), default=0)
+check(abs(latest - last) < 2 * MARGIN, f"the trace of a killed program reaches its end: {latest} of {last} s")
 finish()

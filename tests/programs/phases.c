@@ -3,9 +3,10 @@
  * Two threads go through phases of known length: init, then steps of compute and exchange with a rest between them, then a pause in
  * which nothing runs. Prints for each thread when every phase began and ended, in seconds since main began.
  *
- *     phases STEPS
+ *     phases STEPS [die]       die: kills itself at the end
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -91,5 +92,8 @@ int main(int argc, char **argv)
     pthread_create(&thread, NULL, worker, NULL);
     work(0);
     pthread_join(thread, NULL);
+    fflush(stdout);
+    if (argc > 2)
+        raise(SIGKILL);
     return 0;
 }
