@@ -90,12 +90,13 @@ static void put_axis(const struct picture *p, int left, FILE *out)
     fprintf(out, "%*s %s\n%*s %s\n", left, "", line, left, "", says);
 }
 
+/* UINT64_MAX: the share is not told. */
 static void put_share(uint64_t cells, uint64_t all, FILE *out)
 {
     char text[NUMBER_MAX];
 
     percent_text(text, (double)cells, (double)all, false);
-    fprintf(out, "%7s", cells ? text : "0.0%");
+    fprintf(out, "%7s", cells == UINT64_MAX ? "" : cells ? text : "0.0%");
 }
 
 static void put_legend(const struct picture *p, const struct output_options *o, FILE *out)
@@ -122,7 +123,7 @@ static void put_legend(const struct picture *p, const struct output_options *o, 
     }
     if (most < p->names.len) {
         fputs("  ", out);
-        put_share(p->nested ? 0 : filled - shown, all, out);
+        put_share(p->nested ? UINT64_MAX : filled - shown, all, out);
         fprintf(out, "  ... %zu more\n", p->names.len - most);
     }
     if (p->blank && filled < all) {

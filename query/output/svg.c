@@ -118,8 +118,9 @@ static void put_legend(const struct svg *s, size_t names)
         char percent[NUMBER_MAX];
         percent_text(percent, (double)n->cells, (double)all, false);
         fprintf(s->out, "<rect x=\"%g\" y=\"%g\" width=\"14\" height=\"12\" fill=\"#%06x\"/>", s->left, y, n->colour);
-        fprintf(s->out, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\">%s</text><text x=\"%g\" y=\"%g\">",
-                s->left + 64, y + 10, percent, s->left + 74, y + 10);
+        fprintf(s->out, "<text x=\"%g\" y=\"%g\" text-anchor=\"end\">", s->left + 64, y + 10);
+        put_text(percent, s->out);
+        fprintf(s->out, "</text><text x=\"%g\" y=\"%g\">", s->left + 74, y + 10);
         put_text(n->name, s->out);
         fputs("</text>\n", s->out);
     }

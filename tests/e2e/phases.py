@@ -2,6 +2,8 @@
 # timeout: 120
 """The trace of a program whose threads tell when each of their phases began and ended shows these phases, and slices of it add up."""
 
+from xml.etree import ElementTree
+
 from lib import *
 
 STEPS = 3
@@ -56,6 +58,10 @@ check(any(r["name"] == truth[0][1] for r in path["rows"]) or not path["rows"], "
 
 status, svg, err = run(HQ, db, "trace level 4 as svg")
 check(status == 0 and svg.startswith("<svg ") and svg.count("<rect") <= 20100 and "main &gt; work &gt; step &gt; compute" in svg, "svg with call paths")
+try:
+    ElementTree.fromstring(svg)
+except ElementTree.ParseError as error:
+    check(False, f"the svg is well-formed: {error}")
 # What was sampled before a process is killed is there.
 status, out, err = run(HQ, "record", "-o", "killed.hq", "--", f"{PROGRAMS}/phases", 1, "die")
 check(status != 0, f"the status of a killed program is passed through: {status}")

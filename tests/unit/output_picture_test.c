@@ -65,6 +65,24 @@ TEST(terminal)
     table_destroy(t);
 }
 
+/* A share of less than 0.1 % does not break the markup. */
+TEST(small_share)
+{
+    struct table *t = table_create();
+    struct picture *p = picture_create(&t->arena, 4000, 1);
+    uint32_t some = picture_item(p, picture_name(p, "some"), NULL), rare = picture_item(p, picture_name(p, "a & b"), NULL);
+
+    t->picture = p;
+    p->title = "<title>";
+    p->to = 1;
+    for (uint32_t x = 0; x < 4000; x++)
+        *picture_cell(p, x, 0) = x ? some : rare;
+    picture_finish(p);
+    AUTO_FREE char *text = text_of(t, "svg", &(struct output_options){ 0 });
+    CHECK(strstr(text, ">&lt;0.1%</text>") && strstr(text, ">a &amp; b</text>") && strstr(text, ">&lt;title&gt;</text>"));
+    table_destroy(t);
+}
+
 /* Takes the embedded picture out of the text (how well it is packed is zlib's business) and looks at its head. */
 static bool take_image(char *text)
 {
