@@ -40,7 +40,7 @@ struct measure {
 /* Seconds, events or bytes. Most scales are a power of ten below one, which has no exact double: its inverse has. */
 static inline double scaled_value(int64_t sum, double scale)
 {
-    double inverse = nearbyint(1 / scale);
+    double inverse = __builtin_rint(1 / scale);
 
     return scale < 1 && fabs(inverse * scale - 1) < 1e-15 ? (double)sum / inverse : (double)sum * scale;
 }

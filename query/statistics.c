@@ -16,27 +16,28 @@
 
 struct accumulator {
     uint64_t n, nonzero;
-    double mean, squares;       /* Welford's running mean and sum of squared deviations */
+    double origin, sum, squares;        /* of deviations from the first value, which keeps small differences of large values */
     double min, max;
     double *values;             /* [groups], for percentiles; NULL */
 };
 
 static void accumulate(struct accumulator *a, double x)
 {
-    double delta = x - a->mean;
-
     if (isnan(x))
         return;
     if (a->values) {            /* a percentile needs nothing else */
         a->values[a->n++] = x;
         return;
     }
-    a->min = a->n == 0 || x < a->min ? x : a->min;
-    a->max = a->n == 0 || x > a->max ? x : a->max;
-    a->n++;
+    if (a->n++ == 0)
+        a->origin = a->min = a->max = x;
+    double delta = x - a->origin;
+
+    a->min = x < a->min ? x : a->min;
+    a->max = x > a->max ? x : a->max;
     a->nonzero += x != 0;
-    a->mean += delta / (double)a->n;
-    a->squares += delta * (x - a->mean);
+    a->sum += delta;
+    a->squares += delta * delta;
 }
 
 static void swap(double *a, double *b)
@@ -94,20 +95,22 @@ static double percentile(struct accumulator *a, double share)
 
 static double finish(enum function f, struct accumulator *a)
 {
-    double deviation;
+    double n = (double)a->n, mean, variance, deviation;
 
     if (!a->n)
         return NAN;
-    deviation = sqrt(a->squares / (double)a->n);
+    mean = a->origin + a->sum / n;
+    variance = a->squares / n - a->sum / n * (a->sum / n);
+    deviation = sqrt(variance > 0 && a->max > a->min ? variance : 0);
     switch (f) {
-    case FUNCTION_SUM: return a->mean * (double)a->n;
-    case FUNCTION_MEAN: return a->mean;
+    case FUNCTION_SUM: return mean * n;
+    case FUNCTION_MEAN: return mean;
     case FUNCTION_MIN: return a->min;
     case FUNCTION_MAX: return a->max;
     case FUNCTION_STDDEV: return deviation;
-    case FUNCTION_COV: return a->mean != 0 ? deviation / a->mean : NAN;
+    case FUNCTION_COV: return mean != 0 ? deviation / mean : NAN;
     case FUNCTION_COUNT: return (double)a->nonzero;
-    case FUNCTION_IMBALANCE: return (a->max - a->mean) * (double)a->n;
+    case FUNCTION_IMBALANCE: return (a->max - mean) * n;
     case FUNCTION_P50: return percentile(a, 0.5);
     case FUNCTION_P90: return percentile(a, 0.9);
     case FUNCTION_P99: return percentile(a, 0.99);
@@ -138,18 +141,30 @@ static const struct hqdb_statistics *stored(const struct run *run, const struct 
     return NULL;
 }
 
+/* n times the sum of squared deviations, in integers where they are large enough for it. */
+static double deviations(const struct hqdb_statistics *x, uint64_t n)
+{
+    unsigned __int128 squares = (unsigned __int128)x->squares[1] << 64 | x->squares[0], all, sum;
+    uint64_t magnitude = x->sum < 0 ? -(uint64_t)x->sum : (uint64_t)x->sum;
+
+    sum = (unsigned __int128)magnitude * magnitude;
+    if (!__builtin_mul_overflow(squares, (unsigned __int128)n, &all))
+        return all > sum ? (double)(all - sum) : 0;
+    return fmax((double)squares * (double)n - (double)sum, 0);
+}
+
 static bool from_stored(const struct run *run, const struct entry *e, const struct statistic *s, double *out)
 {
     const struct hqdb_statistics *x;
-    double n = (double)db_statistics_profiles(run->tree->db), scale, mean, squares;
+    uint64_t n = db_statistics_profiles(run->tree->db);
+    double scale, total;
 
     if (s->arg->kind != PROGRAM_SLOT || is_percentile(s->function) || !(x = stored(run, e, s->arg->slot)) || n == 0)
         return false;
     scale = run->selection.measures.data[s->arg->slot / 2].scale;
-    mean = (double)x->sum / n;
-    squares = (double)x->squares[1] * 18446744073709551616.0 + (double)x->squares[0] - mean * mean * n;
-    struct accumulator a = {.n = (uint64_t)n, .nonzero = x->count, .mean = mean * scale, .min = scaled_value(x->min, scale),
-                            .max = scaled_value(x->max, scale), .squares = (squares > 0 ? squares : 0) * scale * scale};
+    total = scaled_value(x->sum, scale);
+    struct accumulator a = {.n = n, .nonzero = x->count, .origin = total / (double)n, .min = scaled_value(x->min, scale),
+                            .max = scaled_value(x->max, scale), .squares = deviations(x, n) / (double)n * scale * scale};
 
     *out = finish(s->function, &a);
     return true;
@@ -173,6 +188,20 @@ static bool all_stored(struct run *run, struct entry *e)
 
 /* ---- from values ---- */
 
+/*
+ * The statistic that accumulates for statistic i: an earlier one of the same plain metric, or itself. Percentiles and ci have their own.
+ */
+static size_t shared_with(const struct run *run, size_t i)
+{
+    const struct statistic *all = run->binding.statistics.data;
+
+    for (size_t k = 0; k < i && all[i].arg->kind == PROGRAM_SLOT && !is_percentile(all[i].function); k++)
+        if (all[k].arg->kind == PROGRAM_SLOT && all[k].arg->slot == all[i].arg->slot && !is_percentile(all[k].function) &&
+            all[k].function != FUNCTION_CI)
+            return k;
+    return i;
+}
+
 struct measured {               /* an entry at work */
     struct entry *entry;
     struct ranges ranges[2];    /* inclusive, exclusive */
@@ -186,7 +215,22 @@ struct batch {
     struct measured *items;
     size_t count;
     double *values;             /* [2 * measures] scratch */
+    size_t *feeds;              /* statistics that accumulate */
+    size_t feed_count;
 };
+
+/* One profile's values of an entry, which stand in b->values. */
+static void accumulate_all(struct batch *b, struct measured *m)
+{
+    const struct statistic *all = b->run->binding.statistics.data;
+    struct point at = {.slots = b->values, .totals = b->run->totals};
+
+    for (size_t k = 0; k < b->feed_count; k++) {
+        const struct program *arg = all[b->feeds[k]].arg;
+
+        accumulate(&m->accumulators[b->feeds[k]], arg->kind == PROGRAM_SLOT ? b->values[arg->slot] : program_number(arg, &at));
+    }
+}
 
 static void want_slot(void *arg, unsigned slot)
 {
@@ -196,14 +240,12 @@ static void want_slot(void *arg, unsigned slot)
 /* Feeds one group's values of one entry; prefix[measure]: prefix sums of the group. */
 static void feed(struct batch *b, struct measured *m, int64_t *const *prefix)
 {
-    struct run *run = b->run;
-    struct point at = {.slots = b->values, .totals = run->totals};
+    const struct selection *s = &b->run->selection;
 
-    for (size_t s = 0; s < 2 * run->selection.measures.len; s++)
-        b->values[s] = b->slots[s] ? scaled_value(ranges_sum(&m->ranges[s % 2], prefix[s / 2]), run->selection.measures.data[s / 2].scale) : NAN;
-    for (size_t i = 0; i < run->binding.statistics.len; i++)
-        if (run->binding.statistics.data[i].function != FUNCTION_CI)
-            accumulate(&m->accumulators[i], program_number(run->binding.statistics.data[i].arg, &at));
+    for (size_t k = 0; k < 2 * s->measures.len; k++)
+        if (b->slots[k])
+            b->values[k] = scaled_value(ranges_sum(&m->ranges[k % 2], prefix[k / 2]), s->measures.data[k / 2].scale);
+    accumulate_all(b, m);
 }
 
 static struct hq_error *pass_over_profiles(struct batch *b)
@@ -250,7 +292,6 @@ static void pass_over_frames(struct batch *b, struct measured *m)
     struct run *run = b->run;
     size_t slots = 2 * run->selection.measures.len;
     int64_t **sums = xcalloc(slots + 1, sizeof *sums);
-    struct point at = {.slots = b->values, .totals = run->totals};
 
     for (size_t s = 0; s < slots; s++)
         if (b->slots[s]) {
@@ -259,10 +300,9 @@ static void pass_over_frames(struct batch *b, struct measured *m)
         }
     for (uint32_t g = 0; g < b->groups.count; g++) {
         for (size_t s = 0; s < slots; s++)
-            b->values[s] = sums[s] ? scaled_value(sums[s][g], run->selection.measures.data[s / 2].scale) : NAN;
-        for (size_t i = 0; i < run->binding.statistics.len; i++)
-            if (run->binding.statistics.data[i].function != FUNCTION_CI)
-                accumulate(&m->accumulators[i], program_number(run->binding.statistics.data[i].arg, &at));
+            if (sums[s])
+                b->values[s] = scaled_value(sums[s][g], run->selection.measures.data[s / 2].scale);
+        accumulate_all(b, m);
     }
     for (size_t s = 0; s < slots; s++)
         free(sums[s]);
@@ -291,10 +331,10 @@ static void end(struct batch *b, struct measured *m)
     size_t n = run->binding.statistics.len;
 
     m->entry->statistics = ARENA_ARRAY(&run->arena, n, double);
-    for (size_t i = 0; i < n; i++) {
-        m->entry->statistics[i] = finish(run->binding.statistics.data[i].function, &m->accumulators[i]);
+    for (size_t i = 0; i < n; i++)
+        m->entry->statistics[i] = finish(run->binding.statistics.data[i].function, &m->accumulators[shared_with(run, i)]);
+    for (size_t i = 0; i < n; i++)
         free(m->accumulators[i].values);
-    }
     free(m->accumulators);
     vec_deinit(&m->ranges[0]);
     vec_deinit(&m->ranges[1]);
@@ -365,6 +405,12 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
             list[todo++] = entries[i];
     b.slots = xcalloc(2 * run->selection.measures.len + 1, 1);
     b.values = xcalloc(2 * run->selection.measures.len + 1, sizeof *b.values);
+    for (size_t s = 0; s < 2 * run->selection.measures.len; s++)
+        b.values[s] = NAN;
+    b.feeds = xcalloc(count, sizeof *b.feeds);
+    for (size_t i = 0; i < count; i++)
+        if (run->binding.statistics.data[i].function != FUNCTION_CI && shared_with(run, i) == i)
+            b.feeds[b.feed_count++] = i;
     for (size_t i = 0; i < count; i++) {
         program_slots(run->binding.statistics.data[i].arg, want_slot, b.slots);
         keeps_values = keeps_values || is_percentile(run->binding.statistics.data[i].function);
@@ -380,5 +426,6 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
     free(list);
     free(b.slots);
     free(b.values);
+    free(b.feeds);
     return err;
 }
