@@ -110,6 +110,7 @@ static struct column *add_column(struct run *run, struct program *p, const char 
 
         c->metric = arena_printf(&run->table->arena, "%s%s", m->side == SIDE_OLD ? "old." : m->side == SIDE_DELTA ? "delta." : "", m->name);
         c->marks_sign = m->side == SIDE_DELTA || m->marks_sign;
+        c->no_total = m->marks_sign;
     }
     return c;
 }

@@ -26,6 +26,7 @@ struct column {
     double total;               /* of the whole; NaN: no percentage is shown */
     double base;                /* what percentages are of if it is not the total: a change's is the old value; 0 the total */
     bool marks_sign;            /* a delta: positive values print with + */
+    bool no_total;              /* total is a base for percentages only, not what the column adds up to */
 };
 
 struct cell {

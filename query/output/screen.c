@@ -89,10 +89,9 @@ static void make_room(struct layout *l, const struct cell *cell)
     widen(&l->percent, text);
 }
 
-/* A change is a share of what was there before: that is no total of the column. */
 static struct cell total_cell(const struct layout *l)
 {
-    return (struct cell){ .number = l->percent && !l->column->marks_sign ? l->column->total : NAN, .base = NAN, .ci = NAN };
+    return (struct cell){ .number = l->percent && !l->column->no_total ? l->column->total : NAN, .base = NAN, .ci = NAN };
 }
 
 static int parts_width(const struct layout *l)
