@@ -28,7 +28,7 @@ static void complain(int error)
 {
     if (!getenv("HQ_TOLD"))
         say("cannot write measurements in ", options.directory, ": ", strerrordesc_np(error),
-            "; the program runs unmeasured", NULL);
+            "; the program runs unmeasured (--buffer DIR writes elsewhere first)", NULL);
     setenv("HQ_TOLD", "1", 1);
 }
 

@@ -21,6 +21,7 @@ static const struct opt options[] = {
     { .name = "output", .letter = 'o', .value = "DB", .help = "the directory that gets the data; without it COMMAND.hq" },
     { .name = "force", .letter = 'f', .help = "replace the recording that DB holds" },
     { .name = "trace", .negatable = true, .help = "keep the time of every sample (the default)" },
+    { .name = "buffer", .value = "DIR", .help = "write to this directory while the program runs, and move the data to DB when it has ended: for network file systems" },
     { .name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7" },
     { .name = "delay", .value = "TIME", .help = "measure nothing before the program has run so long" },
     { .name = "duration", .value = "TIME", .help = "and nothing after so long a time from then" },
@@ -103,7 +104,7 @@ static void set_environment(const struct record_place *place, const char *librar
     if (old && *old && !strstr(old, library))
         str_addf(&preload, ":%s", old);
     setenv("LD_PRELOAD", str_cstr(&preload), 1);
-    setenv("HQ_DIR", place->measurements, 1);
+    setenv("HQ_DIR", place->buffer ? place->buffer : place->measurements, 1);
     setenv("HQ_LAUNCH", str_cstr(&launch), 1);
     setenv("HQ_EVENTS", events, 1);
     setenv("HQ_TRACE", opt_flag(args, "trace", true) ? "1" : "0", 1);
@@ -121,13 +122,19 @@ static void close_recording(const struct record_place *place, pid_t pid, int sta
 {
     struct record_sum sum;
     AUTO_STR struct str line = { 0 };
-    struct hq_error *error = record_sum(place, pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &sum);
+    unsigned left = 0;
+    struct hq_error *error = record_buffer_collect(place, &left);
 
+    if (!error)
+        error = record_sum(place, pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &sum);
     if (error) {
         log_warn("%s", error->message);
         hq_error_free(error);
         return;
     }
+    if (left)
+        log_warn("the data of %u processes that still run stays in %s; move it to %s when they have ended", left, place->buffer,
+                 place->measurements);
     if (place->rank > 0 && !sum.lost)
         return;
     if (place->rank >= 0)
@@ -157,7 +164,8 @@ static struct hq_error *open_place(const struct opt_args *args, const char *comm
     str_addf(&name, "%s.hq", file_basename(command));
     if (database && !*database)
         return hq_error_new(HQ_USAGE, "-o needs the name of a directory");
-    return record_place_open(database ? database : str_cstr(&name), opt_flag(args, "force", false), place);
+    HQ_TRY(record_place_open(database ? database : str_cstr(&name), opt_flag(args, "force", false), place));
+    return opt_value(args, "buffer") ? record_buffer_open(place, opt_value(args, "buffer")) : NULL;
 }
 
 static int measure(const struct opt_args *args, char *const *command, const char *path)

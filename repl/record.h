@@ -43,6 +43,7 @@ void record_list_counters(struct str *out);
 struct record_place {
     char *database;             /* as the user named it */
     char *measurements;         /* absolute */
+    char *buffer;               /* absolute; where the data goes first, NULL: at once to its place */
     uint64_t launch;            /* the same in all processes of one launch */
     int rank;                   /* -1: `hq record` was not started by a parallel launcher */
 };
@@ -50,6 +51,14 @@ struct record_place {
 /* Makes DB/measurements, or joins it if another rank of this launch has made it. An older database is replaced with `force` only. */
 struct hq_error *record_place_open(const char *database, bool force, struct record_place *place);
 void record_place_deinit(struct record_place *place);
+
+/* ---- record_buffer.c ---- */
+
+/* Makes a directory of its own in `directory` for the data of this command. */
+struct hq_error *record_buffer_open(struct record_place *place, const char *directory);
+
+/* Moves the data into the recording. `left` counts the files of processes that still run, which stay where they are. */
+struct hq_error *record_buffer_collect(const struct record_place *place, unsigned *left);
 
 /* ---- record_run.c ---- */
 

@@ -174,4 +174,5 @@ void record_place_deinit(struct record_place *place)
 {
     free(place->database);
     free(place->measurements);
+    free(place->buffer);
 }

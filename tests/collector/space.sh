@@ -33,6 +33,14 @@ HQ_DIR=$TMP/missing HQ_EVENTS=CPUTIME@5000000 LD_PRELOAD=$(dirname "$HQ")/libhqp
 check "a directory that has gone: the program runs" [ $? = 7 ]
 check "a directory that has gone: one sentence" [ "$(grep -c 'cannot write measurements.*No such file' "$TMP/err")" = 1 ]
 
+# A directory of this node first: nothing stays there, all arrives, also of a process that was killed.
+for way in return kill; do
+    record --buffer "$TMP/buffer" -- "$PROGRAMS/ends" $way
+    check "--buffer, $way: the data arrives" holds "$(value 'sum CPUTIME') > 0.2e9"
+    check "--buffer, $way: sound" sound
+    check "--buffer, $way: nothing is left behind" [ -z "$(ls "$TMP/buffer")" ]
+done
+
 # Small file systems, where that can be made: full from the start, and full after a while.
 for kib in 64 256 600; do
     mkdir -p "$TMP/small"
