@@ -20,7 +20,7 @@ CFLAGS ?= -O2 -g
 PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev \
   libiberty-dev libzstd-dev zlib1g-dev libpapi-dev libyajl-dev
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
-  clang dwz redis-server openssl perl valgrind
+  clang llvm dwz redis-server openssl perl valgrind
 PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
 
 # ---- Where things are built ---------------------------------------------------------------------------------------
