@@ -94,7 +94,7 @@ struct search {
     unsigned level;
     uint64_t low, high;
     const uint8_t *code;        /* of low */
-    struct map seen;            /* addresses that were looked at */
+    uint8_t *seen;              /* a bit for each byte: an instruction that was looked at */
     VEC(uint64_t) ready;        /* to look at */
     VEC(struct insn) calls;     /* to look at only if nothing else leads to a return */
     unsigned budget;
@@ -104,12 +104,13 @@ struct search {
 static bool follow(struct search *s, uint64_t at)
 {
     struct insn in;
-    bool is_new;
 
     while (at >= s->low && at < s->high) {
-        map_insert(&s->seen, at, 1, &is_new);
-        if (!is_new)
+        uint8_t *seen = &s->seen[(at - s->low) / 8], bit = (uint8_t)(1u << (at - s->low) % 8);
+
+        if (*seen & bit)
             return false;
+        *seen |= bit;
         if (!s->budget--)
             return true;
         insn_decode(s->code + (at - s->low), s->high - at, at, &in);
@@ -163,9 +164,10 @@ static bool returns(struct noreturn *n, uint64_t entry, unsigned level)
     bool result = true;
     if (!no_code && s.high > s.low) {
         s.high = s.high - s.low > available ? s.low + available : s.high;
+        s.seen = xcalloc((s.high - s.low) / 8 + 1, 1);
         result = find_return(&s, entry);
     }
-    map_deinit(&s.seen);
+    free(s.seen);
     vec_deinit(&s.ready);
     vec_deinit(&s.calls);
     return result;
