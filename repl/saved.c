@@ -99,6 +99,10 @@ struct hq_error *saved_find(const char *name, char **path)
     struct search s = {.name = name};
     struct hq_error *error = NULL;
 
+    if (strchr(name, '/')) {
+        *path = xstrdup(name);
+        return NULL;
+    }
     suggest_init(&s.near, name, 3);
     saved_each(look, &s);
     if (!s.path) {
