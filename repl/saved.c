@@ -122,7 +122,7 @@ bool saved_exists(const char *name)
     struct hq_error *error = saved_find(name, &path);
 
     hq_error_free(error);
-    return !error;
+    return !error && file_exists(path);
 }
 
 char *saved_summary(const char *path)
