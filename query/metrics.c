@@ -6,7 +6,7 @@
 
 /* The first of these that is present is meant; `perf_` and `papi_` names are as recorded by the sources. */
 static const struct { const char *alias, *names[8]; } aliases[] = {
-    {"time", {"cputime", "realtime", "walltime", "cpu-clock", "task-clock"}},
+    {"time", {"cputime", "realtime", "walltime", "cpu-clock", "task-clock", "cpu-clock:u", "task-clock:u", "cpu"}},
     {"cycles", {"papi_tot_cyc", "cycles", "cpu-cycles", "perf_count_hw_cpu_cycles", "perf::cycles"}},
     {"instructions", {"papi_tot_ins", "instructions", "perf_count_hw_instructions", "perf::instructions"}},
     {"flops", {"papi_fp_ops", "papi_dp_ops", "papi_sp_ops", "papi_fp_ins"}},

@@ -10,7 +10,7 @@
 
 #define MEASUREMENTS "measurements"
 /* Part of the names in the cache: changes whenever an importer reads a file in another way than before. */
-#define IMPORT_VERSION 2
+#define IMPORT_VERSION 3
 
 static bool has_magic(const char *path)
 {
@@ -36,7 +36,7 @@ static uint64_t identity(const char *path)
     uint64_t h = hash_combine(IMPORT_VERSION, hash_str(absolute ? absolute : path));
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        AUTO_FREE char *part = file_join(path, parts[i]);
+        AUTO_FREE char *part = *parts[i] ? file_join(path, parts[i]) : xstrdup(path);
         struct stat st;
 
         if (stat(part, &st))

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files of other tools asked directly, compared across formats, from standard input, compressed, large; and what may not be overwritten."""
+import gzip
+import json
+import os
+import resource
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/import")
+from lib import HQ, TMP, check, check_tree, finish, run, write  # noqa: E402
+
+
+def perf(samples, start=100.0):
+    """perf script: (function chain innermost first, period) each."""
+    out = []
+    for i, (chain, period) in enumerate(samples):
+        out.append(f"prog 10/10 [000] {start + i * 0.001:.6f}: {period:10d} cpu-clock:u: \n")
+        out += [f"\t{0x5500 + n:x} {f}+0x1 (/bin/prog)\n" for n, f in enumerate(chain)] + ["\n"]
+    return "".join(out)
+
+
+OLD = perf([(["fast", "main"], 1000000), (["slow", "main"], 3000000), (["gone", "main"], 1000000)])
+NEW = perf([(["fast", "main"], 1000000), (["slow", "main"], 5000000), (["fresh", "main"], 2000000)])
+old, new = write("old.perf.txt", OLD), write("new.perf.txt", NEW)
+
+# Asked directly, and again from the cache; a file that changed is imported anew.
+check_tree(new, "main 0.008\n slow 0.005\n fresh 0.002\n fast 0.001")
+cache = f"{os.environ['XDG_CACHE_HOME']}/hq/import"
+kept = os.listdir(cache)
+check(len(kept) == 1, f"one file in the cache: {kept}")
+before = os.stat(f"{cache}/{kept[0]}").st_mtime_ns
+check_tree(new, "main 0.008\n slow 0.005\n fresh 0.002\n fast 0.001")
+check(os.stat(f"{cache}/{kept[0]}").st_mtime_ns == before, "the cached database is used again")
+write("new.perf.txt", NEW + NEW)
+check_tree(new, "main 0.016\n slow 0.01\n fresh 0.004\n fast 0.002")
+write("new.perf.txt", NEW)
+
+# A damaged cache is no obstacle.
+for name in os.listdir(cache):
+    with open(f"{cache}/{name}", "r+b") as f:
+        f.truncate(100)
+check_tree(old, "main 0.005\n slow 0.003\n fast 0.001\n gone 0.001")
+
+# Compared with an older file of the same and of another format.
+rows = {r["name"]: r["values"] for r in json.loads(run(new, f'procedures compare with "{old}" as json'))["rows"]}
+result = json.loads(run(new, f'procedures columns delta.$1 compare with "{old}" as json'))
+deltas = {r["name"]: round(r["values"][0], 9) for r in result["rows"]}
+check(deltas.get("slow") == 0.002 and deltas.get("fresh") == 0.002 and deltas.get("gone") == -0.001, f"deltas {deltas}")
+folded = write("old.folded", "main;fast 1\nmain;slow 3\n")
+rows = {r["name"] for r in json.loads(run(write("new.folded", "main;fast 2\nmain;slow 3\n"), f'procedures columns delta.$1 where delta.$1 > 0 compare with "{folded}" as json'))["rows"]}
+check(rows == {"main", "fast"}, f"folded against folded: {rows}")
+
+# From a pipe, with the format named; compressed files of lines.
+done = subprocess.run([HQ, "import", "perf", "-", "-o", f"{TMP}/pipe.hq"], input=NEW.encode(), capture_output=True)
+check(done.returncode == 0, f"from a pipe: {done.stderr}")
+check_tree(f"{TMP}/pipe.hq", "main 0.008\n slow 0.005\n fresh 0.002\n fast 0.001")
+error = run("import", "-", "-o", f"{TMP}/pipe2.hq", status=2)
+check("name the format" in error, error)
+check_tree(write("new.perf.txt.gz", gzip.compress(NEW.encode())), "main 0.008\n slow 0.005\n fresh 0.002\n fast 0.001")
+
+# Several files of one format add up, each its own profile; of several formats they stand side by side.
+run("import", new, old, "-o", f"{TMP}/both.hq")
+check_tree(f"{TMP}/both.hq", "main 0.013\n slow 0.008\n fast 0.002\n fresh 0.002\n gone 0.001")
+check(len(json.loads(run(f"{TMP}/both.hq", "profiles as json"))["rows"]) == 2, "two profiles")
+run("import", new, folded, "-o", f"{TMP}/side.hq")
+check_tree(f"{TMP}/side.hq", "main 0.008 4\n slow 0.005 3\n fresh 0.002 0\n fast 0.001 1")
+check("aligned" in run(f"{TMP}/side.hq", "info") or "alignment" in run(f"{TMP}/side.hq", "info"), "info says how they were aligned")
+
+# Nothing is overwritten that was not imported; wrong names.
+os.makedirs(f"{TMP}/mine.hq/measurements")
+check("holds measurements" in run("import", new, "-o", f"{TMP}/mine.hq", status=2), "a recording is kept")
+os.makedirs(f"{TMP}/other")
+write("other/file", "x")
+check("other things in it" in run("import", new, "-o", f"{TMP}/other", status=2), "a directory of other things is kept")
+check("is there already" in run("import", new, "-o", old, status=2), "a file is kept")
+check("No such file" in run("import", f"{TMP}/nothing", "-o", f"{TMP}/x.hq", status=3), "a missing file")
+check("-o DB" in run("import", new, status=2), "the output is missing")
+run("import", new, "-o", f"{TMP}/both.hq")
+check_tree(f"{TMP}/both.hq", "main 0.008\n slow 0.005\n fresh 0.002\n fast 0.001")
+run("verify", f"{TMP}/both.hq")
+check({x.split()[0] for x in run("import", "--formats").split("\n") if x} >= {"hpctoolkit", "perf", "pprof", "folded", "speedscope", "callgrind", "gperftools", "chrome"}, "the formats")
+
+# A failed import leaves nothing, not even where the input was good for a while.
+bad = write("bad.perf.txt", NEW * 1000 + "\nand then something else\n")
+error = run("import", "perf", bad, "-o", f"{TMP}/bad.hq", status=3)
+check(f"bad.perf.txt:{NEW.count(chr(10)) * 1000 + 2}:" in error and error.count("\n") == 1, error)
+check(not os.path.exists(f"{TMP}/bad.hq"), "nothing is left")
+
+
+# Memory does not grow with the length of a file but for its trace (24 bytes a sample, and some to sort them).
+def peak(path):
+    """Kilobytes of the largest child so far."""
+    run("import", "perf", path, "-o", f"{TMP}/large.hq")
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+
+
+many = perf([([f"function_with_a_long_name_{i % 50}_{n}(std::vector<double> const&, int)" for n in range(30)] + ["main"], 1000000) for i in range(500)])
+small = peak(write("small.txt", many))
+with open(f"{TMP}/large.txt", "w") as f:
+    for _ in range(40):
+        f.write(many)
+large = peak(f"{TMP}/large.txt")
+size = os.path.getsize(f"{TMP}/large.txt") // 1024
+# Twenty thousand samples: their trace is half a megabyte, the file forty.
+check(large - small < 8192 and size > 30000, f"{small} kB for one part, {large} kB for forty ({size} kB)")
+finish()
