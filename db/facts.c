@@ -99,19 +99,15 @@ static void add_spread(struct model *m, const struct process *p, size_t count)
 
 static void add_sizes(struct model *m, const struct process *p, size_t count)
 {
-    uint64_t samples = 0, partial = 0, threads = 0, ranks = 0, running = 0, damaged = 0;
+    uint64_t samples = 0, partial = 0, threads = 0, running = 0, damaged = 0;
 
     for (size_t i = 0; i < count; i++) {
         samples += p[i].header.samples;
         partial += p[i].header.partial;
         threads += p[i].thread_count;
-        /* Processes are sorted by rank within a host, so a rank's processes stand together. */
-        ranks += p[i].header.rank >= 0 && (!i || p[i].header.rank != p[i - 1].header.rank);
         running += p[i].header.state == HQM_RUNNING;
         damaged += p[i].damaged;
     }
-    if (ranks)
-        add_number(m, "ranks", ranks);
     add_number(m, "processes", count);
     add_number(m, "threads", threads);
     add_number(m, "samples", samples);
@@ -172,7 +168,8 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
         return;
     model_info(m, "command", earliest(p, count)->command);
     add_set(m, "executables", p, count, executable_of);
-    model_info(m, "directory", earliest(p, count)->working_directory);
+    if (*earliest(p, count)->working_directory)
+        model_info(m, "directory", earliest(p, count)->working_directory);
     add_set(m, "host", p, count, host_of);
     add_set(m, "launcher", p, count, launcher_of);
     add_times(m, p, count);

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Recordings with damaged measurement files: the build takes what can be read or says in one sentence what is wrong; the database it makes is
+whole. MUTANTS (40) and SEED (1) in the environment.
+"""
+import os
+import random
+import subprocess
+import sys
+
+HQ, tmp, programs = os.environ["HQ"], os.environ["HQ_TEST_TMP"], os.environ["PROGRAMS"]
+rng = random.Random(int(os.environ.get("SEED", "1")))
+passed = failed = 0
+
+
+def check(ok, what):
+    global passed, failed
+    passed += ok
+    failed += not ok
+    if not ok:
+        print("FAILED:", what)
+
+
+def damage(data):
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 12)):
+        # Most pages are empty: changes fall on the headers and the first records of segments.
+        at = rng.randrange(len(data) // 4096) * 4096 + rng.randrange(rng.choice((64, 200, 4096)))
+        kind = rng.randrange(3)
+        if kind == 0:
+            data[at] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            at &= ~3
+            data[at:at + 4] = rng.choice((0, 1, 0x7FFFFFFF, 0xFFFFFFFF, 0x10000)).to_bytes(4, "little")
+        else:
+            source = rng.randrange(len(data) - 64)
+            data[at:at + 32] = data[source:source + min(32, len(data) - at)]
+    return data if rng.randrange(6) else data[:rng.randrange(len(data))]
+
+
+subprocess.run([HQ, "record", "-o", f"{tmp}/whole", "--", f"{programs}/threads"], check=True, capture_output=True)
+name = [n for n in os.listdir(f"{tmp}/whole/measurements") if n.endswith(".hqm")][0]
+with open(f"{tmp}/whole/measurements/{name}", "rb") as file:
+    original = file.read()
+os.makedirs(f"{tmp}/damaged/measurements")
+for i in range(int(os.environ.get("MUTANTS", "40"))):
+    with open(f"{tmp}/damaged/measurements/{name}", "wb") as file:
+        file.write(damage(original))
+    built = subprocess.run([HQ, "build", "--force", f"{tmp}/damaged"], capture_output=True, text=True, errors="replace", timeout=60)
+    check(built.returncode in (0, 3), f"mutant {i}: status {built.returncode}: {built.stderr[:2000]}")
+    if built.returncode == 3:
+        check(built.stderr.splitlines()[-1].startswith("hq build: "), f"mutant {i}: {built.stderr}")
+    elif built.returncode == 0:
+        verified = subprocess.run([HQ, "verify", f"{tmp}/damaged"], capture_output=True, text=True, timeout=60)
+        check(verified.returncode == 0, f"mutant {i}: {verified.stderr}")
+        asked = subprocess.run([HQ, f"{tmp}/damaged", "tree"], capture_output=True, text=True, errors="replace", timeout=60)
+        check(asked.returncode == 0, f"mutant {i}: {asked.stderr[:2000]}")
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)
