@@ -13,6 +13,7 @@ enum role {                             /* what a procedure is to elision */
     ROLE_PLAIN, ROLE_MAIN,
     ROLE_START,                         /* _start, __libc_start_main */
     ROLE_THREAD_START,                  /* clone, start_thread */
+    ROLE_UNNAMED,                       /* stripped: could be any of these */
 };
 
 struct place { enum role role; uint32_t procedure; };   /* of one address; a scope of the structure */
@@ -138,6 +139,12 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
     return hq_error_prefix(err, "%s", w->path);
 }
 
+/* Stripped code gets names such as libgomp.so.1+0x1cfd0. */
+static bool is_unnamed(const char *name)
+{
+    return strstr(name, "+0x") != NULL;
+}
+
 static enum role role_of(const char *name)
 {
     if (!strcmp(name, "main"))
@@ -147,7 +154,7 @@ static enum role role_of(const char *name)
     if (!strcmp(name, "start_thread") || !strcmp(name, "clone") || !strcmp(name, "clone3") || !strcmp(name, "__clone") ||
         !strcmp(name, "__clone3") || !strcmp(name, "thread_start"))
         return ROLE_THREAD_START;
-    return ROLE_PLAIN;
+    return is_unnamed(name) ? ROLE_UNNAMED : ROLE_PLAIN;
 }
 
 static const char **alias_texts(const struct structure *s, const struct structure_scope *x)
@@ -271,13 +278,13 @@ static const char *procedure_name(const struct attribution *a, const struct tree
     return procedure == STRUCTURE_NONE ? NULL : intern_str(&s->strings, s->scopes.data[procedure].name);
 }
 
-/* Stripped code gets names such as libgomp.so.1+0x1cfd0, which say less than the caller's name. */
+/* A name that is an address says less than the caller's name. */
 static const char *creator_name(const struct attribution *a, const struct tree_creator *c)
 {
     for (size_t i = 0; i < TREE_CREATOR_SITES; i++) {
         const char *name = procedure_name(a, &c->sites[i]);
 
-        if (name && !strstr(name, "+0x"))
+        if (name && !is_unnamed(name))
             return name;
     }
     return procedure_name(a, &c->sites[0]);
@@ -311,7 +318,7 @@ static uint8_t elidable_depth(const struct attribution *a, const struct tree_fra
     w = &a->modules[f->module];
     role = place_of(a, f->module, f->offset)->role;
     return role == ROLE_START || role == ROLE_THREAD_START || w->is_libc ||
-           (f->parent == TREE_NONE && (w->flags & HQM_MODULE_MAIN) && role == ROLE_PLAIN && w->structure.note) ? above + 1 : 0;
+           (f->parent == TREE_NONE && (w->flags & HQM_MODULE_MAIN) && role == ROLE_UNNAMED) ? above + 1 : 0;
 }
 
 /* The top of an elidable chain: TREE_NONE or a thread's root. */
@@ -322,6 +329,15 @@ static uint32_t chain_top(const struct attribution *a, uint32_t frame)
     return frame;
 }
 
+/* Is it one of those in libc that call main? The one that does has a name only with debug information. */
+static bool calls_main(const struct attribution *a, uint32_t frame)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, frame);
+    enum role role = place_of(a, f->module, f->offset)->role;
+
+    return a->modules[f->module].is_libc && a->elidable[frame] > 1 && (role == ROLE_START || role == ROLE_UNNAMED);
+}
+
 /* Does a frame make what is above it dispensable? `parent` is elidable. */
 static bool is_outermost(const struct attribution *a, const struct tree_frame *f)
 {
@@ -329,10 +345,8 @@ static bool is_outermost(const struct attribution *a, const struct tree_frame *f
         return true;
     if (f->module >= a->tree->modules.len)
         return false;
-    /* In a stripped program main has no name: it is what libc calls in the program itself. */
-    return place_of(a, f->module, f->offset)->role == ROLE_MAIN ||
-           (a->modules[f->module].flags & HQM_MODULE_MAIN && a->elidable[f->parent] > 1 &&
-            a->modules[calltree_frame(a->tree, f->parent)->module].is_libc);
+    /* main has no name in a stripped program, and no frame where it ended in a jump, as python's does. */
+    return place_of(a, f->module, f->offset)->role == ROLE_MAIN || calls_main(a, f->parent);
 }
 
 static uint32_t parent_frame(struct attribution *a, uint32_t parent);
