@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "common/suggest.h"
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
 #include "query/output.h"
@@ -359,23 +358,6 @@ static struct hq_error *resolve_of(struct run *run)
     return NULL;
 }
 
-static struct hq_error *unknown_format(const struct output_spec *as)
-{
-    struct suggest near;
-    AUTO_STR struct str advice = {0};
-
-    suggest_init(&near, as->format, 1);
-    for (const struct output_format *f = output_formats; f->name; f++) {
-        suggest_add(&near, f->name);
-        str_addf(&advice, "%s%s", advice.len ? ", " : "there are: ", f->name);
-    }
-    if (near.count) {
-        str_clear(&advice);
-        str_addf(&advice, "did you mean `%s`?", near.best[0]);
-    }
-    return place_error(&as->format_place, str_cstr(&advice), "there is no format `%s`", as->format);
-}
-
 static struct hq_error *make_table(struct run *run)
 {
     HQ_TRY(selection_make(run->env, run->query, &run->selection));
@@ -420,7 +402,7 @@ struct hq_error *run_query(struct query_env *env, const struct query *q, struct 
     run.table->query = print_query(&run.table->arena, q);
     run.table->view = view_words[q->view.kind].name;
     if (q->as && !output_find(q->as->format))
-        err = unknown_format(q->as);
+        err = output_unknown(q->as);
     else if (!run.view)
         err = place_error(&q->view.place, NULL, "this view is not available");
     run.complete = is_complete(&run);

@@ -6,6 +6,17 @@
 #include <math.h>
 #include <string.h>
 
+const char *scope_kind_name(enum scope_kind kind)
+{
+    static const char *const names[SCOPE_KINDS] = {
+        [SCOPE_ROOT] = "root", [SCOPE_THREAD] = "thread", [SCOPE_PROCEDURE] = "procedure", [SCOPE_INLINE] = "inline",
+        [SCOPE_LOOP] = "loop", [SCOPE_LINE] = "line", [SCOPE_CALL] = "call", [SCOPE_MODULE] = "module",
+        [SCOPE_FILE] = "file", [SCOPE_PARTIAL] = "root",
+    };
+
+    return (unsigned)kind < SCOPE_KINDS ? names[kind] : "root";
+}
+
 struct table *table_create(void)
 {
     struct table *t = xcalloc(1, sizeof *t);

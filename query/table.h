@@ -77,6 +77,9 @@ struct table {
     VEC(const char *) notes;    /* sentences for standard error after the result: hints, warnings, coverage */
 };
 
+/* The kind as the language names it: "procedure"; a partial root is a "root". */
+const char *scope_kind_name(enum scope_kind kind);
+
 struct table *table_create(void);
 void table_destroy(struct table *t);
 struct row *table_add_row(struct table *t);     /* cells allocated for the present columns, blank */

@@ -118,6 +118,5 @@ const char *tree_scope_name(const struct tree *t, uint32_t scope, struct arena *
 const char *path_base(const char *path);
 /* The load module of a scope as rows show it: the last part of its path; NULL unknown. */
 const char *tree_module_name(const struct tree *t, uint32_t scope);
-const char *scope_kind_name(enum scope_kind kind);
 
 #endif

@@ -91,7 +91,7 @@ static void put_row(const struct table *t, const struct row *r, FILE *out)
     fputs("  {\"id\":", out);
     json_text(r->id ? id : NULL, out);
     fputs(",\"kind\":", out);
-    json_text(kind_name(r->kind), out);
+    json_text(scope_kind_name(r->kind), out);
     fputs(",\"name\":", out);
     json_text(row_name(r, own), out);
     fputs(",\"module\":", out);

@@ -65,7 +65,7 @@ static void put_row(const struct table *t, const struct separated *s, const stru
     if (r->id)
         table_id_text(text, r->id);
     put_field(s, text, true, out);
-    put_field(s, kind_name(r->kind), false, out);
+    put_field(s, scope_kind_name(r->kind), false, out);
     put_field(s, row_name(r, own), false, out);
     put_field(s, r->module, false, out);
     put_field(s, r->file, false, out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/text.h"
+#include "common/file.h"
 #include <string.h>
 
 size_t text_next(const char *s, uint32_t *c)
@@ -81,22 +82,6 @@ void text_put_valid(const char *s, FILE *out)
     }
 }
 
-const char *text_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-const char *kind_name(enum scope_kind kind)
-{
-    static const char *const names[SCOPE_KINDS] = {
-        [SCOPE_ROOT] = "root", [SCOPE_THREAD] = "thread", [SCOPE_PROCEDURE] = "procedure", [SCOPE_INLINE] = "inline",
-        [SCOPE_LOOP] = "loop", [SCOPE_LINE] = "line", [SCOPE_CALL] = "call", [SCOPE_MODULE] = "module",
-        [SCOPE_FILE] = "file", [SCOPE_PARTIAL] = "root",
-    };
-    return kind < SCOPE_KINDS ? names[kind] : "root";
-}
-
 const struct row **outer_rows(const struct table *t)
 {
     const struct row **outer = xcalloc(t->rows.len + 1, sizeof *outer);
@@ -116,17 +101,17 @@ const struct row **outer_rows(const struct table *t)
 static void place_text(char *text, size_t size, const char *file, uint32_t line)
 {
     if (line)
-        snprintf(text, size, "%.255s:%u", text_base(file), line);
+        snprintf(text, size, "%.255s:%u", file_basename(file), line);
     else
-        snprintf(text, size, "%.255s", text_base(file));
+        snprintf(text, size, "%.255s", file_basename(file));
 }
 
 const char *row_name(const struct row *r, char own[ROW_NAME_MAX])
 {
-    bool unnamed = !r->name[0] || !strcmp(r->name, kind_name(r->kind));
+    bool unnamed = !r->name[0] || !strcmp(r->name, scope_kind_name(r->kind));
 
     if (!unnamed || !r->file || (r->kind != SCOPE_LOOP && r->kind != SCOPE_LINE))
-        return r->name[0] ? r->name : kind_name(r->kind);
+        return r->name[0] ? r->name : scope_kind_name(r->kind);
     size_t at = r->kind == SCOPE_LOOP ? 8 : 0;
     memcpy(own, "loop at ", 8);
     place_text(own + at, ROW_NAME_MAX - at, r->file, r->line);
@@ -146,7 +131,7 @@ static void place_label(const struct table *t, const struct row *r, const struct
     } else if (r->file && !t->tree) {
         place_text(l->place, sizeof l->place, r->file, r->line);
     } else if (!r->file && r->module && !told) {
-        snprintf(l->place, sizeof l->place, "(%.255s)", text_base(r->module));
+        snprintf(l->place, sizeof l->place, "(%.255s)", file_basename(r->module));
     }
 }
 

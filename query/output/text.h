@@ -21,12 +21,6 @@ void text_put_short(const char *s, size_t width, bool utf8, FILE *out);
 /* Writes s as UTF-8 that is valid whatever s was. */
 void text_put_valid(const char *s, FILE *out);
 
-/* The last component of a path. */
-const char *text_base(const char *path);
-
-/* The kind as the language names it: "procedure"; a partial root is a "root". */
-const char *kind_name(enum scope_kind kind);
-
 /* [row] the row that it is nested in, NULL at the top and in lists. The caller frees the array. */
 const struct row **outer_rows(const struct table *t);
 
