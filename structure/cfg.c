@@ -19,6 +19,8 @@ struct table {                  /* an indirect jump */
     struct cfg_targets targets; /* none: unknown */
 };
 
+#define MAX_GUESSES 1000000u
+
 enum { LEADER = 1, NO_RETURN = 2, PART_END = 4 };
 
 uint32_t cfg_insn_at(const struct cfg *g, uint64_t address)
@@ -226,7 +228,10 @@ static bool only_padding(const struct cfg *g, const struct cfg_block *block)
     return true;
 }
 
-/* Switches of unoptimised code and computed gotos: their targets are among the blocks that nothing else reaches. */
+/*
+ * Switches of unoptimised code and computed gotos: their targets are among the blocks that nothing else reaches. Where that would
+ * be too many edges, one of the jumps leads to all of them and the others to it.
+ */
 static void guess_targets(struct builder *b)
 {
     struct cfg *g = b->g;
@@ -240,14 +245,20 @@ static void guess_targets(struct builder *b)
         vec_push(&heads, i);
         reach(g, i, reached);
     }
+    uint32_t hub = CFG_NONE;
     vec_foreach (t, &b->jumps) {
-        struct cfg_block *block = &g->blocks.data[b->block_of[t->jump]];
+        uint32_t from = b->block_of[t->jump];
+        struct cfg_block *block = &g->blocks.data[from];
 
         if (t->targets.len || !heads.len)
             continue;
         block->first_successor = (uint32_t)g->successors.len;
-        block->successor_count = (uint32_t)heads.len;
-        vec_append(&g->successors, heads.data, heads.len);
+        if (hub == CFG_NONE || (uint64_t)heads.len * g->unresolved <= MAX_GUESSES)
+            vec_append(&g->successors, heads.data, heads.len);
+        else
+            vec_push(&g->successors, hub);
+        block->successor_count = (uint32_t)g->successors.len - block->first_successor;
+        hub = hub == CFG_NONE ? from : hub;
     }
     free(reached);
     vec_deinit(&heads);

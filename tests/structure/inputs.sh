@@ -57,6 +57,14 @@ id=$(readelf -n plain | awk '/Build ID/ {print $3}')
 mkdir -p "root/.build-id/${id:0:2}" && objcopy --only-keep-debug plain "root/.build-id/${id:0:2}/${id:2}.debug"
 strip -o prog plain && HQ_DEBUG_PATH=/nowhere:$PWD/root expect "build-id" "${whole[@]}"
 
+# A server, here a directory; asked only if the user has named it.
+if ldconfig -p | grep -q 'libdebuginfod.so.1'; then
+    mkdir -p "server/buildid/$id" && objcopy --only-keep-debug plain "server/buildid/$id/debuginfo"
+    export DEBUGINFOD_CACHE_PATH=$PWD/debuginfod
+    DEBUGINFOD_URLS=file://$PWD/server/ expect "debuginfod" "${whole[@]}"
+    expect "debuginfod without DEBUGINFOD_URLS" "hq: prog: stripped, so procedures have no names"
+fi
+
 # Split debug information: the skeleton tells which file is missing.
 for compiler in "g++ -gdwarf-4" "g++ -gdwarf-5" "clang++ -gdwarf-4" "clang++ -gdwarf-5"; do
     $compiler -O2 -gsplit-dwarf -o prog "$source"

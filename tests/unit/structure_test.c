@@ -4,6 +4,7 @@
 #include "structure/structure.h"
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/resource.h>
 
 /* line numbers below are relative to this one */
 enum { BASE = __LINE__ };
@@ -175,6 +176,34 @@ TEST(addresses_outside_the_code_are_harmless)
     CHECK_EQ_INT(s.places.len, 6);
     for (int i = 0; i < 6; i++)
         CHECK(find_up(&s, s.places.data[i].normal, SCOPE_PROCEDURE));
+    structure_deinit(&s);
+}
+
+TEST(the_kernels_image_is_read)
+{
+    struct structure s;
+    bool seen = false;
+
+    CHECK_OK(structure_whole("[vdso]", &all, &s));
+    vec_foreach (p, &s.scopes)
+        seen |= p->kind == SCOPE_PROCEDURE && strstr(text(&s, p->name), "clock_gettime");
+    CHECK(seen);
+    structure_deinit(&s);
+}
+
+TEST(without_file_descriptors_there_is_a_note)
+{
+    uint64_t address = host_address();
+    struct rlimit old, none = {0};
+    struct structure s;
+
+    CHECK_OR_RETURN(!getrlimit(RLIMIT_NOFILE, &old));
+    none.rlim_max = old.rlim_max;
+    CHECK(!setrlimit(RLIMIT_NOFILE, &none));
+    CHECK_OK(structure_recover("/proc/self/exe", &all, &address, 1, &s));
+    CHECK(!setrlimit(RLIMIT_NOFILE, &old));
+    CHECK(s.note && strstr(s.note, "cannot read /proc/self/exe: Too many open files"));
+    CHECK_EQ_INT(s.places.len, 1);
     structure_deinit(&s);
 }
 
