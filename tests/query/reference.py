@@ -32,7 +32,7 @@ class Program:
 
     def __init__(self, rng):
         self.rng, self.text = rng, []
-        self.scopes, self.procs = [], []
+        self.scopes, self.procs, self.loops = [], [], defaultdict(int)
         self.ranks = rng.choice([0, 0, 2, 3])
         self.make_structure()
         self.make_values()
@@ -65,7 +65,9 @@ class Program:
             ident = "%s_%d" % (parent.ident, i)
             line = 100 * (depth + 1) + len(self.scopes)
             if rng.random() < 0.5:
+                self.loops[parent.chain()[0]] += 1
                 scope = Scope(ident, "loop", "loop at %s:%d" % (parent.file, line), parent.file, line, parent, parent.module)
+                scope.ordinal = self.loops[parent.chain()[0]]
                 self.say("loop", ident, parent.ident, line)
             else:
                 callee = rng.choice(["in1", "in2"])
@@ -277,6 +279,35 @@ class Evaluator:
             add(table, [(k, ((site_text(k), None),)) for k in inc + exc], [(k, ((site_text(k), None),)) for k in exc], metric, value)
         return table
 
+    def flat(self):
+        """module > file > procedure > inlined code and loops > lines and calls, by static identity."""
+        table = defaultdict(Values)
+        for _, metric, value, path in self.samples:
+            inc, exc, key, label = set(), [], (), ()
+            for i, (scope, call) in enumerate(path):
+                if scope == "line":
+                    inc.add((key + (call,), label + ((site_text(call), None),)))
+                    exc.append((key + (call,), label + ((site_text(call), None),)))
+                    continue
+                if scope.kind == "procedure":
+                    if call:        # from the scope that makes the call
+                        inc.add((key + (call,), label + ((site_text(call), None),)))
+                        inc.add((key + ((scope.ident, call),), label + ((scope.name, site_text(call)),)))
+                    places = [("m%d.so" % scope.module, scope.module), (scope.file, scope.file), (scope.name, scope.ident)]
+                    key, label = (), ()
+                    for name, part in places:
+                        key, label = key + (part,), label + ((name, None),)
+                        inc.add((key, label))
+                        if owns_frame(path, i) if len(key) < 3 else owns(path, i):
+                            exc.append((key, label))
+                    continue
+                key, label = key + (scope.ident,), label + ((scope.name, None),)
+                inc.add((key, label))
+                if owns(path, i):
+                    exc.append((key, label))
+            add(table, inc, exc, metric, value)
+        return table
+
     def statements(self):
         if not hasattr(self, "known"):
             self.known = set()
@@ -321,7 +352,7 @@ STATISTICS = "mean(cycles), min(cycles), max(cycles), stddev(cycles), count(cycl
 
 def random_query(rng, program):
     names = sorted({s.name for s in program.scopes if s.kind != "loop"})
-    q = {"view": rng.choice(["tree", "tree", "callers", "callers", "procedures", "loops", "lines", "files", "modules", "statistics"])}
+    q = {"view": rng.choice(["tree", "tree", "callers", "callers", "procedures", "loops", "lines", "files", "modules", "flat", "flat", "statistics"])}
     if q["view"] in ("tree", "callers") and rng.random() < 0.5:
         q["of"] = rng.choice(names)
     if rng.random() < 0.3:
@@ -393,7 +424,9 @@ def shown_rows(document):
 def comparable(rows, q):
     out = []
     for label, cells in rows:
-        if q["view"] == "callers" or q["view"] == "tree":
+        if q["view"] == "flat":
+            pass
+        elif q["view"] == "callers" or q["view"] == "tree":
             label = tuple((("of", None) if i == 0 and q.get("of") else (name, site)) for i, (name, site) in enumerate(label))
         else:
             label = tuple((name, None) for name, _ in label)
@@ -427,6 +460,54 @@ def documents(text):
     return found
 
 
+# ---- comparisons ----
+
+def aligned(program):
+    """Rows by kind, name and loop ordinal: {key: [inclusive, exclusive]} of the first metric."""
+    table = defaultdict(lambda: [0, 0])
+    for _, metric, value, path in program.samples:
+        rows = [(i, r[0]) for i, r in enumerate(path) if r[0] != "line"]
+        for n, (i, _) in enumerate(rows):
+            key = tuple((s.kind, s.ordinal if s.kind == "loop" else s.name) for _, s in rows[:n + 1])
+            if metric == 0:
+                table[key][0] += value
+                table[key][1] += value if owns(path, i) else 0
+            else:
+                table[key]      # it is there, with nothing of the first metric
+    return table
+
+
+def expected_comparison(here, old):
+    a, b = aligned(here), aligned(old)
+    return sorted((tuple("loop" if kind == "loop" else name for kind, name in key), a[key][0], b[key][0], a[key][0] - b[key][0],
+                   a[key][1] - b[key][1]) for key in set(a) | set(b))
+
+
+def check_comparison(seed, directory):
+    """Two programs that share names: values of both sides, and the change of every scope."""
+    programs, dbs = [], []
+    for n in (seed, seed + 100000):
+        programs.append(Program(random.Random(n)))
+        dbs.append(os.path.join(directory, "compare%d" % n))
+        with open(dbs[-1] + ".fixture", "w") as f:
+            f.write("\n".join(programs[-1].text) + "\n")
+        subprocess.run([FIXTURE, dbs[-1] + ".fixture", dbs[-1]], check=True)
+    query = "tree all columns cycles, old.cycles, delta.cycles, delta.cycles.x compare with '%s' as json"
+    done = subprocess.run([HQ, "--quiet", dbs[0], query % dbs[1], query % dbs[0]], capture_output=True, text=True, timeout=60)
+    if done.returncode:
+        return ["seed %d: comparison: %s" % (seed, done.stderr)]
+    both, same = documents(done.stdout)
+    got = sorted((tuple("loop" if name.startswith("loop at") else name for name, _ in label),) + tuple(round(v) for v in values)
+                 for label, values in shown_rows(both))
+    wrong = []
+    if got != expected_comparison(*programs):
+        wrong.append("seed %d: comparison: missing %s, too much %s" % (
+            seed, [r for r in expected_comparison(*programs) if r not in got][:4], [r for r in got if r not in expected_comparison(*programs)][:4]))
+    if any(values[2] or values[3] for _, values in shown_rows(same)):
+        wrong.append("seed %d: a database compared with itself is not all zeros" % seed)
+    return wrong
+
+
 def check_program(seed, directory, queries):
     rng = random.Random(seed)
     program = Program(rng)
@@ -456,7 +537,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="hq-reference.") as directory:
         for seed in range(first, first + trees):
             good, bad = check_program(seed, directory, 60)
-            passed, wrong = passed + good, wrong + bad
+            unlike = check_comparison(seed, directory)
+            passed, wrong = passed + good + (not unlike), wrong + bad + unlike
     for line in wrong[:20]:
         print(line)
     print("%d passed, %d failed" % (passed, len(wrong)))
