@@ -59,6 +59,7 @@ struct hpct {
     VEC(uint32_t) profiles;             /* index in profile.db -> profile; HQDB_NONE for summaries */
     VEC(uint32_t) metric_ids;           /* of the import */
     VEC(double) scales;
+    uint64_t period_ns;                 /* of the trace; 0 unknown */
     uint32_t valued_contexts;           /* of the summary profile, which comes first */
 };
 
@@ -83,5 +84,7 @@ void hpct_number_loops(struct hpct *h);
 /* hpct_values.c: profiles and their values; hpct_trace.c */
 struct hq_error *hpct_read_profiles(struct hpct *h);
 struct hq_error *hpct_read_trace(struct hpct *h);
+/* The median distance of two samples of the trace; 0 if there are none. */
+struct hq_error *hpct_trace_period(struct hpct *h, uint64_t *period_ns);
 
 #endif

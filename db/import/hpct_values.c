@@ -130,9 +130,12 @@ static uint32_t make_metric(struct hpct *h, const struct hpct_metric *m, double 
         }
     }
     AUTO_FREE char *event = xstrndup(m->name, n);
-    unsigned flags = HQDB_METRIC_SAMPLED | HQDB_METRIC_NO_COUNTS | (h->trace.map.data ? HQDB_METRIC_TRACED : 0);
+    bool traced = h->trace.map.data && m == h->metrics.data;
+    unsigned flags = HQDB_METRIC_SAMPLED | HQDB_METRIC_NO_COUNTS | (traced ? HQDB_METRIC_TRACED : 0);
+    /* Only of time: how many events a sample of the trace stands for is not in the format. */
+    double period = traced && dimension == HQM_DIM_SECONDS ? round((double)h->period_ns * 1e-9 / scale) : 0;
 
-    return import_metric(h->im, event, "from an HPCToolkit database", dimension, flags, 0, scale);
+    return import_metric(h->im, event, "from an HPCToolkit database", dimension, flags, (uint64_t)period, scale);
 }
 
 /* Whole units of a power of ten: differences of rounded sums are then exact to a unit or two. */
@@ -262,6 +265,8 @@ struct hq_error *hpct_read_profiles(struct hpct *h)
     struct raw r = {.h = h};
 
     HQ_TRY(read_headers(h, &blocks));
+    if (h->trace.map.data)
+        HQ_TRY(hpct_trace_period(h, &h->period_ns));
     AUTO_FREE char *found = xasprintf("%zu in the tree, %u with values", h->nodes.len - 1, h->valued_contexts);
     HQ_TRY(make_metrics(h, blocks, h->profiles.len));
     import_fact(h->im, "HPCToolkit contexts", found);
