@@ -31,20 +31,14 @@ static uint32_t frames_of_runtime(const struct walk *w)
     return count;
 }
 
-static bool walk_to_end(struct walk *w, uint64_t pc, uint64_t sp)
+static bool walk_from(struct walk *w, uint64_t pc, uint64_t sp)
 {
     w->reg[CFI_RIP] = pc;
     w->reg[CFI_RSP] = sp;
     w->how = FRAME_BARRIER;
     w->known = 1u << CFI_RIP | 1u << CFI_RSP;
     w->partial = 0;
-    while (w->frames < FRAMES_MAX)
-        switch (walk_step(w)) {
-        case STEP_ON: break;
-        case STEP_END: return true;
-        default: return false;
-        }
-    return false;
+    return walk_to_end(w);
 }
 
 bool walk_behind_exception(struct walk *w)
@@ -58,7 +52,7 @@ bool walk_behind_exception(struct walk *w)
         if (!walk_plausible_return(w, pc))
             continue;
         w->frames = kept;
-        if (walk_to_end(w, pc, at + 8))
+        if (walk_from(w, pc, at + 8))
             return true;
     }
     w->frames = tried < kept ? tried : kept;

@@ -56,7 +56,8 @@ static char *quote(char *to, const char *end, const char *word)
 /* /proc/self/cmdline holds the arguments, each ended by a zero. */
 static void note_command(void)
 {
-    char raw[2048], text[4000], *to = text;
+    static char raw[2048], text[4000];      /* only one thread makes the file, perhaps on a small stack */
+    char *to = text;
     const char *end = text + sizeof text - 1;
     int fd = raw_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
     long bytes = fd < 0 ? 0 : raw_read(fd, raw, sizeof raw - 1);
@@ -77,7 +78,7 @@ static void note_command(void)
 
 static void note_path(const char *key, int number, const char *link)
 {
-    char path[4000];
+    static char path[4000];
     long bytes = number == SYS_getcwd ? raw_syscall(number, (long)path, sizeof path, 0, 0, 0, 0)
                                       : raw_syscall(number, (long)link, (long)path, sizeof path - 1, 0, 0, 0);
 

@@ -61,7 +61,7 @@ void signal_note_interruption(const ucontext_t *context)
     const uint8_t *code = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
     uint64_t pending = 0, blocked;
 
-    if (!wall_clock || raw_frozen || context->uc_mcontext.gregs[REG_RAX] != -EINTR || code[-2] != 0x0f || code[-1] != 0x05)
+    if (!wall_clock || raw_frozen || context->uc_mcontext.gregs[REG_RAX] != -EINTR || ((uint64_t)code & 4095) < 2 || code[-2] != 0x0f || code[-1] != 0x05)
         return;
     memcpy(&blocked, &context->uc_sigmask, sizeof blocked);
     raw_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0);

@@ -183,17 +183,18 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     int error;
 
     process_check();
-    if (!options.active || !self.alive || !(beginning = malloc(sizeof *beginning)))
+    if (!options.active || !self.alive || !guard_enter())
         return REAL(pthread_create)(thread, attributes, routine, argument);
-    *beginning = (struct beginning){ routine, argument, atomic_fetch_add(&threads, 1), self.number, 0, 0 };
-    if (guard_enter()) {
-        uint32_t node = thread_here();
-        if (node != NO_NODE) {
-            beginning->lane = self.lane->number;
-            beginning->node = node;
-        }
-        guard_leave_at(node);
+    uint32_t node = thread_here();
+    beginning = malloc(sizeof *beginning);      /* with the guard up: it is not the program's */
+    if (beginning) {
+        *beginning = (struct beginning){ routine, argument, atomic_fetch_add(&threads, 1), self.number, 0, 0 };
+        beginning->lane = node != NO_NODE ? self.lane->number : 0;
+        beginning->node = node != NO_NODE ? node : 0;
     }
+    guard_leave_at(node);
+    if (!beginning)
+        return REAL(pthread_create)(thread, attributes, routine, argument);
     error = REAL(pthread_create)(thread, attributes, run, beginning);
     if (error)
         free(beginning);

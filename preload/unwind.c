@@ -40,7 +40,7 @@ static bool memo_holds(struct walk *w, uint32_t *index)
 static uint32_t walk_out(struct walk *w)
 {
     struct memo *memo = w->memo;
-    uint32_t candidate = w->thorough ? 0 : memo->depth;
+    uint32_t candidate = w->thorough ? 0 : memo->depth, reason;
 
     for (;;) {
         uint64_t sp = w->reg[CFI_RSP];
@@ -67,7 +67,11 @@ static uint32_t walk_out(struct walk *w)
         switch (walk_step(w)) {
         case STEP_ON: break;
         case STEP_END: return 0;
-        case STEP_FAILED: walk_behind_exception(w); return 0;
+        case STEP_FAILED:
+            reason = w->partial;
+            if (!walk_behind_switch(w) && !walk_behind_exception(w))
+                w->partial = reason;
+            return 0;
         case STEP_MORE_REGISTERS: w->partial = HQM_PARTIAL_MAX; return 0;
         }
     }

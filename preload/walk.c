@@ -222,7 +222,7 @@ static enum step step_by_row(struct walk *w)
  * makecontext lets a coroutine "return" to the function that ends it. No call is before that address, so it is the first of its function: the
  * bottom of the coroutine's stack.
  */
-static bool is_first_instruction(struct walk *w)
+bool walk_is_first_instruction(struct walk *w)
 {
     struct code code;
 
@@ -235,7 +235,7 @@ enum step walk_step(struct walk *w)
     struct recipe recipe = recipe_find(lookup_address(w), w->memo->cfi);
     struct frame *frame = &w->memo->fresh[w->frames];
 
-    if (recipe.kind == RECIPE_NO_CFI && !(w->how & FRAME_EXACT) && is_first_instruction(w)) {
+    if (recipe.kind == RECIPE_NO_CFI && !(w->how & FRAME_EXACT) && walk_is_first_instruction(w)) {
         w->how |= FRAME_EXACT;
         recipe.kind = RECIPE_END;
     }
@@ -259,8 +259,20 @@ void walk_start(struct walk *w, struct memo *memo, const uint64_t reg[CFI_REGIST
     w->known = (1u << CFI_REGISTERS) - 1;
     w->how = FRAME_EXACT;
     w->frames = w->partial = 0;
+    w->leaf = reg;
     memcpy(w->reg, reg, sizeof w->reg);
     w->stack.own_low = low;
     w->stack.own_high = high;
     enter_stack(&w->stack, reg[CFI_RSP]);
+}
+
+bool walk_to_end(struct walk *w)
+{
+    while (w->frames < FRAMES_MAX)
+        switch (walk_step(w)) {
+        case STEP_ON: break;
+        case STEP_END: return true;
+        default: return false;
+        }
+    return false;
 }

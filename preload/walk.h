@@ -17,6 +17,7 @@ struct stack {
 struct walk {
     struct stack stack;
     struct memo *memo;
+    const uint64_t *leaf;       /* the registers of the sample */
     uint64_t reg[CFI_REGISTERS];
     uint32_t known;             /* which of reg are the frame's; rsp, rbp and rip always */
     int32_t how;
@@ -46,6 +47,15 @@ static inline bool walk_load(struct stack *stack, uint64_t address, uint64_t *va
 
 /* Is this address in code, behind a call instruction? */
 bool walk_plausible_return(struct walk *w, uint64_t pc);
+
+/* Is rip the first instruction of its function? */
+bool walk_is_first_instruction(struct walk *w);
+
+/* Steps on to the end of the stack, without the memo. False if it is not found. */
+bool walk_to_end(struct walk *w);
+
+/* After a walk has failed at its second frame: was the sample taken while one coroutine switched to another? Then goes on to the end. */
+bool walk_behind_switch(struct walk *w);
 
 /*
  * After a walk has failed: were the frames being thrown away by an exception? Then goes on, and to the end, from the innermost frame that

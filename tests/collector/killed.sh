@@ -4,7 +4,7 @@
 # kill -9 at random moments: what was measured until then is there and sound, and the database can be built from it.
 . tests/collector/lib.sh
 # Here some; tests/soak/killed.sh runs 300 and builds after each.
-times=${HQ_KILLS:-80} every=${HQ_BUILD_EVERY:-20}
+times=${HQ_KILLS:-40} every=${HQ_BUILD_EVERY:-20}
 
 unsound=0 empty=0 unbuilt=0 missing=0
 RANDOM=7

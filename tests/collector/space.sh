@@ -5,7 +5,7 @@
 
 # A file-size limit: SIGXFSZ must not reach the program. 160 KiB hold the start and little more.
 for kib in 64 160 400; do
-    (ulimit -f $kib; record -e REALTIME@4000/s -- "$PROGRAMS/paths" 0.6 2; echo $status >"$TMP/status")
+    (ulimit -f $kib; record -e REALTIME@4000/s -- "$PROGRAMS/paths" 0.4 2; echo $status >"$TMP/status")
     "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
     check "limit of $kib KiB: the program ends as it would" [ "$(cat "$TMP/status")" = 3 ]
     check "limit of $kib KiB: one sentence" grep -Eq 'lost, for want of space|runs unmeasured' "$TMP/err"
@@ -16,7 +16,7 @@ for kib in 64 160 400; do
     fi
 done
 
-record -e REALTIME@4000/s -- "$PROGRAMS/paths" 0.6 2
+record -e REALTIME@4000/s -- "$PROGRAMS/paths" 0.4 2
 check "without a limit nothing is lost" holds "$(value 'loss 0') == 0 && $(value samples) > 500"
 check "and the file is sound" sound
 check "the file is larger than the limits above" holds "$(value bytes) > 400 * 1024"
@@ -46,7 +46,7 @@ for kib in 64 256 600; do
     mkdir -p "$TMP/small"
     if unshare -m sh -c "mount -t tmpfs -o size=${kib}k none '$TMP/small'" 2>/dev/null; then
         unshare -m bash -c "mount -t tmpfs -o size=${kib}k none '$TMP/small' || exit 99
-            timeout 60 '$HQ' record -e REALTIME@4000/s -o '$TMP/small/db' -- '$PROGRAMS/paths' 0.6 2 2>'$TMP/err'
+            timeout 60 '$HQ' record -e REALTIME@4000/s -o '$TMP/small/db' -- '$PROGRAMS/paths' 0.4 2 2>'$TMP/err'
             echo \$? >'$TMP/status'; '$READ' '$TMP/small/db/measurements' >'$TMP/sums' 2>&1"
         check "a disk of $kib KiB: the program ends as it would" [ "$(cat "$TMP/status")" = 3 ]
         check "a disk of $kib KiB: one sentence" [ "$(grep -Ec 'lost, for want of space|runs unmeasured' "$TMP/err")" -ge 1 ]

@@ -177,8 +177,10 @@ static int jump_out(void)
     while (thread_seconds() < 0.4) {
         if (sigsetjmp(back, 1))
             jumps++;
-        ready = 1;
-        burn(1);
+        else {
+            ready = 1;
+            burn(1);
+        }
     }
     return jumps > 50;
 }
