@@ -219,4 +219,36 @@ TEST(wrong_files_name_the_line)
     CHECK_OK(file_remove_tree(dir));
 }
 
+/* Any text is read or refused, within its bounds (the sanitizers see to that). */
+TEST(damaged_files)
+{
+    static const char whole[] = "hq baseline 1\n\nquery: tree\ncputime 5.25% +-2% of 1000: procedure f > loop 1 of f\n"
+                                "\"a b\" 5% +-2% of exact: g\ncputime.x 1.5s +-5% of 3 runs, sd 0.1s: procedure g\n";
+    AUTO_FREE char *dir = test_tmpdir(), *path = file_join(dir, "a.baseline");
+    uint64_t state = 5;
+    int refused = 0;
+
+    for (int i = 0; i < 2000; i++) {
+        AUTO(baseline_deinit) struct baseline b = {0};
+        char text[sizeof whole];
+        size_t n = sizeof whole - 1;
+        FILE *f = fopen(path, "w");
+
+        memcpy(text, whole, sizeof whole);
+        for (int k = 0; k < 3; k++) {
+            size_t at = 14 + hash_u64(++state) % (n - 14);
+
+            text[at] = " \n\"%:+-.0x\xff"[hash_u64(++state) % 11];
+        }
+        fwrite(text, 1, 14 + hash_u64(++state) % (n - 13), f);
+        fclose(f);
+        struct hq_error *err = baseline_read(path, &b);
+
+        refused += err != NULL;
+        hq_error_free(err);
+    }
+    CHECK(refused > 200);
+    CHECK_OK(file_remove_tree(dir));
+}
+
 TEST_MAIN
