@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/help.h"
+#include "common/mem.h"
 #include "common/opt.h"
 #include "common/suggest.h"
 #include "query/grammar/words.h"
 #include "query/output.h"
+#include "repl/saved.h"
 #include "repl/topics.h"
 #include <string.h>
 #include <strings.h>
 
-enum { WIDTH = 100, COLUMN = 20 };
+enum { WIDTH_MAX = 100, WIDTH_MIN = 40, COLUMN = 20 };
+
+/* Of the lines: what the terminal has, but not so long that they are hard to read. */
+static size_t line_width(void)
+{
+    struct output_options o;
+
+    output_detect(&o, stdout);
+    return !o.width || o.width > WIDTH_MAX ? WIDTH_MAX : o.width < WIDTH_MIN ? WIDTH_MIN : o.width - 1;
+}
 
 /* ---- one word as the tables know it ---- */
 
@@ -95,6 +106,8 @@ static const struct section {
 };
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
+static const char saved_topic[] = "queries";
+
 /* ---- help WORD ---- */
 
 struct search {
@@ -110,7 +123,7 @@ static void add_line(struct str *out, const char *left, const char *right)
         str_addc(out, '\n');
         str_repeat(out, ' ', COLUMN);
     }
-    opt_wrap(out, right, COLUMN, COLUMN, WIDTH);
+    opt_wrap(out, right, COLUMN, COLUMN, line_width());
     str_addc(out, '\n');
 }
 
@@ -128,7 +141,7 @@ static void add_related(struct str *out, const struct entry *e)
     if (!list.len)
         return;
     str_add(out, "  ");
-    opt_wrap(out, list.s, 2, 2, WIDTH);
+    opt_wrap(out, list.s, 2, 2, line_width());
     str_addc(out, '\n');
 }
 
@@ -139,7 +152,7 @@ static void tell(void *arg, const struct entry *e)
     if (strcasecmp(e->name, s->word) && (!e->other || strcasecmp(e->other, s->word)))
         return;
     str_addf(s->out, "%s%s   (%s)\n  ", s->found ? "\n" : "", e->usage, e->what);
-    opt_wrap(s->out, e->summary, 2, 2, WIDTH);
+    opt_wrap(s->out, e->summary, 2, 2, line_width());
     str_addc(s->out, '\n');
     add_related(s->out, e);
     s->found = true;
@@ -148,6 +161,18 @@ static void tell(void *arg, const struct entry *e)
 static void list(void *arg, const struct entry *e)
 {
     add_line(arg, e->usage, e->summary);
+}
+
+static void list_name(void *arg, const struct entry *e)
+{
+    add_line(arg, e->name, e->summary);
+}
+
+static void list_saved(void *arg, const char *name, const char *path)
+{
+    AUTO_FREE char *summary = saved_summary(path);
+
+    add_line(arg, name, summary ? summary : path);
 }
 
 /* ---- all words ---- */
@@ -173,6 +198,7 @@ void help_each(void (*each)(void *arg, const char *word), void *arg)
         each(arg, sections[i].title);
     for (const struct topic *t = topics; t->name; t++)
         each(arg, t->name);
+    each(arg, saved_topic);
 }
 
 static void suggest(void *arg, const char *word)
@@ -208,18 +234,19 @@ static void overview(struct str *out)
                  "  procedures limit 10                   the ten that cost most\n"
                  "  callers of MPI_Wait where cputime > 1%\n"
                  "  tree of \"solve*\" depth 4 as json to solve.json\n\nviews:\n");
-    each_view(list, out);
+    each_view(list_name, out);
     for (int i = 1; i < SECTIONS; i++) {
         AUTO_STR struct str names = {0};
 
         sections[i].each(add_name, &names);
         str_addf(out, "\n%s:\n  ", sections[i].title);
-        opt_wrap(out, names.s, 2, 2, WIDTH);
+        opt_wrap(out, names.s, 2, 2, line_width());
         str_addc(out, '\n');
     }
     str_add(out, "\ntopics:\n");
     for (const struct topic *t = topics; t->name; t++)
         add_line(out, t->name, t->summary);
+    add_line(out, saved_topic, "the saved queries, for `run NAME` and -q NAME");
     str_add(out, "\n`help WORD` explains any of these words, `help clauses` a whole list. At the prompt Tab completes, and ?\n"
                  "after any beginning lists what may stand there. Ctrl-D leaves.\n");
 }
@@ -244,5 +271,9 @@ struct hq_error *help_word(const char *word, struct str *out)
             str_addf(out, "%s%s", s.found ? "\n" : "", t->text);
             s.found = true;
         }
+    if (!strcasecmp(word, saved_topic)) {
+        saved_each(list_saved, out);
+        s.found = true;
+    }
     return s.found ? NULL : unknown_word(word);
 }

@@ -51,17 +51,40 @@ static struct hq_error *through(const struct output_format *format, const struct
     return pager_close(&p, output_write(format, t, o, p.stream));
 }
 
+/* The pager for what is taller than `lines`; NULL: there is none to be used. */
+static const char *pager_for(const struct session *s, const struct output_options *o)
+{
+    /* Without a terminal, or one whose height is not known, there is nothing to be taller than. */
+    return s->prompt && !s->no_pager && o->height ? pager_command() : NULL;
+}
+
 static struct hq_error *to_person(const struct session *s, const struct output_format *format, const struct table *t)
 {
-    const char *pager = s->prompt && !s->no_pager ? pager_command() : NULL;
     struct output_options options;
 
     output_detect(&options, stdout);
+    const char *pager = pager_for(s, &options);
+
     if (s->no_colour)
         options.colours = COLOURS_NONE;
-    /* Without a terminal, or one whose height is not known, there is nothing to be taller than. */
-    return pager && options.height ? through(format, t, &options, pager, options.height)
-                                   : output_write(format, t, &options, stdout);
+    return pager ? through(format, t, &options, pager, options.height) : output_write(format, t, &options, stdout);
+}
+
+struct hq_error *result_text(const struct session *s, const char *text)
+{
+    struct output_options options;
+    struct pager p;
+
+    output_detect(&options, stdout);
+    const char *pager = pager_for(s, &options);
+
+    if (pager) {
+        HQ_TRY(pager_open(&p, pager, options.height));
+        fputs(text, p.stream);
+        return pager_close(&p, NULL);
+    }
+    fputs(text, stdout);
+    return fflush(stdout) ? hq_error_errno(HQ_DATA, "cannot write the result") : NULL;
 }
 
 static struct hq_error *to_command(const struct output_format *format, const struct table *t, const char *command)

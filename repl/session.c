@@ -209,33 +209,20 @@ static struct hq_error *run_undo(struct session *s)
     return NULL;
 }
 
-static void print(struct str *text)
+static struct hq_error *run_listing(const struct session *s, const struct statement *st)
 {
-    fputs(str_cstr(text), stdout);
-    fflush(stdout);
-    str_deinit(text);
-}
+    AUTO_STR struct str text = {0};
+    struct hq_error *error = NULL;
 
-static void run_listing(const struct session *s, const struct statement *st)
-{
-    struct str text = {0};
-
-    if (st->kind == STATEMENT_SET)
+    if (st->kind == STATEMENT_HELP) {
+        error = help_word(st->help.text, &text);
+    } else if (st->kind == STATEMENT_SET) {
         session_settings(s, &text);
-    else if (st->kind == STATEMENT_STATE) {
+    } else {
         session_state(s, &text);
         str_addc(&text, '\n');
     }
-    print(&text);
-}
-
-static struct hq_error *run_help(const struct statement *st)
-{
-    struct str text = {0};
-    struct hq_error *error = help_word(st->help.text, &text);
-
-    print(&text);
-    return error;
+    return error ? error : result_text(s, str_cstr(&text));
 }
 
 /* The file that `include` names: relative to the file it stands in. */
@@ -257,12 +244,8 @@ static struct hq_error *run_statement(struct session *s, const struct statement 
     case STATEMENT_QUERY: case STATEMENT_EXPECT: return run_query(s, st);
     case STATEMENT_LET: case STATEMENT_OPEN: return run_change(s, st);
     case STATEMENT_SET:
-        if (st->set.setting != SETTING_NONE)
-            return run_change(s, st);
-        run_listing(s, st);
-        return NULL;
-    case STATEMENT_STATE: run_listing(s, st); return NULL;
-    case STATEMENT_HELP: return run_help(st);
+        return st->set.setting != SETTING_NONE ? run_change(s, st) : run_listing(s, st);
+    case STATEMENT_STATE: case STATEMENT_HELP: return run_listing(s, st);
     case STATEMENT_UNDO: return run_undo(s);
     case STATEMENT_LAST: return run_last(s, st);
     case STATEMENT_QUIT: s->quit = true; return NULL;
