@@ -99,6 +99,18 @@ static void test_all(const struct test *q, const struct tree *t, unsigned kinds,
 
 /* ---- scopes ---- */
 
+#define KINDS_CONTAINER (KIND_BIT(SCOPE_FILE) | KIND_BIT(SCOPE_MODULE))
+
+static bool is_container(enum scope_kind kind)
+{
+    return kind == SCOPE_FILE || kind == SCOPE_MODULE;
+}
+
+static bool wants_procedures(unsigned kinds)
+{
+    return (kinds & KIND_BIT(SCOPE_PROCEDURE)) && !(kinds & KIND_BIT(SCOPE_FILE));
+}
+
 static void match_name(const struct tree *t, const struct pattern *p, unsigned kinds, struct matches *out)
 {
     struct test q = {.word = p->text};
@@ -108,12 +120,11 @@ static void match_name(const struct tree *t, const struct pattern *p, unsigned k
         test_all(&q, t, kinds, out);
 }
 
-/* What lies in a file or load module that matched is matched by its procedures instead. */
-static void match_procedures_within(const struct tree *t, const struct pattern *p, struct matches *out)
+/* Files and load modules that matched stand for the procedures in them. */
+static void take_procedures_within(const struct tree *t, struct matches *out)
 {
     uint8_t *inside;
 
-    match_name(t, p, KIND_BIT(SCOPE_FILE) | KIND_BIT(SCOPE_MODULE), out);
     if (!out->scope_count)
         return;
     inside = xcalloc(t->scope_count, 1);
@@ -280,6 +291,8 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
     *out = (struct matches){0};
     if (p->kind == PATTERN_ROW) {
         HQ_TRY(match_row(env, t, p, kinds, out));
+        if (out->scopes && wants_procedures(kinds) && is_container(env->last.data[p->row - 1].kind))
+            take_procedures_within(t, out);
     } else if (p->kind == PATTERN_ID) {
         HQ_TRY(match_id(t, p, out));
     } else if (p->kind == PATTERN_REGEX) {
@@ -292,8 +305,10 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
     } else {
         out->scopes = xcalloc(t->scope_count, 1);
         match_name(t, p, kinds, out);
-        if (!out->scope_count && (kinds & KIND_BIT(SCOPE_PROCEDURE)) && !(kinds & KIND_BIT(SCOPE_FILE)))
-            match_procedures_within(t, p, out);
+        if (!out->scope_count && wants_procedures(kinds)) {
+            match_name(t, p, KINDS_CONTAINER, out);
+            take_procedures_within(t, out);
+        }
     }
     if (matches_nothing(out)) {
         struct hq_error *err = nothing(env, t, p, kinds, out);
