@@ -21,7 +21,7 @@ PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev lib
   libiberty-dev libzstd-dev zlib1g-dev libpapi-dev libyajl-dev
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   clang llvm dwz redis-server openssl perl valgrind
-PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
+PACKAGES_bench = golang-go python3-jsonschema google-perftools libgoogle-perftools-dev linux-perf
 
 # ---- Where things are built ---------------------------------------------------------------------------------------
 ifdef SAN

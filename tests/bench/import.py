@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+A `perf script` file of 1 GB imports in bounded memory (SIZE_MB changes the size), and what is exported for speedscope is valid
+by the schema in speedscope's own package, where npm and python3-jsonschema are installed.
+"""
+import json
+import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HQ = os.environ["HQ"]
+MEMORY_KB = 128 * 1024
+RATE = 20e6     # bytes a second; a fifth of what a slow machine does
+
+
+def sample(n):
+    r = random.Random(n)
+    frames = [f"\t{0x55D000000000 + 4096 * r.randrange(400):x} function_{r.randrange(400)}(double*, std::vector<double> const&)+0x1e "
+              f"(/usr/lib/lib{r.randrange(5)}.so)\n" for _ in range(r.randrange(5, 30))]
+    return f"prog 4711/{4711 + n % 8} [000] {1000 + n * 0.00025:.6f}:     250000 cpu-clock:u: \n" + "".join(frames) + "\t5400 main+0x2 (/bin/prog)\n\n"
+
+
+def large(directory):
+    path, size = f"{directory}/large.txt", int(os.environ.get("SIZE_MB", 1000)) << 20
+    block = "".join(sample(n) for n in range(3000)).encode()
+    with open(path, "wb") as file:
+        while file.tell() < size:
+            file.write(block)
+    size, start = os.path.getsize(path), time.monotonic()
+    subprocess.run([HQ, "import", path, "-o", f"{directory}/large.hq"], check=True)
+    seconds, memory = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    print(f"perf script of {size >> 20} MB: {seconds:.1f} s, {memory / 1024:.0f} MB of memory")
+    return memory < MEMORY_KB and seconds < size / RATE
+
+
+def speedscope(directory):
+    try:
+        import jsonschema
+    except ImportError:
+        jsonschema = None
+    if not jsonschema or not shutil.which("npm"):
+        print("speedscope: npm or python3-jsonschema is not installed: not asked")
+        return True
+    done = subprocess.run(["npm", "pack", "speedscope"], cwd=directory, capture_output=True, text=True)
+    if done.returncode:
+        print("speedscope: its package cannot be fetched: not asked")
+        return True
+    subprocess.run(["tar", "xzf", done.stdout.split()[-1]], cwd=directory, check=True)
+    schema = json.load(open(f"{directory}/package/dist/release/file-format-schema.json"))
+    subprocess.run([HQ, "export", "speedscope", f"{directory}/large.hq", "-o", f"{directory}/out.json"], check=True)
+    try:
+        jsonschema.validate(json.load(open(f"{directory}/out.json")), schema)
+    except jsonschema.ValidationError as error:
+        print(f"speedscope: {error.message}")
+        return False
+    print("speedscope: valid by its schema")
+    return True
+
+
+with tempfile.TemporaryDirectory() as directory:
+    sys.exit(not all([large(directory), speedscope(directory)]))
