@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libdwarf over our own mapping: it sees only the debug sections, decompressed when it asks for one. */
 #include "structure/dwarf_impl.h"
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -85,6 +86,14 @@ static const Dwarf_Obj_Access_Methods methods = {
     .load_section = load_section,
 };
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Its own bookkeeping of what to free costs two thirds of the time; everything here is freed by hand. */
+static void configure(void)
+{
+    dwarf_set_de_alloc_flag(0);
+}
+
 bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group)
 {
     Dwarf_Error err = NULL;
@@ -92,8 +101,7 @@ bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group)
     f->elf = elf;
     f->dbg = NULL;
     f->access = (Dwarf_Obj_Access_Interface){.object = f, .methods = &methods};
-    /* Its own bookkeeping of what to free costs two thirds of the time; everything here is freed by hand. */
-    dwarf_set_de_alloc_flag(0);
+    pthread_once(&once, configure);
     int rc = dwarf_object_init_b(&f->access, NULL, NULL, group, &f->dbg, &err);
     if (rc == DW_DLV_ERROR && err)
         dwarf_dealloc_error(f->dbg, err);
