@@ -75,7 +75,6 @@ void dwarf_close(struct dwarf *d);
 size_t dwarf_unit_count(struct dwarf *d);
 /* The unit that describes an address: the first that claims it, DWARF_NONE if none does. */
 uint32_t dwarf_find_unit(struct dwarf *d, uint64_t address);
-/* With lines == false the rows are left out. */
 void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out);
 void dwarf_unit_free(struct dwarf_unit *unit);
 
