@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading traces: the block index is searched, one block is decoded. */
+/* Reading traces: the block index is searched, one block is decoded, as far as it is needed. */
 #include "common/mem.h"
 #include "db/coded.h"
 #include "db/db_file.h"
+
+struct decoding { uint64_t time, frame, metric, weight; };
 
 struct db_trace_reader {
     const struct db *db;
     const struct hqdb_trace_block *blocks;      /* of the profile */
     size_t block_count;
     size_t next_block;
-    struct db_trace_record records[HQDB_TRACE_RECORDS];     /* of the block before next_block */
-    uint32_t len, at;
+    struct decoding decoding;                   /* of the block before next_block */
+    const uint8_t *at, *end;                    /* what is left of its bytes */
+    uint32_t left;                              /* and records */
+    struct db_trace_record held[2];             /* what a seek has read ahead */
+    uint32_t held_count, held_at;
 };
 
 static const struct db *stored(const struct db *db)
@@ -45,13 +50,10 @@ struct hq_error *db_trace_open(const struct db *db, uint32_t profile, struct db_
         return hq_error_new(HQ_USAGE, "there is no profile %u", profile);
     first = find_profile(f, profile);
     last = find_profile(f, (uint64_t)profile + 1);
-    /* The records are not cleared: a view opens thousands of these. */
-    r = xmalloc(sizeof *r);
+    r = xcalloc(1, sizeof *r);
     r->db = db;
     r->blocks = f->trace_index + first;
     r->block_count = last > first ? last - first : 0;
-    r->next_block = 0;
-    r->len = r->at = 0;
     *out = r;
     return NULL;
 }
@@ -60,8 +62,6 @@ void db_trace_close(struct db_trace_reader *r)
 {
     free(r);
 }
-
-struct decoding { uint64_t time, frame, metric, weight; };
 
 static bool decode_record(struct decoding *d, const uint8_t **at, const uint8_t *end, const struct db *db)
 {
@@ -79,48 +79,62 @@ static bool decode_record(struct decoding *d, const uint8_t **at, const uint8_t 
     return d->frame < db->frame_count && d->metric < db->metric_count && d->weight <= UINT32_MAX;
 }
 
-/* Decodes a block up to its end or to the first thing that cannot be. */
-static void load_block(struct db_trace_reader *r, size_t block)
+static void start_block(struct db_trace_reader *r, size_t block)
 {
     const struct db_file *f = stored(r->db)->file;
     const struct hqdb_trace_block *b = &r->blocks[block];
     bool last = b == f->trace_index + f->trace_block_count - 1;
     uint64_t limit = last ? f->trace.len : b[1].offset;
-    struct decoding d = {.time = b->first_us, .weight = 1};
 
-    r->len = r->at = 0;
     r->next_block = block + 1;
+    r->left = 0;
     if (limit > f->trace.len || b->offset > limit)
         return;
-    for (const uint8_t *at = f->trace.data + b->offset; r->len < b->records && r->len < HQDB_TRACE_RECORDS;) {
-        if (!decode_record(&d, &at, f->trace.data + limit, r->db))
-            return;
-        r->records[r->len++] = (struct db_trace_record){
-            .time_us = d.time,
-            .frame = r->db->file->base ? r->db->file->frame_rank[d.frame] : (uint32_t)d.frame,
-            .metric = (uint32_t)d.metric,
-            .weight = (uint32_t)d.weight,
-        };
+    r->decoding = (struct decoding){.time = b->first_us, .weight = 1};
+    r->at = f->trace.data + b->offset;
+    r->end = f->trace.data + limit;
+    r->left = b->records < HQDB_TRACE_RECORDS ? b->records : HQDB_TRACE_RECORDS;
+}
+
+/* The next record of the block; a block ends at its end or at the first thing that cannot be. */
+static bool next_of_block(struct db_trace_reader *r, struct db_trace_record *out)
+{
+    struct decoding *d = &r->decoding;
+
+    if (!r->left || !decode_record(d, &r->at, r->end, r->db)) {
+        r->left = 0;
+        return false;
     }
+    r->left--;
+    *out = (struct db_trace_record){
+        .time_us = d->time,
+        .frame = r->db->file->base ? r->db->file->frame_rank[d->frame] : (uint32_t)d->frame,
+        .metric = (uint32_t)d->metric,
+        .weight = (uint32_t)d->weight,
+    };
+    return true;
 }
 
 bool db_trace_next(struct db_trace_reader *r, struct db_trace_record *out)
 {
-    while (r->at == r->len) {
+    if (r->held_at < r->held_count) {
+        *out = r->held[r->held_at++];
+        return true;
+    }
+    while (!next_of_block(r, out)) {
         if (r->next_block >= r->block_count)
             return false;
-        load_block(r, r->next_block);
+        start_block(r, r->next_block);
     }
-    *out = r->records[r->at++];
     return true;
 }
 
 void db_trace_seek(struct db_trace_reader *r, uint64_t time_us)
 {
     size_t low = 0, high = r->block_count;
-    uint32_t i = 0;
+    struct db_trace_record next;
 
-    r->len = r->at = 0;
+    r->held_count = r->held_at = r->left = 0;
     r->next_block = 0;
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
@@ -132,10 +146,10 @@ void db_trace_seek(struct db_trace_reader *r, uint64_t time_us)
     }
     if (!r->block_count)
         return;
-    load_block(r, low);
-    while (i + 1 < r->len && r->records[i + 1].time_us <= time_us)
-        i++;
-    r->at = i;
+    start_block(r, low);
+    r->held_count = next_of_block(r, &r->held[0]);
+    while (r->held_count == 1 && next_of_block(r, &next))
+        r->held[next.time_us <= time_us ? 0 : r->held_count++] = next;
 }
 
 bool db_trace_extent(const struct db_trace_reader *r, uint64_t *records, uint64_t *first_us, uint64_t *last_us)

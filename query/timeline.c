@@ -3,7 +3,7 @@
 #include <math.h>
 
 #define SEVERAL_PERIODS 3       /* beside the sample's own weight: a longer gap is left blank */
-#define STEPS_BEFORE_SEEK 64
+#define STEPS_BEFORE_SEEK 200     /* a seek decodes half a block of 256 */
 
 static uint64_t start_of_process(const struct hqdb_profile *p)
 {
@@ -70,13 +70,8 @@ double timeline_period_us(const struct db *db, uint32_t metric)
 
 struct hq_error *sampler_open(struct sampler *s, const struct timeline *t, uint32_t profile)
 {
-    uint64_t records, first, last;
-
-    *s = (struct sampler){ .db = t->db, .offset = timeline_offset(t, profile) };
-    HQ_TRY(db_trace_open(t->db, profile, &s->reader));
-    if (db_trace_extent(s->reader, &records, &first, &last) && records > 1 && last > first)
-        s->usual_us = (double)(last - first) / (double)(records - 1);
-    return NULL;
+    *s = (struct sampler){ .db = t->db, .offset = timeline_offset(t, profile), .usual_us = -1 };
+    return db_trace_open(t->db, profile, &s->reader);
 }
 
 void sampler_close(struct sampler *s)
@@ -107,10 +102,11 @@ static void seek(struct sampler *s, uint64_t us)
 /* Makes `before` the last sample at or before the instant and `after` the one that follows. */
 static void move_to(struct sampler *s, uint64_t us)
 {
-    if (!s->started || (s->has_before && s->before.time_us > us))
+    if (!s->started || (s->has_before && s->before.time_us > us) || (s->far && s->has_after && s->after.time_us <= us))
         seek(s, us);
     for (int step = 0; s->has_after && s->after.time_us <= us; step++) {
         if (step == STEPS_BEFORE_SEEK) {
+            s->far = true;
             seek(s, us);
             continue;
         }
@@ -120,10 +116,22 @@ static void move_to(struct sampler *s, uint64_t us)
     }
 }
 
-static double period_of(const struct sampler *s, const struct db_trace_record *r)
+/* Looks at the index of the whole trace, so only where it is needed. */
+static double usual_distance(struct sampler *s)
+{
+    uint64_t records, first, last;
+
+    if (s->usual_us < 0) {
+        bool several = db_trace_extent(s->reader, &records, &first, &last) && records > 1 && last > first;
+        s->usual_us = several ? (double)(last - first) / (double)(records - 1) : 0;
+    }
+    return s->usual_us;
+}
+
+static double period_of(struct sampler *s, const struct db_trace_record *r)
 {
     double us = timeline_period_us(s->db, r->metric);
-    return us > 0 ? us : s->usual_us;
+    return us > 0 ? us : usual_distance(s);
 }
 
 bool sampler_at(struct sampler *s, uint64_t us, struct db_trace_record *out)

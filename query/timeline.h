@@ -36,9 +36,10 @@ struct sampler {
     struct db_trace_reader *reader;
     const struct db *db;
     int64_t offset;
-    double usual_us;            /* period where the metric does not count time: the mean distance of samples */
+    double usual_us;            /* period where the metric does not count time: the mean distance of samples; negative: not known yet */
     struct db_trace_record before, after;   /* the samples around the last instant, in time of the run */
     bool has_before, has_after, started;
+    bool far;                   /* instants lie so far apart that each is looked up */
 };
 
 struct hq_error *sampler_open(struct sampler *s, const struct timeline *t, uint32_t profile);
