@@ -42,7 +42,7 @@ skip() { skipped=$((skipped + 1)); echo "skipped: $1"; }
 holds() { awk "BEGIN { exit !($1) }"; }
 
 # sound: the files keep every rule of the format.
-sound() { ! grep -q '^broken' "$TMP/sums" && grep -q '^files' "$TMP/sums"; }
+sound() { awk '/^broken/ { broken = 1 } /^files/ { read = 1 } END { exit broken || !read }' "$TMP/sums"; }
 
 # full PERCENT: so many samples have a full path.
 full() { holds "$(value samples) > 0 && $(value partial) <= (100 - $1) / 100 * $(value samples)"; }
