@@ -148,6 +148,25 @@ static inline uint64_t cursor_uleb(struct cursor *c)
     return 0;
 }
 
+/* The same with a sign. */
+static inline int64_t cursor_sleb(struct cursor *c)
+{
+    uint64_t x = 0;
+
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t b = cursor_u8(c);
+
+        x |= (uint64_t)(b & 0x7f) << shift;
+        if (b & 0x80)
+            continue;
+        if (shift + 7 < 64 && (b & 0x40))
+            x |= ~0ull << (shift + 7);
+        return (int64_t)x;
+    }
+    cursor_fail(c, "has a number that is too long");
+    return 0;
+}
+
 /* A NUL-terminated string in place. */
 static inline const char *cursor_str(struct cursor *c)
 {

@@ -197,24 +197,6 @@ static void add_row(struct rows *rows, const struct state *s, bool end)
     vec_push(rows, (struct dwarf_row){s->address, file, line, end});
 }
 
-static int64_t signed_leb(struct cursor *c)
-{
-    uint64_t x = 0;
-
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t b = cursor_u8(c);
-
-        x |= (uint64_t)(b & 0x7f) << shift;
-        if (b & 0x80)
-            continue;
-        if (shift + 7 < 64 && (b & 0x40))
-            x |= ~0ull << (shift + 7);
-        return (int64_t)x;
-    }
-    cursor_fail(c, "has a number that is too long");
-    return 0;
-}
-
 static void extended(struct cursor *c, struct state *s, struct rows *rows)
 {
     uint64_t length = cursor_uleb(c);
@@ -243,7 +225,7 @@ static void standard(const struct program *p, struct cursor *c, uint8_t op, stru
     switch (op) {
     case DW_LNS_copy: add_row(rows, s, false); break;
     case DW_LNS_advance_pc: s->address += cursor_uleb(c) * p->min_length; break;
-    case DW_LNS_advance_line: s->line = (int64_t)((uint64_t)s->line + (uint64_t)signed_leb(c)); break;
+    case DW_LNS_advance_line: s->line = (int64_t)((uint64_t)s->line + (uint64_t)cursor_sleb(c)); break;
     case DW_LNS_set_file: s->file = cursor_uleb(c); break;
     case DW_LNS_const_add_pc: s->address += (uint64_t)((255 - p->opcode_base) / p->line_range) * p->min_length; break;
     case DW_LNS_fixed_advance_pc: s->address += cursor_u16(c); break;

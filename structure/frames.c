@@ -10,24 +10,6 @@ enum {
     PE_PCREL = 0x10, PE_INDIRECT = 0x80, PE_OMIT = 0xff,
 };
 
-static int64_t sleb(struct cursor *c)
-{
-    uint64_t x = 0;
-
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t b = cursor_u8(c);
-
-        x |= (uint64_t)(b & 0x7f) << shift;
-        if (b & 0x80)
-            continue;
-        if (shift + 7 < 64 && (b & 0x40))
-            x |= ~0ull << (shift + 7);
-        return (int64_t)x;
-    }
-    cursor_fail(c, "has a number that is too long");
-    return 0;
-}
-
 /* place is the address of c->start. A value of 0 is "none" whatever it is relative to. */
 static uint64_t encoded(struct cursor *c, uint8_t encoding, uint64_t place)
 {
@@ -36,7 +18,7 @@ static uint64_t encoded(struct cursor *c, uint8_t encoding, uint64_t place)
     switch (encoding & 0x0f) {
     case PE_ABSOLUTE: case PE_U8: case PE_S8: value = cursor_u64(c); break;
     case PE_ULEB: value = cursor_uleb(c); break;
-    case PE_SLEB: value = (uint64_t)sleb(c); break;
+    case PE_SLEB: value = (uint64_t)cursor_sleb(c); break;
     case PE_U2: value = cursor_u16(c); break;
     case PE_S2: value = (uint64_t)(int16_t)cursor_u16(c); break;
     case PE_U4: value = cursor_u32(c); break;
@@ -70,7 +52,7 @@ static void read_cie(struct cursor c, uint64_t place, struct cie *out)
     uint8_t version = cursor_u8(&c);
     const char *augmentation = cursor_str(&c);
     cursor_uleb(&c);
-    sleb(&c);
+    cursor_sleb(&c);
     if (version == 1)
         cursor_u8(&c);
     else
