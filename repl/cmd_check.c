@@ -254,19 +254,6 @@ static struct hq_error *on_query(void *arg, const struct statement *st)
 
 /* ---- files ---- */
 
-static struct hq_error *take_parameters(struct session *s, const struct opt_args *args, struct arena *arena)
-{
-    for (size_t i = 0; i < opt_count(args, "define"); i++) {
-        const char *text = opt_value_at(args, "define", i), *equals = strchr(text, '=');
-
-        if (!equals || equals == text)
-            return hq_error_new(HQ_USAGE, "-D wants NAME=VALUE, not '%s'", text);
-        vec_push(&s->parameters, (struct parameter){
-            .name = arena_strndup(arena, text, (size_t)(equals - text)), .value = equals + 1});
-    }
-    return NULL;
-}
-
 static struct hq_error *open_session(struct runner *r, struct arena *arena)
 {
     struct session *s = &r->session;
@@ -277,7 +264,7 @@ static struct hq_error *open_session(struct runner *r, struct arena *arena)
     s->on_query = on_query;
     s->on_error = on_error;
     s->on_arg = r;
-    HQ_TRY(take_parameters(s, r->args, arena));
+    HQ_TRY(session_parameters(s, r->args, arena));
     return session_open(s, r->db, NULL);
 }
 

@@ -27,19 +27,6 @@ static const struct opt options[] = {
     {0}
 };
 
-static struct hq_error *take_parameters(struct session *s, const struct opt_args *args, struct arena *arena)
-{
-    for (size_t i = 0; i < opt_count(args, "define"); i++) {
-        const char *text = opt_value_at(args, "define", i), *equals = strchr(text, '=');
-
-        if (!equals || equals == text)
-            return hq_error_new(HQ_USAGE, "-D wants NAME=VALUE, not '%s'", text);
-        vec_push(&s->parameters, (struct parameter){
-            .name = arena_strndup(arena, text, (size_t)(equals - text)), .value = equals + 1});
-    }
-    return NULL;
-}
-
 static void take_flags(struct session *s, const struct opt_args *args)
 {
     const char *inconclusive = opt_value(args, "inconclusive");
@@ -117,7 +104,7 @@ static int run(const struct opt_args *args)
     signal(SIGPIPE, SIG_DFL);
     session_init(&s);
     take_flags(&s, args);
-    struct hq_error *error = take_parameters(&s, args, &arena);
+    struct hq_error *error = session_parameters(&s, args, &arena);
 
     if (!error)
         error = session_open(&s, args->operands.data[0], NULL);

@@ -38,6 +38,19 @@ void session_deinit(struct session *s)
     vec_deinit(&s->parameters);
 }
 
+struct hq_error *session_parameters(struct session *s, const struct opt_args *args, struct arena *arena)
+{
+    for (size_t i = 0; i < opt_count(args, "define"); i++) {
+        const char *text = opt_value_at(args, "define", i), *equals = strchr(text, '=');
+
+        if (!equals || equals == text)
+            return hq_error_new(HQ_USAGE, "-D wants NAME=VALUE, not '%s'", text);
+        vec_push(&s->parameters, (struct parameter){
+            .name = arena_strndup(arena, text, (size_t)(equals - text)), .value = equals + 1});
+    }
+    return NULL;
+}
+
 bool session_error(struct session *s, struct hq_error *error)
 {
     if (!error)

@@ -9,7 +9,9 @@
 #ifndef HQ_REPL_SESSION_H
 #define HQ_REPL_SESSION_H
 
+#include "common/arena.h"
 #include "common/err.h"
+#include "common/opt.h"
 #include "query/grammar/parse.h"
 #include "query/query.h"
 #include <stdbool.h>
@@ -43,6 +45,9 @@ struct session {
 
 void session_init(struct session *s);
 void session_deinit(struct session *s);
+
+/* Takes the parameters of every -D NAME=VALUE; their names go into the arena, which has to outlive the session. */
+struct hq_error *session_parameters(struct session *s, const struct opt_args *args, struct arena *arena);
 
 /*
  * Runs the statements of a text. Errors are printed. False if one of them is to end what is running: after the first
