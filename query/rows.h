@@ -33,6 +33,8 @@ struct point entry_point(const struct run *run, const struct entry *e, const str
 
 /* Measured entries for nodes. */
 struct entry *entry_new(struct run *run, const struct node *n, struct entry *parent, int depth);
+/* True if it has no value of any metric in the selection: then it is no row. */
+bool entry_is_absent(struct run *run, const struct entry *e);
 void entry_expand(struct run *run, struct entry *e);
 
 /* Makes the rows of the table. */
