@@ -194,15 +194,19 @@ static struct hq_error *verify_traces(const struct db *db)
     return NULL;
 }
 
+enum { SMALL_FILE = 4 << 20 };          /* not worth starting threads for */
+
 struct hq_error *db_verify(const struct db *db)
 {
-    HQ_TRY(parallel_try(db->file->section_count, 0, verify_checksum, (void *)db));
+    unsigned threads = db->file->map.size < SMALL_FILE ? 1 : 0;
+
+    HQ_TRY(parallel_try(db->file->section_count, threads, verify_checksum, (void *)db));
     HQ_TRY(verify_texts(db));
     HQ_TRY(verify_scopes(db));
     HQ_TRY(verify_profiles(db));
     HQ_TRY(verify_frames(db));
     HQ_TRY(verify_contexts(db));
     HQ_TRY(verify_places(db));
-    HQ_TRY(parallel_try(db->metric_count, 0, verify_metric, (void *)db));
+    HQ_TRY(parallel_try(db->metric_count, threads, verify_metric, (void *)db));
     return verify_traces(db);
 }
