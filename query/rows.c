@@ -261,6 +261,14 @@ static struct entry *hottest(struct run *run, struct entry **entries, size_t n, 
     return best;
 }
 
+/* Why the path goes no further, where a lower threshold would lead on. */
+static void note_end(struct run *run, struct entry *next, double value, double parent)
+{
+    if (next && value > 0 && parent > 0)
+        run_note(run, "the path ends where no child has the threshold share of its parent, %g %%: the largest, %s, has %.1f %%",
+                 run->query->threshold, entry_name(run, next), 100 * value / parent);
+}
+
 static void walk_hot(struct run *run, struct entry **roots, size_t n, struct entries *shown)
 {
     double share = run->query->threshold / 100, above = program_total(run->by, run->totals), value;
@@ -288,8 +296,10 @@ static void walk_hot(struct run *run, struct entry **roots, size_t n, struct ent
             break;
         entry_expand(run, e);
         e = e->node.context == 0 ? NULL : hottest(run, e->kids, e->kid_count, &value);
-        if (!(value >= share * here) || here <= 0)
+        if (!(value >= share * here) || here <= 0) {
+            note_end(run, e, value, here);
             break;
+        }
     }
 }
 

@@ -142,18 +142,41 @@ static void facts_of_data(struct run *run, struct table *t)
     fact(t, "load modules", arena_printf(a, "%zu", db->module_count));
 }
 
+/* What a module's note says, without the path that it begins with. */
+static const char *module_note(const struct db *db, size_t module)
+{
+    const char *note = db_string(db, db->modules[module].note), *path = db_string(db, db->modules[module].path);
+    size_t len = strlen(path);
+
+    return !strncmp(note, path, len) && !strncmp(note + len, ": ", 2) ? note + len + 2 : note;
+}
+
+/* What could not be read of the load modules: one row for all that have the same to say. */
+static void facts_of_structure(const struct db *db, struct table *t)
+{
+    for (size_t i = 0; i < db->module_count; i++) {
+        const char *note = module_note(db, i);
+        bool told = !*note;
+        AUTO_STR struct str names = {0};
+
+        for (size_t k = 0; k < db->module_count && !told; k++) {
+            if (strcmp(module_note(db, k), note) != 0)
+                continue;
+            told = k < i;
+            str_addf(&names, "%s%s", names.len ? ", " : "", path_base(db_string(db, db->modules[k].path)));
+        }
+        if (!told)
+            fact(t, "structure", arena_printf(&t->arena, "%s: %s", note, str_cstr(&names)));
+    }
+}
+
 static void facts_of_losses(const struct db *db, struct table *t)
 {
     for (size_t i = 0; i < db->loss_count; i++)
         if (db->losses[i].count)
             fact(t, db->losses[i].partial ? "partial call paths" : "lost samples",
                  arena_printf(&t->arena, "%llu: %s", (unsigned long long)db->losses[i].count, db_string(db, db->losses[i].reason)));
-    for (size_t i = 0; i < db->module_count; i++) {
-        const char *note = db_string(db, db->modules[i].note);
-
-        if (*note)
-            fact(t, "structure", arena_printf(&t->arena, "%s: %s", path_base(db_string(db, db->modules[i].path)), note));
-    }
+    facts_of_structure(db, t);
 }
 
 static void facts_of_file(const struct db *db, struct table *t)
