@@ -40,6 +40,9 @@ void entry_expand(struct run *run, struct entry *e);
 /* Makes the rows of the table. */
 struct hq_error *rows_make(struct run *run);
 
+/* The rows of `hot path`, from the hottest of the top entries on (hotpath.c). */
+void rows_walk_hot_path(struct run *run, struct entry **roots, size_t n, struct entries *shown);
+
 /* Orders by the sort keys. */
 void rows_sort(struct run *run, struct entry **entries, size_t n);
 
