@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 A `perf script` file of 1 GB imports in bounded memory (SIZE_MB changes the size), and what is exported for speedscope is valid
-by the schema in speedscope's own package, where npm and python3-jsonschema are installed.
+by the schema in speedscope's own package and means the same to its importer, where npm, python3-jsonschema and node are installed.
 """
 import json
 import os
@@ -15,6 +15,7 @@ import time
 
 HQ = os.environ["HQ"]
 MEMORY_KB = 128 * 1024
+SPEEDSCOPE = "speedscope@1.25.0"
 RATE = 20e6     # bytes a second; a fifth of what a slow machine does
 
 
@@ -38,20 +39,14 @@ def large(directory):
     return memory < MEMORY_KB and seconds < size / RATE
 
 
-def speedscope(directory):
+def valid(package, directory):
+    """The schema in speedscope's package holds for what is exported."""
     try:
         import jsonschema
     except ImportError:
-        jsonschema = None
-    if not jsonschema or not shutil.which("npm"):
-        print("speedscope: npm or python3-jsonschema is not installed: not asked")
+        print("speedscope: python3-jsonschema is not installed: its schema was not asked")
         return True
-    done = subprocess.run(["npm", "pack", "speedscope"], cwd=directory, capture_output=True, text=True)
-    if done.returncode:
-        print("speedscope: its package cannot be fetched: not asked")
-        return True
-    subprocess.run(["tar", "xzf", done.stdout.split()[-1]], cwd=directory, check=True)
-    schema = json.load(open(f"{directory}/package/dist/release/file-format-schema.json"))
+    schema = json.load(open(f"{package}/dist/release/file-format-schema.json"))
     subprocess.run([HQ, "export", "speedscope", f"{directory}/large.hq", "-o", f"{directory}/out.json"], check=True)
     try:
         jsonschema.validate(json.load(open(f"{directory}/out.json")), schema)
@@ -60,6 +55,30 @@ def speedscope(directory):
         return False
     print("speedscope: valid by its schema")
     return True
+
+
+def readable(package, directory):
+    """speedscope's importer agrees with hq: on the small databases of the test, and on the large one."""
+    good = True
+    for arguments in [], [f"{directory}/large.hq"]:
+        environment = {**os.environ, "HQ_SPEEDSCOPE": package, "HQ_TEST_TMP": directory}
+        done = subprocess.run([sys.executable, "tests/import/speedscope_reader.py", *arguments], env=environment, capture_output=True, text=True)
+        print(f"speedscope's importer: {done.stdout.strip()}{done.stderr}")
+        good = good and done.returncode in (0, 77)
+    return good
+
+
+def speedscope(directory):
+    if not shutil.which("npm"):
+        print("speedscope: npm is not installed: not asked")
+        return True
+    done = subprocess.run(["npm", "pack", SPEEDSCOPE], cwd=directory, capture_output=True, text=True)
+    if done.returncode:
+        print("speedscope: its package cannot be fetched: not asked")
+        return True
+    subprocess.run(["tar", "xzf", done.stdout.split()[-1]], cwd=directory, check=True)
+    package = f"{directory}/package"
+    return all([valid(package, directory), readable(package, directory)])
 
 
 with tempfile.TemporaryDirectory() as directory:
