@@ -199,12 +199,14 @@ static struct db *find_current(const struct source_files *files, const char *pre
 
 struct hq_error *db_prepare(const char *path, const struct build_options *options, struct db **out)
 {
+    static const struct build_options defaults;
     AUTO(sources_deinit) struct source_files files = {0};
     AUTO_FREE char *place = NULL;
     AUTO_FREE char *present = file_join(path, HQDB_FILE);
     bool running = false;
 
     *out = NULL;
+    options = options ? options : &defaults;
     if (!file_exists(path))
         return hq_error_new(HQ_DATA, "%s: there is no such directory; `hq record -o %s -- COMMAND` makes one", path, path);
     if (!file_is_dir(path) || !has_measurements(path))

@@ -30,6 +30,13 @@ says() {
 
 "$HQ" record -o good.hq -- "$PROGRAMS/split" 0.5 >/dev/null 2>&1 || { echo "cannot record"; exit 1; }
 
+# The whole trace of a recording, with and without a database that is up to date.
+rm -f good.hq/hq.db
+expect 0 '' "$HQ" export chrome good.hq
+says heavy
+expect 0 '' "$HQ" export chrome good.hq
+says heavy
+
 # Recording
 expect 127 'no-such-program' "$HQ" record -o x.hq -- no-such-program
 expect 126 'good.hq' "$HQ" record -o x.hq -- ./good.hq
