@@ -39,6 +39,7 @@ struct query_env {
     struct hq_error *(*find_db)(void *arg, const char *name, struct db **out);
     void *find_db_arg;
     bool lines, no_inline, raw, ci, strict;     /* set lines on, set inline off, set normalise off, ... */
+    const char *source_path;    /* directories, joined by ':', where `source of` looks for files first; NULL none. Not owned */
     unsigned width, height;     /* of the terminal, for pictures of traces; 0: not a terminal */
     bool complete;              /* without `as`, do not fold small rows */
     VEC(struct let) lets;

@@ -12,7 +12,7 @@ static const struct opt options[] = {
     { .name = "jobs", .letter = 'j', .value = "N", .help = "how many threads work on it; without it one per processor" },
     { .name = "force", .letter = 'f', .help = "build it even if it is up to date" },
     { .name = "clock-offsets", .value = "FILE", .help = "add these times to the clocks of hosts: lines like `host node2 -1.5ms` or `rank 3 250us`" },
-    { .name = "source", .help = "keep the texts of the source files in the database" },
+    { .name = "with-source", .help = "keep the texts of the source files in the database" },
     { .name = "loops", .negatable = true, .help = "recover loops from machine code (the default)" },
     { .name = "structure-cache", .negatable = true, .help = "keep what was found out about binaries for the next time (the default)" },
     { .name = NULL },
@@ -36,7 +36,7 @@ static int run(const struct opt_args *args)
         .output = opt_value(args, "output"),
         .clock_offsets = opt_value(args, "clock-offsets"),
         .force = opt_flag(args, "force", false) || opt_value(args, "clock-offsets"),
-        .with_source = opt_flag(args, "source", false),
+        .with_source = opt_flag(args, "with-source", false),
         .no_loops = !opt_flag(args, "loops", true),
         .no_structure_cache = !opt_flag(args, "structure-cache", true),
     };

@@ -21,6 +21,8 @@ static const struct opt options[] = {
     {.name = "strict", .help = "a pattern that matches nothing is an error"},
     {.name = "inconclusive", .value = "AS", .choices = inconclusive_choices,
      .help = "what an expectation counts as that too few samples leave open: pass, fail, or report (status 4, the default)"},
+    {.name = "source-path", .value = "DIR[:DIR]...",
+     .help = "where `source of` looks for source files first; below DIR under the whole compiled path, or its last parts"},
     {.name = "timing", .help = "say how long each query took"},
     {.name = "quiet", .help = "no hints and no coverage line"},
     {.name = "verbose", .letter = 'v', .help = "say what is being done"},
@@ -34,6 +36,7 @@ static void take_flags(struct session *s, const struct opt_args *args)
     s->keep_going = opt_flag(args, "keep-going", false);
     s->quiet = opt_flag(args, "quiet", false);
     s->strict = s->env.strict = opt_flag(args, "strict", false);
+    s->env.source_path = opt_value(args, "source-path");
     s->timing = opt_flag(args, "timing", false);
     if (inconclusive && !strcmp(inconclusive, "pass"))
         s->inconclusive = HQ_OK;

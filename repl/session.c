@@ -201,6 +201,7 @@ static struct hq_error *run_undo(struct session *s)
 
     query_env_init(&fresh, NULL);
     fresh.last_query = MEM_STEAL(s->env.last_query);
+    fresh.source_path = s->env.source_path;
     query_env_deinit(&s->env);
     s->env = fresh;
     s->env.interrupted = s->prompt ? &interrupt_flag : NULL;

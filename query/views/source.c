@@ -5,6 +5,8 @@
  */
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/mem.h"
+#include "common/str.h"
 #include "query/views/groups.h"
 #include "query/views/views.h"
 
@@ -58,16 +60,38 @@ static struct text_file split_lines(struct run *run, const char *data, size_t si
     return f;
 }
 
+/* A file below a directory of the source path: under as much of its compiled path as there is. */
+static bool read_below(const char *directory, size_t len, const char *path, struct str *text)
+{
+    for (const char *rest = path; rest; rest = strchr(rest, '/')) {
+        AUTO_FREE char *candidate = NULL;
+
+        rest += strspn(rest, "/");
+        candidate = xasprintf("%.*s/%s", (int)len, directory, rest);
+        if (!file_exists(candidate))
+            continue;
+        struct hq_error *err = file_read(candidate, text, SOURCE_MAX);
+        hq_error_free(err);
+        return !err;
+    }
+    return false;
+}
+
+/* From the source path, else the database, else where it was compiled. */
 static struct text_file read_text(struct run *run, uint32_t path)
 {
     size_t size;
-    const char *data = db_source(run->tree->db, path, &size);
+    const char *name = db_string(run->tree->db, path), *data;
     AUTO_STR struct str text = {0};
     AUTO_ERROR struct hq_error *err = NULL;
 
+    for (const char *d = run->env->source_path; d && *d; d += d[strcspn(d, ":")] ? strcspn(d, ":") + 1 : strcspn(d, ":"))
+        if (read_below(d, strcspn(d, ":"), name, &text))
+            return split_lines(run, str_cstr(&text), text.len);
+    data = db_source(run->tree->db, path, &size);
     if (data)
         return split_lines(run, data, size);
-    err = file_read(db_string(run->tree->db, path), &text, SOURCE_MAX);
+    err = file_read(name, &text, SOURCE_MAX);
     return err ? (struct text_file){0} : split_lines(run, str_cstr(&text), text.len);
 }
 
