@@ -15,6 +15,7 @@
 #include "db/clocks.h"
 #include "db/facts.h"
 #include "db/model_data.h"
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,6 +122,25 @@ static void first_pass(struct builder *b)
     merge_trees(b);
 }
 
+/* Fails if nothing is left of any. */
+static struct hq_error *tell_damage(const struct builder *b)
+{
+    uint64_t samples = 0, threads = 0;
+
+    for (size_t i = 0; i < b->process_count; i++) {
+        const struct process *p = &b->processes[i];
+
+        samples += p->header.samples;
+        threads += p->thread_count;
+        if (p->damaged)
+            log_warn("%s: the measurement file is damaged: %" PRIu64 " of its %" PRIu64 " samples are there", p->path,
+                     p->header.samples - p->missing, p->header.samples);
+    }
+    if (samples && !threads)
+        return hq_error_new(HQ_DATA, "the measurement files are damaged and none of their samples is left; record again");
+    return NULL;
+}
+
 /* All processes in canonical order. */
 static struct hq_error *sort_processes(struct builder *b)
 {
@@ -130,6 +150,7 @@ static struct hq_error *sort_processes(struct builder *b)
         return hq_error_new(HQ_DATA, "none of the measurement files could be read");
     qsort(b->processes, b->process_count, sizeof *b->processes, compare_processes);
     drop_twins(b);
+    HQ_TRY(tell_damage(b));
     return b->options->clock_offsets ? clocks_apply(b->options->clock_offsets, b->processes, b->process_count) : NULL;
 }
 

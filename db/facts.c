@@ -110,12 +110,12 @@ static void add_sizes(struct model *m, const struct process *p, size_t count)
     }
     add_number(m, "processes", count);
     add_number(m, "threads", threads);
-    add_number(m, "samples", samples);
+    add_number(m, FACT_SAMPLES, samples);
     add_number(m, "partial paths", partial);
     if (running)
         add_number(m, "processes without an end (killed or still running)", running);
     if (damaged)
-        add_number(m, "measurement files with damaged parts", damaged);
+        add_number(m, FACT_DAMAGED_FILES, damaged);
 }
 
 static void add_events(struct model *m, const struct process *p)
@@ -141,6 +141,7 @@ static void add_events(struct model *m, const struct process *p)
 static void add_losses(struct model *m, const struct process *p, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        model_loss(m, FACT_LOST_TO_DAMAGE, false, p[i].missing);
         for (unsigned r = 0; r < HQM_LOSS_MAX; r++)
             model_loss(m, loss_reason(r), false, p[i].header.loss[r]);
         for (unsigned r = 0; r < HQM_PARTIAL_MAX; r++)

@@ -99,6 +99,7 @@ void pack_process(struct bytes *b, const struct process *p)
     }
     PACK(b, p->threads, p->thread_count);
     put_number(b, p->damaged);
+    put_number(b, p->missing);
 }
 
 static void *keep(struct arena *a, struct cursor *c, size_t *count, size_t size)
@@ -136,6 +137,7 @@ void unpack_process(struct cursor *c, struct process *out)
     }
     out->threads = keep(&out->arena, c, &out->thread_count, sizeof *out->threads);
     out->damaged = cursor_u64(c) != 0;
+    out->missing = cursor_u64(c);
 }
 
 /* ---- canonical tables ---- */

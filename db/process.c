@@ -97,7 +97,8 @@ static void read_threads(struct process *p, const struct measurement *m, const s
 
 /* ---- first pass ---- */
 
-static void scan_lane(struct lane *lane, const struct measurement *m, struct calltree *tree)
+/* Counts the samples that are there on the way. */
+static void scan_lane(const struct process *p, struct lane *lane, const struct measurement *m, struct calltree *tree, uint64_t *samples)
 {
     struct measured records = measured_records(m, HQM_CELLS, lane->number);
     struct lane_trace trace = lane_trace_start(m, lane);
@@ -107,8 +108,11 @@ static void scan_lane(struct lane *lane, const struct measurement *m, struct cal
         uint32_t thread = lanes_thread(lane->lanes, c->thread);
         uint32_t frame = thread == TREE_NONE ? TREE_NONE : lane_add(lane, tree, thread, c->node);
 
-        if (frame != TREE_NONE)
-            tree->sampled.data[frame] = true;
+        if (frame == TREE_NONE)
+            continue;
+        tree->sampled.data[frame] = true;
+        if (c->event < p->event_count && p->events[c->event].flags & HQM_EVENT_SAMPLED)
+            *samples += c->count;
     }
     while (lane_trace_next(&trace, &r)) {
         uint32_t frame = lane_add(lane, tree, r.thread, r.node);
@@ -121,6 +125,7 @@ static void scan_lane(struct lane *lane, const struct measurement *m, struct cal
 static struct hq_error *scan(struct process *p, const struct measurement *m, struct calltree *tree)
 {
     struct lanes lanes;
+    uint64_t samples = 0;
 
     p->header = m->header;
     p->damaged = m->lost_segments;
@@ -132,11 +137,14 @@ static struct hq_error *scan(struct process *p, const struct measurement *m, str
         struct lane lane;
 
         lane_init(&lane, &lanes, m, number);
-        scan_lane(&lane, m, tree);
+        scan_lane(p, &lane, m, tree, &samples);
         p->damaged |= lane.damaged;
         lane_deinit(&lane);
     }
     lanes_deinit(&lanes);
+    /* The collector counts a sample when its cell has it, and the header was read first: fewer come of damage only. */
+    p->missing = m->header.samples > samples ? m->header.samples - samples : 0;
+    p->damaged |= p->missing > 0;
     return NULL;
 }
 

@@ -29,6 +29,7 @@ struct process {                    /* texts and arrays live in `arena` */
     struct process_event *events;   size_t event_count;     /* by record number; without a name: not there */
     struct process_thread *threads; size_t thread_count;    /* by number */
     bool damaged;                   /* parts of the file could not be read */
+    uint64_t missing;               /* samples that the header counts and the file has not */
 };
 
 struct hq_error *process_scan(const char *path, struct calltree *tree, struct process *out);

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/file.h"
+#include "common/log.h"
+#include "db/facts.h"
 #include "db/import/import.h"
 #include "repl/session.h"
+#include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* runs/old.hq/ -> old */
@@ -30,6 +34,28 @@ static struct named_db *find(struct session *s, const char *name)
     return NULL;
 }
 
+static uint64_t fact(const struct db *db, const char *key)
+{
+    for (size_t i = 0; i < db->info_count; i++)
+        if (!strcmp(db_string(db, db->info[i].key), key))
+            return strtoull(db_string(db, db->info[i].value), NULL, 10);
+    return 0;
+}
+
+/* Answers look the same whether the data is whole or not. */
+static void tell_damage(const struct db *db, const char *path)
+{
+    uint64_t files = fact(db, FACT_DAMAGED_FILES), samples = fact(db, FACT_SAMPLES), missing = 0;
+
+    if (!files)
+        return;
+    for (size_t i = 0; i < db->loss_count; i++)
+        if (!strcmp(db_string(db, db->losses[i].reason), FACT_LOST_TO_DAMAGE))
+            missing = db->losses[i].count < samples ? db->losses[i].count : samples;
+    log_warn("%s: %" PRIu64 " of %" PRIu64 " samples are there: %" PRIu64 " measurement file%s damaged parts; `info` tells more", path,
+             samples - missing, samples, files, files == 1 ? " has" : "s have");
+}
+
 static struct hq_error *add(struct session *s, const char *path, const char *alias, struct named_db **out)
 {
     AUTO_FREE char *expanded = file_expand_home(path);
@@ -43,6 +69,7 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
         name = xstrdup(expanded);
     }
     HQ_TRY(import_prepare(expanded, &(struct build_options){0}, &db));
+    tell_damage(db, expanded);
     vec_push(&s->databases, (struct named_db){ .path = MEM_STEAL(expanded), .alias = MEM_STEAL(name), .db = db });
     *out = &vec_last(&s->databases);
     return NULL;

@@ -94,6 +94,19 @@ check "a damaged measurement is left out" status_is 0 "$HQ" "$TMP/bad" "info"
 check "and it is said" says "node0000-1001-0.hqm.*made without it"
 rm "$TMP/bad/measurements/"*100[03]-0.hqm "$TMP/bad/hq.db"
 check "only damaged ones" status_is 3 "$HQ" "$TMP/bad" "info"
+"$HQ" record -o "$TMP/half" -- "$PROGRAMS/threads" >/dev/null 2>&1
+check "a whole one" status_is 0 "$HQ" "$TMP/half" "info"
+check "is not said to be damaged" test ! -s "$TMP/said"
+for file in "$TMP"/half/measurements/*.hqm; do truncate -s $(($(stat -c %s "$file") / 2)) "$file"; done
+rm "$TMP/half/hq.db"
+check "cut files" status_is 0 "$HQ" "$TMP/half" "procedures limit 1"
+check "the build tells" says "hqm: the measurement file is damaged: [0-9]* of its [0-9]* samples are there"
+check "asked again" status_is 0 "$HQ" "$TMP/half" "procedures limit 1"
+check "the database tells" says "half: [0-9]* of [0-9]* samples are there: 1 measurement file has damaged parts"
+check "what is lost is a loss" grep -q "damaged measurement file" <("$BUILD/tools/dump" "$TMP/half/hq.db")
+for file in "$TMP"/half/measurements/*.hqm; do truncate -s 4096 "$file"; done
+check "nothing is left of any" status_is 3 "$HQ" "$TMP/half" "info"
+check "and it is said" says "none of their samples is left"
 mkdir -p "$TMP/none/measurements"
 check "no measurements" status_is 3 "$HQ" "$TMP/none" "info"
 check "no such directory" status_is 3 "$HQ" build "$TMP/nothing"
