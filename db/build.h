@@ -26,7 +26,7 @@ struct build_options {
  * (malloc'ed; NULL on ranks other than 0). Started by mpirun, all its ranks share the work, and the file is the same.
  */
 struct hq_error *db_build(const char *const *inputs, size_t count, const struct build_options *options, char **written);
-/* A read-only DB is built in the user's cache directory. Two at once do not harm each other. */
+/* A read-only DB is built in the user's cache directory. Two at once do not harm each other. NULL options: the defaults. */
 struct hq_error *db_prepare(const char *path, const struct build_options *options, struct db **out);
 
 #endif
