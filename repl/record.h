@@ -48,7 +48,10 @@ struct record_place {
     int rank;                   /* -1: `hq record` was not started by a parallel launcher */
 };
 
-/* Makes DB/measurements, or joins it if another rank of this launch has made it. An older database is replaced with `force` only. */
+/*
+ * Makes DB/measurements, or joins it if another rank of this launch has made it. An older database is replaced with `force` only,
+ * and never (HQ_USAGE) while a process that writes to it runs on this host.
+ */
 struct hq_error *record_place_open(const char *database, bool force, struct record_place *place);
 void record_place_deinit(struct record_place *place);
 

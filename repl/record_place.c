@@ -3,6 +3,7 @@
 
 #include "common/file.h"
 #include "common/hash.h"
+#include "db/sources.h"
 #include "format/measurement.h"
 
 #include <dirent.h>
@@ -102,6 +103,18 @@ static struct hq_error *refuse(const struct record_place *place)
     return hq_error_new(HQ_USAGE, "%s holds a recording already; name another with -o, or replace it with --force", place->database);
 }
 
+/* Its processes would go on writing to files that have lost their names, and nobody would see what they measure. */
+static struct hq_error *check_has_ended(const struct record_place *place)
+{
+    AUTO(sources_deinit) struct source_files files = { 0 };
+    const char *input = place->measurements;
+
+    HQ_TRY(sources_find(&input, 1, &files));
+    if (!sources_look(&files).running)
+        return NULL;
+    return hq_error_new(HQ_USAGE, "the program that %s is a recording of still runs; name another with -o, or wait for its end", place->database);
+}
+
 /* measurements/launch holds the identity, and is locked while somebody decides. */
 static struct hq_error *decide(const struct record_place *place, const char *identity, bool force, int fd)
 {
@@ -113,6 +126,7 @@ static struct hq_error *decide(const struct record_place *place, const char *ide
         return NULL;
     if ((old[0] || has_recording(place)) && !force)
         return refuse(place);
+    HQ_TRY(check_has_ended(place));
     remove_recording(place);
     if (ftruncate(fd, 0) != 0 || pwrite(fd, identity, strlen(identity), 0) != (ssize_t)strlen(identity))
         return hq_error_errno(HQ_DATA, "%s/launch", place->measurements);

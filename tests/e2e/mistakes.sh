@@ -53,6 +53,15 @@ int main(void) { puts("static program ran"); return 0; }' && {
     expect 0 'static' "$HQ" record -o static.hq -- ./static
     says 'static program ran'
 }
+# A recording is not replaced while its program runs: that says when it has started, and waits.
+mkfifo up down
+"$HQ" record -o live.hq -- sh -c 'echo >up; read -r line <down' >/dev/null 2>&1 &
+read -r _ <up
+expect 2 'still runs' "$HQ" record --force -o live.hq -- true
+expect 0 'still runs' "$HQ" live.hq info
+echo >down
+wait
+expect 0 '' "$HQ" record --force -o live.hq -- true
 touch file
 expect 2 'file' "$HQ" record -o file -- true
 
