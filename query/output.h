@@ -28,6 +28,7 @@ struct output_format {
     const char *name;
     const char *summary;        /* for help and completion */
     bool complete;
+    bool of_paths;              /* takes own costs from the shape of the tree: what `depth` cuts off is a row `...` */
     struct hq_error *(*write)(const struct table *t, const struct output_options *o, FILE *out);
 };
 

@@ -153,8 +153,8 @@ static void mark(struct run *run, const struct entries *all)
 
 struct siblings { struct entry **data; size_t len; };
 
-/* One row for those that are not shown: inclusive of all of them together, exclusive added up. */
-static struct entry *fold(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, bool small)
+/* One entry for those that are not shown: inclusive of all of them together, exclusive added up. */
+static struct entry *together(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, const char *name)
 {
     struct node node = {.kind = cut[0]->node.kind, .scope = HQDB_NONE, .context = HQDB_NONE, .profile = HQDB_NONE};
     VEC(uint32_t) inc = {0};
@@ -165,9 +165,8 @@ static struct entry *fold(struct run *run, struct entry **cut, size_t n, struct 
     node.inc = node.exc = set_sorted(inc.data, inc.len, &run->arena);
     node.rule = EXCLUSIVE_ALL;
     vec_deinit(&inc);
-    node.name = arena_printf(&run->arena, small ? "%zu row%s below 0.5 %%" : "%zu more row%s", n, n == 1 ? "" : "s");
+    node.name = name;
     e = entry_new(run, &node, parent, depth);
-    e->folded = (uint32_t)n;
     if (run->view->shape == SHAPE_TREE)
         return e;
     for (size_t s = 1; s < 2 * run->selection.measures.len; s += 2) {
@@ -182,6 +181,44 @@ static struct entry *fold(struct run *run, struct entry **cut, size_t n, struct 
                 e->slots[s] += cut[i]->slots[s];
         }
     return e;
+}
+
+/* The row of the folded ones. */
+static struct entry *fold(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, bool small)
+{
+    const char *name = arena_printf(&run->arena, small ? "%zu row%s below 0.5 %%" : "%zu more row%s", n, n == 1 ? "" : "s");
+    struct entry *e = together(run, cut, n, parent, depth, name);
+
+    e->folded = (uint32_t)n;
+    return e;
+}
+
+/* A graph or a stack takes for a row's own cost what is in none below it: what `depth` cuts off becomes a frame `...`, loops and lines do not. */
+static struct entry *below_depth(struct run *run, struct entry *e)
+{
+    struct entries open = {0}, cut = {0};
+    struct entry *rest = NULL;
+
+    vec_push(&open, e);
+    while (open.len && !run_interrupted(run)) {
+        struct entry *o = vec_pop(&open);
+
+        entry_expand(run, o);
+        for (size_t i = 0; i < o->kid_count; i++) {
+            if (o->kids[i]->node.kind == SCOPE_LOOP)
+                vec_push(&open, o->kids[i]);
+            else if (o->kids[i]->node.kind != SCOPE_LINE)
+                vec_push(&cut, o->kids[i]);
+        }
+    }
+    if (cut.len) {
+        rest = together(run, cut.data, cut.len, e, e->depth + 1, "...");
+        rest->node.kind = SCOPE_PROCEDURE;
+        rest->node.leaf = true;
+    }
+    vec_deinit(&open);
+    vec_deinit(&cut);
+    return rest;
 }
 
 /* Keeps, sorts and cuts the children of one parent. */
@@ -229,11 +266,16 @@ static void walk(struct run *run, struct entry **roots, size_t n, struct entries
 
     push_reversed(&stack, choose(run, roots, n, NULL, 0));
     while (stack.len && !run_interrupted(run)) {
-        struct entry *e = vec_pop(&stack);
+        struct entry *e = vec_pop(&stack), *rest;
 
         vec_push(shown, e);
-        if (e->folded || (run->query->depth && e->depth + 1 >= (int)run->query->depth))
+        if (e->folded)
             continue;
+        if (run->query->depth && e->depth + 1 >= (int)run->query->depth) {
+            if (run->of_paths && !filtered(run) && run->view->shape == SHAPE_TREE && (rest = below_depth(run, e)))
+                vec_push(shown, rest);
+            continue;
+        }
         if (!filtered(run))
             entry_expand(run, e);
         push_reversed(&stack, choose(run, e->kids, e->kid_count, e, e->depth + 1));

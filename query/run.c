@@ -339,11 +339,12 @@ static struct hq_error *load(struct run *run)
 
 /* ---- the run ---- */
 
-static bool is_complete(const struct run *run)
+static void look_at_format(struct run *run)
 {
     const struct output_format *format = run->query->as ? output_find(run->query->as->format) : NULL;
 
-    return run->query->as ? format && format->complete : run->env->complete;
+    run->complete = run->query->as ? format && format->complete : run->env->complete;
+    run->of_paths = format && format->of_paths;
 }
 
 static struct hq_error *resolve_of(struct run *run)
@@ -405,7 +406,7 @@ struct hq_error *run_query(struct query_env *env, const struct query *q, struct 
         err = output_unknown(q->as);
     else if (!run.view)
         err = place_error(&q->view.place, NULL, "this view is not available");
-    run.complete = is_complete(&run);
+    look_at_format(&run);
     if (!err)
         err = make_table(&run);
     run_deinit(&run);

@@ -43,6 +43,7 @@ struct run {
     double *totals;             /* [2 * measures] what shares are of */
     double *wholes;             /* the same, but the real change in the slots of a change */
     bool complete;              /* no folding */
+    bool of_paths;              /* what `depth` cuts off is a row */
     bool interrupted;
     unsigned ticks;
 
