@@ -51,8 +51,12 @@ struct hq_error *file_make_dirs(const char *path)
         char kept = *slash;
 
         *slash = '\0';
-        if (mkdir(p, 0777) != 0 && !file_is_dir(p))
+        int why = mkdir(p, 0777) == 0 ? 0 : errno;
+
+        if (why && !file_is_dir(p)) {
+            errno = why;            /* looking whether it exists has set another */
             return hq_error_errno(HQ_DATA, "%s: cannot be made a directory", p);
+        }
         *slash = kept;
     }
     return NULL;

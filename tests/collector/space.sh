@@ -27,6 +27,7 @@ chmod 555 "$TMP/read-only"
 if [ "$(id -u)" != 0 ]; then
     "$HQ" record -o "$TMP/read-only/db" -- true 2>"$TMP/err"
     check "a read-only place is an error" [ $? = 3 ]
+    check "a read-only place: the reason" grep -q 'Permission denied' "$TMP/err"
 fi
 mkdir -p "$TMP/own"
 HQ_DIR=$TMP/missing HQ_EVENTS=CPUTIME@5000000 LD_PRELOAD=$(dirname "$HQ")/libhqpreload.so "$PROGRAMS/ends" exit 2>"$TMP/err"

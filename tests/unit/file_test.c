@@ -195,6 +195,7 @@ TEST(directories)
     AUTO_FREE char *dir = test_tmpdir();
     AUTO_FREE char *deep = file_join(dir, "a/b//c/"), AUTO_FREE *file = file_join(dir, "a/f");
     AUTO_FREE char *below = file_join(dir, "a/f/x"), AUTO_FREE *loop = file_join(dir, "a/up");
+    AUTO_FREE char *dangling = file_join(dir, "a/nowhere");
     bool empty = false;
 
     CHECK_OK(file_dir_is_empty(dir, &empty));
@@ -205,6 +206,9 @@ TEST(directories)
     CHECK_OK(write_text(file, "x"));
     CHECK(file_exists(file) && !file_is_dir(file));
     CHECK_ERROR(file_make_dirs(below), HQ_DATA, "a/f: cannot be made a directory: File exists");
+    /* The reason is mkdir's, not that of the look after it, which finds nothing. */
+    CHECK_EQ_INT(symlink("missing", dangling), 0);
+    CHECK_ERROR(file_make_dirs(dangling), HQ_DATA, "a/nowhere: cannot be made a directory: File exists");
     CHECK_ERROR(file_dir_is_empty(file, &empty), HQ_DATA, "cannot be opened as a directory");
     CHECK_EQ_INT(symlink("..", loop), 0);
     CHECK_OK(file_dir_is_empty(dir, &empty));
