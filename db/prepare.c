@@ -48,6 +48,19 @@ static struct db *open_current(const char *path, uint64_t key, uint64_t files_ke
     return db;
 }
 
+/* Why there is a build though there is a database. */
+static void tell_rebuild(const char *path, const char *place, bool running)
+{
+    struct db *db;
+    AUTO_ERROR struct hq_error *err = db_open(place, &db);
+
+    if (err)
+        log_note("%s is damaged or was made by another version of hq; it is built again", place);
+    else if (!running)
+        log_note("%s: the measurements have changed since the database was built; it is built again", path);
+    db_close(db);
+}
+
 /* What builds that were killed left behind. Under the lock nobody else is writing. */
 static void remove_leftovers(const char *path, const char *directory)
 {
@@ -222,8 +235,8 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
         log_note("the program still runs; the answers are about what it has done so far");
     if (*out)
         return NULL;
-    if (file_exists(place) && !running)
-        log_note("%s: the measurements have changed since the database was built; it is built again", path);
+    if (file_exists(place))
+        tell_rebuild(path, place, running);
     HQ_TRY(build_locked(&files, options, &(struct team){.ranks.size = 1}, place, &running));
     return db_open(place, out);
 }

@@ -115,6 +115,8 @@ check "a cut database" status_is 3 "$HQ" "$TMP/cut.db" "info"
 check "verify finds it" status_is 3 "$HQ" verify "$TMP/cut.db"
 cp "$TMP/cut.db" "$TMP/threads/hq.db"
 check "a damaged database is made anew from its measurements" status_is 0 "$HQ" "$TMP/threads" "info"
+check "and that is said" says "threads/hq.db is damaged.*built again"
+check "and nothing else" test "$(wc -l <"$TMP/said")" = 1
 check "and is whole" "$HQ" verify "$TMP/threads"
 check "the output cannot be written" status_is 3 "$HQ" build -o /proc/nothing/x.db "$TMP/threads"
 
