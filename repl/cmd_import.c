@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `hq import`: other tools' data as a database. */
+#include "common/file.h"
 #include "common/log.h"
+#include "common/suggest.h"
 #include "common/vec.h"
 #include "db/import/import.h"
 #include "repl/command.h"
@@ -20,6 +22,24 @@ static int list_formats(void)
     return HQ_OK;
 }
 
+/* A word before the files that is neither a file nor like one was meant as a format. */
+static struct hq_error *no_format(const char *word)
+{
+    AUTO_STR struct str advice = {0};
+    struct suggest near;
+
+    suggest_init(&near, word, 1);
+    for (const struct import_format *f = import_formats; f->name; f++)
+        suggest_add(&near, f->name);
+    suggest_text(&near, &advice);
+    return hq_error_new(HQ_USAGE, "there is no format %s; `hq import --formats` lists them%s", word, str_cstr(&advice));
+}
+
+static bool is_word(const char *operand)
+{
+    return strcmp(operand, "-") && !strpbrk(operand, "./") && !file_exists(operand);
+}
+
 static int run(const struct opt_args *args)
 {
     VEC(struct import_file) files = {0};
@@ -34,6 +54,8 @@ static int run(const struct opt_args *args)
     /* A format's name is a format, unless it is all that was given: then it is a file. */
     if (args->operands.len > 1 && (format = import_find(args->operands.data[0])))
         first = 1;
+    else if (args->operands.len > 1 && is_word(args->operands.data[0]))
+        return command_fail("import", no_format(args->operands.data[0]));
     if (first == args->operands.len)
         return command_usage("import", "the file to import is missing");
     if (!output)
