@@ -29,6 +29,10 @@ static char *value_of(char *line, size_t len, double *value)
     return *end || !isfinite(*value) ? NULL : space;
 }
 
+/*
+ * A first line with a semicolon is mistaken for nothing else, and what is wrong below it is for the reader to tell. A stack of
+ * one frame looks like much other text: then every line must be one.
+ */
 bool folded_sniff(const struct import_probe *p)
 {
     const char *line;
@@ -42,6 +46,8 @@ bool folded_sniff(const struct import_probe *p)
 
         if (len && (strchr(" \t#{[", line[0]) || !value_of(copy, len, &value)))
             return false;
+        if (len && !lines && strchr(copy, ';'))
+            return true;
     }
     return lines > 0;
 }

@@ -11,6 +11,7 @@ export -f hq
 mkdir empty.hq
 mkfifo fifo.hq
 printf 'some text\n' >text.hq
+printf 'a;b;c 12\na;b x\n' >bad.folded
 mkdir damaged.hq cut.hq zeros.hq
 cp good.hq/hq.db damaged.hq
 printf 'garbage' | dd of=damaged.hq/hq.db bs=1 seek=16 conv=notrunc 2>/dev/null
