@@ -119,21 +119,34 @@ static void end_team(struct team *team, const struct hq_error *err)
     ranks_end(&team->ranks);
 }
 
+/* `input` is what the user named if the place was chosen for them, else NULL. */
+static struct hq_error *open_lock(const char *path, const char *input, struct file_lock *lock)
+{
+    AUTO_FREE char *lock_path = xasprintf("%s" LOCK_SUFFIX, path);
+    AUTO_FREE char *directory = file_dirname(path);
+    struct hq_error *err = file_make_dirs(directory);
+
+    if (!err)
+        err = file_lock_wait(lock_path, lock);
+    if (!err || !input)
+        return err;
+    return hq_error_prefix(err, "%s cannot be written and neither can the cache directory; use `hq build -o ELSEWHERE %s`, or set XDG_CACHE_HOME",
+                           input, input);
+}
+
 /*
  * Builds unless somebody else did so while we waited for the lock. The key is taken under the lock and before the measurements
  * are read: what comes in meanwhile changes it and leads to another build.
  */
 static struct hq_error *build_locked(const struct source_files *files, const struct build_options *options, struct team *team,
-                                     const char *path, bool *running)
+                                     const char *path, const char *input, bool *running)
 {
-    AUTO_FREE char *lock_path = xasprintf("%s" LOCK_SUFFIX, path);
     AUTO_FREE char *directory = file_dirname(path);
     AUTO(file_unlock) struct file_lock lock = {.fd = -1};
     struct sources_state state;
     struct db *done;
 
-    HQ_TRY(file_make_dirs(directory));
-    HQ_TRY(file_lock_wait(lock_path, &lock));
+    HQ_TRY(open_lock(path, input, &lock));
     state = sources_look(files);
     *running = state.running;
     done = options->force ? NULL : open_current(path, state.key, 0);
@@ -164,7 +177,7 @@ static struct hq_error *lead_build(const char *const *inputs, size_t count, cons
     HQ_TRY(sources_find(inputs, count, &files));
     if (!files.len)
         return hq_error_new(HQ_DATA, "%s: there are no measurements in it; `hq record -o %s -- COMMAND` makes some", inputs[0], inputs[0]);
-    HQ_TRY(build_locked(&files, options, team, path, &running));
+    HQ_TRY(build_locked(&files, options, team, path, options->output ? NULL : inputs[0], &running));
     if (running)
         log_note("the program still runs; the database shows what it has done so far");
     if (written)
@@ -237,6 +250,6 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
         return NULL;
     if (file_exists(place))
         tell_rebuild(path, place, running);
-    HQ_TRY(build_locked(&files, options, &(struct team){.ranks.size = 1}, place, &running));
+    HQ_TRY(build_locked(&files, options, &(struct team){.ranks.size = 1}, place, path, &running));
     return db_open(place, out);
 }

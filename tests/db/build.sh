@@ -140,6 +140,8 @@ if "${other[@]}" test -x "$open/hq" && "${other[@]}" test -r "$open/threads/meas
     check "a read-only recording" status_is 0 "${ask[@]}"
     check "its database is in the cache" test -n "$(find "$open/cache" -name '*hq.db')"
     check "nothing in the recording" test ! -e "$open/threads/hq.db"
+    check "the cache cannot be written either" status_is 3 "${ask[@]/#XDG_CACHE_HOME=*/XDG_CACHE_HOME=/dev/null/cache}"
+    check "what to do is said" says "threads cannot be written and neither can the cache directory; use .hq build -o ELSEWHERE .*set XDG_CACHE_HOME"
     chmod -R a-w "$open/cache"
     check "asked again, it is not built again" status_is 0 "${ask[@]}"
 else
