@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `hq structure`: what is known of the code of a binary. */
 #include "common/log.h"
+#include "common/suggest.h"
 #include "repl/command.h"
 #include "structure/outline.h"
 
@@ -11,6 +12,19 @@ static const struct opt options[] = {
     {.name = "inlines", .negatable = true, .help = "show inlined procedures (on)"},
     {0}
 };
+
+static struct hq_error *no_procedure(const struct structure *s, const char *path, const char *name)
+{
+    AUTO_STR struct str advice = {0};
+    struct suggest near;
+
+    suggest_init(&near, name, 3);
+    for (size_t i = 0; i < s->scopes.len; i++)
+        if (s->scopes.data[i].kind == SCOPE_PROCEDURE)
+            suggest_add(&near, intern_str(&s->strings, s->scopes.data[i].name));
+    suggest_text(&near, &advice);
+    return hq_error_new(HQ_DATA, "%s has no procedure %s%s", path, name, str_cstr(&advice));
+}
 
 static int run(const struct opt_args *args)
 {
@@ -28,12 +42,14 @@ static int run(const struct opt_args *args)
     const char *path = args->operands.data[0];
     struct hq_error *error = structure_whole(path, &how, &s);
     if (!error) {
-        size_t printed = outline_print(&s, path, &outline, stdout);
+        const char *missing = outline_missing(&s, &outline);
 
+        if (missing)
+            error = no_procedure(&s, path, missing);
+        else
+            outline_print(&s, path, &outline, stdout);
         if (s.note)
             log_note("%s", s.note);
-        if (!printed && names.len > 1)
-            error = hq_error_new(HQ_DATA, "%s has no procedure of that name", path);
         structure_deinit(&s);
     }
     vec_deinit(&names);

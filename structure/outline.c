@@ -18,7 +18,6 @@ struct outline {
     uint32_t *order;            /* scopes, grouped by parent; children of i are order[start[i]] .. */
     uint32_t *start, *count;    /* [scopes] is the top */
     struct lines *spans;
-    size_t printed;
 };
 
 static const char *text(const struct outline *o, uint32_t id)
@@ -136,18 +135,37 @@ static bool name_matches(const char *pattern, const char *name)
     return !strcmp(pattern, name) || !fnmatch(pattern, name, 0) || !fnmatch(pattern, copy, 0);
 }
 
+static bool is_called(const struct structure *s, const struct structure_scope *c, const char *pattern)
+{
+    if (name_matches(pattern, intern_str(&s->strings, c->name)))
+        return true;
+    for (uint32_t i = 0; i < c->alias_count; i++)
+        if (name_matches(pattern, intern_str(&s->strings, s->aliases.data[c->first_alias + i])))
+            return true;
+    return false;
+}
+
 static bool is_wanted(const struct outline *o, const struct structure_scope *c)
 {
     if (!o->options->procedures || !*o->options->procedures)
         return true;
-    for (const char *const *p = o->options->procedures; *p; p++) {
-        if (name_matches(*p, text(o, c->name)))
+    for (const char *const *p = o->options->procedures; *p; p++)
+        if (is_called(o->s, c, *p))
             return true;
-        for (uint32_t i = 0; i < c->alias_count; i++)
-            if (name_matches(*p, text(o, o->s->aliases.data[c->first_alias + i])))
-                return true;
-    }
     return false;
+}
+
+const char *outline_missing(const struct structure *s, const struct outline_options *options)
+{
+    for (const char *const *p = options->procedures; p && *p; p++) {
+        bool found = false;
+
+        for (size_t i = 0; i < s->scopes.len && !found; i++)
+            found = s->scopes.data[i].kind == SCOPE_PROCEDURE && is_called(s, &s->scopes.data[i], *p);
+        if (!found)
+            return *p;
+    }
+    return NULL;
 }
 
 static bool file_is_wanted(const struct outline *o, uint32_t file)
@@ -241,7 +259,6 @@ static void print_tree(struct outline *o, uint32_t parent, int depth)
         }
         if (c->kind == SCOPE_FILE ? !file_is_wanted(o, i) : c->kind == SCOPE_PROCEDURE && !is_wanted(o, c))
             continue;
-        o->printed += c->kind == SCOPE_PROCEDURE;
         print_row(o, i, depth);
         print_tree(o, i, depth + 1);
     }
@@ -307,7 +324,6 @@ static void print_xml(struct outline *o, uint32_t parent, int depth)
         }
         if (c->kind == SCOPE_FILE ? !file_is_wanted(o, i) : c->kind == SCOPE_PROCEDURE && !is_wanted(o, c))
             continue;
-        o->printed += c->kind == SCOPE_PROCEDURE;
         indent(o, depth);
         const char *tag = open_element(o, i);
         fputs(">\n", o->out);
@@ -317,7 +333,7 @@ static void print_xml(struct outline *o, uint32_t parent, int depth)
     }
 }
 
-size_t outline_print(const struct structure *s, const char *module, const struct outline_options *options, FILE *out)
+void outline_print(const struct structure *s, const char *module, const struct outline_options *options, FILE *out)
 {
     struct outline o = {.s = s, .options = options, .out = out};
     uint32_t top = (uint32_t)s->scopes.len;
@@ -338,5 +354,4 @@ size_t outline_print(const struct structure *s, const char *module, const struct
     free(o.start);
     free(o.count);
     free(o.spans);
-    return o.printed;
 }

@@ -15,7 +15,10 @@ struct outline_options {
     const char *const *procedures;      /* NULL-terminated names or globs, whole or unqualified; NULL: all */
 };
 
-/* module: what the outermost row is called. Returns how many procedures were printed. */
-size_t outline_print(const struct structure *s, const char *module, const struct outline_options *options, FILE *out);
+/* The first of options->procedures that fits no procedure of the file; NULL: all do. */
+const char *outline_missing(const struct structure *s, const struct outline_options *options);
+
+/* module: what the outermost row is called. */
+void outline_print(const struct structure *s, const char *module, const struct outline_options *options, FILE *out);
 
 #endif

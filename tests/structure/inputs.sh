@@ -76,6 +76,15 @@ for compiler in "g++ -gdwarf-4" "g++ -gdwarf-5" "clang++ -gdwarf-4" "clang++ -gd
     expect "$compiler, .dwo lost" "main" "hq: prog: split debug information" ".dwo is missing"
 done
 
+# A procedure that is not there: one sentence, and nothing on standard output.
+"$HQ" structure plain mainn >out 2>err
+if [ $? = 3 ] && [ ! -s out ] && grep -qF "hq structure: plain has no procedure mainn; did you mean main?" err; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    echo "not ok no such procedure"; head -3 out err
+fi
+
 : >prog && expect "empty file" "hq structure: prog: not an ELF file (only 0 bytes)"
 echo 'int x;' >prog && expect "text" "not an ELF file"
 rm -f prog && expect "no file" "hq structure: cannot read prog: No such file or directory"
