@@ -331,6 +331,12 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
     q->values.len = kept;
 }
 
+void baseline_outside(struct baseline_query *q, const struct baseline_query *shown)
+{
+    vec_foreach (v, &q->values)
+        v->outside = !baseline_value_find(shown, v);
+}
+
 void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n)
 {
     (void)b;
@@ -345,6 +351,7 @@ void baseline_average(struct baseline *b, struct baseline_query *q, const struct
             if (!one)
                 break;
             found++;
+            v.outside = v.outside && one->outside;
             sum += one->value;
             share += one->share;
             samples += one->samples;

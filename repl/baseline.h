@@ -29,6 +29,7 @@
 
 struct baseline_value {
     const char *metric, *path;
+    bool outside;               /* `where` leaves it out: known, not judged; not kept in the file */
     bool absolute;              /* value, sd and runs count; else share and samples */
     double share;               /* 0 to 1 */
     double samples;             /* of the whole; INFINITY: exact; NAN: not known */
@@ -69,12 +70,15 @@ size_t baseline_size(const struct baseline *b);
  */
 void baseline_measure(struct baseline *b, struct baseline_query *q, const struct table *t, double least);
 
+/* Marks the values that are not among the `shown`. */
+void baseline_outside(struct baseline_query *q, const struct baseline_query *shown);
+
 /* The means of several runs as absolute values. Rows that are not in all runs are left out. */
 void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n);
 
 /*
- * Judges `now` by `before`, telling why in lines. `family` is the number of values that are judged in the file. `before` shows only rows above
- * some size if its query does (where, limit): what is new is then judged against the smallest of them.
+ * Judges `now` by `before`, telling why in lines. `family` is the number of values that are judged in the file. Rows below the least share
+ * are not kept: what is new is judged against the smallest that is. Values outside of the filter are not judged.
  */
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, size_t family, struct arena *arena,
                                   struct check_lines *lines);

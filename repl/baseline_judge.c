@@ -133,6 +133,8 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     vec_foreach (v, &now->values) {
         const struct baseline_value *old = baseline_value_find(before, v);
 
+        if (v->outside)
+            continue;
         if (old)
             judge_rise(&j, old, v, arena_printf(arena, "rose: %s of %s", v->metric, v->path));
         else

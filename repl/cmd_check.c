@@ -132,7 +132,8 @@ static struct hq_error *check_expectations(struct runner *r, const struct statem
 /* ---- baselines ---- */
 
 /* All rows that the query means, with their intervals; a limit would make rows come and go. */
-static struct hq_error *measure(struct runner *r, const struct statement *st, struct baseline *into, struct baseline_query *q)
+static struct hq_error *measure_rows(struct runner *r, const struct statement *st, bool filtered, struct baseline *into,
+                                     struct baseline_query *q)
 {
     struct query_env *env = &r->session.env;
     struct statement whole = *st;
@@ -143,6 +144,8 @@ static struct hq_error *measure(struct runner *r, const struct statement *st, st
     whole.query.as = NULL;
     whole.query.limit = 0;
     whole.query.all = true;
+    if (!filtered)
+        whole.query.where.len = 0;
     env->ci = true;
     struct hq_error *error = query_run(env, &whole, &t);
 
@@ -150,6 +153,20 @@ static struct hq_error *measure(struct runner *r, const struct statement *st, st
     if (!error && t && !t->facts && !t->picture)
         baseline_measure(into, q, t, 0.005);
     table_destroy(t);
+    return error;
+}
+
+/* Rows that cross the filter come and go as well: all are measured, and those that `where` leaves out are marked. */
+static struct hq_error *measure(struct runner *r, const struct statement *st, struct baseline *into, struct baseline_query *q)
+{
+    struct baseline_query shown = {0};
+    struct hq_error *error = measure_rows(r, st, false, into, q);
+
+    if (!error && !r->update && st->query.where.len) {
+        error = measure_rows(r, st, true, into, &shown);
+        baseline_outside(q, &shown);
+    }
+    vec_deinit(&shown.values);
     return error;
 }
 

@@ -66,6 +66,22 @@ TEST(shares)
                     "only 40 samples: too few to compare; about 60 more would do");
 }
 
+TEST(rows_outside_of_the_filter_are_not_judged)
+{
+    struct baseline_value big = share("procedure f", 0.46, 2000);
+    struct baseline_query all = {.text = "q"}, shown = {.text = "q"};
+
+    vec_push(&all.values, big);
+    vec_push(&all.values, share("procedure g", 0.2, 2000));
+    vec_push(&shown.values, share("procedure g", 0.2, 2000));
+    baseline_outside(&all, &shown);
+    CHECK(all.values.data[0].outside && !all.values.data[1].outside);
+    big = all.values.data[0];
+    check_judgement(share("procedure f", 0.3, 2000), big, CHECK_PASS, "");
+    vec_deinit(&all.values);
+    vec_deinit(&shown.values);
+}
+
 TEST(gone_is_named_and_passes)
 {
     check_judgement(share("procedure f", 0.3, 2000), share("procedure g", 0.3, 2000), CHECK_PASS,
