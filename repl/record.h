@@ -44,6 +44,7 @@ struct record_place {
     char *database;             /* as the user named it */
     char *measurements;         /* absolute */
     char *buffer;               /* absolute; where the data goes first, NULL: at once to its place */
+    char *buffer_above;         /* absolute; the directory above it that was there before */
     uint64_t launch;            /* the same in all processes of one launch */
     int rank;                   /* -1: `hq record` was not started by a parallel launcher */
 };
@@ -53,6 +54,7 @@ struct record_place {
  * and never (HQ_USAGE) while a process that writes to it runs on this host.
  */
 struct hq_error *record_place_open(const char *database, bool force, struct record_place *place);
+/* Removes an empty buffer, too. */
 void record_place_deinit(struct record_place *place);
 
 /* ---- record_buffer.c ---- */
@@ -62,6 +64,9 @@ struct hq_error *record_buffer_open(struct record_place *place, const char *dire
 
 /* Moves the data into the recording. `left` counts the files of processes that still run, which stay where they are. */
 struct hq_error *record_buffer_collect(const struct record_place *place, unsigned *left);
+
+/* Removes the directories that record_buffer_open made, those that are empty. */
+void record_buffer_remove(const struct record_place *place);
 
 /* ---- record_run.c ---- */
 

@@ -3,6 +3,7 @@
 #include "repl/record.h"
 
 #include "common/file.h"
+#include "common/mem.h"
 #include "format/measurement.h"
 
 #include <dirent.h>
@@ -13,16 +14,49 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The innermost directory on the way to `directory` that is there already; absolute. */
+static char *find_existing(const char *directory)
+{
+    AUTO_FREE char *path = xstrdup(directory);
+
+    while (!file_exists(path) && strcmp(path, ".") != 0) {
+        char *above = file_dirname(path);
+
+        free(path);
+        path = above;
+    }
+    return realpath(path, NULL);
+}
+
 struct hq_error *record_buffer_open(struct record_place *place, const char *directory)
 {
-    char *pattern = file_join(directory, "hq-XXXXXX");
-    struct hq_error *error = file_make_dirs(directory);
+    place->buffer_above = find_existing(directory);
+    /* Another rank that has ended may remove the directory between the two steps. */
+    for (int i = 0; i < 10 && !place->buffer; i++) {
+        AUTO_FREE char *pattern = file_join(directory, "hq-XXXXXX");
 
-    if (!error && !mkdtemp(pattern))
-        error = hq_error_errno(HQ_DATA, "--buffer %s", directory);
-    place->buffer = error ? NULL : realpath(pattern, NULL);
-    free(pattern);
-    return error;
+        HQ_TRY(file_make_dirs(directory));
+        if (mkdtemp(pattern))
+            place->buffer = realpath(pattern, NULL);
+        else if (errno != ENOENT)
+            break;
+    }
+    return place->buffer ? NULL : hq_error_errno(HQ_DATA, "--buffer %s", directory);
+}
+
+void record_buffer_remove(const struct record_place *place)
+{
+    AUTO_FREE char *path = place->buffer ? xstrdup(place->buffer) : NULL;
+    size_t kept = place->buffer_above ? strlen(place->buffer_above) : 0;
+
+    while (path && rmdir(path) == 0) {
+        char *above = file_dirname(path);
+
+        free(path);
+        path = above;
+        if (!kept || strlen(path) <= kept || strncmp(path, place->buffer_above, kept) != 0)
+            return;
+    }
 }
 
 /* Does the process that writes the file still run? */
@@ -76,7 +110,5 @@ struct hq_error *record_buffer_collect(const struct record_place *place, unsigne
     }
     if (directory)
         closedir(directory);
-    if (directory && !error && !*left)
-        rmdir(place->buffer);
     return error;
 }

@@ -186,6 +186,8 @@ struct hq_error *record_place_open(const char *database, bool force, struct reco
 
 void record_place_deinit(struct record_place *place)
 {
+    record_buffer_remove(place);
+    free(place->buffer_above);
     free(place->database);
     free(place->measurements);
     free(place->buffer);

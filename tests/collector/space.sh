@@ -36,11 +36,19 @@ check "a directory that has gone: one sentence" [ "$(grep -c 'cannot write measu
 
 # A directory of this node first: nothing stays there, all arrives, also of a process that was killed.
 for way in return kill; do
-    record --buffer "$TMP/buffer" -- "$PROGRAMS/ends" $way
+    record --buffer "$TMP/new/buffer" -- "$PROGRAMS/ends" $way
     check "--buffer, $way: the data arrives" holds "$(value 'sum CPUTIME') > 0.2e9"
     check "--buffer, $way: sound" sound
-    check "--buffer, $way: nothing is left behind" [ -z "$(ls "$TMP/buffer")" ]
+    check "--buffer, $way: nothing is left behind" [ ! -e "$TMP/new" ]
 done
+mkdir "$TMP/buffer"
+record --buffer "$TMP/buffer" -- "$PROGRAMS/ends" return
+check "--buffer: a directory that was there stays" [ -d "$TMP/buffer" ]
+check "--buffer: and is empty" [ -z "$(ls "$TMP/buffer")" ]
+printf 'no program' >"$TMP/broken"
+chmod +x "$TMP/broken"
+record --buffer "$TMP/new/buffer" -- "$TMP/broken"
+check "--buffer: nothing is left where nothing could run" [ ! -e "$TMP/new" ]
 
 # Small file systems, where that can be made: full from the start, and full after a while.
 for kib in 64 256 600; do
