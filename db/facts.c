@@ -97,19 +97,34 @@ static void add_spread(struct model *m, const struct process *p, size_t count)
     model_info(m, "ranks start", spread);
 }
 
+/* A thread without a sample has no record, but every process has one. */
+static void add_threads(struct model *m, const struct process *p, size_t count)
+{
+    AUTO_STR struct str text = {0};
+    uint64_t threads = 0, sampled = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        sampled += p[i].thread_count;
+        threads += p[i].thread_count ? p[i].thread_count : 1;
+    }
+    str_addf(&text, "%" PRIu64, threads);
+    if (sampled < threads)
+        str_addf(&text, ", %" PRIu64 " of them with samples", sampled);
+    model_info(m, "threads", str_cstr(&text));
+}
+
 static void add_sizes(struct model *m, const struct process *p, size_t count)
 {
-    uint64_t samples = 0, partial = 0, threads = 0, running = 0, damaged = 0;
+    uint64_t samples = 0, partial = 0, running = 0, damaged = 0;
 
     for (size_t i = 0; i < count; i++) {
         samples += p[i].header.samples;
         partial += p[i].header.partial;
-        threads += p[i].thread_count;
         running += p[i].header.state == HQM_RUNNING;
         damaged += p[i].damaged;
     }
     add_number(m, "processes", count);
-    add_number(m, "threads", threads);
+    add_threads(m, p, count);
     add_number(m, FACT_SAMPLES, samples);
     add_number(m, "partial paths", partial);
     if (running)

@@ -107,6 +107,10 @@ check "what is lost is a loss" grep -q "damaged measurement file" <("$BUILD/tool
 for file in "$TMP"/half/measurements/*.hqm; do truncate -s 4096 "$file"; done
 check "nothing is left of any" status_is 3 "$HQ" "$TMP/half" "info"
 check "and it is said" says "none of their samples is left"
+"$HQ" record -o "$TMP/idle" -- sh -c "$PROGRAMS/split 0.3; /bin/true; /bin/true" >/dev/null 2>"$TMP/closing"
+check "processes without samples" status_is 0 "$HQ" "$TMP/idle" "info"
+threads=$(sed -n 's/^threads  *\([0-9]*\), [0-9]* of them with samples$/\1/p' "$TMP/out")
+check "have a thread, as at the end of the recording" grep -q ", $threads threads, " "$TMP/closing"
 mkdir -p "$TMP/none/measurements"
 check "no measurements" status_is 3 "$HQ" "$TMP/none" "info"
 check "no such directory" status_is 3 "$HQ" build "$TMP/nothing"
