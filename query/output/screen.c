@@ -322,6 +322,27 @@ static void put_fact_table(struct screen *s)
     fputc('\n', s->out);
 }
 
+enum { COMMAND_SHOWN = 300 };
+
+/* A command may have thousands of arguments: people see its beginning, cut between two words if there is a place, and how many there are. */
+static void put_command(struct screen *s, const char *text)
+{
+    size_t words = 1, len = COMMAND_SHOWN;
+
+    if (strlen(text) <= COMMAND_SHOWN) {
+        text_put(text, s->o->utf8, s->out);
+        return;
+    }
+    for (const char *c = text; *c; c++)
+        words += *c == ' ' && c[1] != ' ' && c[1];
+    while (len > COMMAND_SHOWN / 2 && text[len] != ' ')
+        len--;
+    AUTO_FREE char *start = xstrndup(text, len);
+
+    text_put(start, s->o->utf8, s->out);
+    fprintf(s->out, " ... (%zu word%s)", words, words == 1 ? "" : "s");
+}
+
 /* Facts with one column: the name, then what is said of it. */
 static void put_facts(struct screen *s)
 {
@@ -333,7 +354,10 @@ static void put_facts(struct screen *s)
         if (text && text[0]) {
             int pad = s->name_width - 2 * r->depth - (int)utf8_width(r->name);
             spaces(2 + (pad > 0 ? pad : 0), s->out);
-            text_put(text, s->o->utf8, s->out);
+            if (!strcmp(r->name, "command"))
+                put_command(s, text);
+            else
+                text_put(text, s->o->utf8, s->out);
         }
         fputc('\n', s->out);
     }

@@ -136,6 +136,22 @@ TEST(lists)
     table_destroy(t);
 }
 
+TEST(long_commands_are_cut)
+{
+    struct table *t = table_create();
+    char command[2002], want[400];
+
+    for (size_t i = 0; i < sizeof command - 1; i++)
+        command[i] = i % 2 ? ' ' : 'x';
+    command[sizeof command - 1] = 0;
+    t->facts = true;
+    vec_push(&t->columns, (struct column){ .name = "value", .type = COLUMN_TEXT, .total = NAN });
+    add_row(t, 0, SCOPE_ROOT, "command", NULL, 0)->cells[0].text = command;
+    snprintf(want, sizeof want, "command  %.299s ... (1001 words)\n", command);
+    check_format(t, "table", &plain, want);
+    table_destroy(t);
+}
+
 TEST(facts)
 {
     struct table *t = table_create();
