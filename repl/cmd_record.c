@@ -142,7 +142,10 @@ static void close_recording(const struct record_place *place, pid_t pid, int sta
     if (!sum.files) {
         str_add(&line, "nothing was measured");
     } else {
-        print_count(&line, sum.samples, "sample", "samples");
+        if (sum.samples || !sum.counted)
+            print_count(&line, sum.samples, "sample", "samples");
+        else
+            print_count(&line, sum.counted, "count of exact events", "counts of exact events");
         str_add(&line, ", ");
         print_count(&line, sum.threads, "thread", "threads");
         str_add(&line, ", ");

@@ -83,7 +83,7 @@ int record_end_like(int status);
 
 /* What the measurement files of this launch hold (of this rank if there is one). */
 struct record_sum {
-    uint64_t files, samples, partial, threads, lost, lost_space;
+    uint64_t files, samples, partial, counted /* by exact events */, threads, lost, lost_space;
     unsigned running;           /* processes that still run */
 };
 

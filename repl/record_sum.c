@@ -14,8 +14,30 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The end of the last segment that is in use. Counts the threads on the way. */
-static uint64_t used_bytes(const char *data, uint64_t size, uint64_t *threads)
+struct tally { uint64_t threads, counted, exact; };      /* exact: a bit for each event that is */
+
+/* A segment lies in the file; its count is not believed. The events are there before they are counted. */
+static void tally_segment(const struct hqm_segment *s, struct tally *t)
+{
+    const char *records = (const char *)(s + 1);
+    uint64_t room = s->record_size ? (s->bytes - sizeof *s) / s->record_size : 0;
+
+    if (s->kind == HQM_THREADS)
+        t->threads += s->count;
+    for (uint64_t i = 0; i < s->count && i < room; i++, records += s->record_size) {
+        if (s->kind == HQM_EVENTS && s->record_size >= sizeof(struct hqm_event) && s->first + i < 64 &&
+            ((const struct hqm_event *)records)->flags & HQM_EVENT_EXACT)
+            t->exact |= 1ull << (s->first + i);
+        if (s->kind != HQM_CELLS || s->record_size < sizeof(struct hqm_cell))
+            continue;
+        const struct hqm_cell *cell = (const struct hqm_cell *)records;
+        if (cell->event < 64 && t->exact >> cell->event & 1)
+            t->counted += cell->count;
+    }
+}
+
+/* The end of the last segment that is in use. Adds up what it passes. */
+static uint64_t used_bytes(const char *data, uint64_t size, struct tally *tally)
 {
     uint64_t used = HQM_ALIGN;
 
@@ -26,8 +48,7 @@ static uint64_t used_bytes(const char *data, uint64_t size, uint64_t *threads)
             at += HQM_ALIGN;
             continue;
         }
-        if (segment->kind == HQM_THREADS)
-            *threads += segment->count;
+        tally_segment(segment, tally);
         at += segment->bytes;
         used = at;
     }
@@ -52,8 +73,10 @@ static void add(const struct record_place *place, int fd, char *data, uint64_t s
     sum->lost_space += header->loss[HQM_LOSS_NO_SPACE];
     for (int i = 0; i < HQM_LOSS_MAX; i++)
         sum->lost += i == HQM_LOSS_TRACE || i == HQM_LOSS_MODULES ? 0 : header->loss[i];
-    uint64_t threads = 0, used = used_bytes(data, size, &threads);
-    sum->threads += threads ? threads : 1;      /* threads that were never sampled have no record; every process has one */
+    struct tally tally = { 0 };
+    uint64_t used = used_bytes(data, size, &tally);
+    sum->counted += tally.counted;
+    sum->threads += tally.threads ? tally.threads : 1;      /* threads that were never sampled have no record; every process has one */
     /* A process of this host that is gone writes no more. (On another host the pid says nothing, but then it is rarely gone here.) */
     if (gone && header->state != HQM_RUNNING && used < size && ftruncate(fd, (off_t)used) == 0)
         header->allocated = used;
