@@ -33,12 +33,23 @@ size_t metrics_find(const struct selection *s, const char *name, enum metric_sid
     return found;
 }
 
-bool metrics_taken(const struct db *db, const char *name)
+static bool named(const struct db *db, const char *name)
 {
     for (size_t i = 0; i < db->metric_count; i++)
         if (!strcasecmp(db_string(db, db->metrics[i].name), name) || !strcasecmp(db_string(db, db->metrics[i].event), name))
             return true;
     return false;
+}
+
+bool metrics_taken(const struct db *db, const char *name)
+{
+    bool taken = named(db, name);
+
+    for (size_t i = 0; i < ALIASES && !taken; i++)
+        if (!strcasecmp(aliases[i].alias, name))
+            for (size_t k = 0; k < 8 && aliases[i].names[k] && !taken; k++)
+                taken = named(db, aliases[i].names[k]);
+    return taken;
 }
 
 struct hq_error *metrics_unknown(const struct selection *s, const struct query_env *env, const struct metric_ref *r)
