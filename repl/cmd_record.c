@@ -117,11 +117,11 @@ static void print_count(struct str *line, uint64_t count, const char *one, const
     str_addf(line, "%llu %s", (unsigned long long)count, count == 1 ? one : many);
 }
 
-/* The one line at the end. Under a launcher only rank 0 speaks, of its own part. */
-static void close_recording(const struct record_place *place, pid_t pid, int status)
+/* The line at the end, and a note if the rate was more than there is. Under a launcher only rank 0 speaks, of its own part. */
+static void close_recording(const struct record_place *place, const char *events, pid_t pid, int status)
 {
     struct record_sum sum;
-    AUTO_STR struct str line = { 0 };
+    AUTO_STR struct str line = { 0 }, note = { 0 };
     unsigned left = 0;
     struct hq_error *error = record_buffer_collect(place, &left);
 
@@ -157,6 +157,9 @@ static void close_recording(const struct record_place *place, pid_t pid, int sta
     if (sum.running)
         str_addf(&line, "; %u still running", sum.running);
     fprintf(stderr, "hq: %s\n", str_cstr(&line));
+    record_note_tick(events, &note);
+    if (note.len)
+        fprintf(stderr, "hq: %s\n", str_cstr(&note));
 }
 
 static struct hq_error *open_place(const struct opt_args *args, const char *command, struct record_place *place)
@@ -199,7 +202,7 @@ static int measure(const struct opt_args *args, char *const *command, const char
             command_fail("record", error);
             result = 126;
         } else {
-            close_recording(&place, pid, status);
+            close_recording(&place, str_cstr(&events), pid, status);
         }
     }
     record_place_deinit(&place);

@@ -28,6 +28,9 @@ struct hq_error *record_find_library(char **path);
 /* Adds the events of one -e option to the list for the collector: NAME@PERIOD,... */
 struct hq_error *record_add_event(const char *text, struct str *list);
 
+/* The kernel looks at CPU clocks at its tick only: a sentence if the list asks for more, else nothing. */
+void record_note_tick(const char *list, struct str *note);
+
 /* Does the list need libhqexact.so? */
 bool record_needs_exact(const char *list);
 

@@ -5,9 +5,11 @@
 #include "common/suggest.h"
 #include "common/units.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { DEFAULT_PERIOD_NS = 5000000, DEFAULT_THRESHOLD = 1000000 };
+enum { DEFAULT_PERIOD_NS = 5000000, DEFAULT_THRESHOLD = 1000000, SHORTEST_PERIOD_NS = 10000 };
 
 enum kind { CLOCK, EXACT };
 
@@ -36,6 +38,8 @@ static struct hq_error *add_known(int i, const char *text, const char *rate, str
         return hq_error_new(HQ_USAGE, "%s: %s counts everything and takes no rate", text, events[i].name);
     if (rate)
         HQ_TRY(hq_error_prefix(units_parse_period(rate, &period), "%s", text));
+    if (period < SHORTEST_PERIOD_NS)
+        return hq_error_new(HQ_USAGE, "%s: more than 100000 samples a second would measure nothing but the measuring; ask for fewer", text);
     for (int k = 0; k < 4 && events[i].metrics[k]; k++)
         add(list, events[i].metrics[k], strlen(events[i].metrics[k]), events[i].kind == EXACT ? 0 : period);
     return NULL;
@@ -68,6 +72,19 @@ struct hq_error *record_add_event(const char *text, struct str *list)
         if (strlen(events[i].name) == length && strncasecmp(text, events[i].name, length) == 0)
             return add_known(i, text, rate, list);
     return add_counter(text, length, rate, list);
+}
+
+void record_note_tick(const char *list, struct str *note)
+{
+    const char *event = strstr(list, "CPUTIME@");
+    double period = event ? strtod(event + strlen("CPUTIME@"), NULL) : 0;
+    struct timespec tick;
+
+    if (!event || clock_getres(CLOCK_REALTIME_COARSE, &tick) != 0)
+        return;
+    double tick_ns = (double)tick.tv_sec * 1e9 + (double)tick.tv_nsec;
+    if (period > 0 && period < tick_ns)
+        str_addf(note, "CPUTIME: asked for %.0f/s, at most %.0f/s arrive; samples carry weights, so times are right", 1e9 / period, 1e9 / tick_ns);
 }
 
 bool record_needs_exact(const char *list)
