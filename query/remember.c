@@ -131,6 +131,8 @@ void coverage_compute(struct run *run, struct entry **entries, size_t n)
         sum_add(&c->partial, partial_samples(run, m->counts));
     }
     c->filtered = (int64_t)((uint64_t)c->samples - (uint64_t)c->shown);
-    if (run->selection.slice_text)
+    if (run->selection.slice_text && run->query->view.kind == VIEW_ITERATIONS)
+        run_note(run, "the visits that touch the slice %s, each whole", run->selection.slice_text);
+    else if (run->selection.slice_text)
         run_note(run, "the slice %s: values are the weights of its samples times their period", run->selection.slice_text);
 }

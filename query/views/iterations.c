@@ -135,7 +135,7 @@ static struct hq_error *add_nodes(struct run *run, const struct trace *t, const 
     map_deinit(&children.samples);
     if (!err && visits->len) {
         char text[UNITS_TEXT];
-        run_note(run, "%zu visits, median length %s", visits->len, units_format(text, median, DIM_SECONDS));
+        run_note(run, "%zu visit%s, median length %s", visits->len, visits->len == 1 ? "" : "s", units_format(text, median, DIM_SECONDS));
     }
     return err;
 }

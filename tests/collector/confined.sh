@@ -5,7 +5,7 @@
 : "${CC:=cc}"
 
 try() {
-    record -e CPUTIME@1000/s -- "$PROGRAMS/confined" "$1"
+    record -e CPUTIME@200/s -- "$PROGRAMS/confined" "$1"
     if [ $status = 1 ]; then
         skip "$1 is not possible here"
         return
