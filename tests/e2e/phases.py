@@ -22,31 +22,29 @@ if not calm:
     sys.exit(77)
 db = "phases.hq"
 
-# Cells in the middle of a phase show its procedure, or nothing when the thread was not on a CPU. Where processors are contended a
-# sample can be as late as the thread was kept waiting, so single phases may look shifted; over all of them one cell in seven may.
+# Cells in the middle of a phase show its procedure, or nothing when the thread was not on a CPU. At 200/s
+# a few cells near a preemption may show what ran before it.
 trace = ask(db, "trace level 4 width 1000")
 cells = [(value(trace, r, "thread"), value(trace, r, "time"), r["name"]) for r in trace["rows"]]
 check(len(cells) > 300, f"the picture has {len(cells)} cells that are not blank")
-right = seen = 0
 for thread, name, start, end in truth:
     inside = [n for t, at, n in cells if t == thread and start + MARGIN < at < end - MARGIN]
+    right = sum(n == name for n in inside)
     if name == "wait_a_while":
         check(len(inside) <= 2, f"thread {thread} is blank while it waits: {inside}")
     elif end - start > 3 * MARGIN:
-        right, seen = right + sum(n == name for n in inside), seen + len(inside)
-check(seen > 150 and right >= 6 / 7 * seen, f"{right} of {seen} cells show the phase that they lie in")
+        check(right >= 0.9 * len(inside), f"thread {thread}, {name} from {start} to {end}: {right} of {len(inside)} cells")
 
 # One visit to each step, apart by the rest between them.
 visits = ask(db, "iterations of step")
-largest = []
 for thread in (0, 1):
     mine = [r for r in visits["rows"] if r["name"].startswith(f"thread {thread} #")]
     check(len(mine) == STEPS, f"thread {thread} makes {len(mine)} visits to step")
     begins = [start for t, name, start, end in truth if t == thread and name == "compute"]
     for row, begin in zip(mine, begins):
         check(abs(value(visits, row, "start") - begin) < MARGIN, f"a step begins at {begin}, the trace says {value(visits, row, 'start')}")
-        largest += [v for v in row["values"] if isinstance(v, str)]
-check(sum(v.startswith("compute") for v in largest) >= 4, f"compute takes most of at least four of the six steps: {largest}")
+        texts = [v for v in row["values"] if isinstance(v, str)]
+        check(any(v.startswith("compute") for v in texts), f"compute takes most of a step: {texts}")
 
 # Adjoining slices add up to the whole, for every context.
 whole = ask(db, "tree")
