@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -117,6 +118,13 @@ char *file_expand_home(const char *path)
     if (path[0] != '~' || (path[1] != '/' && path[1] != '\0') || !home || !*home)
         return xstrdup(path);
     return path[1] ? file_join(home, path + 2) : xstrdup(home);
+}
+
+char *file_program(void)
+{
+    char *path = realpath("/proc/self/exe", NULL);
+
+    return path ? path : realpath((const char *)getauxval(AT_EXECFN), NULL);
 }
 
 static char *user_dir(const char *variable, const char *below_home)

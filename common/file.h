@@ -94,6 +94,11 @@ struct hq_error *file_lock_try(const char *path, struct file_lock *lock, bool *g
 struct hq_error *file_lock_wait(const char *path, struct file_lock *lock);
 void file_unlock(struct file_lock *lock);
 
+/* ---- this program ---- */
+
+/* Its real path, also where /proc is not mounted; NULL if it cannot be found. */
+char *file_program(void);
+
 /* ---- the user's directories (XDG base directory specification), with "hq" appended; not created ---- */
 
 /* XDG_CACHE_HOME or ~/.cache. NULL if neither it nor HOME is an absolute path: do without. */

@@ -35,12 +35,23 @@ const struct opt *opt_find_letter(const struct opt_command *cmd, char letter)
     return NULL;
 }
 
+static const char *foreign_advice(const struct opt_command *cmd, const char *name)
+{
+    for (const struct opt_foreign *f = cmd->foreign; f && f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return f->advice;
+    return NULL;
+}
+
 static struct hq_error *unknown_option(const struct opt_command *cmd, const char *word, size_t n)
 {
     AUTO_FREE char *name = xstrndup(word, n);
     AUTO_STR struct str text = {0};
+    const char *advice = foreign_advice(cmd, name);
     struct suggest s;
 
+    if (advice)
+        return hq_error_new(HQ_USAGE, "%s has no option --%s: %s", cmd->name, name, advice);
     suggest_init(&s, name, 1);
     for (const struct opt *o = opt_next(cmd, NULL); o; o = opt_next(cmd, o))
         if (!o->hidden)
@@ -121,14 +132,23 @@ static struct hq_error *parse_long(struct words *w, const char *word)
     return give(w->out, o, NULL, on);
 }
 
+static struct hq_error *unknown_letter(const struct opt_command *cmd, const char *letters)
+{
+    AUTO_FREE char *letter = xstrndup(letters, utf8_fit(letters, 1));
+    const char *advice = foreign_advice(cmd, letter);
+
+    if (advice)
+        return hq_error_new(HQ_USAGE, "%s has no option -%s: %s", cmd->name, letter, advice);
+    return hq_error_new(HQ_USAGE, "%s has no option -%s; `hq help %s` lists what there is", cmd->name, letter, cmd->name);
+}
+
 static struct hq_error *parse_letters(struct words *w, const char *letters)
 {
     for (; *letters; letters++) {
         const struct opt *o = opt_find_letter(w->cmd, *letters);
 
         if (!o)
-            return hq_error_new(HQ_USAGE, "%s has no option -%.*s; `hq help %s` lists what there is", w->cmd->name,
-                                (int)utf8_fit(letters, 1), letters, w->cmd->name);
+            return unknown_letter(w->cmd, letters);
         if (o->value)
             return give_with_value(w, o, letters[1] ? letters + 1 : NULL);
         HQ_TRY(give(w->out, o, NULL, true));
@@ -145,7 +165,7 @@ struct hq_error *opt_parse(const struct opt_command *cmd, int argc, char *const 
     while (w.at != w.end) {
         const char *word = *w.at++;
 
-        if (!options || word[0] != '-' || word[1] == '\0') {
+        if (!options || word[0] != '-' || !word[1] || (word[1] == '-' && word[2] && strchr(" \t\n", word[2]))) {
             vec_push(&out->operands, word);
             options = options && !cmd->stops_at_operand;
         } else if (strcmp(word, "--") == 0) {

@@ -5,7 +5,7 @@
  *
  *   --name, --name=VALUE, --name VALUE, -n, -nVALUE, -n VALUE, -abc (flags), --no-name for negatable flags, -- ends the options.
  *
- * "-" is an operand. A value option given twice is an error unless its row says that it repeats. Errors are HQ_USAGE.
+ * "-" is an operand, and so is a word in which white space follows the dashes ("-- a comment of a query"). A value option given twice is an error unless its row says that it repeats. Errors are HQ_USAGE.
  */
 #ifndef HQ_COMMON_OPT_H
 #define HQ_COMMON_OPT_H
@@ -27,13 +27,21 @@ struct opt {
     bool hidden;                /* left out of help */
 };
 
+/* An option of another tool and what to do here instead, a clause that completes "hq record has no option -g: ...". */
+struct opt_foreign {
+    const char *name;           /* without dashes; a single character is a letter. NULL ends a table */
+    const char *advice;
+};
+
 struct opt_command {
     const char *name;           /* record */
     const char *usage;          /* [OPTIONS] [--] COMMAND [ARG]... */
     const char *summary;        /* one line without a full stop */
     const char *description;    /* paragraphs for help and the manual, separated by empty lines; NULL none */
+    const char *examples;       /* lines as they are typed, for help and the manual; NULL none */
     const struct opt *options;  /* ended by a row without name; NULL none */
     const struct opt *shared;   /* a second table, shared by several commands; NULL none */
+    const struct opt_foreign *foreign;  /* ended by a row without name; NULL none */
     bool stops_at_operand;      /* everything from the first operand on is an operand */
 };
 

@@ -110,4 +110,6 @@ void opt_help(const struct opt_command *cmd, const char *program, size_t width, 
         first = false;
         add_option(o, column, width, out);
     }
+    if (cmd->examples)
+        str_addf(out, "\nexamples:\n%s", cmd->examples);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/progress.h"
+#include "common/log.h"
 #include <inttypes.h>
-#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,16 +26,19 @@ static uint64_t now_ns(void)
 
 static void draw(struct progress *p)
 {
-    uint64_t done = atomic_load(&p->done);
+    uint64_t done = atomic_load(&p->done), seconds = (now_ns() - p->start) / SECOND_NS;
 
     pthread_mutex_lock(&screen);
-    if (p->total && done <= p->total)
-        fprintf(stderr, "\r\033[K%s %" PRIu64 "/%" PRIu64 " (%.0f %%)", p->what, done, p->total,
-                100.0 * (double)done / (double)p->total);
-    else
-        fprintf(stderr, "\r\033[K%s %" PRIu64, p->what, done);
-    fflush(stderr);
-    on_screen = true;
+    if (shown == p) {
+        fprintf(stderr, "\r\033[K%s", p->what);
+        if (p->total && done <= p->total)
+            fprintf(stderr, " %" PRIu64 "/%" PRIu64 " (%.0f %%)", done, p->total, 100.0 * (double)done / (double)p->total);
+        else if (done)
+            fprintf(stderr, " %" PRIu64, done);
+        fprintf(stderr, ", %" PRIu64 " s", seconds);
+        fflush(stderr);
+        on_screen = true;
+    }
     pthread_mutex_unlock(&screen);
 }
 
@@ -47,28 +51,9 @@ static void erase(void)
     on_screen = false;
 }
 
-void progress_start(struct progress *p, const char *what, uint64_t total, bool at_once)
+/* Whoever moves the time of the next drawing forward is the one that draws. */
+static void draw_if_due(struct progress *p)
 {
-    const char *term = getenv("TERM");
-
-    p->what = what;
-    p->total = total;
-    atomic_init(&p->done, 0);
-    atomic_init(&p->next, now_ns() + (at_once ? 0 : SECOND_NS));
-    pthread_mutex_lock(&screen);
-    p->visible = !shown && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
-    if (p->visible)
-        shown = p;
-    pthread_mutex_unlock(&screen);
-    progress_add(p, 0);
-}
-
-/* The thread that moves the time of the next drawing forward is the one that draws. */
-void progress_add(struct progress *p, uint64_t n)
-{
-    atomic_fetch_add_explicit(&p->done, n, memory_order_relaxed);
-    if (!p->visible)
-        return;
     uint_fast64_t next = atomic_load_explicit(&p->next, memory_order_relaxed);
     uint64_t now = now_ns();
 
@@ -76,13 +61,84 @@ void progress_add(struct progress *p, uint64_t n)
         draw(p);
 }
 
+static void *tick(void *arg)
+{
+    struct progress *p = arg;
+    uint64_t at = p->first;
+
+    pthread_mutex_lock(&p->lock);
+    while (!p->over) {
+        struct timespec until = {.tv_sec = (time_t)(at / SECOND_NS), .tv_nsec = (long)(at % SECOND_NS)};
+
+        while (!p->over && pthread_cond_clockwait(&p->ended, &p->lock, CLOCK_MONOTONIC, &until) == 0)
+            ;
+        if (!p->over)
+            draw_if_due(p);
+        at += SECOND_NS;
+    }
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* The ticker takes no signals: Ctrl-C is to interrupt what the main thread waits for. */
+static bool start_ticker(struct progress *p)
+{
+    sigset_t all, before;
+
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->ended, NULL);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = !pthread_create(&p->ticker, NULL, tick, p);
+
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+void progress_start(struct progress *p, const char *what, uint64_t total, bool at_once)
+{
+    const char *term = getenv("TERM");
+
+    *p = (struct progress){.what = what, .total = total, .start = now_ns()};
+    pthread_mutex_lock(&screen);
+    p->under = shown;
+    pthread_mutex_unlock(&screen);
+    /* What began a second ago is worth a line, whichever part of it is under way. */
+    if (p->under && p->under->start < p->start)
+        p->start = p->under->start;
+    p->first = p->start + (at_once ? 0 : SECOND_NS);
+    atomic_init(&p->done, 0);
+    atomic_init(&p->next, p->first);
+    p->visible = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 && log_get_level() > LEVEL_QUIET && start_ticker(p);
+    if (!p->visible)
+        return;
+    pthread_mutex_lock(&screen);
+    shown = p;
+    pthread_mutex_unlock(&screen);
+    progress_add(p, 0);
+}
+
+void progress_add(struct progress *p, uint64_t n)
+{
+    atomic_fetch_add_explicit(&p->done, n, memory_order_relaxed);
+    if (p->visible)
+        draw_if_due(p);
+}
+
 void progress_finish(struct progress *p)
 {
     if (!p->visible)
         return;
+    pthread_mutex_lock(&p->lock);
+    p->over = true;
+    pthread_cond_signal(&p->ended);
+    pthread_mutex_unlock(&p->lock);
+    pthread_join(p->ticker, NULL);
+    pthread_cond_destroy(&p->ended);
+    pthread_mutex_destroy(&p->lock);
     pthread_mutex_lock(&screen);
     erase();
-    shown = NULL;
+    shown = p->under;
     pthread_mutex_unlock(&screen);
     p->visible = false;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Characters of UTF-8 and how wide a terminal shows them (str.h). */
 #include "common/str.h"
 #include <stdbool.h>
 #include <string.h>

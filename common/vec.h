@@ -72,6 +72,23 @@
 #define vec_sort_r(v, cmp, arg) \
     ((v)->len > 1 ? qsort_r((v)->data, (v)->len, sizeof *(v)->data, (cmp), (arg)) : (void)0)
 
+/* How many elements have a `member` <= value, where the elements ascend by it: an array of `count`, or a vector. */
+#define array_upto(array, count, member, value)                 \
+    ({                                                          \
+        const __typeof__(*(array)) *upto_array_ = (array);      \
+        __typeof__(upto_array_->member) upto_value_ = (value);  \
+        size_t upto_low_ = 0, upto_high_ = (count);             \
+        while (upto_low_ < upto_high_) {                        \
+            size_t upto_mid_ = upto_low_ + (upto_high_ - upto_low_) / 2; \
+            if (upto_array_[upto_mid_].member <= upto_value_)   \
+                upto_low_ = upto_mid_ + 1;                      \
+            else                                                \
+                upto_high_ = upto_mid_;                         \
+        }                                                       \
+        upto_low_;                                              \
+    })
+#define vec_upto(v, member, value) array_upto((v)->data, (v)->len, member, value)
+
 /* vec_foreach (p, &rows) use(p);   p is a pointer to the element */
 #define vec_foreach(p, v) \
     for (__typeof__((v)->data + 0) p = (v)->data; p && p < (v)->data + (v)->len; p++)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Taking apart the names of procedures as demanglers write them, so that `push_back` finds
- * `void std::vector<int>::push_back<A>(int) const [clone .isra.0]`. Pure functions.
+ * `void std::vector<int>::push_back<A>(int) const [clone .isra.0]`, and `smooth` what OpenMP made of its loops, `smooth._omp_fn.0`.
+ * Pure functions.
  */
-#ifndef HQ_QUERY_NAMES_H
-#define HQ_QUERY_NAMES_H
+#ifndef HQ_COMMON_NAMES_H
+#define HQ_COMMON_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,10 +13,13 @@
 struct name_parts {
     const char *name;           /* without return type */
     size_t length;              /* of name, arguments included */
-    size_t no_arguments;        /* length of name without arguments and what follows them */
+    size_t no_arguments;        /* length of name without arguments and what follows them: ` const`, ` [clone .isra.0]`, `._omp_fn.0` */
 };
 
 struct name_parts name_split(const char *name);
+
+/* The length of an operator's symbol if s, within name, stands right after the word "operator": < and ( in it are not brackets. Otherwise 0. */
+size_t name_operator(const char *name, const char *s);
 
 /* True if `word` is the whole name, with or without arguments or return type. */
 bool name_is(const char *name, const char *word);
@@ -29,7 +33,7 @@ bool glob_matches(const char *glob, const char *text, size_t length);
 /* A glob against the name whole, without arguments, and its last component. */
 bool name_matches_glob(const char *name, const char *glob);
 
-/* True if `word` is the path or its end after a '/'. */
+/* True if `word` is the path or its end after a '/'; ./ and ../ at its start count for nothing. */
 bool path_ends(const char *path, const char *word);
 bool path_matches_glob(const char *path, const char *glob);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "query/names.h"
+#include "common/names.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -8,8 +8,7 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
 }
 
-/* Length of the operator's symbol if s stands at the end of the word "operator", so that < and ( in it are not brackets. */
-static size_t operator_symbol(const char *name, const char *s)
+size_t name_operator(const char *name, const char *s)
 {
     if (s - name < 8 || memcmp(s - 8, "operator", 8) != 0 || (s - name > 8 && is_word(s[-9])))
         return 0;
@@ -55,7 +54,7 @@ static struct scan scan_name(const char *name, const char *end)
     int depth = 0;
 
     for (const char *s = name; s < end; s++) {
-        size_t skip = depth == 0 ? operator_symbol(name, s) : 0;
+        size_t skip = depth == 0 ? name_operator(name, s) : 0;
 
         if (skip) {
             s += skip - 1;
@@ -65,7 +64,7 @@ static struct scan scan_name(const char *name, const char *end)
         } else if (strchr(">)}]", *s) && depth > 0 && !(*s == '>' && s > name && s[-1] == '-')) {
             if (--depth == 0 && *s == ')' && open && is_tail(s + 1))
                 r.arguments = open;
-        } else if (depth == 0 && *s == ' ' && !(s - name >= 8 && !memcmp(s - 8, "operator", 8))) {
+        } else if (depth == 0 && *s == ' ' && s[1] != '<' && !(s - name >= 8 && !memcmp(s - 8, "operator", 8))) {
             if (!r.arguments)
                 r.space = s;
         } else if (depth == 0 && *s == ':' && s[1] == ':') {
@@ -75,13 +74,26 @@ static struct scan scan_name(const char *name, const char *end)
     return r;
 }
 
+/* What compilers put behind the name of a procedure that they made of another: the body of a parallel region, a copy, a part. */
+static size_t without_suffix(const char *name)
+{
+    static const char *const suffixes[] = {"._omp_fn.", ".omp_outlined", ".isra.", ".part.", ".constprop.", ".cold", ".lto_priv.", ".llvm."};
+    size_t length = strlen(name);
+
+    for (const char *dot = strchr(name, '.'); dot && dot > name; dot = strchr(dot + 1, '.'))
+        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+            if (!strncmp(dot, suffixes[i], strlen(suffixes[i])) && !strpbrk(dot, ":< "))
+                return (size_t)(dot - name);
+    return length;
+}
+
 struct name_parts name_split(const char *name)
 {
     size_t length = strlen(name);
     struct scan r = scan_name(name, name + length);
 
     if (!r.arguments || r.arguments == name)
-        return (struct name_parts){name, length, length};
+        return (struct name_parts){name, length, without_suffix(name)};
     if (r.space) {
         length -= (size_t)(r.space + 1 - name);
         name = r.space + 1;
@@ -98,7 +110,7 @@ bool name_is(const char *name, const char *word)
 {
     if (!strcmp(name, word))
         return true;
-    if (!strchr(name, '('))
+    if (!strpbrk(name, "(."))
         return false;
     struct name_parts p = name_split(name);
 
@@ -193,6 +205,9 @@ bool name_matches_glob(const char *name, const char *glob)
 
 bool path_ends(const char *path, const char *word)
 {
+    while (!strncmp(word, "./", 2) || !strncmp(word, "../", 3))
+        word += word[1] == '/' ? 2 : 3;
+
     size_t n = strlen(path), want = strlen(word);
 
     if (want > n || want == 0 || strcmp(path + n - want, word) != 0)
