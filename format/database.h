@@ -142,7 +142,7 @@ struct hqdb_frame {
 static_assert(sizeof(struct hqdb_frame) == 8, "layout");
 
 struct hqdb_context {
-    uint64_t id;                /* hash of the path, the same in every run of a build (language section 2) */
+    uint64_t id;                /* hash of the path, the same in every run of a build (`@id` of the language) */
     uint32_t scope;             /* kind and names: PROCEDURE, INLINE, LOOP, LINE, THREAD, PARTIAL, ROOT */
     uint32_t parent;            /* context; root's is HQDB_NONE */
     uint32_t end;               /* one past the last context of its subtree */

@@ -10,7 +10,7 @@
  *  1. All numbers are little endian. Check magic and version; a larger minor version is readable.
  *  2. Segments follow the file header, each `bytes` long. Where the magic is wrong there is space that was
  *     allocated but not (or not yet) opened, all zeros: go on at the next multiple of HQM_ALIGN, up to the
- *     end of the file.
+ *     end of the file. A file that is empty or begins with zeros is of a process that was killed before it had begun.
  *  3. Skip segments of an unknown kind. Believe `count` only up to `capacity`, `record_size` only if it
  *     is at least the size known here (later versions may append fields), `bytes` only inside the file.
  *  4. Records of one (kind, lane) are numbered through all its segments: segment.first + position.
@@ -33,6 +33,7 @@
 
 #define HQM_SUFFIX ".hqm"
 #define HQM_DIRECTORY "measurements"   /* below the database directory */
+#define HQM_UNMEASURED ".unmeasured"   /* HOST.unmeasured: lines PATH, tab, reason: programs started there that could not be measured */
 #define HQM_MAGIC "HQMEAS\r\n"
 #define HQM_MAJOR 1
 #define HQM_MINOR 0
@@ -44,7 +45,7 @@ enum hqm_state {
     HQM_EXECED = 3,         /* replaced itself by another program */
 };
 
-/* Why a sample, or a part of one, is missing. The names shown are in hqm_loss_names (db/). */
+/* Why a sample, or a part of one, is missing. db/attribute.h has the names that are shown. */
 enum hqm_loss {
     HQM_LOSS_NO_SPACE,      /* no room for another segment: disk full, file-size limit, no memory */
     HQM_LOSS_REENTRY,       /* the signal came while the collector was at work in this thread */
