@@ -37,6 +37,7 @@ struct cfi {
     struct cfi_row row;
     const uint8_t *text, *end;  /* bounds of the frame information; expressions are in there */
     uint64_t start;             /* of the function, or the part of it, that the information describes */
+    uint64_t row_start, row_end;    /* where the row holds; at least at the address */
     bool signal_frame;          /* the frame is a signal handler's caller: its address is exact, no return address */
     struct cfi_row initial, remembered[CFI_NESTED];     /* while reading */
 };

@@ -79,7 +79,7 @@ EXPORT int prctl(int option, ...)
     return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }
 
-/* libseccomp calls seccomp(2) through this. */
+/* libseccomp calls seccomp(2) through this, and some programs fork by it. */
 EXPORT long syscall(long number, ...)
 {
     long a[6];
@@ -91,5 +91,8 @@ EXPORT long syscall(long number, ...)
     va_end(list);
     if (options.active && number == SYS_seccomp && (a[0] == SECCOMP_SET_MODE_STRICT || a[0] == SECCOMP_SET_MODE_FILTER))
         before_filter(a[0] == SECCOMP_SET_MODE_FILTER ? (const struct sock_fprog *)a[2] : NULL);
-    return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (result == 0 && (number == SYS_fork || number == SYS_clone || number == SYS_clone3))
+        process_check();        /* a child with memory of its own */
+    return result;
 }

@@ -59,3 +59,14 @@ bool walk_behind_exception(struct walk *w)
     w->partial = reason;
     return false;
 }
+
+bool walk_behind_zero(struct walk *w)
+{
+    uint32_t kept = frames_of_runtime(w);
+
+    if (!kept || w->frames > kept + 1)
+        return false;
+    if (!walk_behind_exception(w))
+        w->partial = HQM_PARTIAL_BAD_ADDRESS;
+    return true;
+}

@@ -52,8 +52,10 @@ static uint64_t load(struct machine *m, uint64_t address, unsigned bytes)
 {
     uint64_t value = 0;
 
-    if (bytes == 0 || bytes > 8 || !m->host->load(m->host->where, address, &value))
+    if (bytes == 0 || bytes > 8 || !m->host->load(m->host->where, address, &value)) {
         m->bad = true;
+        return 0;
+    }
     return bytes == 8 ? value : value & ((1ull << bytes * 8) - 1);
 }
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/file.h"
 
+#include "preload/deliver.h"
+#include "preload/hot.h"
 #include "preload/image.h"
 #include "preload/options.h"
 #include "preload/raw.h"
+#include "preload/text.h"
+#include "preload/vdso.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -41,10 +45,7 @@ static const struct { uint16_t record_size; uint32_t bytes; } shared_kinds[KINDS
     [HQM_THREADS] = { sizeof(struct hqm_thread), 4096 },
 };
 
-struct hqm_header *file_header(void)
-{
-    return atomic_load_explicit(&file.state, memory_order_acquire) == OPEN ? file.header : NULL;
-}
+struct hqm_header *_Atomic file_open_header;
 
 int file_error(void)
 {
@@ -82,9 +83,9 @@ static int map_space(int fd, uint64_t offset, size_t bytes, char **base)
 
     if (error < 0)
         return error;
-    *base = raw_mmap(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset);
-    if (!*base)
-        return -ENOMEM;
+    error = raw_mmap_at(bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, offset, (void **)base);
+    if (error < 0)
+        return error;
     /* Without this the first touch of a fresh mapping reads ahead for milliseconds. */
     raw_madvise(*base, bytes, MADV_RANDOM);
     return 0;
@@ -285,19 +286,12 @@ void file_lost(enum hqm_loss reason, uint64_t samples)
         __atomic_fetch_add(&header->loss[reason], samples, __ATOMIC_RELAXED);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
 
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-uint64_t file_now_us(void)
+HOT uint64_t file_now_us(void)
 {
     const struct hqm_header *header = file_header();
 
-    return header ? (clock_ns(CLOCK_MONOTONIC) - header->start_monotonic_ns) / 1000 : 0;
+    return header ? (vdso_clock_ns(CLOCK_MONOTONIC) - header->start_monotonic_ns) / 1000 : 0;
 }
 
 void file_state(enum hqm_state state)
@@ -308,25 +302,6 @@ void file_state(enum hqm_state state)
         return;
     header->end_us = file_now_us();
     header->state = state;
-}
-
-static char *append(char *to, const char *end, const char *text)
-{
-    while (*text && to + 1 < end)
-        *to++ = *text++;
-    *to = 0;
-    return to;
-}
-
-static char *append_number(char *to, const char *end, uint32_t number)
-{
-    char digits[12], *at = digits + sizeof digits - 1;
-
-    *at = 0;
-    do
-        *--at = (char)('0' + number % 10);
-    while ((number /= 10));
-    return append(to, end, at);
 }
 
 /* HOST-PID-SERIAL.hqm: the serial is the first that is free, so an exec, or a pid used again, makes a new file. */
@@ -344,6 +319,11 @@ static int create(uint32_t pid, uint32_t *serial)
     for (*serial = 0; *serial < 100000 && fd == -EEXIST; ++*serial) {
         append(append_number(stem, end, *serial), end, HQM_SUFFIX);
         fd = raw_open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (fd == -ENOENT && options.home[0]) {
+            options.brings = true;
+            deliver_prepare();
+            fd = raw_open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        }
     }
     --*serial;
     return fd;
@@ -359,8 +339,8 @@ static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial
     header->serial = serial;
     header->rank = options.rank;
     header->state = HQM_RUNNING;
-    header->start_realtime_ns = clock_ns(CLOCK_REALTIME);
-    header->start_monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    header->start_realtime_ns = vdso_clock_ns(CLOCK_REALTIME);
+    header->start_monotonic_ns = vdso_clock_ns(CLOCK_MONOTONIC);
     header->launch = options.launch;
     header->allocated = FIRST_CHUNK;
 }
@@ -404,11 +384,13 @@ bool file_ready(void)
 {
     int state = NONE;
 
-    if (atomic_load_explicit(&file.state, memory_order_acquire) == OPEN)
+    if (file_header())
         return true;
     if (raw_frozen || !atomic_compare_exchange_strong(&file.state, &state, OPENING))
         return state == OPEN;
     file.error = open_file();
+    if (!file.error)
+        atomic_store_explicit(&file_open_header, file.header, memory_order_release);
     atomic_store_explicit(&file.state, file.error ? FAILED : OPEN, memory_order_release);
     if (!file.error)
         image_describe();
@@ -419,6 +401,7 @@ void file_forget(void)
 {
     uint32_t chunks = atomic_load(&file.chunks);
 
+    atomic_store(&file_open_header, NULL);
     for (uint32_t i = 0; i < chunks && i < CHUNKS; i++)
         if (file.chunk[i].base)
             raw_munmap(file.chunk[i].base, file.chunk[i].bytes);

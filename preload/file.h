@@ -14,10 +14,15 @@
 
 #include "format/measurement.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* The header, or NULL while there is no file. */
-struct hqm_header *file_header(void);
+extern struct hqm_header *_Atomic file_open_header;
+static inline struct hqm_header *file_header(void)
+{
+    return atomic_load_explicit(&file_open_header, memory_order_acquire);
+}
 
 /* Makes the file if there is none yet; false if it cannot be made (file_error then tells why, as an errno value). */
 bool file_ready(void);

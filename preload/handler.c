@@ -8,34 +8,51 @@
 #include "preload/handler.h"
 
 #include "preload/file.h"
+#include "preload/hot.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 #include "preload/window.h"
 
-static void count_partial(struct hqm_header *header, uint32_t reason)
+static COLD void count_partial(struct hqm_header *header, uint32_t reason)
 {
     __atomic_fetch_add(&header->partial, 1, __ATOMIC_RELAXED);
     __atomic_fetch_add(&header->partial_by_reason[reason], 1, __ATOMIC_RELAXED);
 }
 
 /* Adds a sample to the profile and the trace. */
-static bool store(struct lane *lane, uint32_t node, int event, uint64_t weight, uint64_t now)
+static HOT bool store(struct lane *lane, uint32_t node, int event, uint64_t weight, uint64_t now)
 {
     struct hqm_header *header = file_header();
+    struct hqm_cell *cell = lane_cell(lane, node, (uint32_t)event, self.number);
 
-    if (!lane_add(lane, node, (uint32_t)event, self.number, weight * options.period[event], 1)) {
+    if (!cell) {
         file_lost(HQM_LOSS_NO_SPACE, 1);
         return false;
     }
+    cell->sum += weight * options.period[event];
+    cell->count++;
     if (options.trace && !lane_trace(lane, node, (uint32_t)event, weight, now))
         file_lost(HQM_LOSS_TRACE, 1);
     self.samples++;
-    __atomic_fetch_add(&header->samples, 1, __ATOMIC_RELAXED);
+    if (self.alone)
+        header->samples++;      /* an atomic addition would wait for all that was stored before */
+    else
+        __atomic_fetch_add(&header->samples, 1, __ATOMIC_RELAXED);
     header->end_us = now;
     return true;
 }
 
-static void record(int event, uint64_t weight, const ucontext_t *context)
+enum { LONG_WALK = 1024, REST = 4 };
+
+/* Is it too early after a long walk? The sample then adds to the weight of the next. */
+static bool postpone(int event, uint64_t *weight, uint64_t now)
+{
+    *weight += self.postponed[event];
+    self.postponed[event] = now < self.rest_until ? *weight : 0;
+    return now < self.rest_until;
+}
+
+static HOT void record(int event, uint64_t weight, const ucontext_t *context)
 {
     struct hqm_header *header;
     uint64_t reg[CFI_REGISTERS], now;
@@ -46,7 +63,7 @@ static void record(int event, uint64_t weight, const ucontext_t *context)
         lane_prefetch(self.lane);
     header = file_ready() ? file_header() : NULL;
     now = file_now_us();
-    if (!header || !window_is_open(now))
+    if (!header || !window_is_open(now) || (self.rest_until && postpone(event, &weight, now)))
         return;
     __builtin_prefetch(&header->samples, 1);
     if (!self.lane) {
@@ -55,8 +72,13 @@ static void record(int event, uint64_t weight, const ucontext_t *context)
     }
     lane = self.lane;
     if (lane) {
+        uint64_t walked = lane->memo.frames_walked;
         unwind_registers(context, reg);
         node = unwind(lane, reg, self.stack_low, self.stack_high, &partial);
+        if (lane->memo.frames_walked - walked > LONG_WALK) {
+            uint64_t end = file_now_us();
+            self.rest_until = end + REST * (end - now);
+        }
     }
     if (node == NO_NODE)
         file_lost(HQM_LOSS_NO_SPACE, 1);
@@ -64,8 +86,9 @@ static void record(int event, uint64_t weight, const ucontext_t *context)
         count_partial(header, partial);
 }
 
-void sample(int event, uint64_t weight, const ucontext_t *context)
+HOT void sample(int event, uint64_t weight, const ucontext_t *context)
 {
+    hot_prefetch();
     if (guard_enter()) {
         record(event, weight, context);
         guard_leave();

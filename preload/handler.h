@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The signal handler: all that happens at a sample, in one page. */
 #ifndef HQ_PRELOAD_HANDLER_H
 #define HQ_PRELOAD_HANDLER_H
 

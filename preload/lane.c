@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/lane.h"
 
+#include "preload/hot.h"
 #include "preload/options.h"
 #include "preload/raw.h"
 
@@ -13,32 +14,35 @@ enum { CELL_KIND = 255u << HQM_MODULE_BITS };
 static _Atomic(struct lane *) lanes[LANES_MAX];
 static _Atomic uint32_t used;           /* numbers given out */
 
-/* The next free record, not yet counted; NULL if there is no space. */
-static void *column_next(struct column *c)
+static COLD bool column_grow(struct column *c)
 {
-    struct hqm_segment *segment = c->segment;
+    uint32_t first = c->segment ? c->segment->first + c->segment->capacity : 0;
+    struct hqm_segment *segment = file_segment((enum hqm_kind)c->kind, c->record_size, c->lane, first, c->next_bytes);
 
-    if (!segment || segment->count == segment->capacity) {
-        uint32_t first = segment ? segment->first + segment->capacity : 0;
-        segment = file_segment(c->kind, c->record_size, c->lane, first, c->next_bytes);
-        if (!segment && c->next_bytes > HQM_ALIGN)
-            segment = file_segment(c->kind, c->record_size, c->lane, first, HQM_ALIGN);
-        if (!segment)
-            return NULL;
-        c->segment = segment;
-        if (c->next_bytes < LARGEST_BYTES)
-            c->next_bytes *= 2;
-    }
-    return (char *)(segment + 1) + (size_t)segment->count * c->record_size;
+    if (!segment && c->next_bytes > HQM_ALIGN)
+        segment = file_segment((enum hqm_kind)c->kind, c->record_size, c->lane, first, HQM_ALIGN);
+    if (!segment)
+        return false;
+    c->segment = segment;
+    c->next = (char *)(segment + 1);
+    c->count = 0;
+    c->capacity = segment->capacity;
+    if (c->next_bytes < LARGEST_BYTES)
+        c->next_bytes *= 2;
+    return true;
 }
 
-/* Counts the record that column_next gave; returns its number. */
-static uint32_t column_publish(struct column *c)
+/* The next free record, not yet counted; NULL if there is no space. */
+static inline void *column_next(struct column *c)
 {
-    uint32_t position = c->segment->count;
+    return c->count < c->capacity || column_grow(c) ? c->next : NULL;
+}
 
-    __atomic_store_n(&c->segment->count, position + 1, __ATOMIC_RELEASE);
-    return c->segment->first + position;
+/* Counts the record that column_next gave. */
+static inline void column_publish(struct column *c)
+{
+    c->next += c->record_size;
+    __atomic_store_n(&c->segment->count, ++c->count, __ATOMIC_RELEASE);
 }
 
 static uint64_t hash(uint32_t parent, uint32_t kind, uint64_t offset)
@@ -49,11 +53,11 @@ static uint64_t hash(uint32_t parent, uint32_t kind, uint64_t offset)
     return h ^ h >> 29;
 }
 
-static struct lookup_slot *lookup_find(const struct lookup *l, uint32_t parent, uint32_t kind, uint64_t offset)
+static HOT struct lookup_slot *lookup_find(const struct lookup *l, uint32_t parent, uint32_t kind, uint64_t offset)
 {
     for (uint64_t at = hash(parent, kind, offset);; at++) {
         struct lookup_slot *slot = &l->slots[at & l->mask];
-        if (!slot->value || (slot->offset == offset && slot->parent == parent && slot->kind == kind))
+        if (!slot->number || (slot->offset == offset && slot->parent == parent && slot->kind == kind))
             return slot;
     }
 }
@@ -66,7 +70,7 @@ static bool lookup_grow(struct lookup *l, uint32_t slots)
     if (!bigger.slots)
         return false;
     for (uint32_t i = 0; l->slots && i <= l->mask; i++)
-        if (l->slots[i].value)
+        if (l->slots[i].number)
             *lookup_find(&bigger, l->slots[i].parent, l->slots[i].kind, l->slots[i].offset) = l->slots[i];
     if (l->slots)
         raw_munmap(l->slots, (l->mask + 1) * sizeof *l->slots);
@@ -75,7 +79,7 @@ static bool lookup_grow(struct lookup *l, uint32_t slots)
 }
 
 /* Makes room for one more: doubles the table when five eighths are used, and without memory fills it up further. */
-static bool lookup_room(struct lookup *l)
+static COLD bool lookup_room(struct lookup *l)
 {
     if (!l->slots)
         return lookup_grow(l, FIRST_SLOTS);
@@ -98,47 +102,73 @@ static void lookup_set(struct lookup *l, struct lookup_slot *slot, uint32_t pare
     l->used++;
 }
 
-uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset)
+static COLD struct lookup_slot *new_node(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset)
 {
-    struct lookup_slot *slot = lookup_find(&lane->lookup, parent, kind_module, offset);
+    struct lookup_slot *slot;
     struct hqm_node *node;
 
-    if (slot->value)
-        return (uint32_t)(slot->number - 1);
     if (!lookup_room(&lane->lookup) || !(node = column_next(&lane->nodes)))
-        return NO_NODE;
+        return NULL;
     node->parent = parent;
     node->kind_module = kind_module;
     node->offset = offset;
     slot = lookup_find(&lane->lookup, parent, kind_module, offset);
     lookup_set(&lane->lookup, slot, parent, kind_module, offset);
-    slot->number = column_publish(&lane->nodes) + 1ull;
-    return (uint32_t)(slot->number - 1);
+    slot->number = lane->nodes.segment->first + lane->nodes.count + 1;
+    column_publish(&lane->nodes);
+    return slot;
 }
 
-struct hqm_cell *lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread, uint64_t amount, uint64_t count)
+HOT uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset)
+{
+    struct lookup_slot *slot = lookup_find(&lane->lookup, parent, kind_module, offset);
+
+    if (!slot->number && !(slot = new_node(lane, parent, kind_module, offset)))
+        return NO_NODE;
+    lane->lookup.latest = slot;
+    return slot->number - 1;
+}
+
+static COLD struct hqm_cell *find_cell(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread)
 {
     uint32_t kind = CELL_KIND | event;
     struct lookup_slot *slot = lookup_find(&lane->lookup, node, kind, thread);
-    struct hqm_cell *cell = slot->value;
+    struct hqm_cell *cell;
 
-    if (!cell) {
-        if (!lookup_room(&lane->lookup) || !(cell = column_next(&lane->cells)))
-            return NULL;
-        cell->node = node;
-        cell->thread = thread;
-        cell->event = event;
-        slot = lookup_find(&lane->lookup, node, kind, thread);
-        lookup_set(&lane->lookup, slot, node, kind, thread);
-        slot->value = cell;
-        column_publish(&lane->cells);
-    }
-    __atomic_fetch_add(&cell->sum, amount, __ATOMIC_RELAXED);      /* others may take back (sources/exact.h) */
-    __atomic_store_n(&cell->count, cell->count + count, __ATOMIC_RELAXED);
+    if (slot->number)
+        return slot->cell;
+    if (!lookup_room(&lane->lookup) || !(cell = column_next(&lane->cells)))
+        return NULL;
+    cell->node = node;
+    cell->thread = thread;
+    cell->event = event;
+    slot = lookup_find(&lane->lookup, node, kind, thread);
+    lookup_set(&lane->lookup, slot, node, kind, thread);
+    slot->number = UINT32_MAX;
+    slot->cell = cell;
+    column_publish(&lane->cells);
     return cell;
 }
 
-bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
+HOT struct hqm_cell *lane_cell(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread)
+{
+    struct lookup_slot *latest = lane->lookup.latest;
+    struct hqm_cell *cell;
+
+    if (event || !latest || latest->number != node + 1)
+        return find_cell(lane, node, event, thread);
+    if (latest->cell && latest->thread == thread)
+        return latest->cell;
+    cell = find_cell(lane, node, event, thread);
+    latest = lane->lookup.latest;
+    if (latest) {
+        latest->cell = cell;
+        latest->thread = thread;
+    }
+    return cell;
+}
+
+HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
 {
     do {
         uint64_t part = weight > WEIGHT_MAX ? WEIGHT_MAX : weight;
@@ -157,11 +187,12 @@ bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weigh
 }
 
 /*
- * What a sample touches lies close together: the lane, the first of the fresh frames behind it, then the kept ones. The kernel empties it in a
+ * What a sample touches lies close together: the lane, scratch space and the first of the fresh frames behind it, then the kept ones. The kernel empties it in a
  * forked child, so that one that was not announced finds no lane (thread.h).
  */
 enum { FRAME_BYTES = (FRAMES_MAX + 2) * sizeof(struct frame) };
-enum { LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + 2 * FRAME_BYTES + sizeof(struct cfi) };
+enum { CFI_BYTES = (sizeof(struct cfi) + 63) / 64 * 64 };
+enum { LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + CFI_BYTES + 2 * FRAME_BYTES };
 
 static struct lane *lane_memory(void)
 {
@@ -180,12 +211,12 @@ static bool lane_prepare(struct lane *lane, uint32_t number)
     struct hqm_node *root;
 
     lane->number = number;
-    lane->nodes = (struct column){ NULL, HQM_NODES, sizeof(struct hqm_node), number, FIRST_BYTES };
-    lane->cells = (struct column){ NULL, HQM_CELLS, sizeof(struct hqm_cell), number, FIRST_BYTES };
-    lane->trace = (struct column){ NULL, HQM_TRACE, sizeof(struct hqm_trace), number, HQM_ALIGN };
-    lane->memo.fresh = (struct frame *)memory;
-    lane->memo.frames = (struct frame *)(memory + FRAME_BYTES);
-    lane->memo.cfi = (struct cfi *)(memory + 2 * FRAME_BYTES);
+    lane->nodes = (struct column){ .kind = HQM_NODES, .record_size = sizeof(struct hqm_node), .lane = number, .next_bytes = FIRST_BYTES };
+    lane->cells = (struct column){ .kind = HQM_CELLS, .record_size = sizeof(struct hqm_cell), .lane = number, .next_bytes = FIRST_BYTES };
+    lane->trace = (struct column){ .kind = HQM_TRACE, .record_size = sizeof(struct hqm_trace), .lane = number, .next_bytes = HQM_ALIGN };
+    lane->memo.cfi = (struct cfi *)memory;
+    lane->memo.fresh = (struct frame *)(memory + CFI_BYTES);
+    lane->memo.frames = (struct frame *)(memory + CFI_BYTES + FRAME_BYTES);
     root = lookup_room(&lane->lookup) ? column_next(&lane->nodes) : NULL;
     if (!root)
         return false;

@@ -15,31 +15,39 @@
 /* Records of one kind, appended by one thread. */
 struct column {
     struct hqm_segment *segment;
-    enum hqm_kind kind;
-    uint16_t record_size;
+    char *next;                 /* where the next record goes */
+    uint32_t count, capacity;   /* as the segment says: what is stored there is not read again */
+    uint16_t kind, record_size;
     uint32_t lane;
     uint64_t next_bytes;        /* of the next segment: they double up to a limit */
 };
 
-/* What is known about a node or a cell, by what names it. Open addressing; an empty slot has `value` NULL. */
+/*
+ * What is known about a node or a cell, by what names it. Open addressing; an empty slot has `number` 0. Half a cache line: the slot of a node keeps
+ * a cell of it as well, that of event 0 of the thread that came by last, so that a sample need not look twice.
+ */
 struct lookup_slot {
     uint64_t offset;
     uint32_t parent, kind;
-    union { void *value; uint64_t number; };
+    uint32_t number;            /* of the node, + 1 */
+    uint32_t thread;
+    struct hqm_cell *cell;      /* NULL: none */
 };
 
 struct lookup {
     struct lookup_slot *slots;
+    struct lookup_slot *latest; /* of the node that was asked for last; NULL after the slots have moved */
     uint32_t mask, used;
 };
 
+/* What every sample needs stands first, in two cache lines. */
 struct lane {
+    uint32_t number;                    /* from 1 */
+    _Atomic int taken;
     struct memo memo;
     struct lookup lookup;
     struct column trace, nodes, cells;
     struct hqm_thread *thread;          /* of the present owner, NULL if its record found no space */
-    uint32_t number;                    /* from 1 */
-    _Atomic int taken;
 };
 
 /* A lane for a thread, NULL if there is no space; ends with lane_return. Safe in signal handlers. */
@@ -53,7 +61,7 @@ void lane_reserve(struct lane *lane);
 /* In a forked child: all lanes are as if never used. */
 void lane_forget_all(void);
 
-/* The child of a node, made if it is new; HQM_NO_NODE if there is no space. */
+/* The child of a node, made if it is new; NO_NODE if there is no space. */
 #define NO_NODE UINT32_MAX
 uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset);
 
@@ -62,15 +70,16 @@ static inline void lane_prefetch(const struct lane *lane)
 {
     const struct frame *last = lane->memo.frames + lane->memo.depth;
 
-    __builtin_prefetch(&lane->lookup);
     for (int i = 1; i <= 9 && i <= (int)lane->memo.depth; i += 2)
         __builtin_prefetch(last - i, 1);
-    if (lane->trace.segment)
-        __builtin_prefetch(lane->trace.segment, 1);
+    __builtin_prefetch(lane->memo.fresh, 1);
+    __builtin_prefetch(lane->memo.fresh + 2, 1);
+    __builtin_prefetch(lane->trace.next, 1);
+    __builtin_prefetch(lane->trace.segment, 1);
 }
 
-/* Adds to the value of (node, event) for a thread: its cell, which stays where it is, or NULL if there is no space. */
-struct hqm_cell *lane_add(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread, uint64_t amount, uint64_t count);
+/* The cell of (node, event) for a thread, made if it is new; it stays where it is. NULL if there is no space. */
+struct hqm_cell *lane_cell(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread);
 
 /* Appends to the trace; `weight` may be any number. False if there is no space. */
 bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us);

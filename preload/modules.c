@@ -10,11 +10,17 @@
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
-
-enum { MODULES_NOTED = 8192 };
+#include <sys/auxv.h>
 
 static _Atomic(struct module *) table[MODULES_NOTED];
+uint64_t modules_bases[MODULES_NOTED] __attribute__((aligned(64)));
 static _Atomic uint32_t modules;     /* numbers given out; a slot may still be empty */
+
+/*
+ * From the first segment of the program to its last. The kernel leaves gaps between the segments where the linker did (a page before
+ * the data is enough), and then _dl_find_object knows each segment by itself. What the loader maps it fills up.
+ */
+static uint64_t program_start, program_end;
 
 const struct module *modules_get(uint32_t number)
 {
@@ -29,11 +35,6 @@ bool modules_is_text(uint32_t number, uint64_t address)
         if (address >= module->text[i].start && address < module->text[i].end)
             return true;
     return false;
-}
-
-bool modules_is_own(uint32_t number)
-{
-    return modules_get(number)->flags & HQM_MODULE_COLLECTOR;
 }
 
 static void read_build_id(struct module *module, const char *notes, size_t bytes)
@@ -95,7 +96,10 @@ static const char *absolute_path(const struct module *module, const char *name)
         bytes = raw_syscall(SYS_readlink, (long)"/proc/self/exe", (long)path, 4096, 0, 0, 0);
         if (bytes > 0)
             path[bytes] = 0;
-    } else if (strlen(name) < 4000) {
+        else    /* no /proc: as it was started */
+            name = (const char *)getauxval(AT_EXECFN);
+    }
+    if (bytes <= 0 && name[0] != '/' && strlen(name) < 4000) {
         bytes = raw_syscall(SYS_getcwd, (long)path, 4096, 0, 0, 0, 0);
         if (bytes > 0) {
             path[bytes - 1] = '/';
@@ -146,6 +150,7 @@ static uint32_t add(struct module *module)
     }
     fill_record(record, module);
     file_publish(&claim);
+    __atomic_store_n(&modules_bases[index], module->base | (module->flags & HQM_MODULE_COLLECTOR ? MODULES_OWN : 0), __ATOMIC_RELAXED);
     atomic_store_explicit(&table[index], module, memory_order_release);
     while (count <= index && !atomic_compare_exchange_weak(&modules, &count, index + 1))
         ;
@@ -198,6 +203,10 @@ static uint32_t note(const struct dl_find_object *found)
     module->end = (uint64_t)found->dlfo_map_end;
     module->load_us = file_now_us();
     module->flags = flags_of(map, module->start);
+    if (module->flags & HQM_MODULE_MAIN && program_start <= module->start && module->end <= program_end) {
+        module->start = program_start;
+        module->end = program_end;
+    }
     module->path = absolute_path(module, map->l_name);
     if (!module->path)
         return 0;
@@ -222,12 +231,21 @@ static bool is_same(const struct module *module, const struct dl_find_object *fo
     return fresh.build_id_len == module->build_id_len && memcmp(fresh.build_id, module->build_id, sizeof fresh.build_id) == 0;
 }
 
-static uint32_t number_of(const struct dl_find_object *found)
+static bool is_at(const struct module *module, const struct dl_find_object *found)
+{
+    if (!module)
+        return false;
+    if (module->flags & HQM_MODULE_MAIN)
+        return module->link_map == found->dlfo_link_map;
+    return module->start == (uint64_t)found->dlfo_map_start && module->end == (uint64_t)found->dlfo_map_end;
+}
+
+static uint32_t search(const struct dl_find_object *found)
 {
     for (uint32_t i = atomic_load(&modules); i-- > 0;) {
         struct module *module = atomic_load_explicit(&table[i], memory_order_acquire);
 
-        if (!module || module->start != (uint64_t)found->dlfo_map_start || module->end != (uint64_t)found->dlfo_map_end)
+        if (!is_at(module, found))
             continue;
         if (!__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED))
             return i + 1;
@@ -241,6 +259,20 @@ static uint32_t number_of(const struct dl_find_object *found)
     return note(found);
 }
 
+/* Mostly it is the module of the search before: the others' records need not be touched. */
+static uint32_t number_of(const struct dl_find_object *found)
+{
+    static _Atomic uint32_t latest;
+    uint32_t number = atomic_load_explicit(&latest, memory_order_relaxed);
+    const struct module *module = number ? modules_get(number) : NULL;
+
+    if (!is_at(module, found) || __atomic_load_n(&module->unload_us, __ATOMIC_RELAXED)) {
+        number = search(found);
+        atomic_store_explicit(&latest, number, memory_order_relaxed);
+    }
+    return number;
+}
+
 bool modules_find(uint64_t address, struct code *code)
 {
     struct dl_find_object found;
@@ -248,17 +280,36 @@ bool modules_find(uint64_t address, struct code *code)
     if (_dl_find_object((void *)address, &found) != 0)
         return false;
     code->eh_frame_hdr = found.dlfo_eh_frame;
-    code->start = (uint64_t)found.dlfo_map_start;
-    code->end = (uint64_t)found.dlfo_map_end;
     code->module = number_of(&found);
-    return code->module != 0;
+    if (code->module == 0)
+        return false;
+    code->start = modules_get(code->module)->start;
+    code->end = modules_get(code->module)->end;
+    return true;
 }
 
+static void measure_program(const struct dl_phdr_info *info)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const Elf64_Phdr *header = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + (header->p_vaddr & ~4095ull), end = info->dlpi_addr + header->p_vaddr + header->p_memsz;
+
+        if (header->p_type != PT_LOAD)
+            continue;
+        if (program_end == 0)
+            program_start = start;
+        program_end = end;      /* they stand in ascending order */
+    }
+}
+
+/* The first is the program. */
 static int note_object(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct code code;
 
     (void)size, (void)data;
+    if (program_end == 0)
+        measure_program(info);
     for (int i = 0; i < info->dlpi_phnum; i++)
         if (info->dlpi_phdr[i].p_type == PT_LOAD) {
             modules_find(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, &code);
@@ -281,7 +332,7 @@ void modules_refresh(void)
         struct module *module = atomic_load(&table[i]);
         struct dl_find_object found;
 
-        if (!module || module->unload_us)
+        if (!module || module->unload_us || module->flags & HQM_MODULE_MAIN)
             continue;
         if (_dl_find_object((void *)module->start, &found) == 0 && (uint64_t)found.dlfo_map_end == module->end &&
             found.dlfo_link_map == module->link_map)

@@ -107,6 +107,15 @@ static void find_host(void)
     }
 }
 
+/* On its own host `hq record` moves the files. */
+static void find_home(const char *home, const char *node)
+{
+    if (!home || !node || home[0] != '/' || strlen(home) >= sizeof options.home)
+        return;
+    strcpy(options.home, home);
+    options.brings = strcmp(node, options.host) != 0;
+}
+
 bool options_read(void)
 {
     const char *directory = getenv("HQ_DIR"), *trace = getenv("HQ_TRACE");
@@ -115,6 +124,7 @@ bool options_read(void)
         return false;
     strcpy(options.directory, directory);
     find_host();
+    find_home(getenv("HQ_HOME"), getenv("HQ_NODE"));
     find_rank();
     read_events(getenv("HQ_EVENTS"));
     options.launch = number_of("HQ_LAUNCH");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `hq record` asked for, read once from the environment when the library is loaded; constant afterwards.
+ * What `hq record` asked for, read once from the environment when the library is loaded; constant afterwards, but for what it says below.
  *
  *   HQ_DIR         absolute directory of the measurement files; without it the library does nothing
+ *   HQ_HOME, HQ_NODE  where the files belong if HQ_DIR is a directory of the host HQ_NODE alone
  *   HQ_LAUNCH      identity of the launch, a number
  *   HQ_EVENTS      EVENT@PERIOD,...: period in the base units of the event, nanoseconds for the clocks
  *   HQ_TRACE       0: no traces
@@ -22,13 +23,16 @@ enum { EVENTS_MAX = 15 };       /* event numbers in a trace record have 4 bits, 
 
 /* What every sample needs stands first, in one or two cache lines. */
 extern struct options {
-    bool active, trace, stopped;
+    bool active, trace;
+    _Atomic bool stopped;       /* set by the program too: window.h */
     int32_t rank;               /* -1: none */
     int events;
     uint64_t from_us, until_us; /* 0: no limit */
     uint64_t period[EVENTS_MAX];
     char name[EVENTS_MAX][64];
     char directory[PATH_MAX];
+    char home[PATH_MAX];        /* where the files belong if `directory` is only the first place; "": they stay */
+    bool brings;                /* this process brings them there itself (deliver.h) */
     char host[65];
     uint64_t launch;
     const char *launcher;       /* "": none */

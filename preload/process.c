@@ -2,15 +2,18 @@
 /* fork, exec and the ways to end: a forked child gets a file of its own when it is first sampled, exec starts anew. */
 #include "preload/process.h"
 
+#include "preload/deliver.h"
 #include "preload/export.h"
 #include "preload/file.h"
 #include "preload/options.h"
 #include "preload/raw.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
+#include "preload/unloaded.h"
 
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -114,8 +117,10 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
 
 static __attribute__((destructor)) void at_exit(void)
 {
-    if (process_is_own())
-        file_state(HQM_ENDED);
+    if (!process_is_own())
+        return;
+    file_state(HQM_ENDED);
+    deliver();
 }
 
 EXPORT __attribute__((noreturn)) void _exit(int status)
@@ -155,9 +160,10 @@ static void after_failed_exec(void)
 }
 
 /* exec comes back only if it failed. */
-#define EXEC(call) do { \
+#define EXEC(path, search, environment, call) do { \
     bool own_ = process_is_own(); \
     int result_; \
+    unloaded_note(path, search, environment); \
     if (own_) \
         before_exec(); \
     result_ = call; \
@@ -168,32 +174,32 @@ static void after_failed_exec(void)
 
 EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    EXEC(REAL(execve)(path, arguments, environment));
+    EXEC(path, false, environment, REAL(execve)(path, arguments, environment));
 }
 
 EXPORT int execv(const char *path, char *const arguments[])
 {
-    EXEC(REAL(execv)(path, arguments));
+    EXEC(path, false, environ, REAL(execv)(path, arguments));
 }
 
 EXPORT int execvp(const char *file, char *const arguments[])
 {
-    EXEC(REAL(execvp)(file, arguments));
+    EXEC(file, true, environ, REAL(execvp)(file, arguments));
 }
 
 EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    EXEC(REAL(execvpe)(file, arguments, environment));
+    EXEC(file, true, environment, REAL(execvpe)(file, arguments, environment));
 }
 
 EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    EXEC(REAL(fexecve)(fd, arguments, environment));
+    EXEC(NULL, false, environment, REAL(fexecve)(fd, arguments, environment));
 }
 
 EXPORT int execveat(int fd, const char *path, char *const arguments[], char *const environment[], int flags)
 {
-    EXEC(REAL(execveat)(fd, path, arguments, environment, flags));
+    EXEC(NULL, false, environment, REAL(execveat)(fd, path, arguments, environment, flags));
 }
 
 static size_t count_arguments(va_list arguments)
@@ -222,13 +228,13 @@ static size_t count_arguments(va_list arguments)
 EXPORT int execl(const char *path, const char *first, ...)
 {
     COLLECT(first, arguments, (void)0);
-    EXEC(REAL(execv)(path, arguments));
+    EXEC(path, false, environ, REAL(execv)(path, arguments));
 }
 
 EXPORT int execlp(const char *file, const char *first, ...)
 {
     COLLECT(first, arguments, (void)0);
-    EXEC(REAL(execvp)(file, arguments));
+    EXEC(file, true, environ, REAL(execvp)(file, arguments));
 }
 
 EXPORT int execle(const char *path, const char *first, ...)
@@ -236,5 +242,19 @@ EXPORT int execle(const char *path, const char *first, ...)
     char *const *environment;
 
     COLLECT(first, arguments, environment = va_arg(list_, char *const *));
-    EXEC(REAL(execve)(path, arguments, environment));
+    EXEC(path, false, environment, REAL(execve)(path, arguments, environment));
+}
+
+EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *restrict actions,
+                       const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
+{
+    unloaded_note(path, false, environment);
+    return REAL(posix_spawn)(pid, path, actions, attributes, arguments, environment);
+}
+
+EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *restrict actions,
+                        const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
+{
+    unloaded_note(file, true, environment);
+    return REAL(posix_spawnp)(pid, file, actions, attributes, arguments, environment);
 }

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -60,12 +61,22 @@ static inline int raw_fallocate(int fd, uint64_t offset, uint64_t bytes)
     return (int)raw_syscall(SYS_fallocate, fd, 0, (long)offset, (long)bytes, 0, 0);
 }
 
+static inline int raw_mmap_at(size_t bytes, int protection, int flags, int fd, uint64_t offset, void **address)
+{
+    long result = raw_syscall(SYS_mmap, 0, (long)bytes, protection, flags, fd, (long)offset);
+    bool failed = result < 0 && result > -4096;
+
+    *address = failed ? NULL : (void *)result;
+    return failed ? (int)result : 0;
+}
+
 /* NULL on failure. */
 static inline void *raw_mmap(size_t bytes, int protection, int flags, int fd, uint64_t offset)
 {
-    long result = raw_syscall(SYS_mmap, 0, (long)bytes, protection, flags, fd, (long)offset);
+    void *address;
 
-    return result < 0 && result > -4096 ? NULL : (void *)result;
+    raw_mmap_at(bytes, protection, flags, fd, offset, &address);
+    return address;
 }
 
 static inline void raw_munmap(void *address, size_t bytes)

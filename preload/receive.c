@@ -15,7 +15,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Should the call be made again? `since` is when it was made first. */
+/* Should the call be made again? `since` is when it was made first. Without a time limit the kernel has done that already. */
 static bool again(int fd, int option, int64_t since)
 {
     struct timeval limit = { 0, 0 };
@@ -23,13 +23,10 @@ static bool again(int fd, int option, int64_t since)
 
     if (!interrupted_by_us())
         return false;
-    if (getsockopt(fd, SOL_SOCKET, option, &limit, &length) == 0 && (limit.tv_sec || limit.tv_usec) &&
-        deadline_now() - since >= (int64_t)limit.tv_sec * 1000000000 + limit.tv_usec * 1000) {
-        errno = EAGAIN;
-        return false;
-    }
-    errno = EINTR;
-    return true;
+    bool limited = getsockopt(fd, SOL_SOCKET, option, &limit, &length) == 0 && (limit.tv_sec || limit.tv_usec);
+    bool passed = limited && deadline_now() - since >= (int64_t)limit.tv_sec * 1000000000 + limit.tv_usec * 1000;
+    errno = passed ? EAGAIN : EINTR;
+    return limited && !passed;
 }
 
 #define UNTIL_DONE(option, call) do { \
@@ -108,56 +105,31 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     UNTIL_DONE(SO_SNDTIMEO, REAL(sendmsg)(fd, message, flags));
 }
 
-#define AGAIN_WHILE_OURS(call) do { \
-    __typeof__(call) result_; \
-    do { \
-        interruption_clear(); \
-        result_ = call; \
-    } while (result_ < 0 && interrupted_by_us()); \
-    return result_; \
-} while (0)
-
 EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)
 {
-    AGAIN_WHILE_OURS(REAL(msgrcv)(queue, message, bytes, type, flags));
+    return AGAIN_WHILE_OURS(REAL(msgrcv)(queue, message, bytes, type, flags));
 }
 
 EXPORT int msgsnd(int queue, const void *message, size_t bytes, int flags)
 {
-    AGAIN_WHILE_OURS(REAL(msgsnd)(queue, message, bytes, flags));
+    return AGAIN_WHILE_OURS(REAL(msgsnd)(queue, message, bytes, flags));
 }
 
 EXPORT int semop(int set, struct sembuf *operations, size_t count)
 {
-    AGAIN_WHILE_OURS(REAL(semop)(set, operations, count));
+    return AGAIN_WHILE_OURS(REAL(semop)(set, operations, count));
 }
 
 EXPORT int semtimedop(int set, struct sembuf *operations, size_t count, const struct timespec *timeout)
 {
-    int64_t deadline = timeout ? deadline_after(timeout) : 0;
-    struct timespec rest = timeout ? *timeout : (struct timespec){ 0, 0 };
-    int result;
+    struct timeout limit = timeout_of(timeout);
 
-    do {
-        interruption_clear();
-        result = REAL(semtimedop)(set, operations, count, timeout ? &rest : NULL);
-        if (timeout && result < 0)
-            rest = deadline_rest(deadline);
-    } while (result < 0 && interrupted_by_us());
-    return result;
+    return AGAIN_WHILE_OURS(REAL(semtimedop)(set, operations, count, timeout_left(&limit)));
 }
 
 EXPORT int aio_suspend(const struct aiocb *const list[], int count, const struct timespec *timeout)
 {
-    int64_t deadline = timeout ? deadline_after(timeout) : 0;
-    struct timespec rest = timeout ? *timeout : (struct timespec){ 0, 0 };
-    int result;
+    struct timeout limit = timeout_of(timeout);
 
-    do {
-        interruption_clear();
-        result = REAL(aio_suspend)(list, count, timeout ? &rest : NULL);
-        if (timeout && result < 0)
-            rest = deadline_rest(deadline);
-    } while (result < 0 && interrupted_by_us());
-    return result;
+    return AGAIN_WHILE_OURS(REAL(aio_suspend)(list, count, timeout_left(&limit)));
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What a seccomp filter that the program is about to install will let pass: its program is run on numbers of system calls. */
 #ifndef HQ_PRELOAD_SECCOMP_H
 #define HQ_PRELOAD_SECCOMP_H
 

@@ -2,6 +2,7 @@
 #include "preload/signals.h"
 
 #include "preload/export.h"
+#include "preload/hot.h"
 #include "preload/options.h"
 #include "preload/raw.h"
 #include "preload/thread.h"
@@ -51,21 +52,68 @@ void signal_foreign(int number, siginfo_t *info, void *context)
         action->sa_handler(number);
 }
 
+/* The program's signals that wait until our handler is done. */
+static uint64_t waiting(const ucontext_t *context)
+{
+    uint64_t pending = 0, blocked;
+
+    memcpy(&blocked, &context->uc_sigmask, sizeof blocked);
+    raw_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0);
+    return pending & ~blocked & ~ours;
+}
+
+/* Will one of them enter a handler that was set up to interrupt system calls? */
+static bool interrupts(uint64_t signals)
+{
+    for (int number = 1; number <= 64; number++) {
+        struct { uint64_t handler, flags, restorer, mask; } action;
+
+        if (signals & bit(number) && raw_syscall(SYS_rt_sigaction, number, 0, (long)&action, 8, 0, 0) == 0 && action.handler > 1 &&
+            !(action.flags & SA_RESTART))
+            return true;
+    }
+    return false;
+}
+
+/* Calls that wait, and that the kernel makes again after a handler with SA_RESTART. */
+static bool is_restarted(long number)
+{
+    switch (number) {
+    case SYS_read: case SYS_readv: case SYS_write: case SYS_writev: case SYS_recvfrom: case SYS_recvmsg: case SYS_sendto: case SYS_sendmsg:
+    case SYS_accept: case SYS_accept4: case SYS_connect: case SYS_wait4: case SYS_waitid: case SYS_futex: case SYS_flock: case SYS_fcntl: case SYS_open:
+    case SYS_openat: case SYS_ioctl: case SYS_mq_timedsend: case SYS_mq_timedreceive: case SYS_getrandom:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /*
  * The kernel has set the result of a call to EINTR and is about to return behind the syscall instruction: if a signal of the
  * program had come too, its handler would have been entered first, and we would find ourselves there. One that came while our
- * handler ran is pending, and must get its EINTR as well.
+ * handler ran is pending, and must get its EINTR as well. Where the kernel is about to make the call again, because our handler wants
+ * that, such a signal must still end it: the call gets the result that it would have had without us.
  */
-void signal_note_interruption(const ucontext_t *context)
+static COLD void note_interruption(ucontext_t *context)
 {
-    const uint8_t *code = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
-    uint64_t pending = 0, blocked;
+    greg_t *reg = context->uc_mcontext.gregs;
+    const uint8_t *code = (const uint8_t *)reg[REG_RIP];
+    uint64_t place = (uint64_t)code & 4095;
 
-    if (!wall_clock || raw_frozen || context->uc_mcontext.gregs[REG_RAX] != -EINTR || ((uint64_t)code & 4095) < 2 || code[-2] != 0x0f || code[-1] != 0x05)
+    if (raw_frozen || place < 2 || place > 4094)
         return;
-    memcpy(&blocked, &context->uc_sigmask, sizeof blocked);
-    raw_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0);
-    self.interrupted = !(pending & ~blocked & ~ours);
+    if (reg[REG_RAX] == -EINTR && code[-2] == 0x0f && code[-1] == 0x05) {
+        self.interrupted = !waiting(context);
+    } else if (is_restarted(reg[REG_RAX]) && code[0] == 0x0f && code[1] == 0x05 && interrupts(waiting(context))) {
+        reg[REG_RAX] = -EINTR;
+        reg[REG_RIP] += 2;
+    }
+}
+
+HOT void signal_note_interruption(ucontext_t *context)
+{
+    if (wall_clock)
+        note_interruption(context);
 }
 
 void interruption_clear(void)

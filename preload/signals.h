@@ -30,16 +30,26 @@ const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy);
 /* A signal with one of our numbers that we did not send. In a signal handler. */
 void signal_foreign(int number, siginfo_t *info, void *context);
 
-/* At the end of our handler: if it alone has ended a system call early, notes that for the wrapper of that call. */
-void signal_note_interruption(const ucontext_t *context);
+/*
+ * At the end of our handler: if it alone has ended a system call early, notes that for the wrapper of that call. If the program's own signal has come
+ * meanwhile and should end the call, sees to that.
+ */
+void signal_note_interruption(ucontext_t *context);
 
 /*
- * In a wrapper of a call that fails with EINTR whatever SA_RESTART says:
- *
- *     do { INTERRUPTIBLE_CALL } while (result < 0 && interrupted_by_us());
- *
- * with interruption_clear() before the call. False at once if no event samples by elapsed time. errno must be that of the call.
+ * In a wrapper of a call that fails with EINTR whatever SA_RESTART says: its result, after making it again as long as our signal alone has
+ * ended it. The call is evaluated each time.
  */
+#define AGAIN_WHILE_OURS(call) ({ \
+    __typeof__(call) result_; \
+    do { \
+        interruption_clear(); \
+        result_ = (call); \
+    } while (result_ < 0 && interrupted_by_us()); \
+    result_; \
+})
+
+/* False at once if no event samples by elapsed time. errno must be that of the call, before which stands interruption_clear(). */
 bool interrupted_by_us(void);
 void interruption_clear(void);
 

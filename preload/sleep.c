@@ -32,12 +32,8 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *re
 EXPORT int nanosleep(const struct timespec *request, struct timespec *rest)
 {
     struct timespec left = *request;
-    int result;
+    int result = AGAIN_WHILE_OURS(REAL(nanosleep)(&left, &left));
 
-    do {
-        interruption_clear();
-        result = REAL(nanosleep)(&left, &left);
-    } while (result < 0 && interrupted_by_us());
     if (rest && result < 0 && errno == EINTR)
         *rest = left;
     return result;
@@ -71,73 +67,35 @@ EXPORT unsigned sleep(unsigned seconds)
 
 EXPORT int pause(void)
 {
-    int result;
-
-    do {
-        interruption_clear();
-        result = REAL(pause)();
-    } while (result < 0 && interrupted_by_us());
-    return result;
+    return AGAIN_WHILE_OURS(REAL(pause)());
 }
 
 EXPORT int sigsuspend(const sigset_t *mask)
 {
-    int result;
-
-    do {
-        interruption_clear();
-        result = REAL(sigsuspend)(mask);
-    } while (result < 0 && interrupted_by_us());
-    return result;
+    return AGAIN_WHILE_OURS(REAL(sigsuspend)(mask));
 }
 
 EXPORT int sem_wait(sem_t *semaphore)
 {
-    int result;
-
-    do {
-        interruption_clear();
-        result = REAL(sem_wait)(semaphore);
-    } while (result < 0 && interrupted_by_us());
-    return result;
+    return AGAIN_WHILE_OURS(REAL(sem_wait)(semaphore));
 }
 
 /* The limit is a point in time: the call is simply made again. */
 EXPORT int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict limit)
 {
-    int result;
-
-    do {
-        interruption_clear();
-        result = REAL(sem_timedwait)(semaphore, limit);
-    } while (result < 0 && interrupted_by_us());
-    return result;
+    return AGAIN_WHILE_OURS(REAL(sem_timedwait)(semaphore, limit));
 }
 
 EXPORT int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict limit)
 {
-    int result;
-
-    do {
-        interruption_clear();
-        result = REAL(sem_clockwait)(semaphore, clock, limit);
-    } while (result < 0 && interrupted_by_us());
-    return result;
+    return AGAIN_WHILE_OURS(REAL(sem_clockwait)(semaphore, clock, limit));
 }
 
 EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict timeout)
 {
-    int64_t deadline = timeout ? deadline_after(timeout) : 0;
-    struct timespec rest = timeout ? *timeout : (struct timespec){ 0, 0 };
+    struct timeout limit = timeout_of(timeout);
     sigset_t copy;
-    int result;
 
     set = signal_without_ours(set, &copy);
-    do {
-        interruption_clear();
-        result = REAL(sigtimedwait)(set, info, timeout ? &rest : NULL);
-        if (timeout)
-            rest = deadline_rest(deadline);
-    } while (result < 0 && interrupted_by_us());
-    return result;
+    return AGAIN_WHILE_OURS(REAL(sigtimedwait)(set, info, timeout_left(&limit)));
 }

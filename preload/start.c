@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loading the library: reads what is asked for, makes the measurement file, and starts the sources of the initial thread. */
+#include "preload/start.h"
+
 #include "preload/export.h"
 #include "preload/file.h"
 #include "preload/modules.h"
@@ -9,7 +10,6 @@
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 #include "preload/vdso.h"
-#include "preload/window.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -32,13 +32,19 @@ static void complain(int error)
     setenv("HQ_TOLD", "1", 1);
 }
 
-static __attribute__((constructor)) void start(void)
+void start_once(void)
 {
+    static bool started;
+
+    if (started)
+        return;
+    started = true;
     if (!options_read())
         return;
     options.active = false;
     if (!sources_prepare())
         return;
+    vdso_find_clock();
     if (!file_ready()) {
         complain(file_error());
         return;
@@ -49,7 +55,11 @@ static __attribute__((constructor)) void start(void)
         say("there is no memory for the collector; the program runs unmeasured", NULL);
         return;
     }
-    window_start();
     options.active = true;
     thread_begin_first();
+}
+
+static __attribute__((constructor)) void start(void)
+{
+    start_once();
 }

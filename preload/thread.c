@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/thread.h"
 
+#include "preload/altstack.h"
 #include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
 #include "preload/sources/source.h"
+#include "preload/start.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -120,6 +122,7 @@ void thread_end(void)
     sources_stop();
     self.busy = 1;
     self.alive = false;
+    altstack_end();
     if (self.lane) {
         if (self.lane->thread) {
             self.lane->thread->samples = self.samples;
@@ -147,8 +150,10 @@ void thread_begin_first(void)
         have_key = pthread_key_create(&ending, on_end) == 0;
     atomic_store(&threads, 1);
     self.number = self.creator = self.creator_lane = self.creator_node = 0;
+    self.alone = true;
     self.lane = NULL;
     self.samples = 0;
+    self.rest_until = 0;
     sources_forget();
     if (!forked)
         find_first_stack();
@@ -182,6 +187,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     struct beginning *beginning;
     int error;
 
+    start_once();
     process_check();
     if (!options.active || !self.alive || !guard_enter())
         return REAL(pthread_create)(thread, attributes, routine, argument);
@@ -195,6 +201,7 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     guard_leave_at(node);
     if (!beginning)
         return REAL(pthread_create)(thread, attributes, routine, argument);
+    self.alone = false;
     error = REAL(pthread_create)(thread, attributes, run, beginning);
     if (error)
         free(beginning);

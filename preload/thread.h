@@ -16,7 +16,8 @@
 #include <stdbool.h>
 
 struct thread {
-    bool alive;                         /* measured: between thread_begin and thread_end */
+    bool alive;                         /* measured: from its begin to thread_end */
+    bool alone;                         /* no other thread is measured */
     volatile int busy;
     volatile bool interrupted;          /* our signal alone has ended a system call early (signals.h) */
     uint32_t number, creator, creator_lane, creator_node;
@@ -24,8 +25,12 @@ struct thread {
     uint64_t stack_low, stack_high;
     struct lane *lane;                  /* from the first sample on */
     int timer[EVENTS_MAX];              /* kernel timer number + 1 */
+    int64_t owed[EVENTS_MAX];           /* CPU time in no sample yet, less the reading of the clock: sources/timer.c */
+    uint32_t extra[EVENTS_MAX];         /* periods that the next sample stands for beside its own */
     uint64_t missed[EVENTS_MAX];        /* weight of samples that came while the guard was up */
     volatile bool missed_any;
+    uint64_t rest_until;                /* microseconds: a long walk was made, and no other is before; 0 never */
+    uint64_t postponed[EVENTS_MAX];     /* weight of samples that came since */
 };
 
 extern __thread struct thread self __attribute__((tls_model("initial-exec")));

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/unwind.h"
 
+#include "preload/hot.h"
 #include "preload/lane.h"
 #include "preload/walk.h"
 
-void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS])
+HOT void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS])
 {
     static const uint8_t order[CFI_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
         REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
@@ -17,7 +18,7 @@ void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS])
  * Are all words that led from frame `index` of the previous sample to its outermost frame what they were? On failure
  * `index` becomes the first frame beyond the difference.
  */
-static bool memo_holds(struct walk *w, uint32_t *index)
+static HOT bool memo_holds(struct walk *w, uint32_t *index)
 {
     const struct frame *frames = w->memo->frames;
     uint64_t value;
@@ -36,11 +37,20 @@ static bool memo_holds(struct walk *w, uint32_t *index)
     return true;
 }
 
+/* What may have been the matter with a walk that failed; goes on if it was that. */
+static COLD void walk_behind(struct walk *w)
+{
+    uint32_t reason = w->partial;
+
+    if (!walk_behind_switch(w) && !walk_behind_exception(w))
+        w->partial = reason;
+}
+
 /* Walks outwards; returns how many frames of the previous sample stay. */
-static uint32_t walk_out(struct walk *w)
+static HOT __attribute__((noinline)) uint32_t walk_out(struct walk *w)
 {
     struct memo *memo = w->memo;
-    uint32_t candidate = w->thorough ? 0 : memo->depth, reason;
+    uint32_t candidate = w->thorough ? 0 : memo->depth;
 
     for (;;) {
         uint64_t sp = w->reg[CFI_RSP];
@@ -61,6 +71,8 @@ static uint32_t walk_out(struct walk *w)
             return 0;
         }
         if (w->reg[CFI_RIP] == 0 && w->frames) {
+            if (walk_behind_zero(w))
+                return 0;
             memo->fresh[w->frames++] = (struct frame){ 0, sp, w->reg[CFI_RBP], 0, w->how };
             return 0;
         }
@@ -68,9 +80,7 @@ static uint32_t walk_out(struct walk *w)
         case STEP_ON: break;
         case STEP_END: return 0;
         case STEP_FAILED:
-            reason = w->partial;
-            if (!walk_behind_switch(w) && !walk_behind_exception(w))
-                w->partial = reason;
+            walk_behind(w);
             return 0;
         case STEP_MORE_REGISTERS: w->partial = HQM_PARTIAL_MAX; return 0;
         }
@@ -78,7 +88,7 @@ static uint32_t walk_out(struct walk *w)
 }
 
 /* Puts the fresh frames inside the kept ones, with their nodes. */
-static uint32_t insert(struct lane *lane, struct walk *w, uint32_t kept)
+static HOT uint32_t insert(struct lane *lane, struct walk *w, uint32_t kept)
 {
     struct memo *memo = &lane->memo;
     uint32_t node = kept ? memo->frames[kept - 1].node : 0;
@@ -90,7 +100,7 @@ static uint32_t insert(struct lane *lane, struct walk *w, uint32_t kept)
         uint32_t module = f->node;
 
         if (f->pc && !(module && modules_is_own(module))) {
-            uint64_t offset = f->pc - (module ? modules_get(module)->base : 0) - (f->how & FRAME_EXACT ? 0 : 1);
+            uint64_t offset = f->pc - (module ? modules_base(module) : 0) - (f->how & FRAME_EXACT ? 0 : 1);
             node = lane_child(lane, node, (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | module, offset);
         }
         f->node = node;
@@ -100,7 +110,14 @@ static uint32_t insert(struct lane *lane, struct walk *w, uint32_t kept)
     return node;
 }
 
-uint32_t unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high, uint32_t *partial)
+static COLD uint32_t walk_thoroughly(struct walk *w, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high)
+{
+    w->thorough = true;
+    walk_start(w, w->memo, reg, low, high);
+    return walk_out(w);
+}
+
+HOT uint32_t unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high, uint32_t *partial)
 {
     struct memo *memo = &lane->memo;
     uint32_t generation = recipe_generation(), kept;
@@ -113,11 +130,8 @@ uint32_t unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t l
     w.thorough = false;
     walk_start(&w, memo, reg, low, high);
     kept = walk_out(&w);
-    if (w.partial == HQM_PARTIAL_MAX || (kept + w.frames > FRAMES_MAX && !w.partial)) {
-        w.thorough = true;
-        walk_start(&w, memo, reg, low, high);
-        kept = walk_out(&w);
-    }
+    if (w.partial == HQM_PARTIAL_MAX || (kept + w.frames > FRAMES_MAX && !w.partial))
+        kept = walk_thoroughly(&w, reg, low, high);
     memo->hits += kept > 0;
     memo->frames_reused += kept;
     memo->frames_walked += w.frames;

@@ -4,7 +4,7 @@
  *
  * Frames are found with cached recipes (recipe.h). The walk is a function of the program counter, the stack and frame
  * pointers, the stack words it reads, and the unwind information. So the part of the previous sample that can be used
- * again (call-path-tracing, section 3: "it is only necessary to unwind procedure frames that are new") is found strictly:
+ * again ([tracing], section 3: "it is only necessary to unwind procedure frames that are new") is found strictly:
  * when the walk arrives at a frame with the same three registers as a frame of the previous sample, and every word that
  * was read from there outwards is unchanged, the rest of the path and its nodes are the same. Frames found in any
  * other way than by two words of the stack (signal frames, expressions) end that proof.
@@ -46,7 +46,7 @@ uint32_t unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t s
 
 void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS]);
 
-/* How a walk ended, for tests that compare every frame: the frames are in memo.frames, outermost first. */
+/* The next sample of the lane is another thread's: nothing of the previous one holds. */
 void unwind_forget(struct lane *lane);
 
 #endif

@@ -6,13 +6,26 @@
 #include "preload/options.h"
 #include "preload/raw.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <sys/auxv.h>
+
+/* Until the vDSO is found, and where there is none, the C library's. */
+int (*vdso_clock_gettime)(clockid_t, struct timespec *) = clock_gettime;
+
+void vdso_find_clock(void)
+{
+    void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    void *function = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
+
+    if (function)
+        vdso_clock_gettime = (int (*)(clockid_t, struct timespec *))function;
+}
 
 /* vdso-BUILDID.so */
 static void name(const struct module *module, char *path, size_t room)
 {
-    size_t length = (size_t)snprintf(path, room, "%s/vdso-", options.directory);
+    size_t length = (size_t)snprintf(path, room, "%s/vdso-", options.brings ? options.home : options.directory);
 
     for (unsigned i = 0; i < module->build_id_len && length + 8 < room; i++)
         length += (size_t)snprintf(path + length, room - length, "%02x", module->build_id[i]);

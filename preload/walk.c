@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/walk.h"
 
+#include "preload/hot.h"
 #include "preload/raw.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 enum { PAGE = 4096, JUMP_MAX = 64 * PAGE };
 
 
-static void enter_stack(struct stack *stack, uint64_t sp)
+static HOT void enter_stack(struct stack *stack, uint64_t sp)
 {
     stack->foreign = sp < stack->own_low || sp >= stack->own_high;
     stack->low = sp;
@@ -43,7 +44,7 @@ static bool load_for_expression(void *stack, uint64_t address, uint64_t *value)
     return walk_load(stack, address, value);
 }
 
-static enum step fail(struct walk *w, uint32_t reason)
+static COLD enum step fail(struct walk *w, uint32_t reason)
 {
     w->partial = reason;
     return STEP_FAILED;
@@ -58,7 +59,7 @@ static inline void move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t bp, i
 }
 
 /* A step by a recipe: two words of the stack at most. */
-static enum step step_recipe(struct walk *w, const struct recipe *recipe)
+static HOT enum step step_recipe(struct walk *w, const struct recipe *recipe)
 {
     uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], pc;
     uint64_t cfa = (recipe->kind == RECIPE_RSP ? sp : bp) + (uint64_t)(int64_t)recipe->cfa;
@@ -98,25 +99,50 @@ bool walk_plausible_return(struct walk *w, uint64_t pc)
 {
     struct recipe recipe = recipe_find(pc - 1, w->memo->cfi);
 
+    if (recipe.kind == RECIPE_LOOSE)
+        return raw_readable(pc - 8) && after_call(pc);
     return recipe.kind != RECIPE_NONE && recipe.kind != RECIPE_BAD && modules_is_text(recipe.module, pc - 8) && after_call(pc);
 }
 
+/*
+ * Interpreters of virtual machines push return addresses of their own making, behind no call, and so does who makes a stack (Go's goexit), with a frame
+ * pointer of zero. A chain of frame pointers is proof enough there.
+ */
+static bool plausible_in_chain(struct walk *w, uint64_t pc, uint64_t caller_bp)
+{
+    uint32_t kind = recipe_find(pc - 1, w->memo->cfi).kind;
+
+    return kind == RECIPE_LOOSE || (kind == RECIPE_NO_CFI && caller_bp == 0 && w->stack.foreign) || walk_plausible_return(w, pc);
+}
+
+/* The ABI marks the outermost frame by a frame pointer of zero. On a foreign stack it is believed if a chain of them led there (goroutines). */
+static bool is_outermost(struct walk *w)
+{
+    if (!w->stack.foreign)
+        return w->stack.own_high - w->reg[CFI_RSP] < 1 << 16;
+    if (w->frames < 2)
+        return false;
+    const struct frame *inner = &w->memo->fresh[w->frames - 2];
+    uint32_t kind = recipe_find(inner->pc - !(inner->how & FRAME_EXACT), w->memo->cfi).kind;
+    return kind == RECIPE_NO_CFI || kind == RECIPE_LOOSE;
+}
+
 /* Without unwind information: a leaf has hardly touched the stack (as _init of every library); otherwise only a frame pointer helps. */
-static enum step step_without_cfi(struct walk *w)
+static COLD enum step step_without_cfi(struct walk *w)
 {
     uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], pc, caller_bp;
 
-    for (uint64_t at = sp; w->how & FRAME_EXACT && at < sp + 32 && walk_load(&w->stack, at, &pc); at += 8)
+    for (uint64_t at = sp; w->how & FRAME_EXACT && at < sp + 32 && at != bp + 8 && walk_load(&w->stack, at, &pc); at += 8)
         if (walk_plausible_return(w, pc)) {
             move(w, pc, at + 8, bp, FRAME_BARRIER);
             w->known = 1u << CFI_RSP | 1u << CFI_RBP | 1u << CFI_RIP;
             return STEP_ON;
         }
-    if (bp == 0 && !w->stack.foreign && w->stack.own_high - sp < 1 << 16)
-        return STEP_END;    /* the ABI marks the outermost frame so */
-    if (bp < sp || bp % 8 || !walk_load(&w->stack, bp, &caller_bp) || !walk_load(&w->stack, bp + 8, &pc) || !walk_plausible_return(w, pc))
+    if (bp == 0 && is_outermost(w))
+        return STEP_END;
+    if (bp < sp || bp % 8 || !walk_load(&w->stack, bp, &caller_bp) || !walk_load(&w->stack, bp + 8, &pc) || !plausible_in_chain(w, pc, caller_bp))
         return fail(w, HQM_PARTIAL_NO_CFI);
-    move(w, pc, bp + 16, caller_bp, FRAME_BARRIER);
+    move(w, pc, bp + 16, caller_bp, FRAME_BP | -16);
     w->known = 1u << CFI_RSP | 1u << CFI_RBP | 1u << CFI_RIP;
     return STEP_ON;
 }
@@ -201,12 +227,12 @@ static enum step step_general(struct walk *w, const struct cfi *cfi)
     return STEP_ON;
 }
 
-static uint64_t lookup_address(const struct walk *w)
+static HOT uint64_t lookup_address(const struct walk *w)
 {
     return w->how & FRAME_EXACT ? w->reg[CFI_RIP] : w->reg[CFI_RIP] - 1;
 }
 
-static enum step step_by_row(struct walk *w)
+static COLD enum step step_by_row(struct walk *w)
 {
     uint64_t address = lookup_address(w);
     struct code code;
@@ -222,7 +248,7 @@ static enum step step_by_row(struct walk *w)
  * makecontext lets a coroutine "return" to the function that ends it. No call is before that address, so it is the first of its function: the
  * bottom of the coroutine's stack.
  */
-bool walk_is_first_instruction(struct walk *w)
+COLD bool walk_is_first_instruction(struct walk *w)
 {
     struct code code;
 
@@ -230,30 +256,54 @@ bool walk_is_first_instruction(struct walk *w)
            w->memo->cfi->start == w->reg[CFI_RIP];
 }
 
-enum step walk_step(struct walk *w)
+/*
+ * Libraries of coroutines (Boost.Context's make_fcontext) put the address of a piece of their assembly below the first frame. Nobody has
+ * called from there, which is how it is known from a procedure without unwind information.
+ */
+static bool is_planted(const struct walk *w, uint32_t module)
 {
-    struct recipe recipe = recipe_find(lookup_address(w), w->memo->cfi);
-    struct frame *frame = &w->memo->fresh[w->frames];
+    uint64_t pc = w->reg[CFI_RIP];
 
+    return w->stack.foreign && modules_is_text(module, pc - 8) && !after_call(pc);
+}
+
+static inline void note_frame(struct walk *w, uint32_t module)
+{
+    w->memo->fresh[w->frames++] = (struct frame){ w->reg[CFI_RIP], w->reg[CFI_RSP], w->reg[CFI_RBP], module, w->how };
+}
+
+static COLD enum step step_otherwise(struct walk *w, struct recipe recipe)
+{
     if (recipe.kind == RECIPE_NO_CFI && !(w->how & FRAME_EXACT) && walk_is_first_instruction(w)) {
         w->how |= FRAME_EXACT;
         recipe.kind = RECIPE_END;
     }
+    if (recipe.kind == RECIPE_NO_CFI && !(w->how & FRAME_EXACT) && is_planted(w, recipe.module))
+        recipe.kind = RECIPE_END;
     if (recipe.kind == RECIPE_NONE || recipe.kind == RECIPE_BAD) {
         if (w->frames && !(w->how & FRAME_EXACT))
             return fail(w, HQM_PARTIAL_BAD_ADDRESS);
         recipe.module = 0;
     }
-    *frame = (struct frame){ w->reg[CFI_RIP], w->reg[CFI_RSP], w->reg[CFI_RBP], recipe.module, w->how };
-    w->frames++;
-    if (recipe.kind == RECIPE_RSP || recipe.kind == RECIPE_RBP)
-        return w->thorough ? step_by_row(w) : step_recipe(w, &recipe);
+    note_frame(w, recipe.module);
     if (recipe.kind == RECIPE_END)
         return STEP_END;
-    return recipe.kind == RECIPE_GENERAL ? step_by_row(w) : step_without_cfi(w);
+    if (recipe.kind == RECIPE_GENERAL || recipe.kind == RECIPE_RSP || recipe.kind == RECIPE_RBP)
+        return step_by_row(w);
+    return step_without_cfi(w);
 }
 
-void walk_start(struct walk *w, struct memo *memo, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high)
+HOT enum step walk_step(struct walk *w)
+{
+    struct recipe recipe = recipe_find(lookup_address(w), w->memo->cfi);
+
+    if (w->thorough || (recipe.kind != RECIPE_RSP && recipe.kind != RECIPE_RBP))
+        return step_otherwise(w, recipe);
+    note_frame(w, recipe.module);
+    return step_recipe(w, &recipe);
+}
+
+HOT void walk_start(struct walk *w, struct memo *memo, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high)
 {
     w->memo = memo;
     w->known = (1u << CFI_REGISTERS) - 1;

@@ -63,4 +63,10 @@ bool walk_behind_switch(struct walk *w);
  */
 bool walk_behind_exception(struct walk *w);
 
+/*
+ * A return address of zero is the end of a stack, but right behind the exception runtime it comes from a frame that was read at the wrong place: then the
+ * same, and the walk has ended, perhaps with a reason in `partial`. False: it is the end.
+ */
+bool walk_behind_zero(struct walk *w);
+
 #endif

@@ -3,21 +3,17 @@
 
 #include "preload/export.h"
 #include "preload/file.h"
+#include "preload/hot.h"
 #include "preload/options.h"
 
-static _Atomic bool stopped;
+#include <stdatomic.h>
 
 void hq_collector_start(void);
 void hq_collector_stop(void);
 
-void window_start(void)
+HOT bool window_is_open(uint64_t now_us)
 {
-    atomic_store(&stopped, options.stopped);
-}
-
-bool window_is_open(uint64_t now_us)
-{
-    if (atomic_load_explicit(&stopped, memory_order_relaxed))
+    if (atomic_load_explicit(&options.stopped, memory_order_relaxed))
         return false;
     if (!options.from_us && !options.until_us)
         return true;
@@ -27,10 +23,10 @@ bool window_is_open(uint64_t now_us)
 
 EXPORT void hq_collector_start(void)
 {
-    atomic_store(&stopped, false);
+    atomic_store(&options.stopped, false);
 }
 
 EXPORT void hq_collector_stop(void)
 {
-    atomic_store(&stopped, true);
+    atomic_store(&options.stopped, true);
 }

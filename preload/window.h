@@ -6,9 +6,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Once, when the library is loaded. */
-void window_start(void);
-
 /* Is now, in microseconds since the start of the measurement file, a time to measure? Safe in signal handlers. */
 bool window_is_open(uint64_t now_us);
 

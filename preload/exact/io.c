@@ -3,6 +3,10 @@
  * IO_READ and IO_WRITE: bytes moved by the system calls for files and sockets, and by stdio, which makes its system calls inside the C library.
  * stdio is counted by what the program asks for, where it asks for it.
  */
+/* stdio.h has some of these functions inline where the compiler optimises, and clang exports no function that was defined so before. */
+#ifndef __NO_INLINE__
+#define __NO_INLINE__
+#endif
 #include "preload/exact/exact.h"
 
 #include <stdarg.h>

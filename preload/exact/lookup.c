@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the wrapped functions themselves. */
 #include "preload/exact/exact.h"
 
 #include "preload/raw.h"

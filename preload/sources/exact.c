@@ -11,20 +11,6 @@
 #include <errno.h>
 #include <string.h>
 
-const struct source sources_exact[] = {
-    { .name = "ALLOC_BYTES", .description = "bytes allocated by malloc and its like", .dimension = HQM_DIM_BYTES,
-      .flags = HQM_EVENT_EXACT, .scale = 1 },
-    { .name = "ALLOC_CALLS", .description = "calls of malloc and its like", .dimension = HQM_DIM_EVENTS,
-      .flags = HQM_EVENT_EXACT, .scale = 1 },
-    { .name = "ALLOC_LEAKED", .description = "bytes allocated and never freed", .dimension = HQM_DIM_BYTES,
-      .flags = HQM_EVENT_EXACT, .scale = 1 },
-    { .name = "IO_READ", .description = "bytes read", .dimension = HQM_DIM_BYTES, .flags = HQM_EVENT_EXACT, .scale = 1 },
-    { .name = "IO_WRITE", .description = "bytes written", .dimension = HQM_DIM_BYTES, .flags = HQM_EVENT_EXACT, .scale = 1 },
-    { .name = "LOCK_WAIT", .description = "time blocked in mutexes, condition variables and rwlocks", .dimension = HQM_DIM_SECONDS,
-      .flags = HQM_EVENT_EXACT, .scale = 1e-9 },
-};
-const struct source *const sources_exact_end = sources_exact + sizeof sources_exact / sizeof *sources_exact;
-
 EXPORT int hq_exact_event(const char *name)
 {
     if (!options.active)
@@ -43,7 +29,19 @@ static uint32_t enter_function(uint32_t node, const void *function)
     if (node == NO_NODE || !modules_find((uint64_t)function, &code))
         return node;
     return lane_child(self.lane, node, (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module,
-                      (uint64_t)function - modules_get(code.module)->base);
+                      (uint64_t)function - modules_base(code.module));
+}
+
+/* Other threads may take back from the sum meanwhile. */
+static struct hqm_cell *add(uint32_t node, const struct exact_amount *amount)
+{
+    struct hqm_cell *cell = lane_cell(self.lane, node, (uint32_t)amount->event, self.number);
+
+    if (cell) {
+        __atomic_fetch_add(&cell->sum, amount->amount, __ATOMIC_RELAXED);
+        cell->count += amount->count;
+    }
+    return cell;
 }
 
 EXPORT void hq_exact_add(const void *function, struct exact_amount *amounts, int count)
@@ -56,7 +54,7 @@ EXPORT void hq_exact_add(const void *function, struct exact_amount *amounts, int
     uint32_t node = wanted ? enter_function(thread_here(), function) : NO_NODE;
     for (int i = 0; i < count; i++)
         if (amounts[i].event >= 0 && node != NO_NODE)
-            amounts[i].cell = lane_add(self.lane, node, (uint32_t)amounts[i].event, self.number, amounts[i].amount, amounts[i].count);
+            amounts[i].cell = add(node, &amounts[i]);
     if (wanted && node == NO_NODE)
         file_lost(HQM_LOSS_NO_SPACE, 1);
     guard_leave_at(node);

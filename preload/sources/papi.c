@@ -16,7 +16,7 @@
 #include <string.h>
 
 static struct {
-    void *library;
+    void *handle;              /* of dlopen */
     unsigned epoch;
     int signal;
     int code[EVENTS_MAX];
@@ -44,14 +44,14 @@ static __thread struct {
     int event[EVENTS_MAX];
 } counting __attribute__((tls_model("initial-exec")));
 
-#define FIND(name) ((papi.name = (__typeof__(papi.name))dlsym(papi.library, "PAPI_" #name)) != NULL)
+#define FIND(name) ((papi.name = (__typeof__(papi.name))dlsym(papi.handle, "PAPI_" #name)) != NULL)
 
 static bool open_library(void)
 {
-    papi.library = dlopen("libpapi.so.7.0", RTLD_NOW);
-    if (!papi.library)
-        papi.library = dlopen("libpapi.so", RTLD_NOW);
-    return papi.library && FIND(library_init) && FIND(thread_init) && FIND(shutdown) && FIND(event_name_to_code) && FIND(create_eventset) &&
+    papi.handle = dlopen("libpapi.so.7.0", RTLD_NOW);
+    if (!papi.handle)
+        papi.handle = dlopen("libpapi.so", RTLD_NOW);
+    return papi.handle && FIND(library_init) && FIND(thread_init) && FIND(shutdown) && FIND(event_name_to_code) && FIND(create_eventset) &&
            FIND(add_event) && FIND(overflow) && FIND(get_overflow_event_index) && FIND(start) && FIND(stop) && FIND(cleanup_eventset) &&
            FIND(destroy_eventset) && FIND(unregister_thread) && FIND(strerror);
 }
@@ -77,7 +77,7 @@ static bool prepare(int event)
 {
     int error;
 
-    if (!papi.library && (!open_library() || !start_library()))
+    if (!papi.handle && (!open_library() || !start_library()))
         return complain(options.name[event], "PAPI cannot be used");
     error = papi.event_name_to_code((char *)options.name[event], &papi.code[event]);
     if (error != PAPI_OK)
@@ -168,6 +168,6 @@ static void forget(void)
 }
 
 const struct source source_papi = {
-    .name = "*", .description = "event of the processor", .dimension = HQM_DIM_EVENTS, .flags = HQM_EVENT_SAMPLED, .scale = 1,
+    .description = "event of the processor", .dimension = HQM_DIM_EVENTS, .flags = HQM_EVENT_SAMPLED, .scale = 1,
     .prepare = prepare, .start = start, .stop = stop, .forget = forget,
 };

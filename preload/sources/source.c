@@ -5,29 +5,26 @@
 
 #include <string.h>
 
-static const struct source *const table[] = {
-    &source_cputime,
-    &source_realtime,
-#ifdef HQ_HAVE_PAPI
-    &source_papi,       /* whatever the others are not */
-#endif
+/* Metrics of exact events need nothing started: the wrappers of preload/exact/ add to them. */
+static const struct { const char *name; const struct source *source; } table[] = {
+#define CLOCK(event, ...) { #event, &source_##event },
+#define METRIC(event, metric, dim, unit, text) \
+    { #metric, &(const struct source){ .description = text, .dimension = dim, .flags = HQM_EVENT_EXACT, .scale = unit } },
+#include "format/events.def"
 };
 
 static const struct source *of_event[EVENTS_MAX];
 
 static const struct source *find(const char *name)
 {
-    for (const struct source *source = sources_exact; source < sources_exact_end; source++)
-        if (strcmp(name, source->name) == 0)
-            return source;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        size_t length = strlen(table[i]->name);
-        bool prefix = table[i]->name[length - 1] == '*';
-
-        if (prefix ? strncmp(name, table[i]->name, length - 1) == 0 : strcmp(name, table[i]->name) == 0)
-            return table[i];
-    }
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(name, table[i].name) == 0)
+            return table[i].source;
+#ifdef HQ_HAVE_PAPI
+    return &source_papi;        /* it says what it does not know, either */
+#else
     return NULL;
+#endif
 }
 
 bool sources_prepare(void)

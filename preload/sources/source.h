@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sources of samples and of exact amounts: one row each in the table of source.c. A new source is a file here and a row.
+ * Sources of samples and of exact amounts: one row each in format/events.def. A new source is a file here, which defines its
+ * `const struct source source_NAME`, and a row.
  */
 #ifndef HQ_PRELOAD_SOURCES_SOURCE_H
 #define HQ_PRELOAD_SOURCES_SOURCE_H
@@ -11,11 +12,10 @@
 #include <stdbool.h>
 
 struct source {
-    const char *name;           /* of the event; a name that ends in '*' stands for all that begin so */
     const char *description;    /* what one unit of the metric is, for people */
     uint16_t dimension;         /* enum hqm_dimension */
     uint16_t flags;             /* HQM_EVENT_SAMPLED or HQM_EVENT_EXACT */
-    double scale;
+    double scale;               /* value in seconds, events or bytes = amount * scale */
     /* Once, when the library is loaded: false (after a sentence on standard error) if it cannot be had. May be NULL. */
     bool (*prepare)(int event);
     /* In each thread, by the thread itself, with its guard up: start and stop. May be NULL. */
@@ -34,7 +34,8 @@ void sources_start(void);
 void sources_stop(void);
 void sources_forget(void);
 
-extern const struct source source_cputime, source_realtime, source_papi;
-extern const struct source sources_exact[], *const sources_exact_end;
+#define CLOCK(event, ...) extern const struct source source_##event;
+#include "format/events.def"
+extern const struct source source_papi;     /* whatever the others are not */
 
 #endif

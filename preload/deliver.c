@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/deliver.h"
+
+#include "preload/file.h"
+#include "preload/options.h"
+#include "preload/raw.h"
+#include "preload/text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+enum { PATH = 2 * PATH_MAX + 256 };
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static void mark_path(char path[PATH])
+{
+    const char *end = path + PATH;
+    char *to = append(append(append(path, end, options.home), end, "/elsewhere-"), end, options.host);
+
+    append(append(to, end, "-"), end, base_name(options.directory));
+}
+
+void deliver_prepare(void)
+{
+    static char path[PATH], text[PATH];     /* only one thread makes the file, perhaps on a small stack */
+    const char *end = text + sizeof text;
+
+    raw_syscall(SYS_mkdir, (long)options.directory, 0700, 0, 0, 0, 0);
+    mark_path(path);
+    char *to = append(append(text, end, options.host), end, "\n");
+    to = append(append(to, end, options.directory), end, "\n");
+    int fd = raw_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (fd < 0)
+        return;
+    raw_write(fd, text, (size_t)(to - text));
+    raw_close(fd);
+}
+
+static bool copy_all(int from, int to)
+{
+    char buffer[16384];
+    long bytes;
+
+    while ((bytes = raw_read(from, buffer, sizeof buffer)) > 0)
+        for (long done = 0, more; done < bytes; done += more) {
+            more = raw_write(to, buffer + done, (size_t)(bytes - done));
+            if (more <= 0)
+                return false;
+        }
+    return bytes == 0;
+}
+
+/* The file gets its name when it is whole. */
+static bool copy(const char *from, const char *to)
+{
+    char temporary[PATH + 8];
+    bool done = false;
+
+    append(append(temporary, temporary + sizeof temporary, to), temporary + sizeof temporary, ".part");
+    int source = raw_open(from, O_RDONLY | O_CLOEXEC, 0), target = source < 0 ? -1 : raw_open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (target >= 0) {
+        done = copy_all(source, target);
+        done &= raw_close(target) == 0;
+        done = done && raw_syscall(SYS_rename, (long)temporary, (long)to, 0, 0, 0, 0) == 0;
+    }
+    if (source >= 0)
+        raw_close(source);
+    return done;
+}
+
+static void image_path(char path[PATH], const char *directory, uint32_t pid, uint32_t serial)
+{
+    const char *end = path + PATH;
+    char *to = append(append(append(append(path, end, directory), end, "/"), end, options.host), end, "-");
+
+    to = append(append_number(to, end, pid), end, "-");
+    append(append_number(to, end, serial), end, HQM_SUFFIX);
+}
+
+static void deliver_image(uint32_t pid, uint32_t serial)
+{
+    char from[PATH], to[PATH];
+
+    image_path(from, options.directory, pid, serial);
+    image_path(to, options.home, pid, serial);
+    if (copy(from, to))
+        raw_syscall(SYS_unlink, (long)from, 0, 0, 0, 0, 0);
+}
+
+void deliver(void)
+{
+    const struct hqm_header *header = file_header();
+    char path[PATH];
+
+    if (!options.brings || !header)
+        return;
+    for (uint32_t serial = 0; serial <= header->serial; serial++)
+        deliver_image(header->pid, serial);
+    if (raw_syscall(SYS_rmdir, (long)options.directory, 0, 0, 0, 0, 0) < 0)
+        return;
+    mark_path(path);
+    raw_syscall(SYS_unlink, (long)path, 0, 0, 0, 0, 0);
+    /* Somebody may have begun to use the directory between the two. */
+    struct stat status;
+    if (raw_stat(options.directory, &status) == 0)
+        deliver_prepare();
+}
