@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION 2u              /* of the file and of what recovery finds: change it with either */
+#define VERSION 5u              /* of the file and of what recovery finds: change it with either */
 #define MAGIC 0x53515148u       /* HQQS */
+#define MOST_BYTES (256ull << 20)       /* of all files */
 
 struct cache_header {
     uint32_t magic, version;
@@ -39,36 +40,47 @@ struct cache_procedure {
 };
 static_assert(sizeof(struct cache_procedure) == 24, "layout");
 
-static uint64_t add_file(uint64_t key, const struct elf *elf)
+static uint64_t add_file(uint64_t key, const struct elf *elf, bool *there)
 {
     struct stat st = {0};
 
-    if (stat(elf->path, &st))
+    *there = !stat(elf->path, &st);
+    if (!*there)
         return key;
     key = hash_combine(key, hash_str(elf->path));
     key = hash_combine(key, (uint64_t)st.st_size);
     key = hash_combine(key, (uint64_t)st.st_mtim.tv_sec);
-    return hash_combine(key, (uint64_t)st.st_mtim.tv_nsec);
+    key = hash_combine(key, (uint64_t)st.st_mtim.tv_nsec);
+    /* The time of change is the kernel's and cannot be set back. */
+    key = hash_combine(key, (uint64_t)st.st_ctim.tv_sec);
+    key = hash_combine(key, (uint64_t)st.st_ctim.tv_nsec);
+    return hash_combine(hash_combine(key, st.st_dev), st.st_ino);
 }
 
+/* Which file of the cache holds what was recovered in this way from these files; NULL: none can. */
 static char *cache_path(const struct image *image, const struct structure_options *options)
 {
     const struct elf *text = image->text;
     struct str path = {0};
+    bool there = true;
 
-    if (!options->cache_dir || !text->build_id || text->build_id_size > 64)
+    if (!options->cache_dir || text->build_id_size > 64)
         return NULL;
     uint64_t key = hash_combine(VERSION, (uint64_t)options->inlines << 1 | options->loops);
-    /* Names that are made of a module and an address hold the module's name. */
-    key = hash_combine(key, hash_str(file_basename(text->path)));
-    if (image->files.debug != text)
-        key = add_file(key, image->files.debug);
-    if (image->files.alt)
-        key = add_file(key, image->files.alt);
+    /* Names that are made of a module and an address hold the module's name. Stripping leaves the build-id. */
+    key = hash_combine(hash_combine(key, hash_str(file_basename(text->path))), text->size);
+    if (!text->build_id)
+        key = add_file(key, text, &there);
+    if (there && image->files.debug != text)
+        key = add_file(key, image->files.debug, &there);
+    if (there && image->files.alt)
+        key = add_file(key, image->files.alt, &there);
+    if (!there)
+        return NULL;
     str_addf(&path, "%s/structure/", options->cache_dir);
     for (size_t i = 0; i < text->build_id_size; i++)
         str_addf(&path, "%02x", text->build_id[i]);
-    str_addf(&path, "-%016llx.hqs", (unsigned long long)key);
+    str_addf(&path, "%s%016llx.hqs", text->build_id ? "-" : "file-", (unsigned long long)key);
     return str_steal(&path);
 }
 
@@ -232,8 +244,12 @@ void cache_open(struct cache *c, const struct image *image, const struct structu
     struct map none = {0};
 
     *c = (struct cache){.path = cache_path(image, options)};
-    if (!c->path || load(c->path, &none, b, &c->note))
+    if (!c->path)
         return;
+    if (load(c->path, &none, b, &c->note)) {
+        cache_note_use(c->path);
+        return;
+    }
     book_deinit(b);
     book_init(b);
 }
@@ -309,6 +325,7 @@ static struct hq_error *store(const struct cache *c, const struct book *b, const
         file_writer_write(&w, out.s, out.len);
         err = file_writer_commit(&w);
     }
+    cache_trim(directory, MOST_BYTES);
     map_deinit(&entries);
     book_deinit(&merged);
     str_deinit(&out);

@@ -19,23 +19,15 @@ struct table {                  /* an indirect jump */
     struct cfg_targets targets; /* none: unknown */
 };
 
-#define MAX_GUESSES 1000000u
+#define MAX_GUESSES 100000u
 
 enum { LEADER = 1, NO_RETURN = 2, PART_END = 4 };
 
 uint32_t cfg_insn_at(const struct cfg *g, uint64_t address)
 {
-    size_t low = 0, high = g->insns.len;
+    size_t n = vec_upto(&g->insns, address, address);
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (g->insns.data[mid].address < address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low < g->insns.len && g->insns.data[low].address == address ? (uint32_t)low : CFG_NONE;
+    return n && g->insns.data[n - 1].address == address ? (uint32_t)n - 1 : CFG_NONE;
 }
 
 static void decode(struct builder *b)
@@ -138,43 +130,29 @@ static void add_edge(struct builder *b, uint32_t insn)
 
 static const struct table *table_of(const struct builder *b, uint32_t jump)
 {
-    for (size_t low = 0, high = b->jumps.len; low < high;) {
-        size_t mid = low + (high - low) / 2;
+    size_t n = vec_upto(&b->jumps, jump, jump);
 
-        if (b->jumps.data[mid].jump == jump)
-            return &b->jumps.data[mid];
-        if (b->jumps.data[mid].jump < jump)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return NULL;
+    return n && b->jumps.data[n - 1].jump == jump ? &b->jumps.data[n - 1] : NULL;
 }
 
-/* From code that an exception may leave to where it is caught; each pad once for a block. */
+/* From calls that an exception may leave to where it is caught; each pad once in a row. */
 static void add_pad_edges(struct builder *b, const struct cfg_block *block)
 {
-    const struct insn *in = b->g->insns.data;
-    uint64_t low = in[block->first].address;
-    const struct insn *last = &in[block->first + block->count - 1];
-    uint64_t high = last->address + last->length;
-    bool calls = false;
+    uint32_t last = CFG_NONE;
 
-    for (uint32_t i = 0; i < block->count && !calls; i++)
-        calls = in[block->first + i].kind == INSN_CALL || in[block->first + i].kind == INSN_CALL_INDIRECT;
-    if (!calls)
-        return;
-    size_t at = 0;
-    for (size_t end = b->pads.len; at < end;) {
-        size_t mid = at + (end - at) / 2;
+    for (uint32_t i = block->first; i < block->first + block->count; i++) {
+        const struct insn *in = &b->g->insns.data[i];
 
-        if (b->pads.data[mid].high <= low)
-            at = mid + 1;
-        else
-            end = mid;
+        if (in->kind != INSN_CALL_INDIRECT && (in->kind != INSN_CALL || nothrow_call(b->image, in->target)))
+            continue;
+        for (size_t at = vec_upto(&b->pads, high, in->address); at < b->pads.len && b->pads.data[at].low <= in->address; at++) {
+            uint32_t pad = cfg_insn_at(b->g, b->pads.data[at].pad);
+
+            if (pad != last)
+                add_edge(b, pad);
+            last = pad;
+        }
     }
-    for (; at < b->pads.len && b->pads.data[at].low < high; at++)
-        add_edge(b, cfg_insn_at(b->g, b->pads.data[at].pad));
 }
 
 static void make_edges(struct builder *b)

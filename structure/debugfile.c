@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/str.h"
+#include <stdint.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -24,8 +25,9 @@ static bool same_build_id(const struct elf *elf, const uint8_t *id, size_t size)
 static struct elf *try_open(const char *path)
 {
     struct elf *elf = NULL;
-    AUTO_ERROR struct hq_error *err = file_exists(path) ? elf_open(path, &elf) : NULL;
 
+    if (file_exists(path))
+        hq_error_free(elf_open(path, &elf));
     return elf;
 }
 
@@ -152,6 +154,21 @@ static struct elf *find_by_server(const struct elf *text)
     return NULL;
 }
 
+/* Debian's name of dwz's common file is /usr/lib/debug/.dwz/NAME: it may lie below another directory as well. */
+static struct elf *dwz_in_root(const char *root, void *arg)
+{
+    AUTO_FREE char *path = xasprintf("%s%s", root, (const char *)arg);
+
+    return try_open(path);
+}
+
+static struct elf *find_dwz(const char *path)
+{
+    const char *part = strstr(path, "/.dwz/");
+
+    return part ? each_root(dwz_in_root, (void *)(uintptr_t)part) : NULL;
+}
+
 /* The name of dwz's common file is relative to the file that refers to it. */
 static struct elf *find_alt(struct elf *debug, char **problem)
 {
@@ -164,11 +181,14 @@ static struct elf *find_alt(struct elf *debug, char **problem)
         return NULL;
     AUTO_FREE char *directory = file_dirname(debug->path);
     AUTO_FREE char *path = file_join(directory, name);
-    struct elf *elf = try_open(path);
-    if (elf && same_build_id(elf, id, size))
-        return elf;
-    elf_close(elf);
-    elf = find_by_build_id(id, size);
+    for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
+        struct elf *elf = elsewhere ? find_dwz(path) : try_open(path);
+
+        if (elf && same_build_id(elf, id, size))
+            return elf;
+        elf_close(elf);
+    }
+    struct elf *elf = find_by_build_id(id, size);
     if (!elf && !*problem)
         *problem = xasprintf("%s, which holds the debug information it shares, is missing", path);
     return elf;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Names of C++ and Rust as people write them (structure.h). */
 #include "structure/structure.h"
 #include "common/mem.h"
 #include <libiberty/demangle.h>

@@ -131,6 +131,7 @@ static void read_attr(struct dwarf *d, const struct dwarf_file *f, Dwarf_Half co
                         (a->ranges_form == DW_FORM_sec_offset ? read_section_offset(f, attr, &a->ranges)
                                                               : form_unsigned(dbg, attr, &a->ranges));
         break;
+    case DW_AT_GNU_dwo_id: form_unsigned(dbg, attr, &a->gnu_dwo_id); break;
     case DW_AT_GNU_ranges_base: read_section_offset(f, attr, &a->gnu_ranges_base); break;
     case DW_AT_rnglists_base: read_section_offset(f, attr, &a->bases.ranges); break;
     case DW_AT_GNU_addr_base:

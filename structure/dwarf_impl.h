@@ -24,6 +24,7 @@ struct dwarf_file {
     /* Of a split file, which leaves addresses and lines in the main one: */
     const struct dwarf_file *main;      /* else NULL */
     Dwarf_Off skeleton;         /* the unit that it belongs to */
+    uint64_t id;                /* that both must have; 0 unknown */
     struct dwarf_bases bases;
 };
 
@@ -31,6 +32,7 @@ struct dwarf_attrs;
 
 struct dwarf_cu {
     Dwarf_Off die;              /* of the unit's DIE in .debug_info */
+    uint64_t id;                /* of a skeleton, in DWARF 5; else 0 */
     struct dwarf_file *split;   /* where the rest of it is; NULL: nowhere else, or not looked for yet */
     bool split_tried;
 };
@@ -52,7 +54,7 @@ struct dwarf {
     uint32_t file_count;                        /* numbers given to files */
     struct keymap origin_keys;                  /* (file, offset) -> index in origins */
     VEC(struct dwarf_origin *) origins;
-    struct map file_tables;                     /* (file, CU offset) -> struct dwarf_files_table * */
+    struct map file_tables;                     /* (file, CU offset) -> struct dwarf_file_table * */
     char *problem;
 };
 
@@ -62,6 +64,7 @@ struct dwarf_file_table {
     size_t count;
 };
 
+uint64_t dwarf_signature(const Dwarf_Sig8 *signature);
 /* The split file of a unit (DW_AT_dwo_name), opened on first use; NULL if there is none. Sets a problem if it is missing. */
 struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct dwarf_attrs *skeleton);
 void dwarf_split_close(struct dwarf *d);
@@ -85,6 +88,7 @@ struct dwarf_attrs {
     Dwarf_Half ranges_form;
     uint64_t ranges;
     struct dwarf_bases bases;   /* of a unit */
+    uint64_t gnu_dwo_id;        /* of a skeleton and its split unit in DWARF 4, else 0 */
     uint64_t gnu_ranges_base;   /* of a unit whose split file is DWARF 4: offset in .debug_ranges */
     const char *name, *linkage, *comp_dir, *dwo_name;
     uint64_t decl_file, decl_line, call_file, call_line;

@@ -5,6 +5,7 @@
  */
 #include "structure/dwarf_impl.h"
 #include "common/file.h"
+#include "common/mem.h"
 #include <string.h>
 
 /* Of the list of offsets in .debug_rnglists.dwo: behind the header of the only table. */
@@ -23,7 +24,11 @@ static struct elf *open_dwo(struct dwarf *d, const struct dwarf_attrs *skeleton)
         hq_error_free(err);
         err = elf_open(beside, &elf);
     }
-    if (err)
+    AUTO_FREE char *package = xasprintf("%s.dwp", d->text->path);
+    if (err && file_exists(package))
+        dwarf_set_problem(d, "split debug information is in a package, %s, which hq does not read: keep %s, else procedures have no inlined code",
+                          package, written);
+    else if (err)
         dwarf_set_problem(d, "split debug information %s is missing, so procedures have no inlined code", written);
     hq_error_free(err);
     return elf;
@@ -45,6 +50,7 @@ struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct
     f->number = d->file_count++;
     f->main = &d->main;
     f->skeleton = cu->die;
+    f->id = cu->id ? cu->id : skeleton->gnu_dwo_id;
     f->bases = skeleton->bases;
     f->bases.ranges = gnu ? skeleton->gnu_ranges_base : RNGLISTS_HEADER;
     if (!dwarf_file_open(f, elf, DW_GROUPNUMBER_DWO)) {
@@ -57,6 +63,17 @@ struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct
     return cu->split = f;
 }
 
+/* The file beside the object may be of a later compilation. */
+static bool belongs(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, uint64_t id)
+{
+    struct dwarf_attrs a;
+
+    dwarf_attrs_read(d, f, die, &a);
+    if (a.gnu_dwo_id)
+        id = a.gnu_dwo_id;
+    return !f->id || !id || id == f->id;
+}
+
 /* Type units come first, if there are any. */
 Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f)
 {
@@ -65,6 +82,7 @@ Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f)
     Dwarf_Half version, address_size, offset_size, extension, kind;
     Dwarf_Sig8 signature;
     Dwarf_Die die, found = NULL;
+    uint64_t id = 0;
     int rc;
 
     /* The whole list is walked, so that the next walk begins at the start again. */
@@ -72,14 +90,21 @@ Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f)
                                         &type_offset, &next, &kind, &err)) == DW_DLV_OK) {
         if (!dwarf_ok(f->dbg, dwarf_siblingof_b(f->dbg, NULL, 1, &die, &err), &err))
             continue;
-        if (!found && kind != DW_UT_type && kind != DW_UT_split_type)
+        if (!found && kind != DW_UT_type && kind != DW_UT_split_type) {
             found = die;
-        else
+            id = kind == DW_UT_split_compile ? dwarf_signature(&signature) : 0;
+        } else {
             dwarf_dealloc_die(die);
+        }
     }
     dwarf_ok(f->dbg, rc, &err);
     if (!found)
         dwarf_set_problem(d, "split debug information %s cannot be read by this libdwarf", f->elf->path);
+    if (found && !belongs(d, f, found, id)) {
+        dwarf_set_problem(d, "split debug information %s belongs to another build, so procedures have no inlined code", f->elf->path);
+        dwarf_dealloc_die(found);
+        found = NULL;
+    }
     return found;
 }
 

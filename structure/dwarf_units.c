@@ -5,6 +5,7 @@
  */
 #include "structure/dwarf_impl.h"
 #include <stdlib.h>
+#include <string.h>
 
 static int by_low(const void *a, const void *b)
 {
@@ -102,6 +103,14 @@ static void read_aranges(struct dwarf *d)
     sort_claims(d->hints.data, d->hints.len);
 }
 
+uint64_t dwarf_signature(const Dwarf_Sig8 *signature)
+{
+    uint64_t id;
+
+    memcpy(&id, signature, sizeof id);
+    return id;
+}
+
 /* dwarf_next_cu_header_d keeps its place in the Dwarf_Debug, so all units are listed before anything else is read. */
 void dwarf_units_collect(struct dwarf *d)
 {
@@ -126,7 +135,7 @@ void dwarf_units_collect(struct dwarf *d)
         if (!dwarf_ok(dbg, dwarf_siblingof_b(dbg, NULL, 1, &die, &err), &err))
             continue;
         if (dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) && kind != DW_UT_type && kind != DW_UT_split_type)
-            vec_push(&d->units, (struct dwarf_cu){.die = offset});
+            vec_push(&d->units, (struct dwarf_cu){.die = offset, .id = kind == DW_UT_skeleton ? dwarf_signature(&signature) : 0});
         dwarf_dealloc_die(die);
     }
     read_aranges(d);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/elf.h"
+#include "structure/elf_kind.h"
 #include "structure/unpack.h"
 #include "common/mem.h"
 #include "common/vec.h"
@@ -25,27 +26,15 @@ const char *elf_string(const uint8_t *data, size_t size, uint64_t offset)
     return (const char *)data + offset;
 }
 
-static struct hq_error *check_header(const struct elf *elf, Elf64_Ehdr *header)
-{
-    if (elf->size < sizeof *header)
-        return hq_error_new(HQ_DATA, "%s: not an ELF file (only %zu bytes)", elf->path, elf->size);
-    memcpy(header, elf->data, sizeof *header);
-    if (memcmp(header->e_ident, ELFMAG, SELFMAG))
-        return hq_error_new(HQ_DATA, "%s: not an ELF file", elf->path);
-    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-        header->e_machine != EM_X86_64)
-        return hq_error_new(HQ_DATA, "%s: an ELF file, but not for x86-64", elf->path);
-    return NULL;
-}
-
 /* Section 0 carries the counts that do not fit the header. */
-static size_t section_count(const struct elf *elf, const Elf64_Ehdr *header, uint32_t *names)
+static size_t section_count(struct elf *elf, const Elf64_Ehdr *header, uint32_t *names)
 {
     Elf64_Shdr first;
     uint64_t count = header->e_shnum;
 
     *names = header->e_shstrndx;
-    if (!header->e_shoff || header->e_shentsize != sizeof first || !inside(elf, header->e_shoff, sizeof first))
+    elf->cut_short = header->e_shoff && !inside(elf, header->e_shoff, sizeof first);
+    if (!header->e_shoff || header->e_shentsize != sizeof first || elf->cut_short)
         return 0;
     memcpy(&first, elf->data + header->e_shoff, sizeof first);
     if (!count)
@@ -53,6 +42,7 @@ static size_t section_count(const struct elf *elf, const Elf64_Ehdr *header, uin
     if (*names == SHN_XINDEX)
         *names = first.sh_link;
     uint64_t fit = (elf->size - header->e_shoff) / sizeof first;
+    elf->cut_short = count > fit;
     return count < fit ? count : fit;
 }
 
@@ -204,7 +194,7 @@ static struct hq_error *read_all(struct elf *elf)
 {
     Elf64_Ehdr header;
 
-    HQ_TRY(check_header(elf, &header));
+    HQ_TRY(elf_check_kind(elf->path, elf->data, elf->size, &header));
     elf->type = header.e_type;
     elf->entry = header.e_entry;
     read_sections(elf, &header);
@@ -240,11 +230,12 @@ struct hq_error *elf_open(const char *path, struct elf **out)
 
     *out = NULL;
     if (fd < 0 || fstat(fd, &st))
-        return hq_error_errno(HQ_DATA, "cannot read %s", path);
+        return hq_error_errno(HQ_DATA, "%s: cannot be read", path);
     if (!S_ISREG(st.st_mode))
         return hq_error_new(HQ_DATA, "%s: not a regular file", path);
-    if (st.st_size < (off_t)sizeof(Elf64_Ehdr))
-        return hq_error_new(HQ_DATA, "%s: not an ELF file (only %lld bytes)", path, (long long)st.st_size);
+    /* Nothing can be mapped of an empty file. */
+    if (!st.st_size)
+        return elf_open_memory(path, NULL, 0, out);
     void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
         return hq_error_errno(HQ_DATA, "cannot map %s", path);

@@ -51,10 +51,11 @@ struct elf {
     const uint8_t *build_id;    /* NULL if there is none */
     size_t build_id_size;
     uint64_t load_base;         /* lowest PT_LOAD address, page aligned down: what a load address stands for */
+    bool cut_short;             /* the section headers, which linkers write last, lie behind the end of the file */
     char *unreadable;           /* NULL, or the name of a section that could not be decompressed */
 };
 
-/* Errors: no such file, not a file, not an x86-64 ELF file, headers outside the file. */
+/* Errors: no such file, not a file, not an x86-64 ELF file. */
 struct hq_error *elf_open(const char *path, struct elf **out);
 /* The same for bytes in memory, which stay the caller's and must outlive the result; path is for messages. */
 struct hq_error *elf_open_memory(const char *path, const void *data, size_t size, struct elf **out);

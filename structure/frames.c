@@ -169,17 +169,9 @@ void frames_deinit(struct frames *f)
 
 const struct frame *frames_find(const struct frames *f, uint64_t address)
 {
-    size_t low = 0, high = f->len;
+    size_t n = vec_upto(f, low, address);
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (f->data[mid].low <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low && f->data[low - 1].high > address ? &f->data[low - 1] : NULL;
+    return n && f->data[n - 1].high > address ? &f->data[n - 1] : NULL;
 }
 
 void frames_landing_pads(const struct elf *text, const struct frame *frame, struct landing_pads *out)

@@ -28,6 +28,7 @@ struct nest {
     size_t extra_count, extra_cap;
     uint32_t *extra_head;       /* node -> list */
     uint32_t *mark;             /* node -> header that last took it into its body */
+    uint32_t *extra_mark;       /* node -> header that last had it as an entry */
 };
 
 enum { NO_LOOP, REDUCIBLE, IRREDUCIBLE };
@@ -126,6 +127,9 @@ static uint32_t find(struct nest *t, uint32_t n)
 
 static void add_extra(struct nest *t, uint32_t header, uint32_t node)
 {
+    if (t->extra_mark[node] == header)
+        return;
+    t->extra_mark[node] = header;
     if (t->extra_count == t->extra_cap) {
         t->extra_cap = t->extra_cap ? t->extra_cap * 2 : 64;
         t->extras = xreallocarray(t->extras, t->extra_cap, sizeof *t->extras);
@@ -218,11 +222,12 @@ static void find_nest(struct nest *t, const struct graph *g)
     t->set = xcalloc(g->count, sizeof *t->set);
     t->header = xcalloc(g->count, sizeof *t->header);
     t->mark = xcalloc(g->count, sizeof *t->mark);
+    t->extra_mark = xcalloc(g->count, sizeof *t->extra_mark);
     t->extra_head = xcalloc(g->count, sizeof *t->extra_head);
     t->kind = xcalloc(g->count, 1);
     for (uint32_t n = 0; n < g->count; n++) {
         t->set[n] = n;
-        t->header[n] = t->mark[n] = t->extra_head[n] = CFG_NONE;
+        t->header[n] = t->mark[n] = t->extra_mark[n] = t->extra_head[n] = CFG_NONE;
     }
     for (uint32_t n = g->count; n-- > 0;)
         collect(t, n, &body);
@@ -235,6 +240,7 @@ static void nest_deinit(struct nest *t)
     free(t->set);
     free(t->header);
     free(t->mark);
+    free(t->extra_mark);
     free(t->extra_head);
     free(t->extras);
     free(t->kind);

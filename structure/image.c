@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/image.h"
+#include "structure/elf_kind.h"
 #include "common/file.h"
 #include "common/mem.h"
 #include <string.h>
@@ -37,6 +38,11 @@ struct hq_error *image_open(const char *path, struct image *out)
 {
     *out = (struct image){0};
     HQ_TRY(is_vdso(path) ? open_vdso(path, &out->text) : elf_open(path, &out->text));
+    struct hq_error *err = elf_check_linked(out->text);
+    if (err) {
+        image_close(out);
+        return err;
+    }
     debug_file_find(out->text, &out->files);
     return NULL;
 }
@@ -46,6 +52,8 @@ void image_read(struct image *image)
     symbols_read(image->text, image->files.debug, &image->symbols);
     frames_read(image->text, &image->frames);
     plt_read(image->text, &image->symbols, &image->plt);
+    image->gaps = xcalloc(1, sizeof *image->gaps);
+    gaps_init(image->gaps, image->text);
     AUTO_ERROR struct hq_error *err = dwarf_open(image->text, image->files.debug, image->files.alt, &image->dwarf);
 
     if (err)
@@ -55,6 +63,9 @@ void image_read(struct image *image)
 void image_close(struct image *image)
 {
     dwarf_close(image->dwarf);
+    if (image->gaps)
+        gaps_deinit(image->gaps);
+    free(image->gaps);
     plt_deinit(&image->plt);
     frames_deinit(&image->frames);
     symbols_deinit(&image->symbols);
@@ -68,6 +79,8 @@ void image_close(struct image *image)
 char *image_note(const struct image *image)
 {
     const char *path = image->text->path;
+    if (image->text->cut_short)
+        return xasprintf("%s: cut short: its end, with the list of its sections, is missing", path);
     const char *broken = image->files.debug->unreadable ? image->files.debug->unreadable : image->text->unreadable;
 
     if (broken)

@@ -6,6 +6,7 @@
 #include "structure/debugfile.h"
 #include "structure/dwarf.h"
 #include "structure/frames.h"
+#include "structure/gap.h"
 #include "structure/plt.h"
 #include "structure/structure.h"
 #include "structure/symbols.h"
@@ -17,6 +18,7 @@ struct image {
     struct symbols symbols;
     struct frames frames;
     struct plt plt;
+    struct gaps *gaps;          /* its memory of what was looked at */
     char *problem;              /* NULL, or a clause on what cannot be read */
 };
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The instruction decoder: the only file that knows Zydis (insn.h). */
 #include "structure/insn.h"
+#include "structure/insn_quick.h"
 #include <Zydis/Zydis.h>
 #include <pthread.h>
 
@@ -43,6 +45,8 @@ void insn_decode(const uint8_t *code, size_t size, uint64_t address, struct insn
 {
     ZydisDecodedInstruction in;
 
+    if (insn_quick(code, size, address, out))
+        return;
     pthread_once(&once, init);
     *out = (struct insn){.address = address, .length = 1, .kind = INSN_STOP};
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&quick, NULL, code, size, &in)))

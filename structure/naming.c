@@ -12,6 +12,10 @@ uint32_t naming_origin(struct book *b, const struct dwarf_origin *origin)
 
     if (whole)
         return intern_add(&b->strings, whole);
+    /* gcc gives bodies of parallel regions a symbol for a name: _Z5inneri._omp_fn.0 */
+    whole = origin->name ? structure_demangle(origin->name) : NULL;
+    if (whole)
+        return intern_add(&b->strings, whole);
     if (origin->name)
         return intern_add(&b->strings, origin->name);
     return origin->linkage ? intern_add(&b->strings, origin->linkage) : 0;
@@ -35,6 +39,14 @@ uint32_t naming_procedure(struct book *b, const struct image *image, const struc
     uint32_t name = p->dwarf ? naming_origin(b, &p->dwarf->origin) : 0;
     const char *symbol = p->symbol ? image->symbols.names[p->symbol->first] : NULL;
 
+    /* Members of what has no name outside (lambdas, local classes) have no linkage name, but a symbol that says whose they are. */
+    if (name && symbol && !p->dwarf->origin.linkage && !strncmp(symbol, "_ZN", 3)) {
+        AUTO_FREE char *plain = xstrndup(symbol, symbol_name_length(symbol));
+        AUTO_FREE char *whole = structure_demangle(plain);
+
+        if (whole && strstr(whole, "::"))
+            return intern_add(&b->strings, whole);
+    }
     /* The C library's sources say __libc_malloc where callers say malloc. */
     if (name && !(*intern_str(&b->strings, name) == '_' && symbol && *symbol != '_'))
         return name;

@@ -53,6 +53,35 @@ static bool known_by_name(const struct image *image, uint64_t target)
     return false;
 }
 
+/* Destructors, operator delete, and what the C library promises. */
+static bool never_throws(const char *name)
+{
+    static const char *const plain[] = {"__cxa_end_catch", "free", "memchr", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen"};
+    size_t len = strcspn(name, ".@");
+
+    if (len > 8 && !strncmp(name, "_ZN", 3) && !strncmp(name + len - 4, "D", 1) && !strncmp(name + len - 2, "Ev", 2))
+        return name[len - 3] >= '0' && name[len - 3] <= '2';
+    if (!strncmp(name, "_ZdlPv", 6) || !strncmp(name, "_ZdaPv", 6))
+        return true;
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (strlen(plain[i]) == len && !memcmp(plain[i], name, len))
+            return true;
+    return false;
+}
+
+bool nothrow_call(const struct image *image, uint64_t target)
+{
+    const struct stub *stub = plt_find(&image->plt, target);
+    const struct symbol *s = stub ? NULL : symbols_at(&image->symbols, target);
+
+    if (stub)
+        return never_throws(stub->target);
+    for (uint32_t i = 0; s && i < s->count; i++)
+        if (never_throws(image->symbols.names[s->first + i]))
+            return true;
+    return false;
+}
+
 static bool same_symbol(const char *symbol, const char *name)
 {
     size_t n = symbol_name_length(symbol);

@@ -4,6 +4,9 @@
  * instruction makes loops that do not exist. Known by name (exit, __cxa_throw, ...), by DW_AT_noreturn in the unit
  * of the caller, or inferred: no path from the entry of the callee reaches a return. Inference follows calls three levels
  * deep and no more, so the answer does not depend on the order of questions.
+ *
+ * And which calls throw no exception, known by name: compilers list where exceptions are caught for stretches of code, and let a
+ * stretch run on over such calls. An edge from one behind a loop to a handler inside it would make both one loop.
  */
 #ifndef HQ_STRUCTURE_NORETURN_H
 #define HQ_STRUCTURE_NORETURN_H
@@ -21,5 +24,6 @@ void noreturn_deinit(struct noreturn *n);
 
 /* unit: of the caller, may be NULL. */
 bool noreturn_call(struct noreturn *n, const struct dwarf_unit *unit, uint64_t target);
+bool nothrow_call(const struct image *image, uint64_t target);
 
 #endif

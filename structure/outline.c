@@ -155,17 +155,12 @@ static bool is_wanted(const struct outline *o, const struct structure_scope *c)
     return false;
 }
 
-const char *outline_missing(const struct structure *s, const struct outline_options *options)
+bool outline_has(const struct structure *s, const char *procedure)
 {
-    for (const char *const *p = options->procedures; p && *p; p++) {
-        bool found = false;
-
-        for (size_t i = 0; i < s->scopes.len && !found; i++)
-            found = s->scopes.data[i].kind == SCOPE_PROCEDURE && is_called(s, &s->scopes.data[i], *p);
-        if (!found)
-            return *p;
-    }
-    return NULL;
+    for (size_t i = 0; i < s->scopes.len; i++)
+        if (s->scopes.data[i].kind == SCOPE_PROCEDURE && is_called(s, &s->scopes.data[i], procedure))
+            return true;
+    return false;
 }
 
 static bool file_is_wanted(const struct outline *o, uint32_t file)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints a recovered structure: as an indented tree for people, or as XML in the form of Fig. 2 of the HPCView paper (PGM, F, P, L, S; I for
+ * Prints a recovered structure: as an indented tree for people, or as XML in the form of [hpcview], figure 2 (PGM, F, P, L, S; I for
  * inlined procedures). Files by name, procedures and what is in them by line.
  */
 #ifndef HQ_STRUCTURE_OUTLINE_H
@@ -15,8 +15,8 @@ struct outline_options {
     const char *const *procedures;      /* NULL-terminated names or globs, whole or unqualified; NULL: all */
 };
 
-/* The first of options->procedures that fits no procedure of the file; NULL: all do. */
-const char *outline_missing(const struct structure *s, const struct outline_options *options);
+/* Whether a name or glob fits a procedure. */
+bool outline_has(const struct structure *s, const char *procedure);
 
 /* module: what the outermost row is called. */
 void outline_print(const struct structure *s, const char *module, const struct outline_options *options, FILE *out);

@@ -101,20 +101,24 @@ static uint64_t owner(const struct image *image, struct procedure *p)
 static void add_parts(const struct image *image, struct procedure *p)
 {
     struct targets out = {0};
+    struct map looked_at = {0};         /* starts of pieces: many branches lead into one */
     VEC(struct dwarf_range) ranges = {0};
 
     vec_push(&ranges, p->ranges[0]);
     outside_targets(image, p, &out);
     for (size_t i = 0; i < out.len; i++) {
         struct procedure part;
+        bool is_new;
 
         procedure_region(image, out.data[i], &part);
-        if (owner(image, &part) == p->entry)
+        map_insert(&looked_at, part.entry, 1, &is_new);
+        if (is_new && owner(image, &part) == p->entry)
             vec_push(&ranges, part.ranges[0]);
         procedure_deinit(&part);
     }
     if (ranges.len > 1)
         procedure_set_ranges(p, ranges.data, ranges.len);
+    map_deinit(&looked_at);
     vec_deinit(&ranges);
     vec_deinit(&out);
 }

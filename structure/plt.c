@@ -163,15 +163,7 @@ void plt_deinit(struct plt *p)
 
 const struct stub *plt_find(const struct plt *p, uint64_t address)
 {
-    size_t low = 0, high = p->len;
+    size_t n = vec_upto(p, low, address);
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (p->data[mid].low <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low && p->data[low - 1].high > address ? &p->data[low - 1] : NULL;
+    return n && p->data[n - 1].high > address ? &p->data[n - 1] : NULL;
 }

@@ -65,18 +65,10 @@ static uint64_t next_start(const struct image *image, uint64_t low, uint64_t add
     uint64_t code_end = elf_executable_end(image->text, address);
     uint64_t end = section ? section->address + section->size : code_end;
     const struct frames *f = &image->frames;
-    size_t at = 0, high = f->len;
+    size_t at = vec_upto(f, low, address);
 
     if (after && (!end || after->address < end))
         end = after->address;
-    while (at < high) {
-        size_t mid = at + (high - at) / 2;
-
-        if (f->data[mid].low <= address)
-            at = mid + 1;
-        else
-            high = mid;
-    }
     if (at < f->len && f->data[at].low < end)
         end = f->data[at].low;
     if (end > code_end)
@@ -91,28 +83,12 @@ static uint64_t gap_start(const struct image *image, uint64_t address)
     uint64_t start = section ? section->address : address;
     const struct frames *f = &image->frames;
     const struct symbols *s = &image->symbols;
+    size_t frames = vec_upto(f, high, address), symbols = array_upto(s->list, s->count, reach, address);
 
-    for (size_t low = 0, high = f->len; low < high;) {
-        size_t mid = low + (high - low) / 2;
-
-        if (f->data[mid].high <= address) {
-            start = f->data[mid].high > start ? f->data[mid].high : start;
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
-    for (size_t low = 0, high = s->count; low < high;) {
-        size_t mid = low + (high - low) / 2;
-
-        if (s->list[mid].address <= address) {
-            if (s->list[mid].reach <= address && s->list[mid].reach > start)
-                start = s->list[mid].reach;
-            low = mid + 1;
-        } else {
-            high = mid;
-        }
-    }
+    if (frames && f->data[frames - 1].high > start)
+        start = f->data[frames - 1].high;
+    if (symbols && s->list[symbols - 1].reach > start)
+        start = s->list[symbols - 1].reach;
     return start;
 }
 
@@ -159,8 +135,9 @@ void procedure_region(const struct image *image, uint64_t address, struct proced
     address -= address == UINT64_MAX;
     uint64_t start = code ? gap_start(image, address) : address;
     uint64_t end = code ? next_start(image, address, address) : address + 1;
-    *out = (struct procedure){.source = PROCEDURE_GAP, .entry = start};
-    procedure_set_ranges(out, &(struct dwarf_range){start, end}, 1);
+    struct dwarf_range range = code ? gap_procedure(image->gaps, start, end, address) : (struct dwarf_range){start, end};
+    *out = (struct procedure){.source = PROCEDURE_GAP, .entry = range.low};
+    procedure_set_ranges(out, &range, 1);
 }
 
 bool procedure_is_alone(const struct image *image, const struct procedure *p)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* From addresses, or all of a binary, to its structure: puts the pieces of this room together (structure.h). */
 #include "structure/structure.h"
 #include "structure/book.h"
 #include "structure/cache.h"
@@ -7,6 +8,7 @@
 #include "structure/procedure.h"
 #include "structure/naming.h"
 #include "structure/tree.h"
+#include "common/hash.h"
 #include "common/mem.h"
 #include "common/vec.h"
 #include <stdlib.h>
@@ -27,6 +29,7 @@ struct work {
     struct wanted *wanted;
     size_t count;
     struct map done[2];         /* entry -> procedure of the book; described by debug information, or not */
+    struct map regions;         /* of code that it does not describe (see region_key) -> procedure of the book */
     VEC(uint32_t) plain;        /* wanted that the debug information does not describe */
 };
 
@@ -92,11 +95,28 @@ static void recover_unit(struct work *w, uint32_t unit, struct wanted *first, co
     dwarf_unit_free(&u);
 }
 
+/* Which procedure a piece of code belongs to follows from the piece alone: it is worked out once. */
+static uint64_t region_key(const struct work *w, uint64_t address)
+{
+    struct procedure p;
+
+    procedure_region(&w->image, address, &p);
+    uint64_t key = hash_bytes(p.ranges, sizeof *p.ranges, p.source);
+    procedure_deinit(&p);
+    return key;
+}
+
 static void recover_plain(struct work *w, struct wanted *at)
 {
     struct procedure p;
     struct dwarf_unit u = {0};
+    bool is_new;
+    uint64_t key = region_key(w, at->address), *known = map_insert(&w->regions, key, STRUCTURE_NONE, &is_new);
 
+    if (!is_new) {
+        at->procedure = (uint32_t)*known;
+        return;
+    }
     procedure_plain(&w->image, at->address, &p);
     uint32_t unit = find_unit(w, p.entry);
     if (unit != DWARF_NONE && !map_find(&w->done[0], p.entry)) {
@@ -104,6 +124,7 @@ static void recover_plain(struct work *w, struct wanted *at)
         p.unit = &u;
     }
     at->procedure = add_procedure(w, &p);
+    map_put(&w->regions, key, at->procedure);
     procedure_deinit(&p);
     dwarf_unit_free(&u);
 }
@@ -131,17 +152,10 @@ static void recover_all(struct work *w)
 
 static const struct book_segment *segment_at(const struct book *b, const struct book_procedure *p, uint64_t address)
 {
-    size_t low = p->first_segment, high = low + p->segment_count;
+    const struct book_segment *first = b->segments.data + p->first_segment;
+    size_t n = array_upto(first, p->segment_count, low, address);
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (b->segments.data[mid].low <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return &b->segments.data[low > p->first_segment ? low - 1 : low];
+    return &first[n ? n - 1 : 0];
 }
 
 /* Only the scopes that the places need, in the order of the book; parents stay before children. */
@@ -195,6 +209,7 @@ static void work_deinit(struct work *w)
     book_deinit(&w->book);
     map_deinit(&w->done[0]);
     map_deinit(&w->done[1]);
+    map_deinit(&w->regions);
     vec_deinit(&w->plain);
     free(w->wanted);
 }
@@ -222,7 +237,15 @@ static void recover_nothing(const char *path, const uint64_t *addresses, size_t 
 
 static char *replaced_note(const char *path)
 {
-    return xasprintf("%s is not the file that was measured (its build-id differs): record again, or put the old file back", path);
+    return xasprintf("%s: not the file that was measured (its build-id differs): record again, or put the old file back", path);
+}
+
+/* The cache knows binaries by their build-id, and keeps notes without the path that they begin with. */
+static const char *without_path(const char *note, const char *path)
+{
+    size_t len = strlen(path);
+
+    return note && !strncmp(note, path, len) && !strncmp(note + len, ": ", 2) ? note + len + 2 : note;
 }
 
 struct known_range {            /* code of a procedure that the book had from the start */
@@ -255,18 +278,10 @@ static bool find_known(struct work *w)
         }
     vec_sort(&known, by_range);
     for (size_t i = 0; i < w->count; i++) {
-        size_t low = 0, high = known.len;
+        size_t n = vec_upto(&known, low, w->wanted[i].address);
 
-        while (low < high) {
-            size_t mid = low + (high - low) / 2;
-
-            if (known.data[mid].low <= w->wanted[i].address)
-                low = mid + 1;
-            else
-                high = mid;
-        }
-        if (low && known.data[low - 1].high > w->wanted[i].address)
-            w->wanted[i].procedure = known.data[low - 1].procedure;
+        if (n && known.data[n - 1].high > w->wanted[i].address)
+            w->wanted[i].procedure = known.data[n - 1].procedure;
         else
             all = false;
     }
@@ -292,7 +307,7 @@ static void recover_and_store(struct work *w, const struct cache *cache, struct 
     recover_all(w);
     out->note = image_note(&w->image);
     if (storable(&w->book) > before)
-        cache_store(cache, &w->book, out->note);
+        cache_store(cache, &w->book, without_path(out->note, w->image.text->path));
 }
 
 struct hq_error *structure_recover(const char *path, const struct structure_options *options, const uint64_t *addresses,
@@ -306,6 +321,7 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
     err = image_open(path, &w.image);
     if (err || !image_is_expected(w.image.text, options)) {
         out->note = err ? xstrdup(err->message) : replaced_note(path);
+        out->unread = true;
         recover_nothing(path, addresses, count, out);
         work_deinit(&w);
         return NULL;
@@ -316,7 +332,7 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
         w.wanted[i] = (struct wanted){.address = addresses[i], .index = (uint32_t)i, .procedure = STRUCTURE_NONE};
     cache_open(&cache, &w.image, options, &w.book);
     if (find_known(&w) && w.book.procedures.len)
-        out->note = MEM_STEAL(cache.note);
+        out->note = cache.note ? xasprintf("%s: %s", path, cache.note) : NULL;
     else
         recover_and_store(&w, &cache, out);
     cache_deinit(&cache);
@@ -361,19 +377,12 @@ static void whole_units(struct work *w, struct covered *covered)
     vec_sort(covered, by_low);
 }
 
-static bool is_covered(const struct covered *c, uint64_t address)
+/* The end of what covers an address, 0 if nothing does. */
+static uint64_t covered_to(const struct covered *c, uint64_t address)
 {
-    size_t low = 0, high = c->len;
+    size_t n = vec_upto(c, low, address);
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (c->data[mid].low <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low && c->data[low - 1].high > address;
+    return n && c->data[n - 1].high > address ? c->data[n - 1].high : 0;
 }
 
 static void whole_rest(struct work *w, const struct covered *covered)
@@ -388,9 +397,38 @@ static void whole_rest(struct work *w, const struct covered *covered)
     for (size_t i = 0; i < image->plt.len; i++)
         vec_push(&starts, image->plt.data[i].low);
     vec_foreach (at, &starts)
-        if (!is_covered(covered, *at))
+        if (!covered_to(covered, *at))
             recover_plain(w, &(struct wanted){.address = *at});
     vec_deinit(&starts);
+}
+
+static struct hq_error *no_code(struct elf *text)
+{
+    if (text->cut_short)
+        return hq_error_new(HQ_DATA, "%s: cut short: no code is left of it", text->path);
+    if (elf_find_section(text, ".debug_info"))
+        return hq_error_new(HQ_DATA, "%s: a separate debug file, which has no code; ask for the binary that it belongs to", text->path);
+    return hq_error_new(HQ_DATA, "%s has no code", text->path);
+}
+
+/* Code that nothing describes. */
+static void whole_gaps(struct work *w, const struct covered *covered)
+{
+    const struct elf *text = w->image.text;
+
+    for (size_t i = 0; i < text->code_count; i++)
+        for (uint64_t at = text->code[i].low, next; at < text->code[i].high; at = next > at ? next : at + 1) {
+            struct procedure p;
+
+            next = covered_to(covered, at);
+            if (next)
+                continue;
+            procedure_region(&w->image, at, &p);
+            next = p.ranges[0].high;
+            if (p.source == PROCEDURE_GAP && gap_is_code(w->image.gaps, p.ranges[0]))
+                recover_plain(w, &(struct wanted){.address = at});
+            procedure_deinit(&p);
+        }
 }
 
 struct hq_error *structure_whole(const char *path, const struct structure_options *options, struct structure *out)
@@ -400,11 +438,18 @@ struct hq_error *structure_whole(const char *path, const struct structure_option
 
     memset(out, 0, sizeof *out);
     HQ_TRY(image_open(path, &w.image));
+    if (!w.image.text->code_count) {
+        struct hq_error *err = no_code(w.image.text);
+
+        work_deinit(&w);
+        return err;
+    }
     image_read(&w.image);
     book_init(&w.book);
     noreturn_init(&w.noreturn, &w.image);
     whole_units(&w, &covered);
     whole_rest(&w, &covered);
+    whole_gaps(&w, &covered);
     vec_deinit(&covered);
     vec_reserve(&out->places, w.book.segments.len);
     vec_foreach (s, &w.book.segments)

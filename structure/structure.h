@@ -40,7 +40,7 @@ struct structure_scope {
 
 struct structure_place {    /* of one asked address, or piece of code */
     uint32_t raw;           /* LINE scope as the machine code has it */
-    uint32_t normal;        /* LINE scope after normalisation (hpcview section 3) */
+    uint32_t normal;        /* LINE scope after normalisation ([hpcview], section 3) */
 };
 
 struct structure {
@@ -49,6 +49,7 @@ struct structure {
     VEC(uint32_t) aliases;              /* string ids */
     VEC(struct structure_place) places; /* one per asked address, in the order asked */
     char *note;     /* NULL, or one sentence on what could not be read (stripped, unreadable debug info, replaced file) */
+    bool unread;    /* there was no file to read, or another one: addresses stand for all names, and the note says why */
 };
 
 struct structure_options {

@@ -120,17 +120,7 @@ void symbols_deinit(struct symbols *s)
 /* How many symbols start at or before an address. */
 static size_t upto(const struct symbols *s, uint64_t address)
 {
-    size_t low = 0, high = s->count;
-
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (s->list[mid].address <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
+    return array_upto(s->list, s->count, address, address);
 }
 
 const struct symbol *symbols_at(const struct symbols *s, uint64_t address)

@@ -115,17 +115,9 @@ static void cut_at(struct maker *m, uint64_t address)
 
 static size_t first_row(const struct dwarf_unit *u, uint64_t address)
 {
-    size_t low = 0, high = u->row_count;
+    size_t n = array_upto(u->rows, u->row_count, address, address);
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (u->rows[mid].address <= address)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low ? low - 1 : 0;
+    return n ? n - 1 : 0;
 }
 
 static void collect_cuts(struct maker *m)
