@@ -2,6 +2,7 @@
 #include "db/attribute.h"
 
 #include "common/file.h"
+#include "common/log.h"
 #include "common/mem.h"
 #include "common/parallel.h"
 #include "common/progress.h"
@@ -139,6 +140,33 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
     return hq_error_prefix(err, "%s", w->path);
 }
 
+enum { NAMES_TOLD = 4 };
+
+/* Whoever moved the database to another machine, or built the program anew, sees addresses for names: why, is said when it happens. */
+static void warn_of_unread(const struct attribution *a)
+{
+    AUTO_STR struct str names = {0};
+    const char *note = NULL;
+    size_t count = 0;
+
+    for (size_t i = 0; i < a->tree->modules.len; i++) {
+        const struct module_work *w = &a->modules[i];
+
+        if (!w->offsets.len || !w->structure.unread || w->flags & HQM_MODULE_VDSO)
+            continue;
+        note = w->structure.note;
+        if (count++ < NAMES_TOLD)
+            str_addf(&names, "%s%s", names.len ? ", " : "", file_basename(w->path));
+    }
+    if (count > NAMES_TOLD)
+        str_addf(&names, " and %zu more", count - NAMES_TOLD);
+    if (count == 1)
+        log_warn("%s; its procedures are shown by their addresses", note);
+    else if (count)
+        log_warn("%zu of the files that were measured are not here, or are others now: %s; their procedures are shown by their addresses, "
+                 "and `info` says more", count, str_cstr(&names));
+}
+
 /* Stripped code gets names such as libgomp.so.1+0x1cfd0. */
 static bool is_unnamed(const char *name)
 {
@@ -210,7 +238,8 @@ static void place_addresses(struct attribution *a, struct module_work *w)
     const struct structure *s = &w->structure;
     uint32_t flags = (w->flags & HQM_MODULE_MAIN ? HQDB_MODULE_MAIN : 0) | (w->flags & HQM_MODULE_VDSO ? HQDB_MODULE_VDSO : 0);
 
-    w->module = model_module(a->model, w->path, w->build_id, flags, s->note);
+    /* Nobody can do anything about what the kernel's own library lacks. */
+    w->module = model_module(a->model, w->path, w->build_id, flags, flags & HQDB_MODULE_VDSO ? NULL : s->note);
     w->scopes = xmalloc((s->scopes.len + 1) * sizeof *w->scopes);
     for (size_t i = 0; i < s->scopes.len; i++)
         w->scopes[i] = HQDB_NONE;
@@ -246,10 +275,10 @@ static uint32_t nowhere_scope(struct attribution *a)
         return a->nowhere;
     module = model_module(a->model, "[no module]", "", 0, NULL);
     file = model_scope(a->model, &(struct model_scope){.kind = SCOPE_FILE, .parent = model_module_scope(a->model, module),
-                                                       .name = "[unknown file]", .file = "[unknown file]", .module = module});
+                                                       .name = "<unknown file>", .file = "", .module = module});
     procedure = model_scope(a->model, &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = "[code in no module]",
-                                                            .file = "[unknown file]", .module = module});
-    a->nowhere = model_scope(a->model, &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "[unknown file]", .module = module});
+                                                            .file = "", .module = module});
+    a->nowhere = model_scope(a->model, &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "", .module = module});
     return a->nowhere;
 }
 
@@ -411,6 +440,7 @@ struct hq_error *attribute(const struct calltree *tree, const struct attribute_o
     progress_finish(&a.progress);
     if (err)
         return err;
+    warn_of_unread(&a);
     for (size_t i = 0; i < tree->modules.len; i++) {
         if (a.modules[i].offsets.len || !(a.modules[i].flags & HQM_MODULE_COLLECTOR))
             place_addresses(&a, &a.modules[i]);

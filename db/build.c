@@ -166,11 +166,13 @@ static uint32_t add_metric(struct model *m, const struct process_event *e)
 
 static void add_profiles(struct builder *b, const struct process *p, uint32_t first)
 {
+    AUTO_FREE char *called = process_called(p);
+
     for (size_t i = 0; i < p->thread_count; i++) {
         const struct process_thread *t = &p->threads[i];
         struct model_profile profile = {
             .rank = p->header.rank, .host = p->host, .pid = p->header.pid, .tid = t->tid, .thread = t->number,
-            .serial = p->header.serial, .state = p->header.state, .command = p->executable,
+            .serial = p->header.serial, .state = p->header.state, .command = called,
             .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE,
             .start_realtime_ns = p->header.start_realtime_ns, .start_us = t->start_us, .end_us = t->end_us,
         };
@@ -305,7 +307,7 @@ static struct hq_error *second_pass(struct builder *b)
 
     cut_batches(b);
     b->tallies = xcalloc(b->threads, sizeof *b->tallies);
-    progress_start(&b->progress, "building the database", b->process_count, false);
+    progress_start(&b->progress, "gathering values", b->process_count, false);
     err = parallel_try(b->end_batch - b->first_batch, b->threads, fill_batch, b);
     all = merge_tallies(b);
     if (!err)
@@ -379,6 +381,18 @@ static void deinit(struct builder *b)
     pthread_cond_destroy(&b->turn);
 }
 
+static struct hq_error *build_all(struct builder *b, const char *path, const struct sources_state *state)
+{
+    first_pass(b);
+    ranks_gather(b);
+    if (!b->ranks->rank) {
+        HQ_TRY(sort_processes(b));
+        HQ_TRY(make_canon(b));
+    }
+    ranks_share_plan(b);
+    return b->ranks->rank ? help(b) : write_database(b, path, state);
+}
+
 struct hq_error *build_database(const struct source_files *files, const struct build_options *options, const struct ranks *ranks,
                                 const char *path, const struct sources_state *state)
 {
@@ -390,12 +404,12 @@ struct hq_error *build_database(const struct source_files *files, const struct b
     b.file_count = files->len * (rank + 1) / size - b.first_file;
     pthread_mutex_init(&b.lock, NULL);
     pthread_cond_init(&b.turn, NULL);
-    first_pass(&b);
-    ranks_gather(&b);
-    if (!rank) {
-        HQ_TRY(sort_processes(&b));
-        HQ_TRY(make_canon(&b));
-    }
-    ranks_share_plan(&b);
-    return rank ? help(&b) : write_database(&b, path, state);
+    /* Its steps have lines of their own; this one is seen between them. */
+    struct progress whole;
+
+    progress_start(&whole, "building the database", 0, false);
+    struct hq_error *error = build_all(&b, path, state);
+
+    progress_finish(&whole);
+    return error;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The call paths of many processes as one tree of addresses, before structure is known: what hpcprof's merge of
- * calling context trees is (call-path-tracing, section 4). Every worker fills its own; they are merged pairwise.
+ * calling context trees is ([tracing], section 4). Every worker fills its own; they are merged pairwise.
  * Parents come before children. Its size depends on how many different call paths there are, not on how many profiles.
  */
 #ifndef HQ_DB_CALLTREE_H

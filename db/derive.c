@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* A database seen with other settings: another tree over the same frames, in memory (fuse.h). */
 #include "common/mem.h"
 #include "db/db_file.h"
 #include "db/fuse.h"

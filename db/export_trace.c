@@ -52,8 +52,11 @@ static void put_name(struct chrome_writer *w, uint32_t context)
 static void close_to(struct chrome_writer *w, size_t depth, double at)
 {
     for (; w->open.len > depth; w->open.len--) {
+        /* The name may be left out by the format, but speedscope finds the begin by it. */
         begin_event(w, "E");
-        fprintf(w->out, ",\"ts\":%.3f}", at);
+        fprintf(w->out, ",\"ts\":%.3f,\"name\":", at);
+        put_name(w, vec_last(&w->open));
+        fputc('}', w->out);
     }
 }
 

@@ -7,6 +7,7 @@
 #include "common/units.h"
 #include "db/attribute.h"
 #include "db/model_data.h"
+#include "db/unmeasured.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,13 +34,14 @@ static const struct process *earliest(const struct process *p, size_t count)
 enum { MOST_TEXTS = 8 };                /* of a set: more would drown the rest of the page */
 
 /* Different texts among the processes, in their order, joined by commas. */
-static void add_set(struct model *m, const char *key, const struct process *p, size_t count, const char *(*text)(const struct process *))
+static void add_set(struct model *m, const char *key, const struct process *p, size_t count,
+                    const char *(*text)(const struct process *, struct str *scratch))
 {
     AUTO(intern_deinit) struct intern seen = {0};
-    AUTO_STR struct str all = {0};
+    AUTO_STR struct str all = {0}, scratch = {0};
 
     for (size_t i = 0; i < count; i++) {
-        const char *s = text(&p[i]);
+        const char *s = text(&p[i], &scratch);
 
         if (!*s || intern_find(&seen, s) != INTERN_NONE)
             continue;
@@ -53,10 +55,21 @@ static void add_set(struct model *m, const char *key, const struct process *p, s
         model_info(m, key, str_cstr(&all));
 }
 
-static const char *host_of(const struct process *p) { return p->host; }
-static const char *executable_of(const struct process *p) { return p->executable; }
-static const char *launcher_of(const struct process *p) { return p->launcher; }
-static const char *collector_of(const struct process *p) { return p->collector; }
+static const char *host_of(const struct process *p, struct str *scratch) { (void)scratch; return p->host; }
+static const char *launcher_of(const struct process *p, struct str *scratch) { (void)scratch; return p->launcher; }
+static const char *collector_of(const struct process *p, struct str *scratch) { (void)scratch; return p->collector; }
+
+/* The file, and the name that it was started by where that is a link's: /usr/bin/redis-check-rdb (as redis-server). */
+static const char *executable_of(const struct process *p, struct str *scratch)
+{
+    AUTO_FREE char *called = process_called(p);
+
+    if (!strcmp(called, file_basename(p->executable)))
+        return p->executable;
+    str_clear(scratch);
+    str_addf(scratch, "%s (as %s)", p->executable, called);
+    return str_cstr(scratch);
+}
 
 static void add_times(struct model *m, const struct process *p, size_t count)
 {
@@ -178,6 +191,26 @@ static void add_warnings(struct model *m, const struct process *p, size_t count)
     }
 }
 
+/* Beside the measurements of each directory there may be lists of programs that ran without the collector. */
+static void add_unmeasured(struct model *m, const struct process *p, size_t count)
+{
+    AUTO(intern_deinit) struct intern seen = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        AUTO_FREE char *directory = file_dirname(p[i].path);
+        AUTO(unmeasured_deinit) struct unmeasured_list list = {0};
+
+        if (intern_find(&seen, directory) != INTERN_NONE)
+            continue;
+        intern_add(&seen, directory);
+        unmeasured_read(directory, &list);
+        vec_foreach (u, &list) {
+            AUTO_FREE char *text = u->times > 1 ? xasprintf("%s %llu times", u->text, (unsigned long long)u->times) : xstrdup(u->text);
+            model_info(m, "not measured", text);
+        }
+    }
+}
+
 void facts_add(struct model *m, const struct process *p, size_t count, size_t unreadable)
 {
     if (!count)
@@ -196,6 +229,7 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     if (unreadable)
         add_number(m, "measurement files that could not be read", unreadable);
     add_warnings(m, p, count);
+    add_unmeasured(m, p, count);
     add_losses(m, p, count);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fusing call paths with static structure: frames, codes and scopes in, the context tree that people see out
- * (the canonical calling context tree of presenting-call-path-profiles, section IV). The builder uses it for the file;
+ * (the canonical calling context tree of [presenting], section IV). The builder uses it for the file;
  * queries use it for `set inline off` and `set normalise off`.
  *
  * A frame adds below its caller's scope: its procedure, the inlined procedures and loops around its address,

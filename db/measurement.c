@@ -11,8 +11,18 @@ static const size_t record_sizes[] = {
     [HQM_NODES] = sizeof(struct hqm_node), [HQM_CELLS] = sizeof(struct hqm_cell), [HQM_TRACE] = sizeof(struct hqm_trace),
 };
 
+/* The magic is what the collector writes last of a header. */
+static bool has_not_begun(const struct measurement *m)
+{
+    static const char none[8];
+
+    return m->map.size == 0 || (m->map.size >= sizeof none && !memcmp(m->map.data, none, sizeof none));
+}
+
 static struct hq_error *check_header(const char *path, struct measurement *m)
 {
+    if (has_not_begun(m))
+        return hq_error_new(HQ_DATA, "%s: its process was killed before it had begun to measure", path);
     if (m->map.size < sizeof m->header || memcmp(m->map.data, HQM_MAGIC, 8))
         return hq_error_new(HQ_DATA, "%s: this is not an hq measurement file", path);
     memcpy(&m->header, m->map.data, sizeof m->header);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes a model as a database file (model.h). */
 #include "common/file.h"
 #include "common/mem.h"
 #include "db/assembly.h"

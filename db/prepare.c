@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the database is, whether it is up to date, and one build at a time. */
 #include "db/builder.h"
+#include "db/elsewhere.h"
 
 #include "common/file.h"
 #include "common/hash.h"
@@ -174,6 +175,8 @@ static struct hq_error *lead_build(const char *const *inputs, size_t count, cons
     AUTO_FREE char *path = place_of_output(inputs[0], options);
     bool running = false;
 
+    for (size_t i = 0; i < count; i++)
+        elsewhere_fetch(inputs[i]);
     HQ_TRY(sources_find(inputs, count, &files));
     if (!files.len)
         return hq_error_new(HQ_DATA, "%s: there are no measurements in it; `hq record -o %s -- COMMAND` makes some", inputs[0], inputs[0]);
@@ -237,6 +240,7 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
         return hq_error_new(HQ_DATA, "%s: there is no such directory; `hq record -o %s -- COMMAND` makes one", path, path);
     if (!file_is_dir(path) || !has_measurements(path))
         return db_open(path, out);
+    elsewhere_fetch(path);
     HQ_TRY(sources_find(&path, 1, &files));
     if (!files.len && file_exists(present))
         return db_open(present, out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "db/process.h"
 
+#include "common/file.h"
 #include "common/mem.h"
 #include "db/lanes.h"
 #include "db/measurement.h"
@@ -161,6 +162,15 @@ struct hq_error *process_scan(const char *path, struct calltree *tree, struct pr
     err = scan(out, &m, tree);
     measurement_close(&m);
     return err;
+}
+
+char *process_called(const struct process *p)
+{
+    AUTO_FREE char *first = xstrndup(p->command, strcspn(p->command, " "));
+    const char *name = file_basename(first);
+
+    name += *name == '-';               /* a login shell */
+    return xstrdup(*name && !strpbrk(name, "'\"\\") ? name : file_basename(p->executable));
 }
 
 void process_deinit(struct process *p)

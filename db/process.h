@@ -35,6 +35,9 @@ struct process {                    /* texts and arrays live in `arena` */
 struct hq_error *process_scan(const char *path, struct calltree *tree, struct process *out);
 void process_deinit(struct process *p);
 
+/* The name that the program was started by, without directories: its argv[0], which may be a link's; that of the file if it has none. The caller frees. */
+char *process_called(const struct process *p);
+
 /* Where things went: from the tree and the file to the database. */
 struct process_places {
     const struct calltree *tree;

@@ -28,7 +28,7 @@ static const char *launcher(void)
 static const struct hq_mpi *load(const char *name)
 {
     static const char *const places[] = {"", "../", "../lib/hq/"};
-    AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+    AUTO_FREE char *self = file_program();
     AUTO_FREE char *directory = self ? file_dirname(self) : xstrdup(".");
 
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {

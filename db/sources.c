@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/stat.h>
+#include <time.h>
 
 static bool is_measurement(const char *name)
 {
@@ -78,6 +79,18 @@ void sources_deinit(struct source_files *s)
     vec_deinit(s);
 }
 
+bool sources_is_alive(long pid)
+{
+    AUTO_FREE char *path = xasprintf("/proc/%ld/stat", pid);
+    AUTO_STR struct str text = {0};
+
+    if (pid <= 0 || (kill((pid_t)pid, 0) && errno != EPERM))
+        return false;
+    hq_error_free(file_read(path, &text, 1 << 16));
+    const char *state = text.len ? strrchr(str_cstr(&text), ')') : NULL;
+    return !state || strncmp(state, ") Z", 3);
+}
+
 static bool on_this_machine(const char *path)
 {
     char host[256] = "";
@@ -87,13 +100,22 @@ static bool on_this_machine(const char *path)
     return *host && !strncmp(name, host, strlen(host)) && name[strlen(host)] == '-';
 }
 
-struct looking { const struct source_files *files; uint64_t *keys, *file_keys; atomic_bool running, unfinished; };
+struct looking { const struct source_files *files; uint64_t *keys, *file_keys; atomic_bool running, perhaps, unfinished; };
 
 static uint64_t file_key(const char *path, const struct stat *st)
 {
     uint64_t key = hash_combine(hash_str(file_basename(path)), (uint64_t)st->st_size);
 
     return hash_combine(key, (uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec);
+}
+
+/* The last time of writing is noted in the file; a mapped file's own time may lag behind, or be set by a copy. */
+static bool is_recent(const struct hqm_header *h)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return h->start_realtime_ns / 1000 + h->end_us + SOURCES_RECENT * 1000000ull > (uint64_t)now.tv_sec * 1000000u;
 }
 
 static void look_at(size_t i, unsigned worker, void *arg)
@@ -111,7 +133,9 @@ static void look_at(size_t i, unsigned worker, void *arg)
     l->file_keys[i] = file_key(path, &st);
     if (h.state != HQM_ENDED && h.state != HQM_EXECED)
         l->unfinished = true;
-    if (h.state == HQM_RUNNING && on_this_machine(path) && (!kill((pid_t)h.pid, 0) || errno == EPERM))
+    if (h.state == HQM_RUNNING && !on_this_machine(path))
+        l->perhaps = l->perhaps || is_recent(&h);
+    else if (h.state == HQM_RUNNING && sources_is_alive((long)h.pid))
         l->running = true;
     /* The time of the last sign of life changes without any new data. */
     h.end_us = h.state == HQM_RUNNING ? 0 : h.end_us;
@@ -150,6 +174,7 @@ struct sources_state sources_look(const struct source_files *s)
     state.key = combine(l.keys, s->len);
     state.files_key = l.unfinished ? 0 : combine(l.file_keys, s->len);
     state.running = l.running;
+    state.perhaps = l.perhaps;
     free(l.keys);
     return state;
 }

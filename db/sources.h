@@ -10,6 +10,9 @@
 
 struct source_files { char **data; size_t len, cap; };
 
+/* A process that has ended and that nobody has waited for is not alive. */
+bool sources_is_alive(long pid);
+
 /* The *.hqm below each input: a database directory, a directory of measurements, or a file. Sorted, each once. */
 struct hq_error *sources_find(const char *const *inputs, size_t count, struct source_files *out);
 void sources_deinit(struct source_files *s);
@@ -17,10 +20,12 @@ void sources_deinit(struct source_files *s);
 /*
  * Identifies the state of the measurements: names, sizes, and what their headers say (a mapped file changes long before its times do).
  */
+enum { SOURCES_RECENT = 600 };
 struct sources_state {
     uint64_t key;               /* never 0 */
     uint64_t files_key;         /* as sources_files_key if all processes have ended, else 0 */
     bool running;               /* one of the processes is still alive on this machine */
+    bool perhaps;               /* one on another machine has not ended, and gave a sign of life in the last SOURCES_RECENT seconds */
 };
 struct sources_state sources_look(const struct source_files *s);
 

@@ -15,6 +15,7 @@ struct callgrind {
     struct input in;
     struct cg_graph graph;
     struct map names[NAME_KINDS];       /* number in the file -> text */
+    struct map long_names;              /* event -> text of its `event:` line */
     uint32_t metrics[CG_EVENTS_MAX];
     unsigned positions;                 /* numbers before the costs: 1, or 2 with instructions */
     bool line_is_last, has_header;
@@ -25,7 +26,7 @@ struct callgrind {
     uint32_t object, file, function;    /* function: index, HQDB_NONE */
     uint32_t callee_object, callee_file, callee;
     uint64_t call_count;
-    bool in_call;                       /* the next line is the cost of a call */
+    bool in_call, has_calls;            /* the next line is the cost of a call; there was one */
 };
 
 bool callgrind_sniff(const struct import_probe *p)
@@ -97,6 +98,17 @@ static uint32_t known(struct callgrind *c, uint32_t text)
     return strcmp(intern_str(&c->im->names, text), "???") == 0 ? 0 : text;
 }
 
+/*
+ * f'caller'its_caller of --separate-callers and f'2 of --separate-recs are f: they are functions of their own in the graph, which makes the
+ * call paths surer, but rows of one name.
+ */
+static uint32_t plain_name(struct callgrind *c, uint32_t name)
+{
+    const char *text = intern_str(&c->im->names, name), *quote = strchr(text, '\'');
+
+    return quote && quote > text ? intern_addn(&c->im->names, text, (size_t)(quote - text)) : name;
+}
+
 static uint32_t function_of(struct callgrind *c, uint32_t object, uint32_t file, uint32_t name)
 {
     uint32_t key[2] = {object, name};
@@ -104,11 +116,40 @@ static uint32_t function_of(struct callgrind *c, uint32_t object, uint32_t file,
     uint32_t i = keymap_add(&c->graph.function_keys, key, &is_new);
 
     if (is_new)
-        vec_push(&c->graph.functions, (struct cg_function){.name = name, .file = known(c, file), .object = known(c, object)});
+        vec_push(&c->graph.functions, (struct cg_function){.name = plain_name(c, name), .file = known(c, file), .object = known(c, object)});
     return i;
 }
 
 /* ---- header ---- */
+
+/* "event: sum = a + b : All of it" or "event: cputime : cputime (nanoseconds)" */
+static void take_long_name(struct callgrind *c, const char *text)
+{
+    const char *colon = strchr(text, ':');
+
+    if (colon)
+        map_put(&c->long_names, intern_addn(&c->im->names, text, strcspn(text, " \t:=")),
+                intern_add(&c->im->names, colon + 1 + strspn(colon + 1, " \t")));
+}
+
+/* The unit may stand behind the long name, as hq writes it; then that name is what the metric is called. */
+static uint32_t metric_of(struct callgrind *c, const char *event)
+{
+    static const struct { const char *unit; enum hqm_dimension dimension; double scale; } units[] = {
+        {" (nanoseconds)", HQM_DIM_SECONDS, 1e-9}, {" (microseconds)", HQM_DIM_SECONDS, 1e-6}, {" (milliseconds)", HQM_DIM_SECONDS, 1e-3},
+        {" (seconds)", HQM_DIM_SECONDS, 1}, {" (bytes)", HQM_DIM_BYTES, 1}, {" (elapsed ms)", HQM_DIM_SECONDS, 1e-3}, {" (elapsed us)", HQM_DIM_SECONDS, 1e-6},
+        {" (elapsed ns)", HQM_DIM_SECONDS, 1e-9}, {" (system CPU ns)", HQM_DIM_SECONDS, 1e-9}, {" (none)", HQM_DIM_NONE, 1}, {"", HQM_DIM_EVENTS, 1},
+    };
+    uint64_t text = map_get(&c->long_names, intern_add(&c->im->names, event), 0);
+    const char *long_name = intern_str(&c->im->names, (uint32_t)text);
+    size_t len = strlen(long_name), u = 0, n;
+
+    while (n = strlen(units[u].unit), n && (len <= n || strcmp(long_name + len - n, units[u].unit)))
+        u++;
+    AUTO_FREE char *name = n ? xstrndup(long_name, len - n) : xstrdup(event);
+
+    return import_metric(c->im, name, "counted by callgrind", units[u].dimension, HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS, 0, units[u].scale);
+}
 
 static struct hq_error *take_events(struct callgrind *c, const char *text)
 {
@@ -120,8 +161,7 @@ static struct hq_error *take_events(struct callgrind *c, const char *text)
 
         if (count == CG_EVENTS_MAX)
             return input_bad_line(&c->in, "there are more than %d events", CG_EVENTS_MAX);
-        c->metrics[count++] = import_metric(c->im, name, "counted by callgrind", HQM_DIM_EVENTS,
-                                            HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS, 0, 1);
+        c->metrics[count++] = metric_of(c, name);
         text += n;
     }
     if (c->graph.event_count && c->graph.event_count != count)
@@ -160,10 +200,12 @@ static struct hq_error *take_header(struct callgrind *c, const char *line, bool 
         return NULL;
     if ((text = after(line, "events:")))
         return take_events(c, text);
-    if ((text = after(line, "positions:"))) {
+    if ((text = after(line, "event:"))) {
+        take_long_name(c, text);
+    } else if ((text = after(line, "positions:"))) {
         bool instructions = strstr(text, "instr") != NULL, lines = strstr(text, "line") != NULL;
 
-        c->positions = instructions + lines ? (unsigned)(instructions + lines) : 1;
+        c->positions = instructions && lines ? 2 : 1;
         c->line_is_last = lines || !instructions;
     } else if ((text = after(line, "pid:"))) {
         c->pid = (uint32_t)strtoul(text, NULL, 10);
@@ -255,7 +297,7 @@ static struct hq_error *take_call(struct callgrind *c, const char *text)
     if (c->callee == HQDB_NONE || c->function == HQDB_NONE)
         return input_bad_line(&c->in, "there is a call, but no `fn=` and `cfn=` before it");
     c->call_count = strtoull(text, NULL, 10);
-    c->in_call = true;
+    c->in_call = c->has_calls = true;
     return NULL;
 }
 
@@ -286,7 +328,10 @@ static struct hq_error *take_name(struct callgrind *c, const char *line)
         return name_of(c, NAMES_OBJECT, text, &c->callee_object);
     } else if ((text = after(line, "calls="))) {
         return take_call(c, text);
-    } else if (!after(line, "jump=") && !after(line, "jcnd=") && !after(line, "jfi=") && !after(line, "jfn=")) {
+    } else if ((text = after(line, "jfi=")) || (text = after(line, "jfn="))) {
+        /* Jumps are of no use here, but a name may be given where one leads to. */
+        return name_of(c, line[2] == 'i' ? NAMES_FILE : NAMES_FUNCTION, text, &name);
+    } else if (!after(line, "jump=") && !after(line, "jcnd=")) {
         return input_bad_line(&c->in, "this kind of line is not known");
     }
     return NULL;
@@ -315,8 +360,8 @@ static struct hq_error *take_all(struct callgrind *c, const char *path)
         HQ_TRY(take_line(c, line));
     HQ_TRY(input_error(&c->in));
     give_graph(c);
-    import_fact(c->im, "call paths", "estimates: callgrind knows callers and callees, costs are shared out in proportion; "
-                                     "the costs of functions and lines are exact");
+    import_fact(c->im, "call paths", !c->has_calls ? "none: the file holds no calls"
+                : "estimates: callgrind knows callers and callees, costs are shared out in proportion; the costs of functions and lines are exact");
     return NULL;
 }
 
@@ -331,5 +376,6 @@ struct hq_error *callgrind_read(struct import *im, const char *path)
     cg_graph_deinit(&c.graph);
     for (int i = 0; i < NAME_KINDS; i++)
         map_deinit(&c.names[i]);
+    map_deinit(&c.long_names);
     return error;
 }

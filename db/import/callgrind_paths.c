@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* From callgrind's graph of calls to call paths: costs are shared out to callers (callgrind.h). */
 #include "db/import/callgrind.h"
 
 #include "common/file.h"

@@ -24,6 +24,7 @@ struct event {                  /* while it is being read */
     struct slice slice;
     uint32_t pid, tid, args_name;
     bool has_ts;
+    bool is_sum;                /* clang adds "Total X" of all X to -ftime-trace, each in a thread of its own */
 };
 
 struct chrome_thread { uint32_t pid, tid, name; VEC(struct slice) slices; };
@@ -40,7 +41,7 @@ struct chrome {
     struct map process_names;           /* pid -> text */
     struct map places;                  /* text -> place + 1 */
     double origin;
-    uint64_t ignored, unmatched, unfinished, clipped;
+    uint64_t ignored, sums, unmatched, unfinished, clipped;
     uint32_t metric;
     /* of the thread at work */
     uint32_t profile;
@@ -87,6 +88,8 @@ static struct hq_error *take_value(void *arg, const struct json_path *p, const s
 
     if (d && p->depth == d + 2 && json_key(p, d, "args") && json_key(p, d + 1, "name") && v->kind == JSON_STRING)
         e->args_name = intern_addn(&c->im->names, v->text, v->len);
+    if (d && p->depth == d + 2 && json_key(p, d, "args") && json_key(p, d + 1, "avg ms"))
+        e->is_sum = true;
     if (!d || p->depth != d + 1)
         return NULL;
     if (json_key(p, d, "ph") && v->kind == JSON_STRING && v->len == 1) {
@@ -139,7 +142,9 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
     if (!d || p->depth != d)
         return NULL;
     c->event = (struct event){0};
-    if (e.slice.phase == 'M') {
+    if (e.is_sum && strncmp(intern_str(&c->im->names, e.slice.name), "Total ", 6) == 0) {
+        c->sums++;
+    } else if (e.slice.phase == 'M') {
         take_metadata(c, &e);
     } else if (e.has_ts && e.slice.phase && strchr("BEX", e.slice.phase)) {
         e.slice.order = c->order++;
@@ -272,6 +277,7 @@ static struct hq_error *give_all(struct chrome *c)
         HQ_TRY(give_thread(c, t));
     }
     say(c, c->ignored, "of other kinds than B, E, X and M were left out");
+    say(c, c->sums, "are sums of others and were left out");
     say(c, c->unmatched, "ends without a begin were left out");
     say(c, c->unfinished, "begins without an end: taken to last until the last event of their thread");
     say(c, c->clipped, "complete events that outlast the one around them end with it");

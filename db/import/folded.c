@@ -18,20 +18,34 @@ struct folded {
     struct floats values;
 };
 
-/* Where the value starts; NULL if the line does not end in a space and a number. */
-static char *value_of(char *line, size_t len, double *value)
+/* Where the value starts, which may be any number; NULL if the line does not end in a space and a number. */
+static char *number_of(char *line, size_t len, double *value)
 {
     char *space = memrchr(line, ' ', len), *end;
 
-    if (!space || space == line || !(space[1] == '.' || (space[1] >= '0' && space[1] <= '9')))
+    if (!space || space == line || !space[1])
         return NULL;
     *value = strtod(space + 1, &end);
-    return *end || !isfinite(*value) ? NULL : space;
+    return *end ? NULL : space;
+}
+
+/* "# mode: wall": austin puts such lines before the stacks. */
+static bool is_comment(const char *line)
+{
+    return line[0] == '#' && line[1] == ' ';
+}
+
+/* The same for values that can be one. */
+static char *value_of(char *line, size_t len, double *value)
+{
+    char *space = number_of(line, len, value);
+
+    return space && isfinite(*value) && (space[1] == '.' || (space[1] >= '0' && space[1] <= '9')) ? space : NULL;
 }
 
 /*
- * A first line with a semicolon is mistaken for nothing else, and what is wrong below it is for the reader to tell. A stack of
- * one frame looks like much other text: then every line must be one.
+ * A first line with a semicolon is mistaken for nothing else, and what is wrong below it, or with its number, is for the reader to tell.
+ * A stack of one frame looks like much other text: then every line must be one.
  */
 bool folded_sniff(const struct import_probe *p)
 {
@@ -40,14 +54,18 @@ bool folded_sniff(const struct import_probe *p)
 
     if (p->is_dir || p->binary)
         return false;
-    for (; probe_line(p, &at, &line, &len); lines += len > 0) {
+    while (probe_line(p, &at, &line, &len)) {
         double value;
         AUTO_FREE char *copy = xstrndup(line, len);
 
-        if (len && (strchr(" \t#{[", line[0]) || !value_of(copy, len, &value)))
+        if (!len || is_comment(copy))
+            continue;
+        if (strchr(" \t#{[", line[0]) || !number_of(copy, len, &value))
             return false;
-        if (len && !lines && strchr(copy, ';'))
+        if (!lines++ && strchr(copy, ';'))
             return true;
+        if (!value_of(copy, len, &value))
+            return false;
     }
     return lines > 0;
 }
@@ -82,17 +100,20 @@ static struct hq_error *take(struct folded *f, const char *path, uint32_t profil
 {
     AUTO_INPUT struct input in = {0};
     char *line;
-    size_t len;
+    size_t len, stacks = 0, pairs = 0;
 
     HQ_TRY(input_open(&in, path));
     while (input_line(&in, &line, &len)) {
-        double value;
+        double value, before;
         char *end = len ? value_of(line, len, &value) : NULL;
 
-        if (!len)
+        if (!len || is_comment(line))
             continue;
         if (!end)
             return input_bad_line(&in, "not a folded stack: a call path, a space and a number that is not negative");
+        *end = '\0';
+        stacks++;
+        pairs += value_of(line, (size_t)(end - line), &before) != NULL;
         split(f, line, end);
         uint32_t frame = import_path(f->im, f->path.data, f->path.len);
 
@@ -100,7 +121,11 @@ static struct hq_error *take(struct folded *f, const char *path, uint32_t profil
             return input_bad_line(&in, "there is no call path before the number");
         floats_add(&f->values, 0, profile, frame, value, 0);
     }
-    return input_error(&in);
+    HQ_TRY(input_error(&in));
+    if (stacks > 1 && pairs == stacks)
+        return hq_error_new(HQ_DATA, "%s: every line has two numbers: these are the stacks of a comparison; import those of each side and use "
+                            "`compare with`", in.path);
+    return NULL;
 }
 
 static struct hq_error *give(struct folded *f, const char *path)

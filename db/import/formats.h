@@ -1,26 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The rows of import_formats[]: each pair is one file of this directory, which documents what it takes from its format. */
+/*
+ * The functions of formats.def: each pair is one file of this directory, which says what it takes from its format.
+ * sniff: does the file look like this format? It may look at the path and the beginning of the text. read: fills the model (target.h).
+ */
 #ifndef HQ_DB_IMPORT_FORMATS_H
 #define HQ_DB_IMPORT_FORMATS_H
 
 #include "db/import/import.h"
 
-bool folded_sniff(const struct import_probe *p);
-struct hq_error *folded_read(struct import *im, const char *path);
-bool hpctoolkit_sniff(const struct import_probe *p);
-struct hq_error *hpctoolkit_read(struct import *im, const char *path);
-bool perf_sniff(const struct import_probe *p);
-struct hq_error *perf_read(struct import *im, const char *path);
-bool pprof_sniff(const struct import_probe *p);
-struct hq_error *pprof_read(struct import *im, const char *path);
-bool speedscope_sniff(const struct import_probe *p);
-struct hq_error *speedscope_read(struct import *im, const char *path);
-bool chrome_sniff(const struct import_probe *p);
-struct hq_error *chrome_read(struct import *im, const char *path);
-bool callgrind_sniff(const struct import_probe *p);
-struct hq_error *callgrind_read(struct import *im, const char *path);
-bool gperftools_sniff(const struct import_probe *p);
-struct hq_error *gperftools_read(struct import *im, const char *path);
+#define FORMAT(format, ...)                                     \
+    bool format##_sniff(const struct import_probe *p);          \
+    struct hq_error *format##_read(struct import *im, const char *path);
+#include "db/import/formats.def"
+#undef FORMAT
 
 /* ---- for sniffers ---- */
 

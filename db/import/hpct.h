@@ -36,13 +36,19 @@ struct hpct_node {
     const char *module;                 /* NULL none */
     uint64_t offset;
     uint32_t ordinal;                   /* loop: number within its procedure */
+    uint16_t propagation;
     uint32_t depth, scopes;             /* contexts above it: all; without a call in between */
 };
 
+/*
+ * What a metric's values are summed over: nothing (point), all that is below (execution), or what is below and linked by contexts whose
+ * bit of `propagation` is set.
+ */
 struct hpct_metric {
     const char *name;
-    bool has_execution, has_point;
-    uint16_t execution, point;          /* identifiers of the propagated values */
+    uint16_t id;                        /* of the propagated values that are taken */
+    uint16_t propagation;               /* mask; execution: all bits, point: none */
+    bool propagates_always;
 };
 
 struct hpct {
@@ -57,8 +63,9 @@ struct hpct {
     struct map node_of;                 /* context's id -> node */
     uint32_t *frames;                   /* [nodes] frame + 1 once it is known */
     VEC(uint32_t) profiles;             /* index in profile.db -> profile; HQDB_NONE for summaries */
-    VEC(uint32_t) metric_ids;           /* of the import */
+    VEC(uint32_t) metric_ids;           /* of the import; HQDB_NONE for a metric without values */
     VEC(double) scales;
+    uint32_t traced;                    /* the metric of the trace */
     uint64_t period_ns;                 /* of the trace; 0 unknown */
     uint32_t valued_contexts;           /* of the summary profile, which comes first */
 };

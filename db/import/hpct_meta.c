@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* HPCToolkit's meta.db: title, identifiers, metrics (hpct.h). */
+#include "common/mem.h"
 #include "db/import/hpct.h"
 #include <string.h>
 
 enum { SECTION_GENERAL, SECTION_ID_NAMES, SECTION_METRICS };
-enum { SCOPE_POINT = 1, SCOPE_EXECUTION = 2 };
+/* Types of propagation scopes. A custom one, and one of a later version, is what its name says. */
+enum { SCOPE_POINT = 1, SCOPE_EXECUTION = 2, SCOPE_TRANSITIVE = 3, SCOPE_UNKNOWN = 0 };
 
 static struct hq_error *read_title(struct hpct *h)
 {
@@ -31,40 +34,63 @@ static struct hq_error *read_kinds(struct hpct *h)
     return cursor_error(&c);
 }
 
-/* The type of a propagation scope (its name may be anything). */
-static unsigned scope_type(const struct hpct *h, struct cursor *c, uint64_t scope)
+struct scope { unsigned type, bit; };
+
+static struct scope read_scope(const struct hpct *h, struct cursor *c, uint64_t offset)
 {
-    struct cursor s = hpct_at(&h->meta, "Metrics", scope);
+    struct cursor s = hpct_at(&h->meta, "Metrics", offset);
+    const char *name = hpct_text(&s, cursor_u64(&s));
+    struct scope scope = {.type = cursor_u8(&s)};
 
-    cursor_u64(&s);
-    unsigned type = cursor_u8(&s);
-
+    scope.bit = cursor_u8(&s);
     if (!cursor_ok(&s))
         cursor_fail(c, "points to a propagation scope that is not there");
-    return type;
+    if (scope.type > SCOPE_TRANSITIVE || (scope.type == SCOPE_TRANSITIVE && scope.bit >= 16))
+        scope.type = SCOPE_UNKNOWN;
+    if (scope.type == SCOPE_UNKNOWN && name && strcmp(name, "execution") == 0)
+        scope.type = SCOPE_EXECUTION;
+    else if (scope.type == SCOPE_UNKNOWN && name && strcmp(name, "point") == 0)
+        scope.type = SCOPE_POINT;
+    return scope;
 }
 
-static void read_instances(struct hpct *h, struct cursor *c, struct hpct_metric *m, uint64_t at, unsigned count, unsigned stride)
+/* The best of the scopes: execution values also hold what belongs to contexts that are not in the tree, transitive ones a part of it. */
+static int rank_of(unsigned type)
 {
+    return type == SCOPE_EXECUTION ? 3 : type == SCOPE_TRANSITIVE ? 2 : type == SCOPE_POINT ? 1 : 0;
+}
+
+/* False if none of the scopes is known. */
+static bool read_instances(struct hpct *h, struct cursor *c, struct hpct_metric *m, uint64_t at, unsigned count, unsigned stride)
+{
+    int best = 0;
+
     for (unsigned i = 0; i < count && cursor_ok(c); i++) {
         struct cursor s = hpct_at(&h->meta, "Metrics", at + (uint64_t)i * stride);
-        uint64_t scope = cursor_u64(&s);
+        uint64_t offset = cursor_u64(&s);
         uint16_t id = cursor_u16(&s);
 
         if (!cursor_ok(&s)) {
             cursor_fail(c, "points to sub-metrics that are not there");
-            return;
+            return false;
         }
-        unsigned type = scope_type(h, c, scope);
+        struct scope scope = read_scope(h, c, offset);
 
-        if (type == SCOPE_EXECUTION) {
-            m->has_execution = true;
-            m->execution = id;
-        } else if (type == SCOPE_POINT) {
-            m->has_point = true;
-            m->point = id;
-        }
+        if (rank_of(scope.type) <= best)
+            continue;
+        best = rank_of(scope.type);
+        m->id = id;
+        m->propagates_always = scope.type == SCOPE_EXECUTION;
+        m->propagation = scope.type == SCOPE_TRANSITIVE ? (uint16_t)(1u << scope.bit) : 0;
     }
+    return best > 0;
+}
+
+static void leave_out(struct hpct *h, const char *metric)
+{
+    AUTO_FREE char *text = xasprintf("metric %s: what its values are sums of is not known", metric);
+
+    import_fact(h->im, "left out", text);
 }
 
 static struct hq_error *read_metrics(struct hpct *h)
@@ -86,9 +112,12 @@ static struct hq_error *read_metrics(struct hpct *h)
         uint64_t instances = cursor_u64(&c);
 
         cursor_skip(&c, 8);
-        read_instances(h, &c, &m, instances, cursor_u16(&c), instance_stride);
-        if (cursor_ok(&c) && m.name && (m.has_execution || m.has_point))
+        bool known = read_instances(h, &c, &m, instances, cursor_u16(&c), instance_stride);
+
+        if (cursor_ok(&c) && m.name && known)
             vec_push(&h->metrics, m);
+        else if (cursor_ok(&c) && m.name)
+            leave_out(h, m.name);
     }
     return cursor_error(&c);
 }

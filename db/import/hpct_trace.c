@@ -105,7 +105,7 @@ struct hq_error *hpct_trace_period(struct hpct *h, uint64_t *period_ns)
     return error;
 }
 
-static void take_line(struct hpct *h, const struct hpct_line *line, uint64_t origin_ns)
+static void take_line(struct hpct *h, const struct hpct_line *line, uint64_t origin_ns, uint32_t metric)
 {
     uint64_t last = 0;
 
@@ -117,7 +117,7 @@ static void take_line(struct hpct *h, const struct hpct_line *line, uint64_t ori
 
         last = node == HQDB_NONE ? 0 : time;
         if (node != HQDB_NONE && time >= origin_ns)
-            import_trace(h->im, line->profile, (time - origin_ns) / 1000, hpct_frame(h, node), h->metric_ids.data[0],
+            import_trace(h->im, line->profile, (time - origin_ns) / 1000, hpct_frame(h, node), metric,
                          periods < 1 ? 1 : periods < UINT32_MAX ? (uint32_t)periods : UINT32_MAX);
     }
 }
@@ -126,9 +126,10 @@ struct hq_error *hpct_read_trace(struct hpct *h)
 {
     struct hpct_lines lines = {0};
     struct hq_error *error = read_lines(h, &lines);
+    uint32_t metric = h->metrics.len ? h->metric_ids.data[h->traced] : HQDB_NONE;
 
-    for (size_t i = 0; !error && h->metrics.len && i < lines.len; i++)
-        take_line(h, &lines.data[i], lines.origin_ns);
+    for (size_t i = 0; !error && metric != HQDB_NONE && i < lines.len; i++)
+        take_line(h, &lines.data[i], lines.origin_ns, metric);
     vec_deinit(&lines);
     return error;
 }

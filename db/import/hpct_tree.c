@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* HPCToolkit's meta.db: the calling context tree (hpct.h). */
 #include "db/import/hpct.h"
 #include <string.h>
 
@@ -128,7 +129,8 @@ static void read_context(struct hpct *h, struct cursor *c, uint32_t parent, stru
     n.id = cursor_u32(c);
     unsigned flags = cursor_u8(c), relation = cursor_u8(c), lexical = cursor_u8(c), words = cursor_u8(c);
 
-    cursor_skip(c, 8);
+    n.propagation = cursor_u16(c);
+    cursor_skip(c, 6);
     uint64_t base = cursor_offset(c);
 
     n.lexical = lexical_of(lexical, flags);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values of profile.db. The raw value of a context is its execution value less those of its children, because hpcprof leaves
- * contexts below lines out of meta.db, whose point values would be lost. Without an execution scope, point values are taken.
+ * Values of profile.db. The raw value of a context is its value less those of the children that propagate to it: all of them where there are
+ * execution values, which are preferred, because hpcprof leaves contexts below lines out of meta.db, whose point values would be lost.
+ *
+ * A database may declare hundreds of metrics and have values of few: the work is by values, and metrics without any are left out.
  */
 #include "db/import/hpct.h"
 #include <math.h>
@@ -39,10 +41,13 @@ static struct block read_block(struct hpct *h, struct cursor *c)
     return b;
 }
 
-/* Calls fn for each value of one metric. */
-static void each_value(const struct hpct *h, const struct block *b, uint16_t metric,
-                       void (*fn)(void *arg, uint32_t node, double value), void *arg)
+/* Calls fn for each value of the metrics that are taken. */
+static void each_value(const struct hpct *h, const struct block *b, void (*fn)(void *arg, uint32_t metric, uint32_t node, double value), void *arg)
 {
+    AUTO_FREE uint32_t *metric_of = xcalloc(UINT16_MAX + 1, sizeof *metric_of);     /* + 1 */
+
+    for (uint32_t m = 0; m < h->metrics.len; m++)
+        metric_of[h->metrics.data[m].id] = m + 1;
     for (uint32_t i = 0; i < b->context_count; i++) {
         const uint8_t *index = b->contexts + (size_t)i * INDEX_BYTES;
         uint64_t at = le64(index + 4), end = i + 1 < b->context_count ? le64(index + INDEX_BYTES + 4) : b->value_count;
@@ -50,14 +55,38 @@ static void each_value(const struct hpct *h, const struct block *b, uint16_t met
 
         for (end = end < b->value_count ? end : b->value_count; at < end; at++) {
             const uint8_t *value = b->values + at * VALUE_BYTES;
+            uint32_t metric = metric_of[le16(value)];
 
-            if (le16(value) == metric)
-                fn(arg, node, le_f64(value + 2));
+            if (metric)
+                fn(arg, metric - 1, node, le_f64(value + 2));
         }
     }
 }
 
 /* ---- identity ---- */
+
+#define NOT_A_THREAD UINT32_MAX
+
+/* GPU streams and the like are numbered behind the threads, within their rank. */
+static void number_others(struct hpct *h)
+{
+    struct map next = {0};              /* rank -> number */
+    uint32_t first = 0;
+
+    vec_foreach (i, &h->profiles) {
+        uint32_t thread = *i == HQDB_NONE ? NOT_A_THREAD : import_profile_at(h->im, *i)->thread;
+
+        if (thread != NOT_A_THREAD && thread >= first)
+            first = thread + 1;
+    }
+    vec_foreach (i, &h->profiles) {
+        struct model_profile *p = *i == HQDB_NONE ? NULL : import_profile_at(h->im, *i);
+
+        if (p && p->thread == NOT_A_THREAD)
+            p->thread = (uint32_t)(*map_insert(&next, (uint64_t)(p->rank + 1), first, NULL))++;
+    }
+    map_deinit(&next);
+}
 
 static void read_identity(struct hpct *h, uint64_t offset, uint32_t index, struct cursor *outer)
 {
@@ -66,6 +95,7 @@ static void read_identity(struct hpct *h, uint64_t offset, uint32_t index, struc
     struct model_profile *p = import_profile_at(h->im, h->profiles.data[index]);
     AUTO_STR struct str rest = {0};
 
+    p->thread = NOT_A_THREAD;
     str_add(&rest, h->title ? h->title : "");
     cursor_skip(&c, 6);
     for (unsigned i = 0; i < count && cursor_ok(&c); i++) {
@@ -95,20 +125,15 @@ static void read_identity(struct hpct *h, uint64_t offset, uint32_t index, struc
 
 /* ---- metrics ---- */
 
-struct survey { double total; bool whole; };
+struct survey { double total; bool fractions; };
 
-static void survey_value(void *arg, uint32_t node, double value)
+static void survey_value(void *arg, uint32_t metric, uint32_t node, double value)
 {
-    struct survey *s = arg;
+    struct survey *s = (struct survey *)arg + metric;
 
     (void)node;
     s->total = fmax(s->total, fabs(value));
-    s->whole &= value == floor(value);
-}
-
-static uint16_t source_of(const struct hpct_metric *m)
-{
-    return m->has_execution ? m->execution : m->point;
+    s->fractions |= value != floor(value);
 }
 
 /* "REALTIME (sec)" is REALTIME in seconds. */
@@ -130,7 +155,7 @@ static uint32_t make_metric(struct hpct *h, const struct hpct_metric *m, double 
         }
     }
     AUTO_FREE char *event = xstrndup(m->name, n);
-    bool traced = h->trace.map.data && m == h->metrics.data;
+    bool traced = h->trace.map.data && m == &h->metrics.data[h->traced];
     unsigned flags = HQDB_METRIC_SAMPLED | HQDB_METRIC_NO_COUNTS | (traced ? HQDB_METRIC_TRACED : 0);
     /* Only of time: how many events a sample of the trace stands for is not in the format. */
     double period = traced && dimension == HQM_DIM_SECONDS ? round((double)h->period_ns * 1e-9 / scale) : 0;
@@ -148,79 +173,132 @@ static double scale_for(double total, bool whole)
     return pow(10, -digits);
 }
 
+/* The metric that the traces show: what a clock sampled, or else the first that has values. */
+static uint32_t traced_metric(const struct hpct *h, const struct survey *surveys)
+{
+    uint32_t first = HQDB_NONE;
+
+    for (uint32_t m = 0; m < h->metrics.len; m++) {
+        const char *name = h->metrics.data[m].name;
+
+        if (surveys[m].total == 0)
+            continue;
+        if (strncmp(name, "REALTIME", 8) == 0 || strncmp(name, "CPUTIME", 7) == 0)
+            return m;
+        first = first == HQDB_NONE ? m : first;
+    }
+    return first == HQDB_NONE ? 0 : first;
+}
+
 static struct hq_error *make_metrics(struct hpct *h, const struct block *blocks, size_t count)
 {
-    vec_foreach (m, &h->metrics) {
-        struct survey s = {.whole = true};
+    AUTO_FREE struct survey *surveys = xcalloc(h->metrics.len + 1, sizeof *surveys);
+    size_t empty = 0;
 
-        for (size_t i = 0; i < count; i++)
-            each_value(h, &blocks[i], source_of(m), survey_value, &s);
-        if (!(s.total * (double)(count + 1) < 0x1p60))
-            return hq_error_new(HQ_DATA, "%s: %s has the value %g, more than can be counted", h->profile.map.path, m->name, s.total);
-        double scale = scale_for(s.total, s.whole);
+    for (size_t i = 0; i < count; i++)
+        each_value(h, &blocks[i], survey_value, surveys);
+    h->traced = traced_metric(h, surveys);
+    for (size_t m = 0; m < h->metrics.len; m++) {
+        const struct survey *s = &surveys[m];
 
-        vec_push(&h->scales, scale);
-        vec_push(&h->metric_ids, make_metric(h, m, scale));
+        if (!(s->total * (double)(count + 1) < 0x1p60))
+            return hq_error_new(HQ_DATA, "%s: %s has the value %g, more than can be counted", h->profile.map.path,
+                                h->metrics.data[m].name, s->total);
+        vec_push(&h->scales, scale_for(s->total, !s->fractions));
+        empty += s->total == 0;
+        vec_push(&h->metric_ids, s->total == 0 ? HQDB_NONE : make_metric(h, &h->metrics.data[m], h->scales.data[m]));
     }
+    AUTO_FREE char *text = xasprintf("%zu of %zu metrics, which have no values", empty, h->metrics.len);
+
+    if (empty)
+        import_fact(h->im, "left out", text);
     return NULL;
 }
 
 /* ---- values ---- */
 
+struct entry { uint32_t metric, node; int64_t value; };
+
 struct raw {
     struct hpct *h;
-    int64_t *values, *inside;           /* [nodes] of the node; of its children */
-    uint32_t *children;                 /* [nodes] how many have a value */
-    double scale;
-    int64_t lost;                       /* values of contexts that meta.db does not have */
+    struct { struct entry *data; size_t len, cap; } entries;    /* of one profile */
+    int64_t *inside;                    /* [nodes] what the children propagate to the node; 0 between metrics */
+    uint32_t *children;                 /* [nodes] how many do */
+    int64_t *lost;                      /* [metrics] values of contexts that meta.db does not have */
 };
 
-static void take_value(void *arg, uint32_t node, double value)
+static void take_value(void *arg, uint32_t metric, uint32_t node, double value)
 {
     struct raw *r = arg;
-    int64_t x = llround(value / r->scale);
+    int64_t x = llround(value / r->h->scales.data[metric]);
 
     if (node == HQDB_NONE)
-        r->lost += x;
-    else
-        r->values[node] = x;
+        r->lost[metric] += x;
+    else if (x)
+        vec_push(&r->entries, (struct entry){metric, node, x});
 }
 
-/* Takes the children's values out of their parents'. What is left of rounding is nothing; so is less than nothing, as where a file has no
- * values of the global context. */
-static void subtract_children(struct raw *r)
+static int compare_entries(const void *pa, const void *pb)
 {
-    size_t count = r->h->nodes.len;
+    const struct entry *a = pa, *b = pb;
+    int c = (a->metric > b->metric) - (a->metric < b->metric);
 
-    memset(r->inside, 0, count * sizeof *r->inside);
-    memset(r->children, 0, count * sizeof *r->children);
-    for (size_t i = 1; i < count; i++) {
-        uint32_t parent = r->h->nodes.data[i].parent;
+    return c ? c : (a->node > b->node) - (a->node < b->node);
+}
 
-        r->inside[parent] += r->values[i];
-        r->children[parent] += r->values[i] != 0;
+static bool propagates(const struct hpct_metric *m, const struct hpct_node *n)
+{
+    return n->parent != HQDB_NONE && (m->propagates_always || (m->propagation & n->propagation));
+}
+
+/*
+ * The values of one metric. What is left of rounding is nothing; so is less than nothing, as where a file has no values of the global
+ * context.
+ */
+static void give_metric(struct raw *r, uint32_t profile, const struct entry *entries, size_t count)
+{
+    struct hpct *h = r->h;
+    const struct hpct_metric *m = &h->metrics.data[entries->metric];
+    double scale = h->scales.data[entries->metric];
+
+    for (size_t i = 0; i < count; i++) {
+        const struct hpct_node *n = &h->nodes.data[entries[i].node];
+
+        if (!propagates(m, n))
+            continue;
+        r->inside[n->parent] += entries[i].value;
+        r->children[n->parent]++;
     }
     for (size_t i = 0; i < count; i++) {
-        int64_t rest = r->values[i] - r->inside[i], rounding = r->scale < 1 ? r->children[i] : 0;
+        uint32_t node = entries[i].node;
+        int64_t rest = entries[i].value - r->inside[node], rounding = scale < 1 ? r->children[node] : 0;
 
-        r->values[i] = rest <= rounding ? 0 : rest;
+        if (rest > rounding)
+            import_value(h->im, profile, h->metric_ids.data[entries->metric], hpct_frame(h, node), rest, 0);
     }
+    for (size_t i = 0; i < count; i++)
+        if (propagates(m, &h->nodes.data[entries[i].node])) {
+            r->inside[h->nodes.data[entries[i].node].parent] = 0;
+            r->children[h->nodes.data[entries[i].node].parent] = 0;
+        }
 }
 
-static void give_values(struct hpct *h, const struct block *b, uint32_t profile, struct raw *r)
+static void give_values(struct raw *r, const struct block *b, uint32_t profile)
 {
-    for (size_t m = 0; m < h->metrics.len; m++) {
-        memset(r->values, 0, h->nodes.len * sizeof *r->values);
-        r->scale = h->scales.data[m];
-        r->lost = 0;
-        each_value(h, b, source_of(&h->metrics.data[m]), take_value, r);
-        if (h->metrics.data[m].has_execution)
-            subtract_children(r);
-        else
-            r->values[0] += r->lost;
-        for (uint32_t i = 0; i < h->nodes.len; i++)
-            if (r->values[i])
-                import_value(h->im, profile, h->metric_ids.data[m], hpct_frame(h, i), r->values[i], 0);
+    struct hpct *h = r->h;
+
+    vec_clear(&r->entries);
+    memset(r->lost, 0, h->metrics.len * sizeof *r->lost);
+    each_value(h, b, take_value, r);
+    /* Values of execution are in the contexts above, too. */
+    for (uint32_t m = 0; m < h->metrics.len; m++)
+        if (r->lost[m] && !h->metrics.data[m].propagates_always)
+            import_value(h->im, profile, h->metric_ids.data[m], hpct_frame(h, 0), r->lost[m], 0);
+    vec_sort(&r->entries, compare_entries);
+    for (size_t i = 0, end; i < r->entries.len; i = end) {
+        for (end = i + 1; end < r->entries.len && r->entries.data[end].metric == r->entries.data[i].metric;)
+            end++;
+        give_metric(r, profile, &r->entries.data[i], end - i);
     }
 }
 
@@ -256,6 +334,7 @@ static struct hq_error *read_headers(struct hpct *h, struct block **blocks)
         if (tuple)
             read_identity(h, tuple, i, &c);
     }
+    number_others(h);
     return cursor_error(&c);
 }
 
@@ -270,14 +349,15 @@ struct hq_error *hpct_read_profiles(struct hpct *h)
     AUTO_FREE char *found = xasprintf("%zu in the tree, %u with values", h->nodes.len - 1, h->valued_contexts);
     HQ_TRY(make_metrics(h, blocks, h->profiles.len));
     import_fact(h->im, "HPCToolkit contexts", found);
-    r.values = xcalloc(h->nodes.len, sizeof *r.values);
     r.inside = xcalloc(h->nodes.len, sizeof *r.inside);
     r.children = xcalloc(h->nodes.len, sizeof *r.children);
+    r.lost = xcalloc(h->metrics.len + 1, sizeof *r.lost);
     for (size_t i = 0; i < h->profiles.len; i++)
         if (h->profiles.data[i] != HQDB_NONE)
-            give_values(h, &blocks[i], h->profiles.data[i], &r);
-    free(r.values);
+            give_values(&r, &blocks[i], h->profiles.data[i]);
+    vec_deinit(&r.entries);
     free(r.inside);
     free(r.children);
+    free(r.lost);
     return NULL;
 }

@@ -4,8 +4,10 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/progress.h"
 #include "db/import/formats.h"
 #include "db/import/input.h"
+#include "db/import/mistakes.h"
 #include "db/import/target.h"
 #include <string.h>
 #include <strings.h>
@@ -13,16 +15,10 @@
 #define MEASUREMENTS "measurements"
 enum { PROBE_BYTES = 64 << 10 };
 
-/* In the order in which they are tried: those that cannot be mistaken come first. */
 const struct import_format import_formats[] = {
-    {"hpctoolkit", "HPCToolkit databases, version 4 (the directory)", hpctoolkit_sniff, hpctoolkit_read},
-    {"gperftools", "CPU profiles of gperftools", gperftools_sniff, gperftools_read},
-    {"pprof", "profiles of pprof (profile.proto), Go and gperftools, plain or compressed", pprof_sniff, pprof_read},
-    {"speedscope", "speedscope JSON", speedscope_sniff, speedscope_read},
-    {"chrome", "Chrome trace events as JSON (B, E and X events)", chrome_sniff, chrome_read},
-    {"callgrind", "profiles of callgrind; call paths are estimates", callgrind_sniff, callgrind_read},
-    {"perf", "text of `perf script`", perf_sniff, perf_read},
-    {"folded", "folded stacks, as flame graph tools take them", folded_sniff, folded_read},
+#define FORMAT(format, text) {#format, text, format##_sniff, format##_read},
+#include "db/import/formats.def"
+#undef FORMAT
     {0}
 };
 
@@ -69,6 +65,7 @@ static struct hq_error *unknown_format(const struct import_probe *p)
 
     if (!p->is_dir && !p->len)
         return hq_error_new(HQ_DATA, "%s is empty", p->path);
+    HQ_TRY(mistake_of(p));
     for (const struct import_format *f = import_formats; f->name; f++)
         str_addf(&names, "%s%s", f == import_formats ? "" : f[1].name ? ", " : " or ", f->name);
     return hq_error_new(HQ_DATA, "%s looks like no database of hq and like no format that can be imported (%s)", p->path,
@@ -143,7 +140,7 @@ static struct hq_error *read_all(struct import *im, const struct import_file *fi
     return NULL;
 }
 
-static struct hq_error *import_to(const struct import_file *files, size_t count, const char *path)
+static struct hq_error *read_and_write(const struct import_file *files, size_t count, const char *path)
 {
     AUTO_FREE struct import_file *known = xcalloc(count + 1, sizeof *known);
     __attribute__((cleanup(import_deinit))) struct import im;
@@ -156,6 +153,18 @@ static struct hq_error *import_to(const struct import_file *files, size_t count,
 
     HQ_TRY(file_make_dirs(directory));
     return model_write(im.model, path, 0);
+}
+
+static struct hq_error *import_to(const struct import_file *files, size_t count, const char *path)
+{
+    /* Reading has a line of its own; this one is seen while the database is made of it, which may take longer. */
+    struct progress whole;
+
+    progress_start(&whole, "importing", 0, false);
+    struct hq_error *error = read_and_write(files, count, path);
+
+    progress_finish(&whole);
+    return error;
 }
 
 static bool ends_in(const char *text, const char *end)

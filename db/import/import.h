@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Other tools' data as a database. One format is one file of db/import/ and one row of import_formats[]; the files are told
+ * Other tools' data as a database. A format is one file of db/import/ and one row of its formats.def; files are told
  * apart by looking at them. doc/import.md says what is taken from each format and what is left blank.
  *
  * Files that may be compressed by gzip are read either way. Bad input gives HQ_DATA and one sentence with the place in the

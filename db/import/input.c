@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "db/import/input.h"
 
+#include "common/file.h"
 #include "common/mem.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CHUNK = 256 << 10 };
+enum { CHUNK = 256 << 10, MEGABYTE = 1000000 };
 
 struct hq_error *input_open(struct input *in, const char *path)
 {
@@ -37,7 +38,8 @@ struct hq_error *input_open(struct input *in, const char *path)
     gzbuffer(in->gz, CHUNK);
     in->cap = CHUNK;
     in->buffer = xmalloc(in->cap + 1);
-    progress_start(&in->progress, "importing", S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0, false);
+    in->what = xasprintf("importing %s, MB", standard ? in->path : file_basename(path));
+    progress_start(&in->progress, in->what, S_ISREG(st.st_mode) ? (uint64_t)st.st_size / MEGABYTE : 0, false);
     in->started = true;
     return NULL;
 }
@@ -48,6 +50,7 @@ void input_close(struct input *in)
         gzclose(in->gz);
     if (in->started)
         progress_finish(&in->progress);
+    free(in->what);
     free(in->buffer);
     hq_error_free(in->error);
     *in = (struct input){0};
@@ -58,15 +61,27 @@ static void report(struct input *in)
     z_off_t now = gzoffset(in->gz);
 
     if (now > 0 && (uint64_t)now > in->reported) {
-        progress_add(&in->progress, (uint64_t)now - in->reported);
+        progress_add(&in->progress, (uint64_t)now / MEGABYTE - in->reported / MEGABYTE);
         in->reported = (uint64_t)now;
     }
 }
 
+/* What some editors put before text in UTF-8. */
+static int skip_mark(void *data, int got)
+{
+    if (got < 3 || memcmp(data, "\xef\xbb\xbf", 3) != 0)
+        return got;
+    memmove(data, (char *)data + 3, (size_t)got - 3);
+    return got - 3;
+}
+
 static size_t read_some(struct input *in, void *data, size_t n)
 {
+    bool first = gztell(in->gz) == 0;
     int code, got = gzread(in->gz, data, (unsigned)(n < CHUNK ? n : CHUNK));
 
+    if (first)
+        got = skip_mark(data, got);
     report(in);
     if (got > 0)
         return (size_t)got;

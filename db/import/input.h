@@ -21,6 +21,7 @@ struct input {
     size_t at, len, cap;
     uint64_t reported;
     struct progress progress;
+    char *what;
     bool started, ended;
     struct hq_error *error;
 };

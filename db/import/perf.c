@@ -3,6 +3,9 @@
  * `perf script` text, read line by line: what is kept grows with the number of different call paths, and by one trace
  * record a sample. A thread is a profile, and its command the profile's; ranks are not known. Without periods (-F period) a
  * sample counts one, under the event's name with `_samples`.
+ *
+ * All samples of a file have the same fields, so the first head tells what the others must have. Then a line that is no head and no frame
+ * is a field that is of no use here, if it stands behind the frames of a sample and is indented; otherwise the file is damaged.
  */
 #include "db/import/perf.h"
 #include "db/import/formats.h"
@@ -15,12 +18,17 @@ enum { DEPTH_MAX = 4096 };      /* frames of a sample; the kernel's own limit is
 
 struct perf_part { uint32_t name, file, line; };
 
+/* What the heads of the samples have: fields (a set of bits), only a command, or none at all (-F ip,sym); or not known yet. */
+enum perf_style { STYLE_UNKNOWN, STYLE_COMMAND, STYLE_NONE, STYLE_FIELDS = 4, STYLE_IDS = 8, STYLE_EVENT = 16 };
 
 struct perf {
     struct import *im;
     struct input *in;
     struct perf_header sample;  /* its texts are gone: only the numbers count */
+    unsigned style;             /* of bits of perf_style */
     bool open;                  /* in a sample */
+    bool tabs;                  /* frames begin with a tab, as perf prints them; not if an editor made spaces of it */
+    bool from_head;             /* its frame stood behind the event: perhaps it is the address of data */
     uint32_t metric, thread;
     VEC(uint32_t) places;       /* of the sample, innermost first */
     /* The frames seen last that share one address: inlined ones, then their host. Texts in im->names. */
@@ -36,6 +44,18 @@ struct perf {
     uint64_t samples, without_path;
 };
 
+/* Of --show-mmap-events and the like. */
+static bool is_record(const char *line)
+{
+    return line[0] != '\t' && strstr(line, ": PERF_RECORD_") != NULL;
+}
+
+/* The head that -F comm,ip,sym leaves. */
+static bool is_command(const char *line, size_t len)
+{
+    return line[0] != '\t' && len >= 2 && len <= 17 && line[len - 1] == ' ' && line[len - 2] != ' ';
+}
+
 bool perf_sniff(const struct import_probe *p)
 {
     const char *line;
@@ -49,14 +69,16 @@ bool perf_sniff(const struct import_probe *p)
     while (probe_line(p, &at, &line, &len)) {
         AUTO_FREE char *copy = xstrndup(line, len);
 
-        if (!len || copy[0] == '#')
+        if (!len || copy[0] == '#' || is_record(copy))
             continue;
-        if (after_header)
+        if (after_header || copy[0] == '\t')
             return (copy[0] == ' ' || copy[0] == '\t') && perf_parse_frame(copy, &frame);
-        if (!perf_parse_header(copy, &header))
+        bool fields = perf_parse_header(copy, &header);
+
+        if (fields && *header.rest && perf_parse_last_frame(header.rest, &frame))
+            return true;
+        if (!fields && !is_command(copy, len))
             return false;
-        if (*header.rest)
-            return perf_parse_frame(header.rest, &frame);
         after_header = true;
     }
     return false;
@@ -70,11 +92,14 @@ static uint32_t metric_of(struct perf *f, const struct perf_header *h)
     AUTO_STR struct str name = {0};
     bool clock = false;
 
-    str_addn(&name, h->event, h->event_len);
+    if (h->event)
+        str_addn(&name, h->event, h->event_len);
     for (size_t i = 0; i < 2; i++)
         clock |= strncmp(str_cstr(&name), clocks[i], strlen(clocks[i])) == 0;
     if (!h->has_period)
-        str_add(&name, "_samples");
+        str_add(&name, h->event ? "_samples" : "samples");
+    else if (!h->event)
+        str_add(&name, "events");
     uint64_t *known = map_insert(&f->metrics, intern_add(&f->im->names, str_cstr(&name)), 0, NULL);
 
     if (!*known) {
@@ -173,7 +198,7 @@ static void end_sample(struct perf *f)
 {
     if (!f->open)
         return;
-    f->open = false;
+    f->open = f->from_head = false;
     end_part(f);
     import_reverse(f->places.data, f->places.len);
     uint32_t profile = f->threads.data[f->thread];
@@ -196,48 +221,99 @@ static void end_sample(struct perf *f)
     import_trace(f->im, profile, us, frame, f->metric, 1);
 }
 
-static struct hq_error *take_header(struct perf *f, const char *line)
+static struct hq_error *begin_sample(struct perf *f, const struct perf_header *h)
 {
     struct perf_frame frame;
 
-    end_sample(f);
-    if (!perf_parse_header(line, &f->sample))
-        return input_bad_line(f->in, "neither the head of a sample (COMMAND PID/TID TIME: EVENT:) nor a frame of one");
-    f->metric = metric_of(f, &f->sample);
-    f->thread = thread_of(f, &f->sample);
+    if (h->period >> 60)
+        return input_bad_line(f->in, "the period of the sample is out of range");
+    f->sample = *h;
+    f->metric = metric_of(f, h);
+    f->thread = thread_of(f, h);
     f->open = true;
-    if (!*f->sample.rest)
+    if (!*h->rest || !perf_parse_last_frame(h->rest, &frame))
         return NULL;
-    if (!perf_parse_frame(f->sample.rest, &frame))
-        return input_bad_line(f->in, "what follows the event is no frame (ADDRESS NAME (MODULE))");
+    f->from_head = true;
     return take_frame(f, &frame);
 }
 
-static struct hq_error *take_line(struct perf *f, const char *line)
+static struct hq_error *neither(const struct perf *f)
+{
+    return input_bad_line(f->in, "neither the head of a sample (COMMAND PID/TID TIME: EVENT:) nor a frame of one");
+}
+
+/* Does the line begin a sample of the style that this file has? */
+static bool is_head(struct perf *f, const char *line, size_t len, struct perf_header *h)
+{
+    unsigned style = STYLE_UNKNOWN;
+
+    if (perf_parse_header(line, h)) {
+        style = STYLE_FIELDS | (h->has_ids ? STYLE_IDS : 0) | (h->event ? STYLE_EVENT : 0);
+    } else if (is_command(line, len)) {
+        *h = (struct perf_header){.command = line, .command_len = len - 1, .time = -1, .rest = ""};
+        style = STYLE_COMMAND;
+    }
+    if (!f->style)
+        f->style = style;
+    return style && style == f->style;
+}
+
+static bool is_frame(struct perf *f, const char *line, struct perf_frame *frame)
+{
+    bool indented = line[0] == '\t' || (f->open && line[0] == ' ' && !f->tabs);
+
+    f->tabs |= line[0] == '\t';
+    return indented && perf_parse_frame(line, frame);
+}
+
+static struct hq_error *take_frame_line(struct perf *f, const struct perf_frame *frame)
+{
+    if (!f->open) {
+        if (f->style && f->style != STYLE_NONE)
+            return neither(f);
+        f->style = STYLE_NONE;
+        HQ_TRY(begin_sample(f, &(struct perf_header){.command = "", .time = -1, .rest = ""}));
+    }
+    /* What stood behind the event was not where the sample is. */
+    if (f->from_head) {
+        vec_clear(&f->places);
+        vec_clear(&f->parts);
+        f->from_head = f->host_seen = false;
+    }
+    return take_frame(f, frame);
+}
+
+static struct hq_error *take_line(struct perf *f, const char *line, size_t len)
 {
     struct perf_frame frame;
+    struct perf_header head;
     const char *file;
     size_t file_len;
     uint32_t number;
 
-    if (line[0] == '#')
+    if (line[0] == '#' || is_record(line))
         return NULL;
     if (!line[strspn(line, " \t")]) {
         end_sample(f);
         return NULL;
     }
-    bool indented = line[0] == ' ' || line[0] == '\t';
+    if (is_frame(f, line, &frame))
+        return take_frame_line(f, &frame);
+    bool behind_frames = f->open && line[0] != '\t' && (f->parts.len || f->places.len);
 
-    if (f->open && indented && perf_parse_frame(line, &frame))
-        return take_frame(f, &frame);
-    if (f->open && indented && f->parts.len && perf_parse_source(line, &file, &file_len, &number)) {
+    if (behind_frames && line[0] == ' ' && f->parts.len && perf_parse_source(line, &file, &file_len, &number)) {
         struct perf_part *part = &vec_last(&f->parts);
 
         part->file = intern_addn(&f->im->names, file, file_len);
         part->line = number;
         return NULL;
     }
-    return take_header(f, line);
+    if (line[0] != '\t' && is_head(f, line, len, &head)) {
+        end_sample(f);
+        return begin_sample(f, &head);
+    }
+    /* `|12    text of the line` of -F +srccode stands behind the empty line that ends a sample. */
+    return (behind_frames && line[0] == ' ') || (f->style && line[0] == '|') ? NULL : neither(f);
 }
 
 static struct hq_error *take_all(struct perf *f)
@@ -246,7 +322,7 @@ static struct hq_error *take_all(struct perf *f)
     size_t len;
 
     while (input_line(f->in, &line, &len))
-        HQ_TRY(take_line(f, line));
+        HQ_TRY(take_line(f, line, len));
     HQ_TRY(input_error(f->in));
     end_sample(f);
     return NULL;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The kinds of lines of `perf script`: header, frame, source place (perf.h). */
 #include "db/import/perf.h"
 
 #include <ctype.h>
@@ -15,17 +16,20 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* 4711, 4711/4712: the number of a thread alone is the number of its process too. */
-static const char *parse_ids(const char *p, uint32_t *pid, uint32_t *tid)
+/* 4711/4712 is a process and its thread, a number alone a thread. The idle task may be -1. */
+static const char *parse_ids(const char *p, struct perf_header *h)
 {
     char *end;
 
+    p += strncmp(p, "-1 ", 3) == 0;
     if (!is_digit(*p))
         return NULL;
-    *pid = *tid = (uint32_t)strtoul(p, &end, 10);
-    if (*end == '/' && is_digit(end[1]))
-        *tid = (uint32_t)strtoul(end + 1, &end, 10);
-    return end;
+    h->tid = (uint32_t)strtoul(p, &end, 10);
+    if (*end == '/' && is_digit(end[1])) {
+        h->pid = h->tid;
+        h->tid = (uint32_t)strtoul(end + 1, &end, 10);
+    }
+    return *end && *end != ' ' && *end != '\t' ? NULL : end;
 }
 
 /* 12345.678901: */
@@ -42,56 +46,85 @@ static const char *parse_time(const char *p, double *time)
     return p + n + 1;
 }
 
-/* "     250000 cpu-clock:u: ": a number if there is one, then a word that ends in a colon before a space or the end. */
-static const char *parse_event(const char *p, struct perf_header *h)
+static const char *parse_period(const char *p, struct perf_header *h)
 {
     size_t n = strspn(p, "0123456789");
 
-    if (n && (p[n] == ' ' || p[n] == '\t')) {
-        h->period = strtoull(p, NULL, 10);
-        h->has_period = true;
-        p = skip_spaces(p + n);
-    }
-    h->event = p;
-    h->event_len = strcspn(p, " \t");
-    if (h->event_len < 2 || p[h->event_len - 1] != ':' || is_digit(*p))
-        return NULL;
-    h->event_len--;
-    return skip_spaces(p + h->event_len + 1);
+    if (!n || (p[n] && p[n] != ' ' && p[n] != '\t'))
+        return p;
+    h->period = strtoull(p, NULL, 10);
+    h->has_period = true;
+    return skip_spaces(p + n);
 }
 
-/* What follows the command: ids [cpu] time: period event:. The ids are there unless -F left them out. */
-static bool parse_after_command(const char *p, struct perf_header *h)
+/* A word that ends in a colon before a space or the end. */
+static const char *parse_event(const char *p, struct perf_header *h)
 {
-    const char *next = parse_ids(p, &h->pid, &h->tid);
+    size_t n = strcspn(p, " \t");
 
-    if (!next || (*next != ' ' && *next != '\t'))
-        return false;
-    p = skip_spaces(next);
+    if (n < 2 || p[n - 1] != ':' || is_digit(*p))
+        return NULL;
+    h->event = p;
+    h->event_len = n - 1;
+    return skip_spaces(p + n);
+}
+
+/* K, U, HKb ...: what -F +misc prints. */
+static const char *skip_misc(const char *p)
+{
+    size_t n = strspn(p, "HKUGghMECSDJRPTukb");
+
+    return n && n <= 3 && (p[n] == ' ' || p[n] == '\t') ? skip_spaces(p + n) : p;
+}
+
+/* What follows the command: ids [cpu] misc time: period event:, all of which may be missing. */
+static void parse_after_command(const char *p, struct perf_header *h)
+{
+    const char *next = parse_ids(p, h);
+
+    h->has_ids = next != NULL;
+    if (next)
+        p = skip_spaces(next);
     if (*p == '[' && is_digit(p[1]) && (next = strchr(p, ']')))
         p = skip_spaces(next + 1);
+    p = skip_misc(p);
     next = parse_time(p, &h->time);
     if (next)
         p = skip_spaces(next);
-    h->rest = parse_event(p, h);
-    return h->rest != NULL;
+    p = parse_period(p, h);
+    next = parse_event(p, h);
+    h->rest = next ? next : p;
+}
+
+/* Ids and event are what tells a header from other text; with less there must be nothing else that is not understood. */
+static bool is_header(const struct perf_header *h)
+{
+    struct perf_frame frame;
+
+    if (h->has_ids && h->event)
+        return true;
+    if (h->event)
+        return h->time >= 0 || (!*h->rest && !memmem(h->command, h->command_len, ": ", 2));
+    return (h->has_ids || h->time >= 0) && (!*h->rest || perf_parse_frame(h->rest, &frame));
 }
 
 bool perf_parse_header(const char *line, struct perf_header *out)
 {
     const char *start = skip_spaces(line);
+    struct perf_header best = {0};
 
-    /* The command may hold spaces and digits: the first split behind which all the rest fits is the right one. */
-    for (const char *p = start; *p;) {
-        p += strcspn(p, " \t");
-        const char *fields = skip_spaces(p);
-
+    /* The command may hold spaces and digits, or be missing: the first split behind which everything stands is the right one. */
+    for (const char *p = start, *fields = start; *fields; fields = skip_spaces(p)) {
         *out = (struct perf_header){.command = start, .command_len = (size_t)(p - start), .time = -1};
-        if (p > start && parse_after_command(fields, out))
+        parse_after_command(fields, out);
+        if (is_header(out) && out->event && (out->has_ids || (p == start && out->time >= 0)))
             return true;
-        p = fields;
+        if (is_header(out) && !best.command)
+            best = *out;
+        p = fields + strcspn(fields, " \t");
     }
-    return false;
+    *out = best;
+    return best.command != NULL;
 }
 
 /* The opening parenthesis of the group that ends the line. */
@@ -139,6 +172,23 @@ bool perf_parse_frame(const char *line, struct perf_frame *out)
     return out->name_len > 0;
 }
 
+/* An address is padded to 16 digits, so that two spaces stand before it unless it has all of them. */
+bool perf_parse_last_frame(const char *text, struct perf_frame *out)
+{
+    struct perf_frame frame;
+    bool any = false;
+
+    for (const char *p = text; *p; p = skip_spaces(p + strcspn(p, " \t"))) {
+        bool wide = p - text < 2 || strspn(p, "0123456789abcdef") == 16 || (p[-1] == ' ' && p[-2] == ' ');
+
+        if (wide && perf_parse_frame(p, &frame)) {
+            *out = frame;
+            any = true;
+        }
+    }
+    return any;
+}
+
 bool perf_parse_source(const char *line, const char **file, size_t *file_len, uint32_t *number)
 {
     const char *p = skip_spaces(line), *colon = strrchr(p, ':');
@@ -146,8 +196,8 @@ bool perf_parse_source(const char *line, const char **file, size_t *file_len, ui
 
     if (p == line)
         return false;
-    /* prog[1030]: the module again, where no line is known. */
-    if (*p && p[strlen(p) - 1] == ']' && strchr(p, '[') > p) {
+    /* prog[1030], [kernel.kallsyms][ffffffff81]: the module again, where no line is known. */
+    if (*p && p[strlen(p) - 1] == ']' && strchr(p, '[')) {
         *file_len = *number = 0;
         return true;
     }

@@ -2,8 +2,8 @@
 /*
  * pprof profiles. A location becomes one place: its last line is the procedure, the others are inlined in it; without lines its
  * binary is asked. Every sample type is a metric; the one called "samples" gives the others their sample counts.
- * Samples with other text labels, or another pid, tid, thread or rank, are other profiles; numbers like the size
- * of an allocation are left out.
+ * Samples with other text labels, or another pid, tid, thread or rank, are other profiles, numbered as they come where there is no thread;
+ * numbers like the size of an allocation are left out.
  */
 #include "db/import/pprof.h"
 #include "db/import/formats.h"
@@ -15,6 +15,7 @@
 
 #define SIZE_MOST ((size_t)1 << 30)
 enum { PROFILES_MAX = 4096 };           /* what a label that is different every time may cost */
+enum { LABELS_NAMED = 16 };
 
 struct pprof_import {
     struct import *im;
@@ -25,6 +26,7 @@ struct pprof_import {
     VEC(uint32_t) unresolved;           /* by location: number in symbols + 1 */
     size_t counts;                      /* the sample type that counts samples; SIZE_MAX: none */
     struct map profile_of;              /* text of the labels -> profile + 1 */
+    struct map left_out;                /* keys of labels */
     uint32_t first_profile;
     /* of the sample being read */
     VEC(uint32_t) path;
@@ -178,6 +180,30 @@ static struct hq_error *make_places(struct pprof_import *p)
 
 struct labels { struct str text; uint32_t pid, tid; int32_t rank; };
 
+static bool whole_number(struct pprof_text text, uint32_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.s[i] < '0' || text.s[i] > '9' || text.len > 9)
+            return false;
+        *out = *out * 10 + (uint32_t)(text.s[i] - '0');
+    }
+    return text.len > 0;
+}
+
+/* Numbers like the size of an allocation. */
+static void leave_out(struct pprof_import *p, uint64_t key, struct pprof_text name)
+{
+    bool is_new;
+
+    map_insert(&p->left_out, key, 0, &is_new);
+    if (!is_new || p->left_out.len > LABELS_NAMED)
+        return;
+    AUTO_FREE char *text = xasprintf("numbers called %.*s", (int)name.len, name.s);
+
+    import_fact(p->im, "labels left out", text);
+}
+
 static void read_label(struct pprof_import *p, struct cursor *c, struct labels *out)
 {
     struct wire_field f;
@@ -194,14 +220,20 @@ static void read_label(struct pprof_import *p, struct cursor *c, struct labels *
     }
     struct pprof_text name = pprof_string(&p->tables, key), text = pprof_string(&p->tables, string);
 
-    if (!has_string && is(name, "pid"))
-        out->pid = (uint32_t)number;
-    else if (!has_string && (is(name, "tid") || is(name, "thread") || is(name, "thread_id")))
-        out->tid = (uint32_t)number;
-    else if (!has_string && is(name, "rank"))
-        out->rank = (int32_t)number;
+    uint32_t as_text;
+    bool is_number = !has_string || whole_number(text, &as_text);
+    uint32_t id = has_string ? as_text : (uint32_t)number;
+
+    if (is_number && is(name, "pid"))
+        out->pid = id;
+    else if (is_number && (is(name, "tid") || is(name, "thread") || is(name, "thread_id")))
+        out->tid = id;
+    else if (is_number && is(name, "rank"))
+        out->rank = (int32_t)id;
     else if (has_string)
         str_addf(&out->text, "%s%.*s=%.*s", out->text.len ? " " : "", (int)name.len, name.s, (int)text.len, text.s);
+    else
+        leave_out(p, key, name);
 }
 
 static uint32_t profile_for(struct pprof_import *p, const struct labels *l)
@@ -217,7 +249,8 @@ static uint32_t profile_for(struct pprof_import *p, const struct labels *l)
         import_fact(p->im, "labels", "more than 4096 different ones: the rest is in the first profile");
         return p->first_profile;
     }
-    uint32_t profile = import_profile(p->im, l->pid, l->tid, l->tid, str_cstr(&l->text));
+    uint32_t thread = l->tid ? l->tid : (uint32_t)p->profile_of.len - 1;
+    uint32_t profile = import_profile(p->im, l->pid, l->tid, thread, str_cstr(&l->text));
     struct model_profile *x = import_profile_at(p->im, profile);
 
     x->rank = l->rank;
@@ -336,6 +369,7 @@ struct hq_error *pprof_read(struct import *im, const char *path)
     vec_deinit(&p.places);
     vec_deinit(&p.unresolved);
     map_deinit(&p.profile_of);
+    map_deinit(&p.left_out);
     vec_deinit(&p.path);
     vec_deinit(&p.values);
     return error;

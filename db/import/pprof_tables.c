@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables of profile.proto: strings, types, mappings, locations, functions (pprof.h). */
 #include "db/import/pprof.h"
 
 static struct pprof_type read_type(struct cursor *c)

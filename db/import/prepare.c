@@ -5,12 +5,14 @@
 #include "common/file.h"
 #include "common/hash.h"
 #include "common/mem.h"
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define MEASUREMENTS "measurements"
 /* Part of the names in the cache: changes whenever an importer reads a file in another way than before. */
-#define IMPORT_VERSION 4
+#define IMPORT_VERSION 7
 
 static bool has_magic(const char *path)
 {
@@ -57,6 +59,35 @@ static char *cached_path(uint64_t key)
     return cache ? file_join(cache, name) : NULL;
 }
 
+/* The cache's directory is made if need be. */
+static bool can_keep(const char *cached)
+{
+    AUTO_FREE char *directory = cached ? file_dirname(cached) : NULL;
+    struct hq_error *error = directory ? file_make_dirs(directory) : NULL;
+    bool can = directory && !error && access(directory, W_OK) == 0;
+
+    hq_error_free(error);
+    return can;
+}
+
+/* Without a cache that can be written the database lives as long as it is open. */
+static struct hq_error *open_unkept(const char *path, struct db **out)
+{
+    const char *tmp = getenv("TMPDIR");
+    AUTO_FREE char *file = xasprintf("%s/hq-import-XXXXXX.db", tmp && *tmp ? tmp : "/tmp");
+    int fd = mkstemps(file, 3);
+
+    if (fd < 0)
+        return hq_error_new(HQ_DATA, "neither the cache directory nor %s can be written to import %s; use hq import %s -o DB", file, path, path);
+    close(fd);
+    struct hq_error *error = import_files(&(struct import_file){.path = path}, 1, file);
+
+    if (!error)
+        error = db_open(file, out);
+    unlink(file);
+    return error;
+}
+
 struct hq_error *import_prepare(const char *path, const struct build_options *options, struct db **out)
 {
     struct stat st;
@@ -70,16 +101,15 @@ struct hq_error *import_prepare(const char *path, const struct build_options *op
     uint64_t key = identity(path);
     AUTO_FREE char *cached = cached_path(key);
 
-    if (!cached)
-        return hq_error_new(HQ_DATA, "there is no cache directory to import %s into (HOME is not set); use hq import %s -o DB",
-                            path, path);
-    if (file_exists(cached) && !(options && options->force)) {
+    if (cached && file_exists(cached) && !(options && options->force)) {
         struct hq_error *error = db_open(cached, out);
 
         if (!error)
             return NULL;
         hq_error_free(error);
     }
+    if (!can_keep(cached))
+        return open_unkept(path, out);
     HQ_TRY(import_files(&(struct import_file){.path = path}, 1, cached));
     return db_open(cached, out);
 }

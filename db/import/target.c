@@ -2,6 +2,7 @@
 #include "db/import/target.h"
 
 #include "common/mem.h"
+#include "common/names.h"
 #include "common/str.h"
 #include <math.h>
 #include <string.h>
@@ -88,7 +89,10 @@ static uint32_t procedure_scope(struct import *im, const struct import_step *s, 
     uint64_t key = 0;
 
     if (im->by_name) {
-        key = intern_add(&im->names, s->name);
+        /* Some tools print arguments and return types, others do not. */
+        struct name_parts parts = name_split(s->name);
+
+        key = intern_addn(&im->names, parts.name, parts.no_arguments);
         uint64_t known = map_get(&im->procedures, key, 0);
 
         *module_id = HQDB_NONE;
@@ -307,8 +311,22 @@ void import_fact(struct import *im, const char *key, const char *text)
         model_info(im->model, key, text);
 }
 
+/* Where only some tell when they began, the others began with the first: not in 1970. */
+static void align_starts(struct import *im)
+{
+    uint64_t first = 0;
+
+    vec_foreach (p, &im->profiles)
+        if (p->start_realtime_ns && (!first || p->start_realtime_ns < first))
+            first = p->start_realtime_ns;
+    vec_foreach (p, &im->profiles)
+        if (!p->start_realtime_ns)
+            p->start_realtime_ns = first;
+}
+
 void import_finish(struct import *im)
 {
+    align_starts(im);
     vec_foreach (p, &im->profiles)
         model_profile(im->model, p);
     for (uint32_t i = 0; i < im->sum_keys.len; i++) {

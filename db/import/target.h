@@ -7,7 +7,7 @@
  * it the frames of the C runtime above `main` are left out, and those that start a thread become a THREAD root, as in
  * a database of our own measurements, so that databases of different tools can be compared.
  *
- * Alignment. When the files of one database have different formats (by_name), a procedure is its name alone: module and
+ * Alignment. When the files of one database have different formats (by_name), a procedure is its name alone, without arguments: module and
  * file are those of the first file that knows it, lines and loops are left out and inlined procedures count as called,
  * because what only one of the tools knows would split every path in two.
  */
