@@ -2,6 +2,7 @@
 /* From syntax to programs: metrics, lets, dimensions, percentages. */
 #include "query/expr.h"
 #include "query/grammar/parse.h"
+#include "query/grammar/words.h"
 #include "query/metrics.h"
 #include "query/pattern.h"
 #include <math.h>
@@ -103,6 +104,18 @@ static struct hq_error *no_such_side(const struct metric_ref *r)
                        r->side == SIDE_OLD ? "old." : "delta");
 }
 
+/* Of this side: the first that the other side has something to compare with. */
+static unsigned first_compared(const struct binding *b)
+{
+    for (size_t i = 0; i < b->selection->measures.len; i++) {
+        const struct measure *m = &b->selection->measures.data[i];
+
+        if (m->side == SIDE_DELTA && m->here_measure != SIZE_MAX && m->old_measure != SIZE_MAX)
+            return (unsigned)m->here_measure;
+    }
+    return 0;
+}
+
 static struct hq_error *bind_number(struct binding *b, const struct metric_ref *r, bool exclusive, struct program **out)
 {
     unsigned columns = binding_columns(b), metric = (r->number - 1) / 2;
@@ -117,7 +130,7 @@ static struct hq_error *bind_number(struct binding *b, const struct metric_ref *
         return bind_let(b, &b->env->lets.data[metric - b->selection->here_count], &r->place, x, out);
     }
     if (r->side != SIDE_HERE) {
-        size_t m = metrics_find(b->selection, b->selection->measures.data[metric].name, r->side);
+        size_t m = metrics_find(b->selection, b->selection->measures.data[r->alone ? first_compared(b) : metric].name, r->side);
 
         if (m == SIZE_MAX)
             return no_such_side(r);
@@ -202,19 +215,23 @@ static bool bare_name(const struct expr *e)
     return e->kind == EXPR_METRIC && !e->metric.number && !e->metric.exclusive && !e->metric.quoted && e->metric.side == SIDE_HERE;
 }
 
-static bool text_attribute(const struct expr *e)
+/* `kind = line`: the kind, not the attribute. */
+static const char *bare_kind(const struct expr *e, const struct expr *other)
 {
-    return e->kind == EXPR_ATTRIBUTE && e->attribute != ATTRIBUTE_LINE && e->attribute != ATTRIBUTE_DEPTH &&
-           e->attribute != ATTRIBUTE_RANK && e->attribute != ATTRIBUTE_THREAD;
+    const char *name = e->kind == EXPR_ATTRIBUTE ? attribute_words[e->attribute].name : NULL;
+
+    return name && other->kind == EXPR_ATTRIBUTE && other->attribute == ATTRIBUTE_KIND && kinds_find(name) < SCOPE_KINDS ? name : NULL;
 }
 
 /* `kind = loop`: a name without quotes beside an attribute that is a text is a text. */
 static struct hq_error *bind_operand(struct binding *b, const struct expr *e, const struct expr *other, bool exclusive,
                                      struct program **out)
 {
-    if (bare_name(e) && text_attribute(other)) {
+    const char *text = bare_name(e) && other->kind == EXPR_ATTRIBUTE && attribute_is_text(other->attribute) ? e->metric.name : bare_kind(e, other);
+
+    if (text) {
         *out = new_program(b, PROGRAM_TEXT, 0);
-        (*out)->text = e->metric.name;
+        (*out)->text = text;
         (*out)->is_text = (*out)->constant = true;
         return NULL;
     }
@@ -239,6 +256,9 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
         a[i]->dim = a[1 - i]->dim;
         a[i]->constant = true;
     }
+    for (int i = 0; i < 2; i++)
+        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_KIND && a[1 - i]->kind == PROGRAM_TEXT && e->op <= OP_NE)
+            HQ_TRY(kinds_check(b, i ? e->left : e->right, a[1 - i]->text));
     if (!a[0]->is_text)
         HQ_TRY(agree(&e->op_place, a[0], a[1], "compares", &dim));
     return NULL;
@@ -330,7 +350,7 @@ static struct hq_error *bind_match(struct binding *b, const struct expr *e, bool
 
 static bool is_statistic(const struct expr *e)
 {
-    return e->function <= FUNCTION_CI || ((e->function == FUNCTION_MIN || e->function == FUNCTION_MAX) && e->args.len == 1);
+    return function_words[e->function].statistic && e->args.len == 1;
 }
 
 static bool has_statistic(const struct program *p)
@@ -359,7 +379,7 @@ static struct hq_error *bind_statistic(struct binding *b, const struct expr *e, 
     }
     p = new_program(b, PROGRAM_STATISTIC, 0);
     p->statistic = (unsigned)b->statistics.len;
-    p->dim = e->function == FUNCTION_COUNT || e->function == FUNCTION_COV ? DIM_NONE : arg->dim;
+    p->dim = function_words[e->function].plain_result ? DIM_NONE : arg->dim;
     vec_push(&b->statistics, (struct statistic){e->function, arg});
     *out = p;
     return NULL;
@@ -395,12 +415,9 @@ static struct hq_error *bind_function(struct binding *b, const struct expr *e, b
     }
     if (e->function == FUNCTION_MIN || e->function == FUNCTION_MAX || e->function == FUNCTION_IF)
         return agree_all(e, p, e->function == FUNCTION_IF);
-    if ((e->function == FUNCTION_SQRT || e->function == FUNCTION_LOG) && p->args[0]->dim != DIM_NONE) {
-        enum dim dim = p->args[0]->dim;
-
+    if (function_words[e->function].plain_argument && p->args[0]->dim != DIM_NONE)
         return place_error(&e->args.data[0]->place, NULL, "%s needs a plain number, and this is in %s",
-                           e->function == FUNCTION_SQRT ? "sqrt" : "log", dim_name(dim));
-    }
+                           function_words[e->function].name, dim_name(p->args[0]->dim));
     p->dim = p->args[0]->dim;
     p->literal = p->args[0]->literal;
     return NULL;
@@ -415,7 +432,7 @@ static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, 
     if (of_profile && !b->has_rows_of_profiles)
         return place_error(&e->place, NULL, "only the rows of `threads` and `profiles` have a rank, thread and host");
     p->attribute = e->attribute;
-    p->is_text = text_attribute(e);
+    p->is_text = attribute_is_text(e->attribute);
     p->literal = !p->is_text;
     b->uses_attributes = true;
     return NULL;
@@ -458,6 +475,17 @@ struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusi
     case EXPR_MATCH: return bind_match(b, e, exclusive, out);
     default: return bind_function(b, e, exclusive, out);
     }
+}
+
+/* `expect 5` holds always, `expect cputime` nearly: neither is meant. */
+struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out)
+{
+    bool amount = e->kind == EXPR_NUMBER || e->kind == EXPR_PERCENT || e->kind == EXPR_METRIC || e->kind == EXPR_TOTAL || e->kind == EXPR_NEGATE ||
+                  e->kind == EXPR_ATTRIBUTE || (e->kind == EXPR_BINARY && e->op < OP_EQ);
+
+    if (amount)
+        return place_error(&e->place, "compare it, as in expect cputime < 20%", "an expectation is a condition, and this is an amount");
+    return bind_condition(b, e, out);
 }
 
 struct hq_error *bind_condition(struct binding *b, const struct expr *e, struct program **out)

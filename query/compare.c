@@ -3,21 +3,50 @@
  * `compare with`: one tree for two databases. Scopes are the same if kind and qualified name are, loops by their ordinal within
  * their procedure; never by line or address. The call sites of one caller merge, and statements fall on the scope that holds them.
  * Every frame of both databases has its place in the new tree, so each side's values add up in it as they do in its own.
+ *
+ * What a database of another tool cannot tell at all is left out on the other side, too, so that paths meet: loops fall on what holds them,
+ * arguments are no part of names, threads are one. Two tools never agree on what is inlined: there an inlined procedure counts as called if
+ * the other side has it at all, and falls on what holds it if not.
  */
 #include "common/hash.h"
 #include "query/derive.h"
 #include "query/grammar/parse.h"
 #include "query/paths.h"
+#include "common/names.h"
 #include "query/query.h"
+#include <string.h>
 
 struct scope_key { uint32_t kind, within, name, ordinal; };
+
+/* What is left out of both sides, because one of them cannot tell it. */
+struct left_out { bool loops, inlines, arguments, threads, inlines_of_both; };
 
 struct aligner {
     struct keymap keys;
     struct intern names;
     VEC(struct hqdb_scope) scopes;
     struct intern *extra;       /* texts of the old side */
+    struct left_out without;
+    struct map known[2];        /* without.inlines: names of the procedures of this side and the old one, inlined or not */
 };
+
+/* The name that a procedure is known by on both sides. */
+static uint32_t name_of(struct aligner *a, const char *name)
+{
+    const char *so = strstr(name, ".so."), *plus = so ? strstr(so, "+0x") : NULL;
+
+    /* Code without a name: libm.so.6+0x1000 and libm.so.6.0.1+0x1000 are one file by its two names. */
+    if (plus && so + 3 + strspn(so + 3, ".0123456789") == plus) {
+        AUTO_FREE char *plain = xasprintf("%.*s%s", (int)(so + 3 - name), name, plus);
+
+        return intern_add(&a->names, plain);
+    }
+    if (!a->without.arguments || !strchr(name, '('))
+        return intern_add(&a->names, name);
+    struct name_parts p = name_split(name);
+
+    return intern_addn(&a->names, p.name, p.no_arguments);
+}
 
 /* What a scope is known by on both sides. */
 static struct scope_key key_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, uint32_t parent)
@@ -30,10 +59,20 @@ static struct scope_key key_of(struct aligner *a, const struct tree *t, const st
     case SCOPE_LOOP:
         return (struct scope_key){s->kind, parent, 0, s->ordinal};
     case SCOPE_INLINE:
-        return (struct scope_key){s->kind, parent, intern_add(&a->names, name), 0};
+        return a->without.inlines ? (struct scope_key){SCOPE_PROCEDURE, 0, name_of(a, name), 0}
+                                  : (struct scope_key){s->kind, parent, name_of(a, name), 0};
+    case SCOPE_THREAD:
+        return (struct scope_key){s->kind, 0, a->without.threads ? 0 : intern_add(&a->names, name), 0};
     default:
-        return (struct scope_key){s->kind, 0, intern_add(&a->names, name), 0};
+        return (struct scope_key){s->kind, 0, name_of(a, name), 0};
     }
+}
+
+/* Scopes that have no rows of their own: their contexts are those of what holds them. */
+static bool is_folded(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
+{
+    return s->kind == SCOPE_LINE || (s->kind == SCOPE_LOOP && a->without.loops) ||
+           (s->kind == SCOPE_INLINE && a->without.inlines && !map_get(&a->known[!old], name_of(a, tree_text(t, s->name)), 0));
 }
 
 static uint32_t carry_text(struct aligner *a, const struct tree *t, uint32_t text, bool old)
@@ -41,7 +80,7 @@ static uint32_t carry_text(struct aligner *a, const struct tree *t, uint32_t tex
     return old ? TREE_EXTRA + intern_add(a->extra, tree_text(t, text)) : text;
 }
 
-/* [scope of t] -> scope of the new tree; lines -> the scope around them. */
+/* [scope of t] -> scope of the new tree; what is folded -> the scope around it. */
 static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
 {
     uint32_t *to = xcalloc((size_t)t->scope_count + 1, sizeof *to);
@@ -51,7 +90,7 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
         uint32_t up = tree_scope_parent(t, i), parent = up == HQDB_NONE ? 0 : to[up];
         bool is_new;
 
-        if (s.kind == SCOPE_LINE || (i == 0 && old)) {
+        if (is_folded(a, t, &s, old) || (i == 0 && old)) {
             to[i] = parent;
             continue;
         }
@@ -61,6 +100,7 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
         if (!is_new)
             continue;
         s.parent = i == 0 ? HQDB_NONE : parent;
+        s.kind = (uint16_t)key.kind;
         s.name = carry_text(a, t, s.name, old);
         s.file = carry_text(a, t, s.file, old);
         s.call_file = carry_text(a, t, s.call_file, old);
@@ -74,7 +114,7 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
 }
 
 /* The new node of each context; ids are those of the path in the new tree, so that the two sides agree. */
-static uint32_t *align_contexts(struct tree_builder *b, const struct tree *t, const uint32_t *to, const struct aligner *a)
+static uint32_t *align_contexts(struct tree_builder *b, const struct tree *t, const uint32_t *to, struct aligner *a, bool old)
 {
     uint32_t *node = xmalloc((size_t)t->context_count * sizeof *node);
 
@@ -82,7 +122,7 @@ static uint32_t *align_contexts(struct tree_builder *b, const struct tree *t, co
     for (uint32_t c = 1; c < t->context_count; c++) {
         uint32_t up = tree_parent(t, c), parent = up == HQDB_NONE ? 0 : node[up], scope = to[tree_scope_of(t, c)];
 
-        node[c] = tree_kind(t, c) == SCOPE_LINE
+        node[c] = is_folded(a, t, tree_scope(t, tree_scope_of(t, c)), old)
                       ? parent
                       : builder_child(b, parent, scope, 0, 0,
                                       hash_combine(b->nodes.data[parent].id,
@@ -102,15 +142,6 @@ static struct hq_error *open_old(struct query_env *env, const struct query *q, s
     return err;
 }
 
-static struct hq_error *refuse(const struct query *q)
-{
-    if (q->view.kind == VIEW_LINES || q->view.kind == VIEW_SOURCE)
-        return place_error(&q->given[CLAUSE_COMPARE], NULL, "lines cannot be compared: they move between two builds, and procedures and loops do not");
-    if (q->view.kind == VIEW_THREADS || q->view.kind == VIEW_PROFILES)
-        return place_error(&q->given[CLAUSE_COMPARE], NULL, "the profiles of two runs cannot be compared one by one");
-    return NULL;
-}
-
 /* Where the frames of one side are in the new tree; takes over `position`. */
 static uint32_t *compose(struct tree *side, uint32_t *position)
 {
@@ -122,19 +153,93 @@ static uint32_t *compose(struct tree *side, uint32_t *position)
     return MEM_STEAL(side->position);
 }
 
-static void align(struct tree *here, struct tree *old, struct tree *both)
+/* ---- what one side cannot tell ---- */
+
+struct knows { const char *format; bool loops, inlines, arguments; size_t threads; };     /* format: NULL for a recording of our own */
+
+static struct knows what_is_known(const struct tree *t)
+{
+    struct knows k = {0};
+    size_t qualified = 0, arguments = 0;
+
+    for (size_t i = 0; i < t->db->info_count; i++)
+        if (!strcmp(db_string(t->db, t->db->info[i].key), "format"))
+            k.format = db_string(t->db, t->db->info[i].value);
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        const struct hqdb_scope *s = tree_scope(t, i);
+
+        k.loops |= s->kind == SCOPE_LOOP;
+        k.inlines |= s->kind == SCOPE_INLINE;
+        k.threads += s->kind == SCOPE_THREAD;
+        if (s->kind == SCOPE_PROCEDURE && strstr(tree_text(t, s->name), "::")) {
+            struct name_parts p = name_split(tree_text(t, s->name));
+
+            qualified++;
+            arguments += p.no_arguments < p.length;
+        }
+    }
+    /* A few come from elsewhere than the tool's demangler. */
+    k.arguments = arguments * 10 > qualified;
+    return k;
+}
+
+/* Only what another tool does not tell: in a recording of our own, what is not there is not in the program. */
+static void leave_out(struct left_out *w, const struct knows *k, const struct knows *more)
+{
+    if (!k->format)
+        return;
+    w->loops |= !k->loops && more->loops;
+    w->inlines |= !k->inlines && more->inlines;
+    w->arguments |= !k->arguments && more->arguments;
+    w->threads |= k->threads == 1 && more->threads;
+    if (!more->format || strcmp(k->format, more->format))
+        w->inlines |= w->inlines_of_both = k->inlines && more->inlines;
+}
+
+static void note_left_out(const struct left_out *w, struct selection *s)
+{
+    AUTO_STR struct str what = {0};
+
+    if (w->loops)
+        str_add(&what, "loops");
+    if (w->inlines && !w->inlines_of_both)
+        str_addf(&what, "%sinlined code", what.len ? ", " : "");
+    if (w->arguments)
+        str_addf(&what, "%sarguments of names", what.len ? ", " : "");
+    if (what.len)
+        vec_push(&s->notes, xasprintf("only one of the databases knows %s: left out of the comparison", str_cstr(&what)));
+    if (w->inlines_of_both)
+        vec_push(&s->notes, xstrdup("inlined procedures count as called, because two tools find others of them"));
+}
+
+static void note_known(struct aligner *a, const struct tree *t, bool old)
+{
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if (tree_scope(t, i)->kind == SCOPE_PROCEDURE || tree_scope(t, i)->kind == SCOPE_INLINE)
+            map_put(&a->known[old], name_of(a, tree_text(t, tree_scope(t, i)->name)), 1);
+}
+
+static void align(struct tree *here, struct tree *old, struct tree *both, struct selection *s)
 {
     struct aligner a = {.extra = &both->extra};
     struct tree *sides[2] = {here, old};
+    struct knows known[2];
     uint32_t *position[2], *to[2], *node[2];
     struct tree_builder b;
 
     keymap_init(&a.keys, sizeof(struct scope_key));
     for (int i = 0; i < 2; i++)
+        known[i] = what_is_known(sides[i]);
+    for (int i = 0; i < 2; i++)
+        leave_out(&a.without, &known[i], &known[1 - i]);
+    for (int i = 0; i < 2 && a.without.inlines; i++)
+        note_known(&a, sides[i], i);
+    note_left_out(&a.without, s);
+    for (int i = 0; i < 2; i++)
         to[i] = align_scopes(&a, sides[i], i);
     builder_init(&b, 0, tree_context(here, 0)->id);
     for (int i = 0; i < 2; i++)
-        node[i] = align_contexts(&b, sides[i], to[i], &a);
+        node[i] = align_contexts(&b, sides[i], to[i], &a, i);
     struct frame_source sources[2] = {{here, node[0]}, {old, node[1]}};
 
     builder_finish(&b, sources, 2, a.scopes.data, (uint32_t)a.scopes.len, true, position, both);
@@ -146,6 +251,8 @@ static void align(struct tree *here, struct tree *old, struct tree *both)
     }
     keymap_deinit(&a.keys);
     intern_deinit(&a.names);
+    map_deinit(&a.known[0]);
+    map_deinit(&a.known[1]);
 }
 
 struct hq_error *compare_trees(struct query_env *env, struct selection *s, const struct query *q)
@@ -154,13 +261,12 @@ struct hq_error *compare_trees(struct query_env *env, struct selection *s, const
     struct tree here = s->tree, both = {.db = s->tree.db};
     struct db *old_db;
 
-    HQ_TRY(refuse(q));
     HQ_TRY(open_old(env, q, &old_db));
     HQ_TRY(derive_settings(env, old_db, &both.old));
     tree_init(&old, both.old);
     HQ_TRY(paths_mark(env, &old, q, &s->old_keep, NULL));
     HQ_TRY(prune_tree(env, &old, q, NULL));
-    align(&here, &old, &both);
+    align(&here, &old, &both, s);
     s->tree = both;
     tree_deinit(&here);
     return NULL;

@@ -106,7 +106,7 @@ static int order_texts(const char *a, const char *b, bool ascending)
 static int order_key(struct run *run, const struct sort_program *key, struct entry *a, struct entry *b)
 {
     struct facts fa = {0}, fb = {0};
-    char one[32], two[32];
+    char one[PROGRAM_TEXT_ROOM], two[PROGRAM_TEXT_ROOM];
 
     if (run->binding.uses_attributes) {
         fa = entry_facts(run, a);
@@ -116,10 +116,7 @@ static int order_key(struct run *run, const struct sort_program *key, struct ent
 
     if (!key->program->is_text)
         return order_numbers(program_number(key->program, &pa), program_number(key->program, &pb), key->ascending);
-    const char *ta = program_text(key->program, &pa, one);
-    AUTO_FREE char *copy = ta ? xstrdup(ta) : NULL;
-
-    return order_texts(copy, program_text(key->program, &pb, two), key->ascending);
+    return order_texts(program_text(key->program, &pa, one), program_text(key->program, &pb, two), key->ascending);
 }
 
 static int order_entries(const void *x, const void *y, void *arg)
@@ -128,6 +125,9 @@ static int order_entries(const void *x, const void *y, void *arg)
     struct entry *a = *(struct entry *const *)x, *b = *(struct entry *const *)y;
     int order = 0;
 
+    /* Any order will do: nothing is shown of it. */
+    if (run_interrupted(run))
+        return 0;
     for (size_t i = 0; i < run->sort.len && !order; i++)
         order = order_key(run, &run->sort.data[i], a, b);
     if (!order)

@@ -71,6 +71,8 @@ static struct tally count(struct run *run, struct entry **entries, size_t n, con
         struct point at = entry_point(run, e, &facts);
         struct judged j;
 
+        if (run_interrupted(run))
+            break;
         if (!e->match || e->folded)
             continue;
         t.rows++;
@@ -156,8 +158,12 @@ static enum verdict_kind evaluate(struct run *run, const struct expectation *x, 
     enum verdict_kind verdict;
 
     if (x->kind == EXPECT_ROWS) {
+        bool holds = rows_hold(x->op, t.rows, x->rows);
+
         str_addf(why, "%zu row%s", t.rows, plural(t.rows));
-        return rows_hold(x->op, t.rows, x->rows) ? VERDICT_PASS : VERDICT_FAIL;
+        if (!holds && (run->query->limit || run->query->depth))
+            str_addf(why, "; an expectation counts rows before %s", run->query->limit ? "limit" : "depth");
+        return holds ? VERDICT_PASS : VERDICT_FAIL;
     }
     verdict = decide(x->kind, &t);
     say_tally(run, x, &t, verdict, why);
@@ -174,6 +180,19 @@ static const char *expectation_text(struct run *run, const struct expectation *x
     return arena_printf(&run->arena, "%s%s", words[x->kind], print_expr(&run->arena, x->expr));
 }
 
+/* A run that was sampled and ended before the first sample: whatever is expected of no rows, nothing is known. */
+static bool nothing_sampled(const struct db *db)
+{
+    bool sampled = false;
+
+    for (size_t m = 0; m < db->metric_count; m++) {
+        sampled |= (db->metrics[m].flags & HQDB_METRIC_SAMPLED) && !(db->metrics[m].flags & HQDB_METRIC_NO_COUNTS);
+        if (db->counts[m][db->frame_count] != db->counts[m][0] || db->sums[m][db->frame_count] != db->sums[m][0])
+            return false;
+    }
+    return sampled;
+}
+
 struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t n)
 {
     static const char *const names[] = {[VERDICT_PASS] = "pass", [VERDICT_FAIL] = "FAIL", [VERDICT_INCONCLUSIVE] = "inconclusive"};
@@ -183,6 +202,12 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
         const struct expectation *x = &run->query->expect.data[i];
         AUTO_STR struct str why = {0};
         enum verdict_kind verdict = evaluate(run, x, run->expect.data[i], entries, n, &why);
+
+        if (nothing_sampled(run->env->db)) {
+            verdict = VERDICT_INCONCLUSIVE;
+            str_clear(&why);
+            str_add(&why, "the run has no samples; let it run longer, or sample faster");
+        }
         const char *text = arena_printf(&t->arena, "%s: expect %s: %s", names[verdict], expectation_text(run, x), str_cstr(&why));
 
         if (t->verdict.kind == VERDICT_NONE || (verdict == VERDICT_FAIL && t->verdict.kind != VERDICT_FAIL) ||

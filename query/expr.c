@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Evaluation of bound expressions. */
 #include "query/expr.h"
-#include "query/names.h"
+#include "query/grammar/words.h"
+#include "common/names.h"
 #include "query/pattern.h"
 #include <math.h>
 #include <strings.h>
@@ -28,10 +29,8 @@ static double compare(enum operator op, double a, double b)
 }
 
 /* The shown text of an attribute; NULL if the row has none. */
-static const char *attribute_text(enum attribute attribute, const struct facts *f, char buffer[32])
+static const char *attribute_text(enum attribute attribute, const struct facts *f, char buffer[PROGRAM_TEXT_ROOM])
 {
-    static char place[600];
-
     switch (attribute) {
     case ATTRIBUTE_KIND: return scope_kind_name(f->kind);
     case ATTRIBUTE_NAME: return f->name;
@@ -46,8 +45,8 @@ static const char *attribute_text(enum attribute attribute, const struct facts *
     case ATTRIBUTE_CALLSITE:
         if (!f->call_file)
             return NULL;
-        snprintf(place, sizeof place, "%.580s:%u", f->call_file, f->call_line);
-        return place;
+        snprintf(buffer, PROGRAM_TEXT_ROOM, "%.580s:%u", f->call_file, f->call_line);
+        return buffer;
     default: return NULL;
     }
 }
@@ -63,7 +62,7 @@ static double attribute_number(enum attribute attribute, const struct facts *f)
     }
 }
 
-const char *program_text(const struct program *p, const struct point *at, char buffer[32])
+const char *program_text(const struct program *p, const struct point *at, char buffer[PROGRAM_TEXT_ROOM])
 {
     if (p->kind == PROGRAM_TEXT)
         return p->text;
@@ -90,7 +89,7 @@ static bool same_text(const struct program *attribute, const char *text, const c
 
 static double compare_texts(const struct program *p, const struct point *at)
 {
-    char one[32], two[32];
+    char one[PROGRAM_TEXT_ROOM], two[PROGRAM_TEXT_ROOM];
     const struct program *left = p->args[0], *right = p->args[1];
     const char *a = program_text(left, at, one), *b = program_text(right, at, two);
     bool same;
@@ -144,9 +143,13 @@ static double extreme(const struct program *p, const struct point *at)
 
 static double function(const struct program *p, const struct point *at)
 {
-    double x;
+    double (*of_number)(double) = function_words[p->function].of_number, x;
     int truth;
 
+    if (of_number) {
+        x = of_number(program_number(p->args[0], at));
+        return isfinite(x) ? x : NAN;
+    }
     switch (p->function) {
     case FUNCTION_MIN: case FUNCTION_MAX:
         return extreme(p, at);
@@ -154,18 +157,8 @@ static double function(const struct program *p, const struct point *at)
         truth = program_truth(p->args[0], at);
         return truth < 0 ? NAN : program_number(p->args[truth ? 1 : 2], at);
     default:
-        break;
+        return NAN;
     }
-    x = program_number(p->args[0], at);
-    switch (p->function) {
-    case FUNCTION_ABS: x = fabs(x); break;
-    case FUNCTION_SQRT: x = sqrt(x); break;
-    case FUNCTION_LOG: x = log(x); break;
-    case FUNCTION_FLOOR: x = floor(x); break;
-    case FUNCTION_CEIL: x = ceil(x); break;
-    default: x = NAN; break;
-    }
-    return isfinite(x) ? x : NAN;
 }
 
 double program_total(const struct program *p, const double *totals)
@@ -175,7 +168,7 @@ double program_total(const struct program *p, const double *totals)
 
 static double match(const struct program *p, const struct point *at)
 {
-    char buffer[32];
+    char buffer[PROGRAM_TEXT_ROOM];
     const char *text = program_text(p->args[0], at, buffer);
 
     return text ? regex_matches(p->regex, text) != p->negated : NAN;

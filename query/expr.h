@@ -62,6 +62,7 @@ struct binding {
     uint8_t *used;              /* [measures] referenced by some expression */
     bool uses_attributes;
     bool has_rows_of_profiles;  /* rank, thread, host have a meaning */
+    unsigned row_kinds;         /* KIND_BIT of the rows of the view */
     VEC(struct statistic) statistics;
     VEC(struct regex *) regexes;
     VEC(struct script *) scripts;       /* of lets */
@@ -75,6 +76,12 @@ void binding_deinit(struct binding *b);
 struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusive, struct program **out);
 /* A boolean expression for where and expect; a number is accepted and true if it is not 0. */
 struct hq_error *bind_condition(struct binding *b, const struct expr *e, struct program **out);
+/* The same; an amount is refused. */
+struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out);
+/* What is said of `kind = WORD` where no row can have that kind; an error if env->strict (kinds.c). */
+struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char *word);
+/* The kind of that name, in any case; SCOPE_KINDS if there is none. */
+enum scope_kind kinds_find(const char *name);
 /* The program for a metric column: $number, from 1. *name is its heading. NULL if there is no such column. */
 struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out, const char **name);
 /* Columns in $n numbering: 2 * (measured + lets). */
@@ -98,8 +105,9 @@ struct point {
 };
 
 double program_number(const struct program *p, const struct point *at);
-/* Valid until the next call with the same buffer. */
-const char *program_text(const struct program *p, const struct point *at, char buffer[32]);
+/* In the buffer, or somebody else's that lives on; NULL blank. */
+enum { PROGRAM_TEXT_ROOM = 600 };
+const char *program_text(const struct program *p, const struct point *at, char buffer[PROGRAM_TEXT_ROOM]);
 /* 1, 0, or -1 for blank. */
 int program_truth(const struct program *p, const struct point *at);
 /* Its value on the totals: what 100 % is. */

@@ -42,7 +42,7 @@ static double slot_deviation(struct run *run, const struct entry *e, unsigned sl
         return NAN;
     n = samples_of(run, e, slot);
     if (n <= 0)
-        return m->period ? (double)m->period * m->scale : NAN;
+        return m->period ? (double)m->period * m->scale * m->factor : NAN;
     return fabs(e->slots[slot]) / sqrt((double)n);
 }
 

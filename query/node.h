@@ -3,7 +3,7 @@
  * What a view is made of. A node is a row before it is measured: a name and the contexts that it stands for. Its value is
  *     inclusive = sum over the exposed contexts of `inc` (those with no ancestor in it) of raw over their subtrees
  *     exclusive = sum over all contexts of `exc` by the node's rule
- * (presenting-call-path-profiles, section IV). Both come down to ranges of frame positions, and so does everything else about a
+ * ([presenting], section IV). Both come down to ranges of frame positions, and so does everything else about a
  * node: statistics over profiles, sample counts, coverage.
  */
 #ifndef HQ_QUERY_NODE_H
@@ -16,7 +16,7 @@
 struct set { const uint32_t *data; size_t len; };      /* contexts, ascending; in the run's arena or the tree */
 
 enum exclusive_rule {
-    EXCLUSIVE_SCOPE,            /* by the kind of each context: language.md section 2 */
+    EXCLUSIVE_SCOPE,            /* by the kind of each context: doc/language.md, Scopes, values and profiles */
     EXCLUSIVE_FRAME,            /* with inlined code: files and load modules */
     EXCLUSIVE_ALL,              /* everything below: a row that stands for folded ones of a tree */
     EXCLUSIVE_NONE,             /* call rows of the flat view */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Printing the result of a query. One row of output_formats[] and one file of query/output/ per format.
+ * Printing the result of a query. A format is one file of query/output/ and one row of its formats.def.
  *
  * A format that is `complete` wants every row: the query room does not fold small rows for it
- * (language section 4). Folded rows that a `limit` left are for people: the complete formats leave them out.
+ * (doc/language.md, Clauses). Folded rows that a `limit` left are for people: the complete formats leave them out.
  *
  * Everything here is a pure function of the table and the options; only output_detect looks at the
  * process's terminal and environment.
@@ -29,6 +29,7 @@ struct output_format {
     const char *summary;        /* for help and completion */
     bool complete;
     bool of_paths;              /* takes own costs from the shape of the tree: what `depth` cuts off is a row `...` */
+    bool of_lines;              /* has a use for the lines of statements: `hq export` gives them */
     struct hq_error *(*write)(const struct table *t, const struct output_options *o, FILE *out);
 };
 
@@ -44,7 +45,7 @@ struct hq_error *output_unknown(const struct output_spec *as);
 /* What suits `out`: its terminal's size and colours (none with NO_COLOR or off a terminal), the locale's character set. */
 void output_detect(struct output_options *o, FILE *out);
 
-/* Writes and flushes. HQ_SYSTEM if the stream fails, HQ_USAGE if the table has nothing this format can show. */
+/* Writes and flushes. HQ_DATA if the stream fails, HQ_USAGE if the table has nothing this format can show. */
 struct hq_error *output_write(const struct output_format *format, const struct table *t,
                               const struct output_options *o, FILE *out);
 

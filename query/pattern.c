@@ -4,7 +4,7 @@
 #include "common/str.h"
 #include "common/suggest.h"
 #include "query/grammar/parse.h"
-#include "query/names.h"
+#include "common/names.h"
 #include "query/query.h"
 
 void matches_deinit(struct matches *m)

@@ -34,6 +34,7 @@ void query_env_set_db(struct query_env *env, struct db *db)
     refs_forget(env);
     free(env->last_query);
     env->last_query = NULL;
+    env->partial_told = false;
     env->db = db;
 }
 

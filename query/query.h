@@ -41,6 +41,8 @@ struct query_env {
     bool lines, no_inline, raw, ci, strict;     /* set lines on, set inline off, set normalise off, ... */
     const char *source_path;    /* directories, joined by ':', where `source of` looks for files first; NULL none. Not owned */
     unsigned width, height;     /* of the terminal, for pictures of traces; 0: not a terminal */
+    bool partial_told;          /* that many call paths have no outer end, and why */
+    bool keep_all;              /* rows that where and matching leave out stay, as ROW_ANCESTOR */
     bool complete;              /* without `as`, do not fold small rows */
     VEC(struct let) lets;
     VEC(struct row_ref) last;   /* rows of the previous result, by number - 1 */

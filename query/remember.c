@@ -52,17 +52,48 @@ void refs_forget(struct query_env *env)
 
 /* ---- coverage ---- */
 
-static int64_t partial_samples(const struct run *run, const int64_t *counts)
-{
-    int64_t n = 0;
+struct partial { int64_t samples, most; uint32_t context; };    /* of all reasons; of the most frequent one, and where it is */
 
+static void add_partial(const struct run *run, const int64_t *counts, struct partial *p)
+{
     for (uint32_t c = 1; c < run->tree->context_count; c = tree_end(run->tree, c))
         if (tree_kind(run->tree, c) == SCOPE_PARTIAL) {
             struct db_range r = tree_range(run->tree, c);
+            int64_t n = (int64_t)((uint64_t)counts[r.last] - (uint64_t)counts[r.first]);
 
-            n = (int64_t)((uint64_t)n + (uint64_t)counts[r.last] - (uint64_t)counts[r.first]);
+            sum_add(&p->samples, n);
+            if (n > p->most)
+                *p = (struct partial){.samples = p->samples, .most = n, .context = c};
         }
-    return n;
+}
+
+enum { PARTIAL_TOLD = 10 };     /* percent of the samples, and samples, from which on it is worth a sentence */
+
+/* Why the outer end of a path that is named so is not there, as far as the name does not say it. */
+static const char *why_partial(const char *name)
+{
+    static const struct { const char *name, *why; } known[] = {
+        {"partial: too many frames", "a recursion deeper than what is kept of a call path"},
+        {"partial: no room for more call paths", "the file system was full, or the limit of a file's size was reached"},
+        {"partial: left the known stack", "code that runs on a stack of its own making, or has overwritten its stack"},
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(name, known[i].name))
+            return known[i].why;
+    return "code that was compiled while the program ran, or was built without unwind tables (-fasynchronous-unwind-tables) and frame pointers";
+}
+
+/* Once in a session. */
+static void note_partial(struct run *run, const struct partial *p, int64_t samples)
+{
+    if (run->env->partial_told || p->samples < PARTIAL_TOLD || (double)p->samples * 100 < (double)samples * PARTIAL_TOLD)
+        return;
+    run->env->partial_told = true;
+    const char *name = tree_scope_name(run->tree, tree_scope_of(run->tree, p->context), &run->arena);
+
+    run_note(run, "%.0f %% of the samples have a call path whose outer end is not known, mostly as `%s`: %s; what they cost is right, who called "
+             "is not known", 100 * (double)p->samples / (double)samples, name, why_partial(name));
 }
 
 static size_t total_contexts(struct entry **entries, size_t n)
@@ -118,6 +149,7 @@ static void covered(struct run *run, struct entry **entries, size_t n, struct ra
 void coverage_compute(struct run *run, struct entry **entries, size_t n)
 {
     struct coverage *c = &run->table->coverage;
+    struct partial partial = {0};
 
     covered(run, entries, n, &run->ranges);
     for (size_t i = 0; i < run->selection.here_count; i++) {
@@ -128,11 +160,13 @@ void coverage_compute(struct run *run, struct entry **entries, size_t n)
         c->known = true;
         sum_add(&c->samples, m->total_count);
         sum_add(&c->shown, ranges_sum(&run->ranges, m->counts));
-        sum_add(&c->partial, partial_samples(run, m->counts));
+        add_partial(run, m->counts, &partial);
     }
+    c->partial = partial.samples;
+    note_partial(run, &partial, c->samples);
     c->filtered = (int64_t)((uint64_t)c->samples - (uint64_t)c->shown);
     if (run->selection.slice_text && run->query->view.kind == VIEW_ITERATIONS)
-        run_note(run, "the visits that touch the slice %s, each whole", run->selection.slice_text);
+        run_note(run, "the visits in the slice %s: what lies outside of it is cut off", run->selection.slice_text);
     else if (run->selection.slice_text)
         run_note(run, "the slice %s: values are the weights of its samples times their period", run->selection.slice_text);
 }

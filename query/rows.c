@@ -3,42 +3,7 @@
 #include "query/views/views.h"
 #include <math.h>
 
-#define FOLD_SHARE 0.005        /* rows below 0.5 % of the total are folded */
-
-/* ---- what is too small to show ---- */
-
-static bool above_fold(const struct run *run, const struct entry *e)
-{
-    struct point at = entry_point(run, e, NULL);
-    bool measured = false;
-
-    for (size_t i = 0; i < run->columns.len; i++) {
-        double base = run->table->columns.data[i].base;
-
-        if (isnan(run->table->columns.data[i].total))
-            continue;
-        measured = true;
-        if (fabs(program_number(run->columns.data[i], &at)) >= FOLD_SHARE * fabs(base))
-            return true;
-    }
-    if (measured || !run->first)
-        return !measured;
-    return program_number(run->first, &at) >= FOLD_SHARE * program_total(run->first, run->totals);
-}
-
-static bool folds(const struct run *run)
-{
-    const struct query *q = run->query;
-
-    return !run->complete && !run->view->in_order && !run->view->of_profiles && !q->limit && !q->depth && !q->all && run->view->shape != SHAPE_PATH;
-}
-
 /* ---- where ---- */
-
-static bool filtered(const struct run *run)
-{
-    return run->where.len || run->matching.len;
-}
 
 static bool satisfies(struct run *run, struct entry *e)
 {
@@ -112,16 +77,16 @@ static bool sorts_by_statistics(const struct run *run)
 /* Expectations look at all rows, unless `of PATTERN` without where makes them look at the top rows only. */
 static bool expects_all_rows(const struct run *run)
 {
-    return run->query->expect.len && !(run->query->view.of && !filtered(run));
+    return run->query->expect.len && !(run->query->view.of && !rows_filtered(run));
 }
 
 static bool wants_kids(const struct run *run, const struct entry *e)
 {
-    if (filtered(run) || expects_all_rows(run))
+    if (rows_filtered(run) || expects_all_rows(run))
         return !nothing_below(run, e);
     if (run->query->depth && e->depth + 1 >= (int)run->query->depth)
         return false;
-    return !folds(run) || above_fold(run, e);
+    return !rows_fold(run) || rows_above_fold(run, e);
 }
 
 /* Breadth first, parents before children. */
@@ -140,147 +105,17 @@ static void expand_all(struct run *run, struct entries *all)
 
 static void mark(struct run *run, const struct entries *all)
 {
-    if (!filtered(run))
+    if (!rows_filtered(run))
         return;
-    for (size_t i = 0; i < all->len && !run_interrupted(run); i++)
-        all->data[i]->match = all->data[i]->keep = satisfies(run, all->data[i]);
+    for (size_t i = 0; i < all->len && !run_interrupted(run); i++) {
+        struct entry *e = all->data[i];
+
+        e->match = satisfies(run, e);
+        e->keep = e->match || run->env->keep_all;
+    }
     for (size_t i = all->len; i-- > 0;)
         if (all->data[i]->keep && all->data[i]->parent)
             all->data[i]->parent->keep = true;
-}
-
-/* ---- the rows to show ---- */
-
-struct siblings { struct entry **data; size_t len; };
-
-/* One entry for those that are not shown: inclusive of all of them together, exclusive added up. */
-static struct entry *together(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, const char *name)
-{
-    struct node node = {.kind = cut[0]->node.kind, .scope = HQDB_NONE, .context = HQDB_NONE, .profile = HQDB_NONE};
-    VEC(uint32_t) inc = {0};
-    struct entry *e;
-
-    for (size_t i = 0; i < n; i++)
-        vec_append(&inc, cut[i]->node.inc.data, cut[i]->node.inc.len);
-    node.inc = node.exc = set_sorted(inc.data, inc.len, &run->arena);
-    node.rule = EXCLUSIVE_ALL;
-    vec_deinit(&inc);
-    node.name = name;
-    e = entry_new(run, &node, parent, depth);
-    if (run->view->shape == SHAPE_TREE)
-        return e;
-    for (size_t s = 1; s < 2 * run->selection.measures.len; s += 2) {
-        e->slots[s] = 0;
-        for (size_t i = 0; i < n; i++)
-            e->slots[s] += cut[i]->slots[s];
-    }
-    if (cut[0]->node.profile != HQDB_NONE && !run->view->prepare)
-        for (size_t s = 0; s < 2 * run->selection.measures.len; s++) {
-            e->slots[s] = 0;
-            for (size_t i = 0; i < n; i++)
-                e->slots[s] += cut[i]->slots[s];
-        }
-    return e;
-}
-
-/* The row of the folded ones. */
-static struct entry *fold(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, bool small)
-{
-    const char *name = arena_printf(&run->arena, small ? "%zu row%s below 0.5 %%" : "%zu more row%s", n, n == 1 ? "" : "s");
-    struct entry *e = together(run, cut, n, parent, depth, name);
-
-    e->folded = (uint32_t)n;
-    return e;
-}
-
-/* A graph or a stack takes for a row's own cost what is in none below it: what `depth` cuts off becomes a frame `...`, loops and lines do not. */
-static struct entry *below_depth(struct run *run, struct entry *e)
-{
-    struct entries open = {0}, cut = {0};
-    struct entry *rest = NULL;
-
-    vec_push(&open, e);
-    while (open.len && !run_interrupted(run)) {
-        struct entry *o = vec_pop(&open);
-
-        entry_expand(run, o);
-        for (size_t i = 0; i < o->kid_count; i++) {
-            if (o->kids[i]->node.kind == SCOPE_LOOP)
-                vec_push(&open, o->kids[i]);
-            else if (o->kids[i]->node.kind != SCOPE_LINE)
-                vec_push(&cut, o->kids[i]);
-        }
-    }
-    if (cut.len) {
-        rest = together(run, cut.data, cut.len, e, e->depth + 1, "...");
-        rest->node.kind = SCOPE_PROCEDURE;
-        rest->node.leaf = true;
-    }
-    vec_deinit(&open);
-    vec_deinit(&cut);
-    return rest;
-}
-
-/* Keeps, sorts and cuts the children of one parent. */
-static struct siblings choose(struct run *run, struct entry **all, size_t n, struct entry *parent, int depth)
-{
-    struct siblings out = {ARENA_ARRAY(&run->arena, n + 1, struct entry *), 0};
-    struct entry **small = xmalloc((n + 1) * sizeof *small);
-    size_t small_count = 0, limit = run->query->limit;
-    bool asked = depth == 0 && run->query->view.of && run->view->shape != SHAPE_LIST;
-
-    for (size_t i = 0; i < n; i++) {
-        struct entry *e = all[i];
-
-        if (!e->keep)
-            continue;
-        if (folds(run) && !asked && !filtered(run) && !above_fold(run, e))
-            small[small_count++] = e;
-        else
-            out.data[out.len++] = e;
-    }
-    if (!run->view->in_order || run->query->sort.len)
-        rows_sort(run, out.data, out.len);
-    if (limit && out.len > limit) {
-        struct entry *rest = fold(run, out.data + limit, out.len - limit, parent, depth, false);
-
-        out.data[limit] = rest;
-        out.len = limit + 1;
-    } else if (small_count) {
-        out.data[out.len++] = fold(run, small, small_count, parent, depth, true);
-    }
-    free(small);
-    return out;
-}
-
-static void push_reversed(struct entries *stack, struct siblings s)
-{
-    for (size_t i = s.len; i-- > 0;)
-        vec_push(stack, s.data[i]);
-}
-
-/* Depth first in display order. */
-static void walk(struct run *run, struct entry **roots, size_t n, struct entries *shown)
-{
-    struct entries stack = {0};
-
-    push_reversed(&stack, choose(run, roots, n, NULL, 0));
-    while (stack.len && !run_interrupted(run)) {
-        struct entry *e = vec_pop(&stack), *rest;
-
-        vec_push(shown, e);
-        if (e->folded)
-            continue;
-        if (run->query->depth && e->depth + 1 >= (int)run->query->depth) {
-            if (run->of_paths && !filtered(run) && run->view->shape == SHAPE_TREE && (rest = below_depth(run, e)))
-                vec_push(shown, rest);
-            continue;
-        }
-        if (!filtered(run))
-            entry_expand(run, e);
-        push_reversed(&stack, choose(run, e->kids, e->kid_count, e, e->depth + 1));
-    }
-    vec_deinit(&stack);
 }
 
 /* ---- into the table ---- */
@@ -304,7 +139,7 @@ static void fill_cells(struct run *run, const struct entry *e, const struct fact
     for (size_t i = 0; i < run->columns.len; i++) {
         const struct program *p = run->columns.data[i];
         struct cell *cell = &row->cells[i];
-        char buffer[32];
+        char buffer[PROGRAM_TEXT_ROOM];
 
         if (p->is_text) {
             const char *text = e->folded ? NULL : program_text(p, &at, buffer);
@@ -390,6 +225,7 @@ static void add_row(struct run *run, struct entry *e, uint32_t *number)
         row->line = f.line;
         row->call_file = keep_text(run, f.call_file);
         row->call_line = f.call_line;
+        row->times = e->times;
         row->key = row_key(run, e);
     }
     fill_cells(run, e, &f, row);
@@ -405,7 +241,7 @@ static void base_on_shown(struct run *run, const struct entries *shown)
         if (shown->data[i]->depth == 0 || !shown->data[i]->parent)
             top[n++] = shown->data[i];
     if (n) {
-        all = fold(run, top, n, NULL, 0, false);
+        all = rows_together(run, top, n, NULL, 0, NULL);
         for (size_t s = 1; s < 2 * run->selection.measures.len; s += 2)
             all->slots[s] = all->slots[s - 1];
         for (size_t i = 0; i < run->columns.len; i++)
@@ -456,7 +292,7 @@ static struct hq_error *interrupted(void)
 
 static struct hq_error *prepare(struct run *run, struct entries *roots, struct entries *all)
 {
-    bool everything = filtered(run) || expects_all_rows(run);
+    bool everything = rows_filtered(run) || expects_all_rows(run);
 
     vec_append(all, roots->data, roots->len);
     if (everything || sorts_by_statistics(run)) {
@@ -477,14 +313,17 @@ static struct hq_error *show(struct run *run, struct entries *roots, struct entr
     if (run->view->shape == SHAPE_PATH)
         rows_walk_hot_path(run, roots->data, roots->len, shown);
     else
-        walk(run, roots->data, roots->len, shown);
+        rows_walk(run, roots->data, roots->len, shown);
     if (run->interrupted)
         return interrupted();
     HQ_TRY(statistics_compute(run, shown->data, shown->len));
     if (run->query->percent == PERCENT_SHOWN)
         base_on_shown(run, shown);
-    for (size_t i = 0; i < shown->len; i++)
+    for (size_t i = 0; i < shown->len && !run_interrupted(run); i++)
         add_row(run, shown->data[i], &number);
+    if (run->interrupted)
+        return interrupted();
+    rows_tell_apart(run, shown);
     refs_remember(run, shown);
     return NULL;
 }
@@ -503,9 +342,11 @@ struct hq_error *rows_make(struct run *run)
     if (!err)
         err = show(run, &roots, &shown);
     if (!err) {
-        coverage_compute(run, filtered(run) ? shown.data : roots.data, filtered(run) ? shown.len : roots.len);
+        coverage_compute(run, rows_filtered(run) ? shown.data : roots.data, rows_filtered(run) ? shown.len : roots.len);
         if (run->query->expect.len)
             err = expect_evaluate(run, all.data, all.len);
+        if (!err && run->interrupted)
+            err = interrupted();
     }
     vec_deinit(&nodes);
     vec_deinit(&roots);

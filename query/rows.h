@@ -18,6 +18,7 @@ struct entry {
     bool match;                 /* satisfies where and matching (always, without them) */
     bool keep;                  /* match, or an ancestor of one */
     bool hot;
+    uint32_t times;             /* > 1: hot path: so many rounds of a recursion */
     uint32_t folded;            /* > 0: stands for so many rows */
     double *slots;
     double *statistics;         /* NULL until computed */
@@ -37,6 +38,24 @@ struct entry *entry_new(struct run *run, const struct node *n, struct entry *par
 bool entry_is_absent(struct run *run, const struct entry *e);
 void entry_expand(struct run *run, struct entry *e);
 
+/* Whether `where` or `matching` choose. */
+static inline bool rows_filtered(const struct run *run)
+{
+    return run->where.len || run->matching.len;
+}
+
+/* ---- shown.c ---- */
+
+/* Whether small rows are folded, and whether an entry is large enough not to be. */
+bool rows_fold(const struct run *run);
+bool rows_above_fold(const struct run *run, const struct entry *e);
+/* One entry for several: inclusive of all of them together, exclusive added up. */
+struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, const char *name);
+/* What is to be shown, depth first in display order. */
+void rows_walk(struct run *run, struct entry **roots, size_t n, struct entries *shown);
+
+/* ---- rows.c ---- */
+
 /* Makes the rows of the table. */
 struct hq_error *rows_make(struct run *run);
 
@@ -49,11 +68,14 @@ void rows_sort(struct run *run, struct entry **entries, size_t n);
 /* Statistics over profiles for these entries. */
 struct hq_error *statistics_compute(struct run *run, struct entry **entries, size_t n);
 
-/* Half width of the 95 % interval of a cell: 0 for exact values, NaN if it is not known (doc: uncertainty). */
+/* Half width of the 95 % interval of a cell: 0 for exact values, NaN if it is not known (doc/language.md, Expressions). */
 double interval_half_width(struct run *run, const struct entry *e, const struct program *p);
 
 /* Coverage of what these entries stand for. */
 void coverage_compute(struct run *run, struct entry **entries, size_t n);
+
+/* Sets `apart` of the table's rows that would look alike (alike.c). shown: what the rows were made of. */
+void rows_tell_apart(struct run *run, const struct entries *shown);
 
 /* Expectations: over all matching entries. Sets the verdict of the table. */
 struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t n);

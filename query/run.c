@@ -9,7 +9,7 @@
 
 bool run_interrupted(struct run *run)
 {
-    if (!run->interrupted && (++run->ticks & 1023) == 0 && run->env->interrupted && *run->env->interrupted)
+    if (!run->interrupted && run->env->interrupted && *run->env->interrupted)
         run->interrupted = true;
     return run->interrupted;
 }
@@ -33,7 +33,7 @@ static double delta(const struct run *run, const struct measure *m, const double
     size_t here = m->here_measure, old = m->old_measure;
 
     /* Exact where both sides count in the same unit: a database compared with itself is all zeros. */
-    if (here != SIZE_MAX && old != SIZE_MAX && all[here].scale == all[old].scale && run->selection.old_scale == 1)
+    if (here != SIZE_MAX && old != SIZE_MAX && all[here].scale == all[old].scale && all[old].factor == 1)
         return scaled_value((int64_t)((uint64_t)ranges_sum(ranges, all[here].sums) - (uint64_t)ranges_sum(ranges, all[old].sums)), all[here].scale);
     return (here == SIZE_MAX ? 0 : slots[2 * here + x]) - (old == SIZE_MAX ? 0 : slots[2 * old + x]);
 }
@@ -50,7 +50,7 @@ static void measure_side(struct run *run, const struct ranges *ranges, bool x, d
         else if (all[m].side == SIDE_DELTA)
             *slot = delta(run, &all[m], slots, x, ranges);
         else
-            *slot = scaled_value(ranges_sum(ranges, all[m].sums), all[m].scale) * (all[m].side == SIDE_OLD ? run->selection.old_scale : 1);
+            *slot = scaled_value(ranges_sum(ranges, all[m].sums), all[m].scale) * all[m].factor;
     }
 }
 
@@ -175,9 +175,12 @@ static struct hq_error *default_columns(struct run *run)
 static void beside_column(struct run *run, const char *name)
 {
     struct program *p = ARENA_NEW(&run->arena, struct program);
+    struct column *c;
 
     *p = (struct program){.kind = PROGRAM_BESIDE, .is_text = true};
-    add_column(run, p, name);
+    c = add_column(run, p, name);
+    c->beside = true;
+    c->is_path = run->query->view.kind == VIEW_EXPLAIN;
 }
 
 static struct hq_error *bind_columns(struct run *run)
@@ -236,6 +239,22 @@ static struct hq_error *bind_sort(struct run *run)
     return NULL;
 }
 
+static bool same_slot(const struct program *a, const struct program *b)
+{
+    return a && b && a->kind == PROGRAM_SLOT && b->kind == PROGRAM_SLOT && a->slot == b->slot;
+}
+
+static void mark_orders(struct run *run)
+{
+    for (size_t i = 0; i < run->columns.len; i++) {
+        bool orders = run->query->by && same_slot(run->columns.data[i], run->by);
+
+        for (size_t k = 0; k < run->sort.len && !orders; k++)
+            orders = same_slot(run->columns.data[i], run->sort.data[k].program);
+        run->table->columns.data[i].orders = orders;
+    }
+}
+
 /* explain: its own costs are what is chosen from and shown, the inclusive value of the whole is what is to be covered. */
 static struct hq_error *bind_explain(struct run *run)
 {
@@ -277,7 +296,7 @@ static struct hq_error *bind_clauses(struct run *run)
         struct program *p = NULL;
 
         if (q->expect.data[i].expr)
-            HQ_TRY(bind_condition(&run->binding, q->expect.data[i].expr, &p));
+            HQ_TRY(bind_expectation(&run->binding, q->expect.data[i].expr, &p));
         vec_push(&run->expect, p);
     }
     HQ_TRY(bind_sort(run));
@@ -285,6 +304,7 @@ static struct hq_error *bind_clauses(struct run *run)
         run->by = default_key(run);
     if (q->by)
         HQ_TRY(bind_expr(&run->binding, q->by, false, &run->by));
+    mark_orders(run);
     if (run->view->shape == SHAPE_PATH && !run->by)
         return place_error(&q->view.place, NULL, "this database holds no metric that a path could follow");
     return NULL;
@@ -295,10 +315,8 @@ static struct hq_error *bind_clauses(struct run *run)
 static void total_of(struct run *run, size_t i)
 {
     const struct measure *all = run->selection.measures.data, *m = &all[i];
-    double total = scaled_value(m->total, m->scale);
+    double total = scaled_value(m->total, m->scale) * m->factor;
 
-    if (m->side == SIDE_OLD)
-        total *= run->selection.old_scale;
     run->wholes[2 * i] = run->wholes[2 * i + 1] = total;
     if (m->side != SIDE_DELTA) {
         run->totals[2 * i] = run->totals[2 * i + 1] = total;
@@ -359,21 +377,34 @@ static struct hq_error *resolve_of(struct run *run)
     return NULL;
 }
 
+static void note_selection(struct run *run)
+{
+    vec_foreach (note, &run->selection.notes) {
+        run_note(run, "%s", *note);
+        free(*note);
+    }
+    vec_clear(&run->selection.notes);
+}
+
 static struct hq_error *make_table(struct run *run)
 {
     HQ_TRY(selection_make(run->env, run->query, &run->selection));
     run->tree = &run->selection.tree;
-    vec_foreach (note, &run->selection.notes)
-        run_note(run, "%s", *note);
+    note_selection(run);
     HQ_TRY(resolve_of(run));
     if (run->view->prepare)
         HQ_TRY(run->view->prepare(run));
     binding_init(&run->binding, run->env, &run->selection, &run->arena);
     run->binding.has_rows_of_profiles = run->view->of_profiles;
+    run->binding.row_kinds = run->view->row_kinds;
+    if (run->env->lines && run->view->row_kinds & KIND_BIT(SCOPE_THREAD) && !run->view->of_profiles)
+        run->binding.row_kinds |= KIND_BIT(SCOPE_LINE);
     if (run->view->shape == SHAPE_FACTS)
         return run->view->fill(run, run->table);
     HQ_TRY(bind_clauses(run));
+    note_selection(run);
     HQ_TRY(load(run));
+    run->table->chosen_columns = run->query->columns.len;
     run->table->tree = run->view->shape != SHAPE_LIST;
     return rows_make(run);
 }
@@ -404,8 +435,6 @@ struct hq_error *run_query(struct query_env *env, const struct query *q, struct 
     run.table->view = view_words[q->view.kind].name;
     if (q->as && !output_find(q->as->format))
         err = output_unknown(q->as);
-    else if (!run.view)
-        err = place_error(&q->view.place, NULL, "this view is not available");
     look_at_format(&run);
     if (!err)
         err = make_table(&run);

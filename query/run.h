@@ -45,7 +45,6 @@ struct run {
     bool complete;              /* no folding */
     bool of_paths;              /* what `depth` cuts off is a row */
     bool interrupted;
-    unsigned ticks;
 
     struct nodes prepared;      /* what the view's prepare keeps for its roots; the array is in the arena */
     struct entities *entities;

@@ -2,6 +2,7 @@
 #include "query/select.h"
 #include "query/derive.h"
 #include "query/grammar/parse.h"
+#include "query/metrics.h"
 #include "query/paths.h"
 #include "query/query.h"
 #include "query/slices.h"
@@ -17,32 +18,56 @@ static void add_measures(struct selection *s, const struct db *db, enum metric_s
             .name = db_string(db, m->name), .event = db_string(db, m->event), .description = db_string(db, m->description),
             .dim = m->dimension <= DIM_BYTES ? (enum dim)m->dimension : DIM_NONE, .scale = m->scale, .flags = m->flags,
             .period = m->period, .metric = (uint32_t)i, .side = side, .here_measure = SIZE_MAX, .old_measure = SIZE_MAX,
+            .factor = 1, .share_of = SIZE_MAX,
         });
     }
 }
 
-static size_t measure_named(const struct selection *s, const char *name, enum metric_side side)
+/* What the old side's metric m is compared with takes the name and unit of that. */
+static void rename_old(struct selection *s, struct measure *m, struct metric_partner here, const struct query *q)
 {
-    for (size_t i = 0; i < s->measures.len; i++)
-        if (s->measures.data[i].side == side && !strcmp(s->measures.data[i].name, name))
-            return i;
-    return SIZE_MAX;
+    const struct measure *h = &s->measures.data[here.measure];
+    bool shares = !here.same_unit && !q->given[CLAUSE_SCALED].line;
+    AUTO_STR struct str note = {0};
+
+    if (strcmp(m->name, h->name) || shares) {
+        m->was = m->name;
+        str_addf(&note, "%s is compared with %s of the other database", h->name, m->name);
+        if (shares)
+            str_addf(&note, ", whose unit is another: its total is made that of %s, so that shares are compared "
+                            "(`scaled by X` says what one is worth)", h->name);
+        vec_push(&s->notes, xstrdup(str_cstr(&note)));
+    }
+    m->name = h->name;
+    m->dim = h->dim;
+    m->share_of = shares ? here.measure : SIZE_MAX;
 }
 
-/* With `compare with`: the metrics of the other side, and for each name the difference. */
-static void add_compared(struct selection *s)
+/* With `compare with`: the metrics of the other side, and for each that is compared the difference. */
+static void add_compared(struct selection *s, const struct query *q)
 {
     size_t both;
 
     add_measures(s, s->tree.old, SIDE_OLD);
     both = s->measures.len;
+    AUTO_FREE struct metric_partner *partner = metrics_pair(s);
+
+    for (size_t i = 0; i < both; i++) {
+        struct measure *m = &s->measures.data[i];
+
+        if (m->side == SIDE_OLD)
+            m->factor = q->scale;
+        if (m->side == SIDE_OLD && partner[i].measure != SIZE_MAX)
+            rename_old(s, m, partner[i], q);
+    }
     for (size_t i = 0; i < both; i++) {
         struct measure m = s->measures.data[i];
 
-        if (m.side == SIDE_OLD && measure_named(s, m.name, SIDE_HERE) != SIZE_MAX)
+        if (m.side == SIDE_OLD && partner[i].measure != SIZE_MAX)
             continue;
         m.here_measure = m.side == SIDE_HERE ? i : SIZE_MAX;
-        m.old_measure = m.side == SIDE_OLD ? i : measure_named(s, m.name, SIDE_OLD);
+        m.old_measure = m.side == SIDE_OLD ? i : partner[i].measure;
+        m.was = m.old_measure == SIZE_MAX ? NULL : s->measures.data[m.old_measure].was;
         m.side = SIDE_DELTA;
         vec_push(&s->measures, m);
     }
@@ -50,11 +75,14 @@ static void add_compared(struct selection *s)
 
 /* ---- sums ---- */
 
-/* Per frame of one database: what the selected profiles and slices have, or NULL if that is everything. */
-static struct hq_error *raw_values(struct selection *s, const struct db *db, uint32_t metric, int64_t **sums, int64_t **counts)
+/* Per frame of one side: what the selected profiles and slices have, or NULL if that is everything. */
+static struct hq_error *raw_values(struct selection *s, bool old, uint32_t metric, int64_t **sums, int64_t **counts)
 {
+    const struct db *db = old ? s->tree.old : s->tree.db;
+    const uint8_t *profiles = old ? s->old_profiles : s->profiles;
+
     *sums = *counts = NULL;
-    if (db == s->tree.old || (!s->profiles && !s->sliced))
+    if (!profiles && !s->sliced)
         return NULL;
     *sums = xcalloc(db->frame_count + 1, sizeof **sums);
     *counts = xcalloc(db->frame_count + 1, sizeof **counts);
@@ -64,7 +92,7 @@ static struct hq_error *raw_values(struct selection *s, const struct db *db, uin
         struct db_values v = db_profile_values(db, p, metric);
         struct db_value x;
 
-        if (!selection_has_profile(s, p))
+        if (profiles && !profiles[p])
             continue;
         if (s->interrupted && *s->interrupted)
             return hq_error_new(QUERY_INTERRUPTED, "interrupted");
@@ -83,11 +111,12 @@ static int64_t difference(const int64_t *prefix, size_t i)
 }
 
 /* Adds one side's frames at their positions; position i + 1 holds frame i's value until accumulate. */
-static void place_values(const struct selection *s, const struct db *db, uint32_t metric, const int64_t *sums, const int64_t *counts,
-                         struct measure *m)
+static void place_values(const struct selection *s, const int64_t *sums, const int64_t *counts, struct measure *m)
 {
-    const uint8_t *keep = db == s->tree.old ? s->old_keep : s->keep;
-    const uint32_t *position = db == s->tree.old ? s->tree.old_position : s->tree.position;
+    bool old = m->side == SIDE_OLD;
+    const struct db *db = old ? s->tree.old : s->tree.db;
+    const uint8_t *keep = old ? s->old_keep : s->keep;
+    const uint32_t *position = old ? s->tree.old_position : s->tree.position, metric = m->metric;
 
     for (size_t i = 0; i < db->frame_count; i++) {
         int64_t sum = sums ? sums[i] : difference(db->sums[metric], i);
@@ -107,6 +136,17 @@ static void accumulate(int64_t *prefix, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         prefix[i + 1] = (int64_t)((uint64_t)prefix[i + 1] + (uint64_t)prefix[i]);
+}
+
+/* So that the totals are equal. */
+static struct hq_error *equalise(struct selection *s, struct measure *m)
+{
+    const struct measure *here = &s->measures.data[m->share_of];
+    double old = scaled_value(m->total, m->scale);
+
+    HQ_TRY(selection_load(s, m->share_of));
+    m->factor = old != 0 ? scaled_value(here->total, here->scale) / old : 1;
+    return NULL;
 }
 
 static struct hq_error *load_delta(struct selection *s, size_t measure)
@@ -139,16 +179,16 @@ struct hq_error *selection_load(struct selection *s, size_t measure)
         m->total_count = m->counts[n];
         return NULL;
     }
-    HQ_TRY(raw_values(s, db, m->metric, &sums, &counts));
+    HQ_TRY(raw_values(s, m->side == SIDE_OLD, m->metric, &sums, &counts));
     m->own_sums = xcalloc(n + 1, sizeof *m->own_sums);
     m->own_counts = xcalloc(n + 1, sizeof *m->own_counts);
     m->total = m->total_count = 0;
-    place_values(s, db, m->metric, sums, counts, m);
+    place_values(s, sums, counts, m);
     accumulate(m->own_sums, n);
     accumulate(m->own_counts, n);
     m->sums = m->own_sums;
     m->counts = m->own_counts;
-    return NULL;
+    return m->share_of == SIZE_MAX ? NULL : equalise(s, m);
 }
 
 bool selection_is_plain(const struct selection *s)
@@ -166,20 +206,116 @@ static bool in_ranges(const number_ranges *ranges, int64_t number)
     return ranges->len == 0;
 }
 
-/* `rank` and `thread` are the same words as `ranks` and `threads`; threads are numbered within their process. */
-static void select_profiles(struct selection *s, const struct query *q)
+static int64_t number_of(const struct hqdb_profile *p, bool rank)
+{
+    return rank ? p->rank : (int64_t)p->thread;
+}
+
+static bool selects_any(const struct db *db, struct number_range range, bool ranks)
+{
+    number_ranges one = {.data = &range, .len = 1};
+
+    for (size_t i = 0; i < db->profile_count; i++)
+        if (in_ranges(&one, number_of(&db->profiles[i], ranks)))
+            return true;
+    return false;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+enum { RANGES_TOLD = 8 };
+
+/* "0-3, 7", of the ranks or threads that there are; empty if there are none. */
+static void add_existing(struct str *out, const struct db *db, bool ranks)
+{
+    AUTO_FREE int64_t *numbers = xcalloc(db->profile_count + 1, sizeof *numbers);
+    size_t n = 0, last;
+    int told = 0;
+
+    for (size_t i = 0; i < db->profile_count; i++)
+        if (number_of(&db->profiles[i], ranks) >= 0)
+            numbers[n++] = number_of(&db->profiles[i], ranks);
+    qsort(numbers, n, sizeof *numbers, by_number);
+    for (size_t i = 0; i < n; i = last + 1) {
+        str_add(out, told ? ", " : "");
+        for (last = i; last + 1 < n && numbers[last + 1] <= numbers[last] + 1;)
+            last++;
+        if (told++ == RANGES_TOLD) {
+            str_add(out, "...");
+            return;
+        }
+        str_addf(out, "%lld", (long long)numbers[i]);
+        if (numbers[last] > numbers[i])
+            str_addf(out, "-%lld", (long long)numbers[last]);
+    }
+}
+
+/* A rank or thread that no profile has is like a pattern that matches nothing. */
+static struct hq_error *look_for_missing(struct query_env *env, struct selection *s, const number_ranges *ranges, const struct place *place, bool ranks)
 {
     const struct db *db = s->tree.db;
 
-    s->profile_count = db->profile_count;
-    if (!q || (!q->ranks.len && !q->threads.len))
-        return;
-    s->profiles = xcalloc(db->profile_count + 1, 1);
-    s->profile_count = 0;
-    for (size_t i = 0; i < db->profile_count; i++) {
-        s->profiles[i] = in_ranges(&q->ranks, db->profiles[i].rank) && in_ranges(&q->threads, db->profiles[i].thread);
-        s->profile_count += s->profiles[i];
+    for (size_t i = 0; i < ranges->len; i++) {
+        struct number_range r = ranges->data[i];
+        AUTO_STR struct str text = {0}, there = {0};
+
+        if (selects_any(db, r, ranks))
+            continue;
+        str_addf(&text, r.last > r.first ? "there are no %ss %u-%u" : "there is no %s %u", ranks ? "rank" : "thread", r.first, r.last);
+        add_existing(&there, db, ranks);
+        if (!there.len)
+            str_add(&text, ": no profile has a rank; threads are chosen with `threads 0`");
+        else if (ranks)
+            str_addf(&text, "; there are %s", str_cstr(&there));
+        else
+            str_addf(&text, "; there are %s, numbered in each process", str_cstr(&there));
+        if (env->strict)
+            return place_error(place, NULL, "%s", str_cstr(&text));
+        vec_push(&s->notes, xstrdup(str_cstr(&text)));
     }
+    return NULL;
+}
+
+/* [profile] whether it is selected, or NULL if all are. `rank` and `thread` are the same words as `ranks` and `threads`; threads are numbered within their process. */
+static uint8_t *select_profiles(const struct db *db, const struct query *q, size_t *count)
+{
+    uint8_t *profiles;
+
+    *count = db->profile_count;
+    if (!q->ranks.len && !q->threads.len)
+        return NULL;
+    profiles = xcalloc(db->profile_count + 1, 1);
+    *count = 0;
+    for (size_t i = 0; i < db->profile_count; i++) {
+        profiles[i] = in_ranges(&q->ranks, db->profiles[i].rank) && in_ranges(&q->threads, db->profiles[i].thread);
+        *count += profiles[i];
+    }
+    return profiles;
+}
+
+static struct hq_error *select_here(struct query_env *env, struct selection *s, const struct query *q)
+{
+    s->profiles = select_profiles(s->tree.db, q, &s->profile_count);
+    HQ_TRY(look_for_missing(env, s, &q->ranks, &q->given[CLAUSE_RANKS], true));
+    HQ_TRY(look_for_missing(env, s, &q->threads, &q->given[CLAUSE_THREADS], false));
+    if (s->profiles && !s->profile_count && !s->notes.len)
+        vec_push(&s->notes, xstrdup("none of these ranks has such a thread: `profiles` lists them"));
+    return NULL;
+}
+
+/* The same ranks and threads on both sides. */
+static void select_old(struct selection *s, const struct query *q)
+{
+    size_t count;
+
+    s->old_profiles = select_profiles(s->tree.old, q, &count);
+    if (!count)
+        vec_push(&s->notes, xstrdup("the database that is compared with has none of these profiles"));
 }
 
 /* ---- the whole ---- */
@@ -188,7 +324,7 @@ struct hq_error *selection_make(struct query_env *env, const struct query *q, st
 {
     const struct db *db;
 
-    *out = (struct selection){.interrupted = env->interrupted, .old_scale = q ? q->scale : 1};
+    *out = (struct selection){.interrupted = env->interrupted};
     HQ_TRY(derive_settings(env, env->db, &db));
     tree_init(&out->tree, db);
     add_measures(out, db, SIDE_HERE);
@@ -197,12 +333,14 @@ struct hq_error *selection_make(struct query_env *env, const struct query *q, st
         out->profile_count = db->profile_count;
         return NULL;
     }
-    select_profiles(out, q);
+    HQ_TRY(select_here(env, out, q));
     HQ_TRY(slices_select(env, out, q));
     HQ_TRY(paths_select(env, out, q));
     HQ_TRY(derive_tree(env, out, q));
-    if (out->tree.old)
-        add_compared(out);
+    if (out->tree.old) {
+        select_old(out, q);
+        add_compared(out, q);
+    }
     return NULL;
 }
 
@@ -215,6 +353,7 @@ void selection_deinit(struct selection *s)
     vec_deinit(&s->measures);
     vec_deinit(&s->slices);
     free(s->profiles);
+    free(s->old_profiles);
     free(s->keep);
     free(s->old_keep);
     free(s->slice_text);

@@ -5,7 +5,7 @@
  * mapped arrays of the database; otherwise the sums of a metric are computed when it is first asked for, at a cost by the values
  * that they touch.
  *
- * Order of effect (language.md section 4): profiles (ranks, threads), slices of time (during), call paths (through), then
+ * Order of effect (doc/language.md, Clauses): profiles (ranks, threads), slices of time (during), call paths (through), then
  * the tree (prune, hide). Totals are taken after profiles and time, before the rest.
  */
 #ifndef HQ_QUERY_SELECT_H
@@ -32,6 +32,9 @@ struct measure {
     enum metric_side side;      /* old and delta: with `compare with` */
     bool marks_sign;            /* positive values print with + */
     size_t here_measure, old_measure;   /* delta: what it is the difference of; SIZE_MAX: zero */
+    const char *was;            /* old and delta: the old side's own name, if it has another one; else NULL */
+    double factor;              /* value = integer * scale * factor; not 1 only on the old side */
+    size_t share_of;            /* old: the total is made that of this measure when it is loaded; SIZE_MAX: not */
     int64_t total, total_count; /* after profiles and time; valid once loaded */
     const int64_t *sums, *counts;   /* [positions + 1]; NULL until selection_load */
     int64_t *own_sums, *own_counts;
@@ -51,6 +54,7 @@ struct selection {
     struct tree tree;
     VEC(struct measure) measures;
     uint8_t *profiles;          /* [profile_count] 1: selected; NULL: all */
+    uint8_t *old_profiles;      /* the same of the other side of a comparison */
     uint8_t *keep;              /* [frame_count] 1: its call path was selected; NULL: all */
     uint8_t *old_keep;
     bool sliced;
@@ -58,7 +62,6 @@ struct selection {
     uint64_t origin_us;         /* when the run started (timeline.h); only if sliced */
     size_t profile_count;       /* selected */
     size_t here_count;          /* measures of this database: the first ones */
-    double old_scale;           /* scaled by */
     const volatile sig_atomic_t *interrupted;
     char *slice_text;           /* for the coverage note */
     VEC(char *) notes;          /* warnings about patterns that match nothing */

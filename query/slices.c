@@ -63,6 +63,13 @@ struct slices slices_of(const struct selection *s, uint32_t profile, struct slic
     return (struct slices){ s->slices.data + low, high - low };
 }
 
+bool slices_hold(const struct slices *slices, uint64_t us, size_t *at)
+{
+    while (*at < slices->len && slices->data[*at].to_us <= us)
+        ++*at;
+    return *at < slices->len && slices->data[*at].from_us <= us;
+}
+
 /* ---- values ---- */
 
 struct addition {
@@ -144,6 +151,8 @@ struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uin
 
 struct visiting {
     struct visit now;
+    struct slices slices;
+    size_t slice, first_slice;  /* that the last sample was looked for in; that a visit is cut to */
     bool inside;
     uint64_t last_us;           /* of the sample before; NEVER: there was none */
 };
@@ -165,21 +174,36 @@ static void enter(struct visiting *v, uint64_t us, double period)
     v->now.from_us = middle > reach ? middle : reach;
 }
 
-static bool visit_is_selected(const struct slices *slices, const struct visit *v)
+/* Cuts what has a sample in the slices to them; visits follow in time. */
+static void leave(struct visiting *v, uint64_t to_us, struct visits *out)
 {
-    for (size_t i = 0; i < slices->len; i++)
-        if (slices->data[i].from_us < v->to_us && v->from_us < slices->data[i].to_us)
-            return true;
-    return false;
+    struct visit cut = v->now;
+
+    v->inside = false;
+    if (!cut.samples)
+        return;
+    cut.from_us = NEVER;
+    cut.length_us = 0;
+    while (v->slices.data[v->first_slice].to_us <= v->now.from_us)
+        v->first_slice++;       /* one of them holds a sample of the visit */
+    for (size_t i = v->first_slice; i < v->slices.len && v->slices.data[i].from_us < to_us; i++) {
+        const struct slice *s = &v->slices.data[i];
+        uint64_t from = s->from_us > v->now.from_us ? s->from_us : v->now.from_us;
+
+        cut.from_us = cut.from_us == NEVER ? from : cut.from_us;
+        cut.to_us = s->to_us < to_us ? s->to_us : to_us;
+        cut.length_us += cut.to_us - from;
+    }
+    cut.cut = cut.length_us < to_us - v->now.from_us;
+    vec_push(out, cut);
 }
 
 struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile, const uint8_t *within,
                             struct visits *out)
 {
-    struct visiting v = { .now = { .profile = profile }, .last_us = NEVER };
-    int64_t offset = timeline_offset(time, profile);
     struct slice whole;
-    struct slices slices = slices_of(s, profile, &whole);
+    struct visiting v = { .now = { .profile = profile }, .last_us = NEVER, .slices = slices_of(s, profile, &whole) };
+    int64_t offset = timeline_offset(time, profile);
     struct db_trace_reader *reader;
     struct db_trace_record r;
     uint32_t last_frame = HQDB_NONE;
@@ -195,21 +219,14 @@ struct hq_error *visits_add(const struct selection *s, const struct timeline *ti
         last_frame = r.frame;
         if (is_within && !v.inside)
             enter(&v, us, period);
-        if (!is_within && v.inside) {
-            v.inside = false;
-            v.now.to_us = halfway(v.last_us, us, period) + 1;
-            if (visit_is_selected(&slices, &v.now))
-                vec_push(out, v.now);
-        }
-        v.now.samples += is_within;
+        if (!is_within && v.inside)
+            leave(&v, halfway(v.last_us, us, period) + 1, out);
+        v.now.samples += is_within && slices_hold(&v.slices, us, &v.slice);
         v.last_us = us;
     }
     db_trace_close(reader);
-    if (v.inside) {
-        v.now.to_us = v.last_us + 1;
-        if (visit_is_selected(&slices, &v.now))
-            vec_push(out, v.now);
-    }
+    if (v.inside)
+        leave(&v, v.last_us + 1, out);
     return NULL;
 }
 

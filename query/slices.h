@@ -28,18 +28,22 @@ struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uin
 /* The slices of one profile, all of the time if the selection has none. */
 struct slices { const struct slice *data; size_t len; };
 struct slices slices_of(const struct selection *s, uint32_t profile, struct slice *whole);
+/* Whether an instant lies in one of them. Instants that ascend are found from *at on, which begins at 0. */
+bool slices_hold(const struct slices *slices, uint64_t us, size_t *at);
 
 struct visit {
-    uint32_t profile, number;   /* from 1, within the profile */
-    uint64_t from_us, to_us;    /* of the run; from <= t < to */
-    uint64_t samples;
+    uint32_t profile, number;   /* from 1, within the profile, in all of the time */
+    uint64_t from_us, to_us;    /* of the run; from <= t < to; what lies in the selection's slices */
+    uint64_t length_us;         /* less than to - from where it lies in several slices */
+    uint64_t samples;           /* in the slices */
+    bool cut;                   /* a part of it lies outside of them */
 };
 struct visits { struct visit *data; size_t len, cap; };
 
 /* Marks the contexts (1) that match or are below one that does. The caller frees. */
 uint8_t *contexts_within(const struct tree *t, const uint8_t *matching);
 
-/* Appends the visits of one profile that have a sample in the selection's slices. within: by context. */
+/* Appends the visits of one profile that have a sample in the selection's slices, cut to them. within: by context. */
 struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile, const uint8_t *within,
                             struct visits *out);
 

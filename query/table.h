@@ -26,7 +26,10 @@ struct column {
     double total;               /* of the whole; NaN: no percentage is shown */
     double base;                /* what percentages are of if it is not the total: a change's is the old value; 0 the total */
     bool marks_sign;            /* a delta: positive values print with + */
+    bool orders;                /* the query orders by it, or follows it */
     bool no_total;              /* total is a base for percentages only, not what the column adds up to */
+    bool beside;                /* a text that belongs to the name: grids write it behind the name, where long texts do no harm */
+    bool is_path;               /* and is a call path: `main > solve > smooth` */
 };
 
 struct cell {
@@ -37,7 +40,7 @@ struct cell {
 };
 
 enum row_flag {
-    ROW_ANCESTOR = 1,           /* kept only because a descendant satisfies where */
+    ROW_ANCESTOR = 1,           /* does not satisfy where: kept because a descendant does, or because all are (query_env.keep_all) */
     ROW_FOLDED = 2,             /* stands for several rows below the display limit: name says how many, cells how much */
     ROW_HOT = 4,                /* on the hot path */
     ROW_NEW = 8, ROW_GONE = 16, /* compare with */
@@ -50,11 +53,13 @@ struct row {
     unsigned flags;
     int depth;
     uint32_t number;            /* 1-based, what #3 names; 0 for folded rows */
+    uint32_t times;             /* > 1: it stands for so many rounds of a recursion, one below the other */
     const char *name;           /* without call site; never NULL */
     const char *module, *file;  /* NULL unknown */
     uint32_t line;              /* 0 unknown */
     const char *call_file;      /* call site, NULL none */
     uint32_t call_line;
+    const char *apart;          /* what tells it from rows of the same name and place: its load module; NULL: nothing is needed */
     const char *key;            /* what it is known by in another build: "procedure main", "loop 2 of solve"; NULL: nothing, as lines */
     struct cell *cells;         /* one a column */
 };
@@ -69,6 +74,7 @@ struct table {
     const char *view;
     VEC(struct column) columns;
     VEC(struct row) rows;
+    bool chosen_columns;        /* the query says which: all are shown, however wide */
     bool tree;                  /* nested rows; else a flat list */
     bool facts;                 /* name and text columns only (info): no numbers, no totals */
     struct picture *picture;    /* of the trace views, in the arena; else NULL. table, tree and svg draw it instead of the rows */

@@ -3,7 +3,7 @@
  * Time in a database. Traces count microseconds from the start of their process; queries and pictures count from the start of the run:
  * the earliest start of any profile, by the clocks of the hosts.
  *
- * A sampler tells what a profile did at an instant: the nearest sample, as call-path-tracing.txt section 5.2 has it, with one
+ * A sampler tells what a profile did at an instant: the nearest sample, as [tracing], section 5.2 has it, with one
  * exception. A sample stands for the period before it; where the next one comes later than several periods the thread was idle or not
  * on a CPU, and nothing is told for the time between.
  */

@@ -47,7 +47,7 @@ struct place {
 /* ---- patterns ---- */
 
 enum pattern_kind {
-    PATTERN_NAME,               /* text: look it up exactly first, then as a wildcard if it has any (language.md section 1) */
+    PATTERN_NAME,               /* text: look it up exactly first, then as a wildcard if it has any (doc/language.md, Patterns) */
     PATTERN_REGEX,              /* text: PCRE2 source without slashes, caseless if `ignore_case` */
     PATTERN_ROW,                /* row: #row of the previous result, from 1 */
     PATTERN_ID,                 /* text: 6 to 13 lower-case base-32 digits, a prefix of a context's id */
@@ -93,6 +93,7 @@ struct metric_ref {
     const char *name;           /* NULL with a number. Compare without regard to case. */
     bool exclusive;             /* .x, .exclusive; never set with a number */
     bool quoted;                /* metric("..."): surely no other name (a derived metric or an alias can still match) */
+    bool alone;                 /* `old` or `delta` without a name: of the first metric that is compared */
 };
 
 enum attribute {
@@ -102,12 +103,9 @@ enum attribute {
 };
 
 enum function {
-    /* statistics over profiles; one argument */
-    FUNCTION_SUM, FUNCTION_MEAN, FUNCTION_STDDEV, FUNCTION_COV, FUNCTION_COUNT, FUNCTION_P50, FUNCTION_P90, FUNCTION_P99,
-    FUNCTION_IMBALANCE, FUNCTION_CI,
-    FUNCTION_MIN, FUNCTION_MAX, /* one argument: over profiles; more: arithmetic */
-    FUNCTION_IF,                /* three: condition, then, else */
-    FUNCTION_ABS, FUNCTION_SQRT, FUNCTION_LOG, FUNCTION_FLOOR, FUNCTION_CEIL,
+#define FUNCTION(kind, ...) FUNCTION_##kind,
+#include "query/grammar/functions.def"
+#undef FUNCTION
     FUNCTION_KINDS
 };
 
@@ -119,7 +117,7 @@ enum operator {
 
 enum expr_kind {
     EXPR_NUMBER,                /* number, dim (DIM_NONE for a bare number); in base units */
-    EXPR_PERCENT,               /* number: 5 for `5%`. A share of the total or number/100: language.md section 5 decides */
+    EXPR_PERCENT,               /* number: 5 for `5%`. A share of the total or number/100: doc/language.md, Expressions, decides */
     EXPR_STRING,                /* string */
     EXPR_METRIC,                /* metric */
     EXPR_TOTAL,                 /* @metric: its total; metric */
@@ -157,16 +155,9 @@ struct expr {
 /* ---- views ---- */
 
 enum view_kind {
-    VIEW_TREE, VIEW_CALLERS, VIEW_FLAT, VIEW_HOT_PATH,
-    VIEW_PROCEDURES, VIEW_LOOPS, VIEW_LINES, VIEW_FILES, VIEW_MODULES,
-    VIEW_SOURCE, VIEW_THREADS,
-    VIEW_EXPLAIN,               /* explain P% of EXPR: share, expr */
-    VIEW_METRICS, VIEW_PROFILES, VIEW_INFO,
-    VIEW_TRACE,                 /* trace [level D] [width W] [height H] */
-    VIEW_TRACE_DEPTH,           /* trace depth of rank R: the rank or thread is in query.ranks or query.threads; none: the first profile */
-    VIEW_TRACE_AT,              /* trace at T rank R: the same; at */
-    VIEW_TRACE_SUMMARY, VIEW_TRACE_IMBALANCE,
-    VIEW_ITERATIONS,
+#define VIEW(kind, ...) VIEW_##kind,
+#include "query/grammar/views.def"
+#undef VIEW
     VIEW_KINDS
 };
 
@@ -181,7 +172,8 @@ struct view {
     struct place place;         /* of the view with its `of` */
     enum view_kind kind;
     struct pattern *of;         /* NULL without; never NULL for source and iterations */
-    struct instant at;          /* VIEW_TRACE_AT */
+    struct instant at;          /* VIEW_TRACE_AT; its rank or thread, and that of VIEW_TRACE_DEPTH, is in query.ranks or query.threads;
+                                   none: the first profile */
     double share;               /* VIEW_EXPLAIN: percent, above 0 and at most 100 */
     struct expr *expr;          /* VIEW_EXPLAIN */
 };
@@ -227,7 +219,7 @@ struct column_def {
 struct sort_key {
     struct place place;
     struct expr *expr;          /* NULL: nothing was given (the shell trap): the first metric; a hint is in script.hints */
-    bool ascending;
+    bool ascending;             /* what is not said is: attributes ascend, costs descend */
 };
 
 enum expect_kind {
@@ -283,9 +275,9 @@ struct query {
 /* ---- statements ---- */
 
 enum statement_kind {
-    STATEMENT_QUERY, STATEMENT_LET, STATEMENT_SET, STATEMENT_EXPECT, STATEMENT_RUN, STATEMENT_INCLUDE, STATEMENT_OPEN,
-    STATEMENT_HELP, STATEMENT_STATE, STATEMENT_UNDO, STATEMENT_LAST, STATEMENT_QUIT,
-    STATEMENT_WRONG,            /* could not be parsed (only with parse_options.recover): `wrong` */
+#define STATEMENT(kind, ...) STATEMENT_##kind,
+#include "query/grammar/statements.def"
+#undef STATEMENT
     STATEMENT_KINDS
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors about a place in a text: the line with a caret below it (parse.h). */
 #include "common/str.h"
 #include "query/grammar/parse.h"
 #include <stdarg.h>

@@ -30,6 +30,8 @@ const char *expected_text(const struct expected *e)
         [NAMES_PROCEDURE] = "a procedure", [NAMES_FILE] = "a source file", [NAMES_MODULE] = "a load module", [NAMES_ANY] = "a name",
     };
 
+    if (e->kind == EXPECTED_VALUE)
+        return "a text in quotes";
     if (e->text)
         return e->text;
     return e->kind == EXPECTED_PATTERN ? patterns[e->names] : texts[e->kind];

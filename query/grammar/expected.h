@@ -19,6 +19,7 @@ enum expected_kind {
     EXPECTED_METRIC,            /* a metric: a name, $n; also old.NAME and delta.NAME */
     EXPECTED_TOTAL,             /* @n, @NAME */
     EXPECTED_PATTERN,           /* names: what it is matched with */
+    EXPECTED_VALUE,             /* text: the attribute that is compared with it: kind, name, file, module, host */
     EXPECTED_REGEX, EXPECTED_STRING, EXPECTED_NUMBER, EXPECTED_PERCENT,
     EXPECTED_TIME,              /* of a trace: 1.5s, 20% */
     EXPECTED_RANKS, EXPECTED_THREADS,   /* a list: 0-3,7 */

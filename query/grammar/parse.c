@@ -5,6 +5,14 @@
 
 /* ---- statements ---- */
 
+/* True if the token is the name of a row of words.h, or the first of its two words. */
+static bool names(const struct token *t, const char *name)
+{
+    size_t n = strcspn(name, " ");
+
+    return strlen(t->text) == n && strncasecmp(t->text, name, n) == 0;
+}
+
 /* The name must not mean something already; metrics and earlier lets are for whoever runs it. */
 static void check_new_name(struct parser *p, const struct token *t)
 {
@@ -14,7 +22,14 @@ static void check_new_name(struct parser *p, const struct token *t)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         taken |= is_word(t, words[i]);
     for (size_t i = 0; i < CLAUSE_KINDS; i++)
-        taken |= is_word(t, clause_words[i].name);
+        taken |= names(t, clause_words[i].name) || (clause_words[i].other && names(t, clause_words[i].other));
+    for (size_t i = 0; i < VIEW_KINDS; i++) {
+        taken |= names(t, view_words[i].name);
+        for (size_t k = 0; k < 3 && view_words[i].others[k]; k++)
+            taken |= names(t, view_words[i].others[k]);
+    }
+    for (size_t i = 0; i < STATEMENT_KINDS; i++)
+        taken |= statement_words[i].name && (names(t, statement_words[i].name) || (statement_words[i].other && names(t, statement_words[i].other)));
     if (taken)
         fail(p, &t->place, NULL, "\"%.60s\" is a word of the language; choose another name", t->text);
 }
@@ -58,7 +73,9 @@ static void statement_set(struct parser *p, struct statement *s)
     }
     next(p);
     s->set.setting = (enum setting)setting;
-    accept_mark(p, "=");
+    note(p, EXPECTED_MARK, "=");
+    if (is_mark(peek(p, LEX_PLAIN), "="))
+        next(p);
     note(p, EXPECTED_KEYWORD, "on");
     note(p, EXPECTED_KEYWORD, "off");
     s->set.on = is_word(peek(p, LEX_PLAIN), "on");

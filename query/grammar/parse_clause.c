@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The clauses of a query. */
 #include "query/grammar/parser.h"
 #include <strings.h>
 
@@ -29,7 +30,7 @@ static int find_clause(struct parser *p, bool whole)
     second = peek_second(p);
     for (int i = 0; i < CLAUSE_KINDS; i++)
         if (spells(&first, whole ? &second : NULL, clause_words[i].name, &two) ||
-            spells(&first, &second, clause_words[i].other, &two))
+            spells(&first, !whole && p->stop_at_end && second.kind == TOKEN_END ? NULL : &second, clause_words[i].other, &two))
             return i;
     return -1;
 }
@@ -128,7 +129,8 @@ static void parse_slices(struct parser *p, struct during *d)
     d->place = t.place;
     if (t.kind == TOKEN_NUMBER || is_mark(&t, "..") || (t.kind == TOKEN_PARAMETER && is_mark(&second, ".."))) {
         parse_slice(p, d);
-    } else if (is_word(&t, "iteration") && (second.kind == TOKEN_NUMBER || second.kind == TOKEN_PARAMETER)) {
+    } else if (is_word(&t, "iteration") && (second.kind == TOKEN_NUMBER || second.kind == TOKEN_PARAMETER ||
+                                             (p->stop_at_end && second.kind == TOKEN_END))) {
         next(p);
         d->kind = DURING_ITERATION;
         d->number = parse_count(p, 1, "the number of an iteration");
@@ -223,53 +225,6 @@ static void clause_matching(struct parser *p, struct query *q)
     list_push(p->arena, &q->matching, parse_pattern(p, NAMES_ANY));
 }
 
-/* rows-check = "rows" comparison count */
-static void parse_rows(struct parser *p, struct expectation *e)
-{
-    struct token t;
-
-    next(p);
-    e->kind = EXPECT_ROWS;
-    note(p, EXPECTED_OPERATOR, NULL);
-    if (!accept_comparison(p, &e->op))
-        fail_here(p, "a comparison");
-    t = *peek(p, LEX_PLAIN);
-    e->rows = parse_count(p, 0, "the number of rows");
-    if (e->op == OP_LT && e->rows == 0)
-        fail(p, &t.place, NULL, "there are never fewer than 0 rows");
-}
-
-/* expectation = [ "all" | "any" | "no" ] expr | rows-check | "no" "rows" */
-struct expectation parse_expectation(struct parser *p)
-{
-    static const char *const words[] = {"all", "any", "no"};
-    struct expectation e = {.kind = EXPECT_ALL};
-    struct token t = *peek(p, LEX_PLAIN);
-
-    e.place = t.place;
-    note(p, EXPECTED_KEYWORD, "rows");
-    for (int i = 0; i < 3; i++)
-        note(p, EXPECTED_KEYWORD, words[i]);
-    for (int i = 0; i < 3; i++)
-        if (is_word(&t, words[i])) {
-            next(p);
-            e.kind = (enum expect_kind)i;
-            break;
-        }
-    note(p, EXPECTED_KEYWORD, "rows");
-    if (e.kind == EXPECT_NO && is_word(peek(p, LEX_PLAIN), "rows")) {
-        next(p);
-        e.kind = EXPECT_ROWS;
-        e.op = OP_EQ;
-    } else if (is_word(&t, "rows")) {
-        parse_rows(p, &e);
-    } else {
-        e.expr = parse_expr(p);
-    }
-    e.place = since(p, &e.place);
-    return e;
-}
-
 /* expect = "expect" expectation */
 static void clause_expect(struct parser *p, struct query *q)
 {
@@ -303,10 +258,11 @@ static struct sort_key parse_key(struct parser *p)
                  "in double quotes a shell makes 0 of $10: use single quotes, or the name of a metric such as cputime",
                  "a number is the same for all rows and sorts nothing");
     }
+    key.ascending = key.expr && key.expr->kind == EXPR_ATTRIBUTE;
     if (accept_word(p, "asc"))
         key.ascending = true;
-    else
-        accept_word(p, "desc");
+    else if (accept_word(p, "desc"))
+        key.ascending = false;
     key.place = since(p, &key.place);
     return key;
 }
@@ -378,6 +334,22 @@ static void clause_height(struct parser *p, struct query *q)
     q->height = parse_count(p, 1, "the height");
 }
 
+/* `as out.csv`, `as csv out.csv`: a file where no file can stand. */
+static void check_no_file(struct parser *p, const struct token *format)
+{
+    struct parser here = *p;
+    struct token t = *peek(&here, LEX_FILE);
+    bool dotted = t.kind == TOKEN_WORD && !t.spaced && t.text[0] == '.', path = t.kind == TOKEN_WORD && t.spaced && strpbrk(t.text, "./") && !strchr("|>", t.text[0]);
+
+    if (format->kind != TOKEN_WORD || t.margin)
+        return;
+    if (dotted)
+        fail(p, &format->place, arena_printf(p->arena, "write as FORMAT to %s%s", format->text, t.text), "%s%s is a file, not a format",
+             format->text, t.text);
+    else if (path)
+        fail(p, &t.place, arena_printf(p->arena, "write as %s to %s", format->text, t.text), "a file stands behind to");
+}
+
 /* output = (NAME | STRING | PARAMETER) [ "to" file ] */
 struct output_spec *parse_output(struct parser *p)
 {
@@ -399,6 +371,7 @@ struct output_spec *parse_output(struct parser *p)
     as->format = format = arena_strdup(p->arena, t.text);
     for (; *format; format++)
         *format = *format >= 'A' && *format <= 'Z' ? (char)(*format + 32) : *format;
+    check_no_file(p, &t);
     if (accept_word(p, "to"))
         as->file = parse_file(p, EXPECTED_OUTPUT_FILE, &as->file_place);
     as->place = since(p, &as->place);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Expressions. */
 #include "common/suggest.h"
 #include "common/units.h"
 #include "query/grammar/parser.h"
+#include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 
 static struct expr *new_expr(struct parser *p, enum expr_kind kind, const struct place *start)
@@ -39,143 +42,13 @@ static struct expr *missing_operand(struct parser *p)
     return no_expr(p);
 }
 
-/* ---- metrics ---- */
-
-/* suffix = "." ("x" | "exclusive" | "inclusive")        without white space before it */
-static void metric_suffix(struct parser *p, struct metric_ref *m)
-{
-    struct token t;
-
-    if (!is_mark(peek(p, LEX_PLAIN), ".") || p->token.spaced)
-        return;
-    next(p);
-    note(p, EXPECTED_KEYWORD, "x");
-    note(p, EXPECTED_KEYWORD, "exclusive");
-    note(p, EXPECTED_KEYWORD, "inclusive");
-    t = *peek(p, LEX_PLAIN);
-    if (is_word(&t, "x") || is_word(&t, "exclusive"))
-        m->exclusive = true;
-    else if (!is_word(&t, "inclusive")) {
-        fail_here(p, NULL);
-        return;
-    }
-    next(p);
-    if (m->number) {
-        if (m->exclusive && m->number % 2 == 0)
-            fail(p, &t.place, NULL, "$%u is exclusive already", m->number);
-        m->number += m->exclusive;
-        m->exclusive = false;
-    }
-}
-
-/* DIGITS, behind "$" or "@" */
-static void metric_number(struct parser *p, struct metric_ref *m)
-{
-    struct token t = *peek(p, LEX_PLAIN);
-    char *end;
-    unsigned long n = strtoul(t.text, &end, 10);
-
-    next(p);
-    if (*end || n == 0 || n > 9999)
-        fail(p, &t.place, NULL, "columns of metrics are numbered $1, $2, ... as the view metrics lists them");
-    else
-        m->number = (unsigned)n;
-}
-
-/* metric(...) */
-static void metric_quoted(struct parser *p, struct metric_ref *m)
-{
-    next(p);
-    p->parens++;
-    want_mark(p, "(");
-    struct token t = *peek(p, LEX_PLAIN);
-
-    note(p, EXPECTED_STRING, NULL);
-    m->quoted = true;
-    m->name = "";
-    if (t.kind == TOKEN_PARAMETER)
-        m->name = parameter_text(p);
-    else if (t.kind == TOKEN_STRING)
-        m->name = next(p).text;
-    else
-        fail_here(p, "the name of a metric in quotes");
-    want_mark(p, ")");
-    p->parens--;
-}
-
-static bool second_is(struct parser *p, const char *mark)
-{
-    struct token t = peek_second(p);
-
-    return is_mark(&t, mark);
-}
-
-/* metric-name = ("$" DIGITS | "metric" "(" (STRING | PARAMETER) ")" | NAME) [ suffix ] */
-static void metric_name(struct parser *p, struct metric_ref *m)
-{
-    struct token t = *peek(p, LEX_PLAIN);
-
-    note(p, EXPECTED_METRIC, NULL);
-    if (is_mark(&t, "$")) {
-        next(p);
-        if (peek(p, LEX_PLAIN)->kind == TOKEN_NUMBER && !p->token.spaced)
-            metric_number(p, m);
-        else
-            fail(p, &t.place, NULL, "$ is followed by the number of a column: $1, $2, ...");
-    } else if (is_word(&t, "metric") && second_is(p, "(")) {
-        metric_quoted(p, m);
-    } else if (t.kind == TOKEN_WORD) {
-        m->name = next(p).text;
-    } else {
-        fail_here(p, "a metric");
-        m->name = "";
-    }
-    metric_suffix(p, m);
-}
-
-/* metric = [ ("old" | "delta") "." ] metric-name | ("old" | "delta") [ suffix ] */
-static struct metric_ref parse_metric(struct parser *p)
-{
-    struct token t = *peek(p, LEX_PLAIN);
-    struct metric_ref m = {.place = t.place};
-
-    if (is_word(&t, "old") || is_word(&t, "delta")) {
-        m.side = is_word(&t, "old") ? SIDE_OLD : SIDE_DELTA;
-        next(p);
-        if (!is_mark(peek(p, LEX_PLAIN), ".") || p->token.spaced) {
-            m.number = 1;
-        } else {
-            struct token second = peek_second(p);
-
-            if (is_word(&second, "x") || is_word(&second, "exclusive")) {
-                m.number = 1;
-                metric_suffix(p, &m);
-            } else {
-                next(p);
-                metric_name(p, &m);
-            }
-        }
-    } else {
-        metric_name(p, &m);
-    }
-    m.place = since(p, &m.place);
-    return m;
-}
-
 /* total = "@" (DIGITS [ suffix ] | metric) */
 static struct expr *parse_total(struct parser *p)
 {
     struct place start = next(p).place;
-    struct metric_ref m = {0};
-    struct expr *e;
+    struct metric_ref m = parse_total_metric(p);
+    struct expr *e = new_expr(p, EXPR_TOTAL, &start);
 
-    if (peek(p, LEX_PLAIN)->kind == TOKEN_NUMBER && !p->token.spaced) {
-        metric_number(p, &m);
-        metric_suffix(p, &m);
-    } else {
-        m = parse_metric(p);
-    }
-    e = new_expr(p, EXPR_TOTAL, &start);
     m.place = e->place;
     e->metric = m;
     return e;
@@ -436,10 +309,22 @@ bool accept_comparison(struct parser *p, enum operator *op)
     return true;
 }
 
+/* What an attribute is compared with. */
+static void note_value(struct parser *p, const struct expr *left)
+{
+    static const enum attribute texts[] = {ATTRIBUTE_KIND, ATTRIBUTE_NAME, ATTRIBUTE_FILE, ATTRIBUTE_MODULE, ATTRIBUTE_HOST};
+
+    for (size_t i = 0; left->kind == EXPR_ATTRIBUTE && i < sizeof texts / sizeof *texts; i++)
+        if (left->attribute == texts[i])
+            note(p, EXPECTED_VALUE, attribute_words[texts[i]].name);
+}
+
 /* Behind the sum: =~ or !~ and a regex. */
 static struct expr *parse_match(struct parser *p, struct expr *left)
 {
     struct token t = next(p);
+
+    note_value(p, left);
     struct pattern regex = parse_regex(p);
     struct expr *e = new_expr(p, EXPR_MATCH, &left->place);
 
@@ -447,6 +332,62 @@ static struct expr *parse_match(struct parser *p, struct expr *left)
     e->left = left;
     e->regex = regex;
     e->negated = t.text[0] == '!';
+    return e;
+}
+
+/* A name with an ending, or a path from a certain place: nothing that could be compared with. */
+static bool is_file_name(const char *text)
+{
+    static const char *const starts[] = {"/", "./", "../", "~/"}, *const sides[] = {"old.", "delta."}, *const suffixes[] = {"x", "exclusive", "inclusive"};
+    const char *ending = strrchr(text, '.');
+
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (!strncmp(text, starts[i], strlen(starts[i])))
+            return true;
+    for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+        if (!strncasecmp(text, sides[i], strlen(sides[i])))
+            return false;
+    for (size_t i = 0; ending && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (!strcasecmp(ending + 1, suffixes[i]))
+            return false;
+    return ending && isalpha((unsigned char)ending[1]) && isalpha((unsigned char)text[0]) && !strpbrk(text, "()*+,<>=!");
+}
+
+/*
+ * At the prompt, `> FILE` behind an expression: where a file name ends the statement that cannot be an operand.
+ *     procedures where cputime > 5% > out.csv
+ */
+static bool sends_to_file(struct parser *p, const struct expr *left)
+{
+    struct parser ahead;
+    struct token t;
+
+    if (!p->options->prompt || p->parameter || p->parens || p->error || !is_mark(peek(p, LEX_PLAIN), ">"))
+        return false;
+    ahead = *p;
+    next(&ahead);
+    t = *peek(&ahead, LEX_FILE);
+    if (t.kind == TOKEN_STRING ? left->kind == EXPR_ATTRIBUTE : t.kind != TOKEN_WORD || !is_file_name(t.text))
+        return false;
+    next(&ahead);
+    return ended(&ahead);
+}
+
+/* `module = libc.so.6`: beside an attribute a name with dots or colons is a text, as a pattern is. */
+static struct expr *parse_beside_attribute(struct parser *p)
+{
+    struct token t = *peek(p, LEX_PATTERN);
+    struct expr *e;
+
+    if (t.kind == TOKEN_REGEX)
+        fail(p, &t.place, "write =~ or !~ before it", "a regular expression is no text");
+    if (t.kind == TOKEN_WORD)
+        check_bare_end(p, &t);
+    if (t.kind != TOKEN_WORD || !strpbrk(t.text, ".:") || strpbrk(t.text, "*?"))
+        return parse_sum(p);
+    next(p);
+    e = new_expr(p, EXPR_STRING, &t.place);
+    e->string = t.text;
     return e;
 }
 
@@ -462,10 +403,11 @@ static struct expr *parse_relation(struct parser *p)
     t = *peek(p, LEX_PLAIN);
     if (is_mark(&t, "=~") || is_mark(&t, "!~"))
         return parse_match(p, e);
-    if (!accept_comparison(p, &op))
+    if (sends_to_file(p, e) || !accept_comparison(p, &op))
         return e;
-    e = binary(p, e, op, &t.place, parse_sum);
-    if (!ended(p) && comparison(peek(p, LEX_PLAIN)) >= 0)
+    note_value(p, e);
+    e = binary(p, e, op, &t.place, op <= OP_NE && e->kind == EXPR_ATTRIBUTE && attribute_is_text(e->attribute) ? parse_beside_attribute : parse_sum);
+    if (!ended(p) && comparison(peek(p, LEX_PLAIN)) >= 0 && !sends_to_file(p, e))
         fail(p, &p->token.place, "write a < b and b < c", "comparisons do not chain");
     return e;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Patterns, paths and regular expressions. */
 #include "query/grammar/parser.h"
 #include <ctype.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool has_wildcards(const char *text)
 {
@@ -14,7 +16,7 @@ static struct pattern name_pattern(const char *text, bool quoted)
 }
 
 /* A bare name that goes on with a character that only quotes allow: std::vector<int>, src/main.c */
-static void check_bare_end(struct parser *p, const struct token *t)
+void check_bare_end(struct parser *p, const struct token *t)
 {
     const struct source *s = t->place.source;
     size_t start = t->place.offset, end = start + t->place.length;
@@ -29,6 +31,33 @@ static void check_bare_end(struct parser *p, const struct token *t)
     whole.length = (uint32_t)(end - start);
     fail(p, &whole, arena_printf(p->arena, "write \"%.*s\"", (int)whole.length, s->text + start),
          "a name with the character %c must stand in quotes", c);
+}
+
+/* The text from a token on, up to white space or ";". */
+static struct place raw_word(const struct token *t)
+{
+    const struct source *s = t->place.source;
+    struct place word = t->place;
+    size_t end = word.offset;
+
+    while (end < s->length && !isspace((unsigned char)s->text[end]) && s->text[end] != ';')
+        end++;
+    word.length = (uint32_t)(end - word.offset);
+    return word;
+}
+
+/* A path without quotes, which begins like a regex or like nothing: /usr/lib/x.c, ./x.c. Not /x/gi, which has wrong flags. */
+static bool fail_path(struct parser *p, const struct token *t)
+{
+    struct place word = raw_word(t);
+    const char *text = word.source->text + word.offset, *slash = memrchr(text, '/', word.length);
+    size_t last = slash ? (size_t)(text + word.length - slash - 1) : 0;
+    bool absolute = t->kind == TOKEN_BAD && text[0] == '/' && slash > text && (last > 2 || memchr(text, '.', word.length));
+
+    if (!slash || (!absolute && strncmp(text, "./", 2) != 0 && strncmp(text, "../", 3) != 0))
+        return false;
+    fail(p, &word, arena_printf(p->arena, "write \"%.*s\"", (int)word.length, text), "a path must stand in quotes");
+    return true;
 }
 
 static struct pattern row_pattern(struct parser *p, const struct token *t)
@@ -84,6 +113,8 @@ struct pattern parse_pattern(struct parser *p, enum name_kind names)
     struct pattern pattern = {0};
 
     note_pattern(p, names);
+    if (t.kind != TOKEN_END && fail_path(p, &t))
+        return (struct pattern){.kind = PATTERN_NAME, .text = ""};
     switch (t.kind) {
     case TOKEN_PARAMETER:
         return parameter_pattern(p, names);

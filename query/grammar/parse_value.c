@@ -40,6 +40,8 @@ uint32_t parse_count(struct parser *p, uint32_t least, const char *what)
         leave_parameter(p, &state);
         return n;
     }
+    if (is_mark(peek(p, LEX_PLAIN), "="))
+        fail(p, &place, "write the number without it: limit 5", "%s takes no =", what);
     if (!take_quantity(p, EXPECTED_NUMBER, what, &q))
         return n;
     if (q.percent || q.dim != DIM_NONE || q.value != floor(q.value) || q.value < least || q.value > 4e9)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The view of a query, with its `of` and what else belongs to it. */
 #include "query/grammar/parser.h"
 #include <strings.h>
 
@@ -43,10 +44,14 @@ static void parse_of(struct parser *p, struct view *v)
 
     if (w->of == OF_NONE)
         return;
-    if (w->of == OF_REQUIRED)
-        want_word(p, "of");
-    else if (!accept_word(p, "of"))
+    const struct token *t = peek(p, LEX_PLAIN);
+
+    if (w->of == OF_OPTIONAL && !accept_word(p, "of"))
         return;
+    if (w->of == OF_REQUIRED && !is_word(t, "of") && (t->kind == TOKEN_WORD || t->kind == TOKEN_STRING))
+        fail_without_of(p);
+    else if (w->of == OF_REQUIRED)
+        want_word(p, "of");
     v->of = ARENA_NEW(p->arena, struct pattern);
     *v->of = parse_pattern(p, w->names);
 }
@@ -108,11 +113,7 @@ static void parse_explain(struct parser *p, struct view *v)
     v->expr = parse_expr(p);
 }
 
-/*
- * view = ("tree" | "calling" "context" | "topdown" | "callers" | "bottomup" | "flat" | "hot" "path" | "hotpath" | "procedures"
- *      | "loops" | "lines" | "files" | "modules" | "threads") [ of ]
- *      | ("source" | "iterations") of | "metrics" | "profiles" | "info" | trace | explain
- */
+/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | trace | explain        the names of the views where "of" may, must, cannot stand */
 bool parse_view(struct parser *p, struct query *q)
 {
     struct token t = *peek(p, LEX_PLAIN);

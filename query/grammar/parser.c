@@ -2,6 +2,8 @@
 #include "query/grammar/parser.h"
 #include "common/str.h"
 #include "common/suggest.h"
+#include "common/units.h"
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <strings.h>
@@ -76,8 +78,8 @@ bool redirected(struct parser *p)
 {
     if (!p->options->prompt || p->parameter)
         return false;
-    note(p, EXPECTED_MARK, "|");
-    note(p, EXPECTED_MARK, ">");
+    note(p, EXPECTED_MARK, "| COMMAND");
+    note(p, EXPECTED_MARK, "> FILE");
     return is_mark(peek(p, LEX_PLAIN), "|") || is_mark(&p->token, ">");
 }
 
@@ -156,7 +158,8 @@ static const char *nearest(struct parser *p, const struct token *t)
         return NULL;
     suggest_init(&near, t->text, 1);
     for (size_t i = 0; i < p->expected.len; i++)
-        if (p->expected.items[i].text && p->expected.items[i].kind != EXPECTED_MARK)
+        if (p->expected.items[i].text && p->expected.items[i].kind != EXPECTED_MARK &&
+            p->expected.items[i].kind != EXPECTED_VALUE)
             suggest_add(&near, p->expected.items[i].text);
     return near.count ? near.best[0] : NULL;
 }
@@ -169,13 +172,80 @@ static bool expects(const struct parser *p, enum expected_kind kind)
     return false;
 }
 
+/* The token as it was typed, safe for a terminal and not too long. */
+static const char *shown(struct parser *p, const struct token *t)
+{
+    size_t n = t->place.length < 60 ? t->place.length : 60;
+    char *text = arena_strndup(p->arena, t->place.source->text + t->place.offset, n);
+
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            text[i] = '?';
+    return t->place.length > n ? arena_printf(p->arena, "%s...", text) : text;
+}
+
+/* `1 s`: a unit stands right behind its number. */
+static bool is_unit(struct parser *p, const struct token *t)
+{
+    const struct place *last = &p->last;
+
+    if (t->kind != TOKEN_WORD || !last->length || t->place.source != last->source || last->offset + last->length >= t->place.offset)
+        return false;
+    const char *number = arena_strndup(p->arena, last->source->text + last->offset, last->length);
+    const char *whole = arena_printf(p->arena, "%s%s", number, t->text);
+    struct quantity q;
+    struct hq_error *error = units_scan(number) == last->length ? units_parse(whole, &q) : hq_error_new(HQ_USAGE, "no number");
+
+    hq_error_free(error);
+    return !error;
+}
+
+static const char *replaced(struct parser *p, const char *text, const char *what, const char *by)
+{
+    const char *at = strstr(text, what);
+
+    return at ? arena_printf(p->arena, "%.*s%s%s", (int)(at - text), text, by, replaced(p, at + strlen(what), what, by)) : text;
+}
+
+/* What a word of another tool is here, for what stands behind it: `list f` is source of f, `top20` procedures limit 20. */
+static const char *foreign_here(struct parser *p, const struct token *t)
+{
+    size_t len = t->kind == TOKEN_WORD ? strlen(t->text) : 0;
+    const char *here, *number = NULL;
+    struct token second;
+
+    if (!len || expects(p, EXPECTED_CLAUSE))
+        return len ? foreign_clause(t->text) : NULL;
+    if (!expects(p, EXPECTED_VIEW))
+        return NULL;
+    here = foreign_statement(t->text);
+    while (!here && len > 1 && isdigit((unsigned char)t->text[len - 1]))
+        here = foreign_statement(arena_strndup(p->arena, t->text, --len));
+    if (!here)
+        return NULL;
+    second = peek_second(p);
+    number = t->text[len] ? t->text + len : second.kind == TOKEN_NUMBER ? second.text : NULL;
+    if (number)
+        here = replaced(p, here, "limit 10", arena_printf(p->arena, "limit %s", number));
+    if (second.kind == TOKEN_WORD || second.kind == TOKEN_STRING)
+        here = replaced(p, here, "PROCEDURE", shown(p, &second));
+    return here;
+}
+
 /* Words of other languages are known exactly, so they come before guesses. */
 static void add_nearest(struct parser *p, const struct token *t, struct str *out)
 {
-    const char *foreign = t->kind != TOKEN_WORD ? NULL : expects(p, EXPECTED_CLAUSE) ? foreign_clause(t->text) :
-                          expects(p, EXPECTED_VIEW) ? foreign_statement(t->text) : NULL;
+    const char *foreign = foreign_here(p, t);
     const char *word = foreign ? NULL : nearest(p, t);
 
+    if (is_unit(p, t))
+        str_addf(out, "a unit stands right behind its number: %.*s%s\n", (int)p->last.length, p->last.source->text + p->last.offset, t->text);
+    if (!p->options->prompt && (is_mark(t, ">") || is_mark(t, "|")) && expects(p, EXPECTED_CLAUSE))
+        str_add(out, "to send the result elsewhere close the question's quotes before it, or write as FORMAT to FILE\n");
+    if (is_mark(t, "-") && expects(p, EXPECTED_CLAUSE))
+        str_add(out, "options of hq stand outside of the question, which has clauses\n");
+    if (!foreign && t->kind == TOKEN_WORD && expects(p, EXPECTED_CLAUSE) && find_setting(t->text) >= 0)
+        str_addf(out, "it is a setting, which holds from then on: set %s on; VIEW ...\n", t->text);
     if (foreign)
         str_addf(out, "here that is: %s\n", foreign);
     if (word)
@@ -195,10 +265,10 @@ static void add_expected(struct parser *p, struct str *out)
     size_t n = 0;
 
     for (size_t i = 0; i < set->len; i++)
-        if (set->items[i].kind == EXPECTED_END || !last || last->kind != EXPECTED_END)
+        if (set->items[i].kind != EXPECTED_VALUE && (set->items[i].kind == EXPECTED_END || !last || last->kind != EXPECTED_END))
             last = &set->items[i];
     for (size_t i = 0; i < set->len; i++)
-        if (&set->items[i] != last) {
+        if (&set->items[i] != last && set->items[i].kind != EXPECTED_VALUE) {
             str_add(out, n++ ? ", " : "here can stand: ");
             add_item(&set->items[i], out);
         }
@@ -206,18 +276,6 @@ static void add_expected(struct parser *p, struct str *out)
         str_add(out, n ? " or " : "here can stand: ");
         add_item(last, out);
     }
-}
-
-/* The token as it was typed, safe for a terminal and not too long. */
-static const char *shown(struct parser *p, const struct token *t)
-{
-    size_t n = t->place.length < 60 ? t->place.length : 60;
-    char *text = arena_strndup(p->arena, t->place.source->text + t->place.offset, n);
-
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            text[i] = '?';
-    return t->place.length > n ? arena_printf(p->arena, "%s...", text) : text;
 }
 
 static void fail_missing(struct parser *p, const char *first_advice, const char *what)
@@ -233,6 +291,8 @@ static void fail_missing(struct parser *p, const char *first_advice, const char 
     p->error_at_end = t.kind == TOKEN_END && !p->parameter;
     if (t.kind == TOKEN_BAD)
         fail(p, &t.place, NULL, "%s", t.text);
+    else if (p->parameter && what && t.kind != TOKEN_END)
+        fail(p, &t.place, str_cstr(&advice), "%s cannot be %s", what, shown(p, &t));
     else if (t.kind == TOKEN_END)
         fail(p, &t.place, str_cstr(&advice), "%s is missing at the end", what ? what : "something");
     else if (what)
@@ -252,7 +312,9 @@ void fail_without_of(struct parser *p)
     struct token t = *peek(p, LEX_PLAIN);
     const struct view_word *v = &view_words[p->view];
 
-    if (v->of == OF_OPTIONAL && (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t) && !foreign_clause(t.text))))
+    if (t.kind == TOKEN_NUMBER && v->of != OF_REQUIRED && clause_allowed(p->view, CLAUSE_LIMIT, NULL))
+        fail(p, &t.place, arena_printf(p->arena, "for so many rows write %s limit %s", v->name, t.text), "%s cannot stand here", shown(p, &t));
+    else if (v->of != OF_NONE && (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t) && !foreign_clause(t.text))))
         fail(p, &t.place, arena_printf(p->arena, "if it is a name, write %s of %s", v->name, shown(p, &t)),
              "%s cannot stand here", shown(p, &t));
     else

@@ -105,6 +105,7 @@ const char *parameter_text(struct parser *p);
 
 /* ---- productions ---- */
 
+void check_bare_end(struct parser *p, const struct token *t);           /* parse_pattern.c: fails if a bare name goes on */
 struct pattern parse_pattern(struct parser *p, enum name_kind names);   /* parse_pattern.c */
 struct path parse_path(struct parser *p);
 struct pattern parse_regex(struct parser *p);
@@ -113,6 +114,9 @@ struct expr *parse_expr(struct parser *p);                              /* parse
 void note_operand(struct parser *p);
 /* A comparison operator at the peeked token, consumed. */
 bool accept_comparison(struct parser *p, enum operator *op);
+
+struct metric_ref parse_metric(struct parser *p);                       /* parse_metric.c */
+struct metric_ref parse_total_metric(struct parser *p);
 
 uint32_t parse_count(struct parser *p, uint32_t least, const char *what);       /* parse_value.c */
 double parse_percent(struct parser *p, const char *what);
@@ -126,8 +130,8 @@ int clause_here(struct parser *p);                                      /* parse
 /* The same without notes: is this word reserved where an operand may stand? */
 bool clause_begins(struct parser *p);
 void parse_clause(struct parser *p, struct query *q);
-struct expectation parse_expectation(struct parser *p);
 struct output_spec *parse_output(struct parser *p);
+struct expectation parse_expectation(struct parser *p);                 /* parse_expect.c */
 
 /* A view at the peeked token; false (nothing consumed) if there is none. */
 bool parse_view(struct parser *p, struct query *q);                     /* parse_view.c */

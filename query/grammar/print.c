@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* From the syntax tree back to its canonical text (parse.h). */
 #include "common/mem.h"
 #include "common/str.h"
 #include "query/grammar/lexer.h"
@@ -303,7 +304,9 @@ static void add_sort(struct str *s, const struct query *q)
             add_expr(s, k->expr, LEVEL_OR);
         else
             str_add(s, "$1");
-        str_add(s, k->ascending ? " asc" : "");
+        bool usual = k->expr && k->expr->kind == EXPR_ATTRIBUTE;
+
+        str_add(s, k->ascending == usual ? "" : usual ? " desc" : " asc");
     }
 }
 

@@ -12,20 +12,10 @@
 #include <unistd.h>
 
 const struct output_format output_formats[] = {
-    { "table", "aligned columns, names last", false, false, table_write },
-    { "tree", "aligned columns, branches drawn", false, false, tree_write },
-    { "csv", "comma-separated values (RFC 4180), every row, full precision", true, false, csv_write },
-    { "tsv", "tab-separated values, every row, full precision", true, false, tsv_write },
-    { "json", "one JSON object, every row, full precision", true, false, json_write },
-    { "markdown", "a table for a report or a pull request", false, false, markdown_write },
-    { "folded", "one line per call path with its own cost, for flame graphs", true, true, folded_write },
-    { "dot", "call graph for Graphviz", false, true, dot_write },
-    { "pprof", "compressed profile of pprof: `tree as pprof to FILE`", true, true, pprof_write },
-    { "speedscope", "JSON for speedscope.app", true, true, speedscope_write },
-    { "callgrind", "for KCachegrind and callgrind_annotate", true, true, callgrind_write },
-    { "chrome", "a trace as Chrome's trace events, for Perfetto: `trace as chrome`", true, false, chrome_write },
-    { "svg", "picture of a trace, one file with tooltips", false, false, svg_write },
-    { 0 },
+#define FORMAT(format, text, ...) {.name = #format, .summary = text, .write = format##_write, ##__VA_ARGS__},
+#include "query/output/formats.def"
+#undef FORMAT
+    {0},
 };
 
 const struct output_format *output_find(const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as json`: version 1 (doc/). Rows in display order, depth gives the nesting, numbers in the column's unit with as many
+ * `as json`: version 1 (doc/output.md). Rows in display order, depth gives the nesting, numbers in the column's unit with as many
  * digits as it takes to read back the same, null for what is missing. A row has "ci" only where intervals were asked for.
  */
 #include "query/output/formats.h"

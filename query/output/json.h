@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Pieces of JSON. */
 #ifndef HQ_QUERY_OUTPUT_JSON_H
 #define HQ_QUERY_OUTPUT_JSON_H
 

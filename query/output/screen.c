@@ -2,6 +2,7 @@
 #include "query/output/screen.h"
 #include "common/mem.h"
 #include "query/output/blocks.h"
+#include "query/output/facts.h"
 #include "query/output/guides.h"
 #include "query/output/number.h"
 #include "query/output/text.h"
@@ -13,7 +14,7 @@ struct layout {
     const struct column *column;
     size_t index;
     struct number_style style;
-    int number, ci, unit, percent;  /* widths of the parts of a cell, 0: no such part */
+    int number, unit, ci, percent;  /* widths of the parts of a cell, 0: no such part */
     int width;                      /* of the whole cell, at least the heading's */
 };
 
@@ -22,9 +23,12 @@ struct screen {
     const struct output_options *o;
     FILE *out;
     struct layout *columns;
+    size_t column_count;    /* that are shown */
+    size_t empty, narrow;   /* columns that are left out: without a value, for lack of room */
     int number_width;       /* of the row numbers, 0: none */
-    int name_width;         /* of the names where text columns follow them (facts) */
     int left;               /* columns before the name */
+    const struct layout *beside;    /* the text behind the name, NULL: none */
+    int label_width;        /* then of the names, their places and all */
     bool has_hot;
     struct guides guides;
     const struct row **outer;   /* [row] */
@@ -112,6 +116,7 @@ static void lay_out_numbers(struct screen *s, struct layout *l)
 static void lay_out_columns(struct screen *s)
 {
     s->left = s->number_width ? s->number_width + 2 : 0;
+    s->column_count = s->t->columns.len;
     for (size_t c = 0; c < s->t->columns.len; c++) {
         struct layout *l = &s->columns[c];
         l->column = &s->t->columns.data[c];
@@ -123,10 +128,92 @@ static void lay_out_columns(struct screen *s)
             widen(&l->width, text ? text : "");
         }
         widen(&l->width, l->column->name);
-        s->left += l->width + 2;
+        if (!l->column->beside)
+            s->left += l->width + 2;
     }
     if (s->has_hot)
         s->left += 2;
+}
+
+/* ---- what fits a terminal ---- */
+
+enum { NAMES_ROOM = 32 };       /* columns of the terminal that the names want */
+
+static bool too_wide(const struct screen *s)
+{
+    return s->o->width && s->left + NAMES_ROOM > (int)s->o->width;
+}
+
+static bool has_value(const struct screen *s, const struct layout *l)
+{
+    for (size_t i = 0; i < s->t->rows.len; i++) {
+        const struct cell *cell = &s->t->rows.data[i].cells[l->index];
+
+        if (l->column->type == COLUMN_TEXT ? cell->text && *cell->text : isfinite(cell->number) && cell->number != 0)
+            return true;
+    }
+    return false;
+}
+
+static void leave_out(struct screen *s, size_t c)
+{
+    if (!s->columns[c].column->beside)
+        s->left -= s->columns[c].width + 2;
+    memmove(&s->columns[c], &s->columns[c + 1], (--s->column_count - c) * sizeof *s->columns);
+}
+
+/* Where the query leaves the columns to hq: first those without a value go, then the last ones, but for the first metric, texts, and what the query orders by. */
+static void fit_columns(struct screen *s)
+{
+    if (s->t->chosen_columns || !too_wide(s))
+        return;
+    for (size_t c = s->column_count; c-- > 1;)
+        if (!has_value(s, &s->columns[c])) {
+            leave_out(s, c);
+            s->empty++;
+        }
+    for (size_t c = s->column_count; c-- > 2 && too_wide(s);)
+        if (s->columns[c].column->type == COLUMN_NUMBER && !s->columns[c].column->orders) {
+            leave_out(s, c);
+            s->narrow++;
+        }
+}
+
+static void put_left_out(const struct screen *s)
+{
+    if (s->empty + s->narrow == 0)
+        return;
+    paint_on(PAINT_DIM, s->o, s->out);
+    fputc('(', s->out);
+    if (s->empty)
+        fprintf(s->out, "%zu column%s without a value", s->empty, s->empty == 1 ? "" : "s");
+    if (s->narrow)
+        fprintf(s->out, "%s%zu column%s for which there is no room", s->empty ? " and " : "", s->narrow, s->narrow == 1 ? "" : "s");
+    fprintf(s->out, " left out; `columns` chooses)");
+    paint_off(PAINT_DIM, s->o, s->out);
+    fputc('\n', s->out);
+}
+
+/* Names take what they need, on a terminal at most half of the room. Views with a text beside the name are lists: nothing is indented. */
+static void lay_out_beside(struct screen *s)
+{
+    for (size_t c = 0; c < s->column_count; c++)
+        if (s->columns[c].column->beside)
+            s->beside = &s->columns[c];
+    if (!s->beside)
+        return;
+    int half = ((int)s->o->width - s->left) / 2;
+
+    widen(&s->label_width, "total");
+    for (size_t i = 0; i < s->t->rows.len; i++) {
+        struct label l;
+
+        label_of(s->t, &s->t->rows.data[i], s->outer[i], &l);
+        if ((int)label_width(&l) > s->label_width)
+            s->label_width = (int)label_width(&l);
+    }
+    if (s->o->width && s->label_width > half)
+        s->label_width = half > 24 ? half : 24;
 }
 
 static void look_at_rows(struct screen *s)
@@ -137,7 +224,6 @@ static void look_at_rows(struct screen *s)
         const struct row *r = &s->t->rows.data[i];
         numbers = r->number > numbers ? r->number : numbers;
         s->has_hot = s->has_hot || (r->flags & ROW_HOT);
-        widen(&s->name_width, r->name);
     }
     if (numbers && !s->t->facts)
         s->number_width = snprintf(NULL, 0, "%u", numbers);
@@ -162,6 +248,8 @@ static void put_number_cell(struct screen *s, const struct layout *l, const stru
     }
     spaces(l->width - parts_width(l), s->out);
     fprintf(s->out, "%*s", l->number, text);
+    if (l->unit)
+        fprintf(s->out, " %-*s", l->unit, unit);
     if (l->ci) {
         ci_text(text, &l->style, cell);
         if (text[0])
@@ -169,8 +257,6 @@ static void put_number_cell(struct screen *s, const struct layout *l, const stru
         else
             spaces(l->ci + 2, s->out);
     }
-    if (l->unit)
-        fprintf(s->out, " %-*s", l->unit, unit);
     if (l->percent) {
         double base = percent_base(l->column, cell);
         percent_text(text, cell->number, base, l->style.sign);
@@ -201,9 +287,11 @@ static void put_heading(struct screen *s)
     paint_on(PAINT_HEADING, s->o, s->out);
     if (s->number_width)
         fprintf(s->out, "%*s  ", s->number_width, "#");
-    for (size_t c = 0; c < s->t->columns.len; c++) {
+    for (size_t c = 0; c < s->column_count; c++) {
         const struct layout *l = &s->columns[c];
         int pad = l->width - (int)utf8_width(l->column->name);
+        if (l == s->beside)
+            continue;
         spaces(l->column->type == COLUMN_NUMBER ? pad : 0, s->out);
         text_put(l->column->name, s->o->utf8, s->out);
         spaces(l->column->type == COLUMN_NUMBER ? 2 : pad + 2, s->out);
@@ -211,6 +299,10 @@ static void put_heading(struct screen *s)
     if (s->has_hot)
         fputs("  ", s->out);
     fputs(s->t->tree ? "scope" : "name", s->out);
+    if (s->beside) {
+        spaces(s->label_width - 4 + 2, s->out);
+        text_put(s->beside->column->name, s->o->utf8, s->out);
+    }
     paint_off(PAINT_HEADING, s->o, s->out);
     fputc('\n', s->out);
 }
@@ -222,21 +314,24 @@ static enum paint paint_of_row(const struct row *r)
     return r->flags & ROW_HOT ? PAINT_HOT : r->flags & ROW_NEW ? PAINT_NEW : r->flags & ROW_GONE ? PAINT_GONE : PAINT_PLAIN;
 }
 
-static void put_label(struct screen *s, size_t index, int indent)
+/* Returns the columns that it took. */
+static int put_label(struct screen *s, size_t index, int indent)
 {
     const struct row *r = &s->t->rows.data[index];
     struct label l;
     label_of(s->t, r, s->outer[index], &l);
     enum paint p = paint_of_row(r);
-    size_t whole = label_width(&l), name = utf8_width(l.name), room = SIZE_MAX;
+    size_t whole = label_width(&l), name = utf8_width(l.name), rest = whole - name, room = SIZE_MAX;
 
-    if (s->o->width)
+    if (s->beside)
+        room = (size_t)s->label_width;
+    else if (s->o->width)
         room = (int)s->o->width - s->left - indent > 24 ? (size_t)((int)s->o->width - s->left - indent) : 24;
     if (whole > room)
         name = name > whole - room + 12 ? name - (whole - room) : name < 12 ? name : 12;
     paint_on(p, s->o, s->out);
     fputs(l.prefix, s->out);
-    text_put_short(l.name, name, s->o->utf8, s->out);
+    name = text_put_short(l.name, name, s->o->utf8, s->out);
     fputs(l.suffix, s->out);
     if (l.mark[0])
         fprintf(s->out, " (%s)", l.mark);
@@ -247,6 +342,23 @@ static void put_label(struct screen *s, size_t index, int indent)
         text_put(l.place, s->o->utf8, s->out);
         paint_off(PAINT_PLACE, s->o, s->out);
     }
+    return (int)(rest + name);
+}
+
+static void put_beside(struct screen *s, const char *text, int label)
+{
+    int room = (int)s->o->width - s->left - s->label_width - 2;
+
+    if (!text || !text[0])
+        return;
+    spaces(label < s->label_width ? s->label_width - label + 2 : 2, s->out);
+    room = room > 24 ? room : 24;
+    if (!s->o->width)
+        text_put(text, s->o->utf8, s->out);
+    else if (s->beside->column->is_path)
+        text_put_path(text, (size_t)room, s->o->utf8, s->out);
+    else
+        text_put_cut(text, (size_t)room, s->o->utf8, s->out);
 }
 
 static void put_row(struct screen *s, size_t index)
@@ -259,13 +371,16 @@ static void put_row(struct screen *s, size_t index)
         fprintf(s->out, "%*u  ", s->number_width, r->number);
     else if (s->number_width)
         spaces(s->number_width + 2, s->out);
-    for (size_t c = 0; c < s->t->columns.len; c++)
-        put_cell(s, &s->columns[c], &r->cells[c], dim);
+    for (size_t c = 0; c < s->column_count; c++)
+        if (&s->columns[c] != s->beside)
+            put_cell(s, &s->columns[c], &r->cells[s->columns[c].index], dim);
     paint_off(dim ? PAINT_DIM : PAINT_PLAIN, s->o, s->out);
     if (s->has_hot)
         fputs(r->flags & ROW_HOT ? "* " : "  ", s->out);
     int indent = guides_put(&s->guides, index, s->o, s->out);
-    put_label(s, index, indent);
+    int label = put_label(s, index, indent);
+    if (s->beside)
+        put_beside(s, r->cells[s->beside->index].text, label);
     fputc('\n', s->out);
 }
 
@@ -274,93 +389,21 @@ static void put_totals(struct screen *s)
 {
     bool any = false;
 
-    for (size_t c = 0; c < s->t->columns.len; c++)
+    for (size_t c = 0; c < s->column_count; c++)
         any = any || isfinite(total_cell(&s->columns[c]).number);
     if (!any)
         return;
     paint_on(PAINT_DIM, s->o, s->out);
     spaces(s->number_width ? s->number_width + 2 : 0, s->out);
-    for (size_t c = 0; c < s->t->columns.len; c++) {
+    for (size_t c = 0; c < s->column_count; c++) {
         struct cell cell = total_cell(&s->columns[c]);
-        put_cell(s, &s->columns[c], &cell, true);
+        if (&s->columns[c] != s->beside)
+            put_cell(s, &s->columns[c], &cell, true);
     }
     spaces(s->has_hot ? 2 : 0, s->out);
     fputs("total", s->out);
     paint_off(PAINT_DIM, s->o, s->out);
     fputc('\n', s->out);
-}
-
-static void put_fact_cell(struct screen *s, const char *text, int width, bool last)
-{
-    text_put(text ? text : "", s->o->utf8, s->out);
-    if (!last)
-        spaces(width - (int)utf8_width(text ? text : "") + 2, s->out);
-}
-
-/* Facts with several columns: names first, each column under its heading. */
-static void put_fact_table(struct screen *s)
-{
-    size_t n = s->t->columns.len;
-
-    widen(&s->name_width, "name");
-    for (size_t c = 0; c < n; c++) {
-        widen(&s->columns[c].width, s->t->columns.data[c].name);
-        for (size_t i = 0; i < s->t->rows.len; i++)
-            widen(&s->columns[c].width, s->t->rows.data[i].cells[c].text ? s->t->rows.data[i].cells[c].text : "");
-    }
-    paint_on(PAINT_HEADING, s->o, s->out);
-    put_fact_cell(s, "name", s->name_width, false);
-    for (size_t c = 0; c < n; c++)
-        put_fact_cell(s, s->t->columns.data[c].name, s->columns[c].width, c + 1 == n);
-    paint_off(PAINT_HEADING, s->o, s->out);
-    for (size_t i = 0; i < s->t->rows.len; i++) {
-        fputc('\n', s->out);
-        put_fact_cell(s, s->t->rows.data[i].name, s->name_width, false);
-        for (size_t c = 0; c < n; c++)
-            put_fact_cell(s, s->t->rows.data[i].cells[c].text, s->columns[c].width, c + 1 == n);
-    }
-    fputc('\n', s->out);
-}
-
-enum { COMMAND_SHOWN = 300 };
-
-/* A command may have thousands of arguments: people see its beginning, cut between two words if there is a place, and how many there are. */
-static void put_command(struct screen *s, const char *text)
-{
-    size_t words = 1, len = COMMAND_SHOWN;
-
-    if (strlen(text) <= COMMAND_SHOWN) {
-        text_put(text, s->o->utf8, s->out);
-        return;
-    }
-    for (const char *c = text; *c; c++)
-        words += *c == ' ' && c[1] != ' ' && c[1];
-    while (len > COMMAND_SHOWN / 2 && text[len] != ' ')
-        len--;
-    AUTO_FREE char *start = xstrndup(text, len);
-
-    text_put(start, s->o->utf8, s->out);
-    fprintf(s->out, " ... (%zu word%s)", words, words == 1 ? "" : "s");
-}
-
-/* Facts with one column: the name, then what is said of it. */
-static void put_facts(struct screen *s)
-{
-    for (size_t i = 0; i < s->t->rows.len; i++) {
-        const struct row *r = &s->t->rows.data[i];
-        const char *text = s->t->columns.len ? r->cells[0].text : NULL;
-        spaces(2 * r->depth, s->out);
-        text_put(r->name, s->o->utf8, s->out);
-        if (text && text[0]) {
-            int pad = s->name_width - 2 * r->depth - (int)utf8_width(r->name);
-            spaces(2 + (pad > 0 ? pad : 0), s->out);
-            if (!strcmp(r->name, "command"))
-                put_command(s, text);
-            else
-                text_put(text, s->o->utf8, s->out);
-        }
-        fputc('\n', s->out);
-    }
 }
 
 struct hq_error *screen_write(const struct table *t, const struct output_options *o, bool guides, FILE *out)
@@ -371,22 +414,24 @@ struct hq_error *screen_write(const struct table *t, const struct output_options
         blocks_put(t->picture, o, out);
         return NULL;
     }
-    look_at_rows(&s);
-    s.columns = xcalloc(t->columns.len + 1, sizeof *s.columns);
     if (t->facts) {
-        t->columns.len > 1 ? put_fact_table(&s) : put_facts(&s);
-        free(s.columns);
+        facts_put(t, o, out);
         return NULL;
     }
+    look_at_rows(&s);
+    s.columns = xcalloc(t->columns.len + 1, sizeof *s.columns);
     lay_out_columns(&s);
+    fit_columns(&s);
     guides_init(&s.guides, t, guides, o->width ? (int)o->width - s.left : 0);
     s.outer = outer_rows(t);
+    lay_out_beside(&s);
     put_heading(&s);
     put_totals(&s);
     for (size_t i = 0; i < t->rows.len; i++)
         put_row(&s, i);
     if (t->rows.len == 0)
         fputs("(no rows)\n", out);
+    put_left_out(&s);
     guides_deinit(&s.guides);
     free(s.outer);
     free(s.columns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The grid that `table` and `tree` print: numbers first and aligned, each with its percentage beside it, names
- * last and whole, call site and callee on one line (presenting-call-path-profiles, section V.B).
+ * last and whole, call site and callee on one line ([presenting], section V.B).
  */
 #ifndef HQ_QUERY_OUTPUT_SCREEN_H
 #define HQ_QUERY_OUTPUT_SCREEN_H

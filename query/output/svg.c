@@ -5,6 +5,7 @@
  */
 #include "query/output/formats.h"
 #include "query/output/axis.h"
+#include "query/output/flame.h"
 #include "query/output/png.h"
 #include "query/output/regions.h"
 #include "common/str.h"
@@ -130,7 +131,7 @@ struct hq_error *svg_write(const struct table *t, const struct output_options *o
 {
     (void)o;
     if (!t->picture)
-        return hq_error_new(HQ_USAGE, "only pictures of traces can be written as svg: ask for trace, trace depth or trace summary");
+        return flame_write(t, out);
     const struct picture *p = t->picture;
     struct svg s = lay_out(p, out);
     size_t names = p->names.len < SVG_NAMES ? p->names.len : SVG_NAMES;

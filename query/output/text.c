@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/text.h"
 #include "common/file.h"
+#include "query/output/shorten.h"
 #include <string.h>
 
 size_t text_next(const char *s, uint32_t *c)
@@ -54,18 +55,75 @@ void text_put(const char *s, bool utf8, FILE *out)
     put_columns(s, 0, SIZE_MAX, utf8, out);
 }
 
-void text_put_short(const char *s, size_t width, bool utf8, FILE *out)
+void text_put_cut(const char *s, size_t width, bool utf8, FILE *out)
 {
-    size_t whole = utf8_width(s), dots = utf8 ? 1 : 3;
+    const char *dots = utf8 ? "\xe2\x80\xa6" : "...";
+    size_t gap = utf8_width(dots);
 
-    if (whole <= width || width <= dots) {
+    if (utf8_width(s) <= width) {
         text_put(s, utf8, out);
         return;
     }
-    size_t head = (width - dots) / 3, tail = width - dots - head;
-    put_columns(s, 0, head, utf8, out);
-    fputs(utf8 ? "\xe2\x80\xa6" : "...", out);
-    put_columns(s, whole - tail, SIZE_MAX, utf8, out);
+    put_columns(s, 0, width > gap ? width - gap : 0, utf8, out);
+    fputs(dots, out);
+}
+
+/* Where the name at the start of a path ends: at a ` > ` that closes no template. */
+static size_t first_name(const char *path)
+{
+    size_t n = 0;
+
+    for (int depth = 0; path[n] && (depth || strncmp(path + n, " > ", 3) != 0); n++)
+        depth += path[n] == '<' || path[n] == '(' ? 1 : (path[n] == '>' || path[n] == ')') && depth ? -1 : 0;
+    return n;
+}
+
+enum { NAME_IN_PATH = 30 };
+
+void text_put_path(const char *s, size_t width, bool utf8, FILE *out)
+{
+    const char *dots = utf8 ? "\xe2\x80\xa6" : "...";
+    size_t gap = utf8_width(dots), whole = utf8_width(s);
+    struct str path AUTO_STR = { 0 };
+
+    while (whole > width && *s) {
+        size_t len = first_name(s);
+        AUTO_FREE char *name = xstrndup(s, len);
+
+        name_shorten(&path, name, NAME_IN_PATH, dots);
+        s += len;
+        if (*s) {
+            str_add(&path, " > ");
+            s += 3;
+        }
+    }
+    s = path.len ? str_cstr(&path) : s;
+    whole = utf8_width(s);
+    if (whole <= width) {
+        text_put(s, utf8, out);
+        return;
+    }
+    fputs(dots, out);
+    put_columns(s, whole - (width > gap ? width - gap : 0), SIZE_MAX, utf8, out);
+}
+
+size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out)
+{
+    const char *dots = utf8 ? "\xe2\x80\xa6" : "...";
+    size_t gap = utf8_width(dots);
+    struct str text AUTO_STR = { 0 };
+
+    name_shorten(&text, s, width, dots);
+    size_t whole = utf8_width(str_cstr(&text));
+    if (whole <= width || width <= gap) {
+        text_put(str_cstr(&text), utf8, out);
+        return whole;
+    }
+    size_t head = (width - gap) / 3, tail = width - gap - head;
+    put_columns(text.s, 0, head, utf8, out);
+    fputs(dots, out);
+    put_columns(text.s, whole - tail, SIZE_MAX, utf8, out);
+    return width;
 }
 
 void text_put_valid(const char *s, FILE *out)
@@ -118,22 +176,36 @@ const char *row_name(const struct row *r, char own[ROW_NAME_MAX])
     return own;
 }
 
+/* libc.so.6+0x2e1 */
+static bool named_by_module(const struct row *r)
+{
+    size_t len = r->module ? strlen(r->module) : 0;
+
+    return len && !strncmp(r->name, r->module, len) && !strncmp(r->name + len, "+0x", 3);
+}
+
 static void place_label(const struct table *t, const struct row *r, const struct row *outer, struct label *l)
 {
     char place[300];
-    bool told = r->module && outer && ((outer->module && !strcmp(outer->module, r->module)) || !strcmp(outer->name, r->module));
+    size_t len;
+    bool told = named_by_module(r) ||
+                (r->module && outer && ((outer->module && !strcmp(outer->module, r->module)) || !strcmp(outer->name, r->module)));
 
     if (r->call_file) {
         place_text(place, sizeof place, r->call_file, r->call_line);
         snprintf(l->place, sizeof l->place, "[%s]", place);
-    } else if (r->kind != SCOPE_PROCEDURE && r->kind != SCOPE_INLINE) {
-        return;
-    } else if (r->file && !t->tree) {
-        place_text(l->place, sizeof l->place, r->file, r->line);
-    } else if (!r->file && r->module && !told) {
-        snprintf(l->place, sizeof l->place, "(%.255s)", file_basename(r->module));
+    } else if (r->kind == SCOPE_PROCEDURE || r->kind == SCOPE_INLINE) {
+        if (r->file && !t->tree)
+            place_text(l->place, sizeof l->place, r->file, r->line);
+        else if (!r->file && r->module && !told && !r->apart)
+            snprintf(l->place, sizeof l->place, "(%.255s)", file_basename(r->module));
     }
+    len = strlen(l->place);
+    if (r->apart)
+        snprintf(l->place + len, sizeof l->place - len, len ? " (%s)" : "(%s)", r->apart);
 }
+
+static const char created_by[] = "thread created by ";
 
 void label_of(const struct table *t, const struct row *r, const struct row *outer, struct label *l)
 {
@@ -147,12 +219,17 @@ void label_of(const struct table *t, const struct row *r, const struct row *oute
     l->name = row_name(r, l->own);
     if (r->kind == SCOPE_INLINE)
         l->prefix = "[I] ";
+    if (r->kind == SCOPE_THREAD && !strncmp(l->name, created_by, sizeof created_by - 1)) {
+        l->prefix = created_by;     /* what is shortened is the procedure's name */
+        l->name += sizeof created_by - 1;
+    }
     place_label(t, r, outer, l);
     if (r->flags & ROW_ANCESTOR) {
-        l->prefix = r->kind == SCOPE_INLINE ? "([I] " : "(";
+        l->prefix = r->kind == SCOPE_INLINE ? "([I] " : l->prefix == created_by ? "(thread created by " : "(";
         l->suffix = ")";
     }
-    l->mark = r->flags & ROW_NEW ? "new" : r->flags & ROW_GONE ? "gone" : r->flags & ROW_RECURSIVE ? "recursive" : "";
+    snprintf(l->times, sizeof l->times, "x %u", r->times);
+    l->mark = r->times > 1 ? l->times : r->flags & ROW_NEW ? "new" : r->flags & ROW_GONE ? "gone" : r->flags & ROW_RECURSIVE ? "recursive" : "";
 }
 
 size_t label_width(const struct label *l)

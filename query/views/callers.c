@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The callers view (presenting-call-path-profiles, section III.B and IV.B): each procedure, and below it the call sites it was called
+ * The callers view ([presenting], section III.B and IV.B): each procedure, and below it the call sites it was called
  * from, the procedures those are in, and so on up. Every row below a procedure carries the cost of those instances of
  * the procedure that were reached that way.
  */
@@ -8,7 +8,7 @@
 #include "common/map.h"
 #include "query/views/views.h"
 
-struct hq_error *callers_roots(struct run *run, struct nodes *out)
+static struct hq_error *callers_roots(struct run *run, struct nodes *out)
 {
     if (run->query->view.of && !run->of.scopes) {
         struct set all = set_sorted(run->of.contexts, run->of.context_count, &run->arena);
@@ -48,7 +48,7 @@ static bool caller_of(struct run *run, uint32_t at, uint32_t *caller, struct cal
     return true;
 }
 
-void callers_children(struct run *run, const struct node *parent, struct nodes *out)
+static void callers_children(struct run *run, const struct node *parent, struct nodes *out)
 {
     const struct tree *t = run->tree;
     size_t n = parent->exc.len;
@@ -92,3 +92,6 @@ void callers_children(struct run *run, const struct node *parent, struct nodes *
     free(caller);
     keymap_deinit(&keys);
 }
+
+const struct view_row view_callers = {.shape = SHAPE_NESTED, .of_kinds = KINDS_PROCEDURE, .row_kinds = KINDS_TREE & ~KIND_BIT(SCOPE_LOOP),
+                                      .roots = callers_roots, .children = callers_children};

@@ -3,6 +3,8 @@
  * `explain P% of EXPR`: the smallest set of contexts whose own costs cover the share. Own costs (exclusive values of the frames of
  * call paths) are disjoint, so the smallest set is the largest ones, in order. Of a change, those that go the way the whole goes.
  */
+#include "common/str.h"
+#include "query/recursion.h"
 #include "query/rows.h"
 #include "query/views/views.h"
 #include <math.h>
@@ -40,18 +42,52 @@ static double value_at(struct run *run, uint32_t context, const struct program *
     return program_number(p, &(struct point){.slots = slots, .totals = run->totals});
 }
 
-/* main > solve > exchange */
-static const char *path_text(struct run *run, uint32_t c)
-{
-    const struct tree *t = run->tree;
-    const char *text = tree_scope_name(t, tree_scope_of(t, c), &run->arena);
+struct piece { size_t at, period, times; };     /* of a path: steps that may repeat */
 
-    for (int steps = 0; (c = tree_caller(t, c)) != HQDB_NONE; steps++) {
-        if (steps == 40)
-            return arena_printf(&run->arena, "... > %s", text);
-        text = arena_printf(&run->arena, "%s > %s", tree_scope_name(t, tree_scope_of(t, c), &run->arena), text);
+static void add_piece(struct run *run, const uint32_t *path, struct piece p, struct str *text)
+{
+    str_add(text, text->len ? " > " : "");
+    str_add(text, p.times > 1 && p.period > 1 ? "(" : "");
+    for (size_t i = 0; i < p.period; i++)
+        str_addf(text, "%s%s", i ? " > " : "", tree_scope_name(run->tree, path[p.at + i], &run->arena));
+    str_add(text, p.times > 1 && p.period > 1 ? ")" : "");
+    if (p.times > 1)
+        str_addf(text, " (x %zu)", p.times);
+}
+
+enum { PIECES_SHOWN = 40 };
+
+/* main > solve > exchange. People see recursion as `fib (x 38)`, and not the outermost steps of a very long path. */
+static const char *path_text(struct run *run, uint32_t context)
+{
+    VEC(uint32_t) path = {0};
+    VEC(struct piece) pieces = {0};
+    AUTO_STR struct str text = {0};
+
+    for (uint32_t c = context; c != HQDB_NONE; c = tree_caller(run->tree, c))
+        vec_push(&path, tree_scope_of(run->tree, c));
+    for (size_t i = 0; i < path.len / 2; i++) {
+        uint32_t scope = path.data[i];
+
+        path.data[i] = path.data[path.len - 1 - i];
+        path.data[path.len - 1 - i] = scope;
     }
-    return text;
+    for (size_t i = 0; i < path.len;) {
+        struct piece p = {i, 1, 1};
+
+        if (!run->complete)
+            p.times = recursion_times(path.data, path.len, i, &p.period);
+        vec_push(&pieces, p);
+        i += p.period * p.times;
+    }
+    size_t from = !run->complete && pieces.len > PIECES_SHOWN ? pieces.len - PIECES_SHOWN : 0;
+
+    str_add(&text, from ? "..." : "");
+    for (size_t i = from; i < pieces.len; i++)
+        add_piece(run, path.data, pieces.data[i], &text);
+    vec_deinit(&path);
+    vec_deinit(&pieces);
+    return arena_strdup(&run->arena, str_cstr(&text));
 }
 
 static void add_part(struct run *run, uint32_t context, struct nodes *out)
@@ -77,7 +113,7 @@ static double whole_value(struct run *run, double *slots)
     return program_number(run->by, &(struct point){.slots = slots, .totals = run->totals});
 }
 
-struct hq_error *explain_roots(struct run *run, struct nodes *out)
+static struct hq_error *explain_roots(struct run *run, struct nodes *out)
 {
     double *slots = ARENA_ARRAY(&run->arena, 2 * run->selection.measures.len, double);
     double whole = whole_value(run, slots), sign = whole < 0 ? -1 : 1, want = fabs(whole) * run->query->view.share / 100, sum = 0;
@@ -101,3 +137,5 @@ struct hq_error *explain_roots(struct run *run, struct nodes *out)
     vec_deinit(&parts);
     return NULL;
 }
+
+const struct view_row view_explain = {.shape = SHAPE_LIST, .row_kinds = KINDS_TREE, .in_order = true, .roots = explain_roots};

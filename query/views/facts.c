@@ -55,7 +55,7 @@ static struct hq_error *measured_rows(struct run *run, struct table *t)
     return NULL;
 }
 
-struct hq_error *metrics_fill(struct run *run, struct table *t)
+static struct hq_error *metrics_fill(struct run *run, struct table *t)
 {
     static const char *const columns[] = {"number", "unit", "sampled", "total", "samples", "description"};
 
@@ -109,8 +109,11 @@ static struct counts count_profiles(const struct db *db)
 
         if (p->rank >= 0)
             map_put(&ranks, (uint64_t)p->rank, 1);
-        map_put(&processes, (uint64_t)p->host << 32 ^ (uint64_t)p->pid << 8 ^ p->serial, 1);
-        map_put(&hosts, p->host, 1);
+        /* Other tools may not tell them. */
+        if (p->pid)
+            map_put(&processes, (uint64_t)p->host << 32 ^ (uint64_t)p->pid << 8 ^ p->serial, 1);
+        if (*db_string(db, p->host))
+            map_put(&hosts, p->host, 1);
     }
     n = (struct counts){ranks.len, processes.len, hosts.len};
     map_deinit(&ranks);
@@ -124,9 +127,14 @@ static void facts_of_data(struct run *run, struct table *t)
     const struct db *db = run->tree->db;
     struct counts n = count_profiles(db);
     struct arena *a = &t->arena;
+    AUTO_STR struct str profiles = {0};
 
-    fact(t, "profiles", arena_printf(a, "%zu thread%s of %zu process%s on %zu host%s", db->profile_count, db->profile_count == 1 ? "" : "s",
-                                     n.processes, n.processes == 1 ? "" : "es", n.hosts, n.hosts == 1 ? "" : "s"));
+    str_addf(&profiles, "%zu thread%s", db->profile_count, db->profile_count == 1 ? "" : "s");
+    if (n.processes)
+        str_addf(&profiles, " of %zu process%s", n.processes, n.processes == 1 ? "" : "es");
+    if (n.hosts)
+        str_addf(&profiles, " on %zu host%s", n.hosts, n.hosts == 1 ? "" : "s");
+    fact(t, "profiles", arena_strdup(a, str_cstr(&profiles)));
     if (n.ranks)
         fact(t, "ranks", arena_printf(a, "%zu", n.ranks));
     for (size_t i = 0; i < run->selection.here_count; i++) {
@@ -135,20 +143,19 @@ static void facts_of_data(struct run *run, struct table *t)
 
         units_format(total, (double)m->total * m->scale, m->dim);
         fact(t, m->name, m->flags & HQDB_METRIC_NO_COUNTS ? arena_strdup(a, total)
-                         : arena_printf(a, "%s in %lld sample%s, %s", total, (long long)m->total_count, m->total_count == 1 ? "" : "s",
-                                        period_text(a, m)));
+                         : arena_printf(a, "%s in %lld sample%s%s%s", total, (long long)m->total_count, m->total_count == 1 ? "" : "s",
+                                        *period_text(a, m) ? ", " : "", period_text(a, m)));
     }
     fact(t, "contexts", arena_printf(a, "%zu, of %zu call path frames", db->context_count, db->frame_count));
     fact(t, "load modules", arena_printf(a, "%zu", db->module_count));
 }
 
-/* What a module's note says, without the path that it begins with. */
+/* What a module's note says, without the path that it begins with (a copy's, where the structure was known already). */
 static const char *module_note(const struct db *db, size_t module)
 {
-    const char *note = db_string(db, db->modules[module].note), *path = db_string(db, db->modules[module].path);
-    size_t len = strlen(path);
+    const char *note = db_string(db, db->modules[module].note), *end = strstr(note, ": ");
 
-    return !strncmp(note, path, len) && !strncmp(note + len, ": ", 2) ? note + len + 2 : note;
+    return end && memchr(note, '/', (size_t)(end - note)) && !memchr(note, ' ', (size_t)(end - note)) ? end + 2 : note;
 }
 
 /* What could not be read of the load modules: one row for all that have the same to say. */
@@ -205,7 +212,7 @@ static void facts_of_file(const struct db *db, struct table *t)
     }
 }
 
-struct hq_error *info_fill(struct run *run, struct table *t)
+static struct hq_error *info_fill(struct run *run, struct table *t)
 {
     add_text_column(t, "value");
     t->facts = true;
@@ -217,3 +224,6 @@ struct hq_error *info_fill(struct run *run, struct table *t)
     facts_of_file(run->env->db, t);
     return NULL;
 }
+
+const struct view_row view_metrics = {.shape = SHAPE_FACTS, .fill = metrics_fill};
+const struct view_row view_info = {.shape = SHAPE_FACTS, .fill = info_fill};

@@ -87,7 +87,7 @@ static void pattern_roots(struct run *run, struct nodes *out)
     free(within);
 }
 
-struct hq_error *flat_roots(struct run *run, struct nodes *out)
+static struct hq_error *flat_roots(struct run *run, struct nodes *out)
 {
     if (!run->query->view.of) {
         group_by_scope(run, NULL, 0, out);
@@ -169,10 +169,13 @@ static void instance_children(struct run *run, const struct node *parent, struct
     groups_deinit(&g);
 }
 
-void flat_children(struct run *run, const struct node *parent, struct nodes *out)
+static void flat_children(struct run *run, const struct node *parent, struct nodes *out)
 {
     if (parent->kind == SCOPE_MODULE || parent->kind == SCOPE_FILE)
         group_by_scope(run, &parent->inc, parent->scope, out);
     else
         instance_children(run, parent, out);
 }
+
+const struct view_row view_flat = {.shape = SHAPE_NESTED, .of_kinds = KINDS_STATIC, .row_kinds = KINDS_STATIC | KIND_BIT(SCOPE_CALL),
+                                   .roots = flat_roots, .children = flat_children};

@@ -6,6 +6,7 @@
  */
 #include "query/views/trace.h"
 #include "common/hash.h"
+#include "query/views/views.h"
 #include <math.h>
 
 enum { START, LENGTH, DEVIATION, MEASURES };
@@ -26,13 +27,16 @@ static uint32_t child_on_path(const struct tree *tree, const uint8_t *mark, uint
     return child;
 }
 
-/* Where the samples of a visit fell. */
+/* Where the samples of a visit in the slices fell. */
 static struct hq_error *count_children(struct run *run, const struct timeline *time, const struct visit *v, const uint8_t *mark,
                                        struct children *out)
 {
     int64_t offset = timeline_offset(time, v->profile), from = (int64_t)v->from_us - offset;
+    struct slice whole;
+    struct slices slices = slices_of(&run->selection, v->profile, &whole);
     struct db_trace_reader *reader;
     struct db_trace_record r;
+    size_t slice = 0;
 
     map_clear(&out->samples);
     out->all = 0;
@@ -42,7 +46,7 @@ static struct hq_error *count_children(struct run *run, const struct timeline *t
         int64_t at = offset + (int64_t)r.time_us;
         if (at >= (int64_t)v->to_us)
             break;
-        if (at < (int64_t)v->from_us)
+        if (at < (int64_t)v->from_us || !slices_hold(&slices, (uint64_t)at, &slice))
             continue;
         uint32_t child = child_on_path(run->tree, mark, selection_context(&run->selection, r.frame));
         uint32_t scope = child == HQDB_NONE ? HQDB_NONE : tree_scope_of(run->tree, child);
@@ -72,14 +76,27 @@ static int compare_lengths(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static size_t count_cut(const struct visits *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->len; i++)
+        n += v->data[i].cut;
+    return n;
+}
+
+/* Of the visits that the slices do not cut, if there are any. */
 static double median_length(const struct visits *v)
 {
     AUTO_FREE double *lengths = xcalloc(v->len + 1, sizeof *lengths);
+    bool all_cut = count_cut(v) == v->len;
+    size_t n = 0;
 
     for (size_t i = 0; i < v->len; i++)
-        lengths[i] = (double)(v->data[i].to_us - v->data[i].from_us) / 1e6;
-    qsort(lengths, v->len, sizeof *lengths, compare_lengths);
-    return v->len ? (lengths[v->len / 2] + lengths[(v->len - 1) / 2]) / 2 : 0;
+        if (all_cut || !v->data[i].cut)
+            lengths[n++] = (double)v->data[i].length_us / 1e6;
+    qsort(lengths, n, sizeof *lengths, compare_lengths);
+    return n ? (lengths[n / 2] + lengths[(n - 1) / 2]) / 2 : 0;
 }
 
 /* The metrics of this view, in the place of those of the database. */
@@ -95,31 +112,46 @@ static void set_measures(struct run *run, const struct visits *visits, double me
     for (size_t i = 0; i < MEASURES; i++)
         vec_push(&s->measures, (struct measure){
             .name = names[i].name, .event = names[i].name, .description = names[i].description, .dim = DIM_SECONDS, .scale = 1e-6,
-            .flags = HQDB_METRIC_NO_COUNTS, .here_measure = SIZE_MAX, .old_measure = SIZE_MAX, .sums = none,
+            .flags = HQDB_METRIC_NO_COUNTS, .here_measure = SIZE_MAX, .old_measure = SIZE_MAX, .factor = 1, .share_of = SIZE_MAX,
+            .sums = none,
         });
     s->here_count = MEASURES;
     s->measures.data[DEVIATION].marks_sign = true;
     s->measures.data[DEVIATION].total = llround(median * 1e6);      /* so `deviation > 20%` is a share of the median */
     for (size_t i = 0; i < visits->len; i++)
-        s->measures.data[LENGTH].total += (int64_t)(visits->data[i].to_us - visits->data[i].from_us);
+        s->measures.data[LENGTH].total += (int64_t)visits->data[i].length_us;
 }
 
 static struct hq_error *add_node(struct run *run, const struct trace *t, const struct visit *v, double median, const uint8_t *mark,
                                  struct children *children, struct node *out)
 {
-    double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double), length = (double)(v->to_us - v->from_us) / 1e6;
+    double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double), length = (double)v->length_us / 1e6;
 
     HQ_TRY(count_children(run, &t->time, v, mark, children));
     slots[2 * START] = slots[2 * START + 1] = (double)v->from_us / 1e6;
     slots[2 * LENGTH] = slots[2 * LENGTH + 1] = length;
-    slots[2 * DEVIATION] = slots[2 * DEVIATION + 1] = length - median;
+    slots[2 * DEVIATION] = slots[2 * DEVIATION + 1] = v->cut ? NAN : length - median;
     *out = (struct node){
         .kind = SCOPE_THREAD, .scope = HQDB_NONE, .context = HQDB_NONE, .profile = v->profile, .leaf = true, .slots = slots,
         .rule = EXCLUSIVE_NONE, .id = hash_combine(hash_combine(hash_str("visit"), v->profile), v->number),
-        .name = arena_printf(&run->arena, "%s #%u", trace_label(t, v->profile, &run->arena), v->number),
+        .name = arena_printf(&run->arena, "%s #%u%s", trace_label(t, v->profile, &run->arena), v->number, v->cut ? " (cut)" : ""),
         .text = largest_child(run, children, &run->arena),
     };
     return NULL;
+}
+
+static void note_visits(struct run *run, const struct visits *visits, double median)
+{
+    size_t n = visits->len, cut = count_cut(visits);
+    char text[UNITS_TEXT];
+
+    units_format(text, median, DIM_SECONDS);
+    if (!cut)
+        run_note(run, "%zu visit%s, median length %s", n, n == 1 ? "" : "s", text);
+    else if (cut == n)
+        run_note(run, "%zu visit%s, which the slice cuts%s, median length %s", n, n == 1 ? "" : "s", n == 1 ? "" : " all", text);
+    else
+        run_note(run, "%zu visits, of which the slice cuts %zu; the median length of the others is %s", n, cut, text);
 }
 
 static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits, double median, const uint8_t *mark)
@@ -133,14 +165,12 @@ static struct hq_error *add_nodes(struct run *run, const struct trace *t, const 
                                    : add_node(run, t, &visits->data[i], median, mark, &children, &run->prepared.data[i]);
     run->prepared.len = visits->len;
     map_deinit(&children.samples);
-    if (!err && visits->len) {
-        char text[UNITS_TEXT];
-        run_note(run, "%zu visit%s, median length %s", visits->len, visits->len == 1 ? "" : "s", units_format(text, median, DIM_SECONDS));
-    }
+    if (!err && visits->len)
+        note_visits(run, visits, median);
     return err;
 }
 
-struct hq_error *iterations_prepare(struct run *run)
+static struct hq_error *iterations_prepare(struct run *run)
 {
     struct trace t;
     struct visits visits = { 0 };
@@ -160,8 +190,13 @@ struct hq_error *iterations_prepare(struct run *run)
     return err;
 }
 
-struct hq_error *iterations_roots(struct run *run, struct nodes *out)
+static struct hq_error *iterations_roots(struct run *run, struct nodes *out)
 {
     vec_append(out, run->prepared.data, run->prepared.len);
     return NULL;
 }
+
+const struct view_row view_iterations = {
+    .shape = SHAPE_LIST, .of_kinds = KINDS_PATH, .row_kinds = KIND_BIT(SCOPE_THREAD), .of_profiles = true, .in_order = true,
+    .beside = "largest child", .prepare = iterations_prepare, .roots = iterations_roots,
+};

@@ -4,7 +4,7 @@
 #include "query/views/groups.h"
 #include "query/views/views.h"
 
-struct hq_error *procedures_roots(struct run *run, struct nodes *out)
+static struct hq_error *procedures_roots(struct run *run, struct nodes *out)
 {
     bool named = false;
 
@@ -15,7 +15,7 @@ struct hq_error *procedures_roots(struct run *run, struct nodes *out)
     return NULL;
 }
 
-struct hq_error *loops_roots(struct run *run, struct nodes *out)
+static struct hq_error *loops_roots(struct run *run, struct nodes *out)
 {
     const struct tree *t = run->tree;
     const uint8_t *wanted = run_wanted(run, KIND_BIT(SCOPE_LOOP));
@@ -64,7 +64,7 @@ static void add_call(struct run *run, struct groups *g, uint32_t c, const uint8_
     groups_add(g, &key, c, MEMBER_INCLUSIVE);
 }
 
-struct hq_error *lines_roots(struct run *run, struct nodes *out)
+static struct hq_error *lines_roots(struct run *run, struct nodes *out)
 {
     const struct tree *t = run->tree;
     const uint8_t *wanted = run_wanted(run, KINDS_STATIC & ~KIND_BIT(SCOPE_FILE) & ~KIND_BIT(SCOPE_MODULE));
@@ -124,14 +124,20 @@ static void containers(struct run *run, enum scope_kind kind, struct nodes *out)
     free(in);
 }
 
-struct hq_error *files_roots(struct run *run, struct nodes *out)
+static struct hq_error *files_roots(struct run *run, struct nodes *out)
 {
     containers(run, SCOPE_FILE, out);
     return NULL;
 }
 
-struct hq_error *modules_roots(struct run *run, struct nodes *out)
+static struct hq_error *modules_roots(struct run *run, struct nodes *out)
 {
     containers(run, SCOPE_MODULE, out);
     return NULL;
 }
+
+const struct view_row view_procedures = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KINDS_PROCEDURE, .roots = procedures_roots};
+const struct view_row view_loops = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_LOOP), .roots = loops_roots};
+const struct view_row view_lines = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_LINE), .roots = lines_roots};
+const struct view_row view_files = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_FILE), .roots = files_roots};
+const struct view_row view_modules = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_MODULE), .roots = modules_roots};

@@ -9,15 +9,21 @@
 #include "common/str.h"
 #include "query/views/groups.h"
 #include "query/views/views.h"
+#include <sys/stat.h>
+#include <time.h>
 
 enum { SOURCE_MAX = 64 << 20 };
 
 struct text_file { const char **lines; size_t count; };
 
+struct doubt { const char *first; size_t count; };      /* source files with one and the same problem */
+
 struct listing {
     struct run *run;
     const uint8_t *within;      /* [scope] lies in what matched */
     struct groups groups;       /* by struct at */
+    time_t recorded;            /* when the first process began; 0 unknown */
+    struct doubt missing, changed;
 };
 
 struct at { uint32_t file, line; };
@@ -60,39 +66,83 @@ static struct text_file split_lines(struct run *run, const char *data, size_t si
     return f;
 }
 
-/* A file below a directory of the source path: under as much of its compiled path as there is. */
-static bool read_below(const char *directory, size_t len, const char *path, struct str *text)
+static void doubt(struct doubt *d, const char *path)
+{
+    d->first = d->count++ ? d->first : path;
+}
+
+/* From the disk; `path` is what it is called in the database. */
+static struct text_file read_disk(struct listing *l, const char *file, const char *path)
+{
+    AUTO_STR struct str text = {0};
+    AUTO_ERROR struct hq_error *err = file_read(file, &text, SOURCE_MAX);
+    struct stat st;
+
+    if (err) {
+        doubt(&l->missing, path);
+        return (struct text_file){0};
+    }
+    if (l->recorded && !stat(file, &st) && st.st_mtime > l->recorded)
+        doubt(&l->changed, path);
+    return split_lines(l->run, str_cstr(&text), text.len);
+}
+
+/* A file below a directory of the source path: under as much of its compiled path as there is. NULL: none. */
+static char *find_below(const char *directory, size_t len, const char *path)
 {
     for (const char *rest = path; rest; rest = strchr(rest, '/')) {
-        AUTO_FREE char *candidate = NULL;
-
         rest += strspn(rest, "/");
-        candidate = xasprintf("%.*s/%s", (int)len, directory, rest);
-        if (!file_exists(candidate))
-            continue;
-        struct hq_error *err = file_read(candidate, text, SOURCE_MAX);
-        hq_error_free(err);
-        return !err;
+        char *candidate = xasprintf("%.*s/%s", (int)len, directory, rest);
+
+        if (file_exists(candidate))
+            return candidate;
+        free(candidate);
     }
-    return false;
+    return NULL;
 }
 
 /* From the source path, else the database, else where it was compiled. */
-static struct text_file read_text(struct run *run, uint32_t path)
+static struct text_file read_text(struct listing *l, uint32_t path)
 {
-    size_t size;
+    struct run *run = l->run;
     const char *name = db_string(run->tree->db, path), *data;
-    AUTO_STR struct str text = {0};
-    AUTO_ERROR struct hq_error *err = NULL;
+    size_t size;
 
-    for (const char *d = run->env->source_path; d && *d; d += d[strcspn(d, ":")] ? strcspn(d, ":") + 1 : strcspn(d, ":"))
-        if (read_below(d, strcspn(d, ":"), name, &text))
-            return split_lines(run, str_cstr(&text), text.len);
+    for (const char *d = run->env->source_path; d && *d; d += d[strcspn(d, ":")] ? strcspn(d, ":") + 1 : strcspn(d, ":")) {
+        AUTO_FREE char *found = find_below(d, strcspn(d, ":"), name);
+
+        if (found)
+            return read_disk(l, found, name);
+    }
     data = db_source(run->tree->db, path, &size);
-    if (data)
-        return split_lines(run, data, size);
-    err = file_read(name, &text, SOURCE_MAX);
-    return err ? (struct text_file){0} : split_lines(run, str_cstr(&text), text.len);
+    return data ? split_lines(run, data, size) : read_disk(l, name, name);
+}
+
+/* When the first process began, in seconds; 0 if the database does not know. */
+static time_t recorded(const struct db *db)
+{
+    uint64_t first = 0;
+
+    for (size_t i = 0; i < db->profile_count; i++)
+        if (db->profiles[i].start_realtime_ns && (!first || db->profiles[i].start_realtime_ns < first))
+            first = db->profiles[i].start_realtime_ns;
+    return (time_t)(first / 1000000000);
+}
+
+static void tell_doubts(const struct listing *l)
+{
+    const struct doubt *missing = &l->missing, *changed = &l->changed;
+
+    if (missing->count == 1)
+        run_note(l->run, "%s is not there, so its lines have no text: --source-path DIR says where else to look", missing->first);
+    if (missing->count > 1)
+        run_note(l->run, "%zu source files are not there (%s, ...), so their lines have no text: --source-path DIR says where else to look",
+                 missing->count, missing->first);
+    if (changed->count == 1)
+        run_note(l->run, "%s was changed after the program was recorded: its lines may be others now", changed->first);
+    if (changed->count > 1)
+        run_note(l->run, "%zu source files were changed after the program was recorded (%s, ...): their lines may be others now",
+                 changed->count, changed->first);
 }
 
 static struct node line_node(struct run *run, const struct at *at, struct set inc, struct set exc, const struct text_file *f)
@@ -120,9 +170,10 @@ static int by_place(const void *x, const void *y)
 }
 
 /* From the first line of the procedures concerned to the last line that costs something; without text only those that do. */
-static void list_file(struct run *run, const struct found *found, size_t n, uint32_t start, struct nodes *out)
+static void list_file(struct listing *l, const struct found *found, size_t n, uint32_t start, struct nodes *out)
 {
-    struct text_file f = read_text(run, found[0].at.file);
+    struct run *run = l->run;
+    struct text_file f = read_text(l, found[0].at.file);
     uint32_t line = start && start < found[0].at.line ? start : found[0].at.line;
     struct set none = {0};
 
@@ -147,9 +198,26 @@ static uint32_t first_line(const struct listing *l, uint32_t file)
     return first;
 }
 
-struct hq_error *source_roots(struct run *run, struct nodes *out)
+/* Why nothing is listed: what was measured there may have no lines. */
+static void tell_nothing(const struct listing *l)
 {
-    struct listing l = {.run = run, .within = run_wanted(run, ~0u)};
+    const struct tree *t = l->run->tree;
+
+    for (uint32_t c = 0; c < t->context_count; c++) {
+        uint32_t scope = tree_scope_of(t, c);
+
+        if (l->within[scope] && tree_scope(t, scope)->module != HQDB_NONE) {
+            run_note(l->run, "no line of it is known: %s has no debug information about it (compile with -g, or install its debug symbols)",
+                     path_base(db_string(t->db, t->db->modules[tree_scope(t, scope)->module].path)));
+            return;
+        }
+    }
+    run_note(l->run, "nothing that was measured lies in it");
+}
+
+static struct hq_error *source_roots(struct run *run, struct nodes *out)
+{
+    struct listing l = {.run = run, .within = run_wanted(run, ~0u), .recorded = recorded(run->tree->db)};
     struct set *inc, *exc;
     VEC(struct found) found = {0};
 
@@ -162,11 +230,17 @@ struct hq_error *source_roots(struct run *run, struct nodes *out)
     for (size_t i = 0, j; i < found.len; i = j) {
         for (j = i + 1; j < found.len && found.data[j].at.file == found.data[i].at.file;)
             j++;
-        list_file(run, found.data + i, j - i, first_line(&l, found.data[i].at.file), out);
+        list_file(&l, found.data + i, j - i, first_line(&l, found.data[i].at.file), out);
     }
     if (!found.len && !run->of.problem)
-        run_note(run, "nothing that was measured lies in it");
+        tell_nothing(&l);
+    tell_doubts(&l);
     groups_deinit(&l.groups);
     vec_deinit(&found);
     return NULL;
 }
+
+const struct view_row view_source = {
+    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC & ~KIND_BIT(SCOPE_LINE), .row_kinds = KIND_BIT(SCOPE_LINE), .beside = "source",
+    .in_order = true, .roots = source_roots,
+};

@@ -27,15 +27,23 @@ static const char *group_name(const struct work *w, uint32_t first)
         return arena_printf(arena, "rank %d", p->rank);
     if (p->rank >= 0)
         return arena_printf(arena, "rank %d thread %u", p->rank, p->thread);
-    return arena_printf(arena, "process %u thread %u", p->pid, p->thread);
+    return p->pid ? arena_printf(arena, "process %u thread %u", p->pid, p->thread) : arena_printf(arena, "thread %u", p->thread);
 }
 
 static const char *process_text(const struct work *w, uint32_t first)
 {
     const struct db *db = w->run->tree->db;
     const struct hqdb_profile *p = &db->profiles[first];
+    const char *host = db_string(db, p->host), *command = path_base(db_string(db, p->command));
+    AUTO_STR struct str text = {0};
 
-    return arena_printf(&w->run->arena, "%s, pid %u, %s", db_string(db, p->host), p->pid, path_base(db_string(db, p->command)));
+    /* What other tools do not tell is left out. */
+    str_add(&text, host);
+    if (p->pid)
+        str_addf(&text, "%spid %u", text.len ? ", " : "", p->pid);
+    if (*command)
+        str_addf(&text, "%s%s", text.len ? ", " : "", command);
+    return arena_strdup(&w->run->arena, str_cstr(&text));
 }
 
 static uint64_t covered(const struct ranges *ranges)
@@ -145,7 +153,7 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
         n.scope = n.context = HQDB_NONE;
         n.profile = first;
         n.name = group_name(&w, first);
-        n.text = process_text(&w, first);
+        n.text = run->query->per == PER_THREAD ? process_text(&w, first) : NULL;    /* of one process */
         n.slots = w.slots[g];
         n.leaf = true;
         n.id = 0;
@@ -166,7 +174,7 @@ static struct node whole_program(struct run *run)
     return n;
 }
 
-struct hq_error *threads_roots(struct run *run, struct nodes *out)
+static struct hq_error *threads_roots(struct run *run, struct nodes *out)
 {
     struct node target;
     size_t count;
@@ -183,9 +191,14 @@ struct hq_error *threads_roots(struct run *run, struct nodes *out)
     return rows_of_profiles(run, &target, out);
 }
 
-struct hq_error *profiles_roots(struct run *run, struct nodes *out)
+static struct hq_error *profiles_roots(struct run *run, struct nodes *out)
 {
     struct node target = whole_program(run);
 
     return rows_of_profiles(run, &target, out);
 }
+
+const struct view_row view_threads = {.shape = SHAPE_LIST, .of_kinds = KINDS_PATH, .row_kinds = KIND_BIT(SCOPE_THREAD), .of_profiles = true,
+                                      .beside = "process", .roots = threads_roots};
+const struct view_row view_profiles = {.shape = SHAPE_LIST, .row_kinds = KIND_BIT(SCOPE_THREAD), .of_profiles = true, .beside = "process",
+                                       .in_order = true, .roots = profiles_roots};

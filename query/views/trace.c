@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `trace`: the process/time view (call-path-tracing.txt, section 5.1): what each profile did at each instant, at one call path level. */
+/* `trace`: the process/time view ([tracing], section 5.1): what each profile did at each instant, at one call path level. */
 #include "query/views/trace.h"
+#include "query/views/views.h"
 
 static const char *title_of(const struct trace *t, uint32_t level, struct arena *arena)
 {
@@ -55,7 +56,7 @@ static void draw(struct trace *t, uint32_t level, struct table *table)
     picture_finish(p);
 }
 
-struct hq_error *trace_fill(struct run *run, struct table *table)
+static struct hq_error *trace_fill(struct run *run, struct table *table)
 {
     struct trace t;
     struct hq_error *err = trace_init(&t, run, trace_width(run, 16), trace_height(run, 48));
@@ -75,3 +76,5 @@ struct hq_error *trace_fill(struct run *run, struct table *table)
     trace_deinit(&t);
     return err;
 }
+
+const struct view_row view_trace = {.shape = SHAPE_FACTS, .fill = trace_fill};

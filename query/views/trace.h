@@ -2,7 +2,7 @@
 /*
  * What the views of traces share: which profiles and instants a picture shows, and what ran there.
  *
- * A picture of h rows and w columns reads h profiles and looks up w instants in each by binary search (call-path-tracing.txt, section 5.2): its
+ * A picture of h rows and w columns reads h profiles and looks up w instants in each by binary search ([tracing], section 5.2): its
  * cost is O(h w log t), however long the traces are.
  */
 #ifndef HQ_QUERY_VIEWS_TRACE_H
@@ -64,13 +64,5 @@ uint32_t trace_item(struct trace *t, struct picture *p, uint32_t context);
 void trace_column(struct table *table, const char *name, enum dim dim);
 /* A row named by the procedure that a context is. */
 struct row *trace_row(struct table *table, const struct tree *tree, uint32_t context);
-
-struct hq_error *trace_fill(struct run *run, struct table *table);
-struct hq_error *trace_depth_fill(struct run *run, struct table *table);
-struct hq_error *trace_at_fill(struct run *run, struct table *table);
-struct hq_error *trace_summary_fill(struct run *run, struct table *table);
-struct hq_error *trace_imbalance_fill(struct run *run, struct table *table);
-struct hq_error *iterations_prepare(struct run *run);
-struct hq_error *iterations_roots(struct run *run, struct nodes *out);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* What pictures of traces share: sizes, labels, levels, rows (trace.h). */
 #include "query/views/trace.h"
 #include "common/str.h"
 #include <math.h>
@@ -53,7 +54,7 @@ const char *trace_label(const struct trace *t, uint32_t profile, struct arena *a
     const char *thread = t->threads ? arena_printf(arena, " thread %u", p->thread) : "";
     if (p->rank >= 0)
         return arena_printf(arena, "rank %d%s", p->rank, thread);
-    if (t->processes)
+    if (t->processes && p->pid)
         return arena_printf(arena, "%s %u%s", path_base(db_string(db, p->command)), p->pid, thread);
     return arena_printf(arena, "thread %u", p->thread);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `trace depth of rank R`: the call-path/time view of one profile, levels from the outermost downwards; and `trace at TIME rank R`: its call
- * path at one instant (call-path-tracing.txt, section 5.1).
+ * path at one instant ([tracing], section 5.1).
  */
 #include "query/views/trace.h"
 #include "query/grammar/parse.h"
+#include "query/views/views.h"
 
 /* One profile is looked at: the first one that was chosen. */
 static struct hq_error *init_one(struct trace *t, struct run *run, uint32_t width)
 {
     HQ_TRY(trace_init(t, run, width, 0));
     if (!t->profile_count)
-        return place_error(&run->query->view.place, NULL, "there is no such profile: `profiles` lists them");
+        return place_error(&run->query->view.place, NULL, "%s", run->table->notes.len ? run->table->notes.data[0]
+                                                                : "there is no such profile: `profiles` lists them");
     if (t->profile_count > 1)
         run_note(run, "%s is shown, the first of %u profiles: add a thread to choose another",
                  trace_label(t, t->profiles[0], &run->table->arena), t->profile_count);
@@ -67,7 +69,7 @@ static void add_rows(const struct trace *t, uint32_t levels, struct table *table
     }
 }
 
-struct hq_error *trace_depth_fill(struct run *run, struct table *table)
+static struct hq_error *trace_depth_fill(struct run *run, struct table *table)
 {
     struct trace t;
     struct hq_error *err = init_one(&t, run, trace_width(run, 4));
@@ -126,7 +128,7 @@ static void note_neighbours(struct run *run, const struct sampler *s, const char
     run_note(run, "%s has no sample near %.6f s: it was idle, or not on a CPU%s", label, (double)us / 1e6, where);
 }
 
-struct hq_error *trace_at_fill(struct run *run, struct table *table)
+static struct hq_error *trace_at_fill(struct run *run, struct table *table)
 {
     struct trace t;
     struct sampler sampler = { 0 };
@@ -150,3 +152,6 @@ struct hq_error *trace_at_fill(struct run *run, struct table *table)
     trace_deinit(&t);
     return err;
 }
+
+const struct view_row view_trace_depth = {.shape = SHAPE_FACTS, .fill = trace_depth_fill};
+const struct view_row view_trace_at = {.shape = SHAPE_FACTS, .fill = trace_at_fill};

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Which profiles and instants a picture shows, and what ran there (trace.h). */
 #include "query/views/trace.h"
 #include "common/parallel.h"
 #include "query/grammar/parse.h"
@@ -80,8 +81,6 @@ struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, ui
     bool any = false;
     for (uint32_t i = 0; i < t->profile_count && !any; i++)
         any = has_trace(t->time.db, t->profiles[i]);
-    if (!t->profile_count && !run->selection.sliced)
-        run_note(run, "no profile is selected: `profiles` lists them");
     if (!any && t->profile_count)
         return place_error(&run->query->view.place, NULL, "there are no traces of these profiles: record with a trace");
     find_extent(t);

@@ -7,6 +7,7 @@
 #include "query/views/trace.h"
 #include "common/hash.h"
 #include "query/grammar/parse.h"
+#include "query/views/views.h"
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -171,7 +172,7 @@ static void classify_by_procedure(struct histogram *h, uint32_t level, struct ar
     map_deinit(&contexts);
 }
 
-struct hq_error *trace_summary_fill(struct run *run, struct table *table)
+static struct hq_error *trace_summary_fill(struct run *run, struct table *table)
 {
     struct histogram h;
     struct hq_error *err = histogram_look(&h, run);
@@ -180,7 +181,8 @@ struct hq_error *trace_summary_fill(struct run *run, struct table *table)
         uint32_t level = trace_level(&h.trace);
         classify_by_procedure(&h, level, &table->arena);
         order_by_total(&h);
-        show(&h, arena_printf(&table->arena, "trace summary: share of %u profiles, call path level %u", h.trace.shown_count, level), table);
+        show(&h, arena_printf(&table->arena, "trace summary: share of %u profile%s, call path level %u", h.trace.shown_count,
+                                   h.trace.shown_count == 1 ? "" : "s", level), table);
     }
     histogram_deinit(&h);
     return err;
@@ -239,7 +241,7 @@ static void note_worst(const struct histogram *h)
                  100 * worst, (double)trace_instant(&h->trace, at) / 1e6);
 }
 
-struct hq_error *trace_imbalance_fill(struct run *run, struct table *table)
+static struct hq_error *trace_imbalance_fill(struct run *run, struct table *table)
 {
     const struct pattern *of = run->query->view.of;
     struct histogram h;
@@ -253,9 +255,13 @@ struct hq_error *trace_imbalance_fill(struct run *run, struct table *table)
         classify_by_mark(&h, within);
         vec_push(&h.order, 0);
         vec_push(&h.order, 1);
-        show(&h, arena_printf(&table->arena, "trace imbalance: share of %u profiles in %s", h.trace.shown_count, h.names.data[0]), table);
+        show(&h, arena_printf(&table->arena, "trace imbalance: share of %u profile%s in %s", h.trace.shown_count,
+                               h.trace.shown_count == 1 ? "" : "s", h.names.data[0]), table);
         note_worst(&h);
     }
     histogram_deinit(&h);
     return err;
 }
+
+const struct view_row view_trace_summary = {.shape = SHAPE_FACTS, .fill = trace_summary_fill};
+const struct view_row view_trace_imbalance = {.shape = SHAPE_FACTS, .of_kinds = KINDS_PROCEDURE, .fill = trace_imbalance_fill};

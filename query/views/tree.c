@@ -91,7 +91,7 @@ static void merged_children(struct run *run, const struct node *parent, struct n
     keymap_deinit(&keys);
 }
 
-void tree_children(struct run *run, const struct node *parent, struct nodes *out)
+static void tree_children(struct run *run, const struct node *parent, struct nodes *out)
 {
     const struct tree *t = run->tree;
 
@@ -128,7 +128,7 @@ static struct node merged_root(struct run *run, const uint32_t *contexts, size_t
     return n;
 }
 
-struct hq_error *tree_roots(struct run *run, struct nodes *out)
+static struct hq_error *tree_roots(struct run *run, struct nodes *out)
 {
     if (!run->query->view.of) {
         struct node root = single(run, 0);
@@ -143,3 +143,6 @@ struct hq_error *tree_roots(struct run *run, struct nodes *out)
         vec_push(out, merged_root(run, contexts, count));
     return NULL;
 }
+
+const struct view_row view_tree = {.shape = SHAPE_TREE, .of_kinds = KINDS_PATH, .row_kinds = KINDS_TREE, .roots = tree_roots, .children = tree_children};
+const struct view_row view_hot_path = {.shape = SHAPE_PATH, .of_kinds = KINDS_PATH, .row_kinds = KINDS_TREE, .roots = tree_roots, .children = tree_children};

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A view is one file here and one row in views.c (its words are in query/grammar/words.c). It gives nodes; the driver (run.h) measures, filters, sorts, cuts and numbers them,
- * so a view knows nothing of clauses.
+ * A view is one file here, which defines its `const struct view_row view_NAME`, and one row of query/grammar/views.def. It gives nodes; the
+ * driver (run.h) measures, filters, sorts, cuts and numbers them, so a view knows nothing of clauses.
  *
  * roots: the top rows. With `of PATTERN` those of the pattern. children: the rows below a node, in any order; nodes of one parent are
- * distinct. Both may set run->interrupted checks aside: the driver looks between calls; only long loops inside must use
- * run_interrupted.
+ * distinct. The driver asks between calls whether the user wants to stop; only long loops inside must use run_interrupted.
  */
 #ifndef HQ_QUERY_VIEWS_H
 #define HQ_QUERY_VIEWS_H
@@ -22,9 +21,9 @@ enum view_shape {
 };
 
 struct view_row {
-    enum view_kind kind;
     enum view_shape shape;
     unsigned of_kinds;          /* what `of PATTERN` may match: KINDS_* */
+    unsigned row_kinds;         /* what its rows are, KINDS_*; 0: anything */
     bool of_profiles;           /* rows are profiles */
     bool in_order;              /* rows come in their order and are sorted only if asked; none is folded */
     const char *beside;         /* heading of a column of text beside the name; NULL none */
@@ -35,26 +34,11 @@ struct view_row {
     struct hq_error *(*fill)(struct run *run, struct table *t);     /* SHAPE_FACTS */
 };
 
-/* NULL: another room's business. */
 const struct view_row *view_find(enum view_kind kind);
 
-struct hq_error *tree_roots(struct run *run, struct nodes *out);
-void tree_children(struct run *run, const struct node *parent, struct nodes *out);
-struct hq_error *callers_roots(struct run *run, struct nodes *out);
-void callers_children(struct run *run, const struct node *parent, struct nodes *out);
-struct hq_error *flat_roots(struct run *run, struct nodes *out);
-void flat_children(struct run *run, const struct node *parent, struct nodes *out);
-struct hq_error *procedures_roots(struct run *run, struct nodes *out);
-struct hq_error *loops_roots(struct run *run, struct nodes *out);
-struct hq_error *lines_roots(struct run *run, struct nodes *out);
-struct hq_error *files_roots(struct run *run, struct nodes *out);
-struct hq_error *modules_roots(struct run *run, struct nodes *out);
-struct hq_error *source_roots(struct run *run, struct nodes *out);
-struct hq_error *threads_roots(struct run *run, struct nodes *out);
-struct hq_error *profiles_roots(struct run *run, struct nodes *out);
-struct hq_error *explain_roots(struct run *run, struct nodes *out);
-struct hq_error *metrics_fill(struct run *run, struct table *t);
-struct hq_error *info_fill(struct run *run, struct table *t);
+#define VIEW(kind, row, ...) extern const struct view_row view_##row;
+#include "query/grammar/views.def"
+#undef VIEW
 
 /* ---- shared by views ---- */
 

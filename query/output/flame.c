@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `as svg` of a tree: a flame graph that hangs from its root. A row is a box as wide as its share of the total, below the row that it is nested in; what
+ * a box has beyond the boxes below it is its own cost. The name, the call site and the cost are a tooltip. Colours are those of the pictures
+ * of traces: they belong to procedures.
+ */
+#include "query/output/flame.h"
+#include "query/output/shorten.h"
+#include "query/output/text.h"
+#include "query/output/weights.h"
+#include "query/picture.h"
+#include "common/mem.h"
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 1200, LEVEL = 18, TOP = 34, LETTER = 7 };
+#define NARROWEST 0.2           /* pixels; narrower boxes are left out */
+
+struct box { double left, width, used, scale; };    /* used: of its width, by the boxes below so far; scale: of theirs */
+
+struct flame {
+    const struct table *t;
+    FILE *out;
+    size_t column;
+    double total;
+};
+
+static double value_of(const struct flame *f, size_t row)
+{
+    double x = f->t->rows.data[row].cells[f->column].number;
+
+    return isfinite(x) && x > 0 ? x : 0;
+}
+
+static void put_escaped(const char *text, FILE *out)
+{
+    AUTO_STR struct str escaped = { 0 };
+
+    xml_escape(&escaped, text);
+    fwrite(str_cstr(&escaped), 1, escaped.len, out);
+}
+
+/* The rows directly below one, together: in views of overlapping rows more than it. */
+static double below(const struct flame *f, size_t row)
+{
+    double sum = 0;
+    int depth = f->t->rows.data[row].depth;
+
+    for (size_t i = row + 1; i < f->t->rows.len && f->t->rows.data[i].depth > depth; i++)
+        if (f->t->rows.data[i].depth == depth + 1)
+            sum += value_of(f, i);
+    return sum;
+}
+
+static void put_name(const char *name, double width, FILE *out)
+{
+    size_t room = width > 3 * LETTER ? (size_t)((width - 6) / LETTER) : 0, len = 0, columns = 0;
+    AUTO_STR struct str text = { 0 };
+
+    if (room < 2)
+        return;
+    name_shorten(&text, name, room, "\xe2\x80\xa6");
+    while (len < text.len && columns < room) {
+        uint32_t c;
+        size_t n = text_next(text.s + len, &c);
+
+        columns += utf8_width_n(text.s + len, n);
+        len += n;
+    }
+    bool cut = len < text.len;
+
+    str_truncate(&text, len);
+    put_escaped(str_cstr(&text), out);
+    fputs(cut ? "\xe2\x80\xa6" : "", out);
+}
+
+static void put_tooltip(const struct flame *f, const struct row *r, const char *name, double value, double share)
+{
+    char amount[UNITS_TEXT];
+
+    fputs("<title>", f->out);
+    put_escaped(r->kind == SCOPE_INLINE ? "[I] " : "", f->out);
+    put_escaped(name, f->out);
+    if (r->call_file) {
+        fputs("\ncalled from ", f->out);
+        put_escaped(r->call_file, f->out);
+        fprintf(f->out, ":%u", r->call_line);
+    }
+    units_format(amount, value, f->t->columns.data[f->column].dim);
+    fprintf(f->out, "\n%s, %.2f%%</title>", amount, 100 * share);
+}
+
+static bool is_dark(uint32_t colour)
+{
+    return 299 * (colour >> 16 & 255) + 587 * (colour >> 8 & 255) + 114 * (colour & 255) < 128 * 1000;
+}
+
+static void put_box(const struct flame *f, const struct row *r, const struct box *b, int level, double value)
+{
+    char own[ROW_NAME_MAX];
+    const char *name = row_name(r, own);
+    double top = TOP + level * LEVEL;
+    uint32_t colour = picture_colour(name);
+
+    fputs("<g>", f->out);
+    put_tooltip(f, r, name, value, value / f->total);
+    fprintf(f->out, "<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"%d\" fill=\"#%06x\"/>", b->left, top, fmax(b->width - 0.5, 0.1), LEVEL - 1,
+            colour);
+    if (b->width > 3 * LETTER) {
+        fprintf(f->out, "<text x=\"%.1f\" y=\"%g\"%s>", b->left + 3, top + LEVEL - 5, is_dark(colour) ? " fill=\"#fff\"" : "");
+        put_name(name, b->width, f->out);
+        fputs("</text>", f->out);
+    }
+    fputs("</g>\n", f->out);
+}
+
+/* Boxes from the outermost inwards: path[d] is the box that rows of depth d lie in. */
+static void put_boxes(const struct flame *f)
+{
+    VEC(struct box) path = { 0 };
+
+    vec_push(&path, ((struct box){ 0, WIDTH, 0, WIDTH / f->total }));
+    for (size_t i = 0; i < f->t->rows.len; i++) {
+        const struct row *r = &f->t->rows.data[i];
+        double value = value_of(f, i), children;
+
+        if (r->depth < 0 || (size_t)r->depth >= path.len)
+            continue;           /* the row around it is too narrow */
+        path.len = (size_t)r->depth + 1;
+        struct box *outer = &vec_last(&path), b = { outer->left + outer->used, value * outer->scale, 0, outer->scale };
+
+        outer->used += b.width;
+        if (b.width < NARROWEST)
+            continue;
+        put_box(f, r, &b, r->depth, value);
+        children = below(f, i);
+        if (children > value)
+            b.scale *= value / children;
+        vec_push(&path, b);
+    }
+    vec_deinit(&path);
+}
+
+static double whole_of(const struct flame *f)
+{
+    double total = f->t->columns.data[f->column].total, roots = 0;
+
+    for (size_t i = 0; i < f->t->rows.len; i++)
+        roots += f->t->rows.data[i].depth == 0 ? value_of(f, i) : 0;
+    return isfinite(total) && total >= roots ? total : roots;
+}
+
+static int depth_of(const struct table *t)
+{
+    int deepest = 0;
+
+    for (size_t i = 0; i < t->rows.len; i++)
+        deepest = t->rows.data[i].depth > deepest ? t->rows.data[i].depth : deepest;
+    return deepest;
+}
+
+struct hq_error *flame_write(const struct table *t, FILE *out)
+{
+    AUTO_FREE double *own = NULL;
+    struct flame f = { .t = t, .out = out };
+    char amount[UNITS_TEXT];
+
+    if (!t->tree)
+        return hq_error_new(HQ_USAGE, "svg is for pictures of traces and for trees: ask for trace, tree, callers or hot path");
+    HQ_TRY(weights_of(t, "svg", &own, &f.column));
+    f.total = whole_of(&f);
+
+    const char *as = strstr(t->query, " as svg");
+    AUTO_FREE char *question = xstrndup(t->query, as ? (size_t)(as - t->query) : strlen(t->query));
+    double height = TOP + (depth_of(t) + 1) * LEVEL + 8;
+
+    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%g\" viewBox=\"0 0 %d %g\" font-family=\"monospace\" font-size=\"12\">\n",
+            WIDTH, height, WIDTH, height);
+    fputs("<style>rect:hover{stroke:#000}text{pointer-events:none}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+          "<text x=\"8\" y=\"20\" font-size=\"14\">", out);
+    put_escaped(question, out);
+    units_format(amount, f.total, t->columns.data[f.column].dim);
+    fprintf(out, ": %s of ", amount);
+    put_escaped(t->columns.data[f.column].name, out);
+    fputs("</text>\n", out);
+    if (f.total > 0)
+        put_boxes(&f);
+    fputs("</svg>\n", out);
+    return NULL;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names of procedures that are longer than the line of a terminal has room for. Pure functions.
+ */
+#ifndef HQ_QUERY_OUTPUT_SHORTEN_H
+#define HQ_QUERY_OUTPUT_SHORTEN_H
+
+#include "common/str.h"
+
+/*
+ * Adds to `out` the name in at most `width` columns if it can be had by leaving out what says least, in this order: the long spelling of
+ * std::string, the return type, the parameters, then template arguments from the innermost outwards, `std::map<...>::operator[](...)`,
+ * and the scopes around the name, `...::operator[](...)`. Otherwise what is left then, which is still too wide. `dots` stands for what is left out.
+ */
+void name_shorten(struct str *out, const char *name, size_t width, const char *dots);
+
+#endif
