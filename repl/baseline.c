@@ -167,7 +167,26 @@ static void read_line(struct line *l, struct baseline *b)
         baseline_add(b, l->at + 7);
 }
 
-struct hq_error *baseline_read(const char *path, struct baseline *b)
+/* Lines that a merge leaves where both sides changed the same. */
+static bool is_conflict(const char *line)
+{
+    static const char *const marks[] = {"<<<<<<<", "|||||||", "=======", ">>>>>>>"};
+
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (!strncmp(line, marks[i], 7))
+            return true;
+    return false;
+}
+
+static struct hq_error *wrong_line(const struct line *l, const char *text)
+{
+    if (is_conflict(text))
+        return hq_error_new(HQ_DATA, "%s:%u: this file holds an unresolved merge conflict; hq check --update writes it again and keeps its "
+                            "tolerances", l->file, l->number);
+    return hq_error_new(HQ_DATA, "%s:%u: the line %s; correct it, or write the file again with hq check --update", l->file, l->number, l->wrong);
+}
+
+struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline *b)
 {
     AUTO_STR struct str text = {0};
     struct line l = {.file = path};
@@ -184,13 +203,13 @@ struct hq_error *baseline_read(const char *path, struct baseline *b)
         at[n] = '\0';
         l.at = at;
         l.number++;
-        if (l.number == 1 && strcmp(at, head) != 0)
+        if (l.number == 1 && strcmp(at, head) != 0 && !forgiving)
             return hq_error_new(HQ_DATA, "%s is no baseline of this version of hq: it does not begin with `%s`", path, head);
         if (l.number > 1)
             read_line(&l, b);
-        if (l.wrong)
-            return hq_error_new(HQ_DATA, "%s:%u: the line %s; correct it, or write the file again with hq check --update", path,
-                                l.number, l.wrong);
+        if (l.wrong && !forgiving)
+            return wrong_line(&l, at);
+        l.wrong = NULL;
     }
     return NULL;
 }
@@ -293,13 +312,14 @@ static const char *row_path(struct arena *arena, const struct row *r, const char
     return path;
 }
 
-static void add_cell(struct baseline_query *q, const struct column *c, const struct cell *cell, const char *path, double samples)
+static void add_cell(struct baseline_query *q, const struct column *c, const struct cell *cell, const char *path, double samples, bool outside)
 {
     struct baseline_value *v = find_value(q, c->name, path);
 
     if (!v)
-        vec_push(&q->values, (struct baseline_value){.metric = c->name, .path = path, .samples = samples, .dim = c->dim});
+        vec_push(&q->values, (struct baseline_value){.metric = c->name, .path = path, .samples = samples, .dim = c->dim, .outside = true});
     v = v ? v : &vec_last(&q->values);
+    v->outside &= outside;
     v->share += cell->number / c->total;
     v->value += cell->number;
 }
@@ -321,20 +341,14 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
         vec_foreach (r, &t->rows) {
             const char *path = r->flags & ROW_FOLDED ? NULL : row_path(&b->arena, r, paths, DEPTH_MAX);
 
-            if (path && !(r->flags & ROW_ANCESTOR) && r->cells[c].number > 0)
-                add_cell(q, &column, &r->cells[c], path, samples);
+            if (path && r->cells[c].number > 0)
+                add_cell(q, &column, &r->cells[c], path, samples, r->flags & ROW_ANCESTOR);
         }
     }
     vec_foreach (v, &q->values)
         if (v->share >= least)
             q->values.data[kept++] = *v;
     q->values.len = kept;
-}
-
-void baseline_outside(struct baseline_query *q, const struct baseline_query *shown)
-{
-    vec_foreach (v, &q->values)
-        v->outside = !baseline_value_find(shown, v);
 }
 
 void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n)

@@ -41,6 +41,7 @@ struct baseline_value {
 
 struct baseline_query {
     const char *text;           /* canonical */
+    bool asked;                 /* by the file that is checked */
     VEC(struct baseline_value) values;
 };
 
@@ -54,8 +55,11 @@ void baseline_deinit(struct baseline *b);
 
 /* queries/waste.hq -> queries/waste.baseline; free it. */
 char *baseline_path(const char *query_file);
-/* A file that is not there is an empty baseline. HQ_DATA names the line that is wrong. */
-struct hq_error *baseline_read(const char *path, struct baseline *b);
+/*
+ * A file that is not there is an empty baseline. HQ_DATA names the line that is wrong; `forgiving` passes over it, for an update, which wants the
+ * tolerances of what it replaces.
+ */
+struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline *b);
 struct hq_error *baseline_write(const char *path, const struct baseline *b);
 /* NULL if the query has none. */
 struct baseline_query *baseline_find(const struct baseline *b, const char *text);
@@ -66,12 +70,9 @@ size_t baseline_size(const struct baseline *b);
 
 /*
  * The values of a table that was made with `set ci on`: shares of metrics that have a total, of rows that are something in
- * another build, at least `least` large. Rows of the same path are added up.
+ * another build, at least `least` large. Rows of the same path are added up; those that all are ROW_ANCESTOR are outside.
  */
 void baseline_measure(struct baseline *b, struct baseline_query *q, const struct table *t, double least);
-
-/* Marks the values that are not among the `shown`. */
-void baseline_outside(struct baseline_query *q, const struct baseline_query *shown);
 
 /* The means of several runs as absolute values. Rows that are not in all runs are left out. */
 void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Is a value larger than its baseline, or may it be chance (baseline.h)? */
 #include "repl/baseline.h"
 #include "repl/quantile.h"
 #include <math.h>

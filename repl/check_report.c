@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The reports of `hq check`: TAP, JUnit XML, Markdown (check.h). */
 #include "common/file.h"
+#include "common/progress.h"
 #include "repl/check.h"
 #include <string.h>
 
@@ -57,6 +59,7 @@ void tap_point(const struct check *c, size_t number, FILE *out)
 {
     static const char *const severity[] = {"pass", "fail", "inconclusive", "error"};
 
+    progress_hide();
     fprintf(out, "%s %zu - ", c->outcome == CHECK_PASS ? "ok" : "not ok", number);
     tap_text(c->file, out);
     if (c->line)

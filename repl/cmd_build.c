@@ -2,6 +2,7 @@
 /* `hq build`: makes the database of measurements without asking a question. */
 #include "repl/command.h"
 
+#include "common/log.h"
 #include "common/mem.h"
 #include "db/build.h"
 
@@ -15,6 +16,8 @@ static const struct opt options[] = {
     { .name = "with-source", .help = "keep the texts of the source files in the database" },
     { .name = "loops", .negatable = true, .help = "recover loops from machine code (the default)" },
     { .name = "structure-cache", .negatable = true, .help = "keep what was found out about binaries for the next time (the default)" },
+    { .name = "quiet", .help = "no notes and no progress" },
+    { .name = "verbose", .letter = 'v', .help = "say what is being done" },
     { .name = NULL },
 };
 
@@ -43,6 +46,9 @@ static int run(const struct opt_args *args)
     AUTO_FREE char *written = NULL;
     struct hq_error *err;
 
+    log_set_level(opt_flag(args, "quiet", false) ? LEVEL_QUIET : opt_flag(args, "verbose", false) ? LEVEL_VERBOSE : LEVEL_NORMAL);
+    /* What is asked for is not in a database that is there already. */
+    build.force |= build.with_source || build.no_loops;
     if (!args->operands.len)
         return command_usage("build", "name the directory of a recording");
     err = parse_jobs(args, &build.threads);
@@ -52,6 +58,8 @@ static int run(const struct opt_args *args)
         printf("%s\n", written);
     return command_fail("build", err);
 }
+
+static const struct opt_foreign foreign[] = {{"threads", "it is -j, --jobs"}, {"t", "it is -j, --jobs"}, {"S", "structure is recovered anyway"}, {0}};
 
 const struct command cmd_build = {
     .cmd = {
@@ -65,7 +73,9 @@ const struct command cmd_build = {
             "The database appears in one step when it is complete, and an interrupted build can simply be repeated. The same measurements give "
             "the same file, byte for byte, with any number of threads.\n\n"
             "Where one machine is not enough, `mpirun -n N hq build DB` splits the work over N ranks (MPICH or Open MPI).",
+        .examples = "  hq build -j 8 my.hq\n  hq build -o both.hq first.hq second.hq\n  hq build --with-source my.hq\n  mpirun -n 16 hq build my.hq\n",
         .options = options,
+        .foreign = foreign,
     },
     .run = run,
 };

@@ -2,6 +2,8 @@
 /* `hq check DB FILE...`: expectations and baselines of saved queries, for CI. */
 #include "common/file.h"
 #include "common/log.h"
+#include "common/progress.h"
+#include "query/grammar/words.h"
 #include "repl/baseline.h"
 #include "repl/command.h"
 #include "repl/session.h"
@@ -131,9 +133,11 @@ static struct hq_error *check_expectations(struct runner *r, const struct statem
 
 /* ---- baselines ---- */
 
-/* All rows that the query means, with their intervals; a limit would make rows come and go. */
-static struct hq_error *measure_rows(struct runner *r, const struct statement *st, bool filtered, struct baseline *into,
-                                     struct baseline_query *q)
+/*
+ * All rows that the query means, with their intervals. A limit would make rows come and go, and so would a filter that they cross: those that
+ * `where` leaves out are measured too, and marked.
+ */
+static struct hq_error *measure(struct runner *r, const struct statement *st, struct baseline *into, struct baseline_query *q)
 {
     struct query_env *env = &r->session.env;
     struct statement whole = *st;
@@ -144,29 +148,14 @@ static struct hq_error *measure_rows(struct runner *r, const struct statement *s
     whole.query.as = NULL;
     whole.query.limit = 0;
     whole.query.all = true;
-    if (!filtered)
-        whole.query.where.len = 0;
-    env->ci = true;
+    env->ci = env->keep_all = true;
     struct hq_error *error = query_run(env, &whole, &t);
 
     env->ci = ci;
+    env->keep_all = false;
     if (!error && t && !t->facts && !t->picture)
         baseline_measure(into, q, t, 0.005);
     table_destroy(t);
-    return error;
-}
-
-/* Rows that cross the filter come and go as well: all are measured, and those that `where` leaves out are marked. */
-static struct hq_error *measure(struct runner *r, const struct statement *st, struct baseline *into, struct baseline_query *q)
-{
-    struct baseline_query shown = {0};
-    struct hq_error *error = measure_rows(r, st, false, into, q);
-
-    if (!error && !r->update && st->query.where.len) {
-        error = measure_rows(r, st, true, into, &shown);
-        baseline_outside(q, &shown);
-    }
-    vec_deinit(&shown.values);
     return error;
 }
 
@@ -202,8 +191,7 @@ static struct hq_error *measure_runs(struct runner *r, const struct statement *s
 
 static bool has_baseline(const struct statement *st)
 {
-    return st->kind == STATEMENT_QUERY && !st->query.compare && st->query.view.kind != VIEW_EXPLAIN &&
-           st->query.view.kind < VIEW_METRICS;
+    return st->kind == STATEMENT_QUERY && !st->query.compare && view_has_costs(st->query.view.kind);
 }
 
 /* The query without what does not change its values; names the baseline. */
@@ -236,6 +224,31 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
     return NULL;
 }
 
+static const char *metric_names(struct arena *arena, const struct baseline_query *q)
+{
+    const char *names = "";
+
+    vec_foreach (v, &q->values)
+        if (!strstr(names, v->metric))
+            names = *names ? arena_printf(arena, "%s, %s", names, v->metric) : v->metric;
+    return *names ? names : "nothing";
+}
+
+/* A run of other events cannot be compared with: everything would be new. */
+static struct hq_error *check_metrics(const struct baseline_query *before, const struct baseline_query *now)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+
+    vec_foreach (v, &now->values)
+        vec_foreach (old, &before->values)
+            if (!strcmp(v->metric, old->metric))
+                return NULL;
+    if (!now->values.len || !before->values.len)
+        return NULL;
+    return hq_error_new(HQ_USAGE, "the baseline holds %s, and this run has %s; record the same events, or write the baseline again with "
+                        "hq check --update", metric_names(&arena, before), metric_names(&arena, now));
+}
+
 static struct hq_error *check_baseline(struct runner *r, const struct statement *st)
 {
     AUTO(arena_deinit) struct arena arena = {0};
@@ -244,11 +257,18 @@ static struct hq_error *check_baseline(struct runner *r, const struct statement 
     AUTO(baseline_deinit) struct baseline now = {0};
     double start = seconds();
 
-    if (!has_baseline(st) || (r->update && baseline_find(&r->after, text)) || (!r->update && !before))
+    if (!has_baseline(st) || (r->update && baseline_find(&r->after, text)))
         return NULL;
     if (r->update)
         return update_baseline(r, st, text);
+    if (!before) {
+        if (r->before.queries.len && !st->query.expect.len)
+            log_warn("%s:%u: the baseline has no values of this query; hq check --update writes them", r->file, line_of(st));
+        return NULL;
+    }
+    before->asked = true;
     HQ_TRY(measure_runs(r, st, &now, text));
+    HQ_TRY(check_metrics(before, &now.queries.data[0]));
     struct check_lines lines = {0};
     enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], baseline_size(&r->before) + now.queries.data[0].values.len,
                                                 &arena, &lines);
@@ -285,6 +305,14 @@ static struct hq_error *open_session(struct runner *r, struct arena *arena)
     return session_open(s, r->db, NULL);
 }
 
+/* A query that was changed has left its values behind. */
+static void tell_unasked(const struct runner *r, const char *path)
+{
+    vec_foreach (q, &r->before.queries)
+        if (!q->asked)
+            log_warn("%s: %s does not ask `%s`; hq check --update forgets it", path, r->file, q->text);
+}
+
 static struct hq_error *write_baseline(struct runner *r, const char *path)
 {
     if (!r->update || !r->after.queries.len)
@@ -299,16 +327,17 @@ static struct hq_error *check_file(struct runner *r, const char *file)
 {
     AUTO_FREE char *path = baseline_path(file);
     AUTO(arena_deinit) struct arena arena = {0};
-    struct hq_error *error = baseline_read(path, &r->before);
 
     r->file = file;
     r->touched = false;
-    if (error && !r->update)
-        return error;
-    hq_error_free(error);       /* a damaged one is written anew */
-    error = open_session(r, &arena);
-    if (!error && session_file(&r->session, file))
+    HQ_TRY(baseline_read(path, r->update, &r->before));
+    struct hq_error *error = open_session(r, &arena);
+
+    if (!error && session_file(&r->session, file)) {
         error = write_baseline(r, path);
+        if (!r->update)
+            tell_unasked(r, path);
+    }
     if (!error && !r->touched && !r->update)
         error = hq_error_new(HQ_USAGE, "%s has nothing to check: no query with `expect`, and no baseline (hq check --update makes one)", file);
     session_deinit(&r->session);
@@ -408,7 +437,11 @@ static int run(const struct opt_args *args)
 
         return bisect ? BISECT_SKIP : status;
     }
+    struct progress progress;
+
+    progress_start(&progress, "checking", 0, false);
     check_files(&r);
+    progress_finish(&progress);
     if (r.tap)
         tap_end(&r.checks, r.tap);
     int status = outcome_status(&r);
@@ -430,6 +463,12 @@ const struct command cmd_check = {
             "baseline beside it (FILE.baseline, written with --update). Results themselves are not printed.\n\n"
             "Exit status: 0 all passed, 1 a check failed, 2 a query is wrong, 3 the data could not be read, 4 too few samples to tell; "
             "the gravest of them all: 3, 2, 1, 4, 0.",
+        .examples =
+            "  hq check run.hq perf/*.hq --junit perf.xml --markdown perf.md\n"
+            "  hq check --update run.hq perf/shares.hq\n"
+            "  hq check b1.hq --run b2.hq --run b3.hq perf/seconds.hq\n"
+            "  git bisect run sh -c 'make -s app || exit 125\n"
+            "      hq record --force -o b.hq -- ./app && hq check --bisect b.hq perf/*.hq'\n",
         .options = options,
     },
     .run = run,

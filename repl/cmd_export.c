@@ -12,7 +12,7 @@
 
 static const struct opt options[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .help = "where to write (default: standard output)"},
-    {.name = "lines", .help = "keep the lines of statements apart (all formats but chrome)"},
+    {.name = "lines", .negatable = true, .help = "keep the lines of statements apart (default for pprof and callgrind)"},
     {.name = "quiet", .help = "no hints and no coverage line"},
     {0}
 };
@@ -51,7 +51,9 @@ static int export_query(const struct opt_args *args, const char *format, const c
 
     session_init(&s);
     s.quiet = opt_flag(args, "quiet", false);
-    if (opt_flag(args, "lines", false))
+    if (s.quiet)
+        log_set_level(LEVEL_QUIET);
+    if (opt_flag(args, "lines", output_find(format)->of_lines))
         str_add(&text, "set lines on; ");
     add_query(&text, args->operands.len > 2 ? args->operands.data[2] : "tree all", format, output);
     struct hq_error *error = session_open(&s, args->operands.data[1], NULL);
@@ -91,6 +93,9 @@ static int run(const struct opt_args *args)
     return export_query(args, format, output);
 }
 
+static const char first_word[] = "the format is the first word: hq export pprof DB";
+static const struct opt_foreign foreign[] = {{"format", first_word}, {"f", first_word}, {"as", first_word}, {0}};
+
 const struct command cmd_export = {
     .cmd = {
         .name = "export",
@@ -100,7 +105,9 @@ const struct command cmd_export = {
             "Writes the whole calling context tree, or the result of QUERY, in a format of `as` (see `hq help as`): pprof, speedscope, "
             "callgrind and folded for call paths, dot, csv and json for anything. chrome without a query writes the whole trace, "
             "every sample with all of its call path, for Perfetto and chrome://tracing.",
+        .examples = "  hq export pprof my.hq -o my.pb.gz\n  hq export chrome my.hq -o my.json\n  hq export folded my.hq \"tree of solve\" -o solve.folded\n",
         .options = options,
+        .foreign = foreign,
     },
     .run = run,
 };

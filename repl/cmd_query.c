@@ -2,10 +2,13 @@
 /* `hq DB ...`: questions from the command line, from files, from standard input, or at a prompt. */
 #include "common/file.h"
 #include "common/log.h"
+#include "common/suggest.h"
+#include "query/grammar/words.h"
 #include "repl/command.h"
 #include "repl/prompt.h"
 #include "repl/saved.h"
 #include "repl/session.h"
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
@@ -29,6 +32,25 @@ static const struct opt options[] = {
     {0}
 };
 
+static const char in_query[] = "it is a part of the question, as in hq DB \"procedures where cputime > 1% sort by cputime.x limit 10\"",
+                  as_format[] = "write hq DB \"VIEW as FORMAT to FILE\"; `hq help formats` lists them",
+                  terminal[] = "answers go to standard output; hq DB without a question opens a prompt";
+
+/* Of perf report, pprof and gprof. */
+static const struct opt_foreign foreign[] = {
+    {"limit", in_query}, {"sort", in_query}, {"n", in_query}, {"s", in_query}, {"where", in_query}, {"depth", in_query}, {"percent-limit", in_query},
+    {"nodecount", in_query}, {"nodefraction", in_query}, {"cum", in_query}, {"flat", in_query}, {"tree", in_query}, {"top", in_query},
+    {"focus", "write hq DB \"tree through NAME\""}, {"ignore", "write hq DB \"tree not through NAME\""},
+    {"peek", "write hq DB \"callers of NAME\""}, {"list", "write hq DB \"source of NAME\""}, {"symbol-filter", "write hq DB \"tree of NAME\""},
+    {"callgraph", "write hq DB \"tree as dot to FILE\""}, {"call-graph", "write hq DB \"tree\" or hq DB \"callers\""},
+    {"g", "write hq DB \"tree\" or hq DB \"callers\""}, {"children", "cputime is inclusive, cputime.x exclusive"},
+    {"no-children", "cputime is inclusive, cputime.x exclusive"}, {"i", "write hq DB QUERY"},
+    {"format", as_format}, {"svg", as_format}, {"dot", as_format}, {"text", as_format}, {"json", as_format}, {"csv", as_format},
+    {"output", as_format}, {"o", as_format}, {"stdio", terminal}, {"tui", terminal}, {"interactive", terminal},
+    {"diff_base", "write hq DB \"tree compare with OLD\""}, {"base", "write hq DB \"tree compare with OLD\""},
+    {0}
+};
+
 static void take_flags(struct session *s, const struct opt_args *args)
 {
     const char *inconclusive = opt_value(args, "inconclusive");
@@ -45,6 +67,9 @@ static void take_flags(struct session *s, const struct opt_args *args)
     log_set_level(s->quiet ? LEVEL_QUIET : opt_flag(args, "verbose", false) ? LEVEL_VERBOSE : LEVEL_NORMAL);
 }
 
+/* The names like one that is neither a query nor a saved one. */
+struct no_such { struct suggest near; struct arena arena; struct str names; };
+
 static bool ask(struct session *s, const char *text)
 {
     struct source source = {.name = "query", .text = text, .length = strlen(text)};
@@ -52,20 +77,69 @@ static bool ask(struct session *s, const char *text)
     return session_text(s, &source);
 }
 
+static void add_near(void *arg, const char *name, const char *path)
+{
+    struct no_such *n = arg;
+
+    (void)path;
+    suggest_add(&n->near, arena_strdup(&n->arena, name));
+    str_addf(&n->names, "%s%s", n->names.len ? ", " : "", name);
+}
+
+static struct hq_error *no_such(const char *word)
+{
+    struct no_such n = {0};
+    AUTO_STR struct str text = {0};
+
+    suggest_init(&n.near, word, 3);
+    for (int i = 0; i < VIEW_KINDS; i++)
+        suggest_add(&n.near, view_words[i].name);
+    saved_each(add_near, &n);
+    if (n.near.count)
+        suggest_text(&n.near, &text);
+    else
+        str_addf(&text, "; the saved ones are %s", str_cstr(&n.names));
+    struct hq_error *error = hq_error_new(HQ_USAGE, "`%s` is neither a query nor a saved query%s", word, text.s);
+
+    str_deinit(&n.names);
+    arena_deinit(&n.arena);
+    return error;
+}
+
+static bool parses(const char *text)
+{
+    struct source source = {.name = "query", .text = text, .length = strlen(text)};
+    struct script *script;
+    AUTO_ERROR struct hq_error *error = parse_script(&source, NULL, &script);
+
+    script_destroy(script);
+    return !error;
+}
+
+/* `hq my.hq callers of main`: the words of one query, if that is what they are and they are not each a query. */
+static bool ask_words(struct session *s, const struct opt_args *args, bool *go_on)
+{
+    AUTO_STR struct str all = {0};
+    bool each = true;
+
+    for (size_t i = 1; i < args->operands.len; i++) {
+        str_addf(&all, "%s%s", i > 1 ? " " : "", args->operands.data[i]);
+        each = each && parses(args->operands.data[i]);
+    }
+    if (each || args->operands.len < 3 || !parses(str_cstr(&all)))
+        return false;
+    *go_on = ask(s, str_cstr(&all));
+    return true;
+}
+
 /* -q takes a query or the name of a saved one; a view of that name is the view. */
 static bool ask_or_run(struct session *s, const char *text)
 {
     bool one_word = text[strcspn(text, " \t\n;")] == '\0';
-    struct source source = {.name = "query", .text = text, .length = strlen(text)};
-    struct script *script;
 
-    if (!one_word || !saved_exists(text))
+    if (!one_word || parses(text))
         return ask(s, text);
-    struct hq_error *error = parse_script(&source, NULL, &script);
-
-    script_destroy(script);
-    hq_error_free(error);
-    return error ? session_saved(s, text) : ask(s, text);
+    return saved_exists(text) ? session_saved(s, text) : session_error(s, no_such(text));
 }
 
 /* Everything that the command line asks, in its order, -f and -q before plain queries; false after an error that ends it. */
@@ -81,8 +155,13 @@ static bool ask_all(struct session *s, const struct opt_args *args)
         else if (!strcmp(g->opt->name, "file"))
             go_on = session_file(s, g->value);
     }
-    for (size_t i = 1; go_on && !s->quit && i < args->operands.len; i++)
-        go_on = ask(s, args->operands.data[i]);
+    if (!go_on || s->quit || ask_words(s, args, &go_on))
+        return go_on;
+    for (size_t i = 1; go_on && !s->quit && i < args->operands.len; i++) {
+        const char *text = args->operands.data[i];
+
+        go_on = strcmp(text, "-") ? ask(s, text) : session_file(s, text);
+    }
     return go_on;
 }
 
@@ -92,8 +171,12 @@ static void answer(struct session *s, const struct opt_args *args)
         ask_all(s, args);
     else if (isatty(STDIN_FILENO))
         prompt_run(s);
+    else if (fcntl(STDIN_FILENO, F_GETFD) < 0)
+        s->status = command_usage("query", "no question is asked, and standard input is closed");
     else
         session_file(s, "-");
+    if (!s->prompt && !s->status)
+        session_unused_parameters(s);
 }
 
 static int run(const struct opt_args *args)
@@ -128,11 +211,20 @@ const struct command cmd_query = {
         .usage = "DB [QUERY]... [-q QUERY|NAME] [-f FILE] [-D NAME=VALUE]...",
         .summary = "ask a database; the word `query` may be left out",
         .description =
-            "Asks the questions given, each a text in the query language, in quotes. Without any it opens a prompt, or reads "
+            "Asks the questions given, each a text in the query language, in quotes (one question may go without). Without any it opens a prompt, or reads "
             "them from standard input if that is no terminal. DB is a directory made by `hq record`; the first question builds "
             "its database.\n\n"
             "In double quotes a shell replaces $1 by nothing: write cputime for it, or use single quotes.",
+        .examples =
+            "  hq my.hq \"hot path\" \"procedures limit 10\"\n"
+            "  hq my.hq \"callers of MPI_Wait where cputime > 1%\"\n"
+            "  hq my.hq \"tree compare with old.hq\"\n"
+            "  hq my.hq \"procedures as csv to procedures.csv\"\n"
+            "  hq my.hq -q imbalance\n"
+            "  hq my.hq -q inside -D procedure=exchange\n"
+            "  hq my.hq\n",
         .options = options,
+        .foreign = foreign,
     },
     .run = run,
 };

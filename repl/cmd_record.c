@@ -4,14 +4,13 @@
 #include "repl/record.h"
 
 #include "common/file.h"
-#include "common/log.h"
 #include "common/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 static const struct opt options[] = {
     { .name = "event", .letter = 'e', .value = "EVENT[@RATE]", .repeats = true,
@@ -21,12 +20,26 @@ static const struct opt options[] = {
     { .name = "output", .letter = 'o', .value = "DB", .help = "the directory that gets the data; without it COMMAND.hq" },
     { .name = "force", .letter = 'f', .help = "replace the recording that DB holds" },
     { .name = "trace", .negatable = true, .help = "keep the time of every sample (the default)" },
-    { .name = "buffer", .value = "DIR", .help = "write to this directory while the program runs, and move the data to DB when it has ended: for network file systems" },
+    { .name = "buffer", .value = "DIR", .help = "write to this directory while the program runs, and move the data to DB when it has ended; where files of DB cannot be mapped this happens by itself" },
     { .name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7" },
     { .name = "delay", .value = "TIME", .help = "measure nothing before the program has run so long" },
     { .name = "duration", .value = "TIME", .help = "and nothing after so long a time from then" },
     { .name = "stopped", .help = "measure nothing until the program calls hq_start of hq.h" },
     { .name = NULL },
+};
+
+static const char rate[] = "the rate stands behind the event: -e CPUTIME@99/s, or a count: -e PAPI_TOT_CYC@1000000",
+                  call_paths[] = "call paths are always recorded, and it needs no frame pointers",
+                  from_start[] = "a program is measured from its start, with all that it starts: hq record -o DB -- PROGRAM";
+
+/* Of perf record, hpcrun and others. */
+static const struct opt_foreign foreign[] = {
+    { "F", rate }, { "freq", rate }, { "frequency", rate }, { "c", rate }, { "count", rate }, { "i", rate }, { "interval", rate },
+    { "g", call_paths }, { "call-graph", call_paths }, { "callgraph", call_paths }, { "collect", "-e says what is measured; `hq record --list` shows what there is" },
+    { "p", from_start }, { "pid", from_start }, { "a", from_start }, { "all-cpus", from_start }, { "C", from_start }, { "t", "the time of every sample is kept anyway" },
+    { "L", "it is -l" }, { "metric", "it is -e, --event" }, { "quiet", "the program's output stays as it is; hq adds one line at the end, on standard error" },
+    { "q", "the program's output stays as it is; hq adds one line at the end, on standard error" },
+    { NULL, NULL },
 };
 
 static struct hq_error *collect_events(const struct opt_args *args, struct str *events)
@@ -89,6 +102,31 @@ static struct hq_error *set_ranks(const struct opt_args *args)
     return NULL;
 }
 
+/* Processes on other nodes have another directory of that name, and bring their files home themselves. */
+static void set_home(const struct record_place *place)
+{
+    char host[256] = "";
+
+    unsetenv("HQ_HOME");
+    unsetenv("HQ_NODE");
+    if (!place->buffer || gethostname(host, sizeof host - 1) != 0)
+        return;
+    setenv("HQ_HOME", place->measurements, 1);
+    setenv("HQ_NODE", host, 1);
+}
+
+/* AddressSanitizer's library wants to be the first, or not to ask; being second it works as well. */
+static void calm_sanitizer(void)
+{
+    const char *old = getenv("ASAN_OPTIONS");
+    AUTO_STR struct str list = { 0 };
+
+    if (old && strstr(old, "verify_asan_link_order"))
+        return;
+    str_addf(&list, "%s%sverify_asan_link_order=0", old ? old : "", old && *old ? ":" : "");
+    setenv("ASAN_OPTIONS", str_cstr(&list), 1);
+}
+
 static void set_environment(const struct record_place *place, const char *library, const char *events, const struct opt_args *args)
 {
     AUTO_STR struct str launch = { 0 }, preload = { 0 };
@@ -104,7 +142,9 @@ static void set_environment(const struct record_place *place, const char *librar
     if (old && *old && !strstr(old, library))
         str_addf(&preload, ":%s", old);
     setenv("LD_PRELOAD", str_cstr(&preload), 1);
+    calm_sanitizer();
     setenv("HQ_DIR", place->buffer ? place->buffer : place->measurements, 1);
+    set_home(place);
     setenv("HQ_LAUNCH", str_cstr(&launch), 1);
     setenv("HQ_EVENTS", events, 1);
     setenv("HQ_TRACE", opt_flag(args, "trace", true) ? "1" : "0", 1);
@@ -112,57 +152,13 @@ static void set_environment(const struct record_place *place, const char *librar
     unsetenv("HQ_TOLD");
 }
 
-static void print_count(struct str *line, uint64_t count, const char *one, const char *many)
+/* Is every process measured from its start to its end? */
+static bool measures_all(const struct opt_args *args)
 {
-    str_addf(line, "%llu %s", (unsigned long long)count, count == 1 ? one : many);
+    return !opt_value(args, "ranks") && !opt_value(args, "delay") && !opt_value(args, "duration") && !opt_flag(args, "stopped", false);
 }
 
-/* The line at the end, and a note if the rate was more than there is. Under a launcher only rank 0 speaks, of its own part. */
-static void close_recording(const struct record_place *place, const char *events, pid_t pid, int status)
-{
-    struct record_sum sum;
-    AUTO_STR struct str line = { 0 }, note = { 0 };
-    unsigned left = 0;
-    struct hq_error *error = record_buffer_collect(place, &left);
-
-    if (!error)
-        error = record_sum(place, pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &sum);
-    if (error) {
-        log_warn("%s", error->message);
-        hq_error_free(error);
-        return;
-    }
-    if (left)
-        log_warn("the data of %u processes that still run stays in %s; move it to %s when they have ended", left, place->buffer,
-                 place->measurements);
-    if (place->rank > 0 && !sum.lost)
-        return;
-    if (place->rank >= 0)
-        str_addf(&line, "rank %d: ", place->rank);
-    if (!sum.files) {
-        str_add(&line, "nothing was measured");
-    } else {
-        if (sum.samples || !sum.counted)
-            print_count(&line, sum.samples, "sample", "samples");
-        else
-            print_count(&line, sum.counted, "count of exact events", "counts of exact events");
-        str_add(&line, ", ");
-        print_count(&line, sum.threads, "thread", "threads");
-        str_add(&line, ", ");
-        print_count(&line, sum.files, "process", "processes");
-        str_addf(&line, " in %s", place->database);
-    }
-    if (sum.lost)
-        str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum.lost, sum.lost_space ? ", for want of space" : "");
-    if (sum.running)
-        str_addf(&line, "; %u still running", sum.running);
-    fprintf(stderr, "hq: %s\n", str_cstr(&line));
-    record_note_tick(events, &note);
-    if (note.len)
-        fprintf(stderr, "hq: %s\n", str_cstr(&note));
-}
-
-static struct hq_error *open_place(const struct opt_args *args, const char *command, struct record_place *place)
+static struct hq_error *open_place(const struct opt_args *args, const char *command, struct record_place *place, struct str *note)
 {
     const char *database = opt_value(args, "output");
     AUTO_STR struct str name = { 0 };
@@ -171,17 +167,18 @@ static struct hq_error *open_place(const struct opt_args *args, const char *comm
     if (database && !*database)
         return hq_error_new(HQ_USAGE, "-o needs the name of a directory");
     HQ_TRY(record_place_open(database ? database : str_cstr(&name), opt_flag(args, "force", false), place));
-    return opt_value(args, "buffer") ? record_buffer_open(place, opt_value(args, "buffer")) : NULL;
+    return opt_value(args, "buffer") ? record_buffer_open(place, opt_value(args, "buffer")) : record_buffer_choose(place, note);
 }
 
 static int measure(const struct opt_args *args, char *const *command, const char *path)
 {
-    AUTO_STR struct str events = { 0 }, obstacle = { 0 };
-    struct record_place place = { 0 };
+    AUTO_STR struct str events = { 0 }, obstacle = { 0 }, note = { 0 };
+    struct record_place place = { .life = -1 };
     char *library = NULL;
     int status = 0;
     pid_t pid = 0;
 
+    record_survive_size_limit();
     struct hq_error *error = collect_events(args, &events);
     if (!error)
         error = set_ranks(args);
@@ -190,19 +187,21 @@ static int measure(const struct opt_args *args, char *const *command, const char
     if (!error)
         error = record_find_library(&library);
     if (!error)
-        error = open_place(args, command[0], &place);
+        error = open_place(args, command[0], &place, &note);
     int result = error ? command_fail("record", error) : HQ_OK;
     if (!error) {
         record_find_obstacle(path, &obstacle);
         if (obstacle.len)
             fprintf(stderr, "hq: %s\n", str_cstr(&obstacle));
+        if (note.len)
+            fprintf(stderr, "hq: %s\n", str_cstr(&note));
         set_environment(&place, library, str_cstr(&events), args);
         error = record_run(path, command, &status, &pid);
         if (error) {
             command_fail("record", error);
             result = 126;
         } else {
-            close_recording(&place, str_cstr(&events), pid, status);
+            record_close(&place, str_cstr(&events), pid, status, measures_all(args));
         }
     }
     record_place_deinit(&place);
@@ -216,7 +215,7 @@ static int list_events(void)
 
     record_list_events(&text);
     fputs(str_cstr(&text), stdout);
-    return fflush(stdout) ? HQ_DATA : HQ_OK;
+    return HQ_OK;
 }
 
 static int run(const struct opt_args *args)
@@ -233,7 +232,9 @@ static int run(const struct opt_args *args)
     char *path = command ? record_find_command(command[0], &status) : NULL;
     if (!path)
         fprintf(stderr, "hq record: %s: %s\n", args->operands.data[0],
-                status == 127 ? "there is no such command" : "not an executable file");
+                status != 127 ? "not an executable file"
+                : strchr(args->operands.data[0], '/') ? "there is no such file"
+                : "there is no such command; what only the shell knows is run with sh -c '...'");
     else
         status = measure(args, command, path);
     free(path);
@@ -250,7 +251,13 @@ const struct command cmd_record = {
             "Runs COMMAND with the collector loaded into it and into everything that it starts: all threads, forked and executed "
             "children, the ranks of an MPI launcher. Both `hq record -- mpirun -n 2 PROG` and `mpirun -n 2 hq record -o DB -- PROG` work.\n\n"
             "The program's exit status and signals are passed through; 127 means that there is no such command, 126 that it cannot be run.",
+        .examples =
+            "  hq record -o my.hq -- ./solver input.dat\n"
+            "  hq record -o my.hq -- mpirun -n 4 ./solver\n"
+            "  hq record -e REALTIME@100/s -o my.hq -- ./server\n"
+            "  hq record -e CPUTIME -e ALLOC -o my.hq -- ./solver\n",
         .options = options,
+        .foreign = foreign,
         .stops_at_operand = true,
     },
     .run = run,

@@ -13,46 +13,69 @@ static const struct opt options[] = {
     {0}
 };
 
-static struct hq_error *no_procedure(const struct structure *s, const char *path, const char *name)
+struct names {
+    const char **data;
+    size_t len, cap;
+};
+
+static struct hq_error *no_procedures(const struct structure *s, const char *path, const struct names *missing)
 {
-    AUTO_STR struct str advice = {0};
+    AUTO_STR struct str advice = {0}, list = {0};
     struct suggest near;
 
-    suggest_init(&near, name, 3);
+    for (size_t i = 0; i < missing->len; i++)
+        str_addf(&list, "%s%s", !i ? "" : i + 1 < missing->len ? ", " : " and ", missing->data[i]);
+    if (missing->len > 1)
+        return hq_error_new(HQ_DATA, "%s has no procedures %s", path, str_cstr(&list));
+    suggest_init(&near, missing->data[0], 3);
     for (size_t i = 0; i < s->scopes.len; i++)
         if (s->scopes.data[i].kind == SCOPE_PROCEDURE)
             suggest_add(&near, intern_str(&s->strings, s->scopes.data[i].name));
     suggest_text(&near, &advice);
-    return hq_error_new(HQ_DATA, "%s has no procedure %s%s", path, name, str_cstr(&advice));
+    return hq_error_new(HQ_DATA, "%s has no procedure %s%s", path, str_cstr(&list), str_cstr(&advice));
+}
+
+/* What is there is printed; then what is not there is said. */
+static struct hq_error *print(const struct structure *s, const struct opt_args *args)
+{
+    struct outline_options outline = {.xml = opt_flag(args, "xml", false), .raw = opt_flag(args, "raw", false)};
+    const char *path = args->operands.data[0];
+    struct names found = {0}, missing = {0};
+    struct hq_error *error = NULL;
+
+    for (size_t i = 1; i < args->operands.len; i++) {
+        const char *name = args->operands.data[i];
+
+        if (outline_has(s, name))
+            vec_push(&found, name);
+        else
+            vec_push(&missing, name);
+    }
+    vec_push(&found, NULL);
+    outline.procedures = found.data;
+    if (found.len > 1 || !missing.len)
+        outline_print(s, path, &outline, stdout);
+    if (missing.len)
+        error = no_procedures(s, path, &missing);
+    vec_deinit(&found);
+    vec_deinit(&missing);
+    return error;
 }
 
 static int run(const struct opt_args *args)
 {
     struct structure_options how = {.loops = opt_flag(args, "loops", true), .inlines = opt_flag(args, "inlines", true)};
-    struct outline_options outline = {.xml = opt_flag(args, "xml", false), .raw = opt_flag(args, "raw", false)};
-    VEC(const char *) names = {0};
     struct structure s;
 
     if (!args->operands.len)
         return command_usage("structure", "the file is missing");
-    for (size_t i = 1; i < args->operands.len; i++)
-        vec_push(&names, args->operands.data[i]);
-    vec_push(&names, NULL);
-    outline.procedures = names.data;
-    const char *path = args->operands.data[0];
-    struct hq_error *error = structure_whole(path, &how, &s);
+    struct hq_error *error = structure_whole(args->operands.data[0], &how, &s);
     if (!error) {
-        const char *missing = outline_missing(&s, &outline);
-
-        if (missing)
-            error = no_procedure(&s, path, missing);
-        else
-            outline_print(&s, path, &outline, stdout);
+        error = print(&s, args);
         if (s.note)
             log_note("%s", s.note);
         structure_deinit(&s);
     }
-    vec_deinit(&names);
     return command_fail("structure", error);
 }
 

@@ -2,6 +2,7 @@
 /* `hq verify`: is a database whole? */
 #include "repl/command.h"
 
+#include "common/progress.h"
 #include "db/db.h"
 
 #include <stdio.h>
@@ -11,10 +12,15 @@ static struct hq_error *verify(const char *path)
     struct db *db;
     struct hq_error *err;
 
+    struct progress progress;
+
     HQ_TRY(db_open(path, &db));
+    progress_start(&progress, "verifying", 0, false);
     err = db_verify(db);
+    progress_finish(&progress);
     if (!err)
-        printf("%s: whole; %zu profiles, %zu contexts, %zu metrics\n", db->path, db->profile_count, db->context_count, db->metric_count);
+        printf("%s: whole; %zu profile%s, %zu contexts, %zu metric%s\n", db->path, db->profile_count, db->profile_count == 1 ? "" : "s",
+               db->context_count, db->metric_count, db->metric_count == 1 ? "" : "s");
     db_close(db);
     return err;
 }

@@ -5,7 +5,9 @@
 #include "common/suggest.h"
 #include "repl/help.h"
 #include "repl/manual.h"
+#include "repl/session.h"
 #include "repl/shells.h"
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,7 +73,7 @@ static size_t terminal_width(void)
 static int print_text(struct str *text)
 {
     fputs(str_cstr(text), stdout);
-    return fflush(stdout) ? HQ_DATA : HQ_OK;
+    return HQ_OK;
 }
 
 static int help_command(const struct command *c)
@@ -131,12 +133,22 @@ static int run(const struct command *c, int argc, char **argv)
 
 static struct hq_error *unknown(const struct command *const *table, const char *word)
 {
+    AUTO(arena_deinit) struct arena arena = {0};
     AUTO_STR struct str text = {0};
+    struct dirent **entries;
     struct suggest near;
+    int n = scandir(".", &entries, NULL, alphasort);
 
-    suggest_init(&near, word, 1);
+    suggest_init(&near, word, 2);
     for (; *table; table++)
         suggest_add(&near, (*table)->cmd.name);
+    for (int i = 0; i < n; i++) {
+        if (looks_like_database(entries[i]->d_name) && *entries[i]->d_name != '.')
+            suggest_add(&near, arena_strdup(&arena, entries[i]->d_name));
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
     str_addf(&text, "there is neither a command nor a database '%s'", word);
     if (near.count)
         suggest_text(&near, &text);
@@ -200,7 +212,7 @@ static int generate(const struct command *const *table, const char *what, const 
     return error ? command_fail("", error) : print_text(&text);
 }
 
-int command_main(const struct command *const *table, int argc, char **argv)
+static int dispatch(const struct command *const *table, int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
 
@@ -212,9 +224,9 @@ int command_main(const struct command *const *table, int argc, char **argv)
         return help(table, 0, NULL);
     if (!strcmp(word, "help"))
         return help(table, argc - 2, argv + 2);
-    if (!strcmp(word, "--version")) {
+    if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
         puts("hq " HQ_VERSION);
-        return fflush(stdout) ? HQ_DATA : HQ_OK;
+        return HQ_OK;
     }
     if (!strcmp(word, "--manual") || !strcmp(word, "--completion"))
         return generate(table, word, argv[2]);
@@ -226,4 +238,14 @@ int command_main(const struct command *const *table, int argc, char **argv)
     if (!c || (*word != '-' && !looks_like_path(word)))
         return command_fail("", unknown(table, word));
     return run(c, argc - 1, argv + 1);
+}
+
+int command_main(const struct command *const *table, int argc, char **argv)
+{
+    int status = dispatch(table, argc, argv);
+
+    /* What was printed must have arrived; results of queries have complained already. */
+    if ((fflush(stdout) || ferror(stdout)) && status != HQ_DATA)
+        return command_fail("", hq_error_errno(HQ_DATA, "cannot write to standard output"));
+    return status;
 }

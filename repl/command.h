@@ -2,8 +2,8 @@
 /*
  * Subcommands of hq: `hq NAME ...` runs cmd_NAME.run.
  *
- * A subcommand is one file repl/cmd_NAME.c, which exports `const struct command cmd_NAME`, and one row in the
- * table of repl/main.c. `hq --help`, `hq NAME --help`, the man page and the shell completions are made from these
+ * A subcommand is one file repl/cmd_NAME.c, which exports `const struct command cmd_NAME`, and one row of
+ * repl/commands.def. `hq --help`, `hq NAME --help`, the man page and the shell completions are made from these
  * rows, so nothing about a command is written anywhere else.
  */
 #ifndef HQ_REPL_COMMAND_H

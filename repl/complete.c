@@ -1,27 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/complete.h"
+#include "common/file.h"
 #include "query/grammar/expected.h"
+#include "query/grammar/lexer.h"
 #include "query/output.h"
+#include "query/table.h"
+#include "repl/complete_names.h"
 #include "repl/help.h"
 #include "repl/saved.h"
 #include <glob.h>
+#include <limits.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
+
+/* Names that are offered: to an empty word the costliest few, else as many as one looks through. */
+enum { NAMES_FIRST = 20, NAMES_MAX = 60 };
 
 struct completion {
     const struct session *session;
     struct arena *arena;
     struct candidates *out;
+    const char *text;           /* all that stands before the cursor */
     const char *word;           /* what is typed of it, without an opening quote */
     size_t length;
     char quote;                 /* before the word, 0: none */
 };
 
-static void add(struct completion *c, const char *text, const char *help)
+static void push(struct completion *c, const char *text, const char *help)
 {
-    if (strncasecmp(text, c->word, c->length))
-        return;
     if (c->out->len >= CANDIDATES_MAX) {
         c->out->more = true;
         return;
@@ -30,6 +36,13 @@ static void add(struct completion *c, const char *text, const char *help)
         if (!strcmp(other->text, text))
             return;
     vec_push(c->out, (struct candidate){arena_strdup(c->arena, text), help ? arena_strdup(c->arena, help) : NULL});
+}
+
+/* If it begins with what is typed. */
+static void add(struct completion *c, const char *text, const char *help)
+{
+    if (!strncasecmp(text, c->word, c->length))
+        push(c, text, help);
 }
 
 /* ---- from tables ---- */
@@ -46,6 +59,8 @@ static const char *view_help(struct completion *c, const char *name)
         const struct view_word *v = &view_words[i];
 
         if (!strcmp(v->name, name))
+            return v->summary;
+        if (!strncmp(v->name, "trace ", 6) && !strcmp(v->name + 6, name))
             return v->summary;
         for (int k = 0; k < 3 && v->others[k]; k++)
             if (!strcmp(v->others[k], name))
@@ -67,12 +82,31 @@ static const char *clause_help(struct completion *c, const char *name)
     return NULL;
 }
 
+/* Words that have no row of their own in the tables. */
+static const char *keyword_help(const char *name)
+{
+    static const struct { const char *name, *help; } words[] = {
+        {"of", "of which procedure, loop, file or load module"}, {"asc", "smallest first"}, {"desc", "largest first"},
+        {"on", NULL}, {"off", NULL}, {"and", "both hold"}, {"or", "one of them holds"}, {"not", "it does not hold"},
+        {"to", "the file that the result is written to"}, {"iteration", "iteration N of PATTERN: while one visit lasts"},
+        {"rows", "how many rows there are: rows <= 3"}, {"all", "it holds for all rows (default)"}, {"any", "for at least one row"},
+        {"no", "for none; no rows: there are none"}, {"thread", "each thread (default)"}, {"rank", "each MPI rank"}, {"host", "each host"},
+        {"total", "of all samples (default)"}, {"shown", "of the rows that are shown"}, {"parent", "of the row above"},
+        {"exclusive", "the same as x"}, {"x", "the scope alone"}, {"inclusive", "the scope and what it calls"},
+    };
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(words[i].name, name))
+            return words[i].help;
+    return NULL;
+}
+
 static const char *statement_help(const char *name)
 {
     for (int i = 0; i < STATEMENT_KINDS; i++)
         if (statement_words[i].name && !strcmp(statement_words[i].name, name))
             return statement_words[i].summary;
-    return NULL;
+    return keyword_help(name);
 }
 
 static const char *item_help(struct completion *c, const struct expected *e)
@@ -123,117 +157,129 @@ static void add_saved(void *arg, const char *name, const char *path)
 
 /* ---- from the database ---- */
 
-static void add_metrics(struct completion *c, const char *sigil)
+static void add_metric(struct completion *c, const char *before, const char *name, const char *inclusive, const char *exclusive)
+{
+    add(c, arena_printf(c->arena, "%s%s", before, name), inclusive);
+    add(c, arena_printf(c->arena, "%s%s.x", before, name), exclusive);
+}
+
+static void add_metrics(struct completion *c, bool totals)
 {
     const struct db *db = c->session->env.db;
     size_t count = db ? db->metric_count : 0;
+    /* The two sides of a comparison: where there is one, or who types them knows why. */
+    bool sides = !totals && (c->length || strcasestr(c->text, "compare with") || strcasestr(c->text, "explain"));
 
     for (size_t m = 0; m < count + c->session->env.lets.len; m++) {
         const char *name = m < count ? db_string(db, db->metrics[m].name) : c->session->env.lets.data[m - count].name;
 
-        add(c, arena_printf(c->arena, "%s%s", sigil, name), *sigil ? "its total" : "inclusive");
-        add(c, arena_printf(c->arena, "%s%s.x", sigil, name), *sigil ? "its total" : "exclusive");
+        if (totals) {
+            add_metric(c, "@", name, "its total", "its total");
+            continue;
+        }
+        add_metric(c, "", name, "inclusive", "exclusive");
+        if (sides && m < count) {
+            add_metric(c, "delta.", name, "difference to the other database", "difference, exclusive");
+            add_metric(c, "old.", name, "in the other database", "in the other database, exclusive");
+        }
     }
 }
 
-static bool wanted(const struct db *db, const struct hqdb_scope *scope, enum name_kind names)
+/* In quotes unless it is a bare word; a word that is in quotes already gets the closing one. */
+static void add_spelled(struct completion *c, const char *name, bool quoted, const char *help)
 {
-    (void)db;
-    switch (names) {
-    case NAMES_FILE: return scope->kind == SCOPE_FILE;
-    case NAMES_MODULE: return scope->kind == SCOPE_MODULE;
-    case NAMES_PROCEDURE: case NAMES_ANY: return scope->kind == SCOPE_PROCEDURE || scope->kind == SCOPE_INLINE;
-    }
-    return false;
+    const char *text = c->quote ? arena_printf(c->arena, "%s%c", name, c->quote) :
+                       quoted || !is_bare_pattern(name) || strpbrk(name, "*?") ? arena_printf(c->arena, "\"%s\"", name) : name;
+
+    push(c, text, help);
 }
 
-/* A name as the language wants it: in quotes unless it is a bare word. The closing quote is added, too. */
-static const char *spelled(struct completion *c, const char *name)
+/* cputime 41.2% */
+static const char *share_of(struct completion *c, int64_t cost)
 {
-    static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:~$";
+    const struct db *db = c->session->env.db;
+    int64_t total = db->metric_count ? db_inclusive(db, 0, 0) : 0;
 
-    if (c->quote)
-        return arena_printf(c->arena, "%s%c", name, c->quote);
-    if (*name && !name[strspn(name, bare)] && !strchr("0123456789.:$", *name))
-        return name;
-    return arena_printf(c->arena, "\"%s\"", name);
+    if (total <= 0 || cost <= 0)
+        return NULL;
+    return arena_printf(c->arena, "%s %.1f%%", db_string(db, db->metrics[0].name), 100.0 * (double)cost / (double)total);
 }
 
-static int by_text(const void *a, const void *b)
+static void add_names(struct completion *c, enum name_kind kind, bool quoted)
 {
-    return strcmp(((const struct candidate *)a)->text, ((const struct candidate *)b)->text);
-}
+    struct found_names found = {0};
 
-/*
- * std::vector<int>::push_back(int) -> std::vector<int>::push_back, and *last is push_back: the language finds it by these, too.
- * Returns the length of the name without its arguments.
- */
-static size_t parts_of(const char *name, const char **last, size_t *last_len)
-{
-    const char *start = name, *p = name;
-    int nested = 0;
-
-    /* A parenthesis that begins a part is (anonymous namespace). */
-    for (; *p; p++) {
-        if (*p == '<')
-            nested++;
-        else if (*p == '>' && nested)
-            nested--;
-        else if (!nested && p[0] == ':' && p[1] == ':')
-            start = p + 2;
-        else if (!nested && *p == '(' && p != start && !(p - start >= 8 && !strncmp(p - 8, "operator()", 10)))
-            break;
-    }
-    *last = start;
-    *last_len = (size_t)(p - start);
-    const char *template = memchr(start, '<', *last_len);
-
-    if (template && template > start)
-        *last_len = (size_t)(template - start);
-    return (size_t)(p - name);
-}
-
-static void add_spelled(struct completion *c, const char *name)
-{
-    size_t length = c->length;
-
-    /* A quote that is put before the word would hide that it fits. */
-    c->length = 0;
-    add(c, spelled(c, name), NULL);
-    c->length = length;
-}
-
-static void add_name(struct completion *c, const char *name)
-{
-    const char *last;
-    size_t last_len, len;
-
-    if (!*name || strpbrk(name, "\"'"))
+    if (!c->session->env.db)
         return;
-    len = parts_of(name, &last, &last_len);
-    if (!strncmp(name, c->word, c->length))
-        /* Arguments only for who has begun to type them. */
-        add_spelled(c, c->length > len ? name : arena_strndup(c->arena, name, len));
-    else if (last_len >= c->length && !strncmp(last, c->word, c->length))
-        add_spelled(c, arena_strndup(c->arena, last, last_len));
+    names_begin(c->session->env.db, kind, c->word, c->length ? NAMES_MAX : NAMES_FIRST, c->arena, &found);
+    vec_foreach (name, &found)
+        add_spelled(c, name->text, quoted, share_of(c, name->cost));
+    c->out->more |= found.more;
+    vec_deinit(&found);
 }
 
-static void add_scopes(struct completion *c, enum name_kind names)
+/* Where any scope may stand: procedures, and who has begun a word that is none may mean a file or a load module. */
+static void add_scopes(struct completion *c, enum name_kind kind)
 {
-    const struct db *db = c->session->env.db;
-    size_t first = c->out->len;
+    size_t before = c->out->len;
 
-    for (size_t i = 0; db && i < db->scope_count && !c->out->more; i++)
-        if (wanted(db, &db->scopes[i], names))
-            add_name(c, db_string(db, db->scopes[i].name));
-    if (c->out->len > first)
-        qsort(c->out->data + first, c->out->len - first, sizeof *c->out->data, by_text);
+    add_names(c, kind, false);
+    if (kind != NAMES_ANY || !c->length || c->out->len > before)
+        return;
+    add_names(c, NAMES_FILE, false);
+    add_names(c, NAMES_MODULE, false);
 }
 
-static void add_profiles(struct completion *c, bool ranks)
+static void add_hosts(struct completion *c)
 {
     const struct db *db = c->session->env.db;
 
+    for (size_t i = 0; db && i < db->profile_count && !c->out->more; i++) {
+        const char *host = db_string(db, db->profiles[i].host);
+
+        if (!strncmp(host, c->word, c->length))
+            add_spelled(c, host, true, NULL);
+    }
+}
+
+static void add_kinds(struct completion *c)
+{
+    for (int i = 0; i < SCOPE_KINDS; i++) {
+        const char *name = scope_kind_name((enum scope_kind)i);
+
+        if (i != SCOPE_PARTIAL && !strncasecmp(name, c->word, c->length))
+            add_spelled(c, name, true, NULL);
+    }
+}
+
+/* What the attribute may be. */
+static void add_values(struct completion *c, const char *attribute)
+{
+    switch (find_attribute(attribute)) {
+    case ATTRIBUTE_KIND: add_kinds(c); return;
+    case ATTRIBUTE_NAME: add_names(c, NAMES_PROCEDURE, true); return;
+    case ATTRIBUTE_FILE: add_names(c, NAMES_FILE, true); return;
+    case ATTRIBUTE_MODULE: add_names(c, NAMES_MODULE, true); return;
+    case ATTRIBUTE_HOST: add_hosts(c); return;
+    default: return;
+    }
+}
+
+static void add_profiles(struct completion *c, bool ranks, struct str *sorts)
+{
+    const struct db *db = c->session->env.db;
+    int least = INT_MAX, most = -1;
+
+    for (size_t i = 0; db && i < db->profile_count; i++) {
+        int number = ranks ? db->profiles[i].rank : (int)db->profiles[i].thread;
+
+        least = number >= 0 && number < least ? number : least;
+        most = number > most ? number : most;
+    }
+    if (most < 0)
+        str_addf(sorts, "the database has no %s", ranks ? "ranks" : "threads");
+    if (most > least)
+        add(c, arena_printf(c->arena, "%d-%d", least, most), "all of them");
     for (size_t i = 0; db && i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
@@ -244,59 +290,76 @@ static void add_profiles(struct completion *c, bool ranks)
 
 /* ---- from the file system ---- */
 
-static void add_files(struct completion *c)
+/* A directory goes on; one that is a database may end there. */
+static void add_file(struct completion *c, const char *path)
+{
+    size_t length = strlen(path);
+    bool directory = length && path[length - 1] == '/';
+    bool quoted = !c->quote && strpbrk(path, " ;\"'#");
+
+    if (directory && looks_like_database(path)) {
+        path = arena_strndup(c->arena, path, length - 1);
+        directory = false;
+    }
+    c->out->open |= directory;
+    push(c, arena_printf(c->arena, "%s%s%.1s", quoted ? "\"" : "", path, directory ? "" : c->quote ? &c->quote : quoted ? "\"" : ""), NULL);
+}
+
+static void add_files(struct completion *c, bool databases)
 {
     AUTO_FREE char *pattern = xasprintf("%.*s*", (int)c->length, c->word);
     glob_t found;
 
     if (glob(pattern, GLOB_MARK | GLOB_TILDE, NULL, &found))
         return;
-    for (size_t i = 0; i < found.gl_pathc && !c->out->more; i++) {
-        const char *path = found.gl_pathv[i];
-
-        c->out->open |= path[strlen(path) - 1] == '/';
-        add(c, path, NULL);
-    }
+    for (size_t i = 0; i < found.gl_pathc && !c->out->more; i++)
+        if (!databases || looks_like_database(found.gl_pathv[i]))
+            add_file(c, found.gl_pathv[i]);
     globfree(&found);
 }
 
+/* Databases, before what may be the way to one, or another tool's data. */
 static void add_databases(struct completion *c)
 {
     vec_foreach (d, &c->session->databases)
         add(c, d->alias, d->path);
-    add_files(c);
+    add_files(c, true);
+    add_files(c, false);
 }
 
 /* ---- all of it ---- */
 
-static void add_kind(struct completion *c, const struct expected *e, struct str *kinds)
+/* "a number, a percentage": what cannot be listed. */
+static void add_sort(const struct expected *e, struct str *kinds)
+{
+    str_addf(kinds, "%s%s", kinds->len ? ", " : "", expected_text(e));
+    if (e->kind == EXPECTED_OPERATOR)
+        str_add(kinds, " (+ - * / = != < <= > >= =~ !~)");
+}
+
+static void add_kind(struct completion *c, const struct expected *e, struct str *sorts)
 {
     switch (e->kind) {
     case EXPECTED_KEYWORD: case EXPECTED_VIEW: case EXPECTED_CLAUSE: add(c, e->text, item_help(c, e)); return;
     case EXPECTED_FUNCTION: add_functions(c); return;
     case EXPECTED_ATTRIBUTE: add_attributes(c); return;
     case EXPECTED_SETTING: add_settings(c); return;
-    case EXPECTED_METRIC: add_metrics(c, ""); return;
-    case EXPECTED_TOTAL: add_metrics(c, "@"); return;
-    case EXPECTED_PATTERN:
-        /* All the names of a program are no answer to an empty word. */
-        if (c->length)
-            add_scopes(c, e->names);
-        else
-            str_addf(kinds, "%s%s", kinds->len ? ", " : "", expected_text(e));
-        return;
-    case EXPECTED_RANKS: add_profiles(c, true); return;
-    case EXPECTED_THREADS: add_profiles(c, false); return;
+    case EXPECTED_METRIC: add_metrics(c, false); return;
+    case EXPECTED_TOTAL: add_metrics(c, true); return;
+    case EXPECTED_PATTERN: add_scopes(c, e->names); return;
+    case EXPECTED_VALUE: add_values(c, e->text); return;
+    case EXPECTED_RANKS: add_profiles(c, true, sorts); return;
+    case EXPECTED_THREADS: add_profiles(c, false, sorts); return;
     case EXPECTED_FORMAT: add_formats(c); return;
     case EXPECTED_DATABASE: add_databases(c); return;
-    case EXPECTED_OUTPUT_FILE: case EXPECTED_SCRIPT_FILE: add_files(c); return;
+    case EXPECTED_OUTPUT_FILE: case EXPECTED_SCRIPT_FILE: add_files(c, false); return;
     case EXPECTED_SAVED_QUERY: saved_each(add_saved, c); return;
     case EXPECTED_HELP_WORD: help_each(add_help_word, c); return;
     case EXPECTED_END: return;
     case EXPECTED_MARK: case EXPECTED_REGEX: case EXPECTED_STRING: case EXPECTED_NUMBER: case EXPECTED_PERCENT:
     case EXPECTED_TIME: case EXPECTED_OPERATOR: case EXPECTED_NEW_NAME: case EXPECTED_COMMAND:
         if (!c->length)
-            str_addf(kinds, "%s%s", kinds->len ? ", " : "", expected_text(e));
+            add_sort(e, sorts);
         return;
     }
 }
@@ -305,29 +368,41 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
 static bool is_name(const struct expected *e)
 {
     switch (e->kind) {
-    case EXPECTED_PATTERN: case EXPECTED_DATABASE: case EXPECTED_OUTPUT_FILE: case EXPECTED_SCRIPT_FILE: return true;
+    case EXPECTED_PATTERN: case EXPECTED_VALUE: case EXPECTED_DATABASE: case EXPECTED_OUTPUT_FILE: case EXPECTED_SCRIPT_FILE: return true;
     default: return false;
     }
+}
+
+/* Beside an attribute stands what it may be, and nothing that is measured. */
+static bool has_value(const struct expected_set *set)
+{
+    for (size_t i = 0; i < set->len; i++)
+        if (set->items[i].kind == EXPECTED_VALUE)
+            return true;
+    return false;
 }
 
 void complete(const struct session *s, const char *text, struct arena *arena, struct candidates *out)
 {
     struct expected_place place;
-    AUTO_STR struct str kinds = {0};
-    size_t length = strlen(text);
+    AUTO_STR struct str sorts = {0};
 
-    grammar_expected(text, length, &place);
-    out->start = place.start;
+    grammar_expected(text, strlen(text), &place);
+    bool value = has_value(&place.set);
     struct completion c = {
-        .session = s, .arena = arena, .out = out, .word = text + place.start, .length = length - place.start,
+        .session = s, .arena = arena, .out = out, .text = text, .word = text + place.start, .length = strlen(text + place.start),
         .quote = place.quoted && place.start ? text[place.start - 1] : '\0',
     };
 
-    for (size_t i = 0; i < place.set.len; i++)
-        if (!c.quote || is_name(&place.set.items[i]))
-            add_kind(&c, &place.set.items[i], &kinds);
+    out->start = place.start;
+    for (size_t i = 0; i < place.set.len; i++) {
+        const struct expected *e = &place.set.items[i];
+
+        if ((!c.quote || is_name(e)) && (!value || e->kind == EXPECTED_VALUE || e->kind == EXPECTED_REGEX))
+            add_kind(&c, e, &sorts);
+    }
     /* A function goes on with its argument. */
-    out->open |= out->len == 1 && strchr(out->data[0].text, '(');
-    if (kinds.len)
-        out->kinds = arena_strdup(arena, kinds.s);
+    out->open |= out->len == 1 && out->data[0].text[strlen(out->data[0].text) - 1] == '(';
+    if (sorts.len)
+        out->sorts = arena_strdup(arena, sorts.s);
 }

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The open databases of a session (session.h). */
 #include "common/file.h"
 #include "common/log.h"
+#include "common/suggest.h"
 #include "db/facts.h"
 #include "db/import/import.h"
+#include "format/database.h"
+#include "format/measurement.h"
 #include "repl/session.h"
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +61,47 @@ static void tell_damage(const struct db *db, const char *path)
              samples - missing, samples, files, files == 1 ? " has" : "s have");
 }
 
+bool looks_like_database(const char *directory)
+{
+    AUTO_FREE char *measurements = file_join(directory, HQM_DIRECTORY), *file = file_join(directory, HQDB_FILE);
+
+    return file_is_dir(measurements) || file_exists(file);
+}
+
+/* What is beside a path that is not there: names like it, or else the databases. */
+static struct hq_error *no_database(const struct session *s, const char *path)
+{
+    enum { LISTED = 6 };
+    AUTO_FREE char *directory = file_dirname(path);
+    AUTO(arena_deinit) struct arena arena = {0};
+    AUTO_STR struct str near_text = {0}, list = {0};
+    struct suggest near;
+    struct dirent **entries;
+    int n = scandir(directory, &entries, NULL, alphasort), listed = 0;
+
+    suggest_init(&near, file_basename(path), 3);
+    vec_foreach (d, &s->databases)
+        suggest_add(&near, d->alias);
+    for (int i = 0; i < n; i++) {
+        AUTO_FREE char *entry = file_join(strchr(path, '/') ? directory : "", entries[i]->d_name);
+
+        if (*entries[i]->d_name != '.') {
+            suggest_add(&near, arena_strdup(&arena, entries[i]->d_name));
+            if (looks_like_database(entry) && listed++ < LISTED)
+                str_addf(&list, "%s%s", list.len ? ", " : "", entry);
+        }
+        free(entries[i]);
+    }
+    if (n >= 0)
+        free(entries);
+    suggest_text(&near, &near_text);
+    if (near.count)
+        str_clear(&list);
+    return hq_error_new(HQ_DATA, "there is no %s%s%s%s%s", path, str_cstr(&near_text),
+                        list.len ? "; the databases here are " : near.count ? "" : "; `hq record -o DB -- PROGRAM` makes a database",
+                        str_cstr(&list), listed > LISTED && list.len ? ", ..." : "");
+}
+
 static struct hq_error *add(struct session *s, const char *path, const char *alias, struct named_db **out)
 {
     AUTO_FREE char *expanded = file_expand_home(path);
@@ -68,6 +114,8 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
         free(name);
         name = xstrdup(expanded);
     }
+    if (!file_exists(expanded))
+        return no_database(s, expanded);
     HQ_TRY(import_prepare(expanded, &(struct build_options){0}, &db));
     tell_damage(db, expanded);
     vec_push(&s->databases, (struct named_db){ .path = MEM_STEAL(expanded), .alias = MEM_STEAL(name), .db = db });

@@ -1,32 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of commands, and the start of hq. */
 #include "repl/command.h"
+#include <langinfo.h>
 #include <locale.h>
+#include <string.h>
 
-extern const struct command cmd_build;
-extern const struct command cmd_check;
-extern const struct command cmd_export;
-extern const struct command cmd_import;
-extern const struct command cmd_query;
-extern const struct command cmd_record;
-extern const struct command cmd_verify;
-extern const struct command cmd_structure;
+#define COMMAND(name) extern const struct command cmd_##name;
+#include "repl/commands.def"
+#undef COMMAND
 
-/* In the order of `hq --help`: from a first recording to what only few need. */
 static const struct command *const table[] = {
-    &cmd_record,
-    &cmd_query,
-    &cmd_check,
-    &cmd_build,
-    &cmd_verify,
-    &cmd_import,
-    &cmd_export,
-    &cmd_structure,
+#define COMMAND(name) &cmd_##name,
+#include "repl/commands.def"
+#undef COMMAND
     NULL,
 };
 
 int main(int argc, char **argv)
 {
-    /* For the width of characters only: numbers are written and read with a point. */
+    /*
+     * For the characters of the terminal and their width only: numbers are written and read with a point, and letters are compared
+     * as everywhere. In Turkish `LIMIT` is not `limit`.
+     */
     setlocale(LC_CTYPE, "");
+    setlocale(LC_CTYPE, strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "C.UTF-8" : "C");
     return command_main(table, argc, argv);
 }

@@ -77,8 +77,7 @@ static void add_term(struct str *out, const char *term, const char *text)
 
 static void add_options(struct str *out, const struct opt_command *c)
 {
-    if (opt_next(c, NULL))
-        add_section(out, "OPTIONS");
+    add_section(out, "OPTIONS");
     for (const struct opt *o = opt_next(c, NULL); o; o = opt_next(c, o)) {
         AUTO_STR struct str term = {0};
 
@@ -96,11 +95,17 @@ static void add_options(struct str *out, const struct opt_command *c)
             str_add(out, choice[1] ? "" : ".\n");
         }
     }
+    add_term(out, "-h, --help", "Explain the command.");
 }
 
-static void add_exit_status(struct str *out)
+static void add_exit_status(struct str *out, bool record)
 {
     add_section(out, "EXIT STATUS");
+    if (record) {
+        str_add(out, "That of the program; 128 + N if signal N ended it, 127 if there is no such program, 126 if it cannot be started. Before it is started "
+                     "2 for wrong usage, 3 for a place that cannot be written.\n");
+        return;
+    }
     add_term(out, "0", "All well.");
     add_term(out, "1", "An expectation failed.");
     add_term(out, "2", "Wrong usage, or a wrong query.");
@@ -136,7 +141,16 @@ static void add_command_page(struct str *out, const struct command *const *table
         add_paragraphs(out, c->description);
     }
     add_options(out, c);
-    add_exit_status(out);
+    if (c->examples) {
+        add_section(out, "EXAMPLES");
+        add_verbatim(out, c->examples);
+    }
+    for (const struct topic *t = topics; query && t->name; t++)
+        if (!strcmp(t->name, "prompt")) {
+            add_section(out, "THE PROMPT");
+            add_verbatim(out, t->text);
+        }
+    add_exit_status(out, !strcmp(c->name, "record"));
     add_see_also(out, table, c->name);
 }
 
@@ -153,6 +167,15 @@ static void add_environment(struct str *out)
     add_term(out, "XDG_CACHE_HOME", "Where recovered program structure is kept, and databases of directories that cannot be written.");
 }
 
+static void add_files(struct str *out)
+{
+    add_section(out, "FILES");
+    add_term(out, "DB/measurements/*.hqm", "What a recording has written, a file a process.");
+    add_term(out, "DB/hq.db", "The database, made by the first question or hq build; it needs neither the measurements nor the program.");
+    add_term(out, "NAME.hq", "Queries; see hq-language(5).");
+    add_term(out, "NAME.baseline", "Their values, by hq check --update; text, a value a line.");
+}
+
 static void add_main_page(struct str *out, const struct command *const *table)
 {
     add_title(out, "hq", 1, "call path profiles that answer questions");
@@ -166,7 +189,8 @@ static void add_main_page(struct str *out, const struct command *const *table)
     for (const struct command *const *c = table; *c; c++)
         add_term(out, (*c)->cmd.name, (*c)->cmd.summary);
     add_environment(out);
-    add_exit_status(out);
+    add_files(out);
+    add_exit_status(out, false);
     add_see_also(out, table, "hq");
 }
 
@@ -185,8 +209,11 @@ static void add_words(struct str *out)
         if (statement_words[i].name)
             add_term(out, statement_words[i].usage, statement_words[i].summary);
     add_section(out, "SETTINGS");
-    for (int i = 0; i < SETTING_KINDS; i++)
-        add_term(out, setting_words[i].name, setting_words[i].summary);
+    for (int i = 0; i < SETTING_KINDS; i++) {
+        AUTO_FREE char *text = xasprintf("%s (%s at the start)", setting_words[i].summary, setting_words[i].on ? "on" : "off");
+
+        add_term(out, setting_words[i].name, text);
+    }
     add_section(out, "FUNCTIONS");
     for (int i = 0; i < FUNCTION_KINDS; i++)
         add_term(out, function_words[i].usage, function_words[i].summary);

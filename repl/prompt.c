@@ -6,7 +6,9 @@
 #include "repl/history.h"
 #include "repl/interrupt.h"
 #include "repl/readline.h"
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* hq my.hq [inline off]> */
@@ -80,8 +82,41 @@ static bool edit(struct session *s, struct str *text)
 {
     struct hq_error *error = editor_run(s->env.last_query ? s->env.last_query : "", text);
 
+    bool failed = error, empty = is_blank(str_cstr(text));
+
     session_error(s, error);
-    return !error && !is_blank(str_cstr(text));
+    if (!failed && !empty)
+        fprintf(stderr, "%s%s", str_cstr(text), text->s[text->len - 1] == '\n' ? "" : "\n");
+    return !failed && !empty;
+}
+
+/* `!COMMAND` and `\! COMMAND`, as in other prompts: a shell. Ctrl-C is the command's. */
+static bool run_shell(const char *text)
+{
+    text += strspn(text, " \t");
+    if (!strncmp(text, "\\!", 2))
+        text++;
+    if (*text != '!')
+        return false;
+    line_remember(text);
+    fflush(NULL);
+    signal(SIGPIPE, SIG_DFL);
+    if (system(text + 1) < 0)
+        fprintf(stderr, "hq: no shell can be started\n");
+    interrupt_ignore_pipe();
+    return true;
+}
+
+/* What users of other prompts type. */
+static void translate(struct str *text)
+{
+    static const struct { const char *there, *here; } words[] = {{"\\q", "quit"}, {"\\?", "help"}, {"\\h", "help"}};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (!strcmp(str_cstr(text), words[i].there)) {
+            str_clear(text);
+            str_add(text, words[i].here);
+        }
 }
 
 static void run_one(struct session *s, struct str *text)
@@ -89,8 +124,9 @@ static void run_one(struct session *s, struct str *text)
     AUTO_FREE char *command = xstrdup(str_cstr(text));
 
     command[strcspn(command, "\n")] = '\0';
-    if (!strcmp(command + strspn(command, " \t"), "\\e") && !edit(s, text))
+    if (run_shell(command) || (!strcmp(command + strspn(command, " \t"), "\\e") && !edit(s, text)))
         return;
+    translate(text);
     struct source source = {.name = "prompt", .text = str_cstr(text), .length = text->len};
 
     line_remember(str_cstr(text));

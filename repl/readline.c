@@ -87,36 +87,13 @@ static void show_columns(const struct candidates *c)
     list[0] = list[1];
     rl_display_match_list(list, (int)c->len, (int)widest);
     if (c->more)
-        fprintf(rl_outstream, "... and more\n");
+        fprintf(rl_outstream, "... and more: go on typing\n");
 }
 
 static void redraw(void)
 {
     rl_on_new_line();
     rl_redisplay();
-}
-
-static int complete_key(int count, int key)
-{
-    struct arena arena = {0};
-    struct candidates found = {0};
-
-    (void)count;
-    (void)key;
-    candidates_here(&arena, &found);
-    size_t common = found.len ? common_prefix(&found) : 0;
-
-    if (!found.len) {
-        rl_ding();
-    } else if (found.len == 1 || common > (size_t)rl_point - found.start) {
-        insert(&found, common);
-    } else {
-        show_columns(&found);
-        redraw();
-    }
-    vec_deinit(&found);
-    arena_deinit(&arena);
-    return 0;
 }
 
 static void show_help(const struct candidates *c)
@@ -135,12 +112,39 @@ static void show_help(const struct candidates *c)
         str_addc(&out, '\n');
     }
     if (c->more)
-        str_add(&out, "  ... and more\n");
-    if (c->kinds)
-        str_addf(&out, "  %s\n", c->kinds);
-    if (!c->len && !c->kinds)
+        str_add(&out, "  ... and more: go on typing\n");
+    if (c->sorts)
+        str_addf(&out, "  %s\n", c->sorts);
+    if (!c->len && !c->sorts)
         str_add(&out, "  nothing more\n");
     fputs(out.s, rl_outstream);
+}
+
+static int complete_key(int count, int key)
+{
+    struct arena arena = {0};
+    struct candidates found = {0};
+
+    (void)count;
+    (void)key;
+    candidates_here(&arena, &found);
+    /* What all have in common cannot be told if there are more. */
+    size_t common = found.len && !found.more ? common_prefix(&found) : 0;
+
+    if (!found.len && !found.sorts) {
+        rl_ding();
+    } else if (!found.len) {
+        show_help(&found);
+        redraw();
+    } else if (found.len == 1 || common > (size_t)rl_point - found.start) {
+        insert(&found, common);
+    } else {
+        show_columns(&found);
+        redraw();
+    }
+    vec_deinit(&found);
+    arena_deinit(&arena);
+    return 0;
 }
 
 /* After a word a question mark may be a wildcard, and inside quotes or slashes it is text: there it is just typed. */
@@ -306,15 +310,20 @@ static void suspend(void)
     rl_forced_update_display();
 }
 
+/* As shells do: what was typed stays to be read, and a fresh line begins. */
 static void abandon(void)
 {
     if (!done) {
+        rl_point = rl_end;
+        rl_redisplay();
+        fputs("^C\n", rl_outstream);
         rl_callback_sigcleanup();
         rl_free_line_state();
         rl_callback_handler_remove();
+    } else {
+        fputs("^C\n", rl_outstream);
     }
     free(accepted);
-    fputs("^C\n", rl_outstream);
     fflush(rl_outstream);
 }
 

@@ -50,6 +50,7 @@ struct record_place {
     char *buffer_above;         /* absolute; the directory above it that was there before */
     uint64_t launch;            /* the same in all processes of one launch */
     int rank;                   /* -1: `hq record` was not started by a parallel launcher */
+    int life;                   /* descriptor of the lock that says that the recording is being made; -1 none */
 };
 
 /*
@@ -60,15 +61,30 @@ struct hq_error *record_place_open(const char *database, bool force, struct reco
 /* Removes an empty buffer, too. */
 void record_place_deinit(struct record_place *place);
 
+/* ---- record_probe.c ---- */
+
+/*
+ * Can measurement files live in this directory: be created, allocated, and mapped so that what is stored is in the file? False too for
+ * what only looks as if it could. A full disk is no reason for `record_probe_refuses`, which asks about the kind of file system.
+ */
+bool record_probe_works(const char *directory);
+bool record_probe_refuses(const char *directory);
+
 /* ---- record_buffer.c ---- */
 
-/* Makes a directory of its own in `directory` for the data of this command. */
+/* Makes a directory of its own in `directory` for the data of this command, and marks it in the recording (db/elsewhere.h). */
 struct hq_error *record_buffer_open(struct record_place *place, const char *directory);
+
+/*
+ * If the recording lies where files cannot be mapped: the same in the first of TMPDIR, /tmp and /dev/shm where they can. `note` gets a sentence
+ * that says so, if it is for this command to speak.
+ */
+struct hq_error *record_buffer_choose(struct record_place *place, struct str *note);
 
 /* Moves the data into the recording. `left` counts the files of processes that still run, which stay where they are. */
 struct hq_error *record_buffer_collect(const struct record_place *place, unsigned *left);
 
-/* Removes the directories that record_buffer_open made, those that are empty. */
+/* Removes the directories that record_buffer_open made, those that are empty, and the mark. */
 void record_buffer_remove(const struct record_place *place);
 
 /* ---- record_run.c ---- */
@@ -79,14 +95,20 @@ void record_buffer_remove(const struct record_place *place);
  */
 struct hq_error *record_run(const char *path, char *const *arguments, int *status, pid_t *pid);
 
+/* Writing beyond the file-size limit fails from now on instead of ending this process; the program that record_run starts is as it would be. */
+void record_survive_size_limit(void);
+
 /* Ends this process as the program ended: returns its exit status, or dies of the same signal. */
 int record_end_like(int status);
 
 /* ---- record_sum.c ---- */
 
+enum { RECORD_EVENTS = 16 };
+
 /* What the measurement files of this launch hold (of this rank if there is one). */
 struct record_sum {
     uint64_t files, samples, partial, counted /* by exact events */, threads, lost, lost_space;
+    uint64_t event_sum[RECORD_EVENTS];      /* of each event, in base units */
     unsigned running;           /* processes that still run */
 };
 
@@ -94,5 +116,13 @@ struct record_sum {
  * Adds up, notes that process `pid` has ended, by a signal unless that is 0, and gives unused space at the end of finished files back.
  */
 struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum);
+
+/* ---- record_close.c ---- */
+
+/*
+ * Brings the data home and says what there is, what is missing, and why. Under a launcher only rank 0 speaks, of its own part. `status` is of waitpid;
+ * `all`: every process was to be measured from its start to its end.
+ */
+void record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all);
 
 #endif

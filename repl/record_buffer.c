@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `hq record --buffer DIR`: measurement files grow in a directory of this node, and are moved into the recording when their process has ended. */
+/* Measurement files grow in a directory of this node, and are moved into the recording when their process has ended. */
 #include "repl/record.h"
 
 #include "common/file.h"
 #include "common/mem.h"
-#include "format/measurement.h"
+#include "db/elsewhere.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,7 +30,7 @@ struct hq_error *record_buffer_open(struct record_place *place, const char *dire
     place->buffer_above = find_existing(directory);
     /* Another rank that has ended may remove the directory between the two steps. */
     for (int i = 0; i < 10 && !place->buffer; i++) {
-        AUTO_FREE char *pattern = file_join(directory, "hq-XXXXXX");
+        AUTO_FREE char *pattern = file_join(directory, ELSEWHERE_DIRECTORY "XXXXXX");
 
         HQ_TRY(file_make_dirs(directory));
         if (mkdtemp(pattern))
@@ -41,7 +38,28 @@ struct hq_error *record_buffer_open(struct record_place *place, const char *dire
         else if (errno != ENOENT)
             break;
     }
-    return place->buffer ? NULL : hq_error_errno(HQ_DATA, "--buffer %s", directory);
+    if (!place->buffer)
+        return hq_error_errno(HQ_DATA, "--buffer %s", directory);
+    return elsewhere_mark(place->measurements, place->buffer);
+}
+
+struct hq_error *record_buffer_choose(struct record_place *place, struct str *note)
+{
+    const char *temporary = getenv("TMPDIR"), *places[] = { temporary && *temporary ? temporary : "/tmp", "/tmp", "/dev/shm" };
+
+    if (!record_probe_refuses(place->measurements))
+        return NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        if (!record_probe_works(places[i]))
+            continue;
+        HQ_TRY(record_buffer_open(place, places[i]));
+        if (place->rank <= 0)
+            str_addf(note, "files in %s cannot be mapped, so the data is written to %s and moved there when the program has ended", place->database,
+                     place->buffer);
+        return NULL;
+    }
+    return hq_error_new(HQ_DATA, "files in %s cannot be mapped, and none of TMPDIR, /tmp and /dev/shm can be used instead; name a local directory with "
+                                 "--buffer", place->database);
 }
 
 void record_buffer_remove(const struct record_place *place)
@@ -52,6 +70,8 @@ void record_buffer_remove(const struct record_place *place)
     while (path && rmdir(path) == 0) {
         char *above = file_dirname(path);
 
+        if (strcmp(path, place->buffer) == 0)
+            elsewhere_unmark(place->measurements, path);
         free(path);
         path = above;
         if (!kept || strlen(path) <= kept || strncmp(path, place->buffer_above, kept) != 0)
@@ -59,56 +79,8 @@ void record_buffer_remove(const struct record_place *place)
     }
 }
 
-/* Does the process that writes the file still run? */
-static bool in_use(const char *path)
-{
-    struct hqm_header header = { 0 };
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool read_it = fd >= 0 && read(fd, &header, sizeof header) == sizeof header && memcmp(header.magic, HQM_MAGIC, sizeof header.magic) == 0;
-
-    if (fd >= 0)
-        close(fd);
-    return read_it && header.state == HQM_RUNNING && (kill((pid_t)header.pid, 0) == 0 || errno == EPERM);
-}
-
-static struct hq_error *move(const char *from, const char *to)
-{
-    struct file_map map = { 0 };
-    struct file_writer writer = { 0 };
-
-    if (file_exists(to))
-        return unlink(from) == 0 ? NULL : hq_error_errno(HQ_DATA, "%s", from);
-    HQ_TRY(file_map_open(from, &map));
-    struct hq_error *error = file_writer_open(&writer, to);
-    if (!error) {
-        file_writer_write(&writer, map.data, map.size);
-        error = file_writer_commit(&writer);
-    }
-    file_map_close(&map);
-    if (!error)
-        unlink(from);
-    return error;
-}
-
 struct hq_error *record_buffer_collect(const struct record_place *place, unsigned *left)
 {
-    DIR *directory = place->buffer ? opendir(place->buffer) : NULL;
-    struct hq_error *error = NULL;
-    struct dirent *entry;
-
     *left = 0;
-    while (directory && !error && (entry = readdir(directory))) {
-        if (entry->d_name[0] == '.')
-            continue;
-        char *from = file_join(place->buffer, entry->d_name), *to = file_join(place->measurements, entry->d_name);
-        if (in_use(from))
-            ++*left;
-        else
-            error = move(from, to);
-        free(from);
-        free(to);
-    }
-    if (directory)
-        closedir(directory);
-    return error;
+    return place->buffer ? elsewhere_move(place->buffer, place->measurements, left) : NULL;
 }

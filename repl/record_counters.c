@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct {
-    void *library;
+    void *handle;              /* of dlopen */
     __typeof__(&PAPI_library_init) library_init;
     __typeof__(&PAPI_event_name_to_code) event_name_to_code;
     __typeof__(&PAPI_query_event) query_event;
@@ -19,26 +19,26 @@ static struct {
     __typeof__(&PAPI_num_components) num_components;
 } papi;
 
-#define FIND(name) ((papi.name = (__typeof__(papi.name))dlsym(papi.library, "PAPI_" #name)) != NULL)
+#define FIND(name) ((papi.name = (__typeof__(papi.name))dlsym(papi.handle, "PAPI_" #name)) != NULL)
 
 /* False with a sentence if there is no usable PAPI. */
 static bool open_papi(struct str *why)
 {
-    if (papi.library)
+    if (papi.handle)
         return true;
-    papi.library = dlopen("libpapi.so.7.0", RTLD_NOW);
-    if (!papi.library)
-        papi.library = dlopen("libpapi.so", RTLD_NOW);
-    if (!papi.library || !FIND(library_init) || !FIND(event_name_to_code) || !FIND(query_event) || !FIND(enum_event) ||
+    papi.handle = dlopen("libpapi.so.7.0", RTLD_NOW);
+    if (!papi.handle)
+        papi.handle = dlopen("libpapi.so", RTLD_NOW);
+    if (!papi.handle || !FIND(library_init) || !FIND(event_name_to_code) || !FIND(query_event) || !FIND(enum_event) ||
         !FIND(get_event_info) || !FIND(strerror) || !FIND(get_component_info) || !FIND(num_components)) {
         str_add(why, "the PAPI library is not installed");
-        papi.library = NULL;
+        papi.handle = NULL;
         return false;
     }
     int version = papi.library_init(PAPI_VER_CURRENT);
     if (version != PAPI_VER_CURRENT) {
         str_addf(why, "PAPI does not start: %s", version > 0 ? "it is of another version" : papi.strerror(version));
-        papi.library = NULL;
+        papi.handle = NULL;
         return false;
     }
     return true;

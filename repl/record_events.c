@@ -11,17 +11,19 @@
 
 enum { DEFAULT_PERIOD_NS = 5000000, DEFAULT_THRESHOLD = 1000000, SHORTEST_PERIOD_NS = 10000 };
 
-enum kind { CLOCK, EXACT };
-
-/* An exact event stands for several metrics. */
-static const struct { const char *name; enum kind kind; const char *metrics[4], *help; } events[] = {
-    { "CPUTIME", CLOCK, { "CPUTIME" }, "CPU time of each thread; rate such as 200/s or 5ms (the default event, at 200/s)" },
-    { "REALTIME", CLOCK, { "REALTIME" }, "elapsed time of each thread, also while it waits; rate as for CPUTIME" },
-    { "ALLOC", EXACT, { "ALLOC_BYTES", "ALLOC_CALLS", "ALLOC_LEAKED" }, "memory: bytes and calls of malloc and its like, bytes never freed" },
-    { "IO", EXACT, { "IO_READ", "IO_WRITE" }, "bytes read and written" },
-    { "LOCK", EXACT, { "LOCK_WAIT" }, "time blocked in pthread mutexes, condition variables and rwlocks" },
+static const struct { const char *name; bool exact; const char *help; } events[] = {
+#define CLOCK(event, text) { #event, false, text },
+#define EXACT(event, text) { #event, true, text },
+#include "format/events.def"
 };
 enum { EVENTS = sizeof events / sizeof *events };
+
+/* An exact event stands for several metrics. */
+static const struct { const char *event, *name; } metrics[] = {
+#define METRIC(of_event, metric, ...) { #of_event, #metric },
+#include "format/events.def"
+};
+enum { METRICS = sizeof metrics / sizeof *metrics };
 
 static void add(struct str *list, const char *name, size_t length, uint64_t period)
 {
@@ -34,14 +36,17 @@ static struct hq_error *add_known(int i, const char *text, const char *rate, str
 {
     uint64_t period = DEFAULT_PERIOD_NS;
 
-    if (events[i].kind == EXACT && rate)
+    if (events[i].exact && rate)
         return hq_error_new(HQ_USAGE, "%s: %s counts everything and takes no rate", text, events[i].name);
     if (rate)
         HQ_TRY(hq_error_prefix(units_parse_period(rate, &period), "%s", text));
     if (period < SHORTEST_PERIOD_NS)
         return hq_error_new(HQ_USAGE, "%s: more than 100000 samples a second would measure nothing but the measuring; ask for fewer", text);
-    for (int k = 0; k < 4 && events[i].metrics[k]; k++)
-        add(list, events[i].metrics[k], strlen(events[i].metrics[k]), events[i].kind == EXACT ? 0 : period);
+    if (!events[i].exact)
+        add(list, events[i].name, strlen(events[i].name), period);
+    for (int k = 0; k < METRICS; k++)
+        if (strcmp(metrics[k].event, events[i].name) == 0)
+            add(list, metrics[k].name, strlen(metrics[k].name), 0);
     return NULL;
 }
 
@@ -89,10 +94,9 @@ void record_note_tick(const char *list, struct str *note)
 
 bool record_needs_exact(const char *list)
 {
-    for (int i = 0; i < EVENTS; i++)
-        for (int k = 0; k < 4 && events[i].kind == EXACT && events[i].metrics[k]; k++)
-            if (strstr(list, events[i].metrics[k]))
-                return true;
+    for (int k = 0; k < METRICS; k++)
+        if (strstr(list, metrics[k].name))
+            return true;
     return false;
 }
 

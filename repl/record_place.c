@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq record`: the directory that the data goes to, and who else uses it (record.h). */
 #include "repl/record.h"
 
 #include "common/file.h"
 #include "common/hash.h"
+#include "db/elsewhere.h"
 #include "db/sources.h"
 #include "format/measurement.h"
 
@@ -66,11 +68,12 @@ static void remove_recording(const struct record_place *place)
     DIR *directory = opendir(place->measurements);
     struct dirent *entry;
 
+    elsewhere_discard(place->measurements);
     unlink(database);
     free(database);
     while (directory && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
-        if (!suffix || (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0))
+        if (!suffix || (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0 && strcmp(suffix, HQM_UNMEASURED) != 0))
             continue;
         char *path = file_join(place->measurements, entry->d_name);
         unlink(path);
@@ -88,7 +91,7 @@ static bool has_recording(const struct record_place *place)
 
     while (directory && !found && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
-        found = suffix && strcmp(suffix, HQM_SUFFIX) == 0;
+        found = (suffix && strcmp(suffix, HQM_SUFFIX) == 0) || strncmp(entry->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX)) == 0;
     }
     if (directory)
         closedir(directory);
@@ -103,6 +106,32 @@ static struct hq_error *refuse(const struct record_place *place)
     return hq_error_new(HQ_USAGE, "%s holds a recording already; name another with -o, or replace it with --force", place->database);
 }
 
+/* Where a file system has no locks everybody gets one: pids and times then have to do. */
+static bool lock(int fd, int how)
+{
+    return flock(fd, how) == 0 || errno == ENOSYS || errno == EOPNOTSUPP || errno == ENOLCK;
+}
+
+/* Every `hq record` of a launch holds this lock until its program has ended, so that others see it from any host. */
+static int open_lock_of_life(const struct record_place *place)
+{
+    char *path = file_join(place->measurements, "running");
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+    free(path);
+    return fd;
+}
+
+static bool is_recording(const struct record_place *place)
+{
+    int fd = open_lock_of_life(place);
+    bool held = fd >= 0 && !lock(fd, LOCK_EX | LOCK_NB);
+
+    if (fd >= 0)
+        close(fd);
+    return held;
+}
+
 /* Its processes would go on writing to files that have lost their names, and nobody would see what they measure. */
 static struct hq_error *check_has_ended(const struct record_place *place)
 {
@@ -110,9 +139,14 @@ static struct hq_error *check_has_ended(const struct record_place *place)
     const char *input = place->measurements;
 
     HQ_TRY(sources_find(&input, 1, &files));
-    if (!sources_look(&files).running)
-        return NULL;
-    return hq_error_new(HQ_USAGE, "the program that %s is a recording of still runs; name another with -o, or wait for its end", place->database);
+    struct sources_state state = sources_look(&files);
+    if (state.running || is_recording(place))
+        return hq_error_new(HQ_USAGE, "the program that %s is a recording of still runs; name another with -o, or wait for its end", place->database);
+    if (state.perhaps)
+        return hq_error_new(HQ_USAGE, "the program that %s is a recording of was still running on another host less than %d minutes ago; name another "
+                                      "with -o, wait for its end, or remove %s if it has been killed", place->database, SOURCES_RECENT / 60,
+                            place->database);
+    return elsewhere_check(place->measurements, place->database);
 }
 
 /* measurements/launch holds the identity, and is locked while somebody decides. */
@@ -133,16 +167,20 @@ static struct hq_error *decide(const struct record_place *place, const char *ide
     return NULL;
 }
 
-static struct hq_error *claim(const struct record_place *place, const char *identity, bool force)
+static struct hq_error *claim(struct record_place *place, const char *identity, bool force)
 {
     char *path = file_join(place->measurements, "launch");
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     struct hq_error *error;
 
-    if (fd < 0 || flock(fd, LOCK_EX) != 0)
+    if (fd < 0 || !lock(fd, LOCK_EX))
         error = hq_error_errno(HQ_DATA, "%s", path);
     else
         error = decide(place, identity, force, fd);
+    if (!error)
+        place->life = open_lock_of_life(place);
+    if (!error && place->life >= 0)
+        lock(place->life, LOCK_SH | LOCK_NB);
     if (fd >= 0)
         close(fd);
     free(path);
@@ -170,7 +208,7 @@ struct hq_error *record_place_open(const char *database, bool force, struct reco
 {
     AUTO_STR struct str identity = { 0 };
 
-    *place = (struct record_place){ .database = strdup(database) };
+    *place = (struct record_place){ .database = strdup(database), .life = -1 };
     identify_launch(place, &identity);
     HQ_TRY(check_is_database(place));
     char *directory = file_join(database, HQM_DIRECTORY);
@@ -187,6 +225,8 @@ struct hq_error *record_place_open(const char *database, bool force, struct reco
 void record_place_deinit(struct record_place *place)
 {
     record_buffer_remove(place);
+    if (place->life >= 0)
+        close(place->life);
     free(place->buffer_above);
     free(place->database);
     free(place->measurements);

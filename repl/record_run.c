@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq record`: starts the program, passes signals on, waits, and ends as it ended (record.h). */
 #include "repl/record.h"
 
 #include <errno.h>
@@ -41,8 +42,20 @@ static void wait_for(pid_t child, const sigset_t *all, int *status)
             pass_on(child, &info);
 }
 
+static struct sigaction at_size_limit;      /* what this process had for SIGXFSZ when it was started */
+static bool survives;
+
+void record_survive_size_limit(void)
+{
+    struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+    survives = sigaction(SIGXFSZ, &ignore, &at_size_limit) == 0;
+}
+
 static void become(const char *path, char *const *arguments, const sigset_t *mask, int report)
 {
+    if (survives)
+        sigaction(SIGXFSZ, &at_size_limit, NULL);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(path, arguments);
     int error = errno;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq record`: what the recording holds, for the line at the end (record.h). */
 #include "repl/record.h"
 
 #include "common/file.h"
+#include "db/sources.h"
 #include "format/measurement.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-struct tally { uint64_t threads, counted, exact; };      /* exact: a bit for each event that is */
+struct tally { uint64_t threads, counted, exact, sum[RECORD_EVENTS]; };      /* exact: a bit for each event that is */
 
 /* A segment lies in the file; its count is not believed. The events are there before they are counted. */
 static void tally_segment(const struct hqm_segment *s, struct tally *t)
@@ -33,6 +33,8 @@ static void tally_segment(const struct hqm_segment *s, struct tally *t)
         const struct hqm_cell *cell = (const struct hqm_cell *)records;
         if (cell->event < 64 && t->exact >> cell->event & 1)
             t->counted += cell->count;
+        if (cell->event < RECORD_EVENTS)
+            t->sum[cell->event] += cell->sum;
     }
 }
 
@@ -58,7 +60,7 @@ static uint64_t used_bytes(const char *data, uint64_t size, struct tally *tally)
 static void add(const struct record_place *place, int fd, char *data, uint64_t size, pid_t pid, int signal, struct record_sum *sum)
 {
     struct hqm_header *header = (struct hqm_header *)data;
-    bool gone = kill((pid_t)header->pid, 0) != 0 && errno == ESRCH;
+    bool gone = !sources_is_alive((long)header->pid);
 
     if (memcmp(header->magic, HQM_MAGIC, sizeof header->magic) != 0 || header->launch != place->launch ||
         (place->rank >= 0 && header->rank != place->rank))
@@ -76,13 +78,16 @@ static void add(const struct record_place *place, int fd, char *data, uint64_t s
     struct tally tally = { 0 };
     uint64_t used = used_bytes(data, size, &tally);
     sum->counted += tally.counted;
+    for (int i = 0; i < RECORD_EVENTS; i++)
+        sum->event_sum[i] += tally.sum[i];
     sum->threads += tally.threads ? tally.threads : 1;      /* threads that were never sampled have no record; every process has one */
     /* A process of this host that is gone writes no more. (On another host the pid says nothing, but then it is rarely gone here.) */
-    if (gone && header->state != HQM_RUNNING && used < size && ftruncate(fd, (off_t)used) == 0)
+    if (fd >= 0 && gone && header->state != HQM_RUNNING && used < size && ftruncate(fd, (off_t)used) == 0)
         header->allocated = used;
     sum->running += !gone && header->state == HQM_RUNNING;
 }
 
+/* Where files cannot be mapped to be written, a copy is looked at: its process has moved it there itself when it ended. */
 static void add_file(const struct record_place *place, const char *path, pid_t pid, int signal, struct record_sum *sum)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -91,31 +96,44 @@ static void add_file(const struct record_place *place, const char *path, pid_t p
     if (fd < 0)
         return;
     if (fstat(fd, &st) == 0 && st.st_size >= (off_t)HQM_ALIGN) {
-        char *data = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        size_t size = (size_t)st.st_size;
+        bool shared = true;
+        char *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        if (data == MAP_FAILED) {
+            shared = false;
+            data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+        }
         if (data != MAP_FAILED) {
-            add(place, fd, data, (uint64_t)st.st_size, pid, signal, sum);
-            munmap(data, (size_t)st.st_size);
+            add(place, shared ? fd : -1, data, size, pid, signal, sum);
+            munmap(data, size);
         }
     }
     close(fd);
 }
 
-struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum)
+static struct hq_error *add_directory(const struct record_place *place, const char *path, pid_t pid, int signal, struct record_sum *sum)
 {
-    DIR *directory = opendir(place->measurements);
+    DIR *directory = opendir(path);
     struct dirent *entry;
 
-    *sum = (struct record_sum){ 0 };
     if (!directory)
-        return hq_error_errno(HQ_DATA, "%s", place->measurements);
+        return hq_error_errno(HQ_DATA, "%s", path);
     while ((entry = readdir(directory))) {
         size_t length = strlen(entry->d_name);
         if (length < 4 || strcmp(entry->d_name + length - 4, HQM_SUFFIX) != 0)
             continue;
-        char *path = file_join(place->measurements, entry->d_name);
-        add_file(place, path, pid, signal, sum);
-        free(path);
+        char *file = file_join(path, entry->d_name);
+        add_file(place, file, pid, signal, sum);
+        free(file);
     }
     closedir(directory);
     return NULL;
+}
+
+struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum)
+{
+    *sum = (struct record_sum){ 0 };
+    if (place->buffer)
+        HQ_TRY(add_directory(place, place->buffer, pid, signal, sum));
+    return add_directory(place, place->measurements, pid, signal, sum);
 }

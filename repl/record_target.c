@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq record`: the program to run, whether it can be measured, and the collector's library (record.h). */
 #include "repl/record.h"
 
 #include "common/file.h"
+#include "common/mem.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -113,12 +114,10 @@ void record_find_obstacle(const char *path, struct str *obstacle)
 struct hq_error *record_find_library(char **path)
 {
     static const char *const places[] = { "libhqpreload.so", "../libhqpreload.so", "../lib/hq/libhqpreload.so" };
-    char self[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    AUTO_FREE char *self = file_program();
 
-    if (length < 0)
-        return hq_error_errno(HQ_DATA, "/proc/self/exe");
-    self[length] = 0;
+    if (!self)
+        return hq_error_errno(HQ_DATA, "hq cannot find itself, and so not its collector; is /proc mounted?");
     char *directory = file_dirname(self);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *place = file_join(directory, places[i]);

@@ -15,12 +15,10 @@ struct directories { char **data; size_t len, cap; };
 /* Where the queries that come with hq are; NULL unless the directory is there. */
 static char *shipped(void)
 {
-    char program[4096];
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    AUTO_FREE char *program = file_program();
 
-    if (n <= 0)
+    if (!program)
         return NULL;
-    program[n] = '\0';
     AUTO_FREE char *here = file_dirname(program);
     static const char *const places[] = {"examples/queries", "../examples/queries", "../share/hq/queries"};
 

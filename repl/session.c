@@ -5,7 +5,6 @@
 #include "common/progress.h"
 #include "query/grammar/words.h"
 #include "query/output.h"
-#include "repl/busy.h"
 #include "repl/command.h"
 #include "repl/help.h"
 #include "repl/interrupt.h"
@@ -36,6 +35,7 @@ void session_deinit(struct session *s)
         free(*c);
     vec_deinit(&s->changes);
     vec_deinit(&s->parameters);
+    vec_deinit(&s->parameter_used);
 }
 
 struct hq_error *session_parameters(struct session *s, const struct opt_args *args, struct arena *arena)
@@ -47,8 +47,29 @@ struct hq_error *session_parameters(struct session *s, const struct opt_args *ar
             return hq_error_new(HQ_USAGE, "-D wants NAME=VALUE, not '%s'", text);
         vec_push(&s->parameters, (struct parameter){
             .name = arena_strndup(arena, text, (size_t)(equals - text)), .value = equals + 1});
+        vec_push(&s->parameter_used, false);
     }
     return NULL;
+}
+
+/* {{name}} or {{name=default}} in a text. */
+static void note_parameters(struct session *s, const struct source *source)
+{
+    for (size_t i = 0; i < s->parameters.len; i++) {
+        AUTO_FREE char *mention = xasprintf("{{%s", s->parameters.data[i].name);
+        size_t n = strlen(mention);
+        const char *end = source->text + source->length;
+
+        for (const char *p = source->text; (p = memmem(p, (size_t)(end - p), mention, n)); p += n)
+            s->parameter_used.data[i] |= p + n < end && strchr("}=", p[n]);
+    }
+}
+
+void session_unused_parameters(const struct session *s)
+{
+    for (size_t i = 0; !s->quiet && i < s->parameters.len; i++)
+        if (!s->parameter_used.data[i])
+            log_hint("no query uses {{%s}}, which -D gives a value", s->parameters.data[i].name);
 }
 
 bool session_error(struct session *s, struct hq_error *error)
@@ -116,10 +137,12 @@ static void note_window(struct session *s, const struct statement *st)
 
 static struct hq_error *evaluate(struct session *s, const struct statement *st, struct table **out)
 {
-    struct busy *busy = s->quiet ? NULL : busy_begin(s->prompt ? "working (Ctrl-C cancels), seconds:" : "working, seconds:");
+    struct progress progress;
+
+    progress_start(&progress, s->prompt ? "working (Ctrl-C cancels)" : "working", 0, false);
     struct hq_error *error = query_run(&s->env, st, out);
 
-    busy_end(busy);
+    progress_finish(&progress);
     return error;
 }
 
@@ -200,7 +223,9 @@ static struct hq_error *run_undo(struct session *s)
     struct query_env fresh;
 
     query_env_init(&fresh, NULL);
-    fresh.last_query = MEM_STEAL(s->env.last_query);
+    AUTO_FREE char *last_query = MEM_STEAL(s->env.last_query);
+    const struct db *asked = s->env.db;
+
     fresh.source_path = s->env.source_path;
     query_env_deinit(&s->env);
     s->env = fresh;
@@ -218,6 +243,8 @@ static struct hq_error *run_undo(struct session *s)
         free(*text);
     }
     vec_deinit(&again);
+    if (s->env.db == asked && !s->env.last_query)
+        s->env.last_query = MEM_STEAL(last_query);
     if (!s->quiet)
         fprintf(stderr, "taken back: %s\n", undone);
     return NULL;
@@ -234,6 +261,8 @@ static struct hq_error *run_listing(const struct session *s, const struct statem
         session_settings(s, &text);
     } else {
         session_state(s, &text);
+        if (!text.len)
+            str_add(&text, "-- nothing was asked or changed yet");
         str_addc(&text, '\n');
     }
     return error ? error : result_text(s, str_cstr(&text));
@@ -328,12 +357,29 @@ static bool run_timed(struct session *s, const struct statement *st)
 {
     char text[UNITS_TEXT];
     double start = seconds();
-    bool nested = st->kind == STATEMENT_RUN || st->kind == STATEMENT_INCLUDE;
+    bool nested = st->kind == STATEMENT_RUN || st->kind == STATEMENT_INCLUDE, asks = st->kind == STATEMENT_QUERY || st->kind == STATEMENT_LAST;
     bool go_on = nested ? run_nested(s, st) : session_error(s, placed(s, st, run_statement(s, st)));
 
-    if (s->timing && !nested)
+    if (s->timing && asks)
         fprintf(stderr, "time: %s\n", units_format(text, seconds() - start, DIM_SECONDS));
     return go_on;
+}
+
+/* A text that is the name of a saved query is not run, since a later view may take the name; but it is said how. */
+static struct hq_error *name_saved(const struct source *source, struct hq_error *error)
+{
+    size_t start = strspn(source->text, " \t"), n = strcspn(source->text + start, " \t\n;");
+    AUTO_FREE char *word = xstrndup(source->text + start, n);
+
+    for (int i = 0; i < VIEW_KINDS; i++)
+        if (!strcmp(word, view_words[i].name))
+            return error;
+    if (!error || start + n + strspn(source->text + start + n, " \t\n;") < source->length || !saved_exists(word))
+        return error;
+    struct hq_error *more = hq_error_new(error->status, "%s\n`run %s` runs the saved query of this name", error->message, word);
+
+    hq_error_free(error);
+    return more;
 }
 
 bool session_text(struct session *s, const struct source *source)
@@ -346,12 +392,13 @@ bool session_text(struct session *s, const struct source *source)
     struct hq_error *error = parse_script(source, &options, &script);
     bool go_on = true;
 
+    note_parameters(s, source);
     for (size_t i = 0; !s->quiet && i < script->hints.len; i++)
         log_hint("%s", script->hints.data[i].text);
     for (size_t i = 0; go_on && !s->quit && i < script->statements.len; i++)
         go_on = run_timed(s, &script->statements.data[i]);
     if (go_on && !s->quit)
-        go_on = session_error(s, error);
+        go_on = session_error(s, name_saved(source, error));
     else
         hq_error_free(error);
     script_destroy(script);

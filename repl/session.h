@@ -26,6 +26,7 @@ struct session {
     struct query_env env;
     VEC(struct named_db) databases;         /* env.db is one of them */
     VEC(struct parameter) parameters;       /* -D NAME=VALUE; not owned */
+    VEC(bool) parameter_used;               /* of each: some text has named it */
     VEC(char *) changes;                    /* let, set and open statements, in order: what `undo` takes back */
     bool prompt;                            /* a person is there: results may be paged, ^C cancels */
     bool keep_going;                        /* after an error go on with the next statement */
@@ -49,6 +50,9 @@ void session_deinit(struct session *s);
 /* Takes the parameters of every -D NAME=VALUE; their names go into the arena, which has to outlive the session. */
 struct hq_error *session_parameters(struct session *s, const struct opt_args *args, struct arena *arena);
 
+/* A hint for each parameter that no text has named so far. */
+void session_unused_parameters(const struct session *s);
+
 /*
  * Runs the statements of a text. Errors are printed. False if one of them is to end what is running: after the first
  * error without keep_going. A failed expectation is no error: what follows runs, the status tells.
@@ -66,6 +70,8 @@ bool session_error(struct session *s, struct hq_error *error);
 
 /* Opens, building it if need be, and makes it the current one. alias may be NULL. An alias that is known switches to it. */
 struct hq_error *session_open(struct session *s, const char *path, const char *alias);
+/* Whether a directory is a recording or holds a database. */
+bool looks_like_database(const char *directory);
 /* The database that env.db is. */
 const struct named_db *session_current(const struct session *s);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The settings of a session: where each lives, and how they print (session.h). */
 #include "query/grammar/words.h"
 #include "repl/session.h"
 

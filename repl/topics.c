@@ -8,7 +8,7 @@ const struct topic topics[] = {
         "  \"std::sort<int*>\"   in quotes if it is more than letters, digits, _ . : ~\n"
         "  solve*  x?          wildcards, if nothing has exactly this name\n"
         "  /^omp_.*wait/i      a regular expression (PCRE2), i for any case\n"
-        "  solver.c  src/a.c   a file: the end of its path\n"
+        "  solver.c \"src/a.c\"  a file: the end of its path\n"
         "  #3  @k3f9x2         row 3 of the last result, a context by its id\n"
         "  A > B >> C          a path: B called by A, C anywhere below B; * is one frame of any name\n"},
     {"values", "metrics, shares and units in expressions",
@@ -28,10 +28,12 @@ const struct topic topics[] = {
     {"prompt", "editing, output and Ctrl-C at the prompt",
         "  Tab                 completes the word; ? lists what may stand here\n"
         "  Return              runs the query if it is complete, else goes on with the next line\n"
-        "  Ctrl-C              empties the line, or cancels the query that runs\n"
+        "  Ctrl-C              leaves the line for a fresh one, or cancels the query that runs\n"
         "  Ctrl-D              leaves\n"
-        "  QUERY | less        through a program; QUERY > FILE into a file\n"
+        "  QUERY | less        through a program; QUERY > FILE into a file. Behind an expression > compares:\n"
+        "                      there the file has an ending (> out.txt), quotes, or begins with / or ./\n"
         "  \\e                  edits the last query in $VISUAL or $EDITOR and runs it\n"
+        "  !COMMAND            runs a command of the shell\n"
         "  last                the last result without anything folded away\n"},
     {NULL, NULL, NULL},
 };

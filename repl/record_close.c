@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `hq record` says when the program has ended: one line about the data, and notes where something needs to be known. */
+#include "repl/record.h"
+
+#include "common/file.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "db/unmeasured.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+enum { NAMED = 3 };             /* programs without the collector that are named */
+
+static void add_count(struct str *line, uint64_t count, const char *one, const char *many)
+{
+    str_addf(line, "%llu %s", (unsigned long long)count, count == 1 ? one : many);
+}
+
+static void tell_data(const struct record_place *place, const struct record_sum *sum)
+{
+    AUTO_STR struct str line = { 0 };
+
+    if (place->rank >= 0)
+        str_addf(&line, "rank %d: ", place->rank);
+    if (!sum->files) {
+        str_add(&line, "nothing was measured");
+    } else {
+        if (sum->samples || !sum->counted)
+            add_count(&line, sum->samples, "sample", "samples");
+        else
+            add_count(&line, sum->counted, "count of exact events", "counts of exact events");
+        str_add(&line, ", ");
+        add_count(&line, sum->threads, "thread", "threads");
+        str_add(&line, ", ");
+        add_count(&line, sum->files, "process", "processes");
+        str_addf(&line, " in %s", place->database);
+    }
+    if (sum->lost)
+        str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum->lost, sum->lost_space ? ", for want of space" : "");
+    if (sum->running)
+        str_addf(&line, "; %u still running", sum->running);
+    fprintf(stderr, "hq: %s\n", str_cstr(&line));
+}
+
+/* Programs that the collector was not loaded into. False if there are none. */
+static bool tell_programs(const struct record_place *place)
+{
+    AUTO(unmeasured_deinit) struct unmeasured_list list = { 0 };
+    AUTO_STR struct str line = { 0 };
+
+    unmeasured_read(place->measurements, &list);
+    for (size_t i = 0; i < list.len && i < NAMED; i++) {
+        str_addf(&line, "%s%s", i ? ", " : "", list.data[i].text);
+        if (list.data[i].times > 1)
+            str_addf(&line, " %llu times", (unsigned long long)list.data[i].times);
+    }
+    if (list.len > NAMED)
+        str_addf(&line, ", and %zu more that `info` names", list.len - NAMED);
+    if (list.len)
+        fprintf(stderr, "hq: not measured: %s\n", str_cstr(&line));
+    return list.len > 0;
+}
+
+/* The place of CPUTIME in the list of events, -1 if it is not there. */
+static int cputime_of(const char *events)
+{
+    const char *at = strstr(events, "CPUTIME@");
+    int place = 0;
+
+    for (const char *c = events; at && c < at; c++)
+        place += *c == ',';
+    return at ? place : -1;
+}
+
+/*
+ * The kernel knows how much CPU time the program and all its children took that have been waited for. What of it is in no sample was spent in
+ * processes without the collector, or that forked in a way of their own. A little is always missing, at the start of each process.
+ */
+static void tell_missing_time(const struct record_sum *sum, const char *events)
+{
+    int event = cputime_of(events);
+    struct rusage usage;
+
+    if (event < 0 || event >= RECORD_EVENTS || getrusage(RUSAGE_CHILDREN, &usage) != 0)
+        return;
+    double total = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    double rest = total - (double)sum->event_sum[event] / 1e9 - 0.01 * (double)sum->files;
+    if (rest < 0.1 || rest < 0.25 * total)
+        return;
+    fprintf(stderr, "hq: of %.2f s of CPU time %.2f s are in no sample: spent in processes or threads that could not be measured\n", total, rest);
+}
+
+static void tell_left(const struct record_place *place, unsigned left)
+{
+    if (left)
+        log_warn("processes still run, so %u of the files stay in %s; the next use of %s on this host fetches them", left, place->buffer,
+                 place->database);
+}
+
+static void tell_failure(const struct record_place *place, struct hq_error *error)
+{
+    if (!file_is_dir(place->measurements))
+        log_warn("%s was removed while the program ran, and the measurements with it", place->measurements);
+    else
+        log_warn("%s", error->message);
+    hq_error_free(error);
+}
+
+void record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all)
+{
+    struct record_sum sum;
+    AUTO_STR struct str note = { 0 };
+    unsigned left = 0;
+    struct hq_error *error = record_sum(place, pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &sum);
+
+    if (!error)
+        error = record_buffer_collect(place, &left);
+    if (error) {
+        tell_failure(place, error);
+        return;
+    }
+    tell_left(place, left);
+    if (place->rank > 0 && !sum.lost)
+        return;
+    tell_data(place, &sum);
+    if (!tell_programs(place) && all && sum.files && !sum.lost)
+        tell_missing_time(&sum, events);
+    record_note_tick(events, &note);
+    if (note.len)
+        fprintf(stderr, "hq: %s\n", str_cstr(&note));
+}
