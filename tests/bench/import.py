@@ -5,7 +5,9 @@ by the schema in speedscope's own package and means the same to its importer, wh
 """
 import json
 import os
+import pty
 import random
+import re
 import resource
 import shutil
 import subprocess
@@ -26,6 +28,23 @@ def sample(n):
     return f"prog 4711/{4711 + n % 8} [000] {1000 + n * 0.00025:.6f}:     250000 cpu-clock:u: \n" + "".join(frames) + "\t5400 main+0x2 (/bin/prog)\n\n"
 
 
+def watched(command):
+    """Runs a command whose standard error is a terminal; the percentages of its progress line."""
+    terminal, its_side = pty.openpty()
+    process, text = subprocess.Popen(command, stderr=its_side), b""
+    os.close(its_side)
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:     # the other side is closed
+            break
+        text += part
+    os.close(terminal)
+    if process.wait():
+        raise SystemExit(f"{command}: {text.decode()}")
+    return [int(x) for x in re.findall(rb"\((\d+) %\)", text)]
+
+
 def large(directory):
     path, size = f"{directory}/large.txt", int(os.environ.get("SIZE_MB", 1000)) << 20
     block = "".join(sample(n) for n in range(3000)).encode()
@@ -33,10 +52,11 @@ def large(directory):
         while file.tell() < size:
             file.write(block)
     size, start = os.path.getsize(path), time.monotonic()
-    subprocess.run([HQ, "import", path, "-o", f"{directory}/large.hq"], check=True)
+    steps = watched([HQ, "import", path, "-o", f"{directory}/large.hq"])
     seconds, memory = time.monotonic() - start, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     print(f"perf script of {size >> 20} MB: {seconds:.1f} s, {memory / 1024:.0f} MB of memory")
-    return memory < MEMORY_KB and seconds < size / RATE
+    print(f"progress line: {len(steps)} steps from {steps[0] if steps else '-'} % to {steps[-1] if steps else '-'} %")
+    return memory < MEMORY_KB and seconds < size / RATE and len(steps) > 3 and steps == sorted(steps)
 
 
 def valid(package, directory):

@@ -1,98 +1,195 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What measuring costs: CPU and wall time of real programs, as a ratio to the bare program, for hq, an empty handler at the same rate,
-gperftools and `perf record -g`. Each round runs all of them once, one after the other, and the ratios are medians over rounds, so that slow
-changes of the machine fall out. HQ_BENCH_ROUNDS (5) and HQ_BENCH_RATES (200,1000) change it."""
-import os, resource, shutil, statistics, subprocess, sys, tempfile, glob, time
+"""What measuring costs, against its goals: CPU time of real programs under hq, an empty handler at the same rate, gperftools and `perf record -g`.
 
-HQ = os.path.abspath(os.environ.get("HQ", "./hq"))
-BUILD = os.path.abspath(os.environ.get("BUILD", "build"))
-ROUNDS = int(os.environ.get("HQ_BENCH_ROUNDS", "5"))
+Three things are measured, for they hide each other: what a sample costs (by so many samples that their cost stands far above the noise), what starting
+and finishing costs (/bin/true), and the ratio of CPU time at ordinary rates, which holds both. Runs that are compared come one after the other,
+in an order that changes.
+
+HQ_BENCH_MINUTES (14) is how long it may take; HQ_BENCH_QUICK=1 stands for three minutes. HQ_BENCH_PROGRAMS=NAME,... chooses programs,
+HQ_BENCH_RATES (200,1000) the ordinary rates. Exit status 1 if a goal was missed."""
+import os
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/lib")
+from estimate import estimate, per_sample, per_sample_ratio, verdict          # noqa: E402
+from profilers import Empty, Gperftools, Hq, Perf, Profiler                   # noqa: E402
+from workloads import Workload, workloads                                     # noqa: E402
+
+HQ, BUILD = os.path.abspath(os.environ.get("HQ", "./hq")), os.path.abspath(os.environ.get("BUILD", "build"))
+QUICK = os.environ.get("HQ_BENCH_QUICK", "0") != "0"
+SECONDS = 60 * float(os.environ.get("HQ_BENCH_MINUTES", "3" if QUICK else "14"))
 RATES = [int(r) for r in os.environ.get("HQ_BENCH_RATES", "200,1000").split(",")]
-work = tempfile.mkdtemp()
-empty = work + "/empty.so"
-subprocess.check_call([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O2", "-o", empty, "tests/bench/empty_handler.c", "-ldl"])
-tcmalloc = next(iter(glob.glob("/usr/lib/x86_64-linux-gnu/libprofiler.so.0")), None)
-perf = next((p for p in sorted(glob.glob("/usr/lib/linux-tools*/*/perf") + glob.glob("/usr/bin/perf_*") + ["/usr/bin/perf"]) if os.path.exists(p)), None)
-
-with open(work + "/input", "wb") as f:
-    f.write(open("/usr/bin/python3.11" if os.path.exists("/usr/bin/python3.11") else HQ, "rb").read()[:6000000])
-with open(work + "/big.c", "w") as f:
-    for i in range(250):
-        f.write(f"int f{i}(int x) {{ int s = 0; for (int i = 0; i < x; i++) {{ s += i * {i} ^ (s >> 3); if (s & {i}) s -= f{i}(i / 2); }} return s; }}\n")
-
-PROGRAMS = {
-    "python3": ["/usr/bin/python3", "-c", "print(sum(i * i for i in range(12000000)))"],
-    "sqlite3": ["sqlite3", ":memory:", "with recursive c(x) as (select 1 union all select x + 1 from c where x < 3000000) select sum(x * x % 7) from c;"],
-    "xz": ["xz", "-k", "-c", "-2", "-T1", work + "/input"],
-    "zstd": ["zstd", "-q", "-c", "-12", "--single-thread", work + "/input"],
-    "cc1": ["cc", "-O2", "-S", "-o", "/dev/null", work + "/big.c"],
-    "perl": ["perl", "-e", 'my %h; for my $i (1 .. 2500000) { $h{"k" . $i % 1000} .= "a" } print scalar(keys %h)'],
-    "throws": [BUILD + "/programs/throws", "0.7"],
-}
+GOALS = {200: 1.01, 1000: 1.04}
+MANY, GPERFTOOLS_MOST = 20000, 4000     # signals a second
+BEGUN = time.monotonic()
 
 
-def run(command, environment=None):
-    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    subprocess.call(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(os.environ, **(environment or {})), cwd=work)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - start
+def text(interval, digits=2, unit=""):
+    return f"{interval[0]:.{digits}f}{unit} [{interval[1]:.{digits}f}, {interval[2]:.{digits}f}]" if interval else "-"
 
 
-def hq_samples():
-    lines = subprocess.run([BUILD + "/tools/measurements", work + "/db/measurements"], capture_output=True, text=True).stdout.split("\n")
-    values = dict(line.rsplit(" ", 1) for line in lines if " " in line)
-    return int(values.get("samples", 0)), int(values.get("bytes", 0))
+class Goals:
+    """The rows of the table at the end."""
+
+    def __init__(self):
+        self.rows, self.missed = [], False
+
+    def add(self, what, goal, interval, digits=2):
+        judged = verdict(interval, goal)
+        self.missed |= judged == "missed"
+        self.rows.append((what, f"<= {goal}", text(interval, digits), judged))
+
+    def show(self):
+        rows = [("goal", "bound", "measured [95 % interval]", "")] + self.rows
+        widths = [max(len(r[i]) for r in rows) for i in range(4)]
+        print("\n" + "\n".join("  ".join(c.ljust(w) for c, w in zip(r, widths)).rstrip() for r in rows))
 
 
-def tools(rate):
-    yield "bare", [], {}
-    yield "empty", [], {"LD_PRELOAD": empty, "EMPTY_PERIOD": str(1000000000 // rate), "EMPTY_FILE": work + "/count"}
-    # Loaded directly, so that the ratio is the collector's and not that of the command around it.
-    yield "hq", [HQ, "record", "--force", "-e", f"CPUTIME@{rate}/s", "-o", work + "/db", "--"], {}
-    if tcmalloc:
-        yield "gperftools", [], {"LD_PRELOAD": tcmalloc, "CPUPROFILE": work + "/prof", "CPUPROFILE_FREQUENCY": str(rate)}
-    if perf and subprocess.call([perf, "record", "-o", work + "/perf", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 0:
-        yield "perf -g", [perf, "record", "-q", "-g", "-F", str(rate), "-e", "task-clock", "-o", work + "/perf", "--"], {}
+def under(workload, n, tool, rate, clock):
+    """(CPU seconds, elapsed seconds, samples) of a run under a profiler."""
+    tool.prepare()
+    cpu, wall = workload.run(n, tool.prefix(rate, clock), tool.environment(rate, clock))
+    return cpu, wall, tool.samples()
+
+
+def start_and_finish(work, tools, goals):
+    """/bin/true: nothing but starting and finishing."""
+    true = Workload("true", lambda n: ["/bin/true"], work)
+    times = {}
+    for _ in range(20 if QUICK else 60):
+        bare = true.run(1)
+        for name, tool in tools:
+            cpu, wall, _ = under(true, 1, tool, 200, "CPUTIME")
+            times.setdefault(name, []).append((1000 * (cpu - bare[0]), 1000 * (wall - bare[1])))
+    print("Starting and finishing, on /bin/true, milliseconds more than bare: CPU, elapsed")
+    for name, rounds in times.items():
+        cpu, wall = (estimate([[r[i]] for r in rounds]) for i in (0, 1))
+        print(f"  {name:24} {text(cpu):24} {text(wall)}")
+        if name == "hq, the library":
+            goals.add("start and finish on /bin/true, CPU ms", 3, cpu)
+            goals.add("the same, elapsed ms", 3, wall)
+
+
+def shuffled(runs, chance=random.Random(1)):
+    """In an order that changes, lest what comes first be always the one with the cold file cache."""
+    return chance.sample(runs, len(runs))
+
+
+def rounds_within(programs, length, seconds):
+    """(round, program, units of work that take `length` seconds) for as many rounds as fit, at least one."""
+    end = time.monotonic() + seconds
+    units = {p.name: p.units(length) for p in programs}
+    start, number = time.monotonic(), 0
+    while number == 0 or time.monotonic() + (time.monotonic() - start) / number < end:
+        for program in programs:
+            yield number, program, units[program.name]
+        number += 1
+
+
+def cost_of_samples(programs, tools, seconds, goals):
+    """Timers of elapsed time deliver as many signals as are asked for: CPU time more than bare, by sample."""
+    cells = {}
+    for number, program, n in rounds_within(programs, 1.0 if QUICK else 2.0, seconds):
+        row = {}
+        for tool, rate in shuffled([(Profiler("bare", ""), 1)] + tools):
+            row[tool.name, rate] = under(program, n, tool, rate, "REALTIME")
+        bare = row.pop(("bare", 1))[0]
+        # Programs that use the signal themselves stop gperftools' timer.
+        cells.setdefault(program.name, []).append({key: (cpu - bare, samples) for key, (cpu, _, samples) in row.items() if samples and samples >= 500})
+    report_cost(cells, [(t.name, r) for t, r in tools], number + 1, goals)
+
+
+def pairs(cells, one, other):
+    """For each program the rounds that have both."""
+    return [[(r[one], r[other]) for r in rounds if one in r and other in r] for rounds in cells.values()]
+
+
+def report_cost(cells, keys, rounds, goals):
+    print(f"\nA sample's cost in microseconds of CPU time, by timers of elapsed time, all of the signal's delivery included; {rounds} rounds")
+    print(f"  {'':9}" + "".join(f"{f'{t} {r}/s':>18}" for t, r in keys))
+    for name, rows in cells.items():
+        values = [[r[k] for r in rows if k in r] for k in keys]
+        print(f"  {name:9}" + "".join(f"{per_sample(v):18.2f}" if v else f"{'-':>18}" for v in values))
+    for key in keys:
+        interval = estimate([[r[key] for r in rows if key in r] for rows in cells.values()], per_sample)
+        print(f"  median {key[0]} at {key[1]}/s: {text(interval)}")
+    for rate in (MANY, GPERFTOOLS_MOST):
+        interval = estimate(pairs(cells, ("hq", rate), ("empty", rate)), per_sample_ratio)
+        goals.add(f"a sample's cost by that of an empty handler, {rate}/s", 1.15, interval)
+    interval = estimate(pairs(cells, ("hq", GPERFTOOLS_MOST), ("gperftools", GPERFTOOLS_MOST)), per_sample_ratio)
+    goals.add(f"a sample's cost by gperftools', {GPERFTOOLS_MOST}/s", 1, interval)
+
+
+def ordinary(programs, tools, seconds, goals):
+    """CPUTIME at ordinary rates: ratios to the bare program, starting and finishing included."""
+    cells = {}
+    for number, program, n in rounds_within(programs, 2.0 if QUICK else 5.0, seconds):
+        # perf is far from all goals: once is enough.
+        runs = [(tool, rate) for rate in RATES for tool in tools if tool.name != "perf -g" or number == 0]
+        row = {(tool.name, rate): under(program, n, tool, rate, "CPUTIME") for tool, rate in shuffled([(Profiler("bare", ""), 1)] + runs)}
+        row["bare"] = row.pop(("bare", 1))
+        cells.setdefault(program.name, []).append(row)
+    report_ordinary(cells, [t.name for t in tools], number + 1, goals)
+
+
+def report_ordinary(cells, names, rounds, goals):
+    for rate in RATES:
+        print(f"\nAt a nominal {rate}/s of CPU time, {rounds} rounds: CPU ratio (elapsed ratio) to the bare program, samples delivered")
+        for program, rows in cells.items():
+            line = f"  {program:9} bare {statistics.median(r['bare'][0] for r in rows):5.2f} s"
+            for name in names:
+                runs = [(r[name, rate], r["bare"]) for r in rows if (name, rate) in r]
+                cpu, wall = (statistics.median(t[i] / b[i] for t, b in runs) for i in (0, 1))
+                samples = [t[2] for t, _ in runs if t[2]]
+                line += f" | {name} {cpu:.3f} ({wall:.3f})" + (f" {statistics.median(samples):.0f}" if samples else "")
+            print(line)
+        for name in names:
+            ratios = [[r[name, rate][0] / r["bare"][0] for r in rows if (name, rate) in r] for rows in cells.values()]
+            costs = [[(r[name, rate][0] - r["bare"][0], r[name, rate][2]) for r in rows if (name, rate) in r and r[name, rate][2]] for rows in cells.values()]
+            print(f"  median {name:10} CPU ratio {text(estimate(ratios), 4)}, microseconds a sample {text(estimate(costs, per_sample), 1)}")
+            if name == "hq" and rate in GOALS:
+                goals.add(f"CPU ratio at {rate}/s, median over {len(cells)} programs", GOALS[rate], estimate(ratios), 4)
+
+
+def bytes_written(programs, hq, goals):
+    """One longer run of some programs: what the file holds, the pages that were touched."""
+    values = []
+    print("\nBytes written by sample (of pages that were touched), CPUTIME at 200/s")
+    for program in programs[:1 if QUICK else 3]:
+        under(program, program.units(3 if QUICK else 12), hq, 200, "CPUTIME")
+        sums = hq.sums()
+        values.append(sums["written"] / max(1, sums["samples"]))
+        print(f"  {program.name:9} {sums['samples']} samples: {values[-1]:.1f}; the trace is {12 * sums['trace'] / max(1, sums['samples']):.1f} of them")
+    if not QUICK:       # the start of the file weighs more in a short run
+        goals.add("bytes written by sample (and their range)", 65, (statistics.median(values), min(values), max(values)), 1)
 
 
 def main():
-    all_ratios = {}
-    for rate in RATES:
-        print(f"\nnominal rate {rate}/s, {ROUNDS} rounds: CPU ratio (wall ratio) to the bare program, samples delivered")
-        for name, command in PROGRAMS.items():
-            if not shutil.which(command[0]):
-                continue
-            times, samples = {}, {}
-            for _ in range(ROUNDS):
-                for tool, prefix, environment in tools(rate):
-                    if os.path.exists(work + "/count"):
-                        os.unlink(work + "/count")
-                    times.setdefault(tool, []).append(run(prefix + command, environment))
-                    if tool == "hq":
-                        samples[tool] = hq_samples()
-                    elif tool == "empty" and os.path.exists(work + "/count"):
-                        samples[tool] = (sum(map(int, open(work + "/count").read().split())), 0)
-            row = f"{name:9} bare {statistics.median(t[0] for t in times['bare']):5.2f} s"
-            for tool in times:
-                if tool == "bare":
-                    continue
-                cpu = statistics.median(t[0] / b[0] for t, b in zip(times[tool], times["bare"]))
-                wall = statistics.median(t[1] / b[1] for t, b in zip(times[tool], times["bare"]))
-                all_ratios.setdefault((rate, tool), []).append(cpu)
-                row += f" | {tool} {cpu:.3f} ({wall:.3f})"
-                if tool in samples:
-                    count, size = samples[tool]
-                    row += f" {count}" + (f", {size / count:.0f} B each" if size and count else "")
-            print(row, flush=True)
-        for (r, tool), ratios in all_ratios.items():
-            if r == rate:
-                print(f"  median {tool:10} {statistics.median(ratios):.3f}")
-    bare = [run(["/bin/true"])[1] for _ in range(40)]
-    preloaded = {"LD_PRELOAD": os.path.dirname(HQ) + "/libhqpreload.so", "HQ_DIR": work + "/db/measurements", "HQ_EVENTS": "CPUTIME@5000000", "HQ_LAUNCH": "1"}
-    loaded = [run(["/bin/true"], preloaded)[1] for _ in range(40)]
-    print(f"\nstart-up on /bin/true: {1000 * (statistics.median(loaded) - statistics.median(bare)):.2f} ms over {1000 * statistics.median(bare):.2f} ms")
-    shutil.rmtree(work)
+    work = tempfile.mkdtemp()
+    wanted = os.environ.get("HQ_BENCH_PROGRAMS", "").split(",")
+    programs = [w for w in workloads(work, BUILD, HQ) if wanted == [""] or w.name in wanted]
+    goals, empty, whole, library = Goals(), Empty(work), Hq(work, HQ, BUILD), Hq(work, HQ, BUILD, whole=False)
+    gperftools = [Gperftools(work)] if Gperftools.library else []
+    perf = [Perf(work)] if Perf.works(work) else []
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors; intervals are right for a quiet machine, where load is about 1")
+    start_and_finish(work, [("hq, the library", library), ("hq record, all of it", whole), ("empty handler", empty)] + [("gperftools", g) for g in gperftools], goals)
+    # Programs of one thread that are not waiting: the timers of elapsed time then tick while the program runs.
+    busy = [p for p in programs if p.name not in ("redis", "hpcc", "OpenMP", "throws")]
+    rates = [(t, r) for r in (MANY, GPERFTOOLS_MOST) for t in (empty, library)] + [(g, GPERFTOOLS_MOST) for g in gperftools]
+    cost_of_samples(busy, rates, 0.35 * SECONDS, goals)
+    bytes_written(busy, whole, goals)
+    sys.stdout.flush()
+    ordinary(programs, [empty, whole] + gperftools + perf, SECONDS - (time.monotonic() - BEGUN), goals)
+    goals.show()
+    print(f"\n{(time.monotonic() - BEGUN) / 60:.1f} minutes; load {os.getloadavg()[0]:.1f}")
+    shutil.rmtree(work, ignore_errors=True)
+    return 1 if goals.missed else 0
 
 
-main()
+sys.exit(main())

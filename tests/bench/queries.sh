@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Queries on 8,192 profiles of 3,600 values each (HQ_BENCH_PROFILES, HQ_BENCH_CONTEXTS): every view over sums with any one clause in 100 ms warm,

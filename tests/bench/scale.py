@@ -62,6 +62,15 @@ def ask(database, query, bound):
     goal(f"`{query}` cold", cold * 1e3, None, "ms")
 
 
+def complete(database, text):
+    """The first Tab, in a database that is not in memory and in one that is."""
+    command = [f"{BUILD}/tools/completing", "-t", database, text]
+    forget(database + "/hq.db")
+    for state in ("cold", "warm"):
+        took = float(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[0])
+        goal(f"Tab after `{text}` {state}", took, 100, "ms")
+
+
 def procedures(database):
     """Names with the most time first."""
     out = subprocess.run([HQ, database, "procedures as tsv all"], capture_output=True, text=True, check=True).stdout
@@ -118,6 +127,8 @@ def big(tmp):
     print(f"  {contexts} contexts")
     goal("opening", float(opening), 10, "ms")
     ask(database, f'callers of "{name}"', 50)
+    for text in ("tree of ", "callers of std", "callers of nosuch", "tree where name = "):
+        complete(database, text)
     shutil.rmtree(database)
 
 

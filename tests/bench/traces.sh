@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Pictures of long traces: 8,192 profiles of HQ_BENCH_RECORDS records each (50,000: 1.3 GB; 1,000,000 take 26 GB). Drawing reads only what

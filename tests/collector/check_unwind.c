@@ -61,14 +61,14 @@ static unsigned walk(const uint64_t reg[CFI_REGISTERS], uint64_t *frames, unsign
     return count;
 }
 
-static int is_end(struct lane *lane, uint64_t ip)
+static int is_end(struct lane *lane, uint64_t ip, int foreign)
 {
     struct code code;
 
     if (recipe_find(ip - 1, lane->memo.cfi).kind == RECIPE_END)
         return 1;
-    /* the bottom of a coroutine */
-    return modules_find(ip, &code) && cfi_find(ip, &code, lane->memo.cfi) && lane->memo.cfi->start == ip;
+    /* the bottom of a coroutine; on a thread's own stack it is where libunwind went astray, while an exception overwrites return addresses */
+    return foreign && modules_find(ip, &code) && cfi_find(ip, &code, lane->memo.cfi) && lane->memo.cfi->start == ip;
 }
 
 uint32_t __real_unwind(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
@@ -92,7 +92,7 @@ uint32_t __wrap_unwind(struct lane *lane, const uint64_t *reg, uint64_t low, uin
             same++;
         if (same == count && same == depth - outermost)
             equal++;
-        else if (count == 0 || !is_end(lane, theirs[count - 1]))
+        else if (count == 0 || !is_end(lane, theirs[count - 1], reg[CFI_RSP] < low || reg[CFI_RSP] >= high))
             lost++;         /* libunwind did not find the end of the stack */
         else
             strange = 1, different++;

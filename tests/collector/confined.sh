@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
+# timeout: 240
 # Programs that close all descriptors, change root or user, or filter system calls go on; programs that cannot be measured say so and run.
 . tests/collector/lib.sh
 : "${CC:=cc}"
@@ -33,6 +34,9 @@ check "static: the program runs" [ $status = 7 ]
 check "static: one sentence" [ "$(grep -c 'statically linked' "$TMP/err")" = 1 ]
 record -- sh -c "'$TMP/static' return; '$PROGRAMS/ends' return"
 check "static among others: the others are measured" holds "$(value 'sum CPUTIME') > 0.2e9"
+check "static among others: it is named" grep -q "not measured: $TMP/static (statically linked)" "$TMP/err"
+record -- sh -c 'for i in 1 2 3; do env -i "$0" return; "$1" return; done; PATH=$2:$PATH; static return; true' "$PROGRAMS/ends" "$TMP/static" "$TMP"
+check "each is named once, with how often" grep -q "static (statically linked) 4 times, $PROGRAMS/ends (started without LD_PRELOAD in its environment) 3 times" "$TMP/err"
 cp "$PROGRAMS/ends" "$TMP/set-user-id"
 if chown 65534 "$TMP/set-user-id" 2>/dev/null && chmod u+s "$TMP/set-user-id"; then
     record -- "$TMP/set-user-id" return

@@ -2,33 +2,72 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 200
 # kill -9 at random moments: what was measured until then is there and sound, and the database can be built from it.
+# HQ_KILLS, HQ_BUILD_EVERY: how often; HQ_SEED: other moments; HQ_EVIDENCE: a directory that keeps the recordings of failures.
 . tests/collector/lib.sh
-# Here some; tests/soak/killed.sh runs 300 and builds after each.
-times=${HQ_KILLS:-40} every=${HQ_BUILD_EVERY:-20}
+# Here some; tests/soak/killed.sh runs many and builds after each.
+times=${HQ_KILLS:-40} every=${HQ_BUILD_EVERY:-20} evidence=${HQ_EVIDENCE:-$TMP/evidence}
+RANDOM=${HQ_SEED:-7}
 
-unsound=0 empty=0 unbuilt=0 missing=0
-RANDOM=7
-for ((i = 0; i < times; i++)); do
+# kind NAME: sets `event`, `flying` (how many samples may be in flight at once) and `command`.
+kinds=(tree growth threads forks)
+kind() {
+    case $1 in
+    tree) event=CPUTIME flying=2 rate=1000/s command=("$PROGRAMS/paths" 10 1) ;;
+    growth) event=REALTIME flying=4 rate=8000/s command=("$PROGRAMS/paths" 10 3) ;;
+    threads) event=REALTIME flying=8 rate=2000/s command=("$PROGRAMS/threads" 10000000 4 60) ;;
+    forks) event=REALTIME flying=3 rate=2000/s command=(bash -c 'while :; do (for ((i = 0; i < 500; i++)); do :; done); done') ;;
+    esac
+}
+declare -A bad=([unsound]=0 [missing]=0 [unbuilt]=0)
+empty=0
+
+# fails WHAT: counts it, and keeps all that there is to see.
+fails() {
+    local kept=$evidence/kill-$i-$1
+
+    bad[$1]=$((bad[$1] + 1))
+    mkdir -p "$evidence"
+    cp -r "$DB" "$kept"
+    cp "$TMP/sums" "$TMP/err" "$TMP/out" "$kept" 2>/dev/null
+    echo "kill $i, $name: $1; kept in $kept"
+    sed 's/^/  | /' "$TMP/sums" "$TMP/err" "$TMP/out" 2>/dev/null
+}
+
+# one NUMBER NAME: record, wait for a file, kill between 0 and 0.2 s later.
+one() {
+    local i=$1 name=$2 event flying rate command victim record
+
+    kind "$name"
     rm -rf "$DB"
-    "$HQ" record -e CPUTIME@1000/s -o "$DB" -- "$PROGRAMS/paths" 10 1 2>"$TMP/err" &
+    : >"$TMP/out"
+    setsid "$HQ" record -e "$event@$rate" -o "$DB" -- "${command[@]}" >/dev/null 2>"$TMP/err" &
+    record=$!
     until [ -n "$(ls "$DB"/measurements/*.hqm 2>/dev/null)" ]; do :; done
-    # Between 0 and 0.2 s after the file has appeared.
     read -rt "0.$(printf %03d $((RANDOM % 200)))" <> <(:)
-    name=$(ls "$DB"/measurements/)
-    pid=$(echo "$name" | sed -nE 's/.*-([0-9]+)-[0-9]+\.hqm$/\1/p' | head -1)
-    kill -9 "$pid"
-    wait 2>/dev/null
-    "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
-    sound || { unsound=$((unsound + 1)); cat "$TMP/sums"; }
-    [ "$(value samples)" -gt 0 ] || empty=$((empty + 1))
-    # A sample is in its cell before it is counted: at most the one in flight per thread is uncounted.
-    holds "$(value 'count CPUTIME') - $(value samples) <= 2 && $(value 'count CPUTIME') >= $(value samples)" || missing=$((missing + 1))
-    if [ $((i % every)) = 0 ] && "$HQ" build --help >/dev/null 2>&1; then
-        "$HQ" build "$DB" >"$TMP/out" 2>&1 || { unbuilt=$((unbuilt + 1)); cat "$TMP/out"; }
+    if [ "$name" = forks ] || [ $((i % 5)) = 4 ]; then
+        kill -9 -- "-$record"       # all at once: hq record, the program, and its children
+    else
+        victim=$(ls -t "$DB"/measurements/*.hqm | tail -n 1)
+        victim=${victim%-*}
+        kill -9 "${victim##*-}"
     fi
+    wait $record 2>/dev/null
+    while group_runs $record; do :; done
+    "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
+    sound || fails unsound
+    [ "$(value samples)" -gt 0 ] || empty=$((empty + 1))
+    # A sample is in its cell before it is counted.
+    holds "$(value "count $event") - $(value samples) <= $flying && $(value "count $event") >= $(value samples)" || fails missing
+    if [ $((i % every)) = 0 ]; then
+        "$HQ" build "$DB" >"$TMP/out" 2>&1 || fails unbuilt
+    fi
+}
+
+for ((kill = 0; kill < times; kill++)); do
+    one $kill "${kinds[kill % ${#kinds[@]}]}"
 done
-check "$times kills leave sound files" [ $unsound = 0 ]
-check "and lose at most the sample in flight" [ $missing = 0 ]
-check "and can be built" [ $unbuilt = 0 ]
+check "$times kills leave sound files" [ "${bad[unsound]}" = 0 ]
+check "and lose at most the samples in flight" [ "${bad[missing]}" = 0 ]
+check "and can be built" [ "${bad[unbuilt]}" = 0 ]
 check "most have samples" [ $empty -lt $((times / 2)) ]
 finish

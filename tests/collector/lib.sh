@@ -47,6 +47,9 @@ sound() { awk '/^broken/ { broken = 1 } /^files/ { read = 1 } END { exit broken 
 # full PERCENT: so many samples have a full path.
 full() { holds "$(value samples) > 0 && $(value partial) <= (100 - $1) / 100 * $(value samples)"; }
 
+# group_runs GROUP: does a process of this group still run?
+group_runs() { awk -v group="$1" '{ sub(/.*\) /, "") } $3 == group && $1 != "Z" { found = 1 } END { exit !found }' /proc/[0-9]*/stat 2>/dev/null; }
+
 finish() {
     if [ $skipped -gt 0 ]; then echo "$passed passed, $failed failed, $skipped skipped"; else echo "$passed passed, $failed failed"; fi
     [ $failed -eq 0 ]

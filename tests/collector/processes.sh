@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
+# timeout: 240
 # Every way to make a process or a thread and every way to end is covered, and status and signals pass through.
 . tests/collector/lib.sh
 
-for way in fork _Fork vfork clone spawn exec system popen daemon failed-exec; do
+for way in fork _Fork vfork clone spawn exec system popen daemon failed-exec syscall clone3; do
     record -- "$PROGRAMS/family" $way
     check "family $way succeeds" [ $status = 0 ]
     check "family $way: the child is measured" holds "$(value 'sum CPUTIME') > 0.2e9"
@@ -11,9 +12,18 @@ for way in fork _Fork vfork clone spawn exec system popen daemon failed-exec; do
     check "family $way: paths reach the start" full 97
     check "family $way leaves sound files" sound
 done
-record -- "$PROGRAMS/family" syscall
-check "a child behind the library's back does no harm" [ $status = 0 ]
+record -- "$PROGRAMS/family" instruction
+check "a child behind everybody's back does no harm" [ $status = 0 ]
 check "and leaves sound files" sound
+check "its time is known to be missing" grep -Eq 'of 0\.[0-9]+ s of CPU time 0\.[0-9]+ s are in no sample' "$TMP/err"
+for way in spawn exec; do
+    record -- "$PROGRAMS/family" $way-without-environment
+    check "$way without environment: the child runs" [ $status = 0 ]
+    check "$way without environment: one sentence names it" [ "$(grep -c 'not measured: .*/family (started without LD_PRELOAD in its environment)$' "$TMP/err")" = 1 ]
+    check "$way without environment: info names it, too" [ "$("$HQ" "$DB" info 2>/dev/null | grep -c '^not measured .*family (started')" = 1 ]
+done
+record -- "$PROGRAMS/family" fork
+check "where all is measured nothing is said to be missing" [ "$(wc -l <"$TMP/err")" = 1 ]
 record -- "$PROGRAMS/family" exec
 check "exec makes a second image" [ "$(value files):$(value execed)" = 2:1 ]
 

@@ -5,7 +5,7 @@
 . tests/collector/lib.sh
 : "${CC:=cc}"
 TOP=$PWD
-cd "$TMP"
+cd "$TMP" || exit 1
 
 input=/usr/bin/python3.11
 [ -f $input ] || input=$HQ
@@ -52,6 +52,14 @@ try openmp 50 "$PROGRAMS/parallel"
 try throws 200 "$PROGRAMS/throws" 1
 try plugins 200 "$PROGRAMS/adversary" 1 "$PROGRAMS"
 
+if $CC -fsanitize=address -O1 -o "$TMP/sanitized" -I"$TOP/tests/programs" "$TOP/tests/programs/ends.c" -lpthread 2>/dev/null; then
+    record -- "$TMP/sanitized" return
+    check "a program with AddressSanitizer runs and is measured" holds "$status == 7 && $(value 'sum CPUTIME') > 0.2e9"
+fi
+try jit 60 "$PROGRAMS/jit"
+check "jit: paths go through code in no module" holds "$(share '^(.*;)?main;[?][+]0x[0-9a-f]+;[?][+]0x[0-9a-f]+;[?][+]0x[0-9a-f]+;work;burn') > 35"
+check "jit: and end in it" holds "$(share ';main;[?][+]0x[0-9a-f]+$') > 35"
+
 if command -v redis-server >/dev/null; then
     record -e REALTIME@2000/s -- bash -c 'redis-server --port 0 --unixsocket "$0/redis" --save "" --daemonize no >/dev/null & server=$!
         until redis-cli -s "$0/redis" ping >/dev/null 2>&1; do :; done
@@ -66,6 +74,11 @@ if command -v redis-server >/dev/null; then
 else
     skip "redis-server is not installed"
 fi
+
+record -e REALTIME@500/s -- "$PROGRAMS/depth" 20000 0.3
+check "20,000 frames: the innermost are kept" holds "$status == 0 && $(value samples) > 10 && $(value partial) >= $(value samples) - 2"
+check "20,000 frames: sound" sound
+check "20,000 frames: the answer says why" grep -q 'partial: too many frames.: a recursion' <("$HQ" "$DB" "procedures limit 1" 2>&1)
 
 if command -v hpcc >/dev/null; then
     cp "$TOP/tests/hpccinf.txt" .

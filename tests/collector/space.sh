@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
+# timeout: 240
 # Where data finds no room the program goes on undisturbed, and what was lost is said and counted.
 . tests/collector/lib.sh
 
@@ -22,13 +23,35 @@ check "and the file is sound" sound
 check "the file is larger than the limits above" holds "$(value bytes) > 400 * 1024"
 
 # Read-only: refused before the program starts, or in one sentence by the library.
-mkdir -p "$TMP/read-only"
-chmod 555 "$TMP/read-only"
-if [ "$(id -u)" != 0 ]; then
-    "$HQ" record -o "$TMP/read-only/db" -- true 2>"$TMP/err"
+open=$(mktemp -d /tmp/hq-space.XXXXXX)         # $TMP lies where other users cannot go
+trap 'rm -rf "$open"' EXIT
+chmod 755 "$open"
+mkdir "$open/read-only"
+chmod 555 "$open/read-only"
+plain=()        # how to become a user without rights
+[ "$(id -u)" != 0 ] || plain=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+# The tree may lie where only its owner can go.
+cp "$HQ" "$(dirname "$HQ")/libhqpreload.so" "$PROGRAMS/ends" "$open"
+if "${plain[@]}" env "$open/hq" help >/dev/null 2>&1; then
+    "${plain[@]}" "$open/hq" record -o "$open/read-only/db" -- true 2>"$TMP/err"
     check "a read-only place is an error" [ $? = 3 ]
     check "a read-only place: the reason" grep -q 'Permission denied' "$TMP/err"
+    mkdir "$open/all"
+    chmod 777 "$open/all"
+    for home in HOME= HOME=/nonexistent TMPDIR=/nonexistent TMPDIR="$open/read-only"; do
+        rm -rf "$open/all/db"
+        "${plain[@]}" env "$home" "$open/hq" record -o "$open/all/db" -- "$open/ends" return 2>"$TMP/err"
+        check "with $home a plain user records" [ "$?:$(wc -l <"$TMP/err")" = 7:1 ]
+        check "with $home a plain user asks" [ "$("${plain[@]}" env "$home" "$open/hq" "$open/all/db" 'procedures limit 3 as csv' 2>"$TMP/err" | grep -c ,work,)" = 1 ]
+    done
+else
+    skip "hq cannot be run by another user here"
 fi
+(ulimit -f 0; "$HQ" record -o "$TMP/nothing" -- true 2>&1; echo "status $?") | cat >"$TMP/err"
+check "where no file may grow hq record ends with a sentence" [ "$(grep -c 'File too large\|status 3' "$TMP/err")" = 2 ]
+record -e REALTIME@4000/s -- sh -c 'rm -rf "$1"; exec "$0" 0.3 2' "$PROGRAMS/paths" "$DB"
+check "a directory that vanishes: the program ends as it would" [ $status = 3 ]
+check "a directory that vanishes: the line at the end says so" grep -q 'was removed while the program ran' "$TMP/err"
 mkdir -p "$TMP/own"
 HQ_DIR=$TMP/missing HQ_EVENTS=CPUTIME@5000000 LD_PRELOAD=$(dirname "$HQ")/libhqpreload.so "$PROGRAMS/ends" exit 2>"$TMP/err"
 check "a directory that has gone: the program runs" [ $? = 7 ]

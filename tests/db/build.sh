@@ -2,22 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Building databases: the same bytes however it is done, one build at a time, never half a file.
-set -u
-HQ=$(realpath "$HQ")
-TMP=$HQ_TEST_TMP
-passed=0 failed=0 skipped=0
-
-check() {
-    local name=$1
-    shift
-    if "$@" >"$TMP/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name ($*)"
-        sed 's/^/  | /' "$TMP/log" | head -20
-    fi
-}
+. tests/db/lib.sh
 says() { grep -q -- "$1" "$TMP/said"; }
 status_is() { local want=$1; shift; "$@" >"$TMP/out" 2>"$TMP/said"; local got=$?; [ $got = "$want" ] || { echo "status $got"; cat "$TMP/said"; false; }; }
 no_leftovers() { local found; found=$(find "$1" -name '*tmp*' -o -name '*spool*'); [ -z "$found" ] || { echo "$found"; false; }; }
@@ -152,5 +137,12 @@ else
     skipped=$((skipped + 1))
     echo "skipped: there is no user who cannot write here"
 fi
+
+# ---- processes that were killed are counted, whoever comes after them ----
+burn='for ((i = 0; i < 20000; i++)); do :; done'
+check "a recording with two of them" "$HQ" record -o "$TMP/two" -- bash -c "($burn; kill -9 \$BASHPID); ($burn; kill -9 \$BASHPID); $burn"
+"$HQ" "$TMP/two" info >"$TMP/said" 2>&1
+check "info counts both" says "^processes without an end .* 2$"
+
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]

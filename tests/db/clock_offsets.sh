@@ -1,3 +1,4 @@
+#!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # hq build --clock-offsets: hosts and ranks are shifted, and mistakes are told with their line.
 set -u

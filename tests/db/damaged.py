@@ -5,19 +5,11 @@ whole. MUTANTS (40) and SEED (1) in the environment.
 import os
 import random
 import subprocess
-import sys
+
+from counting import check, finish
 
 HQ, tmp, programs = os.environ["HQ"], os.environ["HQ_TEST_TMP"], os.environ["PROGRAMS"]
 rng = random.Random(int(os.environ.get("SEED", "1")))
-passed = failed = 0
-
-
-def check(ok, what):
-    global passed, failed
-    passed += ok
-    failed += not ok
-    if not ok:
-        print("FAILED:", what)
 
 
 def damage(data):
@@ -54,5 +46,4 @@ for i in range(int(os.environ.get("MUTANTS", "40"))):
         check(verified.returncode == 0, f"mutant {i}: {verified.stderr}")
         asked = subprocess.run([HQ, f"{tmp}/damaged", "tree"], capture_output=True, text=True, errors="replace", timeout=60)
         check(asked.returncode == 0, f"mutant {i}: {asked.stderr[:2000]}")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+finish()

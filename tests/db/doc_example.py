@@ -14,5 +14,13 @@ with open("doc/format-database.md") as file:
 wrong = [offset for offset, text in lines if data[int(offset, 16):int(offset, 16) + 16] != bytes.fromhex(text)]
 for offset in wrong:
     print(f"the line at {offset} should read {data[int(offset, 16):int(offset, 16) + 16].hex(' ')}")
-print(f"{len(lines) - len(wrong)} passed, {len(wrong)} failed")
+
+# `info` tells how large the sections are together: all of the file but its header, the section table and what aligns them.
+info = subprocess.run([os.environ["HQ"], database, "info"], capture_output=True, text=True).stdout
+size = re.search(r"^size +([0-9.]+) KiB$", info, re.M)
+sections = len(data) - 64 - 48 * int.from_bytes(data[12:16], "little")
+if not size or not sections - 25 * 16 - 11 < float(size.group(1)) * 1024 <= sections + 11:
+    wrong.append(f"info does not tell that the sections have {sections} bytes: {size}")
+    print(wrong[-1])
+print(f"{len(lines) + 1 - len(wrong)} passed, {len(wrong)} failed")
 sys.exit(bool(wrong) or len(lines) < 8)

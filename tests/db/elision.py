@@ -6,18 +6,10 @@ import sys
 
 sys.path.insert(0, "tests/db")
 from lib import CONTEXTS, SCOPES, Database  # noqa: E402
+from counting import check, finish
 
 HQ, tmp, programs = os.environ["HQ"], os.environ["HQ_TEST_TMP"], os.environ["PROGRAMS"]
 ROOT, THREAD, PROCEDURE = 0, 1, 2
-passed = failed = 0
-
-
-def check(ok, what):
-    global passed, failed
-    passed += ok
-    failed += not ok
-    if not ok:
-        print("FAILED:", what)
 
 
 def parents(program, name):
@@ -35,5 +27,4 @@ check(parents("split", "main") == {(ROOT, "")}, "main stands at the top")
 work = parents("threads", "work")
 check(bool(work), "there is work")
 check(all(kind == THREAD and name.startswith("thread created by ") for kind, name in work), f"work hangs below threads, not {work}")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+finish()

@@ -2,22 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # A build split over MPI ranks gives the file that one process makes, with MPICH and with Open MPI.
-set -u
-HQ=$(realpath "$HQ")
-TMP=$HQ_TEST_TMP
-passed=0 failed=0 skipped=0
-
-check() {
-    local name=$1
-    shift
-    if "$@" >"$TMP/log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $name ($*)"
-        sed 's/^/  | /' "$TMP/log" | head -20
-    fi
-}
+. tests/db/lib.sh
 
 "$BUILD/tools/spmd" "$TMP/spmd" 300 300 300
 "$BUILD/tools/spmd" "$TMP/few" 2 100 100

@@ -6,27 +6,12 @@ import math
 import os
 import shutil
 import subprocess
-import sys
+
+from counting import check, finish  # noqa: F401
 
 HQ = os.environ["HQ"]
 TMP = os.environ["HQ_TEST_TMP"]
 PROGRAMS = os.environ["PROGRAMS"]
-passed = failed = 0
-
-
-def check(condition, what):
-    """Counts one check; `what` says what should have held, with the figures."""
-    global passed, failed
-    if condition:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}")
-
-
-def finish():
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed else 0)
 
 
 def run(*command, **options):

@@ -37,6 +37,16 @@ says heavy
 expect 0 '' "$HQ" export chrome good.hq
 says heavy
 
+# A program that is started by a link is shown under the name that it was started by.
+ln -s "$PROGRAMS/split" by-a-link
+"$HQ" record -o link.hq -- ./by-a-link 0.1 >/dev/null 2>&1
+expect 0 '' "$HQ" link.hq info
+says '^executables .*/split (as by-a-link)$'
+expect 0 '' "$HQ" link.hq profiles
+says ', by-a-link$'
+expect 0 '' "$HQ" link.hq modules
+says ' split$'
+
 # Recording
 expect 127 'no-such-program' "$HQ" record -o x.hq -- no-such-program
 expect 126 'good.hq' "$HQ" record -o x.hq -- ./good.hq
@@ -96,9 +106,27 @@ says heavy
 # The database answers without measurements and binaries.
 cp "$PROGRAMS/split" moved && "$HQ" record -o moved.hq -- ./moved 0.3 >/dev/null 2>&1
 expect 0 '' "$HQ" build moved.hq
+cp -r moved.hq elsewhere.hq
 rm -rf moved.hq/measurements moved
 expect 0 '' "$HQ" moved.hq "procedures of heavy"
 says heavy
+# Built without the binary it has addresses, and says why.
+rm elsewhere.hq/hq.db
+expect 0 'moved: cannot be read: .*; its procedures are shown by their addresses' "$HQ" elsewhere.hq procedures
+says 'moved+0x'
+printf 'int main(void) { return 0; }' | gcc -O1 -o moved -x c -
+rm elsewhere.hq/hq.db
+expect 0 'moved: not the file that was measured' "$HQ" elsewhere.hq procedures
+# What the kernel's library lacks is nobody's concern, and a note names the file of this recording, not one with the same code.
+gcc -O1 -o nameless -x c - <<<'volatile long n; __attribute__((noinline)) void spin(void) { while (n < 300000000) n++; } int main(void) { spin(); }'
+cp nameless twin
+for program in nameless twin; do
+    expect 0 '' "$HQ" record -o $program.hq -- ./$program
+    expect 0 '' "$HQ" $program.hq info
+    says "^structure .*procedures: .*$program"
+    if grep -q 'vdso\|measurements/' out; then failed=$((failed + 1)); echo "FAILED: info of $program:"; cat out; else passed=$((passed + 1)); fi
+done
+expect 0 'nameless has no debug information about it' "$HQ" nameless.hq "source of spin"
 
 # Queries
 expect 2 'procedures' "$HQ" good.hq "procedres"
@@ -115,7 +143,27 @@ says heavy
 expect 2 'json' "$HQ" good.hq "tree as jsno"
 expect 3 'nosuch.hq' "$HQ" good.hq -f nosuch.hq
 
+# One question may go without quotes.
+expect 0 '' "$HQ" good.hq callers of heavy
+says heavy
+expect 2 limit "$HQ" good.hq procedures limit 1 "modules limit 1"
+expect 2 'procedres' "$HQ" good.hq procedres limit 1
+
+# Letters are compared as everywhere, also where the small I has no dot.
+mkdir locales
+if localedef -i tr_TR -f UTF-8 locales/tr_TR.UTF-8 2>/dev/null; then
+    expect 0 '' env LOCPATH="$PWD/locales" LC_ALL=tr_TR.UTF-8 "$HQ" good.hq "PROCEDURES LIMIT 1"
+    says main
+else
+    echo "skipped: no Turkish locale"
+fi
+
+expect 0 '' "$HQ" verify good.hq
+says 'whole; 1 profile, .* contexts, 1 metric$'
+
 # The command line
+expect 127 'sh -c' "$HQ" record -o x.hq -- cd /
+expect 127 'no such file' "$HQ" record -o x.hq -- ./no-such-program
 expect 2 'record' "$HQ" recrod -o x.hq -- true
 expect 2 'output' "$HQ" record --ouptut x.hq -- true
 expect 0 '' "$HQ" --help

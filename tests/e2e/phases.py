@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # timeout: 120
+# alone: yes
 """The trace of a program whose threads tell when each of their phases began and ended shows these phases, and slices of it add up."""
 
+import sys
 from xml.etree import ElementTree
 
 from lib import *

@@ -9,6 +9,17 @@ sed 's|^NOINLINE void heavy.*|& // here|' "$TOP/tests/programs/split.c" >src/dee
 (cd src && gcc -O2 -g -o ../program "$PWD/deep/split.c") || exit 1
 "$HQ" record -o s.hq -- ./program 0.3 >/dev/null 2>&1 || exit 1
 
+# says PATTERN, or says nothing: what the last command noted on standard error
+says() {
+    if { [ -n "$1" ] && grep -q -- "$1" err; } || { [ -z "$1" ] && ! grep -qE 'is not there|was changed' err; }; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED: said that "%s"\n' "$1"
+        cat err
+    fi
+}
+
 # shows YES|NO WHAT COMMAND...: whether the text of the source is in the output
 shows() {
     local want=$1 what=$2 got=no
@@ -23,12 +34,19 @@ shows() {
     fi
 }
 shows yes 'from where it was compiled' "$HQ" s.hq 'source of "split.c"'
+says ""
 mv src/deep/split.c elsewhere/deep/
 shows no 'numbers only when the file is gone' "$HQ" s.hq 'source of "split.c"'
+says 'src/deep/split.c is not there, so its lines have no text'
 shows yes 'below a directory, by the last parts of the path' "$HQ" --source-path "$PWD/nowhere:$PWD/elsewhere" s.hq 'source of "split.c"'
 mv elsewhere/deep/split.c src/deep/
-"$HQ" build -f --with-source s.hq >/dev/null 2>&1
+touch -d '+1 hour' src/deep/split.c
+shows yes 'a file that is newer than the recording' "$HQ" s.hq 'source of "split.c"'
+says 'src/deep/split.c was changed after the program was recorded'
+# The database that is there has no texts: the option makes it anew.
+"$HQ" build --with-source s.hq >/dev/null 2>&1
 rm -rf src program
 shows yes 'from the database' "$HQ" s.hq 'source of "split.c"'
+says ""
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -42,6 +42,14 @@ for name in os.listdir(cache):
         f.truncate(100)
 check_tree(old, "main 0.005\n slow 0.003\n fast 0.001\n gone 0.001")
 
+# Nor is a cache that cannot be written, or none; nothing is left of what was imported then.
+os.makedirs(f"{TMP}/tmp", exist_ok=True)
+for cache_home in ("/proc/none", "/dev/null", ""):
+    environment = {**os.environ, "XDG_CACHE_HOME": cache_home, "HOME": "", "TMPDIR": f"{TMP}/tmp"}
+    done = subprocess.run([HQ, new, "procedures limit 1 as csv"], capture_output=True, text=True, env=environment)
+    check(done.returncode == 0 and "main" in done.stdout, f"cache {cache_home!r}: {done.stderr}")
+    check(not os.listdir(f"{TMP}/tmp"), f"cache {cache_home!r}: {os.listdir(f'{TMP}/tmp')}")
+
 # Compared with an older file of the same and of another format.
 rows = {r["name"]: r["values"] for r in json.loads(run(new, f'procedures compare with "{old}" as json'))["rows"]}
 result = json.loads(run(new, f'procedures columns delta.$1 compare with "{old}" as json'))
@@ -65,6 +73,10 @@ check_tree(f"{TMP}/both.hq", "main 0.013\n slow 0.008\n fast 0.002\n fresh 0.002
 check(len(json.loads(run(f"{TMP}/both.hq", "profiles as json"))["rows"]) == 2, "two profiles")
 run("import", new, folded, "-o", f"{TMP}/side.hq")
 check_tree(f"{TMP}/side.hq", "main 0.008 4\n slow 0.005 3\n fresh 0.002 0\n fast 0.001 1")
+# One tool prints arguments and return types, the other does not.
+cxx = write("cxx.txt", NEW.replace("slow+0x1", "void ns::slow<int>(int, char const*)+0x1"))
+run("import", cxx, write("cxx.folded", "main;ns::slow<int> 3\nmain;fast 1\n"), "-o", f"{TMP}/cxx.hq")
+check_tree(f"{TMP}/cxx.hq", "main 0.008 4\n void ns::slow<int>(int, char const*) 0.005 3\n fresh 0.002 0\n fast 0.001 1")
 check("aligned" in run(f"{TMP}/side.hq", "info") or "alignment" in run(f"{TMP}/side.hq", "info"), "info says how they were aligned")
 
 # Nothing is overwritten that was not imported; wrong names.
@@ -80,6 +92,18 @@ run("import", new, "-o", f"{TMP}/both.hq")
 check_tree(f"{TMP}/both.hq", "main 0.008\n slow 0.005\n fresh 0.002\n fast 0.001")
 run("verify", f"{TMP}/both.hq")
 check({x.split()[0] for x in run("import", "--formats").split("\n") if x} >= {"hpctoolkit", "perf", "pprof", "folded", "speedscope", "callgrind", "gperftools", "chrome"}, "the formats")
+
+# What is known but cannot be imported is named, with what to do; nothing is left.
+for name, data, words in (("perf.data", b"PERFILE2" + bytes(99), "perf script -i"), ("t.xz", b"\xfd7zXZ\0x", "xz -dc"), ("t.zst", b"\x28\xb5\x2f\xfdx", "zstd -dc"),
+                          ("report.txt", "# Samples: 3\n# Event count (approx.): 5\n 1 % a\n", "perf script >"), ("a.out", b"\x7fELF\2", "hq record"),
+                          ("u16.txt", "main;a 1\n".encode("utf-16"), "iconv"), ("n.cpuprofile", '{"nodes":[],"timeDeltas":[]}', "speedscope"),
+                          ("old.hpct/experiment.xml", "<HPCToolkitExperiment>", "hpcprof"), ("part.hpct/cct.db", b"HPCTOOLKITctxt\4\0", "without its meta.db"),
+                          ("diff.folded", "main;a 1 2\nmain;b 3 4\n", "two numbers"), ("neg.folded", "main;a -1\n", "neg.folded:1: not a folded")):
+    os.makedirs(os.path.dirname(f"{TMP}/{name}"), exist_ok=True)
+    path = write(name, data)
+    error = run("import", os.path.dirname(path) if "/" in name else path, "-o", f"{TMP}/bad.hq", status=3)
+    check(words in error and error.count("\n") == 1 and not os.path.exists(f"{TMP}/bad.hq"), f"{name}: {error}")
+check_tree(write("mark.folded", b"\xef\xbb\xbfmain;a 1\r\nmain;b 2\r\n"), "main 3\n b 2\n a 1")
 
 # A failed import leaves nothing, not even where the input was good for a while.
 bad = write("bad.perf.txt", NEW * 1000 + "\nand then something else\n")

@@ -40,12 +40,28 @@ thread application thread 4
 """
 THREADS = [[(1, 7), (2, 0), (3, 0)], [(1, 7), (2, 1), (3, 0)]]
 
-for name, options in (("plain", {}), ("later", {"minor": 5, "extra": 16}), ("point", {"scope": "point"})):
+for name, options in (("plain", {}), ("later", {"minor": 99, "extra": 16}), ("point", {"scope": "point"}), ("function", {"scope": "function"}),
+                      ("later function", {"scope": "function", "minor": 99, "extra": 40})):
     check_tree(Hpctoolkit(THREADS, **options).save(f"{TMP}/{name}", entries()), WANT)
+info = run(f"{TMP}/later", "info")
+check("1 of 2 metrics, which have no values" in info and "metric what: what its values are sums of is not known" in info, info)
 rows = json.loads(run(f"{TMP}/plain", "profiles as json"))["rows"]
 check(len(rows) == 2 and "1" in json.dumps(rows), f"two ranks: {rows}")
 only = json.loads(run(f"{TMP}/plain", "tree ranks 0 depth 1 as json"))["rows"]
 check([(r["name"], r["values"][0]) for r in only if r["values"][0]] == [("main", 3.5)], f"rank 0 alone: {only}")
+
+# Three ranks of two threads and a GPU stream, each with a trace; kinds of identifiers that are not known are part of the name.
+h = Hpctoolkit([[(1, 0x1000 + r // 2), (2, r), (3, t)] for r in range(3) for t in range(2)] + [[(2, 1), (7, 4)]], minor=99, extra=8)
+base = 1_700_000_000_000_000_000
+h.save(f"{TMP}/ranks", [(1, "main thread", [(CALLED, FUNCTION, "main", [line(3, [], {p: 1.0 + p for p in range(7)})], {})])],
+       [(1 + p, [(base + 1_000_000 * k, "main") for k in range(4 + p)]) for p in range(6)])
+rows = json.loads(run(f"{TMP}/ranks", "threads as json"))["rows"]
+check(sorted((r["name"], r["values"][0]) for r in rows) == sorted([(f"rank {p // 2} thread {p % 2}", 1.0 + p) for p in range(6)] + [("rank 1 thread 2", 7.0)]), f"ranks and threads: {rows}")
+check("unit 4" in json.dumps(json.loads(run(f"{TMP}/ranks", "profiles as json"))["rows"]), "an identifier of an unknown kind")
+info = run(f"{TMP}/ranks", "info")
+check("7 threads" in info and "ranks  " in info, info)
+cells = run(f"{TMP}/ranks", "trace height 7 as csv").split("\n")[1:-1]
+check({tuple(c.split(",")[8:10]) for c in cells} == {(str(r), str(t)) for r in range(3) for t in range(2)}, f"traces of all ranks: {cells[:9]}")
 
 # Enumeration values of later versions: an unknown relation to a function is a call, an unknown lexical type is what it carries.
 unknown = [(1, "main thread", [(CALLED, FUNCTION, "main", [line(1, [(NEW, FUNCTION, "task", [(ENCLOSED, NEW, (SRC, 7), [], {0: 1.0})], {})])], {})]),

@@ -4,22 +4,10 @@ import json
 import os
 import struct
 import subprocess
-import sys
+
+from counting import check, finish  # noqa: F401
 
 HQ, TMP = os.environ["HQ"], os.environ["HQ_TEST_TMP"]
-passed = failed = 0
-
-
-def check(condition, what):
-    global passed, failed
-    passed, failed = passed + bool(condition), failed + (not condition)
-    if not condition:
-        print(f"FAILED: {what}")
-
-
-def finish():
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed > 0)
 
 
 def run(*command, status=0):
@@ -139,13 +127,14 @@ class Blob:
 class Hpctoolkit:
     """
     A database: contexts are (relation, lexical, name or (file, line) or (module, offset), children, values) with values
-    {thread: raw value}. Writes what a later minor version might: `extra` bytes more in every structure that may grow.
+    {thread: raw value}. Writes what a later minor version might: `extra` bytes more in every structure that may grow. `scope` is
+    what the values are propagated over; with `extra` there are metrics beside that have no values, or none that can be understood.
     """
 
     def __init__(self, threads, metric="REALTIME (sec)", minor=0, extra=0, scope="execution"):
         self.threads, self.metric, self.minor, self.extra, self.scope = threads, metric, minor, extra, scope
         self.meta = Blob(0x90 + 16)
-        self.next, self.execution, self.raw, self.ids = 1, {}, {}, {}
+        self.next, self.execution, self.function_values, self.raw, self.ids = 1, {}, {}, {}, {}
         self.files, self.modules, self.functions = {}, {}, {}
 
     def path(self, table, name):
@@ -163,11 +152,13 @@ class Hpctoolkit:
         """Writes what is below a context; returns its own bytes and its execution values."""
         relation, lexical, what, children, values = c
         ident, self.next = self.next, self.next + 1
-        below = [self.context(x) for x in children]
-        total = {t: values.get(t, 0) + sum(v.get(t, 0) for _, v in below) for t in range(len(self.threads))}
-        data = b"".join(x for x, _ in below)
+        below, threads = [self.context(x) for x in children], range(len(self.threads))
+        total = {t: values.get(t, 0) + sum(v.get(t, 0) for _, v, _ in below) for t in threads}
+        # Of the function alone: nothing crosses a call.
+        own = {t: values.get(t, 0) + sum(v.get(t, 0) for (_, _, v), x in zip(below, children) if x[0] != 1) for t in threads}
+        data = b"".join(x for x, _, _ in below)
         at = self.meta.put(data) if data else 0
-        self.execution[ident], self.raw[ident] = total, values
+        self.execution[ident], self.function_values[ident], self.raw[ident] = total, own, values
         flags, flex = 0, b""
         if isinstance(what, str):
             flags, flex = 1, struct.pack("<Q", self.function(what))
@@ -177,25 +168,31 @@ class Hpctoolkit:
             flags, flex = 4, struct.pack("<QQ", self.path(self.modules, what[0]), what[1])
         flex += bytes(8 if self.extra else 0)
         self.ids[str(what)] = ident
-        return struct.pack("<QQIBBBBH6x", len(data), at, ident, flags, relation, lexical, len(flex) // 8, 0) + flex, total
+        return struct.pack("<QQIBBBBH6x", len(data), at, ident, flags, relation, lexical, len(flex) // 8, (relation != 1) << 3) + flex, total, own
 
     def write_meta(self, entries):
         m, kinds = self.meta, ["SUMMARY", "NODE", "RANK", "THREAD"]
         general = m.put(struct.pack("<QQ", m.text("a test"), m.text("")))
         names = m.put(struct.pack("<4Q", *(m.text(k) for k in kinds)))
         idnames = m.put(struct.pack("<QB7x", names, 4))
-        kind = {"point": 1, "execution": 2}[self.scope]
-        scope = m.put(struct.pack("<QBB6x", m.text(self.scope), kind, 255) + bytes(self.extra))
+        kind = {"point": 1, "execution": 2, "function": 3}[self.scope]
+        scope = m.put(struct.pack("<QBB6x", m.text(self.scope), kind, 3 if kind == 3 else 255) + bytes(self.extra))
         unknown = m.put(struct.pack("<QBB6x", m.text("lex_aware"), 0, 255) + bytes(self.extra))
         instances = m.put(b"".join(struct.pack("<QH6x", s, i) + bytes(self.extra) for s, i in ((unknown, 5), (scope, 7))))
-        metric = m.put(struct.pack("<QQQHH4x", m.text(self.metric), instances, 0, 2, 0) + bytes(self.extra))
-        metrics = m.put(struct.pack("<QIBBBxQHB5x", metric, 1, 32 + self.extra, 16 + self.extra, 24 + self.extra, scope, 2, 16 + self.extra))
+        unused = m.put(struct.pack("<QH6x", scope, 9) + bytes(self.extra))
+        custom = m.put(struct.pack("<QH6x", unknown, 11) + bytes(self.extra))
+        # The mean and maximum over the threads: in the summary profile.
+        summaries = m.put(b"".join(struct.pack("<QQBxH4x", scope, m.text("$$"), combine, i) + bytes(self.extra) for combine, i in ((0, 20), (2, 21), (9, 22))))
+        rows = [(m.text("GKER (sec)"), unused, 0, 1, 0), (m.text("what"), custom, 0, 1, 0)] if self.extra else []
+        rows.append((m.text(self.metric), instances, summaries, 2, 3))
+        metric = m.put(b"".join(struct.pack("<QQQHH4x", *row) + bytes(self.extra) for row in rows))
+        metrics = m.put(struct.pack("<QIBBBxQHB5x", metric, len(rows), 32 + self.extra, 16 + self.extra, 24 + self.extra, scope, 2, 16 + self.extra))
         tops = b""
         for entry, name, children in entries:
             ident, self.next = self.next, self.next + 1
             below = [self.context(x) for x in children]
-            self.execution[ident] = {t: sum(v.get(t, 0) for _, v in below) for t in range(len(self.threads))}
-            data = b"".join(x for x, _ in below)
+            self.execution[ident] = {t: sum(v.get(t, 0) for _, v, _ in below) for t in range(len(self.threads))}
+            data = b"".join(x for x, _, _ in below)
             at = m.put(data) if data else 0
             tops += struct.pack("<QQIH2xQ", len(data), at, ident, entry, m.text(name)) + bytes(self.extra)
         at = m.put(tops)
@@ -209,15 +206,16 @@ class Hpctoolkit:
         p, infos = Blob(0x30), []
         if not self.extra:
             self.execution[0] = {t: sum(v.get(t, 0) for v in self.raw.values()) for t in range(len(self.threads))}
-        values_of = self.execution if self.scope == "execution" else self.raw
+        values_of = {"execution": self.execution, "function": self.function_values, "point": self.raw}[self.scope]
         for t, identity in enumerate([None] + self.threads):
             values, index, n = b"", b"", 0
             for ident in sorted(values_of):
                 x = sum(values_of[ident].values()) if identity is None else values_of[ident].get(t - 1, 0)
                 if x:
                     index += struct.pack("<IQ", ident, n)
-                    values += struct.pack("<Hd", 7, x)
-                    n += 1
+                    ids = (7,) if identity is not None else (20, 21, 22)
+                    values += b"".join(struct.pack("<Hd", i, x) for i in ids)
+                    n += len(ids)
             pv, pi = p.put(values), p.put(index, 4)
             tuple_at = 0
             if identity is not None:

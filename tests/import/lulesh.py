@@ -11,17 +11,10 @@ import sys
 
 sys.path.insert(0, "tests/db")
 from lib import INFO, Database  # noqa: E402
+from counting import check, finish
 
 DATA = "../shared/data/hpctoolkit-lulesh"
 HQ, TMP = os.environ["HQ"], os.environ["HQ_TEST_TMP"]
-passed = failed = 0
-
-
-def check(condition, what):
-    global passed, failed
-    passed, failed = passed + bool(condition), failed + (not condition)
-    if not condition:
-        print(f"FAILED: {what}")
 
 
 def run(*command):
@@ -159,5 +152,4 @@ for row in rows:
 classes["noline"] = float(classes["noline"]) + float(re.search(r"'lt:instruction': ([\d.]+)", readme)[1])
 for name, share in ours.items():
     check(abs(share - float(classes[name])) < 0.0051, f"class {name}: {classes[name]} % there, {share:.3f} % here")
-print(f"{passed} passed, {failed} failed")
-sys.exit(failed > 0)
+finish()

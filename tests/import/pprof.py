@@ -33,6 +33,15 @@ check_tree(write("packed.pb.gz", gzip.compress(data)), WANT)
 check_tree(write("loose.pb", sample_profile(False).bytes()), WANT)
 rows = json.loads(run(f"{TMP}/plain.pb", "profiles as json"))["rows"]
 check(len(rows) == 2, f"two profiles by their labels: {rows}")
+check("numbers called bytes" in run(f"{TMP}/plain.pb", "info"), "a numeric label is said to be left out")
+
+# Labels that number threads and ranks do so as texts, too; profiles without a thread's number get one.
+labelled = Pprof([("cpu", "nanoseconds")])
+labelled.function(1, "f"), labelled.location(1, [(1, 0)])
+for labels in [("rank", "3"), ("thread", "5")], [("rank", 4)], [("job", "a")], [("job", "b"), ("thread", "main")]:
+    labelled.sample([1], [1000], labels)
+names = [r["name"] for r in json.loads(run(write("labelled.pb", labelled.bytes()), "threads per thread as json"))["rows"]]
+check(sorted(names) == ["rank 3 thread 5", "rank 4 thread 1", "thread 2", "thread 3"], f"threads by labels: {names}")
 lines = json.loads(run(f"{TMP}/plain.pb", "lines as json"))["rows"]
 check({(os.path.basename(r["file"]), r["line"]) for r in lines} >= {("i.h", 6), ("m.c", 12)}, f"lines: {lines}")
 

@@ -105,6 +105,24 @@ def loops_and_recursion():
     return f"{TMP}/loops.hq"
 
 
+def traces():
+    """The Chrome trace of each thread has the time that hq finds in it, procedure by procedure, in speedscope's reader as well."""
+    def line(n, children=(), values=None):
+        return (0, 2, ("/src/prog.c", n), list(children), values or {})
+    main = (1, 0, "main", [line(12, [(1, 0, "solve", [line(20, [], {0: 1.0})], {})], {0: 1.0})], {})
+    base = 1_700_000_000_000_000_000
+    steps = ["main", "solve", "solve", "main", "solve", None, "main", "main"]
+    source = Hpctoolkit([[(2, 0), (3, 0)]]).save(f"{TMP}/traced", [(1, "main thread", [main])],
+                                                 [(1, [(base + 1_000_000 * i, name) for i, name in enumerate(steps)])])
+    path = f"{TMP}/reader.trace.json"
+    run("export", "chrome", source, "-o", path)
+    done = subprocess.run(["node", "tests/import/speedscope_reader.js", PACKAGE, path], capture_output=True, text=True)
+    check(done.returncode == 0 and not done.stderr, f"speedscope's reader of Chrome traces: {done.stderr[:300]}")
+    got = {f[0]: f[4] for f in json.loads(done.stdout)[0]["frames"]}
+    want = {r["name"]: r["values"][1] * 1e6 for r in json.loads(run(path, "procedures as json"))["rows"]}
+    same(got, want, 0.01, "Chrome trace")
+
+
 def several_units():
     """Times, bytes and counts; names that JSON must escape; a procedure that costs nothing of one metric."""
     p = Pprof([("samples", "count"), ("cpu", "nanoseconds"), ("space", "bytes")])
@@ -126,6 +144,7 @@ if len(sys.argv) > 1:
     for name in sys.argv[1:]:
         agree(name, False)
 else:
+    traces()
     for lines in (False, True):
         agree(loops_and_recursion(), lines, [("realtime", "seconds")])
         agree(several_units(), lines, [("samples", "none"), ("cpu", "seconds"), ("space", "bytes")])

@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include "burn.h"
 
+#include <linux/sched.h>
 #include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,7 +124,48 @@ static int by_daemon(void)
     return reap(pid) || read(ends[0], &c, 1) != 0;
 }
 
-/* The C library knows nothing of this child; it must do no harm to its parent's data, and is measured when it makes a thread. */
+/* The C library knows nothing of these children. */
+static int by_clone3(void)
+{
+    struct clone_args arguments = { .exit_signal = SIGCHLD };
+    long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
+
+    if (pid == 0)
+        _exit(child_work(NULL));
+    return reap((pid_t)pid);
+}
+
+/* And nobody of this one: it must do no harm to its parent's data. */
+static int by_instruction(void)
+{
+    long pid;
+
+    __asm__ volatile("syscall" : "=a"(pid) : "a"((long)SYS_fork) : "rcx", "r11", "memory");
+    if (pid == 0)
+        _exit(child_work(NULL));
+    return reap((pid_t)pid);
+}
+
+static int by_spawn_without_environment(void)
+{
+    char *arguments[] = { self, "work", NULL }, *nothing[] = { NULL };
+    pid_t pid;
+
+    return posix_spawn(&pid, self, NULL, NULL, arguments, nothing) || reap(pid);
+}
+
+static int by_exec_without_environment(void)
+{
+    char *arguments[] = { self, "work", NULL }, *nothing[] = { NULL };
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        execve(self, arguments, nothing);
+        _exit(1);
+    }
+    return reap(pid);
+}
+
 static int by_system_call(void)
 {
     long pid = syscall(SYS_fork);
@@ -135,6 +178,8 @@ static int by_system_call(void)
 static const struct { const char *name; int (*run)(void); } ways[] = {
     { "fork", by_fork }, { "_Fork", by__fork }, { "vfork", by_vfork }, { "clone", by_clone }, { "spawn", by_spawn }, { "exec", by_exec },
     { "failed-exec", by_failed_exec }, { "system", by_system }, { "popen", by_popen }, { "daemon", by_daemon }, { "syscall", by_system_call },
+    { "clone3", by_clone3 }, { "instruction", by_instruction }, { "spawn-without-environment", by_spawn_without_environment },
+    { "exec-without-environment", by_exec_without_environment },
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* build: -O2 -g -fopenmp */
-/* An OpenMP program: two parallel regions of known names, one of them nested in a recursive procedure. */
+/* parallel [TIMES]: an OpenMP program: two parallel regions of known names, one of them nested in a recursive procedure. */
 #include <stdio.h>
+#include <stdlib.h>
 
 static double total;
 
@@ -26,14 +27,16 @@ static __attribute__((noinline)) void outer(int depth)
         total += work(100000 + i);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    outer(5);
+    for (int times = argc > 1 ? atoi(argv[1]) : 1; times > 0; times--) {
+        outer(5);
 #pragma omp parallel num_threads(2)
-    {
-        double s = work(20000000);
+        {
+            double s = work(20000000);
 #pragma omp critical
-        total += s;
+            total += s;
+        }
     }
     printf("%d\n", total > 0);
     return 0;

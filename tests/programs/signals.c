@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -212,10 +213,26 @@ static int on_alternate_stack(void)
     return raise(SIGUSR1) == 0;
 }
 
+/* No signal of the program comes, so a stack of the smallest size that there ever was does no harm. Below it nothing can be touched. */
+static int small_alternate_stack(void)
+{
+    char *memory = mmap(NULL, 128 << 10, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    stack_t stack = { .ss_size = 2048, .ss_sp = memory + (64 << 10) }, off = { .ss_flags = SS_DISABLE }, now;
+
+    mprotect(stack.ss_sp, 4096, PROT_READ | PROT_WRITE);
+    if (sigaltstack(&stack, NULL))
+        return 1;       /* newer kernels refuse it */
+    burn(0.4);
+    if (sigaltstack(&off, &now) || now.ss_sp != stack.ss_sp || now.ss_size != stack.ss_size)
+        return 0;
+    return !sigaltstack(NULL, &now) && now.ss_flags & SS_DISABLE;
+}
+
 static const struct { const char *name; int (*run)(void); } ways[] = {
     { "block", block_all }, { "block-thread", block_in_thread }, { "reset", reset_all }, { "ignore", ignore_all },
     { "wait", wait_for_all }, { "signalfd", read_all }, { "profile", own_profile }, { "timer", own_timer },
     { "realtime", own_realtime }, { "jump", jump_out }, { "handler", long_handler }, { "altstack", on_alternate_stack },
+    { "small-altstack", small_alternate_stack },
 };
 
 int main(int argc, char **argv)

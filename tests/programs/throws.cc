@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* throws SECONDS: two threads that throw and catch through frames of many kinds, and the runtime's own unwinder at work below. */
+/*
+ * throws SECONDS [ROUNDS]: two threads that throw and catch through frames of many kinds, and the runtime's own unwinder at work below; for so much CPU
+ * time each, or, where the work has to be the same in every run, so many times.
+ */
 #include "burn.h"
 
 #include <cstdlib>
@@ -34,11 +37,11 @@ static __attribute__((noinline)) int rethrow(int depth)
     }
 }
 
-static void run(double end)
+static void run(double end, long rounds)
 {
     long caught = 0;
 
-    while (thread_seconds() < end)
+    while (rounds ? caught < rounds : thread_seconds() < end)
         try {
             rethrow(static_cast<int>(caught % 30));
         } catch (const std::exception &e) {
@@ -49,9 +52,10 @@ static void run(double end)
 int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? atof(argv[1]) : 1;
-    std::thread other(run, seconds);
+    long rounds = argc > 2 ? atol(argv[2]) : 0;
+    std::thread other(run, seconds, rounds);
 
-    run(seconds);
+    run(seconds, rounds);
     other.join();
     return 0;
 }

@@ -27,7 +27,8 @@ def databases(directory):
 
 
 def answer(path, db, old):
-    done = subprocess.run([HQ, db, "-D", "old=" + old, "-f", path], capture_output=True, text=True, timeout=60)
+    parameters = ["-D", "old=" + old] if "{{old" in open(path).read() else []
+    done = subprocess.run([HQ, db, *parameters, "-f", path], capture_output=True, text=True, timeout=60)
     return done.returncode, "".join(line.rstrip() + "\n" for line in done.stdout.splitlines()), done.stderr
 
 

@@ -2,11 +2,13 @@
 """hq check on made databases: points, exit statuses and their order, reports, baselines, bisecting."""
 
 import os
+import re
 import subprocess
 import xml.etree.ElementTree
 
+from counting import check, finish
+
 HQ, TMP, TOP, BUILD = (os.environ[v] for v in ("HQ", "HQ_TEST_TMP", "TOP", "BUILD"))
-passed = failed = 0
 
 HEAD = """info command ./app
 metric cputime seconds 1e-9 5000000 sampled
@@ -19,15 +21,6 @@ proc h a h 30
 loop l f {line}
 profile p host=h pid=1 tid=1 command=/src/app end=10000000
 """
-
-
-def check(condition, what):
-    global passed, failed
-    if condition:
-        passed += 1
-    else:
-        failed += 1
-        print(f"FAILED: {what}")
 
 
 def database(name, line=11, **counts):
@@ -147,11 +140,53 @@ out, err = hq("slow.hq", "base.hq", want=1)
 check("of procedure g:" not in out, f"a tolerance that was edited: {out}")
 write("base.baseline", text + "<<<<<<< ours\n")
 out, err = hq("a.hq", "base.hq", want=3)
+check("base.baseline:" in out and "unresolved merge conflict" in out, f"a merge conflict: {out}")
+write("base.baseline", text + "cputime 5\n")
+out, err = hq("a.hq", "base.hq", want=3)
 check("base.baseline:" in out and "correct it" in out, f"a damaged baseline: {out}")
 hq("a.hq", "base.hq", "--update", "--tolerance", "7.5%")
 check("+-7.5% of 1000" in read("base.baseline"), "the tolerance that was asked for")
 hq("same.hq", "base.hq", "--update")
 check("+-7.5% of 1000" in read("base.baseline"), "an update keeps tolerances")
+
+# Both sides of a merge wrote the baseline again, one with a tolerance of its own: an update settles it and keeps that
+row = next(line for line in read("base.baseline").splitlines() if line.startswith("cputime ") and line.endswith(": procedure g"))
+other = row.replace("+-7.5%", "+-9%")
+write("base.baseline", read("base.baseline").replace(row, f"<<<<<<< ours\n{other}\n=======\n{row}\n>>>>>>> theirs", 1))
+hq("a.hq", "base.hq", want=3)
+hq("a.hq", "base.hq", "--update")
+text = read("base.baseline")
+check("<<<" not in text and re.search(r"^cputime \S+ \+-9% of 1000: procedure g$", text, re.M) and "+-7.5% of 1000" in text,
+      f"an update of a file with a conflict keeps tolerances: {text}")
+
+# One line a value, so two branches that change different procedures merge
+write("ours", text.replace("+-9%", "+-8%"))
+write("theirs", re.sub(r"^(query: loops\n(?:.*\n)*?cputime \S+ )\+-7.5%", r"\1+-6%", text, flags=re.M))
+merged = subprocess.run(["git", "merge-file", "-p", "ours", "base.baseline", "theirs"], cwd=TMP, capture_output=True, text=True)
+check(merged.returncode == 0 and "+-8%" in merged.stdout and "+-6%" in merged.stdout, f"changes merge: {merged.stdout}{merged.stderr}")
+
+# A filter leaves rows out of the judgement, and nothing is evaluated for it a second time
+write("where.hq", 'procedures where name != "g"\n')
+hq("a.hq", "where.hq", "--update")
+check(": procedure g\n" in read("where.baseline"), "a baseline holds what where leaves out")
+out, err = hq("slow.hq", "where.hq")
+check("procedure g" not in out and "fell: cputime of procedure f" in out, f"what where leaves out is not judged: {out}")
+
+# A baseline of other events, and of other queries
+write("other.txt", HEAD.format(line=11).replace("cputime", "realtime") + "value p realtime 5000000 1000 main:3 > g:31\n")
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/other.txt", f"{TMP}/other.hq"], check=True)
+out, err = hq("other.hq", "base.hq", want=2)
+check("the baseline holds cputime, cputime.x, and this run has realtime, realtime.x; record the same events" in out, f"other events: {out}")
+write("base.hq", "procedures limit 2\ntree depth 3\n")
+out, err = hq("a.hq", "base.hq")
+check("base.hq:2: the baseline has no values of this query" in err and "base.baseline: base.hq does not ask `tree`" in err, f"other queries: {err}")
+
+# Seconds only over repeated runs: a machine half as fast changes no share
+write("once.hq", "procedures\n")
+hq("a.hq", "once.hq", "--update")
+check(all("% +-" in line for line in read("once.baseline").splitlines() if ": procedure " in line), "the baseline of one run holds shares only")
+database("twice.hq", f=800, l=400, g=600, h=200)
+hq("twice.hq", "once.hq")
 
 # Over runs: seconds
 write("runs.hq", "procedures\n")
@@ -164,5 +199,8 @@ check("cputime 1.5s +-5% of 3 runs, sd 0.015s: procedure g\n" in text, f"seconds
 hq("r1.hq", "runs.hq")
 out, err = hq("s0.hq", "runs.hq", "--run", "s1.hq", "--run", "s2.hq", want=1)
 check("rose: cputime of procedure g: 1.5 s -> 1.8 s" in out, f"seconds rose: {out}")
-print(f"{passed} passed, {failed} failed")
-raise SystemExit(1 if failed else 0)
+for i in range(3):
+    database(f"d{i}.hq", f=800, l=400, g=600 + i, h=200)
+out, err = hq("d0.hq", "runs.hq", "--run", "d1.hq", "--run", "d2.hq", want=1)
+check("rose: cputime of procedure f" in out and "rose: cputime of procedure main" in out, f"twice the seconds in all: {out}")
+finish()

@@ -19,6 +19,7 @@ head -c 1000 good.hq/hq.db >cut.hq/hq.db
 head -c 4096 /dev/zero >zeros.hq/hq.db
 printf 'info\nprocedures limit 1\n' >good.txt
 printf -- '-- a comment\ninfo\nprocedres\n' >bad.txt
+printf 'procedures expect rows > 0\n' >checks.txt
 printf 'info\ninclude "nosuch.txt"\n' >includes.txt
 printf 'include "loop.txt"\n' >loop.txt
 

@@ -10,7 +10,8 @@ awk 'BEGIN { x = 1; for (i = 0; i < 20000; i++) { line = "main"
     for (d = 0; d < 8; d++) { x = (x * 16807) % 2147483647; line = line ";proc_" (1000 + x % 1000) }
     print line, 1 + x % 50 } }' >big.folded
 "$HQ" import --quiet big.folded -o big.hq 2>/dev/null || "$HQ" import big.folded -o big.hq || exit 1
-export PATH=$(dirname "$HQ"):$PATH TERM=xterm
+PATH=$(dirname "$HQ"):$PATH
+export PATH TERM=xterm
 unset NO_COLOR XDG_STATE_HOME PAGER EDITOR VISUAL
-export HQ_PAGER= HQ_HISTORY=
+export HQ_PAGER='' HQ_HISTORY=''
 exec "$TOP/$BUILD/tools/pty" "$TOP"/tests/repl/*.pty

@@ -20,7 +20,7 @@ expect() {
     done
     if [ $good = 1 ]; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
 }
-whole=("main  mutants.cc:25" "loop at mutants.cc:33" "inlined square  from mutants.cc:31" "loop at mutants.cc:37" "!hq:")
+whole=("main  mutants.cc:25" "loop at mutants.cc:29" "inlined square  from mutants.cc:31" "loop at mutants.cc:37" "!hq:")
 # clang names the first loop after its head, and gives static procedures symbol names.
 clang=("main  mutants.cc:25" "loop at mutants.cc:29" "inlined square(int)  from mutants.cc:31" "!hq:")
 
@@ -44,6 +44,18 @@ objcopy --compress-debug-sections=zlib-gnu plain prog && expect ".zdebug" "${who
 cp plain prog && dwz prog && expect "dwz" "${whole[@]}"
 cp plain prog && cp plain other && dwz -m common.dwz prog other && expect "dwz -m" "${whole[@]}"
 rm -f common.dwz && expect "dwz -m, common file lost" "common.dwz, which holds the debug information it shares, is missing"
+
+# The names of the bodies of parallel regions are symbols, also in debug information.
+printf 'static double s[99];\nvoid work(int n) {\n#pragma omp parallel for\nfor (int i = 0; i < 99; i++) s[i] += n;\n}\nint main() { work(3); }\n' >regions.cc
+g++ -O2 -g -fopenmp -o region regions.cc && "$HQ" structure region >out 2>&1
+if grep -qF 'work(int) [clone ._omp_fn.0]' out && ! grep -q _Z out; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "not ok names of parallel regions"; cat out; fi
+
+# What is a member of a local class has no linkage name, but a symbol.
+printf 'template <class F> struct job { F f; __attribute__((noinline)) int run(int n) { int s = 0; while (n--) s += f(n); return s; } };\nint main(int c, char **) { auto l = [](int x) { return x * x; }; job<decltype(l)> j{l}; return j.run(c); }\n' >local.cc
+g++ -O2 -g -o local local.cc && "$HQ" structure local >out 2>&1
+if grep -q '^    .*job<main::{lambda(int)#1}>::run(int)' out; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "not ok names of members of local classes"; cat out; fi
 
 objcopy --only-keep-debug plain prog.debug
 strip -o prog plain && expect "stripped" "main" "loop at 0x" "hq: prog: stripped, so procedures have no names"
@@ -72,8 +84,14 @@ for compiler in "g++ -gdwarf-4" "g++ -gdwarf-5" "clang++ -gdwarf-4" "clang++ -gd
     clang*) expect "$compiler -gsplit-dwarf" "${clang[@]}" ;;
     *) expect "$compiler -gsplit-dwarf" "${whole[@]}" ;;
     esac
-    rm -f ./*.dwo
+    cp prog kept
+    sed 's/argc \* 10/argc * 11/' "$source" >mutants.cc && $compiler -O2 -gsplit-dwarf -o prog mutants.cc && mv kept prog
+    expect "$compiler, .dwo of another build" "main" "hq: prog: split debug information" ".dwo belongs to another build"
+    rm -f ./*.dwo mutants.cc
     expect "$compiler, .dwo lost" "main" "hq: prog: split debug information" ".dwo is missing"
+    : >prog.dwp
+    expect "$compiler, packed" "main" "hq: prog: split debug information is in a package, prog.dwp"
+    rm -f prog.dwp
 done
 
 # A procedure that is not there: one sentence, and nothing on standard output.
@@ -84,11 +102,37 @@ else
     failed=$((failed + 1))
     echo "not ok no such procedure"; head -3 out err
 fi
+# Several: what is there is printed, and what is not is said.
+"$HQ" structure plain mainn main square xyz >out 2>err
+if [ $? = 3 ] && grep -q "^    main " out && grep -qF "hq structure: plain has no procedures mainn, square and xyz" err; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    echo "not ok procedures that are not there"; head -3 out err
+fi
 
-: >prog && expect "empty file" "hq structure: prog: not an ELF file (only 0 bytes)"
-echo 'int x;' >prog && expect "text" "not an ELF file"
-rm -f prog && expect "no file" "hq structure: cannot read prog: No such file or directory"
-mkdir prog && expect "directory" "not a regular file"
-rmdir prog && mkfifo prog && expect "fifo" "not a regular file"
+# refused NAME TEXT: one sentence, nothing on standard output, and status 3.
+refused() {
+    "$HQ" structure prog >out 2>err
+    if [ $? = 3 ] && [ ! -s out ] && [ "$(wc -l <err)" = 1 ] && grep -qF -- "hq structure: $2" err; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "not ok $1"; head -3 out err
+    fi
+}
+: >prog && refused "empty file" "prog: an empty file"
+echo 'int x;' >prog && refused "text" "prog: not an ELF file"
+echo '#!/bin/sh' >prog && refused "script" "prog: not an ELF file but a script"
+rm -f prog && refused "no file" "prog: cannot be read: No such file or directory"
+mkdir prog && refused "directory" "prog: not a regular file"
+rmdir prog && mkfifo prog && refused "fifo" "prog: not a regular file"
+rm -f prog && g++ -O2 -g -c -o prog "$source" && refused "object file" "prog: an object file or kernel module"
+rm -f archive.a && ar rc archive.a prog && mv archive.a prog && refused "archive" "prog: not an ELF file but an archive"
+objcopy --only-keep-debug plain prog && refused "separate debug file" "prog: a separate debug file, which has no code"
+cp plain prog && printf "\\267" | dd of=prog bs=1 seek=18 conv=notrunc 2>/dev/null && refused "other machine" "prog: an ELF file for AArch64"
+cp plain prog && printf '\004' | dd of=prog bs=1 seek=16 conv=notrunc 2>/dev/null && refused "core file" "prog: a core file"
+head -c 40 plain >prog && refused "header cut short" "prog: an ELF file that is cut short (only 40 bytes)"
+head -c 300 plain >prog && refused "no code left" "prog: cut short: no code is left of it"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

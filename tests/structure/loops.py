@@ -13,6 +13,10 @@ In comments of a source (behind *!, /*! or !!):
     ... when REGEX                       only for commands that match
 
 A tag is @name in a comment at the end of its line.
+
+What compilers do to loops, and where it is expected: nested, inlined, vectorised with a remainder, computed goto, jump tables,
+irreducible (nests.c, transformed.c); unrolled, peeled, distributed, interchanged and jammed, OpenMP bodies, cold parts
+(transformed.c); fused, and two loops of one line (fused.c); array statements (arrays.f90); exceptions (exceptions.cc).
 """
 import glob
 import os

@@ -3,8 +3,7 @@
  * fuzz_db SECONDS [SEED]: damaged databases through the reader: opening, every accessor, cursors, traces, verify, derive. A crash or hang
  * ends the program by a signal; the seed and the number of executions name the file.
  */
-#include "common/mem.h"
-#include "db/writer.h"
+#include "common/hash.h"
 #include "tests/unit/db_walk.h"
 #include "tests/unit/mutate.h"
 #include <stdio.h>
@@ -15,20 +14,6 @@
 
 enum { SECONDS_FOR_ONE = 20, CAP = 1 << 16 };
 
-/* Mostly the table's checksum is made right again, else little would get past it. */
-static void mend(uint8_t *data, size_t size)
-{
-    struct hqdb_header h;
-
-    if (size < sizeof h)
-        return;
-    memcpy(&h, data, sizeof h);
-    h.file_size = size;
-    if (h.section_table <= size && h.section_count <= (size - h.section_table) / sizeof(struct hqdb_section))
-        h.table_checksum = hash_bytes(data + h.section_table, h.section_count * sizeof(struct hqdb_section), 0);
-    memcpy(data, &h, sizeof h);
-}
-
 int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? atof(argv[1]) : 10;
@@ -37,30 +22,22 @@ int main(int argc, char **argv)
     time_t end = time(NULL) + (time_t)seconds;
     int fd = memfd_create("fuzz", 0);
     static uint8_t original[CAP], data[CAP];
-    char sample[] = "/tmp/hq-fuzz.XXXXXX", path[64];
-    ssize_t size;
-    int made = mkstemp(sample);
+    char path[64];
+    size_t size = db_walk_sample_bytes(original, CAP);
 
     printf("fuzz_db: seed %llu\n", (unsigned long long)seed);
-    if (fd < 0 || made < 0 || db_walk_sample(sample))
+    if (fd < 0 || !size)
         return 2;
-    /* The sample was put in place by a rename: it is another file than `made`. */
-    close(made);
-    FILE *file = fopen(sample, "rb");
-    size = file ? (ssize_t)fread(original, 1, CAP, file) : 0;
-    if (file)
-        fclose(file);
-    unlink(sample);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     for (; time(NULL) < end; executions++) {
         size_t n;
         struct hq_error *err;
 
         state = hash_combine(seed, (uint64_t)executions);
-        memcpy(data, original, (size_t)size);
-        n = mutate(data, (size_t)size, &state);
+        memcpy(data, original, size);
+        n = mutate(data, size, &state);
         if (mutate_random(&state) % 8)
-            mend(data, n);
+            db_walk_mend(data, n);
         if (ftruncate(fd, 0) || pwrite(fd, data, n, 0) != (ssize_t)n)
             return 2;
         alarm(SECONDS_FOR_ONE);

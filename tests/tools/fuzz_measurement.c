@@ -97,6 +97,7 @@ static struct hq_error *read_file(const char *path)
     }
     process_deinit(&p);
     calltree_deinit(&tree);
+    (void)sink;
     return err;
 }
 

@@ -76,39 +76,6 @@ static bool run_all(const char *path, uint64_t *state, FILE *sink)
     return true;
 }
 
-/* Mostly the table's checksum is made right again, else little would get past it. */
-static void mend(uint8_t *data, size_t size)
-{
-    struct hqdb_header h;
-
-    if (size < sizeof h)
-        return;
-    memcpy(&h, data, sizeof h);
-    h.file_size = size;
-    if (h.section_table <= size && h.section_count <= (size - h.section_table) / sizeof(struct hqdb_section))
-        h.table_checksum = hash_bytes(data + h.section_table, h.section_count * sizeof(struct hqdb_section), 0);
-    memcpy(data, &h, sizeof h);
-}
-
-static ssize_t read_sample(uint8_t *data)
-{
-    char sample[] = "/tmp/hq-fuzz.XXXXXX";
-    int made = mkstemp(sample);
-    ssize_t size = -1;
-    FILE *file;
-
-    if (made < 0 || db_walk_sample(sample))
-        return -1;
-    close(made);
-    file = fopen(sample, "rb");
-    if (file) {
-        size = (ssize_t)fread(data, 1, CAP, file);
-        fclose(file);
-    }
-    unlink(sample);
-    return size;
-}
-
 int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? atof(argv[1]) : 10;
@@ -118,24 +85,24 @@ int main(int argc, char **argv)
     int fd = memfd_create("fuzz", 0);
     static uint8_t original[CAP], data[CAP];
     char path[64];
-    ssize_t size = read_sample(original);
+    size_t size = db_walk_sample_bytes(original, CAP);
     FILE *sink = fopen("/dev/null", "w");
 
     executions = argc > 3 ? atoll(argv[3]) : 0;
     signal(SIGALRM, tell_hang);
     printf("fuzz_query: seed %llu\n", (unsigned long long)seed);
     fflush(stdout);
-    if (fd < 0 || size <= 0 || !sink)
+    if (fd < 0 || !size || !sink)
         return 2;
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     for (; time(NULL) < end; executions++) {
         size_t n;
 
         state = hash_combine(seed, (uint64_t)executions);
-        memcpy(data, original, (size_t)size);
-        n = mutate(data, (size_t)size, &state);
+        memcpy(data, original, size);
+        n = mutate(data, size, &state);
         if (mutate_random(&state) % 16)
-            mend(data, n);
+            db_walk_mend(data, n);
         if (ftruncate(fd, 0) || pwrite(fd, data, n, 0) != (ssize_t)n)
             return 2;
         alarm(SECONDS_FOR_ONE);

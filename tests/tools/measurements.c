@@ -23,7 +23,7 @@ struct column { char *data; uint32_t count, size; };
 struct lane { struct column kind[HQM_TRACE + 1]; };
 
 static const char *path;
-static struct { uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, created, ended, execed, running, signalled, maxlane,
+static struct { uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, written, created, ended, execed, running, signalled, maxlane,
                 overruns; uint64_t sum[16], count[16], reason[HQM_PARTIAL_MAX], loss[HQM_LOSS_MAX]; char event[16][64]; } total;
 
 static void broken(const char *what)
@@ -133,6 +133,7 @@ static void read_segments(struct reader *r)
             r->lanes = s->lane + 1;
         }
         append(&r->lane[s->lane].kind[s->kind], s);
+        total.written += (sizeof *s + (uint64_t)s->count * s->record_size + 4095) / 4096 * 4096;
         at += s->bytes;
     }
 }
@@ -216,7 +217,8 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
         if (!(event->flags & HQM_EVENT_TRACED) || r->header->loss[HQM_LOSS_TRACE])
             continue;
         uint64_t traced = weight[e] * event->period;
-        check(sum[e] == traced || (r->header->state == HQM_RUNNING && sum[e] > traced), "the trace does not add up to the profile");
+        bool killed = r->header->state == HQM_RUNNING || r->header->exit_signal;
+        check(sum[e] == traced || (killed && sum[e] > traced), "the trace does not add up to the profile");
     }
     total.nodes += nodes->count;
     total.cells += cells->count;
@@ -263,6 +265,7 @@ static void check_file(struct reader *r, bool paths, bool threads)
     }
     total.files++;
     total.bytes += h->allocated;
+    total.written += h->header_bytes;
     total.samples += h->samples;
     total.partial += h->partial;
     total.modules += modules->count;
@@ -281,8 +284,8 @@ static void print_totals(void)
 {
     printf("files %llu\nsamples %llu\npartial %llu\n", (unsigned long long)total.files, (unsigned long long)total.samples, (unsigned long long)total.partial);
     printf("nodes %llu\ncells %llu\ntrace %llu\n", (unsigned long long)total.nodes, (unsigned long long)total.cells, (unsigned long long)total.trace);
-    printf("threads %llu\ncreated %llu\nlanes %llu\nmodules %llu\nbytes %llu\n", (unsigned long long)total.threads, (unsigned long long)total.created,
-           (unsigned long long)total.lanes, (unsigned long long)total.modules, (unsigned long long)total.bytes);
+    printf("threads %llu\ncreated %llu\nlanes %llu\nmodules %llu\nbytes %llu\nwritten %llu\n", (unsigned long long)total.threads, (unsigned long long)total.created,
+           (unsigned long long)total.lanes, (unsigned long long)total.modules, (unsigned long long)total.bytes, (unsigned long long)total.written);
     printf("running %llu\nended %llu\nexeced %llu\nsignalled %llu\n", (unsigned long long)total.running, (unsigned long long)total.ended,
            (unsigned long long)total.execed, (unsigned long long)total.signalled);
     for (int i = 0; i < 16; i++)
@@ -318,6 +321,9 @@ int main(int argc, char **argv)
         r.data = mmap(NULL, r.size ? r.size : 1, PROT_READ, MAP_PRIVATE, fd, 0);
         close(fd);
         check(r.data != MAP_FAILED, "cannot be mapped");
+        /* Killed before it had begun: the magic is written last. */
+        if (r.size == 0 || (r.size >= 8 && memcmp(r.data, "\0\0\0\0\0\0\0", 8) == 0))
+            continue;
         check_file(&r, paths || threads, threads);
         munmap(r.data, r.size);
     }

@@ -9,6 +9,8 @@
  *     wait TEXT             until the program has written TEXT (after what earlier `wait`s matched)
  *     absent TEXT           TEXT is not in what the last `wait` passed over
  *     type TEXT             as keys
+ *     bytes TEXT            the program has written exactly these bytes since it was started, \r and escape sequences among them
+ *     never TEXT            nor TEXT, matched as by `wait`, anywhere
  *     colours yes|no        whether the program has written any since it was started
  *     hangup                closes the terminal
  *     exit N                the program ends with status N (128 + N by signal N)
@@ -37,7 +39,9 @@ struct terminal {
     int fd;
     pid_t pid;
     struct winsize size;
-    char *text;             /* what was written, stripped */
+    char *raw;              /* what was written */
+    size_t raw_len;
+    char *text;             /* the same, stripped */
     size_t len, start, end; /* the last match passed over start .. end */
     int escape;             /* inside an escape sequence: 1 after ESC, 2 in CSI, 3 in OSC */
     bool coloured;
@@ -47,9 +51,12 @@ static int passed, failed;
 
 static void feed(struct terminal *t, const char *bytes, size_t n)
 {
+    t->raw = realloc(t->raw, t->raw_len + n + 1);
     t->text = realloc(t->text, t->len + n + 1);
-    if (!t->text)
+    if (!t->raw || !t->text)
         abort();
+    memcpy(t->raw + t->raw_len, bytes, n);
+    t->raw_len += n;
     for (size_t i = 0; i < n; i++) {
         char c = bytes[i];
 
@@ -123,6 +130,7 @@ static bool absent(const struct terminal *t, const char *text)
 
 static void start(struct terminal *t, const char *command)
 {
+    free(t->raw);
     free(t->text);
     *t = (struct terminal){.size = t->size};
     feed(t, "", 0);
@@ -209,6 +217,10 @@ static bool step(struct terminal *t, const char *word, char *rest)
         rest[keys(rest)] = '\0';
         return *word == 'w' ? wait_text(t, rest) : absent(t, rest);
     }
+    if (!strcmp(word, "bytes"))
+        return t->raw && memmem(t->raw, t->raw_len, rest, keys(rest));
+    if (!strcmp(word, "never"))
+        return t->text && !strstr(t->text, rest);
     if (!strcmp(word, "colours"))
         return t->coloured == (*rest == 'y');
     if (!strcmp(word, "exit"))
@@ -259,6 +271,7 @@ static void play(const char *path)
         kill(t.pid, SIGKILL);
         waitpid(t.pid, NULL, 0);
     }
+    free(t.raw);
     free(t.text);
     free(line);
     fclose(script);

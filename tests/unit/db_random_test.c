@@ -54,7 +54,8 @@ static void make_scopes(struct world *w)
                 : i < 30 ? (roll(w, 2) ? SCOPE_INLINE : SCOPE_LOOP) : SCOPE_LINE;
         s->parent = i < 3 ? 0 : i < 9 ? 1 + roll(w, 2) : any_of(w, holders);
         /* Two procedures of one name, and loops of one line, are different scopes all the same. */
-        snprintf(s->name, sizeof s->name, s->kind == SCOPE_LOOP || s->kind == SCOPE_LINE ? "" : "n%u", i % 8 == 5 ? 4 : i);
+        if (s->kind != SCOPE_LOOP && s->kind != SCOPE_LINE)
+            snprintf(s->name, sizeof s->name, "n%u", i % 8 == 5 ? 4 : i);
         s->line = i < 3 ? 0 : 1 + roll(w, 20);
         s->ordinal = s->kind == SCOPE_LOOP ? i : 0;
         s->call_line = s->kind == SCOPE_INLINE ? roll(w, 5) : 0;

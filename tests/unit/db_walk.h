@@ -13,5 +13,10 @@ struct hq_error *db_walk_file(const char *path);
 
 /* Writes a small database that has some of everything. */
 struct hq_error *db_walk_sample(const char *path);
+/* The bytes of that database, at most `room`; their number, 0 if it cannot be made. */
+size_t db_walk_sample_bytes(uint8_t *data, size_t room);
+
+/* Makes size and checksum in the header of damaged bytes right again, else little of them would be read. */
+void db_walk_mend(uint8_t *data, size_t size);
 
 #endif

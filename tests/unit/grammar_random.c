@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/vec.h"
+#include "query/grammar/words.h"
 #include "tests/unit/grammar_cases.h"
 #include <ctype.h>
 #include <stdbool.h>
@@ -222,8 +223,33 @@ static void put(struct writer *w, const char *text)
     w->glue = dot || strcmp(text, "$") == 0 || strcmp(text, "#") == 0 || strcmp(text, "@") == 0;
 }
 
+/* The names of the views that have productions of no other kind; NULL for another terminal. */
+static const char *view_name(const char *terminal, uint64_t *state)
+{
+    static const char *const kinds[] = {[OF_NONE] = "VIEW-ALONE", [OF_OPTIONAL] = "VIEW", [OF_REQUIRED] = "VIEW-OF"};
+    const char *names[64];
+    uint32_t n = 0;
+
+    for (int i = 0; i < VIEW_KINDS && n < 60; i++) {
+        const struct view_word *v = &view_words[i];
+
+        if (strcmp(kinds[v->of], terminal) != 0 || strncmp(v->name, "trace", 5) == 0 || i == VIEW_EXPLAIN)
+            continue;
+        names[n++] = v->name;
+        for (int k = 0; k < 3 && v->others[k]; k++)
+            names[n++] = v->others[k];
+    }
+    return n ? names[random_below(state, n)] : NULL;
+}
+
 static void put_terminal(struct writer *w, const char *name)
 {
+    const char *view = view_name(name, w->state);
+
+    if (view) {
+        put(w, view);
+        return;
+    }
     for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
         uint32_t n = 0;
 
@@ -308,7 +334,7 @@ static void add_productions(const char *text, struct str *out)
 
 char *grammar_of_sources(void)
 {
-    static const char *const files[] = {"parse", "parse_view", "parse_clause", "parse_value", "parse_pattern", "parse_expr"};
+    static const char *const files[] = {"parse", "parse_view", "parse_clause", "parse_expect", "parse_value", "parse_pattern", "parse_expr", "parse_metric"};
     struct str out = {0};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -2,6 +2,7 @@
 #include "tests/unit/test.h"
 
 #include "common/mem.h"
+#include "format/measurement.h"
 #include "tests/unit/import_help.h"
 
 /* main calls f (cost 30 there) and g directly (10) and through f (20); g's own cost is 30. */
@@ -83,6 +84,43 @@ TEST(instructions_recursion_and_threads)
                  " line a.c:3 1\n"
                  " r (a.c:4) 8\n"
                  "  line a.c:7 8\n");
+}
+
+/* Functions of --separate-callers and --separate-recs are nodes of their own under one name; jumps give names, too. */
+TEST(contexts_in_names_and_names_in_jumps)
+{
+    CHECK_IMPORT(NULL,
+                 "# callgrind format\nevents: Ir\nfl=a.c\nfn=main\n1 1\ncfn=f'main\ncalls=1 2\n1 8\ncfn=g\ncalls=1 3\n1 4\n"
+                 "fn=f'main\n2 3\njfi=(7) b.c\njfn=(8) h\njcnd=1/2 +1\ncfn=f'2\ncalls=1 2\n2 5\nfn=f'2\nfi=(7)\n9 5\n"
+                 "fl=a.c\nfn=g\n3 1\ncfn=f'g\ncalls=1 2\n3 3\nfn=f'g\n2 3\n",
+                 "metrics: ir\n"
+                 "main 13\n"
+                 " line a.c:1 1\n"
+                 " f (a.c:1) 8\n"
+                 "  line a.c:2 3\n"
+                 "  f (a.c:2) 5\n"
+                 "   line b.c:9 5\n"
+                 " g (a.c:1) 4\n"
+                 "  line a.c:3 1\n"
+                 "  f (a.c:3) 3\n"
+                 "   line a.c:2 3\n");
+}
+
+TEST(units_of_events)
+{
+    struct db *db = NULL;
+
+    CHECK_OK(import_text(NULL,
+                         "event: t_u : t:u (nanoseconds)\nevent: sysTime : sysTime (elapsed ms)\nevent: sum = t_u + n : Sum\n"
+                         "events: t_u sysTime n\nfn=main\n1 2000 3 4\n", &db));
+    CHECK_OR_RETURN(db);
+    CHECK_EQ_STR(db_string(db, db->metrics[0].event), "t:u");
+    CHECK_EQ_INT(db->metrics[0].dimension, HQM_DIM_SECONDS);
+    CHECK_NEAR(db->metrics[0].scale, 1e-9, 1e-18);
+    CHECK_NEAR(db->metrics[1].scale, 1e-3, 1e-12);
+    CHECK_EQ_INT(db->metrics[2].dimension, HQM_DIM_EVENTS);
+    CHECK_EQ_STR(db_string(db, db->metrics[2].event), "n");
+    db_close(db);
 }
 
 TEST(callgrind_errors_name_the_line)

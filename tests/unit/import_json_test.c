@@ -81,6 +81,18 @@ TEST(chrome_complete_events_nest_by_time)
                  " inner 4.05e-05\n");
 }
 
+/* What clang's -ftime-trace adds up in threads of their own is no time. */
+TEST(chrome_sums_are_no_events)
+{
+    CHECK_IMPORT(NULL,
+                 "[{\"ph\":\"X\",\"name\":\"Source\",\"ts\":0,\"dur\":30,\"pid\":1,\"tid\":1},"
+                 "{\"ph\":\"X\",\"name\":\"Total Source\",\"ts\":0,\"dur\":30,\"pid\":1,\"tid\":2,\"args\":{\"count\":1,\"avg ms\":30}},"
+                 "{\"ph\":\"X\",\"name\":\"Total work\",\"ts\":40,\"dur\":5,\"pid\":1,\"tid\":1,\"args\":{\"count\":1}}]",
+                 "metrics: walltime\n"
+                 "Source 3e-05\n"
+                 "Total work 5e-06\n");
+}
+
 TEST(chrome_begin_and_end)
 {
     struct db *db = NULL;

@@ -47,6 +47,11 @@ TEST(the_runtime_above_main_is_left_out)
                  "prog 2\n main 2\n  work 2\n");
 }
 
+TEST(folded_comments_are_no_stacks)
+{
+    CHECK_IMPORT(NULL, "# austin: 3.6.0\n# mode: wall\n\nP1;T0:7;main 3\n", "metrics: samples\nP1 3\n T0:7 3\n  main 3\n");
+}
+
 TEST(folded_errors_name_the_line)
 {
     CHECK_REFUSED("folded", "main;a 1\nmain;b\n", "input:2: not a folded stack");
@@ -81,10 +86,11 @@ TEST(perf_header_fields)
     CHECK_EQ_STR(h.rest, "");
     CHECK(perf_parse_header("Web Content 7 12 1.5: cycles: ", &h));
     CHECK_EQ_INT(h.command_len, 13);
-    CHECK_EQ_INT(h.pid, 12);
+    CHECK_EQ_INT(h.tid, 12);
+    CHECK_EQ_INT(h.pid, 0);
     CHECK(!h.has_period);
     CHECK(perf_parse_header("        swapper     0 [000] 12.5:  1 cycles:  ffffffff81 native_halt+0xe ([kernel.kallsyms])", &h));
-    CHECK_EQ_INT(h.pid, 0);
+    CHECK_EQ_INT(h.tid, 0);
     CHECK_EQ_STR(h.rest, "ffffffff81 native_halt+0xe ([kernel.kallsyms])");
     CHECK(!perf_parse_header("no sample at all", &h));
     CHECK(!perf_parse_header("", &h));
@@ -188,8 +194,48 @@ TEST(perf_without_call_chains)
 TEST(perf_errors_name_the_line)
 {
     CHECK_REFUSED("perf", "a 1 2.0: cycles: \n\t55 f (/bin/a)\n\nwhat is this?\n", "input:4: neither");
-    CHECK_REFUSED("perf", "a 1 2.0: cycles: what\n", "input:1: what follows the event");
-    CHECK_REFUSED("perf", "\t55 f (/bin/a)\n", "input:1: neither");
+    CHECK_REFUSED("perf", "a 1 2.0: cycles: \n\n\t55 f (/bin/a)\n", "input:3: neither");
+    CHECK_REFUSED("perf", "a 1 2.0: cycles: \n\t55 f (/bin/a)\n\t56\n", "input:3: neither");
+    CHECK_REFUSED("perf", "a 1 2.0: cycles: \n\t55 f (/bin/a)\n\na 1 2.0: \n", "input:4: neither");
+    CHECK_REFUSED("perf", " stray\n", "input:1: neither");
+}
+
+/* Every set of -F that leaves frames: the fields that are left out are unknown. */
+TEST(perf_heads_with_few_fields)
+{
+    static const char frames[] = "\t55 f (/bin/a)\n\t56 main (/bin/a)\n\n";
+    static const struct { const char *head, *metric, *value; } rows[] = {
+        {"cycles: \n", "cycles_samples", "1"}, {"7 2.5: cycles: \n", "cycles_samples", "1"}, {" 7 cycles: \n", "cycles_samples", "1"},
+        {"2.5:   10 cycles: \n", "cycles", "10"}, {"a 7 \n", "samples", "1"}, {"a b 2.5: \n", "samples", "1"}, {"a b \n", "samples", "1"}, {"\n", "samples", "1"},
+        {"a 7 K     2.5:  10 cycles: \n", "cycles", "10"}, {"a -1 [003] 2.5:  10 cycles/u: \n", "cycles_u", "10"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        AUTO_STR struct str text = {0}, want = {0};
+
+        str_addf(&text, "%s%s", rows[i].head, frames);
+        str_addf(&want, "metrics: %s\nmain [/bin/a] %s\n f [/bin/a] %s\n", rows[i].metric, rows[i].value, rows[i].value);
+        CHECK_IMPORT(NULL, str_cstr(&text), str_cstr(&want));
+    }
+}
+
+/* What is printed for an event that hq has no use for is no frame and no damage. */
+TEST(perf_fields_of_no_use)
+{
+    static const char want[] = "metrics: cycles\nmain [/bin/a] 10\n f [/bin/a] 10\n";
+
+    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles:     55c06c15b0d8 data+0x8 (/bin/a)\n\t55 f (/bin/a)\n\t56 main (/bin/a)\n\n", want);
+    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles:  call \n\t55 f (/bin/a)\n\t56 main (/bin/a)\n insn: 48 89 05\n\n", want);
+    CHECK_IMPORT(NULL, "a 7 2.5: PERF_RECORD_COMM: a:7/7\na 7 2.5: 10 cycles: \n\t55 f (/bin/a)\n\t56 main (/bin/a)\n /user.slice\na 7 2.6: 0 cycles: \n\n", 
+                 "metrics: cycles\npartial: no call path 0\nmain [/bin/a] 10\n f [/bin/a] 10\n");
+    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles: \n\t55 f+0x1 (/bin/a)\n  [kernel.kallsyms][55]\n\t56 main+0x2 (/bin/a)\n  a.c:3\n\n|3    text\n",
+                 "metrics: cycles\nmain [/bin/a] 10\n f [/bin/a] (a.c:3) 10\n");
+    CHECK_IMPORT(NULL, "a 7 2.5: 10 sched:sched_switch: prev_comm=a prev_pid=7 ==> next_comm=fade\n\t55 f (/bin/a)\n\t56 main (/bin/a)\n\n",
+                 "metrics: sched:sched_switch\nmain [/bin/a] 10\n f [/bin/a] 10\n");
+    /* Of -F +phys_addr,+data_page_size,+code_page_size; frames may have lost their tabs in an editor. */
+    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles:                0\n\t55 f (/bin/a)\n\t56 main (/bin/a)\n               0 N/A 4K\n", want);
+    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles: \n        55 f (/bin/a)\n        56 main (/bin/a)\n\n", want);
+    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles:     55c06c15b0d8             5501 f+0x1 (/bin/a)\n", "metrics: cycles\nf [/bin/a] 10\n");
 }
 
 TEST(different_formats_are_aligned_by_name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names of procedures as demanglers write them, and what finds them. */
-#include "query/names.h"
+#include "common/names.h"
 #include "tests/unit/test.h"
 
 static bool finds(const char *word, const char *name)
@@ -35,6 +35,11 @@ TEST(return_types_and_qualifiers)
     CHECK(finds("blas::sum", "double blas::sum<double>(std::vector<double> const&)"));
     CHECK(finds("get", "Box::get() const"));
     CHECK(finds("work", "work(int) [clone .constprop.0]"));
+    CHECK(finds("work", "work._omp_fn.0"));
+    CHECK(finds("work", "work.part.0.cold"));
+    CHECK(finds("smooth", "grid::smooth._omp_fn.12"));
+    CHECK(!finds("work", "work.main"));             /* Go: package and procedure */
+    CHECK(!finds("work", "work._omp_fn.0.x::y"));
     CHECK(!finds("double", "double blas::sum<double>(int)"));
 }
 

@@ -60,7 +60,7 @@ static inline struct row *add_costs(struct table *t, int depth, enum scope_kind 
     return r;
 }
 
-/* The calling contexts of the worked example (language section 2), in seconds. */
+/* The calling contexts of the worked example ([presenting], figures 1 and 2), in seconds. */
 static inline struct table *example_tree(void)
 {
     struct table *t = table_create();

@@ -129,12 +129,13 @@ TEST(svg)
 {
     struct table *t = small_picture(), *none = example_tree();
 
+    none->tree = false;
     AUTO_FREE char *text = text_of(t, "svg", &(struct output_options){ 0 });
     CHECK(text && take_image(text));
     if (strcmp(text, svg_text))
         TEST_FAIL("wanted\n%s\ngot\n%s\n", svg_text, text);
     check_format(none, "svg", &(struct output_options){ 0 },
-        "only pictures of traces can be written as svg: ask for trace, trace depth or trace summary");
+        "svg is for pictures of traces and for trees: ask for trace, tree, callers or hot path");
     table_destroy(t);
     table_destroy(none);
 }

@@ -48,28 +48,28 @@ TEST(marks)
     t->rows.data[7].cells[1].ci = 0.25;
     check_format(t, "tree", &lines,
         "#          cputime              cputime.x    scope\n"
-        "   10.00 s  100.0%  10.00       s  100.0%    total\n"
+        "   10.00 s  100.0%  10.00 s        100.0%    total\n"
         "1  10.00 s  100.0%                           (m)\n"
-        "2   7.00 s   70.0%   1.00       s   10.0%  * ├ f  [file1.c:2]\n"
-        "3   6.00 s   60.0%   1.00       s   10.0%  * │   g (new)  [file1.c:7]\n"
-        "4   5.00 s   50.0%   1.00       s   10.0%    │     [I] g (gone)  [file2.c:3]\n"
-        "5   4.00 s   40.0%   4.00       s   40.0%    │       h (recursive)  [file2.c:4]\n"
+        "2   7.00 s   70.0%   1.00 s         10.0%  * ├ f  [file1.c:2]\n"
+        "3   6.00 s   60.0%   1.00 s         10.0%  * │   g (new)  [file1.c:7]\n"
+        "4   5.00 s   50.0%   1.00 s         10.0%    │     [I] g (gone)  [file2.c:3]\n"
+        "5   4.00 s   40.0%   4.00 s         40.0%    │       h (recursive)  [file2.c:4]\n"
         "6   4.00 s   40.0%                           │         loop at file2.c:8\n"
-        "7   4.00 s   40.0%   4.00       s   40.0%    │           loop at file2.c:9\n"
-        "8   3.00 s   30.0%   3.00 ±0.25 s   30.0%    ├ g  [file1.c:8]\n"
-        "   0.004 s   <0.1%  4e-05       s   <0.1%    └ ... 37 more\n");
+        "7   4.00 s   40.0%   4.00 s         40.0%    │           loop at file2.c:9\n"
+        "8   3.00 s   30.0%   3.00 s ±0.25   30.0%    ├ g  [file1.c:8]\n"
+        "   0.004 s   <0.1%  4e-05 s         <0.1%    └ ... 37 more\n");
     check_format(t, "tree", &(struct output_options){ .utf8 = true, .colours = COLOURS_BASIC, .width = 80 },
         "\033[1m#          cputime              cputime.x    scope\033[0m\n"
-        "\033[2m   10.00 s  100.0%  10.00       s  100.0%    total\033[0m\n"
+        "\033[2m   10.00 s  100.0%  10.00 s        100.0%    total\033[0m\n"
         "\033[2m1  10.00 s  100.0%                         \033[0m  \033[2m(m)\033[0m\n"
-        "2   7.00 s   \033[31m70.0%\033[0m   1.00       s   \033[33m10.0%\033[0m  * \033[2m├\033[0m\033[1mf\033[0m  \033[36m[file1.c:2]\033[0m\n"
-        "3   6.00 s   \033[31m60.0%\033[0m   1.00       s   \033[33m10.0%\033[0m  * \033[2m│ \033[0m\033[1mg (new)\033[0m  \033[36m[file1.c:7]\033[0m\n"
-        "4   5.00 s   \033[31m50.0%\033[0m   1.00       s   \033[33m10.0%\033[0m    \033[2m│  \033[0m\033[35m[I] g (gone)\033[0m  \033[36m[file2.c:3]\033[0m\n"
-        "5   4.00 s   \033[31m40.0%\033[0m   4.00       s   \033[31m40.0%\033[0m    \033[2m│   \033[0mh (recursive)  \033[36m[file2.c:4]\033[0m\n"
+        "2   7.00 s   \033[31m70.0%\033[0m   1.00 s         \033[33m10.0%\033[0m  * \033[2m├\033[0m\033[1mf\033[0m  \033[36m[file1.c:2]\033[0m\n"
+        "3   6.00 s   \033[31m60.0%\033[0m   1.00 s         \033[33m10.0%\033[0m  * \033[2m│ \033[0m\033[1mg (new)\033[0m  \033[36m[file1.c:7]\033[0m\n"
+        "4   5.00 s   \033[31m50.0%\033[0m   1.00 s         \033[33m10.0%\033[0m    \033[2m│  \033[0m\033[35m[I] g (gone)\033[0m  \033[36m[file2.c:3]\033[0m\n"
+        "5   4.00 s   \033[31m40.0%\033[0m   4.00 s         \033[31m40.0%\033[0m    \033[2m│   \033[0mh (recursive)  \033[36m[file2.c:4]\033[0m\n"
         "6   4.00 s   \033[31m40.0%\033[0m                           \033[2m│    \033[0mloop at file2.c:8\n"
-        "7   4.00 s   \033[31m40.0%\033[0m   4.00       s   \033[31m40.0%\033[0m    \033[2m│     \033[0mloop at file2.c:9\n"
-        "8   3.00 s   \033[31m30.0%\033[0m   3.00 ±0.25 s   \033[31m30.0%\033[0m    \033[2m├\033[0mg  \033[36m[file1.c:8]\033[0m\n"
-        "\033[2m   0.004 s   <0.1%  4e-05       s   <0.1%  \033[0m  \033[2m└\033[0m\033[2m... 37 more\033[0m\n");
+        "7   4.00 s   \033[31m40.0%\033[0m   4.00 s         \033[31m40.0%\033[0m    \033[2m│     \033[0mloop at file2.c:9\n"
+        "8   3.00 s   \033[31m30.0%\033[0m   3.00 s ±0.25   \033[31m30.0%\033[0m    \033[2m├\033[0mg  \033[36m[file1.c:8]\033[0m\n"
+        "\033[2m   0.004 s   <0.1%  4e-05 s         <0.1%  \033[0m  \033[2m└\033[0m\033[2m... 37 more\033[0m\n");
     table_destroy(t);
 }
 
@@ -105,6 +105,56 @@ TEST(numbers)
     table_destroy(t);
 }
 
+/* A text that belongs to the name stands behind it, where it may be long; a terminal's line cuts it, and names that take more than half. */
+TEST(texts_beside_names)
+{
+    struct table *t = table_create();
+
+    add_column(t, "time", "time", SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
+    vec_push(&t->columns, (struct column){ .name = "path", .type = COLUMN_TEXT, .total = NAN, .beside = true, .is_path = true });
+    add_row(t, 0, SCOPE_PROCEDURE, "axpy", NULL, 0);
+    add_row(t, 0, SCOPE_PROCEDURE, "a_name_of_rather_many_letters_that_goes_on", NULL, 0);
+    t->rows.data[0].cells[0].number = t->rows.data[1].cells[0].number = 1;
+    t->rows.data[0].cells[1].text = "main > iterate > solve > smooth > axpy";
+    check_format(t, "table", &plain,
+        "#     time  name                                        path\n"
+        "1  1.000 s  axpy                                        main > iterate > solve > smooth > axpy\n"
+        "2  1.000 s  a_name_of_rather_many_letters_that_goes_on\n");
+    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 66 },
+        "#     time  name                         path\n"
+        "1  1.000 s  axpy                         … > solve > smooth > axpy\n"
+        "2  1.000 s  a_name_o…tters_that_goes_on\n");
+    t->columns.data[1].is_path = false;
+    check_format(t, "table", &(struct output_options){ .width = 66 },
+        "#     time  name                         path\n"
+        "1  1.000 s  axpy                         main > iterate > solve...\n"
+        "2  1.000 s  a_name_o...ers_that_goes_on\n");
+    table_destroy(t);
+}
+
+/* In a path that is cut, names are shortened one by one: ` > ` also stands in template arguments. A thread keeps what says that it is one. */
+TEST(paths_and_threads_on_a_terminal)
+{
+    struct table *t = table_create();
+
+    add_column(t, "time", "time", SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
+    vec_push(&t->columns, (struct column){ .name = "path", .type = COLUMN_TEXT, .total = NAN, .beside = true, .is_path = true });
+    add_row(t, 0, SCOPE_PROCEDURE, "malloc", NULL, 0);
+    add_row(t, 0, SCOPE_THREAD, "thread created by std::thread::_M_start_thread(std::unique_ptr<std::thread::_State, std::default_delete<std::thread::_State> >)", NULL, 0);
+    t->rows.data[0].cells[0].number = t->rows.data[1].cells[0].number = 1;
+    t->rows.data[0].cells[1].text =
+        "main > std::map<int, std::vector<int, std::allocator<int> > >::operator[](int const&) > operator new(unsigned long) > malloc";
+    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 114 },
+        "#     time  name                                                 path\n"
+        "1  1.000 s  malloc                                               …ator[](…) > operator new(unsigned long) > malloc\n"
+        "2  1.000 s  thread created by std::thread::_M_start_thread(…)\n");
+    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 142 },
+        "#     time  name                                                               path\n"
+        "1  1.000 s  malloc                                                             …::map<…>::operator[](…) > operator new(unsigned long) > malloc\n"
+        "2  1.000 s  thread created by std::thread::_M_start_thread(…)\n");
+    table_destroy(t);
+}
+
 TEST(lists)
 {
     struct table *t = table_create();
@@ -133,6 +183,39 @@ TEST(lists)
         "   400  100.0%           total\n"
         "1  300   75.0%  ??????1  ?????????[2J?  a.c:12\n"
         "2  100   25.0%  n        memcpy  (libc.so.6)\n");
+    table_destroy(t);
+}
+
+/* Off a terminal and with columns that the query names all of them are shown. */
+TEST(columns_that_do_not_fit)
+{
+    static const char *const names[] = { "a", "b", "c", "d" };
+    struct table *t = table_create();
+
+    for (size_t i = 0; i < 4; i++) {
+        add_column(t, names[i], names[i], SCOPED_INCLUSIVE, DIM_SECONDS, 10);
+        add_column(t, names[i], names[i], SCOPED_EXCLUSIVE, DIM_SECONDS, 10);
+    }
+    add_row(t, 0, SCOPE_PROCEDURE, "main", NULL, 0);
+    for (size_t i = 0; i < 8; i++)
+        t->rows.data[0].cells[i].number = i % 2 ? 0 : 10;
+    t->columns.data[6].orders = true;
+    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 100 },
+        "#                a                b                d  name\n"
+        "   10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  total\n"
+        "1  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  main\n"
+        "(4 columns without a value and 1 column for which there is no room left out; `columns` chooses)\n");
+    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 108 },
+        "#                a                b                c                d  name\n"
+        "   10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  total\n"
+        "1  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  main\n"
+        "(4 columns without a value left out; `columns` chooses)\n");
+    static const char *const whole = "#                a  a                b  b                c  c                d  d  name\n"
+        "   10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     total\n"
+        "1  10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     main\n";
+    check_format(t, "table", &plain, whole);
+    t->chosen_columns = true;
+    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 40 }, whole);
     table_destroy(t);
 }
 

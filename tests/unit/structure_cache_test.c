@@ -2,11 +2,16 @@
 /* The structure cache: same answers with it as without, whatever lies in it, and with several writers at once. */
 #include "tests/unit/test.h"
 #include "common/file.h"
+#include "structure/cache.h"
 #include "structure/structure.h"
 #include <dirent.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #define COUNT 2000
 
@@ -37,8 +42,8 @@ static void add_chain(struct str *out, const struct structure *s, uint32_t at)
     str_addc(out, '\n');
 }
 
-/* Everything that recovery says of the addresses, as text. */
-static char *recover(const char *cache, unsigned lot)
+/* Everything that recovery says of the addresses in this program or a copy of it, as text. */
+static char *recover_file(const char *path, const char *cache, unsigned lot)
 {
     struct structure_options options = {.inlines = true, .loops = true, .cache_dir = cache};
     uint64_t addresses[COUNT];
@@ -46,7 +51,7 @@ static char *recover(const char *cache, unsigned lot)
     struct str out = {0};
 
     pick(addresses, lot);
-    hq_error_free(structure_recover("/proc/self/exe", &options, addresses, COUNT, &s));
+    hq_error_free(structure_recover(path, &options, addresses, COUNT, &s));
     for (size_t i = 0; i < s.places.len; i++) {
         add_chain(&out, &s, s.places.data[i].raw);
         add_chain(&out, &s, s.places.data[i].normal);
@@ -55,6 +60,11 @@ static char *recover(const char *cache, unsigned lot)
         str_add(&out, s.note);
     structure_deinit(&s);
     return str_steal(&out);
+}
+
+static char *recover(const char *cache, unsigned lot)
+{
+    return recover_file("/proc/self/exe", cache, lot);
 }
 
 static void check_same(const char *cache, unsigned lot)
@@ -138,6 +148,63 @@ TEST(several_writers_do_not_harm_each_other)
     for (unsigned lot = 0; lot < 4; lot++)
         check_same(cache, lot);
     CHECK_OK(file_remove_tree(cache));
+}
+
+TEST(a_binary_without_build_id_is_known_by_its_file)
+{
+    AUTO_FREE char *cache = test_tmpdir(), *copy = file_join(cache, "copy");
+    AUTO_FREE char *command = xasprintf("objcopy -R .note.gnu.build-id /proc/%d/exe %s", (int)getpid(), copy);
+    AUTO_FREE char *strip = xasprintf("strip %s", copy);
+
+    CHECK_OR_RETURN(!system(command));
+    AUTO_FREE char *first = recover_file(copy, cache, 0), *file = cache_file(cache);
+    CHECK(file && strstr(file, "file-"));
+    AUTO_FREE char *again = recover_file(copy, cache, 0);
+    CHECK(!strcmp(first, again));
+    /* Another file in its place has another structure. */
+    CHECK_OR_RETURN(!system(strip));
+    AUTO_FREE char *stripped = recover_file(copy, NULL, 0), *cached = recover_file(copy, cache, 0);
+    CHECK(strcmp(stripped, first));
+    CHECK(!strcmp(stripped, cached));
+    CHECK_OK(file_remove_tree(cache));
+}
+
+static char *old_file(const char *directory, const char *name, int days)
+{
+    static const char zeros[100000];
+    char *path = file_join(directory, name);
+    struct timespec then = {.tv_sec = time(NULL) - days * 86400}, times[2] = {then, then};
+    FILE *f = fopen(path, "w");
+
+    if (f)
+        CHECK(fwrite(zeros, 1, sizeof zeros, f) == sizeof zeros && !fclose(f));
+    CHECK(!utimensat(AT_FDCWD, path, times, 0));
+    return path;
+}
+
+TEST(what_was_used_longest_ago_is_removed_where_files_are_too_many)
+{
+    AUTO_FREE char *directory = test_tmpdir();
+    char *paths[10];
+
+    for (int i = 0; i < 10; i++) {
+        AUTO_FREE char *name = xasprintf("%d.hqs", i);
+
+        paths[i] = old_file(directory, name, i + 2);
+    }
+    AUTO_FREE char *other = old_file(directory, "lock", 400), *dead = old_file(directory, "x.hqs.tmp.1.0", 400);
+    AUTO_FREE char *alive = old_file(directory, "y.hqs.tmp.1.0", 0);
+    /* What is used again is young again. */
+    cache_note_use(paths[9]);
+    cache_trim(directory, 2000000);
+    CHECK(file_exists(paths[8]));
+    CHECK(!file_exists(dead) && file_exists(alive) && file_exists(other));
+    cache_trim(directory, 600000);
+    CHECK(file_exists(paths[9]) && file_exists(paths[0]) && file_exists(paths[1]));
+    CHECK(!file_exists(paths[8]) && !file_exists(paths[7]) && !file_exists(paths[6]) && !file_exists(paths[5]));
+    for (int i = 0; i < 10; i++)
+        free(paths[i]);
+    CHECK_OK(file_remove_tree(directory));
 }
 
 TEST(a_cache_that_cannot_be_written_is_no_error)

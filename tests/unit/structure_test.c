@@ -159,6 +159,7 @@ TEST(a_missing_or_replaced_file_gives_a_note_and_addresses)
 
     CHECK_OK(structure_recover("/no/such/libfoo.so.1", &all, &address, 1, &s));
     CHECK(s.note && strstr(s.note, "/no/such/libfoo.so.1"));
+    CHECK(s.unread);
     CHECK_EQ_STR(text(&s, find_up(&s, s.places.data[0].raw, SCOPE_PROCEDURE)->name), "libfoo.so.1+0x1234");
     structure_deinit(&s);
 
@@ -202,7 +203,7 @@ TEST(without_file_descriptors_there_is_a_note)
     CHECK(!setrlimit(RLIMIT_NOFILE, &none));
     CHECK_OK(structure_recover("/proc/self/exe", &all, &address, 1, &s));
     CHECK(!setrlimit(RLIMIT_NOFILE, &old));
-    CHECK(s.note && strstr(s.note, "cannot read /proc/self/exe: Too many open files"));
+    CHECK(s.note && strstr(s.note, "/proc/self/exe: cannot be read: Too many open files"));
     CHECK_EQ_INT(s.places.len, 1);
     structure_deinit(&s);
 }

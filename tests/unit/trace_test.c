@@ -156,27 +156,37 @@ TEST(rows)
         "scope\n"
         "(no rows)\n");
     check_answer(&t, "iterations of step", "table",
-        "#    start           length         deviation  largest child  name\n"
-        "            8.600 s  100.0%                                   total\n"
-        "1  1.002 s  1.000 s   11.6%                    compute 70%    rank 0 #1\n"
-        "2  2.103 s  1.000 s   11.6%                    compute 70%    rank 0 #2\n"
-        "3  3.203 s  1.000 s   11.6%                    compute 70%    rank 0 #3\n"
-        "4  4.303 s  1.000 s   11.6%                    compute 70%    rank 0 #4\n"
-        "5  1.502 s  1.000 s   11.6%                    compute 70%    rank 1 #1\n"
-        "6  2.603 s  1.600 s   18.6%  +0.600 s  +60.0%  exchange 56%   rank 1 #2\n"
-        "7  4.303 s  1.000 s   11.6%                    compute 70%    rank 1 #3\n"
-        "8  5.402 s  1.000 s   11.6%                    compute 70%    rank 1 #4\n");
+        "#    start           length         deviation  name       largest child\n"
+        "            8.600 s  100.0%                    total\n"
+        "1  1.002 s  1.000 s   11.6%                    rank 0 #1  compute 70%\n"
+        "2  2.103 s  1.000 s   11.6%                    rank 0 #2  compute 70%\n"
+        "3  3.203 s  1.000 s   11.6%                    rank 0 #3  compute 70%\n"
+        "4  4.303 s  1.000 s   11.6%                    rank 0 #4  compute 70%\n"
+        "5  1.502 s  1.000 s   11.6%                    rank 1 #1  compute 70%\n"
+        "6  2.603 s  1.600 s   18.6%  +0.600 s  +60.0%  rank 1 #2  exchange 56%\n"
+        "7  4.303 s  1.000 s   11.6%                    rank 1 #3  compute 70%\n"
+        "8  5.402 s  1.000 s   11.6%                    rank 1 #4  compute 70%\n");
     check_answer(&t, "iterations of exchange ranks 1 during 2s..4s", "table",
-        "#    start           length          deviation  largest child  name\n"
-        "            1.200 s  100.0%                                    total\n"
-        "1  2.203 s  0.300 s   25.0%  -300.0 ms  -50.0%  MPI_Wait 100%  rank 1 #1\n"
-        "2  3.303 s  0.900 s   75.0%  +300.0 ms  +50.0%  MPI_Wait 100%  rank 1 #2\n");
+        "#    start            length  deviation  name             largest child\n"
+        "            997.5 ms  100.0%             total\n"
+        "1  2.203 s  300.0 ms   30.1%             rank 1 #1        MPI_Wait 100%\n"
+        "2  3.303 s  697.5 ms   69.9%             rank 1 #2 (cut)  MPI_Wait 100%\n");
+    check_answer(&t, "iterations of step ranks 1 during 2s..4.5s", "table",
+        "#    start           length  deviation  name             largest child\n"
+        "            2.300 s  100.0%             total\n"
+        "1  2.000 s  0.503 s   21.8%             rank 1 #1 (cut)  exchange 59%\n"
+        "2  2.603 s  1.600 s   69.6%             rank 1 #2        exchange 56%\n"
+        "3  4.303 s  0.198 s    8.6%             rank 1 #3 (cut)  compute 100%\n");
+    check_answer(&t, "iterations of exchange ranks 0 during iteration 2 of step", "table",
+        "#    start            length  deviation  name       largest child\n"
+        "            300.0 ms  100.0%             total\n"
+        "1  2.803 s  300.0 ms  100.0%             rank 0 #2  MPI_Wait 100%\n");
     check_answer(&t, "iterations of step where length > 1.2s or rank = 0 sort by deviation desc, start limit 2", "table",
-        "#    start           length         deviation  largest child  name\n"
-        "            8.600 s  100.0%                                   total\n"
-        "1  2.603 s  1.600 s   18.6%  +0.600 s  +60.0%  exchange 56%   rank 1 #2\n"
-        "2  4.303 s  1.000 s   11.6%                    compute 70%    rank 0 #4\n"
-        "                                                              ... 3 more rows\n");
+        "#    start           length         deviation  name             largest child\n"
+        "            8.600 s  100.0%                    total\n"
+        "1  2.603 s  1.600 s   18.6%  +0.600 s  +60.0%  rank 1 #2        exchange 56%\n"
+        "2  4.303 s  1.000 s   11.6%                    rank 0 #4        compute 70%\n"
+        "                                               ... 3 more rows\n");
     traced_close(&t);
 }
 

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rooms of doc/architecture.md: who may include whom, and which file alone sees a library."""
+import glob
+import os
+import re
+
+from counting import check, finish
+
+TOP = os.environ["TOP"]
+# A room may include itself and what stands here; the longest name that begins a path is its room.
+MAY = {
+    "common": (),
+    "format": (),
+    "preload": ("common", "format"),
+    "structure": ("common", "format"),
+    "db": ("common", "format", "structure"),
+    "db/import": ("common", "format", "structure", "db"),
+    "query/grammar": ("common",),
+    "query": ("common", "format", "db", "query/grammar", "query/views", "query/output"),
+    "repl": ("common", "format", "structure", "db", "db/import", "query", "query/grammar", "query/output"),
+}
+# Behind one header: nobody else includes the library's own.
+LIBRARIES = {
+    "readline/": ["repl/readline.c"],
+    "libdwarf/": ["structure/dwarf_impl.h"],
+    "Zydis/": ["structure/insn_x86.c"],
+    "papi.h": ["preload/sources/papi.c", "repl/record_counters.c"],
+    "pcre2.h": ["query/regex.c"],
+    "yajl/": ["db/import/json.c"],
+    "libiberty/": ["structure/demangle.c"],
+    "zstd.h": ["structure/unpack.c"],
+    "mpi.h": ["db/mpi/shim.c"],
+}
+
+
+def room_of(path):
+    return max((room for room in MAY if path.startswith(room + "/")), key=len, default=None)
+
+
+seen = {library: set() for library in LIBRARIES}
+for path in glob.glob("**/*.[ch]", root_dir=TOP, recursive=True) + glob.glob("**/*.def", root_dir=TOP, recursive=True):
+    room = room_of(path)
+    if not room:
+        continue
+    text = open(os.path.join(TOP, path)).read()
+    for name in re.findall(r'^\s*#\s*include "([^"]+)"', text, re.M):
+        if name == "preload/hq.h":
+            continue
+        other = room_of(name)
+        check(other is not None and (other == room or other in MAY[room]), f"{path} includes {name}: {room}/ may not know {other}/")
+    for name in re.findall(r"^\s*#\s*include <([^>]+)>", text, re.M):
+        for library in LIBRARIES:
+            if name.startswith(library):
+                seen[library].add(path)
+    check(len(text.splitlines()) <= 550, f"{path} is too long to be read in one sitting: {len(text.splitlines())} lines")
+    check(text.startswith("/* SPDX-License-Identifier: BSD-3-Clause */\n"), f"{path} does not begin with its licence")
+    # `head -n 4 ROOM/*.h` is the map of a room: only a .c file whose header says it already may begin at once.
+    told = path.endswith(".c") and os.path.exists(os.path.join(TOP, path[:-1] + "h"))
+    check(told or text.split("\n")[1].startswith("/*"), f"{path} does not begin by saying what it is for")
+for library, paths in seen.items():
+    check(sorted(paths) == LIBRARIES[library], f"<{library}> is included by {', '.join(sorted(paths))}")
+
+finish()

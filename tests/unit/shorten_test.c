@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names in the room that a terminal has. */
+#include "query/output/shorten.h"
+#include "tests/unit/test.h"
+#include <string.h>
+
+#define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+
+static void shortens(const char *name, size_t width, const char *expected)
+{
+    struct str s AUTO_STR = { 0 };
+
+    name_shorten(&s, name, width, "...");
+    if (strcmp(str_cstr(&s), expected) != 0)
+        printf("# %zu columns: %s\n", width, str_cstr(&s));
+    CHECK(!strcmp(str_cstr(&s), expected));
+}
+
+TEST(what_fits_stays)
+{
+    shortens("index(" STRING " const&)", 200, "index(" STRING " const&)");
+    shortens("main", 4, "main");
+    shortens("main", 3, "main");
+}
+
+TEST(one_thing_after_the_other)
+{
+    const char *name = "int ns::Map<" STRING ", std::pair<int, A<B<C> > > >::find(" STRING " const&) const";
+
+    shortens(name, 95, "int ns::Map<std::string, std::pair<int, A<B<C> > > >::find(std::string const&) const");
+    shortens(name, 80, "ns::Map<std::string, std::pair<int, A<B<C> > > >::find(...) const");
+    shortens(name, 64, "ns::Map<std::string, std::pair<int, A<...> > >::find(...) const");
+    shortens(name, 60, "ns::Map<std::string, std::pair<...> >::find(...) const");
+    shortens(name, 40, "ns::Map<...>::find(...) const");
+    shortens(name, 28, "...::find(...) const");
+    shortens(name, 5, "...::find(...) const");
+}
+
+TEST(brackets_that_are_none)
+{
+    shortens("bool std::operator< <char, std::char_traits<char> >(A const&, B const&)", 40, "std::operator< <...>(...)");
+    shortens("Matrix<double, 3, 3>::operator()(int, int) const", 35, "Matrix<...>::operator()(...) const");
+    shortens("Pointer<long_name>::operator->()", 30, "Pointer<...>::operator->()");
+    shortens("(anonymous namespace)::work(int, int, int)", 36, "(anonymous namespace)::work(...)");
+    shortens("<alloc::vec::Vec<Token,Global> as core::ops::drop::Drop>::drop", 53, "<alloc::vec::Vec<...> as core::ops::drop::Drop>::drop");
+    shortens("main::{lambda(int, double)#1}::operator()(int, double) const", 58, "main::{lambda(...)#1}::operator()(...) const");
+}
+
+TEST(unbalanced)
+{
+    shortens("a<b<c(((", 3, "a<b<c(((");
+    shortens("a>>>)))b", 3, "a>>>)))b");
+    shortens("<", 0, "<");
+    shortens("", 0, "");
+}
+
+TEST_MAIN
