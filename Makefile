@@ -20,7 +20,8 @@ CFLAGS ?= -O2 -g
 PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev \
   libiberty-dev libzstd-dev zlib1g-dev libpapi-dev libyajl-dev
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
-  clang llvm dwz redis-server openssl perl valgrind
+  clang llvm dwz redis-server openssl perl valgrind git zsh mergerfs fuse3 locales
+PACKAGES_soak = libpython3.11-testsuite
 PACKAGES_bench = golang-go python3-jsonschema google-perftools libgoogle-perftools-dev linux-perf
 
 # ---- Where things are built ---------------------------------------------------------------------------------------
@@ -175,7 +176,7 @@ SAN_BUILD = build-san
 SAN_TESTS = $(UNITS:$(BUILD)/%=$(SAN_BUILD)/%)
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: check check-only check-fast demo bench fuzz soak deps deps-build deps-test deps-bench
+.PHONY: check check-only check-fast demo bench fuzz soak deps deps-build deps-test deps-bench deps-soak
 check: deps-build deps-test
 	+$(Q)$(SUBMAKE) tests programs
 	+$(Q)$(SUBMAKE) SAN=1 tests
@@ -191,12 +192,13 @@ demo: deps-build deps-test
 	+$(Q)$(SUBMAKE) all
 	$(Q)tests/demo.sh
 bench: deps-bench
+soak: deps-soak
 bench fuzz soak: deps-build deps-test
 	+$(Q)$(SUBMAKE) tests programs
 	+$(Q)$(if $(wildcard tests/$@/run),HQ=./hq BUILD=$(BUILD) CC='$(CC)' MAKE='$(MAKE)' tests/$@/run,echo "tests/$@/run is not there: nothing to do")
 
 deps: deps-build deps-test
-deps-build deps-test deps-bench: deps-%:
+deps-build deps-test deps-bench deps-soak: deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,.ci/deps $* $(PACKAGES_$*))
 
 # ---- Installation -------------------------------------------------------------------------------------------------
@@ -212,7 +214,8 @@ install: all
 	$(if $(PRELOAD_SRC),$(Q)install -m 755 $(PRELOAD) $(MPI_SHIMS) '$(DESTDIR)$(PREFIX)/lib/hq/')
 	$(call install_files,include,$(wildcard preload/hq.h))
 	$(call install_files,share/hq/queries,$(wildcard examples/queries/*))
-	$(call install_files,share/doc/hq,$(wildcard README.md LICENSE doc/*.md))
+	$(call install_files,share/doc/hq,$(wildcard README.md LICENSE))
+	$(call install_files,share/doc/hq/doc,$(wildcard doc/*.md))
 	$(Q)for page in $$(./hq --manual); do ./hq --manual $$page | $(call install_to,share/man/man$${page##*.}/$$page) || exit 1; done
 	$(Q)./hq --completion bash | $(call install_to,share/bash-completion/completions/hq)
 	$(Q)./hq --completion zsh | $(call install_to,share/zsh/site-functions/_hq)
