@@ -6,16 +6,18 @@
 
 #include <string.h>
 
-enum { PAGE = 4096, JUMP_MAX = 64 * PAGE };
+enum { PAGE = 4096, JUMP_MAX = 64 * PAGE, RED_ZONE = 128 };
 
-
+/* Below the stack pointer a procedure may keep what it likes in the red zone, also what says where its frame is (hand assembly). */
 static HOT void enter_stack(struct stack *stack, uint64_t sp)
 {
     stack->foreign = sp < stack->own_low || sp >= stack->own_high;
-    stack->low = sp;
+    stack->low = sp - stack->own_low < RED_ZONE ? stack->own_low : sp - RED_ZONE;
     stack->high = stack->own_high;
-    if (stack->foreign)
-        stack->high = raw_readable(sp & ~7ull) ? (sp | (PAGE - 1)) + 1 : sp;
+    if (stack->foreign) {
+        stack->low = sp % PAGE < RED_ZONE ? sp & ~(PAGE - 1ull) : sp - RED_ZONE;
+        stack->high = raw_readable(sp & ~7ull) ? (sp | (PAGE - 1)) + 1 : stack->low;
+    }
 }
 
 /* On a foreign stack the known part grows, page by page, to where the walk wants to read. */

@@ -40,6 +40,7 @@ export EVENT=REALTIME@500000
 run adversary 300 "$PROGRAMS/adversary" 2
 run plugins 300 "$PROGRAMS/adversary" 2 "$PROGRAMS"
 run exceptions 300 "$PROGRAMS/throws" 1
+run red_zone 300 "$PROGRAMS/redzone" 1
 run threads 50 "$PROGRAMS/threads" 200 4 5000
 run python 100 /usr/bin/python3 -c 'print(sum(i * i for i in range(20000000)))'
 finish
