@@ -4,8 +4,12 @@
 
 #ifdef HQ_HAVE_PAPI
 #include <dlfcn.h>
+#include <errno.h>
+#include <linux/perf_event.h>
 #include <papi.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static struct {
     void *handle;              /* of dlopen */
@@ -17,6 +21,10 @@ static struct {
     __typeof__(&PAPI_strerror) strerror;
     __typeof__(&PAPI_get_component_info) get_component_info;
     __typeof__(&PAPI_num_components) num_components;
+    __typeof__(&PAPI_create_eventset) create_eventset;
+    __typeof__(&PAPI_add_event) add_event;
+    __typeof__(&PAPI_cleanup_eventset) cleanup_eventset;
+    __typeof__(&PAPI_destroy_eventset) destroy_eventset;
 } papi;
 
 #define FIND(name) ((papi.name = (__typeof__(papi.name))dlsym(papi.handle, "PAPI_" #name)) != NULL)
@@ -30,7 +38,8 @@ static bool open_papi(struct str *why)
     if (!papi.handle)
         papi.handle = dlopen("libpapi.so", RTLD_NOW);
     if (!papi.handle || !FIND(library_init) || !FIND(event_name_to_code) || !FIND(query_event) || !FIND(enum_event) ||
-        !FIND(get_event_info) || !FIND(strerror) || !FIND(get_component_info) || !FIND(num_components)) {
+        !FIND(get_event_info) || !FIND(strerror) || !FIND(get_component_info) || !FIND(num_components) || !FIND(create_eventset) ||
+        !FIND(add_event) || !FIND(cleanup_eventset) || !FIND(destroy_eventset)) {
         str_add(why, "the PAPI library is not installed");
         papi.handle = NULL;
         return false;
@@ -44,7 +53,25 @@ static bool open_papi(struct str *why)
     return true;
 }
 
-/* The processor's counters are the component perf_event; where it cannot count it says why. */
+/*
+ * PAPI knows a processor by its model, also where the kernel cannot reach its counters, as in most virtual machines: so the kernel is asked for the one
+ * event that every processor has. NULL if it counts it.
+ */
+static const char *kernel_reason(void)
+{
+    struct perf_event_attr cycles = { .type = PERF_TYPE_HARDWARE, .size = sizeof cycles, .config = PERF_COUNT_HW_CPU_CYCLES, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1 };
+    int fd = (int)syscall(SYS_perf_event_open, &cycles, 0, -1, -1, 0ul);
+
+    if (fd >= 0) {
+        close(fd);
+        return NULL;
+    }
+    if (errno == EACCES || errno == EPERM)
+        return "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid has to be 2 or less";
+    return errno == ENOSYS ? "the kernel has no performance counters" : "the kernel reaches no counters of this processor, as in most virtual machines";
+}
+
+/* The processor's counters are the component perf_event; where it cannot count it says why. NULL if it can. */
 static const char *disabled_reason(void)
 {
     for (int i = 0; i < papi.num_components(); i++) {
@@ -58,8 +85,22 @@ static const char *disabled_reason(void)
     return "it was built without perf_event";
 }
 
+/* PAPI_OK if the event can be counted: the kernel takes part in adding it to a set. */
+static int try_event(int code)
+{
+    int set = PAPI_NULL, error = papi.create_eventset(&set);
+
+    if (error != PAPI_OK)
+        return error;
+    error = papi.add_event(set, code);
+    papi.cleanup_eventset(set);
+    papi.destroy_eventset(&set);
+    return error;
+}
+
 void record_counter_problem(const char *name, struct str *why)
 {
+    const char *reason;
     int code, error;
 
     if (!open_papi(why))
@@ -67,16 +108,22 @@ void record_counter_problem(const char *name, struct str *why)
     error = papi.event_name_to_code((char *)name, &code);
     if (error == PAPI_OK)
         error = papi.query_event(code);
+    bool known = error == PAPI_OK;
+    if (known)
+        error = try_event(code);
     if (error == PAPI_OK)
         return;
-    if (disabled_reason())
-        str_addf(why, "PAPI can count nothing here (%s)", disabled_reason());
+    reason = disabled_reason();
+    if (!reason && known)
+        reason = kernel_reason();
+    if (reason)
+        str_addf(why, "PAPI cannot count it here (%s)", reason);
     else
         str_addf(why, "PAPI says \"%s\"", papi.strerror(error));
 }
 
-/* Presets that exist on this processor, or native events of component 0. */
-static unsigned list_from(int code, int modifier, struct str *out)
+/* Presets that exist on this processor, or native events of component 0; with `tried` those alone that the kernel counts. */
+static unsigned list_from(int code, int modifier, bool tried, struct str *out)
 {
     PAPI_event_info_t info;
     unsigned count = 0;
@@ -85,7 +132,7 @@ static unsigned list_from(int code, int modifier, struct str *out)
         return 0;
     do {
         if (papi.get_event_info(code, &info) != PAPI_OK || info.component_index != 0 ||
-            (modifier == PAPI_PRESET_ENUM_AVAIL && !info.count))
+            (modifier == PAPI_PRESET_ENUM_AVAIL && !info.count) || (tried && try_event(code) != PAPI_OK))
             continue;
         str_pad(out, info.symbol, 12);
         str_addf(out, " %s\n", info.long_descr);
@@ -97,19 +144,21 @@ static unsigned list_from(int code, int modifier, struct str *out)
 void record_list_counters(struct str *out)
 {
     AUTO_STR struct str why = { 0 }, list = { 0 };
+    const char *reason = NULL;
     unsigned count = 0;
 
-    if (open_papi(&why) && !disabled_reason()) {
-        count = list_from(0 | PAPI_PRESET_MASK, PAPI_PRESET_ENUM_AVAIL, &list);
-        count += list_from(0 | PAPI_NATIVE_MASK, PAPI_ENUM_EVENTS, &list);
+    if (open_papi(&why) && !(reason = disabled_reason())) {
+        reason = kernel_reason();
+        count = list_from(0 | PAPI_PRESET_MASK, PAPI_PRESET_ENUM_AVAIL, reason != NULL, &list);
+        count += list_from(0 | PAPI_NATIVE_MASK, PAPI_ENUM_EVENTS, reason != NULL, &list);
     }
-    if (count)
-        str_addf(out, "Events of the processor; the rate is a count, such as PAPI_TOT_CYC@1000000:\n%s", str_cstr(&list));
-    else if (why.len)
+    if (why.len)
         str_addf(out, "Events of the processor: none, because %s.\n", str_cstr(&why));
-    else
-        str_addf(out, "Events of the processor: none, because PAPI can count nothing here (%s).\n",
-                 disabled_reason() ? disabled_reason() : "it knows no event");
+    else if (reason || !count)
+        str_addf(out, "Events of the processor: none, because PAPI cannot count them here (%s).\n", reason ? reason : "it knows no event");
+    if (count)
+        str_addf(out, "%s; the rate is a count, such as %s:\n%s", reason ? "Events that the kernel counts" : "Events of the processor",
+                 reason ? "perf::PAGE-FAULTS@10" : "PAPI_TOT_CYC@1000000", str_cstr(&list));
 }
 
 #else

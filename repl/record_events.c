@@ -61,7 +61,7 @@ static struct hq_error *add_counter(const char *text, size_t length, const char 
         HQ_TRY(hq_error_prefix(units_parse_count(rate, &threshold), "%s", text));
     record_counter_problem(str_cstr(&name), &why);
     if (why.len)
-        return hq_error_new(HQ_USAGE, "there is no event %s: %s; `hq record --list` shows what there is", str_cstr(&name), str_cstr(&why));
+        return hq_error_new(HQ_USAGE, "%s cannot be measured: %s; `hq record --list` shows what can", str_cstr(&name), str_cstr(&why));
     add(list, text, length, threshold);
     return NULL;
 }

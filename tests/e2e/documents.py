@@ -73,7 +73,7 @@ commands = re.findall(r"^  (\w+)  ", rows("--help").split("commands:")[1], re.M)
 for what, words, page in (
     ("output format", re.findall(r"as (\w+) \[to FILE\]", rows("help", "formats")), "doc/output.md"),
     ("format to import", names(rows("import", "--formats")), "doc/import.md"),
-    ("event", [word for word in names(rows("record", "--list")) if word.isupper()], "doc/collector.md"),
+    ("event", names(rows("record", "--list").split("Events ")[0]), "doc/collector.md"),      # those of the processor differ
     ("command", commands, None),
 ):
     check(words, f"there is no {what}")
