@@ -57,6 +57,7 @@ struct hpct {
     const char *title;
     VEC(const char *) kinds;            /* names of identifier kinds */
     VEC(struct hpct_metric) metrics;
+    VEC(struct hpct_metric) sums;       /* the same in summary profiles: sums over the threads */
     VEC(struct hpct_node) nodes;
     VEC(struct hpct_function) functions;
     struct map function_at;             /* offset -> index in functions */

@@ -7,6 +7,7 @@
 enum { SECTION_GENERAL, SECTION_ID_NAMES, SECTION_METRICS };
 /* Types of propagation scopes. A custom one, and one of a later version, is what its name says. */
 enum { SCOPE_POINT = 1, SCOPE_EXECUTION = 2, SCOPE_TRANSITIVE = 3, SCOPE_UNKNOWN = 0 };
+enum { COMBINE_SUM = 0 };
 
 static struct hq_error *read_title(struct hpct *h)
 {
@@ -60,6 +61,16 @@ static int rank_of(unsigned type)
     return type == SCOPE_EXECUTION ? 3 : type == SCOPE_TRANSITIVE ? 2 : type == SCOPE_POINT ? 1 : 0;
 }
 
+static void take_better(struct hpct_metric *m, struct scope scope, uint16_t id, int *best)
+{
+    if (rank_of(scope.type) <= *best)
+        return;
+    *best = rank_of(scope.type);
+    m->id = id;
+    m->propagates_always = scope.type == SCOPE_EXECUTION;
+    m->propagation = scope.type == SCOPE_TRANSITIVE ? (uint16_t)(1u << scope.bit) : 0;
+}
+
 /* False if none of the scopes is known. */
 static bool read_instances(struct hpct *h, struct cursor *c, struct hpct_metric *m, uint64_t at, unsigned count, unsigned stride)
 {
@@ -70,18 +81,30 @@ static bool read_instances(struct hpct *h, struct cursor *c, struct hpct_metric 
         uint64_t offset = cursor_u64(&s);
         uint16_t id = cursor_u16(&s);
 
-        if (!cursor_ok(&s)) {
+        if (!cursor_ok(&s))
             cursor_fail(c, "points to sub-metrics that are not there");
-            return false;
-        }
-        struct scope scope = read_scope(h, c, offset);
+        else
+            take_better(m, read_scope(h, c, offset), id, &best);
+    }
+    return best > 0;
+}
 
-        if (rank_of(scope.type) <= best)
-            continue;
-        best = rank_of(scope.type);
-        m->id = id;
-        m->propagates_always = scope.type == SCOPE_EXECUTION;
-        m->propagation = scope.type == SCOPE_TRANSITIVE ? (uint16_t)(1u << scope.bit) : 0;
+/* Of the statistics over threads the plain sums are of use; false if there is none. */
+static bool read_sums(struct hpct *h, struct cursor *c, struct hpct_metric *m, uint64_t at, unsigned count, unsigned stride)
+{
+    int best = 0;
+
+    for (unsigned i = 0; i < count && cursor_ok(c); i++) {
+        struct cursor s = hpct_at(&h->meta, "Metrics", at + (uint64_t)i * stride);
+        uint64_t offset = cursor_u64(&s);
+        const char *formula = hpct_text(&s, cursor_u64(&s));
+        unsigned combine = cursor_u8(&s);
+
+        cursor_skip(&s, 1);
+        uint16_t id = cursor_u16(&s);
+
+        if (cursor_ok(&s) && combine == COMBINE_SUM && formula && strcmp(formula, "$$") == 0)
+            take_better(m, read_scope(h, c, offset), id, &best);
     }
     return best > 0;
 }
@@ -100,20 +123,21 @@ static struct hq_error *read_metrics(struct hpct *h)
     HQ_TRY(hpct_section(&h->meta, SECTION_METRICS, "Metrics", 0x1b, &c));
     uint64_t metrics = cursor_u64(&c);
     uint32_t count = cursor_u32(&c);
-    unsigned stride = cursor_u8(&c), instance_stride = cursor_u8(&c);
+    unsigned stride = cursor_u8(&c), instance_stride = cursor_u8(&c), sum_stride = cursor_u8(&c);
 
     if (count && (stride < 0x1c || instance_stride < 0x0a))
         cursor_fail(&c, "has metrics smaller than version 4.0 has them");
     for (uint32_t i = 0; i < count && cursor_ok(&c); i++) {
-        struct hpct_metric m = {0};
+        struct hpct_metric m = {0}, sum = {0};
 
         cursor_seek(&c, metrics + (uint64_t)i * stride);
-        m.name = hpct_text(&c, cursor_u64(&c));
-        uint64_t instances = cursor_u64(&c);
+        m.name = sum.name = hpct_text(&c, cursor_u64(&c));
+        uint64_t instances = cursor_u64(&c), sums = cursor_u64(&c);
+        unsigned instance_count = cursor_u16(&c), sum_count = cursor_u16(&c);
+        bool known = read_instances(h, &c, &m, instances, instance_count, instance_stride);
 
-        cursor_skip(&c, 8);
-        bool known = read_instances(h, &c, &m, instances, cursor_u16(&c), instance_stride);
-
+        if (read_sums(h, &c, &sum, sums, sum_count, sum_stride) && sum.name)
+            vec_push(&h->sums, sum);
         if (cursor_ok(&c) && m.name && known)
             vec_push(&h->metrics, m);
         else if (cursor_ok(&c) && m.name)

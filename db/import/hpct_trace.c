@@ -44,6 +44,8 @@ static void read_line(struct hpct *h, struct cursor *c, struct hpct_lines *lines
 
     if (!cursor_ok(&line) || end < start)
         cursor_fail(c, "has a trace that lies outside the file");
+    if (cursor_ok(c) && count && time_of(elements) < lines->origin_ns)
+        lines->origin_ns = time_of(elements);
     if (cursor_ok(c) && index < h->profiles.len && h->profiles.data[index] != HQDB_NONE)
         vec_push(lines, (struct hpct_line){h->profiles.data[index], elements, count});
 }
@@ -57,8 +59,7 @@ static struct hq_error *read_lines(struct hpct *h, struct hpct_lines *lines)
     uint32_t count = cursor_u32(&c);
     unsigned stride = cursor_u8(&c);
 
-    cursor_skip(&c, 3);
-    lines->origin_ns = cursor_u64(&c);
+    lines->origin_ns = UINT64_MAX;
     if (count && stride < TRACE_BYTES)
         cursor_fail(&c, "has traces smaller than version 4.0 has them");
     for (uint32_t i = 0; i < count && cursor_ok(&c); i++) {

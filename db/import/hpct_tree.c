@@ -81,7 +81,7 @@ static void read_flex(struct hpct *h, struct cursor *c, struct hpct_node *n, uns
     if (flags & HAS_FUNCTION) {
         uint64_t offset = flex_u64(&f);
 
-        if (cursor_ok(c)) {
+        if (offset && cursor_ok(c)) {
             n->function = offset + 1;
             read_function(h, c, offset);
         }

@@ -95,7 +95,6 @@ static void read_identity(struct hpct *h, uint64_t offset, uint32_t index, struc
     struct model_profile *p = import_profile_at(h->im, h->profiles.data[index]);
     AUTO_STR struct str rest = {0};
 
-    p->thread = NOT_A_THREAD;
     str_add(&rest, h->title ? h->title : "");
     cursor_skip(&c, 6);
     for (unsigned i = 0; i < count && cursor_ok(&c); i++) {
@@ -163,13 +162,18 @@ static uint32_t make_metric(struct hpct *h, const struct hpct_metric *m, double 
     return import_metric(h->im, event, "from an HPCToolkit database", dimension, flags, (uint64_t)period, scale);
 }
 
-/* Whole units of a power of ten: differences of rounded sums are then exact to a unit or two. */
-static double scale_for(double total, bool whole)
+/*
+ * Whole units of a power of ten: differences of rounded sums are then exact to a unit or two. Above one only where the values of
+ * all profiles could not be counted otherwise.
+ */
+static double scale_for(double total, bool whole, double profiles)
 {
     double digits = 0;
 
     while (!whole && digits < 9 && total * pow(10, digits + 1) < 0x1p50)
         digits++;
+    while (total * pow(10, digits) >= 0x1p60 / profiles)
+        digits--;
     return pow(10, -digits);
 }
 
@@ -190,7 +194,7 @@ static uint32_t traced_metric(const struct hpct *h, const struct survey *surveys
     return first == HQDB_NONE ? 0 : first;
 }
 
-static struct hq_error *make_metrics(struct hpct *h, const struct block *blocks, size_t count)
+static void make_metrics(struct hpct *h, const struct block *blocks, size_t count)
 {
     AUTO_FREE struct survey *surveys = xcalloc(h->metrics.len + 1, sizeof *surveys);
     size_t empty = 0;
@@ -201,10 +205,7 @@ static struct hq_error *make_metrics(struct hpct *h, const struct block *blocks,
     for (size_t m = 0; m < h->metrics.len; m++) {
         const struct survey *s = &surveys[m];
 
-        if (!(s->total * (double)(count + 1) < 0x1p60))
-            return hq_error_new(HQ_DATA, "%s: %s has the value %g, more than can be counted", h->profile.map.path,
-                                h->metrics.data[m].name, s->total);
-        vec_push(&h->scales, scale_for(s->total, !s->fractions));
+        vec_push(&h->scales, scale_for(s->total, !s->fractions, (double)(count + 1)));
         empty += s->total == 0;
         vec_push(&h->metric_ids, s->total == 0 ? HQDB_NONE : make_metric(h, &h->metrics.data[m], h->scales.data[m]));
     }
@@ -212,7 +213,6 @@ static struct hq_error *make_metrics(struct hpct *h, const struct block *blocks,
 
     if (empty)
         import_fact(h->im, "left out", text);
-    return NULL;
 }
 
 /* ---- values ---- */
@@ -302,6 +302,27 @@ static void give_values(struct raw *r, const struct block *b, uint32_t profile)
     }
 }
 
+static bool sampled_threads(const struct hpct *h, const struct block *blocks)
+{
+    for (size_t i = 0; i < h->profiles.len; i++)
+        if (blocks[i].context_count)
+            return true;
+    return false;
+}
+
+/* hpcprof can be told to leave the threads out: then their sums are all that there is. */
+static void take_summary(struct hpct *h, struct block *blocks, const struct block *summary)
+{
+    if (!summary->context_count || !h->sums.len)
+        return;
+    vec_clear(&h->metrics);
+    vec_foreach (m, &h->sums)
+        vec_push(&h->metrics, *m);
+    blocks[0] = *summary;
+    h->profiles.data[0] = import_profile(h->im, 0, 0, 0, h->title);
+    import_fact(h->im, "HPCToolkit profiles", "only sums over all threads");
+}
+
 static struct hq_error *read_headers(struct hpct *h, struct block **blocks)
 {
     struct cursor c;
@@ -314,6 +335,8 @@ static struct hq_error *read_headers(struct hpct *h, struct block **blocks)
 
     if (count && stride < PROFILE_BYTES)
         cursor_fail(&c, "has profiles smaller than version 4.0 has them");
+    struct block summary = {0};
+
     cursor_array(&all, count ? count - 1 : 0, stride);
     HQ_TRY(cursor_error(&c));
     HQ_TRY(cursor_error(&all));
@@ -322,20 +345,26 @@ static struct hq_error *read_headers(struct hpct *h, struct block **blocks)
         cursor_seek(&c, infos + (uint64_t)i * stride);
         struct block b = read_block(h, &c);
         uint64_t tuple = cursor_u64(&c);
-        bool summary = cursor_u32(&c) & IS_SUMMARY;
+        bool is_summary = cursor_u32(&c) & IS_SUMMARY;
 
         vec_push(&h->profiles, HQDB_NONE);
-        if (i == 0)
+        if (i == 0) {
             h->valued_contexts = b.context_count;
-        if (summary || !cursor_ok(&c))
+            summary = b;
+        }
+        if (is_summary || !cursor_ok(&c))
             continue;
         (*blocks)[i] = b;
-        vec_last(&h->profiles) = import_profile(h->im, 0, 0, 0, NULL);
+        vec_last(&h->profiles) = import_profile(h->im, 0, 0, NOT_A_THREAD, h->title);
         if (tuple)
             read_identity(h, tuple, i, &c);
     }
+    if (!cursor_ok(&c))
+        return cursor_error(&c);
+    if (!sampled_threads(h, *blocks))
+        take_summary(h, *blocks, &summary);
     number_others(h);
-    return cursor_error(&c);
+    return NULL;
 }
 
 struct hq_error *hpct_read_profiles(struct hpct *h)
@@ -347,7 +376,7 @@ struct hq_error *hpct_read_profiles(struct hpct *h)
     if (h->trace.map.data)
         HQ_TRY(hpct_trace_period(h, &h->period_ns));
     AUTO_FREE char *found = xasprintf("%zu in the tree, %u with values", h->nodes.len - 1, h->valued_contexts);
-    HQ_TRY(make_metrics(h, blocks, h->profiles.len));
+    make_metrics(h, blocks, h->profiles.len);
     import_fact(h->im, "HPCToolkit contexts", found);
     r.inside = xcalloc(h->nodes.len, sizeof *r.inside);
     r.children = xcalloc(h->nodes.len, sizeof *r.children);

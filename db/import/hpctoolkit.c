@@ -104,6 +104,7 @@ struct hq_error *hpctoolkit_read(struct import *im, const char *path)
     file_map_close(&h.trace.map);
     vec_deinit(&h.kinds);
     vec_deinit(&h.metrics);
+    vec_deinit(&h.sums);
     vec_deinit(&h.nodes);
     vec_deinit(&h.functions);
     map_deinit(&h.function_at);

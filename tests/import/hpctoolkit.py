@@ -77,6 +77,12 @@ main 1
 check_tree(Hpctoolkit([[(3, 0)]], metric="PAPI_TOT_CYC").save(f"{TMP}/cycles", [(1, "main thread", [(CALLED, FUNCTION, "main", [], {0: 12345678901})])]),
            "main 1.23457e+10")
 
+# More than 64 bits count is kept in larger units.
+check_tree(Hpctoolkit([[(3, 0)]], metric="cycles").save(f"{TMP}/huge", [(1, "main thread", [(CALLED, FUNCTION, "main", [line(2, [], {0: 3e19})], {0: 1e300})])]),
+           "main 1e+300")
+check_tree(Hpctoolkit([[(3, 0)]], metric="cycles").save(f"{TMP}/large", [(1, "main thread", [(CALLED, FUNCTION, "main", [line(2, [], {0: 3e19})], {0: 1e19})])]),
+           "main 4e+19")
+
 # Traces: thread 0 runs, stops, and runs again.
 base = 1_700_000_000_000_000_000
 trace = [(1, [(base, "main"), (base + 5_000_000, "solve"), (base + 9_000_000, None), (base + 20_000_000, "main")]),
@@ -109,6 +115,19 @@ def broken(name, file, change, text):
 def poke(offset, layout, *values):
     return lambda data: struct.pack_into(layout, data, offset, *values)
 
+
+# The header of a trace does not know the first time.
+def forget(data):
+    struct.pack_into("<QQ", data, struct.unpack_from("<Q", data, 24)[0] + 16, base + 7_000_000, 0)
+
+
+early = Hpctoolkit(THREADS).save(f"{TMP}/early", entries(), trace)
+with open(f"{early}/trace.db", "r+b") as file:
+    held = bytearray(file.read())
+    forget(held)
+    file.seek(0), file.write(held)
+run("import", early, "-o", f"{TMP}/early.hq")
+check(sorted((p, t) for p, t, *_ in dblib.Database(f"{TMP}/early.hq/hq.db").trace()) == records, "a trace before the first time of its header")
 
 broken("cut", "meta.db", lambda d: d[:len(d) // 2], "meta.db")
 broken("short", "meta.db", lambda d: d[:9], "cut off within its header")
