@@ -17,6 +17,7 @@ static const char *const tag_names[] = {
     [HQDB_TRACE] = "trace", [HQDB_SOURCES] = "sources", [HQDB_STATISTICS] = "statistics",
     [HQDB_SCOPE_STATISTICS] = "scope statistics", [HQDB_FRAME_VALUE_INDEX] = "index of values by frame",
     [HQDB_FRAME_VALUES] = "values by frame", [HQDB_SOURCE_TEXT] = "source text",
+    [HQDB_NAMES] = "names",
 };
 
 const char *db_tag_name(uint32_t tag)
@@ -131,6 +132,17 @@ static struct hq_error *load_exact(struct db *db, uint32_t tag, uint32_t index, 
     return NULL;
 }
 
+static struct hq_error *load_names(struct db *db)
+{
+    for (enum hqdb_names sort = 0; sort < HQDB_NAMES_SORTS; sort++) {
+        struct db_names *n = &db->file->names[sort];
+
+        if (find_section(db->file, HQDB_NAMES, sort))
+            HQ_TRY(load(db, HQDB_NAMES, sort, sizeof *n->data, &n->data, &n->len));
+    }
+    return NULL;
+}
+
 static struct hq_error *load_tables(struct db *db)
 {
     struct db_file *f = db->file;
@@ -153,6 +165,7 @@ static struct hq_error *load_tables(struct db *db)
     HQ_TRY(LOAD(db, HQDB_TRACE_INDEX, f->trace_index, f->trace_block_count));
     HQ_TRY(load_bytes(db, HQDB_TRACE, 0, &f->trace));
     HQ_TRY(load_bytes(db, HQDB_VALUES, 0, &f->values));
+    HQ_TRY(load_names(db));
     HQ_TRY(LOAD(db, HQDB_SCOPE_CONTEXTS, db->scope_contexts, db->scope_context_count));
     HQ_TRY(load_exact(db, HQDB_SCOPE_INDEX, 0, sizeof *db->scope_index, &db->scope_index, db->scope_count + 1));
     if (!db->scope_count || !db->context_count || !db->scope_index)

@@ -6,6 +6,7 @@
 #include "common/arena.h"
 #include "common/file.h"
 #include "db/db.h"
+#include "db/name_list.h"
 
 /* Bytes of a section that is coded. */
 struct db_bytes { const uint8_t *data; size_t len; };
@@ -21,6 +22,7 @@ struct db_file {
     struct db_bytes *frame_values;                      /* [metric] */
     const struct hqdb_statistics **statistics;          /* [metric][contexts], NULL: none */
     const struct hqdb_statistics **scope_statistics;    /* [metric][scopes], NULL: none */
+    struct db_names names[HQDB_NAMES_SORTS];            /* data is NULL: none */
     struct arena arena;                                 /* what is not in the map */
 
     /* Of a derived database (derive.c). */

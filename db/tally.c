@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "common/vec.h"
+#include "db/name_list.h"
 #include <stdbool.h>
 #include <string.h>
 
@@ -302,4 +303,5 @@ void tally_write(struct tally *t, size_t profiles, struct writer *w)
         writer_section(w, HQDB_STATISTICS, (uint32_t)m, sizeof **t->contexts, t->contexts[m], c->context_count);
         writer_section(w, HQDB_SCOPE_STATISTICS, (uint32_t)m, sizeof **t->scopes, t->scopes[m], c->scope_count);
     }
+    names_write(c, c->metric_count ? t->scopes[0] : NULL, w);
 }

@@ -2,6 +2,7 @@
 /* `hq verify`: reads all of a database and believes nothing. */
 #include "common/mem.h"
 #include "common/parallel.h"
+#include "common/vec.h"
 #include "db/db_file.h"
 #include "db/writer.h"
 #include <stdlib.h>
@@ -68,6 +69,26 @@ static struct hq_error *verify_texts(const struct db *db)
 
         EXPECT(db, is_text(db, s->path) && s->offset <= db->file->source_text.len && s->bytes <= db->file->source_text.len - s->offset,
                "sources", "names a text outside");
+    }
+    return NULL;
+}
+
+static struct hq_error *verify_names(const struct db *db)
+{
+    const struct db_file *f = db->file;
+
+    for (enum hqdb_names sort = 0; sort < HQDB_NAMES_SORTS; sort++) {
+        struct db_names n = f->names[sort];
+        struct names right;
+
+        if (!n.data)
+            continue;
+        names_list(db->scopes, db->scope_count, (const char *)f->strings.data, f->strings.len,
+                   db->metric_count ? f->scope_statistics[0] : NULL, sort, &right);
+        bool same = n.len == right.len && (!n.len || !memcmp(n.data, right.data, n.len * sizeof *n.data));
+
+        vec_deinit(&right);
+        EXPECT(db, same, "names", "is not that of the scopes");
     }
     return NULL;
 }
@@ -203,6 +224,7 @@ struct hq_error *db_verify(const struct db *db)
     HQ_TRY(parallel_try(db->file->section_count, threads, verify_checksum, (void *)db));
     HQ_TRY(verify_texts(db));
     HQ_TRY(verify_scopes(db));
+    HQ_TRY(verify_names(db));
     HQ_TRY(verify_profiles(db));
     HQ_TRY(verify_frames(db));
     HQ_TRY(verify_contexts(db));

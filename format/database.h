@@ -85,6 +85,7 @@ enum hqdb_tag {
     HQDB_FRAME_VALUE_INDEX, /* index = metric: uint64_t[frames + 1]: where a frame starts in HQDB_FRAME_VALUES */
     HQDB_FRAME_VALUES,  /* index = metric: coded bytes: the values of each frame, ordered by profile */
     HQDB_SOURCE_TEXT,   /* bytes of the source files */
+    HQDB_NAMES,         /* index = enum hqdb_names: struct hqdb_name, each name once, the costliest first */
 };
 
 struct hqdb_info { uint32_t key, value; };
@@ -189,6 +190,15 @@ struct hqdb_statistics {
     uint64_t squares[2];        /* sum of squares, a 128-bit number, low half first */
 };
 static_assert(sizeof(struct hqdb_statistics) == 48, "layout");
+
+enum hqdb_names { HQDB_NAMES_PROCEDURES /* inlined ones too */, HQDB_NAMES_FILES, HQDB_NAMES_MODULES, HQDB_NAMES_SORTS };
+struct hqdb_name {              /* for completion */
+    int64_t sum;                /* of metric 0 in HQDB_SCOPE_STATISTICS: the largest of the scopes that have the name */
+    uint32_t name;              /* string, not "" */
+    char part[12];              /* begin of the last part, filled up with zeros: push_back of std::vector<int>::push_back(int),
+                                   file.c of a/path/file.c; all zeros: it is the only part */
+};
+static_assert(sizeof(struct hqdb_name) == 24, "layout");
 
 struct hqdb_loss {              /* what was lost or is incomplete, by reason */
     uint32_t reason;            /* string */

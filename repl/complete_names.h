@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names in a database for completion: those that begin with what is typed, the costliest first. One pass over the scopes reads 100 bytes of each,
- * and the names only of those that may be among the costliest, so that the first Tab in a database that nobody has
- * read yet is as fast as the disk allows.
+ * Names in a database for completion: those that begin with what is typed, the costliest first. The list in the database (db/name_list.h) has 24
+ * bytes a name; names themselves are read only of those that fit, so that the first Tab in a database that nobody has read yet is fast.
  */
 #ifndef HQ_REPL_COMPLETE_NAMES_H
 #define HQ_REPL_COMPLETE_NAMES_H

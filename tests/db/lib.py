@@ -15,13 +15,13 @@ M64 = (1 << 64) - 1
 
 (STRINGS, INFO, METRICS, MODULES, SCOPES, ALIASES, CODES, FRAMES, CONTEXTS, PROFILES, SUMS, COUNTS, VALUE_INDEX, VALUES,
  SCOPE_INDEX, SCOPE_CONTEXTS, LOSSES, TRACE_INDEX, TRACE, SOURCES, STATISTICS, SCOPE_STATISTICS, FRAME_VALUE_INDEX,
- FRAME_VALUES, SOURCE_TEXT) = range(1, 26)
+ FRAME_VALUES, SOURCE_TEXT, NAMES) = range(1, 27)
 
 LAYOUTS = {
     INFO: "<II", METRICS: "<IIIHHQd", MODULES: "<IIII", SCOPES: "<IIIIIIIIIIIIQ", ALIASES: "<I", CODES: "<QIIII", FRAMES: "<II",
     CONTEXTS: "<QIIIIII", PROFILES: "<iIIIIIIIQQQII", SUMS: "<q", COUNTS: "<q", VALUE_INDEX: "<QqQ", SCOPE_INDEX: "<Q",
     SCOPE_CONTEXTS: "<I", LOSSES: "<IIQ", TRACE_INDEX: "<QQQII", SOURCES: "<IIQQ", STATISTICS: "<QqqqQQ",
-    SCOPE_STATISTICS: "<QqqqQQ", FRAME_VALUE_INDEX: "<Q",
+    SCOPE_STATISTICS: "<QqqqQQ", FRAME_VALUE_INDEX: "<Q", NAMES: "<qI12s",
 }
 
 
@@ -148,6 +148,9 @@ class Database:
                    f"{serial} {state}")
         for reason, partial, count in self.records(LOSSES):
             yield f"loss {text(reason)} {partial} {count}"
+        for sort in range(3):
+            for total, name, part in self.records(NAMES, sort):
+                yield f"name {sort} {text(name)} {total} {part.rstrip(bytes(1)).decode('utf-8', 'surrogateescape')}"
         starts = self.records(SCOPE_INDEX)
         contexts = self.records(SCOPE_CONTEXTS)
         for scope in range(len(starts) - 1):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* dump DB: every value of a database as text, through db/db.h; tests/db/lib.py prints the same by other means. */
-#include "db/db.h"
+#include "common/vec.h"
+#include "db/name_list.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -33,6 +34,18 @@ static void dump_static(const struct db *db)
     }
 }
 
+static void dump_names(const struct db *db)
+{
+    for (enum hqdb_names sort = 0; sort < HQDB_NAMES_SORTS; sort++) {
+        struct names own;
+        struct db_names names = names_of(db, sort, &own);
+
+        for (size_t i = 0; i < names.len; i++)
+            printf("name %u %s %" PRId64 " %.12s\n", sort, text(db, names.data[i].name), names.data[i].sum, names.data[i].part);
+        vec_deinit(&own);
+    }
+}
+
 static void dump_tree(const struct db *db)
 {
     for (uint32_t i = 0; i < db->code_count; i++)
@@ -54,6 +67,7 @@ static void dump_tree(const struct db *db)
     }
     for (size_t i = 0; i < db->loss_count; i++)
         printf("loss %s %u %" PRIu64 "\n", text(db, db->losses[i].reason), db->losses[i].partial, db->losses[i].count);
+    dump_names(db);
     for (uint32_t s = 0; s < db->scope_count; s++) {
         struct db_list list = db_scope_contexts(db, s);
 

@@ -2,6 +2,7 @@
 /* The worked example of the paper, through the model into a file and back. */
 #include "common/file.h"
 #include "common/mem.h"
+#include "db/db_file.h"
 #include "db/fuse.h"
 #include "db/model.h"
 #include "format/measurement.h"
@@ -185,6 +186,33 @@ TEST(derived_with_the_same_settings_is_the_same)
     CHECK_EQ_INT(db_scope_contexts(raw, db->contexts[1].scope).len, 1);
     CHECK_EQ_INT(db_scope_contexts(raw, db->contexts[1].scope).data[0], 1);
     db_close(raw);
+    db_close(db);
+    model_destroy(p.m);
+}
+
+TEST(names_are_the_same_without_their_section)
+{
+    struct paper p = make_paper();
+    AUTO(remove_place) struct place place = make_place();
+    struct db *db = write_and_open(p.m, place.path);
+
+    for (enum hqdb_names sort = 0; sort < HQDB_NAMES_SORTS; sort++) {
+        struct names none, made;
+        struct db_names kept = names_of(db, sort, &none), again;
+
+        CHECK(kept.len && !none.len);
+        db->file->names[sort] = (struct db_names){0};
+        again = names_of(db, sort, &made);
+        CHECK_EQ_INT(again.len, kept.len);
+        CHECK(!memcmp(again.data, kept.data, kept.len * sizeof *kept.data));
+        vec_deinit(&made);
+    }
+    struct names made;
+    struct db_names procedures = names_of(db, HQDB_NAMES_PROCEDURES, &made);
+
+    CHECK_EQ_STR(db_string(db, procedures.data[0].name), "m");
+    CHECK_EQ_INT(procedures.data[0].sum, 10);
+    vec_deinit(&made);
     db_close(db);
     model_destroy(p.m);
 }
