@@ -2,6 +2,7 @@
 /* The worked example of the paper, through the model into a file and back. */
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/vec.h"
 #include "db/db_file.h"
 #include "db/fuse.h"
 #include "db/model.h"
