@@ -4,8 +4,10 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/numbers.h"
 #include "common/parallel.h"
 #include "common/progress.h"
+#include "db/generated.h"
 #include "structure/structure.h"
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +46,6 @@ struct attribution {
 
 /* ---- addresses by module ---- */
 
-static int compare_u64(const void *pa, const void *pb)
-{
-    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-    return (a > b) - (a < b);
-}
-
 static bool has_prefix(const char *s, const char *prefix)
 {
     return !strncmp(s, prefix, strlen(prefix));
@@ -76,14 +71,8 @@ static void collect_addresses(struct attribution *a)
     }
     for (size_t m = 0; m < t->modules.len; m++) {
         struct module_work *w = &a->modules[m];
-        size_t n = 0;
 
-        vec_sort(&w->offsets, compare_u64);
-        for (size_t i = 0; i < w->offsets.len; i++) {
-            if (!n || w->offsets.data[n - 1] != w->offsets.data[i])
-                w->offsets.data[n++] = w->offsets.data[i];
-        }
-        w->offsets.len = n;
+        w->offsets.len = numbers_sort(w->offsets.data, w->offsets.len);
     }
 }
 
@@ -127,15 +116,18 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
     struct module_work *w = &a->modules[index];
     uint8_t build_id[32];
     struct structure_options options = {.cache_dir = a->options->cache_dir, .inlines = true, .loops = !a->options->no_loops};
-    struct hq_error *err;
+    struct hq_error *err = NULL;
 
     (void)worker;
     if (!w->offsets.len)
         return NULL;
+    w->places = xcalloc(w->offsets.len, sizeof *w->places);
     options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
     options.build_id = options.build_id_len ? build_id : NULL;
-    w->places = xcalloc(w->offsets.len, sizeof *w->places);
-    err = structure_recover(w->file ? w->file : w->path, &options, w->offsets.data, w->offsets.len, &w->structure);
+    if (w->flags & TREE_GENERATED)
+        generated_recover(w->path, w->offsets.data, w->offsets.len, &w->structure);
+    else
+        err = structure_recover(w->file ? w->file : w->path, &options, w->offsets.data, w->offsets.len, &w->structure);
     progress_add(&a->progress, 1);
     return hq_error_prefix(err, "%s", w->path);
 }
@@ -239,7 +231,8 @@ static void place_addresses(struct attribution *a, struct module_work *w)
     uint32_t flags = (w->flags & HQM_MODULE_MAIN ? HQDB_MODULE_MAIN : 0) | (w->flags & HQM_MODULE_VDSO ? HQDB_MODULE_VDSO : 0);
 
     /* Nobody can do anything about what the kernel's own library lacks. */
-    w->module = model_module(a->model, w->path, w->build_id, flags, flags & HQDB_MODULE_VDSO ? NULL : s->note);
+    w->module = w->flags & TREE_GENERATED ? model_module(a->model, GENERATED_CODE, "", 0, NULL)
+                                          : model_module(a->model, w->path, w->build_id, flags, flags & HQDB_MODULE_VDSO ? NULL : s->note);
     w->scopes = xmalloc((s->scopes.len + 1) * sizeof *w->scopes);
     for (size_t i = 0; i < s->scopes.len; i++)
         w->scopes[i] = HQDB_NONE;
@@ -247,7 +240,8 @@ static void place_addresses(struct attribution *a, struct module_work *w)
         uint32_t procedure = procedure_of(s, s->places.data[i].normal);
 
         w->places[i] = (struct place){
-            .role = procedure == STRUCTURE_NONE ? ROLE_PLAIN : role_of(intern_str(&s->strings, s->scopes.data[procedure].name)),
+            .role = procedure == STRUCTURE_NONE || w->flags & TREE_GENERATED
+                    ? ROLE_PLAIN : role_of(intern_str(&s->strings, s->scopes.data[procedure].name)),
             .procedure = procedure,
         };
     }
@@ -273,10 +267,10 @@ static uint32_t nowhere_scope(struct attribution *a)
 
     if (a->nowhere != HQDB_NONE)
         return a->nowhere;
-    module = model_module(a->model, "[no module]", "", 0, NULL);
+    module = model_module(a->model, GENERATED_CODE, "", 0, NULL);
     file = model_scope(a->model, &(struct model_scope){.kind = SCOPE_FILE, .parent = model_module_scope(a->model, module),
                                                        .name = "<unknown file>", .file = "", .module = module});
-    procedure = model_scope(a->model, &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = "[code in no module]",
+    procedure = model_scope(a->model, &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = GENERATED_CODE,
                                                             .file = "", .module = module});
     a->nowhere = model_scope(a->model, &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "", .module = module});
     return a->nowhere;

@@ -25,10 +25,13 @@ enum { TREE_CREATOR_SITES = 6 };
 struct tree_site { uint64_t offset; uint32_t module, zero; };       /* TREE_NONE: there are no more */
 struct tree_creator { struct tree_site sites[TREE_CREATOR_SITES]; };
 
+/* In tree_module.flags: no load module, but the code in none of a process; `path` is the measurement that names it (db/generated.h). */
+#define TREE_GENERATED 0x80000000u
+
 struct tree_module {
     uint32_t path, build_id;        /* texts; build_id in hexadecimal */
     uint32_t directory;             /* text: of the measurements, where the image of the vDSO is */
-    uint32_t flags;                 /* HQM_MODULE_* */
+    uint32_t flags;                 /* HQM_MODULE_*, TREE_GENERATED */
 };
 
 struct calltree {

@@ -70,7 +70,9 @@ static uint32_t module_of(const struct lanes *l, const struct hqm_node *n)
 {
     uint32_t number = n->kind_module & (MAX_MODULES - 1);
 
-    return number && number <= l->module_count && l->modules[number - 1] != KEYMAP_NONE ? l->modules[number - 1] : TREE_NO_MODULE;
+    if (!number)
+        return l->generated;
+    return number <= l->module_count && l->modules[number - 1] != KEYMAP_NONE ? l->modules[number - 1] : TREE_NO_MODULE;
 }
 
 static struct tree_creator creator_path(const struct lanes *l, const struct measurement *m, const struct hqm_thread *t, const struct hqm_node *n)
@@ -125,17 +127,17 @@ static void find_roots(struct lanes *l, const struct measurement *m, const struc
     }
 }
 
-void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *tree, const char *directory)
+void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *tree, const char *directory, const char *names)
 {
-    *l = (struct lanes){0};
+    *l = (struct lanes){.generated = names ? calltree_module(tree, names, "", directory, TREE_GENERATED) : TREE_NO_MODULE};
     read_modules(l, m, tree, tree, directory);
     read_threads(l, m);
     find_roots(l, m, tree, tree);
 }
 
-void lanes_find(struct lanes *l, const struct measurement *m, const struct calltree *tree)
+void lanes_find(struct lanes *l, const struct measurement *m, const struct calltree *tree, const char *names)
 {
-    *l = (struct lanes){0};
+    *l = (struct lanes){.generated = calltree_find_module(tree, names, "")};
     read_modules(l, m, tree, NULL, NULL);
     read_threads(l, m);
     find_roots(l, m, tree, NULL);

@@ -18,12 +18,16 @@ struct lanes {
     uint32_t *roots;                /* [thread] frame its paths begin below, TREE_NONE: none */
     uint32_t *modules;              /* module number in nodes - 1 -> module of the tree */
     size_t module_count;
+    uint32_t generated;             /* that of code in no module, TREE_NO_MODULE if it has no names */
 };
 
-/* For the first pass: adds modules and roots to the tree. `directory` is where the file lies. */
-void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *tree, const char *directory);
-/* For the second pass: looks them up. */
-void lanes_find(struct lanes *l, const struct measurement *m, const struct calltree *tree);
+/*
+ * For the first pass: adds modules and roots to the tree. `directory` is where the file lies; `names` the file itself if there are names for its code
+ * that lies in no module (db/generated.h), else NULL.
+ */
+void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *tree, const char *directory, const char *names);
+/* For the second pass: looks them up. `names` is the file, whether it has names or not. */
+void lanes_find(struct lanes *l, const struct measurement *m, const struct calltree *tree, const char *names);
 void lanes_deinit(struct lanes *l);
 
 /* Position of a thread, TREE_NONE if it has no record. */

@@ -3,6 +3,7 @@
 
 #include "common/file.h"
 #include "common/mem.h"
+#include "db/generated.h"
 #include "db/lanes.h"
 #include "db/measurement.h"
 #include <stdlib.h>
@@ -132,7 +133,7 @@ static struct hq_error *scan(struct process *p, const struct measurement *m, str
     p->damaged = m->lost_segments;
     read_facts(p, m);
     read_events(p, m);
-    lanes_init(&lanes, m, tree, p->directory);
+    lanes_init(&lanes, m, tree, p->directory, generated_is_named(p->path, m) ? p->path : NULL);
     read_threads(p, m, &lanes, tree);
     for (uint32_t number = 0; measurement_next_lane(m, &number);) {
         struct lane lane;
@@ -253,7 +254,7 @@ struct hq_error *process_fill(const struct process *p, const struct process_plac
     HQ_TRY(measurement_open(p->path, &m));
     out->values = xcalloc(p->thread_count * places->metric_count + 1, sizeof *out->values);
     out->traces = xcalloc(p->thread_count + 1, sizeof *out->traces);
-    lanes_find(&lanes, &m, places->tree);
+    lanes_find(&lanes, &m, places->tree, p->path);
     /* A process that still runs may have more threads by now: those wait for the next build. */
     f.row = row = thread_rows(p, &lanes);
     lanes_limit(&lanes, row);

@@ -91,7 +91,7 @@ bool sources_is_alive(long pid)
     return !state || strncmp(state, ") Z", 3);
 }
 
-static bool on_this_machine(const char *path)
+bool sources_is_here(const char *path)
 {
     char host[256] = "";
     const char *name = file_basename(path);
@@ -133,7 +133,7 @@ static void look_at(size_t i, unsigned worker, void *arg)
     l->file_keys[i] = file_key(path, &st);
     if (h.state != HQM_ENDED && h.state != HQM_EXECED)
         l->unfinished = true;
-    if (h.state == HQM_RUNNING && !on_this_machine(path))
+    if (h.state == HQM_RUNNING && !sources_is_here(path))
         l->perhaps = l->perhaps || is_recent(&h);
     else if (h.state == HQM_RUNNING && sources_is_alive((long)h.pid))
         l->running = true;

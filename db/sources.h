@@ -13,6 +13,9 @@ struct source_files { char **data; size_t len, cap; };
 /* A process that has ended and that nobody has waited for is not alive. */
 bool sources_is_alive(long pid);
 
+/* Is a measurement file, by its name, of a process of this machine? */
+bool sources_is_here(const char *path);
+
 /* The *.hqm below each input: a database directory, a directory of measurements, or a file. Sorted, each once. */
 struct hq_error *sources_find(const char *const *inputs, size_t count, struct source_files *out);
 void sources_deinit(struct source_files *s);

@@ -34,6 +34,7 @@
 #define HQM_SUFFIX ".hqm"
 #define HQM_DIRECTORY "measurements"   /* below the database directory */
 #define HQM_UNMEASURED ".unmeasured"   /* HOST.unmeasured: lines PATH, tab, reason: programs started there that could not be measured */
+#define HQM_NAMES ".map"               /* HOST-PID-SERIAL.map: lines START SIZE NAME of code that lies in no module, numbers in hexadecimal; the last line that holds an address names it */
 #define HQM_MAGIC "HQMEAS\r\n"
 #define HQM_MAJOR 1
 #define HQM_MINOR 0

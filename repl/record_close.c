@@ -5,6 +5,7 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "db/generated.h"
 #include "db/unmeasured.h"
 
 #include <stdio.h>
@@ -123,6 +124,7 @@ void record_close(const struct record_place *place, const char *events, pid_t pi
         return;
     }
     tell_left(place, left);
+    generated_keep(place->measurements, place->launch, place->rank);
     if (place->rank > 0 && !sum.lost)
         return;
     tell_data(place, &sum);

@@ -73,7 +73,8 @@ static void remove_recording(const struct record_place *place)
     free(database);
     while (directory && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
-        if (!suffix || (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0 && strcmp(suffix, HQM_UNMEASURED) != 0))
+        if (!suffix || (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0 && strcmp(suffix, HQM_UNMEASURED) != 0 &&
+                        strcmp(suffix, HQM_NAMES) != 0))
             continue;
         char *path = file_join(place->measurements, entry->d_name);
         unlink(path);

@@ -5,6 +5,7 @@
  * gap, as in traces of our own.
  */
 #include "db/import/hpct.h"
+#include "common/numbers.h"
 #include <math.h>
 #include <string.h>
 
@@ -67,13 +68,6 @@ static struct hq_error *read_lines(struct hpct *h, struct hpct_lines *lines)
         read_line(h, &c, lines);
     }
     return cursor_error(&c);
-}
-
-static int compare_u64(const void *pa, const void *pb)
-{
-    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
-
-    return (a > b) - (a < b);
 }
 
 static uint64_t median_distance(const struct hpct *h, const struct hpct_lines *lines)

@@ -176,12 +176,12 @@ const char *row_name(const struct row *r, char own[ROW_NAME_MAX])
     return own;
 }
 
-/* libc.so.6+0x2e1 */
+/* libc.so.6+0x2e1, [generated code] */
 static bool named_by_module(const struct row *r)
 {
     size_t len = r->module ? strlen(r->module) : 0;
 
-    return len && !strncmp(r->name, r->module, len) && !strncmp(r->name + len, "+0x", 3);
+    return len && !strncmp(r->name, r->module, len) && (!r->name[len] || !strncmp(r->name + len, "+0x", 3));
 }
 
 static void place_label(const struct table *t, const struct row *r, const struct row *outer, struct label *l)
@@ -198,7 +198,7 @@ static void place_label(const struct table *t, const struct row *r, const struct
         if (r->file && !t->tree)
             place_text(l->place, sizeof l->place, r->file, r->line);
         else if (!r->file && r->module && !told && !r->apart)
-            snprintf(l->place, sizeof l->place, "(%.255s)", file_basename(r->module));
+            snprintf(l->place, sizeof l->place, r->module[0] == '[' ? "%.255s" : "(%.255s)", file_basename(r->module));
     }
     len = strlen(l->place);
     if (r->apart)

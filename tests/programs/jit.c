@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * jit: code written at run time, with frame pointers and without unwind information: below main three of its frames, then work() of this program
- * for 0.3 s; then a loop in such code for as long.
+ * for 0.3 s; then a loop in such code for as long. With an argument it tells the names of all this in /tmp/perf-PID.map, as just-in-time compilers do:
+ * "names"; "old": in a file that was written long ago; "link": behind a symbolic link; "foreign": in a file of another user (root can); "odd": among
+ * much that makes no sense.
  */
 #include "burn.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 typedef void function(void *argument, void *second);
 
@@ -27,7 +35,36 @@ static __attribute__((noinline)) void work(void *unused, void *list)
     __asm__ volatile("");
 }
 
-int main(void)
+/* Written before it runs, with what lay there before. */
+static void tell_names(const char *mode, uintptr_t code)
+{
+    char path[64], real[80];
+
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid());
+    snprintf(real, sizeof real, "%s.real", path);
+    FILE *map = fopen(strcmp(mode, "link") ? path : real, "w");
+    if (!map)
+        return;
+    if (!strcmp(mode, "odd")) {
+        fputs("\n \n0\nzz 10 x\n0 ffffffffffffffff everything\nffffffffffffffff ffffffffffffffff end\n10 0 nothing\n1234567890abcdef0 8 long\n", map);
+        for (int i = 0; i < 100000; i++)
+            fputc('a', map);
+        fputc('\n', map);
+    }
+    fprintf(map, "%" PRIxPTR " 3000 py::before:/src/before.py\n", code);
+    fprintf(map, "%" PRIxPTR " 40 JS:*outer /src/app.js:3:14\n%" PRIxPTR " 40 py::Inner.call:/src/inner.py\n", code, code + 64);
+    fprintf(map, "%" PRIxPTR " 20 int Plain::name(int)\n", code + 2 * 4096);
+    fprintf(map, "0x%" PRIxPTR " 0xb count\033[31mdown\n%" PRIxPTR " 3000 not finished", code + 128, code);
+    fclose(map);
+    if (!strcmp(mode, "old") && utimensat(AT_FDCWD, path, (struct timespec[]){{ .tv_sec = 1000000000 }, { .tv_sec = 1000000000 }}, 0))
+        perror(path);
+    if (!strcmp(mode, "link") && symlink(real, path))
+        perror(path);
+    if (!strcmp(mode, "foreign") && chown(path, 65534, 65534))
+        perror(path);
+}
+
+int main(int argc, char **argv)
 {
     char *code = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -38,6 +75,8 @@ int main(void)
     memcpy(code + 128, countdown, sizeof countdown);
     if (mprotect(code, 3 * 4096, PROT_READ | PROT_EXEC))
         return 1;
+    if (argc > 1)
+        tell_names(argv[1], (uintptr_t)code);
     void *list[] = { code + 2 * 4096, (void *)work, NULL, NULL };
     ((function *)code)(code + 64, list);
     double end = thread_seconds() + 0.3;

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/numbers.h"
+
+#include <stdlib.h>
+
+int compare_u64(const void *pa, const void *pb)
+{
+    uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+    return (a > b) - (a < b);
+}
+
+size_t numbers_sort(uint64_t *numbers, size_t count)
+{
+    size_t n = 0;
+
+    if (count)
+        qsort(numbers, count, sizeof *numbers, compare_u64);
+    for (size_t i = 0; i < count; i++) {
+        if (!n || numbers[n - 1] != numbers[i])
+            numbers[n++] = numbers[i];
+    }
+    return n;
+}
+
+size_t numbers_from(const uint64_t *numbers, size_t count, uint64_t least)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (numbers[middle] < least)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/generated.h"
+
+#include "common/file.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "common/numbers.h"
+#include "db/perf_map.h"
+#include "db/sources.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    MOST_BYTES = 512 << 20,             /* of a map; of a longer one the end is read, which holds */
+    CLOCK_STEP_NS = 50000000,           /* times of files lag behind the clock by up to a tick */
+    LAST_WORDS_S = 60,                  /* the end that a measurement notes may be its last sample's */
+};
+
+/* ---- which map ---- */
+
+static char *kept_path(const char *measurement)
+{
+    size_t len = strlen(measurement), suffix = strlen(HQM_SUFFIX);
+
+    if (len > suffix && !strcmp(measurement + len - suffix, HQM_SUFFIX))
+        len -= suffix;
+    return xasprintf("%.*s" HQM_NAMES, (int)len, measurement);
+}
+
+static bool has_ended(const struct hqm_header *h)
+{
+    return h->state != HQM_RUNNING || !sources_is_alive((long)h->pid);
+}
+
+static bool is_believable(const struct stat *map, const char *measurement, const struct hqm_header *h)
+{
+    uint64_t written = (uint64_t)map->st_mtim.tv_sec * 1000000000u + (uint64_t)map->st_mtim.tv_nsec;
+    uint64_t end = h->start_realtime_ns + (h->end_us + LAST_WORDS_S * UINT64_C(1000000)) * 1000;
+    struct stat own;
+
+    return S_ISREG(map->st_mode) && !stat(measurement, &own) && (map->st_uid == own.st_uid || !map->st_uid) &&
+           written + CLOCK_STEP_NS >= h->start_realtime_ns && (!has_ended(h) || written <= end);
+}
+
+/* The map in /tmp of a measurement's process, -1 if there is none. */
+static int open_map(const char *measurement, const struct hqm_header *h)
+{
+    AUTO_FREE char *path = xasprintf("/tmp/perf-%" PRIu32 ".map", h->pid);
+    struct stat st;
+    int fd = sources_is_here(measurement) ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
+
+    if (fd >= 0 && (fstat(fd, &st) || !is_believable(&st, measurement, h))) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* ---- reading ---- */
+
+/* What can be read of the last MOST_BYTES. It is not mapped: the process may be cutting it. */
+static char *read_end(int fd, size_t *size)
+{
+    struct stat st;
+    off_t start;
+    char *text;
+    ssize_t n;
+
+    *size = 0;
+    if (fstat(fd, &st))
+        return NULL;
+    start = st.st_size > MOST_BYTES ? st.st_size - MOST_BYTES : 0;
+    text = xmalloc((size_t)(st.st_size - start) + 1);
+    while (*size < (size_t)(st.st_size - start) && (n = pread(fd, text + *size, (size_t)(st.st_size - start) - *size, start + (off_t)*size)) > 0)
+        *size += (size_t)n;
+    if (start) {
+        char *newline = memchr(text, '\n', *size);
+        size_t cut = newline ? (size_t)(newline + 1 - text) : *size;
+
+        memmove(text, text + cut, *size -= cut);
+    }
+    return text;
+}
+
+static void parse_map(int fd, const uint64_t *addresses, size_t count, struct perf_map *out)
+{
+    size_t size;
+    AUTO_FREE char *text = read_end(fd, &size);
+
+    perf_map_parse(text ? text : "", size, addresses, count, out);
+}
+
+struct addresses { uint64_t *data; size_t len, cap; };
+
+/* The addresses of a measurement that lie in no load module. */
+static struct addresses collect(const struct measurement *m)
+{
+    struct addresses all = {0};
+
+    for (uint32_t lane = 0; measurement_next_lane(m, &lane);) {
+        struct measured records = measured_records(m, HQM_NODES, lane);
+
+        for (const struct hqm_node *x; (x = measured_next(&records));) {
+            if (x->kind_module == (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS)
+                vec_push(&all, x->offset);
+        }
+    }
+    all.len = numbers_sort(all.data, all.len);
+    return all;
+}
+
+/* ---- keeping ---- */
+
+/* In the order of the map, so that what holds there holds here. */
+static void write_kept(const struct perf_map *map, const char *path)
+{
+    struct file_writer w;
+    struct hq_error *err = file_writer_open(&w, path);
+
+    for (size_t i = map->entries.len; !err && i-- > 0;) {
+        const struct perf_map_entry *e = &map->entries.data[i];
+
+        fprintf(w.file, "%" PRIx64 " %" PRIx64 " %s\n", e->start, e->size, intern_str(&map->texts, e->name));
+    }
+    hq_error_free(err ? err : file_writer_commit(&w));
+}
+
+bool generated_is_named(const char *path, const struct measurement *m)
+{
+    AUTO_FREE char *kept = kept_path(path);
+    struct addresses addresses = {0};
+    struct perf_map map = {0};
+    AUTO_CLOSE int fd = -1;
+    bool named;
+
+    if (file_exists(kept))
+        return true;
+    fd = open_map(path, &m->header);
+    if (fd < 0)
+        return false;
+    addresses = collect(m);
+    parse_map(fd, addresses.data, addresses.len, &map);
+    named = map.entries.len > 0;
+    if (named && has_ended(&m->header))
+        write_kept(&map, kept);
+    perf_map_deinit(&map);
+    vec_deinit(&addresses);
+    return named;
+}
+
+/* Most processes have no map: the number in the file's name tells that without reading the file. */
+static bool may_be_named(const char *name)
+{
+    size_t len = strlen(name), suffix = strlen(HQM_SUFFIX);
+    const char *serial = memrchr(name, '-', len), *pid = serial ? memrchr(name, '-', (size_t)(serial - name)) : NULL;
+
+    if (!pid || len <= suffix || strcmp(name + len - suffix, HQM_SUFFIX) != 0)
+        return false;
+    AUTO_FREE char *path = xasprintf("/tmp/perf-%.*s.map", (int)(serial - pid - 1), pid + 1);
+    return !access(path, F_OK);
+}
+
+void generated_keep(const char *measurements, uint64_t launch, int rank)
+{
+    DIR *dir = opendir(measurements);
+
+    for (const struct dirent *e; dir && (e = readdir(dir));) {
+        AUTO_FREE char *path = may_be_named(e->d_name) ? file_join(measurements, e->d_name) : NULL;
+        struct measurement m;
+
+        if (!path)
+            continue;
+        struct hq_error *err = measurement_open(path, &m);
+        if (!err && m.header.launch == launch && (rank < 0 || m.header.rank == rank) && has_ended(&m.header))
+            generated_is_named(path, &m);
+        if (!err)
+            measurement_close(&m);
+        hq_error_free(err);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* ---- structure ---- */
+
+static int open_names(const char *path)
+{
+    AUTO_FREE char *kept = kept_path(path);
+    int fd = open(kept, O_RDONLY | O_CLOEXEC);
+    struct measurement m;
+    struct hq_error *err = fd < 0 ? measurement_open(path, &m) : NULL;
+
+    if (fd < 0 && !err) {
+        fd = open_map(path, &m.header);
+        measurement_close(&m);
+    }
+    hq_error_free(err);
+    return fd;
+}
+
+static uint32_t add_scope(struct structure *s, struct structure_scope scope)
+{
+    vec_push(&s->scopes, scope);
+    return (uint32_t)s->scopes.len - 1;
+}
+
+/* File, procedure and line of an entry; those of nameless code if it is NULL. */
+static uint32_t add_entry(struct structure *s, const char *text)
+{
+    struct generated_name n = generated_name(text ? text : GENERATED_CODE);
+    uint32_t name = intern_add(&s->strings, n.name), file = intern_add(&s->strings, n.file);
+    uint32_t parent = add_scope(s, (struct structure_scope){.kind = SCOPE_FILE, .parent = STRUCTURE_NONE, .file = file,
+                                                            .name = n.file ? file : intern_add(&s->strings, "<unknown file>")});
+
+    parent = add_scope(s, (struct structure_scope){.kind = SCOPE_PROCEDURE, .parent = parent, .name = name, .file = file, .line = n.line});
+    free(n.name);
+    free(n.file);
+    return add_scope(s, (struct structure_scope){.kind = SCOPE_LINE, .parent = parent});
+}
+
+void generated_recover(const char *path, const uint64_t *addresses, size_t count, struct structure *out)
+{
+    AUTO_CLOSE int fd = open_names(path);
+    struct perf_map map;
+    AUTO_FREE uint32_t *lines = NULL;
+    uint32_t nameless = STRUCTURE_NONE;
+
+    *out = (struct structure){0};
+    if (fd >= 0)
+        parse_map(fd, addresses, count, &map);
+    else
+        perf_map_parse("", 0, addresses, count, &map);
+    lines = xmalloc((map.entries.len + 1) * sizeof *lines);
+    for (size_t i = 0; i < map.entries.len; i++)
+        lines[i] = add_entry(out, intern_str(&map.texts, map.entries.data[i].name));
+    for (size_t i = 0; i < count; i++) {
+        if (map.entry_of[i] == PERF_MAP_NONE && nameless == STRUCTURE_NONE)
+            nameless = add_entry(out, NULL);
+        uint32_t line = map.entry_of[i] == PERF_MAP_NONE ? nameless : lines[map.entry_of[i]];
+        vec_push(&out->places, (struct structure_place){line, line});
+    }
+    perf_map_deinit(&map);
+}
