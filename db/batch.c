@@ -2,6 +2,7 @@
 #include "db/batch.h"
 
 #include "common/mem.h"
+#include "db/trace_code.h"
 #include <string.h>
 
 enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
@@ -125,24 +126,11 @@ static void code_values(struct batch *b, const struct canon *c, uint32_t metric,
 
 static void code_block(struct batch *b, uint32_t profile, const struct db_trace_record *r, size_t count)
 {
-    uint64_t time = r->time_us;
-    uint32_t metric = 0, weight = 1, frame = 0;
+    struct db_trace_record last = trace_code_start(r->time_us);
 
-    vec_push(&b->blocks, (struct hqdb_trace_block){b->trace.len, time, r[count - 1].time_us, profile, (uint32_t)count});
-    for (size_t i = 0; i < count; i++) {
-        bool changed = r[i].metric != metric || r[i].weight != weight;
-
-        put_coded(&b->trace, (r[i].time_us - time) << 1 | changed);
-        if (changed) {
-            put_coded(&b->trace, r[i].metric);
-            put_coded(&b->trace, r[i].weight);
-        }
-        put_signed(&b->trace, (int64_t)r[i].frame - (int64_t)frame);
-        time = r[i].time_us;
-        metric = r[i].metric;
-        weight = r[i].weight;
-        frame = r[i].frame;
-    }
+    vec_push(&b->blocks, (struct hqdb_trace_block){b->trace.len, r->time_us, r[count - 1].time_us, profile, (uint32_t)count});
+    for (size_t i = 0; i < count; i++)
+        put_trace_record(&b->trace, &last, &r[i]);
 }
 
 bool profile_counts(const struct canon *c, uint32_t profile)
@@ -150,7 +138,7 @@ bool profile_counts(const struct canon *c, uint32_t profile)
     return !c->ranked || c->profiles[profile].rank >= 0;
 }
 
-void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct value_list *values, const struct trace_list *trace)
+void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct value_list *values)
 {
     uint32_t profile = b->first + b->count++;
 
@@ -162,8 +150,12 @@ void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct v
         vec_append(&b->all[m], values[m].data, values[m].len);
         tally_add(t, m, values[m].data, values[m].len, profile_counts(c, profile));
     }
-    for (size_t i = 0; i < trace->len; i += HQDB_TRACE_RECORDS)
-        code_block(b, profile, trace->data + i, trace->len - i < HQDB_TRACE_RECORDS ? trace->len - i : HQDB_TRACE_RECORDS);
+}
+
+void batch_trace(struct batch *b, const struct db_trace_record *records, size_t count)
+{
+    for (size_t i = 0; i < count; i += HQDB_TRACE_RECORDS)
+        code_block(b, b->first + b->count - 1, records + i, count - i < HQDB_TRACE_RECORDS ? count - i : HQDB_TRACE_RECORDS);
 }
 
 /*

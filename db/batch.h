@@ -30,9 +30,11 @@ void batch_deinit(struct batch *b);
 
 /*
  * Adds the next profile. `values` (one list a metric) may be in any order and name a frame twice; they are sorted and
- * summed in place. Trace records are in order of time. Frames are the canonical ones.
+ * summed in place. Frames are the canonical ones.
  */
-void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct value_list *values, const struct trace_list *trace);
+void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct value_list *values);
+/* More of the trace of the profile added last, in order of time; but for the last time in multiples of HQDB_TRACE_RECORDS. */
+void batch_trace(struct batch *b, const struct db_trace_record *records, size_t count);
 
 /* After the last profile. */
 void batch_finish(struct batch *b, const struct canon *c);

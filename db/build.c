@@ -246,8 +246,10 @@ static struct hq_error *fill_process(struct builder *b, size_t process, struct b
     AUTO(process_data_deinit) struct process_data data;
 
     HQ_TRY(process_fill(&b->processes[process], &places, &data));
-    for (size_t t = 0; t < data.thread_count; t++)
-        batch_add(batch, &b->canon, tally, data.values + t * data.metric_count, &data.traces[t]);
+    for (size_t t = 0; t < data.thread_count; t++) {
+        batch_add(batch, &b->canon, tally, data.values + t * data.metric_count);
+        batch_trace(batch, data.traces[t].data, data.traces[t].len);
+    }
     return NULL;
 }
 

@@ -39,6 +39,8 @@ void model_destroy(struct model *m)
     vec_deinit(&m->frames);
     vec_deinit(&m->profiles);
     vec_deinit(&m->values);
+    vec_foreach (t, &m->traces)
+        vec_deinit(&t->coded);
     vec_deinit(&m->traces);
     vec_deinit(&m->sources);
     vec_deinit(&m->source_text);
@@ -221,7 +223,9 @@ void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t fr
 
 void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight)
 {
-    vec_push(&m->traces, (struct model_trace_entry){time_us, profile, frame, metric, weight});
+    while (m->traces.len <= profile)
+        vec_push(&m->traces, (struct model_trace){.last = trace_code_start(0)});
+    put_trace_record(&m->traces.data[profile].coded, &m->traces.data[profile].last, &(struct db_trace_record){time_us, frame, metric, weight});
 }
 
 void model_source(struct model *m, const char *path, const char *text, size_t bytes)

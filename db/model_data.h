@@ -7,6 +7,7 @@
 #include "common/map.h"
 #include "common/vec.h"
 #include "db/model.h"
+#include "db/trace_code.h"
 
 struct model_value_entry {
     uint32_t profile, metric, frame;
@@ -14,10 +15,8 @@ struct model_value_entry {
     uint64_t count;
 };
 
-struct model_trace_entry {
-    uint64_t time_us;
-    uint32_t profile, frame, metric, weight;
-};
+/* The trace of a profile as one block of coded records; frames have the model's numbers. */
+struct model_trace { struct bytes coded; struct db_trace_record last; };
 
 struct model_source {
     uint32_t path;
@@ -36,7 +35,7 @@ struct model {
     VEC(struct hqdb_frame) frames;
     VEC(struct hqdb_profile) profiles;
     VEC(struct model_value_entry) values;
-    VEC(struct model_trace_entry) traces;
+    VEC(struct model_trace) traces;     /* [profile], as far as there are any */
     VEC(struct model_source) sources;
     VEC(char) source_text;
     struct keymap module_keys, scope_keys, code_keys, frame_keys;

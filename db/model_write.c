@@ -4,27 +4,21 @@
 #include "common/mem.h"
 #include "db/assembly.h"
 #include "db/model_data.h"
-#include <stddef.h>
 
 /* Entries of the model by final profile: positions start[p] .. start[p + 1] - 1 of `order`. */
 struct by_profile { size_t *start; uint32_t *order; };
 
-static uint32_t profile_at(const struct canon *c, const void *entries, size_t i, size_t stride, size_t field)
+static struct by_profile group(const struct model *m, const struct canon *c)
 {
-    return c->profile_of[*(const uint32_t *)((const char *)entries + i * stride + field)];
-}
-
-/* Stable, so that trace records keep their order. `field` is where in an entry of `stride` bytes its profile is. */
-static struct by_profile group(const struct canon *c, size_t count, const void *entries, size_t stride, size_t field)
-{
+    size_t count = m->values.len;
     struct by_profile g = {xcalloc(c->profile_count + 2, sizeof *g.start), xcalloc(count + 1, sizeof *g.order)};
 
     for (size_t i = 0; i < count; i++)
-        g.start[profile_at(c, entries, i, stride, field) + 2]++;
+        g.start[c->profile_of[m->values.data[i].profile] + 2]++;
     for (size_t i = 0; i <= c->profile_count; i++)
         g.start[i + 1] += g.start[i];
     for (size_t i = 0; i < count; i++)
-        g.order[g.start[profile_at(c, entries, i, stride, field) + 1]++] = (uint32_t)i;
+        g.order[g.start[c->profile_of[m->values.data[i].profile] + 1]++] = (uint32_t)i;
 
     return g;
 }
@@ -38,25 +32,33 @@ static void free_group(struct by_profile *g)
 struct filling {
     const struct model *model;
     const struct canon *canon;
-    struct by_profile values, traces;
+    struct by_profile values;
     struct value_list *lists;           /* [metric] */
-    struct trace_list trace;
 };
 
 static void collect(struct filling *f, uint32_t profile)
 {
     for (size_t m = 0; m < f->canon->metric_count; m++)
         vec_clear(&f->lists[m]);
-    vec_clear(&f->trace);
     for (size_t i = f->values.start[profile]; i < f->values.start[profile + 1]; i++) {
         const struct model_value_entry *v = &f->model->values.data[f->values.order[i]];
 
         vec_push(&f->lists[v->metric], (struct db_value){.frame = f->canon->frame_of[v->frame], .sum = v->sum, .count = v->count});
     }
-    for (size_t i = f->traces.start[profile]; i < f->traces.start[profile + 1]; i++) {
-        const struct model_trace_entry *t = &f->model->traces.data[f->traces.order[i]];
+}
 
-        vec_push(&f->trace, (struct db_trace_record){t->time_us, f->canon->frame_of[t->frame], t->metric, t->weight});
+/* Block by block: a trace may be longer than what memory should hold. */
+static void add_trace(struct batch *b, const struct canon *c, const struct model_trace *t)
+{
+    struct db_trace_record records[HQDB_TRACE_RECORDS], at = trace_code_start(0);
+    const uint8_t *next = t->coded.data, *end = next + t->coded.len;
+
+    for (size_t n = 1; n;) {
+        for (n = 0; n < HQDB_TRACE_RECORDS && next < end && get_trace_record(&next, end, &at); n++) {
+            records[n] = at;
+            records[n].frame = c->frame_of[at.frame];
+        }
+        batch_trace(b, records, n);
     }
 }
 
@@ -65,21 +67,23 @@ static struct hq_error *write_profiles(const struct model *m, const struct canon
     struct filling f = {
         .model = m,
         .canon = c,
-        .values = group(c, m->values.len, m->values.data, sizeof *m->values.data,
-                        offsetof(struct model_value_entry, profile)),
-        .traces = group(c, m->traces.len, m->traces.data, sizeof *m->traces.data,
-                        offsetof(struct model_trace_entry, profile)),
+        .values = group(m, c),
         .lists = xcalloc(c->metric_count + 1, sizeof *f.lists),
     };
+    AUTO_FREE uint32_t *model_profile = xcalloc(c->profile_count + 1, sizeof *model_profile);
     struct tally *tally = tally_create(c);
     struct assembly *a = assembly_create(c, w, directory);
     struct batch b;
     struct hq_error *err;
 
+    for (uint32_t p = 0; p < c->profile_count; p++)
+        model_profile[c->profile_of[p]] = p;
     batch_init(&b, 0, c->metric_count);
     for (uint32_t p = 0; p < c->profile_count; p++) {
         collect(&f, p);
-        batch_add(&b, c, tally, f.lists, &f.trace);
+        batch_add(&b, c, tally, f.lists);
+        if (model_profile[p] < m->traces.len)
+            add_trace(&b, c, &m->traces.data[model_profile[p]]);
     }
     batch_finish(&b, c);
     err = assembly_add(a, &b);
@@ -90,10 +94,8 @@ static struct hq_error *write_profiles(const struct model *m, const struct canon
     tally_destroy(tally);
     for (size_t i = 0; i < c->metric_count; i++)
         vec_deinit(&f.lists[i]);
-    vec_deinit(&f.trace);
     free(f.lists);
     free_group(&f.values);
-    free_group(&f.traces);
     return err;
 }
 

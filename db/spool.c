@@ -4,6 +4,7 @@
 #include "common/mem.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -81,5 +82,24 @@ struct hq_error *spool_read(struct spool *s, const uint8_t **out)
         s->map = p;
     }
     *out = s->map;
+    return NULL;
+}
+
+struct hq_error *spool_copy(struct spool *s, uint64_t at, void *out, size_t bytes)
+{
+    if (s->fd < 0) {
+        memcpy(out, s->buffer.data + at, bytes);
+        return NULL;
+    }
+    HQ_TRY(spill(s));
+    for (size_t done = 0; done < bytes;) {
+        ssize_t n = pread(s->fd, (char *)out + done, bytes - done, (off_t)(at + done));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return hq_error_errno(HQ_DATA, "%s: could not read a temporary file", s->directory);
+        done += (size_t)n;
+    }
     return NULL;
 }

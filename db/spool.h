@@ -20,4 +20,7 @@ struct hq_error *spool_append(struct spool *s, const void *data, size_t bytes);
 /* All bytes in one piece, until the next append or the end. */
 struct hq_error *spool_read(struct spool *s, const uint8_t **out);
 
+/* `bytes` of them from `at` on, without mapping the whole; nothing is appended afterwards. */
+struct hq_error *spool_copy(struct spool *s, uint64_t at, void *out, size_t bytes);
+
 #endif

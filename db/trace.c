@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading traces: the block index is searched, one block is decoded, as far as it is needed. */
 #include "common/mem.h"
-#include "db/coded.h"
 #include "db/db_file.h"
-
-struct decoding { uint64_t time, frame, metric, weight; };
+#include "db/trace_code.h"
 
 struct db_trace_reader {
     const struct db *db;
     const struct hqdb_trace_block *blocks;      /* of the profile */
     size_t block_count;
     size_t next_block;
-    struct decoding decoding;                   /* of the block before next_block */
+    struct db_trace_record last;                /* of the block before next_block, as it is stored */
     const uint8_t *at, *end;                    /* what is left of its bytes */
     uint32_t left;                              /* and records */
     struct db_trace_record held[2];             /* what a seek has read ahead */
@@ -63,22 +61,6 @@ void db_trace_close(struct db_trace_reader *r)
     free(r);
 }
 
-static bool decode_record(struct decoding *d, const uint8_t **at, const uint8_t *end, const struct db *db)
-{
-    uint64_t time;
-    int64_t step;
-
-    if (!get_coded(at, end, &time))
-        return false;
-    if (time & 1 && (!get_coded(at, end, &d->metric) || !get_coded(at, end, &d->weight)))
-        return false;
-    if (!get_signed(at, end, &step))
-        return false;
-    d->time += time >> 1;
-    d->frame += (uint64_t)step;
-    return d->frame < db->frame_count && d->metric < db->metric_count && d->weight <= UINT32_MAX;
-}
-
 static void start_block(struct db_trace_reader *r, size_t block)
 {
     const struct db_file *f = stored(r->db)->file;
@@ -90,7 +72,7 @@ static void start_block(struct db_trace_reader *r, size_t block)
     r->left = 0;
     if (limit > f->trace.len || b->offset > limit)
         return;
-    r->decoding = (struct decoding){.time = b->first_us, .weight = 1};
+    r->last = trace_code_start(b->first_us);
     r->at = f->trace.data + b->offset;
     r->end = f->trace.data + limit;
     r->left = b->records < HQDB_TRACE_RECORDS ? b->records : HQDB_TRACE_RECORDS;
@@ -99,19 +81,16 @@ static void start_block(struct db_trace_reader *r, size_t block)
 /* The next record of the block; a block ends at its end or at the first thing that cannot be. */
 static bool next_of_block(struct db_trace_reader *r, struct db_trace_record *out)
 {
-    struct decoding *d = &r->decoding;
+    const struct db *db = r->db;
 
-    if (!r->left || !decode_record(d, &r->at, r->end, r->db)) {
+    if (!r->left || !get_trace_record(&r->at, r->end, &r->last) || r->last.frame >= db->frame_count || r->last.metric >= db->metric_count) {
         r->left = 0;
         return false;
     }
     r->left--;
-    *out = (struct db_trace_record){
-        .time_us = d->time,
-        .frame = r->db->file->base ? r->db->file->frame_rank[d->frame] : (uint32_t)d->frame,
-        .metric = (uint32_t)d->metric,
-        .weight = (uint32_t)d->weight,
-    };
+    *out = r->last;
+    if (db->file->base)
+        out->frame = db->file->frame_rank[out->frame];
     return true;
 }
 

@@ -6,19 +6,13 @@
  */
 #include "db/import/formats.h"
 #include "db/import/json.h"
+#include "db/import/slices.h"
 #include "db/import/target.h"
 #include <math.h>
 #include <string.h>
 
 enum { TICK_NS = 1000 };                /* what a weight of one stands for in the trace */
 enum { SLICES_DEEP = 10000 };
-
-struct slice {
-    double ts, dur;             /* microseconds */
-    uint32_t name;
-    char phase;
-    uint32_t order;             /* in the file */
-};
 
 struct event {                  /* while it is being read */
     struct slice slice;
@@ -27,7 +21,7 @@ struct event {                  /* while it is being read */
     bool is_sum;                /* clang adds "Total X" of all X to -ftime-trace, each in a thread of its own */
 };
 
-struct chrome_thread { uint32_t pid, tid, name; VEC(struct slice) slices; };
+struct chrome_thread { uint32_t pid, tid, name; };
 
 struct open_slice { uint32_t frame; int64_t end; char phase; };
 
@@ -35,7 +29,7 @@ struct chrome {
     struct import *im;
     const char *file;
     struct event event;
-    uint32_t order;
+    struct slices slices;
     struct keymap thread_keys;          /* pid, tid */
     VEC(struct chrome_thread) threads;
     struct map process_names;           /* pid -> text */
@@ -112,7 +106,7 @@ static struct hq_error *take_value(void *arg, const struct json_path *p, const s
     return NULL;
 }
 
-static struct chrome_thread *thread_of(struct chrome *c, uint32_t pid, uint32_t tid)
+static uint32_t thread_of(struct chrome *c, uint32_t pid, uint32_t tid)
 {
     uint32_t key[2] = {pid, tid};
     bool is_new;
@@ -120,7 +114,7 @@ static struct chrome_thread *thread_of(struct chrome *c, uint32_t pid, uint32_t 
 
     if (is_new)
         vec_push(&c->threads, (struct chrome_thread){.pid = pid, .tid = tid});
-    return &c->threads.data[i];
+    return i;
 }
 
 static void take_metadata(struct chrome *c, const struct event *e)
@@ -129,8 +123,11 @@ static void take_metadata(struct chrome *c, const struct event *e)
 
     if (strcmp(what, "process_name") == 0)
         map_put(&c->process_names, e->pid, e->args_name);
-    else if (strcmp(what, "thread_name") == 0)
-        thread_of(c, e->pid, e->tid)->name = e->args_name;
+    if (strcmp(what, "thread_name"))
+        return;
+    uint32_t thread = thread_of(c, e->pid, e->tid);
+
+    c->threads.data[thread].name = e->args_name;
 }
 
 static struct hq_error *take_end(void *arg, const struct json_path *p)
@@ -146,11 +143,11 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
         c->sums++;
     } else if (e.slice.phase == 'M') {
         take_metadata(c, &e);
-    } else if (e.has_ts && e.slice.phase && strchr("BEX", e.slice.phase)) {
-        e.slice.order = c->order++;
+    } else if (e.has_ts && e.slice.phase && strchr("BEX", (int)e.slice.phase)) {
+        e.slice.thread = thread_of(c, e.pid, e.tid);
         e.slice.dur = e.slice.dur > 0 ? e.slice.dur : 0;
         c->origin = fmin(c->origin, e.slice.ts);
-        vec_push(&thread_of(c, e.pid, e.tid)->slices, e.slice);
+        HQ_TRY(slices_add(&c->slices, &e.slice));
     } else {
         c->ignored++;
     }
@@ -158,18 +155,6 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
 }
 
 /* ---- nesting ---- */
-
-/* At the same time complete events come first, the longest of them outermost; the others as they are in the file. */
-static int compare_slices(const void *pa, const void *pb)
-{
-    const struct slice *a = pa, *b = pb;
-    int c = (a->ts > b->ts) - (a->ts < b->ts);
-
-    c = c ? c : (a->phase != 'X') - (b->phase != 'X');
-    if (!c && a->phase == 'X')
-        c = (a->dur < b->dur) - (a->dur > b->dur);
-    return c ? c : (a->order > b->order) - (a->order < b->order);
-}
 
 static int64_t ns_of(const struct chrome *c, double us)
 {
@@ -217,27 +202,27 @@ static struct hq_error *open_slice(struct chrome *c, const struct slice *s, int6
     }
     uint32_t frame = import_frame(c->im, parent, (uint32_t)*place - 1);
 
-    vec_push(&c->open, (struct open_slice){frame, end, s->phase});
+    vec_push(&c->open, (struct open_slice){frame, end, (char)s->phase});
     import_value(c->im, c->profile, c->metric, frame, 0, 1);
     return NULL;
 }
 
-static struct hq_error *give_thread(struct chrome *c, struct chrome_thread *t)
+static struct hq_error *give_slice(struct chrome *c, const struct slice *s)
 {
-    vec_sort(&t->slices, compare_slices);
-    c->now = 0;
-    vec_foreach (s, &t->slices) {
-        int64_t at = ns_of(c, s->ts);
+    int64_t at = ns_of(c, s->ts);
 
-        advance(c, at);
-        if (s->phase != 'E') {
-            HQ_TRY(open_slice(c, s, s->phase == 'X' ? at + llround(s->dur * 1000) : INT64_MAX));
-        } else if (c->open.len && vec_last(&c->open).phase == 'B') {
-            c->open.len--;
-        } else {
-            c->unmatched++;
-        }
-    }
+    advance(c, at);
+    if (s->phase != 'E')
+        return open_slice(c, s, s->phase == 'X' ? at + llround(s->dur * 1000) : INT64_MAX);
+    if (c->open.len && vec_last(&c->open).phase == 'B')
+        c->open.len--;
+    else
+        c->unmatched++;
+    return NULL;
+}
+
+static void end_thread(struct chrome *c)
+{
     while (c->open.len) {
         struct open_slice last = vec_last(&c->open);
 
@@ -246,7 +231,7 @@ static struct hq_error *give_thread(struct chrome *c, struct chrome_thread *t)
             charge(c, last.end);
         c->open.len--;
     }
-    return NULL;
+    c->now = 0;
 }
 
 static void make_profile(struct chrome *c, const struct chrome_thread *t)
@@ -268,13 +253,23 @@ static void say(struct chrome *c, uint64_t count, const char *what)
 
 static struct hq_error *give_all(struct chrome *c)
 {
+    struct slice slice;
+    uint32_t thread = UINT32_MAX;
+    bool more;
+
     c->metric = import_metric(c->im, "walltime", "time between the begin and end of events", HQM_DIM_SECONDS,
                               HQDB_METRIC_EXACT | HQDB_METRIC_TRACED, TICK_NS, 1e-9);
-    vec_foreach (t, &c->threads) {
-        if (!t->slices.len)
-            continue;
-        make_profile(c, t);
-        HQ_TRY(give_thread(c, t));
+    HQ_TRY(slices_sort(&c->slices));
+    for (;;) {
+        HQ_TRY(slices_next(&c->slices, &slice, &more));
+        if (!more || slice.thread != thread)
+            end_thread(c);
+        if (!more)
+            break;
+        if (slice.thread != thread)
+            make_profile(c, &c->threads.data[slice.thread]);
+        thread = slice.thread;
+        HQ_TRY(give_slice(c, &slice));
     }
     say(c, c->ignored, "of other kinds than B, E, X and M were left out");
     say(c, c->sums, "are sums of others and were left out");
@@ -289,15 +284,15 @@ struct hq_error *chrome_read(struct import *im, const char *path)
     static const struct json_handler handler = {take_value, take_end};
     struct chrome c = {.im = im, .file = path, .origin = INFINITY};
 
+    slices_init(&c.slices, SLICES_RUN, getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
     keymap_init(&c.thread_keys, 2 * sizeof(uint32_t));
     struct hq_error *error = json_walk(path, true, &handler, &c);
 
     if (!error)
         error = give_all(&c);
     keymap_deinit(&c.thread_keys);
-    vec_foreach (t, &c.threads)
-        vec_deinit(&t->slices);
     vec_deinit(&c.threads);
+    slices_deinit(&c.slices);
     map_deinit(&c.process_names);
     map_deinit(&c.places);
     vec_deinit(&c.open);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-A `perf script` file of 1 GB imports in bounded memory (SIZE_MB changes the size), and what is exported for speedscope is valid
+A `perf script` file of 1 GB and a Chrome trace of half of that import in bounded memory (SIZE_MB changes the size), and what is exported for speedscope is valid
 by the schema in speedscope's own package and means the same to its importer, where npm, python3-jsonschema and node are installed.
 """
 import json
@@ -59,6 +59,32 @@ def large(directory):
     return memory < MEMORY_KB and seconds < size / RATE and len(steps) > 3 and steps == sorted(steps)
 
 
+def events(directory):
+    """A Chrome trace of nested events, each written when it ends, of eight threads: all of them are to be sorted."""
+    path, size, clocks, r = f"{directory}/large.json", int(os.environ.get("SIZE_MB", 1000)) << 19, [0] * 8, random.Random(3)
+
+    def run(file, t, depth):
+        start, clocks[t] = clocks[t], clocks[t] + r.randrange(500, 3000)
+        for _ in range(r.randrange(4) if depth < 9 else 0):
+            run(file, t, depth + 1)
+        file.write(f'{{"name":"function_{depth}_{r.randrange(2)}","cat":"cpu","ph":"X","ts":{start / 1000:.3f},"dur":{(clocks[t] - start) / 1000:.3f},'
+                   f'"pid":77,"tid":{100 + t},"args":{{"file":"some/path/to/a/file.cc","line":"{r.randrange(1000)}"}}}},\n')
+
+    with open(path, "w") as file:
+        file.write('{"traceEvents":[\n')
+        while file.tell() < size:
+            run(file, r.randrange(8), 0)
+        file.write('{"ph":"M","name":"process_name","pid":77,"args":{"name":"prog"}}]}\n')
+    with open(f"{directory}/usage", "w+") as usage:
+        subprocess.run([sys.executable, "-c", "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)",
+                        HQ, "import", path, "-o", f"{directory}/events.hq"], stdout=usage, check=True)
+        usage.seek(0)
+        memory = int(usage.read().split()[-1])
+    print(f"Chrome trace of {os.path.getsize(path) >> 20} MB: {memory / 1024:.0f} MB of memory")
+    os.unlink(path)
+    return memory < MEMORY_KB
+
+
 def valid(package, directory):
     """The schema in speedscope's package holds for what is exported."""
     try:
@@ -102,4 +128,4 @@ def speedscope(directory):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    sys.exit(not all([large(directory), speedscope(directory)]))
+    sys.exit(not all([large(directory), events(directory), speedscope(directory)]))
