@@ -16,15 +16,17 @@ static struct judged judge(struct run *run, struct entry *e, const struct progra
 
 static struct judged judge_comparison(struct run *run, struct entry *e, const struct program *p, const struct point *at)
 {
-    struct program *args[2] = {p->args[0], p->args[1]};
+    bool turned = p->args[1]->kind == PROGRAM_SLOT;
+    struct program *args[2] = {p->args[turned], p->args[!turned]};
     struct program difference = {.kind = PROGRAM_BINARY, .op = OP_SUB, .args = args, .arg_count = 2};
     int truth = program_truth(p, at);
     double value, width;
 
     if (truth < 0 || p->args[0]->is_text)
         return (struct judged){truth == 1 ? YES : NO, 0};
-    value = fabs(program_number(&difference, at));
-    width = interval_half_width(run, e, &difference);
+    value = program_number(&difference, at);
+    width = interval_at_bound(run, e, &difference, value);
+    value = fabs(value);
     if (!(width > value) || width == 0)
         return (struct judged){truth ? YES : NO, 0};
     return (struct judged){UNDECIDED, value > 0 ? width / value * (width / value) : INFINITY};
@@ -59,7 +61,12 @@ static struct judged judge(struct run *run, struct entry *e, const struct progra
 
 /* ---- over the rows ---- */
 
-struct tally { size_t rows, yes, no, undecided; double more; struct entry *first_no, *first_yes; };
+struct tally {
+    size_t rows, yes, no, undecided;
+    bool unseen;                /* there are no rows, and too few samples to say that there is nothing */
+    double more;
+    struct entry *first_no, *first_yes;
+};
 
 static struct tally count(struct run *run, struct entry **entries, size_t n, const struct program *p)
 {
@@ -91,13 +98,29 @@ static struct tally count(struct run *run, struct entry **entries, size_t n, con
     return t;
 }
 
+/*
+ * A procedure without a sample is no row, but it may have taken time all the same: no sample of n. It is judged like a row of zeros; what that
+ * leaves open is open. What is on the bound then stays there for any n, and is left to the rule for no rows.
+ */
+static void judge_unseen(struct run *run, const struct program *p, struct tally *t)
+{
+    struct node nothing = {.scope = HQDB_NONE, .name = "", .context = HQDB_NONE, .profile = HQDB_NONE};
+    struct entry *e = entry_new(run, &nothing, NULL, 0);
+    struct facts facts = entry_facts(run, e);
+    struct point at = entry_point(run, e, &facts);
+    struct judged j = judge(run, e, p, &at);
+
+    t->unseen = j.outcome == UNDECIDED && isfinite(j.more);
+    t->more = j.more;
+}
+
 static enum verdict_kind decide(enum expect_kind kind, const struct tally *t)
 {
     size_t deciding = kind == EXPECT_ALL ? t->no : t->yes;
 
     if (deciding)
         return kind == EXPECT_ANY ? VERDICT_PASS : VERDICT_FAIL;
-    if (t->undecided)
+    if (t->undecided || t->unseen)
         return VERDICT_INCONCLUSIVE;
     return kind == EXPECT_ANY ? VERDICT_FAIL : VERDICT_PASS;
 }
@@ -136,7 +159,10 @@ static void say_tally(struct run *run, const struct expectation *x, const struct
     struct entry *e = x->kind == EXPECT_ALL ? t->first_no : t->first_yes;
     size_t bad = x->kind == EXPECT_ALL ? t->no : t->yes;
 
-    if (verdict == VERDICT_INCONCLUSIVE) {
+    if (t->unseen) {
+        str_add(out, "0 rows, in a run that is too short to tell");
+        say_more(run, t->more, out);
+    } else if (verdict == VERDICT_INCONCLUSIVE) {
         str_addf(out, "%zu of %zu row%s undecided", t->undecided, t->rows, plural(t->rows));
         say_more(run, t->more, out);
     } else if (verdict == VERDICT_FAIL && x->kind == EXPECT_ANY) {
@@ -165,6 +191,8 @@ static enum verdict_kind evaluate(struct run *run, const struct expectation *x, 
             str_addf(why, "; an expectation counts rows before %s", run->query->limit ? "limit" : "depth");
         return holds ? VERDICT_PASS : VERDICT_FAIL;
     }
+    if (!t.rows && run->query->view.of && !rows_filtered(run))
+        judge_unseen(run, p, &t);
     verdict = decide(x->kind, &t);
     say_tally(run, x, &t, verdict, why);
     return verdict;

@@ -2,7 +2,8 @@
 /*
  * 95 % intervals. A sampled value of n samples has a relative error of 1/sqrt(n) (counts); a share k of n is taken after Wilson (Probable
  * inference, the law of succession, and statistical inference, JASA 1927); everything else by the delta method, with
- * the derivative along each metric taken over a small step to either side.
+ * the derivative along each metric taken over a small step to either side. Whether the interval of a share holds a bound is asked the other
+ * way round, as Wilson has it: whether a share on the bound would give what was found; so it is right for no sample of n, too.
  * Exact metrics add no uncertainty; where sample counts are not known nothing is.
  */
 #include "query/rows.h"
@@ -103,22 +104,41 @@ static bool is_share(const struct program *p, const struct program **slot, doubl
     return run->selection.measures.data[p->args[0]->slot / 2].side == SIDE_HERE;
 }
 
+/* The samples that a share is of; 0: it is none, or they are not known. */
+static double share_samples(const struct run *run, const struct program *p, const struct program **slot, double *unit)
+{
+    if (!is_share(p, slot, unit, run))
+        return 0;
+    const struct measure *m = &run->selection.measures.data[(*slot)->slot / 2];
+    bool counted = !(m->flags & (HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS)) && m->counts && m->total_count > 0;
+
+    return counted ? (double)m->total_count : 0;
+}
+
+double interval_at_bound(struct run *run, const struct entry *e, const struct program *p, double difference)
+{
+    const struct program *slot;
+    double unit, samples = p->op == OP_SUB ? share_samples(run, p, &slot, &unit) : 0;
+    double bound = samples > 0 ? (e->slots[slot->slot] - difference) / unit : 0;
+
+    if (bound <= 0 || bound >= 1)
+        return interval_half_width(run, e, p);
+    return Z * unit * sqrt(bound * (1 - bound) / samples);
+}
+
 double interval_half_width(struct run *run, const struct entry *e, const struct program *p)
 {
     size_t n = 2 * run->selection.measures.len;
     const struct program *slot;
-    double unit;
+    double unit, samples;
 
     if (p->is_text)
         return NAN;
     if (p->constant)
         return 0;
-    if (is_share(p, &slot, &unit, run)) {
-        const struct measure *m = &run->selection.measures.data[slot->slot / 2];
-
-        if (!(m->flags & (HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS)) && m->counts && m->total_count > 0)
-            return unit * wilson((double)samples_of(run, e, slot->slot), (double)m->total_count);
-    }
+    samples = share_samples(run, p, &slot, &unit);
+    if (samples > 0)
+        return unit * wilson((double)samples_of(run, e, slot->slot), samples);
     AUTO_FREE double *sd = xcalloc(n + 1, sizeof *sd);
     AUTO_FREE uint8_t *seen = xcalloc(n + 1, 1);
     struct deviations d = {run, e, sd, seen};

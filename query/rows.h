@@ -70,6 +70,8 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
 
 /* Half width of the 95 % interval of a cell: 0 for exact values, NaN if it is not known (doc/language.md, Expressions). */
 double interval_half_width(struct run *run, const struct entry *e, const struct program *p);
+/* How far from a bound a value may lie that is on it; p is the difference of the two, `difference` its value here. */
+double interval_at_bound(struct run *run, const struct entry *e, const struct program *p, double difference);
 
 /* Coverage of what these entries stand for. */
 void coverage_compute(struct run *run, struct entry **entries, size_t n);

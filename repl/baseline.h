@@ -13,8 +13,9 @@
  * Comments begin with #, empty lines are skipped.
  *
  * The judgement. A share rises if it exceeds the baseline by more than the tolerance, and by more than z standard errors of the difference of
- * two proportions; z is taken so that of all values in the file together one in a hundred unchanged runs is called a rise (Bonferroni).
- * A mean over runs is judged by Student's t in the same way. What exceeds the tolerance and not the error passes if the comparison could have told a
+ * two proportions; z is taken so that of all values in the file together one in a hundred unchanged runs is called a rise. A value that the tolerance
+ * alone keeps from that takes no part of the hundredth, and rows of the same share (a procedure in two views, a chain of callers) take one together; so z
+ * is smaller than the number of rows (Bonferroni) makes it. A mean over runs is judged by Student's t in the same way. What exceeds the tolerance and not the error passes if the comparison could have told a
  * rise of twenty points (or of a quarter of a mean), and is inconclusive otherwise, as is a run of fewer than 100 samples.
  */
 #ifndef HQ_REPL_BASELINE_H
@@ -78,10 +79,16 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
 void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n);
 
 /*
- * Judges `now` by `before`, telling why in lines. `family` is the number of values that are judged in the file. Rows below the least share
+ * How likely chance may call one value a rise, so that of all in the file together it does in one unchanged run of a hundred. `now`: the values of any query of
+ * the run, which tell how many samples it has.
+ */
+double baseline_alpha(const struct baseline *before, const struct baseline_query *now);
+
+/*
+ * Judges `now` by `before`, telling why in lines. Rows below the least share
  * are not kept: what is new is judged against the smallest that is. Values outside of the filter are not judged.
  */
-enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, size_t family, struct arena *arena,
+enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha, struct arena *arena,
                                   struct check_lines *lines);
 
 #endif

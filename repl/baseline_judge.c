@@ -125,10 +125,66 @@ static double samples_in(const struct baseline_query *q)
     return most;
 }
 
-enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, size_t family, struct arena *arena,
+/* ---- all values of a file together ---- */
+
+/* How likely chance lifts a value above its tolerance. Of means it is not known before the runs have told their spread. */
+static double chance(const struct baseline_value *v, double samples)
+{
+    double error = v->absolute ? 0 : share_error(v->share, v->samples, v->share, samples);
+
+    return error > 0 ? normal_beyond(v->tolerance / error) : 1;
+}
+
+static int descending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
+}
+
+/* In the order of what is measured. */
+static int by_value(const void *pa, const void *pb)
+{
+    const struct baseline_value *a = pa, *b = pb;
+    double x[] = {a->absolute, a->share, a->value, a->sd, a->tolerance}, y[] = {b->absolute, b->share, b->value, b->sd, b->tolerance};
+
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
+        if (x[i] != y[i])
+            return x[i] < y[i] ? -1 : 1;
+    return 0;
+}
+
+double baseline_alpha(const struct baseline *before, const struct baseline_query *now)
+{
+    VEC(struct baseline_value) values = {0};
+    VEC(double) chances = {0};
+    double samples = samples_in(now), rest = 0, alpha = 0;
+
+    vec_foreach (q, &before->queries)
+        vec_append(&values, q->values.data, q->values.len);
+    vec_sort(&values, by_value);
+    for (size_t i = 0; i < values.len; i++)
+        if (!i || by_value(&values.data[i], &values.data[i - 1]))
+            vec_push(&chances, chance(&values.data[i], samples));
+    vec_sort(&chances, descending);
+    vec_foreach (c, &chances)
+        rest += *c;
+    /* The k likeliest have alpha each, the others what the tolerance leaves them, which is less. */
+    for (size_t k = 1; k <= chances.len; k++) {
+        rest -= chances.data[k - 1];
+        alpha = (familywise - rest) / (double)k;
+        if (alpha > 0 && (k == chances.len || alpha >= chances.data[k]))
+            break;
+    }
+    vec_deinit(&values);
+    vec_deinit(&chances);
+    return alpha > 0 && alpha < familywise ? alpha : familywise;
+}
+
+enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha, struct arena *arena,
                                   struct check_lines *lines)
 {
-    struct judge j = {arena, lines, familywise / (double)(family ? family : 1), CHECK_PASS};
+    struct judge j = {arena, lines, alpha, CHECK_PASS};
     double samples = samples_in(now);
 
     vec_foreach (v, &now->values) {

@@ -270,8 +270,8 @@ static struct hq_error *check_baseline(struct runner *r, const struct statement 
     HQ_TRY(measure_runs(r, st, &now, text));
     HQ_TRY(check_metrics(before, &now.queries.data[0]));
     struct check_lines lines = {0};
-    enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], baseline_size(&r->before) + now.queries.data[0].values.len,
-                                                &arena, &lines);
+    double alpha = baseline_alpha(&r->before, &now.queries.data[0]);
+    enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines);
     struct check *c = new_check(r, outcome, arena_printf(&arena, "baseline of %s", text), line_of(st));
 
     vec_foreach (line, &lines)

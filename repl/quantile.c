@@ -73,6 +73,11 @@ static double above(double (*tail)(double, double), double p, double df)
     return (low + high) / 2;
 }
 
+double normal_beyond(double x)
+{
+    return normal_tail(x, 0);
+}
+
 double normal_above(double p)
 {
     return above(normal_tail, p, 0);

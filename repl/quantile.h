@@ -3,6 +3,9 @@
 #ifndef HQ_REPL_QUANTILE_H
 #define HQ_REPL_QUANTILE_H
 
+/* How likely a standard normal variable exceeds x. */
+double normal_beyond(double x);
+
 /* The x that a standard normal variable exceeds with probability p, 0 < p < 1. */
 double normal_above(double p);
 
