@@ -184,6 +184,9 @@ EXPORT int sigaction(int number, const struct sigaction *action, struct sigactio
         if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
             *adopting = number;
             ours |= bit(number);
+            copy = *action;
+            copy.sa_flags |= SA_ONSTACK;
+            action = &copy;
         }
         return REAL(sigaction)(number, action, old);
     }

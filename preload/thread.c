@@ -111,6 +111,7 @@ static void begin(void)
     self.start_us = file_now_us();
     self.alive = true;
     self.busy = 0;
+    altstack_begin();
     signal_unblock();
     sources_start();
 }

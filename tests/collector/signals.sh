@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 240
 # Programs that use signals in every way keep working and are sampled all the same.
 . tests/collector/lib.sh
 
 # 0.4 s of CPU at 200/s are 80 periods; a quarter may go to start and end.
-for way in block block-thread reset ignore wait signalfd profile timer realtime jump handler altstack small-altstack; do
+for way in block block-thread reset ignore wait signalfd profile timer realtime jump handler altstack small-altstack small-coroutine; do
     record -e CPUTIME@200/s -- "$PROGRAMS/signals" $way
     check "signals $way runs as without" [ "$status:$(cat "$TMP/out")" = 0:ok ]
     check "signals $way is measured" holds "$(value "sum CPUTIME") > 0.25e9"

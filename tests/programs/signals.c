@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t seen;
@@ -183,6 +184,7 @@ static int jump_out(void)
             burn(1);
         }
     }
+    ready = 0;      /* the next alarm finds this frame gone */
     return jumps > 50;
 }
 
@@ -228,11 +230,33 @@ static int small_alternate_stack(void)
     return !sigaltstack(NULL, &now) && now.ss_flags & SS_DISABLE;
 }
 
+/* A coroutine on a stack that has no room for the kernel's signal frame; below it nothing can be touched. */
+static ucontext_t outside, inside;
+
+static void spin_and_return(void)
+{
+    for (volatile unsigned i = 0; i < 200000000; i++)
+        ;
+}
+
+static int small_coroutine(void)
+{
+    enum { BYTES = 4096 };
+    char *memory = mmap(NULL, 128 << 10, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    mprotect(memory + (64 << 10), BYTES, PROT_READ | PROT_WRITE);
+    getcontext(&inside);
+    inside.uc_stack = (stack_t){ .ss_sp = memory + (64 << 10), .ss_size = BYTES };
+    inside.uc_link = &outside;
+    makecontext(&inside, spin_and_return, 0);
+    return swapcontext(&outside, &inside) == 0;
+}
+
 static const struct { const char *name; int (*run)(void); } ways[] = {
     { "block", block_all }, { "block-thread", block_in_thread }, { "reset", reset_all }, { "ignore", ignore_all },
     { "wait", wait_for_all }, { "signalfd", read_all }, { "profile", own_profile }, { "timer", own_timer },
     { "realtime", own_realtime }, { "jump", jump_out }, { "handler", long_handler }, { "altstack", on_alternate_stack },
-    { "small-altstack", small_alternate_stack },
+    { "small-altstack", small_alternate_stack }, { "small-coroutine", small_coroutine },
 };
 
 int main(int argc, char **argv)
