@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 240
 # Programs that close all descriptors, change root or user, or filter system calls go on; programs that cannot be measured say so and run.
 . tests/collector/lib.sh
 : "${CC:=cc}"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 240
 # Where files cannot be mapped, data goes to a directory of the node first, and comes home whoever is killed; a live recording is not replaced.
 . tests/collector/lib.sh
 : "${CC:=cc}"

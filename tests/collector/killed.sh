@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 200
 # kill -9 at random moments: what was measured until then is there and sound, and the database can be built from it.
 # HQ_KILLS, HQ_BUILD_EVERY: how often; HQ_SEED: other moments; HQ_EVIDENCE: a directory that keeps the recordings of failures.
 . tests/collector/lib.sh

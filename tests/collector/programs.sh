@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 200
 # Real programs do what they do without the collector, and at least 99.9 % of their samples have a full path.
 . tests/collector/lib.sh
 : "${CC:=cc}"

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 240
 # Where data finds no room the program goes on undisturbed, and what was lost is said and counted.
 . tests/collector/lib.sh
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 240
 # Call paths are those of a full walk by libunwind, sample by sample, on programs that try to break the memory of the previous one.
 . tests/collector/lib.sh
 

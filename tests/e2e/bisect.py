@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 120
 """`git bisect run` with the line of doc/checks.md: in a repository of sixteen commits of a small C program, one of which makes a procedure slower
 and two of which do not build, it names the commit. Too short a run is skipped, too. `solve` has half of the time before and six sevenths after, the
 limit is 68 %: with 200 samples each is five standard deviations away, and an inconclusive check, at 3.2 of them, one in a thousand."""

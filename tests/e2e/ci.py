@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 120
 """The CI recipe of doc/checks.md, as it stands there: the same program passes, a slower one fails, too short a run is
 inconclusive, and the baseline can be written again. Shares are chosen so that each outcome is five standard deviations away from another."""
 

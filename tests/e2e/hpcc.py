@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 300
 """hpcc under an MPI launcher with two ranks, recorded from outside and from inside each rank."""
 
 import subprocess

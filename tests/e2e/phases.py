@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 120
 # alone: yes
 """The trace of a program whose threads tell when each of their phases began and ended shows these phases, and slices of it add up."""
 

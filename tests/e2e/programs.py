@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 300
 """Real programs from Debian: what is known to dominate does, paths are whole, nothing exceeds the total."""
 
 from lib import *

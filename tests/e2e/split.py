@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 120
 """A program with a known split of CPU time has that split in tree, callers and flat, within three standard deviations."""
 
 from lib import *

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """doc/tutorial.md is true: its commands work in their order, and the answers have the headings and the scopes that it shows."""
-# timeout: 300
 import os
 import re
 import subprocess

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 300
 """
 HPCToolkit databases of every shape that their format allows (support/hpct_made.py): every value, call path, thread and trace record of the
 import is compared with what was written. HQ_SEED=N tries database N alone.

@@ -4,7 +4,6 @@
 #
 # It knows nothing of trees, ranges or prefix sums: a program is a list of samples, each with its whole call path, and every value is a
 # sum over that list by the definitions of the language. REFERENCE_TREES and REFERENCE_SEED in the environment choose more or others.
-# timeout: 300
 import json, os, random, subprocess, sys, tempfile
 from collections import defaultdict
 
