@@ -35,6 +35,7 @@ struct entry *entry_new(struct run *run, const struct node *n, struct entry *par
     e->parent = parent;
     e->depth = depth;
     e->match = e->keep = true;
+    e->times = n->rounds;
     e->slots = ARENA_ARRAY(&run->arena, 2 * run->selection.measures.len, double);
     if (n->slots)
         memcpy(e->slots, n->slots, 2 * run->selection.measures.len * sizeof *e->slots);

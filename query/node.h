@@ -33,6 +33,7 @@ struct node {
     const uint32_t *at;         /* callers: the context that the row names, for each of exc */
     enum exclusive_rule rule;
     bool leaf;                  /* has no children by its nature */
+    uint32_t rounds;            /* > 0: a recursion whose rounds are one row: so many at most */
     uint64_t id;
     const char *text;           /* a column of text beside the name: the source line, the process */
     const double *slots;        /* values, if they are not those of the sets; NULL */

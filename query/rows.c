@@ -318,6 +318,7 @@ static struct hq_error *show(struct run *run, struct entries *roots, struct entr
         rows_walk_hot_path(run, roots->data, roots->len, shown);
     else
         rows_walk(run, roots->data, roots->len, shown);
+    rows_fold_recursion(run, shown);
     if (run->interrupted)
         return interrupted();
     HQ_TRY(statistics_compute(run, shown->data, shown->len));

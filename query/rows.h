@@ -18,7 +18,9 @@ struct entry {
     bool match;                 /* satisfies where and matching (always, without them) */
     bool keep;                  /* match, or an ancestor of one */
     bool hot;
-    uint32_t times;             /* > 1: hot path: so many rounds of a recursion */
+    uint32_t times;             /* > 1: so many rounds of a recursion */
+    struct entry *round_of;     /* what is shown for it, and for its like */
+    size_t shown_kids;
     uint32_t folded;            /* > 0: stands for so many rows */
     double *slots;
     double *statistics;         /* NULL until computed */
@@ -85,5 +87,15 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
 /* What #n will mean. */
 void refs_remember(struct run *run, const struct entries *shown);
 void refs_forget(struct query_env *env);
+
+/* ---- rounds.c ---- */
+
+/* Whether the rounds of a recursion are one row: for people, if nothing looks at single rows. */
+bool rows_merge_rounds(const struct run *run);
+/* Makes a procedure's node that of all rounds in which it calls itself, if they are ROUNDS_MIN or more. */
+enum { ROUNDS_MIN = 3 };
+void node_merge_rounds(struct run *run, struct node *n);
+/* One row for all rounds of a recursion through several procedures, where no row stands beside them. */
+void rows_fold_recursion(struct run *run, struct entries *shown);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include "common/hash.h"
 #include "common/map.h"
+#include "query/rows.h"
 #include "query/views/views.h"
 
 static struct hq_error *callers_roots(struct run *run, struct nodes *out)
@@ -32,20 +33,52 @@ static struct hq_error *callers_roots(struct run *run, struct nodes *out)
 
 struct caller_key { uint32_t who, call_file, call_line; };
 
+static uint32_t who(struct run *run, uint32_t context)
+{
+    uint32_t scope = tree_scope_of(run->tree, context), entity = run_entities(run)->of[scope];
+
+    return entity == HQDB_NONE ? 0x80000000u | scope : entity;
+}
+
 /* Which caller a context has: its procedure (merged over inlined copies), and where in it the call is. */
 static bool caller_of(struct run *run, uint32_t at, uint32_t *caller, struct caller_key *key)
 {
     const struct tree *t = run->tree;
     const struct hqdb_context *x = tree_context(t, at);
-    uint32_t scope, entity;
 
     *caller = tree_caller(t, at);
     if (*caller == HQDB_NONE)
         return false;
-    scope = tree_scope_of(t, *caller);
-    entity = run_entities(run)->of[scope];
-    *key = (struct caller_key){entity == HQDB_NONE ? 0x80000000u | scope : entity, x->call_file, x->call_line};
+    *key = (struct caller_key){who(run, *caller), x->call_file, x->call_line};
     return true;
+}
+
+/* The outermost of the rounds in which a caller calls itself, and how many there are. */
+static uint32_t outermost(struct run *run, uint32_t caller, uint32_t *rounds)
+{
+    uint32_t self = who(run, caller);
+
+    *rounds = 1;
+    for (uint32_t c; (c = tree_caller(run->tree, caller)) != HQDB_NONE && who(run, c) == self; caller = c)
+        ++*rounds;
+    return caller;
+}
+
+/* A caller that calls itself is one row, if there are rounds enough. at: the callers, grouped by row. */
+static void merge_rounds(struct run *run, struct node *row, uint32_t *at)
+{
+    size_t n = row->exc.len;
+    uint32_t *outer = xmalloc((n + 1) * sizeof *outer), most = 0, rounds;
+
+    for (size_t i = 0; i < n && !run_interrupted(run); i++) {
+        outer[i] = outermost(run, at[i], &rounds);
+        most = rounds > most ? rounds : most;
+    }
+    if (most >= ROUNDS_MIN && !run_interrupted(run)) {
+        memcpy(at, outer, n * sizeof *at);
+        row->rounds = most;
+    }
+    free(outer);
 }
 
 static void callers_children(struct run *run, const struct node *parent, struct nodes *out)
@@ -87,6 +120,8 @@ static void callers_children(struct run *run, const struct node *parent, struct 
             items[next[group[i]]] = parent->exc.data[i];
             at[next[group[i]]++] = caller[i];
         }
+    for (uint32_t k = 0; k < keys.len && rows_merge_rounds(run); k++)
+        merge_rounds(run, &out->data[out->len - keys.len + k], at + (out->data[out->len - keys.len + k].at - at));
     free(next);
     free(group);
     free(caller);

@@ -2,6 +2,7 @@
 /* The calling context view: a row is a context; with `of PATTERN`, the exposed instances merged. */
 #include "common/hash.h"
 #include "common/map.h"
+#include "query/rows.h"
 #include "query/views/views.h"
 
 struct node node_of_context(const struct tree *t, uint32_t c)
@@ -57,7 +58,7 @@ static void merged_children(struct run *run, const struct node *parent, struct n
         for (uint32_t c = parent->inc.data[i] + 1, end = tree_end(t, parent->inc.data[i]); c < end; c = tree_end(t, c)) {
             const struct hqdb_context *x = tree_context(t, c);
 
-            if (!shown(run, c))
+            if (!shown(run, c) || (parent->rounds && tree_scope_of(t, c) == parent->scope))
                 continue;
             vec_push(&group, keymap_add(&keys, &(struct child_key){tree_scope_of(t, c), x->call_file, x->call_line}, NULL));
             vec_push(&all, c);
@@ -75,6 +76,9 @@ static void merged_children(struct run *run, const struct node *parent, struct n
         sorted[next[group.data[i]]++] = all.data[i];
     for (uint32_t k = 0; k < keys.len; k++) {
         struct set s = {sorted + start[k], start[k + 1] - start[k]};
+
+        if (parent->rounds)     /* a round's own children may stand behind those of inner ones */
+            s = set_sorted(sorted + start[k], s.len, &run->arena);
         struct node n = node_of_context(t, s.data[0]);
 
         n.inc = n.exc = s;
@@ -82,6 +86,7 @@ static void merged_children(struct run *run, const struct node *parent, struct n
             n.context = HQDB_NONE;
             n.id = hash_combine(parent->id, n.id);
         }
+        node_merge_rounds(run, &n);
         vec_push(out, n);
     }
     free(start);
@@ -100,8 +105,12 @@ static void tree_children(struct run *run, const struct node *parent, struct nod
         return;
     }
     for (uint32_t c = parent->inc.data[0] + 1, end = tree_end(t, parent->inc.data[0]); c < end && !run_interrupted(run); c = tree_end(t, c))
-        if (shown(run, c))
-            vec_push(out, single(run, c));
+        if (shown(run, c)) {
+            struct node n = single(run, c);
+
+            node_merge_rounds(run, &n);
+            vec_push(out, n);
+        }
 }
 
 /* One root for everything that matched: named by the scope if it is one, else by the pattern. */
