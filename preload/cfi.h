@@ -14,6 +14,7 @@
 
 enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RIP = 16, CFI_REGISTERS = 17 };  /* DWARF numbers, x86-64 */
 enum { CFI_NESTED = 8 };    /* remembered states */
+enum { CFI_OMITTED = 0xff };    /* an encoding: there is no pointer */
 
 enum cfi_rule {
     CFI_SAME,           /* and what is not mentioned */
@@ -33,17 +34,44 @@ struct cfi_row {
     int32_t value[CFI_REGISTERS];
 };
 
+/* Reads a number; the cursor stays within its bounds and `bad` is set if it would leave them. */
+struct cfi_cursor { const uint8_t *at, *end; bool bad; };
+uint64_t cfi_fixed(struct cfi_cursor *cursor, unsigned bytes);
+uint64_t cfi_uleb(struct cfi_cursor *cursor);
+int64_t cfi_sleb(struct cfi_cursor *cursor);
+
+/* An address in one of the encodings of the Linux Standard Base; `data` is where data-relative ones start. */
+uint64_t cfi_pointer(struct cfi_cursor *cursor, uint8_t encoding, uint64_t data);
+
+/* What a common information entry says; nearly all functions of a module share one. */
+struct cfi_common {
+    const uint8_t *entry;       /* NULL: not read */
+    uint64_t code_align;
+    int64_t data_align;
+    uint8_t encoding;
+    bool augmented, signal_frame;
+    struct cfi_row initial;
+};
+
 struct cfi {
     struct cfi_row row;
     const uint8_t *text, *end;  /* bounds of the frame information; expressions are in there */
     uint64_t start;             /* of the function, or the part of it, that the information describes */
     uint64_t row_start, row_end;    /* where the row holds; at least at the address */
     bool signal_frame;          /* the frame is a signal handler's caller: its address is exact, no return address */
-    struct cfi_row initial, remembered[CFI_NESTED];     /* while reading */
+    struct cfi_common common;   /* the last one; must be forgotten when code was unloaded */
+    struct cfi_row remembered[CFI_NESTED];      /* while reading */
 };
 
-/* False if the module has no information for the address, or information that cannot be understood. */
+/*
+ * False if the module has no information for the address, or information that cannot be understood. `cfi` is to be all zeros at first.
+ */
 bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi);
+
+static inline void cfi_forget(struct cfi *cfi)
+{
+    cfi->common.entry = NULL;
+}
 
 /* An expression (its length stands before it). `reg` are register values, of which `known` has a bit each. */
 struct cfi_machine {
@@ -54,11 +82,5 @@ struct cfi_machine {
 };
 bool cfi_evaluate(const struct cfi *cfi, int32_t expression, const struct cfi_machine *machine, const uint64_t *cfa,
                   uint64_t *result);
-
-/* Reads a number; the cursor stays within its bounds and `bad` is set if it would leave them. */
-struct cfi_cursor { const uint8_t *at, *end; bool bad; };
-uint64_t cfi_fixed(struct cfi_cursor *cursor, unsigned bytes);
-uint64_t cfi_uleb(struct cfi_cursor *cursor);
-int64_t cfi_sleb(struct cfi_cursor *cursor);
 
 #endif

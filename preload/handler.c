@@ -88,7 +88,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
 
 HOT void sample(int event, uint64_t weight, const ucontext_t *context)
 {
-    hot_prefetch();
+    code_prefetch(hot_start, hot_end);
     if (guard_enter()) {
         record(event, weight, context);
         guard_leave();

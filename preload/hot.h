@@ -8,15 +8,19 @@
 #define HQ_PRELOAD_HOT_H
 
 #define HOT __attribute__((section("hq_hot")))
+#define LEARN __attribute__((section("hq_learn")))     /* the way to a recipe that is not known */
 #define COLD __attribute__((noinline, cold))
 
 extern const char hot_start[] __asm__("__start_hq_hot") __attribute__((visibility("hidden")));
 extern const char hot_end[] __asm__("__stop_hq_hot") __attribute__((visibility("hidden")));
 
-/* Asks for all lines of that code. */
-static inline __attribute__((always_inline)) void hot_prefetch(void)
+extern const char learn_start[] __asm__("__start_hq_learn") __attribute__((visibility("hidden")));
+extern const char learn_end[] __asm__("__stop_hq_learn") __attribute__((visibility("hidden")));
+
+/* Asks for all lines of a section. */
+static inline __attribute__((always_inline)) void code_prefetch(const char *start, const char *end)
 {
-    for (const char *line = hot_start; line < hot_end; line += 64)
+    for (const char *line = start; line < end; line += 64)
         __builtin_prefetch(line, 0, 2);
 }
 

@@ -3,6 +3,7 @@
 
 #include "preload/file.h"
 #include "preload/heap.h"
+#include "preload/hot.h"
 #include "preload/raw.h"
 
 #include <dlfcn.h>
@@ -21,6 +22,9 @@ static _Atomic uint32_t modules;     /* numbers given out; a slot may still be e
  * the data is enough), and then _dl_find_object knows each segment by itself. What the loader maps it fills up.
  */
 static uint64_t program_start, program_end;
+
+/* The program's code needs no search, for it is never unloaded. */
+static struct { _Atomic bool known; uint64_t start, end; struct code code; } program;
 
 const struct module *modules_get(uint32_t number)
 {
@@ -240,7 +244,7 @@ static bool is_at(const struct module *module, const struct dl_find_object *foun
     return module->start == (uint64_t)found->dlfo_map_start && module->end == (uint64_t)found->dlfo_map_end;
 }
 
-static uint32_t search(const struct dl_find_object *found)
+static COLD uint32_t search(const struct dl_find_object *found)
 {
     for (uint32_t i = atomic_load(&modules); i-- > 0;) {
         struct module *module = atomic_load_explicit(&table[i], memory_order_acquire);
@@ -260,7 +264,7 @@ static uint32_t search(const struct dl_find_object *found)
 }
 
 /* Mostly it is the module of the search before: the others' records need not be touched. */
-static uint32_t number_of(const struct dl_find_object *found)
+LEARN static uint32_t number_of(const struct dl_find_object *found)
 {
     static _Atomic uint32_t latest;
     uint32_t number = atomic_load_explicit(&latest, memory_order_relaxed);
@@ -273,9 +277,22 @@ static uint32_t number_of(const struct dl_find_object *found)
     return number;
 }
 
-bool modules_find(uint64_t address, struct code *code)
+static COLD void note_program(const struct module *module, const struct code *code)
+{
+    static atomic_flag noted = ATOMIC_FLAG_INIT;
+
+    if (atomic_flag_test_and_set(&noted))
+        return;
+    program.start = module->text[0].start;
+    program.end = module->text[0].end;
+    program.code = *code;
+    atomic_store_explicit(&program.known, true, memory_order_release);
+}
+
+LEARN static __attribute__((noinline)) bool find_in_all(uint64_t address, struct code *code)
 {
     struct dl_find_object found;
+    struct module *module;
 
     if (_dl_find_object((void *)address, &found) != 0)
         return false;
@@ -283,8 +300,20 @@ bool modules_find(uint64_t address, struct code *code)
     code->module = number_of(&found);
     if (code->module == 0)
         return false;
-    code->start = modules_get(code->module)->start;
-    code->end = modules_get(code->module)->end;
+    module = atomic_load_explicit(&table[code->module - 1], memory_order_acquire);
+    code->index = &module->index;
+    code->start = module->start;
+    code->end = module->end;
+    if (module->flags & HQM_MODULE_MAIN)
+        note_program(module, code);
+    return true;
+}
+
+LEARN bool modules_find(uint64_t address, struct code *code)
+{
+    if (!atomic_load_explicit(&program.known, memory_order_acquire) || address < program.start || address >= program.end)
+        return find_in_all(address, code);
+    *code = program.code;
     return true;
 }
 
@@ -338,6 +367,7 @@ void modules_refresh(void)
             found.dlfo_link_map == module->link_map)
             continue;
         __atomic_store_n(&module->unload_us, file_now_us() + 1, __ATOMIC_RELAXED);
+        index_forget(&module->index);
         if (module->record)
             ((struct hqm_module *)module->record)->unload_us = module->unload_us;
     }

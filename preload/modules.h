@@ -9,6 +9,8 @@
 #ifndef HQ_PRELOAD_MODULES_H
 #define HQ_PRELOAD_MODULES_H
 
+#include "preload/index.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +22,7 @@ struct module {
     uint32_t flags;                 /* HQM_MODULE_* */
     const char *path;
     const void *link_map;
+    struct index index;
     struct { uint64_t start, end; } text[MODULE_TEXTS];     /* executable segments */
     uint64_t load_us, unload_us;
     uint64_t file_size, file_mtime_ns;
@@ -31,6 +34,7 @@ struct module {
 struct code {
     uint32_t module;                /* number, from 1 */
     const uint8_t *eh_frame_hdr;    /* NULL: none */
+    struct index *index;
     uint64_t start, end;            /* of the module */
 };
 

@@ -10,16 +10,19 @@
 /*
  * Code is divided into granules of 256 bytes. A slot holds a recipe and the part of a granule where it is the right one: first and last byte. With the
  * recipe that makes 64 bits: kind 3, module 14, CFA offset 17, how far below the CFA rbp is 14 (both in units of 8 bytes), first 8, last 8.
- * The four slots that a granule may be in are one cache line: what the measured program does between two samples evicts most of the table from the
- * caches, so a look-up has to touch little, while the number of lines hardly matters.
+ * The four slots that a granule may be in, its set, are one cache line: what the measured program does between two samples evicts most of the table from
+ * the caches, so a look-up has to touch little, while the number of lines hardly matters. 16 KiB of code share a page of the table, and touch no other:
+ * that is one entry of the TLB, and the table is large only for programs that run much code. What a set has no room for stands in the one beside it.
  */
-enum { GRANULE_LOG2 = 8, GRANULE = 1 << GRANULE_LOG2, SETS_LOG2 = 11, WAYS = 4 };
+enum { GRANULE_LOG2 = 8, GRANULE = 1 << GRANULE_LOG2, PAGE_SETS_LOG2 = 6, PAGES_LOG2 = 8, WAYS = 4 };
+enum { SPREAD = 8 };        /* granules to each side that a row is noted for as well, where slots are free */
+enum { GENERATION_SHIFT = 40 };
 enum { KIND_BITS = 3, MODULE_BITS = 14, CFA_BITS = 17, RBP_BITS = 14 };
 static_assert(MODULES_NOTED < 1 << MODULE_BITS && RECIPE_LOOSE < 1 << KIND_BITS, "numbers fit");
 
 struct slot { _Atomic uint64_t check, recipe; };
 
-static struct slot slots[1 << SETS_LOG2][WAYS] __attribute__((aligned(64)));
+static struct slot slots[1 << (PAGES_LOG2 + PAGE_SETS_LOG2)][WAYS] __attribute__((aligned(4096)));
 static _Atomic uint32_t generation;
 
 static uint64_t pack(const struct recipe *r, unsigned first, unsigned last)
@@ -60,7 +63,7 @@ static bool packs(int32_t up, int bits)
 }
 
 /* The two common shapes of a row; everything else is left to the general step, which reads the row again. */
-static enum recipe_kind classify(const struct cfi *cfi, struct recipe *r)
+LEARN static enum recipe_kind classify(const struct cfi *cfi, struct recipe *r)
 {
     const struct cfi_row *row = &cfi->row;
 
@@ -79,7 +82,7 @@ static enum recipe_kind classify(const struct cfi *cfi, struct recipe *r)
     return row->cfa_register == CFI_RBP ? RECIPE_RBP : RECIPE_GENERAL;
 }
 
-static COLD struct recipe compute(uint64_t address, struct cfi *scratch)
+LEARN static struct recipe compute(uint64_t address, struct cfi *scratch)
 {
     struct recipe r = { .kind = RECIPE_NONE };
     struct code code;
@@ -96,41 +99,105 @@ static COLD struct recipe compute(uint64_t address, struct cfi *scratch)
     return r;
 }
 
-/* The recipe of `address`, and where else in its granule it holds. */
-static COLD struct recipe learn(uint64_t address, struct cfi *scratch, struct slot set[WAYS], uint64_t key)
+/* Regions that follow one another never share a page, others by chance. */
+static inline struct slot *set_of(uint64_t granule)
 {
-    struct recipe r = compute(address, scratch);
-    uint64_t granule = address & ~(uint64_t)(GRANULE - 1), first = address, last = address, packed;
-    unsigned way = 0;
+    uint64_t region = granule >> PAGE_SETS_LOG2, page = region + ((region >> PAGES_LOG2) * 0x9e3779b97f4a7c15u >> 32);
 
-    if (r.kind == RECIPE_NONE || r.kind == RECIPE_LOOSE)
-        return r;       /* tomorrow a module may be here: not kept */
-    if (r.kind != RECIPE_NO_CFI && r.kind != RECIPE_BAD) {
-        first = scratch->row_start > granule ? scratch->row_start : granule;
-        last = scratch->row_end - granule < GRANULE ? scratch->row_end - 1 : granule + GRANULE - 1;
+    return slots[(page & ((1 << PAGES_LOG2) - 1)) << PAGE_SETS_LOG2 | (granule & ((1 << PAGE_SETS_LOG2) - 1))];
+}
+
+static inline struct slot *beside(struct slot *set)
+{
+    return slots[(size_t)(set - slots[0]) / WAYS ^ 1];
+}
+
+static inline uint64_t key_of(uint64_t granule, uint32_t at)
+{
+    return granule | (uint64_t)at << GENERATION_SHIFT;
+}
+
+/* The packed recipe of a byte of a granule, 0 if it is not in the set. */
+static inline uint64_t look_up(const struct slot *set, uint64_t key, unsigned byte)
+{
+    for (int i = 0; i < WAYS; i++) {
+        uint64_t packed = atomic_load_explicit(&set[i].recipe, memory_order_relaxed);
+        if (packed && (atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed) == key && covers(packed, byte))
+            return packed;
     }
-    while (way < WAYS && atomic_load_explicit(&set[way].recipe, memory_order_relaxed))
-        way++;
-    if (way == WAYS)
-        way = address * 0x9e3779b97f4a7c15u >> 62;
-    packed = pack(&r, (unsigned)(first - granule), (unsigned)(last - granule));
-    atomic_store_explicit(&set[way].recipe, packed, memory_order_relaxed);
-    atomic_store_explicit(&set[way].check, packed ^ key, memory_order_relaxed);
+    return 0;
+}
+
+/* A slot of the set that holds nothing, or nothing that still matches. */
+LEARN static struct slot *free_slot(struct slot *set, uint32_t at)
+{
+    for (int i = 0; i < WAYS; i++) {
+        uint64_t packed = atomic_load_explicit(&set[i].recipe, memory_order_relaxed);
+        if (!packed || ((atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed ^ key_of(0, at)) >> GENERATION_SHIFT))
+            return &set[i];
+    }
+    return NULL;
+}
+
+LEARN static void put(struct slot *slot, const struct recipe *r, uint64_t granule, uint64_t start, uint64_t end, uint32_t at)
+{
+    uint64_t low = granule << GRANULE_LOG2, first = start > low ? start - low : 0, last = end - low < GRANULE ? end - low - 1 : GRANULE - 1;
+    uint64_t packed = pack(r, (unsigned)first, (unsigned)last);
+
+    atomic_store_explicit(&slot->recipe, packed, memory_order_relaxed);
+    atomic_store_explicit(&slot->check, packed ^ key_of(granule, at), memory_order_relaxed);
+}
+
+/* Notes that the recipe holds from `start` to `end`: here, and around, since whoever runs a procedure soon runs the rest of it. */
+LEARN static void note(const struct recipe *r, uint64_t address, uint64_t start, uint64_t end, uint32_t at)
+{
+    static _Atomic uint32_t turn;
+    uint64_t here = address >> GRANULE_LOG2, from = start >> GRANULE_LOG2, to = (end - 1) >> GRANULE_LOG2;
+    struct slot *set = set_of(here), *slot = free_slot(set, at);
+
+    if (!slot)
+        slot = free_slot(beside(set), at);
+    if (!slot) {
+        uint32_t next = atomic_load_explicit(&turn, memory_order_relaxed);
+        atomic_store_explicit(&turn, next + 1, memory_order_relaxed);
+        slot = &set[next % WAYS];
+    }
+    put(slot, r, here, start, end, at);
+    if (from + SPREAD < here)
+        from = here - SPREAD;
+    if (to > here + SPREAD)
+        to = here + SPREAD;
+    for (uint64_t granule = from; granule <= to; granule++) {
+        uint64_t byte = granule < here ? GRANULE - 1 : 0;
+        if (granule != here && (slot = free_slot(set_of(granule), at)) && !look_up(set_of(granule), key_of(granule, at), (unsigned)byte))
+            put(slot, r, granule, start, end, at);
+    }
+}
+
+/* The recipe of `address`, and where else it holds. */
+LEARN static __attribute__((noinline)) struct recipe learn(uint64_t address, struct cfi *scratch, struct slot *set, uint32_t at)
+{
+    uint64_t packed = look_up(beside(set), key_of(address >> GRANULE_LOG2, at), address & (GRANULE - 1));
+    struct recipe r;
+
+    if (packed)
+        return unpack(packed);
+    code_prefetch(learn_start, learn_end);
+    r = compute(address, scratch);
+    if (r.kind == RECIPE_NO_CFI || r.kind == RECIPE_BAD)
+        note(&r, address, address, address + 1, at);
+    else if (r.kind != RECIPE_NONE && r.kind != RECIPE_LOOSE)       /* tomorrow a module may be there: not kept */
+        note(&r, address, scratch->row_start, scratch->row_end, at);
     return r;
 }
 
 HOT struct recipe recipe_find(uint64_t address, struct cfi *scratch)
 {
     uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
-    uint64_t key = address >> GRANULE_LOG2 | (uint64_t)now << 40, packed;
-    struct slot *set = slots[(address >> GRANULE_LOG2) * 0x9e3779b97f4a7c15u >> (64 - SETS_LOG2)];
+    struct slot *set = set_of(address >> GRANULE_LOG2);
+    uint64_t packed = look_up(set, key_of(address >> GRANULE_LOG2, now), address & (GRANULE - 1));
 
-    for (int i = 0; i < WAYS; i++) {
-        packed = atomic_load_explicit(&set[i].recipe, memory_order_relaxed);
-        if (packed && (atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed) == key && covers(packed, address & (GRANULE - 1)))
-            return unpack(packed);
-    }
-    return learn(address, scratch, set, key);
+    return packed ? unpack(packed) : learn(address, scratch, set, now);
 }
 
 void recipe_forget_all(void)

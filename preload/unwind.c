@@ -126,6 +126,7 @@ HOT uint32_t unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64
     if (memo->generation != generation) {
         memo->generation = generation;
         memo->depth = 0;
+        cfi_forget(memo->cfi);
     }
     w.thorough = false;
     walk_start(&w, memo, reg, low, high);
