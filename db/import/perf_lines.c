@@ -46,11 +46,12 @@ static const char *parse_time(const char *p, double *time)
     return p + n + 1;
 }
 
-static const char *parse_period(const char *p, struct perf_header *h)
+/* Ten columns wide, at least: a number that stands closer behind the ids is a part of the command and they are the next one. */
+static const char *parse_period(const char *p, const char *behind_ids, struct perf_header *h)
 {
     size_t n = strspn(p, "0123456789");
 
-    if (!n || (p[n] && p[n] != ' ' && p[n] != '\t'))
+    if (!n || (p[n] && p[n] != ' ' && p[n] != '\t') || (behind_ids && p + n - behind_ids <= 10))
         return p;
     h->period = strtoull(p, NULL, 10);
     h->has_period = true;
@@ -80,18 +81,19 @@ static const char *skip_misc(const char *p)
 /* What follows the command: ids [cpu] misc time: period event:, all of which may be missing. */
 static void parse_after_command(const char *p, struct perf_header *h)
 {
-    const char *next = parse_ids(p, h);
+    const char *next = parse_ids(p, h), *behind_ids = next, *start;
 
     h->has_ids = next != NULL;
     if (next)
         p = skip_spaces(next);
+    start = p;
     if (*p == '[' && is_digit(p[1]) && (next = strchr(p, ']')))
         p = skip_spaces(next + 1);
     p = skip_misc(p);
     next = parse_time(p, &h->time);
     if (next)
         p = skip_spaces(next);
-    p = parse_period(p, h);
+    p = parse_period(p, p == start ? behind_ids : NULL, h);
     next = parse_event(p, h);
     h->rest = next ? next : p;
 }
@@ -113,13 +115,16 @@ bool perf_parse_header(const char *line, struct perf_header *out)
     const char *start = skip_spaces(line);
     struct perf_header best = {0};
 
-    /* The command may hold spaces and digits, or be missing: the first split behind which everything stands is the right one. */
+    /*
+     * The command may hold spaces and digits, or be missing: the first split behind which everything stands is the right one,
+     * or else the first behind which nothing is left.
+     */
     for (const char *p = start, *fields = start; *fields; fields = skip_spaces(p)) {
         *out = (struct perf_header){.command = start, .command_len = (size_t)(p - start), .time = -1};
         parse_after_command(fields, out);
         if (is_header(out) && out->event && (out->has_ids || (p == start && out->time >= 0)))
             return true;
-        if (is_header(out) && !best.command)
+        if (is_header(out) && (!best.command || (*best.rest && !*out->rest)))
             best = *out;
         p = fields + strcspn(fields, " \t");
     }

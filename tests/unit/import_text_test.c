@@ -92,6 +92,15 @@ TEST(perf_header_fields)
     CHECK(perf_parse_header("        swapper     0 [000] 12.5:  1 cycles:  ffffffff81 native_halt+0xe ([kernel.kallsyms])", &h));
     CHECK_EQ_INT(h.tid, 0);
     CHECK_EQ_STR(h.rest, "ffffffff81 native_halt+0xe ([kernel.kallsyms])");
+    /* Of threads whose names end in a number; a period is ten columns wide. */
+    CHECK(perf_parse_header("my (th) 0 17739 ", &h));
+    CHECK(h.has_ids && h.tid == 17739 && !h.has_period && h.command_len == 9);
+    CHECK(perf_parse_header("my (th) 0 17739 cpu-clock: ", &h));
+    CHECK(h.has_ids && h.tid == 17739 && !h.has_period && h.event_len == 9);
+    CHECK(perf_parse_header("my (th) 0 17739    1001001 ", &h));
+    CHECK(h.has_ids && h.tid == 17739 && h.has_period && h.period == 1001001);
+    CHECK(perf_parse_header("my (th) 0 17739    1001001 cpu-clock: ", &h));
+    CHECK(h.has_ids && h.tid == 17739 && h.has_period && h.period == 1001001 && h.event_len == 9);
     CHECK(!perf_parse_header("no sample at all", &h));
     CHECK(!perf_parse_header("", &h));
 }
