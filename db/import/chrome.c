@@ -13,15 +13,18 @@
 
 enum { TICK_NS = 1000 };                /* what a weight of one stands for in the trace */
 enum { SLICES_DEEP = 10000 };
+#define TEXT_ID (1ull << 32)
 
 struct event {                  /* while it is being read */
     struct slice slice;
-    uint32_t pid, tid, args_name;
+    uint64_t pid, tid;          /* see struct chrome_thread */
+    uint32_t args_name;
     bool has_ts;
     bool is_sum;                /* clang adds "Total X" of all X to -ftime-trace, each in a thread of its own */
 };
 
-struct chrome_thread { uint32_t pid, tid, name; };
+/* An id that is a text and no number is TEXT_ID and the text's number; it tells threads apart and names them. */
+struct chrome_thread { uint64_t pid, tid; uint32_t name; };
 
 struct open_slice { uint32_t frame; int64_t end; char phase; };
 
@@ -36,7 +39,7 @@ struct chrome {
     struct map places;                  /* text -> place + 1 */
     double origin;
     uint64_t ignored, sums, unmatched, unfinished, clipped;
-    uint32_t metric;
+    uint32_t metric, next_number;
     /* of the thread at work */
     uint32_t profile;
     VEC(struct open_slice) open;
@@ -63,15 +66,14 @@ static size_t event_depth(const struct json_path *p)
     return p->depth >= 2 && json_key(p, 0, "traceEvents") && p->steps[1].in_array ? 2 : 0;
 }
 
-/* Ids are numbers, or any text. */
-static uint32_t id_of(struct chrome *c, const struct json_value *v)
+static uint64_t id_of(struct chrome *c, const struct json_value *v)
 {
     if (v->kind == JSON_NUMBER)
         return v->number >= 0 && v->number <= UINT32_MAX ? (uint32_t)v->number : 0;
     char *end;
     unsigned long number = strtoul(v->text, &end, 10);
 
-    return v->len && !*end ? (uint32_t)number : intern_addn(&c->im->names, v->text, v->len);
+    return v->len && !*end && number <= UINT32_MAX ? number : TEXT_ID | intern_addn(&c->im->names, v->text, v->len);
 }
 
 static struct hq_error *take_value(void *arg, const struct json_path *p, const struct json_value *v)
@@ -106,9 +108,9 @@ static struct hq_error *take_value(void *arg, const struct json_path *p, const s
     return NULL;
 }
 
-static uint32_t thread_of(struct chrome *c, uint32_t pid, uint32_t tid)
+static uint32_t thread_of(struct chrome *c, uint64_t pid, uint64_t tid)
 {
-    uint32_t key[2] = {pid, tid};
+    uint64_t key[2] = {pid, tid};
     bool is_new;
     uint32_t i = keymap_add(&c->thread_keys, key, &is_new);
 
@@ -234,13 +236,31 @@ static void end_thread(struct chrome *c)
     c->now = 0;
 }
 
+static const char *name_of(const struct chrome *c, uint32_t name, uint64_t id)
+{
+    return intern_str(&c->im->names, name || !(id & TEXT_ID) ? name : (uint32_t)id);
+}
+
+/* Threads whose ids are texts are numbered behind the others. */
+static uint32_t thread_number(struct chrome *c, const struct chrome_thread *t)
+{
+    if (!(t->tid & TEXT_ID))
+        return t->tid == t->pid ? 0 : (uint32_t)t->tid;
+    if (!c->next_number)
+        vec_foreach (other, &c->threads)
+            if (!(other->tid & TEXT_ID) && other->tid >= c->next_number)
+                c->next_number = (uint32_t)other->tid + 1;
+    return c->next_number++;
+}
+
 static void make_profile(struct chrome *c, const struct chrome_thread *t)
 {
-    const char *process = intern_str(&c->im->names, (uint32_t)map_get(&c->process_names, t->pid, 0));
-    const char *thread = intern_str(&c->im->names, t->name);
+    const char *process = name_of(c, (uint32_t)map_get(&c->process_names, t->pid, 0), t->pid);
+    const char *thread = name_of(c, t->name, t->tid);
     AUTO_FREE char *name = xasprintf("%s%s%s", process, *process && *thread ? ": " : "", thread);
+    bool numbers = !((t->pid | t->tid) & TEXT_ID);
 
-    c->profile = import_profile(c->im, t->pid, t->tid, t->tid == t->pid ? 0 : t->tid, name);
+    c->profile = import_profile(c->im, t->pid & TEXT_ID ? 0 : (uint32_t)t->pid, numbers ? (uint32_t)t->tid : 0, thread_number(c, t), name);
 }
 
 static void say(struct chrome *c, uint64_t count, const char *what)
@@ -285,7 +305,7 @@ struct hq_error *chrome_read(struct import *im, const char *path)
     struct chrome c = {.im = im, .file = path, .origin = INFINITY};
 
     slices_init(&c.slices, SLICES_RUN, getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    keymap_init(&c.thread_keys, 2 * sizeof(uint32_t));
+    keymap_init(&c.thread_keys, 2 * sizeof(uint64_t));
     struct hq_error *error = json_walk(path, true, &handler, &c);
 
     if (!error)

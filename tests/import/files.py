@@ -96,7 +96,9 @@ check({x.split()[0] for x in run("import", "--formats").split("\n") if x} >= {"h
 # What is known but cannot be imported is named, with what to do; nothing is left.
 for name, data, words in (("perf.data", b"PERFILE2" + bytes(99), "perf script -i"), ("t.xz", b"\xfd7zXZ\0x", "xz -dc"), ("t.zst", b"\x28\xb5\x2f\xfdx", "zstd -dc"),
                           ("report.txt", "# Samples: 3\n# Event count (approx.): 5\n 1 % a\n", "perf script >"), ("a.out", b"\x7fELF\2", "hq record"),
-                          ("u16.txt", "main;a 1\n".encode("utf-16"), "iconv"), ("n.cpuprofile", '{"nodes":[],"timeDeltas":[]}', "speedscope"),
+                          ("u16.txt", "main;a 1\n".encode("utf-16"), "iconv"), ("n.cpuprofile", '{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"},"hitCount":0' + 99999 * " ", "speedscope"),
+                          ("n.heapprofile", '{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0', "speedscope"), ("v8.log", "v8-version,11,3\n", "perf script"),
+                          ("gp.raw", "--- symbol\nbinary=./prog\n", "--callgrind"),
                           ("old.hpct/experiment.xml", "<HPCToolkitExperiment>", "hpcprof"), ("part.hpct/cct.db", b"HPCTOOLKITctxt\4\0", "without its meta.db"),
                           ("diff.folded", "main;a 1 2\nmain;b 3 4\n", "two numbers"), ("neg.folded", "main;a -1\n", "neg.folded:1: not a folded")):
     os.makedirs(os.path.dirname(f"{TMP}/{name}"), exist_ok=True)
@@ -105,6 +107,13 @@ for name, data, words in (("perf.data", b"PERFILE2" + bytes(99), "perf script -i
     check(words in error and error.count("\n") == 1 and not os.path.exists(f"{TMP}/bad.hq"), f"{name}: {error}")
 check_tree(write("mark.folded", b"\xef\xbb\xbfmain;a 1\r\nmain;b 2\r\n"), "main 3\n b 2\n a 1")
 
+# Threads of a Chrome trace whose ids are texts are apart from each other and from those with numbers, and are named by the texts.
+events = [{"ph": "X", "pid": pid, "tid": tid, "ts": 1, "dur": dur, "name": "a"} for pid, tid, dur in ((1, "main", 2), (1, "io", 4), (1, 7, 8), ("Q", "io", 16), (1, "7", 32))]
+rows = json.loads(run(write("ids.json", json.dumps(events)), "threads as json"))["rows"]
+check(sorted((r["name"].split("thread ")[1], round(r["values"][0] * 1e6)) for r in rows) == [("10", 16), ("7", 40), ("8", 2), ("9", 4)], f"threads with texts: {rows}")
+said = run(f"{TMP}/ids.json", "profiles")
+check("main" in said and "Q: io" in said, said)
+
 # A failed import leaves nothing, not even where the input was good for a while.
 bad = write("bad.perf.txt", NEW * 1000 + "\nand then something else\n")
 error = run("import", "perf", bad, "-o", f"{TMP}/bad.hq", status=3)
@@ -112,7 +121,7 @@ check(f"bad.perf.txt:{NEW.count(chr(10)) * 1000 + 2}:" in error and error.count(
 check(not os.path.exists(f"{TMP}/bad.hq"), "nothing is left")
 
 
-# Memory does not grow with the length of a file but for its trace (24 bytes a sample, and some to sort them).
+# Memory does not grow with the length of a file but for its trace (a few bytes a sample).
 def peak(path):
     """Kilobytes of the largest child so far."""
     run("import", "perf", path, "-o", f"{TMP}/large.hq")
