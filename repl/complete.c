@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/complete.h"
-#include "common/file.h"
 #include "query/grammar/expected.h"
 #include "query/grammar/lexer.h"
 #include "query/output.h"
 #include "query/table.h"
+#include "repl/complete_add.h"
 #include "repl/complete_names.h"
 #include "repl/help.h"
 #include "repl/saved.h"
-#include <glob.h>
 #include <limits.h>
 #include <string.h>
 #include <strings.h>
@@ -16,17 +15,7 @@
 /* Names that are offered: to an empty word the costliest few, else as many as one looks through. */
 enum { NAMES_FIRST = 20, NAMES_MAX = 60 };
 
-struct completion {
-    const struct session *session;
-    struct arena *arena;
-    struct candidates *out;
-    const char *text;           /* all that stands before the cursor */
-    const char *word;           /* what is typed of it, without an opening quote */
-    size_t length;
-    char quote;                 /* before the word, 0: none */
-};
-
-static void push(struct completion *c, const char *text, const char *help)
+void completion_push(struct completion *c, const char *text, const char *help)
 {
     if (c->out->len >= CANDIDATES_MAX) {
         c->out->more = true;
@@ -38,11 +27,10 @@ static void push(struct completion *c, const char *text, const char *help)
     vec_push(c->out, (struct candidate){arena_strdup(c->arena, text), help ? arena_strdup(c->arena, help) : NULL});
 }
 
-/* If it begins with what is typed. */
-static void add(struct completion *c, const char *text, const char *help)
+void completion_add(struct completion *c, const char *text, const char *help)
 {
     if (!strncasecmp(text, c->word, c->length))
-        push(c, text, help);
+        completion_push(c, text, help);
 }
 
 /* ---- from tables ---- */
@@ -122,45 +110,45 @@ static const char *item_help(struct completion *c, const struct expected *e)
 static void add_functions(struct completion *c)
 {
     for (int i = 0; i < FUNCTION_KINDS; i++)
-        add(c, arena_printf(c->arena, "%s(", function_words[i].name), function_words[i].summary);
+        completion_add(c, arena_printf(c->arena, "%s(", function_words[i].name), function_words[i].summary);
 }
 
 static void add_attributes(struct completion *c)
 {
     for (int i = 0; i < ATTRIBUTE_KINDS; i++)
-        add(c, attribute_words[i].name, attribute_words[i].summary);
+        completion_add(c, attribute_words[i].name, attribute_words[i].summary);
 }
 
 static void add_settings(struct completion *c)
 {
     for (int i = 0; i < SETTING_KINDS; i++)
-        add(c, setting_words[i].name, setting_words[i].summary);
+        completion_add(c, setting_words[i].name, setting_words[i].summary);
 }
 
 static void add_formats(struct completion *c)
 {
     for (const struct output_format *f = output_formats; f->name; f++)
-        add(c, f->name, f->summary);
+        completion_add(c, f->name, f->summary);
 }
 
 static void add_help_word(void *arg, const char *word)
 {
-    add(arg, word, NULL);
+    completion_add(arg, word, NULL);
 }
 
 static void add_saved(void *arg, const char *name, const char *path)
 {
     AUTO_FREE char *summary = saved_summary(path);
 
-    add(arg, name, summary);
+    completion_add(arg, name, summary);
 }
 
 /* ---- from the database ---- */
 
 static void add_metric(struct completion *c, const char *before, const char *name, const char *inclusive, const char *exclusive)
 {
-    add(c, arena_printf(c->arena, "%s%s", before, name), inclusive);
-    add(c, arena_printf(c->arena, "%s%s.x", before, name), exclusive);
+    completion_add(c, arena_printf(c->arena, "%s%s", before, name), inclusive);
+    completion_add(c, arena_printf(c->arena, "%s%s.x", before, name), exclusive);
 }
 
 static void add_metrics(struct completion *c, bool totals)
@@ -178,6 +166,10 @@ static void add_metrics(struct completion *c, bool totals)
             continue;
         }
         add_metric(c, "", name, "inclusive", "exclusive");
+        if (c->length && *c->word == '$') {
+            completion_add(c, arena_printf(c->arena, "$%zu", 2 * m + 1), arena_printf(c->arena, "%s, inclusive", name));
+            completion_add(c, arena_printf(c->arena, "$%zu", 2 * m + 2), arena_printf(c->arena, "%s, exclusive", name));
+        }
         if (sides && m < count) {
             add_metric(c, "delta.", name, "difference to the other database", "difference, exclusive");
             add_metric(c, "old.", name, "in the other database", "in the other database, exclusive");
@@ -191,7 +183,7 @@ static void add_spelled(struct completion *c, const char *name, bool quoted, con
     const char *text = c->quote ? arena_printf(c->arena, "%s%c", name, c->quote) :
                        quoted || !is_bare_pattern(name) || strpbrk(name, "*?") ? arena_printf(c->arena, "\"%s\"", name) : name;
 
-    push(c, text, help);
+    completion_push(c, text, help);
 }
 
 /* cputime 41.2% */
@@ -218,11 +210,22 @@ static void add_names(struct completion *c, enum name_kind kind, bool quoted)
     vec_deinit(&found);
 }
 
+/* #1: rows of the last result. */
+static void add_rows(struct completion *c)
+{
+    for (size_t i = 0; i < c->session->env.last.len && !c->out->more; i++)
+        completion_add(c, arena_printf(c->arena, "#%zu", i + 1), c->session->env.last.data[i].name);
+}
+
 /* Where any scope may stand: procedures, and who has begun a word that is none may mean a file or a load module. */
 static void add_scopes(struct completion *c, enum name_kind kind)
 {
     size_t before = c->out->len;
 
+    if (c->length && *c->word == '#') {
+        add_rows(c);
+        return;
+    }
     add_names(c, kind, false);
     if (kind != NAMES_ANY || !c->length || c->out->len > before)
         return;
@@ -279,52 +282,13 @@ static void add_profiles(struct completion *c, bool ranks, struct str *sorts)
     if (most < 0)
         str_addf(sorts, "the database has no %s", ranks ? "ranks" : "threads");
     if (most > least)
-        add(c, arena_printf(c->arena, "%d-%d", least, most), "all of them");
+        completion_add(c, arena_printf(c->arena, "%d-%d", least, most), "all of them");
     for (size_t i = 0; db && i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
         if (!ranks || p->rank >= 0)
-            add(c, arena_printf(c->arena, "%d", ranks ? p->rank : (int)p->thread), NULL);
+            completion_add(c, arena_printf(c->arena, "%d", ranks ? p->rank : (int)p->thread), NULL);
     }
-}
-
-/* ---- from the file system ---- */
-
-/* A directory goes on; one that is a database may end there. */
-static void add_file(struct completion *c, const char *path)
-{
-    size_t length = strlen(path);
-    bool directory = length && path[length - 1] == '/';
-    bool quoted = !c->quote && strpbrk(path, " ;\"'#");
-
-    if (directory && looks_like_database(path)) {
-        path = arena_strndup(c->arena, path, length - 1);
-        directory = false;
-    }
-    c->out->open |= directory;
-    push(c, arena_printf(c->arena, "%s%s%.1s", quoted ? "\"" : "", path, directory ? "" : c->quote ? &c->quote : quoted ? "\"" : ""), NULL);
-}
-
-static void add_files(struct completion *c, bool databases)
-{
-    AUTO_FREE char *pattern = xasprintf("%.*s*", (int)c->length, c->word);
-    glob_t found;
-
-    if (glob(pattern, GLOB_MARK | GLOB_TILDE, NULL, &found))
-        return;
-    for (size_t i = 0; i < found.gl_pathc && !c->out->more; i++)
-        if (!databases || looks_like_database(found.gl_pathv[i]))
-            add_file(c, found.gl_pathv[i]);
-    globfree(&found);
-}
-
-/* Databases, before what may be the way to one, or another tool's data. */
-static void add_databases(struct completion *c)
-{
-    vec_foreach (d, &c->session->databases)
-        add(c, d->alias, d->path);
-    add_files(c, true);
-    add_files(c, false);
 }
 
 /* ---- all of it ---- */
@@ -340,7 +304,7 @@ static void add_sort(const struct expected *e, struct str *kinds)
 static void add_kind(struct completion *c, const struct expected *e, struct str *sorts)
 {
     switch (e->kind) {
-    case EXPECTED_KEYWORD: case EXPECTED_VIEW: case EXPECTED_CLAUSE: add(c, e->text, item_help(c, e)); return;
+    case EXPECTED_KEYWORD: case EXPECTED_VIEW: case EXPECTED_CLAUSE: completion_add(c, e->text, item_help(c, e)); return;
     case EXPECTED_FUNCTION: add_functions(c); return;
     case EXPECTED_ATTRIBUTE: add_attributes(c); return;
     case EXPECTED_SETTING: add_settings(c); return;
@@ -351,13 +315,14 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
     case EXPECTED_RANKS: add_profiles(c, true, sorts); return;
     case EXPECTED_THREADS: add_profiles(c, false, sorts); return;
     case EXPECTED_FORMAT: add_formats(c); return;
-    case EXPECTED_DATABASE: add_databases(c); return;
-    case EXPECTED_OUTPUT_FILE: case EXPECTED_SCRIPT_FILE: add_files(c, false); return;
+    case EXPECTED_DATABASE: completion_databases(c); return;
+    case EXPECTED_OUTPUT_FILE: case EXPECTED_SCRIPT_FILE: completion_files(c); return;
+    case EXPECTED_COMMAND: completion_commands(c); return;
     case EXPECTED_SAVED_QUERY: saved_each(add_saved, c); return;
     case EXPECTED_HELP_WORD: help_each(add_help_word, c); return;
     case EXPECTED_END: return;
     case EXPECTED_MARK: case EXPECTED_REGEX: case EXPECTED_STRING: case EXPECTED_NUMBER: case EXPECTED_PERCENT:
-    case EXPECTED_TIME: case EXPECTED_OPERATOR: case EXPECTED_NEW_NAME: case EXPECTED_COMMAND:
+    case EXPECTED_TIME: case EXPECTED_OPERATOR: case EXPECTED_NEW_NAME:
         if (!c->length)
             add_sort(e, sorts);
         return;
@@ -382,27 +347,75 @@ static bool has_value(const struct expected_set *set)
     return false;
 }
 
-void complete(const struct session *s, const char *text, struct arena *arena, struct candidates *out)
+/* {{name}}: what -D has given a value. False if none is being typed. */
+static bool add_parameters(struct completion *c)
+{
+    const char *open = NULL, *at = c->text;
+
+    for (const char *p; (p = strstr(at, "{{")); at = p + 2)
+        open = p;
+    if (!open || strstr(open, "}}") || strchr(open, '\n'))
+        return false;
+    c->word = open;
+    c->length = strlen(open);
+    c->out->start = (size_t)(open - c->text);
+    vec_foreach (p, &c->session->parameters)
+        completion_add(c, arena_printf(c->arena, "{{%s}}", p->name), p->value);
+    if (!c->out->len)
+        c->out->sorts = "a parameter: {{NAME}} has the value of hq -D NAME=VALUE, {{NAME=VALUE}} a value of its own";
+    return true;
+}
+
+/* What the prompt knows besides the language. */
+static bool add_escapes(struct completion *c)
+{
+    static const char *const escapes[][2] = {
+        {"\\e", "edit the last query in $VISUAL or $EDITOR, and run it"}, {"\\!", "a command of the shell: \\!ls"},
+        {"\\?", "help"}, {"\\q", "quit"},
+    };
+    size_t start = strspn(c->text, " \t");
+
+    if (c->text[start] != '\\')
+        return false;
+    c->word = c->text + start;
+    c->length = strlen(c->word);
+    c->out->start = start;
+    for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++)
+        completion_add(c, escapes[i][0], escapes[i][1]);
+    c->out->open = true;
+    return true;
+}
+
+static void add_expected(struct completion *c)
 {
     struct expected_place place;
     AUTO_STR struct str sorts = {0};
 
-    grammar_expected(text, strlen(text), &place);
+    grammar_expected(c->text, strlen(c->text), &place);
+    if (!place.quoted && add_parameters(c))
+        return;
     bool value = has_value(&place.set);
-    struct completion c = {
-        .session = s, .arena = arena, .out = out, .text = text, .word = text + place.start, .length = strlen(text + place.start),
-        .quote = place.quoted && place.start ? text[place.start - 1] : '\0',
-    };
 
-    out->start = place.start;
+    c->word = c->text + place.start;
+    c->length = strlen(c->word);
+    c->quote = place.quoted && place.start ? c->text[place.start - 1] : '\0';
+    c->out->start = place.start;
     for (size_t i = 0; i < place.set.len; i++) {
         const struct expected *e = &place.set.items[i];
 
-        if ((!c.quote || is_name(e)) && (!value || e->kind == EXPECTED_VALUE || e->kind == EXPECTED_REGEX))
-            add_kind(&c, e, &sorts);
+        if ((!c->quote || is_name(e)) && (!value || e->kind == EXPECTED_VALUE || e->kind == EXPECTED_REGEX))
+            add_kind(c, e, &sorts);
     }
     /* A function goes on with its argument. */
-    out->open |= out->len == 1 && out->data[0].text[strlen(out->data[0].text) - 1] == '(';
+    c->out->open |= c->out->len == 1 && c->out->data[0].text[strlen(c->out->data[0].text) - 1] == '(';
     if (sorts.len)
-        out->sorts = arena_strdup(arena, sorts.s);
+        c->out->sorts = arena_strdup(c->arena, sorts.s);
+}
+
+void complete(const struct session *s, const char *text, struct arena *arena, struct candidates *out)
+{
+    struct completion c = {.session = s, .arena = arena, .out = out, .text = text};
+
+    if (!completion_shell(&c) && !add_escapes(&c))
+        add_expected(&c);
 }

@@ -24,15 +24,45 @@ static void not_a_terminal(struct output_options *o)
     o->colours = COLOURS_NONE;
 }
 
-static struct hq_error *to_file(const struct output_format *format, const struct table *t, const char *path)
+/* A table in a format, or a text. */
+struct content {
+    const struct output_format *format;
+    const struct table *table;
+    const char *text;
+};
+
+static struct hq_error *put(const struct content *c, const struct output_options *o, FILE *out)
+{
+    if (c->table)
+        return output_write(c->format, c->table, o, out);
+    fputs(c->text, out);
+    return fflush(out) ? hq_error_errno(HQ_DATA, "cannot write the result") : NULL;
+}
+
+static struct hq_error *append(const struct content *c, const struct output_options *o, const char *path)
+{
+    FILE *f = fopen(path, "a");
+
+    if (!f)
+        return hq_error_errno(HQ_DATA, "cannot write %s", path);
+    struct hq_error *error = put(c, o, f);
+
+    if (fclose(f) && !error)
+        error = hq_error_errno(HQ_DATA, "cannot write %s", path);
+    return error;
+}
+
+static struct hq_error *to_file(const struct content *c, const char *path, bool at_end)
 {
     AUTO_FREE char *expanded = file_expand_home(path);
     struct output_options options;
     struct file_writer w;
 
     not_a_terminal(&options);
+    if (at_end)
+        return append(c, &options, expanded);
     HQ_TRY(file_writer_open(&w, expanded));
-    struct hq_error *error = output_write(format, t, &options, w.file);
+    struct hq_error *error = put(c, &options, w.file);
 
     if (error) {
         file_writer_discard(&w);
@@ -42,13 +72,20 @@ static struct hq_error *to_file(const struct output_format *format, const struct
 }
 
 /* Through a program: at once, or only what is longer than `lines`. */
-static struct hq_error *through(const struct output_format *format, const struct table *t, const struct output_options *o,
-                                const char *command, size_t lines)
+static struct hq_error *through(const struct content *c, const struct output_options *o, const char *command, size_t lines)
 {
     struct pager p;
 
     HQ_TRY(pager_open(&p, command, lines));
-    return pager_close(&p, output_write(format, t, o, p.stream));
+    return pager_close(&p, put(c, o, p.stream));
+}
+
+static struct hq_error *to_command(const struct content *c, const char *command)
+{
+    struct output_options options;
+
+    not_a_terminal(&options);
+    return through(c, &options, command, 0);
 }
 
 /* The pager for what is taller than `lines`; NULL: there is none to be used. */
@@ -58,7 +95,7 @@ static const char *pager_for(const struct session *s, const struct output_option
     return s->prompt && !s->no_pager && o->height ? pager_command() : NULL;
 }
 
-static struct hq_error *to_person(const struct session *s, const struct output_format *format, const struct table *t)
+static struct hq_error *to_person(const struct session *s, const struct content *c)
 {
     struct output_options options;
 
@@ -67,42 +104,30 @@ static struct hq_error *to_person(const struct session *s, const struct output_f
 
     if (s->no_colour)
         options.colours = COLOURS_NONE;
-    return pager ? through(format, t, &options, pager, options.height) : output_write(format, t, &options, stdout);
+    return pager ? through(c, &options, pager, options.height) : put(c, &options, stdout);
 }
 
-struct hq_error *result_text(const struct session *s, const char *text)
+static struct hq_error *send(const struct session *s, const struct statement *st, const struct content *c)
 {
-    struct output_options options;
-    struct pager p;
+    const struct output_spec *as = spec_of(st);
 
-    output_detect(&options, stdout);
-    const char *pager = pager_for(s, &options);
-
-    if (pager) {
-        HQ_TRY(pager_open(&p, pager, options.height));
-        fputs(text, p.stream);
-        return pager_close(&p, NULL);
-    }
-    fputs(text, stdout);
-    return fflush(stdout) ? hq_error_errno(HQ_DATA, "cannot write the result") : NULL;
+    if (as && as->file)
+        return to_file(c, as->file, false);
+    if (st->redirect.text)
+        return to_file(c, st->redirect.text, st->append);
+    return st->pipe.text ? to_command(c, st->pipe.text) : to_person(s, c);
 }
 
-static struct hq_error *to_command(const struct output_format *format, const struct table *t, const char *command)
+struct hq_error *result_text(const struct session *s, const struct statement *st, const char *text)
 {
-    struct output_options options;
-
-    not_a_terminal(&options);
-    return through(format, t, &options, command, 0);
+    return send(s, st, &(struct content){.text = text});
 }
 
 struct hq_error *result_show(const struct session *s, const struct statement *st, const struct table *t)
 {
     const struct output_spec *as = spec_of(st);
     const struct output_format *format = output_find(as ? as->format : t->tree ? "tree" : "table");
-    const char *file = as && as->file ? as->file : st->redirect.text;
-    struct hq_error *error = file            ? to_file(format, t, file)
-                           : st->pipe.text   ? to_command(format, t, st->pipe.text)
-                                             : to_person(s, format, t);
+    struct hq_error *error = send(s, st, &(struct content){.format = format, .table = t});
 
     if (!error && !s->quiet)
         output_notes(t, stderr);

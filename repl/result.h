@@ -9,12 +9,12 @@
 struct hq_error *result_check(const struct statement *st);
 
 /*
- * Prints the table: `as FORMAT to FILE`, `| COMMAND`, `> FILE`, or standard output, at a prompt through the pager if
+ * Prints the table: `as FORMAT to FILE`, `| COMMAND`, `> FILE`, `>> FILE`, or standard output, at a prompt through the pager if
  * it is taller than the terminal; a format by the view if the statement names none. Notes follow on standard error.
  */
 struct hq_error *result_show(const struct session *s, const struct statement *st, const struct table *t);
 
 /* The same for a text that is no table: help, listings. */
-struct hq_error *result_text(const struct session *s, const char *text);
+struct hq_error *result_text(const struct session *s, const struct statement *st, const char *text);
 
 #endif

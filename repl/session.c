@@ -187,6 +187,7 @@ static struct hq_error *run_last(struct session *s, const struct statement *st)
         whole->query.as = st->last;
         whole->pipe = st->pipe;
         whole->redirect = st->redirect;
+        whole->append = st->append;
         error = result_check(whole);
         note_window(s, whole);
         if (!error)
@@ -265,7 +266,7 @@ static struct hq_error *run_listing(const struct session *s, const struct statem
             str_add(&text, "-- nothing was asked or changed yet");
         str_addc(&text, '\n');
     }
-    return error ? error : result_text(s, str_cstr(&text));
+    return error ? error : result_text(s, st, str_cstr(&text));
 }
 
 /* The file that `include` names: relative to the file it stands in. */

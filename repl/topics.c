@@ -30,7 +30,7 @@ const struct topic topics[] = {
         "  Return              runs the query if it is complete, else goes on with the next line\n"
         "  Ctrl-C              leaves the line for a fresh one, or cancels the query that runs\n"
         "  Ctrl-D              leaves\n"
-        "  QUERY | less        through a program; QUERY > FILE into a file. Behind an expression > compares:\n"
+        "  QUERY | less        through a program; QUERY > FILE into a file, >> to its end. Behind an expression > compares:\n"
         "                      there the file has an ending (> out.txt), quotes, or begins with / or ./\n"
         "  \\e                  edits the last query in $VISUAL or $EDITOR and runs it\n"
         "  !COMMAND            runs a command of the shell\n"

@@ -305,7 +305,8 @@ struct statement {
         struct text wrong;                                                      /* the whole message of the error */
     };
     struct text pipe;           /* `| COMMAND` at the end of a line at the prompt: the command; else NULL */
-    struct text redirect;       /* `> FILE` likewise */
+    struct text redirect;       /* `> FILE` or `>> FILE` likewise */
+    bool append;                /* it was `>>` */
 };
 
 struct hint { struct place place; const char *text; };

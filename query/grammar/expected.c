@@ -72,8 +72,8 @@ static size_t open_quote(const char *text, size_t cursor)
     return quote;
 }
 
-/* Parses what stands before a place and takes what the parser would have accepted next. */
-static void expected_at(const char *text, size_t end, struct expected_set *out)
+/* Parses what stands before a place and takes what the parser would have accepted next. *rest: where the words of `help` begin, or 0. */
+static void expected_at(const char *text, size_t end, struct expected_set *out, uint32_t *rest)
 {
     struct parse_options options = {.any_parameter = true, .recover = true, .prompt = true};
     struct source source = {"prompt", text, end, 1};
@@ -87,6 +87,7 @@ static void expected_at(const char *text, size_t end, struct expected_set *out)
     p.stop_at_end = true;
     parse_statements(&p);
     *out = p.expected;
+    *rest = p.rest;
     hq_error_free(p.error);
     script_destroy(script);
 }
@@ -94,7 +95,7 @@ static void expected_at(const char *text, size_t end, struct expected_set *out)
 static bool wants_file(const struct expected_set *set)
 {
     for (size_t i = 0; i < set->len; i++)
-        if (set->items[i].kind >= EXPECTED_DATABASE && set->items[i].kind <= EXPECTED_SAVED_QUERY)
+        if ((set->items[i].kind >= EXPECTED_DATABASE && set->items[i].kind <= EXPECTED_SAVED_QUERY) || set->items[i].kind == EXPECTED_COMMAND)
             return true;
     return false;
 }
@@ -102,6 +103,7 @@ static bool wants_file(const struct expected_set *set)
 void grammar_expected(const char *text, size_t cursor, struct expected_place *out)
 {
     size_t len = strlen(text), quote, wide;
+    uint32_t rest;
 
     cursor = cursor < len ? cursor : len;
     quote = open_quote(text, cursor);
@@ -109,15 +111,15 @@ void grammar_expected(const char *text, size_t cursor, struct expected_place *ou
     if (quote != SIZE_MAX) {
         out->quoted = true;
         out->start = quote + 1;
-        expected_at(text, quote, &out->set);
+        expected_at(text, quote, &out->set, &rest);
         return;
     }
     wide = word_start(text, cursor, is_wide);
-    expected_at(text, wide, &out->set);
-    out->start = wide;
-    if (wants_file(&out->set))
+    expected_at(text, wide, &out->set, &rest);
+    out->start = rest ? rest : wide;
+    if (rest || wants_file(&out->set))
         return;
     out->start = word_start(text, cursor, is_narrow);
     if (out->start != wide)
-        expected_at(text, out->start, &out->set);
+        expected_at(text, out->start, &out->set, &rest);
 }

@@ -290,13 +290,13 @@ static bool is_file_char(char c)
     return c && !is_space(c) && c != ';' && c != '"' && c != '\'';
 }
 
-/* Up to a comment, a zero byte, ';' or the end of the line. */
-static struct token lex_rest(struct lexer *l, struct arena *arena)
+/* Up to a comment, a zero byte, one of `ends` or the end of the line. */
+static struct token lex_rest(struct lexer *l, const char *ends, struct arena *arena)
 {
     size_t end = strnlen(l->source->text + l->offset, rest_of_line(l)), n = 0;
     struct lexer here = *l;
 
-    for (; n < end && at(l, (uint32_t)n) != ';' && !at_comment(&here); n++)
+    for (; n < end && !strchr(ends, at(l, (uint32_t)n)) && !at_comment(&here); n++)
         here.offset++;
     while (n > 0 && is_space(at(l, (uint32_t)n - 1)))
         n--;
@@ -312,12 +312,12 @@ static struct token lex_here(struct lexer *l, enum lex_mode mode, struct arena *
 
     if (c == '\0')
         return at_end(l) ? (struct token){.kind = TOKEN_END} : bad(l, 1, "a query is text: it holds no zero byte");
-    if (c == '{' && at(l, 1) == '{' && mode != LEX_REST)
+    if (c == '{' && at(l, 1) == '{' && mode != LEX_REST && mode != LEX_WORDS)
         return lex_parameter(l, arena);
     if (c == ';')
         return lex_mark(l, arena);
-    if (mode == LEX_REST)
-        return lex_rest(l, arena);
+    if (mode == LEX_REST || mode == LEX_WORDS)
+        return lex_rest(l, mode == LEX_REST ? ";" : ";|>", arena);
     if (c == '"' || c == '\'')
         return lex_string(l, arena);
     if (mode == LEX_FILE)

@@ -15,6 +15,7 @@ enum lex_mode {
     LEX_REGEX,          /* a regex or a string */
     LEX_FILE,           /* a run of characters up to white space or ';' */
     LEX_REST,           /* everything up to the end of the line or ';' */
+    LEX_WORDS,          /* the same, or up to '|' or '>' */
 };
 
 enum token_kind {

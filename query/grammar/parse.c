@@ -117,18 +117,22 @@ static void statement_open(struct parser *p, struct statement *s)
         fail_here(p, "a name");
 }
 
-/* help = "help" { NAME }        everything up to the end of the line or ";" */
+/* help = "help" { NAME }        everything up to the end of the line, ";", "|" or ">" */
 static void statement_help(struct parser *p, struct statement *s)
 {
     note(p, EXPECTED_HELP_WORD, NULL);
     if (ended(p) || redirected(p))
         return;
-    if (peek(p, LEX_REST)->kind != TOKEN_WORD) {
+    if (peek(p, LEX_WORDS)->kind != TOKEN_WORD) {
         fail_here(p, NULL);
         return;
     }
     s->help.place = p->token.place;
     s->help.text = next(p).text;
+    /* A name of two words may still be typed. */
+    p->rest = s->help.place.offset;
+    if (p->stop_at_end && peek(p, LEX_PLAIN)->kind == TOKEN_END)
+        note(p, EXPECTED_HELP_WORD, NULL);
 }
 
 /* last = "last" [ "as" output ] */
@@ -199,7 +203,7 @@ static void unknown_statement(struct parser *p)
     fail_unknown(p, "view or statement");
 }
 
-/* At the prompt: "|" and a command, or ">" and a file. */
+/* At the prompt: "|" and a command, or ">" or ">>" and a file. */
 static void parse_redirect(struct parser *p, struct statement *s)
 {
     if (!redirected(p))
@@ -213,7 +217,9 @@ static void parse_redirect(struct parser *p, struct statement *s)
         }
         s->pipe = (struct text){p->token.place, p->token.text};
         next(p);
-    } else if (is_mark(&p->token, ">")) {
+        note(p, EXPECTED_OUTPUT_FILE, NULL);
+    } else {
+        s->append = is_mark(&p->token, ">>");
         next(p);
         s->redirect.text = parse_file(p, EXPECTED_OUTPUT_FILE, &s->redirect.place);
     }

@@ -22,7 +22,7 @@ struct parse_options {
     size_t parameter_count;
     bool any_parameter;         /* accept unknown ones, as the number 1 or the name `x`: to check a query without running it */
     bool recover;               /* after an error go on with the next statement; a wrong one becomes STATEMENT_WRONG */
-    bool prompt;                /* allow `| COMMAND` and `> FILE` after a statement */
+    bool prompt;                /* allow `| COMMAND`, `> FILE` and `>> FILE` after a statement */
 };
 
 /*

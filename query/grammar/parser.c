@@ -80,7 +80,8 @@ bool redirected(struct parser *p)
         return false;
     note(p, EXPECTED_MARK, "| COMMAND");
     note(p, EXPECTED_MARK, "> FILE");
-    return is_mark(peek(p, LEX_PLAIN), "|") || is_mark(&p->token, ">");
+    note(p, EXPECTED_MARK, ">> FILE");
+    return is_mark(peek(p, LEX_PLAIN), "|") || is_mark(&p->token, ">") || is_mark(&p->token, ">>");
 }
 
 bool is_word(const struct token *t, const char *word)

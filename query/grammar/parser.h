@@ -36,6 +36,7 @@ struct parser {
     const struct source *parameter;     /* the value of a parameter that is being parsed, or NULL */
     struct hq_error *error;
     bool error_at_end;
+    uint32_t rest;                      /* where the words of `help` begin */
     bool stop_at_end;                   /* keep `expected` of the end of the text: do not recover from an error there */
 };
 

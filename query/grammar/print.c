@@ -426,7 +426,7 @@ static void add_statement(struct str *s, const struct statement *st)
     if (st->pipe.text)
         str_addf(s, " | %s", st->pipe.text);
     if (st->redirect.text) {
-        str_add(s, " > ");
+        str_add(s, st->append ? " >> " : " > ");
         add_file(s, st->redirect.text);
     }
 }

@@ -55,6 +55,9 @@ for name in ("completion.hq", "old.hq", "sub/deep.hq"):
     os.makedirs(f"{TMP}/sub", exist_ok=True)
     run(f"{TOP}/{BUILD}/tools/fixture", "fixture.txt", name)
 open(f"{TMP}/queries.txt", "w").write("tree\n")
+open(f"{TMP}/completing_test", "w").write("#!/bin/sh\n")
+os.chmod(f"{TMP}/completing_test", 0o755)
+os.environ["PATH"] += f":{TMP}"
 os.environ["HQ_QUERIES"] = f"{TOP}/examples/queries"
 for row in open(f"{TOP}/tests/repl/completion.txt"):
     row = row.rstrip("\n")
