@@ -51,8 +51,6 @@ HQ_SRC = $(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c)
 # preload/exact is a library of its own, loaded only for events such as ALLOC.
 EXACT_SRC = $(wildcard preload/exact/*.c)
 PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC),$(wildcard preload/*.c preload/*/*.c))
-# Helpers of common/ that the collector uses too: they are compiled a second time, with its flags.
-PRELOAD_COMMON =
 EXPORTS = $(wildcard preload/exports.map)
 UNIT_SRC = $(wildcard tests/unit/*_test.c)
 TEST_LIB_SRC = $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
@@ -84,7 +82,6 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HQ_OBJ = $(call objects,$(HQ_SRC))
 PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC))
 EXACT_OBJ = $(call objects,$(EXACT_SRC))
-PRELOAD_COMMON_OBJ = $(patsubst %.c,$(BUILD)/pic/%.o,$(PRELOAD_COMMON))
 UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 TOOLS = $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(TOOL_SRC))
 PROGRAMS = $(foreach p,$(basename $(notdir $(PROGRAM_SRC))),$(BUILD)/programs/$p$(if $(filter lib%,$p),.so))
@@ -104,7 +101,7 @@ $(HQ): $(BUILD)/repl/main.o $(LIBHQ)
 	$(call say,LINK)
 	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(HQ_LIBS)
 
-libhqpreload.so: $(PRELOAD_OBJ) $(PRELOAD_COMMON_OBJ) $(EXPORTS)
+libhqpreload.so: $(PRELOAD_OBJ) $(EXPORTS)
 	$(call say,LINK)
 	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,defs,-z,nodelete $(EXPORTS:%=-Wl,--version-script=%) $(LDFLAGS) \
 	  -o $@ $(filter %.o,$^) $(PRELOAD_LIBS)
@@ -126,13 +123,16 @@ $(LIBTEST): $(call objects,$(TEST_LIB_SRC))
 	$(call say,AR)
 	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/preload/%.o: preload/%.c $(BUILD)/config.h
+# Who builds with other flags in the same tree gets what he asked for.
+.PHONY: always
+$(BUILD)/flags: export FLAGS = $(CC) $(CFLAGS) $(LDFLAGS)
+$(BUILD)/flags: always
+	$(Q)mkdir -p $(@D) && printf '%s\n' "$$FLAGS" | cmp -s - $@ || printf '%s\n' "$$FLAGS" >$@
+
+$(BUILD)/preload/%.o: preload/%.c $(BUILD)/config.h $(BUILD)/flags
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) $(PIC_FLAGS) -c -o $@ $<
-$(BUILD)/pic/%.o: %.c $(BUILD)/config.h
-	$(call say,CC)
-	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) $(PIC_FLAGS) -c -o $@ $<
-$(BUILD)/%.o: %.c $(BUILD)/config.h
+$(BUILD)/%.o: %.c $(BUILD)/config.h $(BUILD)/flags
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) -c -o $@ $<
 
