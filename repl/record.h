@@ -20,7 +20,7 @@
 char *record_find_command(const char *name, int *status);
 void record_find_obstacle(const char *path, struct str *obstacle);
 
-/* The collector's library: beside the hq binary, one directory up, or in ../lib/hq. *path is malloc'ed. */
+/* The collector's library: beside the hq binary, one directory up, or in ../lib/hq, by a path that LD_PRELOAD can name. *path is malloc'ed. */
 struct hq_error *record_find_library(char **path);
 
 /* ---- record_events.c: what is measured ---- */

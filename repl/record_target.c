@@ -3,6 +3,7 @@
 #include "repl/record.h"
 
 #include "common/file.h"
+#include "common/hash.h"
 #include "common/mem.h"
 
 #include <elf.h>
@@ -111,6 +112,26 @@ void record_find_obstacle(const char *path, struct str *obstacle)
     examine(path, 0, obstacle);
 }
 
+/* LD_PRELOAD separates its entries by spaces and colons: a library below such a directory gets a second way to it, from the user's cache directory. */
+static struct hq_error *find_short_way(char **path)
+{
+    AUTO_FREE char *directory = file_dirname(*path), *cache = file_cache_dir(), *above = cache ? file_join(cache, "hq") : NULL;
+    AUTO_STR struct str way = { 0 }, fresh = { 0 };
+
+    if (!above || strpbrk(above, " :"))
+        return hq_error_new(HQ_DATA, "%s: LD_PRELOAD cannot name a path with a space or a colon; install hq elsewhere, or set XDG_CACHE_HOME to a directory "
+                                     "without them", *path);
+    str_addf(&way, "%s/collector-%016llx", above, (unsigned long long)hash_bytes(directory, strlen(directory), 0));
+    str_addf(&fresh, "%s.%ld", str_cstr(&way), (long)getpid());
+    HQ_TRY(file_make_dirs(above));
+    unlink(str_cstr(&fresh));
+    if (symlink(directory, str_cstr(&fresh)) != 0 || rename(str_cstr(&fresh), str_cstr(&way)) != 0)
+        return hq_error_errno(HQ_DATA, "%s: cannot be made, which LD_PRELOAD needs since it cannot name a path with a space or a colon", str_cstr(&way));
+    free(*path);
+    *path = file_join(str_cstr(&way), "libhqpreload.so");
+    return NULL;
+}
+
 struct hq_error *record_find_library(char **path)
 {
     static const char *const places[] = { "libhqpreload.so", "../libhqpreload.so", "../lib/hq/libhqpreload.so" };
@@ -130,7 +151,7 @@ struct hq_error *record_find_library(char **path)
     if (!*path)
         error = hq_error_new(HQ_DATA, "libhqpreload.so is neither in %s nor in ../lib/hq from there; build or install hq again", directory);
     else if (strpbrk(*path, " :"))
-        error = hq_error_new(HQ_DATA, "%s: LD_PRELOAD cannot name a path with a space or a colon; install hq elsewhere", *path);
+        error = find_short_way(path);
     free(directory);
     return error;
 }

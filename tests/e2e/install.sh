@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# `make install` into a staging directory leaves an hq that finds its preload library and works from any directory.
+# `make install` into a staging directory leaves an hq that finds its preload library and works from any directory, also from one with a space in its name.
 set -eu
 make -C "$TOP" --no-print-directory install PREFIX=/opt/hq DESTDIR="$HQ_TEST_TMP/stage" >"$HQ_TEST_TMP/log" 2>&1 ||
     { cat "$HQ_TEST_TMP/log"; exit 1; }
@@ -11,6 +11,14 @@ for f in bin/hq include/hq.h; do
 done
 "$hq" record -o a.hq -- "$PROGRAMS/split" 0.3 >/dev/null
 "$hq" a.hq "procedures of heavy" | grep -q heavy
+# LD_PRELOAD separates what it loads by spaces and colons.
+mkdir "my: programs"
+cp stage/opt/hq/bin/hq stage/opt/hq/lib/hq/*.so "my: programs"
+"./my: programs/hq" record -e CPUTIME -e ALLOC -o "my data.hq" -- "$PROGRAMS/split" 0.3 >/dev/null
+"./my: programs/hq" "my data.hq" "procedures of heavy" | grep -q heavy
+status=0
+XDG_CACHE_HOME="$PWD/my: programs" "./my: programs/hq" record -o b.hq -- true 2>err || status=$?
+[ $status = 3 ] && grep -q 'set XDG_CACHE_HOME' err || { cat err; exit 1; }
 make -C "$TOP" --no-print-directory uninstall PREFIX=/opt/hq DESTDIR="$HQ_TEST_TMP/stage" >"$HQ_TEST_TMP/log" 2>&1
 left=$(find stage -type f)
 [ -z "$left" ] || { echo "left after uninstall: $left"; exit 1; }
