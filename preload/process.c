@@ -159,11 +159,19 @@ static void after_failed_exec(void)
         sources_start();
 }
 
-/* exec comes back only if it failed. */
+/* `environment`, or what unloaded.h makes of it, on the stack: this may run in a child of vfork. */
+#define SUITABLE(path, search, environment) \
+    char *const *suitable = environment; \
+    struct unloaded room_ = unloaded_note(path, search, suitable); \
+    char *words_[room_.words + 1], text_[room_.bytes + 1]; \
+    if (room_.words) \
+        suitable = unloaded_without(suitable, words_, text_)
+
+/* exec comes back only if it failed. The call gets its environment from `suitable`. */
 #define EXEC(path, search, environment, call) do { \
     bool own_ = process_is_own(); \
     int result_; \
-    unloaded_note(path, search, environment); \
+    SUITABLE(path, search, environment); \
     if (own_) \
         before_exec(); \
     result_ = call; \
@@ -174,32 +182,32 @@ static void after_failed_exec(void)
 
 EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
-    EXEC(path, false, environment, REAL(execve)(path, arguments, environment));
+    EXEC(path, false, environment, REAL(execve)(path, arguments, suitable));
 }
 
 EXPORT int execv(const char *path, char *const arguments[])
 {
-    EXEC(path, false, environ, REAL(execv)(path, arguments));
+    EXEC(path, false, environ, REAL(execve)(path, arguments, suitable));
 }
 
 EXPORT int execvp(const char *file, char *const arguments[])
 {
-    EXEC(file, true, environ, REAL(execvp)(file, arguments));
+    EXEC(file, true, environ, REAL(execvpe)(file, arguments, suitable));
 }
 
 EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
 {
-    EXEC(file, true, environment, REAL(execvpe)(file, arguments, environment));
+    EXEC(file, true, environment, REAL(execvpe)(file, arguments, suitable));
 }
 
 EXPORT int fexecve(int fd, char *const arguments[], char *const environment[])
 {
-    EXEC(NULL, false, environment, REAL(fexecve)(fd, arguments, environment));
+    EXEC(NULL, false, environment, REAL(fexecve)(fd, arguments, suitable));
 }
 
 EXPORT int execveat(int fd, const char *path, char *const arguments[], char *const environment[], int flags)
 {
-    EXEC(NULL, false, environment, REAL(execveat)(fd, path, arguments, environment, flags));
+    EXEC(NULL, false, environment, REAL(execveat)(fd, path, arguments, suitable, flags));
 }
 
 static size_t count_arguments(va_list arguments)
@@ -228,13 +236,13 @@ static size_t count_arguments(va_list arguments)
 EXPORT int execl(const char *path, const char *first, ...)
 {
     COLLECT(first, arguments, (void)0);
-    EXEC(path, false, environ, REAL(execv)(path, arguments));
+    EXEC(path, false, environ, REAL(execve)(path, arguments, suitable));
 }
 
 EXPORT int execlp(const char *file, const char *first, ...)
 {
     COLLECT(first, arguments, (void)0);
-    EXEC(file, true, environ, REAL(execvp)(file, arguments));
+    EXEC(file, true, environ, REAL(execvpe)(file, arguments, suitable));
 }
 
 EXPORT int execle(const char *path, const char *first, ...)
@@ -242,19 +250,19 @@ EXPORT int execle(const char *path, const char *first, ...)
     char *const *environment;
 
     COLLECT(first, arguments, environment = va_arg(list_, char *const *));
-    EXEC(path, false, environment, REAL(execve)(path, arguments, environment));
+    EXEC(path, false, environment, REAL(execve)(path, arguments, suitable));
 }
 
 EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *restrict actions,
                        const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
 {
-    unloaded_note(path, false, environment);
-    return REAL(posix_spawn)(pid, path, actions, attributes, arguments, environment);
+    SUITABLE(path, false, environment);
+    return REAL(posix_spawn)(pid, path, actions, attributes, arguments, suitable);
 }
 
 EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *restrict actions,
                         const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
 {
-    unloaded_note(file, true, environment);
-    return REAL(posix_spawnp)(pid, file, actions, attributes, arguments, environment);
+    SUITABLE(file, true, environment);
+    return REAL(posix_spawnp)(pid, file, actions, attributes, arguments, suitable);
 }

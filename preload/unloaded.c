@@ -15,40 +15,98 @@ enum { LINE = PATH_MAX + 64, HEADERS = 32 };
 /* Not on the stack, which may be a small one. */
 struct texts { char found[LINE], file[2 * PATH_MAX], line[LINE]; };
 
-static bool names_the_collector(char *const environment[])
+enum { WORDS = 16384 };         /* no more of the environment is copied: it goes on the stack */
+static const char PRELOAD[] = "LD_PRELOAD=";
+
+/* The list in LD_PRELOAD, NULL if there is none; `count` gets the words of the environment. */
+static const char *preloaded(char *const environment[], size_t *count)
 {
-    for (; environment && *environment; environment++)
-        if (strncmp(*environment, "LD_PRELOAD=", 11) == 0)
-            return strstr(*environment, "libhqpreload.so") != NULL;
+    const char *list = NULL;
+
+    for (*count = 0; environment && environment[*count]; ++*count)
+        if (!list && strncmp(environment[*count], PRELOAD, sizeof PRELOAD - 1) == 0)
+            list = environment[*count] + sizeof PRELOAD - 1;
+    return list;
+}
+
+/* The next library of the list: returns its length, 0 at the end, and moves `at` to its start. */
+static size_t next_library(const char **at)
+{
+    *at += strspn(*at, ": ");
+    return strcspn(*at, ": ");
+}
+
+static bool is_library(const char *path, size_t length, const char *name)
+{
+    size_t bytes = strlen(name);
+
+    return length >= bytes && strncmp(path + length - bytes, name, bytes) == 0;
+}
+
+/* Is the collector in the list; and can its file be seen from here? */
+static bool names_the_collector(struct texts *texts, const char *list, bool *visible)
+{
+    struct stat status;
+    size_t length;
+
+    *visible = true;
+    for (; list && (length = next_library(&list)); list += length)
+        if (is_library(list, length, "/libhqpreload.so") && length < LINE) {
+            memcpy(texts->found, list, length);
+            texts->found[length] = 0;
+            *visible = raw_stat(texts->found, &status) == 0;
+            return true;
+        }
     return false;
 }
 
-static bool has_interpreter(int fd, const Elf64_Ehdr *elf)
+enum loader { OURS, FOREIGN, NONE };
+
+static enum loader find_loader(int fd, const Elf64_Ehdr *elf)
 {
     Elf64_Phdr header;
+    char name[128];
 
     for (int i = 0; i < elf->e_phnum && i < HEADERS; i++) {
         uint64_t at = elf->e_phoff + (uint64_t)i * sizeof header;
-        if (raw_syscall(SYS_pread64, fd, (long)&header, sizeof header, (long)at, 0, 0) != sizeof header || header.p_type == PT_INTERP)
-            return true;
+        if (raw_syscall(SYS_pread64, fd, (long)&header, sizeof header, (long)at, 0, 0) != sizeof header)
+            return OURS;
+        if (header.p_type != PT_INTERP)
+            continue;
+        if (header.p_filesz < 2 || header.p_filesz > sizeof name ||
+            raw_syscall(SYS_pread64, fd, (long)name, (long)header.p_filesz, (long)header.p_offset, 0, 0) != (long)header.p_filesz)
+            return OURS;
+        name[header.p_filesz - 1] = 0;
+        return is_library(name, strlen(name), "/ld-linux-x86-64.so.2") ? OURS : FOREIGN;
     }
-    return false;
+    return NONE;
 }
 
-/* What keeps the loader from it; NULL: nothing that is known. Scripts are started through a program of their own. */
-static const char *obstacle(int fd)
+/*
+ * What keeps the loader from it; NULL: nothing that is known. Scripts are started through a program of their own. `refused`: the loader would not
+ * stay silent.
+ */
+static const char *obstacle(int fd, bool *refused)
 {
     Elf64_Ehdr elf;
     struct stat status;
 
+    *refused = false;
     if (raw_read(fd, &elf, sizeof elf) != sizeof elf || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0)
         return NULL;
-    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != EM_X86_64)
+    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != EM_X86_64) {
+        *refused = true;
         return "not an x86-64 program";
+    }
+    enum loader loader = find_loader(fd, &elf);
+    if (loader == FOREIGN) {
+        *refused = true;
+        return "for another C library";
+    }
     if (raw_syscall(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 && status.st_mode & S_ISUID &&
         status.st_uid != (uint32_t)raw_syscall(SYS_getuid, 0, 0, 0, 0, 0, 0))
         return "set-user-ID";
-    return has_interpreter(fd, &elf) ? NULL : "statically linked";
+    return loader == NONE ? "statically linked" : NULL;
 }
 
 /* Opens what execvp would find. */
@@ -89,25 +147,73 @@ static void note(struct texts *texts, const char *path, const char *why)
     raw_close(fd);
 }
 
-static void examine(struct texts *texts, const char *path, bool search, bool named)
+/* True if the collector must be kept out of the program's environment. */
+static bool examine(struct texts *texts, const char *path, bool search, const char *list)
 {
+    bool visible, refused = false, named = names_the_collector(texts, list, &visible);
     bool direct = !search || strchr(path, '/');
     int fd = direct ? raw_open(path, O_RDONLY | O_CLOEXEC, 0) : open_in_path(path, texts->found);
 
     if (fd < 0)
-        return;
-    const char *why = named ? obstacle(fd) : "started without LD_PRELOAD in its environment";
+        return named && !visible;
+    const char *why = obstacle(fd, &refused);
     raw_close(fd);
-    if (why)
+    if (!named)
+        why = "started without LD_PRELOAD in its environment";
+    else if (!visible && !why)
+        why = "started where the collector's library is not to be seen";
+    if (why && options.active)
         note(texts, direct ? path : texts->found, why);
+    return named && (refused || !visible);
 }
 
-void unloaded_note(const char *path, bool search, char *const environment[])
+struct unloaded unloaded_note(const char *path, bool search, char *const environment[])
 {
-    struct texts *texts = options.active && path ? raw_memory(sizeof *texts) : NULL;
+    struct texts *texts = path ? raw_memory(sizeof *texts) : NULL;
+    struct unloaded room = { 0, 0 };
+    size_t words;
+    const char *list = preloaded(environment, &words);
 
     if (!texts)
-        return;
-    examine(texts, path, search, names_the_collector(environment));
+        return room;
+    if (examine(texts, path, search, list) && words < WORDS)
+        room = (struct unloaded){ words + 1, sizeof PRELOAD + strlen(list) };
     raw_munmap(texts, sizeof *texts);
+    return room;
+}
+
+/* The list without what is the collector's. False if nothing is left. */
+static bool strip(const char *list, char *text)
+{
+    char *to = text + sizeof PRELOAD - 1;
+    size_t length;
+
+    memcpy(text, PRELOAD, sizeof PRELOAD);
+    for (; (length = next_library(&list)); list += length) {
+        if (is_library(list, length, "/libhqpreload.so") || is_library(list, length, "/libhqexact.so"))
+            continue;
+        if (to[-1] != '=')
+            *to++ = ':';
+        memcpy(to, list, length);
+        to += length;
+        *to = 0;
+    }
+    return to[-1] != '=';
+}
+
+char *const *unloaded_without(char *const environment[], char *words[], char *text)
+{
+    size_t used = 0;
+    bool done = false;
+
+    for (size_t i = 0; environment[i]; i++)
+        if (done || strncmp(environment[i], PRELOAD, sizeof PRELOAD - 1) != 0) {
+            words[used++] = environment[i];
+        } else {
+            done = true;
+            if (strip(environment[i] + sizeof PRELOAD - 1, text))
+                words[used++] = text;
+        }
+    words[used] = NULL;
+    return words;
 }

@@ -127,12 +127,11 @@ static void calm_sanitizer(void)
     setenv("ASAN_OPTIONS", str_cstr(&list), 1);
 }
 
-static void set_environment(const struct record_place *place, const char *library, const char *events, const struct opt_args *args)
+static void set_preload(const char *library, const char *events)
 {
-    AUTO_STR struct str launch = { 0 }, preload = { 0 };
+    AUTO_STR struct str preload = { 0 };
     const char *old = getenv("LD_PRELOAD");
 
-    str_addf(&launch, "%llu", (unsigned long long)place->launch);
     str_add(&preload, library);
     if (record_needs_exact(events)) {
         AUTO_STR struct str exact = { 0 };
@@ -142,6 +141,13 @@ static void set_environment(const struct record_place *place, const char *librar
     if (old && *old && !strstr(old, library))
         str_addf(&preload, ":%s", old);
     setenv("LD_PRELOAD", str_cstr(&preload), 1);
+}
+
+static void set_environment(const struct record_place *place, const char *events, const struct opt_args *args)
+{
+    AUTO_STR struct str launch = { 0 };
+
+    str_addf(&launch, "%llu", (unsigned long long)place->launch);
     calm_sanitizer();
     setenv("HQ_DIR", place->buffer ? place->buffer : place->measurements, 1);
     set_home(place);
@@ -190,12 +196,13 @@ static int measure(const struct opt_args *args, char *const *command, const char
         error = open_place(args, command[0], &place, &note);
     int result = error ? command_fail("record", error) : HQ_OK;
     if (!error) {
-        record_find_obstacle(path, &obstacle);
+        if (record_find_obstacle(path, &obstacle))
+            set_preload(library, str_cstr(&events));
         if (obstacle.len)
             fprintf(stderr, "hq: %s\n", str_cstr(&obstacle));
         if (note.len)
             fprintf(stderr, "hq: %s\n", str_cstr(&note));
-        set_environment(&place, library, str_cstr(&events), args);
+        set_environment(&place, str_cstr(&events), args);
         error = record_run(path, command, &status, &pid);
         if (error) {
             command_fail("record", error);

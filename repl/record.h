@@ -15,10 +15,11 @@
 /*
  * Finds the command as execvp does; *path is malloc'ed. NULL path: there is none, and *status is 127 (not found) or 126
  * (not executable). `obstacle` gets a sentence if the loader will not load the collector into it (static, set-user-ID, of
- * another machine): it can be run, but not measured.
+ * another machine or C library): it can be run, but not measured. False: not even with LD_PRELOAD naming the collector, for which such a loader
+ * ends the program, or writes a warning.
  */
 char *record_find_command(const char *name, int *status);
-void record_find_obstacle(const char *path, struct str *obstacle);
+bool record_find_obstacle(const char *path, struct str *obstacle);
 
 /* The collector's library: beside the hq binary, one directory up, or in ../lib/hq, by a path that LD_PRELOAD can name. *path is malloc'ed. */
 struct hq_error *record_find_library(char **path);

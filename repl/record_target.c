@@ -48,27 +48,41 @@ char *record_find_command(const char *name, int *status)
     return NULL;
 }
 
-static bool has_interpreter(int fd, const Elf64_Ehdr *header)
+enum loader { OURS, FOREIGN, NONE };
+
+static enum loader find_loader(int fd, const Elf64_Ehdr *header, char name[static 256])
 {
     for (int i = 0; i < header->e_phnum; i++) {
         Elf64_Phdr segment;
         off_t at = (off_t)(header->e_phoff + (uint64_t)i * header->e_phentsize);
 
         if (pread(fd, &segment, sizeof segment, at) != sizeof segment)
-            return true;
-        if (segment.p_type == PT_INTERP)
-            return true;
+            return OURS;
+        if (segment.p_type != PT_INTERP)
+            continue;
+        ssize_t bytes = pread(fd, name, segment.p_filesz < 256 ? segment.p_filesz : 255, (off_t)segment.p_offset);
+        name[bytes < 0 ? 0 : bytes] = 0;
+        return bytes <= 0 || strcmp(file_basename(name), "ld-linux-x86-64.so.2") == 0 ? OURS : FOREIGN;
     }
-    return false;
+    return NONE;
 }
 
-static void examine_elf(const char *path, int fd, const Elf64_Ehdr *header, struct str *obstacle)
+/* False: its loader does not pass over the collector in silence. */
+static bool examine_elf(const char *path, int fd, const Elf64_Ehdr *header, struct str *obstacle)
 {
-    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64)
-        str_addf(obstacle, "%s is not an x86-64 program, so it is run without being measured", path);
-    else if (strncmp(file_basename(path), "ld-linux", 8) != 0 && !has_interpreter(fd, header))
+    char name[256];
+
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64) {
+        str_addf(obstacle, "%s is not an x86-64 program, so it and what it starts are run without being measured", path);
+        return false;
+    }
+    enum loader loader = strncmp(file_basename(path), "ld-linux", 8) == 0 ? OURS : find_loader(fd, header, name);
+    if (loader == FOREIGN)
+        str_addf(obstacle, "%s is for another C library (its loader is %s), so it and what it starts are run without being measured", path, name);
+    if (loader == NONE)
         str_addf(obstacle, "%s is statically linked, so the collector cannot be loaded into it and it is run without being measured; "
                            "programs that it starts are measured", path);
+    return loader != FOREIGN;
 }
 
 static void examine_privileges(const char *path, const struct stat *st, struct str *obstacle)
@@ -86,30 +100,32 @@ static void examine_privileges(const char *path, const struct stat *st, struct s
 }
 
 /* A script is examined through its interpreter. */
-static void examine(const char *path, int depth, struct str *obstacle)
+static bool examine(const char *path, int depth, struct str *obstacle)
 {
     union { char text[256]; Elf64_Ehdr elf; } start = { .text = "" };
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t bytes = fd < 0 ? 0 : read(fd, start.text, sizeof start.text - 1);
+    bool silent = true;
     struct stat st;
 
     if (bytes > 2 && start.text[0] == '#' && start.text[1] == '!' && depth < 4) {
         char *interpreter = start.text + 2 + strspn(start.text + 2, " \t");
         interpreter[strcspn(interpreter, " \t\r\n")] = 0;
-        examine(interpreter, depth + 1, obstacle);
+        silent = examine(interpreter, depth + 1, obstacle);
     } else if (bytes >= (ssize_t)sizeof start.elf && memcmp(start.text, ELFMAG, SELFMAG) == 0) {
         if (fstat(fd, &st) == 0)
             examine_privileges(path, &st, obstacle);
         if (!obstacle->len)
-            examine_elf(path, fd, &start.elf, obstacle);
+            silent = examine_elf(path, fd, &start.elf, obstacle);
     }
     if (fd >= 0)
         close(fd);
+    return silent;
 }
 
-void record_find_obstacle(const char *path, struct str *obstacle)
+bool record_find_obstacle(const char *path, struct str *obstacle)
 {
-    examine(path, 0, obstacle);
+    return examine(path, 0, obstacle);
 }
 
 /* LD_PRELOAD separates its entries by spaces and colons: a library below such a directory gets a second way to it, from the user's cache directory. */

@@ -44,6 +44,28 @@ if chown 65534 "$TMP/set-user-id" 2>/dev/null && chmod u+s "$TMP/set-user-id"; t
 else
     skip "set-user-ID needs root"
 fi
+
+# Loaders that do not pass over the collector in silence get an environment without it: that of another C library, and ours where the library is not seen.
+cat >"$TMP/other.c" <<'EOF'
+#include <stdio.h>
+#include <stdlib.h>
+int main(void) { const char *list = getenv("LD_PRELOAD"); puts(list ? list : "none"); return 5; }
+EOF
+cp "$(readlink -f /lib64/ld-linux-x86-64.so.2)" "$TMP/ld-other.so.1" &&
+    $CC -o "$TMP/other" "$TMP/other.c" -Wl,--dynamic-linker="$TMP/ld-other.so.1" || exit 1
+record -- "$TMP/other"
+check "another C library: the program runs as it would" [ "$status:$(cat "$TMP/out")" = 5:none ]
+check "another C library: one sentence" [ "$(grep -c 'is for another C library (its loader is .*ld-other.so.1)' "$TMP/err")" = 1 ]
+for way in '"$0"' 'exec "$0"' 'bash -c "\"$0\"; exit"' 'perl -e "system @ARGV; exit \$? >> 8" "$0"' 'timeout 50 "$0"'; do
+    record -- sh -c "$way" "$TMP/other"
+    check "another C library by $way: runs as it would" [ "$status:$(cat "$TMP/out")" = 5:none ]
+    check "another C library by $way: it is named" grep -q "not measured: $TMP/other (for another C library)" "$TMP/err"
+done
+record -- sh -c 'LD_PRELOAD=libm.so.6:$LD_PRELOAD:libdl.so.2 "$0"' "$TMP/other"
+check "what else is preloaded stays" [ "$status:$(cat "$TMP/out")" = 5:libm.so.6:libdl.so.2 ]
+record -- sh -c 'LD_PRELOAD=/nowhere/libhqpreload.so "$0" return' "$PROGRAMS/ends"
+check "where the library is not seen the loader stays silent" [ "$status:$(grep -c 'cannot be preloaded' "$TMP/err")" = 7:0 ]
+check "and the program is named" grep -q "not measured: .*/ends (started where the collector's library is not to be seen)" "$TMP/err"
 printf '#!%s\nexit 5\n' "$TMP/no-such-interpreter" >"$TMP/script"
 chmod +x "$TMP/script"
 record -- "$TMP/script"
