@@ -17,6 +17,7 @@
 #include "preload/thread.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MAGIC = 0x68710000 };    /* in the value of our signals, to tell them from others of the same number */
@@ -25,7 +26,8 @@ enum { MAGIC = 0x68710000 };    /* in the value of our signals, to tell them fro
 
 static _Atomic int64_t left_over[EVENTS_MAX];      /* by the threads that have ended */
 
-static HOT void on_timer(int number, siginfo_t *info, void *context)
+/* Some emulators (QEMU 7) call handlers with a stack that is not aligned. */
+static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, siginfo_t *info, void *context)
 {
     int event = info->si_value.sival_int - MAGIC;
 
@@ -63,6 +65,18 @@ static int64_t cpu_time(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* Timers are limited by user, together with pending signals. Said once by a process, and not by the children of one that has said it at its start. */
+static void complain(long error)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+
+    if (atomic_flag_test_and_set(&said) || getenv("HQ_TOLD"))
+        return;
+    say("the kernel refuses a timer (", strerrordesc_np((int)error), "; ulimit -i), so threads run unmeasured", NULL);
+    if (self.number == 0)
+        setenv("HQ_TOLD", "1", 1);
+}
+
 /* `early`: by how much the first sample comes before the end of a period, negative for after. */
 static bool start(int event, clockid_t clock, int64_t early)
 {
@@ -76,8 +90,11 @@ static bool start(int event, clockid_t clock, int64_t early)
     notify.sigev_signo = TIMER_SIGNAL;
     notify.sigev_value.sival_int = MAGIC + event;
     notify._sigev_un._tid = raw_gettid();
-    if (raw_syscall(SYS_timer_create, clock, (long)&notify, (long)&id, 0, 0, 0) < 0)
+    long error = raw_syscall(SYS_timer_create, clock, (long)&notify, (long)&id, 0, 0, 0);
+    if (error < 0) {
+        complain(-error);
         return false;
+    }
     interval.it_value = (struct timespec){ (time_t)(first / 1000000000u), (long)(first % 1000000000u) };
     if (raw_syscall(SYS_timer_settime, id, 0, (long)&interval, 0, 0, 0) < 0) {
         raw_syscall(SYS_timer_delete, id, 0, 0, 0, 0, 0);

@@ -14,6 +14,8 @@ done
 record -e REALTIME@1000/s -- "$PROGRAMS/signals" jump
 check "handlers that jump, sampled by elapsed time" [ "$(cat "$TMP/out")" = ok ]
 
+record -- "$PROGRAMS/misaligned"
+check "a handler called on a stack that is not aligned" [ "$status:$(cat "$TMP/out")" = 0:ok ]
 for event in CPUTIME@1000/s REALTIME@1000/s; do
     record -e $event -- "$PROGRAMS/interrupts"
     check "nothing is interrupted by $event" [ "$status:$(cat "$TMP/out")" = 0: ]
