@@ -110,7 +110,6 @@ static void add_spread(struct model *m, const struct process *p, size_t count)
     model_info(m, "ranks start", spread);
 }
 
-/* A thread without a sample has no record, but every process has one. */
 static void add_threads(struct model *m, const struct process *p, size_t count)
 {
     AUTO_STR struct str text = {0};
@@ -118,7 +117,7 @@ static void add_threads(struct model *m, const struct process *p, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         sampled += p[i].thread_count;
-        threads += p[i].thread_count ? p[i].thread_count : 1;
+        threads += hqm_thread_count(&p[i].header, p[i].thread_count);
     }
     str_addf(&text, "%" PRIu64, threads);
     if (sampled < threads)

@@ -37,7 +37,7 @@
 #define HQM_NAMES ".map"               /* HOST-PID-SERIAL.map: lines START SIZE NAME of code that lies in no module, numbers in hexadecimal; the last line that holds an address names it */
 #define HQM_MAGIC "HQMEAS\r\n"
 #define HQM_MAJOR 1
-#define HQM_MINOR 0
+#define HQM_MINOR 1
 #define HQM_ALIGN 4096u                /* header and segments start at multiples of this */
 
 enum hqm_state {
@@ -84,8 +84,21 @@ struct hqm_header {
     uint64_t partial;           /* of these, with an incomplete call path */
     uint64_t loss[HQM_LOSS_MAX];
     uint64_t partial_by_reason[HQM_PARTIAL_MAX];
+    /* Since minor version 1; 0: not known. CPU time of the process as its clock shows it, which exec does not set back. */
+    uint64_t cpu_image_ns;      /* when this image began: what its predecessor had used when it called exec */
+    uint64_t cpu_start_ns;      /* when measuring began: between the two the program was loaded and linked */
+    uint64_t cpu_end_ns;        /* when it ended, or called exec */
+    uint64_t threads;           /* that have begun to be measured, whether sampled or not */
 };
-static_assert(sizeof(struct hqm_header) == 96 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
+static_assert(sizeof(struct hqm_header) == 128 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
+
+/* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has one. */
+static inline uint64_t hqm_thread_count(const struct hqm_header *header, uint64_t records)
+{
+    uint64_t least = records ? records : 1;
+
+    return header->threads > least ? header->threads : least;
+}
 
 enum hqm_kind {
     HQM_STRINGS = 1,    /* bytes: NUL-terminated texts, named by their offset; lane 0 */

@@ -44,6 +44,7 @@ EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved) { RESERVING(REAL(
 static void end_measuring(const char *why)
 {
     sources_stop();
+    file_note_cpu_time();
     raw_frozen = 1;
     options.active = false;
     self.alive = false;

@@ -5,8 +5,10 @@
 #include "preload/hot.h"
 #include "preload/image.h"
 #include "preload/options.h"
+#include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/text.h"
+#include "preload/thread.h"
 #include "preload/vdso.h"
 
 #include <stdatomic.h>
@@ -301,11 +303,46 @@ void file_state(enum hqm_state state)
     if (!header)
         return;
     header->end_us = file_now_us();
+    file_note_cpu_time();
     header->state = state;
 }
 
+static uint64_t cpu_time(void)
+{
+    struct timespec now = { 0 };
+
+    raw_syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void file_note_cpu_time(void)
+{
+    struct hqm_header *header = file_header();
+
+    if (header && !raw_frozen)
+        header->cpu_end_ns = cpu_time();
+}
+
+/* What the image before this one, whose file has the serial before, had used. `number` is the place of the serial in file.path. */
+static uint64_t cpu_time_before(uint32_t pid, uint32_t serial, char *number)
+{
+    struct hqm_header before = { .state = HQM_RUNNING };
+    const char *end = file.path + sizeof file.path;
+
+    if (serial == 0)
+        return 0;
+    append(append_number(number, end, serial - 1), end, HQM_SUFFIX);
+    int fd = raw_open(file.path, O_RDONLY | O_CLOEXEC, 0);
+    if (fd >= 0) {
+        raw_read(fd, &before, sizeof before);
+        raw_close(fd);
+    }
+    append(append_number(number, end, serial), end, HQM_SUFFIX);
+    return before.pid == pid && before.launch == options.launch && before.state == HQM_EXECED ? before.cpu_end_ns : 0;
+}
+
 /* HOST-PID-SERIAL.hqm: the serial is the first that is free, so an exec, or a pid used again, makes a new file. */
-static int create(uint32_t pid, uint32_t *serial)
+static int create(uint32_t pid, uint32_t *serial, uint64_t *before)
 {
     const char *end = file.path + sizeof file.path;
     char *stem = append(file.path, end, options.directory);
@@ -326,10 +363,11 @@ static int create(uint32_t pid, uint32_t *serial)
         }
     }
     --*serial;
+    *before = cpu_time_before(pid, *serial, stem);
     return fd;
 }
 
-static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial)
+static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial, uint64_t before)
 {
     header->major = HQM_MAJOR;
     header->minor = HQM_MINOR;
@@ -343,14 +381,20 @@ static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial
     header->start_monotonic_ns = vdso_clock_ns(CLOCK_MONOTONIC);
     header->launch = options.launch;
     header->allocated = FIRST_CHUNK;
+    header->threads = thread_count();
+    if (!process_epoch()) {         /* a forked child is measured from its start, though its file is younger */
+        header->cpu_image_ns = before;
+        header->cpu_start_ns = cpu_time();
+    }
 }
 
 static int open_file(void)
 {
     uint32_t pid = (uint32_t)raw_getpid(), serial;
+    uint64_t before;
     struct chunk *chunk = &file.chunk[0];
     size_t at = HQM_ALIGN;
-    int fd = create(pid, &serial), error;
+    int fd = create(pid, &serial, &before), error;
 
     if (fd < 0)
         return -fd;
@@ -364,7 +408,7 @@ static int open_file(void)
     atomic_store(&file.chunks, 1);
     atomic_store(&file.end, FIRST_CHUNK);
     file.header = (struct hqm_header *)chunk->base;
-    fill_header(file.header, pid, serial);
+    fill_header(file.header, pid, serial, before);
     for (int kind = HQM_STRINGS; kind <= HQM_THREADS; kind++) {
         struct hqm_segment *segment = make_segment(chunk->base + at, (enum hqm_kind)kind, shared_kinds[kind].record_size,
                                                    0, 0, shared_kinds[kind].bytes);

@@ -46,6 +46,9 @@ uint32_t file_string(const char *text);
 void file_lost(enum hqm_loss reason, uint64_t samples);
 void file_state(enum hqm_state state);
 
+/* Notes how much CPU time the process has used. */
+void file_note_cpu_time(void);
+
 /* Microseconds since the start of the image. */
 uint64_t file_now_us(void);
 

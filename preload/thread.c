@@ -161,6 +161,22 @@ void thread_begin_first(void)
     begin();
 }
 
+uint32_t thread_count(void)
+{
+    return atomic_load(&threads);
+}
+
+/* A file that is made later begins with the count. */
+static void note_number(void)
+{
+    struct hqm_header *header = file_header();
+    uint64_t count = header ? __atomic_load_n(&header->threads, __ATOMIC_RELAXED) : UINT64_MAX;
+
+    while (count <= self.number &&
+           !__atomic_compare_exchange_n(&header->threads, &count, self.number + 1ull, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
 struct beginning {
     void *(*routine)(void *);
     void *argument;
@@ -179,6 +195,7 @@ static void *run(void *data)
     find_stack();
     if (have_key)
         pthread_setspecific(ending, (void *)1);
+    note_number();
     begin();
     return beginning.routine(beginning.argument);
 }

@@ -62,6 +62,9 @@ void thread_begin_first(void);
 /* Where the caller of a wrapper stands, as a node of this thread's tree; NO_NODE if it cannot be had. With the guard up. */
 uint32_t thread_here(void);
 
+/* Numbers given out so far. */
+uint32_t thread_count(void);
+
 /* This thread ends: its sources stop and its lane is free for others. */
 void thread_end(void);
 

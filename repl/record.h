@@ -96,6 +96,9 @@ void record_buffer_remove(const struct record_place *place);
  */
 struct hq_error *record_run(const char *path, char *const *arguments, int *status, pid_t *pid);
 
+/* Seconds of CPU time that the program and all its children took which have been waited for. */
+double record_cpu_time(void);
+
 /* Writing beyond the file-size limit fails from now on instead of ending this process; the program that record_run starts is as it would be. */
 void record_survive_size_limit(void);
 
@@ -110,6 +113,7 @@ enum { RECORD_EVENTS = 16 };
 struct record_sum {
     uint64_t files, samples, partial, counted /* by exact events */, threads, lost, lost_space;
     uint64_t event_sum[RECORD_EVENTS];      /* of each event, in base units */
+    uint64_t loading_ns, measured_ns;       /* CPU time of processes before and after measuring began in them, as far as it is known */
     unsigned running;           /* processes that still run */
 };
 

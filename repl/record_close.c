@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 enum { NAMED = 3 };             /* programs without the collector that are named */
@@ -77,21 +76,29 @@ static int cputime_of(const char *events)
 }
 
 /*
- * The kernel knows how much CPU time the program and all its children took that have been waited for. What of it is in no sample was spent in
- * processes without the collector, or that forked in a way of their own. A little is always missing, at the start of each process.
+ * The kernel knows how much CPU time the program and all its children took that have been waited for. What of it is in no sample was spent before
+ * the collector was loaded, between samples, or in processes without the collector. Parts that make little of it are not named.
  */
 static void tell_missing_time(const struct record_sum *sum, const char *events)
 {
     int event = cputime_of(events);
-    struct rusage usage;
+    AUTO_STR struct str parts = { 0 };
 
-    if (event < 0 || event >= RECORD_EVENTS || getrusage(RUSAGE_CHILDREN, &usage) != 0)
+    if (event < 0 || event >= RECORD_EVENTS)
         return;
-    double total = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
-    double rest = total - (double)sum->event_sum[event] / 1e9 - 0.01 * (double)sum->files;
+    double total = record_cpu_time(), sampled = (double)sum->event_sum[event] / 1e9, rest = total - sampled;
+    double loading = (double)sum->loading_ns / 1e9, measured = (double)sum->measured_ns / 1e9;
     if (rest < 0.1 || rest < 0.25 * total)
         return;
-    fprintf(stderr, "hq: of %.2f s of CPU time %.2f s are in no sample: spent in processes or threads that could not be measured\n", total, rest);
+    struct { double seconds; const char *where; } part[] = {
+        { total - loading - measured, "in processes that could not be measured or were too short" },
+        { measured - sampled, "in threads and processes that ended before a sample was due" },
+        { loading, "while programs were loaded, linked and initialised" },
+    };
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (part[i].seconds > 0.1 * rest)
+            str_addf(&parts, "%s%.2f s %s", parts.len ? ", " : ": ", part[i].seconds, part[i].where);
+    fprintf(stderr, "hq: of %.2f s of CPU time %.2f s are in no sample%s\n", total, rest, str_cstr(&parts));
 }
 
 static void tell_left(const struct record_place *place, unsigned left)

@@ -80,7 +80,11 @@ static void add(const struct record_place *place, int fd, char *data, uint64_t s
     sum->counted += tally.counted;
     for (int i = 0; i < RECORD_EVENTS; i++)
         sum->event_sum[i] += tally.sum[i];
-    sum->threads += tally.threads ? tally.threads : 1;      /* threads that were never sampled have no record; every process has one */
+    sum->threads += hqm_thread_count(header, tally.threads);
+    if (header->cpu_start_ns > header->cpu_image_ns)
+        sum->loading_ns += header->cpu_start_ns - header->cpu_image_ns;
+    if (header->cpu_end_ns > header->cpu_start_ns)
+        sum->measured_ns += header->cpu_end_ns - header->cpu_start_ns;
     /* A process of this host that is gone writes no more. (On another host the pid says nothing, but then it is rarely gone here.) */
     if (fd >= 0 && gone && header->state != HQM_RUNNING && used < size && ftruncate(fd, (off_t)used) == 0)
         header->allocated = used;

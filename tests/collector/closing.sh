@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The closing line says how much time is in no sample, and where it went, and says nothing where all is there.
+. tests/collector/lib.sh
+: "${CC:=cc}"
+
+missing='of [0-9.]+ s of CPU time [0-9.]+ s are in no sample'
+
+# What the shell's earlier children took belongs to the process that becomes `hq record`, but not to the recording.
+rm -rf "$DB"
+bash -c '"$0" return; exec "$@"' "$PROGRAMS/ends" "$HQ" record -o "$DB" -- "$PROGRAMS/ends" return 2>"$TMP/err"
+check "nothing is missing after exec by a shell" [ "$(wc -l <"$TMP/err")" = 1 ]
+
+# A library of the program is initialised before the collector.
+cat >"$TMP/early.c" <<'EOF'
+#include "burn.h"
+int early(void) { return 0; }
+static __attribute__((constructor)) void begin(void) { burn(0.4); }
+EOF
+cat >"$TMP/late.c" <<'EOF'
+#include "burn.h"
+int early(void);
+int main(void) { burn(0.2); return early(); }
+EOF
+$CC -shared -fPIC -Itests/programs -o "$TMP/libearly.so" "$TMP/early.c" &&
+    $CC -Itests/programs -o "$TMP/late" "$TMP/late.c" -L"$TMP" -learly -Wl,-rpath,"$TMP" || exit 1
+record -- "$TMP/late"
+check "time before the collector is told" grep -Eq "$missing: 0\.[345][0-9]* s while programs were loaded, linked and initialised$" "$TMP/err"
+record -- "$PROGRAMS/family" exec
+check "what an image before exec took is not told again" [ "$(wc -l <"$TMP/err")" = 1 ]
+
+# 100 threads at once, none of which lives for a period of a second.
+cat >"$TMP/short.c" <<'EOF'
+#include "burn.h"
+#include <pthread.h>
+enum { THREADS = 100 };
+static pthread_barrier_t all;
+static void *run(void *unused) { pthread_barrier_wait(&all); burn(0.005); return unused; }
+int main(void)
+{
+    pthread_t thread[THREADS];
+    pthread_barrier_init(&all, 0, THREADS);
+    for (int i = 0; i < THREADS; i++)
+        if (pthread_create(&thread[i], 0, run, 0))
+            return 1;
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], 0);
+    return 0;
+}
+EOF
+$CC -Itests/programs -o "$TMP/short" "$TMP/short.c" -lpthread || exit 1
+record -e CPUTIME@1/s -- "$TMP/short"
+check "threads that were too short are told" grep -Eq "$missing: [0-9.]+ s in threads and processes that ended before a sample was due" "$TMP/err"
+check "all threads are counted" grep -Eq ' 101 threads, 1 process' "$TMP/err"
+check "info counts them, too" [ "$("$HQ" "$DB" info 2>/dev/null | grep -c '^threads  *101, ')" = 1 ]
+
+# A program that may have no timers.
+if (ulimit -i 0) 2>/dev/null; then
+    (ulimit -i 0; timeout 100 "$HQ" record --force -o "$DB" -- sh -c '"$0" return; "$0" return' "$PROGRAMS/ends" >"$TMP/out" 2>"$TMP/err"; exit $?)
+    check "without timers the program runs" [ $? = 7 ]
+    check "without timers: one sentence" [ "$(grep -c 'kernel refuses a timer' "$TMP/err")" = 1 ]
+else
+    skip "the number of pending signals cannot be limited here"
+fi
+finish
