@@ -10,7 +10,7 @@ total() { echo "$(value "sum $1"):$(value "count $1")"; }
 record -e ALLOC -- "$PROGRAMS/amounts" alloc
 check "alloc runs" [ $status = 0 ]
 # 1000 x (100 + 300) and 40 x 50 of the program; the C library's own (a thread's stack is no malloc) stay below 10 KB.
-check "the closing line tells of the counts" grep -q "^hq: [1-9][0-9]* counts of exact events, 1 thread, 1 process in " "$TMP/err"
+check "the closing line tells of the counts" grep -q "^hq: [1-9][0-9]* counts of exact events, 2 threads, 1 process in " "$TMP/err"
 check "bytes allocated" holds "$(value 'sum ALLOC_BYTES') >= 402000 && $(value 'sum ALLOC_BYTES') < 412000"
 check "calls" holds "$(value 'sum ALLOC_CALLS') >= 2040 && $(value 'sum ALLOC_CALLS') < 2060"
 check "leaked: what another thread frees is not" holds "$(value 'sum ALLOC_LEAKED') >= 2000 && $(value 'sum ALLOC_LEAKED') < 12000"
