@@ -65,6 +65,11 @@ size_t utf8_width_n(const char *s, size_t n)
     for (size_t len; n; s += len, n -= len) {
         uint32_t code;
 
+        if ((unsigned char)*s < 0x80) {     /* nearly always */
+            len = 1;
+            width++;
+            continue;
+        }
         len = utf8_next(s, n, &code);
         width += code_width(code);
     }

@@ -35,18 +35,35 @@ static void put_char(const char *s, size_t len, uint32_t c, size_t width, bool u
         fwrite(s, 1, len, out);
 }
 
+/* How many characters follow that are one byte, one column, and harmless. */
+static size_t plain_run(const char *s)
+{
+    size_t n = 0;
+
+    while (s[n] >= ' ' && s[n] <= '~')
+        n++;
+    return n;
+}
+
 /* Writes the characters of s that lie in the columns from .. to. */
 static void put_columns(const char *s, size_t from, size_t to, bool utf8, FILE *out)
 {
-    size_t at = 0;
+    size_t at = 0, width;
     uint32_t c;
 
-    while (*s) {
-        size_t len = text_next(s, &c), width = utf8_width_n(s, len);
+    for (size_t len; *s; s += len, at += width) {
+        len = width = plain_run(s);
+        if (len) {
+            size_t first = from > at ? from - at : 0, end = to - at < len ? to - at : len;
+
+            if (at < to && first < end)
+                fwrite(s + first, 1, end - first, out);
+            continue;
+        }
+        len = text_next(s, &c);
+        width = utf8_width_n(s, len);
         if (at >= from && at + width <= to)
             put_char(s, len, c, width, utf8, out);
-        at += width;
-        s += len;
     }
 }
 
