@@ -178,25 +178,21 @@ bool metrics_taken(const struct db *db, const char *name)
     return taken;
 }
 
-/* Words of other profilers for the two columns of a metric. */
+/* Words of other profilers, and what they are here: before and behind the metric's name. */
+static const struct { const char *words, *before, *behind; } foreign[] = {
+    {" self exclusive excl flat own selftime self_time ", "`", ".x` is exclusive: the scope alone"},
+    {" children inclusive incl cum cumulative total ", "`", "` is inclusive: the scope and what it calls"},
+    {" samples hits nsamples ", "a row has `", "`, which is samples times their period; the view metrics counts samples"},
+    {" percent share overhead ", "a percentage beside a metric is a share of its total: `", " > 5%`"},
+};
+
 static void add_foreign(const char *metric, const char *word, struct str *advice)
 {
-    static const char *const exclusive[] = {"self", "exclusive", "excl", "flat", "own", "selftime", "self_time"},
-                      *const inclusive[] = {"children", "inclusive", "incl", "cum", "cumulative", "total"},
-                      *const samples[] = {"samples", "hits", "nsamples"}, *const share[] = {"percent", "share", "overhead"};
+    AUTO_FREE char *whole = xasprintf(" %s ", word);
 
-    for (size_t i = 0; i < sizeof exclusive / sizeof *exclusive; i++)
-        if (!strcasecmp(word, exclusive[i]))
-            str_addf(advice, "`%s.x` is exclusive: the scope alone", metric);
-    for (size_t i = 0; i < sizeof inclusive / sizeof *inclusive; i++)
-        if (!strcasecmp(word, inclusive[i]))
-            str_addf(advice, "`%s` is inclusive: the scope and what it calls", metric);
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-        if (!strcasecmp(word, samples[i]))
-            str_addf(advice, "a row has `%s`, which is samples times their period; the view metrics counts samples", metric);
-    for (size_t i = 0; i < sizeof share / sizeof *share; i++)
-        if (!strcasecmp(word, share[i]))
-            str_addf(advice, "a percentage beside a metric is a share of its total: `%s > 5%%`", metric);
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (strcasestr(foreign[i].words, whole))
+            str_addf(advice, "%s%s%s", foreign[i].before, metric, foreign[i].behind);
 }
 
 struct hq_error *metrics_unknown(const struct selection *s, const struct query_env *env, const struct metric_ref *r)

@@ -105,17 +105,25 @@ TEST(numbers)
     table_destroy(t);
 }
 
-/* A text that belongs to the name stands behind it, where it may be long; a terminal's line cuts it, and names that take more than half. */
-TEST(texts_beside_names)
+/* Two rows of a second each, the first with a path. */
+static struct table *paths_table(const char *first, const char *path, enum scope_kind kind, const char *second)
 {
     struct table *t = table_create();
 
     add_column(t, "time", "time", SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
     vec_push(&t->columns, (struct column){ .name = "path", .type = COLUMN_TEXT, .total = NAN, .beside = true, .is_path = true });
-    add_row(t, 0, SCOPE_PROCEDURE, "axpy", NULL, 0);
-    add_row(t, 0, SCOPE_PROCEDURE, "a_name_of_rather_many_letters_that_goes_on", NULL, 0);
+    add_row(t, 0, SCOPE_PROCEDURE, first, NULL, 0);
+    add_row(t, 0, kind, second, NULL, 0);
     t->rows.data[0].cells[0].number = t->rows.data[1].cells[0].number = 1;
-    t->rows.data[0].cells[1].text = "main > iterate > solve > smooth > axpy";
+    t->rows.data[0].cells[1].text = path;
+    return t;
+}
+
+/* A text that belongs to the name stands behind it, where it may be long; a terminal's line cuts it, and names that take more than half. */
+TEST(texts_beside_names)
+{
+    struct table *t = paths_table("axpy", "main > iterate > solve > smooth > axpy", SCOPE_PROCEDURE, "a_name_of_rather_many_letters_that_goes_on");
+
     check_format(t, "table", &plain,
         "#     time  name                                        path\n"
         "1  1.000 s  axpy                                        main > iterate > solve > smooth > axpy\n"
@@ -135,15 +143,10 @@ TEST(texts_beside_names)
 /* In a path that is cut, names are shortened one by one: ` > ` also stands in template arguments. A thread keeps what says that it is one. */
 TEST(paths_and_threads_on_a_terminal)
 {
-    struct table *t = table_create();
+    struct table *t = paths_table(
+        "malloc", "main > std::map<int, std::vector<int, std::allocator<int> > >::operator[](int const&) > operator new(unsigned long) > malloc",
+        SCOPE_THREAD, "thread created by std::thread::_M_start_thread(std::unique_ptr<std::thread::_State, std::default_delete<std::thread::_State> >)");
 
-    add_column(t, "time", "time", SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
-    vec_push(&t->columns, (struct column){ .name = "path", .type = COLUMN_TEXT, .total = NAN, .beside = true, .is_path = true });
-    add_row(t, 0, SCOPE_PROCEDURE, "malloc", NULL, 0);
-    add_row(t, 0, SCOPE_THREAD, "thread created by std::thread::_M_start_thread(std::unique_ptr<std::thread::_State, std::default_delete<std::thread::_State> >)", NULL, 0);
-    t->rows.data[0].cells[0].number = t->rows.data[1].cells[0].number = 1;
-    t->rows.data[0].cells[1].text =
-        "main > std::map<int, std::vector<int, std::allocator<int> > >::operator[](int const&) > operator new(unsigned long) > malloc";
     check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 114 },
         "#     time  name                                                 path\n"
         "1  1.000 s  malloc                                               …ator[](…) > operator new(unsigned long) > malloc\n"
