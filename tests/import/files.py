@@ -110,7 +110,7 @@ check_tree(write("mark.folded", b"\xef\xbb\xbfmain;a 1\r\nmain;b 2\r\n"), "main 
 # Threads of a Chrome trace whose ids are texts are apart from each other and from those with numbers, and are named by the texts.
 events = [{"ph": "X", "pid": pid, "tid": tid, "ts": 1, "dur": dur, "name": "a"} for pid, tid, dur in ((1, "main", 2), (1, "io", 4), (1, 7, 8), ("Q", "io", 16), (1, "7", 32))]
 rows = json.loads(run(write("ids.json", json.dumps(events)), "threads as json"))["rows"]
-check(sorted((r["name"].split("thread ")[1], round(r["values"][0] * 1e6)) for r in rows) == [("10", 16), ("7", 40), ("8", 2), ("9", 4)], f"threads with texts: {rows}")
+check(sorted((r["name"].split("thread ")[1], round(r["values"][0] * 1e6)) for r in rows) == [("10", 16), ("7", 32), ("8", 2), ("9", 4)], f"threads with texts: {rows}")
 said = run(f"{TMP}/ids.json", "profiles")
 check("main" in said and "Q: io" in said, said)
 
