@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * speedscope files (file-format-schema.json of speedscope). Each of its profiles is one here; the unit makes the metric. Of sampled
- * profiles the number of samples is known; evented ones give exact values. A
+ * speedscope files (file-format-schema.json of speedscope). Each of its profiles is one here, and the unit makes the metric; but in files of
+ * hq each of them is a metric. Of sampled profiles the number of samples is known, but of hq's; evented ones give exact values. A
  * frame's line is where the frame is, so it is taken as the statement.
  */
 #include "db/import/floats.h"
@@ -27,13 +27,18 @@ struct speed_profile {
     double start;
 };
 
+/* What makes one metric. */
+struct speed_series { size_t unit; bool evented; uint32_t name; };
+
 struct speedscope {
     struct import *im;
     const char *file;
     VEC(struct speed_frame) frames;
     VEC(struct speed_profile) profiles;
     VEC(uint32_t) places;               /* by frame */
-    struct floats values;               /* series: the unit's text */
+    bool ours;                          /* exported by hq: a profile is a metric, and has its name */
+    VEC(struct speed_series) series;
+    struct floats values;               /* series: index in `series` */
 };
 
 bool speedscope_sniff(const struct import_probe *p)
@@ -122,6 +127,8 @@ static struct hq_error *take_value(void *arg, const struct json_path *p, const s
         take_frame(s, p, v);
     else if (p->depth >= 3 && json_key(p, 0, "profiles") && p->steps[1].in_array)
         return take_profile(s, p, v);
+    else if (p->depth == 1 && json_key(p, 0, "exporter"))
+        s->ours = strcmp(v->text, "hq") == 0;
     return NULL;
 }
 
@@ -162,6 +169,17 @@ static size_t unit_of(const struct speedscope *s, const struct speed_profile *x)
     return i;
 }
 
+static uint32_t series_of(struct speedscope *s, const struct speed_profile *x)
+{
+    struct speed_series own = {unit_of(s, x), x->evented, s->ours ? x->name : 0};
+
+    vec_foreach (known, &s->series)
+        if (known->unit == own.unit && known->evented == own.evented && known->name == own.name)
+            return (uint32_t)(known - s->series.data);
+    vec_push(&s->series, own);
+    return (uint32_t)s->series.len - 1;
+}
+
 static void make_places(struct speedscope *s)
 {
     vec_foreach (f, &s->frames) {
@@ -178,10 +196,11 @@ static struct hq_error *bad_frame(const struct speedscope *s, size_t profile, ui
     return hq_error_new(HQ_DATA, "%s: profile %zu names frame %u, but there are %zu frames", s->file, profile, frame, s->frames.len);
 }
 
-/* Series: units[] for sampled profiles, then units[] for evented ones. */
 static struct hq_error *give_samples(struct speedscope *s, struct speed_profile *x, uint32_t profile)
 {
-    size_t number = (size_t)(x - s->profiles.data), unit = unit_of(s, x);
+    size_t number = (size_t)(x - s->profiles.data);
+    uint32_t series = series_of(s, x);
+    double scale = units[s->series.data[series].unit].scale;
 
     if (x->weights.len && x->weights.len != x->stacks.len)
         return hq_error_new(HQ_DATA, "%s: profile %zu has %zu samples and %zu weights", s->file, number, x->stacks.len, x->weights.len);
@@ -197,7 +216,7 @@ static struct hq_error *give_samples(struct speedscope *s, struct speed_profile 
         double weight = x->weights.len ? x->weights.data[k - x->stacks.data] : 1;
 
         if (frame != HQDB_NONE)
-            floats_add(&s->values, (uint32_t)unit, profile, frame, weight * units[unit].scale, 1);
+            floats_add(&s->values, series, profile, frame, weight * scale, s->ours ? 0 : 1);
     }
     return NULL;
 }
@@ -223,7 +242,9 @@ static struct hq_error *give_event(struct speedscope *s, struct open_frames *ope
 
 static struct hq_error *give_events(struct speedscope *s, struct speed_profile *x, uint32_t profile)
 {
-    size_t number = (size_t)(x - s->profiles.data), unit = unit_of(s, x);
+    size_t number = (size_t)(x - s->profiles.data);
+    uint32_t series = series_of(s, x);
+    double scale = units[s->series.data[series].unit].scale;
     struct open_frames open = {0};
     struct hq_error *error = NULL;
     double last = x->start;
@@ -234,8 +255,7 @@ static struct hq_error *give_events(struct speedscope *s, struct speed_profile *
         if (e->at < last && i)
             error = hq_error_new(HQ_DATA, "%s: the events of profile %zu go back from %g to %g", s->file, number, last, e->at);
         else if (open.len && e->at > last)
-            floats_add(&s->values, (uint32_t)(unit + sizeof units / sizeof *units), profile, vec_last(&open).reached,
-                       (e->at - last) * units[unit].scale, 0);
+            floats_add(&s->values, series, profile, vec_last(&open).reached, (e->at - last) * scale, 0);
         last = e->at;
         if (!error)
             error = give_event(s, &open, e, number);
@@ -244,35 +264,32 @@ static struct hq_error *give_events(struct speedscope *s, struct speed_profile *
     return error;
 }
 
-static struct hq_error *give_series(struct speedscope *s, uint32_t series)
+static struct hq_error *give_series(struct speedscope *s, uint32_t number)
 {
-    size_t n = sizeof units / sizeof *units, unit = series % n;
-    bool evented = series >= n, any = false;
+    const struct speed_series *x = &s->series.data[number];
+    unsigned flags = (x->evented ? HQDB_METRIC_EXACT : HQDB_METRIC_SAMPLED) | (x->evented || s->ours ? HQDB_METRIC_NO_COUNTS : 0);
     double scale;
 
-    vec_foreach (x, &s->profiles)
-        any |= unit_of(s, x) == unit && x->evented == evented;
-    if (!any)
-        return NULL;
-    HQ_TRY(floats_scale(&s->values, series, s->file, &scale));
-    uint32_t metric = import_metric(s->im, units[unit].event, "from a speedscope profile", units[unit].dimension,
-                                    evented ? HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS : HQDB_METRIC_SAMPLED, 0, scale);
+    HQ_TRY(floats_scale(&s->values, number, s->file, &scale));
+    uint32_t metric = import_metric(s->im, x->name ? intern_str(&s->im->names, x->name) : units[x->unit].event, "from a speedscope profile",
+                                    units[x->unit].dimension, flags, 0, scale);
 
-    floats_give(&s->values, series, s->im, metric, scale);
+    floats_give(&s->values, number, s->im, metric, scale);
     return NULL;
 }
 
 static struct hq_error *give_all(struct speedscope *s)
 {
+    uint32_t profile = s->ours ? import_profile(s->im, 0, 0, 0, "") : HQDB_NONE;
+
     make_places(s);
     vec_foreach (x, &s->profiles) {
-        uint32_t number = (uint32_t)(x - s->profiles.data);
-        uint32_t profile = import_profile(s->im, 0, 0, number, intern_str(&s->im->names, x->name));
-
+        if (!s->ours)
+            profile = import_profile(s->im, 0, 0, (uint32_t)(x - s->profiles.data), intern_str(&s->im->names, x->name));
         HQ_TRY(x->evented ? give_events(s, x, profile) : give_samples(s, x, profile));
     }
-    for (uint32_t series = 0; series < 2 * sizeof units / sizeof *units; series++)
-        HQ_TRY(give_series(s, series));
+    for (uint32_t i = 0; i < s->series.len; i++)
+        HQ_TRY(give_series(s, i));
     return NULL;
 }
 
@@ -295,6 +312,7 @@ struct hq_error *speedscope_read(struct import *im, const char *path)
     vec_deinit(&s.profiles);
     vec_deinit(&s.frames);
     vec_deinit(&s.places);
+    vec_deinit(&s.series);
     floats_deinit(&s.values);
     return error;
 }

@@ -27,9 +27,20 @@ TEST(speedscope_profiles_before_frames)
     CHECK_IMPORT("speedscope",
                  "{\"profiles\":[{\"type\":\"sampled\",\"name\":\"a\",\"unit\":\"none\",\"samples\":[[1]],\"weights\":[3]},"
                  "{\"type\":\"sampled\",\"name\":\"b\",\"unit\":\"bytes\",\"samples\":[[1,2]],\"weights\":[64]}]," FRAMES "}",
-                 "metrics: bytes weight\n"
-                 "work 64 3\n"
-                 " idle 64 0\n");
+                 "metrics: weight bytes\n"
+                 "work 3 64\n"
+                 " idle 0 64\n");
+}
+
+TEST(speedscope_of_hq)
+{
+    CHECK_IMPORT(NULL,
+                 "{" SCHEMA ",\"exporter\":\"hq\"," FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"name\":\"cputime\",\"unit\":\"seconds\","
+                 "\"samples\":[[0,1]],\"weights\":[0.5]},{\"type\":\"sampled\",\"name\":\"realtime\",\"unit\":\"seconds\",\"samples\":[[0,1],[0]],\"weights\":[2,1]}]}",
+                 "metrics: cputime realtime\n"
+                 "main 0.5 3\n"
+                 " line m.c:3 0 1\n"
+                 " work (m.c:3) 0.5 2\n");
 }
 
 TEST(speedscope_events)
