@@ -4,6 +4,7 @@
  * nanoseconds, bytes or counts. Inlined procedures count as called. The number of calls is not known and given as 1.
  */
 #include "common/intern.h"
+#include "common/log.h"
 #include "common/map.h"
 #include "common/mem.h"
 #include "query/output/formats.h"
@@ -104,7 +105,7 @@ static void put_numbers(const struct callgrind_writer *w, uint32_t line, const i
 {
     fprintf(out, "%u", line);
     for (size_t e = 0; e < w->events; e++)
-        fprintf(out, " %" PRId64, numbers[e] > 0 ? numbers[e] : 0);
+        fprintf(out, " %" PRId64, numbers[e]);
     fputc('\n', out);
 }
 
@@ -181,6 +182,23 @@ static void put_header(const struct callgrind_writer *w, FILE *out)
     fputc('\n', out);
 }
 
+/* The format's numbers have no sign. */
+static void take_column(struct callgrind_writer *w, size_t column)
+{
+    const struct column *c = &w->t->columns.data[column];
+    double *own = weights_column(w->t, column);
+    const char *unit;
+
+    if (weights_negative(w->t, own)) {
+        log_note("%s is left out: callgrind's format has no negative numbers", c->name);
+        free(own);
+        return;
+    }
+    w->column[w->events] = column;
+    w->unit[w->events] = stacks_unit(c, &unit);
+    w->own[w->events++] = own;
+}
+
 struct hq_error *callgrind_write(const struct table *t, const struct output_options *o, FILE *out)
 {
     struct callgrind_writer w = { .t = t };
@@ -189,15 +207,9 @@ struct hq_error *callgrind_write(const struct table *t, const struct output_opti
     HQ_TRY(stacks_check(t, "callgrind"));
     keymap_init(&w.functions, sizeof(struct function_key));
     keymap_init(&w.costs, sizeof(struct cost_key));
-    for (size_t c = 0; c < t->columns.len && w.events < EVENTS_MAX; c++) {
-        const char *unit;
-
-        if (!stacks_has(&t->columns.data[c]))
-            continue;
-        w.column[w.events] = c;
-        w.unit[w.events] = stacks_unit(&t->columns.data[c], &unit);
-        w.own[w.events++] = weights_column(t, c);
-    }
+    for (size_t c = 0; c < t->columns.len && w.events < EVENTS_MAX; c++)
+        if (stacks_has(&t->columns.data[c]))
+            take_column(&w, c);
     stacks_each(t, add_row, &w);
     put_header(&w, out);
     put_functions(&w, out);

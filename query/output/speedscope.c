@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as speedscope`: a file of speedscope (its file-format-schema.json): one sampled profile per inclusive column, one sample per row with a
- * cost of its own, heaviest paths as they come in the tree. Loops are frames.
+ * `as speedscope`: a file of speedscope (its file-format-schema.json): one sampled profile per inclusive column (and one of what
+ * is negative in it), one sample per row with a cost of its own, heaviest paths as they come in the tree. Loops are frames.
  */
 #include "common/hash.h"
 #include "common/map.h"
@@ -78,17 +78,15 @@ static void put_samples(const struct table *t, const struct speed_frames *f, con
     vec_deinit(&path);
 }
 
-static void put_profile(const struct table *t, const struct speed_frames *f, size_t column, FILE *out)
+static void put_profile(const struct table *t, const struct speed_frames *f, const struct column *c, const char *name, const double *own, FILE *out)
 {
-    const struct column *c = &t->columns.data[column];
-    AUTO_FREE double *own = weights_column(t, column);
     double total = 0;
     bool first = true;
 
     for (size_t i = 0; i < t->rows.len; i++)
         total += own[i] > 0 ? own[i] : 0;
     fputs(" {\"type\":\"sampled\",\"name\":", out);
-    json_text(c->name, out);
+    json_text(name, out);
     fprintf(out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":", c->dim == DIM_SECONDS ? "seconds" : c->dim == DIM_BYTES ? "bytes" : "none");
     json_number(total, out);
     fputs(",\n \"samples\":[", out);
@@ -103,6 +101,22 @@ static void put_profile(const struct table *t, const struct speed_frames *f, siz
         first = false;
     }
     fputs("]}", out);
+}
+
+/* Weights have no sign: what costs less than before is a profile of its own. */
+static void put_column(const struct table *t, const struct speed_frames *f, size_t column, FILE *out)
+{
+    const struct column *c = &t->columns.data[column];
+    AUTO_FREE double *own = weights_column(t, column);
+    AUTO_FREE char *less = xasprintf("%s.less", c->name);
+
+    put_profile(t, f, c, c->name, own, out);
+    if (!weights_negative(t, own))
+        return;
+    for (size_t i = 0; i < t->rows.len; i++)
+        own[i] = -own[i];
+    fputs(",\n", out);
+    put_profile(t, f, c, less, own, out);
 }
 
 struct hq_error *speedscope_write(const struct table *t, const struct output_options *o, FILE *out)
@@ -123,7 +137,7 @@ struct hq_error *speedscope_write(const struct table *t, const struct output_opt
             continue;
         if (!first)
             fputs(",\n", out);
-        put_profile(t, &f, c, out);
+        put_column(t, &f, c, out);
         first = false;
     }
     fputs("\n]}\n", out);

@@ -54,6 +54,14 @@ double *weights_column(const struct table *t, size_t column)
     return own;
 }
 
+bool weights_negative(const struct table *t, const double *own)
+{
+    for (size_t i = 0; i < t->rows.len; i++)
+        if (own[i] < 0)
+            return true;
+    return false;
+}
+
 struct hq_error *weights_of(const struct table *t, const char *format, double **own, size_t *column)
 {
     *column = pick_column(t);

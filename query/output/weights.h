@@ -18,4 +18,7 @@ struct hq_error *weights_of(const struct table *t, const char *format, double **
 /* The same of a column of choice. */
 double *weights_column(const struct table *t, size_t column);
 
+/* Does any row carry less than nothing, as in comparisons? */
+bool weights_negative(const struct table *t, const double *own);
+
 #endif

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, "tests/import")
-from lib import Hpctoolkit, TMP, check, finish, run, tree, write  # noqa: E402
+from lib import Hpctoolkit, TMP, check, check_tree, finish, run, tree, write  # noqa: E402
 
 SRC = "/src/prog.c"
 
@@ -170,4 +170,14 @@ check([x.rsplit(" ", 1)[0] for x in tree(folded)][0] and sum(int(x.rsplit(" ", 1
 for procedure, value in (("solve", 2.5), ("worker", 4), ("axpy", 0.5)):
     rows = json.loads(run(f"{TMP}/out.callgrind", f"procedures of {procedure} as json"))["rows"]
     check(abs(rows[0]["values"][0] - value) <= 2e-9, f"callgrind and back, {procedure}: {rows}")
+
+# ---- comparisons: pprof has negative numbers, speedscope a profile of what became less, callgrind no such column ----
+old, new = write("old.folded", "main;a 5\nmain;b 1\n"), write("new.folded", "main;a 2\nmain;b 4\nmain;c 1\n")
+for form in "pprof", "speedscope", "callgrind":
+    run(new, f'tree all compare with "{old}" as {form} to {TMP}/compared.{form}')
+s = json.load(open(f"{TMP}/compared.speedscope"))
+check({p["name"]: sum(p["weights"]) for p in s["profiles"]} == {"samples": 7, "old.samples": 6, "delta.samples": 4, "delta.samples.less": 3}, f"differences: {s['profiles']}")
+text = open(f"{TMP}/compared.callgrind").read()
+check("events: samples old_samples\nsummary: 7 6\n" in text and not re.search(r" -\d", text), f"no negative numbers: {text}")
+check_tree(f"{TMP}/compared.pprof", "main 7 6 1\n b 4 1 3\n a 2 5 -3\n c 1 - 1")
 finish()
