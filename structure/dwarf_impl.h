@@ -46,6 +46,8 @@ struct dwarf_claim {            /* an address range that a unit describes */
 struct dwarf {
     struct elf *text;
     struct dwarf_file main, alt;
+    struct elf *package;        /* of split debug information; NULL: there is none, or it was not looked for yet */
+    bool package_tried;
     struct arena arena;
     struct intern files;
     VEC(struct dwarf_cu) units;
@@ -68,6 +70,8 @@ uint64_t dwarf_signature(const Dwarf_Sig8 *signature);
 /* The split file of a unit (DW_AT_dwo_name), opened on first use; NULL if there is none. Sets a problem if it is missing. */
 struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct dwarf_attrs *skeleton);
 void dwarf_split_close(struct dwarf *d);
+/* What a package has of one unit, as a file that its .dwo could be: to be closed before the package. NULL if it has nothing. */
+struct elf *dwarf_package_unit(struct elf *package, uint64_t id);
 /* Its first unit; to be freed with dwarf_dealloc_die. NULL if it has none. */
 Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f);
 

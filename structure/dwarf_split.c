@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Split debug information (-gsplit-dwarf): the binary holds skeletons, the rest is in .dwo files beside the objects. DWARF 5 standard,
- * section 7.3.2; the GNU form before it for DWARF 4. Packages (.dwp) are not read.
+ * section 7.3.2; the GNU form before it for DWARF 4. Where there is a package of them, BINARY.dwp, it is asked first.
  */
 #include "structure/dwarf_impl.h"
 #include "common/file.h"
@@ -11,23 +11,39 @@
 /* Of the list of offsets in .debug_rnglists.dwo: behind the header of the only table. */
 #define RNGLISTS_HEADER 12
 
-/* Where it was written, or beside the binary if that has moved. */
-static struct elf *open_dwo(struct dwarf *d, const struct dwarf_attrs *skeleton)
+/* Beside the binary or beside its separate debug file. */
+static struct elf *open_package(struct dwarf *d)
+{
+    const char *beside[] = {d->text->path, d->main.elf->path};
+
+    for (size_t i = 0; i < 2 && !d->package && !d->package_tried; i++) {
+        AUTO_FREE char *path = xasprintf("%s.dwp", beside[i]);
+
+        if (file_exists(path))
+            hq_error_free(elf_open(path, &d->package));
+    }
+    d->package_tried = true;
+    return d->package;
+}
+
+/* In the package, where it was written, or beside the binary if that has moved. */
+static struct elf *open_dwo(struct dwarf *d, const struct dwarf_attrs *skeleton, uint64_t id)
 {
     AUTO_FREE char *written = file_join(skeleton->comp_dir ? skeleton->comp_dir : "", skeleton->dwo_name);
     AUTO_FREE char *directory = file_dirname(d->text->path);
     AUTO_FREE char *beside = file_join(directory, file_basename(skeleton->dwo_name));
-    struct elf *elf = NULL;
-    struct hq_error *err = elf_open(written, &elf);
+    struct elf *elf = open_package(d) ? dwarf_package_unit(d->package, id) : NULL;
 
+    if (elf)
+        return elf;
+    struct hq_error *err = elf_open(written, &elf);
     if (err) {
         hq_error_free(err);
         err = elf_open(beside, &elf);
     }
-    AUTO_FREE char *package = xasprintf("%s.dwp", d->text->path);
-    if (err && file_exists(package))
-        dwarf_set_problem(d, "split debug information is in a package, %s, which hq does not read: keep %s, else procedures have no inlined code",
-                          package, written);
+    if (err && d->package)
+        dwarf_set_problem(d, "split debug information %s is missing, also in %s, so procedures have no inlined code", written,
+                          d->package->path);
     else if (err)
         dwarf_set_problem(d, "split debug information %s is missing, so procedures have no inlined code", written);
     hq_error_free(err);
@@ -41,7 +57,8 @@ struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct
     if (cu->split_tried)
         return cu->split;
     cu->split_tried = true;
-    struct elf *elf = open_dwo(d, skeleton);
+    uint64_t id = cu->id ? cu->id : skeleton->gnu_dwo_id;
+    struct elf *elf = open_dwo(d, skeleton, id);
     if (!elf)
         return NULL;
     struct dwarf_file *f = xcalloc(1, sizeof *f);
@@ -50,7 +67,7 @@ struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct
     f->number = d->file_count++;
     f->main = &d->main;
     f->skeleton = cu->die;
-    f->id = cu->id ? cu->id : skeleton->gnu_dwo_id;
+    f->id = id;
     f->bases = skeleton->bases;
     f->bases.ranges = gnu ? skeleton->gnu_ranges_base : RNGLISTS_HEADER;
     if (!dwarf_file_open(f, elf, DW_GROUPNUMBER_DWO)) {
@@ -117,4 +134,5 @@ void dwarf_split_close(struct dwarf *d)
         elf_close(cu->split->elf);
         free(cu->split);
     }
+    elf_close(d->package);
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
+# timeout: 300
 # One program in every form that debug information comes in: the same structure must be found, or a sentence must say why not.
 set -u
 source=$TOP/tests/structure/mutants.cc
@@ -90,8 +91,21 @@ for compiler in "g++ -gdwarf-4" "g++ -gdwarf-5" "clang++ -gdwarf-4" "clang++ -gd
     rm -f ./*.dwo mutants.cc
     expect "$compiler, .dwo lost" "main" "hq: prog: split debug information" ".dwo is missing"
     : >prog.dwp
-    expect "$compiler, packed" "main" "hq: prog: split debug information is in a package, prog.dwp"
+    expect "$compiler, .dwo lost, package empty" "main" "hq: prog: split debug information" ".dwo is missing"
+    cp prog kept && sed 's/argc \* 10/argc * 11/' "$source" >mutants.cc && $compiler -O2 -gsplit-dwarf -o prog mutants.cc
+    llvm-dwp -e prog -o prog.dwp && mv kept prog && rm -f ./*.dwo mutants.cc
+    expect "$compiler, package of another build" "main" "hq: prog: split debug information" ".dwo is missing, also in prog.dwp"
     rm -f prog.dwp
+done
+for compiler in "g++ -gdwarf-4" "g++ -gdwarf-5" "clang++ -gdwarf-4" "clang++ -gdwarf-5"; do
+    $compiler -O2 -gsplit-dwarf -o prog "$source" && llvm-dwp -e prog -o prog.dwp && rm -f ./*.dwo
+    case $compiler in
+    clang*) expect "$compiler, packed" "${clang[@]}" ;;
+    *) expect "$compiler, packed" "${whole[@]}" ;;
+    esac
+    objcopy --only-keep-debug prog prog.debug && strip prog && objcopy --add-gnu-debuglink=prog.debug prog && mv prog.dwp prog.debug.dwp
+    expect "$compiler, packed beside the separate debug file" "main" "loop at mutants.cc:29" "inlined square"
+    rm -f prog.debug prog.debug.dwp
 done
 
 # A procedure that is not there: one sentence, and nothing on standard output.
