@@ -18,7 +18,7 @@ CFLAGS ?= -O2 -g
 
 # ---- Debian packages: the only list -------------------------------------------------------------------------------
 PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev \
-  libiberty-dev libzstd-dev zlib1g-dev libpapi-dev libyajl-dev
+  libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   clang llvm dwz redis-server openssl perl valgrind git zsh mergerfs fuse3 locales
 PACKAGES_soak = libpython3.11-testsuite
@@ -68,7 +68,7 @@ $(BUILD)/config.mk: common/configure.sh
 	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
 $(BUILD)/config.h: $(BUILD)/config.mk ;
 
-LIBRARIES = DWARF YAJL ZLIB ZSTD ZYDIS IBERTY PCRE2 READLINE
+LIBRARIES = DWARF YAJL ZLIB ZSTD LZMA ZYDIS IBERTY PCRE2 READLINE
 HQ_LIBS = -Wl,--as-needed $(foreach l,$(LIBRARIES),$($l_LIBS)) -lpthread -lm -ldl
 PRELOAD_LIBS = -Wl,--as-needed $(UNWIND_LIBS) -ldl -lrt -lpthread
 # PAPI is opened at run time, only when a PAPI event is asked for: its header is all that is needed here.

@@ -73,6 +73,7 @@ required DWARF libdwarf-dev "$(flags libdwarf '-I/usr/include/libdwarf -ldwarf')
 required YAJL libyajl-dev "$(flags yajl -lyajl)" "yajl/yajl_parse.h" "yajl_alloc != 0"
 required ZLIB zlib1g-dev "$(flags zlib -lz)" "zlib.h" "zlibVersion() != 0"
 required ZSTD libzstd-dev "$(flags libzstd -lzstd)" "zstd.h" "ZSTD_versionNumber()"
+required LZMA liblzma-dev "$(flags liblzma -llzma)" "lzma.h" "lzma_version_number()"
 required ZYDIS libzydis-dev "$(flags zydis -lZydis)" "Zydis/Zydis.h" "ZydisGetVersion() != 0"
 required IBERTY libiberty-dev "-liberty" "libiberty/demangle.h" "cplus_demangle(\"_Z1fv\", 0) != 0"
 required PCRE2 libpcre2-dev "-DPCRE2_CODE_UNIT_WIDTH=8 $(flags libpcre2-8 -lpcre2-8)" "pcre2.h" "pcre2_config(PCRE2_CONFIG_VERSION, 0)"

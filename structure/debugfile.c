@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/debugfile.h"
 #include "structure/debuginfod.h"
+#include "structure/unpack.h"
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/str.h"
@@ -154,6 +155,27 @@ static struct elf *find_by_server(const struct elf *text)
     return NULL;
 }
 
+/* Fedora leaves the symbols of stripped binaries in them, as a small ELF file compressed by xz ("MiniDebugInfo" in the GDB manual). */
+static struct elf *find_inside(struct elf *text)
+{
+    const uint8_t *packed;
+    size_t packed_size, size;
+    struct elf *elf = NULL;
+
+    if (!elf_read_section(text, ".gnu_debugdata", &packed, &packed_size))
+        return NULL;
+    uint8_t *data = unpack_xz(packed, packed_size, &size);
+    struct hq_error *err = data ? elf_open_memory(text->path, data, size, &elf) : NULL;
+    if (err)
+        unpack_free(data, size);
+    if (elf)
+        elf->mapped = true;
+    else if (!text->unreadable)
+        text->unreadable = xstrdup(".gnu_debugdata");
+    hq_error_free(err);
+    return elf;
+}
+
 /* Debian's name of dwz's common file is /usr/lib/debug/.dwz/NAME: it may lie below another directory as well. */
 static struct elf *dwz_in_root(const char *root, void *arg)
 {
@@ -205,6 +227,8 @@ void debug_file_find(struct elf *text, struct debug_file *out)
             elf = find_by_link(text, &out->problem);
         if (!elf)
             elf = find_by_server(text);
+        if (!elf)
+            elf = find_inside(text);
     }
     out->debug = elf ? elf : text;
     out->alt = find_alt(out->debug, &out->problem);

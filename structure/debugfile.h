@@ -2,7 +2,7 @@
 /*
  * Where the debug information of a binary is: in itself, in a separate file found by build-id or by .gnu_debuglink, or (only when
  * DEBUGINFOD_URLS is set and the client library is installed) on a debuginfod server. Directories are those of HQ_DEBUG_PATH
- * (colon-separated), then /usr/lib/debug. A file is taken only if its build-id is that of the binary, or its
+ * (colon-separated), then /usr/lib/debug. Last, symbols alone may lie compressed in the binary itself. A file is taken only if its build-id is that of the binary, or its
  * checksum that of the link. Conventions: GDB manual, "Debugging Information in Separate Files".
  */
 #ifndef HQ_STRUCTURE_DEBUGFILE_H

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/unpack.h"
+#include <lzma.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <zlib.h>
 #include <zstd.h>
 
-/* Deflate cannot do better than 1032:1; zstd can, but no debug information does. 4 GiB bounds what a liar can cost. */
+/* Deflate cannot do better than 1032:1; zstd and xz can, but no debug information does. 4 GiB bounds what a liar can cost. */
 #define MAX_RATIO_ZLIB 1040u
-#define MAX_RATIO_ZSTD 65536u
+#define MAX_RATIO 65536u
 #define MAX_SIZE (4ull << 30)
 
 /* zlib counts in unsigned int, so long input and output go in pieces. */
@@ -33,21 +34,59 @@ static bool unpack_zlib(const uint8_t *from, size_t from_size, uint8_t *to, size
     return whole;
 }
 
+static bool unpack_lzma(const uint8_t *from, size_t from_size, uint8_t *to, size_t size)
+{
+    uint64_t most_memory = MAX_SIZE;
+    size_t in = 0, out = 0;
+
+    return lzma_stream_buffer_decode(&most_memory, 0, NULL, from, &in, from_size, to, &out, size) == LZMA_OK && out == size;
+}
+
 uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_size, uint64_t size)
 {
-    uint64_t ratio = method == UNPACK_ZSTD ? MAX_RATIO_ZSTD : MAX_RATIO_ZLIB;
+    uint64_t ratio = method == UNPACK_ZLIB ? MAX_RATIO_ZLIB : MAX_RATIO;
+    bool whole = false;
 
     if (!size || size > MAX_SIZE || size / ratio > packed_size)
         return NULL;
     uint8_t *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (data == MAP_FAILED)
         return NULL;
-    bool whole = method == UNPACK_ZSTD ? ZSTD_decompress(data, size, packed, packed_size) == size
-                                       : unpack_zlib(packed, packed_size, data, size);
+    switch (method) {
+    case UNPACK_ZLIB: whole = unpack_zlib(packed, packed_size, data, size); break;
+    case UNPACK_ZSTD: whole = ZSTD_decompress(data, size, packed, packed_size) == size; break;
+    case UNPACK_XZ: whole = unpack_lzma(packed, packed_size, data, size); break;
+    }
     if (whole)
         return data;
     munmap(data, size);
     return NULL;
+}
+
+/* From the index at the end of the file: .xz format, section 2.1. */
+static uint64_t xz_size(const uint8_t *packed, size_t packed_size)
+{
+    uint64_t most_memory = MAX_SIZE, size;
+    lzma_stream_flags footer;
+    lzma_index *index = NULL;
+
+    if (packed_size < 2 * LZMA_STREAM_HEADER_SIZE)
+        return 0;
+    size_t end = packed_size - LZMA_STREAM_HEADER_SIZE;
+    if (lzma_stream_footer_decode(&footer, packed + end) != LZMA_OK || footer.backward_size > end)
+        return 0;
+    size_t at = end - footer.backward_size;
+    if (lzma_index_buffer_decode(&index, &most_memory, NULL, packed, &at, end) != LZMA_OK)
+        return 0;
+    size = lzma_index_uncompressed_size(index);
+    lzma_index_end(index, NULL);
+    return size;
+}
+
+uint8_t *unpack_xz(const uint8_t *packed, size_t packed_size, size_t *size)
+{
+    *size = xz_size(packed, packed_size);
+    return unpack(UNPACK_XZ, packed, packed_size, *size);
 }
 
 void unpack_free(uint8_t *data, size_t size)

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decompression of ELF sections. */
+/* Decompression of ELF sections. Results lie in memory of their own from mmap. */
 #ifndef HQ_STRUCTURE_UNPACK_H
 #define HQ_STRUCTURE_UNPACK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum unpack_method { UNPACK_ZLIB, UNPACK_ZSTD };
+enum unpack_method { UNPACK_ZLIB, UNPACK_ZSTD, UNPACK_XZ };
 
 /*
  * Exactly `size` bytes, to be freed with unpack_free; NULL if the data is damaged or `size` is more than the
  * method could have packed into `packed_size` bytes. Memory that the data does not fill is never touched.
  */
 uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_size, uint64_t size);
+/* The same for a whole .xz file, which says its size itself. */
+uint8_t *unpack_xz(const uint8_t *packed, size_t packed_size, size_t *size);
 void unpack_free(uint8_t *data, size_t size);
 
 #endif

@@ -11,7 +11,7 @@ passed=0 failed=0
 expect() {
     local name=$1 text good=1
     shift
-    "$HQ" structure prog main >out 2>&1
+    "$HQ" structure prog main ${also:+"$also"} >out 2>&1
     for text in "$@"; do
         case $text in
         !*) grep -qF -- "${text#!}" out && good=0 ;;
@@ -61,6 +61,13 @@ if grep -q '^    .*job<main::{lambda(int)#1}>::run(int)' out; then passed=$((pas
 objcopy --only-keep-debug plain prog.debug
 strip -o prog plain && expect "stripped" "main" "loop at 0x" "hq: prog: stripped, so procedures have no names"
 objcopy --strip-debug plain prog && expect "symbols only" "main" "hq: prog: no debug information, so no lines and no inlined procedures"
+# As Fedora does it: what the dynamic symbols do not have, in a file of its own.
+printf 'static __attribute__((noinline)) int deep(int n) { int s = 0; while (n--) s ^= n * n; return s; }\nint main(int c, char **v) { return v && deep(c); }\n' >mini.c
+gcc -O1 -o mini mini.c && objcopy -S --keep-symbol=deep mini symbols && xz -k symbols
+strip -o prog mini && objcopy --add-section .gnu_debugdata=symbols.xz prog
+also=deep expect "MiniDebugInfo" "main  0x" "deep  0x" "loop at 0x" "hq: prog: no debug information, so no lines and no inlined procedures"
+head -c 200 symbols.xz >cut.xz && strip -o prog mini && objcopy --add-section .gnu_debugdata=cut.xz prog
+expect "MiniDebugInfo, damaged" "main  0x" "!deep" "hq: prog: section .gnu_debugdata cannot be decompressed"
 strip -o prog plain && objcopy --add-gnu-debuglink=prog.debug prog && expect "debuglink" "${whole[@]}"
 mkdir -p .debug && mv prog.debug .debug/ && expect "debuglink into .debug" "${whole[@]}"
 g++ -O1 -g -o otherbuild "$source" && objcopy --only-keep-debug otherbuild .debug/prog.debug

@@ -18,5 +18,10 @@ g++ -O0 -g -gdwarf-5 -fdebug-types-section -o types "$source"
 cp dwarf5 dwz5 && dwz dwz5
 strip -o stripped dwarf5
 objcopy --compress-debug-sections=zlib-gnu dwarf5 zdebug
+for version in 4 5; do
+    clang++ -O2 -gdwarf-$version -gsplit-dwarf -o packed$version "$source" && llvm-dwp -e packed$version -o packed$version.dwp
+done
+rm -f ./*.dwo
 
-"$fuzz" "${MUTANTS:-3000}" "${SEED:-1}" dwarf5 dwarf4-zlib dwarf3 lto clang5 clang4 types dwz5 stripped zdebug
+"$fuzz" "${MUTANTS:-3000}" "${SEED:-1}" dwarf5 dwarf4-zlib dwarf3 lto clang5 clang4 types dwz5 stripped zdebug \
+    packed4.dwp packed5.dwp

@@ -2,9 +2,11 @@
 /*
  * structure_fuzz COUNT SEED FILE...: recovers the structure of COUNT damaged copies of the files: truncated, with bits flipped,
  * with numbers replaced by extreme ones, mostly where headers and debug information are. A crash, a sanitizer report or
- * more than 10 s for one copy fails, and the copy is kept as structure-fuzz-NUMBER in the current directory.
+ * more than 10 s for one copy fails, and the copy is kept as structure-fuzz-NUMBER in the current directory. Of BINARY.dwp, a package of
+ * split debug information, copies are damaged and found beside the binary.
  */
 #include "common/file.h"
+#include "common/mem.h"
 #include "structure/structure.h"
 #include <elf.h>
 #include <errno.h>
@@ -102,6 +104,22 @@ static int make_copy(const struct file_map *map, uint64_t seed)
     return fd;
 }
 
+/* Where recovery is to look: the copy itself, or for a package a name of the binary that the copy lies beside. */
+static void name_copy(const struct file_map *map, int fd, char *path, size_t size)
+{
+    size_t len = strlen(map->path);
+
+    snprintf(path, size, "/proc/self/fd/%d", fd);
+    if (len < 4 || strcmp(map->path + len - 4, ".dwp"))
+        return;
+    AUTO_FREE char *binary = xstrndup(map->path, len - 4);
+    unlink("fuzzed");
+    unlink("fuzzed.dwp");
+    if (symlink(binary, "fuzzed") || symlink(path, "fuzzed.dwp"))
+        exit(3);
+    snprintf(path, size, "fuzzed");
+}
+
 static void try_one(const struct file_map *map, uint64_t seed)
 {
     struct structure_options options = {.inlines = true, .loops = true};
@@ -110,7 +128,7 @@ static void try_one(const struct file_map *map, uint64_t seed)
     struct structure s;
     char path[64];
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    name_copy(map, fd, path, sizeof path);
     for (int i = 0; i < 16; i++)
         addresses[i] = i % 2 ? below(0x10000) : next_random();
     alarm(10);
