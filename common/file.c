@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/file.h"
+#include "common/guard.h"
 #include "common/mem.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -36,6 +37,8 @@ static struct hq_error *map_fd(int fd, const char *path, struct file_map *out)
     out->data = out->mapping ? out->mapping : (const uint8_t *)"";
     out->size = (size_t)st.st_size;
     out->path = xstrdup(path);
+    if (out->mapping)
+        out->guard = guard_add(out->mapping, out->size, out->path, GUARD_END);
     return NULL;
 }
 
@@ -52,6 +55,7 @@ struct hq_error *file_map_open(const char *path, struct file_map *out)
 
 void file_map_close(struct file_map *map)
 {
+    guard_remove(map->guard);
     if (map->mapping)
         munmap(map->mapping, map->size);
     free(map->path);

@@ -17,13 +17,14 @@
 
 /*
  * A regular file in memory, read-only. An empty file has data != NULL and size 0. If somebody truncates the file in place meanwhile, access
- * ends in SIGBUS: this project's own files are only ever replaced by rename.
+ * ends the process with a sentence (common/guard.h): this project's own files are only ever replaced by rename.
  */
 struct file_map {
     const uint8_t *data;
     size_t size;
     char *path;
     void *mapping;              /* private: NULL for an empty file */
+    struct guard *guard;        /* private: of the mapping */
 };
 
 /* Refuses directories, devices, pipes, and does not wait on them. */

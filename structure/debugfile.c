@@ -23,12 +23,14 @@ static bool same_build_id(const struct elf *elf, const uint8_t *id, size_t size)
     return elf->build_id && id && elf->build_id_size == size && !memcmp(elf->build_id, id, size);
 }
 
-static struct elf *try_open(const char *path)
+/* A file that is there and cannot be read is a problem; its message begins with its name. */
+static struct elf *try_open(const char *path, char **problem)
 {
     struct elf *elf = NULL;
+    AUTO_ERROR struct hq_error *err = file_exists(path) ? elf_open(path, &elf) : NULL;
 
-    if (file_exists(path))
-        hq_error_free(elf_open(path, &elf));
+    if (err && !*problem)
+        *problem = xstrdup(err->message);
     return elf;
 }
 
@@ -42,17 +44,6 @@ static char *build_id_path(const char *root, const uint8_t *id, size_t size)
         str_addf(&path, "%02x", id[i]);
     str_add(&path, ".debug");
     return str_steal(&path);
-}
-
-static struct elf *by_build_id_in(const char *root, const uint8_t *id, size_t size)
-{
-    AUTO_FREE char *path = build_id_path(root, id, size);
-    struct elf *elf = try_open(path);
-
-    if (elf && same_build_id(elf, id, size))
-        return elf;
-    elf_close(elf);
-    return NULL;
 }
 
 /* Calls fn(root) for every directory with debug files until one gives a file. */
@@ -77,18 +68,24 @@ static struct elf *each_root(find_in *fn, void *arg)
 struct id {
     const uint8_t *bytes;
     size_t size;
+    char **problem;
 };
 
 static struct elf *id_in_root(const char *root, void *arg)
 {
     const struct id *id = arg;
+    AUTO_FREE char *path = build_id_path(root, id->bytes, id->size);
+    struct elf *elf = try_open(path, id->problem);
 
-    return by_build_id_in(root, id->bytes, id->size);
+    if (elf && same_build_id(elf, id->bytes, id->size))
+        return elf;
+    elf_close(elf);
+    return NULL;
 }
 
-static struct elf *find_by_build_id(const uint8_t *id, size_t size)
+static struct elf *find_by_build_id(const uint8_t *id, size_t size, char **problem)
 {
-    return size >= 2 && size <= 64 ? each_root(id_in_root, &(struct id){id, size}) : NULL;
+    return size >= 2 && size <= 64 ? each_root(id_in_root, &(struct id){id, size, problem}) : NULL;
 }
 
 struct link {
@@ -108,7 +105,7 @@ static bool belongs(const struct elf *elf, const struct link *l)
 
 static struct elf *try_link(const struct link *l, const char *path)
 {
-    struct elf *elf = try_open(path);
+    struct elf *elf = try_open(path, l->problem);
 
     if (!elf || belongs(elf, l))
         return elf;
@@ -143,11 +140,11 @@ static struct elf *find_by_link(struct elf *text, char **problem)
     return elf ? elf : each_root(link_in_root, &l);
 }
 
-static struct elf *find_by_server(const struct elf *text)
+static struct elf *find_by_server(const struct elf *text, char **problem)
 {
     AUTO_FREE char *path =
         text->build_id ? debuginfod_find(text->build_id, text->build_id_size) : NULL;
-    struct elf *elf = path ? try_open(path) : NULL;
+    struct elf *elf = path ? try_open(path, problem) : NULL;
 
     if (elf && same_build_id(elf, text->build_id, text->build_id_size))
         return elf;
@@ -177,18 +174,24 @@ static struct elf *find_inside(struct elf *text)
 }
 
 /* Debian's name of dwz's common file is /usr/lib/debug/.dwz/NAME: it may lie below another directory as well. */
+struct dwz {
+    const char *part;           /* of the name: /.dwz/NAME */
+    char **problem;
+};
+
 static struct elf *dwz_in_root(const char *root, void *arg)
 {
-    AUTO_FREE char *path = xasprintf("%s%s", root, (const char *)arg);
+    const struct dwz *dwz = arg;
+    AUTO_FREE char *path = xasprintf("%s%s", root, dwz->part);
 
-    return try_open(path);
+    return try_open(path, dwz->problem);
 }
 
-static struct elf *find_dwz(const char *path)
+static struct elf *find_dwz(const char *path, char **problem)
 {
     const char *part = strstr(path, "/.dwz/");
 
-    return part ? each_root(dwz_in_root, (void *)(uintptr_t)part) : NULL;
+    return part ? each_root(dwz_in_root, &(struct dwz){part, problem}) : NULL;
 }
 
 /* The name of dwz's common file is relative to the file that refers to it. */
@@ -204,13 +207,13 @@ static struct elf *find_alt(struct elf *debug, char **problem)
     AUTO_FREE char *directory = file_dirname(debug->path);
     AUTO_FREE char *path = file_join(directory, name);
     for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
-        struct elf *elf = elsewhere ? find_dwz(path) : try_open(path);
+        struct elf *elf = elsewhere ? find_dwz(path, problem) : try_open(path, problem);
 
         if (elf && same_build_id(elf, id, size))
             return elf;
         elf_close(elf);
     }
-    struct elf *elf = find_by_build_id(id, size);
+    struct elf *elf = find_by_build_id(id, size, problem);
     if (!elf && !*problem)
         *problem = xasprintf("%s, which holds the debug information it shares, is missing", path);
     return elf;
@@ -222,11 +225,11 @@ void debug_file_find(struct elf *text, struct debug_file *out)
 
     *out = (struct debug_file){0};
     if (!has_dwarf(text)) {
-        elf = find_by_build_id(text->build_id, text->build_id_size);
+        elf = find_by_build_id(text->build_id, text->build_id_size, &out->problem);
         if (!elf)
             elf = find_by_link(text, &out->problem);
         if (!elf)
-            elf = find_by_server(text);
+            elf = find_by_server(text, &out->problem);
         if (!elf)
             elf = find_inside(text);
     }

@@ -80,6 +80,8 @@ void dwarf_unit_free(struct dwarf_unit *unit);
 
 /* Paths as compiled, made absolute with the compilation directory. Number 0 is "". */
 const struct intern *dwarf_files(const struct dwarf *d);
+/* A file of split debug information that was changed since it was opened, or NULL. */
+const struct elf *dwarf_changed(const struct dwarf *d);
 /* NULL if all could be read, else a clause such as "split debug information X.dwo is missing". */
 const char *dwarf_problem(const struct dwarf *d);
 

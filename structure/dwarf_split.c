@@ -125,6 +125,16 @@ Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f)
     return found;
 }
 
+const struct elf *dwarf_changed(const struct dwarf *d)
+{
+    if (d->package && elf_changed(d->package))
+        return d->package;
+    vec_foreach (cu, &d->units)
+        if (cu->split && elf_changed(cu->split->elf))
+            return cu->split->elf;
+    return NULL;
+}
+
 void dwarf_split_close(struct dwarf *d)
 {
     vec_foreach (cu, &d->units) {

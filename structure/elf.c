@@ -2,6 +2,7 @@
 #include "structure/elf.h"
 #include "structure/elf_kind.h"
 #include "structure/unpack.h"
+#include "common/guard.h"
 #include "common/mem.h"
 #include "common/vec.h"
 #include <fcntl.h>
@@ -222,6 +223,54 @@ struct hq_error *elf_open_memory(const char *path, const void *data, size_t size
     return err;
 }
 
+static struct elf_stamp stamp_of(const struct stat *st)
+{
+    return (struct elf_stamp){st->st_dev, st->st_ino, (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec};
+}
+
+struct hq_error *elf_changed_error(const char *path)
+{
+    return hq_error_new(HQ_DATA, "%s: was changed by somebody while it was read", path);
+}
+
+static bool was_changed(const struct guard *guard, const struct elf_stamp *stamp, const char *path)
+{
+    struct stat st;
+
+    if (guard_is_broken(guard))
+        return true;
+    if (stat(path, &st))
+        return false;
+    struct elf_stamp now = stamp_of(&st);
+    return now.device == stamp->device && now.inode == stamp->inode && memcmp(&now, stamp, sizeof now);
+}
+
+bool elf_changed(const struct elf *elf)
+{
+    return elf->guard && was_changed(elf->guard, &elf->stamp, elf->path);
+}
+
+static struct hq_error *open_mapped(const char *path, void *data, const struct stat *st, struct elf **out)
+{
+    struct guard *guard = guard_add(data, (size_t)st->st_size, path, GUARD_ZEROS);
+    struct hq_error *err = elf_open_memory(path, data, (size_t)st->st_size, out);
+    struct elf_stamp stamp = stamp_of(st);
+
+    if (!err) {
+        (*out)->mapped = true;
+        (*out)->guard = guard;
+        (*out)->stamp = stamp;
+        return NULL;
+    }
+    if (was_changed(guard, &stamp, path)) {
+        hq_error_free(err);
+        err = elf_changed_error(path);
+    }
+    guard_remove(guard);
+    munmap(data, (size_t)st->st_size);
+    return err;
+}
+
 struct hq_error *elf_open(const char *path, struct elf **out)
 {
     /* A fifo must not hold us up. */
@@ -239,12 +288,7 @@ struct hq_error *elf_open(const char *path, struct elf **out)
     void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (data == MAP_FAILED)
         return hq_error_errno(HQ_DATA, "cannot map %s", path);
-    struct hq_error *err = elf_open_memory(path, data, (size_t)st.st_size, out);
-    if (err)
-        munmap(data, (size_t)st.st_size);
-    else
-        (*out)->mapped = true;
-    return err;
+    return open_mapped(path, data, &st, out);
 }
 
 void elf_close(struct elf *elf)
@@ -253,6 +297,7 @@ void elf_close(struct elf *elf)
         return;
     for (size_t i = 0; i < elf->section_count; i++)
         unpack_free(elf->sections[i].unpacked, elf->sections[i].unpacked_size);
+    guard_remove(elf->guard);
     if (elf->mapped)
         munmap((void *)elf->data, elf->size);
     free(elf->sections);

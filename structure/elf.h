@@ -4,6 +4,8 @@
  * index is checked against the mapping, and what does not fit reads as absent. Compressed sections
  * (SHF_COMPRESSED with zlib or zstd, and the older .zdebug form) are decompressed on first use and kept until elf_close.
  *
+ * A file that is cut short meanwhile reads as zeros; whether that or another change happened is asked when all is read (elf_changed).
+ *
  * A struct elf belongs to one thread. Addresses are link-time virtual addresses.
  * Format: System V ABI, chapters 4 and 5, and the x86-64 supplement; GNU notes and .gnu_debuglink as binutils writes them.
  */
@@ -40,6 +42,8 @@ struct elf {
     const uint8_t *data;
     size_t size;
     bool mapped;                /* data is ours to unmap */
+    struct guard *guard;        /* of a mapped file; else NULL */
+    struct elf_stamp { uint64_t device, inode, seconds, nanoseconds; } stamp;   /* of that file when it was opened */
     uint16_t type;              /* ET_EXEC, ET_DYN, ... */
     uint64_t entry;
     struct elf_section *sections;
@@ -55,11 +59,14 @@ struct elf {
     char *unreadable;           /* NULL, or the name of a section that could not be decompressed */
 };
 
-/* Errors: no such file, not a file, not an x86-64 ELF file. */
+/* Errors: no such file, not a file, not an x86-64 ELF file, changed while it was read. */
 struct hq_error *elf_open(const char *path, struct elf **out);
 /* The same for bytes in memory, which stay the caller's and must outlive the result; path is for messages. */
 struct hq_error *elf_open_memory(const char *path, const void *data, size_t size, struct elf **out);
 void elf_close(struct elf *elf);
+/* Whether the file was written to since it was opened, so that what was read of it may be wrong. One that was replaced is as it was. */
+bool elf_changed(const struct elf *elf);
+struct hq_error *elf_changed_error(const char *path);
 
 /* NULL if there is no such section. The first one of that name. */
 struct elf_section *elf_find_section(struct elf *elf, const char *name);

@@ -38,7 +38,7 @@ struct hq_error *image_open(const char *path, struct image *out)
 {
     *out = (struct image){0};
     HQ_TRY(is_vdso(path) ? open_vdso(path, &out->text) : elf_open(path, &out->text));
-    struct hq_error *err = elf_check_linked(out->text);
+    struct hq_error *err = elf_changed(out->text) ? elf_changed_error(path) : elf_check_linked(out->text);
     if (err) {
         image_close(out);
         return err;
@@ -74,6 +74,16 @@ void image_close(struct image *image)
     elf_close(image->text);
     free(image->problem);
     *image = (struct image){0};
+}
+
+struct hq_error *image_changed(const struct image *image)
+{
+    const struct elf *files[] = {image->text, image->files.debug, image->files.alt, image->dwarf ? dwarf_changed(image->dwarf) : NULL};
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i] && elf_changed(files[i]))
+            return elf_changed_error(files[i]->path);
+    return NULL;
 }
 
 char *image_note(const struct image *image)

@@ -30,6 +30,8 @@ void image_close(struct image *image);
 
 /* Whether the file has the build-id that the options expect; true if they expect none. */
 bool image_is_expected(const struct elf *text, const struct structure_options *options);
+/* NULL, or which of its files was changed while it was read. */
+struct hq_error *image_changed(const struct image *image);
 /* One sentence for users, or NULL; to be freed. */
 char *image_note(const struct image *image);
 

@@ -215,10 +215,12 @@ static void work_deinit(struct work *w)
 }
 
 /* Nothing is known but the addresses: each is a procedure of its own name. */
-static void recover_nothing(const char *path, const uint64_t *addresses, size_t count, struct structure *out)
+static void recover_nothing(const char *path, char *why, const uint64_t *addresses, size_t count, struct structure *out)
 {
     struct book b;
 
+    out->note = why;
+    out->unread = true;
     book_init(&b);
     for (size_t i = 0; i < count; i++) {
         uint32_t unknown = intern_add(&b.strings, "<unknown file>");
@@ -298,16 +300,18 @@ static size_t storable(const struct book *b)
     return n;
 }
 
-static void recover_and_store(struct work *w, const struct cache *cache, struct structure *out)
+static struct hq_error *recover_and_store(struct work *w, const struct cache *cache, struct structure *out)
 {
     size_t before = storable(&w->book);
 
     image_read(&w->image);
     noreturn_init(&w->noreturn, &w->image);
     recover_all(w);
+    HQ_TRY(image_changed(&w->image));
     out->note = image_note(&w->image);
     if (storable(&w->book) > before)
         cache_store(cache, &w->book, without_path(out->note, w->image.text->path));
+    return NULL;
 }
 
 struct hq_error *structure_recover(const char *path, const struct structure_options *options, const uint64_t *addresses,
@@ -320,9 +324,7 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
     memset(out, 0, sizeof *out);
     err = image_open(path, &w.image);
     if (err || !image_is_expected(w.image.text, options)) {
-        out->note = err ? xstrdup(err->message) : replaced_note(path);
-        out->unread = true;
-        recover_nothing(path, addresses, count, out);
+        recover_nothing(path, err ? xstrdup(err->message) : replaced_note(path), addresses, count, out);
         work_deinit(&w);
         return NULL;
     }
@@ -334,9 +336,12 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
     if (find_known(&w) && w.book.procedures.len)
         out->note = cache.note ? xasprintf("%s: %s", path, cache.note) : NULL;
     else
-        recover_and_store(&w, &cache, out);
+        err = recover_and_store(&w, &cache, out);
     cache_deinit(&cache);
-    answer(&w, out);
+    if (err)
+        recover_nothing(path, xstrdup(err->message), addresses, count, out);
+    else
+        answer(&w, out);
     work_deinit(&w);
     return NULL;
 }
@@ -454,10 +459,15 @@ struct hq_error *structure_whole(const char *path, const struct structure_option
     vec_reserve(&out->places, w.book.segments.len);
     vec_foreach (s, &w.book.segments)
         vec_push(&out->places, (struct structure_place){s->raw, s->normal});
-    take_scopes(&w.book, out);
-    out->note = image_note(&w.image);
+    struct hq_error *err = image_changed(&w.image);
+    if (!err) {
+        take_scopes(&w.book, out);
+        out->note = image_note(&w.image);
+    }
     work_deinit(&w);
-    return NULL;
+    if (err)
+        structure_deinit(out);
+    return err;
 }
 
 void structure_deinit(struct structure *s)

@@ -30,6 +30,7 @@ LIBRARIES = {
     "yajl/": ["db/import/json.c"],
     "libiberty/": ["structure/demangle.c"],
     "zstd.h": ["structure/unpack.c"],
+    "lzma.h": ["structure/unpack.c"],
     "mpi.h": ["db/mpi/shim.c"],
 }
 
