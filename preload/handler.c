@@ -20,10 +20,10 @@ static COLD void count_partial(struct hqm_header *header, uint32_t reason)
 }
 
 /* Adds a sample to the profile and the trace. */
-static HOT bool store(struct lane *lane, uint32_t node, int event, uint64_t weight, uint64_t now)
+static HOT bool store(struct lane *lane, struct place place, int event, uint64_t weight, uint64_t now)
 {
     struct hqm_header *header = file_header();
-    struct hqm_cell *cell = lane_cell(lane, node, (uint32_t)event, self.number);
+    struct hqm_cell *cell = lane_cell(lane, place, (uint32_t)event, self.number);
 
     if (!cell) {
         file_lost(HQM_LOSS_NO_SPACE, 1);
@@ -31,7 +31,7 @@ static HOT bool store(struct lane *lane, uint32_t node, int event, uint64_t weig
     }
     cell->sum += weight * options.period[event];
     cell->count++;
-    if (options.trace && !lane_trace(lane, node, (uint32_t)event, weight, now))
+    if (options.trace && !lane_trace(lane, place.node, (uint32_t)event, weight, now))
         file_lost(HQM_LOSS_TRACE, 1);
     self.samples++;
     if (self.alone)
@@ -56,7 +56,8 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
 {
     struct hqm_header *header;
     uint64_t reg[CFI_REGISTERS], now;
-    uint32_t partial = 0, node = NO_NODE;
+    struct place place = { NO_NODE, 0 };
+    uint32_t partial = 0;
     struct lane *lane;
 
     if (self.lane)
@@ -74,15 +75,15 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     if (lane) {
         uint64_t walked = lane->memo.frames_walked;
         unwind_registers(context, reg);
-        node = unwind(lane, reg, self.stack_low, self.stack_high, &partial);
+        place = unwind(lane, reg, self.stack_low, self.stack_high, &partial);
         if (lane->memo.frames_walked - walked > LONG_WALK) {
             uint64_t end = file_now_us();
             self.rest_until = end + REST * (end - now);
         }
     }
-    if (node == NO_NODE)
+    if (place.node == NO_NODE)
         file_lost(HQM_LOSS_NO_SPACE, 1);
-    else if (store(lane, node, event, weight, now) && partial)
+    else if (store(lane, place, event, weight, now) && partial)
         count_partial(header, partial);
 }
 
@@ -98,7 +99,7 @@ HOT void sample(int event, uint64_t weight, const ucontext_t *context)
     }
 }
 
-void sample_missed(uint32_t node)
+void sample_missed(struct place place)
 {
     uint64_t now = file_now_us();
 
@@ -107,9 +108,9 @@ void sample_missed(uint32_t node)
         uint64_t weight = __atomic_exchange_n(&self.missed[i], 0, __ATOMIC_RELAXED);
         if (!weight || !file_header() || !window_is_open(now))
             continue;
-        if (node == NO_NODE || !self.lane)
+        if (place.node == NO_NODE || !self.lane)
             file_lost(HQM_LOSS_REENTRY, 1);
         else
-            store(self.lane, node, i, weight, now);
+            store(self.lane, place, i, weight, now);
     }
 }

@@ -3,6 +3,8 @@
 #ifndef HQ_PRELOAD_HANDLER_H
 #define HQ_PRELOAD_HANDLER_H
 
+#include "preload/unwind.h"
+
 #include <signal.h>
 #include <stdint.h>
 #include <ucontext.h>
@@ -10,7 +12,7 @@
 /* One sample of an event with a weight, in periods. Safe in signal handlers: calls nothing that locks or allocates. */
 void sample(int event, uint64_t weight, const ucontext_t *context);
 
-/* The samples that came while the guard was up, as taken at a node. With the guard up. */
-void sample_missed(uint32_t node);
+/* The samples that came while the guard was up, as taken at a place. With the guard up. */
+void sample_missed(struct place place);
 
 #endif

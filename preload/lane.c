@@ -45,23 +45,26 @@ static inline void column_publish(struct column *c)
     __atomic_store_n(&c->segment->count, ++c->count, __ATOMIC_RELEASE);
 }
 
-static uint64_t hash(uint32_t parent, uint32_t kind, uint64_t offset)
+static HOT struct lookup_slot *lookup_find(const struct lookup *l, uint32_t path, uint32_t parent, uint32_t kind, uint64_t offset)
 {
-    uint64_t h = (offset ^ (uint64_t)kind << 32 ^ (uint64_t)parent << 20) * 0x9e3779b97f4a7c15u;
-
-    h ^= parent * 0xc2b2ae3d27d4eb4fu;
-    return h ^ h >> 29;
-}
-
-static HOT struct lookup_slot *lookup_find(const struct lookup *l, uint32_t parent, uint32_t kind, uint64_t offset)
-{
-    for (uint64_t at = hash(parent, kind, offset);; at++) {
+    for (uint32_t at = path;; at++) {
         struct lookup_slot *slot = &l->slots[at & l->mask];
         if (!slot->number || (slot->offset == offset && slot->parent == parent && slot->kind == kind))
             return slot;
     }
 }
 
+/* The slot of a node that is there. */
+static HOT struct lookup_slot *lookup_node(const struct lookup *l, struct place place)
+{
+    for (uint32_t at = place.path;; at++) {
+        struct lookup_slot *slot = &l->slots[at & l->mask];
+        if (slot->number == place.node + 1 || !slot->number)
+            return slot;
+    }
+}
+
+/* The slots keep their order, so old and new ones are each gone through from one end to the other. */
 static bool lookup_grow(struct lookup *l, uint32_t slots)
 {
     struct lookup bigger = { .mask = slots - 1, .used = l->used };
@@ -69,9 +72,11 @@ static bool lookup_grow(struct lookup *l, uint32_t slots)
     bigger.slots = raw_memory((bigger.mask + 1) * sizeof *bigger.slots);
     if (!bigger.slots)
         return false;
+    /* All pages will be used; one by one they cost more than all else here. Older kernels refuse. */
+    raw_madvise(bigger.slots, (bigger.mask + 1) * sizeof *bigger.slots, MADV_POPULATE_WRITE);
     for (uint32_t i = 0; l->slots && i <= l->mask; i++)
         if (l->slots[i].number)
-            *lookup_find(&bigger, l->slots[i].parent, l->slots[i].kind, l->slots[i].offset) = l->slots[i];
+            *lookup_find(&bigger, l->slots[i].path, l->slots[i].parent, l->slots[i].kind, l->slots[i].offset) = l->slots[i];
     if (l->slots)
         raw_munmap(l->slots, (l->mask + 1) * sizeof *l->slots);
     *l = bigger;
@@ -94,15 +99,21 @@ void lane_reserve(struct lane *lane)
         lookup_grow(&lane->lookup, RESERVED_SLOTS);
 }
 
-static void lookup_set(struct lookup *l, struct lookup_slot *slot, uint32_t parent, uint32_t kind, uint64_t offset)
+/* A slot for what has none; there must be room. */
+static struct lookup_slot *lookup_add(struct lookup *l, uint32_t path, uint32_t parent, uint32_t kind, uint64_t offset, uint32_t number)
 {
+    struct lookup_slot *slot = lookup_find(l, path, parent, kind, offset);
+
+    slot->path = path;
+    slot->number = number;
     slot->parent = parent;
     slot->kind = kind;
     slot->offset = offset;
     l->used++;
+    return slot;
 }
 
-static COLD struct lookup_slot *new_node(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset)
+static COLD struct lookup_slot *new_node(struct lane *lane, uint32_t parent, uint32_t path, uint32_t kind_module, uint64_t offset)
 {
     struct lookup_slot *slot;
     struct hqm_node *node;
@@ -112,60 +123,73 @@ static COLD struct lookup_slot *new_node(struct lane *lane, uint32_t parent, uin
     node->parent = parent;
     node->kind_module = kind_module;
     node->offset = offset;
-    slot = lookup_find(&lane->lookup, parent, kind_module, offset);
-    lookup_set(&lane->lookup, slot, parent, kind_module, offset);
-    slot->number = lane->nodes.segment->first + lane->nodes.count + 1;
+    slot = lookup_add(&lane->lookup, path, parent, kind_module, offset, lane->nodes.segment->first + lane->nodes.count + 1);
     column_publish(&lane->nodes);
     return slot;
 }
 
-HOT uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset)
+HOT uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t path, uint32_t kind_module, uint64_t offset)
 {
-    struct lookup_slot *slot = lookup_find(&lane->lookup, parent, kind_module, offset);
+    struct lookup_slot *slot = lookup_find(&lane->lookup, path, parent, kind_module, offset);
 
-    if (!slot->number && !(slot = new_node(lane, parent, kind_module, offset)))
+    if (!slot->number && !(slot = new_node(lane, parent, path, kind_module, offset)))
         return NO_NODE;
-    lane->lookup.latest = slot;
     return slot->number - 1;
 }
 
-static COLD struct hqm_cell *find_cell(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread)
+static struct hqm_cell *new_cell(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread)
 {
-    uint32_t kind = CELL_KIND | event;
-    struct lookup_slot *slot = lookup_find(&lane->lookup, node, kind, thread);
-    struct hqm_cell *cell;
+    struct hqm_cell *cell = column_next(&lane->cells);
 
-    if (slot->number)
-        return slot->cell;
-    if (!lookup_room(&lane->lookup) || !(cell = column_next(&lane->cells)))
+    if (!cell)
         return NULL;
     cell->node = node;
     cell->thread = thread;
     cell->event = event;
-    slot = lookup_find(&lane->lookup, node, kind, thread);
-    lookup_set(&lane->lookup, slot, node, kind, thread);
-    slot->number = UINT32_MAX;
-    slot->cell = cell;
     column_publish(&lane->cells);
     return cell;
 }
 
-HOT struct hqm_cell *lane_cell(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread)
+/* The slot that a cell of this name has for itself; made, without a cell, if it is new. */
+static struct lookup_slot *own_slot(struct lookup *l, uint32_t node, uint32_t event, uint32_t thread)
 {
-    struct lookup_slot *latest = lane->lookup.latest;
-    struct hqm_cell *cell;
+    uint32_t kind = CELL_KIND | event, path = lane_path(node, kind, thread);
+    struct lookup_slot *slot = lookup_find(l, path, node, kind, thread);
 
-    if (event || !latest || latest->number != node + 1)
-        return find_cell(lane, node, event, thread);
-    if (latest->cell && latest->thread == thread)
-        return latest->cell;
-    cell = find_cell(lane, node, event, thread);
-    latest = lane->lookup.latest;
-    if (latest) {
-        latest->cell = cell;
-        latest->thread = thread;
+    if (slot->number)
+        return slot;
+    return lookup_room(l) ? lookup_add(l, path, node, kind, thread, UINT32_MAX) : NULL;
+}
+
+static COLD struct hqm_cell *find_cell(struct lane *lane, struct place place, uint32_t event, uint32_t thread)
+{
+    struct lookup_slot *at_node = lookup_node(&lane->lookup, place), *own;
+    struct hqm_cell *before = at_node->cell;
+    bool at_first = event == 0 && at_node->number;      /* the root has no slot */
+
+    if (at_first && !before)
+        return at_node->cell = new_cell(lane, place.node, event, thread);
+    if (at_first) {
+        own = own_slot(&lane->lookup, place.node, event, before->thread);
+        if (!own)
+            return NULL;
+        own->cell = before;
     }
-    return cell;
+    own = own_slot(&lane->lookup, place.node, event, thread);
+    if (!own)
+        return NULL;
+    if (!own->cell)
+        own->cell = new_cell(lane, place.node, event, thread);
+    if (at_first && own->cell)
+        lookup_node(&lane->lookup, place)->cell = own->cell;
+    return own->cell;
+}
+
+HOT struct hqm_cell *lane_cell(struct lane *lane, struct place place, uint32_t event, uint32_t thread)
+{
+    struct hqm_cell *cell = event ? NULL : lookup_node(&lane->lookup, place)->cell;
+
+    return cell && cell->thread == thread ? cell : find_cell(lane, place, event, thread);
 }
 
 HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
@@ -192,7 +216,7 @@ HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t w
  */
 enum { FRAME_BYTES = (FRAMES_MAX + 2) * sizeof(struct frame) };
 enum { CFI_BYTES = (sizeof(struct cfi) + 63) / 64 * 64 };
-enum { LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + CFI_BYTES + 2 * FRAME_BYTES };
+enum { LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + CFI_BYTES + 2 * FRAME_BYTES + (FRAMES_MAX + 2) * sizeof(uint32_t) };
 
 static struct lane *lane_memory(void)
 {
@@ -217,6 +241,7 @@ static bool lane_prepare(struct lane *lane, uint32_t number)
     lane->memo.cfi = (struct cfi *)memory;
     lane->memo.fresh = (struct frame *)(memory + CFI_BYTES);
     lane->memo.frames = (struct frame *)(memory + CFI_BYTES + FRAME_BYTES);
+    lane->memo.paths = (uint32_t *)(memory + CFI_BYTES + 2 * FRAME_BYTES);
     root = lookup_room(&lane->lookup) ? column_next(&lane->nodes) : NULL;
     if (!root)
         return false;

@@ -23,20 +23,20 @@ struct column {
 };
 
 /*
- * What is known about a node or a cell, by what names it. Open addressing; an empty slot has `number` 0. Half a cache line: the slot of a node keeps
- * a cell of it as well, that of event 0 of the thread that came by last, so that a sample need not look twice.
+ * What is known about a node or a cell, by what names it. Open addressing, at a place that follows from the call path; an empty slot has `number` 0. Half a
+ * cache line: the slot of a node keeps a cell of it as well, of event 0 and of the thread that came by last, so that a sample need not look twice. Cells
+ * have slots of their own only when they have lost that place to another.
  */
 struct lookup_slot {
     uint64_t offset;
     uint32_t parent, kind;
     uint32_t number;            /* of the node, + 1 */
-    uint32_t thread;
+    uint32_t path;
     struct hqm_cell *cell;      /* NULL: none */
 };
 
 struct lookup {
     struct lookup_slot *slots;
-    struct lookup_slot *latest; /* of the node that was asked for last; NULL after the slots have moved */
     uint32_t mask, used;
 };
 
@@ -61,9 +61,22 @@ void lane_reserve(struct lane *lane);
 /* In a forked child: all lanes are as if never used. */
 void lane_forget_all(void);
 
-/* The child of a node, made if it is new; NO_NODE if there is no space. */
-#define NO_NODE UINT32_MAX
-uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t kind_module, uint64_t offset);
+/* The path of a child: a number that depends on nothing else than the path, so that it is known before the parent's node is. */
+static inline uint32_t lane_path(uint32_t parent_path, uint32_t kind_module, uint64_t offset)
+{
+    uint64_t h = (offset ^ (uint64_t)kind_module << 32) * 0x9e3779b97f4a7c15u;
+
+    return (uint32_t)(((h ^ h >> 32 ^ parent_path) * 0xc2b2ae3d27d4eb4fu) >> 32);
+}
+
+/* The child of a node, made if it is new; `path` is the child's. NO_NODE if there is no space. */
+uint32_t lane_child(struct lane *lane, uint32_t parent, uint32_t path, uint32_t kind_module, uint64_t offset);
+
+/* Asks for what lane_child needs. */
+static inline void lane_child_prefetch(const struct lane *lane, uint32_t path)
+{
+    __builtin_prefetch(&lane->lookup.slots[path & lane->lookup.mask], 1);
+}
 
 /* Asks for what the next sample will touch; the program has driven most of it out of the processor's caches. */
 static inline void lane_prefetch(const struct lane *lane)
@@ -72,14 +85,15 @@ static inline void lane_prefetch(const struct lane *lane)
 
     for (int i = 1; i <= 9 && i <= (int)lane->memo.depth; i += 2)
         __builtin_prefetch(last - i, 1);
+    __builtin_prefetch(lane->memo.paths + lane->memo.depth, 1);
     __builtin_prefetch(lane->memo.fresh, 1);
     __builtin_prefetch(lane->memo.fresh + 2, 1);
     __builtin_prefetch(lane->trace.next, 1);
     __builtin_prefetch(lane->trace.segment, 1);
 }
 
-/* The cell of (node, event) for a thread, made if it is new; it stays where it is. NULL if there is no space. */
-struct hqm_cell *lane_cell(struct lane *lane, uint32_t node, uint32_t event, uint32_t thread);
+/* The cell of (place, event) for a thread, made if it is new; it stays where it is. NULL if there is no space. */
+struct hqm_cell *lane_cell(struct lane *lane, struct place place, uint32_t event, uint32_t thread);
 
 /* Appends to the trace; `weight` may be any number. False if there is no space. */
 bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us);

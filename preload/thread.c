@@ -51,10 +51,10 @@ struct lane *thread_lane(void)
     return self.lane;
 }
 
-void guard_leave_at(uint32_t node)
+void guard_leave_at(struct place place)
 {
     if (self.missed_any)
-        sample_missed(node);
+        sample_missed(place);
     guard_leave();
 }
 
@@ -67,14 +67,14 @@ static inline __attribute__((always_inline)) void registers_here(uint64_t reg[CF
                      : : "r"(reg) : "rdx", "memory");
 }
 
-uint32_t thread_here(void)
+struct place thread_here(void)
 {
     uint64_t reg[CFI_REGISTERS] = { 0 };
     struct lane *lane = thread_lane();
     uint32_t partial;
 
     if (!lane)
-        return NO_NODE;
+        return (struct place){ NO_NODE, 0 };
     registers_here(reg);
     return unwind(lane, reg, self.stack_low, self.stack_high, &partial);
 }
@@ -209,14 +209,14 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     process_check();
     if (!options.active || !self.alive || !guard_enter())
         return REAL(pthread_create)(thread, attributes, routine, argument);
-    uint32_t node = thread_here();
+    struct place here = thread_here();
     beginning = malloc(sizeof *beginning);      /* with the guard up: it is not the program's */
     if (beginning) {
         *beginning = (struct beginning){ routine, argument, atomic_fetch_add(&threads, 1), self.number, 0, 0 };
-        beginning->lane = node != NO_NODE ? self.lane->number : 0;
-        beginning->node = node != NO_NODE ? node : 0;
+        beginning->lane = here.node != NO_NODE ? self.lane->number : 0;
+        beginning->node = here.node != NO_NODE ? here.node : 0;
     }
-    guard_leave_at(node);
+    guard_leave_at(here);
     if (!beginning)
         return REAL(pthread_create)(thread, attributes, routine, argument);
     self.alone = false;

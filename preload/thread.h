@@ -51,7 +51,7 @@ static inline void guard_leave(void)
 }
 
 /* Where the thread stands in its tree: samples that came meanwhile are taken to be there. */
-void guard_leave_at(uint32_t node);
+void guard_leave_at(struct place place);
 
 /* The lane of this thread, taken if need be; NULL if there is no space. With the guard up. */
 struct lane *thread_lane(void);
@@ -59,8 +59,8 @@ struct lane *thread_lane(void);
 /* The initial thread, or the only one after a fork, begins. */
 void thread_begin_first(void);
 
-/* Where the caller of a wrapper stands, as a node of this thread's tree; NO_NODE if it cannot be had. With the guard up. */
-uint32_t thread_here(void);
+/* Where the caller of a wrapper stands, as a place in this thread's tree; NO_NODE if it cannot be had. With the guard up. */
+struct place thread_here(void);
 
 /* Numbers given out so far. */
 uint32_t thread_count(void);

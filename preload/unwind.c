@@ -5,6 +5,8 @@
 #include "preload/lane.h"
 #include "preload/walk.h"
 
+enum { AHEAD = 12 };        /* frames */
+
 HOT void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS])
 {
     static const uint8_t order[CFI_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
@@ -87,27 +89,53 @@ static HOT __attribute__((noinline)) uint32_t walk_out(struct walk *w)
     }
 }
 
-/* Puts the fresh frames inside the kept ones, with their nodes. */
-static HOT uint32_t insert(struct lane *lane, struct walk *w, uint32_t kept)
+/* How a frame is named in the tree. False: it has no node of its own. */
+static inline bool name_of(const struct frame *f, uint32_t *kind, uint64_t *offset)
+{
+    uint32_t module = f->node;
+
+    *kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | module;
+    *offset = f->pc - (module ? modules_base(module) : 0) - (f->how & FRAME_EXACT ? 0 : 1);
+    return f->pc && !(module && modules_is_own(module));
+}
+
+/*
+ * Puts the fresh frames inside the kept ones, with their nodes. Where the tree is large, no node of it is in the processor's caches, and each is looked for
+ * below its parent: so all are asked for some frames ahead, by their paths.
+ */
+static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
 {
     struct memo *memo = &lane->memo;
-    uint32_t node = kept ? memo->frames[kept - 1].node : 0;
+    struct place here = { 0 };
+    uint32_t kind, ahead, first = kept, paths = w->frames;
+    uint64_t offset;
 
-    if (w->partial)
-        node = lane_child(lane, 0, (uint32_t)HQM_NODE_PARTIAL << HQM_MODULE_BITS, w->partial);
-    for (uint32_t i = w->frames; i-- > 0 && node != NO_NODE;) {
+    if (kept)
+        here = (struct place){ memo->frames[kept - 1].node, memo->paths[kept - 1] };
+    if (w->partial) {
+        kind = (uint32_t)HQM_NODE_PARTIAL << HQM_MODULE_BITS;
+        here.path = lane_path(0, kind, w->partial);
+        here.node = lane_child(lane, 0, here.path, kind, w->partial);
+    }
+    ahead = here.path;
+    for (uint32_t i = w->frames; i-- > 0 && here.node != NO_NODE;) {
         struct frame *f = &memo->fresh[i];
-        uint32_t module = f->node;
 
-        if (f->pc && !(module && modules_is_own(module))) {
-            uint64_t offset = f->pc - (module ? modules_base(module) : 0) - (f->how & FRAME_EXACT ? 0 : 1);
-            node = lane_child(lane, node, (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | module, offset);
+        for (; paths && paths + AHEAD > i; paths--) {
+            if (name_of(&memo->fresh[paths - 1], &kind, &offset)) {
+                ahead = lane_path(ahead, kind, offset);
+                lane_child_prefetch(lane, ahead);
+            }
+            memo->paths[first++] = ahead;
         }
-        f->node = node;
+        here.path = memo->paths[kept];
+        if (name_of(f, &kind, &offset))
+            here.node = lane_child(lane, here.node, here.path, kind, offset);
+        f->node = here.node;
         memo->frames[kept++] = *f;
     }
-    memo->depth = w->partial || node == NO_NODE ? 0 : kept;
-    return node;
+    memo->depth = w->partial || here.node == NO_NODE ? 0 : kept;
+    return here;
 }
 
 static COLD uint32_t walk_thoroughly(struct walk *w, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high)
@@ -117,7 +145,7 @@ static COLD uint32_t walk_thoroughly(struct walk *w, const uint64_t reg[CFI_REGI
     return walk_out(w);
 }
 
-HOT uint32_t unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high, uint32_t *partial)
+HOT struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high, uint32_t *partial)
 {
     struct memo *memo = &lane->memo;
     uint32_t generation = recipe_generation(), kept;

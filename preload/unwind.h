@@ -33,16 +33,21 @@ struct frame {
 /* `how`: distances are multiples of 8, so the low bits are free. */
 enum { FRAME_EXACT = 1, FRAME_BARRIER = 2, FRAME_BP = 4 };
 
+/* A node of a lane, and its path (lane_path). */
+#define NO_NODE UINT32_MAX
+struct place { uint32_t node, path; };
+
 struct memo {
     struct frame *frames, *fresh;       /* FRAMES_MAX + 2 each */
+    uint32_t *paths;                    /* of the nodes of `frames` (lane_path) */
     uint32_t depth, generation;
     struct cfi *cfi;                    /* scratch */
     uint64_t hits, frames_reused, frames_walked;
 };
 
-/* The node of the sample, NO_NODE if there is no space. `partial` is set to the reason (enum hqm_partial) or 0. */
-uint32_t unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t stack_low, uint64_t stack_high,
-                uint32_t *partial);
+/* Where the sample was, NO_NODE if there is no space. `partial` is set to the reason (enum hqm_partial) or 0. */
+struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t stack_low, uint64_t stack_high,
+                    uint32_t *partial);
 
 void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS]);
 

@@ -22,20 +22,22 @@ EXPORT int hq_exact_event(const char *name)
 }
 
 /* The function itself, below its caller. */
-static uint32_t enter_function(uint32_t node, const void *function)
+static struct place enter_function(struct place caller, const void *function)
 {
     struct code code;
 
-    if (node == NO_NODE || !modules_find((uint64_t)function, &code))
-        return node;
-    return lane_child(self.lane, node, (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module,
-                      (uint64_t)function - modules_base(code.module));
+    if (caller.node == NO_NODE || !modules_find((uint64_t)function, &code))
+        return caller;
+    uint32_t kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module, path;
+    uint64_t offset = (uint64_t)function - modules_base(code.module);
+    path = lane_path(caller.path, kind, offset);
+    return (struct place){ lane_child(self.lane, caller.node, path, kind, offset), path };
 }
 
 /* Other threads may take back from the sum meanwhile. */
-static struct hqm_cell *add(uint32_t node, const struct exact_amount *amount)
+static struct hqm_cell *add(struct place place, const struct exact_amount *amount)
 {
-    struct hqm_cell *cell = lane_cell(self.lane, node, (uint32_t)amount->event, self.number);
+    struct hqm_cell *cell = lane_cell(self.lane, place, (uint32_t)amount->event, self.number);
 
     if (cell) {
         __atomic_fetch_add(&cell->sum, amount->amount, __ATOMIC_RELAXED);
@@ -51,13 +53,15 @@ EXPORT void hq_exact_add(const void *function, struct exact_amount *amounts, int
     if (!guard_enter())
         return;
     bool wanted = file_ready() && window_is_open(file_now_us());
-    uint32_t node = wanted ? enter_function(thread_here(), function) : NO_NODE;
+    struct place place = { NO_NODE, 0 };
+    if (wanted)
+        place = enter_function(thread_here(), function);
     for (int i = 0; i < count; i++)
-        if (amounts[i].event >= 0 && node != NO_NODE)
-            amounts[i].cell = add(node, &amounts[i]);
-    if (wanted && node == NO_NODE)
+        if (amounts[i].event >= 0 && place.node != NO_NODE)
+            amounts[i].cell = add(place, &amounts[i]);
+    if (wanted && place.node == NO_NODE)
         file_lost(HQM_LOSS_NO_SPACE, 1);
-    guard_leave_at(node);
+    guard_leave_at(place);
     errno = before;
 }
 

@@ -71,19 +71,20 @@ static int is_end(struct lane *lane, uint64_t ip, int foreign)
     return foreign && modules_find(ip, &code) && cfi_find(ip, &code, lane->memo.cfi) && lane->memo.cfi->start == ip;
 }
 
-uint32_t __real_unwind(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
-uint32_t __wrap_unwind(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
+struct place __real_unwind(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
+struct place __wrap_unwind(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
 
-uint32_t __wrap_unwind(struct lane *lane, const uint64_t *reg, uint64_t low, uint64_t high, uint32_t *why)
+struct place __wrap_unwind(struct lane *lane, const uint64_t *reg, uint64_t low, uint64_t high, uint32_t *why)
 {
     static __thread uint64_t theirs[512] __attribute__((tls_model("initial-exec")));
-    uint32_t node = __real_unwind(lane, reg, low, high, why), depth = lane->memo.depth;
+    struct place place = __real_unwind(lane, reg, low, high, why);
+    uint32_t depth = lane->memo.depth;
     const struct frame *frames = lane->memo.frames;
 
     comparing = 1;
     unsigned count = walk(reg, theirs, 512), same = 0, strange = *why;
     comparing = 0;
-    if (*why || node == NO_NODE) {
+    if (*why || place.node == NO_NODE) {
         partial++;
         depth = 0;
     } else {
@@ -108,7 +109,7 @@ uint32_t __wrap_unwind(struct lane *lane, const uint64_t *reg, uint64_t low, uin
                 first[n].ours[i] = frames[depth - 1 - i].pc;
         }
     }
-    return node;
+    return place;
 }
 
 static void print_frames(FILE *file, const char *who, const uint64_t *frames, unsigned count)
