@@ -138,7 +138,7 @@ static bool in_use(const char *path)
         return false;
     if (read(fd, &header, sizeof header) != (ssize_t)sizeof header || memcmp(header.magic, HQM_MAGIC, sizeof header.magic))
         return sources_is_alive(pid_of_name(path));
-    return header.state == HQM_RUNNING && sources_is_alive((long)header.pid);
+    return header.state == HQM_RUNNING && sources_is_written(path, &header);
 }
 
 static struct hq_error *move(const char *from, const char *to)

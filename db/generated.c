@@ -32,9 +32,9 @@ static char *kept_path(const char *measurement)
     return xasprintf("%.*s" HQM_NAMES, (int)len, measurement);
 }
 
-static bool has_ended(const struct hqm_header *h)
+static bool has_ended(const char *measurement, const struct hqm_header *h)
 {
-    return h->state != HQM_RUNNING || !sources_is_alive((long)h->pid);
+    return h->state != HQM_RUNNING || !sources_is_written(measurement, h);
 }
 
 static bool is_believable(const struct stat *map, const char *measurement, const struct hqm_header *h)
@@ -44,7 +44,7 @@ static bool is_believable(const struct stat *map, const char *measurement, const
     struct stat own;
 
     return S_ISREG(map->st_mode) && !stat(measurement, &own) && (map->st_uid == own.st_uid || !map->st_uid) &&
-           written + CLOCK_STEP_NS >= h->start_realtime_ns && (!has_ended(h) || written <= end);
+           written + CLOCK_STEP_NS >= h->start_realtime_ns && (!has_ended(measurement, h) || written <= end);
 }
 
 /* The map in /tmp of a measurement's process, -1 if there is none. */
@@ -146,7 +146,7 @@ bool generated_is_named(const char *path, const struct measurement *m)
     addresses = collect(m);
     parse_map(fd, addresses.data, addresses.len, &map);
     named = map.entries.len > 0;
-    if (named && has_ended(&m->header))
+    if (named && has_ended(path, &m->header))
         write_kept(&map, kept);
     perf_map_deinit(&map);
     vec_deinit(&addresses);
@@ -176,7 +176,7 @@ void generated_keep(const char *measurements, uint64_t launch, int rank)
         if (!path)
             continue;
         struct hq_error *err = measurement_open(path, &m);
-        if (!err && m.header.launch == launch && (rank < 0 || m.header.rank == rank) && has_ended(&m.header))
+        if (!err && m.header.launch == launch && (rank < 0 || m.header.rank == rank) && has_ended(path, &m.header))
             generated_is_named(path, &m);
         if (!err)
             measurement_close(&m);

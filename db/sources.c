@@ -91,6 +91,22 @@ bool sources_is_alive(long pid)
     return !state || strncmp(state, ") Z", 3);
 }
 
+enum { MAPS_MAX = 64 << 20 };
+
+bool sources_is_written(const char *path, const struct hqm_header *header)
+{
+    AUTO_FREE char *maps = xasprintf("/proc/%lu/maps", (unsigned long)header->pid);
+    AUTO_STR struct str text = {0};
+    struct stat namespace;
+
+    if (!sources_is_alive((long)header->pid))
+        return false;
+    if (header->pid_namespace && !stat("/proc/self/ns/pid", &namespace) && header->pid_namespace != namespace.st_ino)
+        return false;
+    hq_error_free(file_read(maps, &text, MAPS_MAX));
+    return !text.len || strstr(str_cstr(&text), file_basename(path));
+}
+
 bool sources_is_here(const char *path)
 {
     char host[256] = "";
@@ -135,7 +151,7 @@ static void look_at(size_t i, unsigned worker, void *arg)
         l->unfinished = true;
     if (h.state == HQM_RUNNING && !sources_is_here(path))
         l->perhaps = l->perhaps || is_recent(&h);
-    else if (h.state == HQM_RUNNING && sources_is_alive((long)h.pid))
+    else if (h.state == HQM_RUNNING && sources_is_written(path, &h))
         l->running = true;
     /* The time of the last sign of life changes without any new data. */
     h.end_us = h.state == HQM_RUNNING ? 0 : h.end_us;

@@ -13,6 +13,13 @@ struct source_files { char **data; size_t len, cap; };
 /* A process that has ended and that nobody has waited for is not alive. */
 bool sources_is_alive(long pid);
 
+/*
+ * Does the process of the header still run, and write the measurement file? One of its number need not be it: the pid may have been given to another
+ * since, or be of a namespace of its own, where pids are small. Where its mappings may not be read it is believed to be.
+ */
+struct hqm_header;
+bool sources_is_written(const char *path, const struct hqm_header *header);
+
 /* Is a measurement file, by its name, of a process of this machine? */
 bool sources_is_here(const char *path);
 

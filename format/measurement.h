@@ -89,8 +89,9 @@ struct hqm_header {
     uint64_t cpu_start_ns;      /* when measuring began: between the two the program was loaded and linked */
     uint64_t cpu_end_ns;        /* when it ended, or called exec */
     uint64_t threads;           /* that have begun to be measured, whether sampled or not */
+    uint64_t pid_namespace;     /* in which pid is its number: the inode of /proc/self/ns/pid */
 };
-static_assert(sizeof(struct hqm_header) == 128 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
+static_assert(sizeof(struct hqm_header) == 136 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
 
 /* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has one. */
 static inline uint64_t hqm_thread_count(const struct hqm_header *header, uint64_t records)

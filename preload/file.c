@@ -369,6 +369,8 @@ static int create(uint32_t pid, uint32_t *serial, uint64_t *before)
 
 static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial, uint64_t before)
 {
+    struct stat namespace;
+
     header->major = HQM_MAJOR;
     header->minor = HQM_MINOR;
     header->header_bytes = HQM_ALIGN;
@@ -382,6 +384,8 @@ static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial
     header->launch = options.launch;
     header->allocated = FIRST_CHUNK;
     header->threads = thread_count();
+    if (raw_stat("/proc/self/ns/pid", &namespace) == 0)
+        header->pid_namespace = namespace.st_ino;
     if (!process_epoch()) {         /* a forked child is measured from its start, though its file is younger */
         header->cpu_image_ns = before;
         header->cpu_start_ns = cpu_time();

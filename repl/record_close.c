@@ -19,7 +19,16 @@ static void add_count(struct str *line, uint64_t count, const char *one, const c
     str_addf(line, "%llu %s", (unsigned long long)count, count == 1 ? one : many);
 }
 
-static void tell_data(const struct record_place *place, const struct record_sum *sum)
+/* Exact events have the period 0. */
+static bool has_sampled(const char *events)
+{
+    for (const char *at = events; (at = strchr(at, '@')); at++)
+        if (at[1] != '0')
+            return true;
+    return false;
+}
+
+static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events)
 {
     AUTO_STR struct str line = { 0 };
 
@@ -28,7 +37,7 @@ static void tell_data(const struct record_place *place, const struct record_sum 
     if (!sum->files) {
         str_add(&line, "nothing was measured");
     } else {
-        if (sum->samples || !sum->counted)
+        if (sum->samples || (!sum->counted && has_sampled(events)))
             add_count(&line, sum->samples, "sample", "samples");
         else
             add_count(&line, sum->counted, "count of exact events", "counts of exact events");
@@ -87,7 +96,7 @@ static void tell_missing_time(const struct record_sum *sum, const char *events)
     if (event < 0 || event >= RECORD_EVENTS)
         return;
     double total = record_cpu_time(), sampled = (double)sum->event_sum[event] / 1e9, rest = total - sampled;
-    double loading = (double)sum->loading_ns / 1e9, measured = (double)sum->measured_ns / 1e9;
+    double loading = (double)sum->loading_ns / 1e9, measured = (double)(sum->measured_ns + sum->unended_sum[event]) / 1e9;
     if (rest < 0.1 || rest < 0.25 * total)
         return;
     struct { double seconds; const char *where; } part[] = {
@@ -134,7 +143,7 @@ void record_close(const struct record_place *place, const char *events, pid_t pi
     generated_keep(place->measurements, place->launch, place->rank);
     if (place->rank > 0 && !sum.lost)
         return;
-    tell_data(place, &sum);
+    tell_data(place, &sum, events);
     if (!tell_programs(place) && all && sum.files && !sum.lost)
         tell_missing_time(&sum, events);
     record_note_tick(events, &note);

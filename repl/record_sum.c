@@ -57,10 +57,10 @@ static uint64_t used_bytes(const char *data, uint64_t size, struct tally *tally)
     return used;
 }
 
-static void add(const struct record_place *place, int fd, char *data, uint64_t size, pid_t pid, int signal, struct record_sum *sum)
+static void add(const struct record_place *place, const char *path, int fd, char *data, uint64_t size, pid_t pid, int signal, struct record_sum *sum)
 {
     struct hqm_header *header = (struct hqm_header *)data;
-    bool gone = !sources_is_alive((long)header->pid);
+    bool gone = !sources_is_written(path, header);
 
     if (memcmp(header->magic, HQM_MAGIC, sizeof header->magic) != 0 || header->launch != place->launch ||
         (place->rank >= 0 && header->rank != place->rank))
@@ -85,6 +85,8 @@ static void add(const struct record_place *place, int fd, char *data, uint64_t s
         sum->loading_ns += header->cpu_start_ns - header->cpu_image_ns;
     if (header->cpu_end_ns > header->cpu_start_ns)
         sum->measured_ns += header->cpu_end_ns - header->cpu_start_ns;
+    for (int i = 0; i < RECORD_EVENTS && !header->cpu_end_ns; i++)
+        sum->unended_sum[i] += tally.sum[i];
     /* A process of this host that is gone writes no more. (On another host the pid says nothing, but then it is rarely gone here.) */
     if (fd >= 0 && gone && header->state != HQM_RUNNING && used < size && ftruncate(fd, (off_t)used) == 0)
         header->allocated = used;
@@ -108,7 +110,7 @@ static void add_file(const struct record_place *place, const char *path, pid_t p
             data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
         }
         if (data != MAP_FAILED) {
-            add(place, shared ? fd : -1, data, size, pid, signal, sum);
+            add(place, path, shared ? fd : -1, data, size, pid, signal, sum);
             munmap(data, size);
         }
     }

@@ -54,6 +54,28 @@ check "threads that were too short are told" grep -Eq "$missing: [0-9.]+ s in th
 check "all threads are counted" grep -Eq ' 101 threads, 1 process' "$TMP/err"
 check "info counts them, too" [ "$("$HQ" "$DB" info 2>/dev/null | grep -c '^threads  *101, ')" = 1 ]
 
+# Pid 1 of a namespace is also the pid of a process that runs: it is not taken for the one that was measured.
+if unshare -Urpf true 2>/dev/null; then
+    record -- unshare -Urpf "$PROGRAMS/ends" exit_group
+    check "pid 1: measured" holds "$(value 'sum CPUTIME') > 0.2e9"
+    check "pid 1: not said to run still" [ "$(wc -l <"$TMP/err"):$(grep -c 'still running' "$TMP/err")" = 1:0 ]
+    record -- "$PROGRAMS/ends" return
+    check "pid 1: its recording can be replaced" [ $status = 7 ]
+else
+    skip "no namespace of processes can be made here"
+fi
+
+# Nor is a process that has got the pid of one that was killed: this shell.
+record -- sh -c '"$0" kill; true' "$PROGRAMS/ends"
+for file in "$DB"/measurements/*.hqm; do
+    python3 -c 'import struct, sys; f = open(sys.argv[1], "r+b"); f.seek(16); f.write(struct.pack("<I", int(sys.argv[2])))' "$file" $$
+done
+check "a killed process is still said to have no end" [ "$(value running)" = 1 ]
+"$HQ" "$DB" info >/dev/null 2>"$TMP/err"
+check "a pid used again: nothing runs" [ "$?:$(grep -c 'still runs' "$TMP/err")" = 0:0 ]
+record -- "$PROGRAMS/ends" return
+check "a pid used again: the recording can be replaced" [ $status = 7 ]
+
 # A program that may have no timers.
 if (ulimit -i 0) 2>/dev/null; then
     (ulimit -i 0; timeout 100 "$HQ" record --force -o "$DB" -- sh -c '"$0" return; "$0" return' "$PROGRAMS/ends" >"$TMP/out" 2>"$TMP/err"; exit $?)

@@ -7,6 +7,8 @@
 # exact EVENT: "sum count" of the cells whose path matches a regular expression.
 total() { echo "$(value "sum $1"):$(value "count $1")"; }
 
+record -e LOCK -- true
+check "no count is no sample" grep -q "^hq: 0 counts of exact events, 1 thread, 1 process in " "$TMP/err"
 record -e ALLOC -- "$PROGRAMS/amounts" alloc
 check "alloc runs" [ $status = 0 ]
 # 1000 x (100 + 300) and 40 x 50 of the program; the C library's own (a thread's stack is no malloc) stay below 10 KB.
