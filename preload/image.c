@@ -76,16 +76,16 @@ static void note_command(void)
     note("command", text);
 }
 
-static void note_path(const char *key, int number, const char *link)
+static void note_paths(void)
 {
     static char path[4000];
-    long bytes = number == SYS_getcwd ? raw_syscall(number, (long)path, sizeof path, 0, 0, 0, 0)
-                                      : raw_syscall(number, (long)link, (long)path, sizeof path - 1, 0, 0, 0);
 
-    if (bytes <= 0)
-        return;
+    if (raw_syscall(SYS_getcwd, (long)path, sizeof path, 0, 0, 0, 0) > 0)
+        note("directory", path);
+    long bytes = modules_program(path, sizeof path - 1);
     path[bytes] = 0;
-    note(key, path);
+    if (bytes)
+        note("executable", path);
 }
 
 static void note_event(int number, const struct source *source)
@@ -108,8 +108,7 @@ void image_describe(void)
 {
     note_command();
     note("host", options.host);
-    note_path("directory", SYS_getcwd, NULL);
-    note_path("executable", SYS_readlink, "/proc/self/exe");
+    note_paths();
     note("launcher", options.launcher);
     note("collector", HQ_VERSION);
     for (int i = 0; i < options.events; i++)

@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -82,6 +83,29 @@ static void read_program_headers(struct module *module)
     }
 }
 
+long modules_program(char *path, size_t bytes)
+{
+    long length = raw_syscall(SYS_readlink, (long)"/proc/self/exe", (long)path, (long)bytes, 0, 0, 0);
+    const char *name = program_invocation_name;
+    long at = length > 0 ? length : 0;
+
+    while (at > 0 && path[at - 1] != '/')
+        at--;
+    if (length < 0 || length - at < 9 || memcmp(path + at, "ld-linux-", 9) != 0 || !strstr(name, "/"))
+        return length < 0 ? 0 : length;
+    length = 0;
+    if (name[0] != '/') {
+        length = raw_syscall(SYS_getcwd, (long)path, (long)bytes, 0, 0, 0, 0);
+        if (length <= 0)
+            return 0;
+        path[length - 1] = '/';
+    }
+    if (strlen(name) > bytes - (size_t)length)
+        return 0;
+    memcpy(path + length, name, strlen(name));
+    return length + (long)strlen(name);
+}
+
 /* The loader knows the program by an empty name, and files opened by a relative path by that. */
 static const char *absolute_path(const struct module *module, const char *name)
 {
@@ -97,7 +121,7 @@ static const char *absolute_path(const struct module *module, const char *name)
     if (atomic_flag_test_and_set(&busy))
         return heap_copy_string(name);
     if (module->flags & HQM_MODULE_MAIN) {
-        bytes = raw_syscall(SYS_readlink, (long)"/proc/self/exe", (long)path, 4096, 0, 0, 0);
+        bytes = modules_program(path, sizeof path - 1);
         if (bytes > 0)
             path[bytes] = 0;
         else    /* no /proc: as it was started */

@@ -69,4 +69,10 @@ static inline bool modules_is_own(uint32_t number)
 /* Writes a record for every module into a new measurement file. */
 void modules_describe(void);
 
+/*
+ * The length of the program's path, which is not ended by a NUL; 0 if it cannot be had. Where the loader itself was run, with the program as its
+ * argument (as bundled programs do), the kernel knows only the loader; the C library has the argument.
+ */
+long modules_program(char *path, size_t bytes);
+
 #endif

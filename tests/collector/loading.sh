@@ -84,4 +84,12 @@ check "coroutine: runs" [ $status = 0 ]
 check "coroutine: is measured" holds "$(value samples) > 20"
 check "coroutine: full paths" full 99.9
 check "coroutine: from its start" holds "$(share 'enter;body;burn') > 95"
+
+# The loader as the program, with the program as its argument.
+for name in "$PROGRAMS/ends" "$(realpath --relative-to=. "$PROGRAMS/ends")"; do
+    record -- /lib64/ld-linux-x86-64.so.2 "$name" return
+    check "through the loader: $name runs" [ $status = 7 ]
+    check "through the loader: $name has its names" [ "$("$HQ" "$DB" 'procedures where name = work as csv' 2>"$TMP/err" | grep -c work):$(grep -c 'not the file' "$TMP/err")" = 1:0 ]
+    check "through the loader: $name is the executable" [ "$("$HQ" "$DB" info 2>/dev/null | grep -c '^executables  *.*/ends')" = 1 ]
+done
 finish
