@@ -2,7 +2,8 @@
 /*
  * Folded stacks: "main;solve;axpy 1250", outermost first, one line a call path, the value behind the last space. Values are
  * taken as numbers without a unit, because the format has none; lines that repeat a path add up. Frames marked _[k], _[i]
- * and _[j], as stackcollapse-perf.pl does, keep their names without the mark; those marked _[i] are inlined.
+ * and _[j], as stackcollapse-perf.pl does, keep their names without the mark. "run (app.py:12)", as py-spy writes it, and below austin's
+ * header "app.py:run:12" are line 12 of run.
  */
 #include "db/import/floats.h"
 #include "db/import/formats.h"
@@ -13,6 +14,7 @@
 
 struct folded {
     struct import *im;
+    bool austin;
     struct map places;          /* number of the frame's text -> place + 1 */
     VEC(uint32_t) path;
     struct floats values;
@@ -70,16 +72,67 @@ bool folded_sniff(const struct import_probe *p)
     return lines > 0;
 }
 
-static uint32_t place_of(struct folded *f, const char *name, size_t len)
+/* FILE:LINE; the colon is replaced by an end. */
+static bool split_line(char *text, uint32_t *line)
+{
+    char *colon = strrchr(text, ':'), *end;
+
+    if (!colon || colon == text || colon[1] < '0' || colon[1] > '9')
+        return false;
+    *line = (uint32_t)strtoul(colon + 1, &end, 10);
+    if (!*end)
+        *colon = '\0';
+    return !*end;
+}
+
+/* The frame of a Python function, if it is one: its texts are within `text`, which is changed. */
+static bool python_frame(const struct folded *f, char *text, size_t len, struct import_step *step, uint32_t *line)
+{
+    char *open = len && text[len - 1] == ')' ? strrchr(text, '(') : NULL;
+
+    *step = (struct import_step){.kind = SCOPE_PROCEDURE};
+    if (open && open > text + 1 && open[-1] == ' ') {
+        AUTO_FREE char *place = xstrndup(open + 1, strlen(open) - 2);
+
+        if (!split_line(place, line))
+            return false;
+        open[-1] = '\0';
+        open[1 + strlen(place)] = '\0';
+        step->name = text;
+        step->file = open + 1;
+        return true;
+    }
+    if (!f->austin || !split_line(text, line))
+        return false;
+    char *name = strrchr(text, ':');
+
+    if (!name || name == text)
+        return false;
+    *name = '\0';
+    step->name = name + 1;
+    step->file = text;
+    return *step->name;
+}
+
+static uint32_t make_place(struct folded *f, const char *name, size_t len)
 {
     bool marked = len > 4 && name[len - 1] == ']' && name[len - 4] == '_' && name[len - 3] == '[';
+    AUTO_FREE char *own = xstrndup(name, marked ? len - 4 : len);
+    AUTO_FREE char *text = xstrdup(own);
+    struct import_step step;
+    uint32_t line;
+
+    if (!python_frame(f, text, strlen(text), &step, &line))
+        return import_named(f->im, own, NULL);
+    return import_place(f->im, &(struct import_place){.steps = &step, .count = 1, .file = step.file, .line = line});
+}
+
+static uint32_t place_of(struct folded *f, const char *name, size_t len)
+{
     uint64_t *known = map_insert(&f->places, intern_addn(&f->im->names, name, len), 0, NULL);
 
-    if (!*known) {
-        AUTO_STR struct str own = {0};
-        str_addn(&own, name, marked ? len - 4 : len);
-        *known = (uint64_t)import_named(f->im, str_cstr(&own), NULL) + 1;
-    }
+    if (!*known)
+        *known = (uint64_t)make_place(f, name, len) + 1;
     return (uint32_t)*known - 1;
 }
 
@@ -107,6 +160,7 @@ static struct hq_error *take(struct folded *f, const char *path, uint32_t profil
         double value, before;
         char *end = len ? value_of(line, len, &value) : NULL;
 
+        f->austin |= strncmp(line, "# austin:", 9) == 0;
         if (!len || is_comment(line))
             continue;
         if (!end)

@@ -52,6 +52,26 @@ TEST(folded_comments_are_no_stacks)
     CHECK_IMPORT(NULL, "# austin: 3.6.0\n# mode: wall\n\nP1;T0:7;main 3\n", "metrics: samples\nP1 3\n T0:7 3\n  main 3\n");
 }
 
+TEST(folded_python)
+{
+    CHECK_IMPORT(NULL, "<module> (app.py:30);run (app.py:12);work (lib/x.py:7) 40\n<module> (app.py:30);run (app.py:13) 10\n",
+                 "metrics: samples\n"
+                 "<module> 50\n"
+                 " run (app.py:30) 50\n"
+                 "  line app.py:13 10\n"
+                 "  work (app.py:12) 40\n"
+                 "   line lib/x.py:7 40\n");
+    CHECK_IMPORT(NULL, "# austin: 3.6.0\nP1;T0:7;/a/app.py:run:12;/a/x.py:work:7 5\n",
+                 "metrics: samples\n"
+                 "P1 5\n"
+                 " T0:7 5\n"
+                 "  run 5\n"
+                 "   work (/a/app.py:12) 5\n"
+                 "    line /a/x.py:7 5\n");
+    /* Not those: names as other tools write them. */
+    CHECK_IMPORT(NULL, "f (int);g (a.c);h (:3);k():4;(x:5) 1\n", "metrics: samples\nf (int) 1\n g (a.c) 1\n  h (:3) 1\n   k():4 1\n    (x:5) 1\n");
+}
+
 TEST(folded_errors_name_the_line)
 {
     CHECK_REFUSED("folded", "main;a 1\nmain;b\n", "input:2: not a folded stack");
