@@ -11,6 +11,7 @@
 #include "db/import/target.h"
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #define MEASUREMENTS "measurements"
 enum { PROBE_BYTES = 64 << 10 };
@@ -72,6 +73,14 @@ static struct hq_error *unknown_format(const struct import_probe *p)
                         str_cstr(&names));
 }
 
+/* What is read to find the format would be gone. */
+static bool read_once(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+}
+
 struct hq_error *import_sniff(const char *path, const struct import_format **out)
 {
     AUTO_FREE char *text = xmalloc(PROBE_BYTES + 1);
@@ -79,6 +88,8 @@ struct hq_error *import_sniff(const char *path, const struct import_format **out
 
     if (strcmp(path, "-") == 0)
         return hq_error_new(HQ_USAGE, "name the format of what comes from standard input: hq import FORMAT - -o DB");
+    if (read_once(path))
+        return hq_error_new(HQ_USAGE, "%s is a pipe or a device, which cannot be looked at first: name the format: hq import FORMAT %s -o DB", path, path);
     HQ_TRY(probe_open(path, text, &p));
     for (const struct import_format *f = import_formats; f->name; f++) {
         if (f->sniff(&p)) {

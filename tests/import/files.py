@@ -114,6 +114,15 @@ check(sorted((r["name"].split("thread ")[1], round(r["values"][0] * 1e6)) for r 
 said = run(f"{TMP}/ids.json", "profiles")
 check("main" in said and "Q: io" in said, said)
 
+# A pipe can be read only once: it is not looked at, and nobody waits for one that has no writer.
+os.mkfifo(f"{TMP}/fifo")
+error = run("import", f"{TMP}/fifo", "-o", f"{TMP}/bad.hq", status=2)
+check("name the format" in error and not os.path.exists(f"{TMP}/bad.hq"), error)
+with subprocess.Popen([HQ, "import", "folded", f"{TMP}/fifo", "-o", f"{TMP}/piped.hq"]) as process:
+    with open(f"{TMP}/fifo", "w") as file:
+        file.write("main;a 1\n")
+check_tree(f"{TMP}/piped.hq", "main 1\n a 1")
+
 # A failed import leaves nothing, not even where the input was good for a while.
 bad = write("bad.perf.txt", NEW * 1000 + "\nand then something else\n")
 error = run("import", "perf", bad, "-o", f"{TMP}/bad.hq", status=3)
