@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `as markdown`: a GitHub table; nesting is indentation with no-break spaces. */
+#include "query/output/columns.h"
 #include "query/output/formats.h"
 #include "query/output/number.h"
 #include "query/output/text.h"
@@ -82,10 +83,14 @@ struct hq_error *markdown_write(const struct table *t, const struct output_optio
 {
     AUTO_FREE const struct row **outer = outer_rows(t);
     AUTO_FREE struct number_style *styles = xcalloc(t->columns.len + 1, sizeof *styles);
+    AUTO_FREE bool *silent = xcalloc(t->columns.len + 1, sizeof *silent);
 
     (void)o;
     fputc('|', out);
     for (size_t c = 0; c < t->columns.len; c++) {
+        silent[c] = column_is_silent(t, c);
+        if (silent[c])
+            continue;
         if (t->columns.data[c].type == COLUMN_NUMBER)
             styles[c] = number_style_of(t, c);
         fputc(' ', out);
@@ -94,13 +99,14 @@ struct hq_error *markdown_write(const struct table *t, const struct output_optio
     }
     fputs(t->tree ? " scope |\n|" : " name |\n|", out);
     for (size_t c = 0; c < t->columns.len; c++)
-        fputs(t->columns.data[c].type == COLUMN_NUMBER ? "---:|" : "---|", out);
+        fputs(silent[c] ? "" : t->columns.data[c].type == COLUMN_NUMBER ? "---:|" : "---|", out);
     fputs("---|\n", out);
     for (size_t i = 0; i < t->rows.len; i++) {
         const struct row *r = &t->rows.data[i];
         fputc('|', out);
         for (size_t c = 0; c < t->columns.len; c++)
-            put_cell(t, c, &styles[c], &r->cells[c], out);
+            if (!silent[c])
+                put_cell(t, c, &styles[c], &r->cells[c], out);
         put_label(t, r, outer[i], out);
     }
     return NULL;

@@ -2,6 +2,7 @@
 #include "query/output/screen.h"
 #include "common/mem.h"
 #include "query/output/blocks.h"
+#include "query/output/columns.h"
 #include "query/output/facts.h"
 #include "query/output/guides.h"
 #include "query/output/number.h"
@@ -116,9 +117,11 @@ static void lay_out_numbers(struct screen *s, struct layout *l)
 static void lay_out_columns(struct screen *s)
 {
     s->left = s->number_width ? s->number_width + 2 : 0;
-    s->column_count = s->t->columns.len;
     for (size_t c = 0; c < s->t->columns.len; c++) {
-        struct layout *l = &s->columns[c];
+        struct layout *l = &s->columns[s->column_count];
+        if (column_is_silent(s->t, c))
+            continue;
+        s->column_count++;
         l->column = &s->t->columns.data[c];
         l->index = c;
         if (l->column->type == COLUMN_NUMBER)
@@ -144,17 +147,6 @@ static bool too_wide(const struct screen *s)
     return s->o->width && s->left + NAMES_ROOM > (int)s->o->width;
 }
 
-static bool has_value(const struct screen *s, const struct layout *l)
-{
-    for (size_t i = 0; i < s->t->rows.len; i++) {
-        const struct cell *cell = &s->t->rows.data[i].cells[l->index];
-
-        if (l->column->type == COLUMN_TEXT ? cell->text && *cell->text : isfinite(cell->number) && cell->number != 0)
-            return true;
-    }
-    return false;
-}
-
 static void leave_out(struct screen *s, size_t c)
 {
     if (!s->columns[c].column->beside)
@@ -168,7 +160,7 @@ static void fit_columns(struct screen *s)
     if (s->t->chosen_columns || !too_wide(s))
         return;
     for (size_t c = s->column_count; c-- > 1;)
-        if (!has_value(s, &s->columns[c])) {
+        if (!column_has_value(s->t, s->columns[c].index)) {
             leave_out(s, c);
             s->empty++;
         }
@@ -179,19 +171,29 @@ static void fit_columns(struct screen *s)
         }
 }
 
-static void put_left_out(const struct screen *s)
+static void put_note(const struct screen *s, const char *text)
 {
-    if (s->empty + s->narrow == 0)
-        return;
     paint_on(PAINT_DIM, s->o, s->out);
-    fputc('(', s->out);
-    if (s->empty)
-        fprintf(s->out, "%zu column%s without a value", s->empty, s->empty == 1 ? "" : "s");
-    if (s->narrow)
-        fprintf(s->out, "%s%zu column%s for which there is no room", s->empty ? " and " : "", s->narrow, s->narrow == 1 ? "" : "s");
-    fprintf(s->out, " left out; `columns` chooses)");
+    fputs(text, s->out);
     paint_off(PAINT_DIM, s->o, s->out);
     fputc('\n', s->out);
+}
+
+static void put_left_out(const struct screen *s)
+{
+    AUTO_STR struct str silent = {0}, note = {0};
+
+    columns_tell_silent(s->t, &silent);
+    if (silent.len)
+        put_note(s, str_cstr(&silent));
+    if (s->empty)
+        str_addf(&note, "(%zu column%s without a value", s->empty, s->empty == 1 ? "" : "s");
+    if (s->narrow)
+        str_addf(&note, "%s%zu column%s for which there is no room", s->empty ? " and " : "(", s->narrow, s->narrow == 1 ? "" : "s");
+    if (note.len) {
+        str_add(&note, " left out; `columns` chooses)");
+        put_note(s, str_cstr(&note));
+    }
 }
 
 /* Names take what they need, on a terminal at most half of the room. Views with a text beside the name are lists: nothing is indented. */
@@ -314,6 +316,9 @@ static enum paint paint_of_row(const struct row *r)
     return r->flags & ROW_HOT ? PAINT_HOT : r->flags & ROW_NEW ? PAINT_NEW : r->flags & ROW_GONE ? PAINT_GONE : PAINT_PLAIN;
 }
 
+/* Where less of a name would be left, its place makes room. */
+enum { ENOUGH_OF_NAME = 28 };
+
 /* Returns the columns that it took. */
 static int put_label(struct screen *s, size_t index, int indent)
 {
@@ -327,6 +332,11 @@ static int put_label(struct screen *s, size_t index, int indent)
         room = (size_t)s->label_width;
     else if (s->o->width)
         room = (int)s->o->width - s->left - indent > 24 ? (size_t)((int)s->o->width - s->left - indent) : 24;
+    if (whole > room && l.place[0] && room < whole - name + (name < ENOUGH_OF_NAME ? name : ENOUGH_OF_NAME)) {
+        l.place[0] = 0;
+        whole = label_width(&l);
+        rest = whole - name;
+    }
     if (whole > room)
         name = name > whole - room + 12 ? name - (whole - room) : name < 12 ? name : 12;
     paint_on(p, s->o, s->out);

@@ -254,6 +254,36 @@ TEST(facts)
     table_destroy(t);
 }
 
+/* Of what nothing was measured there are no columns, but where the query names them. A change of something that did not change stays. */
+TEST(silent_columns)
+{
+    struct table *t = table_create();
+
+    add_column(t, "a", "a", SCOPED_INCLUSIVE, DIM_EVENTS, 10);
+    add_column(t, "io", "io", SCOPED_INCLUSIVE, DIM_BYTES, 0);
+    add_column(t, "io.x", "io", SCOPED_EXCLUSIVE, DIM_BYTES, 0);
+    add_column(t, "b", "b", SCOPED_INCLUSIVE, DIM_EVENTS, 10);
+    add_column(t, "rate", "rate", SCOPED_NONE, DIM_NONE, NAN);
+    add_column(t, "delta.a", "delta.a", SCOPED_INCLUSIVE, DIM_EVENTS, 0);
+    add_column(t, "delta.io", "delta.io", SCOPED_INCLUSIVE, DIM_BYTES, 0);
+    t->columns.data[5].marks_sign = t->columns.data[6].marks_sign = true;
+    t->columns.data[5].base = 10;
+    add_row(t, 0, SCOPE_PROCEDURE, "main", NULL, 0)->cells[0].number = 10;
+    check_format(t, "table", &plain,
+        "#           a  b  delta.a  name\n"
+        "   10  100.0%              total\n"
+        "1  10  100.0%              main\n"
+        "(without a value: io, rate; `columns` shows them)\n");
+    check_format(t, "markdown", &plain,
+        "| a | b | delta.a | name |\n"
+        "|---:|---:|---:|---|\n"
+        "| 10 (100.0%) |  |  | main |\n");
+    t->chosen_columns = true;
+    AUTO_FREE char *all = text_of(t, "table", &plain);
+    CHECK(strstr(all, "io.x") != NULL);
+    table_destroy(t);
+}
+
 /* 60 levels: off a terminal all of the indentation, on a narrow one a count of levels. */
 TEST(deep)
 {
@@ -269,7 +299,7 @@ TEST(deep)
     CHECK(strstr(wide, "60  60  " "                                                           " "a_name_that") != NULL);
     AUTO_FREE char *narrow = text_of(t, "tree", &(struct output_options){ .width = 80, .utf8 = true });
     CHECK(strstr(narrow, "+27 a_name_t") != NULL);
-    CHECK(strstr(narrow, "left_of_the_line  [a.c:7]\n") != NULL);
+    CHECK(strstr(narrow, "left_of_the_line\n") != NULL);
     for (const char *line = narrow; *line;) {
         size_t len = strcspn(line, "\n"), width = utf8_width_n(line, len);
         longest = width > longest ? width : longest;
