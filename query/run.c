@@ -239,8 +239,11 @@ static struct hq_error *bind_sort(struct run *run)
     return NULL;
 }
 
+/* A list by the size of a change is one by the change. */
 static bool same_slot(const struct program *a, const struct program *b)
 {
+    if (b && b->kind == PROGRAM_FUNCTION && b->function == FUNCTION_ABS)
+        b = b->args[0];
     return a && b && a->kind == PROGRAM_SLOT && b->kind == PROGRAM_SLOT && a->slot == b->slot;
 }
 

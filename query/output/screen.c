@@ -154,17 +154,26 @@ static void leave_out(struct screen *s, size_t c)
     memmove(&s->columns[c], &s->columns[c + 1], (--s->column_count - c) * sizeof *s->columns);
 }
 
+/* Then the first metric alone, without its exclusive or old value, says enough beside the change. */
+static bool compares(const struct screen *s)
+{
+    for (size_t c = 0; c < s->column_count; c++)
+        if (s->columns[c].column->marks_sign)
+            return true;
+    return false;
+}
+
 /* Where the query leaves the columns to hq: first those without a value go, then the last ones, but for the first metric, texts, and what the query orders by. */
 static void fit_columns(struct screen *s)
 {
     if (s->t->chosen_columns || !too_wide(s))
         return;
     for (size_t c = s->column_count; c-- > 1;)
-        if (!column_has_value(s->t, s->columns[c].index)) {
+        if (!s->columns[c].column->orders && !column_has_value(s->t, s->columns[c].index)) {
             leave_out(s, c);
             s->empty++;
         }
-    for (size_t c = s->column_count; c-- > 2 && too_wide(s);)
+    for (size_t c = s->column_count; c-- > (compares(s) ? 1 : 2) && too_wide(s);)
         if (s->columns[c].column->type == COLUMN_NUMBER && !s->columns[c].column->orders) {
             leave_out(s, c);
             s->narrow++;

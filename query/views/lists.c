@@ -43,12 +43,21 @@ static bool is_call(enum scope_kind kind)
     return kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE;
 }
 
+/* What tells lines without a number apart: their procedure, or what else they lie in. */
+static uint32_t holder_of(const struct tree *t, uint32_t line)
+{
+    uint32_t procedure = tree_enclosing(t, line, SCOPE_PROCEDURE);
+
+    return procedure == HQDB_NONE ? line : procedure;
+}
+
 static void add_line(struct run *run, struct groups *g, uint32_t c, const uint8_t *wanted)
 {
-    const struct hqdb_scope *s = tree_scope(run->tree, tree_scope_of(run->tree, c));
+    uint32_t line = tree_scope_of(run->tree, c);
+    const struct hqdb_scope *s = tree_scope(run->tree, line);
 
-    if (!wanted || wanted[tree_scope_of(run->tree, c)])
-        groups_add(g, &(struct line_key){s->file, s->line, s->line ? 0 : tree_scope_of(run->tree, c)}, c, MEMBER_BOTH);
+    if (!wanted || wanted[line])
+        groups_add(g, &(struct line_key){s->file, s->line, s->line ? 0 : holder_of(run->tree, line)}, c, MEMBER_BOTH);
 }
 
 static void add_call(struct run *run, struct groups *g, uint32_t c, const uint8_t *wanted)
@@ -86,6 +95,8 @@ static struct hq_error *lines_roots(struct run *run, struct nodes *out)
         n.inc = inc[k];
         n.leaf = true;
         n.id = hash_combine(hash_combine(SCOPE_LINE, hash_str(tree_text(t, key->file))), key->line);
+        if (!key->line)
+            n.id = hash_combine(n.id, hash_str(tree_text(t, tree_scope(t, key->scope)->name)));
         vec_push(out, n);
     }
     groups_deinit(&g);

@@ -222,6 +222,26 @@ TEST(columns_that_do_not_fit)
     table_destroy(t);
 }
 
+/* Of a comparison the change stays, even where nothing has changed; the old values go. */
+TEST(changes_that_do_not_fit)
+{
+    struct table *t = table_create();
+
+    add_column(t, "a", "a", SCOPED_INCLUSIVE, DIM_SECONDS, 10);
+    add_column(t, "old.a", "old.a", SCOPED_INCLUSIVE, DIM_SECONDS, 10);
+    add_column(t, "delta.a", "delta.a", SCOPED_INCLUSIVE, DIM_SECONDS, 0);
+    t->columns.data[2].marks_sign = t->columns.data[2].orders = true;
+    t->columns.data[2].base = 10;
+    add_row(t, 0, SCOPE_PROCEDURE, "main", NULL, 0);
+    t->rows.data[0].cells[0].number = t->rows.data[0].cells[1].number = 10;
+    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 66 },
+        "#                a  delta.a  name\n"
+        "   10.00 s  100.0%           total\n"
+        "1  10.00 s  100.0%           main\n"
+        "(1 column for which there is no room left out; `columns` chooses)\n");
+    table_destroy(t);
+}
+
 TEST(long_commands_are_cut)
 {
     struct table *t = table_create();
