@@ -231,7 +231,7 @@ static void place_addresses(struct attribution *a, struct module_work *w)
     uint32_t flags = (w->flags & HQM_MODULE_MAIN ? HQDB_MODULE_MAIN : 0) | (w->flags & HQM_MODULE_VDSO ? HQDB_MODULE_VDSO : 0);
 
     /* Nobody can do anything about what the kernel's own library lacks. */
-    w->module = w->flags & TREE_GENERATED ? model_module(a->model, GENERATED_CODE, "", 0, NULL)
+    w->module = w->flags & TREE_GENERATED ? model_module(a->model, HQDB_GENERATED, "", 0, NULL)
                                           : model_module(a->model, w->path, w->build_id, flags, flags & HQDB_MODULE_VDSO ? NULL : s->note);
     w->scopes = xmalloc((s->scopes.len + 1) * sizeof *w->scopes);
     for (size_t i = 0; i < s->scopes.len; i++)
@@ -267,10 +267,11 @@ static uint32_t nowhere_scope(struct attribution *a)
 
     if (a->nowhere != HQDB_NONE)
         return a->nowhere;
-    module = model_module(a->model, GENERATED_CODE, "", 0, NULL);
+    module = model_module(a->model, HQDB_GENERATED, "", 0,
+                          "code that was made while the program ran has no names; many just-in-time compilers can tell them in /tmp/perf-PID.map");
     file = model_scope(a->model, &(struct model_scope){.kind = SCOPE_FILE, .parent = model_module_scope(a->model, module),
                                                        .name = "<unknown file>", .file = "", .module = module});
-    procedure = model_scope(a->model, &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = GENERATED_CODE,
+    procedure = model_scope(a->model, &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = HQDB_GENERATED,
                                                             .file = "", .module = module});
     a->nowhere = model_scope(a->model, &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "", .module = module});
     return a->nowhere;

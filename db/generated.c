@@ -7,6 +7,7 @@
 #include "common/numbers.h"
 #include "db/perf_map.h"
 #include "db/sources.h"
+#include "format/database.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -212,7 +213,7 @@ static uint32_t add_scope(struct structure *s, struct structure_scope scope)
 /* File, procedure and line of an entry; those of nameless code if it is NULL. */
 static uint32_t add_entry(struct structure *s, const char *text)
 {
-    struct generated_name n = generated_name(text ? text : GENERATED_CODE);
+    struct generated_name n = generated_name(text ? text : HQDB_GENERATED);
     uint32_t name = intern_add(&s->strings, n.name), file = intern_add(&s->strings, n.file);
     uint32_t parent = add_scope(s, (struct structure_scope){.kind = SCOPE_FILE, .parent = STRUCTURE_NONE, .file = file,
                                                             .name = n.file ? file : intern_add(&s->strings, "<unknown file>")});

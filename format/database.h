@@ -33,6 +33,7 @@
 #define HQDB_MAJOR 1
 #define HQDB_MINOR 0
 #define HQDB_NONE UINT32_MAX
+#define HQDB_GENERATED "[generated code]"   /* load module of code that lies in no file; its procedures without a name are called so too */
 #define HQDB_PIECE 65536u          /* bytes that one step of a section checksum covers */
 
 struct hqdb_header {

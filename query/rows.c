@@ -157,10 +157,9 @@ static void fill_cells(struct run *run, const struct entry *e, const struct fact
 static bool recursive(const struct run *run, const struct entry *e)
 {
     const struct tree *t = run->tree;
-    const char *module = tree_module_name(t, e->node.scope);
 
-    /* Code without a name has its load module's, and need not be the same code. */
-    if (module && !strcmp(module, tree_text(t, tree_scope(t, e->node.scope)->name)))
+    /* Code without a name need not be the same code. */
+    if (!strcmp(tree_text(t, tree_scope(t, e->node.scope)->name), HQDB_GENERATED))
         return false;
     for (uint32_t c = e->node.context; c != HQDB_NONE && (c = tree_parent(t, c)) != HQDB_NONE;)
         if (tree_scope_of(t, c) == e->node.scope)

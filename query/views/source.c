@@ -206,11 +206,15 @@ static void tell_nothing(const struct listing *l)
     for (uint32_t c = 0; c < t->context_count; c++) {
         uint32_t scope = tree_scope_of(t, c);
 
-        if (l->within[scope] && tree_scope(t, scope)->module != HQDB_NONE) {
-            run_note(l->run, "no line of it is known: %s has no debug information about it (compile with -g, or install its debug symbols)",
-                     path_base(db_string(t->db, t->db->modules[tree_scope(t, scope)->module].path)));
-            return;
-        }
+        if (!l->within[scope] || tree_scope(t, scope)->module == HQDB_NONE)
+            continue;
+        const char *module = path_base(db_string(t->db, t->db->modules[tree_scope(t, scope)->module].path));
+
+        if (!strcmp(module, HQDB_GENERATED))
+            run_note(l->run, "no line of it is known: of generated code only procedures are");
+        else
+            run_note(l->run, "no line of it is known: %s has no debug information about it (compile with -g, or install its debug symbols)", module);
+        return;
     }
     run_note(l->run, "nothing that was measured lies in it");
 }

@@ -63,6 +63,10 @@ if os.geteuid() == 0:
 text = subprocess.run([HQ, f"{tmp}/generated-old.hq", "procedures"], check=True, capture_output=True, text=True).stdout
 check(re.search(r"  \[generated code\]$", text, re.M), f"code without a name looks well:\n{text}")
 
+for query, said in (("info", "/tmp/perf-PID.map: [generated code]"), ("source of '[generated code]'", "of generated code only procedures are")):
+    done = subprocess.run([HQ, f"{tmp}/generated-old.hq", query], capture_output=True, text=True)
+    check(said in (done.stdout + done.stderr).replace("\n", " "), f"{query} says {said}:\n{done.stdout}{done.stderr}")
+
 # Where the recording cannot be written the names come from the map itself.
 database = record("names", remove=False)
 for path in glob.glob(f"{database}/measurements/*.map"):
