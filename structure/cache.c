@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION 5u              /* of the file and of what recovery finds: change it with either */
+#define VERSION 6u              /* of the file and of what recovery finds: change it with either */
 #define MAGIC 0x53515148u       /* HQQS */
 #define MOST_BYTES (256ull << 20)       /* of all files */
 

@@ -163,3 +163,26 @@ void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
     a->has_high = a->has_high && a->has_low && a->high > a->low;
     a->entry = o.entry_offset ? a->low + o.entry : o.entry;
 }
+
+/* Offsets must grow: a damaged sibling reference could otherwise lead back, for ever. */
+void dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg)
+{
+    Dwarf_Debug dbg = f->dbg;
+    Dwarf_Error err = NULL;
+    Dwarf_Die die = NULL, next = NULL;
+    Dwarf_Off last = 0, offset = 0;
+
+    if (!dwarf_ok(dbg, dwarf_dieoffset(parent, &last, &err), &err) || !dwarf_ok(dbg, dwarf_child(parent, &die, &err), &err))
+        return;
+    while (die) {
+        bool forward = dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) && offset > last;
+
+        last = offset;
+        if (forward)
+            fn(arg, die, offset);
+        if (!forward || !dwarf_ok(dbg, dwarf_siblingof_b(dbg, die, 1, &next, &err), &err))
+            next = NULL;
+        dwarf_dealloc_die(die);
+        die = next;
+    }
+}

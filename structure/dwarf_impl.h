@@ -5,6 +5,7 @@
 
 #include "common/arena.h"
 #include "common/map.h"
+#include "common/str.h"
 #include "common/vec.h"
 #include "structure/dwarf.h"
 #include <libdwarf/dwarf.h>
@@ -43,6 +44,10 @@ struct dwarf_claim {            /* an address range that a unit describes */
     uint32_t unit;
 };
 
+struct dwarf_key {
+    uint64_t file, offset;
+};
+
 struct dwarf {
     struct elf *text;
     struct dwarf_file main, alt;
@@ -54,8 +59,11 @@ struct dwarf {
     VEC(struct dwarf_claim) hints, claims;      /* of .debug_aranges; of the units themselves (made when first needed) */
     bool claims_made;
     uint32_t file_count;                        /* numbers given to files */
-    struct keymap origin_keys;                  /* (file, offset) -> index in origins */
+    struct keymap origin_keys, scope_keys;      /* struct dwarf_key -> index in origins; in scopes */
     VEC(struct dwarf_origin *) origins;
+    VEC(struct dwarf_scopes *) scopes;
+    bool qualify;                               /* the unit that is being loaded is of C++ */
+    int naming;                                 /* names of classes within names of classes that are being made */
     struct map file_tables;                     /* (file, CU offset) -> struct dwarf_file_table * */
     char *problem;
 };
@@ -103,6 +111,19 @@ struct dwarf_attrs {
     Dwarf_Half inlined;
 };
 void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct dwarf_attrs *out);
+
+/* Calls fn for each child of a DIE, in order. */
+typedef void dwarf_child_fn(void *arg, Dwarf_Die child, Dwarf_Off offset);
+void dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg);
+bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);
+
+/* In C++: a procedure's name with those of what it lies in, if it lies in anything; else NULL. `die` is its declaration. */
+const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name);
+/* The names around a DIE, each with "::" behind it. */
+void dwarf_add_scopes(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
+void dwarf_scopes_free(struct dwarf *d);
+/* The type that a DIE says it has. */
+void dwarf_add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
 
 /* Address ranges of a DIE, clipped to executable code; appended to `out`. */
 struct dwarf_ranges { struct dwarf_range *data; size_t len, cap; };

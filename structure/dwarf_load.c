@@ -107,28 +107,34 @@ static void visit(struct loader *l, Dwarf_Die die, struct place at)
     }
 }
 
-/* Offsets must grow: a damaged sibling reference could otherwise lead back, for ever. */
+struct step {
+    struct loader *l;
+    struct place at;
+};
+
+static void visit_child(void *arg, Dwarf_Die die, Dwarf_Off offset)
+{
+    const struct step *step = arg;
+
+    (void)offset;
+    visit(step->l, die, step->at);
+}
+
 static void walk_children(struct loader *l, Dwarf_Die parent, struct place at)
 {
-    Dwarf_Debug dbg = l->f->dbg;
+    if (at.depth++ < MAX_DEPTH)
+        dwarf_children(l->f, parent, visit_child, &(struct step){l, at});
+}
+
+static bool is_cplusplus(const struct dwarf_file *f, Dwarf_Die unit)
+{
     Dwarf_Error err = NULL;
-    Dwarf_Die die = NULL, next = NULL;
-    Dwarf_Off last = 0, offset = 0;
+    Dwarf_Unsigned language = 0;
 
-    if (at.depth++ >= MAX_DEPTH || !dwarf_ok(dbg, dwarf_dieoffset(parent, &last, &err), &err) ||
-        !dwarf_ok(dbg, dwarf_child(parent, &die, &err), &err))
-        return;
-    while (die) {
-        bool forward = dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) && offset > last;
-
-        last = offset;
-        if (forward)
-            visit(l, die, at);
-        if (!forward || !dwarf_ok(dbg, dwarf_siblingof_b(dbg, die, 1, &next, &err), &err))
-            next = NULL;
-        dwarf_dealloc_die(die);
-        die = next;
-    }
+    if (!dwarf_ok(f->dbg, dwarf_srclang(unit, &language, &err), &err))
+        return false;
+    return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 || language == DW_LANG_C_plus_plus_11 ||
+           language == DW_LANG_C_plus_plus_14;
 }
 
 static void walk_split(struct loader *l, uint32_t unit, const struct dwarf_attrs *skeleton)
@@ -140,6 +146,7 @@ static void walk_split(struct loader *l, uint32_t unit, const struct dwarf_attrs
         return;
     l->f = f;
     l->bases = f->bases;
+    l->d->qualify = is_cplusplus(f, cu);
     walk_children(l, cu, (struct place){.parent = DWARF_NONE});
     dwarf_dealloc_die(cu);
     l->f = &l->d->main;
@@ -158,6 +165,7 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
         return;
     dwarf_attrs_read(d, l.f, cu, &a);
     l.bases = a.bases;
+    d->qualify = is_cplusplus(l.f, cu);
     walk_children(&l, cu, (struct place){.parent = DWARF_NONE});
     if (a.dwo_name)
         walk_split(&l, unit, &a);
@@ -188,7 +196,8 @@ struct hq_error *dwarf_open(struct elf *text, struct elf *debug, struct elf *alt
         return NULL;
     struct dwarf *d = xcalloc(1, sizeof *d);
     d->text = text;
-    keymap_init(&d->origin_keys, 16);
+    keymap_init(&d->origin_keys, sizeof(struct dwarf_key));
+    keymap_init(&d->scope_keys, sizeof(struct dwarf_key));
     d->alt.number = 1;
     d->file_count = 2;
     if (!dwarf_file_open(&d->main, debug, DW_GROUPNUMBER_ANY)) {
@@ -215,6 +224,7 @@ void dwarf_close(struct dwarf *d)
     vec_deinit(&d->claims);
     vec_deinit(&d->origins);
     keymap_deinit(&d->origin_keys);
+    dwarf_scopes_free(d);
     map_deinit(&d->file_tables);
     intern_deinit(&d->files);
     arena_deinit(&d->arena);

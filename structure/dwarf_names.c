@@ -6,10 +6,6 @@
 
 #define MAX_DEPTH 8             /* of references: instance -> abstract -> specification, and damaged files */
 
-struct origin_key {
-    uint64_t file, offset;
-};
-
 /* The length of out without its last component; n as it is if that is none, or "..". */
 static size_t parent(const char *out, size_t n)
 {
@@ -116,8 +112,11 @@ void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
     if (!out->file && a->has_decl_file)
         out->file = dwarf_file_number(d, f, die, a->decl_file);
     out->noreturn |= a->noreturn;
-    if (!a->origin_file || depth >= MAX_DEPTH)
+    if (!a->origin_file || depth >= MAX_DEPTH) {
+        if (d->qualify && out->name && !out->linkage)
+            out->qualified = dwarf_qualified(d, f, die, out->name);
         return;
+    }
 
     const struct dwarf_file *of = a->origin_file;
     Dwarf_Error err = NULL;
@@ -132,7 +131,7 @@ void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
 
 const struct dwarf_origin *dwarf_origin_at(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off offset)
 {
-    struct origin_key key = {.file = f->number, .offset = offset};
+    struct dwarf_key key = {.file = f->number, .offset = offset};
     bool is_new;
     uint32_t index = keymap_add(&d->origin_keys, &key, &is_new);
 

@@ -17,7 +17,7 @@ uint32_t naming_origin(struct book *b, const struct dwarf_origin *origin)
     if (whole)
         return intern_add(&b->strings, whole);
     if (origin->name)
-        return intern_add(&b->strings, origin->name);
+        return intern_add(&b->strings, origin->qualified ? origin->qualified : origin->name);
     return origin->linkage ? intern_add(&b->strings, origin->linkage) : 0;
 }
 
@@ -40,7 +40,8 @@ uint32_t naming_procedure(struct book *b, const struct image *image, const struc
     const char *symbol = p->symbol ? image->symbols.names[p->symbol->first] : NULL;
 
     /* Members of what has no name outside (lambdas, local classes) have no linkage name, but a symbol that says whose they are. */
-    if (name && symbol && !p->dwarf->origin.linkage && !strncmp(symbol, "_ZN", 3)) {
+    if (name && symbol && !p->dwarf->origin.linkage &&
+        (!strncmp(symbol, "_ZN", 3) || !strncmp(symbol, "_ZZ", 3) || !strncmp(symbol, "_ZS", 3))) {
         AUTO_FREE char *plain = xstrndup(symbol, symbol_name_length(symbol));
         AUTO_FREE char *whole = structure_demangle(plain);
 

@@ -58,6 +58,13 @@ g++ -O2 -g -o local local.cc && "$HQ" structure local >out 2>&1
 if grep -q '^    .*job<main::{lambda(int)#1}>::run(int)' out; then passed=$((passed + 1)); else
     failed=$((failed + 1)); echo "not ok names of members of local classes"; cat out; fi
 
+# The same, inlined: without inlining their symbols say what they must be called.
+lambdas=$TOP/tests/structure/lambdas.cc
+g++ -O0 -o symbols "$lambdas" && nm -C symbols | sed 's/^[0-9a-f]* . //' | sort -u >truth
+g++ -O2 -g -o lambdas "$lambdas" && "$HQ" structure lambdas | sed -n 's/^ *inlined \(.*\)  from .*/\1/p' | grep '^main::\|^space::' | sort -u >names
+if [ "$(grep -c 'lambda' names)" -ge 6 ] && [ -z "$(comm -23 names truth)" ]; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "not ok names of inlined lambdas"; comm -23 names truth; fi
+
 objcopy --only-keep-debug plain prog.debug
 strip -o prog plain && expect "stripped" "main" "loop at 0x" "hq: prog: stripped, so procedures have no names"
 objcopy --strip-debug plain prog && expect "symbols only" "main" "hq: prog: no debug information, so no lines and no inlined procedures"

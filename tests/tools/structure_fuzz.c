@@ -2,7 +2,7 @@
 /*
  * structure_fuzz COUNT SEED FILE...: recovers the structure of COUNT damaged copies of the files: truncated, with bits flipped,
  * with numbers replaced by extreme ones, mostly where headers and debug information are. A crash, a sanitizer report or
- * more than 10 s for one copy fails, and the copy is kept as structure-fuzz-NUMBER in the current directory. Of BINARY.dwp, a package of
+ * more than 10 s of CPU for one copy fails, and the copy is kept as structure-fuzz-NUMBER in the current directory. Of BINARY.dwp, a package of
  * split debug information, copies are damaged and found beside the binary.
  */
 #include "common/file.h"
@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -131,7 +132,7 @@ static void try_one(const struct file_map *map, uint64_t seed)
     name_copy(map, fd, path, sizeof path);
     for (int i = 0; i < 16; i++)
         addresses[i] = i % 2 ? below(0x10000) : next_random();
-    alarm(10);
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {.tv_sec = 10}}, NULL);
     hq_error_free(structure_recover(path, &options, addresses, 16, &s));
     structure_deinit(&s);
     struct hq_error *err = structure_whole(path, &options, &s);

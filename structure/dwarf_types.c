@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Types as demangling writes them: `char const*`, `unsigned long`, `std::vector<int>&`. Typedefs are looked through. */
+#include "structure/dwarf_impl.h"
+#include "common/vec.h"
+#include <string.h>
+
+#define MAX_DEPTH 20            /* of references */
+
+struct parameters {
+    struct dwarf *d;
+    const struct dwarf_file *f;
+    struct str *out;
+    int depth;
+    bool any;
+};
+
+static void add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, int depth, struct str *out);
+
+bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Bool has = 0;
+
+    return dwarf_ok(f->dbg, dwarf_hasattr(die, attribute, &has, &err), &err) && has;
+}
+
+/* The DIE that DW_AT_type refers to; NULL without one, or if it is in another file. */
+static Dwarf_Die type_die(const struct dwarf_file *f, Dwarf_Die die)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Attribute attr = NULL;
+    Dwarf_Half form = 0;
+    Dwarf_Off offset;
+    Dwarf_Die out = NULL;
+
+    if (!dwarf_ok(f->dbg, dwarf_attr(die, DW_AT_type, &attr, &err), &err))
+        return NULL;
+    bool here = dwarf_ok(f->dbg, dwarf_whatform(attr, &form, &err), &err) && form != DW_FORM_GNU_ref_alt && form != DW_FORM_ref_sup4 &&
+                form != DW_FORM_ref_sup8 && form != DW_FORM_ref_sig8;
+    if (!here || !dwarf_ok(f->dbg, dwarf_global_formref(attr, &offset, &err), &err) ||
+        !dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, offset, 1, &out, &err), &err))
+        out = NULL;
+    dwarf_dealloc_attribute(attr);
+    return out;
+}
+
+static void add_target(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, int depth, struct str *out)
+{
+    Dwarf_Die target = type_die(f, die);
+
+    if (target)
+        add_type(d, f, target, depth + 1, out);
+    else
+        str_add(out, dwarf_has(f, die, DW_AT_type) ? "?" : "void");
+    dwarf_dealloc_die(target);
+}
+
+static void add_parameter(void *arg, Dwarf_Die die, Dwarf_Off offset)
+{
+    struct parameters *p = arg;
+    Dwarf_Error err = NULL;
+    Dwarf_Half tag = 0;
+
+    (void)offset;
+    if (!dwarf_ok(p->f->dbg, dwarf_tag(die, &tag, &err), &err) || tag != DW_TAG_formal_parameter)
+        return;
+    if (p->any)
+        str_add(p->out, ", ");
+    p->any = true;
+    add_target(p->d, p->f, die, p->depth, p->out);
+}
+
+static Dwarf_Half tag_of(const struct dwarf_file *f, Dwarf_Die die)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Half tag = 0;
+
+    return die && dwarf_ok(f->dbg, dwarf_tag(die, &tag, &err), &err) ? tag : 0;
+}
+
+static void add_pointer(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, int depth, const char *mark, struct str *out)
+{
+    Dwarf_Die target = type_die(f, die);
+
+    if (tag_of(f, target) == DW_TAG_subroutine_type) {
+        struct parameters p = {.d = d, .f = f, .out = out, .depth = depth + 1};
+
+        add_target(d, f, target, depth, out);
+        str_addf(out, " (%s)(", mark);
+        dwarf_children(f, target, add_parameter, &p);
+        str_addc(out, ')');
+    } else {
+        add_target(d, f, die, depth, out);
+        str_add(out, mark);
+    }
+    dwarf_dealloc_die(target);
+}
+
+static const char *as_demangled(const char *name)
+{
+    static const char *const both[][2] = {
+        {"long int", "long"}, {"long unsigned int", "unsigned long"}, {"short int", "short"}, {"short unsigned int", "unsigned short"},
+        {"long long int", "long long"}, {"long long unsigned int", "unsigned long long"},
+    };
+
+    for (size_t i = 0; i < sizeof both / sizeof *both; i++)
+        if (!strcmp(name, both[i][0]))
+            return both[i][1];
+    return name;
+}
+
+static void add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, int depth, struct str *out)
+{
+    Dwarf_Error err = NULL;
+    char *name = NULL;
+    Dwarf_Half tag = depth < MAX_DEPTH ? tag_of(f, die) : 0;
+
+    switch (tag) {
+    case DW_TAG_pointer_type: add_pointer(d, f, die, depth, "*", out); break;
+    case DW_TAG_reference_type: add_pointer(d, f, die, depth, "&", out); break;
+    case DW_TAG_rvalue_reference_type: add_pointer(d, f, die, depth, "&&", out); break;
+    case DW_TAG_typedef: add_target(d, f, die, depth, out); break;
+    case DW_TAG_const_type:
+    case DW_TAG_volatile_type:
+        add_target(d, f, die, depth, out);
+        str_add(out, tag == DW_TAG_const_type ? " const" : " volatile");
+        break;
+    case DW_TAG_array_type:
+        add_target(d, f, die, depth, out);
+        str_add(out, " []");
+        break;
+    default:
+        if (!dwarf_ok(f->dbg, dwarf_diename(die, &name, &err), &err)) {
+            str_add(out, "?");
+            break;
+        }
+        if (tag != DW_TAG_base_type)
+            dwarf_add_scopes(d, f, die, out);
+        str_add(out, as_demangled(name));
+    }
+}
+
+void dwarf_add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out)
+{
+    add_target(d, f, die, 0, out);
+}
