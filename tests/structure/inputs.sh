@@ -65,6 +65,26 @@ g++ -O2 -g -o lambdas "$lambdas" && "$HQ" structure lambdas | sed -n 's/^ *inlin
 if [ "$(grep -c 'lambda' names)" -ge 6 ] && [ -z "$(comm -23 names truth)" ]; then passed=$((passed + 1)); else
     failed=$((failed + 1)); echo "not ok names of inlined lambdas"; comm -23 names truth; fi
 
+# A call does not return if any of the names of what it calls is known for that.
+cat >prog.c <<'END'
+void qx(int), quick_exit(int) __attribute__((alias("qx"))), other(int);
+__attribute__((noinline)) int step(int n) { __asm__ volatile("" : "+r"(n)); return n - 1; }
+__attribute__((noinline)) void qx(int n) { __asm__ volatile("" : "+r"(n)); }
+__attribute__((noinline)) void other(int n) { __asm__ volatile("nop" : "+r"(n)); }
+__attribute__((noinline)) int stops(int n) { for (;;) { n = step(n); if (n < 3) return n; qx(n); } }
+int main(int n, char **v) { for (;;) { n = step(n); if (n < 3) return v && stops(n); other(n); } }
+END
+gcc -w -O1 -g -fno-ipa-icf -o prog prog.c && expect "a call that may return" "loop at prog.c:6"
+also=stops expect "a call that does not return by its second name" "stops  prog.c:5" "!loop at prog.c:5"
+
+# Code of a unit in front of its first line has no file.
+cat >prog.c <<'END'
+__asm__(".text\n.globl early\n.type early, @function\nearly: xor %eax, %eax\n1: dec %edi\njnz 1b\nret\n.size early, .-early\n");
+int early(int);
+int main(int n, char **v) { return v && early(n); }
+END
+gcc -O1 -g -o prog prog.c && also=early expect "code in front of the first line" "<unknown file>" "early  0x" "loop at 0x" "main  prog.c:3"
+
 objcopy --only-keep-debug plain prog.debug
 strip -o prog plain && expect "stripped" "main" "loop at 0x" "hq: prog: stripped, so procedures have no names"
 objcopy --strip-debug plain prog && expect "symbols only" "main" "hq: prog: no debug information, so no lines and no inlined procedures"
