@@ -48,6 +48,13 @@ uint32_t naming_procedure(struct book *b, const struct image *image, const struc
         if (whole && strstr(whole, "::"))
             return intern_add(&b->strings, whole);
     }
+    /* gcc makes two more procedures of a coroutine, which have its name in the source. */
+    const char *part = name && symbol && !p->dwarf->origin.linkage ? strrchr(symbol, '.') : NULL;
+    if (part && (!strcmp(part, ".actor") || !strcmp(part, ".destroy"))) {
+        AUTO_FREE char *whole = xasprintf("%s [clone %s]", intern_str(&b->strings, name), part);
+
+        return intern_add(&b->strings, whole);
+    }
     /* The C library's sources say __libc_malloc where callers say malloc. */
     if (name && !(*intern_str(&b->strings, name) == '_' && symbol && *symbol != '_'))
         return name;

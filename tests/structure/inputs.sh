@@ -85,6 +85,28 @@ int main(int n, char **v) { return v && early(n); }
 END
 gcc -O1 -g -o prog prog.c && also=early expect "code in front of the first line" "<unknown file>" "early  0x" "loop at 0x" "main  prog.c:3"
 
+# The parts of a coroutine have its name in the source.
+cat >coroutine.cc <<'END'
+#include <coroutine>
+struct numbers {
+    struct promise_type {
+        int value;
+        numbers get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+        std::suspend_always initial_suspend() { return {}; }
+        std::suspend_always final_suspend() noexcept { return {}; }
+        std::suspend_always yield_value(int x) { value = x; return {}; }
+        void return_void() {}
+        void unhandled_exception() {}
+    };
+    std::coroutine_handle<promise_type> handle;
+};
+numbers count(int n) { for (int i = 0; i < n; i++) co_yield i; }
+int main(int n, char **) { numbers c = count(n); c.handle.resume(); c.handle.destroy(); }
+END
+g++ -std=c++20 -O1 -g -o prog coroutine.cc && "$HQ" structure prog >out 2>&1
+if [ "$(grep -c '^    count' out)" = 3 ] && grep -q '^    count \[clone .actor\]  ' out && grep -q '^    count \[clone .destroy\]  ' out; then
+    passed=$((passed + 1)); else failed=$((failed + 1)); echo "not ok parts of a coroutine"; grep count out; fi
+
 objcopy --only-keep-debug plain prog.debug
 strip -o prog plain && expect "stripped" "main" "loop at 0x" "hq: prog: stripped, so procedures have no names"
 objcopy --strip-debug plain prog && expect "symbols only" "main" "hq: prog: no debug information, so no lines and no inlined procedures"
