@@ -56,6 +56,7 @@ static struct hq_error *unknown_option(const struct opt_command *cmd, const char
     for (const struct opt *o = opt_next(cmd, NULL); o; o = opt_next(cmd, o))
         if (!o->hidden)
             suggest_add(&s, o->name);
+    suggest_add(&s, "help");
     str_addf(&text, "%s has no option --%s", cmd->name, name);
     if (s.count)
         str_addf(&text, "; did you mean --%s?", s.best[0]);

@@ -20,7 +20,7 @@ static const struct opt options[] = {
     {.name = "tolerance", .value = "P%", .help = "with --update: what a value may rise by; percentage points of a share, percent of a mean over runs (default: as before, 2% at first)"},
     {.name = "run", .value = "DB", .repeats = true,
      .help = "another run of the same program; of three runs or more, baselines hold seconds (or events, bytes) instead of shares"},
-    {.name = "junit", .value = "FILE", .help = "write a report in JUnit XML"},
+    {.name = "junit", .value = "FILE", .help = "write a report in JUnit XML; - is standard output, in place of TAP"},
     {.name = "markdown", .value = "FILE", .help = "write a report in Markdown, as for a pull request; - is standard output, in place of TAP"},
     {.name = "bisect", .help = "exit with 0 (passed), 1 (failed) or 125 (could not tell), as `git bisect run` wants"},
     {.name = "define", .letter = 'D', .value = "NAME=VALUE", .repeats = true, .help = "the value of {{NAME}} in queries"},
@@ -330,6 +330,9 @@ static struct hq_error *check_file(struct runner *r, const char *file)
 
     r->file = file;
     r->touched = false;
+    if (looks_like_database(file))
+        return hq_error_new(HQ_USAGE, "%s is a database, and one is given already; the queries stand in files: hq check DB FILE..., another run of it is --run DB",
+                            file);
     HQ_TRY(baseline_read(path, r->update, &r->before));
     struct hq_error *error = open_session(r, &arena);
 
@@ -382,6 +385,12 @@ static struct hq_error *take_options(struct runner *r)
         HQ_TRY(units_parse(tolerance, &q));
     if (!q.percent || q.value > 1)
         return hq_error_new(HQ_USAGE, "--tolerance wants a percentage, such as 2%%, not '%s'", tolerance);
+    const char *junit = opt_value(r->args, "junit"), *markdown = opt_value(r->args, "markdown");
+
+    if (junit && markdown && !strcmp(junit, "-") && !strcmp(markdown, "-"))
+        return hq_error_new(HQ_USAGE, "standard output takes one report: give --junit or --markdown a file");
+    if (opt_flag(r->args, "update", false) && opt_flag(r->args, "bisect", false))
+        return hq_error_new(HQ_USAGE, "--update writes baselines and --bisect judges by them: give one of the two");
     if (opt_count(r->args, "run") == 1)
         return hq_error_new(HQ_USAGE, "two runs do not tell how far runs differ: give --run DB twice or more");
     r->tolerance = q.value;
@@ -389,7 +398,7 @@ static struct hq_error *take_options(struct runner *r)
     r->update = opt_flag(r->args, "update", false);
     r->verbose = opt_flag(r->args, "verbose", false);
     r->inconclusive = as && !strcmp(as, "pass") ? CHECK_PASS : as && !strcmp(as, "fail") ? CHECK_FAIL : CHECK_INCONCLUSIVE;
-    r->tap = opt_value(r->args, "markdown") && !strcmp(opt_value(r->args, "markdown"), "-") ? NULL : stdout;
+    r->tap = (markdown && !strcmp(markdown, "-")) || (junit && !strcmp(junit, "-")) ? NULL : stdout;
     log_set_level(opt_flag(r->args, "quiet", false) ? LEVEL_QUIET : r->verbose ? LEVEL_VERBOSE : LEVEL_NORMAL);
     return NULL;
 }

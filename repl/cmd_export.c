@@ -2,6 +2,7 @@
 /* `hq export`: a database, or the result of a query on it, as other tools take it. */
 #include "common/file.h"
 #include "common/log.h"
+#include "common/progress.h"
 #include "db/export_trace.h"
 #include "db/import/import.h"
 #include "query/output.h"
@@ -25,8 +26,12 @@ static struct hq_error *export_trace(const char *path, const char *output)
     HQ_TRY(import_prepare(path, NULL, &db));
     struct hq_error *error = file_writer_open(&w, output ? output : "/dev/stdout");
 
+    struct progress progress;
+
+    progress_start(&progress, "writing the trace", 0, false);
     if (!error)
         error = db_export_chrome(db, w.file);
+    progress_finish(&progress);
     if (!error)
         error = file_writer_commit(&w);
     else
@@ -51,8 +56,6 @@ static int export_query(const struct opt_args *args, const char *format, const c
 
     session_init(&s);
     s.quiet = opt_flag(args, "quiet", false);
-    if (s.quiet)
-        log_set_level(LEVEL_QUIET);
     if (opt_flag(args, "lines", output_find(format)->of_lines))
         str_add(&text, "set lines on; ");
     add_query(&text, args->operands.len > 2 ? args->operands.data[2] : "tree all", format, output);
@@ -80,6 +83,10 @@ static int run(const struct opt_args *args)
 {
     const char *output = opt_value(args, "output");
 
+    if (opt_flag(args, "quiet", false))
+        log_set_level(LEVEL_QUIET);
+    if (args->operands.len && !output_find(args->operands.data[0]) && looks_like_database(args->operands.data[0]))
+        return command_usage("export", "the format comes first: hq export pprof %s", args->operands.data[0]);
     if (args->operands.len < 2)
         return command_usage("export", args->operands.len ? "the database is missing" : "the format and the database are missing");
     if (args->operands.len > 3)

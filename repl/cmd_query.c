@@ -165,9 +165,21 @@ static bool ask_all(struct session *s, const struct opt_args *args)
     return go_on;
 }
 
+/* A first question that is a database, and no view has such a name. */
+static const char *second_database(const struct opt_args *args)
+{
+    const char *first = args->operands.len > 1 ? args->operands.data[1] : "";
+
+    return strpbrk(first, "./") && looks_like_database(first) ? first : NULL;
+}
+
 static void answer(struct session *s, const struct opt_args *args)
 {
-    if (opt_count(args, "query") || opt_count(args, "file") || args->operands.len > 1)
+    const char *other = opt_count(args, "query") || opt_count(args, "file") ? NULL : second_database(args);
+
+    if (other)
+        s->status = command_usage("query", "questions are asked of one database: hq %s 'tree compare with \"%s\"' compares two", args->operands.data[0], other);
+    else if (opt_count(args, "query") || opt_count(args, "file") || args->operands.len > 1)
         ask_all(s, args);
     else if (isatty(STDIN_FILENO))
         prompt_run(s);

@@ -3,6 +3,7 @@
 #include "common/log.h"
 #include "common/suggest.h"
 #include "repl/command.h"
+#include "repl/session.h"
 #include "structure/outline.h"
 
 static const struct opt options[] = {
@@ -69,6 +70,8 @@ static int run(const struct opt_args *args)
 
     if (!args->operands.len)
         return command_usage("structure", "the file is missing");
+    if (looks_like_database(args->operands.data[0]))
+        return command_usage("structure", "%s is a database: hq %s flat shows its structure; this command reads a program or library", args->operands.data[0], args->operands.data[0]);
     struct hq_error *error = structure_whole(args->operands.data[0], &how, &s);
     if (!error) {
         error = print(&s, args);

@@ -137,6 +137,9 @@ static struct hq_error *unknown(const struct command *const *table, const char *
     AUTO_STR struct str text = {0};
     struct dirent **entries;
     struct suggest near;
+
+    if (!strcmp(word, "version"))
+        return hq_error_new(HQ_USAGE, "`hq --version` tells the version, `hq DB info` that of a recording");
     int n = scandir(".", &entries, NULL, alphasort);
 
     suggest_init(&near, word, 2);

@@ -271,6 +271,8 @@ static struct token lex_mark(struct lexer *l, struct arena *arena)
         return bad(l, n, "this is a special space, which looks like a plain one; write a plain one");
     if (c == '&' || c == '!')
         return bad(l, c == '&' && at(l, 1) == '&' ? 2 : 1, c == '&' ? "write and for it" : "write not for it");
+    if (c == '%')
+        return bad(l, 1, "a % stands right behind its number: 5%");
     if (c == '`')
         return bad(l, 1, "names stand in \" or '");
     return bad(l, n, "this character means nothing here");

@@ -195,7 +195,8 @@ static void unknown_statement(struct parser *p)
         size_t n = strcspn(clause_words[i].name, " ");
 
         if (t->kind == TOKEN_WORD && strlen(t->text) == n && strncasecmp(t->text, clause_words[i].name, n) == 0) {
-            fail(p, &t->place, arena_printf(p->arena, "begin with a view, such as procedures %s", clause_words[i].usage),
+            fail(p, &t->place, arena_printf(p->arena, "begin with a view, such as procedures %s%s", clause_words[i].usage,
+                                            p->options->prompt ? "; the Up key brings back the last question" : ""),
                  "%s is a clause; it stands behind a view", clause_words[i].name);
             return;
         }

@@ -41,7 +41,9 @@ uint32_t parse_count(struct parser *p, uint32_t least, const char *what)
         return n;
     }
     if (is_mark(peek(p, LEX_PLAIN), "="))
-        fail(p, &place, "write the number without it: limit 5", "%s takes no =", what);
+        fail(p, &place, "write the number without it", "%s takes no =", what);
+    if (is_mark(&p->token, "-"))
+        fail(p, &place, NULL, "%s must be a whole number from %u to 4000000000", what, least);
     if (!take_quantity(p, EXPECTED_NUMBER, what, &q))
         return n;
     if (q.percent || q.dim != DIM_NONE || q.value != floor(q.value) || q.value < least || q.value > 4e9)

@@ -215,8 +215,11 @@ static const char *foreign_here(struct parser *p, const struct token *t)
     const char *here, *number = NULL;
     struct token second;
 
-    if (!len || expects(p, EXPECTED_CLAUSE))
-        return len ? foreign_clause(t->text) : NULL;
+    if (!len)
+        return NULL;
+    here = expects(p, EXPECTED_OPERATOR) ? foreign_operator(t->text) : NULL;
+    if (here || expects(p, EXPECTED_CLAUSE))
+        return here ? here : foreign_clause(t->text);
     if (!expects(p, EXPECTED_VIEW))
         return NULL;
     here = foreign_statement(t->text);

@@ -188,9 +188,16 @@ static const struct foreign foreign_clauses[] = {
     {"select", "columns EXPR, ..."}, {"show", "columns EXPR, ..."}, {"top", "limit N"}, {"head", "limit N"}, {"first", "limit N"}, {"levels", "depth N"},
     {"between", "during FROM..TO"}, {"time", "during FROM..TO"}, {"vs", "compare with DB"}, {"against", "compare with DB"}, {"diff", "compare with DB"},
     {"format", "as FORMAT"}, {"into", "as FORMAT to FILE"}, {"output", "as FORMAT to FILE"}, {"group", "modules, files, loops and lines are views; per rank, host or thread"},
-    {"to", "as FORMAT to FILE"}, {"like", "=~ /REGEX/, or matching /REGEX/"}, {"ilike", "=~ /REGEX/i"}, {"regexp", "=~ /REGEX/"}, {"contains", "=~ /REGEX/"},
-    {"is", "= or !="}, {"offset", "limit N, which begins at the first row"}, {"skip", "limit N, which begins at the first row"},
-    {"in", "of NAME"}, {"for", "of NAME"}, {"on", "of NAME"}, {"assert", "expect EXPR"}, {"drop", "hide PATTERN, or not through PATTERN"},
+    {"to", "as FORMAT to FILE"},
+    {"offset", "limit N, which begins at the first row"}, {"skip", "limit N, which begins at the first row"},
+    {"in", "of NAME"}, {"from", "of NAME"}, {"descending", "desc, which is the default for costs"}, {"ascending", "asc"}, {"reverse", "asc or desc behind sort by EXPR"},
+    {"for", "of NAME"}, {"on", "of NAME"}, {"assert", "expect EXPR"}, {"drop", "hide PATTERN, or not through PATTERN"},
+};
+
+/* Behind an operand. */
+static const struct foreign foreign_operators[] = {
+    {"between", "X >= LOW and X <= HIGH"}, {"in", "X = A or X = B"}, {"is", "= or !="}, {"like", "=~ /REGEX/, or matching /REGEX/"}, {"ilike", "=~ /REGEX/i"},
+    {"regexp", "=~ /REGEX/"}, {"contains", "=~ /REGEX/"},
 };
 
 static const char *find_foreign(const struct foreign *table, size_t n, const char *word)
@@ -209,6 +216,11 @@ const char *foreign_statement(const char *word)
 const char *foreign_clause(const char *word)
 {
     return find_foreign(foreign_clauses, sizeof foreign_clauses / sizeof *foreign_clauses, word);
+}
+
+const char *foreign_operator(const char *word)
+{
+    return find_foreign(foreign_operators, sizeof foreign_operators / sizeof *foreign_operators, word);
 }
 
 #define FIND(table, same)                                           \

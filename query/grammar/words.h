@@ -86,6 +86,7 @@ extern const struct setting_word setting_words[SETTING_KINDS];
 /* Words of other tools and languages, where a statement or a clause is expected, and what they are here; NULL if it is not known. */
 const char *foreign_statement(const char *word);
 const char *foreign_clause(const char *word);
+const char *foreign_operator(const char *word);
 
 /* True if the clause has a meaning for the view; else *why (may be NULL) is the reason, a clause of a sentence. */
 bool clause_allowed(enum view_kind view, enum clause_kind clause, const char **why);

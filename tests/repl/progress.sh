@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
+# timeout: 300
 # Progress on a terminal for what takes longer than a second, and nothing otherwise. The work is ended by Ctrl-C once its line is seen, or from outside
 # where no line is to come, so it is as long as a fast machine needs.
 set -u
@@ -12,9 +13,61 @@ for i in $(seq 20); do sed "s/^main/main;part_$i/" stacks.folded; done >long.fol
 awk 'BEGIN { printf "let a = $1"; for (i = 0; i < 300; i++) printf "*1"; printf "\nlet b = a"; for (i = 0; i < 300; i++) printf "+a"
     print "\ntree all columns x = b sort by b + a" }' >slow.txt
 "$HQ" import --quiet stacks.folded -o small.hq || exit 1
+sed '$s/$/ expect rows > 0/' slow.txt >check.txt
+"$TOP/$BUILD/tools/spmd" ranks 20 || exit 1
+cat >slowly <<END
+#!/bin/sh
+LD_PRELOAD=$PROGRAMS/libslow.so exec "\$@"
+END
+chmod +x slowly
 PATH=$(dirname "$HQ"):$PATH
 export PATH TERM=xterm HQ_PAGER= HQ_HISTORY=
 cat >steps.pty <<'END'
+# each step of a build has its line; none is left, and what --verbose says stands on lines of its own
+run ./slowly hq build -j 1 ranks
+wait reading measurements 
+wait /20 (
+wait gathering values 
+wait /20 (
+wait ranks/hq.db
+exit 0
+run ./slowly hq build -j 1 -v --force ranks
+wait reading measurements 
+wait gathering values 
+wait ranks/hq.db
+exit 0
+run ./slowly hq build -j 1 --quiet --force ranks
+wait ranks/hq.db
+exit 0
+never reading measurements
+never gathering values
+# the first question builds, too
+run rm ranks/hq.db
+exit 0
+run ./slowly hq ranks 'procedures limit 1'
+wait reading measurements 
+wait total
+exit 0
+run rm ranks/hq.db
+exit 0
+run ./slowly hq --quiet ranks 'procedures limit 1'
+wait total
+exit 0
+never reading measurements
+run hq check small.hq check.txt
+wait checking, 1 s
+wait , 2 s
+type \x03
+exit 130
+run timeout --foreground 3 hq check --quiet small.hq check.txt
+exit 124
+never checking
+run hq verify small.hq
+wait whole
+exit 0
+run hq verify --quiet small.hq
+exit 0
+never whole
 run hq import long.folded -o long.hq
 wait importing
 wait , 1 s
