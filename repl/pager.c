@@ -2,6 +2,7 @@
 #include "repl/pager.h"
 #include "common/mem.h"
 #include "repl/interrupt.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -87,6 +88,20 @@ static bool start_with_held(struct pager *p)
     return !p->error && write_all(p->fd, p->held.s, p->held.len);
 }
 
+/* Lines as the terminal has them: what does not fit goes on in the next one. */
+static void count(struct pager *p, unsigned char c)
+{
+    if (c == '\n') {
+        p->seen++;
+        p->column = 0;
+    } else if (p->escape || c == '\033') {
+        p->escape = !isalpha(c);
+    } else if ((c & 0xc0) != 0x80 && ++p->column > p->width && p->width) {
+        p->seen++;
+        p->column = 1;
+    }
+}
+
 static ssize_t on_write(void *cookie, const char *text, size_t len)
 {
     struct pager *p = cookie;
@@ -99,7 +114,7 @@ static ssize_t on_write(void *cookie, const char *text, size_t len)
         p->stopped = !write_all(p->fd, text, len);
     } else {
         for (size_t i = 0; i < len; i++)
-            p->seen += text[i] == '\n';
+            count(p, (unsigned char)text[i]);
         str_addn(&p->held, text, len);
         if (p->seen >= p->lines)
             p->stopped = !start_with_held(p);
@@ -107,9 +122,9 @@ static ssize_t on_write(void *cookie, const char *text, size_t len)
     return p->stopped ? 0 : (ssize_t)len;
 }
 
-struct hq_error *pager_open(struct pager *p, const char *command, size_t lines)
+struct hq_error *pager_open(struct pager *p, const char *command, size_t lines, size_t width)
 {
-    *p = (struct pager){.command = command, .lines = lines, .fd = -1};
+    *p = (struct pager){.command = command, .lines = lines, .width = width, .fd = -1};
     p->stream = fopencookie(p, "w", (cookie_io_functions_t){.write = on_write});
     return p->stream ? NULL : &hq_error_no_memory;
 }

@@ -185,10 +185,10 @@ void line_remember(const char *text)
     HIST_ENTRY *latest = history_length ? history_get(history_base + history_length - 1) : NULL;
     AUTO_FREE char *line = xstrdup(text);
 
-    /* One line an entry: a line end that goes on with the query is white space, unless a comment stands before it. */
+    /* One line an entry: a line end that goes on with the query is white space, unless a comment stands before it; one that was pasted ends it. */
     for (char *p = line; *p; p++)
         if (*p == '\n')
-            *p = ' ';
+            *p = strchr(" \t\n", p[1]) ? ' ' : ';';
     if (strstr(text, "--") && strchr(text, '\n'))
         return;
     if (!*line || (latest && !strcmp(latest->line, line)))

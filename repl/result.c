@@ -76,7 +76,7 @@ static struct hq_error *through(const struct content *c, const struct output_opt
 {
     struct pager p;
 
-    HQ_TRY(pager_open(&p, command, lines));
+    HQ_TRY(pager_open(&p, command, lines, o->width));
     return pager_close(&p, put(c, o, p.stream));
 }
 
