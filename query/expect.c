@@ -65,7 +65,7 @@ struct tally {
     size_t rows, yes, no, undecided;
     bool unseen;                /* there are no rows, and too few samples to say that there is nothing */
     double more;
-    struct entry *first_no, *first_yes;
+    struct entry *first_no, *first_yes, *costliest;
 };
 
 static struct tally count(struct run *run, struct entry **entries, size_t n, const struct program *p)
@@ -83,6 +83,8 @@ static struct tally count(struct run *run, struct entry **entries, size_t n, con
         if (!e->match || e->folded)
             continue;
         t.rows++;
+        if (!t.costliest || (run->selection.measures.len && e->slots[0] > t.costliest->slots[0]))
+            t.costliest = e;
         if (!p)
             continue;
         j = judge(run, e, p, &at);
@@ -187,6 +189,8 @@ static enum verdict_kind evaluate(struct run *run, const struct expectation *x, 
         bool holds = rows_hold(x->op, t.rows, x->rows);
 
         str_addf(why, "%zu row%s", t.rows, plural(t.rows));
+        if (!holds && t.costliest && x->op == OP_EQ && !x->rows)
+            str_addf(why, "%s: %s", t.rows > 1 ? ", the costliest" : "", entry_name(run, t.costliest));
         if (!holds && (run->query->limit || run->query->depth))
             str_addf(why, "; an expectation counts rows before %s", run->query->limit ? "limit" : "depth");
         return holds ? VERDICT_PASS : VERDICT_FAIL;

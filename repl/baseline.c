@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/baseline.h"
 #include "common/file.h"
+#include "common/hash.h"
+#include "common/map.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -312,13 +314,27 @@ static const char *row_path(struct arena *arena, const struct row *r, const char
     return path;
 }
 
-static void add_cell(struct baseline_query *q, const struct column *c, const struct cell *cell, const char *path, double samples, bool outside)
+/* The value of a path and metric, new if there was none: `index` is by their hash. Two paths of one hash are tried one after the other. */
+static struct baseline_value *value_at(struct baseline_query *q, struct map *index, const struct baseline_value *fresh)
 {
-    struct baseline_value *v = find_value(q, c->name, path);
+    for (uint64_t salt = 0;; salt++) {
+        uint64_t key = hash_combine(hash_combine(salt, hash_str(fresh->metric)), hash_str(fresh->path));
+        bool is_new;
+        uint64_t at = *map_insert(index, key ? key : 1, q->values.len, &is_new);
 
-    if (!v)
-        vec_push(&q->values, (struct baseline_value){.metric = c->name, .path = path, .samples = samples, .dim = c->dim, .outside = true});
-    v = v ? v : &vec_last(&q->values);
+        if (is_new)
+            vec_push(&q->values, *fresh);
+        if (!strcmp(q->values.data[at].path, fresh->path) && !strcmp(q->values.data[at].metric, fresh->metric))
+            return &q->values.data[at];
+    }
+}
+
+static void add_cell(struct baseline_query *q, struct map *index, const struct column *c, const struct cell *cell, const char *path, double samples,
+                     bool outside)
+{
+    struct baseline_value fresh = {.metric = c->name, .path = path, .samples = samples, .dim = c->dim, .outside = true};
+    struct baseline_value *v = value_at(q, index, &fresh);
+
     v->outside &= outside;
     v->share += cell->number / c->total;
     v->value += cell->number;
@@ -329,6 +345,7 @@ enum { DEPTH_MAX = 256 };
 void baseline_measure(struct baseline *b, struct baseline_query *q, const struct table *t, double least)
 {
     const char *paths[DEPTH_MAX] = {NULL};
+    AUTO(map_deinit) struct map index = {0};
     size_t kept = 0;
 
     for (size_t c = 0; c < t->columns.len; c++) {
@@ -342,7 +359,7 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
             const char *path = r->flags & ROW_FOLDED ? NULL : row_path(&b->arena, r, paths, DEPTH_MAX);
 
             if (path && r->cells[c].number > 0)
-                add_cell(q, &column, &r->cells[c], path, samples, r->flags & ROW_ANCESTOR);
+                add_cell(q, &index, &column, &r->cells[c], path, samples, r->flags & ROW_ANCESTOR);
         }
     }
     vec_foreach (v, &q->values)

@@ -79,6 +79,13 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
 void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n);
 
 /*
+ * Gives the values of a new baseline their tolerances: those of `before` (NULL: there is none), else `tolerance`. A share that chance may have made of the old
+ * one stays as it was, unless the new run is much longer; so an update changes few lines, and drifts add up until they are seen. Without an old value, those
+ * below `least` go.
+ */
+void baseline_renew(struct baseline_query *q, const struct baseline_query *before, double tolerance, double least);
+
+/*
  * How likely chance may call one value a rise, so that of all in the file together it does in one unchanged run of a hundred. `now`: the values of any query of
  * the run, which tell how many samples it has.
  */

@@ -205,3 +205,34 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                                                  SAMPLES_MIN - samples));
     return j.outcome;
 }
+
+/* ---- an update ---- */
+
+/* Far from what a check calls a rise, so that what it called one is written anew. */
+static bool is_as_before(const struct baseline_value *old, const struct baseline_value *now)
+{
+    double error = share_error(old->share, old->samples, now->share, now->samples);
+
+    return !old->absolute && error > 0 && now->samples < 1.2 * old->samples && fabs(now->share - old->share) < normal_above(0.05) * error;
+}
+
+void baseline_renew(struct baseline_query *q, const struct baseline_query *before, double tolerance, double least)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < q->values.len; i++) {
+        struct baseline_value v = q->values.data[i];
+        const struct baseline_value *old = baseline_value_find(before, &v);
+
+        old = old && old->absolute == v.absolute ? old : NULL;
+        if (!old && v.share < least)
+            continue;
+        v.tolerance = old ? old->tolerance : tolerance;
+        if (old && is_as_before(old, &v)) {
+            v.share = old->share;
+            v.samples = old->samples;
+        }
+        q->values.data[kept++] = v;
+    }
+    q->values.len = kept;
+}

@@ -13,6 +13,9 @@
 
 enum { BISECT_SKIP = 125 };
 
+#define LEAST 0.005             /* the smallest share that comes into a baseline */
+#define LEAST_KEPT 0.0025       /* and that stays in one, so that a row on the edge does not come and go */
+
 static const char *const inconclusive_choices[] = {"pass", "fail", "report", NULL};
 
 static const struct opt options[] = {
@@ -154,7 +157,7 @@ static struct hq_error *measure(struct runner *r, const struct statement *st, st
     env->ci = ci;
     env->keep_all = false;
     if (!error && t && !t->facts && !t->picture)
-        baseline_measure(into, q, t, 0.005);
+        baseline_measure(into, q, t, r->update ? LEAST_KEPT : LEAST);
     table_destroy(t);
     return error;
 }
@@ -210,11 +213,7 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
     HQ_TRY(measure_runs(r, st, &r->after, text));
     struct baseline_query *q = &vec_last(&r->after.queries);
 
-    vec_foreach (v, &q->values) {
-        const struct baseline_value *old = r->keep_tolerance ? baseline_value_find(baseline_find(&r->before, text), v) : NULL;
-
-        v->tolerance = old && old->absolute == v->absolute ? old->tolerance : r->tolerance;
-    }
+    baseline_renew(q, r->keep_tolerance ? baseline_find(&r->before, text) : NULL, r->tolerance, LEAST);
     if (!q->values.len) {
         vec_deinit(&q->values);
         r->after.queries.len--;
@@ -477,7 +476,7 @@ const struct command cmd_check = {
             "  hq check --update run.hq perf/shares.hq\n"
             "  hq check b1.hq --run b2.hq --run b3.hq perf/seconds.hq\n"
             "  git bisect run sh -c 'make -s app || exit 125\n"
-            "      hq record --force -o b.hq -- ./app && hq check --bisect b.hq perf/*.hq'\n",
+            "      hq record --force -o b.hq -- ./app || exit 125; hq check --bisect b.hq perf/*.hq'\n",
         .options = options,
     },
     .run = run,

@@ -4,6 +4,7 @@ and two of which do not build, it names the commit. Too short a run is skipped, 
 limit is 68 %: with 200 samples each is five standard deviations away, and an inconclusive check, at 3.2 of them, one in a thousand."""
 
 import re
+import shutil
 
 from lib import *
 
@@ -60,7 +61,9 @@ for n in range(1, COMMITS + 1):
     git("commit", "-q", "-m", f"commit {n}")
 
 doc = open(f"{TOP}/doc/checks.md").read()
-line = re.search(r"git bisect run sh -c '(.*)'", doc).group(1)
+line = re.search(r"git bisect run sh -c '(.*)'", doc).group(1).replace("/tmp/perf", f"{TMP}/perf")
+check("cp -r perf /tmp/perf" in doc, "the page says where the copy comes from")
+shutil.copytree(f"{REPOSITORY}/perf", f"{TMP}/perf")
 git("bisect", "start", "HEAD", "HEAD~15")
 out = git("bisect", "run", "sh", "-c", line)
 check(f"is the first bad commit" in out and re.search(rf"first bad commit\n(?:.*\n)*? +commit {SLOW}\n", out), f"the slow commit is found:\n{out[-1500:]}")

@@ -68,7 +68,7 @@ check(out == "TAP version 13\nok 1 - pass.hq:1: procedures expect rows > 2\n"
 check(err == "", f"nothing on standard error: {err}")
 out, err = hq("a.hq", "fail.hq", want=1)
 check("not ok 1 - fail.hq:2: procedures where cputime.x > 35% expect no rows\n  ---\n  severity: fail\n  message: |\n"
-      "    FAIL: expect no rows: 1 row\n  ...\n" in out, f"a failure: {out}")
+      "    FAIL: expect no rows: 1 row: f\n  ...\n" in out, f"a failure: {out}")
 check("ok 2 - fail.hq:5: expect rows == 4" in out, f"expect on the previous result, before its limit: {out}")
 out, err = hq("a.hq", "open.hq", want=4)
 check("not ok 1 - open.hq:1: procedures of g expect cputime < 31% # TODO inconclusive" in out and "more samples would decide" in out,
@@ -148,6 +148,18 @@ hq("a.hq", "base.hq", "--update", "--tolerance", "7.5%")
 check("+-7.5% of 1000" in read("base.baseline"), "the tolerance that was asked for")
 hq("same.hq", "base.hq", "--update")
 check("+-7.5% of 1000" in read("base.baseline"), "an update keeps tolerances")
+
+# What chance may have changed stays as it was, what rose does not, and a longer run writes all
+text = read("base.baseline")
+check("cputime 60.00% +-7.5% of 1000: procedure f\n" in text and "41.00%" not in text, f"an update leaves what is the same: {text}")
+hq("slow.hq", "base.hq", "--update")
+check("cputime 46.15% +-7.5% of 1300: procedure g\n" in read("base.baseline"), f"an update writes what rose: {read('base.baseline')}")
+hq("slow.hq", "base.hq")
+write("base.baseline", text)
+database("long.hq", f=820, l=390, g=580, h=210)
+hq("long.hq", "base.hq", "--update")
+check("cputime 60.50% +-7.5% of 2000: procedure f\n" in read("base.baseline"), f"a longer run writes all: {read('base.baseline')}")
+write("base.baseline", text)
 
 # Both sides of a merge wrote the baseline again, one with a tolerance of its own: an update settles it and keeps that
 row = next(line for line in read("base.baseline").splitlines() if line.startswith("cputime ") and line.endswith(": procedure g"))
