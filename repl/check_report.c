@@ -28,6 +28,8 @@ const char *checks_summary(const struct checks *c, struct arena *arena)
            wrong = checks_count(c, CHECK_ERROR);
     AUTO_STR struct str s = {0};
 
+    if (!n)
+        return "nothing was checked";
     if (failed + open + wrong == 0)
         return n == 1 ? "the check passed" : arena_printf(arena, "all %zu checks passed", n);
     str_addf(&s, "%zu of %zu check%s failed", failed, n, n == 1 ? "" : "s");

@@ -195,7 +195,8 @@ check("base.hq:2: the baseline has no values of this query" in err and "base.bas
 
 # Seconds only over repeated runs: a machine half as fast changes no share
 write("once.hq", "procedures\n")
-hq("a.hq", "once.hq", "--update")
+out, err = hq("a.hq", "once.hq", "--update")
+check("# nothing was checked" in out, f"an update alone checks nothing: {out}")
 check(all("% +-" in line for line in read("once.baseline").splitlines() if ": procedure " in line), "the baseline of one run holds shares only")
 database("twice.hq", f=800, l=400, g=600, h=200)
 hq("twice.hq", "once.hq")
