@@ -20,7 +20,7 @@ CFLAGS ?= -O2 -g
 PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev \
   libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
-  clang llvm dwz redis-server openssl perl valgrind git zsh mergerfs fuse3 locales
+  x264 dav1d aom-tools clang llvm dwz redis-server openssl perl valgrind git zsh mergerfs fuse3 locales
 PACKAGES_soak = libpython3.11-testsuite
 PACKAGES_bench = golang-go python3-jsonschema google-perftools libgoogle-perftools-dev linux-perf
 

@@ -309,12 +309,11 @@ LEARN static bool know_common(const uint8_t *entry, const struct code *code, str
     return true;
 }
 
-LEARN bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi)
+/* Enters a description of a function, to behind its length. */
+LEARN static bool enter_description(const uint8_t *entry, const struct code *code, struct cfi *cfi, struct cfi_cursor *cursor, uint64_t *length)
 {
-    const uint8_t *entry = code->eh_frame_hdr ? index_find(code->index, code->eh_frame_hdr, code->end, address) : NULL, *place;
-    struct reader reader = { .cfi = cfi, .common = &cfi->common, .address = address };
-    struct cfi_cursor *cursor = &reader.cursor;
-    uint64_t length, back;
+    const uint8_t *place;
+    uint64_t back;
 
     if (!entry || !enter(entry, code, cursor))
         return false;
@@ -325,10 +324,37 @@ LEARN bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi)
     if (!back || !know_common(place - back, code, cfi))
         return false;
     cfi->signal_frame = cfi->common.signal_frame;
-    cfi->start = reader.location = cfi_pointer(cursor, cfi->common.encoding, 0);
-    length = cfi_pointer(cursor, cfi->common.encoding & 0x0f, 0);
-    if (cursor->bad || address < cfi->start || address - cfi->start >= length)
+    cfi->start = cfi_pointer(cursor, cfi->common.encoding, 0);
+    *length = cfi_pointer(cursor, cfi->common.encoding & 0x0f, 0);
+    return !cursor->bad;
+}
+
+COLD void cfi_gap(uint64_t address, const struct code *code, struct cfi *cfi, uint64_t *start, uint64_t *end)
+{
+    struct cfi_cursor cursor;
+    const uint8_t *before;
+    uint64_t next, length;
+
+    if (!code->eh_frame_hdr)
+        return;
+    before = index_find(code->index, code->eh_frame_hdr, code->end, address);
+    next = index_next(code->index, code->eh_frame_hdr, code->end, address);
+    if (enter_description(before, code, cfi, &cursor, &length) && cfi->start + length <= address && cfi->start + length > *start)
+        *start = cfi->start + length;
+    if (next && next < *end)
+        *end = next;
+}
+
+LEARN bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi)
+{
+    const uint8_t *entry = code->eh_frame_hdr ? index_find(code->index, code->eh_frame_hdr, code->end, address) : NULL;
+    struct reader reader = { .cfi = cfi, .common = &cfi->common, .address = address };
+    struct cfi_cursor *cursor = &reader.cursor;
+    uint64_t length;
+
+    if (!enter_description(entry, code, cfi, cursor, &length) || address < cfi->start || address - cfi->start >= length)
         return false;
+    reader.location = cfi->start;
     if (cfi->common.augmented) {
         uint64_t skipped = cfi_uleb(cursor);
         if (skipped > (uint64_t)(cursor->end - cursor->at))

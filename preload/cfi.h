@@ -68,6 +68,9 @@ struct cfi {
  */
 bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi);
 
+/* Narrows [*start, *end), which the address is in, to what around it has no information. */
+void cfi_gap(uint64_t address, const struct code *code, struct cfi *cfi, uint64_t *start, uint64_t *end);
+
 static inline void cfi_forget(struct cfi *cfi)
 {
     cfi->common.entry = NULL;

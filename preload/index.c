@@ -87,6 +87,23 @@ LEARN const uint8_t *index_find(struct index *index, const uint8_t *header, uint
     return header + index->rows[low][1];
 }
 
+COLD uint64_t index_next(struct index *index, const uint8_t *header, uint64_t end, uint64_t address)
+{
+    int64_t wanted = (int64_t)(address - (uint64_t)header);
+    uint64_t low = 0, high;
+
+    if (__atomic_load_n(&index->header, __ATOMIC_ACQUIRE) != header && !read_header(index, header, end))
+        return 0;
+    for (high = index->count; low < high;) {
+        uint64_t middle = (low + high) / 2;
+        if (wanted < index->rows[middle][0])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low < index->count ? (uint64_t)header + (uint64_t)(int64_t)index->rows[low][0] : 0;
+}
+
 void index_forget(struct index *index)
 {
     atomic_store(&index->buckets, NEVER);

@@ -23,6 +23,9 @@ struct index {
 /* The description of the function at or before the address; NULL if there is none. `end` is that of the module. */
 const uint8_t *index_find(struct index *index, const uint8_t *header, uint64_t end, uint64_t address);
 
+/* Where the next function behind the address starts; 0 if there is none, or nothing can be read. */
+uint64_t index_next(struct index *index, const uint8_t *header, uint64_t end, uint64_t address);
+
 /* The module was unloaded: what is there next, under whatever name, is searched without buckets. */
 void index_forget(struct index *index);
 

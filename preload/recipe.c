@@ -9,7 +9,7 @@
 
 /*
  * Code is divided into granules of 256 bytes. A slot holds a recipe and the part of a granule where it is the right one: first and last byte. With the
- * recipe that makes 64 bits: kind 3, module 14, CFA offset 17, how far below the CFA rbp is 14 (both in units of 8 bytes), first 8, last 8.
+ * recipe that makes 64 bits: kind 4, module 14, CFA offset 16, how far below the CFA rbp is 14 (both in units of 8 bytes), first 8, last 8.
  * The four slots that a granule may be in, its set, are one cache line: what the measured program does between two samples evicts most of the table from
  * the caches, so a look-up has to touch little, while the number of lines hardly matters. 16 KiB of code share a page of the table, and touch no other:
  * that is one entry of the TLB, and the table is large only for programs that run much code. What a set has no room for stands in the one beside it.
@@ -17,8 +17,8 @@
 enum { GRANULE_LOG2 = 8, GRANULE = 1 << GRANULE_LOG2, PAGE_SETS_LOG2 = 6, PAGES_LOG2 = 8, WAYS = 4 };
 enum { SPREAD = 8 };        /* granules to each side that a row is noted for as well, where slots are free */
 enum { GENERATION_SHIFT = 40 };
-enum { KIND_BITS = 3, MODULE_BITS = 14, CFA_BITS = 17, RBP_BITS = 14 };
-static_assert(MODULES_NOTED < 1 << MODULE_BITS && RECIPE_LOOSE < 1 << KIND_BITS, "numbers fit");
+enum { KIND_BITS = 4, MODULE_BITS = 14, CFA_BITS = 16, RBP_BITS = 14 };
+static_assert(MODULES_NOTED < 1 << MODULE_BITS && RECIPE_CODE_SILENT < 1 << KIND_BITS, "numbers fit");
 
 struct slot { _Atomic uint64_t check, recipe; };
 
@@ -198,6 +198,23 @@ HOT struct recipe recipe_find(uint64_t address, struct cfi *scratch)
     uint64_t packed = look_up(set, key_of(address >> GRANULE_LOG2, now), address & (GRANULE - 1));
 
     return packed ? unpack(packed) : learn(address, scratch, set, now);
+}
+
+COLD void recipe_keep(uint64_t first, uint64_t last, const struct recipe *recipe)
+{
+    uint32_t now = atomic_load_explicit(&generation, memory_order_acquire);
+    uint64_t granule = first >> GRANULE_LOG2, key = key_of(granule, now);
+    struct slot *set = set_of(granule);
+
+    if (!packs(recipe->cfa, CFA_BITS) || !packs(-recipe->rbp, RBP_BITS))
+        return;
+    if (!look_up(set, key, first & (GRANULE - 1)))
+        set = beside(set);
+    for (int i = 0; i < WAYS; i++) {
+        uint64_t packed = atomic_load_explicit(&set[i].recipe, memory_order_relaxed);
+        if (packed && (atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed) == key && covers(packed, first & (GRANULE - 1)))
+            put(&set[i], recipe, granule, first, last + 1, now);
+    }
 }
 
 void recipe_forget_all(void)

@@ -21,7 +21,15 @@ enum recipe_kind {
     RECIPE_GENERAL,     /* anything else: signal frames, expressions, other registers */
     RECIPE_BAD,         /* in a module, but not in its code */
     RECIPE_LOOSE,       /* executable code in no module; module is 0 */
+    RECIPE_CODE,        /* without call frame information, but read from the machine code; `cfa` is as assembly.c packs it */
+    RECIPE_CODE_SAVED,  /* likewise */
+    RECIPE_CODE_SILENT, /* the machine code tells nothing */
 };
+
+static inline bool recipe_has_no_cfi(uint32_t kind)
+{
+    return kind == RECIPE_NO_CFI || kind >= RECIPE_CODE;
+}
 
 struct recipe {
     uint32_t kind, module;
@@ -29,6 +37,9 @@ struct recipe {
 };
 
 struct recipe recipe_find(uint64_t address, struct cfi *scratch);
+
+/* Instead of RECIPE_NO_CFI, which recipe_find gave for `first`: holds to `last`, but not beyond its granule. */
+void recipe_keep(uint64_t first, uint64_t last, const struct recipe *recipe);
 
 /* After code was unloaded. Not for signal handlers. */
 void recipe_forget_all(void);

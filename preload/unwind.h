@@ -15,6 +15,7 @@
 #ifndef HQ_PRELOAD_UNWIND_H
 #define HQ_PRELOAD_UNWIND_H
 
+#include "preload/follow.h"
 #include "preload/recipe.h"
 
 #include <ucontext.h>
@@ -42,6 +43,7 @@ struct memo {
     uint32_t *paths;                    /* of the nodes of `frames` (lane_path) */
     uint32_t depth, generation;
     struct cfi *cfi;                    /* scratch */
+    struct follow *follow;              /* likewise, rarely touched */
     uint64_t hits, frames_reused, frames_walked;
 };
 

@@ -20,6 +20,12 @@ static HOT void enter_stack(struct stack *stack, uint64_t sp)
     }
 }
 
+void walk_enter_stack(struct walk *w)
+{
+    if (w->reg[CFI_RSP] < w->stack.low || w->reg[CFI_RSP] >= w->stack.high)
+        enter_stack(&w->stack, w->reg[CFI_RSP]);
+}
+
 /* On a foreign stack the known part grows, page by page, to where the walk wants to read. */
 static bool reach(struct stack *stack, uint64_t address)
 {
@@ -46,20 +52,6 @@ static bool load_for_expression(void *stack, uint64_t address, uint64_t *value)
     return walk_load(stack, address, value);
 }
 
-static COLD enum step fail(struct walk *w, uint32_t reason)
-{
-    w->partial = reason;
-    return STEP_FAILED;
-}
-
-static inline void move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t bp, int32_t how)
-{
-    w->reg[CFI_RIP] = pc;
-    w->reg[CFI_RSP] = sp;
-    w->reg[CFI_RBP] = bp;
-    w->how = how;
-}
-
 /* A step by a recipe: two words of the stack at most. */
 static HOT enum step step_recipe(struct walk *w, const struct recipe *recipe)
 {
@@ -71,16 +63,16 @@ static HOT enum step step_recipe(struct walk *w, const struct recipe *recipe)
     if (recipe->kind == RECIPE_RBP && !(w->known >> CFI_RBP & 1))
         return STEP_MORE_REGISTERS;
     if (cfa < sp + 8 || !walk_load(&w->stack, cfa - 8, &pc))
-        return fail(w, HQM_PARTIAL_STACK_BOUNDS);
+        return walk_fail(w, HQM_PARTIAL_STACK_BOUNDS);
     /* In an epilogue the word may have been popped already, while its rule still stands: then rbp is the caller's. */
     if (recipe->rbp && cfa + (uint64_t)(int64_t)recipe->rbp >= sp) {
         if (!walk_load(&w->stack, cfa + (uint64_t)(int64_t)recipe->rbp, &bp))
-            return fail(w, HQM_PARTIAL_STACK_BOUNDS);
+            return walk_fail(w, HQM_PARTIAL_STACK_BOUNDS);
         how = FRAME_BP | recipe->rbp;
         known |= 1u << CFI_RBP;
     }
     w->known = known;
-    move(w, pc, cfa, bp, how);
+    walk_move(w, pc, cfa, bp, how);
     return STEP_ON;
 }
 
@@ -104,49 +96,6 @@ bool walk_plausible_return(struct walk *w, uint64_t pc)
     if (recipe.kind == RECIPE_LOOSE)
         return raw_readable(pc - 8) && after_call(pc);
     return recipe.kind != RECIPE_NONE && recipe.kind != RECIPE_BAD && modules_is_text(recipe.module, pc - 8) && after_call(pc);
-}
-
-/*
- * Interpreters of virtual machines push return addresses of their own making, behind no call, and so does who makes a stack (Go's goexit), with a frame
- * pointer of zero. A chain of frame pointers is proof enough there.
- */
-static bool plausible_in_chain(struct walk *w, uint64_t pc, uint64_t caller_bp)
-{
-    uint32_t kind = recipe_find(pc - 1, w->memo->cfi).kind;
-
-    return kind == RECIPE_LOOSE || (kind == RECIPE_NO_CFI && caller_bp == 0 && w->stack.foreign) || walk_plausible_return(w, pc);
-}
-
-/* The ABI marks the outermost frame by a frame pointer of zero. On a foreign stack it is believed if a chain of them led there (goroutines). */
-static bool is_outermost(struct walk *w)
-{
-    if (!w->stack.foreign)
-        return w->stack.own_high - w->reg[CFI_RSP] < 1 << 16;
-    if (w->frames < 2)
-        return false;
-    const struct frame *inner = &w->memo->fresh[w->frames - 2];
-    uint32_t kind = recipe_find(inner->pc - !(inner->how & FRAME_EXACT), w->memo->cfi).kind;
-    return kind == RECIPE_NO_CFI || kind == RECIPE_LOOSE;
-}
-
-/* Without unwind information: a leaf has hardly touched the stack (as _init of every library); otherwise only a frame pointer helps. */
-static COLD enum step step_without_cfi(struct walk *w)
-{
-    uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], pc, caller_bp;
-
-    for (uint64_t at = sp; w->how & FRAME_EXACT && at < sp + 32 && at != bp + 8 && walk_load(&w->stack, at, &pc); at += 8)
-        if (walk_plausible_return(w, pc)) {
-            move(w, pc, at + 8, bp, FRAME_BARRIER);
-            w->known = 1u << CFI_RSP | 1u << CFI_RBP | 1u << CFI_RIP;
-            return STEP_ON;
-        }
-    if (bp == 0 && is_outermost(w))
-        return STEP_END;
-    if (bp < sp || bp % 8 || !walk_load(&w->stack, bp, &caller_bp) || !walk_load(&w->stack, bp + 8, &pc) || !plausible_in_chain(w, pc, caller_bp))
-        return fail(w, HQM_PARTIAL_NO_CFI);
-    move(w, pc, bp + 16, caller_bp, FRAME_BP | -16);
-    w->known = 1u << CFI_RSP | 1u << CFI_RBP | 1u << CFI_RIP;
-    return STEP_ON;
 }
 
 static bool find_cfa(struct walk *w, const struct cfi *cfi, const struct cfi_machine *machine, uint64_t *cfa)
@@ -209,40 +158,33 @@ static enum step step_general(struct walk *w, const struct cfi *cfi)
     if (cfi->row.rule[CFI_RIP] == CFI_UNDEFINED)
         return STEP_END;
     if (!find_cfa(w, cfi, &machine, &cfa))
-        return w->thorough ? fail(w, HQM_PARTIAL_STACK_BOUNDS) : STEP_MORE_REGISTERS;
+        return w->thorough ? walk_fail(w, HQM_PARTIAL_STACK_BOUNDS) : STEP_MORE_REGISTERS;
     for (unsigned i = 0; i < CFI_REGISTERS; i++) {
         reg[i] = 0;
         if ((preserved(i) || cfi->signal_frame) && restore(w, cfi, &machine, i, cfa, &reg[i]))
             known |= 1u << i;
     }
     if (!(known >> CFI_RIP & 1) || !(known >> CFI_RSP & 1))
-        return fail(w, HQM_PARTIAL_STACK_BOUNDS);
+        return walk_fail(w, HQM_PARTIAL_STACK_BOUNDS);
     /* Just before the jump to an exception's handler the caller has the same stack pointer; otherwise stacks grow. */
     bool jumps = w->how & FRAME_EXACT && cfi->row.rule[CFI_RIP] == CFI_REGISTER && reg[CFI_RSP] == w->reg[CFI_RSP];
     if (!cfi->signal_frame && reg[CFI_RSP] <= w->reg[CFI_RSP] && !jumps)
-        return fail(w, HQM_PARTIAL_STACK_BOUNDS);
+        return walk_fail(w, HQM_PARTIAL_STACK_BOUNDS);
     memcpy(w->reg, reg, sizeof reg);
     w->known = known;
     w->how = FRAME_BARRIER | (cfi->signal_frame || jumps ? FRAME_EXACT : 0);
-    if (cfi->signal_frame && (reg[CFI_RSP] < w->stack.low || reg[CFI_RSP] >= w->stack.high))
-        enter_stack(&w->stack, reg[CFI_RSP]);
+    if (cfi->signal_frame)
+        walk_enter_stack(w);
     return STEP_ON;
 }
 
-static HOT uint64_t lookup_address(const struct walk *w)
+static COLD enum step step_by_row(struct walk *w, struct recipe recipe)
 {
-    return w->how & FRAME_EXACT ? w->reg[CFI_RIP] : w->reg[CFI_RIP] - 1;
-}
-
-static COLD enum step step_by_row(struct walk *w)
-{
-    uint64_t address = lookup_address(w);
+    uint64_t address = walk_lookup_address(w);
     struct code code;
 
-    if (!modules_find(address, &code))
-        return step_without_cfi(w);
-    if (!cfi_find(address, &code, w->memo->cfi))
-        return step_without_cfi(w);
+    if (!modules_find(address, &code) || !cfi_find(address, &code, w->memo->cfi))
+        return walk_without_cfi(w, recipe);
     return step_general(w, w->memo->cfi);
 }
 
@@ -276,28 +218,28 @@ static inline void note_frame(struct walk *w, uint32_t module)
 
 static COLD enum step step_otherwise(struct walk *w, struct recipe recipe)
 {
-    if (recipe.kind == RECIPE_NO_CFI && !(w->how & FRAME_EXACT) && walk_is_first_instruction(w)) {
+    if (recipe_has_no_cfi(recipe.kind) && !(w->how & FRAME_EXACT) && walk_is_first_instruction(w)) {
         w->how |= FRAME_EXACT;
         recipe.kind = RECIPE_END;
     }
-    if (recipe.kind == RECIPE_NO_CFI && !(w->how & FRAME_EXACT) && is_planted(w, recipe.module))
+    if (recipe_has_no_cfi(recipe.kind) && !(w->how & FRAME_EXACT) && is_planted(w, recipe.module))
         recipe.kind = RECIPE_END;
     if (recipe.kind == RECIPE_NONE || recipe.kind == RECIPE_BAD) {
         if (w->frames && !(w->how & FRAME_EXACT))
-            return fail(w, HQM_PARTIAL_BAD_ADDRESS);
+            return walk_fail(w, HQM_PARTIAL_BAD_ADDRESS);
         recipe.module = 0;
     }
     note_frame(w, recipe.module);
     if (recipe.kind == RECIPE_END)
         return STEP_END;
     if (recipe.kind == RECIPE_GENERAL || recipe.kind == RECIPE_RSP || recipe.kind == RECIPE_RBP)
-        return step_by_row(w);
-    return step_without_cfi(w);
+        return step_by_row(w, recipe);
+    return walk_without_cfi(w, recipe);
 }
 
 HOT enum step walk_step(struct walk *w)
 {
-    struct recipe recipe = recipe_find(lookup_address(w), w->memo->cfi);
+    struct recipe recipe = recipe_find(walk_lookup_address(w), w->memo->cfi);
 
     if (w->thorough || (recipe.kind != RECIPE_RSP && recipe.kind != RECIPE_RBP))
         return step_otherwise(w, recipe);

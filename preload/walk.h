@@ -31,6 +31,9 @@ enum step { STEP_ON, STEP_END, STEP_FAILED, STEP_MORE_REGISTERS };
 /* The walk is about to be taken from these registers. */
 void walk_start(struct walk *w, struct memo *memo, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high);
 
+/* rsp is now where a signal came: perhaps on another stack. */
+void walk_enter_stack(struct walk *w);
+
 /* Notes the frame in memo->fresh and goes to its caller. */
 enum step walk_step(struct walk *w);
 
@@ -44,6 +47,29 @@ static inline bool walk_load(struct stack *stack, uint64_t address, uint64_t *va
     *value = *(const uint64_t *)address;
     return true;
 }
+
+/* Where the frame's recipe is looked for: a return address may be the first of another procedure. */
+static inline uint64_t walk_lookup_address(const struct walk *w)
+{
+    return w->how & FRAME_EXACT ? w->reg[CFI_RIP] : w->reg[CFI_RIP] - 1;
+}
+
+static inline enum step walk_fail(struct walk *w, uint32_t reason)
+{
+    w->partial = reason;
+    return STEP_FAILED;
+}
+
+static inline void walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t bp, int32_t how)
+{
+    w->reg[CFI_RIP] = pc;
+    w->reg[CFI_RSP] = sp;
+    w->reg[CFI_RBP] = bp;
+    w->how = how;
+}
+
+/* The step from a frame without call frame information; `recipe` is its own. */
+enum step walk_without_cfi(struct walk *w, struct recipe recipe);
 
 /* Is this address in code, behind a call instruction? */
 bool walk_plausible_return(struct walk *w, uint64_t pc);
