@@ -88,7 +88,8 @@ struct hq_error *spool_read(struct spool *s, const uint8_t **out)
 struct hq_error *spool_copy(struct spool *s, uint64_t at, void *out, size_t bytes)
 {
     if (s->fd < 0) {
-        memcpy(out, s->buffer.data + at, bytes);
+        if (bytes)
+            memcpy(out, s->buffer.data + at, bytes);
         return NULL;
     }
     HQ_TRY(spill(s));
