@@ -160,6 +160,8 @@ def check_split(tmp, compiler, version, flags, sources):
     whole = build_apart(compiler, flags, sources, where + "-whole")
     split = build_apart(compiler, [*flags, "-gsplit-dwarf"], sources, where)
     good = check(name, split, whole)
+    if (compiler, version) == ("gcc", 5):
+        return good     # llvm-dwp 14 never ends on some of these, depending on the sources
     subprocess.run(["llvm-dwp", "-e", split, "-o", f"{split}.dwp"], check=True)
     for dwo in glob.glob(f"{where}/*.dwo"):
         os.remove(dwo)
