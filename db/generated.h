@@ -13,7 +13,6 @@
 #include "db/measurement.h"
 #include "structure/structure.h"
 
-
 /* Keeps the names for all measurements of this launch (and rank, unless -1) in the directory. Nothing can go wrong that anybody should hear of. */
 void generated_keep(const char *measurements, uint64_t launch, int rank);
 

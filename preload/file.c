@@ -288,7 +288,6 @@ void file_lost(enum hqm_loss reason, uint64_t samples)
         __atomic_fetch_add(&header->loss[reason], samples, __ATOMIC_RELAXED);
 }
 
-
 HOT uint64_t file_now_us(void)
 {
     const struct hqm_header *header = file_header();

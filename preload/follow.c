@@ -99,7 +99,6 @@ static bool store(const struct follow *f, struct follow_way *way, struct follow_
     return true;
 }
 
-
 static void note_exit(struct follow *f, const struct follow_way *way, struct follow_value at, uint64_t popped)
 {
     struct follow_exit *exit = &f->exit[f->exits];

@@ -116,6 +116,8 @@ void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
 typedef void dwarf_child_fn(void *arg, Dwarf_Die child, Dwarf_Off offset);
 void dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg);
 bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);
+/* The tag of a DIE; 0 for NULL and what cannot be read. */
+Dwarf_Half dwarf_tag_of(const struct dwarf_file *f, Dwarf_Die die);
 
 /* In C++: a procedure's name with those of what it lies in, if it lies in anything; else NULL. `die` is its declaration. */
 const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name);

@@ -76,12 +76,7 @@ static void load_procedure(struct loader *l, Dwarf_Die die, struct place at)
 
 static void visit(struct loader *l, Dwarf_Die die, struct place at)
 {
-    Dwarf_Error err = NULL;
-    Dwarf_Half tag = 0;
-
-    if (!dwarf_ok(l->f->dbg, dwarf_tag(die, &tag, &err), &err))
-        return;
-    switch (tag) {
+    switch (dwarf_tag_of(l->f, die)) {
     case DW_TAG_subprogram:
         load_procedure(l, die, at);
         break;

@@ -60,13 +60,13 @@ static void list_child(void *arg, Dwarf_Die die, Dwarf_Off offset)
     struct lister *l = arg;
     Dwarf_Debug dbg = l->f->dbg;
     Dwarf_Error err = NULL;
-    Dwarf_Half tag = 0;
+    Dwarf_Half tag = dwarf_tag_of(l->f, die);
     char *name;
 
     if (l->last != NONE)
         l->out->list.data[l->last].end = offset;
     l->last = NONE;
-    if (!dwarf_ok(dbg, dwarf_tag(die, &tag, &err), &err) || l->depth >= MAX_DEPTH ||
+    if (l->depth >= MAX_DEPTH ||
         !(is_class(tag) || tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_lexical_block))
         return;
     struct scope scope = {.start = offset, .parent = l->parent, .tag = tag, .unnamed = !dwarf_ok(dbg, dwarf_diename(die, &name, &err), &err)};
@@ -87,7 +87,6 @@ static const struct dwarf_scopes *scopes_below(struct dwarf *d, const struct dwa
     struct dwarf_key key = {.file = f->number, .offset = root};
     Dwarf_Error err = NULL;
     Dwarf_Die die = NULL;
-    Dwarf_Half tag = 0;
     bool is_new;
     uint32_t index = keymap_add(&d->scope_keys, &key, &is_new);
 
@@ -97,8 +96,8 @@ static const struct dwarf_scopes *scopes_below(struct dwarf *d, const struct dwa
     vec_push(&d->scopes, s);
     if (!dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, root, 1, &die, &err), &err))
         return s;
-    dwarf_ok(f->dbg, dwarf_tag(die, &tag, &err), &err);
-    dwarf_children(f, die, list_child, &(struct lister){.f = f, .out = s, .parent = NONE, .last = NONE, .outer_classes = !is_class(tag)});
+    dwarf_children(f, die, list_child,
+                   &(struct lister){.f = f, .out = s, .parent = NONE, .last = NONE, .outer_classes = !is_class(dwarf_tag_of(f, die))});
     dwarf_dealloc_die(die);
     vec_foreach (scope, &s->list)
         if (!scope->end)
@@ -146,11 +145,9 @@ struct signature {
 static void add_parameter(void *arg, Dwarf_Die die, Dwarf_Off offset)
 {
     struct signature *g = arg;
-    Dwarf_Error err = NULL;
-    Dwarf_Half tag = 0;
 
     (void)offset;
-    if (!dwarf_ok(g->f->dbg, dwarf_tag(die, &tag, &err), &err) || tag != DW_TAG_formal_parameter)
+    if (dwarf_tag_of(g->f, die) != DW_TAG_formal_parameter)
         return;
     if (dwarf_has(g->f, die, DW_AT_artificial)) {
         struct str object = {0};
@@ -173,12 +170,11 @@ static void find_call(void *arg, Dwarf_Die die, Dwarf_Off offset)
 {
     struct signature *g = arg;
     Dwarf_Error err = NULL;
-    Dwarf_Half tag = 0;
     char *name;
 
     (void)offset;
     /* Of a lambda the compiler made it. */
-    if (g->found || !dwarf_ok(g->f->dbg, dwarf_tag(die, &tag, &err), &err) || tag != DW_TAG_subprogram || !dwarf_has(g->f, die, DW_AT_artificial) ||
+    if (g->found || dwarf_tag_of(g->f, die) != DW_TAG_subprogram || !dwarf_has(g->f, die, DW_AT_artificial) ||
         !dwarf_ok(g->f->dbg, dwarf_diename(die, &name, &err), &err) || strncmp(name, "operator()", 10))
         return;
     g->found = true;

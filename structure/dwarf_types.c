@@ -24,6 +24,14 @@ bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute)
     return dwarf_ok(f->dbg, dwarf_hasattr(die, attribute, &has, &err), &err) && has;
 }
 
+Dwarf_Half dwarf_tag_of(const struct dwarf_file *f, Dwarf_Die die)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Half tag = 0;
+
+    return die && dwarf_ok(f->dbg, dwarf_tag(die, &tag, &err), &err) ? tag : 0;
+}
+
 /* The DIE that DW_AT_type refers to; NULL without one, or if it is in another file. */
 static Dwarf_Die type_die(const struct dwarf_file *f, Dwarf_Die die)
 {
@@ -58,11 +66,9 @@ static void add_target(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
 static void add_parameter(void *arg, Dwarf_Die die, Dwarf_Off offset)
 {
     struct parameters *p = arg;
-    Dwarf_Error err = NULL;
-    Dwarf_Half tag = 0;
 
     (void)offset;
-    if (!dwarf_ok(p->f->dbg, dwarf_tag(die, &tag, &err), &err) || tag != DW_TAG_formal_parameter)
+    if (dwarf_tag_of(p->f, die) != DW_TAG_formal_parameter)
         return;
     if (p->any)
         str_add(p->out, ", ");
@@ -70,19 +76,11 @@ static void add_parameter(void *arg, Dwarf_Die die, Dwarf_Off offset)
     add_target(p->d, p->f, die, p->depth, p->out);
 }
 
-static Dwarf_Half tag_of(const struct dwarf_file *f, Dwarf_Die die)
-{
-    Dwarf_Error err = NULL;
-    Dwarf_Half tag = 0;
-
-    return die && dwarf_ok(f->dbg, dwarf_tag(die, &tag, &err), &err) ? tag : 0;
-}
-
 static void add_pointer(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, int depth, const char *mark, struct str *out)
 {
     Dwarf_Die target = type_die(f, die);
 
-    if (tag_of(f, target) == DW_TAG_subroutine_type) {
+    if (dwarf_tag_of(f, target) == DW_TAG_subroutine_type) {
         struct parameters p = {.d = d, .f = f, .out = out, .depth = depth + 1};
 
         add_target(d, f, target, depth, out);
@@ -113,7 +111,7 @@ static void add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die,
 {
     Dwarf_Error err = NULL;
     char *name = NULL;
-    Dwarf_Half tag = depth < MAX_DEPTH ? tag_of(f, die) : 0;
+    Dwarf_Half tag = depth < MAX_DEPTH ? dwarf_tag_of(f, die) : 0;
 
     switch (tag) {
     case DW_TAG_pointer_type: add_pointer(d, f, die, depth, "*", out); break;

@@ -161,14 +161,13 @@ static void claim_unit(struct dwarf *d, uint32_t unit)
     Dwarf_Debug dbg = d->main.dbg;
     Dwarf_Error err = NULL;
     Dwarf_Die die = NULL;
-    Dwarf_Half tag = 0;
     struct dwarf_attrs a;
     struct dwarf_ranges ranges = {0};
 
     if (!dwarf_ok(dbg, dwarf_offdie_b(dbg, d->units.data[unit].die, 1, &die, &err), &err))
         return;
     dwarf_attrs_read(d, &d->main, die, &a);
-    bool partial = dwarf_ok(dbg, dwarf_tag(die, &tag, &err), &err) && tag == DW_TAG_partial_unit;
+    bool partial = dwarf_tag_of(&d->main, die) == DW_TAG_partial_unit;
     dwarf_ranges_read(d, &d->main, die, &a, &a.bases, &ranges);
     for (size_t i = 0; i < ranges.len; i++)
         add_claim(d, false, ranges.data[i].low, ranges.data[i].high, unit);

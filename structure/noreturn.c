@@ -40,15 +40,16 @@ static bool is_known(const char *name)
     return bsearch(name, names, sizeof names / sizeof *names, sizeof *names, compare_name);
 }
 
-static bool known_by_name(const struct image *image, uint64_t target)
+/* Does one of the names of what is called there, through a stub or not, satisfy the test? */
+static bool any_name(const struct image *image, uint64_t target, bool (*test)(const char *name))
 {
     const struct stub *stub = plt_find(&image->plt, target);
     const struct symbol *s = stub ? NULL : symbols_at(&image->symbols, target);
 
     if (stub)
-        return is_known(stub->target);
+        return test(stub->target);
     for (uint32_t i = 0; s && i < s->count; i++)
-        if (is_known(image->symbols.names[s->first + i]))
+        if (test(image->symbols.names[s->first + i]))
             return true;
     return false;
 }
@@ -71,15 +72,7 @@ static bool never_throws(const char *name)
 
 bool nothrow_call(const struct image *image, uint64_t target)
 {
-    const struct stub *stub = plt_find(&image->plt, target);
-    const struct symbol *s = stub ? NULL : symbols_at(&image->symbols, target);
-
-    if (stub)
-        return never_throws(stub->target);
-    for (uint32_t i = 0; s && i < s->count; i++)
-        if (never_throws(image->symbols.names[s->first + i]))
-            return true;
-    return false;
+    return any_name(image, target, never_throws);
 }
 
 static bool same_symbol(const char *symbol, const char *name)
@@ -113,7 +106,7 @@ static bool call_returns(struct noreturn *n, uint64_t target, unsigned level)
 
     if (known)
         return *known;
-    bool result = !known_by_name(n->image, target) && (!level || returns(n, target, level));
+    bool result = !any_name(n->image, target, is_known) && (!level || returns(n, target, level));
     map_put(&n->known, key, result);
     return result;
 }

@@ -45,7 +45,6 @@ struct import {
     VEC(struct model_profile) profiles;
 };
 
-
 /* One scope of a place, outermost first: SCOPE_PROCEDURE, then SCOPE_INLINE and SCOPE_LOOP in any order. */
 struct import_step {
     enum scope_kind kind;
