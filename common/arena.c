@@ -9,7 +9,7 @@ enum { BLOCK_MIN = 4096 - 64, BLOCK_MAX = 1 << 20, ALIGN_ANY = _Alignof(max_alig
 
 struct arena_block {
     struct arena_block *older;
-    size_t size;                /* of data */
+    size_t size; /* of data */
     _Alignas(ALIGN_ANY) char data[];
 };
 

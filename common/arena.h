@@ -37,7 +37,7 @@ void arena_reset(struct arena *a);
 /* Ends all objects; the arena is empty and may be used again. */
 void arena_deinit(struct arena *a);
 
-#define ARENA_NEW(a, T) ((T *)arena_alloc_aligned((a), sizeof(T), _Alignof(T)))
+#define ARENA_NEW(a, T)      ((T *)arena_alloc_aligned((a), sizeof(T), _Alignof(T)))
 #define ARENA_ARRAY(a, n, T) ((T *)arena_array((a), (n), sizeof(T)))
 
 #endif

@@ -7,8 +7,9 @@
  *     const char *names = cursor_bytes(&c, n);
  *     HQ_TRY(cursor_error(&c));
  *
- * The first read beyond the end makes the cursor bad: that read and all later ones give 0 or NULL and do not move. So a group of reads
- * needs one check, before the values are believed. A count from a file must be tested with cursor_array, which multiplies safely.
+ * The first read beyond the end makes the cursor bad: that read and all later ones give 0 or NULL and do not move. So a
+ * group of reads needs one check, before the values are believed. A count from a file must be tested with cursor_array,
+ * which multiplies safely.
  */
 #ifndef HQ_COMMON_CURSOR_H
 #define HQ_COMMON_CURSOR_H
@@ -22,8 +23,8 @@
 struct cursor {
     const char *file, *section; /* for the error; not owned */
     const uint8_t *start, *at, *end;
-    const char *problem;        /* NULL while all is well; else what is wrong, static */
-    size_t bad_offset;          /* where, within the section */
+    const char *problem; /* NULL while all is well; else what is wrong, static */
+    size_t bad_offset;   /* where, within the section */
 };
 
 static inline struct cursor cursor_make(const char *file, const char *section, const void *data, size_t size)
@@ -112,12 +113,30 @@ static inline uint64_t cursor_uint_(struct cursor *c, size_t n)
     return x;
 }
 
-static inline uint8_t cursor_u8(struct cursor *c) { return (uint8_t)cursor_uint_(c, 1); }
-static inline uint16_t cursor_u16(struct cursor *c) { return (uint16_t)cursor_uint_(c, 2); }
-static inline uint32_t cursor_u32(struct cursor *c) { return (uint32_t)cursor_uint_(c, 4); }
-static inline uint64_t cursor_u64(struct cursor *c) { return cursor_uint_(c, 8); }
-static inline int32_t cursor_i32(struct cursor *c) { return (int32_t)cursor_u32(c); }
-static inline int64_t cursor_i64(struct cursor *c) { return (int64_t)cursor_u64(c); }
+static inline uint8_t cursor_u8(struct cursor *c)
+{
+    return (uint8_t)cursor_uint_(c, 1);
+}
+static inline uint16_t cursor_u16(struct cursor *c)
+{
+    return (uint16_t)cursor_uint_(c, 2);
+}
+static inline uint32_t cursor_u32(struct cursor *c)
+{
+    return (uint32_t)cursor_uint_(c, 4);
+}
+static inline uint64_t cursor_u64(struct cursor *c)
+{
+    return cursor_uint_(c, 8);
+}
+static inline int32_t cursor_i32(struct cursor *c)
+{
+    return (int32_t)cursor_u32(c);
+}
+static inline int64_t cursor_i64(struct cursor *c)
+{
+    return (int64_t)cursor_u64(c);
+}
 
 static inline double cursor_f64(struct cursor *c)
 {

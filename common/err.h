@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Errors. A fallible function returns `struct hq_error *`: NULL is success, anything else is owned by the caller, who returns
- * it further up (perhaps after hq_error_prefix) or ends it with hq_error_free. Results go through the last parameters.
+ * Errors. A fallible function returns `struct hq_error *`: NULL is success, anything else is owned by the caller, who
+ * returns it further up (perhaps after hq_error_prefix) or ends it with hq_error_free. Results go through the last
+ * parameters.
  *
- * The message is one sentence without a newline and without the program's name: what was wrong and what to do. `status` is the
- * exit status that the command ends with if nobody handles the error.
+ * The message is one sentence without a newline and without the program's name: what was wrong and what to do. `status`
+ * is the exit status that the command ends with if nobody handles the error.
  *
  * None of these functions fails: if the memory for a message is missing, they return (or keep) an error that needs no
  * allocation. Not for signal handlers.
@@ -14,14 +15,14 @@
 
 enum hq_status {
     HQ_OK = 0,
-    HQ_FAILED = 1,              /* an expectation failed */
-    HQ_USAGE = 2,               /* wrong usage or query */
-    HQ_DATA = 3,                /* the data could not be read, or written */
-    HQ_INCONCLUSIVE = 4,        /* too few samples to decide */
+    HQ_FAILED = 1,       /* an expectation failed */
+    HQ_USAGE = 2,        /* wrong usage or query */
+    HQ_DATA = 3,         /* the data could not be read, or written */
+    HQ_INCONCLUSIVE = 4, /* too few samples to decide */
 };
 
 struct hq_error {
-    int status;                 /* enum hq_status */
+    int status; /* enum hq_status */
     char *message;
 };
 
@@ -48,11 +49,11 @@ static inline void hq_error_free_at(struct hq_error **err)
 #define AUTO_ERROR __attribute__((cleanup(hq_error_free_at)))
 
 /* Returns from the calling function if EXPR is an error. */
-#define HQ_TRY(expr)                            \
-    do {                                        \
-        struct hq_error *hq_try_err_ = (expr);  \
-        if (hq_try_err_)                        \
-            return hq_try_err_;                 \
+#define HQ_TRY(expr) \
+    do { \
+        struct hq_error *hq_try_err_ = (expr); \
+        if (hq_try_err_) \
+            return hq_try_err_; \
     } while (0)
 
 #endif

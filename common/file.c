@@ -15,8 +15,11 @@
 
 static const char *kind_of(mode_t mode)
 {
-    return S_ISDIR(mode) ? "a directory" : S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : S_ISFIFO(mode) ? "a pipe"
-         : S_ISSOCK(mode) ? "a socket" : "something else";
+    return S_ISDIR(mode)                    ? "a directory"
+           : S_ISCHR(mode) || S_ISBLK(mode) ? "a device"
+           : S_ISFIFO(mode)                 ? "a pipe"
+           : S_ISSOCK(mode)                 ? "a socket"
+                                            : "something else";
 }
 
 static struct hq_error *map_fd(int fd, const char *path, struct file_map *out)
@@ -79,7 +82,8 @@ struct hq_error *file_read(const char *path, struct str *out, size_t limit)
         if (n < 0)
             return hq_error_errno(HQ_DATA, "%s: cannot be read", path);
         if (out->len > limit || (size_t)n > limit - out->len)
-            return hq_error_new(HQ_DATA, "%s: is longer than the %zu bytes that are read from such a file", path, limit);
+            return hq_error_new(HQ_DATA, "%s: is longer than the %zu bytes that are read from such a file", path,
+                                limit);
         str_addn(out, buffer, (size_t)n);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Files: mapping, atomic writing, paths, directories, locks, and the user's own directories. Errors are HQ_DATA sentences that begin with
- * the path. Returned paths are malloc'ed and belong to the caller. Not for signal handlers.
+ * Files: mapping, atomic writing, paths, directories, locks, and the user's own directories. Errors are HQ_DATA
+ * sentences that begin with the path. Returned paths are malloc'ed and belong to the caller. Not for signal handlers.
  */
 #ifndef HQ_COMMON_FILE_H
 #define HQ_COMMON_FILE_H
@@ -16,15 +16,16 @@
 /* ---- reading ---- */
 
 /*
- * A regular file in memory, read-only. An empty file has data != NULL and size 0. If somebody truncates the file in place meanwhile, access
- * ends the process with a sentence (common/guard.h): this project's own files are only ever replaced by rename.
+ * A regular file in memory, read-only. An empty file has data != NULL and size 0. If somebody truncates the file in
+ * place meanwhile, access ends the process with a sentence (common/guard.h): this project's own files are only ever
+ * replaced by rename.
  */
 struct file_map {
     const uint8_t *data;
     size_t size;
     char *path;
-    void *mapping;              /* private: NULL for an empty file */
-    struct guard *guard;        /* private: of the mapping */
+    void *mapping;       /* private: NULL for an empty file */
+    struct guard *guard; /* private: of the mapping */
 };
 
 /* Refuses directories, devices, pipes, and does not wait on them. */
@@ -32,22 +33,23 @@ struct hq_error *file_map_open(const char *path, struct file_map *out);
 /* A zeroed map is allowed. */
 void file_map_close(struct file_map *map);
 
-/* Adds the content of a file of any kind (also in /proc, or a pipe) to out, which must not become longer than `limit` bytes. */
+/* Adds the content of a file of any kind (also in /proc, or a pipe) to out, which must not become longer than `limit`
+ * bytes. */
 struct hq_error *file_read(const char *path, struct str *out, size_t limit);
 
 /* ---- writing ---- */
 
 /*
- * Writes to a temporary file beside the target and renames it over the target when all is on the disk, so a reader sees the old file or
- * the whole new one. Write errors are kept and reported by file_writer_commit. A target that is a device or pipe (`-o /dev/stdout`) is written
- * directly. Every opened writer ends with commit or discard.
+ * Writes to a temporary file beside the target and renames it over the target when all is on the disk, so a reader sees
+ * the old file or the whole new one. Write errors are kept and reported by file_writer_commit. A target that is a
+ * device or pipe (`-o /dev/stdout`) is written directly. Every opened writer ends with commit or discard.
  */
 struct file_writer {
-    FILE *file;                 /* may be used with stdio */
+    FILE *file; /* may be used with stdio */
     char *path;
-    char *temp;                 /* private: NULL when written directly */
-    uint64_t offset;            /* bytes written through file_writer_write and _pad */
-    int write_errno;            /* private: the first error, 0 none */
+    char *temp;      /* private: NULL when written directly */
+    uint64_t offset; /* bytes written through file_writer_write and _pad */
+    int write_errno; /* private: the first error, 0 none */
 };
 
 struct hq_error *file_writer_open(struct file_writer *w, const char *path);
@@ -74,7 +76,7 @@ char *file_expand_home(const char *path);
 
 /* ---- directories ---- */
 
-bool file_exists(const char *path);     /* anything, symbolic links followed */
+bool file_exists(const char *path); /* anything, symbolic links followed */
 bool file_is_dir(const char *path);
 /* *empty for a directory without entries. An error if it cannot be read. */
 struct hq_error *file_dir_is_empty(const char *path, bool *empty);
@@ -87,7 +89,7 @@ struct hq_error *file_remove_tree(const char *path);
 
 /* Held by this process (flock) until file_unlock or its end. The lock file is created and left behind. */
 struct file_lock {
-    int fd;                     /* -1: not held */
+    int fd; /* -1: not held */
 };
 
 /* *got tells whether the lock is ours; that somebody else has it is no error. */

@@ -45,7 +45,7 @@ struct hq_error *file_make_dirs(const char *path)
 {
     AUTO_FREE char *p = xstrdup(path);
 
-    for (char *slash = p; *slash; ) {
+    for (char *slash = p; *slash;) {
         slash += strspn(slash, "/");
         slash += strcspn(slash, "/");
         char kept = *slash;
@@ -54,7 +54,7 @@ struct hq_error *file_make_dirs(const char *path)
         int why = mkdir(p, 0777) == 0 ? 0 : errno;
 
         if (why && !file_is_dir(p)) {
-            errno = why;            /* looking whether it exists has set another */
+            errno = why; /* looking whether it exists has set another */
             return hq_error_errno(HQ_DATA, "%s: cannot be made a directory", p);
         }
         *slash = kept;

@@ -105,7 +105,8 @@ void file_writer_patch(struct file_writer *w, uint64_t offset, const void *data,
         keep_error(w);
 }
 
-/* A rename survives a crash once its directory is on the disk; not every file system can do it, so errors do not count. */
+/* A rename survives a crash once its directory is on the disk; not every file system can do it, so errors do not count.
+ */
 static void sync_directory(const char *path)
 {
     AUTO_FREE char *dir = file_dirname(path);

@@ -12,7 +12,7 @@
 /* The handler walks the list without a lock, so guards are used again but never freed. */
 struct guard {
     struct guard *next;
-    uintptr_t start;            /* 0: free */
+    uintptr_t start; /* 0: free */
     size_t size;
     const char *path;
     enum guard_policy policy;
@@ -42,7 +42,8 @@ static bool fill_with_zeros(struct guard *g, uintptr_t address)
 {
     uintptr_t page = address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
 
-    if (mmap((void *)page, g->start + g->size - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+    if (mmap((void *)page, g->start + g->size - page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+        MAP_FAILED)
         return false;
     __atomic_store_n(&g->broken, true, __ATOMIC_RELEASE);
     return true;

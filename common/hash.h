@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 64-bit hashes for tables, identities and checksums. The results are stored on disk, so they never change: the same bytes give
- * the same value on every machine and in every version. Not a defence against somebody who makes collisions on purpose.
+ * 64-bit hashes for tables, identities and checksums. The results are stored on disk, so they never change: the same
+ * bytes give the same value on every machine and in every version. Not a defence against somebody who makes collisions
+ * on purpose.
  *
- * hash_u64 is the finaliser of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014,
- * with Stafford's constants "mix 13"). hash_bytes folds 64 x 64 -> 128 bit products of 16 bytes a step; the constants are odd numbers
- * from the binary expansions of the golden ratio and of the square roots of 2 and 3.
- * Usable in signal handlers: no memory, no state.
+ * hash_u64 is the finaliser of splitmix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA
+ * 2014, with Stafford's constants "mix 13"). hash_bytes folds 64 x 64 -> 128 bit products of 16 bytes a step; the
+ * constants are odd numbers from the binary expansions of the golden ratio and of the square roots of 2 and 3. Usable
+ * in signal handlers: no memory, no state.
  */
 #ifndef HQ_COMMON_HASH_H
 #define HQ_COMMON_HASH_H

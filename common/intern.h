@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Strings to dense numbers and back: the first new string gets 1, the next 2, ...; 0 is the empty string. A zeroed struct intern
- * is ready. Not thread-safe. Ends the process when memory ends (see mem.h).
+ * Strings to dense numbers and back: the first new string gets 1, the next 2, ...; 0 is the empty string. A zeroed
+ * struct intern is ready. Not thread-safe. Ends the process when memory ends (see mem.h).
  */
 #ifndef HQ_COMMON_INTERN_H
 #define HQ_COMMON_INTERN_H
@@ -18,10 +18,10 @@ struct intern_text {
 };
 
 struct intern {
-    struct arena arena;                 /* private: the texts */
-    VEC(struct intern_text) texts;      /* private: texts.data[id - 1] */
-    uint32_t *slots;                    /* private: id, 0 free */
-    size_t slot_count;                  /* private: a power of two */
+    struct arena arena;            /* private: the texts */
+    VEC(struct intern_text) texts; /* private: texts.data[id - 1] */
+    uint32_t *slots;               /* private: id, 0 free */
+    size_t slot_count;             /* private: a power of two */
 };
 
 void intern_init(struct intern *in);

@@ -12,7 +12,7 @@ static void to_stderr(enum log_kind kind, const char *text, void *arg)
     (void)arg;
     str_addf(&line, "hq: %s%s\n", log_prefix(kind), text);
     progress_hide();
-    fflush(stdout);             /* keeps the order of a result and its hints if both go to one place */
+    fflush(stdout); /* keeps the order of a result and its hints if both go to one place */
     fwrite(line.s, 1, line.len, stderr);
 }
 
@@ -51,12 +51,12 @@ static void say(enum log_kind kind, enum log_level least, const char *fmt, va_li
     current_hook(kind, str_cstr(&text), current_arg);
 }
 
-#define SAY(kind, least)            \
-    do {                            \
-        va_list ap;                 \
-        va_start(ap, fmt);          \
-        say(kind, least, fmt, ap);  \
-        va_end(ap);                 \
+#define SAY(kind, least) \
+    do { \
+        va_list ap; \
+        va_start(ap, fmt); \
+        say(kind, least, fmt, ap); \
+        va_end(ap); \
     } while (0)
 
 void log_warn(const char *fmt, ...)

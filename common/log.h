@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the command says on the side, on standard error, one line a message: `hq: warning: ...`. Give the sentence without
- * prefix and newline. A message is written at once, so lines of several threads do not mix. The level is the process's and is set once at start.
+ * What the command says on the side, on standard error, one line a message: `hq: warning: ...`. Give the sentence
+ * without prefix and newline. A message is written at once, so lines of several threads do not mix. The level is the
+ * process's and is set once at start.
  */
 #ifndef HQ_COMMON_LOG_H
 #define HQ_COMMON_LOG_H
 
 enum log_level {
-    LEVEL_QUIET,                /* warnings only */
-    LEVEL_NORMAL,               /* and notes and hints */
-    LEVEL_VERBOSE,              /* and what is being done */
+    LEVEL_QUIET,   /* warnings only */
+    LEVEL_NORMAL,  /* and notes and hints */
+    LEVEL_VERBOSE, /* and what is being done */
 };
 
 enum log_kind { LOG_KIND_WARNING, LOG_KIND_NOTE, LOG_KIND_HINT, LOG_KIND_VERBOSE };
@@ -22,8 +23,8 @@ void log_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Sends messages elsewhere: text has neither prefix nor newline and ends with the call. NULL goes back to standard error. Set it while no
- * other thread logs. */
+/* Sends messages elsewhere: text has neither prefix nor newline and ends with the call. NULL goes back to standard
+ * error. Set it while no other thread logs. */
 typedef void log_hook(enum log_kind kind, const char *text, void *arg);
 void log_set_hook(log_hook *hook, void *arg);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Hash tables with open addressing. Zeroed structs are empty tables (a keymap wants its key length first). Nothing is ever
- * removed singly. Not thread-safe. They end the process when memory ends (see mem.h).
+ * Hash tables with open addressing. Zeroed structs are empty tables (a keymap wants its key length first). Nothing is
+ * ever removed singly. Not thread-safe. They end the process when memory ends (see mem.h).
  */
 #ifndef HQ_COMMON_MAP_H
 #define HQ_COMMON_MAP_H
@@ -17,10 +17,10 @@ struct map_slot {
 };
 
 struct map {
-    size_t len;                 /* entries */
-    struct map_slot *slots;     /* private: key 0 is a free slot */
-    size_t slot_count;          /* private: a power of two */
-    bool has_zero;              /* private: the entry of key 0 lives outside the slots */
+    size_t len;             /* entries */
+    struct map_slot *slots; /* private: key 0 is a free slot */
+    size_t slot_count;      /* private: a power of two */
+    bool has_zero;          /* private: the entry of key 0 lives outside the slots */
     uint64_t zero_value;
 };
 
@@ -43,12 +43,12 @@ void map_deinit(struct map *m);
 #define KEYMAP_NONE UINT32_MAX
 
 struct keymap {
-    size_t key_len;             /* bytes of a key, at least 1 */
-    uint32_t len;               /* entries: indices are below it */
-    unsigned char *keys;        /* private: len * key_len bytes */
-    size_t key_cap;             /* private: keys that fit */
-    uint32_t *slots;            /* private: index + 1, 0 free */
-    size_t slot_count;          /* private: a power of two */
+    size_t key_len;      /* bytes of a key, at least 1 */
+    uint32_t len;        /* entries: indices are below it */
+    unsigned char *keys; /* private: len * key_len bytes */
+    size_t key_cap;      /* private: keys that fit */
+    uint32_t *slots;     /* private: index + 1, 0 free */
+    size_t slot_count;   /* private: a power of two */
 };
 
 /* Padding bytes of a struct used as a key count: zero them. */

@@ -2,10 +2,10 @@
 /*
  * Allocation that does not return NULL, and scope guards.
  *
- * When memory ends, these functions print one sentence and end the process with status 3 (HQ_DATA). A command that runs out
- * of memory for its own small structures has nothing better to do, and an error path after every string would be code that no
- * test enters. Sizes that come from a file are a different matter: the reader bounds them by the size of the file first.
- * The collector, which lives in somebody else's process, must never use these functions.
+ * When memory ends, these functions print one sentence and end the process with status 3 (HQ_DATA). A command that runs
+ * out of memory for its own small structures has nothing better to do, and an error path after every string would be
+ * code that no test enters. Sizes that come from a file are a different matter: the reader bounds them by the size of
+ * the file first. The collector, which lives in somebody else's process, must never use these functions.
  */
 #ifndef HQ_COMMON_MEM_H
 #define HQ_COMMON_MEM_H
@@ -43,13 +43,18 @@ static inline void mem_close_at(int *fd)
 }
 
 /* Locals that are released when they go out of scope; initialise them (NULL, NULL, -1) at once. */
-#define AUTO_FREE __attribute__((cleanup(mem_free_at)))
+#define AUTO_FREE   __attribute__((cleanup(mem_free_at)))
 #define AUTO_FCLOSE __attribute__((cleanup(mem_fclose_at)))
-#define AUTO_CLOSE __attribute__((cleanup(mem_close_at)))
+#define AUTO_CLOSE  __attribute__((cleanup(mem_close_at)))
 /* AUTO(fn): fn takes a pointer to the variable, as every NAME_deinit in this project does. */
-#define AUTO(fn) __attribute__((cleanup(fn)))
+#define AUTO(fn)    __attribute__((cleanup(fn)))
 
 /* Takes the value out of a guarded variable, so that the guard has nothing left to release. */
-#define MEM_STEAL(var) ({ __typeof__(var) mem_stolen_ = (var); (var) = NULL; mem_stolen_; })
+#define MEM_STEAL(var) \
+    ({ \
+        __typeof__(var) mem_stolen_ = (var); \
+        (var) = NULL; \
+        mem_stolen_; \
+    })
 
 #endif

@@ -41,9 +41,9 @@ static bool is_tail(const char *s)
 }
 
 struct scan {
-    const char *arguments;      /* the last top-level "(" that is_tail follows */
-    const char *space;          /* the last top-level space before it */
-    const char *colons;         /* after the last top-level "::" before the end of the scan */
+    const char *arguments; /* the last top-level "(" that is_tail follows */
+    const char *space;     /* the last top-level space before it */
+    const char *colons;    /* after the last top-level "::" before the end of the scan */
 };
 
 /* One pass over the brackets up to `end`. */
@@ -74,10 +74,12 @@ static struct scan scan_name(const char *name, const char *end)
     return r;
 }
 
-/* What compilers put behind the name of a procedure that they made of another: the body of a parallel region, a copy, a part. */
+/* What compilers put behind the name of a procedure that they made of another: the body of a parallel region, a copy, a
+ * part. */
 static size_t without_suffix(const char *name)
 {
-    static const char *const suffixes[] = {"._omp_fn.", ".omp_outlined", ".isra.", ".part.", ".constprop.", ".cold", ".lto_priv.", ".llvm."};
+    static const char *const suffixes[] = {"._omp_fn.",   ".omp_outlined", ".isra.",     ".part.",
+                                           ".constprop.", ".cold",         ".lto_priv.", ".llvm."};
     size_t length = strlen(name);
 
     for (const char *dot = strchr(name, '.'); dot && dot > name; dot = strchr(dot + 1, '.'))

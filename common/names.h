@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Taking apart the names of procedures as demanglers write them, so that `push_back` finds
- * `void std::vector<int>::push_back<A>(int) const [clone .isra.0]`, and `smooth` what OpenMP made of its loops, `smooth._omp_fn.0`.
- * Pure functions.
+ * `void std::vector<int>::push_back<A>(int) const [clone .isra.0]`, and `smooth` what OpenMP made of its loops,
+ * `smooth._omp_fn.0`. Pure functions.
  */
 #ifndef HQ_COMMON_NAMES_H
 #define HQ_COMMON_NAMES_H
@@ -11,19 +11,22 @@
 #include <stddef.h>
 
 struct name_parts {
-    const char *name;           /* without return type */
-    size_t length;              /* of name, arguments included */
-    size_t no_arguments;        /* length of name without arguments and what follows them: ` const`, ` [clone .isra.0]`, `._omp_fn.0` */
+    const char *name;    /* without return type */
+    size_t length;       /* of name, arguments included */
+    size_t no_arguments; /* length of name without arguments and what follows them: ` const`, ` [clone .isra.0]`,
+                            `._omp_fn.0` */
 };
 
 struct name_parts name_split(const char *name);
 
-/* The length of an operator's symbol if s, within name, stands right after the word "operator": < and ( in it are not brackets. Otherwise 0. */
+/* The length of an operator's symbol if s, within name, stands right after the word "operator": < and ( in it are not
+ * brackets. Otherwise 0. */
 size_t name_operator(const char *name, const char *s);
 
 /* True if `word` is the whole name, with or without arguments or return type. */
 bool name_is(const char *name, const char *word);
-/* True if `word` is the end of the name after a `::` outside of brackets, with or without arguments or template arguments. */
+/* True if `word` is the end of the name after a `::` outside of brackets, with or without arguments or template
+ * arguments. */
 bool name_ends(const char *name, const char *word);
 /* The last component without arguments: push_back. *length is its length. */
 const char *name_last(const char *name, size_t *length);

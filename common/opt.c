@@ -140,7 +140,8 @@ static struct hq_error *unknown_letter(const struct opt_command *cmd, const char
 
     if (advice)
         return hq_error_new(HQ_USAGE, "%s has no option -%s: %s", cmd->name, letter, advice);
-    return hq_error_new(HQ_USAGE, "%s has no option -%s; `hq help %s` lists what there is", cmd->name, letter, cmd->name);
+    return hq_error_new(HQ_USAGE, "%s has no option -%s; `hq help %s` lists what there is", cmd->name, letter,
+                        cmd->name);
 }
 
 static struct hq_error *parse_letters(struct words *w, const char *letters)
@@ -186,7 +187,7 @@ void opt_args_deinit(struct opt_args *args)
 
 bool opt_flag(const struct opt_args *args, const char *name, bool otherwise)
 {
-    vec_foreach (g, &args->given)
+    vec_foreach(g, &args->given)
         if (strcmp(g->opt->name, name) == 0)
             otherwise = g->on;
     return otherwise;
@@ -203,14 +204,14 @@ size_t opt_count(const struct opt_args *args, const char *name)
 {
     size_t n = 0;
 
-    vec_foreach (g, &args->given)
+    vec_foreach(g, &args->given)
         n += strcmp(g->opt->name, name) == 0;
     return n;
 }
 
 const char *opt_value_at(const struct opt_args *args, const char *name, size_t i)
 {
-    vec_foreach (g, &args->given)
+    vec_foreach(g, &args->given)
         if (strcmp(g->opt->name, name) == 0 && i-- == 0)
             return g->value;
     return NULL;

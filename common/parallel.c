@@ -77,7 +77,7 @@ struct attempt {
     void *arg;
     pthread_mutex_t lock;
     atomic_bool failed;
-    struct hq_error *err;       /* under lock: of the lowest index so far */
+    struct hq_error *err; /* under lock: of the lowest index so far */
     size_t index;
 };
 

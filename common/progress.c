@@ -9,12 +9,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SECOND_NS UINT64_C(1000000000)
+#define SECOND_NS  UINT64_C(1000000000)
 #define BETWEEN_NS (SECOND_NS / 10)
 
 static pthread_mutex_t screen = PTHREAD_MUTEX_INITIALIZER;
-static struct progress *shown;      /* under screen: whose line it is */
-static bool on_screen;              /* under screen */
+static struct progress *shown; /* under screen: whose line it is */
+static bool on_screen;         /* under screen */
 
 static uint64_t now_ns(void)
 {
@@ -32,7 +32,8 @@ static void draw(struct progress *p)
     if (shown == p) {
         fprintf(stderr, "\r\033[K%s", p->what);
         if (p->total && done <= p->total)
-            fprintf(stderr, " %" PRIu64 "/%" PRIu64 " (%.0f %%)", done, p->total, 100.0 * (double)done / (double)p->total);
+            fprintf(stderr, " %" PRIu64 "/%" PRIu64 " (%.0f %%)", done, p->total,
+                    100.0 * (double)done / (double)p->total);
         else if (done)
             fprintf(stderr, " %" PRIu64, done);
         fprintf(stderr, ", %" PRIu64 " s", seconds);
@@ -109,7 +110,8 @@ void progress_start(struct progress *p, const char *what, uint64_t total, bool a
     p->first = p->start + (at_once ? 0 : SECOND_NS);
     atomic_init(&p->done, 0);
     atomic_init(&p->next, p->first);
-    p->visible = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 && log_get_level() > LEVEL_QUIET && start_ticker(p);
+    p->visible = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0 && log_get_level() > LEVEL_QUIET &&
+                 start_ticker(p);
     if (!p->visible)
         return;
     pthread_mutex_lock(&screen);

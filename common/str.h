@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A growable string, and the quoting that output formats need. A zeroed struct str is the empty string. The text may hold NULs; it
- * is always followed by one. Ends the process when memory ends (see mem.h).
+ * A growable string, and the quoting that output formats need. A zeroed struct str is the empty string. The text may
+ * hold NULs; it is always followed by one. Ends the process when memory ends (see mem.h).
  */
 #ifndef HQ_COMMON_STR_H
 #define HQ_COMMON_STR_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct str {
-    char *s;                    /* NULL while nothing was added: see str_cstr */
+    char *s; /* NULL while nothing was added: see str_cstr */
     size_t len, cap;
 };
 
@@ -35,8 +35,8 @@ void str_deinit(struct str *s);
 #define AUTO_STR __attribute__((cleanup(str_deinit)))
 
 /*
- * One character of UTF-8 at s (n bytes are left, n > 0): its bytes (1 to 4), and in *code its code point. A byte that is not part of
- * valid UTF-8 counts as one character, U+FFFD.
+ * One character of UTF-8 at s (n bytes are left, n > 0): its bytes (1 to 4), and in *code its code point. A byte that
+ * is not part of valid UTF-8 counts as one character, U+FFFD.
  */
 size_t utf8_next(const char *s, size_t n, uint32_t *code);
 
@@ -50,7 +50,8 @@ void str_pad(struct str *out, const char *s, size_t width);
 
 /* Adds s as a JSON string with its quotes; NULL gives null. Bytes that are not UTF-8 become U+FFFD. */
 void json_quote(struct str *out, const char *s);
-/* Adds s as a CSV field (RFC 4180): in quotes if it holds a quote, comma, or line end, or starts or ends with a space. */
+/* Adds s as a CSV field (RFC 4180): in quotes if it holds a quote, comma, or line end, or starts or ends with a space.
+ */
 void csv_quote(struct str *out, const char *s);
 /* Adds s escaped for XML text and attributes. What XML 1.0 cannot hold becomes U+FFFD. */
 void xml_escape(struct str *out, const char *s);

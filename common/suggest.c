@@ -40,13 +40,14 @@ size_t suggest_distance(const char *a, const char *b, size_t limit)
             row[j] = (uint16_t)d;
             least = min2(least, d);
         }
-        if (least > limit)      /* distances never shrink from row to row by more than a swap gives back */
+        if (least > limit) /* distances never shrink from row to row by more than a swap gives back */
             return limit + 1;
     }
     return min2(rows[n % 3][m], limit + 1);
 }
 
-/* Two points an edit, so that a pure difference in case still loses to an equal word; a prefix is as near as one edit. */
+/* Two points an edit, so that a pure difference in case still loses to an equal word; a prefix is as near as one edit.
+ */
 static unsigned score(const struct suggest *s, const char *candidate)
 {
     size_t len = strlen(candidate), longer = len > s->len ? len : s->len;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * "Did you mean ...?": the words nearest to one that was not found. Distance is that of optimal string alignment: insertions, deletions,
- * substitutions and swaps of neighbours (Damerau, A technique for computer detection and correction of spelling errors, CACM 1964),
- * ignoring the case of ASCII letters. A word is near if at most a third of the longer one (and always one letter, if there are three or
- * more) is wrong, or if the sought text of two or more letters begins it.
+ * "Did you mean ...?": the words nearest to one that was not found. Distance is that of optimal string alignment:
+ * insertions, deletions, substitutions and swaps of neighbours (Damerau, A technique for computer detection and
+ * correction of spelling errors, CACM 1964), ignoring the case of ASCII letters. A word is near if at most a third of
+ * the longer one (and always one letter, if there are three or more) is wrong, or if the sought text of two or more
+ * letters begins it.
  */
 #ifndef HQ_COMMON_SUGGEST_H
 #define HQ_COMMON_SUGGEST_H
@@ -14,12 +15,12 @@
 enum { SUGGEST_MAX = 8 };
 
 struct suggest {
-    const char *word;           /* sought; not owned */
+    const char *word; /* sought; not owned */
     size_t len;
-    size_t want;                /* at most SUGGEST_MAX */
-    size_t count;               /* found so far */
-    const char *best[SUGGEST_MAX];  /* nearest first; equals in the order added; not owned */
-    unsigned scores[SUGGEST_MAX];   /* private: smaller is nearer */
+    size_t want;                   /* at most SUGGEST_MAX */
+    size_t count;                  /* found so far */
+    const char *best[SUGGEST_MAX]; /* nearest first; equals in the order added; not owned */
+    unsigned scores[SUGGEST_MAX];  /* private: smaller is nearer */
 };
 
 /* The iterator form, for sources of any kind: init, add every candidate (which must live on), read best[0 .. count). */

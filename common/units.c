@@ -19,15 +19,30 @@ static const double KI = 1024;
 
 static const struct unit units[] = {
     {"%", 1, 100, DIM_NONE, true},
-    {"ns", 1, 1e9, DIM_SECONDS, false}, {"us", 1, 1e6, DIM_SECONDS, false}, {"\xc2\xb5s", 1, 1e6, DIM_SECONDS, false},
-    {"\xce\xbcs", 1, 1e6, DIM_SECONDS, false}, {"ms", 1, 1e3, DIM_SECONDS, false}, {"s", 1, 1, DIM_SECONDS, false},
-    {"min", 60, 1, DIM_SECONDS, false}, {"h", 3600, 1, DIM_SECONDS, false}, {"d", 86400, 1, DIM_SECONDS, false},
-    {"B", 1, 1, DIM_BYTES, false}, {"KB", 1e3, 1, DIM_BYTES, false}, {"kB", 1e3, 1, DIM_BYTES, false},
-    {"MB", 1e6, 1, DIM_BYTES, false}, {"GB", 1e9, 1, DIM_BYTES, false}, {"TB", 1e12, 1, DIM_BYTES, false},
-    {"KiB", 0x1p10, 1, DIM_BYTES, false}, {"MiB", 0x1p20, 1, DIM_BYTES, false}, {"GiB", 0x1p30, 1, DIM_BYTES, false},
+    {"ns", 1, 1e9, DIM_SECONDS, false},
+    {"us", 1, 1e6, DIM_SECONDS, false},
+    {"\xc2\xb5s", 1, 1e6, DIM_SECONDS, false},
+    {"\xce\xbcs", 1, 1e6, DIM_SECONDS, false},
+    {"ms", 1, 1e3, DIM_SECONDS, false},
+    {"s", 1, 1, DIM_SECONDS, false},
+    {"min", 60, 1, DIM_SECONDS, false},
+    {"h", 3600, 1, DIM_SECONDS, false},
+    {"d", 86400, 1, DIM_SECONDS, false},
+    {"B", 1, 1, DIM_BYTES, false},
+    {"KB", 1e3, 1, DIM_BYTES, false},
+    {"kB", 1e3, 1, DIM_BYTES, false},
+    {"MB", 1e6, 1, DIM_BYTES, false},
+    {"GB", 1e9, 1, DIM_BYTES, false},
+    {"TB", 1e12, 1, DIM_BYTES, false},
+    {"KiB", 0x1p10, 1, DIM_BYTES, false},
+    {"MiB", 0x1p20, 1, DIM_BYTES, false},
+    {"GiB", 0x1p30, 1, DIM_BYTES, false},
     {"TiB", 0x1p40, 1, DIM_BYTES, false},
-    {"K", 1e3, 1, DIM_NONE, false}, {"k", 1e3, 1, DIM_NONE, false}, {"M", 1e6, 1, DIM_NONE, false},
-    {"G", 1e9, 1, DIM_NONE, false}, {"T", 1e12, 1, DIM_NONE, false},
+    {"K", 1e3, 1, DIM_NONE, false},
+    {"k", 1e3, 1, DIM_NONE, false},
+    {"M", 1e6, 1, DIM_NONE, false},
+    {"G", 1e9, 1, DIM_NONE, false},
+    {"T", 1e12, 1, DIM_NONE, false},
 };
 
 static const char unit_list[] = "ns us ms s min h d, B KB MB GB TB KiB MiB GiB TiB, K M G T, or %";
@@ -132,8 +147,12 @@ struct hq_error *units_parse_count(const char *s, uint64_t *out)
 /* The number before "/s", "Hz" and the like, or 0 if s is not a rate. */
 static double parse_rate(const char *s)
 {
-    static const struct { const char *suffix; double times; } rates[] = {
-        {"/s", 1}, {"K/s", 1e3}, {"k/s", 1e3}, {"M/s", 1e6}, {"Hz", 1}, {"hz", 1}, {"kHz", 1e3}, {"KHz", 1e3}, {"MHz", 1e6},
+    static const struct {
+        const char *suffix;
+        double times;
+    } rates[] = {
+        {"/s", 1}, {"K/s", 1e3}, {"k/s", 1e3}, {"M/s", 1e6}, {"Hz", 1},
+        {"hz", 1}, {"kHz", 1e3}, {"KHz", 1e3}, {"MHz", 1e6},
     };
     size_t n = scan_number(s);
 
@@ -216,7 +235,7 @@ char *units_format(char out[UNITS_TEXT], double value, enum dim dim)
     if (!isfinite(value))
         return out;
     if (value == 0)
-        value = 0;              /* no "-0" */
+        value = 0; /* no "-0" */
     switch (dim) {
     case DIM_SECONDS: return format_seconds(out, value);
     case DIM_BYTES: return format_bytes(out, value);

@@ -2,11 +2,10 @@
 /*
  * Numbers with units, as the query language and the command line write them, and compact output for people.
  *
- *   number  = digits [ "." digits ] [ ("e"|"E") [ "+"|"-" ] digits ] | "." digits ...      no sign: that is the expression's
- *   suffix  = "%"                                      percent, value / 100
- *           | "ns" | "us" | "µs" | "ms" | "s" | "min" | "h" | "d"          seconds
- *           | "B" | "KB" "MB" "GB" "TB" (powers of 1000) | "KiB" "MiB" "GiB" "TiB" (of 1024)   bytes
- *           | "K" | "M" | "G" | "T"                    powers of 1000, no dimension; "k" is "K"
+ *   number  = digits [ "." digits ] [ ("e"|"E") [ "+"|"-" ] digits ] | "." digits ...      no sign: that is the
+ * expression's suffix  = "%"                                      percent, value / 100 | "ns" | "us" | "µs" | "ms" |
+ * "s" | "min" | "h" | "d"          seconds | "B" | "KB" "MB" "GB" "TB" (powers of 1000) | "KiB" "MiB" "GiB" "TiB" (of
+ * 1024)   bytes | "K" | "M" | "G" | "T"                    powers of 1000, no dimension; "k" is "K"
  *
  * No white space between the two. Pure functions; the locale's decimal point must be '.'.
  */
@@ -22,12 +21,13 @@
 enum dim { DIM_NONE, DIM_SECONDS, DIM_EVENTS, DIM_BYTES };
 
 struct quantity {
-    double value;               /* seconds, bytes or plain; 10% is 0.1 */
-    enum dim dim;               /* DIM_EVENTS never comes from a literal */
+    double value; /* seconds, bytes or plain; 10% is 0.1 */
+    enum dim dim; /* DIM_EVENTS never comes from a literal */
     bool percent;
 };
 
-/* How many bytes at s belong to a literal: the number and all letters, '%' and non-ASCII after it; 0 if no number starts there. */
+/* How many bytes at s belong to a literal: the number and all letters, '%' and non-ASCII after it; 0 if no number
+ * starts there. */
 size_t units_scan(const char *s);
 
 /* Parses a whole text. HQ_USAGE names the text, what is wrong and the units there are. */
@@ -44,8 +44,9 @@ struct hq_error *units_parse_count(const char *s, uint64_t *out);
 struct hq_error *units_parse_period(const char *s, uint64_t *period_ns);
 
 /*
- * Three significant digits and a unit into out (UNITS_TEXT bytes are enough for any): `1.25 s`, `312 ms`, `4.2 MiB`, `1.3e+09`. Events and
- * plain numbers are whole below a million if they are whole. NaN and infinities give "". Returns out.
+ * Three significant digits and a unit into out (UNITS_TEXT bytes are enough for any): `1.25 s`, `312 ms`, `4.2 MiB`,
+ * `1.3e+09`. Events and plain numbers are whole below a million if they are whole. NaN and infinities give "". Returns
+ * out.
  */
 enum { UNITS_TEXT = 32 };
 char *units_format(char out[UNITS_TEXT], double value, enum dim dim);
@@ -53,7 +54,8 @@ char *units_format(char out[UNITS_TEXT], double value, enum dim dim);
 /* The same as `200/s` for a period of 5 ms. */
 char *units_format_rate(char out[UNITS_TEXT], uint64_t period_ns);
 
-/* `s`, `B` or "" for the headings and JSON of a dimension; `seconds`, `bytes`, `events`, `a plain number` for messages. */
+/* `s`, `B` or "" for the headings and JSON of a dimension; `seconds`, `bytes`, `events`, `a plain number` for messages.
+ */
 const char *dim_unit(enum dim dim);
 const char *dim_name(enum dim dim);
 

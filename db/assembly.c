@@ -4,7 +4,9 @@
 #include "common/mem.h"
 #include "db/spool.h"
 
-struct run { uint64_t offset, bytes; };         /* of one batch and metric in the spool of runs */
+struct run {
+    uint64_t offset, bytes;
+}; /* of one batch and metric in the spool of runs */
 
 struct assembly {
     const struct canon *canon;
@@ -12,7 +14,7 @@ struct assembly {
     struct spool values, runs;
     VEC(struct hqdb_value_index) index;
     VEC(struct hqdb_trace_block) blocks;
-    VEC(struct run) directory;                  /* [batch][metric] */
+    VEC(struct run) directory; /* [batch][metric] */
     uint64_t trace_bytes;
     size_t batches;
 };
@@ -66,7 +68,7 @@ struct hq_error *assembly_add(struct assembly *a, const struct batch *b)
 
 struct run_reader {
     const uint8_t *at, *end;
-    uint32_t frame;                             /* of the values at hand; HQDB_NONE at the end */
+    uint32_t frame; /* of the values at hand; HQDB_NONE at the end */
     uint64_t first, last, bytes;
 };
 
@@ -82,7 +84,8 @@ static void next_frame(struct run_reader *r)
     r->frame += (uint32_t)step;
 }
 
-static uint64_t join_frame(struct run_reader *readers, size_t count, uint32_t frame, struct bytes *out, struct writer *w)
+static uint64_t join_frame(struct run_reader *readers, size_t count, uint32_t frame, struct bytes *out,
+                           struct writer *w)
 {
     uint64_t before = UINT32_MAX;
 
@@ -112,7 +115,8 @@ static void write_by_frame(struct assembly *a, uint32_t metric, const uint8_t *r
     for (size_t i = 0; i < a->batches; i++) {
         struct run run = a->directory.data[i * a->canon->metric_count + metric];
 
-        readers[i] = (struct run_reader){.at = runs + run.offset, .end = runs + run.offset + run.bytes, .frame = HQDB_NONE};
+        readers[i] = (struct run_reader){
+            .at = runs + run.offset, .end = runs + run.offset + run.bytes, .frame = HQDB_NONE};
         next_frame(&readers[i]);
     }
     writer_begin(a->writer, HQDB_FRAME_VALUES, metric, 1);

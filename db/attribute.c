@@ -12,23 +12,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum role {                             /* what a procedure is to elision */
-    ROLE_PLAIN, ROLE_MAIN,
-    ROLE_START,                         /* _start, __libc_start_main */
-    ROLE_THREAD_START,                  /* clone, start_thread */
-    ROLE_UNNAMED,                       /* stripped: could be any of these */
+enum role { /* what a procedure is to elision */
+            ROLE_PLAIN,
+            ROLE_MAIN,
+            ROLE_START,        /* _start, __libc_start_main */
+            ROLE_THREAD_START, /* clone, start_thread */
+            ROLE_UNNAMED,      /* stripped: could be any of these */
 };
 
-struct place { enum role role; uint32_t procedure; };   /* of one address; a scope of the structure */
+struct place {
+    enum role role;
+    uint32_t procedure;
+}; /* of one address; a scope of the structure */
 
 struct module_work {
     const char *path, *build_id;
-    char *file;                         /* to read instead of path: the image of the vDSO */
-    struct { uint64_t *data; size_t len, cap; } offsets;    /* sorted, each once */
-    struct place *places;               /* [offset] */
+    char *file; /* to read instead of path: the image of the vDSO */
+    struct {
+        uint64_t *data;
+        size_t len, cap;
+    } offsets;            /* sorted, each once */
+    struct place *places; /* [offset] */
     struct structure structure;
-    uint32_t module;                    /* the model's */
-    uint32_t *scopes;                   /* [scope of the structure] the model's, HQDB_NONE: not there yet */
+    uint32_t module;  /* the model's */
+    uint32_t *scopes; /* [scope of the structure] the model's, HQDB_NONE: not there yet */
     uint32_t flags;
     bool is_libc;
 };
@@ -38,9 +45,9 @@ struct attribution {
     const struct attribute_options *options;
     struct model *model;
     struct module_work *modules;
-    uint32_t nowhere;                   /* LINE of code in no module, made when needed */
-    uint32_t *frames;                   /* [tree frame] model's frame */
-    uint8_t *elidable;                  /* [tree frame] depth below the top + 1 of a frame that may be left out; 0: none */
+    uint32_t nowhere;  /* LINE of code in no module, made when needed */
+    uint32_t *frames;  /* [tree frame] model's frame */
+    uint8_t *elidable; /* [tree frame] depth below the top + 1 of a frame that may be left out; 0: none */
     struct progress progress;
 };
 
@@ -115,7 +122,8 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
     struct attribution *a = arg;
     struct module_work *w = &a->modules[index];
     uint8_t build_id[32];
-    struct structure_options options = {.cache_dir = a->options->cache_dir, .inlines = true, .loops = !a->options->no_loops};
+    struct structure_options options = {
+        .cache_dir = a->options->cache_dir, .inlines = true, .loops = !a->options->no_loops};
     struct hq_error *err = NULL;
 
     (void)worker;
@@ -134,7 +142,8 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
 
 enum { NAMES_TOLD = 4 };
 
-/* Whoever moved the database to another machine, or built the program anew, sees addresses for names: why, is said when it happens. */
+/* Whoever moved the database to another machine, or built the program anew, sees addresses for names: why, is said when
+ * it happens. */
 static void warn_of_unread(const struct attribution *a)
 {
     AUTO_STR struct str names = {0};
@@ -155,8 +164,10 @@ static void warn_of_unread(const struct attribution *a)
     if (count == 1)
         log_warn("%s; its procedures are shown by their addresses", note);
     else if (count)
-        log_warn("%zu of the files that were measured are not here, or are others now: %s; their procedures are shown by their addresses, "
-                 "and `info` says more", count, str_cstr(&names));
+        log_warn("%zu of the files that were measured are not here, or are others now: %s; their procedures are shown "
+                 "by their addresses, "
+                 "and `info` says more",
+                 count, str_cstr(&names));
 }
 
 /* Stripped code gets names such as libgomp.so.1+0x1cfd0. */
@@ -171,8 +182,8 @@ static enum role role_of(const char *name)
         return ROLE_MAIN;
     if (!strcmp(name, "_start") || has_prefix(name, "__libc_start_main") || has_prefix(name, "__libc_start_call_main"))
         return ROLE_START;
-    if (!strcmp(name, "start_thread") || !strcmp(name, "clone") || !strcmp(name, "clone3") || !strcmp(name, "__clone") ||
-        !strcmp(name, "__clone3") || !strcmp(name, "thread_start"))
+    if (!strcmp(name, "start_thread") || !strcmp(name, "clone") || !strcmp(name, "clone3") ||
+        !strcmp(name, "__clone") || !strcmp(name, "__clone3") || !strcmp(name, "thread_start"))
         return ROLE_THREAD_START;
     return is_unnamed(name) ? ROLE_UNNAMED : ROLE_PLAIN;
 }
@@ -202,18 +213,18 @@ static uint32_t convert_scope(struct attribution *a, struct module_work *w, uint
     aliases = alias_texts(s, x);
     parent = convert_scope(a, w, x->parent);
     w->scopes[scope] = model_scope(a->model, &(struct model_scope){
-        .kind = x->kind,
-        .parent = parent,
-        .name = intern_str(&s->strings, x->name),
-        .file = intern_str(&s->strings, x->file),
-        .line = x->line,
-        .module = w->module,
-        .call_file = intern_str(&s->strings, x->call_file),
-        .call_line = x->call_line,
-        .ordinal = x->ordinal,
-        .address = x->address,
-        .aliases = aliases,
-    });
+                                                 .kind = x->kind,
+                                                 .parent = parent,
+                                                 .name = intern_str(&s->strings, x->name),
+                                                 .file = intern_str(&s->strings, x->file),
+                                                 .line = x->line,
+                                                 .module = w->module,
+                                                 .call_file = intern_str(&s->strings, x->call_file),
+                                                 .call_line = x->call_line,
+                                                 .ordinal = x->ordinal,
+                                                 .address = x->address,
+                                                 .aliases = aliases,
+                                             });
     return w->scopes[scope];
 }
 
@@ -228,11 +239,13 @@ static uint32_t procedure_of(const struct structure *s, uint32_t scope)
 static void place_addresses(struct attribution *a, struct module_work *w)
 {
     const struct structure *s = &w->structure;
-    uint32_t flags = (w->flags & HQM_MODULE_MAIN ? HQDB_MODULE_MAIN : 0) | (w->flags & HQM_MODULE_VDSO ? HQDB_MODULE_VDSO : 0);
+    uint32_t flags = (w->flags & HQM_MODULE_MAIN ? HQDB_MODULE_MAIN : 0) |
+                     (w->flags & HQM_MODULE_VDSO ? HQDB_MODULE_VDSO : 0);
 
     /* Nobody can do anything about what the kernel's own library lacks. */
-    w->module = w->flags & TREE_GENERATED ? model_module(a->model, HQDB_GENERATED, "", 0, NULL)
-                                          : model_module(a->model, w->path, w->build_id, flags, flags & HQDB_MODULE_VDSO ? NULL : s->note);
+    w->module = w->flags & TREE_GENERATED
+                    ? model_module(a->model, HQDB_GENERATED, "", 0, NULL)
+                    : model_module(a->model, w->path, w->build_id, flags, flags & HQDB_MODULE_VDSO ? NULL : s->note);
     w->scopes = xmalloc((s->scopes.len + 1) * sizeof *w->scopes);
     for (size_t i = 0; i < s->scopes.len; i++)
         w->scopes[i] = HQDB_NONE;
@@ -241,7 +254,8 @@ static void place_addresses(struct attribution *a, struct module_work *w)
 
         w->places[i] = (struct place){
             .role = procedure == STRUCTURE_NONE || w->flags & TREE_GENERATED
-                    ? ROLE_PLAIN : role_of(intern_str(&s->strings, s->scopes.data[procedure].name)),
+                        ? ROLE_PLAIN
+                        : role_of(intern_str(&s->strings, s->scopes.data[procedure].name)),
             .procedure = procedure,
         };
     }
@@ -268,12 +282,18 @@ static uint32_t nowhere_scope(struct attribution *a)
     if (a->nowhere != HQDB_NONE)
         return a->nowhere;
     module = model_module(a->model, HQDB_GENERATED, "", 0,
-                          "code that was made while the program ran has no names; many just-in-time compilers can tell them in /tmp/perf-PID.map");
-    file = model_scope(a->model, &(struct model_scope){.kind = SCOPE_FILE, .parent = model_module_scope(a->model, module),
-                                                       .name = "<unknown file>", .file = "", .module = module});
-    procedure = model_scope(a->model, &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = HQDB_GENERATED,
-                                                            .file = "", .module = module});
-    a->nowhere = model_scope(a->model, &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "", .module = module});
+                          "code that was made while the program ran has no names; many just-in-time compilers can tell "
+                          "them in /tmp/perf-PID.map");
+    file = model_scope(a->model, &(struct model_scope){.kind = SCOPE_FILE,
+                                                       .parent = model_module_scope(a->model, module),
+                                                       .name = "<unknown file>",
+                                                       .file = "",
+                                                       .module = module});
+    procedure = model_scope(
+        a->model, &(struct model_scope){
+                      .kind = SCOPE_PROCEDURE, .parent = file, .name = HQDB_GENERATED, .file = "", .module = module});
+    a->nowhere = model_scope(
+        a->model, &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "", .module = module});
     return a->nowhere;
 }
 
@@ -322,7 +342,7 @@ static uint32_t thread_frame(struct attribution *a, const struct tree_frame *f)
     return model_root_frame(a->model, SCOPE_THREAD, name);
 }
 
-enum { MOST_ELIDED = 4 };               /* frames above main: _start and two or three of libc */
+enum { MOST_ELIDED = 4 }; /* frames above main: _start and two or three of libc */
 
 static bool is_thread_root(const struct attribution *a, uint32_t frame)
 {
@@ -342,7 +362,9 @@ static uint8_t elidable_depth(const struct attribution *a, const struct tree_fra
     w = &a->modules[f->module];
     role = place_of(a, f->module, f->offset)->role;
     return role == ROLE_START || role == ROLE_THREAD_START || w->is_libc ||
-           (f->parent == TREE_NONE && (w->flags & HQM_MODULE_MAIN) && role == ROLE_UNNAMED) ? above + 1 : 0;
+                   (f->parent == TREE_NONE && (w->flags & HQM_MODULE_MAIN) && role == ROLE_UNNAMED)
+               ? above + 1
+               : 0;
 }
 
 /* The top of an elidable chain: TREE_NONE or a thread's root. */
@@ -423,7 +445,8 @@ static void deinit(struct attribution *a)
     free(a->frames);
 }
 
-struct hq_error *attribute(const struct calltree *tree, const struct attribute_options *options, struct model *m, uint32_t **frames)
+struct hq_error *attribute(const struct calltree *tree, const struct attribute_options *options, struct model *m,
+                           uint32_t **frames)
 {
     AUTO(deinit) struct attribution a = {.tree = tree, .options = options, .model = m, .nowhere = HQDB_NONE};
     struct hq_error *err;

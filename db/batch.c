@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { RADIX_BITS = 11, RADIX = 1 << RADIX_BITS };
-#define MOST_SAMPLES (UINT64_MAX >> 2)  /* that the code of a value holds; only damage has more */
+#define MOST_SAMPLES (UINT64_MAX >> 2) /* that the code of a value holds; only damage has more */
 
 void batch_init(struct batch *b, uint32_t first_profile, size_t metric_count)
 {
@@ -128,7 +128,8 @@ static void code_block(struct batch *b, uint32_t profile, const struct db_trace_
 {
     struct db_trace_record last = trace_code_start(r->time_us);
 
-    vec_push(&b->blocks, (struct hqdb_trace_block){b->trace.len, r->time_us, r[count - 1].time_us, profile, (uint32_t)count});
+    vec_push(&b->blocks,
+             (struct hqdb_trace_block){b->trace.len, r->time_us, r[count - 1].time_us, profile, (uint32_t)count});
     for (size_t i = 0; i < count; i++)
         put_trace_record(&b->trace, &last, &r[i]);
 }
@@ -155,14 +156,14 @@ void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct v
 void batch_trace(struct batch *b, const struct db_trace_record *records, size_t count)
 {
     for (size_t i = 0; i < count; i += HQDB_TRACE_RECORDS)
-        code_block(b, b->first + b->count - 1, records + i, count - i < HQDB_TRACE_RECORDS ? count - i : HQDB_TRACE_RECORDS);
+        code_block(b, b->first + b->count - 1, records + i,
+                   count - i < HQDB_TRACE_RECORDS ? count - i : HQDB_TRACE_RECORDS);
 }
 
 /*
- * The values of a batch by frame, in a form that is joined with those of other batches without being decoded. For each frame:
- *     coded frame - frame before (the first: frame + 1)
- *     coded first profile, coded last profile, coded bytes that follow
- *     bytes: as in HQDB_FRAME_VALUES, without the number of the first profile
+ * The values of a batch by frame, in a form that is joined with those of other batches without being decoded. For each
+ * frame: coded frame - frame before (the first: frame + 1) coded first profile, coded last profile, coded bytes that
+ * follow bytes: as in HQDB_FRAME_VALUES, without the number of the first profile
  */
 static void code_run(struct bytes *run, struct value_list *list, uint64_t period)
 {

@@ -12,16 +12,22 @@
 #include "db/coded.h"
 #include "db/tally.h"
 
-struct value_list { struct db_value *data; size_t len, cap; };
-struct trace_list { struct db_trace_record *data; size_t len, cap; };
+struct value_list {
+    struct db_value *data;
+    size_t len, cap;
+};
+struct trace_list {
+    struct db_trace_record *data;
+    size_t len, cap;
+};
 
 struct batch {
-    uint32_t first, count;              /* profiles */
+    uint32_t first, count; /* profiles */
     struct bytes values, trace;
-    VEC(struct hqdb_value_index) index; /* [profile][metric], offsets within `values` */
-    VEC(struct hqdb_trace_block) blocks;/* offsets within `trace` */
-    struct bytes *runs;                 /* [metric] the values by frame, see assembly.c */
-    struct value_list *all;             /* [metric] scratch until batch_finish */
+    VEC(struct hqdb_value_index) index;  /* [profile][metric], offsets within `values` */
+    VEC(struct hqdb_trace_block) blocks; /* offsets within `trace` */
+    struct bytes *runs;                  /* [metric] the values by frame, see assembly.c */
+    struct value_list *all;              /* [metric] scratch until batch_finish */
     size_t metric_count;
 };
 
@@ -33,7 +39,8 @@ void batch_deinit(struct batch *b);
  * summed in place. Frames are the canonical ones.
  */
 void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct value_list *values);
-/* More of the trace of the profile added last, in order of time; but for the last time in multiples of HQDB_TRACE_RECORDS. */
+/* More of the trace of the profile added last, in order of time; but for the last time in multiples of
+ * HQDB_TRACE_RECORDS. */
 void batch_trace(struct batch *b, const struct db_trace_record *records, size_t count);
 
 /* After the last profile. */

@@ -2,8 +2,8 @@
 /*
  * The build: two passes over the measurement files, both parallel over files. The first collects call paths into
  * one tree per worker; the trees are merged, attributed, and put in their final order. The second turns each file
- * into coded values and traces, which are put together in the order of profiles. So the memory that is needed depends on
- * the tree, and the result on nothing but the measurements.
+ * into coded values and traces, which are put together in the order of profiles. So the memory that is needed depends
+ * on the tree, and the result on nothing but the measurements.
  */
 #include "db/builder.h"
 
@@ -26,7 +26,8 @@ static void scan_one(size_t index, unsigned worker, void *arg)
     struct builder *b = arg;
 
     b->slots[index].worker = worker;
-    b->slots[index].error = process_scan(b->files->data[b->first_file + index], &b->trees[worker], &b->processes[index]);
+    b->slots[index].error = process_scan(b->files->data[b->first_file + index], &b->trees[worker],
+                                         &b->processes[index]);
     progress_add(&b->progress, 1);
 }
 
@@ -95,8 +96,9 @@ static void drop_twins(struct builder *b)
     for (size_t i = 0; i < b->process_count; i++) {
         struct process *p = &b->processes[i], *before = n ? &b->processes[n - 1] : NULL;
 
-        if (before && !strcmp(before->host, p->host) && before->header.rank == p->header.rank && before->header.pid == p->header.pid &&
-            before->header.serial == p->header.serial && before->header.start_realtime_ns == p->header.start_realtime_ns) {
+        if (before && !strcmp(before->host, p->host) && before->header.rank == p->header.rank &&
+            before->header.pid == p->header.pid && before->header.serial == p->header.serial &&
+            before->header.start_realtime_ns == p->header.start_realtime_ns) {
             log_warn("%s and %s are the same measurement; it is counted once", before->path, p->path);
             process_deinit(p);
         } else {
@@ -137,7 +139,8 @@ static struct hq_error *tell_damage(const struct builder *b)
                      p->header.samples - p->missing, p->header.samples);
     }
     if (samples && !threads)
-        return hq_error_new(HQ_DATA, "the measurement files are damaged and none of their samples is left; record again");
+        return hq_error_new(HQ_DATA,
+                            "the measurement files are damaged and none of their samples is left; record again");
     return NULL;
 }
 
@@ -158,7 +161,8 @@ static struct hq_error *sort_processes(struct builder *b)
 
 static uint32_t add_metric(struct model *m, const struct process_event *e)
 {
-    uint16_t flags = (e->flags & HQM_EVENT_SAMPLED ? HQDB_METRIC_SAMPLED : 0) | (e->flags & HQM_EVENT_EXACT ? HQDB_METRIC_EXACT : 0) |
+    uint16_t flags = (e->flags & HQM_EVENT_SAMPLED ? HQDB_METRIC_SAMPLED : 0) |
+                     (e->flags & HQM_EVENT_EXACT ? HQDB_METRIC_EXACT : 0) |
                      (e->flags & HQM_EVENT_TRACED ? HQDB_METRIC_TRACED : 0);
 
     return model_metric(m, &(struct model_metric){e->name, e->description, e->dimension, flags, e->period, e->scale});
@@ -171,10 +175,19 @@ static void add_profiles(struct builder *b, const struct process *p, uint32_t fi
     for (size_t i = 0; i < p->thread_count; i++) {
         const struct process_thread *t = &p->threads[i];
         struct model_profile profile = {
-            .rank = p->header.rank, .host = p->host, .pid = p->header.pid, .tid = t->tid, .thread = t->number,
-            .serial = p->header.serial, .state = p->header.state, .command = called,
-            .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE,
-            .start_realtime_ns = p->header.start_realtime_ns, .start_us = t->start_us, .end_us = t->end_us,
+            .rank = p->header.rank,
+            .host = p->host,
+            .pid = p->header.pid,
+            .tid = t->tid,
+            .thread = t->number,
+            .serial = p->header.serial,
+            .state = p->header.state,
+            .command = called,
+            .creator_profile = HQDB_NONE,
+            .creator_frame = HQDB_NONE,
+            .start_realtime_ns = p->header.start_realtime_ns,
+            .start_us = t->start_us,
+            .end_us = t->end_us,
         };
 
         for (size_t c = 0; c < p->thread_count && t->creator != t->number; c++) {
@@ -196,7 +209,8 @@ static void add_processes(struct builder *b)
 
         b->metrics[i] = xcalloc(p->event_count + 1, sizeof **b->metrics);
         for (size_t e = 0; e < p->event_count; e++)
-            b->metrics[i][e] = p->events[e].name && *p->events[e].name ? add_metric(b->model, &p->events[e]) : HQDB_NONE;
+            b->metrics[i][e] = p->events[e].name && *p->events[e].name ? add_metric(b->model, &p->events[e])
+                                                                       : HQDB_NONE;
         add_profiles(b, p, b->first_profile[i]);
         b->first_profile[i + 1] = b->first_profile[i] + (uint32_t)p->thread_count;
     }
@@ -395,8 +409,8 @@ static struct hq_error *build_all(struct builder *b, const char *path, const str
     return b->ranks->rank ? help(b) : write_database(b, path, state);
 }
 
-struct hq_error *build_database(const struct source_files *files, const struct build_options *options, const struct ranks *ranks,
-                                const char *path, const struct sources_state *state)
+struct hq_error *build_database(const struct source_files *files, const struct build_options *options,
+                                const struct ranks *ranks, const char *path, const struct sources_state *state)
 {
     AUTO(deinit) struct builder b = {.options = options, .files = files, .ranks = ranks};
     size_t size = (size_t)ranks->size, rank = (size_t)ranks->rank;

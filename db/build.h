@@ -12,21 +12,23 @@
 #include <stdbool.h>
 
 struct build_options {
-    const char *output;         /* database file or directory to write; NULL: in the measurement directory */
-    int threads;                /* 0: all cores */
+    const char *output; /* database file or directory to write; NULL: in the measurement directory */
+    int threads;        /* 0: all cores */
     bool no_structure_cache;
     bool no_loops;
-    bool with_source;           /* put the source files into the database */
-    const char *clock_offsets;  /* file: what to add to the clocks of hosts (clocks.h); NULL: nothing */
-    bool force;                 /* rebuild even if it is up to date */
+    bool with_source;          /* put the source files into the database */
+    const char *clock_offsets; /* file: what to add to the clocks of hosts (clocks.h); NULL: nothing */
+    bool force;                /* rebuild even if it is up to date */
 };
 
 /*
- * Builds a database from database directories, directories of measurements, or measurement files, together. *written is its path
- * (malloc'ed; NULL on ranks other than 0). Started by mpirun, all its ranks share the work, and the file is the same.
+ * Builds a database from database directories, directories of measurements, or measurement files, together. *written is
+ * its path (malloc'ed; NULL on ranks other than 0). Started by mpirun, all its ranks share the work, and the file is
+ * the same.
  */
 struct hq_error *db_build(const char *const *inputs, size_t count, const struct build_options *options, char **written);
-/* A read-only DB is built in the user's cache directory. Two at once do not harm each other. NULL options: the defaults. */
+/* A read-only DB is built in the user's cache directory. Two at once do not harm each other. NULL options: the
+ * defaults. */
 struct hq_error *db_prepare(const char *path, const struct build_options *options, struct db **out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A build on several MPI ranks. Each reads its share of the files; the trees are reduced pairwise to rank 0, which attributes
- * and numbers them and tells all; each codes its share of the profiles, and rank 0 puts them together. Shares are ranges of
- * the canonical order and sums are integers, so the file is the same for any number of ranks.
+ * A build on several MPI ranks. Each reads its share of the files; the trees are reduced pairwise to rank 0, which
+ * attributes and numbers them and tells all; each codes its share of the profiles, and rank 0 puts them together.
+ * Shares are ranges of the canonical order and sums are integers, so the file is the same for any number of ranks.
  */
 #include "common/mem.h"
 #include "db/builder.h"

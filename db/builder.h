@@ -18,28 +18,34 @@ struct builder {
     const struct source_files *files;
     unsigned threads;
     const struct ranks *ranks;
-    size_t first_file, file_count;          /* those of this rank */
-    struct process *processes;              /* first by file, then in canonical order */
-    struct slot { struct hq_error *error; unsigned worker; } *slots;    /* [file of this rank] */
+    size_t first_file, file_count; /* those of this rank */
+    struct process *processes;     /* first by file, then in canonical order */
+    struct slot {
+        struct hq_error *error;
+        unsigned worker;
+    } * slots; /* [file of this rank] */
     size_t process_count, unreadable;
-    struct hq_error *last_error;            /* why the last file could not be read */
-    struct calltree *trees;                 /* [worker] */
+    struct hq_error *last_error; /* why the last file could not be read */
+    struct calltree *trees;      /* [worker] */
     struct calltree tree;
-    uint32_t **remaps;                      /* [worker] frames of its tree -> frames of `tree` */
-    uint32_t *frames;                       /* frame of `tree` -> model's, then canonical frame */
+    uint32_t **remaps; /* [worker] frames of its tree -> frames of `tree` */
+    uint32_t *frames;  /* frame of `tree` -> model's, then canonical frame */
     struct model *model;
     struct canon canon;
-    uint32_t **metrics;                     /* [process][event] -> metric */
-    uint32_t *first_profile;                /* [process + 1] */
+    uint32_t **metrics;      /* [process][event] -> metric */
+    uint32_t *first_profile; /* [process + 1] */
     struct progress progress;
 
     /* Second pass. */
-    size_t *cuts;                           /* [batch + 1] first process of each */
-    size_t batch_count, first_batch, end_batch;     /* all; those of this rank */
-    struct tally **tallies;                 /* [worker] */
-    struct assembly *assembly;              /* on rank 0 */
-    struct spool *outgoing;                 /* on other ranks: packed batches */
-    struct lengths { size_t *data; size_t len, cap; } outgoing_lengths;
+    size_t *cuts;                               /* [batch + 1] first process of each */
+    size_t batch_count, first_batch, end_batch; /* all; those of this rank */
+    struct tally **tallies;                     /* [worker] */
+    struct assembly *assembly;                  /* on rank 0 */
+    struct spool *outgoing;                     /* on other ranks: packed batches */
+    struct lengths {
+        size_t *data;
+        size_t len, cap;
+    } outgoing_lengths;
     pthread_mutex_t lock;
     pthread_cond_t turn;
     size_t next_batch;
@@ -47,8 +53,8 @@ struct builder {
 };
 
 /* On all ranks with the same files; rank 0 writes the database, and only its `path` and `state` count. */
-struct hq_error *build_database(const struct source_files *files, const struct build_options *options, const struct ranks *ranks,
-                                const char *path, const struct sources_state *state);
+struct hq_error *build_database(const struct source_files *files, const struct build_options *options,
+                                const struct ranks *ranks, const char *path, const struct sources_state *state);
 
 /* ---- build_ranks.c: these do nothing where there is one rank ---- */
 

@@ -3,7 +3,9 @@
 
 #include "common/mem.h"
 
-struct module_key { uint32_t path, build_id; };
+struct module_key {
+    uint32_t path, build_id;
+};
 
 void calltree_init(struct calltree *t)
 {
@@ -23,7 +25,8 @@ void calltree_deinit(struct calltree *t)
     vec_deinit(&t->sampled);
 }
 
-uint32_t calltree_module(struct calltree *t, const char *path, const char *build_id, const char *directory, uint32_t flags)
+uint32_t calltree_module(struct calltree *t, const char *path, const char *build_id, const char *directory,
+                         uint32_t flags)
 {
     struct module_key key = {intern_add(&t->strings, path), intern_add(&t->strings, build_id)};
     bool is_new;

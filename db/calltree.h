@@ -14,39 +14,49 @@
 #include <stdbool.h>
 
 /* In place of a module: what a frame at the top stands for. */
-#define TREE_NO_MODULE 0xffffffffu  /* offset: an address that lies in no module */
-#define TREE_THREAD    0xfffffffeu  /* offset: creator + 1, 0 unknown */
-#define TREE_PARTIAL   0xfffffffdu  /* offset: enum hqm_partial */
-#define TREE_NONE      0xffffffffu  /* no parent; not found */
+#define TREE_NO_MODULE 0xffffffffu /* offset: an address that lies in no module */
+#define TREE_THREAD    0xfffffffeu /* offset: creator + 1, 0 unknown */
+#define TREE_PARTIAL   0xfffffffdu /* offset: enum hqm_partial */
+#define TREE_NONE      0xffffffffu /* no parent; not found */
 
-struct tree_frame { uint64_t offset; uint32_t module, parent; };
+struct tree_frame {
+    uint64_t offset;
+    uint32_t module, parent;
+};
 /* The call that created threads and some above it, innermost first: the first one may lie in code without a name. */
 enum { TREE_CREATOR_SITES = 6 };
-struct tree_site { uint64_t offset; uint32_t module, zero; };       /* TREE_NONE: there are no more */
-struct tree_creator { struct tree_site sites[TREE_CREATOR_SITES]; };
+struct tree_site {
+    uint64_t offset;
+    uint32_t module, zero;
+}; /* TREE_NONE: there are no more */
+struct tree_creator {
+    struct tree_site sites[TREE_CREATOR_SITES];
+};
 
-/* In tree_module.flags: no load module, but the code in none of a process; `path` is the measurement that names it (db/generated.h). */
+/* In tree_module.flags: no load module, but the code in none of a process; `path` is the measurement that names it
+ * (db/generated.h). */
 #define TREE_GENERATED 0x80000000u
 
 struct tree_module {
-    uint32_t path, build_id;        /* texts; build_id in hexadecimal */
-    uint32_t directory;             /* text: of the measurements, where the image of the vDSO is */
-    uint32_t flags;                 /* HQM_MODULE_*, TREE_GENERATED */
+    uint32_t path, build_id; /* texts; build_id in hexadecimal */
+    uint32_t directory;      /* text: of the measurements, where the image of the vDSO is */
+    uint32_t flags;          /* HQM_MODULE_*, TREE_GENERATED */
 };
 
 struct calltree {
     struct intern strings;
-    struct keymap module_keys;      /* path, build_id */
+    struct keymap module_keys; /* path, build_id */
     VEC(struct tree_module) modules;
-    struct keymap frames;           /* struct tree_frame */
-    struct keymap creators;         /* struct tree_creator */
-    VEC(bool) sampled;              /* [frame] it has values of its own */
+    struct keymap frames;   /* struct tree_frame */
+    struct keymap creators; /* struct tree_creator */
+    VEC(bool) sampled;      /* [frame] it has values of its own */
 };
 
 void calltree_init(struct calltree *t);
 void calltree_deinit(struct calltree *t);
 
-uint32_t calltree_module(struct calltree *t, const char *path, const char *build_id, const char *directory, uint32_t flags);
+uint32_t calltree_module(struct calltree *t, const char *path, const char *build_id, const char *directory,
+                         uint32_t flags);
 /* TREE_NONE if it is not there. */
 uint32_t calltree_find_module(const struct calltree *t, const char *path, const char *build_id);
 

@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMPARE(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+#define COMPARE(a, b) \
+    do { \
+        if ((a) != (b)) \
+            return (a) < (b) ? -1 : 1; \
+    } while (0)
 
 /* order[position] = number in the model, by `cmp` over numbers; rank is its inverse. */
 static uint32_t *sorted(size_t count, int (*cmp)(const void *, const void *, void *), void *arg, uint32_t **rank)
@@ -93,12 +97,17 @@ static void place_losses(const struct model *m, struct canon *c)
     qsort(c->losses, c->loss_count, sizeof *c->losses, compare_losses);
 }
 
-struct ordering { const struct model *m; const struct canon *c; const uint32_t *rank, *level; };
+struct ordering {
+    const struct model *m;
+    const struct canon *c;
+    const uint32_t *rank, *level;
+};
 
 static int compare_modules(const void *pa, const void *pb, void *arg)
 {
     const struct ordering *o = arg;
-    const struct hqdb_module *a = &o->m->modules.data[*(const uint32_t *)pa], *b = &o->m->modules.data[*(const uint32_t *)pb];
+    const struct hqdb_module *a = &o->m->modules.data[*(const uint32_t *)pa],
+                             *b = &o->m->modules.data[*(const uint32_t *)pb];
 
     COMPARE(o->c->text_of[a->path], o->c->text_of[b->path]);
     COMPARE(o->c->text_of[a->build_id], o->c->text_of[b->build_id]);
@@ -127,7 +136,8 @@ static uint32_t *place_modules(const struct model *m, struct canon *c)
 /* ---- scopes ---- */
 
 /* A scope with its texts and module in final numbers, its parent still in the model's. */
-static struct hqdb_scope final_scope(const struct model *m, const struct canon *c, const uint32_t *module_rank, uint32_t i)
+static struct hqdb_scope final_scope(const struct model *m, const struct canon *c, const uint32_t *module_rank,
+                                     uint32_t i)
 {
     struct hqdb_scope s = m->scopes.data[i];
 
@@ -222,7 +232,8 @@ static int compare_codes(const void *pa, const void *pb)
     return 0;
 }
 
-static uint32_t *place_codes(const struct model *m, struct canon *c, const uint32_t *module_rank, const uint32_t *scope_rank)
+static uint32_t *place_codes(const struct model *m, struct canon *c, const uint32_t *module_rank,
+                             const uint32_t *scope_rank)
 {
     uint32_t *rank = xcalloc(m->codes.len + 1, sizeof *rank);
 
@@ -253,7 +264,8 @@ static void place_frames(const struct model *m, struct canon *c, const uint32_t 
 
     for (size_t i = 0; i < count; i++)
         frames[i] = (struct hqdb_frame){m->frames.data[i].parent, code_rank[m->frames.data[i].code]};
-    fuse_run(&(struct fuse_input){c->scopes, c->scope_count, c->codes, c->code_count, frames, count, c->strings, c->string_bytes},
+    fuse_run(&(struct fuse_input){c->scopes, c->scope_count, c->codes, c->code_count, frames, count, c->strings,
+                                  c->string_bytes},
              (struct fuse_settings){0}, &fused);
     c->frames = xcalloc(count + 1, sizeof *c->frames);
     c->frame_count = count;

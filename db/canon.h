@@ -2,8 +2,8 @@
 /*
  * The tables of a database in their final order, as records of format/database.h. Whatever order things came
  * in, the result is the same: texts are sorted, so that their numbers compare as they do; modules are sorted by
- * path and build-id, scopes level by level, codes by module and offset; contexts and frames by fusing; profiles by host,
- * rank, pid, serial and thread. Metrics keep their order.
+ * path and build-id, scopes level by level, codes by module and offset; contexts and frames by fusing; profiles by
+ * host, rank, pid, serial and thread. Metrics keep their order.
  */
 #ifndef HQ_DB_CANON_H
 #define HQ_DB_CANON_H
@@ -15,24 +15,35 @@
 struct model;
 
 struct canon {
-    char *strings;                      size_t string_bytes;
-    struct hqdb_info *info;             size_t info_count;
-    struct hqdb_metric *metrics;        size_t metric_count;
-    struct hqdb_module *modules;        size_t module_count;
-    struct hqdb_scope *scopes;          size_t scope_count;
-    uint32_t *aliases;                  size_t alias_count;
-    struct hqdb_code *codes;            size_t code_count;
-    struct hqdb_frame *frames;          size_t frame_count;
-    struct hqdb_context *contexts;      size_t context_count;
-    struct hqdb_profile *profiles;      size_t profile_count;
-    bool ranked;                        /* a profile has a rank: the statistics leave out those without */
-    struct hqdb_loss *losses;           size_t loss_count;
+    char *strings;
+    size_t string_bytes;
+    struct hqdb_info *info;
+    size_t info_count;
+    struct hqdb_metric *metrics;
+    size_t metric_count;
+    struct hqdb_module *modules;
+    size_t module_count;
+    struct hqdb_scope *scopes;
+    size_t scope_count;
+    uint32_t *aliases;
+    size_t alias_count;
+    struct hqdb_code *codes;
+    size_t code_count;
+    struct hqdb_frame *frames;
+    size_t frame_count;
+    struct hqdb_context *contexts;
+    size_t context_count;
+    struct hqdb_profile *profiles;
+    size_t profile_count;
+    bool ranked; /* a profile has a rank: the statistics leave out those without */
+    struct hqdb_loss *losses;
+    size_t loss_count;
     uint64_t *scope_index;
     uint32_t *scope_contexts;
-    uint32_t *frame_context;            /* [frames] */
-    uint32_t *frame_of;                 /* model's frame -> frame here */
-    uint32_t *profile_of;               /* model's profile -> profile here */
-    uint32_t *text_of;                  /* model's text -> text here */
+    uint32_t *frame_context; /* [frames] */
+    uint32_t *frame_of;      /* model's frame -> frame here */
+    uint32_t *profile_of;    /* model's profile -> profile here */
+    uint32_t *text_of;       /* model's text -> text here */
 };
 
 struct hq_error *canon_make(const struct model *m, struct canon *out);

@@ -9,12 +9,17 @@
 
 enum { MOST_BYTES = 16 << 20, LONGEST_OFFSET_S = 100000000 };
 
-struct line { const char *file; unsigned number; char *kind, *name, *offset, *rest; };
+struct line {
+    const char *file;
+    unsigned number;
+    char *kind, *name, *offset, *rest;
+};
 
 static struct hq_error *wrong(const struct line *l, const char *what)
 {
-    return hq_error_new(HQ_USAGE, "%s:%u: %s; a line is `host NAME OFFSET` or `rank NUMBER OFFSET`, like `host node2 -1.5ms`", l->file,
-                        l->number, what);
+    return hq_error_new(HQ_USAGE,
+                        "%s:%u: %s; a line is `host NAME OFFSET` or `rank NUMBER OFFSET`, like `host node2 -1.5ms`",
+                        l->file, l->number, what);
 }
 
 static struct hq_error *parse_offset(const struct line *l, int64_t *ns)
@@ -55,13 +60,15 @@ static struct hq_error *apply_line(const struct line *l, struct process *process
             processes[i].header.start_realtime_ns += (uint64_t)ns;
             any = true;
         }
-    return any ? NULL : hq_error_new(HQ_USAGE, "%s:%u: there is no %s %s in these measurements", l->file, l->number, l->kind, l->name);
+    return any ? NULL
+               : hq_error_new(HQ_USAGE, "%s:%u: there is no %s %s in these measurements", l->file, l->number, l->kind,
+                              l->name);
 }
 
 struct hq_error *clocks_apply(const char *file, struct process *processes, size_t count)
 {
-    AUTO_STR struct str text = { 0 };
-    struct line l = { .file = file };
+    AUTO_STR struct str text = {0};
+    struct line l = {.file = file};
 
     HQ_TRY(file_read(file, &text, MOST_BYTES));
     for (char *at = text.s, *next; at; at = next) {

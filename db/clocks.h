@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clock offsets: `hq build --clock-offsets FILE`. Each process keeps the time of its own host; where the clocks of hosts are known to
- * differ, the file tells what has to be added to bring them together. A line is
- *     host NAME OFFSET        every process of a host
- *     rank NUMBER OFFSET      every process of a rank; in addition to its host's
- * OFFSET is a time with an optional sign: -1.5ms, 0.25s, +300us. A # begins a comment.
+ * Clock offsets: `hq build --clock-offsets FILE`. Each process keeps the time of its own host; where the clocks of
+ * hosts are known to differ, the file tells what has to be added to bring them together. A line is host NAME OFFSET
+ * every process of a host rank NUMBER OFFSET      every process of a rank; in addition to its host's OFFSET is a time
+ * with an optional sign: -1.5ms, 0.25s, +300us. A # begins a comment.
  */
 #ifndef HQ_DB_CLOCKS_H
 #define HQ_DB_CLOCKS_H

@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct bytes { uint8_t *data; size_t len, cap; };
+struct bytes {
+    uint8_t *data;
+    size_t len, cap;
+};
 
 static inline void put_coded(struct bytes *b, uint64_t x)
 {

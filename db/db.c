@@ -6,17 +6,34 @@
 #include "db/db_file.h"
 #include <string.h>
 
-#define MAX_METRICS 4096u               /* a damaged count must not cost memory and time */
+#define MAX_METRICS 4096u /* a damaged count must not cost memory and time */
 
 static const char *const tag_names[] = {
-    [HQDB_STRINGS] = "strings", [HQDB_INFO] = "info", [HQDB_METRICS] = "metrics", [HQDB_MODULES] = "modules",
-    [HQDB_SCOPES] = "scopes", [HQDB_ALIASES] = "aliases", [HQDB_CODES] = "codes", [HQDB_FRAMES] = "frames",
-    [HQDB_CONTEXTS] = "contexts", [HQDB_PROFILES] = "profiles", [HQDB_SUMS] = "sums", [HQDB_COUNTS] = "counts",
-    [HQDB_VALUE_INDEX] = "value index", [HQDB_VALUES] = "values", [HQDB_SCOPE_INDEX] = "scope index",
-    [HQDB_SCOPE_CONTEXTS] = "scope contexts", [HQDB_LOSSES] = "losses", [HQDB_TRACE_INDEX] = "trace index",
-    [HQDB_TRACE] = "trace", [HQDB_SOURCES] = "sources", [HQDB_STATISTICS] = "statistics",
-    [HQDB_SCOPE_STATISTICS] = "scope statistics", [HQDB_FRAME_VALUE_INDEX] = "index of values by frame",
-    [HQDB_FRAME_VALUES] = "values by frame", [HQDB_SOURCE_TEXT] = "source text",
+    [HQDB_STRINGS] = "strings",
+    [HQDB_INFO] = "info",
+    [HQDB_METRICS] = "metrics",
+    [HQDB_MODULES] = "modules",
+    [HQDB_SCOPES] = "scopes",
+    [HQDB_ALIASES] = "aliases",
+    [HQDB_CODES] = "codes",
+    [HQDB_FRAMES] = "frames",
+    [HQDB_CONTEXTS] = "contexts",
+    [HQDB_PROFILES] = "profiles",
+    [HQDB_SUMS] = "sums",
+    [HQDB_COUNTS] = "counts",
+    [HQDB_VALUE_INDEX] = "value index",
+    [HQDB_VALUES] = "values",
+    [HQDB_SCOPE_INDEX] = "scope index",
+    [HQDB_SCOPE_CONTEXTS] = "scope contexts",
+    [HQDB_LOSSES] = "losses",
+    [HQDB_TRACE_INDEX] = "trace index",
+    [HQDB_TRACE] = "trace",
+    [HQDB_SOURCES] = "sources",
+    [HQDB_STATISTICS] = "statistics",
+    [HQDB_SCOPE_STATISTICS] = "scope statistics",
+    [HQDB_FRAME_VALUE_INDEX] = "index of values by frame",
+    [HQDB_FRAME_VALUES] = "values by frame",
+    [HQDB_SOURCE_TEXT] = "source text",
     [HQDB_NAMES] = "names",
 };
 
@@ -41,8 +58,10 @@ static struct hq_error *check_header(struct db *db)
         return hq_error_new(HQ_DATA, "%s: this is not an hq database", db->path);
     memcpy(h, f->map.data, sizeof *h);
     if (h->major != HQDB_MAJOR)
-        return hq_error_new(HQ_DATA, "%s: the database has format version %u and this hq reads %u; rebuild it with `hq build` or use that hq",
-                            db->path, h->major, HQDB_MAJOR);
+        return hq_error_new(
+            HQ_DATA,
+            "%s: the database has format version %u and this hq reads %u; rebuild it with `hq build` or use that hq",
+            db->path, h->major, HQDB_MAJOR);
     if (h->file_size != f->map.size)
         return damaged(db, "its length is not what its header says");
     if (h->section_table > f->map.size || h->section_table % 8 ||
@@ -119,7 +138,8 @@ static struct hq_error *load_bytes(struct db *db, uint32_t tag, uint32_t index, 
 }
 
 /* A table that must have exactly `want` records; *data is NULL if it is missing. */
-static struct hq_error *load_exact(struct db *db, uint32_t tag, uint32_t index, size_t size, const void *data, size_t want)
+static struct hq_error *load_exact(struct db *db, uint32_t tag, uint32_t index, size_t size, const void *data,
+                                   size_t want)
 {
     const void *none = NULL;
     size_t count;
@@ -185,7 +205,8 @@ static struct hq_error *load_metric(struct db *db, uint32_t m)
     if (!db->sums[m] || !db->counts[m])
         return damaged(db, "a metric has no values");
     HQ_TRY(load_exact(db, HQDB_STATISTICS, m, sizeof **f->statistics, &f->statistics[m], db->context_count));
-    HQ_TRY(load_exact(db, HQDB_SCOPE_STATISTICS, m, sizeof **f->scope_statistics, &f->scope_statistics[m], db->scope_count));
+    HQ_TRY(load_exact(db, HQDB_SCOPE_STATISTICS, m, sizeof **f->scope_statistics, &f->scope_statistics[m],
+                      db->scope_count));
     HQ_TRY(load_exact(db, HQDB_FRAME_VALUE_INDEX, m, sizeof **f->frame_value_index, &f->frame_value_index[m],
                       db->frame_count + 1));
     return load_bytes(db, HQDB_FRAME_VALUES, m, &f->frame_values[m]);
@@ -272,7 +293,8 @@ uint32_t db_parent_scope(const struct db *db, uint32_t scope)
 
 uint32_t db_parent_context(const struct db *db, uint32_t context)
 {
-    return context < db->context_count && db->contexts[context].parent < context ? db->contexts[context].parent : HQDB_NONE;
+    return context < db->context_count && db->contexts[context].parent < context ? db->contexts[context].parent
+                                                                                 : HQDB_NONE;
 }
 
 uint32_t db_parent_frame(const struct db *db, uint32_t frame)

@@ -26,23 +26,35 @@
 #include <stdint.h>
 
 struct db {
-    char *path;                             /* of the file */
-    const struct hqdb_info *info;           size_t info_count;
-    const struct hqdb_metric *metrics;      size_t metric_count;
-    const struct hqdb_module *modules;      size_t module_count;
-    const struct hqdb_scope *scopes;        size_t scope_count;     /* at least 1 */
-    const uint32_t *aliases;                size_t alias_count;
-    const struct hqdb_code *codes;          size_t code_count;
-    const struct hqdb_frame *frames;        size_t frame_count;
-    const struct hqdb_context *contexts;    size_t context_count;   /* at least 1 */
-    const struct hqdb_profile *profiles;    size_t profile_count;
-    const struct hqdb_loss *losses;         size_t loss_count;
-    const struct hqdb_source *sources;      size_t source_count;
-    const int64_t **sums;                   /* [metric][frame_count + 1] */
-    const int64_t **counts;                 /* [metric][frame_count + 1] */
-    const uint64_t *scope_index;            /* [scope_count + 1]; use db_scope_contexts */
-    const uint32_t *scope_contexts;         size_t scope_context_count;
-    struct db_file *file;                   /* private */
+    char *path; /* of the file */
+    const struct hqdb_info *info;
+    size_t info_count;
+    const struct hqdb_metric *metrics;
+    size_t metric_count;
+    const struct hqdb_module *modules;
+    size_t module_count;
+    const struct hqdb_scope *scopes;
+    size_t scope_count; /* at least 1 */
+    const uint32_t *aliases;
+    size_t alias_count;
+    const struct hqdb_code *codes;
+    size_t code_count;
+    const struct hqdb_frame *frames;
+    size_t frame_count;
+    const struct hqdb_context *contexts;
+    size_t context_count; /* at least 1 */
+    const struct hqdb_profile *profiles;
+    size_t profile_count;
+    const struct hqdb_loss *losses;
+    size_t loss_count;
+    const struct hqdb_source *sources;
+    size_t source_count;
+    const int64_t **sums;        /* [metric][frame_count + 1] */
+    const int64_t **counts;      /* [metric][frame_count + 1] */
+    const uint64_t *scope_index; /* [scope_count + 1]; use db_scope_contexts */
+    const uint32_t *scope_contexts;
+    size_t scope_context_count;
+    struct db_file *file; /* private */
 };
 
 /* Opens a database directory or file. HQ_DATA with one sentence if it is missing, damaged or too new. */
@@ -65,7 +77,9 @@ uint32_t db_parent_frame(const struct db *db, uint32_t frame);
 uint32_t db_context_end(const struct db *db, uint32_t context);
 
 /* [first, last) of the frames in the subtree of a context, clipped to the table. */
-struct db_range { uint32_t first, last; };
+struct db_range {
+    uint32_t first, last;
+};
 struct db_range db_frame_range(const struct db *db, uint32_t context);
 /* The context that a frame falls in (LINE, THREAD or PARTIAL), by binary search. */
 uint32_t db_frame_context(const struct db *db, uint32_t frame);
@@ -85,7 +99,10 @@ static inline int64_t db_inclusive_count(const struct db *db, uint32_t metric, u
 }
 
 /* Contexts whose scope is `scope`, ascending. A number in it may be out of range if the file is damaged: db_context. */
-struct db_list { const uint32_t *data; size_t len; };
+struct db_list {
+    const uint32_t *data;
+    size_t len;
+};
 struct db_list db_scope_contexts(const struct db *db, uint32_t scope);
 
 /*
@@ -97,13 +114,13 @@ struct db_list db_scope_contexts(const struct db *db, uint32_t scope);
  */
 struct db_value {
     uint32_t frame, profile;
-    int64_t sum;                /* base units */
-    uint64_t count;             /* samples, or calls for an exact metric */
+    int64_t sum;    /* base units */
+    uint64_t count; /* samples, or calls for an exact metric */
 };
-struct db_values {              /* private */
+struct db_values { /* private */
     const struct db *db;
     const uint8_t *at, *end;
-    const uint64_t *index;      /* by frame: where the next frame starts */
+    const uint64_t *index; /* by frame: where the next frame starts */
     const uint8_t *bytes;
     uint64_t size, period;
     uint32_t frame, last_frame, profile, metric;
@@ -111,12 +128,16 @@ struct db_values {              /* private */
 };
 /* All values of one profile and metric, ordered by frame (in a derived database, fuse.h: unordered). */
 struct db_values db_profile_values(const struct db *db, uint32_t profile, uint32_t metric);
-/* All values of the frames in a range, of every profile: ordered by frame, then profile. For one context in all profiles. */
+/* All values of the frames in a range, of every profile: ordered by frame, then profile. For one context in all
+ * profiles. */
 struct db_values db_frame_values(const struct db *db, struct db_range frames, uint32_t metric);
 bool db_value_next(struct db_values *v, struct db_value *out);
 
 /* Total of one profile and metric, without reading its values. */
-struct db_total { int64_t sum; uint64_t count; };
+struct db_total {
+    int64_t sum;
+    uint64_t count;
+};
 struct db_total db_profile_total(const struct db *db, uint32_t profile, uint32_t metric);
 
 /*
@@ -133,7 +154,11 @@ size_t db_statistics_profiles(const struct db *db);
 const char *db_source(const struct db *db, uint32_t path, size_t *bytes);
 
 /* The sections of the file, for `info` and `hq verify`. */
-struct db_section { const char *name; uint32_t index; uint64_t bytes, count; };
+struct db_section {
+    const char *name;
+    uint32_t index;
+    uint64_t bytes, count;
+};
 size_t db_section_count(const struct db *db);
 struct db_section db_section(const struct db *db, size_t i);
 uint64_t db_sources_key(const struct db *db);
@@ -143,7 +168,12 @@ uint64_t db_files_key(const struct db *db);
 struct hq_error *db_verify(const struct db *db);
 
 /* The trace of a profile. Any instant is found by binary search in the block index, then decoding one block. */
-struct db_trace_record { uint64_t time_us; uint32_t frame; uint32_t metric; uint32_t weight; };
+struct db_trace_record {
+    uint64_t time_us;
+    uint32_t frame;
+    uint32_t metric;
+    uint32_t weight;
+};
 struct db_trace_reader;
 struct hq_error *db_trace_open(const struct db *db, uint32_t profile, struct db_trace_reader **out);
 /* How many records there are, and the first and last time; false if there are none. */

@@ -9,26 +9,31 @@
 #include "db/name_list.h"
 
 /* Bytes of a section that is coded. */
-struct db_bytes { const uint8_t *data; size_t len; };
+struct db_bytes {
+    const uint8_t *data;
+    size_t len;
+};
 
 struct db_file {
     struct file_map map;
     struct hqdb_header header;
-    const struct hqdb_section *sections;        size_t section_count;
+    const struct hqdb_section *sections;
+    size_t section_count;
     struct db_bytes strings, values, trace, source_text;
-    const struct hqdb_value_index *value_index;         /* [profiles * metrics + 1] */
-    const struct hqdb_trace_block *trace_index; size_t trace_block_count;
-    const uint64_t **frame_value_index;                 /* [metric][frames + 1], NULL: none */
-    struct db_bytes *frame_values;                      /* [metric] */
-    const struct hqdb_statistics **statistics;          /* [metric][contexts], NULL: none */
-    const struct hqdb_statistics **scope_statistics;    /* [metric][scopes], NULL: none */
-    struct db_names names[HQDB_NAMES_SORTS];            /* data is NULL: none */
-    struct arena arena;                                 /* what is not in the map */
+    const struct hqdb_value_index *value_index; /* [profiles * metrics + 1] */
+    const struct hqdb_trace_block *trace_index;
+    size_t trace_block_count;
+    const uint64_t **frame_value_index;              /* [metric][frames + 1], NULL: none */
+    struct db_bytes *frame_values;                   /* [metric] */
+    const struct hqdb_statistics **statistics;       /* [metric][contexts], NULL: none */
+    const struct hqdb_statistics **scope_statistics; /* [metric][scopes], NULL: none */
+    struct db_names names[HQDB_NAMES_SORTS];         /* data is NULL: none */
+    struct arena arena;                              /* what is not in the map */
 
     /* Of a derived database (derive.c). */
-    const struct db *base;                              /* NULL: none */
-    const uint32_t *frame_at;                           /* own frame -> base's */
-    const uint32_t *frame_rank;                         /* base's frame -> own */
+    const struct db *base;      /* NULL: none */
+    const uint32_t *frame_at;   /* own frame -> base's */
+    const uint32_t *frame_rank; /* base's frame -> own */
 };
 
 const char *db_tag_name(uint32_t tag);

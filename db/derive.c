@@ -22,7 +22,8 @@ static void derive_frames(struct db *db, const struct fuse *fused)
     for (uint32_t i = 0; i < base->frame_count; i++) {
         uint32_t own = fused->frame_at[i], parent = db_parent_frame(base, own);
 
-        frames[i] = (struct hqdb_frame){parent == HQDB_NONE ? HQDB_NONE : fused->frame_rank[parent], base->frames[own].code};
+        frames[i] = (struct hqdb_frame){parent == HQDB_NONE ? HQDB_NONE : fused->frame_rank[parent],
+                                        base->frames[own].code};
     }
     db->frames = frames;
 }
@@ -94,7 +95,8 @@ struct hq_error *db_derive(const struct db *base, struct fuse_settings settings,
     file->section_count = base->file->section_count;
     file->header = base->file->header;
     fuse_run(&(struct fuse_input){base->scopes, base->scope_count, base->codes, base->code_count, base->frames,
-                                  base->frame_count, (const char *)file->strings.data, file->strings.len}, settings, &fused);
+                                  base->frame_count, (const char *)file->strings.data, file->strings.len},
+             settings, &fused);
     db->contexts = keep(&file->arena, fused.contexts, fused.context_count, sizeof *fused.contexts);
     db->context_count = fused.context_count;
     file->frame_at = keep(&file->arena, fused.frame_at, base->frame_count, sizeof *fused.frame_at);

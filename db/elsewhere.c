@@ -16,8 +16,13 @@
 #include <unistd.h>
 
 /* One mark; its file holds the two texts, a line each. */
-struct mark { char *path, *host, *directory; };
-struct marks { struct mark *data; size_t len, cap; };
+struct mark {
+    char *path, *host, *directory;
+};
+struct marks {
+    struct mark *data;
+    size_t len, cap;
+};
 
 static bool has_ending(const char *name, const char *ending)
 {
@@ -67,7 +72,7 @@ void elsewhere_unmark(const char *measurements, const char *directory)
 
 static void marks_deinit(struct marks *marks)
 {
-    vec_foreach (m, marks) {
+    vec_foreach(m, marks) {
         free(m->path);
         free(m->host);
         free(m->directory);
@@ -112,8 +117,8 @@ static bool is_trusted(const char *directory)
 {
     struct stat st;
 
-    return !strncmp(file_basename(directory), ELSEWHERE_DIRECTORY, strlen(ELSEWHERE_DIRECTORY)) && !lstat(directory, &st) &&
-           S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+    return !strncmp(file_basename(directory), ELSEWHERE_DIRECTORY, strlen(ELSEWHERE_DIRECTORY)) &&
+           !lstat(directory, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
 /* ---- files ---- */
@@ -136,7 +141,8 @@ static bool in_use(const char *path)
 
     if (fd < 0 || !has_ending(path, HQM_SUFFIX))
         return false;
-    if (read(fd, &header, sizeof header) != (ssize_t)sizeof header || memcmp(header.magic, HQM_MAGIC, sizeof header.magic))
+    if (read(fd, &header, sizeof header) != (ssize_t)sizeof header ||
+        memcmp(header.magic, HQM_MAGIC, sizeof header.magic))
         return sources_is_alive(pid_of_name(path));
     return header.state == HQM_RUNNING && sources_is_written(path, &header);
 }
@@ -184,7 +190,7 @@ struct hq_error *elsewhere_move(const char *directory, const char *measurements,
             ++*left;
         else
             err = move(from, to);
-        if (err && !file_exists(from)) {        /* somebody else has moved it meanwhile */
+        if (err && !file_exists(from)) { /* somebody else has moved it meanwhile */
             hq_error_free(err);
             err = NULL;
         }
@@ -201,11 +207,13 @@ static void fetch_mark(const struct mark *mark, const char *measurements)
     unsigned left = 0;
 
     if (!is_here(mark)) {
-        log_warn("a part of the measurements is still in %s on %s; `hq build` of this recording fetches it there", mark->directory, mark->host);
+        log_warn("a part of the measurements is still in %s on %s; `hq build` of this recording fetches it there",
+                 mark->directory, mark->host);
         return;
     }
     if (file_exists(mark->directory) && !is_trusted(mark->directory)) {
-        log_warn("%s names %s, which is no directory of yours that `hq record` makes; nothing is taken from there", mark->path, mark->directory);
+        log_warn("%s names %s, which is no directory of yours that `hq record` makes; nothing is taken from there",
+                 mark->path, mark->directory);
         return;
     }
     if (!file_exists(mark->directory))
@@ -214,7 +222,8 @@ static void fetch_mark(const struct mark *mark, const char *measurements)
     if (err)
         log_warn("%s; a part of the measurements stays in %s", err->message, mark->directory);
     else if (left)
-        log_warn("processes that still run write to %s; what they measure is fetched when they have ended (%u now)", mark->directory, left);
+        log_warn("processes that still run write to %s; what they measure is fetched when they have ended (%u now)",
+                 mark->directory, left);
     else if (!rmdir(mark->directory) || errno == ENOENT)
         unlink(mark->path);
 }
@@ -226,7 +235,7 @@ void elsewhere_fetch(const char *input)
     AUTO(marks_deinit) struct marks marks = {0};
 
     find_marks(measurements, &marks);
-    vec_foreach (m, &marks)
+    vec_foreach(m, &marks)
         fetch_mark(m, measurements);
 }
 
@@ -249,13 +258,19 @@ struct hq_error *elsewhere_check(const char *measurements, const char *database)
     AUTO(marks_deinit) struct marks marks = {0};
 
     find_marks(measurements, &marks);
-    vec_foreach (m, &marks) {
+    vec_foreach(m, &marks) {
         if (!is_here(m))
-            return hq_error_new(HQ_USAGE, "a part of the recording %s is in %s on %s, and its program may still run there; name another with -o, "
-                                          "fetch it by `hq build %s` there, or remove %s", database, m->directory, m->host, database, m->path);
+            return hq_error_new(
+                HQ_USAGE,
+                "a part of the recording %s is in %s on %s, and its program may still run there; name another with -o, "
+                "fetch it by `hq build %s` there, or remove %s",
+                database, m->directory, m->host, database, m->path);
         if (is_trusted(m->directory) && has_running(m->directory))
-            return hq_error_new(HQ_USAGE, "the program that %s is a recording of still runs and writes to %s; name another with -o, or wait for "
-                                          "its end", database, m->directory);
+            return hq_error_new(
+                HQ_USAGE,
+                "the program that %s is a recording of still runs and writes to %s; name another with -o, or wait for "
+                "its end",
+                database, m->directory);
     }
     return NULL;
 }
@@ -278,7 +293,7 @@ void elsewhere_discard(const char *measurements)
     AUTO(marks_deinit) struct marks marks = {0};
 
     find_marks(measurements, &marks);
-    vec_foreach (m, &marks) {
+    vec_foreach(m, &marks) {
         if (is_here(m) && is_trusted(m->directory))
             discard_files(m->directory);
         unlink(m->path);

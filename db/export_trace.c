@@ -8,16 +8,19 @@
 #include <math.h>
 #include <string.h>
 
-struct contexts { uint32_t *data; size_t len, cap; };
+struct contexts {
+    uint32_t *data;
+    size_t len, cap;
+};
 
 struct chrome_writer {
     const struct db *db;
     FILE *out;
     bool any;
     uint32_t profile, pid;
-    double period_us;                   /* of samples whose metric does not tell */
-    struct contexts open;               /* contexts with a begin and no end, outermost first */
-    double now;                         /* time of the last event */
+    double period_us;     /* of samples whose metric does not tell */
+    struct contexts open; /* contexts with a begin and no end, outermost first */
+    double now;           /* time of the last event */
     uint64_t origin_ns;
 };
 

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 /*
- * Writes every trace record as Chrome's trace events (JSON): pairs of begin and end for each procedure, inlined procedure and loop
- * on the call path, one process a rank (or process), one thread a profile. A sample stands for the period before it; where none
- * is, nothing is open. HQ_USAGE if the database holds no trace.
+ * Writes every trace record as Chrome's trace events (JSON): pairs of begin and end for each procedure, inlined
+ * procedure and loop on the call path, one process a rank (or process), one thread a profile. A sample stands for the
+ * period before it; where none is, nothing is open. HQ_USAGE if the database holds no trace.
  */
 struct hq_error *db_export_chrome(const struct db *db, FILE *out);
 

@@ -31,7 +31,7 @@ static const struct process *earliest(const struct process *p, size_t count)
     return first;
 }
 
-enum { MOST_TEXTS = 8 };                /* of a set: more would drown the rest of the page */
+enum { MOST_TEXTS = 8 }; /* of a set: more would drown the rest of the page */
 
 /* Different texts among the processes, in their order, joined by commas. */
 static void add_set(struct model *m, const char *key, const struct process *p, size_t count,
@@ -55,9 +55,21 @@ static void add_set(struct model *m, const char *key, const struct process *p, s
         model_info(m, key, str_cstr(&all));
 }
 
-static const char *host_of(const struct process *p, struct str *scratch) { (void)scratch; return p->host; }
-static const char *launcher_of(const struct process *p, struct str *scratch) { (void)scratch; return p->launcher; }
-static const char *collector_of(const struct process *p, struct str *scratch) { (void)scratch; return p->collector; }
+static const char *host_of(const struct process *p, struct str *scratch)
+{
+    (void)scratch;
+    return p->host;
+}
+static const char *launcher_of(const struct process *p, struct str *scratch)
+{
+    (void)scratch;
+    return p->launcher;
+}
+static const char *collector_of(const struct process *p, struct str *scratch)
+{
+    (void)scratch;
+    return p->collector;
+}
 
 /* The file, and the name that it was started by where that is a link's: /usr/bin/redis-check-rdb (as redis-server). */
 static const char *executable_of(const struct process *p, struct str *scratch)
@@ -106,7 +118,8 @@ static void add_spread(struct model *m, const struct process *p, size_t count)
     }
     if (ranks < 2)
         return;
-    AUTO_FREE char *spread = xasprintf("within %s of each other", units_format(text, (double)(last - first) / 1e9, DIM_SECONDS));
+    AUTO_FREE char *spread = xasprintf("within %s of each other",
+                                       units_format(text, (double)(last - first) / 1e9, DIM_SECONDS));
     model_info(m, "ranks start", spread);
 }
 
@@ -147,7 +160,8 @@ static void add_sizes(struct model *m, const struct process *p, size_t count)
 
 static void add_events(struct model *m, const struct process *p)
 {
-    static const char *const units[] = {[HQM_DIM_SECONDS] = "s", [HQM_DIM_EVENTS] = "events", [HQM_DIM_BYTES] = "bytes"};
+    static const char *const units[] = {
+        [HQM_DIM_SECONDS] = "s", [HQM_DIM_EVENTS] = "events", [HQM_DIM_BYTES] = "bytes"};
     AUTO_STR struct str text = {0};
 
     for (size_t i = 0; i < p->event_count; i++) {
@@ -203,8 +217,9 @@ static void add_unmeasured(struct model *m, const struct process *p, size_t coun
             continue;
         intern_add(&seen, directory);
         unmeasured_read(directory, &list);
-        vec_foreach (u, &list) {
-            AUTO_FREE char *text = u->times > 1 ? xasprintf("%s %llu times", u->text, (unsigned long long)u->times) : xstrdup(u->text);
+        vec_foreach(u, &list) {
+            AUTO_FREE char *text = u->times > 1 ? xasprintf("%s %llu times", u->text, (unsigned long long)u->times)
+                                                : xstrdup(u->text);
             model_info(m, "not measured", text);
         }
     }
@@ -234,7 +249,7 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
 
 /* ---- source files ---- */
 
-enum { MOST_SOURCE_BYTES = 4 << 20 };   /* a longer file is generated, and nobody reads it */
+enum { MOST_SOURCE_BYTES = 4 << 20 }; /* a longer file is generated, and nobody reads it */
 
 static int compare_paths(const void *a, const void *b)
 {

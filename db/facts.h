@@ -7,8 +7,8 @@
 #include "db/process.h"
 
 /* Keys of info, and the reason of a loss, that tell whether the measurements are whole. */
-#define FACT_SAMPLES "samples"
-#define FACT_DAMAGED_FILES "measurement files with damaged parts"
+#define FACT_SAMPLES        "samples"
+#define FACT_DAMAGED_FILES  "measurement files with damaged parts"
 #define FACT_LOST_TO_DAMAGE "damaged measurement file"
 
 /* Processes in canonical order. `unreadable`: measurement files that were left out. */

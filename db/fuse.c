@@ -8,14 +8,16 @@
 #include <stdlib.h>
 
 /* A context while the tree grows, numbered by arrival; also the key that tells children apart. */
-struct node { uint32_t parent, scope, call_file, call_line; };
+struct node {
+    uint32_t parent, scope, call_file, call_line;
+};
 
 struct fusing {
     const struct fuse_input *in;
     struct fuse_settings settings;
     struct keymap nodes;
-    uint32_t *frame_node;               /* [frames] in input order */
-    VEC(uint32_t) chain;                /* scratch: scopes of one frame, innermost first */
+    uint32_t *frame_node; /* [frames] in input order */
+    VEC(uint32_t) chain;  /* scratch: scopes of one frame, innermost first */
 };
 
 static const struct hqdb_scope *scope_at(const struct fuse_input *in, uint32_t scope)
@@ -98,7 +100,9 @@ static void place_frame(struct fusing *f, uint32_t frame)
 
 /* ---- numbering in preorder ---- */
 
-struct child { uint32_t parent, not_line, scope, call_file, call_line, node; };
+struct child {
+    uint32_t parent, not_line, scope, call_file, call_line, node;
+};
 
 static int compare_u32(uint32_t a, uint32_t b)
 {
@@ -227,7 +231,9 @@ static void make_contexts(const struct fusing *f, const uint32_t *number, struct
 
 /* ---- order of frames ---- */
 
-struct place { uint32_t parent_rank, code, frame; };
+struct place {
+    uint32_t parent_rank, code, frame;
+};
 
 static int compare_places(const void *pa, const void *pb)
 {

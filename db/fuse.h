@@ -15,23 +15,28 @@
 #include "db/db.h"
 
 struct fuse_settings {
-    bool raw;                   /* raw scope chains instead of normalised ones: `set normalise off` */
-    bool no_inline;             /* fold inlined code into its host: `set inline off` */
+    bool raw;       /* raw scope chains instead of normalised ones: `set normalise off` */
+    bool no_inline; /* fold inlined code into its host: `set inline off` */
 };
 
 /* Scopes and strings must be in their final order: their numbers are what children are sorted by. */
 struct fuse_input {
-    const struct hqdb_scope *scopes;    size_t scope_count;
-    const struct hqdb_code *codes;      size_t code_count;
-    const struct hqdb_frame *frames;    size_t frame_count;     /* parents first */
-    const char *strings;                size_t string_bytes;    /* for the ids */
+    const struct hqdb_scope *scopes;
+    size_t scope_count;
+    const struct hqdb_code *codes;
+    size_t code_count;
+    const struct hqdb_frame *frames;
+    size_t frame_count; /* parents first */
+    const char *strings;
+    size_t string_bytes; /* for the ids */
 };
 
 struct fuse {
-    struct hqdb_context *contexts;      size_t context_count;
-    uint32_t *frame_at;         /* [frames] position in the new order -> number in the input */
-    uint32_t *frame_rank;       /* [frames] number in the input -> position */
-    uint32_t *frame_context;    /* [frames] by position */
+    struct hqdb_context *contexts;
+    size_t context_count;
+    uint32_t *frame_at;      /* [frames] position in the new order -> number in the input */
+    uint32_t *frame_rank;    /* [frames] number in the input -> position */
+    uint32_t *frame_context; /* [frames] by position */
 };
 
 /* Numbers that are out of range in the input (damage) lead to the root scope; the result is always a valid tree. */

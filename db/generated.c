@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 enum {
-    MOST_BYTES = 512 << 20,             /* of a map; of a longer one the end is read, which holds */
-    CLOCK_STEP_NS = 50000000,           /* times of files lag behind the clock by up to a tick */
-    LAST_WORDS_S = 60,                  /* the end that a measurement notes may be its last sample's */
+    MOST_BYTES = 512 << 20,   /* of a map; of a longer one the end is read, which holds */
+    CLOCK_STEP_NS = 50000000, /* times of files lag behind the clock by up to a tick */
+    LAST_WORDS_S = 60,        /* the end that a measurement notes may be its last sample's */
 };
 
 /* ---- which map ---- */
@@ -77,7 +77,8 @@ static char *read_end(int fd, size_t *size)
         return NULL;
     start = st.st_size > MOST_BYTES ? st.st_size - MOST_BYTES : 0;
     text = xmalloc((size_t)(st.st_size - start) + 1);
-    while (*size < (size_t)(st.st_size - start) && (n = pread(fd, text + *size, (size_t)(st.st_size - start) - *size, start + (off_t)*size)) > 0)
+    while (*size < (size_t)(st.st_size - start) &&
+           (n = pread(fd, text + *size, (size_t)(st.st_size - start) - *size, start + (off_t)*size)) > 0)
         *size += (size_t)n;
     if (start) {
         char *newline = memchr(text, '\n', *size);
@@ -96,7 +97,10 @@ static void parse_map(int fd, const uint64_t *addresses, size_t count, struct pe
     perf_map_parse(text ? text : "", size, addresses, count, out);
 }
 
-struct addresses { uint64_t *data; size_t len, cap; };
+struct addresses {
+    uint64_t *data;
+    size_t len, cap;
+};
 
 /* The addresses of a measurement that lie in no load module. */
 static struct addresses collect(const struct measurement *m)
@@ -215,10 +219,14 @@ static uint32_t add_entry(struct structure *s, const char *text)
 {
     struct generated_name n = generated_name(text ? text : HQDB_GENERATED);
     uint32_t name = intern_add(&s->strings, n.name), file = intern_add(&s->strings, n.file);
-    uint32_t parent = add_scope(s, (struct structure_scope){.kind = SCOPE_FILE, .parent = STRUCTURE_NONE, .file = file,
-                                                            .name = n.file ? file : intern_add(&s->strings, "<unknown file>")});
+    uint32_t parent = add_scope(
+        s, (struct structure_scope){.kind = SCOPE_FILE,
+                                    .parent = STRUCTURE_NONE,
+                                    .file = file,
+                                    .name = n.file ? file : intern_add(&s->strings, "<unknown file>")});
 
-    parent = add_scope(s, (struct structure_scope){.kind = SCOPE_PROCEDURE, .parent = parent, .name = name, .file = file, .line = n.line});
+    parent = add_scope(s, (struct structure_scope){
+                              .kind = SCOPE_PROCEDURE, .parent = parent, .name = name, .file = file, .line = n.line});
     free(n.name);
     free(n.file);
     return add_scope(s, (struct structure_scope){.kind = SCOPE_LINE, .parent = parent});

@@ -22,7 +22,8 @@ static bool take_number(const char *text, const char **end, uint32_t *number)
     return true;
 }
 
-/* The space before the file. Names have spaces ("get size") and paths too: a file begins with what looks like the beginning of one. */
+/* The space before the file. Names have spaces ("get size") and paths too: a file begins with what looks like the
+ * beginning of one. */
 static const char *before_file(const char *text, const char *end)
 {
     static const char *const beginnings[] = {" /", " node:", " file:"};
@@ -46,7 +47,8 @@ static bool of_v8(const char *text, struct generated_name *out)
     const char *colon = strchr(text, ':'), *end = text + strlen(text), *space;
     uint32_t line, column;
 
-    if (!colon || !colon[1] || !strchr("~^+*", colon[1]) || !take_number(text, &end, &column) || !take_number(text, &end, &line))
+    if (!colon || !colon[1] || !strchr("~^+*", colon[1]) || !take_number(text, &end, &column) ||
+        !take_number(text, &end, &line))
         return false;
     text = colon + 2;
     space = before_file(text, end);

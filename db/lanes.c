@@ -21,7 +21,8 @@ static void hexadecimal(const uint8_t *bytes, size_t n, char *out)
 }
 
 /* tree may be changed if directory is not NULL. */
-static void read_modules(struct lanes *l, const struct measurement *m, const struct calltree *tree, struct calltree *add, const char *directory)
+static void read_modules(struct lanes *l, const struct measurement *m, const struct calltree *tree,
+                         struct calltree *add, const char *directory)
 {
     struct measured records = measured_records(m, HQM_MODULES, 0);
 
@@ -39,7 +40,8 @@ static void read_modules(struct lanes *l, const struct measurement *m, const str
         if (records.number >= l->module_count)
             continue;
         hexadecimal(x->build_id, x->build_id_len <= sizeof x->build_id ? x->build_id_len : 0, build_id);
-        l->modules[records.number] = add ? calltree_module(add, path, build_id, directory, x->flags) : calltree_find_module(tree, path, build_id);
+        l->modules[records.number] = add ? calltree_module(add, path, build_id, directory, x->flags)
+                                         : calltree_find_module(tree, path, build_id);
     }
 }
 
@@ -75,7 +77,8 @@ static uint32_t module_of(const struct lanes *l, const struct hqm_node *n)
     return number <= l->module_count && l->modules[number - 1] != KEYMAP_NONE ? l->modules[number - 1] : TREE_NO_MODULE;
 }
 
-static struct tree_creator creator_path(const struct lanes *l, const struct measurement *m, const struct hqm_thread *t, const struct hqm_node *n)
+static struct tree_creator creator_path(const struct lanes *l, const struct measurement *m, const struct hqm_thread *t,
+                                        const struct hqm_node *n)
 {
     struct tree_creator c;
     uint32_t number = t->creator_node;
@@ -84,7 +87,8 @@ static struct tree_creator creator_path(const struct lanes *l, const struct meas
     for (size_t i = 0; i < TREE_CREATOR_SITES; i++) {
         bool is_frame = n && n->kind_module >> HQM_MODULE_BITS == HQM_NODE_FRAME;
 
-        c.sites[i] = (struct tree_site){.offset = is_frame ? n->offset : 0, .module = is_frame ? module_of(l, n) : TREE_NONE};
+        c.sites[i] = (struct tree_site){.offset = is_frame ? n->offset : 0,
+                                        .module = is_frame ? module_of(l, n) : TREE_NONE};
         if (!is_frame || n->parent >= number)
             n = NULL;
         else
@@ -127,9 +131,11 @@ static void find_roots(struct lanes *l, const struct measurement *m, const struc
     }
 }
 
-void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *tree, const char *directory, const char *names)
+void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *tree, const char *directory,
+                const char *names)
 {
-    *l = (struct lanes){.generated = names ? calltree_module(tree, names, "", directory, TREE_GENERATED) : TREE_NO_MODULE};
+    *l = (struct lanes){.generated = names ? calltree_module(tree, names, "", directory, TREE_GENERATED)
+                                           : TREE_NO_MODULE};
     read_modules(l, m, tree, tree, directory);
     read_threads(l, m);
     find_roots(l, m, tree, tree);
@@ -235,21 +241,21 @@ static uint32_t enter(const struct calltree *tree, struct calltree *add, struct 
     return frame == TREE_NONE ? NOWHERE : frame;
 }
 
-static uint32_t step(const struct lane *lane, const struct calltree *tree, struct calltree *add, const struct hqm_node *n, uint32_t parent)
+static uint32_t step(const struct lane *lane, const struct calltree *tree, struct calltree *add,
+                     const struct hqm_node *n, uint32_t parent)
 {
     switch (n->kind_module >> HQM_MODULE_BITS) {
     case HQM_NODE_FRAME:
         if (parent == NOWHERE)
             return NOWHERE;
         return enter(tree, add, (struct tree_frame){n->offset, module_of(lane->lanes, n), parent});
-    case HQM_NODE_PARTIAL:
-        return enter(tree, add, (struct tree_frame){n->offset, TREE_PARTIAL, TREE_NONE});
-    default:
-        return NOWHERE;
+    case HQM_NODE_PARTIAL: return enter(tree, add, (struct tree_frame){n->offset, TREE_PARTIAL, TREE_NONE});
+    default: return NOWHERE;
     }
 }
 
-static uint32_t resolve(struct lane *lane, const struct calltree *tree, struct calltree *add, uint32_t thread, uint32_t node)
+static uint32_t resolve(struct lane *lane, const struct calltree *tree, struct calltree *add, uint32_t thread,
+                        uint32_t node)
 {
     uint32_t *frames = map_of(lane, lane->lanes->roots[thread]), frame;
 
@@ -292,7 +298,8 @@ uint32_t lane_find(struct lane *lane, const struct calltree *tree, uint32_t thre
 
 struct lane_trace lane_trace_start(const struct measurement *m, const struct lane *lane)
 {
-    return (struct lane_trace){.lanes = lane->lanes, .records = measured_records(m, HQM_TRACE, lane->number), .thread = TREE_NONE};
+    return (struct lane_trace){
+        .lanes = lane->lanes, .records = measured_records(m, HQM_TRACE, lane->number), .thread = TREE_NONE};
 }
 
 bool lane_trace_next(struct lane_trace *t, struct lane_record *out)

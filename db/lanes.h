@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From the nodes of one measurement file to frames of a call tree. A lane is a tree of nodes that several threads may have used one
- * after another; where its paths begin depends on the thread: at the top for the initial thread, below a THREAD frame for a created
- * one, and below a PARTIAL frame where the outer end is unknown.
+ * From the nodes of one measurement file to frames of a call tree. A lane is a tree of nodes that several threads may
+ * have used one after another; where its paths begin depends on the thread: at the top for the initial thread, below a
+ * THREAD frame for a created one, and below a PARTIAL frame where the outer end is unknown.
  *
  * Threads are named here by their position in lanes.threads.
  */
@@ -13,19 +13,21 @@
 #include "db/measurement.h"
 
 struct lanes {
-    struct hqm_thread *threads;     size_t thread_count;
-    struct map by_number;           /* thread number -> position */
-    uint32_t *roots;                /* [thread] frame its paths begin below, TREE_NONE: none */
-    uint32_t *modules;              /* module number in nodes - 1 -> module of the tree */
+    struct hqm_thread *threads;
+    size_t thread_count;
+    struct map by_number; /* thread number -> position */
+    uint32_t *roots;      /* [thread] frame its paths begin below, TREE_NONE: none */
+    uint32_t *modules;    /* module number in nodes - 1 -> module of the tree */
     size_t module_count;
-    uint32_t generated;             /* that of code in no module, TREE_NO_MODULE if it has no names */
+    uint32_t generated; /* that of code in no module, TREE_NO_MODULE if it has no names */
 };
 
 /*
- * For the first pass: adds modules and roots to the tree. `directory` is where the file lies; `names` the file itself if there are names for its code
- * that lies in no module (db/generated.h), else NULL.
+ * For the first pass: adds modules and roots to the tree. `directory` is where the file lies; `names` the file itself
+ * if there are names for its code that lies in no module (db/generated.h), else NULL.
  */
-void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *tree, const char *directory, const char *names);
+void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *tree, const char *directory,
+                const char *names);
 /* For the second pass: looks them up. `names` is the file, whether it has names or not. */
 void lanes_find(struct lanes *l, const struct measurement *m, const struct calltree *tree, const char *names);
 void lanes_deinit(struct lanes *l);
@@ -37,27 +39,37 @@ void lanes_limit(struct lanes *l, const uint32_t *keep);
 /* The call path that created a thread, added to the tree; TREE_NONE unknown. */
 uint32_t lanes_creator_frame(const struct lanes *l, const struct measurement *m, struct calltree *tree, size_t thread);
 
-struct lane_map { uint32_t root, *frames; };    /* [node] for paths that begin at `root` */
+struct lane_map {
+    uint32_t root, *frames;
+}; /* [node] for paths that begin at `root` */
 struct lane {
     uint32_t number;
     const struct lanes *lanes;
     struct hqm_node *nodes;
     uint32_t node_count;
-    bool damaged;                   /* nodes are missing or lead nowhere */
+    bool damaged; /* nodes are missing or lead nowhere */
     VEC(struct lane_map) maps;
-    VEC(uint32_t) path;             /* scratch */
+    VEC(uint32_t) path; /* scratch */
 };
 
 void lane_init(struct lane *lane, const struct lanes *lanes, const struct measurement *m, uint32_t number);
 void lane_deinit(struct lane *lane);
 
-/* The frame of a node in a thread, added or looked up; TREE_NONE if the node is damaged or, when looking up, not there. */
+/* The frame of a node in a thread, added or looked up; TREE_NONE if the node is damaged or, when looking up, not there.
+ */
 uint32_t lane_add(struct lane *lane, struct calltree *tree, uint32_t thread, uint32_t node);
 uint32_t lane_find(struct lane *lane, const struct calltree *tree, uint32_t thread, uint32_t node);
 
 /* The trace of a lane, with the thread of each record. */
-struct lane_record { uint64_t time_us; uint32_t thread, node, event, weight; };
-struct lane_trace { const struct lanes *lanes; struct measured records; uint32_t thread; };
+struct lane_record {
+    uint64_t time_us;
+    uint32_t thread, node, event, weight;
+};
+struct lane_trace {
+    const struct lanes *lanes;
+    struct measured records;
+    uint32_t thread;
+};
 struct lane_trace lane_trace_start(const struct measurement *m, const struct lane *lane);
 bool lane_trace_next(struct lane_trace *t, struct lane_record *out);
 

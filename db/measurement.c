@@ -6,9 +6,14 @@
 #include <string.h>
 
 static const size_t record_sizes[] = {
-    [HQM_STRINGS] = 1, [HQM_INFO] = sizeof(struct hqm_info), [HQM_EVENTS] = sizeof(struct hqm_event),
-    [HQM_MODULES] = sizeof(struct hqm_module), [HQM_THREADS] = sizeof(struct hqm_thread),
-    [HQM_NODES] = sizeof(struct hqm_node), [HQM_CELLS] = sizeof(struct hqm_cell), [HQM_TRACE] = sizeof(struct hqm_trace),
+    [HQM_STRINGS] = 1,
+    [HQM_INFO] = sizeof(struct hqm_info),
+    [HQM_EVENTS] = sizeof(struct hqm_event),
+    [HQM_MODULES] = sizeof(struct hqm_module),
+    [HQM_THREADS] = sizeof(struct hqm_thread),
+    [HQM_NODES] = sizeof(struct hqm_node),
+    [HQM_CELLS] = sizeof(struct hqm_cell),
+    [HQM_TRACE] = sizeof(struct hqm_trace),
 };
 
 /* The magic is what the collector writes last of a header. */
@@ -27,14 +32,16 @@ static struct hq_error *check_header(const char *path, struct measurement *m)
         return hq_error_new(HQ_DATA, "%s: this is not an hq measurement file", path);
     memcpy(&m->header, m->map.data, sizeof m->header);
     if (m->header.major != HQM_MAJOR)
-        return hq_error_new(HQ_DATA, "%s: the measurements have format version %u and this hq reads %u", path, m->header.major, HQM_MAJOR);
+        return hq_error_new(HQ_DATA, "%s: the measurements have format version %u and this hq reads %u", path,
+                            m->header.major, HQM_MAJOR);
     if (m->header.header_bytes < sizeof m->header || m->header.header_bytes % HQM_ALIGN)
         return hq_error_new(HQ_DATA, "%s: the measurement file is damaged in its header", path);
     return NULL;
 }
 
 /* The segment at an offset, if it is one and its records lie in the file. */
-static bool read_segment(const struct measurement *m, uint64_t offset, struct hqm_segment *head, struct measured_segment *out)
+static bool read_segment(const struct measurement *m, uint64_t offset, struct hqm_segment *head,
+                         struct measured_segment *out)
 {
     uint64_t room;
 
@@ -50,7 +57,8 @@ static bool read_segment(const struct measurement *m, uint64_t offset, struct hq
     if (head->record_size < record_sizes[head->kind] || (head->record_size - record_sizes[head->kind]) % 8 ||
         (head->kind == HQM_STRINGS && head->record_size != 1))
         return false;
-    *out = (struct measured_segment){head->kind, head->record_size, head->lane, head->first, head->count, m->map.data + offset + sizeof *head};
+    *out = (struct measured_segment){head->kind,  head->record_size, head->lane,
+                                     head->first, head->count,       m->map.data + offset + sizeof *head};
     if (out->count > head->capacity)
         out->count = head->capacity;
     /* A file that was cut off has less than it says. */

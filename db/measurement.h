@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading a measurement file (format/measurement.h) that may be cut off, damaged, or still growing. Opening checks every
- * segment once; afterwards records are reached without copying, and no number in them is believed: a string that is
- * not there is "", a lane that is not there is empty.
+ * Reading a measurement file (format/measurement.h) that may be cut off, damaged, or still growing. Opening checks
+ * every segment once; afterwards records are reached without copying, and no number in them is believed: a string that
+ * is not there is "", a lane that is not there is empty.
  */
 #ifndef HQ_DB_MEASUREMENT_H
 #define HQ_DB_MEASUREMENT_H
@@ -23,9 +23,9 @@ struct measured_segment {
 struct measurement {
     struct file_map map;
     struct hqm_header header;
-    struct measured_segment *segments;  /* by kind, lane, first */
+    struct measured_segment *segments; /* by kind, lane, first */
     size_t segment_count;
-    bool lost_segments;                 /* there were some that could not be read */
+    bool lost_segments; /* there were some that could not be read */
 };
 
 /* HQ_DATA if the header is not that of a measurement file. */

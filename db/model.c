@@ -7,10 +7,18 @@
 #include <stdbool.h>
 #include <string.h>
 
-struct module_key { uint32_t path, build_id; };
+struct module_key {
+    uint32_t path, build_id;
+};
 /* What makes two scopes the same one; hqdb_scope without the aliases. */
-struct scope_key { uint32_t kind, parent, name, file, line, module, call_file, call_line, ordinal, zero; uint64_t address; };
-struct code_key { uint64_t offset; uint32_t module, raw, normal, zero; };
+struct scope_key {
+    uint32_t kind, parent, name, file, line, module, call_file, call_line, ordinal, zero;
+    uint64_t address;
+};
+struct code_key {
+    uint64_t offset;
+    uint32_t module, raw, normal, zero;
+};
 
 struct model *model_create(void)
 {
@@ -39,7 +47,7 @@ void model_destroy(struct model *m)
     vec_deinit(&m->frames);
     vec_deinit(&m->profiles);
     vec_deinit(&m->values);
-    vec_foreach (t, &m->traces)
+    vec_foreach(t, &m->traces)
         vec_deinit(&t->coded);
     vec_deinit(&m->traces);
     vec_deinit(&m->sources);
@@ -62,7 +70,7 @@ void model_loss(struct model *m, const char *reason, bool partial, uint64_t coun
 
     if (!count)
         return;
-    vec_foreach (l, &m->losses) {
+    vec_foreach(l, &m->losses) {
         if (l->reason == text && l->partial == partial) {
             l->count += count;
             return;
@@ -146,7 +154,8 @@ uint32_t model_scope(struct model *m, const struct model_scope *scope)
         .ordinal = scope->ordinal,
         .address = scope->address,
     };
-    struct scope_key key = {s.kind, s.parent, s.name, s.file, s.line, s.module, s.call_file, s.call_line, s.ordinal, 0, s.address};
+    struct scope_key key = {s.kind,      s.parent,    s.name,    s.file, s.line,   s.module,
+                            s.call_file, s.call_line, s.ordinal, 0,      s.address};
     bool is_new;
     uint32_t id = keymap_add(&m->scope_keys, &key, &is_new);
 
@@ -160,11 +169,11 @@ uint32_t model_scope(struct model *m, const struct model_scope *scope)
 uint32_t model_module_scope(struct model *m, uint32_t module)
 {
     return model_scope(m, &(struct model_scope){
-        .kind = SCOPE_MODULE,
-        .parent = MODEL_ROOT,
-        .name = intern_str(&m->strings, m->modules.data[module].path),
-        .module = module,
-    });
+                              .kind = SCOPE_MODULE,
+                              .parent = MODEL_ROOT,
+                              .name = intern_str(&m->strings, m->modules.data[module].path),
+                              .module = module,
+                          });
 }
 
 uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal)
@@ -191,7 +200,8 @@ uint32_t model_frame(struct model *m, uint32_t parent, uint32_t code)
 
 uint32_t model_root_frame(struct model *m, enum scope_kind kind, const char *name)
 {
-    uint32_t scope = model_scope(m, &(struct model_scope){.kind = kind, .parent = MODEL_ROOT, .name = name, .module = HQDB_NONE});
+    uint32_t scope = model_scope(
+        m, &(struct model_scope){.kind = kind, .parent = MODEL_ROOT, .name = name, .module = HQDB_NONE});
 
     return model_frame(m, HQDB_NONE, model_code(m, HQDB_NONE, 0, scope, scope));
 }
@@ -199,20 +209,20 @@ uint32_t model_root_frame(struct model *m, enum scope_kind kind, const char *nam
 uint32_t model_profile(struct model *m, const struct model_profile *p)
 {
     vec_push(&m->profiles, (struct hqdb_profile){
-        .rank = p->rank,
-        .thread = p->thread,
-        .host = intern_add(&m->strings, p->host),
-        .pid = p->pid,
-        .tid = p->tid,
-        .command = intern_add(&m->strings, p->command),
-        .creator_profile = p->creator_profile,
-        .creator_frame = p->creator_frame,
-        .start_realtime_ns = p->start_realtime_ns,
-        .start_us = p->start_us,
-        .end_us = p->end_us,
-        .serial = p->serial,
-        .state = p->state,
-    });
+                               .rank = p->rank,
+                               .thread = p->thread,
+                               .host = intern_add(&m->strings, p->host),
+                               .pid = p->pid,
+                               .tid = p->tid,
+                               .command = intern_add(&m->strings, p->command),
+                               .creator_profile = p->creator_profile,
+                               .creator_frame = p->creator_frame,
+                               .start_realtime_ns = p->start_realtime_ns,
+                               .start_us = p->start_us,
+                               .end_us = p->end_us,
+                               .serial = p->serial,
+                               .state = p->state,
+                           });
     return (uint32_t)m->profiles.len - 1;
 }
 
@@ -225,7 +235,8 @@ void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t f
 {
     while (m->traces.len <= profile)
         vec_push(&m->traces, (struct model_trace){.last = trace_code_start(0)});
-    put_trace_record(&m->traces.data[profile].coded, &m->traces.data[profile].last, &(struct db_trace_record){time_us, frame, metric, weight});
+    put_trace_record(&m->traces.data[profile].coded, &m->traces.data[profile].last,
+                     &(struct db_trace_record){time_us, frame, metric, weight});
 }
 
 void model_source(struct model *m, const char *path, const char *text, size_t bytes)

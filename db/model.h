@@ -5,8 +5,8 @@
  * order of format/database.h, so the same contents give the same file, byte for byte.
  *
  * Ids returned are dense numbers valid within the model. Adding the same thing twice (same module,
- * scope, code, frame) returns the same id. Strings are copied; a NULL string is unknown. Fields mean what those of the same name
- * in format/database.h do. Not thread-safe; ends the process when memory ends (common/mem.h).
+ * scope, code, frame) returns the same id. Strings are copied; a NULL string is unknown. Fields mean what those of the
+ * same name in format/database.h do. Not thread-safe; ends the process when memory ends (common/mem.h).
  */
 #ifndef HQ_DB_MODEL_H
 #define HQ_DB_MODEL_H
@@ -29,25 +29,25 @@ void model_info(struct model *m, const char *key, const char *value);
 void model_loss(struct model *m, const char *reason, bool partial, uint64_t count);
 
 struct model_metric {
-    const char *event;          /* CPUTIME; the metric's name is made from it: lower case, odd characters become _ */
+    const char *event; /* CPUTIME; the metric's name is made from it: lower case, odd characters become _ */
     const char *description;
-    uint16_t dimension, flags;  /* enum hqm_dimension, HQDB_METRIC_* */
-    uint64_t period;            /* base units that a sample stands for; 0 exact or unknown */
-    double scale;               /* value in seconds, events or bytes = sum * scale */
+    uint16_t dimension, flags; /* enum hqm_dimension, HQDB_METRIC_* */
+    uint64_t period;           /* base units that a sample stands for; 0 exact or unknown */
+    double scale;              /* value in seconds, events or bytes = sum * scale */
 };
 uint32_t model_metric(struct model *m, const struct model_metric *metric);
 
 /* build_id: hexadecimal, "" none. flags: HQDB_MODULE_*. note: what could not be read of it; NULL nothing. */
 uint32_t model_module(struct model *m, const char *path, const char *build_id, uint32_t flags, const char *note);
 
-#define MODEL_ROOT 0u           /* the root scope */
+#define MODEL_ROOT 0u /* the root scope */
 struct model_scope {
     enum scope_kind kind;
-    uint32_t parent;            /* scope: MODEL_ROOT for module, thread and partial roots */
+    uint32_t parent; /* scope: MODEL_ROOT for module, thread and partial roots */
     const char *name;
     const char *file;
     uint32_t line;
-    uint32_t module;            /* HQDB_NONE */
+    uint32_t module; /* HQDB_NONE */
     const char *call_file;
     uint32_t call_line;
     uint32_t ordinal;
@@ -55,7 +55,7 @@ struct model_scope {
     const char *const *aliases; /* NULL-terminated or NULL */
 };
 uint32_t model_scope(struct model *m, const struct model_scope *scope);
-uint32_t model_module_scope(struct model *m, uint32_t module);   /* the MODULE scope of a module */
+uint32_t model_module_scope(struct model *m, uint32_t module); /* the MODULE scope of a module */
 
 /* An address that was sampled or called from, in the LINE scopes of both structures; module HQDB_NONE: in none. */
 uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal);
@@ -66,12 +66,12 @@ uint32_t model_frame(struct model *m, uint32_t parent, uint32_t code);
 uint32_t model_root_frame(struct model *m, enum scope_kind kind, const char *name);
 
 struct model_profile {
-    int32_t rank;               /* -1 none */
+    int32_t rank; /* -1 none */
     const char *host;
     uint32_t pid, tid, thread, serial, state;
     const char *command;
-    uint32_t creator_profile, creator_frame;    /* HQDB_NONE unknown */
-    uint64_t start_realtime_ns, start_us, end_us;   /* microseconds count from start_realtime_ns */
+    uint32_t creator_profile, creator_frame;      /* HQDB_NONE unknown */
+    uint64_t start_realtime_ns, start_us, end_us; /* microseconds count from start_realtime_ns */
 };
 uint32_t model_profile(struct model *m, const struct model_profile *profile);
 

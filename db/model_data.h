@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of struct model, for the files that fill it (model.c) and put it in order (canon.c). Texts are numbers in `strings`. */
+/* Inside of struct model, for the files that fill it (model.c) and put it in order (canon.c). Texts are numbers in
+ * `strings`. */
 #ifndef HQ_DB_MODEL_DATA_H
 #define HQ_DB_MODEL_DATA_H
 
@@ -16,11 +17,14 @@ struct model_value_entry {
 };
 
 /* The trace of a profile as one block of coded records; frames have the model's numbers. */
-struct model_trace { struct bytes coded; struct db_trace_record last; };
+struct model_trace {
+    struct bytes coded;
+    struct db_trace_record last;
+};
 
 struct model_source {
     uint32_t path;
-    size_t offset, bytes;               /* in source_text */
+    size_t offset, bytes; /* in source_text */
 };
 
 struct model {
@@ -30,12 +34,12 @@ struct model {
     VEC(struct hqdb_metric) metrics;
     VEC(struct hqdb_module) modules;
     VEC(struct hqdb_scope) scopes;
-    VEC(uint32_t) aliases;              /* of scopes: first_alias, alias_count */
+    VEC(uint32_t) aliases; /* of scopes: first_alias, alias_count */
     VEC(struct hqdb_code) codes;
     VEC(struct hqdb_frame) frames;
     VEC(struct hqdb_profile) profiles;
     VEC(struct model_value_entry) values;
-    VEC(struct model_trace) traces;     /* [profile], as far as there are any */
+    VEC(struct model_trace) traces; /* [profile], as far as there are any */
     VEC(struct model_source) sources;
     VEC(char) source_text;
     struct keymap module_keys, scope_keys, code_keys, frame_keys;

@@ -6,7 +6,10 @@
 #include "db/model_data.h"
 
 /* Entries of the model by final profile: positions start[p] .. start[p + 1] - 1 of `order`. */
-struct by_profile { size_t *start; uint32_t *order; };
+struct by_profile {
+    size_t *start;
+    uint32_t *order;
+};
 
 static struct by_profile group(const struct model *m, const struct canon *c)
 {
@@ -33,7 +36,7 @@ struct filling {
     const struct model *model;
     const struct canon *canon;
     struct by_profile values;
-    struct value_list *lists;           /* [metric] */
+    struct value_list *lists; /* [metric] */
 };
 
 static void collect(struct filling *f, uint32_t profile)
@@ -43,7 +46,8 @@ static void collect(struct filling *f, uint32_t profile)
     for (size_t i = f->values.start[profile]; i < f->values.start[profile + 1]; i++) {
         const struct model_value_entry *v = &f->model->values.data[f->values.order[i]];
 
-        vec_push(&f->lists[v->metric], (struct db_value){.frame = f->canon->frame_of[v->frame], .sum = v->sum, .count = v->count});
+        vec_push(&f->lists[v->metric],
+                 (struct db_value){.frame = f->canon->frame_of[v->frame], .sum = v->sum, .count = v->count});
     }
 }
 
@@ -62,7 +66,8 @@ static void add_trace(struct batch *b, const struct canon *c, const struct model
     }
 }
 
-static struct hq_error *write_profiles(const struct model *m, const struct canon *c, struct writer *w, const char *directory)
+static struct hq_error *write_profiles(const struct model *m, const struct canon *c, struct writer *w,
+                                       const char *directory)
 {
     struct filling f = {
         .model = m,

@@ -40,17 +40,21 @@ static void push_parts(struct names *out, struct hqdb_name n, const char *name, 
 }
 
 /* Costs stand beside their scopes, for sorting looks at them often. */
-struct costly { int64_t cost; uint32_t scope; };
+struct costly {
+    int64_t cost;
+    uint32_t scope;
+};
 
 static int costliest_first(const void *pa, const void *pb)
 {
     const struct costly *a = pa, *b = pb;
 
-    return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost) : (a->scope > b->scope) - (a->scope < b->scope);
+    return a->cost != b->cost ? (a->cost < b->cost) - (a->cost > b->cost)
+                              : (a->scope > b->scope) - (a->scope < b->scope);
 }
 
-void names_list(const struct hqdb_scope *scopes, size_t count, const char *strings, size_t bytes, const struct hqdb_statistics *statistics,
-                enum hqdb_names sort, struct names *out)
+void names_list(const struct hqdb_scope *scopes, size_t count, const char *strings, size_t bytes,
+                const struct hqdb_statistics *statistics, enum hqdb_names sort, struct names *out)
 {
     VEC(struct costly) found = {0};
     AUTO_FREE uint8_t *seen = xcalloc(bytes / 8 + 1, 1);
@@ -60,7 +64,7 @@ void names_list(const struct hqdb_scope *scopes, size_t count, const char *strin
         if (is_of(sort, scopes[i].kind) && scopes[i].name < bytes && strings[scopes[i].name])
             vec_push(&found, (struct costly){statistics ? statistics[i].sum : 0, (uint32_t)i});
     vec_sort(&found, costliest_first);
-    vec_foreach (f, &found) {
+    vec_foreach(f, &found) {
         struct hqdb_name n = {.sum = f->cost, .name = scopes[f->scope].name};
 
         if (seen[n.name / 8] >> n.name % 8 & 1)
@@ -78,8 +82,8 @@ struct db_names names_of(const struct db *db, enum hqdb_names sort, struct names
     *own = (struct names){0};
     if (f->names[sort].data)
         return f->names[sort];
-    names_list(db->scopes, db->scope_count, (const char *)f->strings.data, f->strings.len, db->metric_count ? f->scope_statistics[0] : NULL,
-               sort, own);
+    names_list(db->scopes, db->scope_count, (const char *)f->strings.data, f->strings.len,
+               db->metric_count ? f->scope_statistics[0] : NULL, sort, own);
     return (struct db_names){own->data, own->len};
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parts of a build as bytes, for other ranks of the same build: not a format, nothing of it is ever stored. All ranks run the same hq on the
- * same kind of machine, so records travel as they are. Unpacked arrays are allocated; the caller frees them like those he made.
+ * Parts of a build as bytes, for other ranks of the same build: not a format, nothing of it is ever stored. All ranks
+ * run the same hq on the same kind of machine, so records travel as they are. Unpacked arrays are allocated; the caller
+ * frees them like those he made.
  */
 #ifndef HQ_DB_PACK_H
 #define HQ_DB_PACK_H

@@ -47,7 +47,8 @@ static size_t next_free(size_t *next, size_t i)
 }
 
 /* Gives the addresses in a line's range that have none yet to it. */
-static void take_line(struct perf_map *m, const char *at, const char *end, const uint64_t *addresses, size_t count, size_t *next)
+static void take_line(struct perf_map *m, const char *at, const char *end, const uint64_t *addresses, size_t count,
+                      size_t *next)
 {
     struct perf_map_entry e;
     size_t i;

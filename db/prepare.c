@@ -79,7 +79,10 @@ static void remove_leftovers(const char *path, const char *directory)
 
 /* ---- other ranks of the same build ---- */
 
-struct team { struct ranks ranks; bool told; };     /* told: the others know what there is to do */
+struct team {
+    struct ranks ranks;
+    bool told;
+}; /* told: the others know what there is to do */
 
 /* Rank 0 tells the files to read; none: there is nothing to do. */
 static void tell_files(struct team *team, const struct source_files *files)
@@ -131,16 +134,18 @@ static struct hq_error *open_lock(const char *path, const char *input, struct fi
         err = file_lock_wait(lock_path, lock);
     if (!err || !input)
         return err;
-    return hq_error_prefix(err, "%s cannot be written and neither can the cache directory; use `hq build -o ELSEWHERE %s`, or set XDG_CACHE_HOME",
+    return hq_error_prefix(err,
+                           "%s cannot be written and neither can the cache directory; use `hq build -o ELSEWHERE %s`, "
+                           "or set XDG_CACHE_HOME",
                            input, input);
 }
 
 /*
- * Builds unless somebody else did so while we waited for the lock. The key is taken under the lock and before the measurements
- * are read: what comes in meanwhile changes it and leads to another build.
+ * Builds unless somebody else did so while we waited for the lock. The key is taken under the lock and before the
+ * measurements are read: what comes in meanwhile changes it and leads to another build.
  */
-static struct hq_error *build_locked(const struct source_files *files, const struct build_options *options, struct team *team,
-                                     const char *path, const char *input, bool *running)
+static struct hq_error *build_locked(const struct source_files *files, const struct build_options *options,
+                                     struct team *team, const char *path, const char *input, bool *running)
 {
     AUTO_FREE char *directory = file_dirname(path);
     AUTO(file_unlock) struct file_lock lock = {.fd = -1};
@@ -169,7 +174,8 @@ static char *place_of_output(const char *input, const struct build_options *opti
     return xstrdup(options->output);
 }
 
-static struct hq_error *lead_build(const char *const *inputs, size_t count, const struct build_options *options, struct team *team, char **written)
+static struct hq_error *lead_build(const char *const *inputs, size_t count, const struct build_options *options,
+                                   struct team *team, char **written)
 {
     AUTO(sources_deinit) struct source_files files = {0};
     AUTO_FREE char *path = place_of_output(inputs[0], options);
@@ -179,7 +185,8 @@ static struct hq_error *lead_build(const char *const *inputs, size_t count, cons
         elsewhere_fetch(inputs[i]);
     HQ_TRY(sources_find(inputs, count, &files));
     if (!files.len)
-        return hq_error_new(HQ_DATA, "%s: there are no measurements in it; `hq record -o %s -- COMMAND` makes some", inputs[0], inputs[0]);
+        return hq_error_new(HQ_DATA, "%s: there are no measurements in it; `hq record -o %s -- COMMAND` makes some",
+                            inputs[0], inputs[0]);
     HQ_TRY(build_locked(&files, options, team, path, options->output ? NULL : inputs[0], &running));
     if (running)
         log_note("the program still runs; the database shows what it has done so far");
@@ -237,7 +244,8 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
     *out = NULL;
     options = options ? options : &defaults;
     if (!file_exists(path))
-        return hq_error_new(HQ_DATA, "%s: there is no such directory; `hq record -o %s -- COMMAND` makes one", path, path);
+        return hq_error_new(HQ_DATA, "%s: there is no such directory; `hq record -o %s -- COMMAND` makes one", path,
+                            path);
     if (!file_is_dir(path) || !has_measurements(path))
         return db_open(path, out);
     elsewhere_fetch(path);
@@ -245,7 +253,10 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
     if (!files.len && file_exists(present))
         return db_open(present, out);
     if (!files.len)
-        return hq_error_new(HQ_DATA, "%s: there are no measurements in it; was the program a statically linked one, or did it end before the first sample?", path);
+        return hq_error_new(HQ_DATA,
+                            "%s: there are no measurements in it; was the program a statically linked one, or did it "
+                            "end before the first sample?",
+                            path);
     place = place_for(path);
     *out = options->force ? NULL : find_current(&files, present, place, &running);
     if (running)

@@ -13,9 +13,16 @@
 
 static void note_fact(struct process *p, const char *key, const char *value)
 {
-    struct { const char *key; const char **place; } known[] = {
-        {"host", &p->host}, {"command", &p->command}, {"executable", &p->executable}, {"directory", &p->working_directory},
-        {"launcher", &p->launcher}, {"collector", &p->collector},
+    struct {
+        const char *key;
+        const char **place;
+    } known[] = {
+        {"host", &p->host},
+        {"command", &p->command},
+        {"executable", &p->executable},
+        {"directory", &p->working_directory},
+        {"launcher", &p->launcher},
+        {"collector", &p->collector},
     };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -41,7 +48,7 @@ static void read_facts(struct process *p, const struct measurement *m)
         note_fact(p, measurement_string(m, i->key), measurement_string(m, i->value));
 }
 
-enum { MAX_EVENTS = 4096 };             /* more only by damage */
+enum { MAX_EVENTS = 4096 }; /* more only by damage */
 
 static void read_events(struct process *p, const struct measurement *m)
 {
@@ -74,7 +81,8 @@ static int compare_threads(const void *pa, const void *pb)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static void read_threads(struct process *p, const struct measurement *m, const struct lanes *lanes, struct calltree *tree)
+static void read_threads(struct process *p, const struct measurement *m, const struct lanes *lanes,
+                         struct calltree *tree)
 {
     VEC(struct process_thread) threads = {0};
 
@@ -82,9 +90,13 @@ static void read_threads(struct process *p, const struct measurement *m, const s
         const struct hqm_thread *t = &lanes->threads[i];
 
         vec_push(&threads, (struct process_thread){
-            .number = t->number, .tid = t->tid, .creator = t->creator, .creator_frame = TREE_NONE,
-            .start_us = t->start_us, .end_us = t->end_us ? t->end_us : p->header.end_us,
-        });
+                               .number = t->number,
+                               .tid = t->tid,
+                               .creator = t->creator,
+                               .creator_frame = TREE_NONE,
+                               .start_us = t->start_us,
+                               .end_us = t->end_us ? t->end_us : p->header.end_us,
+                           });
     }
     for (size_t i = 0; i < threads.len; i++)
         threads.data[i].creator_frame = lanes_creator_frame(lanes, m, tree, i);
@@ -100,7 +112,8 @@ static void read_threads(struct process *p, const struct measurement *m, const s
 /* ---- first pass ---- */
 
 /* Counts the samples that are there on the way. */
-static void scan_lane(const struct process *p, struct lane *lane, const struct measurement *m, struct calltree *tree, uint64_t *samples)
+static void scan_lane(const struct process *p, struct lane *lane, const struct measurement *m, struct calltree *tree,
+                      uint64_t *samples)
 {
     struct measured records = measured_records(m, HQM_CELLS, lane->number);
     struct lane_trace trace = lane_trace_start(m, lane);
@@ -170,7 +183,7 @@ char *process_called(const struct process *p)
     AUTO_FREE char *first = xstrndup(p->command, strcspn(p->command, " "));
     const char *name = file_basename(first);
 
-    name += *name == '-';               /* a login shell */
+    name += *name == '-'; /* a login shell */
     return xstrdup(*name && !strpbrk(name, "'\"\\") ? name : file_basename(p->executable));
 }
 
@@ -185,7 +198,7 @@ struct filling {
     const struct process *process;
     const struct process_places *places;
     struct process_data *data;
-    const uint32_t *row;                /* [thread as in lanes] -> in process.threads, which is sorted */
+    const uint32_t *row; /* [thread as in lanes] -> in process.threads, which is sorted */
 };
 
 static uint32_t place(const struct filling *f, struct lane *lane, uint32_t thread, uint32_t node)
@@ -236,7 +249,9 @@ static uint32_t *thread_rows(const struct process *p, const struct lanes *lanes)
 
     for (size_t i = 0; i < lanes->thread_count; i++) {
         struct process_thread key = {.number = lanes->threads[i].number};
-        const struct process_thread *t = p->thread_count ? bsearch(&key, p->threads, p->thread_count, sizeof key, compare_threads) : NULL;
+        const struct process_thread *t = p->thread_count
+                                             ? bsearch(&key, p->threads, p->thread_count, sizeof key, compare_threads)
+                                             : NULL;
 
         row[i] = t ? (uint32_t)(t - p->threads) : TREE_NONE;
     }

@@ -11,45 +11,54 @@
 #include "db/batch.h"
 #include "db/calltree.h"
 
-struct process_event { const char *name, *description; uint16_t dimension, flags; uint64_t period; double scale; };
+struct process_event {
+    const char *name, *description;
+    uint16_t dimension, flags;
+    uint64_t period;
+    double scale;
+};
 
 struct process_thread {
-    uint32_t number, tid, creator;  /* creator: number of a thread */
-    uint32_t creator_frame;         /* in the tree, TREE_NONE unknown */
+    uint32_t number, tid, creator; /* creator: number of a thread */
+    uint32_t creator_frame;        /* in the tree, TREE_NONE unknown */
     uint64_t start_us, end_us;
 };
 
-struct process {                    /* texts and arrays live in `arena` */
+struct process { /* texts and arrays live in `arena` */
     struct arena arena;
-    const char *path;               /* of the file */
-    const char *directory;          /* of the file */
+    const char *path;      /* of the file */
+    const char *directory; /* of the file */
     struct hqm_header header;
     const char *host, *command, *executable, *working_directory, *launcher, *collector;
-    const char **warnings;          size_t warning_count;
-    struct process_event *events;   size_t event_count;     /* by record number; without a name: not there */
-    struct process_thread *threads; size_t thread_count;    /* by number */
-    bool damaged;                   /* parts of the file could not be read */
-    uint64_t missing;               /* samples that the header counts and the file has not */
+    const char **warnings;
+    size_t warning_count;
+    struct process_event *events;
+    size_t event_count; /* by record number; without a name: not there */
+    struct process_thread *threads;
+    size_t thread_count; /* by number */
+    bool damaged;        /* parts of the file could not be read */
+    uint64_t missing;    /* samples that the header counts and the file has not */
 };
 
 struct hq_error *process_scan(const char *path, struct calltree *tree, struct process *out);
 void process_deinit(struct process *p);
 
-/* The name that the program was started by, without directories: its argv[0], which may be a link's; that of the file if it has none. The caller frees. */
+/* The name that the program was started by, without directories: its argv[0], which may be a link's; that of the file
+ * if it has none. The caller frees. */
 char *process_called(const struct process *p);
 
 /* Where things went: from the tree and the file to the database. */
 struct process_places {
     const struct calltree *tree;
-    const uint32_t *frames;         /* tree's frame -> canonical frame, HQDB_NONE: none */
-    const uint32_t *metrics;        /* event -> metric, HQDB_NONE: none */
+    const uint32_t *frames;  /* tree's frame -> canonical frame, HQDB_NONE: none */
+    const uint32_t *metrics; /* event -> metric, HQDB_NONE: none */
     size_t metric_count;
 };
 
 /* The values and trace of every thread, ready for batch_add; ended with process_data_deinit. */
 struct process_data {
-    struct value_list *values;      /* [thread * metric_count + metric] */
-    struct trace_list *traces;      /* [thread] */
+    struct value_list *values; /* [thread * metric_count + metric] */
+    struct trace_list *traces; /* [thread] */
     size_t thread_count, metric_count;
 };
 struct hq_error *process_fill(const struct process *p, const struct process_places *places, struct process_data *out);

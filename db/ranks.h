@@ -10,12 +10,12 @@ struct hq_mpi;
 
 struct ranks {
     int rank, size;
-    const struct hq_mpi *mpi;           /* NULL: alone */
+    const struct hq_mpi *mpi; /* NULL: alone */
 };
 
 /*
- * Joins the other ranks if a launcher of MPICH or Open MPI started this process. Where the library for it was not built, this is a rank
- * of its own: then one of them builds under the lock and the others find it done.
+ * Joins the other ranks if a launcher of MPICH or Open MPI started this process. Where the library for it was not
+ * built, this is a rank of its own: then one of them builds under the lock and the others find it done.
  */
 void ranks_start(struct ranks *r);
 void ranks_end(struct ranks *r);

@@ -49,7 +49,8 @@ static struct hq_error *find_one(const char *input, struct source_files *out)
     if (file_is_dir(input))
         return list_directory(input, out);
     if (!file_exists(input))
-        return hq_error_new(HQ_DATA, "%s: there is no such directory; `hq record -o %s -- COMMAND` makes one", input, input);
+        return hq_error_new(HQ_DATA, "%s: there is no such directory; `hq record -o %s -- COMMAND` makes one", input,
+                            input);
     vec_push(out, xstrdup(input));
     return NULL;
 }
@@ -116,7 +117,11 @@ bool sources_is_here(const char *path)
     return *host && !strncmp(name, host, strlen(host)) && name[strlen(host)] == '-';
 }
 
-struct looking { const struct source_files *files; uint64_t *keys, *file_keys; atomic_bool running, perhaps, unfinished; };
+struct looking {
+    const struct source_files *files;
+    uint64_t *keys, *file_keys;
+    atomic_bool running, perhaps, unfinished;
+};
 
 static uint64_t file_key(const char *path, const struct stat *st)
 {
@@ -177,7 +182,7 @@ static uint64_t combine(const uint64_t *keys, size_t count)
     return key ? key : 1;
 }
 
-enum { FEW_FILES = 64 };                /* not worth starting threads for */
+enum { FEW_FILES = 64 }; /* not worth starting threads for */
 
 struct sources_state sources_look(const struct source_files *s)
 {

@@ -8,14 +8,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct source_files { char **data; size_t len, cap; };
+struct source_files {
+    char **data;
+    size_t len, cap;
+};
 
 /* A process that has ended and that nobody has waited for is not alive. */
 bool sources_is_alive(long pid);
 
 /*
- * Does the process of the header still run, and write the measurement file? One of its number need not be it: the pid may have been given to another
- * since, or be of a namespace of its own, where pids are small. Where its mappings may not be read it is believed to be.
+ * Does the process of the header still run, and write the measurement file? One of its number need not be it: the pid
+ * may have been given to another since, or be of a namespace of its own, where pids are small. Where its mappings may
+ * not be read it is believed to be.
  */
 struct hqm_header;
 bool sources_is_written(const char *path, const struct hqm_header *header);
@@ -28,14 +32,15 @@ struct hq_error *sources_find(const char *const *inputs, size_t count, struct so
 void sources_deinit(struct source_files *s);
 
 /*
- * Identifies the state of the measurements: names, sizes, and what their headers say (a mapped file changes long before its times do).
+ * Identifies the state of the measurements: names, sizes, and what their headers say (a mapped file changes long before
+ * its times do).
  */
 enum { SOURCES_RECENT = 600 };
 struct sources_state {
-    uint64_t key;               /* never 0 */
-    uint64_t files_key;         /* as sources_files_key if all processes have ended, else 0 */
-    bool running;               /* one of the processes is still alive on this machine */
-    bool perhaps;               /* one on another machine has not ended, and gave a sign of life in the last SOURCES_RECENT seconds */
+    uint64_t key;       /* never 0 */
+    uint64_t files_key; /* as sources_files_key if all processes have ended, else 0 */
+    bool running;       /* one of the processes is still alive on this machine */
+    bool perhaps; /* one on another machine has not ended, and gave a sign of life in the last SOURCES_RECENT seconds */
 };
 struct sources_state sources_look(const struct source_files *s);
 

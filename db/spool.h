@@ -7,11 +7,11 @@
 #include "db/coded.h"
 
 struct spool {
-    const char *directory;              /* not owned; of the temporary file */
-    struct bytes buffer;                /* private: not yet in the file */
-    int fd;                             /* private: -1 while all is in memory */
-    uint64_t bytes;                     /* appended so far */
-    void *map;                          /* private */
+    const char *directory; /* not owned; of the temporary file */
+    struct bytes buffer;   /* private: not yet in the file */
+    int fd;                /* private: -1 while all is in memory */
+    uint64_t bytes;        /* appended so far */
+    void *map;             /* private */
 };
 
 void spool_init(struct spool *s, const char *directory);

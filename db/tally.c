@@ -7,26 +7,26 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { SETS = 3 };                      /* a context belongs to its scope, and a procedure to its file and module */
+enum { SETS = 3 }; /* a context belongs to its scope, and a procedure to its file and module */
 
-struct open {                           /* a context whose subtree is being added up */
+struct open { /* a context whose subtree is being added up */
     uint32_t context;
     int64_t inclusive;
-    uint32_t set[SETS];                 /* scopes of which this instance is exposed; HQDB_NONE */
-    uint32_t member[SETS];              /* scopes it is an instance of */
+    uint32_t set[SETS];    /* scopes of which this instance is exposed; HQDB_NONE */
+    uint32_t member[SETS]; /* scopes it is an instance of */
 };
 
 struct tally {
     const struct canon *canon;
-    int64_t **sums;                     /* [metric][frame] */
+    int64_t **sums; /* [metric][frame] */
     uint64_t **counts;
-    struct hqdb_statistics **contexts, **scopes;    /* [metric][...] */
+    struct hqdb_statistics **contexts, **scopes; /* [metric][...] */
     /* Scratch for one profile. */
     VEC(struct open) stack;
     VEC(uint32_t) path;
-    uint32_t *depth;                    /* [scope] open instances */
-    int64_t *total;                     /* [scope] of exposed instances */
-    bool *touched;                      /* [scope] */
+    uint32_t *depth; /* [scope] open instances */
+    int64_t *total;  /* [scope] of exposed instances */
+    bool *touched;   /* [scope] */
     VEC(uint32_t) touched_list;
 };
 
@@ -158,7 +158,8 @@ static void go_to(struct tally *t, uint32_t metric, uint32_t context)
     while (t->stack.len && contexts[vec_last(&t->stack).context].end <= context)
         close_context(t, metric);
     vec_clear(&t->path);
-    for (uint32_t c = context; c != HQDB_NONE && (!t->stack.len || c != vec_last(&t->stack).context); c = contexts[c].parent)
+    for (uint32_t c = context; c != HQDB_NONE && (!t->stack.len || c != vec_last(&t->stack).context);
+         c = contexts[c].parent)
         vec_push(&t->path, c);
     while (t->path.len)
         open_context(t, vec_pop(&t->path));
@@ -175,7 +176,7 @@ static void tally_inclusive(struct tally *t, uint32_t metric, const struct db_va
     }
     while (t->stack.len)
         close_context(t, metric);
-    vec_foreach (scope, &t->touched_list) {
+    vec_foreach(scope, &t->touched_list) {
         note(&t->scopes[metric][*scope], t->total[*scope]);
         t->total[*scope] = 0;
         t->touched[*scope] = false;
@@ -225,7 +226,10 @@ void tally_merge(struct tally *into, const struct tally *from)
 }
 
 /* The arrays of a metric, in the order in which they travel. */
-struct piece { void *data; size_t bytes; };
+struct piece {
+    void *data;
+    size_t bytes;
+};
 enum { PIECES = 4 };
 
 static void pieces_of(const struct tally *t, size_t m, struct piece pieces[PIECES])

@@ -16,11 +16,13 @@ struct tally;
 struct tally *tally_create(const struct canon *c);
 void tally_destroy(struct tally *t);
 
-/* Values of one profile and metric, ordered by frame, each frame once. counted: the profile takes part in the statistics. */
+/* Values of one profile and metric, ordered by frame, each frame once. counted: the profile takes part in the
+ * statistics. */
 void tally_add(struct tally *t, uint32_t metric, const struct db_value *values, size_t count, bool counted);
 void tally_merge(struct tally *into, const struct tally *from);
 
-/* Writes sums, counts and statistics; `profiles` is the number of those that take part. Ends the numbers, not the tally. */
+/* Writes sums, counts and statistics; `profiles` is the number of those that take part. Ends the numbers, not the
+ * tally. */
 void tally_write(struct tally *t, size_t profiles, struct writer *w);
 
 /* A tally as bytes for another rank, which adds it to its own. */

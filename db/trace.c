@@ -6,13 +6,13 @@
 
 struct db_trace_reader {
     const struct db *db;
-    const struct hqdb_trace_block *blocks;      /* of the profile */
+    const struct hqdb_trace_block *blocks; /* of the profile */
     size_t block_count;
     size_t next_block;
-    struct db_trace_record last;                /* of the block before next_block, as it is stored */
-    const uint8_t *at, *end;                    /* what is left of its bytes */
-    uint32_t left;                              /* and records */
-    struct db_trace_record held[2];             /* what a seek has read ahead */
+    struct db_trace_record last;    /* of the block before next_block, as it is stored */
+    const uint8_t *at, *end;        /* what is left of its bytes */
+    uint32_t left;                  /* and records */
+    struct db_trace_record held[2]; /* what a seek has read ahead */
     uint32_t held_count, held_at;
 };
 
@@ -83,7 +83,8 @@ static bool next_of_block(struct db_trace_reader *r, struct db_trace_record *out
 {
     const struct db *db = r->db;
 
-    if (!r->left || !get_trace_record(&r->at, r->end, &r->last) || r->last.frame >= db->frame_count || r->last.metric >= db->metric_count) {
+    if (!r->left || !get_trace_record(&r->at, r->end, &r->last) || r->last.frame >= db->frame_count ||
+        r->last.metric >= db->metric_count) {
         r->left = 0;
         return false;
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Coded trace records (format/database.h, struct hqdb_trace_block): what a record is coded against is the one before it. */
+/* Coded trace records (format/database.h, struct hqdb_trace_block): what a record is coded against is the one before
+ * it. */
 #ifndef HQ_DB_TRACE_CODE_H
 #define HQ_DB_TRACE_CODE_H
 

@@ -81,7 +81,7 @@ void unmeasured_read(const char *measurements, struct unmeasured_list *out)
 
 void unmeasured_deinit(struct unmeasured_list *list)
 {
-    vec_foreach (u, list)
+    vec_foreach(u, list)
         free(u->text);
     vec_deinit(list);
 }

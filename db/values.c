@@ -83,18 +83,14 @@ static bool get_amount(struct db_values *v, struct db_value *out)
         return false;
     out->count = head >> 2;
     switch (head & 3) {
-    case HQDB_FORM_COUNT:
-        out->sum = (int64_t)(out->count * v->period);
-        return true;
+    case HQDB_FORM_COUNT: out->sum = (int64_t)(out->count * v->period); return true;
     case HQDB_FORM_WEIGHT:
         if (!get_coded(&v->at, v->end, &more))
             return false;
         out->sum = (int64_t)((out->count + more) * v->period);
         return true;
-    case HQDB_FORM_SUM:
-        return get_signed(&v->at, v->end, &out->sum);
-    default:
-        return false;
+    case HQDB_FORM_SUM: return get_signed(&v->at, v->end, &out->sum);
+    default: return false;
     }
 }
 

@@ -10,13 +10,14 @@
 
 static struct hq_error *wrong(const struct db *db, const char *section, const char *what)
 {
-    return hq_error_new(HQ_DATA, "%s: section %s %s; rebuild the database with `hq build --force`", db->path, section, what);
+    return hq_error_new(HQ_DATA, "%s: section %s %s; rebuild the database with `hq build --force`", db->path, section,
+                        what);
 }
 
-#define EXPECT(db, cond, section, what)             \
-    do {                                            \
-        if (!(cond))                                \
-            return wrong(db, section, what);        \
+#define EXPECT(db, cond, section, what) \
+    do { \
+        if (!(cond)) \
+            return wrong(db, section, what); \
     } while (0)
 
 static struct hq_error *verify_checksum(size_t i, unsigned worker, void *arg)
@@ -25,7 +26,8 @@ static struct hq_error *verify_checksum(size_t i, unsigned worker, void *arg)
     const struct hqdb_section *s = &db->file->sections[i];
 
     (void)worker;
-    EXPECT(db, section_checksum(db->file->map.data + s->offset, s->bytes) == s->checksum, db_tag_name(s->tag), "has a wrong checksum");
+    EXPECT(db, section_checksum(db->file->map.data + s->offset, s->bytes) == s->checksum, db_tag_name(s->tag),
+           "has a wrong checksum");
     return NULL;
 }
 
@@ -41,9 +43,11 @@ static struct hq_error *verify_scopes(const struct db *db)
 
         EXPECT(db, s->kind < SCOPE_KINDS, "scopes", "has a scope of unknown kind");
         EXPECT(db, i ? s->parent < i : s->parent == HQDB_NONE, "scopes", "has a scope before its parent");
-        EXPECT(db, is_text(db, s->name) && is_text(db, s->file) && is_text(db, s->call_file), "scopes", "names a text outside");
+        EXPECT(db, is_text(db, s->name) && is_text(db, s->file) && is_text(db, s->call_file), "scopes",
+               "names a text outside");
         EXPECT(db, s->module == HQDB_NONE || s->module < db->module_count, "scopes", "names a module outside");
-        EXPECT(db, s->first_alias <= db->alias_count && s->alias_count <= db->alias_count - s->first_alias, "scopes", "has aliases outside");
+        EXPECT(db, s->first_alias <= db->alias_count && s->alias_count <= db->alias_count - s->first_alias, "scopes",
+               "has aliases outside");
     }
     for (size_t i = 0; i < db->alias_count; i++)
         EXPECT(db, is_text(db, db->aliases[i]), "aliases", "names a text outside");
@@ -55,19 +59,26 @@ static struct hq_error *verify_texts(const struct db *db)
     for (size_t i = 0; i < db->info_count; i++)
         EXPECT(db, is_text(db, db->info[i].key) && is_text(db, db->info[i].value), "info", "names a text outside");
     for (size_t i = 0; i < db->metric_count; i++)
-        EXPECT(db, is_text(db, db->metrics[i].name) && is_text(db, db->metrics[i].event) && is_text(db, db->metrics[i].description),
+        EXPECT(db,
+               is_text(db, db->metrics[i].name) && is_text(db, db->metrics[i].event) &&
+                   is_text(db, db->metrics[i].description),
                "metrics", "names a text outside");
     for (size_t i = 0; i < db->module_count; i++)
-        EXPECT(db, is_text(db, db->modules[i].path) && is_text(db, db->modules[i].build_id) && is_text(db, db->modules[i].note),
+        EXPECT(db,
+               is_text(db, db->modules[i].path) && is_text(db, db->modules[i].build_id) &&
+                   is_text(db, db->modules[i].note),
                "modules", "names a text outside");
     for (size_t i = 0; i < db->loss_count; i++)
         EXPECT(db, is_text(db, db->losses[i].reason), "losses", "names a text outside");
     for (size_t i = 0; i < db->profile_count; i++)
-        EXPECT(db, is_text(db, db->profiles[i].host) && is_text(db, db->profiles[i].command), "profiles", "names a text outside");
+        EXPECT(db, is_text(db, db->profiles[i].host) && is_text(db, db->profiles[i].command), "profiles",
+               "names a text outside");
     for (size_t i = 0; i < db->source_count; i++) {
         const struct hqdb_source *s = &db->sources[i];
 
-        EXPECT(db, is_text(db, s->path) && s->offset <= db->file->source_text.len && s->bytes <= db->file->source_text.len - s->offset,
+        EXPECT(db,
+               is_text(db, s->path) && s->offset <= db->file->source_text.len &&
+                   s->bytes <= db->file->source_text.len - s->offset,
                "sources", "names a text outside");
     }
     return NULL;
@@ -98,8 +109,10 @@ static struct hq_error *verify_profiles(const struct db *db)
     for (size_t i = 0; i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
-        EXPECT(db, p->creator_profile == HQDB_NONE || p->creator_profile < db->profile_count, "profiles", "names a profile outside");
-        EXPECT(db, p->creator_frame == HQDB_NONE || p->creator_frame < db->frame_count, "profiles", "names a frame outside");
+        EXPECT(db, p->creator_profile == HQDB_NONE || p->creator_profile < db->profile_count, "profiles",
+               "names a profile outside");
+        EXPECT(db, p->creator_frame == HQDB_NONE || p->creator_frame < db->frame_count, "profiles",
+               "names a frame outside");
     }
     return NULL;
 }
@@ -113,7 +126,8 @@ static struct hq_error *verify_frames(const struct db *db)
         EXPECT(db, c->module == HQDB_NONE || c->module < db->module_count, "codes", "names a module outside");
     }
     for (size_t i = 0; i < db->frame_count; i++) {
-        EXPECT(db, db->frames[i].parent == HQDB_NONE || db->frames[i].parent < i, "frames", "has a frame before its parent");
+        EXPECT(db, db->frames[i].parent == HQDB_NONE || db->frames[i].parent < i, "frames",
+               "has a frame before its parent");
         EXPECT(db, db->frames[i].code < db->code_count, "frames", "names a code outside");
     }
     return NULL;
@@ -127,13 +141,17 @@ static struct hq_error *verify_contexts(const struct db *db)
         EXPECT(db, c->scope < db->scope_count, "contexts", "names a scope outside");
         EXPECT(db, is_text(db, c->call_file), "contexts", "names a text outside");
         EXPECT(db, i ? c->parent < i : c->parent == HQDB_NONE, "contexts", "has a context before its parent");
-        EXPECT(db, c->end > i && c->end <= (i ? db->contexts[c->parent].end : db->context_count), "contexts", "has a subtree that leaves its parent's");
-        EXPECT(db, c->first_frame <= db->frame_count && (!i || c->first_frame >= db->contexts[i - 1].first_frame), "contexts", "has frames out of order");
+        EXPECT(db, c->end > i && c->end <= (i ? db->contexts[c->parent].end : db->context_count), "contexts",
+               "has a subtree that leaves its parent's");
+        EXPECT(db, c->first_frame <= db->frame_count && (!i || c->first_frame >= db->contexts[i - 1].first_frame),
+               "contexts", "has frames out of order");
     }
     for (uint32_t s = 0; s < db->scope_count; s++) {
-        EXPECT(db, db->scope_index[s] <= db->scope_index[s + 1] && db->scope_index[s + 1] <= db->scope_context_count, "scope index", "is out of order");
+        EXPECT(db, db->scope_index[s] <= db->scope_index[s + 1] && db->scope_index[s + 1] <= db->scope_context_count,
+               "scope index", "is out of order");
         for (uint64_t i = db->scope_index[s]; i < db->scope_index[s + 1]; i++)
-            EXPECT(db, db->scope_contexts[i] < db->context_count && db->contexts[db->scope_contexts[i]].scope == s, "scope contexts", "names a wrong context");
+            EXPECT(db, db->scope_contexts[i] < db->context_count && db->contexts[db->scope_contexts[i]].scope == s,
+                   "scope contexts", "names a wrong context");
     }
     return NULL;
 }
@@ -171,13 +189,16 @@ static struct hq_error *verify_metric(size_t metric, unsigned worker, void *arg)
             sum += (uint64_t)x.sum;
             count += x.count;
         }
-        EXPECT(db, sum == (uint64_t)total.sum && count == total.count, "values", "does not add up to a profile's total");
+        EXPECT(db, sum == (uint64_t)total.sum && count == total.count, "values",
+               "does not add up to a profile's total");
     }
     for (size_t f = 0; f < db->frame_count; f++) {
-        EXPECT(db, sums[f] == (uint64_t)db->sums[m][f + 1] - (uint64_t)db->sums[m][f] &&
+        EXPECT(db,
+               sums[f] == (uint64_t)db->sums[m][f + 1] - (uint64_t)db->sums[m][f] &&
                    counts[f] == (uint64_t)db->counts[m][f + 1] - (uint64_t)db->counts[m][f],
                "values", "does not add up to the sums");
-        EXPECT(db, sums[f] == sums[db->frame_count + f] && counts[f] == counts[db->frame_count + f], "values by frame", "differs from the values by profile");
+        EXPECT(db, sums[f] == sums[db->frame_count + f] && counts[f] == counts[db->frame_count + f], "values by frame",
+               "differs from the values by profile");
     }
     return NULL;
 }
@@ -206,8 +227,10 @@ static struct hq_error *verify_traces(const struct db *db)
 
     for (size_t i = 0; i < f->trace_block_count; i++) {
         EXPECT(db, f->trace_index[i].profile < db->profile_count, "trace index", "names a profile outside");
-        EXPECT(db, !i || f->trace_index[i].profile > f->trace_index[i - 1].profile ||
-                   (f->trace_index[i].profile == f->trace_index[i - 1].profile && f->trace_index[i].first_us >= f->trace_index[i - 1].first_us),
+        EXPECT(db,
+               !i || f->trace_index[i].profile > f->trace_index[i - 1].profile ||
+                   (f->trace_index[i].profile == f->trace_index[i - 1].profile &&
+                    f->trace_index[i].first_us >= f->trace_index[i - 1].first_us),
                "trace index", "is out of order");
     }
     for (uint32_t p = 0; p < db->profile_count; p++)
@@ -215,7 +238,7 @@ static struct hq_error *verify_traces(const struct db *db)
     return NULL;
 }
 
-enum { SMALL_FILE = 4 << 20 };          /* not worth starting threads for */
+enum { SMALL_FILE = 4 << 20 }; /* not worth starting threads for */
 
 struct hq_error *db_verify(const struct db *db)
 {

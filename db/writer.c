@@ -11,10 +11,10 @@
 
 struct writer {
     struct file_writer file;
-    unsigned char piece[HQDB_PIECE];    /* of the present section, until it is full */
+    unsigned char piece[HQDB_PIECE]; /* of the present section, until it is full */
     size_t piece_len;
     VEC(struct hqdb_section) sections;
-    VEC(uint64_t) hashes;               /* of the pieces of the present section */
+    VEC(uint64_t) hashes; /* of the pieces of the present section */
 };
 
 static uint64_t fold(const uint64_t *hashes, size_t count, uint64_t bytes)
@@ -115,7 +115,11 @@ void writer_section(struct writer *w, uint32_t tag, uint32_t index, size_t recor
 
 static void write_header(struct writer *w, uint64_t sources_key, uint64_t files_key)
 {
-    struct hqdb_header h = {.magic = HQDB_MAGIC, .major = HQDB_MAJOR, .minor = HQDB_MINOR, .sources_key = sources_key, .files_key = files_key};
+    struct hqdb_header h = {.magic = HQDB_MAGIC,
+                            .major = HQDB_MAJOR,
+                            .minor = HQDB_MINOR,
+                            .sources_key = sources_key,
+                            .files_key = files_key};
     size_t bytes = w->sections.len * sizeof *w->sections.data;
 
     file_writer_pad(&w->file, SECTION_ALIGN);

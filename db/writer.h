@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Writes a database file section by section. It appears in one step when writer_commit is reached: whoever reads meanwhile sees
- * the old file or the new one. After a failed write the rest is ignored; writer_commit reports it.
+ * Writes a database file section by section. It appears in one step when writer_commit is reached: whoever reads
+ * meanwhile sees the old file or the new one. After a failed write the rest is ignored; writer_commit reports it.
  */
 #ifndef HQ_DB_WRITER_H
 #define HQ_DB_WRITER_H

@@ -28,136 +28,140 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define HQDB_FILE "hq.db"
+#define HQDB_FILE  "hq.db"
 #define HQDB_MAGIC "HQDATA\r\n"
 #define HQDB_MAJOR 1
 #define HQDB_MINOR 0
-#define HQDB_NONE UINT32_MAX
-#define HQDB_GENERATED "[generated code]"   /* load module of code that lies in no file; its procedures without a name are called so too */
-#define HQDB_PIECE 65536u          /* bytes that one step of a section checksum covers */
+#define HQDB_NONE  UINT32_MAX
+#define HQDB_GENERATED \
+    "[generated code]" /* load module of code that lies in no file; its procedures without a name are called so too */
+#define HQDB_PIECE 65536u /* bytes that one step of a section checksum covers */
 
 struct hqdb_header {
     char magic[8];
     uint16_t major, minor;
     uint32_t section_count;
-    uint64_t section_table;     /* offset in the file */
+    uint64_t section_table; /* offset in the file */
     uint64_t file_size;
-    uint64_t table_checksum;    /* hash_bytes of the section table */
-    uint64_t sources_key;       /* hash of the measurements it was built from: differs -> rebuild */
-    uint64_t files_key;         /* hash of the names, sizes and times of measurements that are complete; 0: there are others */
+    uint64_t table_checksum; /* hash_bytes of the section table */
+    uint64_t sources_key;    /* hash of the measurements it was built from: differs -> rebuild */
+    uint64_t files_key; /* hash of the names, sizes and times of measurements that are complete; 0: there are others */
     uint64_t reserved;
 };
 static_assert(sizeof(struct hqdb_header) == 64, "layout");
 
 struct hqdb_section {
-    uint32_t tag;               /* enum hqdb_tag */
-    uint32_t index;             /* which one of several: the metric's number, or 0 */
+    uint32_t tag;   /* enum hqdb_tag */
+    uint32_t index; /* which one of several: the metric's number, or 0 */
     uint32_t record_size;
     uint32_t reserved;
-    uint64_t offset, bytes;     /* in the file */
-    uint64_t count;             /* records */
-    uint64_t checksum;          /* rule 4 */
+    uint64_t offset, bytes; /* in the file */
+    uint64_t count;         /* records */
+    uint64_t checksum;      /* rule 4 */
 };
 static_assert(sizeof(struct hqdb_section) == 48, "layout");
 
 enum hqdb_tag {
-    HQDB_STRINGS = 1,   /* NUL-terminated bytes; a string is named by its offset, 0 is "" */
-    HQDB_INFO,          /* struct hqdb_info: facts about the run, in order of display */
-    HQDB_METRICS,       /* struct hqdb_metric */
-    HQDB_MODULES,       /* struct hqdb_module, by path and build-id */
-    HQDB_SCOPES,        /* struct hqdb_scope, parents first; scope 0 is the root */
-    HQDB_ALIASES,       /* uint32_t string: further names of procedures */
-    HQDB_CODES,         /* struct hqdb_code, by module and offset */
-    HQDB_FRAMES,        /* struct hqdb_frame */
-    HQDB_CONTEXTS,      /* struct hqdb_context; context 0 is the root of all */
-    HQDB_PROFILES,      /* struct hqdb_profile, by host, rank, pid, serial, thread */
-    HQDB_SUMS,          /* index = metric: int64_t[frames + 1], prefix sums over all profiles, base units */
-    HQDB_COUNTS,        /* index = metric: int64_t[frames + 1], prefix sums of sample counts */
-    HQDB_VALUE_INDEX,   /* struct hqdb_value_index[profiles * metrics + 1], profile-major: where (profile, metric) starts in HQDB_VALUES */
-    HQDB_VALUES,        /* coded bytes: the values of each (profile, metric), ordered by frame */
-    HQDB_SCOPE_INDEX,   /* uint64_t[scopes + 1]: start in HQDB_SCOPE_CONTEXTS */
-    HQDB_SCOPE_CONTEXTS,/* uint32_t contexts of each scope, ascending */
-    HQDB_LOSSES,        /* struct hqdb_loss */
-    HQDB_TRACE_INDEX,   /* struct hqdb_trace_block, by profile, then time */
-    HQDB_TRACE,         /* coded bytes: trace blocks */
-    HQDB_SOURCES,       /* struct hqdb_source: optional source files */
-    HQDB_STATISTICS,    /* index = metric: struct hqdb_statistics[contexts], inclusive values over profiles */
+    HQDB_STRINGS = 1, /* NUL-terminated bytes; a string is named by its offset, 0 is "" */
+    HQDB_INFO,        /* struct hqdb_info: facts about the run, in order of display */
+    HQDB_METRICS,     /* struct hqdb_metric */
+    HQDB_MODULES,     /* struct hqdb_module, by path and build-id */
+    HQDB_SCOPES,      /* struct hqdb_scope, parents first; scope 0 is the root */
+    HQDB_ALIASES,     /* uint32_t string: further names of procedures */
+    HQDB_CODES,       /* struct hqdb_code, by module and offset */
+    HQDB_FRAMES,      /* struct hqdb_frame */
+    HQDB_CONTEXTS,    /* struct hqdb_context; context 0 is the root of all */
+    HQDB_PROFILES,    /* struct hqdb_profile, by host, rank, pid, serial, thread */
+    HQDB_SUMS,        /* index = metric: int64_t[frames + 1], prefix sums over all profiles, base units */
+    HQDB_COUNTS,      /* index = metric: int64_t[frames + 1], prefix sums of sample counts */
+    HQDB_VALUE_INDEX, /* struct hqdb_value_index[profiles * metrics + 1], profile-major: where (profile, metric) starts
+                         in HQDB_VALUES */
+    HQDB_VALUES,      /* coded bytes: the values of each (profile, metric), ordered by frame */
+    HQDB_SCOPE_INDEX, /* uint64_t[scopes + 1]: start in HQDB_SCOPE_CONTEXTS */
+    HQDB_SCOPE_CONTEXTS,    /* uint32_t contexts of each scope, ascending */
+    HQDB_LOSSES,            /* struct hqdb_loss */
+    HQDB_TRACE_INDEX,       /* struct hqdb_trace_block, by profile, then time */
+    HQDB_TRACE,             /* coded bytes: trace blocks */
+    HQDB_SOURCES,           /* struct hqdb_source: optional source files */
+    HQDB_STATISTICS,        /* index = metric: struct hqdb_statistics[contexts], inclusive values over profiles */
     HQDB_SCOPE_STATISTICS,  /* index = metric: struct hqdb_statistics[scopes], of the exposed instances of a scope */
     HQDB_FRAME_VALUE_INDEX, /* index = metric: uint64_t[frames + 1]: where a frame starts in HQDB_FRAME_VALUES */
-    HQDB_FRAME_VALUES,  /* index = metric: coded bytes: the values of each frame, ordered by profile */
-    HQDB_SOURCE_TEXT,   /* bytes of the source files */
-    HQDB_NAMES,         /* index = enum hqdb_names: struct hqdb_name, each name once, the costliest first */
+    HQDB_FRAME_VALUES,      /* index = metric: coded bytes: the values of each frame, ordered by profile */
+    HQDB_SOURCE_TEXT,       /* bytes of the source files */
+    HQDB_NAMES,             /* index = enum hqdb_names: struct hqdb_name, each name once, the costliest first */
 };
 
-struct hqdb_info { uint32_t key, value; };
+struct hqdb_info {
+    uint32_t key, value;
+};
 static_assert(sizeof(struct hqdb_info) == 8, "layout");
 
 enum { HQDB_METRIC_SAMPLED = 1, HQDB_METRIC_EXACT = 2, HQDB_METRIC_NO_COUNTS = 4, HQDB_METRIC_TRACED = 8 };
 struct hqdb_metric {
-    uint32_t name;              /* lower case, [a-z_][\w:]*: cputime */
-    uint32_t event;             /* as recorded: CPUTIME */
+    uint32_t name;  /* lower case, [a-z_][\w:]*: cputime */
+    uint32_t event; /* as recorded: CPUTIME */
     uint32_t description;
-    uint16_t dimension;         /* enum hqm_dimension */
+    uint16_t dimension; /* enum hqm_dimension */
     uint16_t flags;
-    uint64_t period;            /* base units a sample stands for; 0 exact or unknown */
-    double scale;               /* value in seconds, events, bytes = stored integer * scale */
+    uint64_t period; /* base units a sample stands for; 0 exact or unknown */
+    double scale;    /* value in seconds, events, bytes = stored integer * scale */
 };
 static_assert(sizeof(struct hqdb_metric) == 32, "layout");
 
 enum { HQDB_MODULE_MAIN = 1, HQDB_MODULE_VDSO = 2 };
 struct hqdb_module {
     uint32_t path;
-    uint32_t build_id;          /* hexadecimal text, "" none */
+    uint32_t build_id; /* hexadecimal text, "" none */
     uint32_t flags;
-    uint32_t note;              /* what could not be read of its structure, "" nothing */
+    uint32_t note; /* what could not be read of its structure, "" nothing */
 };
 static_assert(sizeof(struct hqdb_module) == 16, "layout");
 
 /* Static scopes of both structures, raw and normalised, in one table. */
 struct hqdb_scope {
-    uint32_t kind;              /* enum scope_kind */
-    uint32_t parent;            /* scope; root's is HQDB_NONE. module < root, file < module, procedure < file ... */
-    uint32_t name;              /* whole (demangled); loop: ""; line: ""; file, module: path */
-    uint32_t file;              /* string: path */
+    uint32_t kind;   /* enum scope_kind */
+    uint32_t parent; /* scope; root's is HQDB_NONE. module < root, file < module, procedure < file ... */
+    uint32_t name;   /* whole (demangled); loop: ""; line: ""; file, module: path */
+    uint32_t file;   /* string: path */
     uint32_t line;
-    uint32_t module;            /* in HQDB_MODULES, HQDB_NONE */
-    uint32_t call_file, call_line;  /* inline: where it was inlined */
-    uint32_t ordinal;           /* loop: number within its procedure */
-    uint32_t first_alias, alias_count;  /* in HQDB_ALIASES */
+    uint32_t module;                   /* in HQDB_MODULES, HQDB_NONE */
+    uint32_t call_file, call_line;     /* inline: where it was inlined */
+    uint32_t ordinal;                  /* loop: number within its procedure */
+    uint32_t first_alias, alias_count; /* in HQDB_ALIASES */
     uint32_t reserved;
-    uint64_t address;           /* procedure: entry; loop: header */
+    uint64_t address; /* procedure: entry; loop: header */
 };
 static_assert(sizeof(struct hqdb_scope) == 56, "layout");
 
-struct hqdb_code {              /* an address that was sampled or called from */
-    uint64_t offset;            /* link-time address in the module */
-    uint32_t module;            /* HQDB_NONE: in no module */
-    uint32_t raw, normal;       /* LINE scopes; of a root frame both the THREAD or PARTIAL scope */
+struct hqdb_code {        /* an address that was sampled or called from */
+    uint64_t offset;      /* link-time address in the module */
+    uint32_t module;      /* HQDB_NONE: in no module */
+    uint32_t raw, normal; /* LINE scopes; of a root frame both the THREAD or PARTIAL scope */
     uint32_t reserved;
 };
 static_assert(sizeof(struct hqdb_code) == 24, "layout");
 
 struct hqdb_frame {
-    uint32_t parent;            /* frame of the call site, smaller than itself; HQDB_NONE: at the top */
+    uint32_t parent; /* frame of the call site, smaller than itself; HQDB_NONE: at the top */
     uint32_t code;
 };
 static_assert(sizeof(struct hqdb_frame) == 8, "layout");
 
 struct hqdb_context {
-    uint64_t id;                /* hash of the path, the same in every run of a build (`@id` of the language) */
-    uint32_t scope;             /* kind and names: PROCEDURE, INLINE, LOOP, LINE, THREAD, PARTIAL, ROOT */
-    uint32_t parent;            /* context; root's is HQDB_NONE */
-    uint32_t end;               /* one past the last context of its subtree */
-    uint32_t first_frame;       /* first frame in its subtree; root of an empty tree: 0 */
-    uint32_t call_file;         /* string; procedure, inline: the call site; loop, line: 0 */
+    uint64_t id;          /* hash of the path, the same in every run of a build (`@id` of the language) */
+    uint32_t scope;       /* kind and names: PROCEDURE, INLINE, LOOP, LINE, THREAD, PARTIAL, ROOT */
+    uint32_t parent;      /* context; root's is HQDB_NONE */
+    uint32_t end;         /* one past the last context of its subtree */
+    uint32_t first_frame; /* first frame in its subtree; root of an empty tree: 0 */
+    uint32_t call_file;   /* string; procedure, inline: the call site; loop, line: 0 */
     uint32_t call_line;
 };
 static_assert(sizeof(struct hqdb_context) == 32, "layout");
 
 struct hqdb_profile {
-    int32_t rank;               /* -1: none */
-    uint32_t thread;            /* number within its process, 0 the initial thread */
-    uint32_t host;              /* string */
+    int32_t rank;    /* -1: none */
+    uint32_t thread; /* number within its process, 0 the initial thread */
+    uint32_t host;   /* string */
     uint32_t pid, tid;
     uint32_t command;           /* string: the executable's path */
     uint32_t creator_profile;   /* HQDB_NONE: unknown or initial */
@@ -174,36 +178,42 @@ static_assert(sizeof(struct hqdb_profile) == 64, "layout");
  *     coded (frame - previous frame), the first one frame + 1
  *     coded (count << 2 | form)       count: samples
  *     form 0: sum = count * period    form 1: coded k, sum = (count + k) * period    form 2: coded signed sum
- * In HQDB_FRAME_VALUES the values of one frame and metric are the same with the profile's number instead of the frame's.
+ * In HQDB_FRAME_VALUES the values of one frame and metric are the same with the profile's number instead of the
+ * frame's.
  */
 enum { HQDB_FORM_COUNT, HQDB_FORM_WEIGHT, HQDB_FORM_SUM };
 struct hqdb_value_index {
-    uint64_t offset;            /* in HQDB_VALUES; the next record's is the end */
-    int64_t sum;                /* total of this profile and metric, base units */
+    uint64_t offset; /* in HQDB_VALUES; the next record's is the end */
+    int64_t sum;     /* total of this profile and metric, base units */
     uint64_t count;
 };
 static_assert(sizeof(struct hqdb_value_index) == 24, "layout");
 
 /* Of the inclusive value over profiles; only over those with a rank if any profile has one. */
 struct hqdb_statistics {
-    uint64_t count;             /* profiles in which the value is not zero */
-    int64_t sum, min, max;      /* min and max with absent profiles as zero */
-    uint64_t squares[2];        /* sum of squares, a 128-bit number, low half first */
+    uint64_t count;        /* profiles in which the value is not zero */
+    int64_t sum, min, max; /* min and max with absent profiles as zero */
+    uint64_t squares[2];   /* sum of squares, a 128-bit number, low half first */
 };
 static_assert(sizeof(struct hqdb_statistics) == 48, "layout");
 
-enum hqdb_names { HQDB_NAMES_PROCEDURES /* inlined ones too */, HQDB_NAMES_FILES, HQDB_NAMES_MODULES, HQDB_NAMES_SORTS };
-struct hqdb_name {              /* for completion */
-    int64_t sum;                /* of metric 0 in HQDB_SCOPE_STATISTICS: the largest of the scopes that have the name */
-    uint32_t name;              /* string, not "" */
-    char part[12];              /* begin of the last part, filled up with zeros: push_back of std::vector<int>::push_back(int),
-                                   file.c of a/path/file.c; all zeros: it is the only part */
+enum hqdb_names {
+    HQDB_NAMES_PROCEDURES /* inlined ones too */,
+    HQDB_NAMES_FILES,
+    HQDB_NAMES_MODULES,
+    HQDB_NAMES_SORTS
+};
+struct hqdb_name { /* for completion */
+    int64_t sum;   /* of metric 0 in HQDB_SCOPE_STATISTICS: the largest of the scopes that have the name */
+    uint32_t name; /* string, not "" */
+    char part[12]; /* begin of the last part, filled up with zeros: push_back of std::vector<int>::push_back(int),
+                      file.c of a/path/file.c; all zeros: it is the only part */
 };
 static_assert(sizeof(struct hqdb_name) == 24, "layout");
 
-struct hqdb_loss {              /* what was lost or is incomplete, by reason */
-    uint32_t reason;            /* string */
-    uint32_t partial;           /* 1: a partial call path, 0: a lost sample */
+struct hqdb_loss {    /* what was lost or is incomplete, by reason */
+    uint32_t reason;  /* string */
+    uint32_t partial; /* 1: a partial call path, 0: a lost sample */
     uint64_t count;
 };
 static_assert(sizeof(struct hqdb_loss) == 16, "layout");
@@ -223,10 +233,10 @@ struct hqdb_trace_block {
 };
 static_assert(sizeof(struct hqdb_trace_block) == 32, "layout");
 
-struct hqdb_source {            /* a source file as it was when the database was built */
-    uint32_t path;              /* as in scopes */
+struct hqdb_source { /* a source file as it was when the database was built */
+    uint32_t path;   /* as in scopes */
     uint32_t reserved;
-    uint64_t offset, bytes;     /* in HQDB_SOURCE_TEXT */
+    uint64_t offset, bytes; /* in HQDB_SOURCE_TEXT */
 };
 static_assert(sizeof(struct hqdb_source) == 24, "layout");
 

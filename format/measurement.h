@@ -31,45 +31,48 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define HQM_SUFFIX ".hqm"
-#define HQM_DIRECTORY "measurements"   /* below the database directory */
-#define HQM_UNMEASURED ".unmeasured"   /* HOST.unmeasured: lines PATH, tab, reason: programs started there that could not be measured */
-#define HQM_NAMES ".map"               /* HOST-PID-SERIAL.map: lines START SIZE NAME of code that lies in no module, numbers in hexadecimal; the last line that holds an address names it */
+#define HQM_SUFFIX    ".hqm"
+#define HQM_DIRECTORY "measurements" /* below the database directory */
+#define HQM_UNMEASURED \
+    ".unmeasured" /* HOST.unmeasured: lines PATH, tab, reason: programs started there that could not be measured */
+#define HQM_NAMES \
+    ".map" /* HOST-PID-SERIAL.map: lines START SIZE NAME of code that lies in no module, numbers in hexadecimal; the \
+              last line that holds an address names it */
 #define HQM_MAGIC "HQMEAS\r\n"
 #define HQM_MAJOR 1
 #define HQM_MINOR 1
-#define HQM_ALIGN 4096u                /* header and segments start at multiples of this */
+#define HQM_ALIGN 4096u /* header and segments start at multiples of this */
 
 enum hqm_state {
-    HQM_RUNNING = 1,        /* still so after the process is gone: it was killed */
-    HQM_ENDED = 2,          /* ended through exit, _exit, or a signal that was seen */
-    HQM_EXECED = 3,         /* replaced itself by another program */
+    HQM_RUNNING = 1, /* still so after the process is gone: it was killed */
+    HQM_ENDED = 2,   /* ended through exit, _exit, or a signal that was seen */
+    HQM_EXECED = 3,  /* replaced itself by another program */
 };
 
 /* Why a sample, or a part of one, is missing. db/attribute.h has the names that are shown. */
 enum hqm_loss {
-    HQM_LOSS_NO_SPACE,      /* no room for another segment: disk full, file-size limit, no memory */
-    HQM_LOSS_REENTRY,       /* the signal came while the collector was at work in this thread */
-    HQM_LOSS_NO_THREAD,     /* the thread was not known to the collector */
-    HQM_LOSS_TRACE,         /* sample counted in the profile, trace record lost */
-    HQM_LOSS_MODULES,       /* a load module could not be noted */
+    HQM_LOSS_NO_SPACE,  /* no room for another segment: disk full, file-size limit, no memory */
+    HQM_LOSS_REENTRY,   /* the signal came while the collector was at work in this thread */
+    HQM_LOSS_NO_THREAD, /* the thread was not known to the collector */
+    HQM_LOSS_TRACE,     /* sample counted in the profile, trace record lost */
+    HQM_LOSS_MODULES,   /* a load module could not be noted */
     HQM_LOSS_MAX = 16
 };
 
 /* Why the outer end of a call path is missing (offset of a HQM_NODE_PARTIAL node). */
 enum hqm_partial {
-    HQM_PARTIAL_NO_CFI = 1,     /* code without unwind information and without frame pointer */
-    HQM_PARTIAL_BAD_ADDRESS,    /* a return address that lies in no executable code */
-    HQM_PARTIAL_STACK_BOUNDS,   /* the walk left the known stack */
-    HQM_PARTIAL_TOO_DEEP,       /* more frames than the collector keeps */
-    HQM_PARTIAL_NO_SPACE,       /* no room for more nodes */
+    HQM_PARTIAL_NO_CFI = 1,   /* code without unwind information and without frame pointer */
+    HQM_PARTIAL_BAD_ADDRESS,  /* a return address that lies in no executable code */
+    HQM_PARTIAL_STACK_BOUNDS, /* the walk left the known stack */
+    HQM_PARTIAL_TOO_DEEP,     /* more frames than the collector keeps */
+    HQM_PARTIAL_NO_SPACE,     /* no room for more nodes */
     HQM_PARTIAL_MAX = 16
 };
 
 struct hqm_header {
     char magic[8];
     uint16_t major, minor;
-    uint32_t header_bytes;      /* where the first segment starts, HQM_ALIGN */
+    uint32_t header_bytes; /* where the first segment starts, HQM_ALIGN */
     uint32_t pid, ppid;
     uint32_t serial;            /* counts the images of this pid: exec makes a new one */
     int32_t rank;               /* -1: not started by a parallel launcher */
@@ -77,23 +80,25 @@ struct hqm_header {
     uint32_t exit_signal;       /* the signal that ended the process, if seen */
     uint64_t start_realtime_ns; /* CLOCK_REALTIME at start: trace times are microseconds since then */
     uint64_t start_monotonic_ns;
-    uint64_t end_us;            /* last time noted: at the end, and every now and then before */
-    uint64_t launch;            /* identity of the `hq record` launch, the same in all its processes */
-    uint64_t allocated;         /* bytes of this file in use: the next segment starts here */
-    uint64_t samples;           /* samples taken in this process */
-    uint64_t partial;           /* of these, with an incomplete call path */
+    uint64_t end_us;    /* last time noted: at the end, and every now and then before */
+    uint64_t launch;    /* identity of the `hq record` launch, the same in all its processes */
+    uint64_t allocated; /* bytes of this file in use: the next segment starts here */
+    uint64_t samples;   /* samples taken in this process */
+    uint64_t partial;   /* of these, with an incomplete call path */
     uint64_t loss[HQM_LOSS_MAX];
     uint64_t partial_by_reason[HQM_PARTIAL_MAX];
-    /* Since minor version 1; 0: not known. CPU time of the process as its clock shows it, which exec does not set back. */
-    uint64_t cpu_image_ns;      /* when this image began: what its predecessor had used when it called exec */
-    uint64_t cpu_start_ns;      /* when measuring began: between the two the program was loaded and linked */
-    uint64_t cpu_end_ns;        /* when it ended, or called exec */
-    uint64_t threads;           /* that have begun to be measured, whether sampled or not */
-    uint64_t pid_namespace;     /* in which pid is its number: the inode of /proc/self/ns/pid */
+    /* Since minor version 1; 0: not known. CPU time of the process as its clock shows it, which exec does not set back.
+     */
+    uint64_t cpu_image_ns;  /* when this image began: what its predecessor had used when it called exec */
+    uint64_t cpu_start_ns;  /* when measuring began: between the two the program was loaded and linked */
+    uint64_t cpu_end_ns;    /* when it ended, or called exec */
+    uint64_t threads;       /* that have begun to be measured, whether sampled or not */
+    uint64_t pid_namespace; /* in which pid is its number: the inode of /proc/self/ns/pid */
 };
 static_assert(sizeof(struct hqm_header) == 136 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
 
-/* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has one. */
+/* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has
+ * one. */
 static inline uint64_t hqm_thread_count(const struct hqm_header *header, uint64_t records)
 {
     uint64_t least = records ? records : 1;
@@ -102,26 +107,26 @@ static inline uint64_t hqm_thread_count(const struct hqm_header *header, uint64_
 }
 
 enum hqm_kind {
-    HQM_STRINGS = 1,    /* bytes: NUL-terminated texts, named by their offset; lane 0 */
-    HQM_INFO,           /* struct hqm_info, lane 0 */
-    HQM_EVENTS,         /* struct hqm_event, lane 0 */
-    HQM_MODULES,        /* struct hqm_module, lane 0 */
-    HQM_THREADS,        /* struct hqm_thread, lane 0 */
-    HQM_NODES,          /* struct hqm_node */
-    HQM_CELLS,          /* struct hqm_cell */
-    HQM_TRACE,          /* struct hqm_trace */
+    HQM_STRINGS = 1, /* bytes: NUL-terminated texts, named by their offset; lane 0 */
+    HQM_INFO,        /* struct hqm_info, lane 0 */
+    HQM_EVENTS,      /* struct hqm_event, lane 0 */
+    HQM_MODULES,     /* struct hqm_module, lane 0 */
+    HQM_THREADS,     /* struct hqm_thread, lane 0 */
+    HQM_NODES,       /* struct hqm_node */
+    HQM_CELLS,       /* struct hqm_cell */
+    HQM_TRACE,       /* struct hqm_trace */
 };
 
 #define HQM_SEGMENT_MAGIC 0x4753514du
 struct hqm_segment {
-    uint32_t magic;         /* written last when a segment is opened */
+    uint32_t magic; /* written last when a segment is opened */
     uint16_t kind;
     uint16_t record_size;
-    uint32_t lane;          /* 0: of the process; threads use lanes from 1 */
-    uint32_t first;         /* number of the first record */
-    uint64_t bytes;         /* length with this header, a multiple of HQM_ALIGN */
-    uint32_t capacity;      /* records that fit */
-    uint32_t count;         /* records that are valid */
+    uint32_t lane;     /* 0: of the process; threads use lanes from 1 */
+    uint32_t first;    /* number of the first record */
+    uint64_t bytes;    /* length with this header, a multiple of HQM_ALIGN */
+    uint32_t capacity; /* records that fit */
+    uint32_t count;    /* records that are valid */
     uint64_t reserved[4];
 };
 static_assert(sizeof(struct hqm_segment) == 64, "layout");
@@ -131,47 +136,49 @@ static_assert(sizeof(struct hqm_segment) == 64, "layout");
  * host, directory, executable, launcher (openmpi, mpich, slurm, ...), collector (its version), warning (may occur
  * several times: what could not be measured and why).
  */
-struct hqm_info { uint32_t key, value; };      /* offsets into the strings */
+struct hqm_info {
+    uint32_t key, value;
+}; /* offsets into the strings */
 static_assert(sizeof(struct hqm_info) == 8, "layout");
 
 enum hqm_dimension { HQM_DIM_NONE, HQM_DIM_SECONDS, HQM_DIM_EVENTS, HQM_DIM_BYTES };
 enum { HQM_EVENT_SAMPLED = 1, HQM_EVENT_EXACT = 2, HQM_EVENT_TRACED = 4 };
 struct hqm_event {
-    uint32_t name;          /* as the user gave it, without the rate: CPUTIME, PAPI_TOT_CYC */
+    uint32_t name; /* as the user gave it, without the rate: CPUTIME, PAPI_TOT_CYC */
     uint32_t description;
-    uint16_t dimension;     /* enum hqm_dimension */
+    uint16_t dimension; /* enum hqm_dimension */
     uint16_t flags;
     uint32_t reserved;
-    uint64_t period;        /* of one sample, in base units; 0 for exact events */
-    double scale;           /* one base unit in seconds, events or bytes: 1e-9 for nanoseconds */
+    uint64_t period; /* of one sample, in base units; 0 for exact events */
+    double scale;    /* one base unit in seconds, events or bytes: 1e-9 for nanoseconds */
     uint64_t reserved2;
 };
 static_assert(sizeof(struct hqm_event) == 40, "layout");
 
 /* The image of the vDSO, which is no file, is kept beside the measurements as vdso-BUILDID.so; its path is "[vdso]". */
 enum { HQM_MODULE_MAIN = 1, HQM_MODULE_VDSO = 2, HQM_MODULE_COLLECTOR = 4 };
-struct hqm_module {         /* record number + 1 is the module's number in nodes; 0 is "in no module" */
-    uint32_t path;          /* offset into the strings */
+struct hqm_module { /* record number + 1 is the module's number in nodes; 0 is "in no module" */
+    uint32_t path;  /* offset into the strings */
     uint32_t flags;
-    uint64_t base;          /* load address minus link address: node offset = address - base */
-    uint64_t start, end;    /* mapped range */
-    uint64_t load_us, unload_us;    /* unload 0: never */
-    uint8_t build_id_len;   /* 0: none */
+    uint64_t base;               /* load address minus link address: node offset = address - base */
+    uint64_t start, end;         /* mapped range */
+    uint64_t load_us, unload_us; /* unload 0: never */
+    uint8_t build_id_len;        /* 0: none */
     uint8_t build_id[31];
-    uint64_t file_size, file_mtime_ns;  /* of the file when it was loaded, 0 unknown */
+    uint64_t file_size, file_mtime_ns; /* of the file when it was loaded, 0 unknown */
 };
 static_assert(sizeof(struct hqm_module) == 96, "layout");
 
 struct hqm_thread {
-    uint32_t number;        /* counts the threads of the process from 0, the initial thread */
+    uint32_t number; /* counts the threads of the process from 0, the initial thread */
     uint32_t tid;
     uint32_t lane;
-    uint32_t creator;       /* number of the thread that created it, itself for the initial one */
-    uint32_t creator_lane;  /* the call path that created it: a node of that lane; 0, 0 unknown */
+    uint32_t creator;      /* number of the thread that created it, itself for the initial one */
+    uint32_t creator_lane; /* the call path that created it: a node of that lane; 0, 0 unknown */
     uint32_t creator_node;
     uint64_t start_us;
-    uint64_t end_us;        /* 0: was alive at the end */
-    uint64_t samples;       /* written when the thread ends; until then its cells tell */
+    uint64_t end_us;  /* 0: was alive at the end */
+    uint64_t samples; /* written when the thread ends; until then its cells tell */
     uint64_t reserved[2];
 };
 static_assert(sizeof(struct hqm_thread) == 64, "layout");
@@ -187,28 +194,28 @@ enum hqm_node_kind { HQM_NODE_ROOT, HQM_NODE_FRAME, HQM_NODE_PARTIAL };
 #define HQM_MODULE_BITS 24
 struct hqm_node {
     uint32_t parent;
-    uint32_t kind_module;   /* enum hqm_node_kind << HQM_MODULE_BITS | module */
+    uint32_t kind_module; /* enum hqm_node_kind << HQM_MODULE_BITS | module */
     uint64_t offset;
 };
 static_assert(sizeof(struct hqm_node) == 16, "layout");
 
-struct hqm_cell {           /* one metric of one node in one thread; grows in place */
+struct hqm_cell { /* one metric of one node in one thread; grows in place */
     uint32_t node;
-    uint32_t thread;        /* hqm_thread.number */
-    uint32_t event;         /* record number in HQM_EVENTS */
+    uint32_t thread; /* hqm_thread.number */
+    uint32_t event;  /* record number in HQM_EVENTS */
     uint32_t reserved;
-    uint64_t sum;           /* base units: weight times period, or the exact amount */
-    uint64_t count;         /* samples (signals), or calls for an exact event */
+    uint64_t sum;   /* base units: weight times period, or the exact amount */
+    uint64_t count; /* samples (signals), or calls for an exact event */
 };
 static_assert(sizeof(struct hqm_cell) == 32, "layout");
 
 /* A sample in time. Weight is in periods (1 + timer overruns); more than 4095 makes further records. */
-#define HQM_TRACE_THREAD 15u    /* event number of a record that switches to the thread in `node` */
+#define HQM_TRACE_THREAD 15u /* event number of a record that switches to the thread in `node` */
 struct hqm_trace {
     uint32_t node;
-    uint32_t time_low;      /* microseconds since start_realtime_ns, bits 0-31 */
-    uint16_t time_high;     /* bits 32-47 */
-    uint16_t weight_event;  /* weight << 4 | event */
+    uint32_t time_low;     /* microseconds since start_realtime_ns, bits 0-31 */
+    uint16_t time_high;    /* bits 32-47 */
+    uint16_t weight_event; /* weight << 4 | event */
 };
 static_assert(sizeof(struct hqm_trace) == 12, "layout");
 

@@ -10,14 +10,14 @@
 enum { ENOUGH = 16 << 10, OURS = 64 << 10 };
 
 static __thread struct {
-    void *memory;               /* OURS bytes, NULL: none */
-    stack_t asked;              /* what the program believes in while the kernel has `memory` */
+    void *memory;  /* OURS bytes, NULL: none */
+    stack_t asked; /* what the program believes in while the kernel has `memory` */
 } own __attribute__((tls_model("initial-exec")));
 
 /* The kernel gets ours instead of what the program has. Without memory that stays. */
 static void replace(const stack_t *asked)
 {
-    stack_t ours = { .ss_sp = own.memory, .ss_size = OURS, .ss_flags = asked->ss_flags & ~SS_DISABLE };
+    stack_t ours = {.ss_sp = own.memory, .ss_size = OURS, .ss_flags = asked->ss_flags & ~SS_DISABLE};
 
     if (own.memory && REAL(sigaltstack)(&ours, NULL) == 0)
         own.asked = *asked;
@@ -39,7 +39,7 @@ EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
             before.ss_flags = SS_DISABLE;
     }
     if (wanted && copy.ss_flags & SS_DISABLE)
-        replace(&(stack_t){ .ss_flags = SS_DISABLE });
+        replace(&(stack_t){.ss_flags = SS_DISABLE});
     else if (wanted && copy.ss_size < ENOUGH)
         replace(&copy);
     if (old)
@@ -60,11 +60,11 @@ void altstack_begin(void)
 
 void altstack_end(void)
 {
-    stack_t none = { .ss_flags = SS_DISABLE }, now;
+    stack_t none = {.ss_flags = SS_DISABLE}, now;
     void *memory = own.memory;
 
     own.memory = NULL;
     if (!memory || REAL(sigaltstack)(NULL, &now) != 0 || (now.ss_sp == memory && REAL(sigaltstack)(&none, NULL) != 0))
-        return;     /* the thread ends in a handler that runs there */
+        return; /* the thread ends in a handler that runs there */
     raw_munmap(memory, OURS);
 }

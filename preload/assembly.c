@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The step from a frame without call frame information: by what its machine code does (follow.h), kept as a recipe, or by its frame pointer.
+ * The step from a frame without call frame information: by what its machine code does (follow.h), kept as a recipe, or
+ * by its frame pointer.
  *
- * Whatever the code says, the word that it calls the return address must be one: behind a call, in the code of a module.
+ * Whatever the code says, the word that it calls the return address must be one: behind a call, in the code of a
+ * module.
  */
 #include "preload/hot.h"
 #include "preload/walk.h"
@@ -11,25 +13,27 @@
 #include <string.h>
 
 /*
- * How a rule read from code is packed in the `cfa` of a recipe, in units of 8. RECIPE_CODE: CFA = register + distance. RECIPE_CODE_SAVED: CFA = what is
- * saved at rsp + 8 * via, + distance.
+ * How a rule read from code is packed in the `cfa` of a recipe, in units of 8. RECIPE_CODE: CFA = register + distance.
+ * RECIPE_CODE_SAVED: CFA = what is saved at rsp + 8 * via, + distance.
  */
 enum { REGISTER_BITS = 4, DISTANCE_MAX = 1 << 12, SAVED_DISTANCE_BITS = 5, VIA_MAX = 1 << 11 };
 enum { INSTRUCTIONS_MAX = 400 };
 enum { FRAME_KNOWN = 1 << CFI_RSP | 1 << CFI_RBP | 1 << CFI_RIP };
 
 /*
- * Interpreters of virtual machines push return addresses of their own making, behind no call, and so does who makes a stack (Go's goexit), with a frame
- * pointer of zero. A chain of frame pointers is proof enough there.
+ * Interpreters of virtual machines push return addresses of their own making, behind no call, and so does who makes a
+ * stack (Go's goexit), with a frame pointer of zero. A chain of frame pointers is proof enough there.
  */
 static bool plausible_in_chain(struct walk *w, uint64_t pc, uint64_t caller_bp)
 {
     uint32_t kind = recipe_find(pc - 1, w->memo->cfi).kind;
 
-    return kind == RECIPE_LOOSE || (recipe_has_no_cfi(kind) && caller_bp == 0 && w->stack.foreign) || walk_plausible_return(w, pc);
+    return kind == RECIPE_LOOSE || (recipe_has_no_cfi(kind) && caller_bp == 0 && w->stack.foreign) ||
+           walk_plausible_return(w, pc);
 }
 
-/* The ABI marks the outermost frame by a frame pointer of zero. On a foreign stack it is believed if a chain of them led there (goroutines). */
+/* The ABI marks the outermost frame by a frame pointer of zero. On a foreign stack it is believed if a chain of them
+ * led there (goroutines). */
 static bool is_outermost(struct walk *w)
 {
     if (!w->stack.foreign)
@@ -46,7 +50,8 @@ static bool step_leaf(struct walk *w)
 {
     uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], pc;
 
-    for (uint64_t at = sp; w->how & FRAME_EXACT && at < sp + 32 && at != bp + 8 && walk_load(&w->stack, at, &pc); at += 8)
+    for (uint64_t at = sp; w->how & FRAME_EXACT && at < sp + 32 && at != bp + 8 && walk_load(&w->stack, at, &pc);
+         at += 8)
         if (walk_plausible_return(w, pc)) {
             walk_move(w, pc, at + 8, bp, FRAME_BARRIER);
             w->known = FRAME_KNOWN;
@@ -60,7 +65,8 @@ static bool ends_procedure(const struct machine *m, const uint8_t *next)
 {
     bool ends = m->kind == MACHINE_RETURN || m->kind == MACHINE_JUMP;
 
-    return *next == 0xcc || (ends && (*next == 0x90 || *next == 0x66 || *next == 0x2e || (*next == 0x0f && next[1] == 0x1f)));
+    return *next == 0xcc ||
+           (ends && (*next == 0x90 || *next == 0x66 || *next == 0x2e || (*next == 0x0f && next[1] == 0x1f)));
 }
 
 /* Was the procedure of this frame called there, and does it make its frame pointer before it comes to where it is? */
@@ -71,27 +77,30 @@ static bool made_frame(struct walk *w, uint64_t pc)
     struct machine call, m;
     struct code code;
 
-    if (!modules_find(here, &code) || !modules_is_text(code.module, pc - 5) || !machine_decode((const uint8_t *)pc - 5, (const uint8_t *)pc, &call) ||
-        call.kind != MACHINE_CALL || !call.target || !modules_is_text(code.module, call.target))
+    if (!modules_find(here, &code) || !modules_is_text(code.module, pc - 5) ||
+        !machine_decode((const uint8_t *)pc - 5, (const uint8_t *)pc, &call) || call.kind != MACHINE_CALL ||
+        !call.target || !modules_is_text(code.module, call.target))
         return false;
     at = call.target;
     for (int i = 0; i < INSTRUCTIONS_MAX && at < here; i++, at += m.length) {
-        if (!machine_decode((const uint8_t *)at, (const uint8_t *)here + 1, &m) || ends_procedure(&m, (const uint8_t *)at + m.length))
+        if (!machine_decode((const uint8_t *)at, (const uint8_t *)here + 1, &m) ||
+            ends_procedure(&m, (const uint8_t *)at + m.length))
             return false;
         made |= m.kind == MACHINE_MOVE && m.reg == MACHINE_RBP && m.base == MACHINE_RSP;
     }
     return made && at == here + !(w->how & FRAME_EXACT);
 }
 
-/* The frame pointer may be an outer frame's, or data: where `proof` is wanted, the call tells that the procedure has made it. */
+/* The frame pointer may be an outer frame's, or data: where `proof` is wanted, the call tells that the procedure has
+ * made it. */
 static enum step step_by_frame_pointer(struct walk *w, bool proof)
 {
     uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], pc, caller_bp;
 
     if (bp == 0 && is_outermost(w))
         return STEP_END;
-    if (bp < sp || bp % 8 || !walk_load(&w->stack, bp, &caller_bp) || !walk_load(&w->stack, bp + 8, &pc) || !plausible_in_chain(w, pc, caller_bp) ||
-        (proof && !made_frame(w, pc)))
+    if (bp < sp || bp % 8 || !walk_load(&w->stack, bp, &caller_bp) || !walk_load(&w->stack, bp + 8, &pc) ||
+        !plausible_in_chain(w, pc, caller_bp) || (proof && !made_frame(w, pc)))
         return walk_fail(w, HQM_PARTIAL_NO_CFI);
     walk_move(w, pc, bp + 16, caller_bp, FRAME_BP | -16);
     w->known = FRAME_KNOWN;
@@ -142,8 +151,10 @@ static bool pack_cfa(const struct walk *w, const struct follow_exit *exit, struc
         recipe->cfa = (int32_t)(up << REGISTER_BITS | at->origin) * 8;
         return up < DISTANCE_MAX;
     }
-    if (at->origin != FOLLOW_SAVED || at->via < 0 || at->via >= VIA_MAX || !follow_evaluate(w->memo->follow, &(struct follow_value){
-            .word = w->reg[CFI_RSP] + 8 * (uint64_t)at->via, .kind = FOLLOW_AT }, &saved))
+    if (at->origin != FOLLOW_SAVED || at->via < 0 || at->via >= VIA_MAX ||
+        !follow_evaluate(w->memo->follow,
+                         &(struct follow_value){.word = w->reg[CFI_RSP] + 8 * (uint64_t)at->via, .kind = FOLLOW_AT},
+                         &saved))
         return false;
     up = (exit->caller_sp - saved) / 8;
     recipe->kind = RECIPE_CODE_SAVED;
@@ -155,7 +166,7 @@ static bool pack_cfa(const struct walk *w, const struct follow_exit *exit, struc
 static void keep(const struct walk *w, const struct follow_exit *exit, uint32_t module)
 {
     const struct follow_value *bp = &exit->reg[MACHINE_RBP];
-    struct recipe recipe = { .module = module };
+    struct recipe recipe = {.module = module};
 
     if (bp->kind == FOLLOW_AT && bp->plus == 0 && bp->origin == exit->at.origin && bp->via == exit->at.via)
         recipe.rbp = (int32_t)(bp->word - exit->caller_sp);
@@ -169,7 +180,7 @@ static void keep(const struct walk *w, const struct follow_exit *exit, uint32_t 
 /* To the caller, with all registers that the way out says something about. */
 static void take(struct walk *w, const struct follow_exit *exit, uint64_t pc)
 {
-    uint64_t reg[CFI_REGISTERS] = { 0 };
+    uint64_t reg[CFI_REGISTERS] = {0};
     uint32_t known = 1u << CFI_RSP | 1u << CFI_RIP;
 
     for (unsigned i = 0; i < MACHINE_REGISTERS; i++)
@@ -208,7 +219,8 @@ static bool bounds(struct walk *w, struct follow *f, struct code *code)
 /* Is that where signal handlers return to: mov $15, %eax; syscall? */
 static bool is_sigreturn(struct walk *w, uint64_t pc)
 {
-    static const uint8_t forms[2][9] = { { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 }, { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 } };
+    static const uint8_t forms[2][9] = {{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05},
+                                        {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}};
     struct recipe recipe = recipe_find(pc, w->memo->cfi);
 
     return recipe.module && modules_is_text(recipe.module, pc + sizeof forms[0]) &&
@@ -267,7 +279,8 @@ static bool step_by_code(struct walk *w)
     return true;
 }
 
-/* The frame before it was left by what its code says about more than the frame's own registers: all of them may help. */
+/* The frame before it was left by what its code says about more than the frame's own registers: all of them may help.
+ */
 static bool registers_may_help(const struct walk *w)
 {
     return !w->thorough && w->frames == 2 && recipe_has_no_cfi(recipe_find(w->memo->fresh[0].pc, w->memo->cfi).kind);
@@ -275,7 +288,7 @@ static bool registers_may_help(const struct walk *w)
 
 COLD enum step walk_without_cfi(struct walk *w, struct recipe recipe)
 {
-    struct recipe silent = { .kind = RECIPE_CODE_SILENT, .module = recipe.module };
+    struct recipe silent = {.kind = RECIPE_CODE_SILENT, .module = recipe.module};
 
     if (step_interrupted(w))
         return STEP_ON;

@@ -54,7 +54,9 @@ LEARN uint64_t cfi_pointer(struct cfi_cursor *cursor, uint8_t encoding, uint64_t
     uint64_t place = (uint64_t)cursor->at, value;
 
     switch (encoding & 0x0f) {
-    case 0x00: case 0x04: case 0x0c: value = cfi_fixed(cursor, 8); break;
+    case 0x00:
+    case 0x04:
+    case 0x0c: value = cfi_fixed(cursor, 8); break;
     case 0x01: value = cfi_uleb(cursor); break;
     case 0x02: value = cfi_fixed(cursor, 2); break;
     case 0x03: value = cfi_fixed(cursor, 4); break;
@@ -78,7 +80,7 @@ LEARN static bool enter(const uint8_t *entry, const struct code *code, struct cf
 
     if ((uint64_t)entry < code->start || (uint64_t)entry >= code->end)
         return false;
-    *cursor = (struct cfi_cursor){ entry, (const uint8_t *)code->end, false };
+    *cursor = (struct cfi_cursor){entry, (const uint8_t *)code->end, false};
     length = cfi_fixed(cursor, 4);
     if (length == 0xffffffff)
         length = cfi_fixed(cursor, 8);
@@ -88,7 +90,8 @@ LEARN static bool enter(const uint8_t *entry, const struct code *code, struct cf
     return true;
 }
 
-static COLD bool read_common(const uint8_t *entry, const struct code *code, struct cfi_common *common, struct cfi_cursor *instructions)
+static COLD bool read_common(const uint8_t *entry, const struct code *code, struct cfi_common *common,
+                             struct cfi_cursor *instructions)
 {
     struct cfi_cursor cursor;
     const char *augmentation;
@@ -126,7 +129,7 @@ static COLD bool read_common(const uint8_t *entry, const struct code *code, stru
         else if (*c == 'S')
             common->signal_frame = true;
         else
-            break;      /* what follows is unknown, but the length has told where the instructions start */
+            break; /* what follows is unknown, but the length has told where the instructions start */
     }
     return !cursor.bad;
 }
@@ -136,15 +139,15 @@ struct reader {
     struct cfi_cursor cursor;
     struct cfi *cfi;
     const struct cfi_common *common;
-    uint64_t location, address;     /* rows apply from `location`; the one of `address` is wanted */
-    uint64_t row_start;             /* the location before the last instruction */
+    uint64_t location, address; /* rows apply from `location`; the one of `address` is wanted */
+    uint64_t row_start;         /* the location before the last instruction */
     unsigned remembered;
 };
 
 LEARN static void set_rule(struct reader *r, uint64_t number, enum cfi_rule rule, int64_t value)
 {
     if (number >= CFI_REGISTERS)
-        return;     /* a register that unwinding does not follow */
+        return; /* a register that unwinding does not follow */
     r->cfi->row.rule[number] = (uint8_t)rule;
     r->cfi->row.value[number] = (int32_t)value;
 }
@@ -212,16 +215,16 @@ LEARN static bool frequent(struct reader *r, unsigned operation, bool *done)
     struct cfi_cursor *c = &r->cursor;
 
     *done = true;
-    if (operation == 0x0e)                                                      /* def_cfa_offset */
+    if (operation == 0x0e) /* def_cfa_offset */
         set_cfa(r, r->cfi->row.cfa_register, (int64_t)cfi_uleb(c));
-    else if (operation == 0x02)                                                 /* advance_loc1 */
+    else if (operation == 0x02) /* advance_loc1 */
         r->location += cfi_fixed(c, 1) * r->common->code_align;
-    else if (operation == 0x0a)                                                 /* remember_state */
+    else if (operation == 0x0a) /* remember_state */
         return push(r);
-    else if (operation == 0x0b)                                                 /* restore_state */
+    else if (operation == 0x0b) /* restore_state */
         return pop(r);
     else
-        *done = operation == 0x00;                                              /* nop */
+        *done = operation == 0x00; /* nop */
     return true;
 }
 
@@ -231,26 +234,56 @@ static COLD bool extended(struct reader *r, unsigned operation)
     uint64_t number;
 
     switch (operation) {
-    case 0x01: r->location = cfi_pointer(c, r->common->encoding, 0); return true;  /* set_loc */
+    case 0x01: r->location = cfi_pointer(c, r->common->encoding, 0); return true; /* set_loc */
     case 0x03: r->location += cfi_fixed(c, 2) * r->common->code_align; return true;
     case 0x04: r->location += cfi_fixed(c, 4) * r->common->code_align; return true;
-    case 0x05: number = cfi_uleb(c); set_offset(r, number, CFI_OFFSET, (int64_t)cfi_uleb(c)); return true;
+    case 0x05:
+        number = cfi_uleb(c);
+        set_offset(r, number, CFI_OFFSET, (int64_t)cfi_uleb(c));
+        return true;
     case 0x06: restore_initial(r, cfi_uleb(c)); return true;
     case 0x07: set_rule(r, cfi_uleb(c), CFI_UNDEFINED, 0); return true;
     case 0x08: set_rule(r, cfi_uleb(c), CFI_SAME, 0); return true;
-    case 0x09: number = cfi_uleb(c); set_rule(r, number, CFI_REGISTER, (int64_t)cfi_uleb(c)); return true;
-    case 0x0c: number = cfi_uleb(c); set_cfa(r, number, (int64_t)cfi_uleb(c)); return true;
+    case 0x09:
+        number = cfi_uleb(c);
+        set_rule(r, number, CFI_REGISTER, (int64_t)cfi_uleb(c));
+        return true;
+    case 0x0c:
+        number = cfi_uleb(c);
+        set_cfa(r, number, (int64_t)cfi_uleb(c));
+        return true;
     case 0x0d: set_cfa(r, cfi_uleb(c), r->cfi->row.cfa_value); return true;
     case 0x0f: set_cfa_expression(r); return true;
-    case 0x10: number = cfi_uleb(c); set_expression(r, number, CFI_EXPRESSION); return true;
-    case 0x11: number = cfi_uleb(c); set_offset(r, number, CFI_OFFSET, cfi_sleb(c)); return true;
-    case 0x12: number = cfi_uleb(c); set_cfa(r, number, cfi_sleb(c) * r->common->data_align); return true;
+    case 0x10:
+        number = cfi_uleb(c);
+        set_expression(r, number, CFI_EXPRESSION);
+        return true;
+    case 0x11:
+        number = cfi_uleb(c);
+        set_offset(r, number, CFI_OFFSET, cfi_sleb(c));
+        return true;
+    case 0x12:
+        number = cfi_uleb(c);
+        set_cfa(r, number, cfi_sleb(c) * r->common->data_align);
+        return true;
     case 0x13: set_cfa(r, r->cfi->row.cfa_register, cfi_sleb(c) * r->common->data_align); return true;
-    case 0x14: number = cfi_uleb(c); set_offset(r, number, CFI_VALUE_OFFSET, (int64_t)cfi_uleb(c)); return true;
-    case 0x15: number = cfi_uleb(c); set_offset(r, number, CFI_VALUE_OFFSET, cfi_sleb(c)); return true;
-    case 0x16: number = cfi_uleb(c); set_expression(r, number, CFI_VALUE_EXPRESSION); return true;
-    case 0x2e: cfi_uleb(c); return true;                                        /* GNU_args_size */
-    case 0x2f: number = cfi_uleb(c); set_offset(r, number, CFI_OFFSET, -(int64_t)cfi_uleb(c)); return true;
+    case 0x14:
+        number = cfi_uleb(c);
+        set_offset(r, number, CFI_VALUE_OFFSET, (int64_t)cfi_uleb(c));
+        return true;
+    case 0x15:
+        number = cfi_uleb(c);
+        set_offset(r, number, CFI_VALUE_OFFSET, cfi_sleb(c));
+        return true;
+    case 0x16:
+        number = cfi_uleb(c);
+        set_expression(r, number, CFI_VALUE_EXPRESSION);
+        return true;
+    case 0x2e: cfi_uleb(c); return true; /* GNU_args_size */
+    case 0x2f:
+        number = cfi_uleb(c);
+        set_offset(r, number, CFI_OFFSET, -(int64_t)cfi_uleb(c));
+        return true;
     default: return false;
     }
 }
@@ -293,7 +326,7 @@ LEARN static void set_range(const struct reader *r, uint64_t end)
 LEARN static bool know_common(const uint8_t *entry, const struct code *code, struct cfi *cfi)
 {
     struct cfi_common *common = &cfi->common;
-    struct reader reader = { .common = common, .cfi = cfi };
+    struct reader reader = {.common = common, .cfi = cfi};
 
     if (common->entry == entry)
         return true;
@@ -310,7 +343,8 @@ LEARN static bool know_common(const uint8_t *entry, const struct code *code, str
 }
 
 /* Enters a description of a function, to behind its length. */
-LEARN static bool enter_description(const uint8_t *entry, const struct code *code, struct cfi *cfi, struct cfi_cursor *cursor, uint64_t *length)
+LEARN static bool enter_description(const uint8_t *entry, const struct code *code, struct cfi *cfi,
+                                    struct cfi_cursor *cursor, uint64_t *length)
 {
     const uint8_t *place;
     uint64_t back;
@@ -339,7 +373,8 @@ COLD void cfi_gap(uint64_t address, const struct code *code, struct cfi *cfi, ui
         return;
     before = index_find(code->index, code->eh_frame_hdr, code->end, address);
     next = index_next(code->index, code->eh_frame_hdr, code->end, address);
-    if (enter_description(before, code, cfi, &cursor, &length) && cfi->start + length <= address && cfi->start + length > *start)
+    if (enter_description(before, code, cfi, &cursor, &length) && cfi->start + length <= address &&
+        cfi->start + length > *start)
         *start = cfi->start + length;
     if (next && next < *end)
         *end = next;
@@ -348,7 +383,7 @@ COLD void cfi_gap(uint64_t address, const struct code *code, struct cfi *cfi, ui
 LEARN bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi)
 {
     const uint8_t *entry = code->eh_frame_hdr ? index_find(code->index, code->eh_frame_hdr, code->end, address) : NULL;
-    struct reader reader = { .cfi = cfi, .common = &cfi->common, .address = address };
+    struct reader reader = {.cfi = cfi, .common = &cfi->common, .address = address};
     struct cfi_cursor *cursor = &reader.cursor;
     uint64_t length;
 

@@ -12,22 +12,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RIP = 16, CFI_REGISTERS = 17 };  /* DWARF numbers, x86-64 */
-enum { CFI_NESTED = 8 };    /* remembered states */
-enum { CFI_OMITTED = 0xff };    /* an encoding: there is no pointer */
+enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RIP = 16, CFI_REGISTERS = 17 }; /* DWARF numbers, x86-64 */
+enum { CFI_NESTED = 8 };                                                          /* remembered states */
+enum { CFI_OMITTED = 0xff };                                                      /* an encoding: there is no pointer */
 
 enum cfi_rule {
-    CFI_SAME,           /* and what is not mentioned */
+    CFI_SAME, /* and what is not mentioned */
     CFI_UNDEFINED,
-    CFI_OFFSET,         /* saved at CFA + value */
-    CFI_VALUE_OFFSET,   /* is CFA + value */
-    CFI_REGISTER,       /* is in register `value` */
-    CFI_EXPRESSION,     /* saved where the expression says: value is its distance from struct cfi.text */
+    CFI_OFFSET,       /* saved at CFA + value */
+    CFI_VALUE_OFFSET, /* is CFA + value */
+    CFI_REGISTER,     /* is in register `value` */
+    CFI_EXPRESSION,   /* saved where the expression says: value is its distance from struct cfi.text */
     CFI_VALUE_EXPRESSION,
 };
 
 struct cfi_row {
-    uint8_t cfa_rule;           /* CFI_REGISTER: register + value; CFI_EXPRESSION */
+    uint8_t cfa_rule; /* CFI_REGISTER: register + value; CFI_EXPRESSION */
     uint8_t cfa_register;
     uint8_t rule[CFI_REGISTERS];
     int32_t cfa_value;
@@ -35,7 +35,10 @@ struct cfi_row {
 };
 
 /* Reads a number; the cursor stays within its bounds and `bad` is set if it would leave them. */
-struct cfi_cursor { const uint8_t *at, *end; bool bad; };
+struct cfi_cursor {
+    const uint8_t *at, *end;
+    bool bad;
+};
 uint64_t cfi_fixed(struct cfi_cursor *cursor, unsigned bytes);
 uint64_t cfi_uleb(struct cfi_cursor *cursor);
 int64_t cfi_sleb(struct cfi_cursor *cursor);
@@ -45,7 +48,7 @@ uint64_t cfi_pointer(struct cfi_cursor *cursor, uint8_t encoding, uint64_t data)
 
 /* What a common information entry says; nearly all functions of a module share one. */
 struct cfi_common {
-    const uint8_t *entry;       /* NULL: not read */
+    const uint8_t *entry; /* NULL: not read */
     uint64_t code_align;
     int64_t data_align;
     uint8_t encoding;
@@ -55,16 +58,17 @@ struct cfi_common {
 
 struct cfi {
     struct cfi_row row;
-    const uint8_t *text, *end;  /* bounds of the frame information; expressions are in there */
-    uint64_t start;             /* of the function, or the part of it, that the information describes */
-    uint64_t row_start, row_end;    /* where the row holds; at least at the address */
-    bool signal_frame;          /* the frame is a signal handler's caller: its address is exact, no return address */
-    struct cfi_common common;   /* the last one; must be forgotten when code was unloaded */
-    struct cfi_row remembered[CFI_NESTED];      /* while reading */
+    const uint8_t *text, *end;   /* bounds of the frame information; expressions are in there */
+    uint64_t start;              /* of the function, or the part of it, that the information describes */
+    uint64_t row_start, row_end; /* where the row holds; at least at the address */
+    bool signal_frame;           /* the frame is a signal handler's caller: its address is exact, no return address */
+    struct cfi_common common;    /* the last one; must be forgotten when code was unloaded */
+    struct cfi_row remembered[CFI_NESTED]; /* while reading */
 };
 
 /*
- * False if the module has no information for the address, or information that cannot be understood. `cfi` is to be all zeros at first.
+ * False if the module has no information for the address, or information that cannot be understood. `cfi` is to be all
+ * zeros at first.
  */
 bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi);
 

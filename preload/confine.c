@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Programs that give up rights: after chroot or setuid the measurement file can no longer be opened to make it longer, and a seccomp filter may
- * end the program for a system call of ours. What will be needed is reserved before. Where a filter forbids even the return from a signal
- * handler, measuring ends with a sentence.
+ * Programs that give up rights: after chroot or setuid the measurement file can no longer be opened to make it longer,
+ * and a seccomp filter may end the program for a system call of ours. What will be needed is reserved before. Where a
+ * filter forbids even the return from a signal handler, measuring ends with a sentence.
  */
 #include "preload/export.h"
 #include "preload/file.h"
@@ -18,7 +18,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { RESERVE = 4 << 20 };     /* about 250,000 samples */
+enum { RESERVE = 4 << 20 }; /* about 250,000 samples */
 
 volatile int raw_frozen;
 
@@ -33,13 +33,32 @@ static void reserve(void)
     guard_leave_at(thread_here());
 }
 
-#define RESERVING(call) do { reserve(); return call; } while (0)
+#define RESERVING(call) \
+    do { \
+        reserve(); \
+        return call; \
+    } while (0)
 
-EXPORT int chroot(const char *path) { RESERVING(REAL(chroot)(path)); }
-EXPORT int setuid(uid_t user) { RESERVING(REAL(setuid)(user)); }
-EXPORT int seteuid(uid_t user) { RESERVING(REAL(seteuid)(user)); }
-EXPORT int setreuid(uid_t real, uid_t effective) { RESERVING(REAL(setreuid)(real, effective)); }
-EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved) { RESERVING(REAL(setresuid)(real, effective, saved)); }
+EXPORT int chroot(const char *path)
+{
+    RESERVING(REAL(chroot)(path));
+}
+EXPORT int setuid(uid_t user)
+{
+    RESERVING(REAL(setuid)(user));
+}
+EXPORT int seteuid(uid_t user)
+{
+    RESERVING(REAL(seteuid)(user));
+}
+EXPORT int setreuid(uid_t real, uid_t effective)
+{
+    RESERVING(REAL(setreuid)(real, effective));
+}
+EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
+{
+    RESERVING(REAL(setresuid)(real, effective, saved));
+}
 
 static void end_measuring(const char *why)
 {
@@ -53,12 +72,14 @@ static void end_measuring(const char *why)
 
 static void before_filter(const struct sock_fprog *filter)
 {
-    static const int needed[] = { SYS_open, SYS_close, SYS_fallocate, SYS_mmap, SYS_munmap, SYS_madvise, SYS_prlimit64, SYS_rt_sigprocmask,
-                                  SYS_rt_sigpending, SYS_stat, SYS_getcwd, SYS_timer_create, SYS_timer_settime, SYS_timer_delete };
+    static const int needed[] = {SYS_open,    SYS_close,        SYS_fallocate,      SYS_mmap,          SYS_munmap,
+                                 SYS_madvise, SYS_prlimit64,    SYS_rt_sigprocmask, SYS_rt_sigpending, SYS_stat,
+                                 SYS_getcwd,  SYS_timer_create, SYS_timer_settime,  SYS_timer_delete};
 
     reserve();
     if (!filter || !seccomp_allows(filter, SYS_rt_sigreturn) || !seccomp_allows(filter, SYS_clock_gettime)) {
-        end_measuring(filter ? "a seccomp filter forbids to return from signal handlers" : "strict seccomp forbids to read clocks");
+        end_measuring(filter ? "a seccomp filter forbids to return from signal handlers"
+                             : "strict seccomp forbids to read clocks");
         return;
     }
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
@@ -94,6 +115,6 @@ EXPORT long syscall(long number, ...)
         before_filter(a[0] == SECCOMP_SET_MODE_FILTER ? (const struct sock_fprog *)a[2] : NULL);
     long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (result == 0 && (number == SYS_fork || number == SYS_clone || number == SYS_clone3))
-        process_check();        /* a child with memory of its own */
+        process_check(); /* a child with memory of its own */
     return result;
 }

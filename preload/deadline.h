@@ -39,7 +39,8 @@ struct timeout {
 /* NULL: none. */
 static inline struct timeout timeout_of(const struct timespec *wanted)
 {
-    return wanted ? (struct timeout){ .limited = true, .deadline = deadline_after(wanted), .rest = *wanted } : (struct timeout){ 0 };
+    return wanted ? (struct timeout){.limited = true, .deadline = deadline_after(wanted), .rest = *wanted}
+                  : (struct timeout){0};
 }
 
 /* What the next call gets; NULL if there is no limit. */
@@ -52,18 +53,22 @@ static inline const struct timespec *timeout_left(struct timeout *t)
     if (t->again) {
         rest = t->deadline - deadline_now();
         rest = rest < 0 ? 0 : rest;
-        t->rest = (struct timespec){ rest / 1000000000, rest % 1000000000 };
+        t->rest = (struct timespec){rest / 1000000000, rest % 1000000000};
     }
     t->again = true;
     return &t->rest;
 }
 
 /* The same in milliseconds, below 0: none. Rounded up, so that the whole time has passed when nothing is left. */
-struct timeout_ms { int wanted; bool again; int64_t deadline; };
+struct timeout_ms {
+    int wanted;
+    bool again;
+    int64_t deadline;
+};
 
 static inline struct timeout_ms timeout_of_ms(int wanted)
 {
-    return (struct timeout_ms){ wanted, false, wanted > 0 ? deadline_now() + (int64_t)wanted * 1000000 : 0 };
+    return (struct timeout_ms){wanted, false, wanted > 0 ? deadline_now() + (int64_t)wanted * 1000000 : 0};
 }
 
 static inline int timeout_left_ms(struct timeout_ms *t)

@@ -28,7 +28,7 @@ static void mark_path(char path[PATH])
 
 void deliver_prepare(void)
 {
-    static char path[PATH], text[PATH];     /* only one thread makes the file, perhaps on a small stack */
+    static char path[PATH], text[PATH]; /* only one thread makes the file, perhaps on a small stack */
     const char *end = text + sizeof text;
 
     raw_syscall(SYS_mkdir, (long)options.directory, 0700, 0, 0, 0, 0);
@@ -63,7 +63,8 @@ static bool copy(const char *from, const char *to)
     bool done = false;
 
     append(append(temporary, temporary + sizeof temporary, to), temporary + sizeof temporary, ".part");
-    int source = raw_open(from, O_RDONLY | O_CLOEXEC, 0), target = source < 0 ? -1 : raw_open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    int source = raw_open(from, O_RDONLY | O_CLOEXEC, 0),
+        target = source < 0 ? -1 : raw_open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (target >= 0) {
         done = copy_all(source, target);
         done &= raw_close(target) == 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * When an exception has found its handler, the C++ runtime (libgcc's uw_install_context) writes the handler's registers over those that its own
- * frame has saved, its return address among them. For the last microsecond before the handler runs no unwind information describes the stack: the
- * frames in between are dead. A program that does little but throw spends one sample in a hundred there.
+ * When an exception has found its handler, the C++ runtime (libgcc's uw_install_context) writes the handler's registers
+ * over those that its own frame has saved, its return address among them. For the last microsecond before the handler
+ * runs no unwind information describes the stack: the frames in between are dead. A program that does little but throw
+ * spends one sample in a hundred there.
  *
- * What still stands lies further out. It is found by its return addresses: the innermost word that is one, and from which the unwind
- * information leads to the end of the stack without a fault.
+ * What still stands lies further out. It is found by its return addresses: the innermost word that is one, and from
+ * which the unwind information leads to the end of the stack without a fault.
  */
 #include "preload/walk.h"
 
@@ -20,7 +21,8 @@ static bool in_runtime(const struct frame *frame)
     return strstr(path, "libgcc_s.so") != NULL;
 }
 
-/* The outermost of the innermost frames that belong to the runtime; what follows it was guessed from an overwritten word. */
+/* The outermost of the innermost frames that belong to the runtime; what follows it was guessed from an overwritten
+ * word. */
 static uint32_t frames_of_runtime(const struct walk *w)
 {
     uint32_t count = 0;

@@ -10,9 +10,11 @@
 /* The next definition of a symbol after this library, usually libc's; found at the first call, then kept. */
 void *real_lookup(_Atomic(void *) *where, const char *name);
 
-#define REAL(function) ({ \
-    static _Atomic(void *) found_; \
-    void *address_ = atomic_load_explicit(&found_, memory_order_relaxed); \
-    (__typeof__(&function))(address_ ? address_ : real_lookup(&found_, #function)); })
+#define REAL(function) \
+    ({ \
+        static _Atomic(void *) found_; \
+        void *address_ = atomic_load_explicit(&found_, memory_order_relaxed); \
+        (__typeof__(&function))(address_ ? address_ : real_lookup(&found_, #function)); \
+    })
 
 #endif

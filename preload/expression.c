@@ -73,7 +73,12 @@ static void binary(struct machine *m, unsigned operation)
 
     switch (operation) {
     case 0x1a: push(m, a & b); break;
-    case 0x1b: if (b && !(b == ~0ull)) push(m, (uint64_t)((int64_t)a / (int64_t)b)); else push(m, b ? -a : 0); break;
+    case 0x1b:
+        if (b && !(b == ~0ull))
+            push(m, (uint64_t)((int64_t)a / (int64_t)b));
+        else
+            push(m, b ? -a : 0);
+        break;
     case 0x1c: push(m, a - b); break;
     case 0x1d: push(m, b ? a % b : 0); break;
     case 0x1e: push(m, a * b); break;
@@ -98,16 +103,34 @@ static void stack_operation(struct machine *m, unsigned operation)
     uint64_t a, b, c;
 
     switch (operation) {
-    case 0x12: push(m, pick(m, 0)); break;                              /* dup */
-    case 0x13: pop(m); break;                                           /* drop */
-    case 0x14: push(m, pick(m, 1)); break;                              /* over */
-    case 0x15: push(m, pick(m, cfi_fixed(&m->cursor, 1))); break;       /* pick */
-    case 0x16: b = pop(m); a = pop(m); push(m, b); push(m, a); break;   /* swap */
-    case 0x17: c = pop(m); b = pop(m); a = pop(m); push(m, c); push(m, a); push(m, b); break;   /* rot */
-    case 0x19: a = pop(m); push(m, (int64_t)a < 0 ? -a : a); break;     /* abs */
-    case 0x1f: push(m, -pop(m)); break;                                 /* neg */
-    case 0x20: push(m, ~pop(m)); break;                                 /* not */
-    case 0x23: a = pop(m); push(m, a + cfi_uleb(&m->cursor)); break;    /* plus_uconst */
+    case 0x12: push(m, pick(m, 0)); break;                        /* dup */
+    case 0x13: pop(m); break;                                     /* drop */
+    case 0x14: push(m, pick(m, 1)); break;                        /* over */
+    case 0x15: push(m, pick(m, cfi_fixed(&m->cursor, 1))); break; /* pick */
+    case 0x16:
+        b = pop(m);
+        a = pop(m);
+        push(m, b);
+        push(m, a);
+        break; /* swap */
+    case 0x17:
+        c = pop(m);
+        b = pop(m);
+        a = pop(m);
+        push(m, c);
+        push(m, a);
+        push(m, b);
+        break; /* rot */
+    case 0x19:
+        a = pop(m);
+        push(m, (int64_t)a < 0 ? -a : a);
+        break;                          /* abs */
+    case 0x1f: push(m, -pop(m)); break; /* neg */
+    case 0x20: push(m, ~pop(m)); break; /* not */
+    case 0x23:
+        a = pop(m);
+        push(m, a + cfi_uleb(&m->cursor));
+        break; /* plus_uconst */
     default: m->bad = true;
     }
 }
@@ -124,7 +147,8 @@ static void constant(struct machine *m, unsigned operation)
     case 0x0b: push(m, (uint64_t)(int16_t)cfi_fixed(c, 2)); break;
     case 0x0c: push(m, cfi_fixed(c, 4)); break;
     case 0x0d: push(m, (uint64_t)(int32_t)cfi_fixed(c, 4)); break;
-    case 0x0e: case 0x0f: push(m, cfi_fixed(c, 8)); break;
+    case 0x0e:
+    case 0x0f: push(m, cfi_fixed(c, 8)); break;
     case 0x10: push(m, cfi_uleb(c)); break;
     case 0x11: push(m, (uint64_t)cfi_sleb(c)); break;
     default: m->bad = true;
@@ -164,7 +188,7 @@ static void step(struct machine *m)
 bool cfi_evaluate(const struct cfi *cfi, int32_t expression, const struct cfi_machine *host, const uint64_t *cfa,
                   uint64_t *result)
 {
-    struct machine m = { .cursor = { cfi->text + expression, cfi->end, false }, .host = host };
+    struct machine m = {.cursor = {cfi->text + expression, cfi->end, false}, .host = host};
     uint64_t length = cfi_uleb(&m.cursor);
 
     if (m.cursor.bad || length > (uint64_t)(m.cursor.end - m.cursor.at))

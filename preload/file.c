@@ -16,7 +16,7 @@
 
 enum { CHUNKS = 1024, KINDS = 8 };
 enum { FIRST_CHUNK = 128 << 10, LARGEST_CHUNK = 4 << 20, SMALLEST_CHUNK = 16 << 10 };
-enum { RETRY_AFTER = 256 };     /* a full disk is asked again after so many refusals */
+enum { RETRY_AFTER = 256 }; /* a full disk is asked again after so many refusals */
 enum { NONE, OPENING, OPEN, FAILED };
 
 struct chunk {
@@ -39,12 +39,15 @@ static struct {
     _Atomic(struct hqm_segment *) shared[KINDS];
 } file;
 
-static const struct { uint16_t record_size; uint32_t bytes; } shared_kinds[KINDS] = {
-    [HQM_STRINGS] = { 1, 8192 },
-    [HQM_INFO] = { sizeof(struct hqm_info), 4096 },
-    [HQM_EVENTS] = { sizeof(struct hqm_event), 4096 },
-    [HQM_MODULES] = { sizeof(struct hqm_module), 12288 },
-    [HQM_THREADS] = { sizeof(struct hqm_thread), 4096 },
+static const struct {
+    uint16_t record_size;
+    uint32_t bytes;
+} shared_kinds[KINDS] = {
+    [HQM_STRINGS] = {1, 8192},
+    [HQM_INFO] = {sizeof(struct hqm_info), 4096},
+    [HQM_EVENTS] = {sizeof(struct hqm_event), 4096},
+    [HQM_MODULES] = {sizeof(struct hqm_module), 12288},
+    [HQM_THREADS] = {sizeof(struct hqm_thread), 4096},
 };
 
 struct hqm_header *_Atomic file_open_header;
@@ -113,8 +116,8 @@ static struct chunk *add_chunk(size_t bytes)
     chunk->bytes = bytes;
     atomic_store(&chunk->used, 0);
     end = __atomic_load_n(&file.header->allocated, __ATOMIC_RELAXED);
-    while (end < after && !__atomic_compare_exchange_n(&file.header->allocated, &end, after, true, __ATOMIC_RELAXED,
-                                                       __ATOMIC_RELAXED))
+    while (end < after &&
+           !__atomic_compare_exchange_n(&file.header->allocated, &end, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
     return chunk;
 }
@@ -221,7 +224,8 @@ static void open_segment(struct hqm_segment *segment)
     __atomic_store_n(&segment->magic, HQM_SEGMENT_MAGIC, __ATOMIC_RELEASE);
 }
 
-struct hqm_segment *file_segment(enum hqm_kind kind, uint16_t record_size, uint32_t lane, uint32_t first, uint64_t bytes)
+struct hqm_segment *file_segment(enum hqm_kind kind, uint16_t record_size, uint32_t lane, uint32_t first,
+                                 uint64_t bytes)
 {
     void *space = file_header() ? take_space(bytes) : NULL;
 
@@ -244,7 +248,7 @@ void *file_claim(enum hqm_kind kind, uint32_t records, struct claim *claim)
         while (at + records <= segment->capacity)
             if (__atomic_compare_exchange_n(&segment->reserved[0], &at, at + records, true, __ATOMIC_RELAXED,
                                             __ATOMIC_RELAXED)) {
-                *claim = (struct claim){ segment, (uint32_t)at, records };
+                *claim = (struct claim){segment, (uint32_t)at, records};
                 return (char *)(segment + 1) + at * segment->record_size;
             }
         space = take_space(shared_kinds[kind].bytes);
@@ -262,8 +266,8 @@ void file_publish(const struct claim *claim)
 {
     uint32_t count = __atomic_load_n(&claim->segment->count, __ATOMIC_RELAXED), to = claim->position + claim->records;
 
-    while (count < to && !__atomic_compare_exchange_n(&claim->segment->count, &count, to, true, __ATOMIC_RELEASE,
-                                                      __ATOMIC_RELAXED))
+    while (count < to &&
+           !__atomic_compare_exchange_n(&claim->segment->count, &count, to, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         ;
 }
 
@@ -308,7 +312,7 @@ void file_state(enum hqm_state state)
 
 static uint64_t cpu_time(void)
 {
-    struct timespec now = { 0 };
+    struct timespec now = {0};
 
     raw_syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -322,10 +326,11 @@ void file_note_cpu_time(void)
         header->cpu_end_ns = cpu_time();
 }
 
-/* What the image before this one, whose file has the serial before, had used. `number` is the place of the serial in file.path. */
+/* What the image before this one, whose file has the serial before, had used. `number` is the place of the serial in
+ * file.path. */
 static uint64_t cpu_time_before(uint32_t pid, uint32_t serial, char *number)
 {
-    struct hqm_header before = { .state = HQM_RUNNING };
+    struct hqm_header before = {.state = HQM_RUNNING};
     const char *end = file.path + sizeof file.path;
 
     if (serial == 0)
@@ -385,7 +390,7 @@ static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial
     header->threads = thread_count();
     if (raw_stat("/proc/self/ns/pid", &namespace) == 0)
         header->pid_namespace = namespace.st_ino;
-    if (!process_epoch()) {         /* a forked child is measured from its start, though its file is younger */
+    if (!process_epoch()) { /* a forked child is measured from its start, though its file is younger */
         header->cpu_image_ns = before;
         header->cpu_start_ns = cpu_time();
     }
@@ -413,8 +418,8 @@ static int open_file(void)
     file.header = (struct hqm_header *)chunk->base;
     fill_header(file.header, pid, serial, before);
     for (int kind = HQM_STRINGS; kind <= HQM_THREADS; kind++) {
-        struct hqm_segment *segment = make_segment(chunk->base + at, (enum hqm_kind)kind, shared_kinds[kind].record_size,
-                                                   0, 0, shared_kinds[kind].bytes);
+        struct hqm_segment *segment = make_segment(chunk->base + at, (enum hqm_kind)kind,
+                                                   shared_kinds[kind].record_size, 0, 0, shared_kinds[kind].bytes);
         open_segment(segment);
         atomic_store(&file.shared[kind], segment);
         at += segment->bytes;

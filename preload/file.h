@@ -32,13 +32,20 @@ int file_error(void);
 void file_reserve(uint64_t bytes);
 
 /* Zeroed space, a multiple of HQM_ALIGN; NULL if there is no more (counted by the caller). */
-struct hqm_segment *file_segment(enum hqm_kind kind, uint16_t record_size, uint32_t lane, uint32_t first, uint64_t bytes);
+struct hqm_segment *file_segment(enum hqm_kind kind, uint16_t record_size, uint32_t lane, uint32_t first,
+                                 uint64_t bytes);
 
 /* Records of lane 0, which all threads append to: claim, fill, publish. NULL if there is no space. */
-struct claim { struct hqm_segment *segment; uint32_t position, records; };
+struct claim {
+    struct hqm_segment *segment;
+    uint32_t position, records;
+};
 void *file_claim(enum hqm_kind kind, uint32_t records, struct claim *claim);
 void file_publish(const struct claim *claim);
-static inline uint32_t claim_number(const struct claim *claim) { return claim->segment->first + claim->position; }
+static inline uint32_t claim_number(const struct claim *claim)
+{
+    return claim->segment->first + claim->position;
+}
 
 /* A copy of the text in the file: its offset, 0 if there is no space (or the text is empty). */
 uint32_t file_string(const char *text);

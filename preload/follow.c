@@ -8,9 +8,9 @@
 /* Instructions that are looked at, those that calls are not followed for, and those behind the first way out. */
 enum { BUDGET = 6000, STEP_OVER = 3000, MORE = 150, DEPTH = 3, TAIL_CALL = 1 };
 
-const uint8_t follow_dwarf[MACHINE_REGISTERS] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+const uint8_t follow_dwarf[MACHINE_REGISTERS] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 
-static const struct follow_value lost = { .kind = FOLLOW_LOST };
+static const struct follow_value lost = {.kind = FOLLOW_LOST};
 
 bool follow_evaluate(const struct follow *f, const struct follow_value *value, uint64_t *result)
 {
@@ -39,7 +39,7 @@ static struct follow_value plus(struct follow_value value, int64_t distance)
 /* As an address it has to be known now, unless it is one already. */
 static struct follow_value as_address(const struct follow *f, struct follow_value value)
 {
-    struct follow_value known = { .kind = FOLLOW_VALUE, .origin = FOLLOW_NOTHING };
+    struct follow_value known = {.kind = FOLLOW_VALUE, .origin = FOLLOW_NOTHING};
     int64_t up = (int64_t)(value.word - f->first_sp);
 
     if (value.kind != FOLLOW_AT)
@@ -78,7 +78,8 @@ static void forget_popped(struct follow_way *way)
 }
 
 /* Stores to places that are not known go to memory of other kinds. False if there are too many to be remembered. */
-static bool store(const struct follow *f, struct follow_way *way, struct follow_value address, struct follow_value value)
+static bool store(const struct follow *f, struct follow_way *way, struct follow_value address,
+                  struct follow_value value)
 {
     uint32_t i = 0;
 
@@ -167,7 +168,8 @@ static struct follow_value base_of(const struct follow_way *way, const struct ma
     return m->base < MACHINE_REGISTERS ? plus(way->reg[m->base], m->value) : lost;
 }
 
-static const uint16_t clobbered = 1u << MACHINE_RAX | 1u << MACHINE_RCX | 1u << MACHINE_RDX | 1u << MACHINE_RSI | 1u << MACHINE_RDI | 15u << 8;
+static const uint16_t clobbered = 1u << MACHINE_RAX | 1u << MACHINE_RCX | 1u << MACHINE_RDX | 1u << MACHINE_RSI |
+                                  1u << MACHINE_RDI | 15u << 8;
 
 static void lose(struct follow_way *way, uint16_t registers)
 {
@@ -190,7 +192,10 @@ static bool apply(struct follow *f, struct follow_way *way, const struct machine
     case MACHINE_STORE: return store(f, way, base_of(way, m), way->reg[m->reg]);
     case MACHINE_MASK:
         value = as_address(f, way->reg[m->reg]);
-        way->reg[m->reg] = value.kind ? (struct follow_value){ .word = value.word & (uint64_t)m->value, .kind = FOLLOW_VALUE, .origin = FOLLOW_NOTHING } : lost;
+        way->reg[m->reg] = value.kind ? (struct follow_value){.word = value.word & (uint64_t)m->value,
+                                                              .kind = FOLLOW_VALUE,
+                                                              .origin = FOLLOW_NOTHING}
+                                      : lost;
         break;
     case MACHINE_EXCHANGE:
         value = way->reg[m->reg];
@@ -201,13 +206,13 @@ static bool apply(struct follow *f, struct follow_way *way, const struct machine
         way->reg[MACHINE_RSP] = as_address(f, way->reg[MACHINE_RBP]);
         pop(f, way, MACHINE_RBP);
         break;
-    default:
-        lose(way, m->written);
+    default: lose(way, m->written);
     }
     return way->reg[MACHINE_RSP].kind != FOLLOW_LOST;
 }
 
-/* Into what is called, if that has no unwind information either: such code does not always keep to the rules of calls. */
+/* Into what is called, if that has no unwind information either: such code does not always keep to the rules of calls.
+ */
 static bool enter(struct follow *f, struct follow_way *way, const struct machine *m, uint64_t next)
 {
     struct follow_value top = as_address(f, plus(way->reg[MACHINE_RSP], -8));
@@ -215,7 +220,8 @@ static bool enter(struct follow *f, struct follow_way *way, const struct machine
 
     for (uint32_t i = 0; i < way->stored; i++)
         depth += way->store[i].value.kind == FOLLOW_CODE && way->store[i].address > top.word;
-    if (m->target < f->start || m->target >= f->end || depth >= DEPTH || !store(f, way, top, (struct follow_value){ .word = next, .kind = FOLLOW_CODE, .origin = FOLLOW_NOTHING }))
+    if (m->target < f->start || m->target >= f->end || depth >= DEPTH ||
+        !store(f, way, top, (struct follow_value){.word = next, .kind = FOLLOW_CODE, .origin = FOLLOW_NOTHING}))
         return false;
     way->reg[MACHINE_RSP] = top;
     way->within = next ^ top.word << 24;
@@ -236,7 +242,8 @@ static bool come_back(struct follow *f, struct follow_way *way, struct follow_va
     way->reg[MACHINE_RSP] = plus(as_address(f, at), (int64_t)(8 + popped));
     way->within = 0;
     for (uint32_t i = 0; i < way->stored; i++)
-        if (way->store[i].value.kind == FOLLOW_CODE && way->store[i].address >= way->reg[MACHINE_RSP].word && way->store[i].address < lowest) {
+        if (way->store[i].value.kind == FOLLOW_CODE && way->store[i].address >= way->reg[MACHINE_RSP].word &&
+            way->store[i].address < lowest) {
             lowest = way->store[i].address;
             way->within = way->store[i].value.word ^ lowest << 24;
         }
@@ -270,12 +277,12 @@ static void step_over(struct follow *f, const struct follow_way *way, uint64_t n
 }
 
 /*
- * The way leaves the code without unwind information: behind a jump to the start of a procedure, or a stub of the linker's, for a tail call, and elsewhere
- * the row that holds there tells.
+ * The way leaves the code without unwind information: behind a jump to the start of a procedure, or a stub of the
+ * linker's, for a tail call, and elsewhere the row that holds there tells.
  */
 static void leave(struct follow *f, struct follow_way *way)
 {
-    struct recipe recipe = { .kind = RECIPE_GENERAL };
+    struct recipe recipe = {.kind = RECIPE_GENERAL};
     struct follow_value at = way->reg[MACHINE_RSP];
 
     if (way->pc != TAIL_CALL)
@@ -297,8 +304,11 @@ static void leave(struct follow *f, struct follow_way *way)
 static bool is_turn(const struct machine *m)
 {
     switch (m->kind) {
-    case MACHINE_STORE: case MACHINE_BRANCH: return false;
-    case MACHINE_MOVE: case MACHINE_LOAD: case MACHINE_MASK: return m->reg == MACHINE_RSP || m->reg == MACHINE_RBP;
+    case MACHINE_STORE:
+    case MACHINE_BRANCH: return false;
+    case MACHINE_MOVE:
+    case MACHINE_LOAD:
+    case MACHINE_MASK: return m->reg == MACHINE_RSP || m->reg == MACHINE_RBP;
     case MACHINE_OTHER: return m->written & (1u << MACHINE_RSP | 1u << MACHINE_RBP);
     default: return true;
     }
@@ -316,7 +326,8 @@ static void walk(struct follow *f)
             leave(f, way);
             return;
         }
-        if (f->budget == 0 || (way->within && f->budget < STEP_OVER) || !machine_decode((const uint8_t *)way->pc, (const uint8_t *)f->end, &m))
+        if (f->budget == 0 || (way->within && f->budget < STEP_OVER) ||
+            !machine_decode((const uint8_t *)way->pc, (const uint8_t *)f->end, &m))
             return;
         f->budget--;
         f->looked++;
@@ -324,18 +335,17 @@ static void walk(struct follow *f)
         if (f->steady == way->pc)
             f->steady = is_turn(&m) ? next - 1 : next;
         switch (m.kind) {
-        case MACHINE_STOP:
-            return;
+        case MACHINE_STOP: return;
         case MACHINE_RETURN:
             if (!come_back(f, way, way->reg[MACHINE_RSP], (uint64_t)m.value))
                 return;
             continue;
         case MACHINE_CALL:
-            if (m.target == next) {     /* call; pop: where am I? */
+            if (m.target == next) { /* call; pop: where am I? */
                 way->reg[MACHINE_RSP] = as_address(f, plus(way->reg[MACHINE_RSP], -8));
                 break;
             }
-            if (next < f->end)      /* otherwise it does not come back */
+            if (next < f->end) /* otherwise it does not come back */
                 step_over(f, way, next);
             if (!enter(f, way, &m, next))
                 return;
@@ -412,7 +422,9 @@ COLD bool follow_out(struct follow *f, const uint64_t reg[CFI_REGISTERS], uint32
     f->now.doubts = f->now.stored = 0;
     f->now.within = 0;
     for (unsigned i = 0; i < MACHINE_REGISTERS; i++)
-        f->now.reg[i] = (struct follow_value){ .word = reg[follow_dwarf[i]], .kind = known >> follow_dwarf[i] & 1 ? FOLLOW_VALUE : FOLLOW_LOST, .origin = (uint8_t)i };
+        f->now.reg[i] = (struct follow_value){.word = reg[follow_dwarf[i]],
+                                              .kind = known >> follow_dwarf[i] & 1 ? FOLLOW_VALUE : FOLLOW_LOST,
+                                              .origin = (uint8_t)i};
     walk(f);
     while (take(f))
         if (!is_seen(f, &f->now))

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unwinding by machine code, for procedures without unwind information: hand assembly. From the program counter the instructions are followed to where
- * the procedure returns; what they do to the stack pointer tells where the return address is, and what they load where the caller's registers are. This
- * is no guess: if the procedure returned on that way, it would take its return address from there. All ways are followed, within bounds, and have to agree.
+ * Unwinding by machine code, for procedures without unwind information: hand assembly. From the program counter the
+ * instructions are followed to where the procedure returns; what they do to the stack pointer tells where the return
+ * address is, and what they load where the caller's registers are. This is no guess: if the procedure returned on that
+ * way, it would take its return address from there. All ways are followed, within bounds, and have to agree.
  *
- * Where code calls something, it is assumed to come back, and a jump to a computed place to stay in the procedure, whose code goes on behind it: both are
- * mostly so, and counted as doubts. A way with fewer doubts wins. Safe in signal handlers.
+ * Where code calls something, it is assumed to come back, and a jump to a computed place to stay in the procedure,
+ * whose code goes on behind it: both are mostly so, and counted as doubts. A way with fewer doubts wins. Safe in signal
+ * handlers.
  */
 #ifndef HQ_PRELOAD_FOLLOW_H
 #define HQ_PRELOAD_FOLLOW_H
@@ -17,12 +19,13 @@ enum { FOLLOW_EXITS = 4, FOLLOW_WAYS = 32, FOLLOW_STORED = 12, FOLLOW_SEEN_LOG2 
 
 enum follow_kind {
     FOLLOW_LOST,
-    FOLLOW_VALUE,       /* it is `word` */
-    FOLLOW_AT,          /* it is what is read at `word`, plus `plus` */
-    FOLLOW_CODE,        /* `word`, behind a call that was followed */
+    FOLLOW_VALUE, /* it is `word` */
+    FOLLOW_AT,    /* it is what is read at `word`, plus `plus` */
+    FOLLOW_CODE,  /* `word`, behind a call that was followed */
 };
 
-/* What `word` is a constant distance from: a register as it was at the start (its number), what was saved at rsp + 8 * via then, or nothing. */
+/* What `word` is a constant distance from: a register as it was at the start (its number), what was saved at rsp + 8 *
+ * via then, or nothing. */
 enum { FOLLOW_SAVED = MACHINE_REGISTERS, FOLLOW_NOTHING };
 
 struct follow_value {
@@ -34,7 +37,7 @@ struct follow_value {
 
 /* Where a way out of the procedure finds its return address, and the caller's registers then. */
 struct follow_exit {
-    struct follow_value at;     /* its address */
+    struct follow_value at; /* its address */
     uint64_t caller_sp;
     struct follow_value reg[MACHINE_REGISTERS];
 };
@@ -42,10 +45,13 @@ struct follow_exit {
 /* A way as it stands somewhere. */
 struct follow_way {
     uint64_t pc;
-    uint64_t within;            /* behind which call that was followed, 0: none */
+    uint64_t within; /* behind which call that was followed, 0: none */
     uint32_t doubts, stored;
     struct follow_value reg[MACHINE_REGISTERS];
-    struct { uint64_t address; struct follow_value value; } store[FOLLOW_STORED];
+    struct {
+        uint64_t address;
+        struct follow_value value;
+    } store[FOLLOW_STORED];
 };
 
 /* Asked for the words of the stack. */
@@ -53,23 +59,26 @@ typedef bool follow_load(void *where, uint64_t address, uint64_t *value);
 
 struct follow {
     /* Set by the caller. */
-    uint64_t start, end;        /* where instructions may be read that have no unwind information */
+    uint64_t start, end; /* where instructions may be read that have no unwind information */
     follow_load *load;
     void *where;
     struct cfi *scratch;
     /* The answer. */
-    struct follow_exit exit[FOLLOW_EXITS];      /* different ones, of the ways with the fewest doubts */
+    struct follow_exit exit[FOLLOW_EXITS]; /* different ones, of the ways with the fewest doubts */
     uint32_t exits;
     uint32_t doubts;
-    bool disagree;              /* more exits than that, or a place that was reached with different stack pointers */
-    uint64_t steady;            /* up to here, this included, every instruction has the same rule as the first */
+    bool disagree;   /* more exits than that, or a place that was reached with different stack pointers */
+    uint64_t steady; /* up to here, this included, every instruction has the same rule as the first */
     /* Its own. */
     uint64_t first_sp;
-    uint64_t counted;           /* the processor's clock when `credit` was */
-    uint32_t credit;            /* instructions that may still be looked at: it grows with time */
+    uint64_t counted; /* the processor's clock when `credit` was */
+    uint32_t credit;  /* instructions that may still be looked at: it grows with time */
     uint32_t budget, looked, ways;
     struct follow_way way[FOLLOW_WAYS], now;
-    struct { uint64_t key, sp; uint64_t doubts; } seen[1 << FOLLOW_SEEN_LOG2];
+    struct {
+        uint64_t key, sp;
+        uint64_t doubts;
+    } seen[1 << FOLLOW_SEEN_LOG2];
 };
 
 /* DWARF's numbers of the processor's registers. */

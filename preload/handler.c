@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens at a sample. This file, and all that it calls (unwind, recipe, cfi, expression, modules_find, lane, file,
- * heap), runs in a signal handler at any instruction of the program: no locks, no malloc, no libc beyond memcpy, strlen
- * and their like, clock_gettime (the vDSO) and _dl_find_object, which the C library documents as safe. The rare system
- * calls (more space for the file, a page of a coroutine's stack) are made directly. errno is not touched.
+ * What happens at a sample. This file, and all that it calls (unwind, recipe, cfi, expression, modules_find, lane,
+ * file, heap), runs in a signal handler at any instruction of the program: no locks, no malloc, no libc beyond memcpy,
+ * strlen and their like, clock_gettime (the vDSO) and _dl_find_object, which the C library documents as safe. The rare
+ * system calls (more space for the file, a page of a coroutine's stack) are made directly. errno is not touched.
  */
 #include "preload/handler.h"
 
@@ -35,7 +35,7 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
         file_lost(HQM_LOSS_TRACE, 1);
     self.samples++;
     if (self.alone)
-        header->samples++;      /* an atomic addition would wait for all that was stored before */
+        header->samples++; /* an atomic addition would wait for all that was stored before */
     else
         __atomic_fetch_add(&header->samples, 1, __ATOMIC_RELAXED);
     header->end_us = now;
@@ -56,7 +56,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
 {
     struct hqm_header *header;
     uint64_t reg[CFI_REGISTERS], now;
-    struct place place = { NO_NODE, 0 };
+    struct place place = {NO_NODE, 0};
     uint32_t partial = 0;
     struct lane *lane;
 
@@ -69,7 +69,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     __builtin_prefetch(&header->samples, 1);
     if (!self.lane) {
         thread_lane();
-        now = file_now_us();    /* not before the record that names the thread */
+        now = file_now_us(); /* not before the record that names the thread */
     }
     lane = self.lane;
     if (lane) {

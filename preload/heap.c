@@ -8,7 +8,9 @@
 
 enum { BLOCK = 256 << 10 };
 
-struct block { _Atomic size_t used; };
+struct block {
+    _Atomic size_t used;
+};
 
 static _Atomic(struct block *) current;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Permanent memory for the collector itself, safe in signal handlers: from fresh pages, by atomic addition, never freed. */
+/* Permanent memory for the collector itself, safe in signal handlers: from fresh pages, by atomic addition, never
+ * freed. */
 #ifndef HQ_PRELOAD_HEAP_H
 #define HQ_PRELOAD_HEAP_H
 

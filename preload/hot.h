@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every sample runs lies together in a section of its own. Between two samples the program drives the collector out of the processor's
- * caches, and then a sample costs ten times what its instructions do: in one place the code takes one entry of the TLB instead of ten, and its
- * lines can be asked for at once instead of one after the other.
+ * What every sample runs lies together in a section of its own. Between two samples the program drives the collector
+ * out of the processor's caches, and then a sample costs ten times what its instructions do: in one place the code
+ * takes one entry of the TLB instead of ten, and its lines can be asked for at once instead of one after the other.
  */
 #ifndef HQ_PRELOAD_HOT_H
 #define HQ_PRELOAD_HOT_H
 
-#define HOT __attribute__((section("hq_hot")))
-#define LEARN __attribute__((section("hq_learn")))     /* the way to a recipe that is not known */
-#define COLD __attribute__((noinline, cold))
+#define HOT   __attribute__((section("hq_hot")))
+#define LEARN __attribute__((section("hq_learn"))) /* the way to a recipe that is not known */
+#define COLD  __attribute__((noinline, cold))
 
 extern const char hot_start[] __asm__("__start_hq_hot") __attribute__((visibility("hidden")));
 extern const char hot_end[] __asm__("__stop_hq_hot") __attribute__((visibility("hidden")));

@@ -5,8 +5,8 @@
  *     #include <hq.h>
  *     hq_stop();  read_input();  hq_start();  compute();
  *
- * `hq record --stopped` begins with measurement stopped. Both calls concern the whole process and may be made in any thread. Nothing is
- * linked: without the collector each call is a test of a pointer that is NULL.
+ * `hq record --stopped` begins with measurement stopped. Both calls concern the whole process and may be made in any
+ * thread. Nothing is linked: without the collector each call is a test of a pointer that is NULL.
  */
 #ifndef HQ_H
 #define HQ_H

@@ -56,7 +56,7 @@ static char *quote(char *to, const char *end, const char *word)
 /* /proc/self/cmdline holds the arguments, each ended by a zero. */
 static void note_command(void)
 {
-    static char raw[2048], text[4000];      /* only one thread makes the file, perhaps on a small stack */
+    static char raw[2048], text[4000]; /* only one thread makes the file, perhaps on a small stack */
     char *to = text;
     const char *end = text + sizeof text - 1;
     int fd = raw_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
@@ -98,7 +98,8 @@ static void note_event(int number, const struct source *source)
     event->name = file_string(options.name[number]);
     event->description = file_string(source->description);
     event->dimension = source->dimension;
-    event->flags = (uint16_t)(source->flags | (source->flags & HQM_EVENT_SAMPLED && options.trace ? HQM_EVENT_TRACED : 0));
+    event->flags = (uint16_t)(source->flags |
+                              (source->flags & HQM_EVENT_SAMPLED && options.trace ? HQM_EVENT_TRACED : 0));
     event->period = options.period[number];
     event->scale = source->scale;
     file_publish(&claim);

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 enum { ROWS_A_BUCKET = 4, ROWS_A_SEARCH = 256, FEW_ROWS = 1024 };
-enum { ANY_TABLE = 0x3b };  /* sorted, and searchable: data-relative, four bytes, signed */
+enum { ANY_TABLE = 0x3b }; /* sorted, and searchable: data-relative, four bytes, signed */
 
 static uint32_t none;
 #define NEVER (&none)
@@ -16,7 +16,7 @@ static uint32_t none;
 /* Fills in all but the buckets. */
 static COLD bool read_header(struct index *index, const uint8_t *header, uint64_t end)
 {
-    struct cfi_cursor cursor = { header, (const uint8_t *)end, false };
+    struct cfi_cursor cursor = {header, (const uint8_t *)end, false};
     uint64_t version = cfi_fixed(&cursor, 1), count;
     uint8_t frame_encoding = (uint8_t)cfi_fixed(&cursor, 1), count_encoding = (uint8_t)cfi_fixed(&cursor, 1),
             table_encoding = (uint8_t)cfi_fixed(&cursor, 1);
@@ -27,7 +27,7 @@ static COLD bool read_header(struct index *index, const uint8_t *header, uint64_
     count = cfi_pointer(&cursor, count_encoding, (uint64_t)header);
     if (cursor.bad || count == 0 || count > (uint64_t)(cursor.end - cursor.at) / 8 || count > UINT32_MAX / 2)
         return false;
-    index->rows = (const int32_t (*)[2])cursor.at;
+    index->rows = (const int32_t(*)[2])cursor.at;
     index->count = (uint32_t)count;
     index->first = index->rows[0][0];
     index->last = index->rows[count - 1][0];
@@ -35,7 +35,8 @@ static COLD bool read_header(struct index *index, const uint8_t *header, uint64_
     return true;
 }
 
-/* By the time that so many were searched the pages of the table have mostly been touched. Whoever loses the exchange has had the work for nothing. */
+/* By the time that so many were searched the pages of the table have mostly been touched. Whoever loses the exchange
+ * has had the work for nothing. */
 static COLD void make_buckets(struct index *index)
 {
     uint64_t range = (uint64_t)((int64_t)index->last - index->first), buckets, next = 0;
@@ -48,7 +49,8 @@ static COLD void make_buckets(struct index *index)
     if (!made)
         return;
     for (uint32_t row = 0; row < index->count; row++)
-        for (uint64_t bucket = (uint64_t)((int64_t)index->rows[row][0] - index->first) >> shift; next <= bucket && next < buckets; next++)
+        for (uint64_t bucket = (uint64_t)((int64_t)index->rows[row][0] - index->first) >> shift;
+             next <= bucket && next < buckets; next++)
             made[next] = row;
     for (; next < buckets; next++)
         made[next] = index->count;

@@ -2,9 +2,9 @@
 /*
  * Which entry of .eh_frame describes an address: the sorted table that ends .eh_frame_hdr, and an index to it.
  *
- * Halving a table of 45,000 functions touches twelve cache lines in six pages, and nothing of it is in the processor's caches when a sample comes.
- * So a module in which many addresses were looked up gets buckets, by address: then it is one line of them and two of the table. Making them
- * reads all of the table, once. Safe in signal handlers.
+ * Halving a table of 45,000 functions touches twelve cache lines in six pages, and nothing of it is in the processor's
+ * caches when a sample comes. So a module in which many addresses were looked up gets buckets, by address: then it is
+ * one line of them and two of the table. Making them reads all of the table, once. Safe in signal handlers.
  */
 #ifndef HQ_PRELOAD_INDEX_H
 #define HQ_PRELOAD_INDEX_H
@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 struct index {
-    const uint8_t *header;              /* .eh_frame_hdr that the rest was read from; NULL: not yet */
-    const int32_t (*rows)[2];           /* function and description, as distances from the header */
+    const uint8_t *header;    /* .eh_frame_hdr that the rest was read from; NULL: not yet */
+    const int32_t (*rows)[2]; /* function and description, as distances from the header */
     uint32_t count, shift;
-    int32_t first, last;                /* functions of the first and the last row */
-    uint32_t searches;                  /* without buckets */
-    _Atomic(uint32_t *) buckets;        /* for each 1 << shift bytes of code the first row that is not before them */
+    int32_t first, last;         /* functions of the first and the last row */
+    uint32_t searches;           /* without buckets */
+    _Atomic(uint32_t *) buckets; /* for each 1 << shift bytes of code the first row that is not before them */
 };
 
 /* The description of the function at or before the address; NULL if there is none. `end` is that of the module. */

@@ -8,11 +8,18 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { LANES_MAX = 65536, FIRST_BYTES = 8192, LARGEST_BYTES = 1 << 20, FIRST_SLOTS = 512, RESERVED_SLOTS = 32768, WEIGHT_MAX = 4095 };
+enum {
+    LANES_MAX = 65536,
+    FIRST_BYTES = 8192,
+    LARGEST_BYTES = 1 << 20,
+    FIRST_SLOTS = 512,
+    RESERVED_SLOTS = 32768,
+    WEIGHT_MAX = 4095
+};
 enum { CELL_KIND = 255u << HQM_MODULE_BITS };
 
 static _Atomic(struct lane *) lanes[LANES_MAX];
-static _Atomic uint32_t used;           /* numbers given out */
+static _Atomic uint32_t used; /* numbers given out */
 
 static COLD bool column_grow(struct column *c)
 {
@@ -45,7 +52,8 @@ static inline void column_publish(struct column *c)
     __atomic_store_n(&c->segment->count, ++c->count, __ATOMIC_RELEASE);
 }
 
-static HOT struct lookup_slot *lookup_find(const struct lookup *l, uint32_t path, uint32_t parent, uint32_t kind, uint64_t offset)
+static HOT struct lookup_slot *lookup_find(const struct lookup *l, uint32_t path, uint32_t parent, uint32_t kind,
+                                           uint64_t offset)
 {
     for (uint32_t at = path;; at++) {
         struct lookup_slot *slot = &l->slots[at & l->mask];
@@ -67,7 +75,7 @@ static HOT struct lookup_slot *lookup_node(const struct lookup *l, struct place 
 /* The slots keep their order, so old and new ones are each gone through from one end to the other. */
 static bool lookup_grow(struct lookup *l, uint32_t slots)
 {
-    struct lookup bigger = { .mask = slots - 1, .used = l->used };
+    struct lookup bigger = {.mask = slots - 1, .used = l->used};
 
     bigger.slots = raw_memory((bigger.mask + 1) * sizeof *bigger.slots);
     if (!bigger.slots)
@@ -76,7 +84,8 @@ static bool lookup_grow(struct lookup *l, uint32_t slots)
     raw_madvise(bigger.slots, (bigger.mask + 1) * sizeof *bigger.slots, MADV_POPULATE_WRITE);
     for (uint32_t i = 0; l->slots && i <= l->mask; i++)
         if (l->slots[i].number)
-            *lookup_find(&bigger, l->slots[i].path, l->slots[i].parent, l->slots[i].kind, l->slots[i].offset) = l->slots[i];
+            *lookup_find(&bigger, l->slots[i].path, l->slots[i].parent, l->slots[i].kind,
+                         l->slots[i].offset) = l->slots[i];
     if (l->slots)
         raw_munmap(l->slots, (l->mask + 1) * sizeof *l->slots);
     *l = bigger;
@@ -100,7 +109,8 @@ void lane_reserve(struct lane *lane)
 }
 
 /* A slot for what has none; there must be room. */
-static struct lookup_slot *lookup_add(struct lookup *l, uint32_t path, uint32_t parent, uint32_t kind, uint64_t offset, uint32_t number)
+static struct lookup_slot *lookup_add(struct lookup *l, uint32_t path, uint32_t parent, uint32_t kind, uint64_t offset,
+                                      uint32_t number)
 {
     struct lookup_slot *slot = lookup_find(l, path, parent, kind, offset);
 
@@ -113,7 +123,8 @@ static struct lookup_slot *lookup_add(struct lookup *l, uint32_t path, uint32_t 
     return slot;
 }
 
-static COLD struct lookup_slot *new_node(struct lane *lane, uint32_t parent, uint32_t path, uint32_t kind_module, uint64_t offset)
+static COLD struct lookup_slot *new_node(struct lane *lane, uint32_t parent, uint32_t path, uint32_t kind_module,
+                                         uint64_t offset)
 {
     struct lookup_slot *slot;
     struct hqm_node *node;
@@ -123,7 +134,8 @@ static COLD struct lookup_slot *new_node(struct lane *lane, uint32_t parent, uin
     node->parent = parent;
     node->kind_module = kind_module;
     node->offset = offset;
-    slot = lookup_add(&lane->lookup, path, parent, kind_module, offset, lane->nodes.segment->first + lane->nodes.count + 1);
+    slot = lookup_add(&lane->lookup, path, parent, kind_module, offset,
+                      lane->nodes.segment->first + lane->nodes.count + 1);
     column_publish(&lane->nodes);
     return slot;
 }
@@ -165,7 +177,7 @@ static COLD struct hqm_cell *find_cell(struct lane *lane, struct place place, ui
 {
     struct lookup_slot *at_node = lookup_node(&lane->lookup, place), *own;
     struct hqm_cell *before = at_node->cell;
-    bool at_first = event == 0 && at_node->number;      /* the root has no slot */
+    bool at_first = event == 0 && at_node->number; /* the root has no slot */
 
     if (at_first && !before)
         return at_node->cell = new_cell(lane, place.node, event, thread);
@@ -211,13 +223,15 @@ HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t w
 }
 
 /*
- * What a sample touches lies close together: the lane, scratch space and the first of the fresh frames behind it, then the kept ones. The kernel empties it in a
- * forked child, so that one that was not announced finds no lane (thread.h).
+ * What a sample touches lies close together: the lane, scratch space and the first of the fresh frames behind it, then
+ * the kept ones. The kernel empties it in a forked child, so that one that was not announced finds no lane (thread.h).
  */
 enum { FRAME_BYTES = (FRAMES_MAX + 2) * sizeof(struct frame) };
 enum { CFI_BYTES = (sizeof(struct cfi) + 63) / 64 * 64 };
 enum { PATH_BYTES = ((FRAMES_MAX + 2) * sizeof(uint32_t) + 63) / 64 * 64 };
-enum { LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + CFI_BYTES + 2 * FRAME_BYTES + PATH_BYTES + sizeof(struct follow) };
+enum {
+    LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + CFI_BYTES + 2 * FRAME_BYTES + PATH_BYTES + sizeof(struct follow)
+};
 
 static struct lane *lane_memory(void)
 {
@@ -236,9 +250,12 @@ static bool lane_prepare(struct lane *lane, uint32_t number)
     struct hqm_node *root;
 
     lane->number = number;
-    lane->nodes = (struct column){ .kind = HQM_NODES, .record_size = sizeof(struct hqm_node), .lane = number, .next_bytes = FIRST_BYTES };
-    lane->cells = (struct column){ .kind = HQM_CELLS, .record_size = sizeof(struct hqm_cell), .lane = number, .next_bytes = FIRST_BYTES };
-    lane->trace = (struct column){ .kind = HQM_TRACE, .record_size = sizeof(struct hqm_trace), .lane = number, .next_bytes = HQM_ALIGN };
+    lane->nodes = (struct column){
+        .kind = HQM_NODES, .record_size = sizeof(struct hqm_node), .lane = number, .next_bytes = FIRST_BYTES};
+    lane->cells = (struct column){
+        .kind = HQM_CELLS, .record_size = sizeof(struct hqm_cell), .lane = number, .next_bytes = FIRST_BYTES};
+    lane->trace = (struct column){
+        .kind = HQM_TRACE, .record_size = sizeof(struct hqm_trace), .lane = number, .next_bytes = HQM_ALIGN};
     lane->memo.cfi = (struct cfi *)memory;
     lane->memo.fresh = (struct frame *)(memory + CFI_BYTES);
     lane->memo.frames = (struct frame *)(memory + CFI_BYTES + FRAME_BYTES);

@@ -15,24 +15,25 @@
 /* Records of one kind, appended by one thread. */
 struct column {
     struct hqm_segment *segment;
-    char *next;                 /* where the next record goes */
-    uint32_t count, capacity;   /* as the segment says: what is stored there is not read again */
+    char *next;               /* where the next record goes */
+    uint32_t count, capacity; /* as the segment says: what is stored there is not read again */
     uint16_t kind, record_size;
     uint32_t lane;
-    uint64_t next_bytes;        /* of the next segment: they double up to a limit */
+    uint64_t next_bytes; /* of the next segment: they double up to a limit */
 };
 
 /*
- * What is known about a node or a cell, by what names it. Open addressing, at a place that follows from the call path; an empty slot has `number` 0. Half a
- * cache line: the slot of a node keeps a cell of it as well, of event 0 and of the thread that came by last, so that a sample need not look twice. Cells
- * have slots of their own only when they have lost that place to another.
+ * What is known about a node or a cell, by what names it. Open addressing, at a place that follows from the call path;
+ * an empty slot has `number` 0. Half a cache line: the slot of a node keeps a cell of it as well, of event 0 and of the
+ * thread that came by last, so that a sample need not look twice. Cells have slots of their own only when they have
+ * lost that place to another.
  */
 struct lookup_slot {
     uint64_t offset;
     uint32_t parent, kind;
-    uint32_t number;            /* of the node, + 1 */
+    uint32_t number; /* of the node, + 1 */
     uint32_t path;
-    struct hqm_cell *cell;      /* NULL: none */
+    struct hqm_cell *cell; /* NULL: none */
 };
 
 struct lookup {
@@ -42,12 +43,12 @@ struct lookup {
 
 /* What every sample needs stands first, in two cache lines. */
 struct lane {
-    uint32_t number;                    /* from 1 */
+    uint32_t number; /* from 1 */
     _Atomic int taken;
     struct memo memo;
     struct lookup lookup;
     struct column trace, nodes, cells;
-    struct hqm_thread *thread;          /* of the present owner, NULL if its record found no space */
+    struct hqm_thread *thread; /* of the present owner, NULL if its record found no space */
 };
 
 /* A lane for a thread, NULL if there is no space; ends with lane_return. Safe in signal handlers. */
@@ -61,7 +62,8 @@ void lane_reserve(struct lane *lane);
 /* In a forked child: all lanes are as if never used. */
 void lane_forget_all(void);
 
-/* The path of a child: a number that depends on nothing else than the path, so that it is known before the parent's node is. */
+/* The path of a child: a number that depends on nothing else than the path, so that it is known before the parent's
+ * node is. */
 static inline uint32_t lane_path(uint32_t parent_path, uint32_t kind_module, uint64_t offset)
 {
     uint64_t h = (offset ^ (uint64_t)kind_module << 32) * 0x9e3779b97f4a7c15u;

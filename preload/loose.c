@@ -7,10 +7,16 @@
 
 enum { RANGES = 1024, SHARE = 256 };
 
-struct range { uint64_t start, end; };
-struct table { uint32_t count; struct range range[RANGES]; };
+struct range {
+    uint64_t start, end;
+};
+struct table {
+    uint32_t count;
+    struct range range[RANGES];
+};
 
-/* One is read by everybody while the other is filled: who is interrupted for as long as two fillings take may see a mixture, and err. */
+/* One is read by everybody while the other is filled: who is interrupted for as long as two fillings take may see a
+ * mixture, and err. */
 static struct table tables[2];
 static _Atomic(struct table *) current = &tables[0];
 static atomic_flag filling = ATOMIC_FLAG_INIT;
@@ -45,18 +51,22 @@ static void add(struct table *table, uint64_t start, uint64_t end)
     if (table->count && table->range[table->count - 1].end == start)
         table->range[table->count - 1].end = end;
     else if (table->count < RANGES)
-        table->range[table->count++] = (struct range){ start, end };
+        table->range[table->count++] = (struct range){start, end};
 }
 
 /* A line is START-END PERMISSIONS and more; numbers are hexadecimal, addresses ascend. */
-struct line { uint64_t number[2]; int field, column; bool executable; };
+struct line {
+    uint64_t number[2];
+    int field, column;
+    bool executable;
+};
 
 static void read_character(struct line *line, char c, struct table *table)
 {
     if (c == '\n') {
         if (line->executable)
             add(table, line->number[0], line->number[1]);
-        *line = (struct line){ .field = 0 };
+        *line = (struct line){.field = 0};
     } else if (c == '-' && line->field == 0) {
         line->field = 1;
     } else if (c == ' ') {
@@ -71,7 +81,7 @@ static void read_character(struct line *line, char c, struct table *table)
 static void fill(struct table *table)
 {
     static char buffer[4096];
-    struct line line = { .field = 0 };
+    struct line line = {.field = 0};
     int fd = raw_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
     long bytes;
 
@@ -88,7 +98,8 @@ static bool look(void)
 {
     uint64_t begin = now_ns();
 
-    if (raw_frozen || begin < atomic_load_explicit(&not_before, memory_order_relaxed) || atomic_flag_test_and_set(&filling))
+    if (raw_frozen || begin < atomic_load_explicit(&not_before, memory_order_relaxed) ||
+        atomic_flag_test_and_set(&filling))
         return false;
     struct table *spare = &tables[atomic_load(&current) == &tables[0]];
     fill(spare);

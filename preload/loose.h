@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Code that belongs to no load module: what just-in-time compilers write, trampolines, programs that bring their own loader. The kernel's list of
- * mappings tells what of the address space is executable. It is read when an address is met that is not known, and so seldom that reading it takes
- * at most one part in 256 of the time. Safe in signal handlers; no locks.
+ * Code that belongs to no load module: what just-in-time compilers write, trampolines, programs that bring their own
+ * loader. The kernel's list of mappings tells what of the address space is executable. It is read when an address is
+ * met that is not known, and so seldom that reading it takes at most one part in 256 of the time. Safe in signal
+ * handlers; no locks.
  */
 #ifndef HQ_PRELOAD_LOOSE_H
 #define HQ_PRELOAD_LOOSE_H

@@ -5,62 +5,402 @@
 
 /* What follows an opcode, and which register operands it writes. */
 enum {
-    NONE = 0, I8 = 1, I16 = 2, IZ = 3, IV = 4, R8 = 5, R32 = 6, IMMEDIATE = 7,     /* IZ: 4 bytes, or 2; IV: 8 too; R: relative */
-    M = 8,              /* a ModRM byte */
-    G = 16,             /* its register operand is written */
-    E = 32,             /* its other operand is, which may be memory */
-    B = 64,             /* operands are bytes */
-    X = 128,            /* not to be met, or not to be understood */
+    NONE = 0,
+    I8 = 1,
+    I16 = 2,
+    IZ = 3,
+    IV = 4,
+    R8 = 5,
+    R32 = 6,
+    IMMEDIATE = 7, /* IZ: 4 bytes, or 2; IV: 8 too; R: relative */
+    M = 8,         /* a ModRM byte */
+    G = 16,        /* its register operand is written */
+    E = 32,        /* its other operand is, which may be memory */
+    B = 64,        /* operands are bytes */
+    X = 128,       /* not to be met, or not to be understood */
 };
 
 static const uint8_t one_byte[256] = {
 #define ARITHMETIC M | E | B, M | E, M | G | B, M | G, I8, IZ, X, X
-    ARITHMETIC, ARITHMETIC, ARITHMETIC, ARITHMETIC, ARITHMETIC, ARITHMETIC, ARITHMETIC,
-    M, M, M, M, I8, IZ, X, X,                                                   /* 38 cmp */
-    X, X, X, X, X, X, X, X,  X, X, X, X, X, X, X, X,                            /* 40 prefixes */
-    0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0, 0, 0, 0, 0, 0,                            /* 50 push, pop */
-    X, X, X, M | G, X, X, X, X,  IZ, M | G | IZ, I8, M | G | I8, X, X, X, X,    /* 60 movslq, push, imul */
-    R8, R8, R8, R8, R8, R8, R8, R8,  R8, R8, R8, R8, R8, R8, R8, R8,            /* 70 jcc */
-    M | E | B | I8, M | E | IZ, X, M | E | I8,  M, M, M | G | E | B, M | G | E, /* 80 arithmetic, test, xchg */
-    M | E | B, M | E, M | G | B, M | G, M | E, M | G, M, M | E,                 /* 88 mov, lea, pop */
-    0, 0, 0, 0, 0, 0, 0, 0,  0, 0, X, 0, 0, X, 0, 0,                            /* 90 xchg, sign extension, flags */
-    X, X, X, X, 0, 0, 0, 0,  I8, IZ, 0, 0, 0, 0, 0, 0,                  /* a0 strings, test */
-    I8, I8, I8, I8, I8, I8, I8, I8,  IV, IV, IV, IV, IV, IV, IV, IV,            /* b0 mov */
-    M | E | B | I8, M | E | I8, I16, 0, X, X, M | E | B | I8, M | E | IZ,       /* c0 shifts, ret, mov */
-    X, 0, X, X, 0, X, X, X,                                                     /* c8 leave, int3 */
-    M | E | B, M | E, M | E | B, M | E, X, X, X, 0,  M, M, M, M, M, M, M, M,    /* d0 shifts, x87 */
-    R8, R8, R8, R8, X, X, X, X,  R32, R32, X, R8, X, X, X, X,                   /* e0 loop, call, jmp */
-    X, 0, X, X, 0, 0, M | B, M,  0, 0, X, X, 0, 0, M | E | B, M | E,            /* f0 flags, groups */
+    ARITHMETIC,
+    ARITHMETIC,
+    ARITHMETIC,
+    ARITHMETIC,
+    ARITHMETIC,
+    ARITHMETIC,
+    ARITHMETIC,
+    M,
+    M,
+    M,
+    M,
+    I8,
+    IZ,
+    X,
+    X, /* 38 cmp */
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X, /* 40 prefixes */
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0, /* 50 push, pop */
+    X,
+    X,
+    X,
+    M | G,
+    X,
+    X,
+    X,
+    X,
+    IZ,
+    M | G | IZ,
+    I8,
+    M | G | I8,
+    X,
+    X,
+    X,
+    X, /* 60 movslq, push, imul */
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8,
+    R8, /* 70 jcc */
+    M | E | B | I8,
+    M | E | IZ,
+    X,
+    M | E | I8,
+    M,
+    M,
+    M | G | E | B,
+    M | G | E, /* 80 arithmetic, test, xchg */
+    M | E | B,
+    M | E,
+    M | G | B,
+    M | G,
+    M | E,
+    M | G,
+    M,
+    M | E, /* 88 mov, lea, pop */
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    X,
+    0,
+    0,
+    X,
+    0,
+    0, /* 90 xchg, sign extension, flags */
+    X,
+    X,
+    X,
+    X,
+    0,
+    0,
+    0,
+    0,
+    I8,
+    IZ,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0, /* a0 strings, test */
+    I8,
+    I8,
+    I8,
+    I8,
+    I8,
+    I8,
+    I8,
+    I8,
+    IV,
+    IV,
+    IV,
+    IV,
+    IV,
+    IV,
+    IV,
+    IV, /* b0 mov */
+    M | E | B | I8,
+    M | E | I8,
+    I16,
+    0,
+    X,
+    X,
+    M | E | B | I8,
+    M | E | IZ, /* c0 shifts, ret, mov */
+    X,
+    0,
+    X,
+    X,
+    0,
+    X,
+    X,
+    X, /* c8 leave, int3 */
+    M | E | B,
+    M | E,
+    M | E | B,
+    M | E,
+    X,
+    X,
+    X,
+    0,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M, /* d0 shifts, x87 */
+    R8,
+    R8,
+    R8,
+    R8,
+    X,
+    X,
+    X,
+    X,
+    R32,
+    R32,
+    X,
+    R8,
+    X,
+    X,
+    X,
+    X, /* e0 loop, call, jmp */
+    X,
+    0,
+    X,
+    X,
+    0,
+    0,
+    M | B,
+    M,
+    0,
+    0,
+    X,
+    X,
+    0,
+    0,
+    M | E | B,
+    M | E, /* f0 flags, groups */
 };
 
 /* After 0f. Vector registers are not followed: what has only these has neither G nor E. */
 static const uint8_t two_bytes[256] = {
-    X, M, M | G, M | G, X, 0, X, X,  0, 0, X, 0, X, M, 0, M | I8,               /* 00 syscall, ud2, prefetch, 3DNow */
-    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M | E, M,                        /* 10 moves, rdssp, nop */
-    X, X, X, X, X, X, X, X,  M, M, M, M, M | G, M | G, M, M,                    /* 20 moves, conversions */
-    X, 0, X, X, X, X, X, X,  X, X, X, X, X, X, X, X,                            /* 30 rdtsc */
+    X,
+    M,
+    M | G,
+    M | G,
+    X,
+    0,
+    X,
+    X,
+    0,
+    0,
+    X,
+    0,
+    X,
+    M,
+    0,
+    M | I8, /* 00 syscall, ud2, prefetch, 3DNow */
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M | E,
+    M, /* 10 moves, rdssp, nop */
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    M,
+    M,
+    M,
+    M,
+    M | G,
+    M | G,
+    M,
+    M, /* 20 moves, conversions */
+    X,
+    0,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X,
+    X, /* 30 rdtsc */
 #define EIGHT(x) x, x, x, x, x, x, x, x
-    EIGHT(M | G), EIGHT(M | G),                                                 /* 40 cmov */
-    M | G, M, M, M, M, M, M, M,  EIGHT(M),                                      /* 50 movmsk, vectors */
-    EIGHT(M), EIGHT(M),
-    M | I8, M | I8, M | I8, M | I8, M, M, M, 0,  M, M, M, M, M, M, M | E, M,    /* 70 shifts, emms, movd */
-    EIGHT(R32), EIGHT(R32),                                                     /* 80 jcc */
-    EIGHT(M | E | B), EIGHT(M | E | B),                                         /* 90 setcc */
-    X, X, 0, M, M | E | I8, M | E, X, X,  X, X, X, M | E, M | E | I8, M | E, M, M | G,  /* a0 cpuid, bits, shifts, fences, imul */
-    M | E | B, M | E, X, M | E, X, X, M | G, M | G,  M | G, X, M | E | I8, M | E, M | G, M | G, M | G, M | G,     /* b0 cmpxchg, bits, movz, movs */
-    M | G | E | B, M | G | E, M | I8, M, M | I8, M | G | I8, M | I8, M | E,  0, 0, 0, 0, 0, 0, 0, 0,    /* c0 xadd, shuffles, bswap */
-    EIGHT(M), EIGHT(M),                                                         /* d0 vectors, pmovmskb: below */
-    EIGHT(M), EIGHT(M),
-    EIGHT(M), M, M, M, M, M, M, M, X,
+    EIGHT(M | G),
+    EIGHT(M | G), /* 40 cmov */
+    M | G,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    EIGHT(M), /* 50 movmsk, vectors */
+    EIGHT(M),
+    EIGHT(M),
+    M | I8,
+    M | I8,
+    M | I8,
+    M | I8,
+    M,
+    M,
+    M,
+    0,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M | E,
+    M, /* 70 shifts, emms, movd */
+    EIGHT(R32),
+    EIGHT(R32), /* 80 jcc */
+    EIGHT(M | E | B),
+    EIGHT(M | E | B), /* 90 setcc */
+    X,
+    X,
+    0,
+    M,
+    M | E | I8,
+    M | E,
+    X,
+    X,
+    X,
+    X,
+    X,
+    M | E,
+    M | E | I8,
+    M | E,
+    M,
+    M | G, /* a0 cpuid, bits, shifts, fences, imul */
+    M | E | B,
+    M | E,
+    X,
+    M | E,
+    X,
+    X,
+    M | G,
+    M | G,
+    M | G,
+    X,
+    M | E | I8,
+    M | E,
+    M | G,
+    M | G,
+    M | G,
+    M | G, /* b0 cmpxchg, bits, movz, movs */
+    M | G | E | B,
+    M | G | E,
+    M | I8,
+    M,
+    M | I8,
+    M | G | I8,
+    M | I8,
+    M | E,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0, /* c0 xadd, shuffles, bswap */
+    EIGHT(M),
+    EIGHT(M), /* d0 vectors, pmovmskb: below */
+    EIGHT(M),
+    EIGHT(M),
+    EIGHT(M),
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    M,
+    X,
 };
 
 struct bytes {
     const uint8_t *at, *end;
-    bool narrow, wide, segment, byte_rex;       /* operands of 16 bits, of 64; addresses of another segment; any REX */
-    uint8_t repeat;                             /* f2 or f3, else 0 */
-    uint8_t rex_reg, rex_index, rex_base;       /* 8 or 0 */
-    uint8_t mod, reg, rm;                       /* of ModRM, extended */
-    uint8_t base;                               /* of the memory operand: RIP, or NOWHERE if it has an index too, or none */
+    bool narrow, wide, segment, byte_rex; /* operands of 16 bits, of 64; addresses of another segment; any REX */
+    uint8_t repeat;                       /* f2 or f3, else 0 */
+    uint8_t rex_reg, rex_index, rex_base; /* 8 or 0 */
+    uint8_t mod, reg, rm;                 /* of ModRM, extended */
+    uint8_t base;                         /* of the memory operand: RIP, or NOWHERE if it has an index too, or none */
     int32_t distance;
 };
 
@@ -69,10 +409,16 @@ static bool prefixes(struct bytes *b)
     for (; b->at < b->end; b->at++)
         switch (*b->at) {
         case 0x66: b->narrow = true; break;
-        case 0xf2: case 0xf3: b->repeat = *b->at; break;
-        case 0x64: case 0x65: b->segment = true; break;
-        case 0x67: b->segment = true; break;    /* 32 bits of an address: as little to be followed */
-        case 0x2e: case 0x36: case 0x3e: case 0x26: case 0xf0: break;
+        case 0xf2:
+        case 0xf3: b->repeat = *b->at; break;
+        case 0x64:
+        case 0x65: b->segment = true; break;
+        case 0x67: b->segment = true; break; /* 32 bits of an address: as little to be followed */
+        case 0x2e:
+        case 0x36:
+        case 0x3e:
+        case 0x26:
+        case 0xf0: break;
         default:
             if ((*b->at & 0xf0) == 0x40) {
                 b->wide = *b->at & 8;
@@ -137,7 +483,7 @@ static bool operands(struct bytes *b)
 
 static bool immediate(struct bytes *b, uint8_t what, struct machine *out)
 {
-    static const uint8_t length[8] = { 0, 1, 2, 4, 4, 1, 4, 0 };
+    static const uint8_t length[8] = {0, 1, 2, 4, 4, 1, 4, 0};
     unsigned bytes = length[what & IMMEDIATE];
     uint64_t value = 0;
 
@@ -153,7 +499,10 @@ static bool immediate(struct bytes *b, uint8_t what, struct machine *out)
         return true;
     memcpy(&value, b->at, bytes);
     b->at += bytes;
-    out->value = bytes == 1 ? (int8_t)value : bytes == 2 ? (int16_t)value : bytes == 4 ? (int32_t)value : (int64_t)value;
+    out->value = bytes == 1   ? (int8_t)value
+                 : bytes == 2 ? (int16_t)value
+                 : bytes == 4 ? (int32_t)value
+                              : (int64_t)value;
     if ((what & IMMEDIATE) >= R8)
         out->target = (uint64_t)b->at + (uint64_t)out->value;
     return true;
@@ -212,16 +561,17 @@ static bool group(struct bytes *b, uint8_t opcode, uint8_t *what, struct machine
     unsigned number = b->reg & 7;
 
     switch (opcode) {
-    case 0x80: case 0x81: case 0x83:
+    case 0x80:
+    case 0x81:
+    case 0x83:
         if (number == 7)
             *what &= (uint8_t)~E;
         return true;
-    case 0x8f:
-        set(out, MACHINE_POP, b->mod == 3 ? b->rm : MACHINE_NOWHERE, 0, 0);
-        return number == 0 && !b->narrow;
-    case 0xc6: case 0xc7:
-        return number == 0;
-    case 0xf6: case 0xf7:
+    case 0x8f: set(out, MACHINE_POP, b->mod == 3 ? b->rm : MACHINE_NOWHERE, 0, 0); return number == 0 && !b->narrow;
+    case 0xc6:
+    case 0xc7: return number == 0;
+    case 0xf6:
+    case 0xf7:
         if (number < 2)
             *what |= opcode == 0xf6 ? I8 : IZ;
         else if (number < 4)
@@ -229,8 +579,7 @@ static bool group(struct bytes *b, uint8_t opcode, uint8_t *what, struct machine
         else
             out->written |= 1u << MACHINE_RAX | 1u << MACHINE_RDX;
         return true;
-    case 0xfe:
-        return number < 2;
+    case 0xfe: return number < 2;
     case 0xff:
         if (number == 2)
             out->kind = MACHINE_CALL;
@@ -241,8 +590,7 @@ static bool group(struct bytes *b, uint8_t opcode, uint8_t *what, struct machine
         if (number >= 2)
             *what &= (uint8_t)~E;
         return number < 3 || number == 4 || (number == 6 && !b->narrow);
-    default:
-        return true;
+    default: return true;
     }
 }
 
@@ -256,7 +604,8 @@ static bool alone(struct bytes *b, uint8_t opcode, struct machine *out)
     switch (opcode) {
     case 0x50 ... 0x57: set(out, MACHINE_PUSH, reg, 0, 0); return !b->narrow;
     case 0x58 ... 0x5f: set(out, MACHINE_POP, reg, 0, 0); return !b->narrow;
-    case 0x68: case 0x6a: set(out, MACHINE_PUSH, MACHINE_NOWHERE, 0, 0); return !b->narrow;
+    case 0x68:
+    case 0x6a: set(out, MACHINE_PUSH, MACHINE_NOWHERE, 0, 0); return !b->narrow;
     case 0x70 ... 0x7f: out->kind = MACHINE_BRANCH; return true;
     case 0x90 ... 0x97:
         if (reg != MACHINE_RAX && b->wide)
@@ -266,19 +615,34 @@ static bool alone(struct bytes *b, uint8_t opcode, struct machine *out)
         return true;
     case 0x99: out->written = 1u << MACHINE_RDX; return true;
     case 0x9c: set(out, MACHINE_PUSH, MACHINE_NOWHERE, 0, 0); return !b->narrow;
-    case 0xa4 ... 0xa7: case 0xaa ... 0xab: case 0xae ... 0xaf: out->written = strings; return true;
-    case 0xac: case 0xad: out->written = strings | 1u << MACHINE_RAX; return true;
+    case 0xa4 ... 0xa7:
+    case 0xaa ... 0xab:
+    case 0xae ... 0xaf: out->written = strings; return true;
+    case 0xac:
+    case 0xad: out->written = strings | 1u << MACHINE_RAX; return true;
     case 0xb0 ... 0xb7: out->written = bit(b, reg, B); return true;
     case 0xb8 ... 0xbf: set(out, MACHINE_MOVE, reg, MACHINE_NOWHERE, 0); return true;
-    case 0xc2: case 0xc3: out->kind = MACHINE_RETURN; return !b->narrow;
+    case 0xc2:
+    case 0xc3: out->kind = MACHINE_RETURN; return !b->narrow;
     case 0xc9: out->kind = MACHINE_LEAVE; return !b->narrow;
-    case 0xcc: case 0xf1: case 0xf4: out->kind = MACHINE_STOP; return true;
-    case 0xe0 ... 0xe3: out->kind = MACHINE_BRANCH; out->written = 1u << MACHINE_RCX; return true;
+    case 0xcc:
+    case 0xf1:
+    case 0xf4: out->kind = MACHINE_STOP; return true;
+    case 0xe0 ... 0xe3:
+        out->kind = MACHINE_BRANCH;
+        out->written = 1u << MACHINE_RCX;
+        return true;
     case 0xe8: out->kind = MACHINE_CALL; return true;
-    case 0xe9: case 0xeb: out->kind = MACHINE_JUMP; out->base = MACHINE_NOWHERE; return true;
-    case 0x98: case 0x9f: case 0xd7: out->written = 1u << MACHINE_RAX; return true;
+    case 0xe9:
+    case 0xeb:
+        out->kind = MACHINE_JUMP;
+        out->base = MACHINE_NOWHERE;
+        return true;
+    case 0x98:
+    case 0x9f:
+    case 0xd7: out->written = 1u << MACHINE_RAX; return true;
     default:
-        if (opcode < 0x38)      /* arithmetic with rax */
+        if (opcode < 0x38) /* arithmetic with rax */
             out->written = 1u << MACHINE_RAX;
         return true;
     }
@@ -298,14 +662,16 @@ static bool take_one_byte(struct bytes *b, struct machine *out)
     if (out->kind == MACHINE_OTHER)
         move(b, opcode, out);
     if (opcode == 0xdf && b->mod == 3)
-        out->written = 1u << MACHINE_RAX;       /* fnstsw */
+        out->written = 1u << MACHINE_RAX; /* fnstsw */
     if (out->kind == MACHINE_OTHER)
         note_written(b, what, out);
     if (!immediate(b, what, out))
         return false;
-    if ((opcode == 0x81 || opcode == 0x83) && b->wide && b->mod == 3 && ((b->reg & 7) == 0 || (b->reg & 7) == 5 || (b->reg & 7) == 4)) {
-        out->written = 0;       /* add, sub, and */
-        set(out, (b->reg & 7) == 4 ? MACHINE_MASK : MACHINE_MOVE, b->rm, b->rm, (b->reg & 7) == 5 ? -out->value : out->value);
+    if ((opcode == 0x81 || opcode == 0x83) && b->wide && b->mod == 3 &&
+        ((b->reg & 7) == 0 || (b->reg & 7) == 5 || (b->reg & 7) == 4)) {
+        out->written = 0; /* add, sub, and */
+        set(out, (b->reg & 7) == 4 ? MACHINE_MASK : MACHINE_MOVE, b->rm, b->rm,
+            (b->reg & 7) == 5 ? -out->value : out->value);
     }
     return true;
 }
@@ -337,7 +703,7 @@ static bool take_two_bytes(struct bytes *b, struct machine *out)
     if (what & M && !operands(b))
         return false;
     if (opcode == 0xba && (b->reg & 7) == 4)
-        what &= (uint8_t)~E;                    /* bt */
+        what &= (uint8_t)~E; /* bt */
     if (opcode == 0xb0 || opcode == 0xb1 || opcode == 0x01 || opcode == 0xc7)
         out->written = 1u << MACHINE_RAX | 1u << MACHINE_RDX | 1u << MACHINE_RCX;
     if (what & M)
@@ -355,7 +721,8 @@ static bool take_two_bytes(struct bytes *b, struct machine *out)
     return immediate(b, what, out);
 }
 
-/* VEX (c4, c5), EVEX (62) and XOP (8f): a map of opcodes, all with a ModRM byte but vzeroupper, and few with other registers than vectors. */
+/* VEX (c4, c5), EVEX (62) and XOP (8f): a map of opcodes, all with a ModRM byte but vzeroupper, and few with other
+ * registers than vectors. */
 static bool take_vector(struct bytes *b, uint8_t first, struct machine *out)
 {
     size_t head = first == 0xc5 ? 2 : first == 0x62 ? 4 : 3;
@@ -370,14 +737,15 @@ static bool take_vector(struct bytes *b, uint8_t first, struct machine *out)
     b->rex_index = first == 0xc5 || p[1] & 0x40 ? 0 : 8;
     b->rex_base = first == 0xc5 || p[1] & 0x20 ? 0 : 8;
     b->byte_rex = true;
-    uint8_t second = p[head - (first == 0x62 ? 2 : 1)];        /* vvvv, pp */
+    uint8_t second = p[head - (first == 0x62 ? 2 : 1)]; /* vvvv, pp */
     b->at += head + 1;
     switch (map) {
     case 1:
         if (opcode == 0x77 && first != 0x62)
             return true;
         what = two_bytes[opcode] & (M | IMMEDIATE);
-        if (opcode == 0x50 || opcode == 0x2c || opcode == 0x2d || opcode == 0xc5 || opcode == 0xd7 || opcode == 0x93 || opcode == 0x78 || opcode == 0x79)
+        if (opcode == 0x50 || opcode == 0x2c || opcode == 0x2d || opcode == 0xc5 || opcode == 0xd7 || opcode == 0x93 ||
+            opcode == 0x78 || opcode == 0x79)
             what |= G;
         else if (opcode == 0x7e && (second & 3) != 2)
             what |= E;
@@ -394,9 +762,10 @@ static bool take_vector(struct bytes *b, uint8_t first, struct machine *out)
     if (!(what & M) || !operands(b))
         return false;
     note_written(b, what, out);
-    if ((map == 2 && (opcode == 0xf3 || opcode == 0xf6) && first != 0x62) || (map == 9 && opcode < 0x80))     /* blsr, mulx: vvvv names another */
+    if ((map == 2 && (opcode == 0xf3 || opcode == 0xf6) && first != 0x62) ||
+        (map == 9 && opcode < 0x80)) /* blsr, mulx: vvvv names another */
         out->written |= (uint16_t)(1u << (~second >> 3 & 15));
-    if (map == 3 && (opcode == 0x61 || opcode == 0x63))     /* pcmpistri */
+    if (map == 3 && (opcode == 0x61 || opcode == 0x63)) /* pcmpistri */
         out->written |= 1u << MACHINE_RCX;
     b->narrow = false;
     return immediate(b, what, out);
@@ -404,16 +773,17 @@ static bool take_vector(struct bytes *b, uint8_t first, struct machine *out)
 
 bool machine_decode(const uint8_t *code, const uint8_t *end, struct machine *out)
 {
-    struct bytes b = { .at = code, .end = end - code > 15 ? code + 15 : end };
+    struct bytes b = {.at = code, .end = end - code > 15 ? code + 15 : end};
     bool known;
 
-    *out = (struct machine){ .kind = MACHINE_OTHER, .base = MACHINE_NOWHERE };
+    *out = (struct machine){.kind = MACHINE_OTHER, .base = MACHINE_NOWHERE};
     if (!prefixes(&b))
         return false;
     if (*b.at == 0x0f) {
         b.at++;
         known = take_two_bytes(&b, out);
-    } else if (*b.at == 0xc4 || *b.at == 0xc5 || *b.at == 0x62 || (*b.at == 0x8f && b.end - b.at > 1 && (b.at[1] & 31) >= 8)) {
+    } else if (*b.at == 0xc4 || *b.at == 0xc5 || *b.at == 0x62 ||
+               (*b.at == 0x8f && b.end - b.at > 1 && (b.at[1] & 31) >= 8)) {
         known = take_vector(&b, *b.at, out);
     } else {
         known = take_one_byte(&b, out);

@@ -16,16 +16,21 @@
 
 static _Atomic(struct module *) table[MODULES_NOTED];
 uint64_t modules_bases[MODULES_NOTED] __attribute__((aligned(64)));
-static _Atomic uint32_t modules;     /* numbers given out; a slot may still be empty */
+static _Atomic uint32_t modules; /* numbers given out; a slot may still be empty */
 
 /*
- * From the first segment of the program to its last. The kernel leaves gaps between the segments where the linker did (a page before
- * the data is enough), and then _dl_find_object knows each segment by itself. What the loader maps it fills up.
+ * From the first segment of the program to its last. The kernel leaves gaps between the segments where the linker did
+ * (a page before the data is enough), and then _dl_find_object knows each segment by itself. What the loader maps it
+ * fills up.
  */
 static uint64_t program_start, program_end;
 
 /* The program's code needs no search, for it is never unloaded. */
-static struct { _Atomic bool known; uint64_t start, end; struct code code; } program;
+static struct {
+    _Atomic bool known;
+    uint64_t start, end;
+    struct code code;
+} program;
 
 const struct module *modules_get(uint32_t number)
 {
@@ -53,7 +58,8 @@ static void read_build_id(struct module *module, const char *notes, size_t bytes
             return;
         if (note->n_type != NT_GNU_BUILD_ID || note->n_namesz != 4 || memcmp(note + 1, "GNU", 4) != 0)
             continue;
-        module->build_id_len = (uint8_t)(note->n_descsz < sizeof module->build_id ? note->n_descsz : sizeof module->build_id);
+        module->build_id_len = (uint8_t)(note->n_descsz < sizeof module->build_id ? note->n_descsz
+                                                                                  : sizeof module->build_id);
         memcpy(module->build_id, (const char *)(note + 1) + name, module->build_id_len);
         return;
     }
@@ -124,7 +130,7 @@ static const char *absolute_path(const struct module *module, const char *name)
         bytes = modules_program(path, sizeof path - 1);
         if (bytes > 0)
             path[bytes] = 0;
-        else    /* no /proc: as it was started */
+        else /* no /proc: as it was started */
             name = (const char *)getauxval(AT_EXECFN);
     }
     if (bytes <= 0 && name[0] != '/' && strlen(name) < 4000) {
@@ -178,7 +184,8 @@ static uint32_t add(struct module *module)
     }
     fill_record(record, module);
     file_publish(&claim);
-    __atomic_store_n(&modules_bases[index], module->base | (module->flags & HQM_MODULE_COLLECTOR ? MODULES_OWN : 0), __ATOMIC_RELAXED);
+    __atomic_store_n(&modules_bases[index], module->base | (module->flags & HQM_MODULE_COLLECTOR ? MODULES_OWN : 0),
+                     __ATOMIC_RELAXED);
     atomic_store_explicit(&table[index], module, memory_order_release);
     while (count <= index && !atomic_compare_exchange_weak(&modules, &count, index + 1))
         ;
@@ -215,7 +222,8 @@ static uint32_t flags_of(const struct link_map *map, uint64_t start)
     if (strstr(map->l_name, "linux-vdso") || strstr(map->l_name, "linux-gate"))
         return HQM_MODULE_VDSO;
     struct dl_find_object found;
-    return _dl_find_object((void *)own, &found) == 0 && (uint64_t)found.dlfo_map_start == start ? HQM_MODULE_COLLECTOR : 0;
+    return _dl_find_object((void *)own, &found) == 0 && (uint64_t)found.dlfo_map_start == start ? HQM_MODULE_COLLECTOR
+                                                                                                : 0;
 }
 
 static uint32_t note(const struct dl_find_object *found)
@@ -246,8 +254,9 @@ static uint32_t note(const struct dl_find_object *found)
 /* The same file at the same place: a path alone would not tell a file that was replaced meanwhile. */
 static bool is_same(const struct module *module, const struct dl_find_object *found)
 {
-    struct module fresh = { .start = (uint64_t)found->dlfo_map_start, .end = (uint64_t)found->dlfo_map_end,
-                            .base = found->dlfo_link_map->l_addr };
+    struct module fresh = {.start = (uint64_t)found->dlfo_map_start,
+                           .end = (uint64_t)found->dlfo_map_end,
+                           .base = found->dlfo_link_map->l_addr};
     const char *name = found->dlfo_link_map->l_name;
     size_t whole = strlen(module->path), part = strlen(name);
 
@@ -256,7 +265,8 @@ static bool is_same(const struct module *module, const struct dl_find_object *fo
     if (part > whole || strcmp(module->path + whole - part, name) != 0)
         return false;
     read_program_headers(&fresh);
-    return fresh.build_id_len == module->build_id_len && memcmp(fresh.build_id, module->build_id, sizeof fresh.build_id) == 0;
+    return fresh.build_id_len == module->build_id_len &&
+           memcmp(fresh.build_id, module->build_id, sizeof fresh.build_id) == 0;
 }
 
 static bool is_at(const struct module *module, const struct dl_find_object *found)
@@ -335,7 +345,8 @@ LEARN static __attribute__((noinline)) bool find_in_all(uint64_t address, struct
 
 LEARN bool modules_find(uint64_t address, struct code *code)
 {
-    if (!atomic_load_explicit(&program.known, memory_order_acquire) || address < program.start || address >= program.end)
+    if (!atomic_load_explicit(&program.known, memory_order_acquire) || address < program.start ||
+        address >= program.end)
         return find_in_all(address, code);
     *code = program.code;
     return true;
@@ -345,13 +356,14 @@ static void measure_program(const struct dl_phdr_info *info)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const Elf64_Phdr *header = &info->dlpi_phdr[i];
-        uint64_t start = info->dlpi_addr + (header->p_vaddr & ~4095ull), end = info->dlpi_addr + header->p_vaddr + header->p_memsz;
+        uint64_t start = info->dlpi_addr + (header->p_vaddr & ~4095ull),
+                 end = info->dlpi_addr + header->p_vaddr + header->p_memsz;
 
         if (header->p_type != PT_LOAD)
             continue;
         if (program_end == 0)
             program_start = start;
-        program_end = end;      /* they stand in ascending order */
+        program_end = end; /* they stand in ascending order */
     }
 }
 

@@ -18,24 +18,26 @@
 enum { MODULES_NOTED = 8192, MODULE_TEXTS = 4 };
 
 struct module {
-    uint64_t base, start, end;      /* link address 0 is at base; mapped range */
-    uint32_t flags;                 /* HQM_MODULE_* */
+    uint64_t base, start, end; /* link address 0 is at base; mapped range */
+    uint32_t flags;            /* HQM_MODULE_* */
     const char *path;
     const void *link_map;
     struct index index;
-    struct { uint64_t start, end; } text[MODULE_TEXTS];     /* executable segments */
+    struct {
+        uint64_t start, end;
+    } text[MODULE_TEXTS]; /* executable segments */
     uint64_t load_us, unload_us;
     uint64_t file_size, file_mtime_ns;
     uint8_t build_id_len, build_id[31];
-    void *record;                   /* struct hqm_module in the measurement file */
+    void *record; /* struct hqm_module in the measurement file */
 };
 
 /* What unwinding needs to know about the code at an address. */
 struct code {
-    uint32_t module;                /* number, from 1 */
-    const uint8_t *eh_frame_hdr;    /* NULL: none */
+    uint32_t module;             /* number, from 1 */
+    const uint8_t *eh_frame_hdr; /* NULL: none */
     struct index *index;
-    uint64_t start, end;            /* of the module */
+    uint64_t start, end; /* of the module */
 };
 
 /* Not in signal handlers: notes all modules that are loaded. */
@@ -52,7 +54,8 @@ const struct module *modules_get(uint32_t number);
 
 bool modules_is_text(uint32_t number, uint64_t address);
 
-/* Of each module its base, a multiple of the page size, and MODULES_OWN if it is the collector's: in one cache line for eight modules. */
+/* Of each module its base, a multiple of the page size, and MODULES_OWN if it is the collector's: in one cache line for
+ * eight modules. */
 enum { MODULES_OWN = 1 };
 extern uint64_t modules_bases[];
 
@@ -70,8 +73,9 @@ static inline bool modules_is_own(uint32_t number)
 void modules_describe(void);
 
 /*
- * The length of the program's path, which is not ended by a NUL; 0 if it cannot be had. Where the loader itself was run, with the program as its
- * argument (as bundled programs do), the kernel knows only the loader; the C library has the argument.
+ * The length of the program's path, which is not ended by a NUL; 0 if it cannot be had. Where the loader itself was
+ * run, with the program as its argument (as bundled programs do), the kernel knows only the loader; the C library has
+ * the argument.
  */
 long modules_program(char *path, size_t bytes);
 

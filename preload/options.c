@@ -38,13 +38,15 @@ static uint64_t number_of(const char *name)
  */
 static void find_rank(void)
 {
-    static const struct { const char *variable, *launcher, *needs; } ranks[] = {
-        { "OMPI_COMM_WORLD_RANK", "openmpi", NULL },
-        { "PMIX_RANK", "pmix", NULL },
-        { "PMI_RANK", "pmi", NULL },
-        { "MV2_COMM_WORLD_RANK", "mvapich", NULL },
-        { "PALS_RANKID", "pals", NULL },
-        { "SLURM_PROCID", "slurm", "SLURM_STEP_ID" },
+    static const struct {
+        const char *variable, *launcher, *needs;
+    } ranks[] = {
+        {"OMPI_COMM_WORLD_RANK", "openmpi", NULL},
+        {"PMIX_RANK", "pmix", NULL},
+        {"PMI_RANK", "pmi", NULL},
+        {"MV2_COMM_WORLD_RANK", "mvapich", NULL},
+        {"PALS_RANKID", "pals", NULL},
+        {"SLURM_PROCID", "slurm", "SLURM_STEP_ID"},
     };
 
     options.rank = -1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `hq record` asked for, read once from the environment when the library is loaded; constant afterwards, but for what it says below.
+ * What `hq record` asked for, read once from the environment when the library is loaded; constant afterwards, but for
+ * what it says below.
  *
  *   HQ_DIR         absolute directory of the measurement files; without it the library does nothing
  *   HQ_HOME, HQ_NODE  where the files belong if HQ_DIR is a directory of the host HQ_NODE alone
@@ -19,23 +20,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EVENTS_MAX = 15 };       /* event numbers in a trace record have 4 bits, of which one value is taken */
+enum { EVENTS_MAX = 15 }; /* event numbers in a trace record have 4 bits, of which one value is taken */
 
 /* What every sample needs stands first, in one or two cache lines. */
 extern struct options {
     bool active, trace;
-    _Atomic bool stopped;       /* set by the program too: window.h */
-    int32_t rank;               /* -1: none */
+    _Atomic bool stopped; /* set by the program too: window.h */
+    int32_t rank;         /* -1: none */
     int events;
     uint64_t from_us, until_us; /* 0: no limit */
     uint64_t period[EVENTS_MAX];
     char name[EVENTS_MAX][64];
     char directory[PATH_MAX];
-    char home[PATH_MAX];        /* where the files belong if `directory` is only the first place; "": they stay */
-    bool brings;                /* this process brings them there itself (deliver.h) */
+    char home[PATH_MAX]; /* where the files belong if `directory` is only the first place; "": they stay */
+    bool brings;         /* this process brings them there itself (deliver.h) */
     char host[65];
     uint64_t launch;
-    const char *launcher;       /* "": none */
+    const char *launcher; /* "": none */
 } options;
 
 /* False, with one sentence on standard error if there is something wrong, if the process is not to be measured. */

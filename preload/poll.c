@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* poll and its like end with EINTR when a handler has run: after our own they wait for the rest of their time (sleep.c). */
+/* poll and its like end with EINTR when a handler has run: after our own they wait for the rest of their time
+ * (sleep.c). */
 #include "preload/deadline.h"
 #include "preload/export.h"
 #include "preload/signals.h"
@@ -20,7 +21,7 @@ int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
 EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes)
 {
     if (bytes / sizeof *fds < count)
-        return REAL(__poll_chk)(fds, count, timeout, bytes);    /* which ends the program */
+        return REAL(__poll_chk)(fds, count, timeout, bytes); /* which ends the program */
     return poll(fds, count, timeout);
 }
 
@@ -32,14 +33,16 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 }
 
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t bytes);
-EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t bytes)
+EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
+                       size_t bytes)
 {
     if (bytes / sizeof *fds < count)
         return REAL(__ppoll_chk)(fds, count, timeout, mask, bytes);
     return ppoll(fds, count, timeout, mask);
 }
 
-/* The kernel leaves the sets alone and writes the time that is left into *timeout: the call can be made again as it is. */
+/* The kernel leaves the sets alone and writes the time that is left into *timeout: the call can be made again as it is.
+ */
 EXPORT int select(int count, fd_set *restrict reading, fd_set *restrict writing, fd_set *restrict failing,
                   struct timeval *restrict timeout)
 {
@@ -66,7 +69,8 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int timeou
     return AGAIN_WHILE_OURS(REAL(epoll_pwait)(fd, events, count, timeout_left_ms(&limit), mask));
 }
 
-EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct timespec *timeout, const sigset_t *mask)
+EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct timespec *timeout,
+                        const sigset_t *mask)
 {
     struct timeout limit = timeout_of(timeout);
 

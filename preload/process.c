@@ -21,8 +21,8 @@
 extern char **environ;
 
 /*
- * A page that the kernel empties in every forked child, however it was forked: a child made by a bare system call has not been
- * through after_fork, and must not write into its parent's file.
+ * A page that the kernel empties in every forked child, however it was forked: a child made by a bare system call has
+ * not been through after_fork, and must not write into its parent's file.
  */
 static volatile int *ours;
 static unsigned epoch;
@@ -95,7 +95,8 @@ static int run_clone(void *data)
     return cloned.function(cloned.argument);
 }
 
-/* Without shared memory clone is a fork. With it the child is a thread that the C library does not know: it is not measured. */
+/* Without shared memory clone is a fork. With it the child is a thread that the C library does not know: it is not
+ * measured. */
 EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
     struct cloned *cloned = options.active && !(flags & CLONE_VM) ? malloc(sizeof *cloned) : NULL;
@@ -109,9 +110,9 @@ EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument
     va_end(rest);
     if (!cloned)
         return REAL(clone)(function, stack, flags, argument, parent_id, tls, child_id);
-    *cloned = (struct cloned){ function, argument };
+    *cloned = (struct cloned){function, argument};
     pid = REAL(clone)(run_clone, stack, flags, cloned, parent_id, tls, child_id);
-    free(cloned);       /* the child has a copy */
+    free(cloned); /* the child has a copy */
     return pid;
 }
 
@@ -165,20 +166,21 @@ static void after_failed_exec(void)
     struct unloaded room_ = unloaded_note(path, search, suitable); \
     char *words_[room_.words + 1], text_[room_.bytes + 1]; \
     if (room_.words) \
-        suitable = unloaded_without(suitable, words_, text_)
+    suitable = unloaded_without(suitable, words_, text_)
 
 /* exec comes back only if it failed. The call gets its environment from `suitable`. */
-#define EXEC(path, search, environment, call) do { \
-    bool own_ = process_is_own(); \
-    int result_; \
-    SUITABLE(path, search, environment); \
-    if (own_) \
-        before_exec(); \
-    result_ = call; \
-    if (own_) \
-        after_failed_exec(); \
-    return result_; \
-} while (0)
+#define EXEC(path, search, environment, call) \
+    do { \
+        bool own_ = process_is_own(); \
+        int result_; \
+        SUITABLE(path, search, environment); \
+        if (own_) \
+            before_exec(); \
+        result_ = call; \
+        if (own_) \
+            after_failed_exec(); \
+        return result_; \
+    } while (0)
 
 EXPORT int execve(const char *path, char *const arguments[], char *const environment[])
 {
@@ -253,15 +255,18 @@ EXPORT int execle(const char *path, const char *first, ...)
     EXEC(path, false, environment, REAL(execve)(path, arguments, suitable));
 }
 
-EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path, const posix_spawn_file_actions_t *restrict actions,
-                       const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
+EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
+                       const posix_spawn_file_actions_t *restrict actions, const posix_spawnattr_t *restrict attributes,
+                       char *const arguments[restrict], char *const environment[restrict])
 {
     SUITABLE(path, false, environment);
     return REAL(posix_spawn)(pid, path, actions, attributes, arguments, suitable);
 }
 
-EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file, const posix_spawn_file_actions_t *restrict actions,
-                        const posix_spawnattr_t *restrict attributes, char *const arguments[restrict], char *const environment[restrict])
+EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
+                        const posix_spawn_file_actions_t *restrict actions,
+                        const posix_spawnattr_t *restrict attributes, char *const arguments[restrict],
+                        char *const environment[restrict])
 {
     SUITABLE(file, true, environment);
     return REAL(posix_spawnp)(pid, file, actions, attributes, arguments, suitable);

@@ -17,7 +17,8 @@ unsigned process_epoch(void);
 /* Outside signal handlers: makes such a child known. */
 void process_check(void);
 
-/* Is this the process that the measurement file belongs to? Not so in a child made by vfork, which shares all memory. */
+/* Is this the process that the measurement file belongs to? Not so in a child made by vfork, which shares all memory.
+ */
 bool process_is_own(void);
 
 #endif

@@ -26,7 +26,9 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
 
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
 }
@@ -119,7 +121,7 @@ static inline int raw_sigmask(int how, const uint64_t *set, uint64_t *old)
  * Can the 8 bytes at `address` be read? The kernel reads the set before it looks at `how`: EFAULT if it cannot, EINVAL
  * for this `how` if it can. Nothing changes either way.
  */
-extern volatile int raw_frozen;     /* the program has given up its right to most system calls (confine.c) */
+extern volatile int raw_frozen; /* the program has given up its right to most system calls (confine.c) */
 
 static inline int raw_readable(uint64_t address)
 {
@@ -129,7 +131,8 @@ static inline int raw_readable(uint64_t address)
 /* Anonymous zeroed memory, given to the process only as it is touched; NULL if there is none. */
 static inline void *raw_memory(size_t bytes)
 {
-    return raw_frozen ? NULL : raw_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return raw_frozen ? NULL
+                      : raw_mmap(bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
 #endif

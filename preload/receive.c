@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sockets with a time limit (SO_RCVTIMEO, SO_SNDTIMEO) and System V queues and semaphores: SA_RESTART does not cover them. A call that
- * only our signal has ended is made again; on a socket until its limit has passed, when it fails with EAGAIN as it would have.
+ * Sockets with a time limit (SO_RCVTIMEO, SO_SNDTIMEO) and System V queues and semaphores: SA_RESTART does not cover
+ * them. A call that only our signal has ended is made again; on a socket until its limit has passed, when it fails with
+ * EAGAIN as it would have.
  */
 #include "preload/deadline.h"
 #include "preload/export.h"
@@ -15,10 +16,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Should the call be made again? `since` is when it was made first. Without a time limit the kernel has done that already. */
+/* Should the call be made again? `since` is when it was made first. Without a time limit the kernel has done that
+ * already. */
 static bool again(int fd, int option, int64_t since)
 {
-    struct timeval limit = { 0, 0 };
+    struct timeval limit = {0, 0};
     socklen_t length = sizeof limit;
 
     if (!interrupted_by_us())
@@ -29,20 +31,21 @@ static bool again(int fd, int option, int64_t since)
     return limited && !passed;
 }
 
-#define UNTIL_DONE(option, call) do { \
-    int64_t since_ = 0; \
-    __typeof__(call) result_; \
-    for (;;) { \
-        interruption_clear(); \
-        result_ = call; \
-        if (result_ >= 0 || errno != EINTR) \
-            return result_; \
-        if (!since_) \
-            since_ = deadline_now(); \
-        if (!again(fd, option, since_)) \
-            return result_; \
-    } \
-} while (0)
+#define UNTIL_DONE(option, call) \
+    do { \
+        int64_t since_ = 0; \
+        __typeof__(call) result_; \
+        for (;;) { \
+            interruption_clear(); \
+            result_ = call; \
+            if (result_ >= 0 || errno != EINTR) \
+                return result_; \
+            if (!since_) \
+                since_ = deadline_now(); \
+            if (!again(fd, option, since_)) \
+                return result_; \
+        } \
+    } while (0)
 
 EXPORT ssize_t read(int fd, void *buffer, size_t bytes)
 {

@@ -8,19 +8,23 @@
 #include <stdatomic.h>
 
 /*
- * Code is divided into granules of 256 bytes. A slot holds a recipe and the part of a granule where it is the right one: first and last byte. With the
- * recipe that makes 64 bits: kind 4, module 14, CFA offset 16, how far below the CFA rbp is 14 (both in units of 8 bytes), first 8, last 8.
- * The four slots that a granule may be in, its set, are one cache line: what the measured program does between two samples evicts most of the table from
- * the caches, so a look-up has to touch little, while the number of lines hardly matters. 16 KiB of code share a page of the table, and touch no other:
- * that is one entry of the TLB, and the table is large only for programs that run much code. What a set has no room for stands in the one beside it.
+ * Code is divided into granules of 256 bytes. A slot holds a recipe and the part of a granule where it is the right
+ * one: first and last byte. With the recipe that makes 64 bits: kind 4, module 14, CFA offset 16, how far below the CFA
+ * rbp is 14 (both in units of 8 bytes), first 8, last 8. The four slots that a granule may be in, its set, are one
+ * cache line: what the measured program does between two samples evicts most of the table from the caches, so a look-up
+ * has to touch little, while the number of lines hardly matters. 16 KiB of code share a page of the table, and touch no
+ * other: that is one entry of the TLB, and the table is large only for programs that run much code. What a set has no
+ * room for stands in the one beside it.
  */
 enum { GRANULE_LOG2 = 8, GRANULE = 1 << GRANULE_LOG2, PAGE_SETS_LOG2 = 6, PAGES_LOG2 = 8, WAYS = 4 };
-enum { SPREAD = 8 };        /* granules to each side that a row is noted for as well, where slots are free */
+enum { SPREAD = 8 }; /* granules to each side that a row is noted for as well, where slots are free */
 enum { GENERATION_SHIFT = 40 };
 enum { KIND_BITS = 4, MODULE_BITS = 14, CFA_BITS = 16, RBP_BITS = 14 };
 static_assert(MODULES_NOTED < 1 << MODULE_BITS && RECIPE_CODE_SILENT < 1 << KIND_BITS, "numbers fit");
 
-struct slot { _Atomic uint64_t check, recipe; };
+struct slot {
+    _Atomic uint64_t check, recipe;
+};
 
 static struct slot slots[1 << (PAGES_LOG2 + PAGE_SETS_LOG2)][WAYS] __attribute__((aligned(4096)));
 static _Atomic uint32_t generation;
@@ -38,7 +42,7 @@ static uint64_t pack(const struct recipe *r, unsigned first, unsigned last)
 
 static inline struct recipe unpack(uint64_t packed)
 {
-    struct recipe r = { .kind = packed & ((1 << KIND_BITS) - 1) };
+    struct recipe r = {.kind = packed & ((1 << KIND_BITS) - 1)};
 
     packed >>= KIND_BITS;
     r.module = packed & ((1 << MODULE_BITS) - 1);
@@ -84,7 +88,7 @@ LEARN static enum recipe_kind classify(const struct cfi *cfi, struct recipe *r)
 
 LEARN static struct recipe compute(uint64_t address, struct cfi *scratch)
 {
-    struct recipe r = { .kind = RECIPE_NONE };
+    struct recipe r = {.kind = RECIPE_NONE};
     struct code code;
 
     if (!modules_find(address, &code)) {
@@ -122,7 +126,8 @@ static inline uint64_t look_up(const struct slot *set, uint64_t key, unsigned by
 {
     for (int i = 0; i < WAYS; i++) {
         uint64_t packed = atomic_load_explicit(&set[i].recipe, memory_order_relaxed);
-        if (packed && (atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed) == key && covers(packed, byte))
+        if (packed && (atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed) == key &&
+            covers(packed, byte))
             return packed;
     }
     return 0;
@@ -133,22 +138,26 @@ LEARN static struct slot *free_slot(struct slot *set, uint32_t at)
 {
     for (int i = 0; i < WAYS; i++) {
         uint64_t packed = atomic_load_explicit(&set[i].recipe, memory_order_relaxed);
-        if (!packed || ((atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed ^ key_of(0, at)) >> GENERATION_SHIFT))
+        if (!packed ||
+            ((atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed ^ key_of(0, at)) >> GENERATION_SHIFT))
             return &set[i];
     }
     return NULL;
 }
 
-LEARN static void put(struct slot *slot, const struct recipe *r, uint64_t granule, uint64_t start, uint64_t end, uint32_t at)
+LEARN static void put(struct slot *slot, const struct recipe *r, uint64_t granule, uint64_t start, uint64_t end,
+                      uint32_t at)
 {
-    uint64_t low = granule << GRANULE_LOG2, first = start > low ? start - low : 0, last = end - low < GRANULE ? end - low - 1 : GRANULE - 1;
+    uint64_t low = granule << GRANULE_LOG2, first = start > low ? start - low : 0,
+             last = end - low < GRANULE ? end - low - 1 : GRANULE - 1;
     uint64_t packed = pack(r, (unsigned)first, (unsigned)last);
 
     atomic_store_explicit(&slot->recipe, packed, memory_order_relaxed);
     atomic_store_explicit(&slot->check, packed ^ key_of(granule, at), memory_order_relaxed);
 }
 
-/* Notes that the recipe holds from `start` to `end`: here, and around, since whoever runs a procedure soon runs the rest of it. */
+/* Notes that the recipe holds from `start` to `end`: here, and around, since whoever runs a procedure soon runs the
+ * rest of it. */
 LEARN static void note(const struct recipe *r, uint64_t address, uint64_t start, uint64_t end, uint32_t at)
 {
     static _Atomic uint32_t turn;
@@ -169,13 +178,15 @@ LEARN static void note(const struct recipe *r, uint64_t address, uint64_t start,
         to = here + SPREAD;
     for (uint64_t granule = from; granule <= to; granule++) {
         uint64_t byte = granule < here ? GRANULE - 1 : 0;
-        if (granule != here && (slot = free_slot(set_of(granule), at)) && !look_up(set_of(granule), key_of(granule, at), (unsigned)byte))
+        if (granule != here && (slot = free_slot(set_of(granule), at)) &&
+            !look_up(set_of(granule), key_of(granule, at), (unsigned)byte))
             put(slot, r, granule, start, end, at);
     }
 }
 
 /* The recipe of `address`, and where else it holds. */
-LEARN static __attribute__((noinline)) struct recipe learn(uint64_t address, struct cfi *scratch, struct slot *set, uint32_t at)
+LEARN static __attribute__((noinline)) struct recipe learn(uint64_t address, struct cfi *scratch, struct slot *set,
+                                                           uint32_t at)
 {
     uint64_t packed = look_up(beside(set), key_of(address >> GRANULE_LOG2, at), address & (GRANULE - 1));
     struct recipe r;
@@ -186,7 +197,7 @@ LEARN static __attribute__((noinline)) struct recipe learn(uint64_t address, str
     r = compute(address, scratch);
     if (r.kind == RECIPE_NO_CFI || r.kind == RECIPE_BAD)
         note(&r, address, address, address + 1, at);
-    else if (r.kind != RECIPE_NONE && r.kind != RECIPE_LOOSE)       /* tomorrow a module may be there: not kept */
+    else if (r.kind != RECIPE_NONE && r.kind != RECIPE_LOOSE) /* tomorrow a module may be there: not kept */
         note(&r, address, scratch->row_start, scratch->row_end, at);
     return r;
 }
@@ -212,7 +223,8 @@ COLD void recipe_keep(uint64_t first, uint64_t last, const struct recipe *recipe
         set = beside(set);
     for (int i = 0; i < WAYS; i++) {
         uint64_t packed = atomic_load_explicit(&set[i].recipe, memory_order_relaxed);
-        if (packed && (atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed) == key && covers(packed, first & (GRANULE - 1)))
+        if (packed && (atomic_load_explicit(&set[i].check, memory_order_relaxed) ^ packed) == key &&
+            covers(packed, first & (GRANULE - 1)))
             put(&set[i], recipe, granule, first, last + 1, now);
     }
 }

@@ -3,9 +3,10 @@
  * Unwind recipes: how to get from a frame to its caller's, per range of addresses, in eight bytes.
  *
  * The papers' "unwind recipe" ([tracing], section 3; [binary]) is
- * computed here from one row of call frame information and kept, for as far as that row holds, in a table that all threads
- * share. A slot holds the recipe and the exclusive or of recipe and place, so that a slot torn by two writers is recognised
- * and ignored; nobody waits. When code is unloaded the generation changes and all old recipes stop matching. Safe in signal handlers.
+ * computed here from one row of call frame information and kept, for as far as that row holds, in a table that all
+ * threads share. A slot holds the recipe and the exclusive or of recipe and place, so that a slot torn by two writers
+ * is recognised and ignored; nobody waits. When code is unloaded the generation changes and all old recipes stop
+ * matching. Safe in signal handlers.
  */
 #ifndef HQ_PRELOAD_RECIPE_H
 #define HQ_PRELOAD_RECIPE_H
@@ -13,15 +14,15 @@
 #include "preload/cfi.h"
 
 enum recipe_kind {
-    RECIPE_NONE,        /* the address is in no code */
-    RECIPE_RSP,         /* CFA = rsp + cfa; return address at CFA - 8; rbp at CFA + rbp unless that is 0 */
-    RECIPE_RBP,         /* CFA = rbp + cfa, otherwise the same */
-    RECIPE_END,         /* the outermost frame */
-    RECIPE_NO_CFI,      /* executable code without call frame information */
-    RECIPE_GENERAL,     /* anything else: signal frames, expressions, other registers */
-    RECIPE_BAD,         /* in a module, but not in its code */
-    RECIPE_LOOSE,       /* executable code in no module; module is 0 */
-    RECIPE_CODE,        /* without call frame information, but read from the machine code; `cfa` is as assembly.c packs it */
+    RECIPE_NONE,    /* the address is in no code */
+    RECIPE_RSP,     /* CFA = rsp + cfa; return address at CFA - 8; rbp at CFA + rbp unless that is 0 */
+    RECIPE_RBP,     /* CFA = rbp + cfa, otherwise the same */
+    RECIPE_END,     /* the outermost frame */
+    RECIPE_NO_CFI,  /* executable code without call frame information */
+    RECIPE_GENERAL, /* anything else: signal frames, expressions, other registers */
+    RECIPE_BAD,     /* in a module, but not in its code */
+    RECIPE_LOOSE,   /* executable code in no module; module is 0 */
+    RECIPE_CODE, /* without call frame information, but read from the machine code; `cfa` is as assembly.c packs it */
     RECIPE_CODE_SAVED,  /* likewise */
     RECIPE_CODE_SILENT, /* the machine code tells nothing */
 };
@@ -33,7 +34,7 @@ static inline bool recipe_has_no_cfi(uint32_t kind)
 
 struct recipe {
     uint32_t kind, module;
-    int32_t cfa, rbp;           /* bytes */
+    int32_t cfa, rbp; /* bytes */
 };
 
 struct recipe recipe_find(uint64_t address, struct cfi *scratch);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a seccomp filter, a program for the classic Berkeley packet filter, on a system call of ours (seccomp(2), linux/filter.h). */
+/* Runs a seccomp filter, a program for the classic Berkeley packet filter, on a system call of ours (seccomp(2),
+ * linux/filter.h). */
 #include "preload/seccomp.h"
 
 #include <linux/audit.h>
@@ -8,7 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
-struct machine { uint32_t a, x, memory[BPF_MEMWORDS]; };
+struct machine {
+    uint32_t a, x, memory[BPF_MEMWORDS];
+};
 
 static bool load(struct machine *m, const struct sock_filter *i, const struct seccomp_data *data)
 {
@@ -68,25 +71,39 @@ static uint32_t distance(const struct machine *m, const struct sock_filter *i)
 
 bool seccomp_allows(const struct sock_fprog *filter, int number)
 {
-    struct seccomp_data data = { .nr = number, .arch = AUDIT_ARCH_X86_64 };
-    struct machine m = { 0 };
+    struct seccomp_data data = {.nr = number, .arch = AUDIT_ARCH_X86_64};
+    struct machine m = {0};
 
     /* Jumps only go forward, so this ends. */
     for (uint64_t at = 0; at < filter->len; at++) {
         const struct sock_filter *i = &filter->filter[at];
         switch (BPF_CLASS(i->code)) {
-        case BPF_LD: case BPF_LDX: if (!load(&m, i, &data)) return false; break;
-        case BPF_ST: case BPF_STX:
+        case BPF_LD:
+        case BPF_LDX:
+            if (!load(&m, i, &data))
+                return false;
+            break;
+        case BPF_ST:
+        case BPF_STX:
             if (i->k >= BPF_MEMWORDS)
                 return false;
             m.memory[i->k] = BPF_CLASS(i->code) == BPF_ST ? m.a : m.x;
             break;
-        case BPF_ALU: if (!compute(&m, i)) return false; break;
+        case BPF_ALU:
+            if (!compute(&m, i))
+                return false;
+            break;
         case BPF_JMP: at += distance(&m, i); break;
-        case BPF_MISC: if (BPF_MISCOP(i->code) == BPF_TAX) m.x = m.a; else m.a = m.x; break;
+        case BPF_MISC:
+            if (BPF_MISCOP(i->code) == BPF_TAX)
+                m.x = m.a;
+            else
+                m.a = m.x;
+            break;
         case BPF_RET: {
             uint32_t action = BPF_RVAL(i->code) == BPF_A ? m.a : i->k;
-            return (action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ALLOW || (action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_LOG;
+            return (action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ALLOW ||
+                   (action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_LOG;
         }
         }
     }

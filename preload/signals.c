@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
-static uint64_t ours;                   /* bit n - 1: signal n */
+static uint64_t ours; /* bit n - 1: signal n */
 static bool wall_clock;
-static struct sigaction shadow[65];     /* what the program asked for with our numbers */
+static struct sigaction shadow[65]; /* what the program asked for with our numbers */
 
 static uint64_t bit(int number)
 {
@@ -28,7 +28,7 @@ static bool is_ours(int number)
 
 void signal_take(int number, void (*handler)(int, siginfo_t *, void *), bool interrupts)
 {
-    struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK };
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 
     /* All others wait: a handler of the program that jumped out of ours would leave the guard up for good. */
     sigfillset(&action.sa_mask);
@@ -66,10 +66,12 @@ static uint64_t waiting(const ucontext_t *context)
 static bool interrupts(uint64_t signals)
 {
     for (int number = 1; number <= 64; number++) {
-        struct { uint64_t handler, flags, restorer, mask; } action;
+        struct {
+            uint64_t handler, flags, restorer, mask;
+        } action;
 
-        if (signals & bit(number) && raw_syscall(SYS_rt_sigaction, number, 0, (long)&action, 8, 0, 0) == 0 && action.handler > 1 &&
-            !(action.flags & SA_RESTART))
+        if (signals & bit(number) && raw_syscall(SYS_rt_sigaction, number, 0, (long)&action, 8, 0, 0) == 0 &&
+            action.handler > 1 && !(action.flags & SA_RESTART))
             return true;
     }
     return false;
@@ -79,20 +81,38 @@ static bool interrupts(uint64_t signals)
 static bool is_restarted(long number)
 {
     switch (number) {
-    case SYS_read: case SYS_readv: case SYS_write: case SYS_writev: case SYS_recvfrom: case SYS_recvmsg: case SYS_sendto: case SYS_sendmsg:
-    case SYS_accept: case SYS_accept4: case SYS_connect: case SYS_wait4: case SYS_waitid: case SYS_futex: case SYS_flock: case SYS_fcntl: case SYS_open:
-    case SYS_openat: case SYS_ioctl: case SYS_mq_timedsend: case SYS_mq_timedreceive: case SYS_getrandom:
-        return true;
-    default:
-        return false;
+    case SYS_read:
+    case SYS_readv:
+    case SYS_write:
+    case SYS_writev:
+    case SYS_recvfrom:
+    case SYS_recvmsg:
+    case SYS_sendto:
+    case SYS_sendmsg:
+    case SYS_accept:
+    case SYS_accept4:
+    case SYS_connect:
+    case SYS_wait4:
+    case SYS_waitid:
+    case SYS_futex:
+    case SYS_flock:
+    case SYS_fcntl:
+    case SYS_open:
+    case SYS_openat:
+    case SYS_ioctl:
+    case SYS_mq_timedsend:
+    case SYS_mq_timedreceive:
+    case SYS_getrandom: return true;
+    default: return false;
     }
 }
 
 /*
- * The kernel has set the result of a call to EINTR and is about to return behind the syscall instruction: if a signal of the
- * program had come too, its handler would have been entered first, and we would find ourselves there. One that came while our
- * handler ran is pending, and must get its EINTR as well. Where the kernel is about to make the call again, because our handler wants
- * that, such a signal must still end it: the call gets the result that it would have had without us.
+ * The kernel has set the result of a call to EINTR and is about to return behind the syscall instruction: if a signal
+ * of the program had come too, its handler would have been entered first, and we would find ourselves there. One that
+ * came while our handler ran is pending, and must get its EINTR as well. Where the kernel is about to make the call
+ * again, because our handler wants that, such a signal must still end it: the call gets the result that it would have
+ * had without us.
  */
 static COLD void note_interruption(ucontext_t *context)
 {
@@ -202,7 +222,7 @@ EXPORT int sigaction(int number, const struct sigaction *action, struct sigactio
 
 static sighandler_t shadow_handler(int number, sighandler_t handler)
 {
-    struct sigaction action = { .sa_handler = handler }, old;
+    struct sigaction action = {.sa_handler = handler}, old;
 
     shadow_action(number, &action, &old);
     return old.sa_handler;
@@ -235,7 +255,7 @@ EXPORT int sigwait(const sigset_t *set, int *number)
 {
     sigset_t copy;
 
-    return REAL(sigwait)(signal_without_ours(set, &copy), number);     /* goes on after EINTR by itself */
+    return REAL(sigwait)(signal_without_ours(set, &copy), number); /* goes on after EINTR by itself */
 }
 
 EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)

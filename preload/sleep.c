@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that wait for time or for a signal, and end with EINTR when a handler has run: with sampling by elapsed time they go on for
- * the time that is left. Under CPUTIME nothing interrupts them, and the wrappers only pass through.
+ * Calls that wait for time or for a signal, and end with EINTR when a handler has run: with sampling by elapsed time
+ * they go on for the time that is left. Under CPUTIME nothing interrupts them, and the wrappers only pass through.
  */
 #include "preload/deadline.h"
 #include "preload/export.h"
@@ -14,12 +14,13 @@
 
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request, struct timespec *rest)
 {
-    struct timespec left = flags & TIMER_ABSTIME ? (struct timespec){ 0, 0 } : *request;
+    struct timespec left = flags & TIMER_ABSTIME ? (struct timespec){0, 0} : *request;
     int error;
 
     for (;;) {
         interruption_clear();
-        error = REAL(clock_nanosleep)(clock, flags, flags & TIMER_ABSTIME ? request : &left, flags & TIMER_ABSTIME ? NULL : &left);
+        error = REAL(clock_nanosleep)(clock, flags, flags & TIMER_ABSTIME ? request : &left,
+                                      flags & TIMER_ABSTIME ? NULL : &left);
         errno = error == EINTR ? EINTR : errno;
         if (error != EINTR || !interrupted_by_us())
             break;
@@ -48,7 +49,7 @@ EXPORT int thrd_sleep(const struct timespec *request, struct timespec *rest)
 
 EXPORT int usleep(useconds_t microseconds)
 {
-    struct timespec request = { microseconds / 1000000, (long)(microseconds % 1000000) * 1000 };
+    struct timespec request = {microseconds / 1000000, (long)(microseconds % 1000000) * 1000};
 
     return nanosleep(&request, NULL);
 }
@@ -56,7 +57,7 @@ EXPORT int usleep(useconds_t microseconds)
 /* Returns the seconds that were not slept, rounded to the nearest as glibc does. */
 EXPORT unsigned sleep(unsigned seconds)
 {
-    struct timespec request = { (time_t)seconds, 0 };
+    struct timespec request = {(time_t)seconds, 0};
     int before = errno;
 
     if (nanosleep(&request, &request) < 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * swapcontext and setcontext load the new stack pointer some instructions before they push the address to go to, and no unwind information says so.
- * Meanwhile a register still points at the context; it is believed if the stack pointer in it is the present one.
+ * swapcontext and setcontext load the new stack pointer some instructions before they push the address to go to, and no
+ * unwind information says so. Meanwhile a register still points at the context; it is believed if the stack pointer in
+ * it is the present one.
  */
 #include "preload/raw.h"
 #include "preload/walk.h"
@@ -24,8 +25,10 @@ static const greg_t *context_at(uint64_t address, uint64_t sp)
 
 bool walk_behind_switch(struct walk *w)
 {
-    static const struct { uint8_t dwarf, saved; } preserved[] = { { CFI_RBX, REG_RBX }, { CFI_RBP, REG_RBP }, { CFI_RSP, REG_RSP },
-        { 12, REG_R12 }, { 13, REG_R13 }, { 14, REG_R14 }, { 15, REG_R15 }, { CFI_RIP, REG_RIP } };
+    static const struct {
+        uint8_t dwarf, saved;
+    } preserved[] = {{CFI_RBX, REG_RBX}, {CFI_RBP, REG_RBP}, {CFI_RSP, REG_RSP}, {12, REG_R12},
+                     {13, REG_R13},      {14, REG_R14},      {15, REG_R15},      {CFI_RIP, REG_RIP}};
     const greg_t *saved;
 
     if (w->frames != 1 || !(w->memo->fresh[0].how & FRAME_EXACT))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Texts put together in a buffer without libc's printf. Each returns where the next part goes; what does not fit is cut. Safe in signal handlers. */
+/* Texts put together in a buffer without libc's printf. Each returns where the next part goes; what does not fit is
+ * cut. Safe in signal handlers. */
 #ifndef HQ_PRELOAD_TEXT_H
 #define HQ_PRELOAD_TEXT_H
 

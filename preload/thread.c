@@ -14,7 +14,7 @@
 
 __thread struct thread self __attribute__((tls_model("initial-exec")));
 
-static _Atomic uint32_t threads;        /* numbers given out */
+static _Atomic uint32_t threads; /* numbers given out */
 static pthread_key_t ending;
 static bool have_key;
 
@@ -64,17 +64,19 @@ static inline __attribute__((always_inline)) void registers_here(uint64_t reg[CF
     __asm__ volatile("movq %%rbx, 24(%0)\n movq %%rbp, 48(%0)\n movq %%rsp, 56(%0)\n"
                      "movq %%r12, 96(%0)\n movq %%r13, 104(%0)\n movq %%r14, 112(%0)\n movq %%r15, 120(%0)\n"
                      "leaq 0(%%rip), %%rdx\n movq %%rdx, 128(%0)\n"
-                     : : "r"(reg) : "rdx", "memory");
+                     :
+                     : "r"(reg)
+                     : "rdx", "memory");
 }
 
 struct place thread_here(void)
 {
-    uint64_t reg[CFI_REGISTERS] = { 0 };
+    uint64_t reg[CFI_REGISTERS] = {0};
     struct lane *lane = thread_lane();
     uint32_t partial;
 
     if (!lane)
-        return (struct place){ NO_NODE, 0 };
+        return (struct place){NO_NODE, 0};
     registers_here(reg);
     return unwind(lane, reg, self.stack_low, self.stack_high, &partial);
 }
@@ -172,8 +174,8 @@ static void note_number(void)
     struct hqm_header *header = file_header();
     uint64_t count = header ? __atomic_load_n(&header->threads, __ATOMIC_RELAXED) : UINT64_MAX;
 
-    while (count <= self.number &&
-           !__atomic_compare_exchange_n(&header->threads, &count, self.number + 1ull, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    while (count <= self.number && !__atomic_compare_exchange_n(&header->threads, &count, self.number + 1ull, true,
+                                                                __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
 }
 
@@ -210,9 +212,9 @@ EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     if (!options.active || !self.alive || !guard_enter())
         return REAL(pthread_create)(thread, attributes, routine, argument);
     struct place here = thread_here();
-    beginning = malloc(sizeof *beginning);      /* with the guard up: it is not the program's */
+    beginning = malloc(sizeof *beginning); /* with the guard up: it is not the program's */
     if (beginning) {
-        *beginning = (struct beginning){ routine, argument, atomic_fetch_add(&threads, 1), self.number, 0, 0 };
+        *beginning = (struct beginning){routine, argument, atomic_fetch_add(&threads, 1), self.number, 0, 0};
         beginning->lane = here.node != NO_NODE ? self.lane->number : 0;
         beginning->node = here.node != NO_NODE ? here.node : 0;
     }

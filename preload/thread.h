@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The state of a thread, in thread-local storage of the initial-exec kind: reading it in a signal handler calls nothing.
+ * The state of a thread, in thread-local storage of the initial-exec kind: reading it in a signal handler calls
+ * nothing.
  *
- * The guard: `busy` is up while the collector works in a thread, so what the thread owns needs no lock against its own handler. A sample
- * that comes then is only remembered; the wrapper that put the guard up records it where it was called from.
+ * The guard: `busy` is up while the collector works in a thread, so what the thread owns needs no lock against its own
+ * handler. A sample that comes then is only remembered; the wrapper that put the guard up records it where it was
+ * called from.
  */
 #ifndef HQ_PRELOAD_THREAD_H
 #define HQ_PRELOAD_THREAD_H
@@ -16,21 +18,21 @@
 #include <stdbool.h>
 
 struct thread {
-    bool alive;                         /* measured: from its begin to thread_end */
-    bool alone;                         /* no other thread is measured */
+    bool alive; /* measured: from its begin to thread_end */
+    bool alone; /* no other thread is measured */
     volatile int busy;
-    volatile bool interrupted;          /* our signal alone has ended a system call early (signals.h) */
+    volatile bool interrupted; /* our signal alone has ended a system call early (signals.h) */
     uint32_t number, creator, creator_lane, creator_node;
     uint64_t start_us, samples;
     uint64_t stack_low, stack_high;
-    struct lane *lane;                  /* from the first sample on */
-    int timer[EVENTS_MAX];              /* kernel timer number + 1 */
-    int64_t owed[EVENTS_MAX];           /* CPU time in no sample yet, less the reading of the clock: sources/timer.c */
-    uint32_t extra[EVENTS_MAX];         /* periods that the next sample stands for beside its own */
-    uint64_t missed[EVENTS_MAX];        /* weight of samples that came while the guard was up */
+    struct lane *lane;           /* from the first sample on */
+    int timer[EVENTS_MAX];       /* kernel timer number + 1 */
+    int64_t owed[EVENTS_MAX];    /* CPU time in no sample yet, less the reading of the clock: sources/timer.c */
+    uint32_t extra[EVENTS_MAX];  /* periods that the next sample stands for beside its own */
+    uint64_t missed[EVENTS_MAX]; /* weight of samples that came while the guard was up */
     volatile bool missed_any;
-    uint64_t rest_until;                /* microseconds: a long walk was made, and no other is before; 0 never */
-    uint64_t postponed[EVENTS_MAX];     /* weight of samples that came since */
+    uint64_t rest_until;            /* microseconds: a long walk was made, and no other is before; 0 never */
+    uint64_t postponed[EVENTS_MAX]; /* weight of samples that came since */
 };
 
 extern __thread struct thread self __attribute__((tls_model("initial-exec")));
@@ -59,7 +61,8 @@ struct lane *thread_lane(void);
 /* The initial thread, or the only one after a fork, begins. */
 void thread_begin_first(void);
 
-/* Where the caller of a wrapper stands, as a place in this thread's tree; NO_NODE if it cannot be had. With the guard up. */
+/* Where the caller of a wrapper stands, as a place in this thread's tree; NO_NODE if it cannot be had. With the guard
+ * up. */
 struct place thread_here(void);
 
 /* Numbers given out so far. */

@@ -13,9 +13,11 @@
 enum { LINE = PATH_MAX + 64, HEADERS = 32 };
 
 /* Not on the stack, which may be a small one. */
-struct texts { char found[LINE], file[2 * PATH_MAX], line[LINE]; };
+struct texts {
+    char found[LINE], file[2 * PATH_MAX], line[LINE];
+};
 
-enum { WORDS = 16384 };         /* no more of the environment is copied: it goes on the stack */
+enum { WORDS = 16384 }; /* no more of the environment is copied: it goes on the stack */
 static const char PRELOAD[] = "LD_PRELOAD=";
 
 /* The list in LD_PRELOAD, NULL if there is none; `count` gets the words of the environment. */
@@ -74,7 +76,8 @@ static enum loader find_loader(int fd, const Elf64_Ehdr *elf)
         if (header.p_type != PT_INTERP)
             continue;
         if (header.p_filesz < 2 || header.p_filesz > sizeof name ||
-            raw_syscall(SYS_pread64, fd, (long)name, (long)header.p_filesz, (long)header.p_offset, 0, 0) != (long)header.p_filesz)
+            raw_syscall(SYS_pread64, fd, (long)name, (long)header.p_filesz, (long)header.p_offset, 0, 0) !=
+                (long)header.p_filesz)
             return OURS;
         name[header.p_filesz - 1] = 0;
         return is_library(name, strlen(name), "/ld-linux-x86-64.so.2") ? OURS : FOREIGN;
@@ -83,8 +86,8 @@ static enum loader find_loader(int fd, const Elf64_Ehdr *elf)
 }
 
 /*
- * What keeps the loader from it; NULL: nothing that is known. Scripts are started through a program of their own. `refused`: the loader would not
- * stay silent.
+ * What keeps the loader from it; NULL: nothing that is known. Scripts are started through a program of their own.
+ * `refused`: the loader would not stay silent.
  */
 static const char *obstacle(int fd, bool *refused)
 {
@@ -170,14 +173,14 @@ static bool examine(struct texts *texts, const char *path, bool search, const ch
 struct unloaded unloaded_note(const char *path, bool search, char *const environment[])
 {
     struct texts *texts = path ? raw_memory(sizeof *texts) : NULL;
-    struct unloaded room = { 0, 0 };
+    struct unloaded room = {0, 0};
     size_t words;
     const char *list = preloaded(environment, &words);
 
     if (!texts)
         return room;
     if (examine(texts, path, search, list) && words < WORDS)
-        room = (struct unloaded){ words + 1, sizeof PRELOAD + strlen(list) };
+        room = (struct unloaded){words + 1, sizeof PRELOAD + strlen(list)};
     raw_munmap(texts, sizeof *texts);
     return room;
 }

@@ -5,12 +5,13 @@
 #include "preload/lane.h"
 #include "preload/walk.h"
 
-enum { AHEAD = 12 };        /* frames */
+enum { AHEAD = 12 }; /* frames */
 
 HOT void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS])
 {
-    static const uint8_t order[CFI_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-        REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+    static const uint8_t order[CFI_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                                 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                                 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
 
     for (int i = 0; i < CFI_REGISTERS; i++)
         reg[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
@@ -62,7 +63,8 @@ static HOT __attribute__((noinline)) uint32_t walk_out(struct walk *w)
         if (candidate && memo->frames[candidate - 1].sp == sp) {
             const struct frame *f = &memo->frames[candidate - 1];
             uint32_t index = candidate - 1;
-            if (f->pc == w->reg[CFI_RIP] && f->bp == w->reg[CFI_RBP] && (f->how & FRAME_EXACT) == (w->how & FRAME_EXACT)) {
+            if (f->pc == w->reg[CFI_RIP] && f->bp == w->reg[CFI_RBP] &&
+                (f->how & FRAME_EXACT) == (w->how & FRAME_EXACT)) {
                 if (memo_holds(w, &index))
                     return candidate;
                 candidate = index;
@@ -75,15 +77,13 @@ static HOT __attribute__((noinline)) uint32_t walk_out(struct walk *w)
         if (w->reg[CFI_RIP] == 0 && w->frames) {
             if (walk_behind_zero(w))
                 return 0;
-            memo->fresh[w->frames++] = (struct frame){ 0, sp, w->reg[CFI_RBP], 0, w->how };
+            memo->fresh[w->frames++] = (struct frame){0, sp, w->reg[CFI_RBP], 0, w->how};
             return 0;
         }
         switch (walk_step(w)) {
         case STEP_ON: break;
         case STEP_END: return 0;
-        case STEP_FAILED:
-            walk_behind(w);
-            return 0;
+        case STEP_FAILED: walk_behind(w); return 0;
         case STEP_MORE_REGISTERS: w->partial = HQM_PARTIAL_MAX; return 0;
         }
     }
@@ -100,18 +100,18 @@ static inline bool name_of(const struct frame *f, uint32_t *kind, uint64_t *offs
 }
 
 /*
- * Puts the fresh frames inside the kept ones, with their nodes. Where the tree is large, no node of it is in the processor's caches, and each is looked for
- * below its parent: so all are asked for some frames ahead, by their paths.
+ * Puts the fresh frames inside the kept ones, with their nodes. Where the tree is large, no node of it is in the
+ * processor's caches, and each is looked for below its parent: so all are asked for some frames ahead, by their paths.
  */
 static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
 {
     struct memo *memo = &lane->memo;
-    struct place here = { 0 };
+    struct place here = {0};
     uint32_t kind, ahead, first = kept, paths = w->frames;
     uint64_t offset;
 
     if (kept)
-        here = (struct place){ memo->frames[kept - 1].node, memo->paths[kept - 1] };
+        here = (struct place){memo->frames[kept - 1].node, memo->paths[kept - 1]};
     if (w->partial) {
         kind = (uint32_t)HQM_NODE_PARTIAL << HQM_MODULE_BITS;
         here.path = lane_path(0, kind, w->partial);
@@ -145,7 +145,8 @@ static COLD uint32_t walk_thoroughly(struct walk *w, const uint64_t reg[CFI_REGI
     return walk_out(w);
 }
 
-HOT struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high, uint32_t *partial)
+HOT struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high,
+                        uint32_t *partial)
 {
     struct memo *memo = &lane->memo;
     uint32_t generation = recipe_generation(), kept;

@@ -27,8 +27,8 @@ enum { FRAMES_MAX = 8192 };
 /* A frame of the previous sample, the outermost first. */
 struct frame {
     uint64_t pc, sp, bp;
-    uint32_t node;              /* while walking: the module */
-    int32_t how;                /* FRAME_* and the distance of the word that bp came from */
+    uint32_t node; /* while walking: the module */
+    int32_t how;   /* FRAME_* and the distance of the word that bp came from */
 };
 
 /* `how`: distances are multiples of 8, so the low bits are free. */
@@ -36,14 +36,16 @@ enum { FRAME_EXACT = 1, FRAME_BARRIER = 2, FRAME_BP = 4 };
 
 /* A node of a lane, and its path (lane_path). */
 #define NO_NODE UINT32_MAX
-struct place { uint32_t node, path; };
+struct place {
+    uint32_t node, path;
+};
 
 struct memo {
-    struct frame *frames, *fresh;       /* FRAMES_MAX + 2 each */
-    uint32_t *paths;                    /* of the nodes of `frames` (lane_path) */
+    struct frame *frames, *fresh; /* FRAMES_MAX + 2 each */
+    uint32_t *paths;              /* of the nodes of `frames` (lane_path) */
     uint32_t depth, generation;
-    struct cfi *cfi;                    /* scratch */
-    struct follow *follow;              /* likewise, rarely touched */
+    struct cfi *cfi;       /* scratch */
+    struct follow *follow; /* likewise, rarely touched */
     uint64_t hits, frames_reused, frames_walked;
 };
 

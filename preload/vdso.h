@@ -6,10 +6,12 @@
 #include <stdint.h>
 #include <time.h>
 
-/* The kernel's own library is no file: keeps its image beside the measurements, once, so that its code can be named later. */
+/* The kernel's own library is no file: keeps its image beside the measurements, once, so that its code can be named
+ * later. */
 void vdso_keep(void);
 
-/* Once, when the library is loaded: from then on the time is read without the C library, whose cold code and data cost more than the clock. */
+/* Once, when the library is loaded: from then on the time is read without the C library, whose cold code and data cost
+ * more than the clock. */
 void vdso_find_clock(void);
 
 extern int (*vdso_clock_gettime)(clockid_t, struct timespec *);

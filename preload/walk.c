@@ -8,7 +8,8 @@
 
 enum { PAGE = 4096, JUMP_MAX = 64 * PAGE, RED_ZONE = 128 };
 
-/* Below the stack pointer a procedure may keep what it likes in the red zone, also what says where its frame is (hand assembly). */
+/* Below the stack pointer a procedure may keep what it likes in the red zone, also what says where its frame is (hand
+ * assembly). */
 static HOT void enter_stack(struct stack *stack, uint64_t sp)
 {
     stack->foreign = sp < stack->own_low || sp >= stack->own_high;
@@ -29,7 +30,8 @@ void walk_enter_stack(struct walk *w)
 /* On a foreign stack the known part grows, page by page, to where the walk wants to read. */
 static bool reach(struct stack *stack, uint64_t address)
 {
-    if (!stack->foreign || address < stack->low || address - stack->low > 1ull << 40 || address + 8 - stack->high > JUMP_MAX)
+    if (!stack->foreign || address < stack->low || address - stack->low > 1ull << 40 ||
+        address + 8 - stack->high > JUMP_MAX)
         return false;
     while (address + 8 > stack->high) {
         if (!raw_readable(stack->high))
@@ -95,7 +97,8 @@ bool walk_plausible_return(struct walk *w, uint64_t pc)
 
     if (recipe.kind == RECIPE_LOOSE)
         return raw_readable(pc - 8) && after_call(pc);
-    return recipe.kind != RECIPE_NONE && recipe.kind != RECIPE_BAD && modules_is_text(recipe.module, pc - 8) && after_call(pc);
+    return recipe.kind != RECIPE_NONE && recipe.kind != RECIPE_BAD && modules_is_text(recipe.module, pc - 8) &&
+           after_call(pc);
 }
 
 static bool find_cfa(struct walk *w, const struct cfi *cfi, const struct cfi_machine *machine, uint64_t *cfa)
@@ -111,8 +114,8 @@ static bool find_cfa(struct walk *w, const struct cfi *cfi, const struct cfi_mac
 }
 
 /* The caller's value of a register. */
-static bool restore(struct walk *w, const struct cfi *cfi, const struct cfi_machine *machine, unsigned number, uint64_t cfa,
-                    uint64_t *value)
+static bool restore(struct walk *w, const struct cfi *cfi, const struct cfi_machine *machine, unsigned number,
+                    uint64_t cfa, uint64_t *value)
 {
     int32_t operand = cfi->row.value[number];
     uint64_t address;
@@ -123,22 +126,18 @@ static bool restore(struct walk *w, const struct cfi *cfi, const struct cfi_mach
         return number == CFI_RSP || w->known >> number & 1;
     case CFI_OFFSET:
         if (cfa + (uint64_t)(int64_t)operand < w->reg[CFI_RSP] && w->known >> number & 1) {
-            *value = w->reg[number];    /* popped already, in an epilogue */
+            *value = w->reg[number]; /* popped already, in an epilogue */
             return true;
         }
         return walk_load(&w->stack, cfa + (uint64_t)(int64_t)operand, value);
-    case CFI_VALUE_OFFSET:
-        *value = cfa + (uint64_t)(int64_t)operand;
-        return true;
+    case CFI_VALUE_OFFSET: *value = cfa + (uint64_t)(int64_t)operand; return true;
     case CFI_REGISTER:
         *value = operand >= 0 && operand < CFI_REGISTERS ? w->reg[operand] : 0;
         return operand >= 0 && operand < CFI_REGISTERS && w->known >> operand & 1;
     case CFI_EXPRESSION:
         return cfi_evaluate(cfi, operand, machine, &cfa, &address) && walk_load(&w->stack, address, value);
-    case CFI_VALUE_EXPRESSION:
-        return cfi_evaluate(cfi, operand, machine, &cfa, value);
-    default:
-        return false;
+    case CFI_VALUE_EXPRESSION: return cfi_evaluate(cfi, operand, machine, &cfa, value);
+    default: return false;
     }
 }
 
@@ -151,7 +150,7 @@ static bool preserved(unsigned number)
 /* A step by the full row of call frame information. */
 static enum step step_general(struct walk *w, const struct cfi *cfi)
 {
-    struct cfi_machine machine = { w->reg, w->known, load_for_expression, &w->stack };
+    struct cfi_machine machine = {w->reg, w->known, load_for_expression, &w->stack};
     uint64_t cfa, reg[CFI_REGISTERS];
     uint32_t known = 0;
 
@@ -189,8 +188,8 @@ static COLD enum step step_by_row(struct walk *w, struct recipe recipe)
 }
 
 /*
- * makecontext lets a coroutine "return" to the function that ends it. No call is before that address, so it is the first of its function: the
- * bottom of the coroutine's stack.
+ * makecontext lets a coroutine "return" to the function that ends it. No call is before that address, so it is the
+ * first of its function: the bottom of the coroutine's stack.
  */
 COLD bool walk_is_first_instruction(struct walk *w)
 {
@@ -201,8 +200,8 @@ COLD bool walk_is_first_instruction(struct walk *w)
 }
 
 /*
- * Libraries of coroutines (Boost.Context's make_fcontext) put the address of a piece of their assembly below the first frame. Nobody has
- * called from there, which is how it is known from a procedure without unwind information.
+ * Libraries of coroutines (Boost.Context's make_fcontext) put the address of a piece of their assembly below the first
+ * frame. Nobody has called from there, which is how it is known from a procedure without unwind information.
  */
 static bool is_planted(const struct walk *w, uint32_t module)
 {
@@ -213,7 +212,7 @@ static bool is_planted(const struct walk *w, uint32_t module)
 
 static inline void note_frame(struct walk *w, uint32_t module)
 {
-    w->memo->fresh[w->frames++] = (struct frame){ w->reg[CFI_RIP], w->reg[CFI_RSP], w->reg[CFI_RBP], module, w->how };
+    w->memo->fresh[w->frames++] = (struct frame){w->reg[CFI_RIP], w->reg[CFI_RSP], w->reg[CFI_RBP], module, w->how};
 }
 
 static COLD enum step step_otherwise(struct walk *w, struct recipe recipe)

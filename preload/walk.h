@@ -10,20 +10,20 @@
 struct stack {
     uint64_t low, high;
     bool foreign;
-    uint64_t own_low, own_high;         /* the thread's own */
+    uint64_t own_low, own_high; /* the thread's own */
 };
 
 /* The walk as it stands at a frame. */
 struct walk {
     struct stack stack;
     struct memo *memo;
-    const uint64_t *leaf;       /* the registers of the sample */
+    const uint64_t *leaf; /* the registers of the sample */
     uint64_t reg[CFI_REGISTERS];
-    uint32_t known;             /* which of reg are the frame's; rsp, rbp and rip always */
+    uint32_t known; /* which of reg are the frame's; rsp, rbp and rip always */
     int32_t how;
-    uint32_t frames;            /* in memo->fresh */
+    uint32_t frames; /* in memo->fresh */
     uint32_t partial;
-    bool thorough;              /* follow all registers, ignore recipes and the memo */
+    bool thorough; /* follow all registers, ignore recipes and the memo */
 };
 
 enum step { STEP_ON, STEP_END, STEP_FAILED, STEP_MORE_REGISTERS };
@@ -80,18 +80,20 @@ bool walk_is_first_instruction(struct walk *w);
 /* Steps on to the end of the stack, without the memo. False if it is not found. */
 bool walk_to_end(struct walk *w);
 
-/* After a walk has failed at its second frame: was the sample taken while one coroutine switched to another? Then goes on to the end. */
+/* After a walk has failed at its second frame: was the sample taken while one coroutine switched to another? Then goes
+ * on to the end. */
 bool walk_behind_switch(struct walk *w);
 
 /*
- * After a walk has failed: were the frames being thrown away by an exception? Then goes on, and to the end, from the innermost frame that
- * still stands. False if it was something else, or there is no such frame.
+ * After a walk has failed: were the frames being thrown away by an exception? Then goes on, and to the end, from the
+ * innermost frame that still stands. False if it was something else, or there is no such frame.
  */
 bool walk_behind_exception(struct walk *w);
 
 /*
- * A return address of zero is the end of a stack, but right behind the exception runtime it comes from a frame that was read at the wrong place: then the
- * same, and the walk has ended, perhaps with a reason in `partial`. False: it is the end.
+ * A return address of zero is the end of a stack, but right behind the exception runtime it comes from a frame that was
+ * read at the wrong place: then the same, and the walk has ended, perhaps with a reason in `partial`. False: it is the
+ * end.
  */
 bool walk_behind_zero(struct walk *w);
 

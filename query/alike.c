@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows that would look alike: one name and place in several load modules, as in a database of several recordings. As little is said of
- * their modules as tells them apart: the name, else the path, else the build-id too.
+ * Rows that would look alike: one name and place in several load modules, as in a database of several recordings. As
+ * little is said of their modules as tells them apart: the name, else the path, else the build-id too.
  */
 #include "common/hash.h"
 #include "common/map.h"
@@ -39,7 +39,8 @@ static const char *module_text(const struct run *run, uint32_t module, enum apar
 }
 
 /* Rows that look alike with so much said of their modules need the next level. */
-static void raise_level(const struct run *run, const uint32_t *modules, const uint64_t *looks, enum apart *levels, enum apart level)
+static void raise_level(const struct run *run, const uint32_t *modules, const uint64_t *looks, enum apart *levels,
+                        enum apart level)
 {
     struct map first = {0};
 
@@ -73,7 +74,8 @@ void rows_tell_apart(struct run *run, const struct entries *shown)
         while (path.len && t->rows.data[vec_last(&path)].depth >= r->depth)
             path.len--;
         looks[i] = look_of(r, path.len ? vec_last(&path) + 1 : 0);
-        modules[i] = e->folded || e->node.scope == HQDB_NONE ? HQDB_NONE : tree_enclosing(run->tree, e->node.scope, SCOPE_MODULE);
+        modules[i] = e->folded || e->node.scope == HQDB_NONE ? HQDB_NONE
+                                                             : tree_enclosing(run->tree, e->node.scope, SCOPE_MODULE);
         vec_push(&path, i);
     }
     for (enum apart level = APART_NOT; level + 1 < APART_LEVELS; level++)

@@ -123,14 +123,16 @@ static struct hq_error *bind_number(struct binding *b, const struct metric_ref *
 
     if (r->number > columns)
         return place_error(&r->place, NULL, "there is no metric $%u: %s", r->number,
-                           columns ? arena_printf(b->arena, "the last one is $%u", columns) : "the database holds none");
+                           columns ? arena_printf(b->arena, "the last one is $%u", columns)
+                                   : "the database holds none");
     if (metric >= b->selection->here_count) {
         if (r->side != SIDE_HERE)
             return place_error(&r->place, NULL, "only measured metrics have an old value");
         return bind_let(b, &b->env->lets.data[metric - b->selection->here_count], &r->place, x, out);
     }
     if (r->side != SIDE_HERE) {
-        size_t m = metrics_find(b->selection, b->selection->measures.data[r->alone ? first_compared(b) : metric].name, r->side);
+        size_t m = metrics_find(b->selection, b->selection->measures.data[r->alone ? first_compared(b) : metric].name,
+                                r->side);
 
         if (m == SIZE_MAX)
             return no_such_side(r);
@@ -165,7 +167,8 @@ unsigned binding_columns(const struct binding *b)
     return (unsigned)(2 * (b->selection->here_count + b->env->lets.len));
 }
 
-struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out, const char **name)
+struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out,
+                             const char **name)
 {
     unsigned metric = (number - 1) / 2;
     bool x = number % 2 == 0;
@@ -192,8 +195,8 @@ static struct hq_error *mixed(const struct place *op, enum dim a, enum dim b, co
 }
 
 /* The common dimension of two operands that must agree. */
-static struct hq_error *agree(const struct place *op, const struct program *a, const struct program *b, const char *what,
-                              enum dim *out)
+static struct hq_error *agree(const struct place *op, const struct program *a, const struct program *b,
+                              const char *what, enum dim *out)
 {
     *out = a->literal ? b->dim : a->dim;
     if (a->dim != b->dim && !a->literal && !b->literal)
@@ -212,7 +215,8 @@ static struct hq_error *want_number(const struct expr *e, const struct program *
 
 static bool bare_name(const struct expr *e)
 {
-    return e->kind == EXPR_METRIC && !e->metric.number && !e->metric.exclusive && !e->metric.quoted && e->metric.side == SIDE_HERE;
+    return e->kind == EXPR_METRIC && !e->metric.number && !e->metric.exclusive && !e->metric.quoted &&
+           e->metric.side == SIDE_HERE;
 }
 
 /* `kind = line`: the kind, not the attribute. */
@@ -220,14 +224,18 @@ static const char *bare_kind(const struct expr *e, const struct expr *other)
 {
     const char *name = e->kind == EXPR_ATTRIBUTE ? attribute_words[e->attribute].name : NULL;
 
-    return name && other->kind == EXPR_ATTRIBUTE && other->attribute == ATTRIBUTE_KIND && kinds_find(name) < SCOPE_KINDS ? name : NULL;
+    return name && other->kind == EXPR_ATTRIBUTE && other->attribute == ATTRIBUTE_KIND && kinds_find(name) < SCOPE_KINDS
+               ? name
+               : NULL;
 }
 
 /* `kind = loop`: a name without quotes beside an attribute that is a text is a text. */
 static struct hq_error *bind_operand(struct binding *b, const struct expr *e, const struct expr *other, bool exclusive,
                                      struct program **out)
 {
-    const char *text = bare_name(e) && other->kind == EXPR_ATTRIBUTE && attribute_is_text(other->attribute) ? e->metric.name : bare_kind(e, other);
+    const char *text = bare_name(e) && other->kind == EXPR_ATTRIBUTE && attribute_is_text(other->attribute)
+                           ? e->metric.name
+                           : bare_kind(e, other);
 
     if (text) {
         *out = new_program(b, PROGRAM_TEXT, 0);
@@ -257,7 +265,8 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
         a[i]->constant = true;
     }
     for (int i = 0; i < 2; i++)
-        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_KIND && a[1 - i]->kind == PROGRAM_TEXT && e->op <= OP_NE)
+        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_KIND && a[1 - i]->kind == PROGRAM_TEXT &&
+            e->op <= OP_NE)
             HQ_TRY(kinds_check(b, i ? e->left : e->right, a[1 - i]->text));
     if (!a[0]->is_text)
         HQ_TRY(agree(&e->op_place, a[0], a[1], "compares", &dim));
@@ -340,7 +349,8 @@ static struct hq_error *bind_match(struct binding *b, const struct expr *e, bool
     p->negated = e->negated;
     HQ_TRY(bind_expr(b, e->left, exclusive, &p->args[0]));
     if (!p->args[0]->is_text)
-        return place_error(&e->left->place, NULL, "a regular expression needs a text on its left: name, file, module, kind, callsite ...");
+        return place_error(&e->left->place, NULL,
+                           "a regular expression needs a text on its left: name, file, module, kind, callsite ...");
     HQ_TRY(regex_compile(&e->regex, &p->regex));
     vec_push(&b->regexes, p->regex);
     return NULL;
@@ -372,7 +382,8 @@ static struct hq_error *bind_statistic(struct binding *b, const struct expr *e, 
     if (has_statistic(arg))
         return place_error(&e->args.data[0]->place, NULL, "a statistic of a statistic has no meaning");
     if (arg->constant)
-        return place_error(&e->args.data[0]->place, NULL, "this is the same in every profile: a statistic needs a metric");
+        return place_error(&e->args.data[0]->place, NULL,
+                           "this is the same in every profile: a statistic needs a metric");
     if (e->function == FUNCTION_SUM && arg->linear) {
         *out = arg;
         return NULL;
@@ -393,7 +404,8 @@ static struct hq_error *agree_all(const struct expr *e, struct program *p, unsig
     for (unsigned i = from + 1; i < p->arg_count; i++) {
         struct program so_far = *p;
 
-        HQ_TRY(agree(&e->args.data[i]->place, &so_far, p->args[i], e->function == FUNCTION_IF ? "chooses between" : "compares", &p->dim));
+        HQ_TRY(agree(&e->args.data[i]->place, &so_far, p->args[i],
+                     e->function == FUNCTION_IF ? "chooses between" : "compares", &p->dim));
         p->literal = p->literal && p->args[i]->literal;
     }
     return NULL;
@@ -426,7 +438,8 @@ static struct hq_error *bind_function(struct binding *b, const struct expr *e, b
 static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, struct program **out)
 {
     struct program *p = new_program(b, PROGRAM_ATTRIBUTE, 0);
-    bool of_profile = e->attribute == ATTRIBUTE_RANK || e->attribute == ATTRIBUTE_THREAD || e->attribute == ATTRIBUTE_HOST;
+    bool of_profile = e->attribute == ATTRIBUTE_RANK || e->attribute == ATTRIBUTE_THREAD ||
+                      e->attribute == ATTRIBUTE_HOST;
 
     *out = p;
     if (of_profile && !b->has_rows_of_profiles)
@@ -456,12 +469,8 @@ static struct hq_error *bind_total(struct binding *b, const struct expr *e, stru
 struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
 {
     switch (e->kind) {
-    case EXPR_NUMBER:
-        *out = number_program(b, e->number, e->dim);
-        return NULL;
-    case EXPR_PERCENT:
-        *out = number_program(b, e->number / 100, DIM_NONE);
-        return NULL;
+    case EXPR_NUMBER: *out = number_program(b, e->number, e->dim); return NULL;
+    case EXPR_PERCENT: *out = number_program(b, e->number / 100, DIM_NONE); return NULL;
     case EXPR_STRING:
         *out = new_program(b, PROGRAM_TEXT, 0);
         (*out)->text = e->string;
@@ -470,7 +479,8 @@ struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusi
     case EXPR_METRIC: return bind_metric(b, &e->metric, exclusive, out);
     case EXPR_TOTAL: return bind_total(b, e, out);
     case EXPR_ATTRIBUTE: return bind_attribute(b, e, out);
-    case EXPR_NEGATE: case EXPR_NOT: return bind_unary(b, e, exclusive, out);
+    case EXPR_NEGATE:
+    case EXPR_NOT: return bind_unary(b, e, exclusive, out);
     case EXPR_BINARY: return bind_binary(b, e, exclusive, out);
     case EXPR_MATCH: return bind_match(b, e, exclusive, out);
     default: return bind_function(b, e, exclusive, out);
@@ -480,11 +490,13 @@ struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusi
 /* `expect 5` holds always, `expect cputime` nearly: neither is meant. */
 struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out)
 {
-    bool amount = e->kind == EXPR_NUMBER || e->kind == EXPR_PERCENT || e->kind == EXPR_METRIC || e->kind == EXPR_TOTAL || e->kind == EXPR_NEGATE ||
-                  e->kind == EXPR_ATTRIBUTE || (e->kind == EXPR_BINARY && e->op < OP_EQ);
+    bool amount = e->kind == EXPR_NUMBER || e->kind == EXPR_PERCENT || e->kind == EXPR_METRIC ||
+                  e->kind == EXPR_TOTAL || e->kind == EXPR_NEGATE || e->kind == EXPR_ATTRIBUTE ||
+                  (e->kind == EXPR_BINARY && e->op < OP_EQ);
 
     if (amount)
-        return place_error(&e->place, "compare it, as in expect cputime < 20%", "an expectation is a condition, and this is an amount");
+        return place_error(&e->place, "compare it, as in expect cputime < 20%",
+                           "an expectation is a condition, and this is an amount");
     return bind_condition(b, e, out);
 }
 

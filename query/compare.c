@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `compare with`: one tree for two databases. Scopes are the same if kind and qualified name are, loops by their ordinal within
- * their procedure; never by line or address. The call sites of one caller merge, and statements fall on the scope that holds them.
- * Every frame of both databases has its place in the new tree, so each side's values add up in it as they do in its own.
+ * `compare with`: one tree for two databases. Scopes are the same if kind and qualified name are, loops by their
+ * ordinal within their procedure; never by line or address. The call sites of one caller merge, and statements fall on
+ * the scope that holds them. Every frame of both databases has its place in the new tree, so each side's values add up
+ * in it as they do in its own.
  *
- * What a database of another tool cannot tell at all is left out on the other side, too, so that paths meet: loops fall on what holds them,
- * arguments are no part of names, threads are one. Two tools never agree on what is inlined: there an inlined procedure counts as called if
- * the other side has it at all, and falls on what holds it if not.
+ * What a database of another tool cannot tell at all is left out on the other side, too, so that paths meet: loops fall
+ * on what holds them, arguments are no part of names, threads are one. Two tools never agree on what is inlined: there
+ * an inlined procedure counts as called if the other side has it at all, and falls on what holds it if not.
  */
 #include "common/hash.h"
 #include "query/derive.h"
@@ -16,18 +17,22 @@
 #include "query/query.h"
 #include <string.h>
 
-struct scope_key { uint32_t kind, within, name, ordinal; };
+struct scope_key {
+    uint32_t kind, within, name, ordinal;
+};
 
 /* What is left out of both sides, because one of them cannot tell it. */
-struct left_out { bool loops, inlines, arguments, threads, inlines_of_both; };
+struct left_out {
+    bool loops, inlines, arguments, threads, inlines_of_both;
+};
 
 struct aligner {
     struct keymap keys;
     struct intern names;
     VEC(struct hqdb_scope) scopes;
-    struct intern *extra;       /* texts of the old side */
+    struct intern *extra; /* texts of the old side */
     struct left_out without;
-    struct map known[2];        /* without.inlines: names of the procedures of this side and the old one, inlined or not */
+    struct map known[2]; /* without.inlines: names of the procedures of this side and the old one, inlined or not */
 };
 
 /* The name that a procedure is known by on both sides. */
@@ -54,17 +59,16 @@ static struct scope_key key_of(struct aligner *a, const struct tree *t, const st
     const char *name = tree_text(t, s->name);
 
     switch (s->kind) {
-    case SCOPE_MODULE: case SCOPE_FILE:
-        return (struct scope_key){s->kind, s->kind == SCOPE_FILE ? parent : 0, intern_add(&a->names, path_base(name)), 0};
-    case SCOPE_LOOP:
-        return (struct scope_key){s->kind, parent, 0, s->ordinal};
+    case SCOPE_MODULE:
+    case SCOPE_FILE:
+        return (struct scope_key){s->kind, s->kind == SCOPE_FILE ? parent : 0, intern_add(&a->names, path_base(name)),
+                                  0};
+    case SCOPE_LOOP: return (struct scope_key){s->kind, parent, 0, s->ordinal};
     case SCOPE_INLINE:
         return a->without.inlines ? (struct scope_key){SCOPE_PROCEDURE, 0, name_of(a, name), 0}
                                   : (struct scope_key){s->kind, parent, name_of(a, name), 0};
-    case SCOPE_THREAD:
-        return (struct scope_key){s->kind, 0, a->without.threads ? 0 : intern_add(&a->names, name), 0};
-    default:
-        return (struct scope_key){s->kind, 0, name_of(a, name), 0};
+    case SCOPE_THREAD: return (struct scope_key){s->kind, 0, a->without.threads ? 0 : intern_add(&a->names, name), 0};
+    default: return (struct scope_key){s->kind, 0, name_of(a, name), 0};
     }
 }
 
@@ -72,7 +76,8 @@ static struct scope_key key_of(struct aligner *a, const struct tree *t, const st
 static bool is_folded(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
 {
     return s->kind == SCOPE_LINE || (s->kind == SCOPE_LOOP && a->without.loops) ||
-           (s->kind == SCOPE_INLINE && a->without.inlines && !map_get(&a->known[!old], name_of(a, tree_text(t, s->name)), 0));
+           (s->kind == SCOPE_INLINE && a->without.inlines &&
+            !map_get(&a->known[!old], name_of(a, tree_text(t, s->name)), 0));
 }
 
 static uint32_t carry_text(struct aligner *a, const struct tree *t, uint32_t text, bool old)
@@ -114,7 +119,8 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
 }
 
 /* The new node of each context; ids are those of the path in the new tree, so that the two sides agree. */
-static uint32_t *align_contexts(struct tree_builder *b, const struct tree *t, const uint32_t *to, struct aligner *a, bool old)
+static uint32_t *align_contexts(struct tree_builder *b, const struct tree *t, const uint32_t *to, struct aligner *a,
+                                bool old)
 {
     uint32_t *node = xmalloc((size_t)t->context_count * sizeof *node);
 
@@ -125,8 +131,8 @@ static uint32_t *align_contexts(struct tree_builder *b, const struct tree *t, co
         node[c] = is_folded(a, t, tree_scope(t, tree_scope_of(t, c)), old)
                       ? parent
                       : builder_child(b, parent, scope, 0, 0,
-                                      hash_combine(b->nodes.data[parent].id,
-                                                   hash_bytes(keymap_key(&a->keys, scope), sizeof(struct scope_key), 0)));
+                                      hash_combine(b->nodes.data[parent].id, hash_bytes(keymap_key(&a->keys, scope),
+                                                                                        sizeof(struct scope_key), 0)));
     }
     return node;
 }
@@ -155,7 +161,11 @@ static uint32_t *compose(struct tree *side, uint32_t *position)
 
 /* ---- what one side cannot tell ---- */
 
-struct knows { const char *format; bool loops, inlines, arguments; size_t threads; };     /* format: NULL for a recording of our own */
+struct knows {
+    const char *format;
+    bool loops, inlines, arguments;
+    size_t threads;
+}; /* format: NULL for a recording of our own */
 
 static struct knows what_is_known(const struct tree *t)
 {
@@ -207,7 +217,8 @@ static void note_left_out(const struct left_out *w, struct selection *s)
     if (w->arguments)
         str_addf(&what, "%sarguments of names", what.len ? ", " : "");
     if (what.len)
-        vec_push(&s->notes, xasprintf("only one of the databases knows %s: left out of the comparison", str_cstr(&what)));
+        vec_push(&s->notes,
+                 xasprintf("only one of the databases knows %s: left out of the comparison", str_cstr(&what)));
     if (w->inlines_of_both)
         vec_push(&s->notes, xstrdup("inlined procedures count as called, because two tools find others of them"));
 }

@@ -6,9 +6,15 @@
 
 /* ---- settings ---- */
 
-struct derived { const struct db *base; bool raw, no_inline; struct db *db; };
+struct derived {
+    const struct db *base;
+    bool raw, no_inline;
+    struct db *db;
+};
 
-struct query_cache { VEC(struct derived) derived; };
+struct query_cache {
+    VEC(struct derived) derived;
+};
 
 struct hq_error *derive_settings(struct query_env *env, struct db *db, const struct db **out)
 {
@@ -19,7 +25,7 @@ struct hq_error *derive_settings(struct query_env *env, struct db *db, const str
         return NULL;
     if (!env->cache)
         env->cache = xcalloc(1, sizeof *env->cache);
-    vec_foreach (known, &env->cache->derived)
+    vec_foreach(known, &env->cache->derived)
         if (known->base == db && known->raw == d.raw && known->no_inline == d.no_inline) {
             *out = known->db;
             return NULL;
@@ -34,7 +40,7 @@ void derive_forget(struct query_env *env)
 {
     if (!env->cache)
         return;
-    vec_foreach (d, &env->cache->derived)
+    vec_foreach(d, &env->cache->derived)
         db_close(d->db);
     vec_deinit(&env->cache->derived);
     free(env->cache);
@@ -43,7 +49,9 @@ void derive_forget(struct query_env *env)
 
 /* ---- building ---- */
 
-struct node_key { uint32_t parent, scope, call_file, call_line; };
+struct node_key {
+    uint32_t parent, scope, call_file, call_line;
+};
 
 void builder_init(struct tree_builder *b, uint32_t root_scope, uint64_t id)
 {
@@ -53,7 +61,8 @@ void builder_init(struct tree_builder *b, uint32_t root_scope, uint64_t id)
     vec_push(&b->nodes, (struct tree_node){.parent = HQDB_NONE, .scope = root_scope, .id = id});
 }
 
-uint32_t builder_child(struct tree_builder *b, uint32_t parent, uint32_t scope, uint32_t call_file, uint32_t call_line, uint64_t id)
+uint32_t builder_child(struct tree_builder *b, uint32_t parent, uint32_t scope, uint32_t call_file, uint32_t call_line,
+                       uint64_t id)
 {
     bool is_new;
     uint32_t n = keymap_add(&b->keys, &(struct node_key){parent, scope, call_file, call_line}, &is_new);
@@ -124,8 +133,12 @@ static struct hqdb_context *make_contexts(const struct tree_builder *b, const ui
         const struct tree_node *node = &b->nodes.data[i];
 
         contexts[number[i]] = (struct hqdb_context){
-            .id = node->id, .scope = node->scope, .parent = node->parent == HQDB_NONE ? HQDB_NONE : number[node->parent],
-            .end = number[i] + 1, .call_file = node->call_file, .call_line = node->call_line,
+            .id = node->id,
+            .scope = node->scope,
+            .parent = node->parent == HQDB_NONE ? HQDB_NONE : number[node->parent],
+            .end = number[i] + 1,
+            .call_file = node->call_file,
+            .call_line = node->call_line,
         };
     }
     for (uint32_t i = n; i-- > 1;)
@@ -148,7 +161,7 @@ static uint32_t place_frames(const struct frame_source *sources, size_t source_c
         for (uint32_t p = 0; p < t->position_count; p++) {
             while (c + 1 < t->context_count && tree_first(t, c + 1) <= p)
                 c++;
-            position[s][p] = number[sources[s].node[c]];        /* the context for now */
+            position[s][p] = number[sources[s].node[c]]; /* the context for now */
             next[position[s][p]]++;
         }
     }
@@ -181,8 +194,9 @@ static void index_scopes(struct tree *t)
     t->scope_context_count = t->context_count;
 }
 
-void builder_finish(struct tree_builder *b, const struct frame_source *sources, size_t source_count, struct hqdb_scope *scopes,
-                    uint32_t scope_count, bool own_scopes, uint32_t **position, struct tree *out)
+void builder_finish(struct tree_builder *b, const struct frame_source *sources, size_t source_count,
+                    struct hqdb_scope *scopes, uint32_t scope_count, bool own_scopes, uint32_t **position,
+                    struct tree *out)
 {
     uint32_t *number = number_nodes(b, scopes);
     struct hqdb_context *contexts = make_contexts(b, number);
@@ -237,8 +251,9 @@ static uint32_t *map_contexts(const struct tree *t, const uint8_t *prune, const 
         if (parent == HQDB_NONE)
             parent = 0;
         pruned[c] = pruned[parent] || prune[c];
-        node[c] = pruned[parent] || hide[c] ? node[parent]
-                                            : builder_child(b, node[parent], tree_scope_of(t, c), x->call_file, x->call_line, x->id);
+        node[c] = pruned[parent] || hide[c]
+                      ? node[parent]
+                      : builder_child(b, node[parent], tree_scope_of(t, c), x->call_file, x->call_line, x->id);
     }
     free(pruned);
     return node;

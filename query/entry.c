@@ -60,7 +60,8 @@ static bool has_other_value(struct run *run, const struct entry *e)
     return false;
 }
 
-/* Profile data is sparse: what has no value in the selection is not there. (Call paths that only created a thread have none at all.) */
+/* Profile data is sparse: what has no value in the selection is not there. (Call paths that only created a thread have
+ * none at all.) */
 bool entry_is_absent(struct run *run, const struct entry *e)
 {
     if (run->view->in_order || run->view->of_profiles)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Expectations with three outcomes: a comparison whose 95 % interval straddles its bound is undecided, and `and`, `or`, `not` carry that
- * on. An interval shrinks with the square root of the samples, which tells how many more would decide.
+ * Expectations with three outcomes: a comparison whose 95 % interval straddles its bound is undecided, and `and`, `or`,
+ * `not` carry that on. An interval shrinks with the square root of the samples, which tells how many more would decide.
  */
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
@@ -10,7 +10,10 @@
 
 enum outcome { NO, YES, UNDECIDED };
 
-struct judged { enum outcome outcome; double more; };   /* more: factor by which samples have to grow */
+struct judged {
+    enum outcome outcome;
+    double more;
+}; /* more: factor by which samples have to grow */
 
 static struct judged judge(struct run *run, struct entry *e, const struct program *p, const struct point *at);
 
@@ -63,7 +66,7 @@ static struct judged judge(struct run *run, struct entry *e, const struct progra
 
 struct tally {
     size_t rows, yes, no, undecided;
-    bool unseen;                /* there are no rows, and too few samples to say that there is nothing */
+    bool unseen; /* there are no rows, and too few samples to say that there is nothing */
     double more;
     struct entry *first_no, *first_yes, *costliest;
 };
@@ -101,8 +104,9 @@ static struct tally count(struct run *run, struct entry **entries, size_t n, con
 }
 
 /*
- * A procedure without a sample is no row, but it may have taken time all the same: no sample of n. It is judged like a row of zeros; what that
- * leaves open is open. What is on the bound then stays there for any n, and is left to the rule for no rows.
+ * A procedure without a sample is no row, but it may have taken time all the same: no sample of n. It is judged like a
+ * row of zeros; what that leaves open is open. What is on the bound then stays there for any n, and is left to the rule
+ * for no rows.
  */
 static void judge_unseen(struct run *run, const struct program *p, struct tally *t)
 {
@@ -156,7 +160,8 @@ static void say_more(const struct run *run, double factor, struct str *out)
         str_add(out, "; the value is on the bound, so no number of samples would decide");
 }
 
-static void say_tally(struct run *run, const struct expectation *x, const struct tally *t, enum verdict_kind verdict, struct str *out)
+static void say_tally(struct run *run, const struct expectation *x, const struct tally *t, enum verdict_kind verdict,
+                      struct str *out)
 {
     struct entry *e = x->kind == EXPECT_ALL ? t->first_no : t->first_yes;
     size_t bad = x->kind == EXPECT_ALL ? t->no : t->yes;
@@ -171,7 +176,9 @@ static void say_tally(struct run *run, const struct expectation *x, const struct
         str_addf(out, "%s of %zu row%s holds", t->rows ? "none" : "0", t->rows, plural(t->rows));
     } else if (verdict == VERDICT_FAIL) {
         str_addf(out, "%zu of %zu row%s %s", bad, t->rows, plural(t->rows),
-                 x->kind == EXPECT_ALL ? bad == 1 ? "fails" : "fail" : bad == 1 ? "holds" : "hold");
+                 x->kind == EXPECT_ALL ? bad == 1 ? "fails" : "fail"
+                 : bad == 1            ? "holds"
+                                       : "hold");
         if (e)
             str_addf(out, "%s%s", bad > 1 ? ", the first: " : ": ", entry_name(run, e));
     } else {
@@ -179,8 +186,8 @@ static void say_tally(struct run *run, const struct expectation *x, const struct
     }
 }
 
-static enum verdict_kind evaluate(struct run *run, const struct expectation *x, const struct program *p, struct entry **entries, size_t n,
-                                  struct str *why)
+static enum verdict_kind evaluate(struct run *run, const struct expectation *x, const struct program *p,
+                                  struct entry **entries, size_t n, struct str *why)
 {
     struct tally t = count(run, entries, n, p);
     enum verdict_kind verdict;
@@ -207,8 +214,9 @@ static const char *expectation_text(struct run *run, const struct expectation *x
     static const char *const words[] = {[EXPECT_ALL] = "", [EXPECT_ANY] = "any ", [EXPECT_NO] = "no "};
 
     if (x->kind == EXPECT_ROWS)
-        return x->op == OP_EQ && x->rows == 0 ? "no rows"
-               : arena_printf(&run->arena, "rows %s %llu", operator_text(x->op), (unsigned long long)x->rows);
+        return x->op == OP_EQ && x->rows == 0
+                   ? "no rows"
+                   : arena_printf(&run->arena, "rows %s %llu", operator_text(x->op), (unsigned long long)x->rows);
     return arena_printf(&run->arena, "%s%s", words[x->kind], print_expr(&run->arena, x->expr));
 }
 
@@ -227,7 +235,8 @@ static bool nothing_sampled(const struct db *db)
 
 struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t n)
 {
-    static const char *const names[] = {[VERDICT_PASS] = "pass", [VERDICT_FAIL] = "FAIL", [VERDICT_INCONCLUSIVE] = "inconclusive"};
+    static const char *const names[] = {
+        [VERDICT_PASS] = "pass", [VERDICT_FAIL] = "FAIL", [VERDICT_INCONCLUSIVE] = "inconclusive"};
     struct table *t = run->table;
 
     for (size_t i = 0; i < run->query->expect.len; i++) {
@@ -240,7 +249,8 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
             str_clear(&why);
             str_add(&why, "the run has no samples; let it run longer, or sample faster");
         }
-        const char *text = arena_printf(&t->arena, "%s: expect %s: %s", names[verdict], expectation_text(run, x), str_cstr(&why));
+        const char *text = arena_printf(&t->arena, "%s: expect %s: %s", names[verdict], expectation_text(run, x),
+                                        str_cstr(&why));
 
         if (t->verdict.kind == VERDICT_NONE || (verdict == VERDICT_FAIL && t->verdict.kind != VERDICT_FAIL) ||
             (verdict == VERDICT_INCONCLUSIVE && t->verdict.kind == VERDICT_PASS))

@@ -81,7 +81,9 @@ static bool same_text(const struct program *attribute, const char *text, const c
     switch (attribute->attribute) {
     case ATTRIBUTE_KIND: return !strcasecmp(text, written);
     case ATTRIBUTE_NAME: return name_is(text, written);
-    case ATTRIBUTE_FILE: case ATTRIBUTE_MODULE: case ATTRIBUTE_CALLSITE: return path_ends(text, written);
+    case ATTRIBUTE_FILE:
+    case ATTRIBUTE_MODULE:
+    case ATTRIBUTE_CALLSITE: return path_ends(text, written);
     case ATTRIBUTE_ID: return !strncasecmp(text, written, strlen(written)) && strlen(written) >= 6;
     default: return !strcmp(text, written);
     }
@@ -151,13 +153,12 @@ static double function(const struct program *p, const struct point *at)
         return isfinite(x) ? x : NAN;
     }
     switch (p->function) {
-    case FUNCTION_MIN: case FUNCTION_MAX:
-        return extreme(p, at);
+    case FUNCTION_MIN:
+    case FUNCTION_MAX: return extreme(p, at);
     case FUNCTION_IF:
         truth = program_truth(p->args[0], at);
         return truth < 0 ? NAN : program_number(p->args[truth ? 1 : 2], at);
-    default:
-        return NAN;
+    default: return NAN;
     }
 }
 

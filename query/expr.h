@@ -2,8 +2,8 @@
 /*
  * Expressions: bound once per query to the metrics of a selection, with dimensions checked, then evaluated per row.
  *
- * A *slot* is a metric column: 2 * measure for inclusive, 2 * measure + 1 for exclusive. Values are doubles in seconds, events or bytes;
- * NaN is blank and everything computed from a blank is blank.
+ * A *slot* is a metric column: 2 * measure for inclusive, 2 * measure + 1 for exclusive. Values are doubles in seconds,
+ * events or bytes; NaN is blank and everything computed from a blank is blank.
  */
 #ifndef HQ_QUERY_EXPR_H
 #define HQ_QUERY_EXPR_H
@@ -16,14 +16,19 @@
 #include "query/select.h"
 
 enum program_kind {
-    PROGRAM_NUMBER, PROGRAM_TEXT,       /* number; text */
-    PROGRAM_SLOT,                       /* slot */
-    PROGRAM_TOTAL,                      /* args[0] on the totals */
-    PROGRAM_SHARE,                      /* number * args[0] on the totals: `5%` in a comparison */
+    PROGRAM_NUMBER,
+    PROGRAM_TEXT,  /* number; text */
+    PROGRAM_SLOT,  /* slot */
+    PROGRAM_TOTAL, /* args[0] on the totals */
+    PROGRAM_SHARE, /* number * args[0] on the totals: `5%` in a comparison */
     PROGRAM_ATTRIBUTE,
-    PROGRAM_BESIDE,                     /* the text that some views have beside the name */
-    PROGRAM_STATISTIC,                  /* statistic: index in binding.statistics */
-    PROGRAM_NEGATE, PROGRAM_NOT, PROGRAM_BINARY, PROGRAM_MATCH, PROGRAM_FUNCTION,
+    PROGRAM_BESIDE,    /* the text that some views have beside the name */
+    PROGRAM_STATISTIC, /* statistic: index in binding.statistics */
+    PROGRAM_NEGATE,
+    PROGRAM_NOT,
+    PROGRAM_BINARY,
+    PROGRAM_MATCH,
+    PROGRAM_FUNCTION,
 };
 
 struct regex;
@@ -31,10 +36,10 @@ struct regex;
 struct program {
     enum program_kind kind;
     enum dim dim;
-    bool is_text;               /* gives a text, not a number */
-    bool linear;                /* a linear combination of measured metrics: has a total, so a percentage has a meaning */
-    bool literal;               /* made of bare numbers only: takes any dimension */
-    bool constant;              /* the same in every row */
+    bool is_text;  /* gives a text, not a number */
+    bool linear;   /* a linear combination of measured metrics: has a total, so a percentage has a meaning */
+    bool literal;  /* made of bare numbers only: takes any dimension */
+    bool constant; /* the same in every row */
     double number;
     const char *text;
     unsigned slot;
@@ -58,14 +63,14 @@ struct binding {
     struct query_env *env;
     struct selection *selection;
     struct arena *arena;
-    size_t here_count;          /* measures of this database: $1 .. $2n */
-    uint8_t *used;              /* [measures] referenced by some expression */
+    size_t here_count; /* measures of this database: $1 .. $2n */
+    uint8_t *used;     /* [measures] referenced by some expression */
     bool uses_attributes;
-    bool has_rows_of_profiles;  /* rank, thread, host have a meaning */
-    unsigned row_kinds;         /* KIND_BIT of the rows of the view */
+    bool has_rows_of_profiles; /* rank, thread, host have a meaning */
+    unsigned row_kinds;        /* KIND_BIT of the rows of the view */
     VEC(struct statistic) statistics;
     VEC(struct regex *) regexes;
-    VEC(struct script *) scripts;       /* of lets */
+    VEC(struct script *) scripts; /* of lets */
     int let_depth;
 };
 
@@ -83,7 +88,8 @@ struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char
 /* The kind of that name, in any case; SCOPE_KINDS if there is none. */
 enum scope_kind kinds_find(const char *name);
 /* The program for a metric column: $number, from 1. *name is its heading. NULL if there is no such column. */
-struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out, const char **name);
+struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out,
+                             const char **name);
 /* Columns in $n numbering: 2 * (measured + lets). */
 unsigned binding_columns(const struct binding *b);
 
@@ -92,15 +98,15 @@ struct facts {
     enum scope_kind kind;
     const char *name, *module, *file, *call_file, *host, *beside;
     uint32_t line, call_line;
-    int depth;                  /* from 0 */
+    int depth; /* from 0 */
     uint64_t id;
-    int64_t rank, thread;       /* -1: none */
+    int64_t rank, thread; /* -1: none */
 };
 
 struct point {
-    const double *slots;        /* [2 * measures] */
-    const double *totals;       /* the same, of the whole selection */
-    const double *statistics;   /* [binding.statistics]; NULL: all blank */
+    const double *slots;      /* [2 * measures] */
+    const double *totals;     /* the same, of the whole selection */
+    const double *statistics; /* [binding.statistics]; NULL: all blank */
     const struct facts *facts;
 };
 

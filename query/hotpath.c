@@ -29,8 +29,10 @@ static struct entry *hottest(struct run *run, struct entry **entries, size_t n, 
 static void note_end(struct run *run, struct entry *next, double value, double parent)
 {
     if (next && value > 0 && parent > 0)
-        run_note(run, "the path ends where no child has the threshold share of its parent, %g %%: the largest, %s, has %.1f %%",
-                 run->query->threshold, entry_name(run, next), 100 * value / parent);
+        run_note(
+            run,
+            "the path ends where no child has the threshold share of its parent, %g %%: the largest, %s, has %.1f %%",
+            run->query->threshold, entry_name(run, next), 100 * value / parent);
 }
 
 void rows_walk_hot_path(struct run *run, struct entry **roots, size_t n, struct entries *shown)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * 95 % intervals. A sampled value of n samples has a relative error of 1/sqrt(n) (counts); a share k of n is taken after Wilson (Probable
- * inference, the law of succession, and statistical inference, JASA 1927); everything else by the delta method, with
- * the derivative along each metric taken over a small step to either side. Whether the interval of a share holds a bound is asked the other
- * way round, as Wilson has it: whether a share on the bound would give what was found; so it is right for no sample of n, too.
- * Exact metrics add no uncertainty; where sample counts are not known nothing is.
+ * 95 % intervals. A sampled value of n samples has a relative error of 1/sqrt(n) (counts); a share k of n is taken
+ * after Wilson (Probable inference, the law of succession, and statistical inference, JASA 1927); everything else by
+ * the delta method, with the derivative along each metric taken over a small step to either side. Whether the interval
+ * of a share holds a bound is asked the other way round, as Wilson has it: whether a share on the bound would give what
+ * was found; so it is right for no sample of n, too. Exact metrics add no uncertainty; where sample counts are not
+ * known nothing is.
  */
 #include "query/rows.h"
 #include <math.h>
 
-#define Z 1.959963984540054
-#define STEP 1e-4               /* standard deviations */
+#define Z    1.959963984540054
+#define STEP 1e-4 /* standard deviations */
 
 struct deviations {
     struct run *run;
     const struct entry *entry;
-    double *sd;                 /* [2 * measures], NaN unknown */
+    double *sd; /* [2 * measures], NaN unknown */
     uint8_t *seen;
 };
 
@@ -34,7 +35,8 @@ static double slot_deviation(struct run *run, const struct entry *e, unsigned sl
     if (m->flags & HQDB_METRIC_EXACT)
         return 0;
     if (m->side == SIDE_DELTA) {
-        double here = m->here_measure == SIZE_MAX ? 0 : slot_deviation(run, e, (unsigned)(2 * m->here_measure + slot % 2));
+        double here = m->here_measure == SIZE_MAX ? 0
+                                                  : slot_deviation(run, e, (unsigned)(2 * m->here_measure + slot % 2));
         double old = m->old_measure == SIZE_MAX ? 0 : slot_deviation(run, e, (unsigned)(2 * m->old_measure + slot % 2));
 
         return sqrt(here * here + old * old);

@@ -6,7 +6,9 @@
 #include <strings.h>
 
 /* The first of these that is present is meant; `perf_` and `papi_` names are as recorded by the sources. */
-static const struct { const char *alias, *names[8]; } aliases[] = {
+static const struct {
+    const char *alias, *names[8];
+} aliases[] = {
     {"time", {"cputime", "realtime", "walltime", "cpu-clock", "task-clock", "cpu", "wall"}},
     {"cycles", {"papi_tot_cyc", "cycles", "cpu-cycles", "perf_count_hw_cpu_cycles", "perf::cycles"}},
     {"instructions", {"papi_tot_ins", "instructions", "perf_count_hw_instructions", "perf::instructions"}},
@@ -57,7 +59,8 @@ static size_t find_alias(const struct selection *s, size_t alias, enum metric_si
         for (size_t i = 0; i < s->measures.len; i++) {
             const struct measure *m = &s->measures.data[i];
 
-            if (m->side == side && (is_called(m, aliases[alias].names[k]) || is_event(m->event, aliases[alias].names[k])))
+            if (m->side == side &&
+                (is_called(m, aliases[alias].names[k]) || is_event(m->event, aliases[alias].names[k])))
                 return i;
         }
     return SIZE_MAX;
@@ -100,7 +103,8 @@ static bool same_event(const struct measure *a, const struct measure *b)
     return a->dim == b->dim && len == other && !strncasecmp(plain, of_b, len);
 }
 
-static size_t pair_alike(const struct selection *s, struct metric_partner *partner, bool (*alike)(const struct measure *, const struct measure *))
+static size_t pair_alike(const struct selection *s, struct metric_partner *partner,
+                         bool (*alike)(const struct measure *, const struct measure *))
 {
     size_t pairs = 0;
 
@@ -153,7 +157,8 @@ struct metric_partner *metrics_pair(const struct selection *s)
     pairs += pair_aliases(s, partner);
     /* Events of two kinds are different things; seconds are seconds. */
     if (!pairs && here != SIZE_MAX && old != SIZE_MAX)
-        join(s, partner, here, old, s->measures.data[here].dim == DIM_SECONDS || s->measures.data[here].dim == DIM_BYTES);
+        join(s, partner, here, old,
+             s->measures.data[here].dim == DIM_SECONDS || s->measures.data[here].dim == DIM_BYTES);
     return partner;
 }
 
@@ -162,7 +167,8 @@ struct metric_partner *metrics_pair(const struct selection *s)
 static bool named(const struct db *db, const char *name)
 {
     for (size_t i = 0; i < db->metric_count; i++)
-        if (!strcasecmp(db_string(db, db->metrics[i].name), name) || !strcasecmp(db_string(db, db->metrics[i].event), name))
+        if (!strcasecmp(db_string(db, db->metrics[i].name), name) ||
+            !strcasecmp(db_string(db, db->metrics[i].event), name))
             return true;
     return false;
 }
@@ -179,10 +185,13 @@ bool metrics_taken(const struct db *db, const char *name)
 }
 
 /* Words of other profilers, and what they are here: before and behind the metric's name. */
-static const struct { const char *words, *before, *behind; } foreign[] = {
+static const struct {
+    const char *words, *before, *behind;
+} foreign[] = {
     {" self exclusive excl flat own selftime self_time ", "`", ".x` is exclusive: the scope alone"},
     {" children inclusive incl cum cumulative total ", "`", "` is inclusive: the scope and what it calls"},
-    {" samples hits nsamples ", "a row has `", "`, which is samples times their period; the view metrics counts samples"},
+    {" samples hits nsamples ", "a row has `",
+     "`, which is samples times their period; the view metrics counts samples"},
     {" percent share overhead ", "a percentage beside a metric is a share of its total: `", " > 5%`"},
 };
 
@@ -212,7 +221,8 @@ struct hq_error *metrics_unknown(const struct selection *s, const struct query_e
     if (!advice.len) {
         str_addf(&advice, "there %s ", s->here_count + env->lets.len == 1 ? "is only" : "are");
         for (size_t i = 0; i < s->here_count + env->lets.len; i++)
-            str_addf(&advice, "%s`%s`", i ? ", " : "", i < s->here_count ? s->measures.data[i].name : env->lets.data[i - s->here_count].name);
+            str_addf(&advice, "%s`%s`", i ? ", " : "",
+                     i < s->here_count ? s->measures.data[i].name : env->lets.data[i - s->here_count].name);
         if (!(s->here_count + env->lets.len))
             str_add(&advice, "none in this database");
     }

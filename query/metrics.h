@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Metrics by name: those of the selection, with the aliases time, cycles, instructions and flops for what is present. */
+/* Metrics by name: those of the selection, with the aliases time, cycles, instructions and flops for what is present.
+ */
 #ifndef HQ_QUERY_METRICS_H
 #define HQ_QUERY_METRICS_H
 
@@ -10,13 +11,14 @@ size_t metrics_find(const struct selection *s, const char *name, enum metric_sid
 
 /* What a metric is compared with. */
 struct metric_partner {
-    size_t measure;             /* of the other side; SIZE_MAX none */
-    bool same_unit;             /* the values themselves can be compared, and not only their shares */
+    size_t measure; /* of the other side; SIZE_MAX none */
+    bool same_unit; /* the values themselves can be compared, and not only their shares */
 };
 
 /*
- * For `compare with`: the partner of each measure. By name; then by the event without its modifiers; then by what the aliases mean; and
- * if that found nothing at all, what comes first on each side, time before cycles before all others. malloc.
+ * For `compare with`: the partner of each measure. By name; then by the event without its modifiers; then by what the
+ * aliases mean; and if that found nothing at all, what comes first on each side, time before cycles before all others.
+ * malloc.
  */
 struct metric_partner *metrics_pair(const struct selection *s);
 

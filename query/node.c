@@ -20,8 +20,8 @@ static void add_direct(const struct tree *t, uint32_t c, struct ranges *out)
 }
 
 /*
- * raw over c and what is below it without crossing a call; a loop's direct statements only. In preorder, so no recursion: lines are
- * taken, nested loops entered, everything else stepped over.
+ * raw over c and what is below it without crossing a call; a loop's direct statements only. In preorder, so no
+ * recursion: lines are taken, nested loops entered, everything else stepped over.
  */
 static void add_own(const struct tree *t, uint32_t c, enum exclusive_rule rule, struct ranges *out)
 {

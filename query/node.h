@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a view is made of. A node is a row before it is measured: a name and the contexts that it stands for. Its value is
- *     inclusive = sum over the exposed contexts of `inc` (those with no ancestor in it) of raw over their subtrees
+ * What a view is made of. A node is a row before it is measured: a name and the contexts that it stands for. Its value
+ * is inclusive = sum over the exposed contexts of `inc` (those with no ancestor in it) of raw over their subtrees
  *     exclusive = sum over all contexts of `exc` by the node's rule
  * ([presenting], section IV). Both come down to ranges of frame positions, and so does everything else about a
  * node: statistics over profiles, sample counts, coverage.
@@ -13,35 +13,44 @@
 #include "common/vec.h"
 #include "query/tree.h"
 
-struct set { const uint32_t *data; size_t len; };      /* contexts, ascending; in the run's arena or the tree */
+struct set {
+    const uint32_t *data;
+    size_t len;
+}; /* contexts, ascending; in the run's arena or the tree */
 
 enum exclusive_rule {
-    EXCLUSIVE_SCOPE,            /* by the kind of each context: doc/language.md, Scopes, values and profiles */
-    EXCLUSIVE_FRAME,            /* with inlined code: files and load modules */
-    EXCLUSIVE_ALL,              /* everything below: a row that stands for folded ones of a tree */
-    EXCLUSIVE_NONE,             /* call rows of the flat view */
+    EXCLUSIVE_SCOPE, /* by the kind of each context: doc/language.md, Scopes, values and profiles */
+    EXCLUSIVE_FRAME, /* with inlined code: files and load modules */
+    EXCLUSIVE_ALL,   /* everything below: a row that stands for folded ones of a tree */
+    EXCLUSIVE_NONE,  /* call rows of the flat view */
 };
 
 struct node {
     enum scope_kind kind;
-    uint32_t scope;             /* of the tree: its name and place; HQDB_NONE: `name` */
-    const char *name;           /* shown instead of the scope's; may be NULL */
-    uint32_t call_file, call_line;  /* call site; 0, 0 none */
-    uint32_t context;           /* the one context it is, in views of contexts; HQDB_NONE */
-    uint32_t profile;           /* rows of profiles; HQDB_NONE */
+    uint32_t scope;                /* of the tree: its name and place; HQDB_NONE: `name` */
+    const char *name;              /* shown instead of the scope's; may be NULL */
+    uint32_t call_file, call_line; /* call site; 0, 0 none */
+    uint32_t context;              /* the one context it is, in views of contexts; HQDB_NONE */
+    uint32_t profile;              /* rows of profiles; HQDB_NONE */
     struct set inc, exc;
-    const uint32_t *at;         /* callers: the context that the row names, for each of exc */
+    const uint32_t *at; /* callers: the context that the row names, for each of exc */
     enum exclusive_rule rule;
-    bool leaf;                  /* has no children by its nature */
-    uint32_t rounds;            /* > 0: a recursion whose rounds are one row: so many at most */
+    bool leaf;       /* has no children by its nature */
+    uint32_t rounds; /* > 0: a recursion whose rounds are one row: so many at most */
     uint64_t id;
-    const char *text;           /* a column of text beside the name: the source line, the process */
-    const double *slots;        /* values, if they are not those of the sets; NULL */
+    const char *text;    /* a column of text beside the name: the source line, the process */
+    const double *slots; /* values, if they are not those of the sets; NULL */
 };
 
-struct nodes { struct node *data; size_t len, cap; };
+struct nodes {
+    struct node *data;
+    size_t len, cap;
+};
 
-struct ranges { struct db_range *data; size_t len, cap; };
+struct ranges {
+    struct db_range *data;
+    size_t len, cap;
+};
 
 /* Sums of a damaged file may be anything: they wrap around like its prefix sums do. */
 static inline void sum_add(int64_t *sum, int64_t x)

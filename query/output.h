@@ -19,21 +19,21 @@
 enum output_colours { COLOURS_NONE, COLOURS_BASIC, COLOURS_256, COLOURS_TRUE };
 
 struct output_options {
-    unsigned width, height;     /* of the terminal; 0: not a terminal, and names are never shortened */
+    unsigned width, height; /* of the terminal; 0: not a terminal, and names are never shortened */
     enum output_colours colours;
-    bool utf8;                  /* lines and dots beyond ASCII may be used */
+    bool utf8; /* lines and dots beyond ASCII may be used */
 };
 
 struct output_format {
     const char *name;
-    const char *summary;        /* for help and completion */
+    const char *summary; /* for help and completion */
     bool complete;
-    bool of_paths;              /* takes own costs from the shape of the tree: what `depth` cuts off is a row `...` */
-    bool of_lines;              /* has a use for the lines of statements: `hq export` gives them */
+    bool of_paths; /* takes own costs from the shape of the tree: what `depth` cuts off is a row `...` */
+    bool of_lines; /* has a use for the lines of statements: `hq export` gives them */
     struct hq_error *(*write)(const struct table *t, const struct output_options *o, FILE *out);
 };
 
-extern const struct output_format output_formats[];    /* ends with a NULL name */
+extern const struct output_format output_formats[]; /* ends with a NULL name */
 
 /* NULL if there is no such format. Names are case-insensitive. */
 const struct output_format *output_find(const char *name);
@@ -42,12 +42,13 @@ const struct output_format *output_find(const char *name);
 struct output_spec;
 struct hq_error *output_unknown(const struct output_spec *as);
 
-/* What suits `out`: its terminal's size and colours (none with NO_COLOR or off a terminal), the locale's character set. */
+/* What suits `out`: its terminal's size and colours (none with NO_COLOR or off a terminal), the locale's character set.
+ */
 void output_detect(struct output_options *o, FILE *out);
 
 /* Writes and flushes. HQ_DATA if the stream fails, HQ_USAGE if the table has nothing this format can show. */
-struct hq_error *output_write(const struct output_format *format, const struct table *t,
-                              const struct output_options *o, FILE *out);
+struct hq_error *output_write(const struct output_format *format, const struct table *t, const struct output_options *o,
+                              FILE *out);
 
 /* After a result, on standard error: the notes of the table, then the coverage line. */
 void output_notes(const struct table *t, FILE *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A path A > B >> C is matched along every call path at once: one pass over the contexts, parents first, with a set of
- * states per context. A step that matched leads on in two ways: directly (the next frame: loops, inlined code and lines in between do
- * not count, unless they are what the next step names) and from afar (any frame below).
+ * states per context. A step that matched leads on in two ways: directly (the next frame: loops, inlined code and lines
+ * in between do not count, unless they are what the next step names) and from afar (any frame below).
  */
 #include "query/paths.h"
 #include "query/grammar/parse.h"
@@ -11,13 +11,13 @@
 enum { MAX_STEPS = 30 };
 
 struct automaton {
-    uint8_t *step[MAX_STEPS];   /* [context] matches the step; NULL: any frame */
-    bool far[MAX_STEPS];        /* how the step follows the one before */
+    uint8_t *step[MAX_STEPS]; /* [context] matches the step; NULL: any frame */
+    bool far[MAX_STEPS];      /* how the step follows the one before */
     unsigned steps;
 };
 
 struct states {
-    uint32_t near, far;         /* bit i: step i matched, and step i + 1 may follow directly; anywhere below */
+    uint32_t near, far; /* bit i: step i matched, and step i + 1 may follow directly; anywhere below */
     bool accepted;
 };
 
@@ -35,7 +35,8 @@ static struct states advance(const struct automaton *a, const struct tree *t, st
 {
     enum scope_kind kind = tree_kind(t, c);
     struct states now = {.near = kind == SCOPE_PROCEDURE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL ? 0 : up.near,
-                         .far = up.far, .accepted = up.accepted};
+                         .far = up.far,
+                         .accepted = up.accepted};
 
     if (kind == SCOPE_LINE)
         return now;
@@ -58,7 +59,8 @@ static void run_automaton(const struct automaton *a, const struct tree *t, bool 
     struct states *states = xcalloc((size_t)t->context_count + 1, sizeof *states);
 
     for (uint32_t c = 0; c < t->context_count; c++) {
-        uint32_t parent = tree_parent(t, c), next = c + 1 < tree_end(t, c) ? tree_first(t, c + 1) : tree_range(t, c).last;
+        uint32_t parent = tree_parent(t, c),
+                 next = c + 1 < tree_end(t, c) ? tree_first(t, c + 1) : tree_range(t, c).last;
 
         states[c] = advance(a, t, parent == HQDB_NONE ? (struct states){0} : states[parent], c);
         if (states[c].accepted == negated)
@@ -68,8 +70,8 @@ static void run_automaton(const struct automaton *a, const struct tree *t, bool 
     free(states);
 }
 
-static struct hq_error *make_automaton(struct query_env *env, const struct tree *t, const struct path *path, struct selection *notes,
-                                       struct automaton *a)
+static struct hq_error *make_automaton(struct query_env *env, const struct tree *t, const struct path *path,
+                                       struct selection *notes, struct automaton *a)
 {
     if (path->steps.len > MAX_STEPS)
         return place_error(&path->place, NULL, "this path has more than %d steps", MAX_STEPS);
@@ -90,7 +92,8 @@ static struct hq_error *make_automaton(struct query_env *env, const struct tree 
     return NULL;
 }
 
-struct hq_error *paths_mark(struct query_env *env, const struct tree *t, const struct query *q, uint8_t **keep, struct selection *notes)
+struct hq_error *paths_mark(struct query_env *env, const struct tree *t, const struct query *q, uint8_t **keep,
+                            struct selection *notes)
 {
     *keep = NULL;
     if (!q->through.len)

@@ -53,8 +53,8 @@ static bool test_place(const struct test *q, const struct tree *t, const struct 
     if (*tree_text(t, s->name) && test_procedure(q, tree_text(t, s->name)))
         return true;
     snprintf(text, sizeof text, "loop at %.500s:%u", path_base(tree_text(t, s->file)), s->line);
-    if (s->kind == SCOPE_LOOP && (q->stage == STAGE_WHOLE ? !strcmp(text, q->word) :
-                                  q->stage != STAGE_UNQUALIFIED && test_path(q, text)))
+    if (s->kind == SCOPE_LOOP &&
+        (q->stage == STAGE_WHOLE ? !strcmp(text, q->word) : q->stage != STAGE_UNQUALIFIED && test_path(q, text)))
         return true;
     snprintf(text, sizeof text, "%.500s:%u", tree_text(t, s->file), s->line);
     return s->line && test_path(q, text);
@@ -179,8 +179,8 @@ static bool same_scope(const struct tree *t, uint32_t scope, const struct row_re
     return !strcmp(tree_text(t, s->name), row->name) && (!row->module || (module && !strcmp(module, row->module)));
 }
 
-static struct hq_error *match_row(const struct query_env *env, const struct tree *t, const struct pattern *p, unsigned kinds,
-                                  struct matches *out)
+static struct hq_error *match_row(const struct query_env *env, const struct tree *t, const struct pattern *p,
+                                  unsigned kinds, struct matches *out)
 {
     const struct row_ref *row;
 
@@ -208,13 +208,15 @@ static struct hq_error *match_id(const struct tree *t, const struct pattern *p, 
     VEC(uint32_t) found = {0};
 
     if (!table_id_range(p->text, &first, &last))
-        return place_error(&p->place, NULL, "`%s` is no id: ids have up to 13 digits 0-9 and letters without i, l, o and u", p->text);
+        return place_error(&p->place, NULL,
+                           "`%s` is no id: ids have up to 13 digits 0-9 and letters without i, l, o and u", p->text);
     for (uint32_t c = 0; c < t->context_count; c++) {
         if (t->contexts[c].id < first || t->contexts[c].id > last)
             continue;
         if (found.len && t->contexts[c].id != id) {
             vec_deinit(&found);
-            return place_error(&p->place, NULL, "several contexts have an id that begins with %s; give more of it", p->text);
+            return place_error(&p->place, NULL, "several contexts have an id that begins with %s; give more of it",
+                               p->text);
         }
         id = t->contexts[c].id;
         vec_push(&found, c);
@@ -260,12 +262,13 @@ static void suggest_names(const struct tree *t, unsigned kinds, struct arena *ar
 static const char *shown_text(struct arena *arena, const struct pattern *p)
 {
     return p->kind == PATTERN_REGEX ? arena_printf(arena, "/%s/%s", p->text, p->ignore_case ? "i" : "")
-           : p->kind == PATTERN_ID ? arena_printf(arena, "@%s", p->text)
-           : p->kind == PATTERN_ROW ? arena_printf(arena, "#%u", p->row) : p->text;
+           : p->kind == PATTERN_ID  ? arena_printf(arena, "@%s", p->text)
+           : p->kind == PATTERN_ROW ? arena_printf(arena, "#%u", p->row)
+                                    : p->text;
 }
 
-static struct hq_error *nothing(const struct query_env *env, const struct tree *t, const struct pattern *p, unsigned kinds,
-                                struct matches *out)
+static struct hq_error *nothing(const struct query_env *env, const struct tree *t, const struct pattern *p,
+                                unsigned kinds, struct matches *out)
 {
     AUTO_STR struct str text = {0};
     AUTO(arena_deinit) struct arena arena = {0};

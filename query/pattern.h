@@ -16,29 +16,30 @@
 struct query_env;
 
 /* No bit for a kind that a damaged file makes up. */
-#define KIND_BIT(k) ((unsigned)(k) < SCOPE_KINDS ? 1u << ((k) & 31) : 0u)
+#define KIND_BIT(k) ((unsigned)(k) < SCOPE_KINDS ? 1u << ((k)&31) : 0u)
 /* What stands on a call path; loops and inlined procedures match where they are named. */
-#define KINDS_PATH (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE) | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_THREAD) | \
-                    KIND_BIT(SCOPE_PARTIAL))
+#define KINDS_PATH \
+    (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE) | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_THREAD) | \
+     KIND_BIT(SCOPE_PARTIAL))
 /* The rows of call paths; `set lines on` adds lines. */
-#define KINDS_TREE (KINDS_PATH | KIND_BIT(SCOPE_ROOT))
+#define KINDS_TREE      (KINDS_PATH | KIND_BIT(SCOPE_ROOT))
 #define KINDS_PROCEDURE (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE))
-#define KINDS_STATIC (KINDS_PROCEDURE | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_FILE) | KIND_BIT(SCOPE_MODULE) | \
-                      KIND_BIT(SCOPE_LINE))
+#define KINDS_STATIC \
+    (KINDS_PROCEDURE | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_FILE) | KIND_BIT(SCOPE_MODULE) | KIND_BIT(SCOPE_LINE))
 
 struct matches {
-    uint8_t *scopes;            /* [scope_count] 1: matches; NULL: by contexts */
-    size_t scope_count;         /* how many match */
-    uint32_t *contexts;         /* ascending, if scopes is NULL */
+    uint8_t *scopes;    /* [scope_count] 1: matches; NULL: by contexts */
+    size_t scope_count; /* how many match */
+    uint32_t *contexts; /* ascending, if scopes is NULL */
     size_t context_count;
-    char *problem;              /* nothing matched: the warning; NULL otherwise */
+    char *problem; /* nothing matched: the warning; NULL otherwise */
 };
 
 void matches_deinit(struct matches *m);
 
 /*
- * `kinds` is a set of KIND_BIT. Nothing that matches is no error but `problem`, unless env->strict. Where procedures but no files are asked for, a file or
- * load module that matches when nothing else does stands for its procedures.
+ * `kinds` is a set of KIND_BIT. Nothing that matches is no error but `problem`, unless env->strict. Where procedures
+ * but no files are asked for, a file or load module that matches when nothing else does stands for its procedures.
  */
 struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, const struct pattern *p, unsigned kinds,
                                  struct matches *out);

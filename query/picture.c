@@ -32,13 +32,14 @@ uint32_t picture_name(struct picture *p, const char *name)
     uint64_t *number = map_insert(&p->name_numbers, hash_str(name), p->names.len, &is_new);
 
     if (is_new)
-        vec_push(&p->names, (struct picture_name){ .name = arena_strdup(p->arena, name), .colour = picture_colour(name) });
+        vec_push(&p->names,
+                 (struct picture_name){.name = arena_strdup(p->arena, name), .colour = picture_colour(name)});
     return (uint32_t)*number;
 }
 
 uint32_t picture_item(struct picture *p, uint32_t name, const char *path)
 {
-    vec_push(&p->items, (struct picture_item){ .name = name, .path = path });
+    vec_push(&p->items, (struct picture_item){.name = name, .path = path});
     return (uint32_t)p->items.len;
 }
 
@@ -54,7 +55,7 @@ static int compare_names(const void *a, const void *b, void *arg)
 
 static void count_cells(struct picture *p)
 {
-    AUTO_FREE uint32_t *last = xcalloc(p->names.len + 1, sizeof *last);    /* column + 1 in which a name was counted */
+    AUTO_FREE uint32_t *last = xcalloc(p->names.len + 1, sizeof *last); /* column + 1 in which a name was counted */
 
     for (size_t i = 0; i < (size_t)p->width * p->height; i++)
         if (p->cells[i] && !p->nested)
@@ -77,7 +78,7 @@ uint64_t picture_whole(const struct picture *p)
         return p->width;
     if (p->blank)
         return (uint64_t)p->width * p->height;
-    vec_foreach (n, &p->names)
+    vec_foreach(n, &p->names)
         filled += n->cells;
     return filled;
 }

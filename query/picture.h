@@ -15,32 +15,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct picture_name {           /* a procedure */
+struct picture_name { /* a procedure */
     const char *name;
-    uint32_t colour;            /* 0xRRGGBB */
-    uint32_t rank;              /* by cells: 0 the most frequent; valid after picture_finish */
+    uint32_t colour; /* 0xRRGGBB */
+    uint32_t rank;   /* by cells: 0 the most frequent; valid after picture_finish */
     uint64_t cells;
 };
 
-struct picture_item {           /* what cells show: a procedure reached on one path */
-    uint32_t name;              /* in names */
-    const char *path;           /* for tooltips, "main > solve > exchange"; NULL: only the name */
+struct picture_item { /* what cells show: a procedure reached on one path */
+    uint32_t name;    /* in names */
+    const char *path; /* for tooltips, "main > solve > exchange"; NULL: only the name */
 };
 
 struct picture {
-    struct arena *arena;        /* of its texts and cells; not owned */
-    const char *title;          /* "call path level 3" */
-    const char *rows;           /* what its rows are: "profile", "level", "share of profiles" */
+    struct arena *arena; /* of its texts and cells; not owned */
+    const char *title;   /* "call path level 3" */
+    const char *rows;    /* what its rows are: "profile", "level", "share of profiles" */
     uint32_t width, height;
-    double from, to;            /* seconds since the start of the run */
-    const char **labels;        /* [height], NULL none */
-    uint32_t *cells;            /* [height][width]: item + 1, 0 blank */
-    const char *blank;          /* what the legend says of blank cells; NULL: it does not count them */
-    bool nested;                /* rows are levels: a name counts once in a column, and its share is of the columns */
+    double from, to;     /* seconds since the start of the run */
+    const char **labels; /* [height], NULL none */
+    uint32_t *cells;     /* [height][width]: item + 1, 0 blank */
+    const char *blank;   /* what the legend says of blank cells; NULL: it does not count them */
+    bool nested;         /* rows are levels: a name counts once in a column, and its share is of the columns */
     VEC(struct picture_item) items;
     VEC(struct picture_name) names;
-    struct map name_numbers;    /* private: hash of the name -> number */
-    uint32_t *by_rank;          /* [names] numbers of names, the most frequent first; after picture_finish */
+    struct map name_numbers; /* private: hash of the name -> number */
+    uint32_t *by_rank;       /* [names] numbers of names, the most frequent first; after picture_finish */
 };
 
 /* A blank picture in the arena; picture_deinit before the arena ends. */

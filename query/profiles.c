@@ -75,8 +75,8 @@ struct hq_error *profiles_add(const struct selection *s, uint32_t profile, uint3
     return NULL;
 }
 
-struct hq_error *profiles_prefix(const struct selection *s, const struct groups_of_profiles *g, uint32_t group, uint32_t metric,
-                                 int64_t *prefix)
+struct hq_error *profiles_prefix(const struct selection *s, const struct groups_of_profiles *g, uint32_t group,
+                                 uint32_t metric, int64_t *prefix)
 {
     size_t n = s->tree.position_count;
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Values of single profiles, and which profiles are summed before statistics are taken: `per rank`, `per host`, `per thread`. */
+/* Values of single profiles, and which profiles are summed before statistics are taken: `per rank`, `per host`, `per
+ * thread`. */
 #ifndef HQ_QUERY_PROFILES_H
 #define HQ_QUERY_PROFILES_H
 
 #include "query/select.h"
 
 struct groups_of_profiles {
-    uint32_t *of;               /* [profile_count] group of a profile, HQDB_NONE: does not count */
+    uint32_t *of; /* [profile_count] group of a profile, HQDB_NONE: does not count */
     size_t profile_count;
     uint32_t count;
-    uint32_t *start;            /* [count + 1] in `profiles` */
+    uint32_t *start; /* [count + 1] in `profiles` */
     uint32_t *profiles;
 };
 
@@ -21,8 +22,8 @@ void profiles_group_deinit(struct groups_of_profiles *g);
 struct hq_error *profiles_add(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw);
 
 /* Prefix sums [positions + 1] of the values of a group. */
-struct hq_error *profiles_prefix(const struct selection *s, const struct groups_of_profiles *g, uint32_t group, uint32_t metric,
-                                 int64_t *prefix);
+struct hq_error *profiles_prefix(const struct selection *s, const struct groups_of_profiles *g, uint32_t group,
+                                 uint32_t metric, int64_t *prefix);
 
 /* True if db_frame_values gives what the selection has, but for which profiles are selected. */
 bool profiles_by_frame(const struct selection *s);

@@ -15,13 +15,13 @@ void query_env_init(struct query_env *env, struct db *db)
 void query_env_deinit(struct query_env *env)
 {
     derive_forget(env);
-    vec_foreach (l, &env->lets) {
+    vec_foreach(l, &env->lets) {
         free(l->name);
         free(l->text);
     }
     vec_deinit(&env->lets);
     refs_forget(env);
-    vec_foreach (db, &env->opened)
+    vec_foreach(db, &env->opened)
         db_close(*db);
     vec_deinit(&env->opened);
     free(env->last_query);
@@ -70,7 +70,7 @@ static struct hq_error *run_let(struct query_env *env, const struct statement *s
         return place_error(&st->let.name.place, NULL, "`%s` is a metric of this database already", name);
     if (find_attribute(name) >= 0 || find_function(name) >= 0)
         return place_error(&st->let.name.place, NULL, "`%s` has a meaning of its own in expressions", name);
-    vec_foreach (l, &env->lets)
+    vec_foreach(l, &env->lets)
         if (!strcasecmp(l->name, name))
             return place_error(&st->let.name.place, NULL, "`%s` is defined already", name);
     HQ_TRY(check_let(env, st->let.expr));
@@ -123,8 +123,11 @@ static struct hq_error *run_expect(struct query_env *env, const struct statement
 static bool names_other_side(const struct expr *e)
 {
     switch (e->kind) {
-    case EXPR_METRIC: case EXPR_TOTAL: return e->metric.side != SIDE_HERE;
-    case EXPR_NEGATE: case EXPR_NOT: case EXPR_MATCH: return names_other_side(e->left);
+    case EXPR_METRIC:
+    case EXPR_TOTAL: return e->metric.side != SIDE_HERE;
+    case EXPR_NEGATE:
+    case EXPR_NOT:
+    case EXPR_MATCH: return names_other_side(e->left);
     case EXPR_BINARY: return names_other_side(e->left) || names_other_side(e->right);
     case EXPR_CALL:
         for (size_t i = 0; i < e->args.len; i++)

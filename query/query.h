@@ -3,8 +3,8 @@
  * The query engine: a parsed statement and an open database in, a table out.
  *
  * All that a session keeps between queries is in struct query_env: plain data, copied and inspected freely between
- * calls, never touched by another thread meanwhile, except for *interrupted. Errors of queries are HQ_USAGE and carry place,
- * line and caret; data that cannot be read is HQ_DATA. An interrupted query returns QUERY_INTERRUPTED.
+ * calls, never touched by another thread meanwhile, except for *interrupted. Errors of queries are HQ_USAGE and carry
+ * place, line and caret; data that cannot be read is HQ_DATA. An interrupted query returns QUERY_INTERRUPTED.
  */
 #ifndef HQ_QUERY_QUERY_H
 #define HQ_QUERY_QUERY_H
@@ -19,7 +19,9 @@
 #define QUERY_INTERRUPTED 130
 
 /* A derived metric: `let NAME = EXPR`. The text is parsed again for every query, so a let outlives its script. */
-struct let { char *name, *text; };
+struct let {
+    char *name, *text;
+};
 
 /* What a row of the previous result stands for: contexts, by id, and for rows that stand for scopes their names. */
 struct row_ref {
@@ -27,29 +29,31 @@ struct row_ref {
     enum scope_kind kind;
     char *name, *module, *file; /* all but contexts: what `#n` finds again */
     uint32_t line;
-    uint64_t *contexts;         /* ids, if the row is of a calling context tree */
+    uint64_t *contexts; /* ids, if the row is of a calling context tree */
     size_t context_count;
 };
 
-struct query_cache;             /* trees that settings made, compiled patterns ... */
+struct query_cache; /* trees that settings made, compiled patterns ... */
 
 struct query_env {
-    struct db *db;              /* not owned */
-    /* Opens what `compare with` names: an alias or a path. NULL: db_open of the path. Databases stay open with the session. */
+    struct db *db; /* not owned */
+    /* Opens what `compare with` names: an alias or a path. NULL: db_open of the path. Databases stay open with the
+     * session. */
     struct hq_error *(*find_db)(void *arg, const char *name, struct db **out);
     void *find_db_arg;
-    bool lines, no_inline, raw, ci, strict;     /* set lines on, set inline off, set normalise off, ... */
-    const char *source_path;    /* directories, joined by ':', where `source of` looks for files first; NULL none. Not owned */
-    unsigned width, height;     /* of the terminal, for pictures of traces; 0: not a terminal */
-    bool partial_told;          /* that many call paths have no outer end, and why */
-    bool keep_all;              /* rows that where and matching leave out stay, as ROW_ANCESTOR */
-    bool complete;              /* without `as`, do not fold small rows */
+    bool lines, no_inline, raw, ci, strict; /* set lines on, set inline off, set normalise off, ... */
+    const char
+        *source_path; /* directories, joined by ':', where `source of` looks for files first; NULL none. Not owned */
+    unsigned width, height; /* of the terminal, for pictures of traces; 0: not a terminal */
+    bool partial_told;      /* that many call paths have no outer end, and why */
+    bool keep_all;          /* rows that where and matching leave out stay, as ROW_ANCESTOR */
+    bool complete;          /* without `as`, do not fold small rows */
     VEC(struct let) lets;
-    VEC(struct row_ref) last;   /* rows of the previous result, by number - 1 */
-    char *last_query;           /* its text, for a following `expect`; NULL none */
-    VEC(struct db *) opened;    /* by compare with, when there is no find_db */
-    const volatile sig_atomic_t *interrupted;   /* not zero: stop soon; may be NULL */
-    struct query_cache *cache;  /* private */
+    VEC(struct row_ref) last;                 /* rows of the previous result, by number - 1 */
+    char *last_query;                         /* its text, for a following `expect`; NULL none */
+    VEC(struct db *) opened;                  /* by compare with, when there is no find_db */
+    const volatile sig_atomic_t *interrupted; /* not zero: stop soon; may be NULL */
+    struct query_cache *cache;                /* private */
 };
 
 void query_env_init(struct query_env *env, struct db *db);
@@ -58,8 +62,9 @@ void query_env_deinit(struct query_env *env);
 void query_env_set_db(struct query_env *env, struct db *db);
 
 /*
- * Runs a query, let, expect, or set of lines, inline, normalise, ci, strict; other statements are the prompt's business. *out is the result,
- * NULL for let and set; the caller destroys it. A failed expectation is no error: see table->verdict.
+ * Runs a query, let, expect, or set of lines, inline, normalise, ci, strict; other statements are the prompt's
+ * business. *out is the result, NULL for let and set; the caller destroys it. A failed expectation is no error: see
+ * table->verdict.
  */
 struct hq_error *query_run(struct query_env *env, const struct statement *st, struct table **out);
 

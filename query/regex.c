@@ -24,11 +24,13 @@ struct hq_error *regex_compile(const struct pattern *p, struct regex **out)
     int code;
 
     *out = NULL;
-    r->code = pcre2_compile((PCRE2_SPTR)p->text, PCRE2_ZERO_TERMINATED, p->ignore_case ? PCRE2_CASELESS : 0, &code, &where, NULL);
+    r->code = pcre2_compile((PCRE2_SPTR)p->text, PCRE2_ZERO_TERMINATED, p->ignore_case ? PCRE2_CASELESS : 0, &code,
+                            &where, NULL);
     if (!r->code) {
         free(r);
         pcre2_get_error_message(code, text, sizeof text);
-        return place_error(&p->place, NULL, "this regular expression is not right: %s, at its character %zu", (char *)text, where + 1);
+        return place_error(&p->place, NULL, "this regular expression is not right: %s, at its character %zu",
+                           (char *)text, where + 1);
     }
     pcre2_jit_compile(r->code, PCRE2_JIT_COMPLETE);
     r->data = pcre2_match_data_create(1, NULL);

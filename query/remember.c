@@ -3,11 +3,11 @@
 #include "query/rows.h"
 #include "query/views/views.h"
 
-enum { MAX_REMEMBERED = 100000 };       /* contexts of one row; more are remembered by name */
+enum { MAX_REMEMBERED = 100000 }; /* contexts of one row; more are remembered by name */
 
 static void forget(struct query_env *env)
 {
-    vec_foreach (r, &env->last) {
+    vec_foreach(r, &env->last) {
         free(r->name);
         free(r->module);
         free(r->file);
@@ -25,7 +25,12 @@ static char *copy(const char *s)
 static struct row_ref make_ref(struct run *run, struct entry *e)
 {
     struct facts f = entry_facts(run, e);
-    struct row_ref r = {.id = f.id, .kind = f.kind, .name = copy(f.name), .module = copy(f.module), .file = copy(f.file), .line = f.line};
+    struct row_ref r = {.id = f.id,
+                        .kind = f.kind,
+                        .name = copy(f.name),
+                        .module = copy(f.module),
+                        .file = copy(f.file),
+                        .line = f.line};
     bool contexts = run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH;
 
     if (!contexts || e->node.inc.len > MAX_REMEMBERED || e->node.profile != HQDB_NONE)
@@ -52,7 +57,10 @@ void refs_forget(struct query_env *env)
 
 /* ---- coverage ---- */
 
-struct partial { int64_t samples, most; uint32_t context; };    /* of all reasons; of the most frequent one, and where it is */
+struct partial {
+    int64_t samples, most;
+    uint32_t context;
+}; /* of all reasons; of the most frequent one, and where it is */
 
 static void add_partial(const struct run *run, const int64_t *counts, struct partial *p)
 {
@@ -67,12 +75,14 @@ static void add_partial(const struct run *run, const int64_t *counts, struct par
         }
 }
 
-enum { PARTIAL_TOLD = 10 };     /* percent of the samples, and samples, from which on it is worth a sentence */
+enum { PARTIAL_TOLD = 10 }; /* percent of the samples, and samples, from which on it is worth a sentence */
 
 /* Why the outer end of a path that is named so is not there, as far as the name does not say it. */
 static const char *why_partial(const char *name)
 {
-    static const struct { const char *name, *why; } known[] = {
+    static const struct {
+        const char *name, *why;
+    } known[] = {
         {"partial: too many frames", "a recursion deeper than what is kept of a call path"},
         {"partial: no room for more call paths", "the file system was full, or the limit of a file's size was reached"},
         {"partial: left the known stack", "code that runs on a stack of its own making, or has overwritten its stack"},
@@ -81,19 +91,24 @@ static const char *why_partial(const char *name)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(name, known[i].name))
             return known[i].why;
-    return "code that was compiled while the program ran, or was built without unwind tables (-fasynchronous-unwind-tables) and frame pointers";
+    return "code that was compiled while the program ran, or was built without unwind tables "
+           "(-fasynchronous-unwind-tables) and frame pointers";
 }
 
 /* Once in a session. */
 static void note_partial(struct run *run, const struct partial *p, int64_t samples)
 {
-    if (run->env->partial_told || p->samples < PARTIAL_TOLD || (double)p->samples * 100 < (double)samples * PARTIAL_TOLD)
+    if (run->env->partial_told || p->samples < PARTIAL_TOLD ||
+        (double)p->samples * 100 < (double)samples * PARTIAL_TOLD)
         return;
     run->env->partial_told = true;
     const char *name = tree_scope_name(run->tree, tree_scope_of(run->tree, p->context), &run->arena);
 
-    run_note(run, "%.0f %% of the samples have a call path whose outer end is not known, mostly as `%s`: %s; what they cost is right, who called "
-             "is not known", 100 * (double)p->samples / (double)samples, name, why_partial(name));
+    run_note(run,
+             "%.0f %% of the samples have a call path whose outer end is not known, mostly as `%s`: %s; what they cost "
+             "is right, who called "
+             "is not known",
+             100 * (double)p->samples / (double)samples, name, why_partial(name));
 }
 
 static size_t total_contexts(struct entry **entries, size_t n)
@@ -155,7 +170,8 @@ void coverage_compute(struct run *run, struct entry **entries, size_t n)
     for (size_t i = 0; i < run->selection.here_count; i++) {
         const struct measure *m = &run->selection.measures.data[i];
 
-        if (!run->binding.used[i] || !m->counts || !(m->flags & HQDB_METRIC_SAMPLED) || (m->flags & HQDB_METRIC_NO_COUNTS))
+        if (!run->binding.used[i] || !m->counts || !(m->flags & HQDB_METRIC_SAMPLED) ||
+            (m->flags & HQDB_METRIC_NO_COUNTS))
             continue;
         c->known = true;
         sum_add(&c->samples, m->total_count);
@@ -168,5 +184,6 @@ void coverage_compute(struct run *run, struct entry **entries, size_t n)
     if (run->selection.slice_text && run->query->view.kind == VIEW_ITERATIONS)
         run_note(run, "the visits in the slice %s: what lies outside of it is cut off", run->selection.slice_text);
     else if (run->selection.slice_text)
-        run_note(run, "the slice %s: values are the weights of its samples times their period", run->selection.slice_text);
+        run_note(run, "the slice %s: values are the weights of its samples times their period",
+                 run->selection.slice_text);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recursion in what is shown to people. A procedure that calls itself is one row with the number of its rounds: inclusive of the outermost, exclusive of
- * all, and below it what any of them calls. A recursion through several procedures is folded where one row follows below the other and none beside it.
+ * Recursion in what is shown to people. A procedure that calls itself is one row with the number of its rounds:
+ * inclusive of the outermost, exclusive of all, and below it what any of them calls. A recursion through several
+ * procedures is folded where one row follows below the other and none beside it.
  */
 #include "query/recursion.h"
 #include "query/rows.h"
@@ -9,7 +10,8 @@
 
 static bool folds(const struct run *run)
 {
-    return !run->complete && !run->of_paths && !run->query->all && (!run->query->depth || run->view->shape == SHAPE_PATH);
+    return !run->complete && !run->of_paths && !run->query->all &&
+           (!run->query->depth || run->view->shape == SHAPE_PATH);
 }
 
 bool rows_merge_rounds(const struct run *run)
@@ -89,7 +91,8 @@ static void fold_chain(struct run *run, struct entry **chain, size_t len, struct
     for (size_t i = 0; i < len; i++) {
         const struct entry *e = chain[i];
 
-        steps[i] = e->node.scope == HQDB_NONE || e->folded || e->times ? UINT32_MAX - (uint32_t)i : e->node.scope << 1 | e->match;
+        steps[i] = e->node.scope == HQDB_NONE || e->folded || e->times ? UINT32_MAX - (uint32_t)i
+                                                                       : e->node.scope << 1 | e->match;
     }
     for (size_t i = 0; i < len;) {
         size_t times = recursion_times(steps, len, i, &period);
@@ -98,8 +101,8 @@ static void fold_chain(struct run *run, struct entry **chain, size_t len, struct
             put(out, times > 1 ? fold_rounds(run, chain + i + k, period, times) : chain[i + k]);
         if (times > 1 && period > 1 && (!*told || run->view->shape == SHAPE_PATH)) {
             *told = true;
-            run_note(run, "%s to %s repeat %zu times, one below the other", entry_name(run, out->data[out->len - period]),
-                     entry_name(run, vec_last(out)), times);
+            run_note(run, "%s to %s repeat %zu times, one below the other",
+                     entry_name(run, out->data[out->len - period]), entry_name(run, vec_last(out)), times);
         }
         i += period * times;
     }
@@ -117,7 +120,8 @@ void rows_fold_recursion(struct run *run, struct entries *shown)
             shown->data[i]->parent->shown_kids++;
     for (size_t i = 0, len; i < shown->len && !run_interrupted(run); i += len) {
         for (len = 1; i + len < shown->len && shown->data[i + len]->parent == shown->data[i + len - 1] &&
-                      shown->data[i + len - 1]->shown_kids == 1; len++) {}
+                      shown->data[i + len - 1]->shown_kids == 1;
+             len++) {}
         fold_chain(run, shown->data + i, len, &out, &told);
     }
     vec_deinit(shown);

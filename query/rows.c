@@ -171,8 +171,8 @@ static unsigned row_flags(const struct run *run, const struct entry *e)
 {
     unsigned flags = (e->match ? 0 : ROW_ANCESTOR) | (e->folded ? ROW_FOLDED : 0) | (e->hot ? ROW_HOT : 0);
 
-    if (!e->folded && (run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH) && e->node.kind == SCOPE_PROCEDURE &&
-        recursive(run, e))
+    if (!e->folded && (run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH) &&
+        e->node.kind == SCOPE_PROCEDURE && recursive(run, e))
         flags |= ROW_RECURSIVE;
     for (size_t i = 0; run->tree->old && i < run->selection.measures.len; i++) {
         const struct measure *m = &run->selection.measures.data[i];
@@ -193,7 +193,8 @@ static const char *keep_text(struct run *run, const char *s)
     return s && *s ? arena_strdup(&run->table->arena, s) : NULL;
 }
 
-/* As `compare with` aligns: kind and qualified name, loops by their number within their procedure, lines and profiles not at all. */
+/* As `compare with` aligns: kind and qualified name, loops by their number within their procedure, lines and profiles
+ * not at all. */
 static const char *row_key(struct run *run, const struct entry *e)
 {
     const struct tree *t = run->tree;
@@ -205,7 +206,8 @@ static const char *row_key(struct run *run, const struct entry *e)
     const char *name = tree_scope_name(t, scope, arena);
 
     if (e->node.kind != SCOPE_LOOP)
-        return arena_printf(arena, "%s %s", scope_kind_name(e->node.kind), e->node.kind == SCOPE_FILE ? path_base(name) : name);
+        return arena_printf(arena, "%s %s", scope_kind_name(e->node.kind),
+                            e->node.kind == SCOPE_FILE ? path_base(name) : name);
     host = tree_enclosing(t, scope, SCOPE_PROCEDURE);
     return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal,
                         host == HQDB_NONE ? "?" : tree_scope_name(t, host, arena));
@@ -249,7 +251,8 @@ static void base_on_shown(struct run *run, const struct entries *shown)
             all->slots[s] = all->slots[s - 1];
         for (size_t i = 0; i < run->columns.len; i++)
             if (!isnan(run->table->columns.data[i].total))
-                run->table->columns.data[i].base = run->table->columns.data[i].total = program_total(run->columns.data[i], all->slots);
+                run->table->columns.data[i].base = run->table->columns.data[i].total = program_total(
+                    run->columns.data[i], all->slots);
     }
     free(top);
 }

@@ -13,21 +13,24 @@ struct entry {
     struct entry *parent;
     struct entry **kids;
     size_t kid_count;
-    int depth;                  /* 0: top rows */
+    int depth; /* 0: top rows */
     bool expanded;
-    bool match;                 /* satisfies where and matching (always, without them) */
-    bool keep;                  /* match, or an ancestor of one */
+    bool match; /* satisfies where and matching (always, without them) */
+    bool keep;  /* match, or an ancestor of one */
     bool hot;
-    uint32_t times;             /* > 1: so many rounds of a recursion */
-    struct entry *round_of;     /* what is shown for it, and for its like */
+    uint32_t times;         /* > 1: so many rounds of a recursion */
+    struct entry *round_of; /* what is shown for it, and for its like */
     size_t shown_kids;
-    uint32_t folded;            /* > 0: stands for so many rows */
+    uint32_t folded; /* > 0: stands for so many rows */
     double *slots;
-    double *statistics;         /* NULL until computed */
-    const char *name;           /* made on demand */
+    double *statistics; /* NULL until computed */
+    const char *name;   /* made on demand */
 };
 
-struct entries { struct entry **data; size_t len, cap; };
+struct entries {
+    struct entry **data;
+    size_t len, cap;
+};
 
 /* The shown name of an entry. */
 const char *entry_name(struct run *run, struct entry *e);
@@ -52,7 +55,8 @@ static inline bool rows_filtered(const struct run *run)
 bool rows_fold(const struct run *run);
 bool rows_above_fold(const struct run *run, const struct entry *e);
 /* One entry for several: inclusive of all of them together, exclusive added up. */
-struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, const char *name);
+struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth,
+                            const char *name);
 /* What is to be shown, depth first in display order. */
 void rows_walk(struct run *run, struct entry **roots, size_t n, struct entries *shown);
 
@@ -70,7 +74,8 @@ void rows_sort(struct run *run, struct entry **entries, size_t n);
 /* Statistics over profiles for these entries. */
 struct hq_error *statistics_compute(struct run *run, struct entry **entries, size_t n);
 
-/* Half width of the 95 % interval of a cell: 0 for exact values, NaN if it is not known (doc/language.md, Expressions). */
+/* Half width of the 95 % interval of a cell: 0 for exact values, NaN if it is not known (doc/language.md, Expressions).
+ */
 double interval_half_width(struct run *run, const struct entry *e, const struct program *p);
 /* How far from a bound a value may lie that is on it; p is the difference of the two, `difference` its value here. */
 double interval_at_bound(struct run *run, const struct entry *e, const struct program *p, double difference);

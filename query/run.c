@@ -27,14 +27,17 @@ void run_note(struct run *run, const char *fmt, ...)
 
 /* ---- measuring ---- */
 
-static double delta(const struct run *run, const struct measure *m, const double *slots, bool x, const struct ranges *ranges)
+static double delta(const struct run *run, const struct measure *m, const double *slots, bool x,
+                    const struct ranges *ranges)
 {
     const struct measure *all = run->selection.measures.data;
     size_t here = m->here_measure, old = m->old_measure;
 
     /* Exact where both sides count in the same unit: a database compared with itself is all zeros. */
     if (here != SIZE_MAX && old != SIZE_MAX && all[here].scale == all[old].scale && all[old].factor == 1)
-        return scaled_value((int64_t)((uint64_t)ranges_sum(ranges, all[here].sums) - (uint64_t)ranges_sum(ranges, all[old].sums)), all[here].scale);
+        return scaled_value(
+            (int64_t)((uint64_t)ranges_sum(ranges, all[here].sums) - (uint64_t)ranges_sum(ranges, all[old].sums)),
+            all[here].scale);
     return (here == SIZE_MAX ? 0 : slots[2 * here + x]) - (old == SIZE_MAX ? 0 : slots[2 * old + x]);
 }
 
@@ -107,7 +110,11 @@ static struct column *add_column(struct run *run, struct program *p, const char 
     if (p->kind == PROGRAM_SLOT) {
         const struct measure *m = &run->selection.measures.data[p->slot / 2];
 
-        c->metric = arena_printf(&run->table->arena, "%s%s", m->side == SIDE_OLD ? "old." : m->side == SIDE_DELTA ? "delta." : "", m->name);
+        c->metric = arena_printf(&run->table->arena, "%s%s",
+                                 m->side == SIDE_OLD     ? "old."
+                                 : m->side == SIDE_DELTA ? "delta."
+                                                         : "",
+                                 m->name);
         c->marks_sign = m->side == SIDE_DELTA || m->marks_sign;
         c->no_total = m->marks_sign;
     }
@@ -119,7 +126,9 @@ static struct program *side_program(struct run *run, size_t measure, bool x)
     struct program *p = ARENA_NEW(&run->arena, struct program);
 
     run->binding.used[measure] = 1;
-    *p = (struct program){.kind = PROGRAM_SLOT, .slot = (unsigned)(2 * measure + x), .linear = true,
+    *p = (struct program){.kind = PROGRAM_SLOT,
+                          .slot = (unsigned)(2 * measure + x),
+                          .linear = true,
                           .dim = run->selection.measures.data[measure].dim};
     return p;
 }
@@ -137,7 +146,8 @@ static void compared_columns(struct run *run)
 
         if (!on_both_sides(m)) {
             if (m->side == SIDE_DELTA)
-                run_note(run, "only %s database has the metric %s", m->here_measure == SIZE_MAX ? "the other" : "this", m->name);
+                run_note(run, "only %s database has the metric %s", m->here_measure == SIZE_MAX ? "the other" : "this",
+                         m->name);
             continue;
         }
         add_column(run, side_program(run, m->here_measure, false), m->name);
@@ -149,7 +159,8 @@ static void compared_columns(struct run *run)
 
 static struct hq_error *default_columns(struct run *run)
 {
-    unsigned from = 1, to = run->view->prepare ? (unsigned)(2 * run->selection.here_count) : binding_columns(&run->binding);
+    unsigned from = 1,
+             to = run->view->prepare ? (unsigned)(2 * run->selection.here_count) : binding_columns(&run->binding);
 
     if (run->tree->old) {
         compared_columns(run);
@@ -191,7 +202,7 @@ static struct hq_error *bind_columns(struct run *run)
             beside_column(run, run->view->beside);
         return NULL;
     }
-    vec_foreach (def, &run->query->columns) {
+    vec_foreach(def, &run->query->columns) {
         struct program *p;
 
         HQ_TRY(bind_expr(&run->binding, def->expr, false, &p));
@@ -226,7 +237,7 @@ static struct program *default_key(struct run *run)
 
 static struct hq_error *bind_sort(struct run *run)
 {
-    vec_foreach (key, &run->query->sort) {
+    vec_foreach(key, &run->query->sort) {
         struct sort_program s = {.program = default_key(run), .ascending = key->ascending};
 
         if (key->expr)
@@ -258,7 +269,8 @@ static void mark_orders(struct run *run)
     }
 }
 
-/* explain: its own costs are what is chosen from and shown, the inclusive value of the whole is what is to be covered. */
+/* explain: its own costs are what is chosen from and shown, the inclusive value of the whole is what is to be covered.
+ */
 static struct hq_error *bind_explain(struct run *run)
 {
     const struct expr *e = run->query->view.expr;
@@ -329,7 +341,8 @@ static void total_of(struct run *run, size_t i)
                                                   (m->old_measure == SIZE_MAX ? 0 : run->totals[2 * m->old_measure]);
     /* A change is a share of what was there before. */
     total = m->old_measure != SIZE_MAX && run->totals[2 * m->old_measure] != 0 ? run->totals[2 * m->old_measure]
-            : m->here_measure != SIZE_MAX ? run->totals[2 * m->here_measure] : NAN;
+            : m->here_measure != SIZE_MAX                                      ? run->totals[2 * m->here_measure]
+                                                                               : NAN;
     run->totals[2 * i] = run->totals[2 * i + 1] = total;
 }
 
@@ -382,7 +395,7 @@ static struct hq_error *resolve_of(struct run *run)
 
 static void note_selection(struct run *run)
 {
-    vec_foreach (note, &run->selection.notes) {
+    vec_foreach(note, &run->selection.notes) {
         run_note(run, "%s", *note);
         free(*note);
     }
@@ -414,7 +427,7 @@ static struct hq_error *make_table(struct run *run)
 
 static void run_deinit(struct run *run)
 {
-    vec_foreach (r, &run->matching)
+    vec_foreach(r, &run->matching)
         regex_destroy(*r);
     vec_deinit(&run->matching);
     vec_deinit(&run->columns);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One query at work: what is bound, selected and remembered while its table is made. The driver in run.c is the same for all views:
+ * One query at work: what is bound, selected and remembered while its table is made. The driver in run.c is the same
+ * for all views:
  *
  *     selection -> roots -> flatten -> expand (where, limits) -> statistics -> mark -> sort -> fold -> rows
  *
@@ -20,7 +21,10 @@
 struct view_row;
 struct entities;
 
-struct sort_program { struct program *program; bool ascending; };
+struct sort_program {
+    struct program *program;
+    bool ascending;
+};
 
 struct run {
     struct query_env *env;
@@ -28,28 +32,28 @@ struct run {
     const struct view_row *view;
     struct arena arena;
     struct selection selection;
-    const struct tree *tree;    /* &selection.tree */
+    const struct tree *tree; /* &selection.tree */
     struct binding binding;
-    struct matches of;          /* if query->view.of */
+    struct matches of; /* if query->view.of */
     struct table *table;
 
-    VEC(struct program *) columns;      /* one for each table column */
+    VEC(struct program *) columns; /* one for each table column */
     VEC(struct program *) where;
     VEC(struct regex *) matching;
     VEC(struct sort_program) sort;
     VEC(struct program *) expect;
-    struct program *first;      /* the first metric's inclusive value; NULL: there is none */
-    struct program *by;         /* hot path */
-    double *totals;             /* [2 * measures] what shares are of */
-    double *wholes;             /* the same, but the real change in the slots of a change */
-    bool complete;              /* no folding */
-    bool of_paths;              /* what `depth` cuts off is a row */
+    struct program *first; /* the first metric's inclusive value; NULL: there is none */
+    struct program *by;    /* hot path */
+    double *totals;        /* [2 * measures] what shares are of */
+    double *wholes;        /* the same, but the real change in the slots of a change */
+    bool complete;         /* no folding */
+    bool of_paths;         /* what `depth` cuts off is a row */
     bool interrupted;
 
-    struct nodes prepared;      /* what the view's prepare keeps for its roots; the array is in the arena */
+    struct nodes prepared; /* what the view's prepare keeps for its roots; the array is in the arena */
     struct entities *entities;
     uint32_t *scope_child, *scope_next; /* flat: children of a scope as a list; made on demand */
-    struct ranges ranges;       /* scratch */
+    struct ranges ranges;               /* scratch */
 };
 
 /* True once the user has asked to stop. */

@@ -15,11 +15,20 @@ static void add_measures(struct selection *s, const struct db *db, enum metric_s
         const struct hqdb_metric *m = &db->metrics[i];
 
         vec_push(&s->measures, (struct measure){
-            .name = db_string(db, m->name), .event = db_string(db, m->event), .description = db_string(db, m->description),
-            .dim = m->dimension <= DIM_BYTES ? (enum dim)m->dimension : DIM_NONE, .scale = m->scale, .flags = m->flags,
-            .period = m->period, .metric = (uint32_t)i, .side = side, .here_measure = SIZE_MAX, .old_measure = SIZE_MAX,
-            .factor = 1, .share_of = SIZE_MAX,
-        });
+                                   .name = db_string(db, m->name),
+                                   .event = db_string(db, m->event),
+                                   .description = db_string(db, m->description),
+                                   .dim = m->dimension <= DIM_BYTES ? (enum dim)m->dimension : DIM_NONE,
+                                   .scale = m->scale,
+                                   .flags = m->flags,
+                                   .period = m->period,
+                                   .metric = (uint32_t)i,
+                                   .side = side,
+                                   .here_measure = SIZE_MAX,
+                                   .old_measure = SIZE_MAX,
+                                   .factor = 1,
+                                   .share_of = SIZE_MAX,
+                               });
     }
 }
 
@@ -34,8 +43,10 @@ static void rename_old(struct selection *s, struct measure *m, struct metric_par
         m->was = m->name;
         str_addf(&note, "%s is compared with %s of the other database", h->name, m->name);
         if (shares)
-            str_addf(&note, ", whose unit is another: its total is made that of %s, so that shares are compared "
-                            "(`scaled by X` says what one is worth)", h->name);
+            str_addf(&note,
+                     ", whose unit is another: its total is made that of %s, so that shares are compared "
+                     "(`scaled by X` says what one is worth)",
+                     h->name);
         vec_push(&s->notes, xstrdup(str_cstr(&note)));
     }
     m->name = h->name;
@@ -256,7 +267,8 @@ static void add_existing(struct str *out, const struct db *db, bool ranks)
 }
 
 /* A rank or thread that no profile has is like a pattern that matches nothing. */
-static struct hq_error *look_for_missing(struct query_env *env, struct selection *s, const number_ranges *ranges, const struct place *place, bool ranks)
+static struct hq_error *look_for_missing(struct query_env *env, struct selection *s, const number_ranges *ranges,
+                                         const struct place *place, bool ranks)
 {
     const struct db *db = s->tree.db;
 
@@ -266,7 +278,8 @@ static struct hq_error *look_for_missing(struct query_env *env, struct selection
 
         if (selects_any(db, r, ranks))
             continue;
-        str_addf(&text, r.last > r.first ? "there are no %ss %u-%u" : "there is no %s %u", ranks ? "rank" : "thread", r.first, r.last);
+        str_addf(&text, r.last > r.first ? "there are no %ss %u-%u" : "there is no %s %u", ranks ? "rank" : "thread",
+                 r.first, r.last);
         add_existing(&there, db, ranks);
         if (!there.len)
             str_add(&text, ": no profile has a rank; threads are chosen with `threads 0`");
@@ -281,7 +294,8 @@ static struct hq_error *look_for_missing(struct query_env *env, struct selection
     return NULL;
 }
 
-/* [profile] whether it is selected, or NULL if all are. `rank` and `thread` are the same words as `ranks` and `threads`; threads are numbered within their process. */
+/* [profile] whether it is selected, or NULL if all are. `rank` and `thread` are the same words as `ranks` and
+ * `threads`; threads are numbered within their process. */
 static uint8_t *select_profiles(const struct db *db, const struct query *q, size_t *count)
 {
     uint8_t *profiles;
@@ -357,7 +371,7 @@ void selection_deinit(struct selection *s)
     free(s->keep);
     free(s->old_keep);
     free(s->slice_text);
-    vec_foreach (note, &s->notes)
+    vec_foreach(note, &s->notes)
         free(*note);
     vec_deinit(&s->notes);
     tree_deinit(&s->tree);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A selection: the part of the data that a query looks at. A tree, and for every metric prefix sums over the positions of its frames, so that
- * the inclusive value of a context is one subtraction whatever was selected. Without clauses both are the
- * mapped arrays of the database; otherwise the sums of a metric are computed when it is first asked for, at a cost by the values
- * that they touch.
+ * A selection: the part of the data that a query looks at. A tree, and for every metric prefix sums over the positions
+ * of its frames, so that the inclusive value of a context is one subtraction whatever was selected. Without clauses
+ * both are the mapped arrays of the database; otherwise the sums of a metric are computed when it is first asked for,
+ * at a cost by the values that they touch.
  *
- * Order of effect (doc/language.md, Clauses): profiles (ranks, threads), slices of time (during), call paths (through), then
- * the tree (prune, hide). Totals are taken after profiles and time, before the rest.
+ * Order of effect (doc/language.md, Clauses): profiles (ranks, threads), slices of time (during), call paths (through),
+ * then the tree (prune, hide). Totals are taken after profiles and time, before the rest.
  */
 #ifndef HQ_QUERY_SELECT_H
 #define HQ_QUERY_SELECT_H
@@ -25,18 +25,18 @@ struct query_env;
 struct measure {
     const char *name, *event, *description;
     enum dim dim;
-    double scale;               /* value = integer * scale */
-    unsigned flags;             /* HQDB_METRIC_* */
-    uint64_t period;            /* base units */
-    uint32_t metric;            /* number in its database */
-    enum metric_side side;      /* old and delta: with `compare with` */
-    bool marks_sign;            /* positive values print with + */
-    size_t here_measure, old_measure;   /* delta: what it is the difference of; SIZE_MAX: zero */
-    const char *was;            /* old and delta: the old side's own name, if it has another one; else NULL */
-    double factor;              /* value = integer * scale * factor; not 1 only on the old side */
-    size_t share_of;            /* old: the total is made that of this measure when it is loaded; SIZE_MAX: not */
-    int64_t total, total_count; /* after profiles and time; valid once loaded */
-    const int64_t *sums, *counts;   /* [positions + 1]; NULL until selection_load */
+    double scale;                     /* value = integer * scale */
+    unsigned flags;                   /* HQDB_METRIC_* */
+    uint64_t period;                  /* base units */
+    uint32_t metric;                  /* number in its database */
+    enum metric_side side;            /* old and delta: with `compare with` */
+    bool marks_sign;                  /* positive values print with + */
+    size_t here_measure, old_measure; /* delta: what it is the difference of; SIZE_MAX: zero */
+    const char *was;                  /* old and delta: the old side's own name, if it has another one; else NULL */
+    double factor;                    /* value = integer * scale * factor; not 1 only on the old side */
+    size_t share_of;                  /* old: the total is made that of this measure when it is loaded; SIZE_MAX: not */
+    int64_t total, total_count;       /* after profiles and time; valid once loaded */
+    const int64_t *sums, *counts;     /* [positions + 1]; NULL until selection_load */
     int64_t *own_sums, *own_counts;
 };
 
@@ -48,23 +48,26 @@ static inline double scaled_value(int64_t sum, double scale)
     return scale < 1 && fabs(inverse * scale - 1) < 1e-15 ? (double)sum / inverse : (double)sum * scale;
 }
 
-struct slice { uint64_t from_us, to_us; uint32_t profile; };    /* from <= t < to, since the start of the run */
+struct slice {
+    uint64_t from_us, to_us;
+    uint32_t profile;
+}; /* from <= t < to, since the start of the run */
 
 struct selection {
     struct tree tree;
     VEC(struct measure) measures;
-    uint8_t *profiles;          /* [profile_count] 1: selected; NULL: all */
-    uint8_t *old_profiles;      /* the same of the other side of a comparison */
-    uint8_t *keep;              /* [frame_count] 1: its call path was selected; NULL: all */
+    uint8_t *profiles;     /* [profile_count] 1: selected; NULL: all */
+    uint8_t *old_profiles; /* the same of the other side of a comparison */
+    uint8_t *keep;         /* [frame_count] 1: its call path was selected; NULL: all */
     uint8_t *old_keep;
     bool sliced;
-    VEC(struct slice) slices;   /* by profile, then time, disjoint; only if sliced */
-    uint64_t origin_us;         /* when the run started (timeline.h); only if sliced */
-    size_t profile_count;       /* selected */
-    size_t here_count;          /* measures of this database: the first ones */
+    VEC(struct slice) slices; /* by profile, then time, disjoint; only if sliced */
+    uint64_t origin_us;       /* when the run started (timeline.h); only if sliced */
+    size_t profile_count;     /* selected */
+    size_t here_count;        /* measures of this database: the first ones */
     const volatile sig_atomic_t *interrupted;
-    char *slice_text;           /* for the coverage note */
-    VEC(char *) notes;          /* warnings about patterns that match nothing */
+    char *slice_text;  /* for the coverage note */
+    VEC(char *) notes; /* warnings about patterns that match nothing */
 };
 
 /* Makes the selection of a query. NULL query: everything. */

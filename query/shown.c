@@ -4,7 +4,7 @@
 #include "query/views/views.h"
 #include <math.h>
 
-#define FOLD_SHARE 0.005        /* rows below 0.5 % of the total are folded */
+#define FOLD_SHARE 0.005 /* rows below 0.5 % of the total are folded */
 
 /* ---- what is too small to show ---- */
 
@@ -31,15 +31,20 @@ bool rows_fold(const struct run *run)
 {
     const struct query *q = run->query;
 
-    return !run->complete && !run->view->in_order && !run->view->of_profiles && !q->limit && !q->depth && !q->all && run->view->shape != SHAPE_PATH;
+    return !run->complete && !run->view->in_order && !run->view->of_profiles && !q->limit && !q->depth && !q->all &&
+           run->view->shape != SHAPE_PATH;
 }
 
 /* ---- the rows to show ---- */
 
-struct siblings { struct entry **data; size_t len; };
+struct siblings {
+    struct entry **data;
+    size_t len;
+};
 
 /* One entry for those that are not shown: inclusive of all of them together, exclusive added up. */
-struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, const char *name)
+struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth,
+                            const char *name)
 {
     struct node node = {.kind = cut[0]->node.kind, .scope = HQDB_NONE, .context = HQDB_NONE, .profile = HQDB_NONE};
     VEC(uint32_t) inc = {0};
@@ -71,14 +76,16 @@ struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struc
 /* The row of the folded ones. */
 static struct entry *fold(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth, bool small)
 {
-    const char *name = arena_printf(&run->arena, small ? "%zu row%s below 0.5 %%" : "%zu more row%s", n, n == 1 ? "" : "s");
+    const char *name = arena_printf(&run->arena, small ? "%zu row%s below 0.5 %%" : "%zu more row%s", n,
+                                    n == 1 ? "" : "s");
     struct entry *e = rows_together(run, cut, n, parent, depth, name);
 
     e->folded = (uint32_t)n;
     return e;
 }
 
-/* A graph or a stack takes for a row's own cost what is in none below it: what `depth` cuts off becomes a frame `...`, loops and lines do not. */
+/* A graph or a stack takes for a row's own cost what is in none below it: what `depth` cuts off becomes a frame `...`,
+ * loops and lines do not. */
 static struct entry *below_depth(struct run *run, struct entry *e)
 {
     struct entries open = {0}, cut = {0};

@@ -20,9 +20,10 @@ static struct hq_error *interrupted(void)
 uint32_t selection_context(const struct selection *s, uint32_t frame)
 {
     const struct tree *t = &s->tree;
-    uint32_t at = t->position && frame < t->db->frame_count ? t->position[frame] : frame, low = 0, high = t->context_count;
+    uint32_t at = t->position && frame < t->db->frame_count ? t->position[frame] : frame, low = 0,
+             high = t->context_count;
 
-    while (high - low > 1) {        /* the last context that begins at or before it */
+    while (high - low > 1) { /* the last context that begins at or before it */
         uint32_t middle = low + (high - low) / 2;
         if (tree_first(t, middle) <= at)
             low = middle;
@@ -48,8 +49,8 @@ struct slices slices_of(const struct selection *s, uint32_t profile, struct slic
     size_t low = 0, high = s->slices.len;
 
     if (!s->sliced) {
-        *whole = (struct slice){ .from_us = 0, .to_us = NEVER, .profile = profile };
-        return (struct slices){ whole, 1 };
+        *whole = (struct slice){.from_us = 0, .to_us = NEVER, .profile = profile};
+        return (struct slices){whole, 1};
     }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -60,7 +61,7 @@ struct slices slices_of(const struct selection *s, uint32_t profile, struct slic
     }
     for (high = low; high < s->slices.len && s->slices.data[high].profile == profile;)
         high++;
-    return (struct slices){ s->slices.data + low, high - low };
+    return (struct slices){s->slices.data + low, high - low};
 }
 
 bool slices_hold(const struct slices *slices, uint64_t us, size_t *at)
@@ -77,8 +78,8 @@ struct addition {
     const struct timeline *time;
     uint32_t metric;
     int64_t period;
-    bool placed;                /* by position in the tree, only what is kept; else by frame */
-    int64_t *sums, *counts;     /* counts may be NULL */
+    bool placed;            /* by position in the tree, only what is kept; else by frame */
+    int64_t *sums, *counts; /* counts may be NULL */
 };
 
 static void add_sample(const struct addition *a, const struct db_trace_record *r)
@@ -128,7 +129,7 @@ static struct hq_error *add_profile(const struct addition *a, uint32_t profile)
 struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64_t *sums, int64_t *counts)
 {
     struct timeline time = timeline_of(s->tree.db);
-    struct addition a = { s, &time, metric, (int64_t)s->tree.db->metrics[metric].period, false, sums, counts };
+    struct addition a = {s, &time, metric, (int64_t)s->tree.db->metrics[metric].period, false, sums, counts};
 
     for (uint32_t p = 0; p < s->tree.db->profile_count; p++) {
         if (stopped(s))
@@ -141,8 +142,8 @@ struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64
 
 struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw)
 {
-    struct timeline time = { .db = s->tree.db, .origin_us = s->origin_us };
-    struct addition a = { s, &time, metric, (int64_t)s->tree.db->metrics[metric].period, true, raw, NULL };
+    struct timeline time = {.db = s->tree.db, .origin_us = s->origin_us};
+    struct addition a = {s, &time, metric, (int64_t)s->tree.db->metrics[metric].period, true, raw, NULL};
 
     return add_profile(&a, profile);
 }
@@ -152,9 +153,9 @@ struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uin
 struct visiting {
     struct visit now;
     struct slices slices;
-    size_t slice, first_slice;  /* that the last sample was looked for in; that a visit is cut to */
+    size_t slice, first_slice; /* that the last sample was looked for in; that a visit is cut to */
     bool inside;
-    uint64_t last_us;           /* of the sample before; NEVER: there was none */
+    uint64_t last_us; /* of the sample before; NEVER: there was none */
 };
 
 static uint64_t halfway(uint64_t a, uint64_t b, double most)
@@ -185,7 +186,7 @@ static void leave(struct visiting *v, uint64_t to_us, struct visits *out)
     cut.from_us = NEVER;
     cut.length_us = 0;
     while (v->slices.data[v->first_slice].to_us <= v->now.from_us)
-        v->first_slice++;       /* one of them holds a sample of the visit */
+        v->first_slice++; /* one of them holds a sample of the visit */
     for (size_t i = v->first_slice; i < v->slices.len && v->slices.data[i].from_us < to_us; i++) {
         const struct slice *s = &v->slices.data[i];
         uint64_t from = s->from_us > v->now.from_us ? s->from_us : v->now.from_us;
@@ -198,11 +199,11 @@ static void leave(struct visiting *v, uint64_t to_us, struct visits *out)
     vec_push(out, cut);
 }
 
-struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile, const uint8_t *within,
-                            struct visits *out)
+struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile,
+                            const uint8_t *within, struct visits *out)
 {
     struct slice whole;
-    struct visiting v = { .now = { .profile = profile }, .last_us = NEVER, .slices = slices_of(s, profile, &whole) };
+    struct visiting v = {.now = {.profile = profile}, .last_us = NEVER, .slices = slices_of(s, profile, &whole)};
     int64_t offset = timeline_offset(time, profile);
     struct db_trace_reader *reader;
     struct db_trace_record r;
@@ -235,31 +236,33 @@ struct hq_error *visits_add(const struct selection *s, const struct timeline *ti
 static struct hq_error *make_fixed(const struct query *q, const struct timeline *time, struct selection *s)
 {
     const struct during *d = q->during;
-    struct slice slice = { timeline_instant(time, &d->from, false), timeline_instant(time, &d->to, true), 0 };
+    struct slice slice = {timeline_instant(time, &d->from, false), timeline_instant(time, &d->to, true), 0};
 
     if (slice.from_us >= slice.to_us)
         return place_error(&d->place, NULL, "this slice ends before it begins");
     if (slice.from_us > time->length_us)
-        return place_error(&d->from.place, NULL, "the run is over by then: it takes %.6g s", (double)time->length_us / 1e6);
+        return place_error(&d->from.place, NULL, "the run is over by then: it takes %.6g s",
+                           (double)time->length_us / 1e6);
     for (uint32_t p = 0; p < s->tree.db->profile_count; p++) {
         slice.profile = p;
         if (selection_has_profile(s, p))
             vec_push(&s->slices, slice);
     }
     s->slice_text = slice.to_us == NEVER
-                  ? xasprintf("from %.6g s to the end", (double)slice.from_us / 1e6)
-                  : xasprintf("from %.6g s to %.6g s", (double)slice.from_us / 1e6, (double)slice.to_us / 1e6);
+                        ? xasprintf("from %.6g s to the end", (double)slice.from_us / 1e6)
+                        : xasprintf("from %.6g s to %.6g s", (double)slice.from_us / 1e6, (double)slice.to_us / 1e6);
     return NULL;
 }
 
 /* In the order of the visits of each profile, which is that of time. */
-static struct hq_error *make_visits(const struct query *q, const struct timeline *time, const uint8_t *within, struct selection *s)
+static struct hq_error *make_visits(const struct query *q, const struct timeline *time, const uint8_t *within,
+                                    struct selection *s)
 {
     const struct during *d = q->during;
-    struct visits visits = { 0 };
+    struct visits visits = {0};
     struct hq_error *err = NULL;
 
-    s->sliced = false;          /* the visits are looked for in all of the time */
+    s->sliced = false; /* the visits are looked for in all of the time */
     for (uint32_t p = 0; p < s->tree.db->profile_count && !err; p++) {
         if (stopped(s))
             err = interrupted();
@@ -267,12 +270,12 @@ static struct hq_error *make_visits(const struct query *q, const struct timeline
             err = visits_add(s, time, p, within, &visits);
     }
     s->sliced = true;
-    vec_foreach (v, &visits)
+    vec_foreach(v, &visits)
         if (d->kind == DURING_PATTERN || v->number == d->number)
-            vec_push(&s->slices, (struct slice){ v->from_us, v->to_us, v->profile });
+            vec_push(&s->slices, (struct slice){v->from_us, v->to_us, v->profile});
     if (!err && !s->slices.len && d->kind == DURING_ITERATION && visits.len) {
         uint32_t most = 0;
-        vec_foreach (v, &visits)
+        vec_foreach(v, &visits)
             most = v->number > most ? v->number : most;
         err = place_error(&d->place, NULL, "there is no iteration %u: the traces show %u at most", d->number, most);
     }
@@ -280,10 +283,11 @@ static struct hq_error *make_visits(const struct query *q, const struct timeline
     return err;
 }
 
-static struct hq_error *make_pattern(struct query_env *env, const struct query *q, const struct timeline *time, struct selection *s)
+static struct hq_error *make_pattern(struct query_env *env, const struct query *q, const struct timeline *time,
+                                     struct selection *s)
 {
-    struct arena arena = { 0 };
-    struct matches matches = { 0 };
+    struct arena arena = {0};
+    struct matches matches = {0};
     struct hq_error *err = pattern_resolve(env, &s->tree, &q->during->pattern, KINDS_PATH, &matches);
 
     if (!err && matches.problem)
@@ -293,8 +297,8 @@ static struct hq_error *make_pattern(struct query_env *env, const struct query *
         err = make_visits(q, time, within, s);
         const char *text = print_pattern(&arena, &q->during->pattern);
         s->slice_text = q->during->kind == DURING_PATTERN
-                      ? xasprintf("while %s is on the stack", text)
-                      : xasprintf("during iteration %u of %s", q->during->number, text);
+                            ? xasprintf("while %s is on the stack", text)
+                            : xasprintf("during iteration %u of %s", q->during->number, text);
     }
     matches_deinit(&matches);
     arena_deinit(&arena);
@@ -316,7 +320,8 @@ struct hq_error *slices_select(struct query_env *env, struct selection *s, const
     struct timeline time = timeline_of(s->tree.db);
 
     if (q->compare)
-        return place_error(&q->during->place, NULL, "a slice of time belongs to one run: during cannot stand with compare with");
+        return place_error(&q->during->place, NULL,
+                           "a slice of time belongs to one run: during cannot stand with compare with");
     if (!has_traces(s->tree.db))
         return place_error(&q->during->place, NULL, "this database has no traces, so it knows no time");
     s->sliced = true;

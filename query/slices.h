@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `during`: slices of the traces as a selection. A slice belongs to a profile; a sample is in it if its time is. So adjoining slices
- * share no sample, and their values add up to the whole.
+ * `during`: slices of the traces as a selection. A slice belongs to a profile; a sample is in it if its time is. So
+ * adjoining slices share no sample, and their values add up to the whole.
  *
- * `during PATTERN` and `during iteration N of PATTERN` are made of visits: runs of samples of one thread with the pattern on their call
- * path. A visit begins and ends halfway between the samples inside and outside, and no more than a period from the one inside. Two visits with no
- * sample between them cannot be told apart and count as one.
+ * `during PATTERN` and `during iteration N of PATTERN` are made of visits: runs of samples of one thread with the
+ * pattern on their call path. A visit begins and ends halfway between the samples inside and outside, and no more than
+ * a period from the one inside. Two visits with no sample between them cannot be told apart and count as one.
  */
 #ifndef HQ_QUERY_SLICES_H
 #define HQ_QUERY_SLICES_H
@@ -22,30 +22,37 @@ struct hq_error *slices_select(struct query_env *env, struct selection *s, const
 /* Adds, by frame, weight times period of every sample of a metric in the slices, and the number of samples. */
 struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64_t *sums, int64_t *counts);
 
-/* The same for one profile and only the sums, by position in the tree, without the frames that the selection does not keep. */
+/* The same for one profile and only the sums, by position in the tree, without the frames that the selection does not
+ * keep. */
 struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw);
 
 /* The slices of one profile, all of the time if the selection has none. */
-struct slices { const struct slice *data; size_t len; };
+struct slices {
+    const struct slice *data;
+    size_t len;
+};
 struct slices slices_of(const struct selection *s, uint32_t profile, struct slice *whole);
 /* Whether an instant lies in one of them. Instants that ascend are found from *at on, which begins at 0. */
 bool slices_hold(const struct slices *slices, uint64_t us, size_t *at);
 
 struct visit {
-    uint32_t profile, number;   /* from 1, within the profile, in all of the time */
-    uint64_t from_us, to_us;    /* of the run; from <= t < to; what lies in the selection's slices */
-    uint64_t length_us;         /* less than to - from where it lies in several slices */
-    uint64_t samples;           /* in the slices */
-    bool cut;                   /* a part of it lies outside of them */
+    uint32_t profile, number; /* from 1, within the profile, in all of the time */
+    uint64_t from_us, to_us;  /* of the run; from <= t < to; what lies in the selection's slices */
+    uint64_t length_us;       /* less than to - from where it lies in several slices */
+    uint64_t samples;         /* in the slices */
+    bool cut;                 /* a part of it lies outside of them */
 };
-struct visits { struct visit *data; size_t len, cap; };
+struct visits {
+    struct visit *data;
+    size_t len, cap;
+};
 
 /* Marks the contexts (1) that match or are below one that does. The caller frees. */
 uint8_t *contexts_within(const struct tree *t, const uint8_t *matching);
 
 /* Appends the visits of one profile that have a sample in the selection's slices, cut to them. within: by context. */
-struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile, const uint8_t *within,
-                            struct visits *out);
+struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile,
+                            const uint8_t *within, struct visits *out);
 
 /* The context of a frame of the selection's database. */
 uint32_t selection_context(const struct selection *s, uint32_t frame);

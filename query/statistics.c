@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Statistics over profiles. Absent profiles count as zero; if any selected profile has a rank, only those with one count.
+ * Statistics over profiles. Absent profiles count as zero; if any selected profile has a rank, only those with one
+ * count.
  *
  * Three ways, by cost: what the database has stored for a context or scope; the values of the frames concerned, by
- * frame; or one pass over the profiles for all entries at once, with a prefix sum of each profile's values. The memory does not grow with the
- * number of profiles but for percentiles, which keep the values of a batch of entries.
+ * frame; or one pass over the profiles for all entries at once, with a prefix sum of each profile's values. The memory
+ * does not grow with the number of profiles but for percentiles, which keep the values of a batch of entries.
  */
 #include "query/profiles.h"
 #include "query/rows.h"
@@ -16,16 +17,16 @@
 
 struct accumulator {
     uint64_t n, nonzero;
-    double origin, sum, squares;        /* of deviations from the first value, which keeps small differences of large values */
+    double origin, sum, squares; /* of deviations from the first value, which keeps small differences of large values */
     double min, max;
-    double *values;             /* [groups], for percentiles; NULL */
+    double *values; /* [groups], for percentiles; NULL */
 };
 
 static void accumulate(struct accumulator *a, double x)
 {
     if (isnan(x))
         return;
-    if (a->values) {            /* a percentile needs nothing else */
+    if (a->values) { /* a percentile needs nothing else */
         a->values[a->n++] = x;
         return;
     }
@@ -163,8 +164,12 @@ static bool from_stored(const struct run *run, const struct entry *e, const stru
         return false;
     scale = run->selection.measures.data[s->arg->slot / 2].scale;
     total = scaled_value(x->sum, scale);
-    struct accumulator a = {.n = n, .nonzero = x->count, .origin = total / (double)n, .min = scaled_value(x->min, scale),
-                            .max = scaled_value(x->max, scale), .squares = deviations(x, n) / (double)n * scale * scale};
+    struct accumulator a = {.n = n,
+                            .nonzero = x->count,
+                            .origin = total / (double)n,
+                            .min = scaled_value(x->min, scale),
+                            .max = scaled_value(x->max, scale),
+                            .squares = deviations(x, n) / (double)n * scale * scale};
 
     *out = finish(s->function, &a);
     return true;
@@ -189,33 +194,34 @@ static bool all_stored(struct run *run, struct entry *e)
 /* ---- from values ---- */
 
 /*
- * The statistic that accumulates for statistic i: an earlier one of the same plain metric, or itself. Percentiles and ci have their own.
+ * The statistic that accumulates for statistic i: an earlier one of the same plain metric, or itself. Percentiles and
+ * ci have their own.
  */
 static size_t shared_with(const struct run *run, size_t i)
 {
     const struct statistic *all = run->binding.statistics.data;
 
     for (size_t k = 0; k < i && all[i].arg->kind == PROGRAM_SLOT && !is_percentile(all[i].function); k++)
-        if (all[k].arg->kind == PROGRAM_SLOT && all[k].arg->slot == all[i].arg->slot && !is_percentile(all[k].function) &&
-            all[k].function != FUNCTION_CI)
+        if (all[k].arg->kind == PROGRAM_SLOT && all[k].arg->slot == all[i].arg->slot &&
+            !is_percentile(all[k].function) && all[k].function != FUNCTION_CI)
             return k;
     return i;
 }
 
-struct measured {               /* an entry at work */
+struct measured { /* an entry at work */
     struct entry *entry;
-    struct ranges ranges[2];    /* inclusive, exclusive */
-    struct accumulator *accumulators;   /* [statistics] */
+    struct ranges ranges[2];          /* inclusive, exclusive */
+    struct accumulator *accumulators; /* [statistics] */
 };
 
 struct batch {
     struct run *run;
     struct groups_of_profiles groups;
-    uint8_t *slots;             /* [2 * measures] needed by a statistic */
+    uint8_t *slots; /* [2 * measures] needed by a statistic */
     struct measured *items;
     size_t count;
-    double *values;             /* [2 * measures] scratch */
-    size_t *feeds;              /* statistics that accumulate */
+    double *values; /* [2 * measures] scratch */
+    size_t *feeds;  /* statistics that accumulate */
     size_t feed_count;
 };
 
@@ -228,7 +234,8 @@ static void accumulate_all(struct batch *b, struct measured *m)
     for (size_t k = 0; k < b->feed_count; k++) {
         const struct program *arg = all[b->feeds[k]].arg;
 
-        accumulate(&m->accumulators[b->feeds[k]], arg->kind == PROGRAM_SLOT ? b->values[arg->slot] : program_number(arg, &at));
+        accumulate(&m->accumulators[b->feeds[k]],
+                   arg->kind == PROGRAM_SLOT ? b->values[arg->slot] : program_number(arg, &at));
     }
 }
 
@@ -261,7 +268,8 @@ static struct hq_error *pass_over_profiles(struct batch *b)
     for (uint32_t g = 0; g < b->groups.count && !err; g++) {
         for (size_t m = 0; m < measures && !err; m++)
             if (prefix[m])
-                err = profiles_prefix(&run->selection, &b->groups, g, run->selection.measures.data[m].metric, prefix[m]);
+                err = profiles_prefix(&run->selection, &b->groups, g, run->selection.measures.data[m].metric,
+                                      prefix[m]);
         for (size_t i = 0; i < b->count && !err; i++)
             feed(b, &b->items[i], prefix);
         if (run_interrupted(run) && !err)
@@ -332,7 +340,8 @@ static void end(struct batch *b, struct measured *m)
 
     m->entry->statistics = ARENA_ARRAY(&run->arena, n, double);
     for (size_t i = 0; i < n; i++)
-        m->entry->statistics[i] = finish(run->binding.statistics.data[i].function, &m->accumulators[shared_with(run, i)]);
+        m->entry->statistics[i] = finish(run->binding.statistics.data[i].function,
+                                         &m->accumulators[shared_with(run, i)]);
     for (size_t i = 0; i < n; i++)
         free(m->accumulators[i].values);
     free(m->accumulators);
@@ -400,7 +409,7 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
         return NULL;
     struct entry **list = xmalloc((n + 1) * sizeof *list);
 
-    for (size_t i = 0; i < n; i++)      /* blank for rows that stand for several */
+    for (size_t i = 0; i < n; i++) /* blank for rows that stand for several */
         if (!entries[i]->statistics && !entries[i]->folded && !(use_stored && all_stored(run, entries[i])))
             list[todo++] = entries[i];
     b.slots = xcalloc(2 * run->selection.measures.len + 1, 1);

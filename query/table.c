@@ -10,7 +10,7 @@ const char *scope_kind_name(enum scope_kind kind)
 {
     static const char *const names[SCOPE_KINDS] = {
         [SCOPE_ROOT] = "root", [SCOPE_THREAD] = "thread", [SCOPE_PROCEDURE] = "procedure", [SCOPE_INLINE] = "inline",
-        [SCOPE_LOOP] = "loop", [SCOPE_LINE] = "line", [SCOPE_CALL] = "call", [SCOPE_MODULE] = "module",
+        [SCOPE_LOOP] = "loop", [SCOPE_LINE] = "line",     [SCOPE_CALL] = "call",           [SCOPE_MODULE] = "module",
         [SCOPE_FILE] = "file", [SCOPE_PARTIAL] = "root",
     };
 
@@ -43,7 +43,7 @@ struct row *table_add_row(struct table *t)
     r->name = "";
     r->cells = ARENA_ARRAY(&t->arena, t->columns.len, struct cell);
     for (size_t i = 0; i < t->columns.len; i++)
-        r->cells[i] = (struct cell){ .number = NAN, .base = NAN, .ci = NAN };
+        r->cells[i] = (struct cell){.number = NAN, .base = NAN, .ci = NAN};
     return r;
 }
 

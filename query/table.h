@@ -18,50 +18,54 @@ enum column_type { COLUMN_NUMBER, COLUMN_TEXT };
 enum column_scope { SCOPED_INCLUSIVE, SCOPED_EXCLUSIVE, SCOPED_NONE };
 
 struct column {
-    const char *name;           /* heading: cputime, cputime.x, waste */
-    const char *metric;         /* measured or derived metric it shows, NULL for an expression */
+    const char *name;   /* heading: cputime, cputime.x, waste */
+    const char *metric; /* measured or derived metric it shows, NULL for an expression */
     enum column_type type;
     enum column_scope scope;
     enum dim dim;
-    double total;               /* of the whole; NaN: no percentage is shown */
-    double base;                /* what percentages are of if it is not the total: a change's is the old value; 0 the total */
-    bool marks_sign;            /* a delta: positive values print with + */
-    bool orders;                /* the query orders by it, or follows it */
-    bool no_total;              /* total is a base for percentages only, not what the column adds up to */
-    bool beside;                /* a text that belongs to the name: grids write it behind the name, where long texts do no harm */
-    bool is_path;               /* and is a call path: `main > solve > smooth` */
+    double total;    /* of the whole; NaN: no percentage is shown */
+    double base;     /* what percentages are of if it is not the total: a change's is the old value; 0 the total */
+    bool marks_sign; /* a delta: positive values print with + */
+    bool orders;     /* the query orders by it, or follows it */
+    bool no_total;   /* total is a base for percentages only, not what the column adds up to */
+    bool beside;     /* a text that belongs to the name: grids write it behind the name, where long texts do no harm */
+    bool is_path;    /* and is a call path: `main > solve > smooth` */
 };
 
 struct cell {
-    double number;              /* NaN: blank */
-    double base;                /* percent of parent: its own base; else NaN and column.total counts */
-    double ci;                  /* half width of the 95 % interval, NaN unknown or not asked */
-    const char *text;           /* COLUMN_TEXT */
+    double number;    /* NaN: blank */
+    double base;      /* percent of parent: its own base; else NaN and column.total counts */
+    double ci;        /* half width of the 95 % interval, NaN unknown or not asked */
+    const char *text; /* COLUMN_TEXT */
 };
 
 enum row_flag {
-    ROW_ANCESTOR = 1,           /* does not satisfy where: kept because a descendant does, or because all are (query_env.keep_all) */
-    ROW_FOLDED = 2,             /* stands for several rows below the display limit: name says how many, cells how much */
-    ROW_HOT = 4,                /* on the hot path */
-    ROW_NEW = 8, ROW_GONE = 16, /* compare with */
+    ROW_ANCESTOR =
+        1, /* does not satisfy where: kept because a descendant does, or because all are (query_env.keep_all) */
+    ROW_FOLDED = 2, /* stands for several rows below the display limit: name says how many, cells how much */
+    ROW_HOT = 4,    /* on the hot path */
+    ROW_NEW = 8,
+    ROW_GONE = 16, /* compare with */
     ROW_RECURSIVE = 32,
 };
 
 struct row {
-    uint64_t id;                /* context id, or the hash of a set's identity; 0: none */
+    uint64_t id; /* context id, or the hash of a set's identity; 0: none */
     enum scope_kind kind;
     unsigned flags;
     int depth;
-    uint32_t number;            /* 1-based, what #3 names; 0 for folded rows */
-    uint32_t times;             /* > 1: it stands for so many rounds of a recursion, one below the other */
-    const char *name;           /* without call site; never NULL */
-    const char *module, *file;  /* NULL unknown */
-    uint32_t line;              /* 0 unknown */
-    const char *call_file;      /* call site, NULL none */
+    uint32_t number;           /* 1-based, what #3 names; 0 for folded rows */
+    uint32_t times;            /* > 1: it stands for so many rounds of a recursion, one below the other */
+    const char *name;          /* without call site; never NULL */
+    const char *module, *file; /* NULL unknown */
+    uint32_t line;             /* 0 unknown */
+    const char *call_file;     /* call site, NULL none */
     uint32_t call_line;
-    const char *apart;          /* what tells it from rows of the same name and place: its load module; NULL: nothing is needed */
-    const char *key;            /* what it is known by in another build: "procedure main", "loop 2 of solve"; NULL: nothing, as lines */
-    struct cell *cells;         /* one a column */
+    const char
+        *apart; /* what tells it from rows of the same name and place: its load module; NULL: nothing is needed */
+    const char
+        *key; /* what it is known by in another build: "procedure main", "loop 2 of solve"; NULL: nothing, as lines */
+    struct cell *cells; /* one a column */
 };
 
 struct picture;
@@ -70,17 +74,24 @@ enum verdict_kind { VERDICT_NONE, VERDICT_PASS, VERDICT_FAIL, VERDICT_INCONCLUSI
 
 struct table {
     struct arena arena;
-    const char *query;          /* canonical text */
+    const char *query; /* canonical text */
     const char *view;
     VEC(struct column) columns;
     VEC(struct row) rows;
-    bool chosen_columns;        /* the query says which: all are shown, however wide */
-    bool tree;                  /* nested rows; else a flat list */
-    bool facts;                 /* name and text columns only (info): no numbers, no totals */
-    struct picture *picture;    /* of the trace views, in the arena; else NULL. table, tree and svg draw it instead of the rows */
-    struct coverage { int64_t samples, shown, filtered, partial; bool known; } coverage;
-    struct verdict { enum verdict_kind kind; const char *text; } verdict;   /* of `expect`: the gravest, in one sentence */
-    VEC(const char *) notes;    /* sentences for standard error after the result: hints, warnings, coverage */
+    bool chosen_columns; /* the query says which: all are shown, however wide */
+    bool tree;           /* nested rows; else a flat list */
+    bool facts;          /* name and text columns only (info): no numbers, no totals */
+    struct picture
+        *picture; /* of the trace views, in the arena; else NULL. table, tree and svg draw it instead of the rows */
+    struct coverage {
+        int64_t samples, shown, filtered, partial;
+        bool known;
+    } coverage;
+    struct verdict {
+        enum verdict_kind kind;
+        const char *text;
+    } verdict;               /* of `expect`: the gravest, in one sentence */
+    VEC(const char *) notes; /* sentences for standard error after the result: hints, warnings, coverage */
 };
 
 /* The kind as the language names it: "procedure"; a partial root is a "root". */
@@ -88,7 +99,7 @@ const char *scope_kind_name(enum scope_kind kind);
 
 struct table *table_create(void);
 void table_destroy(struct table *t);
-struct row *table_add_row(struct table *t);     /* cells allocated for the present columns, blank */
+struct row *table_add_row(struct table *t); /* cells allocated for the present columns, blank */
 
 /*
  * Ids as people see them: 13 digits of base 32, 0-9 and a-z without i, l, o and u, the most significant first,

@@ -2,8 +2,8 @@
 #include "query/timeline.h"
 #include <math.h>
 
-#define SEVERAL_PERIODS 3       /* beside the sample's own weight: a longer gap is left blank */
-#define STEPS_BEFORE_SEEK 200     /* a seek decodes half a block of 256 */
+#define SEVERAL_PERIODS   3   /* beside the sample's own weight: a longer gap is left blank */
+#define STEPS_BEFORE_SEEK 200 /* a seek decodes half a block of 256 */
 
 static uint64_t start_of_process(const struct hqdb_profile *p)
 {
@@ -12,7 +12,7 @@ static uint64_t start_of_process(const struct hqdb_profile *p)
 
 struct timeline timeline_of(const struct db *db)
 {
-    struct timeline t = { .db = db, .origin_us = UINT64_MAX };
+    struct timeline t = {.db = db, .origin_us = UINT64_MAX};
     uint64_t end = 0;
 
     for (size_t i = 0; i < db->profile_count; i++) {
@@ -70,7 +70,7 @@ double timeline_period_us(const struct db *db, uint32_t metric)
 
 struct hq_error *sampler_open(struct sampler *s, const struct timeline *t, uint32_t profile)
 {
-    *s = (struct sampler){ .db = t->db, .offset = timeline_offset(t, profile), .usual_us = -1 };
+    *s = (struct sampler){.db = t->db, .offset = timeline_offset(t, profile), .usual_us = -1};
     return db_trace_open(t->db, profile, &s->reader);
 }
 
@@ -142,8 +142,7 @@ bool sampler_at(struct sampler *s, uint64_t us, struct db_trace_record *out)
     double after = s->has_after ? (double)s->after.time_us - (double)us : INFINITY;
     double before = s->has_before ? (double)us - (double)s->before.time_us : INFINITY;
     double own = s->has_after ? period_of(s, &s->after) * s->after.weight : 0;
-    bool gap = !s->has_after || !s->has_before
-            || after + before > own + SEVERAL_PERIODS * period_of(s, &s->after);
+    bool gap = !s->has_after || !s->has_before || after + before > own + SEVERAL_PERIODS * period_of(s, &s->after);
     bool takes_after = gap ? after <= own : after <= before;
 
     if (gap && !takes_after && !(s->has_before && before <= period_of(s, &s->before) / 2))

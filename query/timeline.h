@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Time in a database. Traces count microseconds from the start of their process; queries and pictures count from the start of the run:
- * the earliest start of any profile, by the clocks of the hosts.
+ * Time in a database. Traces count microseconds from the start of their process; queries and pictures count from the
+ * start of the run: the earliest start of any profile, by the clocks of the hosts.
  *
  * A sampler tells what a profile did at an instant: the nearest sample, as [tracing], section 5.2 has it, with one
- * exception. A sample stands for the period before it; where the next one comes later than several periods the thread was idle or not
- * on a CPU, and nothing is told for the time between.
+ * exception. A sample stands for the period before it; where the next one comes later than several periods the thread
+ * was idle or not on a CPU, and nothing is told for the time between.
  */
 #ifndef HQ_QUERY_TIMELINE_H
 #define HQ_QUERY_TIMELINE_H
@@ -15,8 +15,8 @@
 
 struct timeline {
     const struct db *db;
-    uint64_t origin_us;         /* since the epoch */
-    uint64_t length_us;         /* to the end of the last profile, at least 1 */
+    uint64_t origin_us; /* since the epoch */
+    uint64_t length_us; /* to the end of the last profile, at least 1 */
 };
 
 struct timeline timeline_of(const struct db *db);
@@ -26,7 +26,8 @@ int64_t timeline_offset(const struct timeline *t, uint32_t profile);
 /* When a profile starts and ends. */
 uint64_t timeline_start(const struct timeline *t, uint32_t profile);
 uint64_t timeline_end(const struct timeline *t, uint32_t profile);
-/* An instant of the language; at 100 % or after the end it is UINT64_MAX if it ends a slice, so that nothing is left over. */
+/* An instant of the language; at 100 % or after the end it is UINT64_MAX if it ends a slice, so that nothing is left
+ * over. */
 uint64_t timeline_instant(const struct timeline *t, const struct instant *i, bool ends);
 
 /* Microseconds of wall clock that a sample of the metric stands for; 0 if it does not count time. */
@@ -36,10 +37,11 @@ struct sampler {
     struct db_trace_reader *reader;
     const struct db *db;
     int64_t offset;
-    double usual_us;            /* period where the metric does not count time: the mean distance of samples; negative: not known yet */
-    struct db_trace_record before, after;   /* the samples around the last instant, in time of the run */
+    double usual_us; /* period where the metric does not count time: the mean distance of samples; negative: not known
+                        yet */
+    struct db_trace_record before, after; /* the samples around the last instant, in time of the run */
     bool has_before, has_after, started;
-    bool far;                   /* instants lie so far apart that each is looked up */
+    bool far; /* instants lie so far apart that each is looked up */
 };
 
 struct hq_error *sampler_open(struct sampler *s, const struct timeline *t, uint32_t profile);

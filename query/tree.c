@@ -120,17 +120,11 @@ const char *tree_scope_name(const struct tree *t, uint32_t scope, struct arena *
     const char *name = tree_text(t, s->name);
 
     switch (s->kind) {
-    case SCOPE_LOOP:
-        return *name ? name : place_name(t, scope, "loop at ", arena);
-    case SCOPE_LINE:
-        return place_name(t, scope, "", arena);
-    case SCOPE_ROOT:
-        return *name ? name : "program";
-    case SCOPE_MODULE:
-        return *name ? path_base(name) : "unknown module";
-    case SCOPE_FILE:
-        return *name ? name : "unknown file";
-    default:
-        return *name ? name : "unknown";
+    case SCOPE_LOOP: return *name ? name : place_name(t, scope, "loop at ", arena);
+    case SCOPE_LINE: return place_name(t, scope, "", arena);
+    case SCOPE_ROOT: return *name ? name : "program";
+    case SCOPE_MODULE: return *name ? path_base(name) : "unknown module";
+    case SCOPE_FILE: return *name ? name : "unknown file";
+    default: return *name ? name : "unknown";
     }
 }

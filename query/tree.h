@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calling context tree that a query walks: the one in the database as it is, or one made from it in memory (other settings,
- * hide, prune, compare). Views see no difference.
+ * The calling context tree that a query walks: the one in the database as it is, or one made from it in memory (other
+ * settings, hide, prune, compare). Views see no difference.
  *
- * Contexts are in preorder: the subtree of c is c .. tree_end(c) - 1. Its values belong to the frame *positions* of tree_range(c).
- * Positions are the frame numbers of the database unless `position` says otherwise. The accessors never read outside the arrays,
- * whatever a damaged file says, and walks along tree_parent end.
+ * Contexts are in preorder: the subtree of c is c .. tree_end(c) - 1. Its values belong to the frame *positions* of
+ * tree_range(c). Positions are the frame numbers of the database unless `position` says otherwise. The accessors never
+ * read outside the arrays, whatever a damaged file says, and walks along tree_parent end.
  */
 #ifndef HQ_QUERY_TREE_H
 #define HQ_QUERY_TREE_H
@@ -14,17 +14,20 @@
 #include "db/db.h"
 
 struct tree {
-    const struct db *db;                    /* texts, profiles; not owned */
-    const struct hqdb_context *contexts;    uint32_t context_count;
-    const struct hqdb_scope *scopes;        uint32_t scope_count;
-    const uint64_t *scope_index;            /* [scope_count + 1] */
-    const uint32_t *scope_contexts;         uint64_t scope_context_count;
+    const struct db *db; /* texts, profiles; not owned */
+    const struct hqdb_context *contexts;
+    uint32_t context_count;
+    const struct hqdb_scope *scopes;
+    uint32_t scope_count;
+    const uint64_t *scope_index; /* [scope_count + 1] */
+    const uint32_t *scope_contexts;
+    uint64_t scope_context_count;
     uint32_t position_count;
-    uint32_t *position;                     /* [db->frame_count] frame -> position; NULL: the same */
-    const struct db *old;                   /* compare with: the other database; not owned */
-    uint32_t *old_position;                 /* [old->frame_count] */
-    struct intern extra;                    /* texts that db does not have: numbers from TREE_EXTRA */
-    void *owned[4];                         /* arrays that end with the tree */
+    uint32_t *position;     /* [db->frame_count] frame -> position; NULL: the same */
+    const struct db *old;   /* compare with: the other database; not owned */
+    uint32_t *old_position; /* [old->frame_count] */
+    struct intern extra;    /* texts that db does not have: numbers from TREE_EXTRA */
+    void *owned[4];         /* arrays that end with the tree */
 };
 
 #define TREE_EXTRA 0x80000000u
@@ -104,7 +107,8 @@ struct db_list tree_aliases(const struct tree *t, const struct hqdb_scope *s);
 /* Contexts of a scope, ascending. */
 struct db_list tree_instances(const struct tree *t, uint32_t scope);
 
-/* The nearest ancestor that is a frame of the call path: procedure, inlined procedure, thread or partial root; HQDB_NONE at the top. */
+/* The nearest ancestor that is a frame of the call path: procedure, inlined procedure, thread or partial root;
+ * HQDB_NONE at the top. */
 uint32_t tree_caller(const struct tree *t, uint32_t c);
 
 /* The innermost FILE and MODULE scope around a scope, HQDB_NONE if there is none. */

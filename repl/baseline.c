@@ -13,7 +13,7 @@ static const char head[] = "hq baseline 1";
 
 void baseline_deinit(struct baseline *b)
 {
-    vec_foreach (q, &b->queries)
+    vec_foreach(q, &b->queries)
         vec_deinit(&q->values);
     vec_deinit(&b->queries);
     arena_deinit(&b->arena);
@@ -30,7 +30,7 @@ char *baseline_path(const char *query_file)
 
 struct baseline_query *baseline_find(const struct baseline *b, const char *text)
 {
-    vec_foreach (q, &b->queries)
+    vec_foreach(q, &b->queries)
         if (!strcmp(q->text, text))
             return q;
     return NULL;
@@ -54,14 +54,19 @@ size_t baseline_size(const struct baseline *b)
 {
     size_t n = 0;
 
-    vec_foreach (q, &b->queries)
+    vec_foreach(q, &b->queries)
         n += q->values.len;
     return n;
 }
 
 /* ---- reading: a cursor over one line ---- */
 
-struct line { const char *file; unsigned number; const char *at; const char *wrong; };
+struct line {
+    const char *file;
+    unsigned number;
+    const char *at;
+    const char *wrong;
+};
 
 static void fail(struct line *l, const char *what)
 {
@@ -183,9 +188,13 @@ static bool is_conflict(const char *line)
 static struct hq_error *wrong_line(const struct line *l, const char *text)
 {
     if (is_conflict(text))
-        return hq_error_new(HQ_DATA, "%s:%u: this file holds an unresolved merge conflict; hq check --update writes it again and keeps its "
-                            "tolerances", l->file, l->number);
-    return hq_error_new(HQ_DATA, "%s:%u: the line %s; correct it, or write the file again with hq check --update", l->file, l->number, l->wrong);
+        return hq_error_new(
+            HQ_DATA,
+            "%s:%u: this file holds an unresolved merge conflict; hq check --update writes it again and keeps its "
+            "tolerances",
+            l->file, l->number);
+    return hq_error_new(HQ_DATA, "%s:%u: the line %s; correct it, or write the file again with hq check --update",
+                        l->file, l->number, l->wrong);
 }
 
 struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline *b)
@@ -206,7 +215,8 @@ struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline
         l.at = at;
         l.number++;
         if (l.number == 1 && strcmp(at, head) != 0 && !forgiving)
-            return hq_error_new(HQ_DATA, "%s is no baseline of this version of hq: it does not begin with `%s`", path, head);
+            return hq_error_new(HQ_DATA, "%s is no baseline of this version of hq: it does not begin with `%s`", path,
+                                head);
         if (l.number > 1)
             read_line(&l, b);
         if (l.wrong && !forgiving)
@@ -230,8 +240,8 @@ static void add_value(struct str *out, const struct baseline_value *v)
 {
     str_addf(out, strpbrk(v->metric, " :\"") && !strstr(v->metric, "::") ? "\"%s\"" : "%s", v->metric);
     if (v->absolute)
-        str_addf(out, " %.6g%s +-%.3g%% of %u runs, sd %.3g%s", v->value, dim_unit(v->dim), 100 * v->tolerance, v->runs, v->sd,
-                 dim_unit(v->dim));
+        str_addf(out, " %.6g%s +-%.3g%% of %u runs, sd %.3g%s", v->value, dim_unit(v->dim), 100 * v->tolerance, v->runs,
+                 v->sd, dim_unit(v->dim));
     else if (isnan(v->samples))
         str_addf(out, " %.2f%% +-%.3g%% of unknown", 100 * v->share, 100 * v->tolerance);
     else if (isinf(v->samples))
@@ -247,10 +257,10 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
     struct file_writer w;
 
     str_addf(&out, "%s\n", head);
-    vec_foreach (q, &b->queries) {
+    vec_foreach(q, &b->queries) {
         str_addf(&out, "\nquery: %s\n", q->text);
         vec_sort(&q->values, by_path);
-        vec_foreach (v, &q->values)
+        vec_foreach(v, &q->values)
             add_value(&out, v);
     }
     HQ_TRY(file_writer_open(&w, path));
@@ -262,7 +272,7 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
 
 static struct baseline_value *find_value(const struct baseline_query *q, const char *metric, const char *path)
 {
-    vec_foreach (v, &q->values)
+    vec_foreach(v, &q->values)
         if (!strcmp(v->metric, metric) && !strcmp(v->path, path))
             return v;
     return NULL;
@@ -270,16 +280,17 @@ static struct baseline_value *find_value(const struct baseline_query *q, const c
 
 static bool is_measured(const struct column *c)
 {
-    return c->type == COLUMN_NUMBER && c->metric && c->scope != SCOPED_NONE && c->total > 0 && isfinite(c->total) && !c->marks_sign &&
-           strncmp(c->name, "old.", 4) != 0;
+    return c->type == COLUMN_NUMBER && c->metric && c->scope != SCOPED_NONE && c->total > 0 && isfinite(c->total) &&
+           !c->marks_sign && strncmp(c->name, "old.", 4) != 0;
 }
 
-/* How many samples the whole has: a value of k samples has a 95 % interval of 1.96 value / sqrt(k). Read from the largest row. */
+/* How many samples the whole has: a value of k samples has a 95 % interval of 1.96 value / sqrt(k). Read from the
+ * largest row. */
 static double samples_of(const struct table *t, size_t column)
 {
     const struct cell *best = NULL;
 
-    vec_foreach (r, &t->rows) {
+    vec_foreach(r, &t->rows) {
         const struct cell *cell = &r->cells[column];
 
         if (cell->number > 0 && (!best || cell->number > best->number))
@@ -294,7 +305,8 @@ static double samples_of(const struct table *t, size_t column)
     return round(k * k * t->columns.data[column].total / best->number);
 }
 
-/* Paths of names, as deep as the row: path[depth] is that of the last row at the depth. A part without a name ends it. */
+/* Paths of names, as deep as the row: path[depth] is that of the last row at the depth. A part without a name ends it.
+ */
 static const char *row_path(struct arena *arena, const struct row *r, const char **paths, int max)
 {
     const char *path = r->key && r->depth < max ? r->key : NULL;
@@ -314,7 +326,8 @@ static const char *row_path(struct arena *arena, const struct row *r, const char
     return path;
 }
 
-/* The value of a path and metric, new if there was none: `index` is by their hash. Two paths of one hash are tried one after the other. */
+/* The value of a path and metric, new if there was none: `index` is by their hash. Two paths of one hash are tried one
+ * after the other. */
 static struct baseline_value *value_at(struct baseline_query *q, struct map *index, const struct baseline_value *fresh)
 {
     for (uint64_t salt = 0;; salt++) {
@@ -329,8 +342,8 @@ static struct baseline_value *value_at(struct baseline_query *q, struct map *ind
     }
 }
 
-static void add_cell(struct baseline_query *q, struct map *index, const struct column *c, const struct cell *cell, const char *path, double samples,
-                     bool outside)
+static void add_cell(struct baseline_query *q, struct map *index, const struct column *c, const struct cell *cell,
+                     const char *path, double samples, bool outside)
 {
     struct baseline_value fresh = {.metric = c->name, .path = path, .samples = samples, .dim = c->dim, .outside = true};
     struct baseline_value *v = value_at(q, index, &fresh);
@@ -355,14 +368,14 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
         if (!is_measured(&column))
             continue;
         column.name = arena_strdup(&b->arena, column.name);
-        vec_foreach (r, &t->rows) {
+        vec_foreach(r, &t->rows) {
             const char *path = r->flags & ROW_FOLDED ? NULL : row_path(&b->arena, r, paths, DEPTH_MAX);
 
             if (path && r->cells[c].number > 0)
                 add_cell(q, &index, &column, &r->cells[c], path, samples, r->flags & ROW_ANCESTOR);
         }
     }
-    vec_foreach (v, &q->values)
+    vec_foreach(v, &q->values)
         if (v->share >= least)
             q->values.data[kept++] = *v;
     q->values.len = kept;
@@ -371,7 +384,7 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
 void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n)
 {
     (void)b;
-    vec_foreach (first, &runs[0]->values) {
+    vec_foreach(first, &runs[0]->values) {
         struct baseline_value v = *first;
         double sum = 0, squares = 0, share = 0, samples = 0;
         size_t found = 0;

@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES_MIN = 100 };             /* fewer say nothing about shares */
-static const double tells_share = 0.2;  /* a comparison that could not tell a rise of twenty points ... */
-static const double tells_mean = 0.25;  /* ... or of a quarter is inconclusive if it sees one beyond the tolerance */
+enum { SAMPLES_MIN = 100 };            /* fewer say nothing about shares */
+static const double tells_share = 0.2; /* a comparison that could not tell a rise of twenty points ... */
+static const double tells_mean = 0.25; /* ... or of a quarter is inconclusive if it sees one beyond the tolerance */
 
-static const double familywise = 0.01;  /* chance that an unchanged run is called a rise */
+static const double familywise = 0.01; /* chance that an unchanged run is called a rise */
 
 struct judge {
     struct arena *arena;
@@ -31,7 +31,8 @@ static const char *amount(struct judge *j, const struct baseline_value *v, bool 
 {
     char text[UNITS_TEXT];
 
-    return absolute ? arena_strdup(j->arena, units_format(text, v->value, v->dim)) : arena_printf(j->arena, "%.1f%%", 100 * v->share);
+    return absolute ? arena_strdup(j->arena, units_format(text, v->value, v->dim))
+                    : arena_printf(j->arena, "%.1f%%", 100 * v->share);
 }
 
 /* ---- the difference and its standard error ---- */
@@ -74,7 +75,8 @@ static const char *more_samples(struct judge *j, const struct baseline_value *ol
 }
 
 /* Tells a rise from noise; `old` is the baseline, `what` how the line begins. */
-static void judge_rise(struct judge *j, const struct baseline_value *old, const struct baseline_value *now, const char *what)
+static void judge_rise(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
+                       const char *what)
 {
     bool absolute = old->absolute;
     double rise = absolute ? now->value - old->value : now->share - old->share;
@@ -85,14 +87,16 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
     if (isnan(need))
         need = INFINITY;
     if (rise > allowed && rise > need)
-        say(j, CHECK_FAIL, arena_printf(j->arena, "%s: %s -> %s", what, amount(j, old, absolute), amount(j, now, absolute)));
+        say(j, CHECK_FAIL,
+            arena_printf(j->arena, "%s: %s -> %s", what, amount(j, old, absolute), amount(j, now, absolute)));
     else if (rise > allowed && need > (absolute ? tells_mean * old->value : tells_share))
         say(j, CHECK_INCONCLUSIVE,
-            arena_printf(j->arena, "%s, perhaps by chance: %s -> %s%s", what, amount(j, old, absolute), amount(j, now, absolute),
-                         absolute ? "; more runs would decide" : more_samples(j, old, now)));
+            arena_printf(j->arena, "%s, perhaps by chance: %s -> %s%s", what, amount(j, old, absolute),
+                         amount(j, now, absolute), absolute ? "; more runs would decide" : more_samples(j, old, now)));
     else if (-rise > allowed && -rise > need)
-        say(j, CHECK_PASS, arena_printf(j->arena, "fell: %s of %s: %s -> %s", now->metric, now->path, amount(j, old, absolute),
-                                        amount(j, now, absolute)));
+        say(j, CHECK_PASS,
+            arena_printf(j->arena, "fell: %s of %s: %s -> %s", now->metric, now->path, amount(j, old, absolute),
+                         amount(j, now, absolute)));
 }
 
 /* ---- rows ---- */
@@ -100,10 +104,11 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
 /* What is not in the baseline was at most as large as the smallest that is. */
 static void judge_new(struct judge *j, const struct baseline_query *before, const struct baseline_value *now)
 {
-    struct baseline_value least = {.metric = now->metric, .path = now->path, .share = 1, .samples = NAN, .tolerance = 0.02};
+    struct baseline_value least = {
+        .metric = now->metric, .path = now->path, .share = 1, .samples = NAN, .tolerance = 0.02};
     bool any = false;
 
-    vec_foreach (v, &before->values)
+    vec_foreach(v, &before->values)
         if (!v->absolute && !strcmp(v->metric, now->metric)) {
             any = true;
             least.share = fmin(least.share, v->share);
@@ -120,14 +125,15 @@ static double samples_in(const struct baseline_query *q)
 {
     double most = 0;
 
-    vec_foreach (v, &q->values)
+    vec_foreach(v, &q->values)
         most = isnan(v->samples) || v->absolute ? INFINITY : fmax(most, v->samples);
     return most;
 }
 
 /* ---- all values of a file together ---- */
 
-/* How likely chance lifts a value above its tolerance. Of means it is not known before the runs have told their spread. */
+/* How likely chance lifts a value above its tolerance. Of means it is not known before the runs have told their spread.
+ */
 static double chance(const struct baseline_value *v, double samples)
 {
     double error = v->absolute ? 0 : share_error(v->share, v->samples, v->share, samples);
@@ -146,7 +152,8 @@ static int descending(const void *a, const void *b)
 static int by_value(const void *pa, const void *pb)
 {
     const struct baseline_value *a = pa, *b = pb;
-    double x[] = {a->absolute, a->share, a->value, a->sd, a->tolerance}, y[] = {b->absolute, b->share, b->value, b->sd, b->tolerance};
+    double x[] = {a->absolute, a->share, a->value, a->sd, a->tolerance},
+           y[] = {b->absolute, b->share, b->value, b->sd, b->tolerance};
 
     for (size_t i = 0; i < sizeof x / sizeof *x; i++)
         if (x[i] != y[i])
@@ -160,14 +167,14 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
     VEC(double) chances = {0};
     double samples = samples_in(now), rest = 0, alpha = 0;
 
-    vec_foreach (q, &before->queries)
+    vec_foreach(q, &before->queries)
         vec_append(&values, q->values.data, q->values.len);
     vec_sort(&values, by_value);
     for (size_t i = 0; i < values.len; i++)
         if (!i || by_value(&values.data[i], &values.data[i - 1]))
             vec_push(&chances, chance(&values.data[i], samples));
     vec_sort(&chances, descending);
-    vec_foreach (c, &chances)
+    vec_foreach(c, &chances)
         rest += *c;
     /* The k likeliest have alpha each, the others what the tolerance leaves them, which is less. */
     for (size_t k = 1; k <= chances.len; k++) {
@@ -181,13 +188,13 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
     return alpha > 0 && alpha < familywise ? alpha : familywise;
 }
 
-enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha, struct arena *arena,
-                                  struct check_lines *lines)
+enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
+                                  struct arena *arena, struct check_lines *lines)
 {
     struct judge j = {arena, lines, alpha, CHECK_PASS};
     double samples = samples_in(now);
 
-    vec_foreach (v, &now->values) {
+    vec_foreach(v, &now->values) {
         const struct baseline_value *old = baseline_value_find(before, v);
 
         if (v->outside)
@@ -197,12 +204,14 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         else
             judge_new(&j, before, v);
     }
-    vec_foreach (v, &before->values)
+    vec_foreach(v, &before->values)
         if (!baseline_value_find(now, v) && (v->absolute || v->share > v->tolerance))
-            say(&j, CHECK_PASS, arena_printf(arena, "gone: %s of %s, was %s", v->metric, v->path, amount(&j, v, v->absolute)));
+            say(&j, CHECK_PASS,
+                arena_printf(arena, "gone: %s of %s, was %s", v->metric, v->path, amount(&j, v, v->absolute)));
     if (samples < SAMPLES_MIN && j.outcome == CHECK_PASS && before->values.len)
-        say(&j, CHECK_INCONCLUSIVE, arena_printf(arena, "only %.0f samples: too few to compare; about %.0f more would do", samples,
-                                                 SAMPLES_MIN - samples));
+        say(&j, CHECK_INCONCLUSIVE,
+            arena_printf(arena, "only %.0f samples: too few to compare; about %.0f more would do", samples,
+                         SAMPLES_MIN - samples));
     return j.outcome;
 }
 
@@ -213,7 +222,8 @@ static bool is_as_before(const struct baseline_value *old, const struct baseline
 {
     double error = share_error(old->share, old->samples, now->share, now->samples);
 
-    return !old->absolute && error > 0 && now->samples < 1.2 * old->samples && fabs(now->share - old->share) < normal_above(0.05) * error;
+    return !old->absolute && error > 0 && now->samples < 1.2 * old->samples &&
+           fabs(now->share - old->share) < normal_above(0.05) * error;
 }
 
 void baseline_renew(struct baseline_query *q, const struct baseline_query *before, double tolerance, double least)

@@ -12,11 +12,14 @@ enum check_outcome { CHECK_PASS, CHECK_FAIL, CHECK_INCONCLUSIVE, CHECK_ERROR, CH
 
 struct check {
     enum check_outcome outcome;
-    const char *file;           /* of queries */
-    unsigned line;              /* 0: of the file as a whole */
-    const char *name;           /* the query, or what went wrong */
+    const char *file; /* of queries */
+    unsigned line;    /* 0: of the file as a whole */
+    const char *name; /* the query, or what went wrong */
     double seconds;
-    struct check_lines { const char **data; size_t len, cap; } lines;   /* why: whole lines */
+    struct check_lines {
+        const char **data;
+        size_t len, cap;
+    } lines; /* why: whole lines */
 };
 
 /* Zeroed is empty. All texts are in the arena. */

@@ -7,7 +7,7 @@
 
 void checks_deinit(struct checks *c)
 {
-    vec_foreach (one, &c->all)
+    vec_foreach(one, &c->all)
         vec_deinit(&one->lines);
     vec_deinit(&c->all);
     arena_deinit(&c->arena);
@@ -17,7 +17,7 @@ size_t checks_count(const struct checks *c, enum check_outcome outcome)
 {
     size_t n = 0;
 
-    vec_foreach (one, &c->all)
+    vec_foreach(one, &c->all)
         n += one->outcome == outcome;
     return n;
 }
@@ -71,7 +71,7 @@ void tap_point(const struct check *c, size_t number, FILE *out)
     fputs(c->outcome == CHECK_INCONCLUSIVE ? " # TODO inconclusive\n" : "\n", out);
     if (c->lines.len) {
         fprintf(out, "  ---\n  severity: %s\n  message: |\n", severity[c->outcome]);
-        vec_foreach (line, &c->lines)
+        vec_foreach(line, &c->lines)
             fprintf(out, "    %s\n", *line);
         fputs("  ...\n", out);
     }
@@ -143,16 +143,16 @@ static void junit_suite(const struct checks *c, const char *file, struct str *ou
 {
     size_t counts[CHECK_OUTCOMES] = {0}, n = 0;
 
-    vec_foreach (one, &c->all)
+    vec_foreach(one, &c->all)
         if (!strcmp(one->file, file)) {
             counts[one->outcome]++;
             n++;
         }
     str_add(out, "  <testsuite name=\"");
     xml_escape(out, file);
-    str_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", n, counts[CHECK_FAIL], counts[CHECK_ERROR],
-             counts[CHECK_INCONCLUSIVE]);
-    vec_foreach (one, &c->all)
+    str_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n", n, counts[CHECK_FAIL],
+             counts[CHECK_ERROR], counts[CHECK_INCONCLUSIVE]);
+    vec_foreach(one, &c->all)
         if (!strcmp(one->file, file))
             junit_case(one, out);
     str_add(out, "  </testsuite>\n");
@@ -183,8 +183,15 @@ static void markdown_cell(struct str *out, const char *text, bool code)
 {
     str_add(out, code ? "<code>" : "");
     for (; *text; text++) {
-        const char *safe = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : *text == '|' ? "\\|" :
-                           *text == '*' ? "\\*" : *text == '_' ? "\\_" : *text == '`' ? "\\`" : *text == '\n' ? "<br>" : NULL;
+        const char *safe = *text == '<'    ? "&lt;"
+                           : *text == '>'  ? "&gt;"
+                           : *text == '&'  ? "&amp;"
+                           : *text == '|'  ? "\\|"
+                           : *text == '*'  ? "\\*"
+                           : *text == '_'  ? "\\_"
+                           : *text == '`'  ? "\\`"
+                           : *text == '\n' ? "<br>"
+                                           : NULL;
 
         if (safe)
             str_add(out, safe);
@@ -220,7 +227,7 @@ struct hq_error *check_markdown_write(const struct checks *c, const char *path)
 
     str_addf(&out, "### hq check: %s\n\n| | check | |\n|---|---|---|\n", checks_summary(c, &arena));
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        vec_foreach (one, &c->all)
+        vec_foreach(one, &c->all)
             if (one->outcome == order[i])
                 markdown_row(one, &out);
     return write_report(path, &out);

@@ -9,16 +9,23 @@
 #include <stdio.h>
 
 static const struct opt options[] = {
-    { .name = "output", .letter = 'o', .value = "DB", .help = "where the database goes: a directory or a file; without it into the first MEASUREMENTS" },
-    { .name = "jobs", .letter = 'j', .value = "N", .help = "how many threads work on it; without it one per processor" },
-    { .name = "force", .letter = 'f', .help = "build it even if it is up to date" },
-    { .name = "clock-offsets", .value = "FILE", .help = "add these times to the clocks of hosts: lines like `host node2 -1.5ms` or `rank 3 250us`" },
-    { .name = "with-source", .help = "keep the texts of the source files in the database" },
-    { .name = "loops", .negatable = true, .help = "recover loops from machine code (the default)" },
-    { .name = "structure-cache", .negatable = true, .help = "keep what was found out about binaries for the next time (the default)" },
-    { .name = "quiet", .help = "no notes and no progress" },
-    { .name = "verbose", .letter = 'v', .help = "say what is being done" },
-    { .name = NULL },
+    {.name = "output",
+     .letter = 'o',
+     .value = "DB",
+     .help = "where the database goes: a directory or a file; without it into the first MEASUREMENTS"},
+    {.name = "jobs", .letter = 'j', .value = "N", .help = "how many threads work on it; without it one per processor"},
+    {.name = "force", .letter = 'f', .help = "build it even if it is up to date"},
+    {.name = "clock-offsets",
+     .value = "FILE",
+     .help = "add these times to the clocks of hosts: lines like `host node2 -1.5ms` or `rank 3 250us`"},
+    {.name = "with-source", .help = "keep the texts of the source files in the database"},
+    {.name = "loops", .negatable = true, .help = "recover loops from machine code (the default)"},
+    {.name = "structure-cache",
+     .negatable = true,
+     .help = "keep what was found out about binaries for the next time (the default)"},
+    {.name = "quiet", .help = "no notes and no progress"},
+    {.name = "verbose", .letter = 'v', .help = "say what is being done"},
+    {.name = NULL},
 };
 
 static struct hq_error *parse_jobs(const struct opt_args *args, int *out)
@@ -46,7 +53,9 @@ static int run(const struct opt_args *args)
     AUTO_FREE char *written = NULL;
     struct hq_error *err;
 
-    log_set_level(opt_flag(args, "quiet", false) ? LEVEL_QUIET : opt_flag(args, "verbose", false) ? LEVEL_VERBOSE : LEVEL_NORMAL);
+    log_set_level(opt_flag(args, "quiet", false)     ? LEVEL_QUIET
+                  : opt_flag(args, "verbose", false) ? LEVEL_VERBOSE
+                                                     : LEVEL_NORMAL);
     /* What is asked for is not in a database that is there already. */
     build.force |= build.with_source || build.no_loops;
     if (!args->operands.len)
@@ -59,23 +68,29 @@ static int run(const struct opt_args *args)
     return command_fail("build", err);
 }
 
-static const struct opt_foreign foreign[] = {{"threads", "it is -j, --jobs"}, {"t", "it is -j, --jobs"}, {"S", "structure is recovered anyway"}, {0}};
+static const struct opt_foreign foreign[] = {
+    {"threads", "it is -j, --jobs"}, {"t", "it is -j, --jobs"}, {"S", "structure is recovered anyway"}, {0}};
 
 const struct command cmd_build = {
-    .cmd = {
-        .name = "build",
-        .usage = "[-o DB] [OPTIONS] MEASUREMENTS...",
-        .summary = "build the database of a recording, or of several together",
-        .description =
-            "MEASUREMENTS is a directory that `hq record` made, a directory of .hqm files, or such a file. Several are joined into one database. "
-            "The first question about a recording builds its database too; this command is for doing it ahead of time, in another place, "
-            "or with options.\n\n"
-            "The database appears in one step when it is complete, and an interrupted build can simply be repeated. The same measurements give "
-            "the same file, byte for byte, with any number of threads.\n\n"
-            "Where one machine is not enough, `mpirun -n N hq build DB` splits the work over N ranks (MPICH or Open MPI).",
-        .examples = "  hq build -j 8 my.hq\n  hq build -o both.hq first.hq second.hq\n  hq build --with-source my.hq\n  mpirun -n 16 hq build my.hq\n",
-        .options = options,
-        .foreign = foreign,
-    },
+    .cmd =
+        {
+            .name = "build",
+            .usage = "[-o DB] [OPTIONS] MEASUREMENTS...",
+            .summary = "build the database of a recording, or of several together",
+            .description = "MEASUREMENTS is a directory that `hq record` made, a directory of .hqm files, or such a "
+                           "file. Several are joined into one database. "
+                           "The first question about a recording builds its database too; this command is for doing it "
+                           "ahead of time, in another place, "
+                           "or with options.\n\n"
+                           "The database appears in one step when it is complete, and an interrupted build can simply "
+                           "be repeated. The same measurements give "
+                           "the same file, byte for byte, with any number of threads.\n\n"
+                           "Where one machine is not enough, `mpirun -n N hq build DB` splits the work over N ranks "
+                           "(MPICH or Open MPI).",
+            .examples = "  hq build -j 8 my.hq\n  hq build -o both.hq first.hq second.hq\n  hq build --with-source "
+                        "my.hq\n  mpirun -n 16 hq build my.hq\n",
+            .options = options,
+            .foreign = foreign,
+        },
     .run = run,
 };

@@ -13,39 +13,54 @@
 
 enum { BISECT_SKIP = 125 };
 
-#define LEAST 0.005             /* the smallest share that comes into a baseline */
-#define LEAST_KEPT 0.0025       /* and that stays in one, so that a row on the edge does not come and go */
+#define LEAST      0.005  /* the smallest share that comes into a baseline */
+#define LEAST_KEPT 0.0025 /* and that stays in one, so that a row on the edge does not come and go */
 
 static const char *const inconclusive_choices[] = {"pass", "fail", "report", NULL};
 
 static const struct opt options[] = {
-    {.name = "update", .letter = 'u', .help = "write the values of each query beside it, into FILE.baseline, instead of comparing with them"},
-    {.name = "tolerance", .value = "P%", .help = "with --update: what a value may rise by; percentage points of a share, percent of a mean over runs (default: as before, 2% at first)"},
-    {.name = "run", .value = "DB", .repeats = true,
-     .help = "another run of the same program; of three runs or more, baselines hold seconds (or events, bytes) instead of shares"},
+    {.name = "update",
+     .letter = 'u',
+     .help = "write the values of each query beside it, into FILE.baseline, instead of comparing with them"},
+    {.name = "tolerance",
+     .value = "P%",
+     .help = "with --update: what a value may rise by; percentage points of a share, percent of a mean over runs "
+             "(default: as before, 2% at first)"},
+    {.name = "run",
+     .value = "DB",
+     .repeats = true,
+     .help = "another run of the same program; of three runs or more, baselines hold seconds (or events, bytes) "
+             "instead of shares"},
     {.name = "junit", .value = "FILE", .help = "write a report in JUnit XML; - is standard output, in place of TAP"},
-    {.name = "markdown", .value = "FILE", .help = "write a report in Markdown, as for a pull request; - is standard output, in place of TAP"},
+    {.name = "markdown",
+     .value = "FILE",
+     .help = "write a report in Markdown, as for a pull request; - is standard output, in place of TAP"},
     {.name = "bisect", .help = "exit with 0 (passed), 1 (failed) or 125 (could not tell), as `git bisect run` wants"},
-    {.name = "define", .letter = 'D', .value = "NAME=VALUE", .repeats = true, .help = "the value of {{NAME}} in queries"},
+    {.name = "define",
+     .letter = 'D',
+     .value = "NAME=VALUE",
+     .repeats = true,
+     .help = "the value of {{NAME}} in queries"},
     {.name = "strict", .help = "a pattern that matches nothing is an error"},
-    {.name = "inconclusive", .value = "AS", .choices = inconclusive_choices,
+    {.name = "inconclusive",
+     .value = "AS",
+     .choices = inconclusive_choices,
      .help = "what counts as too few samples to tell: pass, fail, or report (status 4, the default)"},
     {.name = "quiet", .help = "no hints and notes"},
     {.name = "verbose", .letter = 'v', .help = "say what is being done, and what passed checks found"},
-    {0}
-};
+    {0}};
 
 struct runner {
     const struct opt_args *args;
     struct checks checks;
-    struct session session;     /* of the present file */
+    struct session session; /* of the present file */
     const char *db, *file;
     struct baseline before, after;
     bool update, keep_tolerance, verbose, touched;
-    enum check_outcome inconclusive;    /* what it counts as */
+    enum check_outcome inconclusive; /* what it counts as */
     double tolerance;
-    int status;                 /* the gravest of errors */
-    FILE *tap;                  /* NULL: none is wanted */
+    int status; /* the gravest of errors */
+    FILE *tap;  /* NULL: none is wanted */
 };
 
 /* ---- points ---- */
@@ -60,7 +75,9 @@ static double seconds(void)
 
 static struct check *new_check(struct runner *r, enum check_outcome outcome, const char *name, unsigned line)
 {
-    vec_push(&r->checks.all, (struct check){.outcome = outcome, .file = arena_strdup(&r->checks.arena, r->file), .line = line,
+    vec_push(&r->checks.all, (struct check){.outcome = outcome,
+                                            .file = arena_strdup(&r->checks.arena, r->file),
+                                            .line = line,
                                             .name = arena_strdup(&r->checks.arena, name)});
     r->touched = true;
     return &vec_last(&r->checks.all);
@@ -102,7 +119,7 @@ static void on_error(void *arg, const struct hq_error *error)
 
 static void tell_expectations(struct runner *r, struct check *c, const struct table *t)
 {
-    vec_foreach (note, &t->notes)
+    vec_foreach(note, &t->notes)
         if (strstr(*note, ": expect ") && (r->verbose || strncmp(*note, "pass", 4) != 0))
             add_line(r, c, *note);
 }
@@ -115,7 +132,7 @@ static unsigned line_of(const struct statement *st)
 static struct hq_error *check_expectations(struct runner *r, const struct statement *st)
 {
     static const enum check_outcome outcomes[] = {
-        [VERDICT_PASS] = CHECK_PASS, [VERDICT_FAIL] = CHECK_FAIL, [VERDICT_INCONCLUSIVE] = CHECK_INCONCLUSIVE };
+        [VERDICT_PASS] = CHECK_PASS, [VERDICT_FAIL] = CHECK_FAIL, [VERDICT_INCONCLUSIVE] = CHECK_INCONCLUSIVE};
     AUTO(arena_deinit) struct arena arena = {0};
     struct table *t = NULL;
     double start = seconds();
@@ -127,7 +144,7 @@ static struct hq_error *check_expectations(struct runner *r, const struct statem
         tell_expectations(r, c, t);
         finish(r, start);
     } else if (!error && t) {
-        vec_foreach (note, &t->notes)
+        vec_foreach(note, &t->notes)
             log_note("%s:%u: %s", r->file, line_of(st), *note);
     }
     table_destroy(t);
@@ -137,10 +154,11 @@ static struct hq_error *check_expectations(struct runner *r, const struct statem
 /* ---- baselines ---- */
 
 /*
- * All rows that the query means, with their intervals. A limit would make rows come and go, and so would a filter that they cross: those that
- * `where` leaves out are measured too, and marked.
+ * All rows that the query means, with their intervals. A limit would make rows come and go, and so would a filter that
+ * they cross: those that `where` leaves out are measured too, and marked.
  */
-static struct hq_error *measure(struct runner *r, const struct statement *st, struct baseline *into, struct baseline_query *q)
+static struct hq_error *measure(struct runner *r, const struct statement *st, struct baseline *into,
+                                struct baseline_query *q)
 {
     struct query_env *env = &r->session.env;
     struct statement whole = *st;
@@ -163,7 +181,8 @@ static struct hq_error *measure(struct runner *r, const struct statement *st, st
 }
 
 /* The values of this database, or the means over it and those of --run. */
-static struct hq_error *measure_runs(struct runner *r, const struct statement *st, struct baseline *into, const char *text)
+static struct hq_error *measure_runs(struct runner *r, const struct statement *st, struct baseline *into,
+                                     const char *text)
 {
     size_t n = 1 + opt_count(r->args, "run");
     struct baseline_query *q;
@@ -227,7 +246,7 @@ static const char *metric_names(struct arena *arena, const struct baseline_query
 {
     const char *names = "";
 
-    vec_foreach (v, &q->values)
+    vec_foreach(v, &q->values)
         if (!strstr(names, v->metric))
             names = *names ? arena_printf(arena, "%s, %s", names, v->metric) : v->metric;
     return *names ? names : "nothing";
@@ -238,14 +257,17 @@ static struct hq_error *check_metrics(const struct baseline_query *before, const
 {
     AUTO(arena_deinit) struct arena arena = {0};
 
-    vec_foreach (v, &now->values)
-        vec_foreach (old, &before->values)
+    vec_foreach(v, &now->values)
+        vec_foreach(old, &before->values)
             if (!strcmp(v->metric, old->metric))
                 return NULL;
     if (!now->values.len || !before->values.len)
         return NULL;
-    return hq_error_new(HQ_USAGE, "the baseline holds %s, and this run has %s; record the same events, or write the baseline again with "
-                        "hq check --update", metric_names(&arena, before), metric_names(&arena, now));
+    return hq_error_new(
+        HQ_USAGE,
+        "the baseline holds %s, and this run has %s; record the same events, or write the baseline again with "
+        "hq check --update",
+        metric_names(&arena, before), metric_names(&arena, now));
 }
 
 static struct hq_error *check_baseline(struct runner *r, const struct statement *st)
@@ -262,7 +284,8 @@ static struct hq_error *check_baseline(struct runner *r, const struct statement 
         return update_baseline(r, st, text);
     if (!before) {
         if (r->before.queries.len && !st->query.expect.len)
-            log_warn("%s:%u: the baseline has no values of this query; hq check --update writes them", r->file, line_of(st));
+            log_warn("%s:%u: the baseline has no values of this query; hq check --update writes them", r->file,
+                     line_of(st));
         return NULL;
     }
     before->asked = true;
@@ -273,7 +296,7 @@ static struct hq_error *check_baseline(struct runner *r, const struct statement 
     enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines);
     struct check *c = new_check(r, outcome, arena_printf(&arena, "baseline of %s", text), line_of(st));
 
-    vec_foreach (line, &lines)
+    vec_foreach(line, &lines)
         add_line(r, c, *line);
     vec_deinit(&lines);
     finish(r, start);
@@ -307,7 +330,7 @@ static struct hq_error *open_session(struct runner *r, struct arena *arena)
 /* A query that was changed has left its values behind. */
 static void tell_unasked(const struct runner *r, const char *path)
 {
-    vec_foreach (q, &r->before.queries)
+    vec_foreach(q, &r->before.queries)
         if (!q->asked)
             log_warn("%s: %s does not ask `%s`; hq check --update forgets it", path, r->file, q->text);
 }
@@ -317,7 +340,8 @@ static struct hq_error *write_baseline(struct runner *r, const char *path)
     if (!r->update || !r->after.queries.len)
         return NULL;
     HQ_TRY(baseline_write(path, &r->after));
-    log_note("%s: %zu values of %zu quer%s", path, baseline_size(&r->after), r->after.queries.len, r->after.queries.len == 1 ? "y" : "ies");
+    log_note("%s: %zu values of %zu quer%s", path, baseline_size(&r->after), r->after.queries.len,
+             r->after.queries.len == 1 ? "y" : "ies");
     return NULL;
 }
 
@@ -330,7 +354,9 @@ static struct hq_error *check_file(struct runner *r, const char *file)
     r->file = file;
     r->touched = false;
     if (looks_like_database(file))
-        return hq_error_new(HQ_USAGE, "%s is a database, and one is given already; the queries stand in files: hq check DB FILE..., another run of it is --run DB",
+        return hq_error_new(HQ_USAGE,
+                            "%s is a database, and one is given already; the queries stand in files: hq check DB "
+                            "FILE..., another run of it is --run DB",
                             file);
     HQ_TRY(baseline_read(path, r->update, &r->before));
     struct hq_error *error = open_session(r, &arena);
@@ -341,7 +367,9 @@ static struct hq_error *check_file(struct runner *r, const char *file)
             tell_unasked(r, path);
     }
     if (!error && !r->touched && !r->update)
-        error = hq_error_new(HQ_USAGE, "%s has nothing to check: no query with `expect`, and no baseline (hq check --update makes one)", file);
+        error = hq_error_new(
+            HQ_USAGE, "%s has nothing to check: no query with `expect`, and no baseline (hq check --update makes one)",
+            file);
     session_deinit(&r->session);
     return error;
 }
@@ -396,7 +424,9 @@ static struct hq_error *take_options(struct runner *r)
     r->keep_tolerance = !tolerance;
     r->update = opt_flag(r->args, "update", false);
     r->verbose = opt_flag(r->args, "verbose", false);
-    r->inconclusive = as && !strcmp(as, "pass") ? CHECK_PASS : as && !strcmp(as, "fail") ? CHECK_FAIL : CHECK_INCONCLUSIVE;
+    r->inconclusive = as && !strcmp(as, "pass")   ? CHECK_PASS
+                      : as && !strcmp(as, "fail") ? CHECK_FAIL
+                                                  : CHECK_INCONCLUSIVE;
     r->tap = (markdown && !strcmp(markdown, "-")) || (junit && !strcmp(junit, "-")) ? NULL : stdout;
     log_set_level(opt_flag(r->args, "quiet", false) ? LEVEL_QUIET : r->verbose ? LEVEL_VERBOSE : LEVEL_NORMAL);
     return NULL;
@@ -430,7 +460,8 @@ static int run(const struct opt_args *args)
     struct hq_error *error;
 
     if (args->operands.len < 2)
-        return command_usage("check", args->operands.len ? "the files of queries are missing" : "the database is missing");
+        return command_usage("check",
+                             args->operands.len ? "the files of queries are missing" : "the database is missing");
     error = take_options(&r);
     if (error)
         return command_fail("check", error);
@@ -462,22 +493,24 @@ static int run(const struct opt_args *args)
 }
 
 const struct command cmd_check = {
-    .cmd = {
-        .name = "check",
-        .usage = "DB FILE...",
-        .summary = "check expectations and baselines, for CI",
-        .description =
-            "Runs saved queries on a database and prints a line of TAP for each query with `expect`, and for each one that has a "
-            "baseline beside it (FILE.baseline, written with --update). Results themselves are not printed.\n\n"
-            "Exit status: 0 all passed, 1 a check failed, 2 a query is wrong, 3 the data could not be read, 4 too few samples to tell; "
-            "the gravest of them all: 3, 2, 1, 4, 0.",
-        .examples =
-            "  hq check run.hq perf/*.hq --junit perf.xml --markdown perf.md\n"
-            "  hq check --update run.hq perf/shares.hq\n"
-            "  hq check b1.hq --run b2.hq --run b3.hq perf/seconds.hq\n"
-            "  git bisect run sh -c 'make -s app || exit 125\n"
-            "      hq record --force -o b.hq -- ./app || exit 125; hq check --bisect b.hq perf/*.hq'\n",
-        .options = options,
-    },
+    .cmd =
+        {
+            .name = "check",
+            .usage = "DB FILE...",
+            .summary = "check expectations and baselines, for CI",
+            .description =
+                "Runs saved queries on a database and prints a line of TAP for each query with `expect`, and for each "
+                "one that has a "
+                "baseline beside it (FILE.baseline, written with --update). Results themselves are not printed.\n\n"
+                "Exit status: 0 all passed, 1 a check failed, 2 a query is wrong, 3 the data could not be read, 4 too "
+                "few samples to tell; "
+                "the gravest of them all: 3, 2, 1, 4, 0.",
+            .examples = "  hq check run.hq perf/*.hq --junit perf.xml --markdown perf.md\n"
+                        "  hq check --update run.hq perf/shares.hq\n"
+                        "  hq check b1.hq --run b2.hq --run b3.hq perf/seconds.hq\n"
+                        "  git bisect run sh -c 'make -s app || exit 125\n"
+                        "      hq record --force -o b.hq -- ./app || exit 125; hq check --bisect b.hq perf/*.hq'\n",
+            .options = options,
+        },
     .run = run,
 };

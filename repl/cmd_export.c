@@ -13,10 +13,11 @@
 
 static const struct opt options[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .help = "where to write (default: standard output)"},
-    {.name = "lines", .negatable = true, .help = "keep the lines of statements apart (default for pprof and callgrind)"},
+    {.name = "lines",
+     .negatable = true,
+     .help = "keep the lines of statements apart (default for pprof and callgrind)"},
     {.name = "quiet", .help = "no hints and no coverage line"},
-    {0}
-};
+    {0}};
 
 static struct hq_error *export_trace(const char *path, const char *output)
 {
@@ -88,7 +89,8 @@ static int run(const struct opt_args *args)
     if (args->operands.len && !output_find(args->operands.data[0]) && looks_like_database(args->operands.data[0]))
         return command_usage("export", "the format comes first: hq export pprof %s", args->operands.data[0]);
     if (args->operands.len < 2)
-        return command_usage("export", args->operands.len ? "the database is missing" : "the format and the database are missing");
+        return command_usage("export", args->operands.len ? "the database is missing"
+                                                          : "the format and the database are missing");
     if (args->operands.len > 3)
         return command_usage("export", "one query at a time, in quotes");
     const char *format = args->operands.data[0];
@@ -104,17 +106,20 @@ static const char first_word[] = "the format is the first word: hq export pprof 
 static const struct opt_foreign foreign[] = {{"format", first_word}, {"f", first_word}, {"as", first_word}, {0}};
 
 const struct command cmd_export = {
-    .cmd = {
-        .name = "export",
-        .usage = "FORMAT DB [QUERY] [-o FILE]",
-        .summary = "write a database as other tools take it",
-        .description =
-            "Writes the whole calling context tree, or the result of QUERY, in a format of `as` (see `hq help as`): pprof, speedscope, "
-            "callgrind and folded for call paths, dot, csv and json for anything. chrome without a query writes the whole trace, "
-            "every sample with all of its call path, for Perfetto and chrome://tracing.",
-        .examples = "  hq export pprof my.hq -o my.pb.gz\n  hq export chrome my.hq -o my.json\n  hq export folded my.hq \"tree of solve\" -o solve.folded\n",
-        .options = options,
-        .foreign = foreign,
-    },
+    .cmd =
+        {
+            .name = "export",
+            .usage = "FORMAT DB [QUERY] [-o FILE]",
+            .summary = "write a database as other tools take it",
+            .description = "Writes the whole calling context tree, or the result of QUERY, in a format of `as` (see "
+                           "`hq help as`): pprof, speedscope, "
+                           "callgrind and folded for call paths, dot, csv and json for anything. chrome without a "
+                           "query writes the whole trace, "
+                           "every sample with all of its call path, for Perfetto and chrome://tracing.",
+            .examples = "  hq export pprof my.hq -o my.pb.gz\n  hq export chrome my.hq -o my.json\n  hq export folded "
+                        "my.hq \"tree of solve\" -o solve.folded\n",
+            .options = options,
+            .foreign = foreign,
+        },
     .run = run,
 };

@@ -13,8 +13,7 @@ static const struct opt options[] = {
     {.name = "formats", .help = "list the formats"},
     {.name = "quiet", .help = "no notes and no progress"},
     {.name = "verbose", .letter = 'v', .help = "say what is being done"},
-    {0}
-};
+    {0}};
 
 static int list_formats(void)
 {
@@ -50,7 +49,9 @@ static int run(const struct opt_args *args)
 
     if (opt_flag(args, "formats", false))
         return list_formats();
-    log_set_level(opt_flag(args, "quiet", false) ? LEVEL_QUIET : opt_flag(args, "verbose", false) ? LEVEL_VERBOSE : LEVEL_NORMAL);
+    log_set_level(opt_flag(args, "quiet", false)     ? LEVEL_QUIET
+                  : opt_flag(args, "verbose", false) ? LEVEL_VERBOSE
+                                                     : LEVEL_NORMAL);
     /* A format's name is a format, unless it is all that was given: then it is a file. */
     if (args->operands.len > 1 && (format = import_find(args->operands.data[0])))
         first = 1;
@@ -69,18 +70,23 @@ static int run(const struct opt_args *args)
 }
 
 const struct command cmd_import = {
-    .cmd = {
-        .name = "import",
-        .usage = "[FORMAT] FILE... -o DB",
-        .summary = "make a database from other tools' data",
-        .description =
-            "Reads profiles and traces of other tools into a database that every query works on. The format of each file is found "
-            "by looking at it; FORMAT says it for all of them, and is needed for standard input (-). `hq import --formats` lists "
-            "the formats. Files that are compressed by gzip are read as they are.\n\n"
-            "Several files become one database. If their formats differ, their trees are aligned by the names of procedures.\n\n"
-            "A file can also be asked directly, `hq FILE QUERY`: it is imported into the cache directory first.",
-        .examples = "  perf script | hq import perf - -o perf.hq\n  hq import cpu.pprof -o cpu.hq\n  hq import stacks.folded -o stacks.hq\n",
-        .options = options,
-    },
+    .cmd =
+        {
+            .name = "import",
+            .usage = "[FORMAT] FILE... -o DB",
+            .summary = "make a database from other tools' data",
+            .description =
+                "Reads profiles and traces of other tools into a database that every query works on. The format of "
+                "each file is found "
+                "by looking at it; FORMAT says it for all of them, and is needed for standard input (-). `hq import "
+                "--formats` lists "
+                "the formats. Files that are compressed by gzip are read as they are.\n\n"
+                "Several files become one database. If their formats differ, their trees are aligned by the names of "
+                "procedures.\n\n"
+                "A file can also be asked directly, `hq FILE QUERY`: it is imported into the cache directory first.",
+            .examples = "  perf script | hq import perf - -o perf.hq\n  hq import cpu.pprof -o cpu.hq\n  hq import "
+                        "stacks.folded -o stacks.hq\n",
+            .options = options,
+        },
     .run = run,
 };

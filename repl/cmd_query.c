@@ -15,41 +15,81 @@
 static const char *const inconclusive_choices[] = {"pass", "fail", "report", NULL};
 
 static const struct opt options[] = {
-    {.name = "query", .letter = 'q', .value = "QUERY", .repeats = true,
+    {.name = "query",
+     .letter = 'q',
+     .value = "QUERY",
+     .repeats = true,
      .help = "ask QUERY, or run the saved query of this name; several are asked in their order"},
-    {.name = "file", .letter = 'f', .value = "FILE", .repeats = true,
+    {.name = "file",
+     .letter = 'f',
+     .value = "FILE",
+     .repeats = true,
      .help = "ask what stands in FILE; - is standard input"},
-    {.name = "define", .letter = 'D', .value = "NAME=VALUE", .repeats = true, .help = "the value of {{NAME}} in queries"},
+    {.name = "define",
+     .letter = 'D',
+     .value = "NAME=VALUE",
+     .repeats = true,
+     .help = "the value of {{NAME}} in queries"},
     {.name = "keep-going", .letter = 'k', .help = "go on after an error; the exit status is the gravest"},
     {.name = "strict", .help = "a pattern that matches nothing is an error"},
-    {.name = "inconclusive", .value = "AS", .choices = inconclusive_choices,
-     .help = "what an expectation counts as that too few samples leave open: pass, fail, or report (status 4, the default)"},
-    {.name = "source-path", .value = "DIR[:DIR]...",
-     .help = "where `source of` looks for source files first; below DIR under the whole compiled path, or its last parts"},
+    {.name = "inconclusive",
+     .value = "AS",
+     .choices = inconclusive_choices,
+     .help = "what an expectation counts as that too few samples leave open: pass, fail, or report (status 4, the "
+             "default)"},
+    {.name = "source-path",
+     .value = "DIR[:DIR]...",
+     .help =
+         "where `source of` looks for source files first; below DIR under the whole compiled path, or its last parts"},
     {.name = "timing", .help = "say how long each query took"},
     {.name = "quiet", .help = "no hints and no coverage line"},
     {.name = "verbose", .letter = 'v', .help = "say what is being done"},
-    {0}
-};
+    {0}};
 
-static const char in_query[] = "it is a part of the question, as in hq DB \"procedures where cputime > 1% sort by cputime.x limit 10\"",
+static const char in_query[] =
+    "it is a part of the question, as in hq DB \"procedures where cputime > 1% sort by cputime.x limit 10\"",
                   as_format[] = "write hq DB \"VIEW as FORMAT to FILE\"; `hq help formats` lists them",
                   terminal[] = "answers go to standard output; hq DB without a question opens a prompt";
 
 /* Of perf report, pprof and gprof. */
-static const struct opt_foreign foreign[] = {
-    {"limit", in_query}, {"sort", in_query}, {"n", in_query}, {"s", in_query}, {"where", in_query}, {"depth", in_query}, {"percent-limit", in_query},
-    {"nodecount", in_query}, {"nodefraction", in_query}, {"cum", in_query}, {"flat", in_query}, {"tree", in_query}, {"top", in_query},
-    {"focus", "write hq DB \"tree through NAME\""}, {"ignore", "write hq DB \"tree not through NAME\""},
-    {"peek", "write hq DB \"callers of NAME\""}, {"list", "write hq DB \"source of NAME\""}, {"symbol-filter", "write hq DB \"tree of NAME\""},
-    {"callgraph", "write hq DB \"tree as dot to FILE\""}, {"call-graph", "write hq DB \"tree\" or hq DB \"callers\""},
-    {"g", "write hq DB \"tree\" or hq DB \"callers\""}, {"children", "cputime is inclusive, cputime.x exclusive"},
-    {"no-children", "cputime is inclusive, cputime.x exclusive"}, {"i", "write hq DB QUERY"},
-    {"format", as_format}, {"svg", as_format}, {"dot", as_format}, {"text", as_format}, {"json", as_format}, {"csv", as_format},
-    {"output", as_format}, {"o", as_format}, {"stdio", terminal}, {"tui", terminal}, {"interactive", terminal},
-    {"diff_base", "write hq DB \"tree compare with OLD\""}, {"base", "write hq DB \"tree compare with OLD\""},
-    {0}
-};
+static const struct opt_foreign foreign[] = {{"limit", in_query},
+                                             {"sort", in_query},
+                                             {"n", in_query},
+                                             {"s", in_query},
+                                             {"where", in_query},
+                                             {"depth", in_query},
+                                             {"percent-limit", in_query},
+                                             {"nodecount", in_query},
+                                             {"nodefraction", in_query},
+                                             {"cum", in_query},
+                                             {"flat", in_query},
+                                             {"tree", in_query},
+                                             {"top", in_query},
+                                             {"focus", "write hq DB \"tree through NAME\""},
+                                             {"ignore", "write hq DB \"tree not through NAME\""},
+                                             {"peek", "write hq DB \"callers of NAME\""},
+                                             {"list", "write hq DB \"source of NAME\""},
+                                             {"symbol-filter", "write hq DB \"tree of NAME\""},
+                                             {"callgraph", "write hq DB \"tree as dot to FILE\""},
+                                             {"call-graph", "write hq DB \"tree\" or hq DB \"callers\""},
+                                             {"g", "write hq DB \"tree\" or hq DB \"callers\""},
+                                             {"children", "cputime is inclusive, cputime.x exclusive"},
+                                             {"no-children", "cputime is inclusive, cputime.x exclusive"},
+                                             {"i", "write hq DB QUERY"},
+                                             {"format", as_format},
+                                             {"svg", as_format},
+                                             {"dot", as_format},
+                                             {"text", as_format},
+                                             {"json", as_format},
+                                             {"csv", as_format},
+                                             {"output", as_format},
+                                             {"o", as_format},
+                                             {"stdio", terminal},
+                                             {"tui", terminal},
+                                             {"interactive", terminal},
+                                             {"diff_base", "write hq DB \"tree compare with OLD\""},
+                                             {"base", "write hq DB \"tree compare with OLD\""},
+                                             {0}};
 
 static void take_flags(struct session *s, const struct opt_args *args)
 {
@@ -68,7 +108,11 @@ static void take_flags(struct session *s, const struct opt_args *args)
 }
 
 /* The names like one that is neither a query nor a saved one. */
-struct no_such { struct suggest near; struct arena arena; struct str names; };
+struct no_such {
+    struct suggest near;
+    struct arena arena;
+    struct str names;
+};
 
 static bool ask(struct session *s, const char *text)
 {
@@ -142,12 +186,13 @@ static bool ask_or_run(struct session *s, const char *text)
     return saved_exists(text) ? session_saved(s, text) : session_error(s, no_such(text));
 }
 
-/* Everything that the command line asks, in its order, -f and -q before plain queries; false after an error that ends it. */
+/* Everything that the command line asks, in its order, -f and -q before plain queries; false after an error that ends
+ * it. */
 static bool ask_all(struct session *s, const struct opt_args *args)
 {
     bool go_on = true;
 
-    vec_foreach (g, &args->given) {
+    vec_foreach(g, &args->given) {
         if (!go_on || s->quit)
             break;
         if (!strcmp(g->opt->name, "query"))
@@ -178,7 +223,9 @@ static void answer(struct session *s, const struct opt_args *args)
     const char *other = opt_count(args, "query") || opt_count(args, "file") ? NULL : second_database(args);
 
     if (other)
-        s->status = command_usage("query", "questions are asked of one database: hq %s 'tree compare with \"%s\"' compares two", args->operands.data[0], other);
+        s->status = command_usage("query",
+                                  "questions are asked of one database: hq %s 'tree compare with \"%s\"' compares two",
+                                  args->operands.data[0], other);
     else if (opt_count(args, "query") || opt_count(args, "file") || args->operands.len > 1)
         ask_all(s, args);
     else if (isatty(STDIN_FILENO))
@@ -218,25 +265,27 @@ static int run(const struct opt_args *args)
 }
 
 const struct command cmd_query = {
-    .cmd = {
-        .name = "query",
-        .usage = "DB [QUERY]... [-q QUERY|NAME] [-f FILE] [-D NAME=VALUE]...",
-        .summary = "ask a database; the word `query` may be left out",
-        .description =
-            "Asks the questions given, each a text in the query language, in quotes (one question may go without). Without any it opens a prompt, or reads "
-            "them from standard input if that is no terminal. DB is a directory made by `hq record`; the first question builds "
-            "its database.\n\n"
-            "In double quotes a shell replaces $1 by nothing: write cputime for it, or use single quotes.",
-        .examples =
-            "  hq my.hq \"hot path\" \"procedures limit 10\"\n"
-            "  hq my.hq \"callers of MPI_Wait where cputime > 1%\"\n"
-            "  hq my.hq \"tree compare with old.hq\"\n"
-            "  hq my.hq \"procedures as csv to procedures.csv\"\n"
-            "  hq my.hq -q imbalance\n"
-            "  hq my.hq -q inside -D procedure=exchange\n"
-            "  hq my.hq\n",
-        .options = options,
-        .foreign = foreign,
-    },
+    .cmd =
+        {
+            .name = "query",
+            .usage = "DB [QUERY]... [-q QUERY|NAME] [-f FILE] [-D NAME=VALUE]...",
+            .summary = "ask a database; the word `query` may be left out",
+            .description =
+                "Asks the questions given, each a text in the query language, in quotes (one question may go without). "
+                "Without any it opens a prompt, or reads "
+                "them from standard input if that is no terminal. DB is a directory made by `hq record`; the first "
+                "question builds "
+                "its database.\n\n"
+                "In double quotes a shell replaces $1 by nothing: write cputime for it, or use single quotes.",
+            .examples = "  hq my.hq \"hot path\" \"procedures limit 10\"\n"
+                        "  hq my.hq \"callers of MPI_Wait where cputime > 1%\"\n"
+                        "  hq my.hq \"tree compare with old.hq\"\n"
+                        "  hq my.hq \"procedures as csv to procedures.csv\"\n"
+                        "  hq my.hq -q imbalance\n"
+                        "  hq my.hq -q inside -D procedure=exchange\n"
+                        "  hq my.hq\n",
+            .options = options,
+            .foreign = foreign,
+        },
     .run = run,
 };

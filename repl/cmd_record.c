@@ -13,33 +13,57 @@
 #include <unistd.h>
 
 static const struct opt options[] = {
-    { .name = "event", .letter = 'e', .value = "EVENT[@RATE]", .repeats = true,
-      .help = "what to measure; may be given several times. CPUTIME (the default, at 200/s) and REALTIME with a rate such as 200/s or a period such "
-              "as 5ms; PAPI events with a count, such as PAPI_TOT_CYC@1000000; ALLOC, IO, LOCK" },
-    { .name = "list", .letter = 'l', .help = "show the events that there are on this machine, and end" },
-    { .name = "output", .letter = 'o', .value = "DB", .help = "the directory that gets the data; without it COMMAND.hq" },
-    { .name = "force", .letter = 'f', .help = "replace the recording that DB holds" },
-    { .name = "trace", .negatable = true, .help = "keep the time of every sample (the default)" },
-    { .name = "buffer", .value = "DIR", .help = "write to this directory while the program runs, and move the data to DB when it has ended; where files of DB cannot be mapped this happens by itself" },
-    { .name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7" },
-    { .name = "delay", .value = "TIME", .help = "measure nothing before the program has run so long" },
-    { .name = "duration", .value = "TIME", .help = "and nothing after so long a time from then" },
-    { .name = "stopped", .help = "measure nothing until the program calls hq_start of hq.h" },
-    { .name = NULL },
+    {.name = "event",
+     .letter = 'e',
+     .value = "EVENT[@RATE]",
+     .repeats = true,
+     .help = "what to measure; may be given several times. CPUTIME (the default, at 200/s) and REALTIME with a rate "
+             "such as 200/s or a period such "
+             "as 5ms; PAPI events with a count, such as PAPI_TOT_CYC@1000000; ALLOC, IO, LOCK"},
+    {.name = "list", .letter = 'l', .help = "show the events that there are on this machine, and end"},
+    {.name = "output", .letter = 'o', .value = "DB", .help = "the directory that gets the data; without it COMMAND.hq"},
+    {.name = "force", .letter = 'f', .help = "replace the recording that DB holds"},
+    {.name = "trace", .negatable = true, .help = "keep the time of every sample (the default)"},
+    {.name = "buffer",
+     .value = "DIR",
+     .help = "write to this directory while the program runs, and move the data to DB when it has ended; where files "
+             "of DB cannot be mapped this happens by itself"},
+    {.name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7"},
+    {.name = "delay", .value = "TIME", .help = "measure nothing before the program has run so long"},
+    {.name = "duration", .value = "TIME", .help = "and nothing after so long a time from then"},
+    {.name = "stopped", .help = "measure nothing until the program calls hq_start of hq.h"},
+    {.name = NULL},
 };
 
 static const char rate[] = "the rate stands behind the event: -e CPUTIME@99/s, or a count: -e PAPI_TOT_CYC@1000000",
                   call_paths[] = "call paths are always recorded, and it needs no frame pointers",
-                  from_start[] = "a program is measured from its start, with all that it starts: hq record -o DB -- PROGRAM";
+                  from_start[] =
+                      "a program is measured from its start, with all that it starts: hq record -o DB -- PROGRAM";
 
 /* Of perf record, hpcrun and others. */
 static const struct opt_foreign foreign[] = {
-    { "F", rate }, { "freq", rate }, { "frequency", rate }, { "c", rate }, { "count", rate }, { "i", rate }, { "interval", rate },
-    { "g", call_paths }, { "call-graph", call_paths }, { "callgraph", call_paths }, { "collect", "-e says what is measured; `hq record --list` shows what there is" },
-    { "p", from_start }, { "pid", from_start }, { "a", from_start }, { "all-cpus", from_start }, { "C", from_start }, { "t", "the time of every sample is kept anyway" },
-    { "L", "it is -l" }, { "metric", "it is -e, --event" }, { "quiet", "the program's output stays as it is; hq adds one line at the end, on standard error" },
-    { "q", "the program's output stays as it is; hq adds one line at the end, on standard error" },
-    { NULL, NULL },
+    {"F", rate},
+    {"freq", rate},
+    {"frequency", rate},
+    {"c", rate},
+    {"count", rate},
+    {"i", rate},
+    {"interval", rate},
+    {"g", call_paths},
+    {"call-graph", call_paths},
+    {"callgraph", call_paths},
+    {"collect", "-e says what is measured; `hq record --list` shows what there is"},
+    {"p", from_start},
+    {"pid", from_start},
+    {"a", from_start},
+    {"all-cpus", from_start},
+    {"C", from_start},
+    {"t", "the time of every sample is kept anyway"},
+    {"L", "it is -l"},
+    {"metric", "it is -e, --event"},
+    {"quiet", "the program's output stays as it is; hq adds one line at the end, on standard error"},
+    {"q", "the program's output stays as it is; hq adds one line at the end, on standard error"},
+    {NULL, NULL},
 };
 
 static struct hq_error *collect_events(const struct opt_args *args, struct str *events)
@@ -54,7 +78,7 @@ static struct hq_error *set_window(const struct opt_args *args)
 {
     const char *delay = opt_value(args, "delay"), *duration = opt_value(args, "duration");
     double wait = 0, length = 0;
-    AUTO_STR struct str from = { 0 }, until = { 0 };
+    AUTO_STR struct str from = {0}, until = {0};
     struct timespec now;
 
     if (delay)
@@ -83,7 +107,7 @@ static struct hq_error *set_ranks(const struct opt_args *args)
         unsetenv("HQ_RANKS");
         return NULL;
     }
-    for (const char *at = list; ; ) {
+    for (const char *at = list;;) {
         char *end;
         long first = strtol(at, &end, 10), last = first;
         bool fine = *at >= '0' && *at <= '9';
@@ -119,7 +143,7 @@ static void set_home(const struct record_place *place)
 static void calm_sanitizer(void)
 {
     const char *old = getenv("ASAN_OPTIONS");
-    AUTO_STR struct str list = { 0 };
+    AUTO_STR struct str list = {0};
 
     if (old && strstr(old, "verify_asan_link_order"))
         return;
@@ -129,12 +153,12 @@ static void calm_sanitizer(void)
 
 static void set_preload(const char *library, const char *events)
 {
-    AUTO_STR struct str preload = { 0 };
+    AUTO_STR struct str preload = {0};
     const char *old = getenv("LD_PRELOAD");
 
     str_add(&preload, library);
     if (record_needs_exact(events)) {
-        AUTO_STR struct str exact = { 0 };
+        AUTO_STR struct str exact = {0};
         str_addn(&exact, library, strlen(library) - strlen("libhqpreload.so"));
         str_addf(&preload, ":%slibhqexact.so", str_cstr(&exact));
     }
@@ -145,7 +169,7 @@ static void set_preload(const char *library, const char *events)
 
 static void set_environment(const struct record_place *place, const char *events, const struct opt_args *args)
 {
-    AUTO_STR struct str launch = { 0 };
+    AUTO_STR struct str launch = {0};
 
     str_addf(&launch, "%llu", (unsigned long long)place->launch);
     calm_sanitizer();
@@ -161,25 +185,28 @@ static void set_environment(const struct record_place *place, const char *events
 /* Is every process measured from its start to its end? */
 static bool measures_all(const struct opt_args *args)
 {
-    return !opt_value(args, "ranks") && !opt_value(args, "delay") && !opt_value(args, "duration") && !opt_flag(args, "stopped", false);
+    return !opt_value(args, "ranks") && !opt_value(args, "delay") && !opt_value(args, "duration") &&
+           !opt_flag(args, "stopped", false);
 }
 
-static struct hq_error *open_place(const struct opt_args *args, const char *command, struct record_place *place, struct str *note)
+static struct hq_error *open_place(const struct opt_args *args, const char *command, struct record_place *place,
+                                   struct str *note)
 {
     const char *database = opt_value(args, "output");
-    AUTO_STR struct str name = { 0 };
+    AUTO_STR struct str name = {0};
 
     str_addf(&name, "%s.hq", file_basename(command));
     if (database && !*database)
         return hq_error_new(HQ_USAGE, "-o needs the name of a directory");
     HQ_TRY(record_place_open(database ? database : str_cstr(&name), opt_flag(args, "force", false), place));
-    return opt_value(args, "buffer") ? record_buffer_open(place, opt_value(args, "buffer")) : record_buffer_choose(place, note);
+    return opt_value(args, "buffer") ? record_buffer_open(place, opt_value(args, "buffer"))
+                                     : record_buffer_choose(place, note);
 }
 
 static int measure(const struct opt_args *args, char *const *command, const char *path)
 {
-    AUTO_STR struct str events = { 0 }, obstacle = { 0 }, note = { 0 };
-    struct record_place place = { .life = -1 };
+    AUTO_STR struct str events = {0}, obstacle = {0}, note = {0};
+    struct record_place place = {.life = -1};
     char *library = NULL;
     int status = 0;
     pid_t pid = 0;
@@ -218,7 +245,7 @@ static int measure(const struct opt_args *args, char *const *command, const char
 
 static int list_events(void)
 {
-    AUTO_STR struct str text = { 0 };
+    AUTO_STR struct str text = {0};
 
     record_list_events(&text);
     fputs(str_cstr(&text), stdout);
@@ -240,8 +267,9 @@ static int run(const struct opt_args *args)
     if (!path)
         fprintf(stderr, "hq record: %s: %s\n", args->operands.data[0],
                 status != 127 ? "not an executable file"
-                : strchr(args->operands.data[0], '/') ? "there is no such file"
-                : "there is no such command; what only the shell knows is run with sh -c '...'");
+                : strchr(args->operands.data[0], '/')
+                    ? "there is no such file"
+                    : "there is no such command; what only the shell knows is run with sh -c '...'");
     else
         status = measure(args, command, path);
     free(path);
@@ -250,22 +278,24 @@ static int run(const struct opt_args *args)
 }
 
 const struct command cmd_record = {
-    .cmd = {
-        .name = "record",
-        .usage = "[-e EVENT[@RATE]]... [-o DB] [--force] [--] COMMAND [ARG]...",
-        .summary = "run a program and measure its call paths",
-        .description =
-            "Runs COMMAND with the collector loaded into it and into everything that it starts: all threads, forked and executed "
-            "children, the ranks of an MPI launcher. Both `hq record -- mpirun -n 2 PROG` and `mpirun -n 2 hq record -o DB -- PROG` work.\n\n"
-            "The program's exit status and signals are passed through; 127 means that there is no such command, 126 that it cannot be run.",
-        .examples =
-            "  hq record -o my.hq -- ./solver input.dat\n"
-            "  hq record -o my.hq -- mpirun -n 4 ./solver\n"
-            "  hq record -e REALTIME@100/s -o my.hq -- ./server\n"
-            "  hq record -e CPUTIME -e ALLOC -o my.hq -- ./solver\n",
-        .options = options,
-        .foreign = foreign,
-        .stops_at_operand = true,
-    },
+    .cmd =
+        {
+            .name = "record",
+            .usage = "[-e EVENT[@RATE]]... [-o DB] [--force] [--] COMMAND [ARG]...",
+            .summary = "run a program and measure its call paths",
+            .description = "Runs COMMAND with the collector loaded into it and into everything that it starts: all "
+                           "threads, forked and executed "
+                           "children, the ranks of an MPI launcher. Both `hq record -- mpirun -n 2 PROG` and `mpirun "
+                           "-n 2 hq record -o DB -- PROG` work.\n\n"
+                           "The program's exit status and signals are passed through; 127 means that there is no such "
+                           "command, 126 that it cannot be run.",
+            .examples = "  hq record -o my.hq -- ./solver input.dat\n"
+                        "  hq record -o my.hq -- mpirun -n 4 ./solver\n"
+                        "  hq record -e REALTIME@100/s -o my.hq -- ./server\n"
+                        "  hq record -e CPUTIME -e ALLOC -o my.hq -- ./solver\n",
+            .options = options,
+            .foreign = foreign,
+            .stops_at_operand = true,
+        },
     .run = run,
 };

@@ -7,12 +7,13 @@
 #include "structure/outline.h"
 
 static const struct opt options[] = {
-    {.name = "xml", .help = "as XML, in the form of the HPCView paper: PGM, F, P, I (inlined), L (loop), S (statements)"},
-    {.name = "raw", .help = "as the machine code has it: loops are not fused, statements stay where they were moved to"},
+    {.name = "xml",
+     .help = "as XML, in the form of the HPCView paper: PGM, F, P, I (inlined), L (loop), S (statements)"},
+    {.name = "raw",
+     .help = "as the machine code has it: loops are not fused, statements stay where they were moved to"},
     {.name = "loops", .negatable = true, .help = "look for loops (on)"},
     {.name = "inlines", .negatable = true, .help = "show inlined procedures (on)"},
-    {0}
-};
+    {0}};
 
 struct names {
     const char **data;
@@ -71,7 +72,9 @@ static int run(const struct opt_args *args)
     if (!args->operands.len)
         return command_usage("structure", "the file is missing");
     if (looks_like_database(args->operands.data[0]))
-        return command_usage("structure", "%s is a database: hq %s flat shows its structure; this command reads a program or library", args->operands.data[0], args->operands.data[0]);
+        return command_usage(
+            "structure", "%s is a database: hq %s flat shows its structure; this command reads a program or library",
+            args->operands.data[0], args->operands.data[0]);
     struct hq_error *error = structure_whole(args->operands.data[0], &how, &s);
     if (!error) {
         error = print(&s, args);
@@ -83,17 +86,21 @@ static int run(const struct opt_args *args)
 }
 
 const struct command cmd_structure = {
-    .cmd = {
-        .name = "structure",
-        .usage = "[OPTIONS] FILE [PROCEDURE]...",
-        .summary = "print the files, procedures, loops and inlined code of a binary",
-        .description =
-            "Shows what a program or shared library consists of: source files, the procedures in them, and in each procedure its "
-            "loops, the procedures that were inlined into it and its statements, recovered from debug information and machine code. "
-            "Debug information may lie in a separate file below /usr/lib/debug or below a directory of HQ_DEBUG_PATH.\n\n"
-            "PROCEDURE is a name, whole or unqualified, or a pattern with * and ?. Without one everything is shown.\n\n"
-            "This is the structure that views of a database show; no database is needed here.",
-        .options = options,
-    },
+    .cmd =
+        {
+            .name = "structure",
+            .usage = "[OPTIONS] FILE [PROCEDURE]...",
+            .summary = "print the files, procedures, loops and inlined code of a binary",
+            .description = "Shows what a program or shared library consists of: source files, the procedures in them, "
+                           "and in each procedure its "
+                           "loops, the procedures that were inlined into it and its statements, recovered from debug "
+                           "information and machine code. "
+                           "Debug information may lie in a separate file below /usr/lib/debug or below a directory of "
+                           "HQ_DEBUG_PATH.\n\n"
+                           "PROCEDURE is a name, whole or unqualified, or a pattern with * and ?. Without one "
+                           "everything is shown.\n\n"
+                           "This is the structure that views of a database show; no database is needed here.",
+            .options = options,
+        },
     .run = run,
 };

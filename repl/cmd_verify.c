@@ -8,10 +8,7 @@
 
 #include <stdio.h>
 
-static const struct opt options[] = {
-    {.name = "quiet", .help = "say only what is wrong; no progress"},
-    {0}
-};
+static const struct opt options[] = {{.name = "quiet", .help = "say only what is wrong; no progress"}, {0}};
 
 static struct hq_error *verify(const char *path, bool quiet)
 {
@@ -25,8 +22,9 @@ static struct hq_error *verify(const char *path, bool quiet)
     err = db_verify(db);
     progress_finish(&progress);
     if (!err && !quiet)
-        printf("%s: whole; %zu profile%s, %zu contexts, %zu metric%s\n", db->path, db->profile_count, db->profile_count == 1 ? "" : "s",
-               db->context_count, db->metric_count, db->metric_count == 1 ? "" : "s");
+        printf("%s: whole; %zu profile%s, %zu contexts, %zu metric%s\n", db->path, db->profile_count,
+               db->profile_count == 1 ? "" : "s", db->context_count, db->metric_count,
+               db->metric_count == 1 ? "" : "s");
     db_close(db);
     return err;
 }
@@ -45,15 +43,17 @@ static int run(const struct opt_args *args)
 }
 
 const struct command cmd_verify = {
-    .cmd = {
-        .name = "verify",
-        .usage = "DB...",
-        .summary = "check every checksum and number of a database",
-        .description =
-            "Opening a database checks only its header, so that it costs the same for any size; questions read no more than they need and never "
-            "crash on damage. This command reads all of it: the checksum of every section, every index, and that the values of the "
-            "profiles add up to the sums. Exit status 3 if something is wrong.",
-        .options = options,
-    },
+    .cmd =
+        {
+            .name = "verify",
+            .usage = "DB...",
+            .summary = "check every checksum and number of a database",
+            .description = "Opening a database checks only its header, so that it costs the same for any size; "
+                           "questions read no more than they need and never "
+                           "crash on damage. This command reads all of it: the checksum of every section, every index, "
+                           "and that the values of the "
+                           "profiles add up to the sums. Exit status 3 if something is wrong.",
+            .options = options,
+        },
     .run = run,
 };

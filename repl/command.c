@@ -99,9 +99,11 @@ static int help_overview(const struct command *const *table)
         opt_wrap(&text, (*table)->cmd.summary, 14, 14, width);
         str_addc(&text, '\n');
     }
-    str_add(&text, "\n`hq COMMAND --help` explains a command and its options, `hq help language` the query language, `hq help\n"
-                   "WORD` a word of it. Exit status: 0 all well, 1 an expectation failed, 2 wrong usage or query, 3 data that\n"
-                   "could not be read, 4 inconclusive.\n");
+    str_add(
+        &text,
+        "\n`hq COMMAND --help` explains a command and its options, `hq help language` the query language, `hq help\n"
+        "WORD` a word of it. Exit status: 0 all well, 1 an expectation failed, 2 wrong usage or query, 3 data that\n"
+        "could not be read, 4 inconclusive.\n");
     return print_text(&text);
 }
 
@@ -220,7 +222,8 @@ static int dispatch(const struct command *const *table, int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : NULL;
 
     if (!word) {
-        command_fail("", hq_error_new(HQ_USAGE, "a command or a database is missing; `hq --help` shows how hq is used"));
+        command_fail("",
+                     hq_error_new(HQ_USAGE, "a command or a database is missing; `hq --help` shows how hq is used"));
         return HQ_USAGE;
     }
     if (!strcmp(word, "--help") || !strcmp(word, "-h"))

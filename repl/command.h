@@ -13,8 +13,9 @@
 #include "common/opt.h"
 
 struct command {
-    struct opt_command cmd;     /* name, usage (what follows the name), summary, description, options */
-    /* The command line is parsed: options and operands. Returns the exit status, enum hq_status (record: the program's). */
+    struct opt_command cmd; /* name, usage (what follows the name), summary, description, options */
+    /* The command line is parsed: options and operands. Returns the exit status, enum hq_status (record: the
+     * program's). */
     int (*run)(const struct opt_args *args);
 };
 

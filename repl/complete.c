@@ -21,7 +21,7 @@ void completion_push(struct completion *c, const char *text, const char *help)
         c->out->more = true;
         return;
     }
-    vec_foreach (other, c->out)
+    vec_foreach(other, c->out)
         if (!strcmp(other->text, text))
             return;
     vec_push(c->out, (struct candidate){arena_strdup(c->arena, text), help ? arena_strdup(c->arena, help) : NULL});
@@ -73,14 +73,32 @@ static const char *clause_help(struct completion *c, const char *name)
 /* Words that have no row of their own in the tables. */
 static const char *keyword_help(const char *name)
 {
-    static const struct { const char *name, *help; } words[] = {
-        {"of", "of which procedure, loop, file or load module"}, {"asc", "smallest first"}, {"desc", "largest first"},
-        {"on", NULL}, {"off", NULL}, {"and", "both hold"}, {"or", "one of them holds"}, {"not", "it does not hold"},
-        {"to", "the file that the result is written to"}, {"iteration", "iteration N of PATTERN: while one visit lasts"},
-        {"rows", "how many rows there are: rows <= 3"}, {"all", "it holds for all rows (default)"}, {"any", "for at least one row"},
-        {"no", "for none; no rows: there are none"}, {"thread", "each thread (default)"}, {"rank", "each MPI rank"}, {"host", "each host"},
-        {"total", "of all samples (default)"}, {"shown", "of the rows that are shown"}, {"parent", "of the row above"},
-        {"exclusive", "the same as x"}, {"x", "the scope alone"}, {"inclusive", "the scope and what it calls"},
+    static const struct {
+        const char *name, *help;
+    } words[] = {
+        {"of", "of which procedure, loop, file or load module"},
+        {"asc", "smallest first"},
+        {"desc", "largest first"},
+        {"on", NULL},
+        {"off", NULL},
+        {"and", "both hold"},
+        {"or", "one of them holds"},
+        {"not", "it does not hold"},
+        {"to", "the file that the result is written to"},
+        {"iteration", "iteration N of PATTERN: while one visit lasts"},
+        {"rows", "how many rows there are: rows <= 3"},
+        {"all", "it holds for all rows (default)"},
+        {"any", "for at least one row"},
+        {"no", "for none; no rows: there are none"},
+        {"thread", "each thread (default)"},
+        {"rank", "each MPI rank"},
+        {"host", "each host"},
+        {"total", "of all samples (default)"},
+        {"shown", "of the rows that are shown"},
+        {"parent", "of the row above"},
+        {"exclusive", "the same as x"},
+        {"x", "the scope alone"},
+        {"inclusive", "the scope and what it calls"},
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -145,7 +163,8 @@ static void add_saved(void *arg, const char *name, const char *path)
 
 /* ---- from the database ---- */
 
-static void add_metric(struct completion *c, const char *before, const char *name, const char *inclusive, const char *exclusive)
+static void add_metric(struct completion *c, const char *before, const char *name, const char *inclusive,
+                       const char *exclusive)
 {
     completion_add(c, arena_printf(c->arena, "%s%s", before, name), inclusive);
     completion_add(c, arena_printf(c->arena, "%s%s.x", before, name), exclusive);
@@ -180,8 +199,10 @@ static void add_metrics(struct completion *c, bool totals)
 /* In quotes unless it is a bare word; a word that is in quotes already gets the closing one. */
 static void add_spelled(struct completion *c, const char *name, bool quoted, const char *help)
 {
-    const char *text = c->quote ? arena_printf(c->arena, "%s%c", name, c->quote) :
-                       quoted || !is_bare_pattern(name) || strpbrk(name, "*?") ? arena_printf(c->arena, "\"%s\"", name) : name;
+    const char *text = c->quote ? arena_printf(c->arena, "%s%c", name, c->quote)
+                       : quoted || !is_bare_pattern(name) || strpbrk(name, "*?")
+                           ? arena_printf(c->arena, "\"%s\"", name)
+                           : name;
 
     completion_push(c, text, help);
 }
@@ -194,7 +215,8 @@ static const char *share_of(struct completion *c, int64_t cost)
 
     if (total <= 0 || cost <= 0)
         return NULL;
-    return arena_printf(c->arena, "%s %.1f%%", db_string(db, db->metrics[0].name), 100.0 * (double)cost / (double)total);
+    return arena_printf(c->arena, "%s %.1f%%", db_string(db, db->metrics[0].name),
+                        100.0 * (double)cost / (double)total);
 }
 
 static void add_names(struct completion *c, enum name_kind kind, bool quoted)
@@ -204,7 +226,7 @@ static void add_names(struct completion *c, enum name_kind kind, bool quoted)
     if (!c->session->env.db)
         return;
     names_begin(c->session->env.db, kind, c->word, c->length ? NAMES_MAX : NAMES_FIRST, c->arena, &found);
-    vec_foreach (name, &found)
+    vec_foreach(name, &found)
         add_spelled(c, name->text, quoted, share_of(c, name->cost));
     c->out->more |= found.more;
     vec_deinit(&found);
@@ -304,7 +326,9 @@ static void add_sort(const struct expected *e, struct str *kinds)
 static void add_kind(struct completion *c, const struct expected *e, struct str *sorts)
 {
     switch (e->kind) {
-    case EXPECTED_KEYWORD: case EXPECTED_VIEW: case EXPECTED_CLAUSE: completion_add(c, e->text, item_help(c, e)); return;
+    case EXPECTED_KEYWORD:
+    case EXPECTED_VIEW:
+    case EXPECTED_CLAUSE: completion_add(c, e->text, item_help(c, e)); return;
     case EXPECTED_FUNCTION: add_functions(c); return;
     case EXPECTED_ATTRIBUTE: add_attributes(c); return;
     case EXPECTED_SETTING: add_settings(c); return;
@@ -316,13 +340,20 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
     case EXPECTED_THREADS: add_profiles(c, false, sorts); return;
     case EXPECTED_FORMAT: add_formats(c); return;
     case EXPECTED_DATABASE: completion_databases(c); return;
-    case EXPECTED_OUTPUT_FILE: case EXPECTED_SCRIPT_FILE: completion_files(c); return;
+    case EXPECTED_OUTPUT_FILE:
+    case EXPECTED_SCRIPT_FILE: completion_files(c); return;
     case EXPECTED_COMMAND: completion_commands(c); return;
     case EXPECTED_SAVED_QUERY: saved_each(add_saved, c); return;
     case EXPECTED_HELP_WORD: help_each(add_help_word, c); return;
     case EXPECTED_END: return;
-    case EXPECTED_MARK: case EXPECTED_REGEX: case EXPECTED_STRING: case EXPECTED_NUMBER: case EXPECTED_PERCENT:
-    case EXPECTED_TIME: case EXPECTED_OPERATOR: case EXPECTED_NEW_NAME:
+    case EXPECTED_MARK:
+    case EXPECTED_REGEX:
+    case EXPECTED_STRING:
+    case EXPECTED_NUMBER:
+    case EXPECTED_PERCENT:
+    case EXPECTED_TIME:
+    case EXPECTED_OPERATOR:
+    case EXPECTED_NEW_NAME:
         if (!c->length)
             add_sort(e, sorts);
         return;
@@ -333,7 +364,11 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
 static bool is_name(const struct expected *e)
 {
     switch (e->kind) {
-    case EXPECTED_PATTERN: case EXPECTED_VALUE: case EXPECTED_DATABASE: case EXPECTED_OUTPUT_FILE: case EXPECTED_SCRIPT_FILE: return true;
+    case EXPECTED_PATTERN:
+    case EXPECTED_VALUE:
+    case EXPECTED_DATABASE:
+    case EXPECTED_OUTPUT_FILE:
+    case EXPECTED_SCRIPT_FILE: return true;
     default: return false;
     }
 }
@@ -359,7 +394,7 @@ static bool add_parameters(struct completion *c)
     c->word = open;
     c->length = strlen(open);
     c->out->start = (size_t)(open - c->text);
-    vec_foreach (p, &c->session->parameters)
+    vec_foreach(p, &c->session->parameters)
         completion_add(c, arena_printf(c->arena, "{{%s}}", p->name), p->value);
     if (!c->out->len)
         c->out->sorts = "a parameter: {{NAME}} has the value of hq -D NAME=VALUE, {{NAME=VALUE}} a value of its own";
@@ -370,8 +405,10 @@ static bool add_parameters(struct completion *c)
 static bool add_escapes(struct completion *c)
 {
     static const char *const escapes[][2] = {
-        {"\\e", "edit the last query in $VISUAL or $EDITOR, and run it"}, {"\\!", "a command of the shell: \\!ls"},
-        {"\\?", "help"}, {"\\q", "quit"},
+        {"\\e", "edit the last query in $VISUAL or $EDITOR, and run it"},
+        {"\\!", "a command of the shell: \\!ls"},
+        {"\\?", "help"},
+        {"\\q", "quit"},
     };
     size_t start = strspn(c->text, " \t");
 

@@ -9,10 +9,10 @@ struct completion {
     const struct session *session;
     struct arena *arena;
     struct candidates *out;
-    const char *text;           /* all that stands before the cursor */
-    const char *word;           /* what is typed of it, without an opening quote */
+    const char *text; /* all that stands before the cursor */
+    const char *word; /* what is typed of it, without an opening quote */
     size_t length;
-    char quote;                 /* before the word, 0: none */
+    char quote; /* before the word, 0: none */
 };
 
 /* Offers a text, each once. */

@@ -20,7 +20,12 @@ static void add_file(struct completion *c, const char *path)
         directory = false;
     }
     c->out->open |= directory;
-    completion_push(c, arena_printf(c->arena, "%s%s%.1s", quoted ? "\"" : "", path, directory ? "" : c->quote ? &c->quote : quoted ? "\"" : ""),
+    completion_push(c,
+                    arena_printf(c->arena, "%s%s%.1s", quoted ? "\"" : "", path,
+                                 directory  ? ""
+                                 : c->quote ? &c->quote
+                                 : quoted   ? "\""
+                                            : ""),
                     NULL);
 }
 
@@ -48,7 +53,7 @@ void completion_files(struct completion *c)
 
 void completion_databases(struct completion *c)
 {
-    vec_foreach (d, &c->session->databases)
+    vec_foreach(d, &c->session->databases)
         completion_add(c, arena_printf(c->arena, "%s%.1s", d->alias, c->quote ? &c->quote : ""), d->path);
     add_files(c, true);
     add_files(c, false);

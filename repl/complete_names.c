@@ -11,7 +11,7 @@ struct search {
     enum hqdb_names sort;
     const char *prefix;
     size_t length;
-    struct db_range whole;      /* the texts that begin with the prefix */
+    struct db_range whole; /* the texts that begin with the prefix */
 };
 
 static enum hqdb_names sort_of(enum name_kind kind)
@@ -30,7 +30,8 @@ static bool may_be_part(const struct search *s, const struct hqdb_name *n)
     return n->part[0] && !memcmp(n->part, s->prefix, s->length < sizeof n->part ? s->length : sizeof n->part);
 }
 
-/* The text up to where its arguments begin: those only for who has begun to type them. NULL if it does not begin with the prefix. */
+/* The text up to where its arguments begin: those only for who has begun to type them. NULL if it does not begin with
+ * the prefix. */
 static const char *fitting(const struct search *s, const char *text, size_t no_arguments, struct arena *arena)
 {
     if (strncmp(text, s->prefix, s->length) != 0)
@@ -67,9 +68,11 @@ static bool is_there(const struct found_names *out, size_t from, const char *tex
     return false;
 }
 
-void names_begin(const struct db *db, enum name_kind kind, const char *prefix, size_t most, struct arena *arena, struct found_names *out)
+void names_begin(const struct db *db, enum name_kind kind, const char *prefix, size_t most, struct arena *arena,
+                 struct found_names *out)
 {
-    struct search s = {.db = db, .sort = sort_of(kind), .prefix = prefix, .length = strlen(prefix), .whole = names_range(db, prefix)};
+    struct search s = {
+        .db = db, .sort = sort_of(kind), .prefix = prefix, .length = strlen(prefix), .whole = names_range(db, prefix)};
     size_t first = out->len;
     struct names own;
     struct db_names names = names_of(db, s.sort, &own);

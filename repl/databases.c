@@ -30,10 +30,10 @@ static char *alias_of(const char *path)
 
 static struct named_db *find(struct session *s, const char *name)
 {
-    vec_foreach (d, &s->databases)
+    vec_foreach(d, &s->databases)
         if (!strcmp(d->alias, name))
             return d;
-    vec_foreach (d, &s->databases)
+    vec_foreach(d, &s->databases)
         if (!strcmp(d->path, name))
             return d;
     return NULL;
@@ -57,8 +57,9 @@ static void tell_damage(const struct db *db, const char *path)
     for (size_t i = 0; i < db->loss_count; i++)
         if (!strcmp(db_string(db, db->losses[i].reason), FACT_LOST_TO_DAMAGE))
             missing = db->losses[i].count < samples ? db->losses[i].count : samples;
-    log_warn("%s: %" PRIu64 " of %" PRIu64 " samples are there: %" PRIu64 " measurement file%s damaged parts; `info` tells more", path,
-             samples - missing, samples, files, files == 1 ? " has" : "s have");
+    log_warn("%s: %" PRIu64 " of %" PRIu64 " samples are there: %" PRIu64
+             " measurement file%s damaged parts; `info` tells more",
+             path, samples - missing, samples, files, files == 1 ? " has" : "s have");
 }
 
 bool looks_like_database(const char *directory)
@@ -80,7 +81,7 @@ static struct hq_error *no_database(const struct session *s, const char *path)
     int n = scandir(directory, &entries, NULL, alphasort), listed = 0;
 
     suggest_init(&near, file_basename(path), 3);
-    vec_foreach (d, &s->databases)
+    vec_foreach(d, &s->databases)
         suggest_add(&near, d->alias);
     for (int i = 0; i < n; i++) {
         AUTO_FREE char *entry = file_join(strchr(path, '/') ? directory : "", entries[i]->d_name);
@@ -98,7 +99,9 @@ static struct hq_error *no_database(const struct session *s, const char *path)
     if (near.count)
         str_clear(&list);
     return hq_error_new(HQ_DATA, "there is no %s%s%s%s%s", path, str_cstr(&near_text),
-                        list.len ? "; the databases here are " : near.count ? "" : "; `hq record -o DB -- PROGRAM` makes a database",
+                        list.len     ? "; the databases here are "
+                        : near.count ? ""
+                                     : "; `hq record -o DB -- PROGRAM` makes a database",
                         str_cstr(&list), listed > LISTED && list.len ? ", ..." : "");
 }
 
@@ -118,7 +121,7 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
         return no_database(s, expanded);
     HQ_TRY(import_prepare(expanded, &(struct build_options){0}, &db));
     tell_damage(db, expanded);
-    vec_push(&s->databases, (struct named_db){ .path = MEM_STEAL(expanded), .alias = MEM_STEAL(name), .db = db });
+    vec_push(&s->databases, (struct named_db){.path = MEM_STEAL(expanded), .alias = MEM_STEAL(name), .db = db});
     *out = &vec_last(&s->databases);
     return NULL;
 }
@@ -152,7 +155,7 @@ struct hq_error *session_open(struct session *s, const char *path, const char *a
 
 const struct named_db *session_current(const struct session *s)
 {
-    vec_foreach (d, &s->databases)
+    vec_foreach(d, &s->databases)
         if (d->db == s->env.db)
             return d;
     return NULL;

@@ -24,10 +24,10 @@ static size_t line_width(void)
 /* ---- one word as the tables know it ---- */
 
 struct entry {
-    const char *what;           /* view, clause ... */
+    const char *what; /* view, clause ... */
     const char *name, *other;
     const char *usage, *summary;
-    int view, clause;           /* their number, or -1 */
+    int view, clause; /* their number, or -1 */
 };
 
 typedef void each_entry(void *arg, const struct entry *e);
@@ -101,8 +101,9 @@ static const struct section {
     const char *title;
     void (*each)(each_entry *each, void *arg);
 } sections[] = {
-    {"views", each_view}, {"clauses", each_clause}, {"statements", each_statement}, {"settings", each_setting},
-    {"functions", each_function}, {"attributes", each_attribute}, {"formats", each_format},
+    {"views", each_view},       {"clauses", each_clause},     {"statements", each_statement},
+    {"settings", each_setting}, {"functions", each_function}, {"attributes", each_attribute},
+    {"formats", each_format},
 };
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
@@ -177,7 +178,10 @@ static void list_saved(void *arg, const char *name, const char *path)
 
 /* ---- all words ---- */
 
-struct visitor { void (*each)(void *arg, const char *word); void *arg; };
+struct visitor {
+    void (*each)(void *arg, const char *word);
+    void *arg;
+};
 
 static void visit(void *arg, const struct entry *e)
 {
@@ -247,8 +251,10 @@ static void overview(struct str *out)
     for (const struct topic *t = topics; t->name; t++)
         add_line(out, t->name, t->summary);
     add_line(out, saved_topic, "the saved queries, for `run NAME` and -q NAME");
-    str_add(out, "\n`help WORD` explains any of these words, `help clauses` a whole list. At the prompt Tab completes, and ?\n"
-                 "after any beginning lists what may stand there. Ctrl-D leaves.\n");
+    str_add(
+        out,
+        "\n`help WORD` explains any of these words, `help clauses` a whole list. At the prompt Tab completes, and ?\n"
+        "after any beginning lists what may stand there. Ctrl-D leaves.\n");
 }
 
 struct hq_error *help_word(const char *word, struct str *out)

@@ -7,8 +7,8 @@
 #include "common/str.h"
 
 /*
- * Adds what there is to say about a word of the language: a view, clause, statement, setting, function, row attribute, output
- * format or topic. NULL or "language": the overview. HQ_USAGE with the nearest word if it is none of these.
+ * Adds what there is to say about a word of the language: a view, clause, statement, setting, function, row attribute,
+ * output format or topic. NULL or "language": the overview. HQ_USAGE with the nearest word if it is none of these.
  */
 struct hq_error *help_word(const char *word, struct str *out);
 

@@ -19,8 +19,8 @@ static const struct command *const table[] = {
 int main(int argc, char **argv)
 {
     /*
-     * For the characters of the terminal and their width only: numbers are written and read with a point, and letters are compared
-     * as everywhere. In Turkish `LIMIT` is not `limit`.
+     * For the characters of the terminal and their width only: numbers are written and read with a point, and letters
+     * are compared as everywhere. In Turkish `LIMIT` is not `limit`.
      */
     setlocale(LC_CTYPE, "");
     setlocale(LC_CTYPE, strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "C.UTF-8" : "C");

@@ -85,7 +85,8 @@ static void add_options(struct str *out, const struct opt_command *c)
             continue;
         if (o->letter)
             str_addf(&term, "-%c, ", o->letter);
-        str_addf(&term, "--%s%s%s%s", o->negatable ? "[no-]" : "", o->name, o->value ? " " : "", o->value ? o->value : "");
+        str_addf(&term, "--%s%s%s%s", o->negatable ? "[no-]" : "", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
         AUTO_FREE char *text = xasprintf("%s.", o->help ? o->help : "");
 
         add_term(out, term.s, text);
@@ -102,7 +103,8 @@ static void add_exit_status(struct str *out, bool record)
 {
     add_section(out, "EXIT STATUS");
     if (record) {
-        str_add(out, "That of the program; 128 + N if signal N ended it, 127 if there is no such program, 126 if it cannot be started. Before it is started "
+        str_add(out, "That of the program; 128 + N if signal N ended it, 127 if there is no such program, 126 if it "
+                     "cannot be started. Before it is started "
                      "2 for wrong usage, 3 for a place that cannot be written.\n");
         return;
     }
@@ -111,7 +113,8 @@ static void add_exit_status(struct str *out, bool record)
     add_term(out, "2", "Wrong usage, or a wrong query.");
     add_term(out, "3", "The data could not be read.");
     add_term(out, "4", "Inconclusive: too few samples to decide an expectation.");
-    str_add(out, ".PP\nOf several the gravest is reported: 3, 2, 1, 4, 0. `hq record` passes on the status of the program, 127 or 126 if it "
+    str_add(out, ".PP\nOf several the gravest is reported: 3, 2, 1, 4, 0. `hq record` passes on the status of the "
+                 "program, 127 or 126 if it "
                  "cannot be started.\n");
 }
 
@@ -158,20 +161,25 @@ static void add_environment(struct str *out)
 {
     add_section(out, "ENVIRONMENT");
     add_term(out, "HQ_PAGER, PAGER", "The pager of the prompt; empty: none.");
-    add_term(out, "HQ_HISTORY", "File of the prompt's history; empty: none is kept. Else $XDG_STATE_HOME/hq/history or "
-                                "~/.local/state/hq/history.");
-    add_term(out, "HQ_QUERIES", "Directories with saved queries, separated by colons, searched before ./queries, "
-                                "~/.config/hq/queries and those that come with hq.");
+    add_term(out, "HQ_HISTORY",
+             "File of the prompt's history; empty: none is kept. Else $XDG_STATE_HOME/hq/history or "
+             "~/.local/state/hq/history.");
+    add_term(out, "HQ_QUERIES",
+             "Directories with saved queries, separated by colons, searched before ./queries, "
+             "~/.config/hq/queries and those that come with hq.");
     add_term(out, "NO_COLOR", "Not empty: no colours.");
     add_term(out, "VISUAL, EDITOR", "The editor of \\e at the prompt.");
-    add_term(out, "XDG_CACHE_HOME", "Where recovered program structure is kept, and databases of directories that cannot be written.");
+    add_term(out, "XDG_CACHE_HOME",
+             "Where recovered program structure is kept, and databases of directories that cannot be written.");
 }
 
 static void add_files(struct str *out)
 {
     add_section(out, "FILES");
     add_term(out, "DB/measurements/*.hqm", "What a recording has written, a file a process.");
-    add_term(out, "DB/hq.db", "The database, made by the first question or hq build; it needs neither the measurements nor the program.");
+    add_term(
+        out, "DB/hq.db",
+        "The database, made by the first question or hq build; it needs neither the measurements nor the program.");
     add_term(out, "NAME.hq", "Queries; see hq-language(5).");
     add_term(out, "NAME.baseline", "Their values, by hq check --update; text, a value a line.");
 }
@@ -180,11 +188,14 @@ static void add_main_page(struct str *out, const struct command *const *table)
 {
     add_title(out, "hq", 1, "call path profiles that answer questions");
     add_section(out, "SYNOPSIS");
-    str_add(out, ".B hq record\n[OPTIONS] [\\-\\-] PROGRAM [ARG]...\n.br\n.B hq\nDB [QUERY]...\n.br\n.B hq\nCOMMAND [OPTIONS] ...\n");
+    str_add(out, ".B hq record\n[OPTIONS] [\\-\\-] PROGRAM [ARG]...\n.br\n.B hq\nDB [QUERY]...\n.br\n.B hq\nCOMMAND "
+                 "[OPTIONS] ...\n");
     add_section(out, "DESCRIPTION");
-    add_paragraphs(out, "hq records where a program spends its time, in full calling context, without changing or recompiling it, and "
-                        "answers questions about it: on the command line, from files, and at a prompt.\n\n"
-                        "`hq COMMAND --help` explains a command, `hq help WORD` a word of the query language.");
+    add_paragraphs(
+        out,
+        "hq records where a program spends its time, in full calling context, without changing or recompiling it, and "
+        "answers questions about it: on the command line, from files, and at a prompt.\n\n"
+        "`hq COMMAND --help` explains a command, `hq help WORD` a word of the query language.");
     add_section(out, "COMMANDS");
     for (const struct command *const *c = table; *c; c++)
         add_term(out, (*c)->cmd.name, (*c)->cmd.summary);
@@ -210,7 +221,8 @@ static void add_words(struct str *out)
             add_term(out, statement_words[i].usage, statement_words[i].summary);
     add_section(out, "SETTINGS");
     for (int i = 0; i < SETTING_KINDS; i++) {
-        AUTO_FREE char *text = xasprintf("%s (%s at the start)", setting_words[i].summary, setting_words[i].on ? "on" : "off");
+        AUTO_FREE char *text = xasprintf("%s (%s at the start)", setting_words[i].summary,
+                                         setting_words[i].on ? "on" : "off");
 
         add_term(out, setting_words[i].name, text);
     }
@@ -229,9 +241,12 @@ static void add_language_page(struct str *out, const struct command *const *tabl
 {
     add_title(out, "hq-language", 5, "the query language of hq, and the form of .hq files");
     add_section(out, "DESCRIPTION");
-    add_paragraphs(out, "A query is a view, then clauses in any order; they take effect in the order in which they are listed below. A file "
-                        "of queries (NAME.hq) holds statements, one a line or separated by semicolons. A line that is indented goes on with the one "
-                        "before. A comment starts with two hyphens and a space and ends with the line. Keywords may be written in any case.");
+    add_paragraphs(out, "A query is a view, then clauses in any order; they take effect in the order in which they are "
+                        "listed below. A file "
+                        "of queries (NAME.hq) holds statements, one a line or separated by semicolons. A line that is "
+                        "indented goes on with the one "
+                        "before. A comment starts with two hyphens and a space and ends with the line. Keywords may be "
+                        "written in any case.");
     add_words(out);
     for (const struct topic *t = topics; t->name; t++) {
         AUTO_FREE char *title = xstrdup(t->name);

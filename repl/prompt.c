@@ -41,7 +41,9 @@ static bool is_blank(const char *text)
 static bool is_incomplete(const struct session *s, const char *text)
 {
     struct parse_options options = {
-        .parameters = s->parameters.data, .parameter_count = s->parameters.len, .prompt = true,
+        .parameters = s->parameters.data,
+        .parameter_count = s->parameters.len,
+        .prompt = true,
     };
 
     return parse_is_incomplete(text, &options);
@@ -110,7 +112,9 @@ static bool run_shell(const char *text)
 /* What users of other prompts type. */
 static void translate(struct str *text)
 {
-    static const struct { const char *there, *here; } words[] = {{"\\q", "quit"}, {"\\?", "help"}, {"\\h", "help"}};
+    static const struct {
+        const char *there, *here;
+    } words[] = {{"\\q", "quit"}, {"\\?", "help"}, {"\\h", "help"}};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(str_cstr(text), words[i].there)) {
@@ -146,7 +150,8 @@ void prompt_run(struct session *s)
     interrupt_ignore_pipe();
     line_open(&editor);
     if (!s->quiet)
-        fputs("`help` tells what can be asked, Tab completes, ? lists what may stand where you are, Ctrl-D leaves.\n", stderr);
+        fputs("`help` tells what can be asked, Tab completes, ? lists what may stand where you are, Ctrl-D leaves.\n",
+              stderr);
     while (!s->quit) {
         if (!read_query(s, &text)) {
             fputc('\n', stdout);

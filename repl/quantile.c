@@ -8,7 +8,8 @@ static double normal_tail(double x, double df)
     return erfc(x / sqrt(2)) / 2;
 }
 
-/* The continued fraction of the incomplete beta function I_x(a, b) by the method of Lentz; converges fast for x < (a+1)/(a+b+2). */
+/* The continued fraction of the incomplete beta function I_x(a, b) by the method of Lentz; converges fast for x <
+ * (a+1)/(a+b+2). */
 static double beta_fraction(double a, double b, double x)
 {
     const double tiny = 1e-300;

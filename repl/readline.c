@@ -14,10 +14,10 @@
 
 /* readline keeps its state in globals and calls back without an argument, so this file has some too. */
 static const struct line_editor *editor;
-static const char *before;              /* earlier lines of the query that is being typed */
-static char *accepted;                  /* the line, NULL at the end of input */
+static const char *before; /* earlier lines of the query that is being typed */
+static char *accepted;     /* the line, NULL at the end of input */
 static bool done;
-static sigset_t outside;                /* the signal mask while we wait, and outside of line_read */
+static sigset_t outside; /* the signal mask while we wait, and outside of line_read */
 static volatile sig_atomic_t resized, suspended;
 
 static void on_resize(int signal)
@@ -108,7 +108,8 @@ static void show_help(const struct candidates *c)
         str_add(&out, "  ");
         str_pad(&out, c->data[i].text, COLUMN - 3);
         str_addc(&out, ' ');
-        opt_wrap(&out, c->data[i].help ? c->data[i].help : "", COLUMN, COLUMN, columns > COLUMN + 20 ? (size_t)columns - 1 : 80);
+        opt_wrap(&out, c->data[i].help ? c->data[i].help : "", COLUMN, COLUMN,
+                 columns > COLUMN + 20 ? (size_t)columns - 1 : 80);
         str_addc(&out, '\n');
     }
     if (c->more)
@@ -185,7 +186,8 @@ void line_remember(const char *text)
     HIST_ENTRY *latest = history_length ? history_get(history_base + history_length - 1) : NULL;
     AUTO_FREE char *line = xstrdup(text);
 
-    /* One line an entry: a line end that goes on with the query is white space, unless a comment stands before it; one that was pasted ends it. */
+    /* One line an entry: a line end that goes on with the query is white space, unless a comment stands before it; one
+     * that was pasted ends it. */
     for (char *p = line; *p; p++)
         if (*p == '\n')
             *p = strchr(" \t\n", p[1]) ? ' ' : ';';
@@ -258,7 +260,7 @@ static void accept_line(char *line)
     rl_callback_handler_remove();
 }
 
-static void catch(int signal, void (*handler)(int))
+static void catch (int signal, void (*handler)(int))
 {
     struct sigaction action = {.sa_handler = handler};
 
@@ -281,8 +283,8 @@ void line_open(const struct line_editor *e)
     rl_bind_key('?', question_key);
     rl_variable_bind("page-completions", "off");
     read_old_history();
-    catch(SIGWINCH, on_resize);
-    catch(SIGTSTP, on_suspend);
+    catch (SIGWINCH, on_resize);
+    catch (SIGTSTP, on_suspend);
 }
 
 void line_close(void)
@@ -290,8 +292,8 @@ void line_close(void)
     if (editor->history)
         history_truncate_file(editor->history, HISTORY_LENGTH);
     clear_history();
-    catch(SIGWINCH, SIG_DFL);
-    catch(SIGTSTP, SIG_DFL);
+    catch (SIGWINCH, SIG_DFL);
+    catch (SIGTSTP, SIG_DFL);
 }
 
 /* Gives the terminal back to the shell while we are stopped. */
@@ -301,11 +303,11 @@ static void suspend(void)
 
     suspended = 0;
     rl_deprep_terminal();
-    catch(SIGTSTP, SIG_DFL);
+    catch (SIGTSTP, SIG_DFL);
     raise(SIGTSTP);
     sigprocmask(SIG_SETMASK, &outside, &ours);
     sigprocmask(SIG_SETMASK, &ours, NULL);
-    catch(SIGTSTP, on_suspend);
+    catch (SIGTSTP, on_suspend);
     rl_prep_term_function(1);
     rl_forced_update_display();
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Line editing with history and completion: readline.c is the only file that knows GNU readline. What is completed, and what `?`
- * lists, comes from the caller.
+ * Line editing with history and completion: readline.c is the only file that knows GNU readline. What is completed, and
+ * what `?` lists, comes from the caller.
  */
 #ifndef HQ_REPL_READLINE_H
 #define HQ_REPL_READLINE_H
@@ -13,7 +13,7 @@ struct line_editor {
     /* The candidates for the end of `text`: the lines before and the present one up to the cursor. */
     void (*complete)(void *arg, const char *text, struct arena *arena, struct candidates *out);
     void *arg;
-    const char *history;        /* file; NULL: history is not kept */
+    const char *history; /* file; NULL: history is not kept */
 };
 
 /* Reads the history and takes over the window size and suspend signals. The editor must live until line_close. */

@@ -14,14 +14,15 @@
 
 /*
  * Finds the command as execvp does; *path is malloc'ed. NULL path: there is none, and *status is 127 (not found) or 126
- * (not executable). `obstacle` gets a sentence if the loader will not load the collector into it (static, set-user-ID, of
- * another machine or C library): it can be run, but not measured. False: not even with LD_PRELOAD naming the collector, for which such a loader
- * ends the program, or writes a warning.
+ * (not executable). `obstacle` gets a sentence if the loader will not load the collector into it (static, set-user-ID,
+ * of another machine or C library): it can be run, but not measured. False: not even with LD_PRELOAD naming the
+ * collector, for which such a loader ends the program, or writes a warning.
  */
 char *record_find_command(const char *name, int *status);
 bool record_find_obstacle(const char *path, struct str *obstacle);
 
-/* The collector's library: beside the hq binary, one directory up, or in ../lib/hq, by a path that LD_PRELOAD can name. *path is malloc'ed. */
+/* The collector's library: beside the hq binary, one directory up, or in ../lib/hq, by a path that LD_PRELOAD can name.
+ * *path is malloc'ed. */
 struct hq_error *record_find_library(char **path);
 
 /* ---- record_events.c: what is measured ---- */
@@ -45,18 +46,18 @@ void record_list_counters(struct str *out);
 /* ---- record_place.c: where the data goes ---- */
 
 struct record_place {
-    char *database;             /* as the user named it */
-    char *measurements;         /* absolute */
-    char *buffer;               /* absolute; where the data goes first, NULL: at once to its place */
-    char *buffer_above;         /* absolute; the directory above it that was there before */
-    uint64_t launch;            /* the same in all processes of one launch */
-    int rank;                   /* -1: `hq record` was not started by a parallel launcher */
-    int life;                   /* descriptor of the lock that says that the recording is being made; -1 none */
+    char *database;     /* as the user named it */
+    char *measurements; /* absolute */
+    char *buffer;       /* absolute; where the data goes first, NULL: at once to its place */
+    char *buffer_above; /* absolute; the directory above it that was there before */
+    uint64_t launch;    /* the same in all processes of one launch */
+    int rank;           /* -1: `hq record` was not started by a parallel launcher */
+    int life;           /* descriptor of the lock that says that the recording is being made; -1 none */
 };
 
 /*
- * Makes DB/measurements, or joins it if another rank of this launch has made it. An older database is replaced with `force` only,
- * and never (HQ_USAGE) while a process that writes to it runs on this host.
+ * Makes DB/measurements, or joins it if another rank of this launch has made it. An older database is replaced with
+ * `force` only, and never (HQ_USAGE) while a process that writes to it runs on this host.
  */
 struct hq_error *record_place_open(const char *database, bool force, struct record_place *place);
 /* Removes an empty buffer, too. */
@@ -65,20 +66,22 @@ void record_place_deinit(struct record_place *place);
 /* ---- record_probe.c ---- */
 
 /*
- * Can measurement files live in this directory: be created, allocated, and mapped so that what is stored is in the file? False too for
- * what only looks as if it could. A full disk is no reason for `record_probe_refuses`, which asks about the kind of file system.
+ * Can measurement files live in this directory: be created, allocated, and mapped so that what is stored is in the
+ * file? False too for what only looks as if it could. A full disk is no reason for `record_probe_refuses`, which asks
+ * about the kind of file system.
  */
 bool record_probe_works(const char *directory);
 bool record_probe_refuses(const char *directory);
 
 /* ---- record_buffer.c ---- */
 
-/* Makes a directory of its own in `directory` for the data of this command, and marks it in the recording (db/elsewhere.h). */
+/* Makes a directory of its own in `directory` for the data of this command, and marks it in the recording
+ * (db/elsewhere.h). */
 struct hq_error *record_buffer_open(struct record_place *place, const char *directory);
 
 /*
- * If the recording lies where files cannot be mapped: the same in the first of TMPDIR, /tmp and /dev/shm where they can. `note` gets a sentence
- * that says so, if it is for this command to speak.
+ * If the recording lies where files cannot be mapped: the same in the first of TMPDIR, /tmp and /dev/shm where they
+ * can. `note` gets a sentence that says so, if it is for this command to speak.
  */
 struct hq_error *record_buffer_choose(struct record_place *place, struct str *note);
 
@@ -91,15 +94,16 @@ void record_buffer_remove(const struct record_place *place);
 /* ---- record_run.c ---- */
 
 /*
- * Runs the program and waits for it; signals sent to this process go on to it. `status` is as of waitpid. An error means
- * that it could not be started.
+ * Runs the program and waits for it; signals sent to this process go on to it. `status` is as of waitpid. An error
+ * means that it could not be started.
  */
 struct hq_error *record_run(const char *path, char *const *arguments, int *status, pid_t *pid);
 
 /* Seconds of CPU time that the program and all its children took which have been waited for. */
 double record_cpu_time(void);
 
-/* Writing beyond the file-size limit fails from now on instead of ending this process; the program that record_run starts is as it would be. */
+/* Writing beyond the file-size limit fails from now on instead of ending this process; the program that record_run
+ * starts is as it would be. */
 void record_survive_size_limit(void);
 
 /* Ends this process as the program ended: returns its exit status, or dies of the same signal. */
@@ -112,22 +116,24 @@ enum { RECORD_EVENTS = 16 };
 /* What the measurement files of this launch hold (of this rank if there is one). */
 struct record_sum {
     uint64_t files, samples, partial, counted /* by exact events */, threads, lost, lost_space;
-    uint64_t event_sum[RECORD_EVENTS];      /* of each event, in base units */
-    uint64_t loading_ns, measured_ns;       /* CPU time of processes before and after measuring began in them, as far as it is known */
-    uint64_t unended_sum[RECORD_EVENTS];    /* the part of event_sum that is of processes of which it is not known */
-    unsigned running;           /* processes that still run */
+    uint64_t event_sum[RECORD_EVENTS]; /* of each event, in base units */
+    uint64_t loading_ns,
+        measured_ns; /* CPU time of processes before and after measuring began in them, as far as it is known */
+    uint64_t unended_sum[RECORD_EVENTS]; /* the part of event_sum that is of processes of which it is not known */
+    unsigned running;                    /* processes that still run */
 };
 
 /*
- * Adds up, notes that process `pid` has ended, by a signal unless that is 0, and gives unused space at the end of finished files back.
+ * Adds up, notes that process `pid` has ended, by a signal unless that is 0, and gives unused space at the end of
+ * finished files back.
  */
 struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum);
 
 /* ---- record_close.c ---- */
 
 /*
- * Brings the data home and says what there is, what is missing, and why. Under a launcher only rank 0 speaks, of its own part. `status` is of waitpid;
- * `all`: every process was to be measured from its start to its end.
+ * Brings the data home and says what there is, what is missing, and why. Under a launcher only rank 0 speaks, of its
+ * own part. `status` is of waitpid; `all`: every process was to be measured from its start to its end.
  */
 void record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all);
 

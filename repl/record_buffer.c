@@ -45,7 +45,8 @@ struct hq_error *record_buffer_open(struct record_place *place, const char *dire
 
 struct hq_error *record_buffer_choose(struct record_place *place, struct str *note)
 {
-    const char *temporary = getenv("TMPDIR"), *places[] = { temporary && *temporary ? temporary : "/tmp", "/tmp", "/dev/shm" };
+    const char *temporary = getenv("TMPDIR"),
+               *places[] = {temporary && *temporary ? temporary : "/tmp", "/tmp", "/dev/shm"};
 
     if (!record_probe_refuses(place->measurements))
         return NULL;
@@ -54,12 +55,17 @@ struct hq_error *record_buffer_choose(struct record_place *place, struct str *no
             continue;
         HQ_TRY(record_buffer_open(place, places[i]));
         if (place->rank <= 0)
-            str_addf(note, "files in %s cannot be mapped, so the data is written to %s and moved there when the program has ended", place->database,
-                     place->buffer);
+            str_addf(
+                note,
+                "files in %s cannot be mapped, so the data is written to %s and moved there when the program has ended",
+                place->database, place->buffer);
         return NULL;
     }
-    return hq_error_new(HQ_DATA, "files in %s cannot be mapped, and none of TMPDIR, /tmp and /dev/shm can be used instead; name a local directory with "
-                                 "--buffer", place->database);
+    return hq_error_new(HQ_DATA,
+                        "files in %s cannot be mapped, and none of TMPDIR, /tmp and /dev/shm can be used instead; name "
+                        "a local directory with "
+                        "--buffer",
+                        place->database);
 }
 
 void record_buffer_remove(const struct record_place *place)

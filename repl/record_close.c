@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `hq record` says when the program has ended: one line about the data, and notes where something needs to be known. */
+/* What `hq record` says when the program has ended: one line about the data, and notes where something needs to be
+ * known. */
 #include "repl/record.h"
 
 #include "common/file.h"
@@ -12,7 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { NAMED = 3 };             /* programs without the collector that are named */
+enum { NAMED = 3 }; /* programs without the collector that are named */
 
 static void add_count(struct str *line, uint64_t count, const char *one, const char *many)
 {
@@ -30,7 +31,7 @@ static bool has_sampled(const char *events)
 
 static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events)
 {
-    AUTO_STR struct str line = { 0 };
+    AUTO_STR struct str line = {0};
 
     if (place->rank >= 0)
         str_addf(&line, "rank %d: ", place->rank);
@@ -48,7 +49,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         str_addf(&line, " in %s", place->database);
     }
     if (sum->lost)
-        str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum->lost, sum->lost_space ? ", for want of space" : "");
+        str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum->lost,
+                 sum->lost_space ? ", for want of space" : "");
     if (sum->running)
         str_addf(&line, "; %u still running", sum->running);
     fprintf(stderr, "hq: %s\n", str_cstr(&line));
@@ -57,8 +59,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
 /* Programs that the collector was not loaded into. False if there are none. */
 static bool tell_programs(const struct record_place *place)
 {
-    AUTO(unmeasured_deinit) struct unmeasured_list list = { 0 };
-    AUTO_STR struct str line = { 0 };
+    AUTO(unmeasured_deinit) struct unmeasured_list list = {0};
+    AUTO_STR struct str line = {0};
 
     unmeasured_read(place->measurements, &list);
     for (size_t i = 0; i < list.len && i < NAMED; i++) {
@@ -85,24 +87,29 @@ static int cputime_of(const char *events)
 }
 
 /*
- * The kernel knows how much CPU time the program and all its children took that have been waited for. What of it is in no sample was spent before
- * the collector was loaded, between samples, or in processes without the collector. Parts that make little of it are not named.
+ * The kernel knows how much CPU time the program and all its children took that have been waited for. What of it is in
+ * no sample was spent before the collector was loaded, between samples, or in processes without the collector. Parts
+ * that make little of it are not named.
  */
 static void tell_missing_time(const struct record_sum *sum, const char *events)
 {
     int event = cputime_of(events);
-    AUTO_STR struct str parts = { 0 };
+    AUTO_STR struct str parts = {0};
 
     if (event < 0 || event >= RECORD_EVENTS)
         return;
     double total = record_cpu_time(), sampled = (double)sum->event_sum[event] / 1e9, rest = total - sampled;
-    double loading = (double)sum->loading_ns / 1e9, measured = (double)(sum->measured_ns + sum->unended_sum[event]) / 1e9;
+    double loading = (double)sum->loading_ns / 1e9,
+           measured = (double)(sum->measured_ns + sum->unended_sum[event]) / 1e9;
     if (rest < 0.1 || rest < 0.25 * total)
         return;
-    struct { double seconds; const char *where; } part[] = {
-        { total - loading - measured, "in processes that could not be measured or were too short" },
-        { measured - sampled, "in threads and processes that ended before a sample was due" },
-        { loading, "while programs were loaded, linked and initialised" },
+    struct {
+        double seconds;
+        const char *where;
+    } part[] = {
+        {total - loading - measured, "in processes that could not be measured or were too short"},
+        {measured - sampled, "in threads and processes that ended before a sample was due"},
+        {loading, "while programs were loaded, linked and initialised"},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         if (part[i].seconds > 0.1 * rest)
@@ -113,8 +120,8 @@ static void tell_missing_time(const struct record_sum *sum, const char *events)
 static void tell_left(const struct record_place *place, unsigned left)
 {
     if (left)
-        log_warn("processes still run, so %u of the files stay in %s; the next use of %s on this host fetches them", left, place->buffer,
-                 place->database);
+        log_warn("processes still run, so %u of the files stay in %s; the next use of %s on this host fetches them",
+                 left, place->buffer, place->database);
 }
 
 static void tell_failure(const struct record_place *place, struct hq_error *error)
@@ -129,7 +136,7 @@ static void tell_failure(const struct record_place *place, struct hq_error *erro
 void record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all)
 {
     struct record_sum sum;
-    AUTO_STR struct str note = { 0 };
+    AUTO_STR struct str note = {0};
     unsigned left = 0;
     struct hq_error *error = record_sum(place, pid, WIFSIGNALED(status) ? WTERMSIG(status) : 0, &sum);
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static struct {
-    void *handle;              /* of dlopen */
+    void *handle; /* of dlopen */
     __typeof__(&PAPI_library_init) library_init;
     __typeof__(&PAPI_event_name_to_code) event_name_to_code;
     __typeof__(&PAPI_query_event) query_event;
@@ -38,8 +38,8 @@ static bool open_papi(struct str *why)
     if (!papi.handle)
         papi.handle = dlopen("libpapi.so", RTLD_NOW);
     if (!papi.handle || !FIND(library_init) || !FIND(event_name_to_code) || !FIND(query_event) || !FIND(enum_event) ||
-        !FIND(get_event_info) || !FIND(strerror) || !FIND(get_component_info) || !FIND(num_components) || !FIND(create_eventset) ||
-        !FIND(add_event) || !FIND(cleanup_eventset) || !FIND(destroy_eventset)) {
+        !FIND(get_event_info) || !FIND(strerror) || !FIND(get_component_info) || !FIND(num_components) ||
+        !FIND(create_eventset) || !FIND(add_event) || !FIND(cleanup_eventset) || !FIND(destroy_eventset)) {
         str_add(why, "the PAPI library is not installed");
         papi.handle = NULL;
         return false;
@@ -54,12 +54,17 @@ static bool open_papi(struct str *why)
 }
 
 /*
- * PAPI knows a processor by its model, also where the kernel cannot reach its counters, as in most virtual machines: so the kernel is asked for the one
- * event that every processor has. NULL if it counts it.
+ * PAPI knows a processor by its model, also where the kernel cannot reach its counters, as in most virtual machines: so
+ * the kernel is asked for the one event that every processor has. NULL if it counts it.
  */
 static const char *kernel_reason(void)
 {
-    struct perf_event_attr cycles = { .type = PERF_TYPE_HARDWARE, .size = sizeof cycles, .config = PERF_COUNT_HW_CPU_CYCLES, .disabled = 1, .exclude_kernel = 1, .exclude_hv = 1 };
+    struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE,
+                                     .size = sizeof cycles,
+                                     .config = PERF_COUNT_HW_CPU_CYCLES,
+                                     .disabled = 1,
+                                     .exclude_kernel = 1,
+                                     .exclude_hv = 1};
     int fd = (int)syscall(SYS_perf_event_open, &cycles, 0, -1, -1, 0ul);
 
     if (fd >= 0) {
@@ -68,7 +73,8 @@ static const char *kernel_reason(void)
     }
     if (errno == EACCES || errno == EPERM)
         return "the kernel forbids it: /proc/sys/kernel/perf_event_paranoid has to be 2 or less";
-    return errno == ENOSYS ? "the kernel has no performance counters" : "the kernel reaches no counters of this processor, as in most virtual machines";
+    return errno == ENOSYS ? "the kernel has no performance counters"
+                           : "the kernel reaches no counters of this processor, as in most virtual machines";
 }
 
 /* The processor's counters are the component perf_event; where it cannot count it says why. NULL if it can. */
@@ -122,7 +128,8 @@ void record_counter_problem(const char *name, struct str *why)
         str_addf(why, "PAPI says \"%s\"", papi.strerror(error));
 }
 
-/* Presets that exist on this processor, or native events of component 0; with `tried` those alone that the kernel counts. */
+/* Presets that exist on this processor, or native events of component 0; with `tried` those alone that the kernel
+ * counts. */
 static unsigned list_from(int code, int modifier, bool tried, struct str *out)
 {
     PAPI_event_info_t info;
@@ -143,7 +150,7 @@ static unsigned list_from(int code, int modifier, bool tried, struct str *out)
 
 void record_list_counters(struct str *out)
 {
-    AUTO_STR struct str why = { 0 }, list = { 0 };
+    AUTO_STR struct str why = {0}, list = {0};
     const char *reason = NULL;
     unsigned count = 0;
 
@@ -155,9 +162,11 @@ void record_list_counters(struct str *out)
     if (why.len)
         str_addf(out, "Events of the processor: none, because %s.\n", str_cstr(&why));
     else if (reason || !count)
-        str_addf(out, "Events of the processor: none, because PAPI cannot count them here (%s).\n", reason ? reason : "it knows no event");
+        str_addf(out, "Events of the processor: none, because PAPI cannot count them here (%s).\n",
+                 reason ? reason : "it knows no event");
     if (count)
-        str_addf(out, "%s; the rate is a count, such as %s:\n%s", reason ? "Events that the kernel counts" : "Events of the processor",
+        str_addf(out, "%s; the rate is a count, such as %s:\n%s",
+                 reason ? "Events that the kernel counts" : "Events of the processor",
                  reason ? "perf::PAGE-FAULTS@10" : "PAPI_TOT_CYC@1000000", str_cstr(&list));
 }
 

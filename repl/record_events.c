@@ -11,16 +11,22 @@
 
 enum { DEFAULT_PERIOD_NS = 5000000, DEFAULT_THRESHOLD = 1000000, SHORTEST_PERIOD_NS = 10000 };
 
-static const struct { const char *name; bool exact; const char *help; } events[] = {
-#define CLOCK(event, text) { #event, false, text },
-#define EXACT(event, text) { #event, true, text },
+static const struct {
+    const char *name;
+    bool exact;
+    const char *help;
+} events[] = {
+#define CLOCK(event, text) {#event, false, text},
+#define EXACT(event, text) {#event, true, text},
 #include "format/events.def"
 };
 enum { EVENTS = sizeof events / sizeof *events };
 
 /* An exact event stands for several metrics. */
-static const struct { const char *event, *name; } metrics[] = {
-#define METRIC(of_event, metric, ...) { #of_event, #metric },
+static const struct {
+    const char *event, *name;
+} metrics[] = {
+#define METRIC(of_event, metric, ...) {#of_event, #metric},
 #include "format/events.def"
 };
 enum { METRICS = sizeof metrics / sizeof *metrics };
@@ -41,7 +47,9 @@ static struct hq_error *add_known(int i, const char *text, const char *rate, str
     if (rate)
         HQ_TRY(hq_error_prefix(units_parse_period(rate, &period), "%s", text));
     if (period < SHORTEST_PERIOD_NS)
-        return hq_error_new(HQ_USAGE, "%s: more than 100000 samples a second would measure nothing but the measuring; ask for fewer", text);
+        return hq_error_new(
+            HQ_USAGE, "%s: more than 100000 samples a second would measure nothing but the measuring; ask for fewer",
+            text);
     if (!events[i].exact)
         add(list, events[i].name, strlen(events[i].name), period);
     for (int k = 0; k < METRICS; k++)
@@ -53,7 +61,7 @@ static struct hq_error *add_known(int i, const char *text, const char *rate, str
 /* Anything else is an event of the processor, by its PAPI name: a preset, or a native event. */
 static struct hq_error *add_counter(const char *text, size_t length, const char *rate, struct str *list)
 {
-    AUTO_STR struct str name = { 0 }, why = { 0 };
+    AUTO_STR struct str name = {0}, why = {0};
     uint64_t threshold = DEFAULT_THRESHOLD;
 
     str_addn(&name, text, length);
@@ -61,7 +69,8 @@ static struct hq_error *add_counter(const char *text, size_t length, const char 
         HQ_TRY(hq_error_prefix(units_parse_count(rate, &threshold), "%s", text));
     record_counter_problem(str_cstr(&name), &why);
     if (why.len)
-        return hq_error_new(HQ_USAGE, "%s cannot be measured: %s; `hq record --list` shows what can", str_cstr(&name), str_cstr(&why));
+        return hq_error_new(HQ_USAGE, "%s cannot be measured: %s; `hq record --list` shows what can", str_cstr(&name),
+                            str_cstr(&why));
     add(list, text, length, threshold);
     return NULL;
 }
@@ -89,7 +98,8 @@ void record_note_tick(const char *list, struct str *note)
         return;
     double tick_ns = (double)tick.tv_sec * 1e9 + (double)tick.tv_nsec;
     if (period > 0 && period < tick_ns)
-        str_addf(note, "CPUTIME: asked for %.0f/s, at most %.0f/s arrive; samples carry weights, so times are right", 1e9 / period, 1e9 / tick_ns);
+        str_addf(note, "CPUTIME: asked for %.0f/s, at most %.0f/s arrive; samples carry weights, so times are right",
+                 1e9 / period, 1e9 / tick_ns);
 }
 
 bool record_needs_exact(const char *list)

@@ -21,7 +21,7 @@
 /* Start of a process in clock ticks since boot: with the pid it names a process for good. */
 static unsigned long long start_of(pid_t pid)
 {
-    AUTO_STR struct str path = { 0 }, text = { 0 };
+    AUTO_STR struct str path = {0}, text = {0};
     unsigned long long start = 0;
 
     str_addf(&path, "/proc/%d/stat", (int)pid);
@@ -34,7 +34,8 @@ static unsigned long long start_of(pid_t pid)
 
 static int rank_in_environment(void)
 {
-    static const char *const variables[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK", "PALS_RANKID" };
+    static const char *const variables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+                                            "PALS_RANKID"};
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (getenv(variables[i]))
@@ -73,8 +74,8 @@ static void remove_recording(const struct record_place *place)
     free(database);
     while (directory && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
-        if (!suffix || (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0 && strcmp(suffix, HQM_UNMEASURED) != 0 &&
-                        strcmp(suffix, HQM_NAMES) != 0))
+        if (!suffix || (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0 &&
+                        strcmp(suffix, HQM_UNMEASURED) != 0 && strcmp(suffix, HQM_NAMES) != 0))
             continue;
         char *path = file_join(place->measurements, entry->d_name);
         unlink(path);
@@ -92,7 +93,8 @@ static bool has_recording(const struct record_place *place)
 
     while (directory && !found && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
-        found = (suffix && strcmp(suffix, HQM_SUFFIX) == 0) || strncmp(entry->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX)) == 0;
+        found = (suffix && strcmp(suffix, HQM_SUFFIX) == 0) ||
+                strncmp(entry->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX)) == 0;
     }
     if (directory)
         closedir(directory);
@@ -104,7 +106,8 @@ static bool has_recording(const struct record_place *place)
 
 static struct hq_error *refuse(const struct record_place *place)
 {
-    return hq_error_new(HQ_USAGE, "%s holds a recording already; name another with -o, or replace it with --force", place->database);
+    return hq_error_new(HQ_USAGE, "%s holds a recording already; name another with -o, or replace it with --force",
+                        place->database);
 }
 
 /* Where a file system has no locks everybody gets one: pids and times then have to do. */
@@ -136,17 +139,21 @@ static bool is_recording(const struct record_place *place)
 /* Its processes would go on writing to files that have lost their names, and nobody would see what they measure. */
 static struct hq_error *check_has_ended(const struct record_place *place)
 {
-    AUTO(sources_deinit) struct source_files files = { 0 };
+    AUTO(sources_deinit) struct source_files files = {0};
     const char *input = place->measurements;
 
     HQ_TRY(sources_find(&input, 1, &files));
     struct sources_state state = sources_look(&files);
     if (state.running || is_recording(place))
-        return hq_error_new(HQ_USAGE, "the program that %s is a recording of still runs; name another with -o, or wait for its end", place->database);
+        return hq_error_new(
+            HQ_USAGE, "the program that %s is a recording of still runs; name another with -o, or wait for its end",
+            place->database);
     if (state.perhaps)
-        return hq_error_new(HQ_USAGE, "the program that %s is a recording of was still running on another host less than %d minutes ago; name another "
-                                      "with -o, wait for its end, or remove %s if it has been killed", place->database, SOURCES_RECENT / 60,
-                            place->database);
+        return hq_error_new(HQ_USAGE,
+                            "the program that %s is a recording of was still running on another host less than %d "
+                            "minutes ago; name another "
+                            "with -o, wait for its end, or remove %s if it has been killed",
+                            place->database, SOURCES_RECENT / 60, place->database);
     return elsewhere_check(place->measurements, place->database);
 }
 
@@ -202,14 +209,15 @@ static struct hq_error *check_is_database(const struct record_place *place)
     bool ours = empty || file_is_dir(inside) || file_exists(database);
     free(inside);
     free(database);
-    return ours ? NULL : hq_error_new(HQ_USAGE, "%s is not empty and not a recording; name another with -o", place->database);
+    return ours ? NULL
+                : hq_error_new(HQ_USAGE, "%s is not empty and not a recording; name another with -o", place->database);
 }
 
 struct hq_error *record_place_open(const char *database, bool force, struct record_place *place)
 {
-    AUTO_STR struct str identity = { 0 };
+    AUTO_STR struct str identity = {0};
 
-    *place = (struct record_place){ .database = strdup(database), .life = -1 };
+    *place = (struct record_place){.database = strdup(database), .life = -1};
     identify_launch(place, &identity);
     HQ_TRY(check_is_database(place));
     char *directory = file_join(database, HQM_DIRECTORY);

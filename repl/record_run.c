@@ -14,7 +14,8 @@
 /* What the terminal sends goes to the program too, since it is in the same process group; all else is passed on. */
 static void pass_on(pid_t child, const siginfo_t *info)
 {
-    if (info->si_code == SI_KERNEL && (info->si_signo == SIGINT || info->si_signo == SIGQUIT || info->si_signo == SIGTSTP))
+    if (info->si_code == SI_KERNEL &&
+        (info->si_signo == SIGINT || info->si_signo == SIGQUIT || info->si_signo == SIGTSTP))
         return;
     if (info->si_signo == SIGWINCH || info->si_signo == SIGTTIN || info->si_signo == SIGTTOU)
         return;
@@ -42,12 +43,12 @@ static void wait_for(pid_t child, const sigset_t *all, int *status)
             pass_on(child, &info);
 }
 
-static struct sigaction at_size_limit;      /* what this process had for SIGXFSZ when it was started */
+static struct sigaction at_size_limit; /* what this process had for SIGXFSZ when it was started */
 static bool survives;
 
 void record_survive_size_limit(void)
 {
-    struct sigaction ignore = { .sa_handler = SIG_IGN };
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
 
     survives = sigaction(SIGXFSZ, &ignore, &at_size_limit) == 0;
 }
@@ -65,7 +66,7 @@ static void become(const char *path, char *const *arguments, const sigset_t *mas
     _exit(126);
 }
 
-static double children_before;      /* exec keeps what the children of an earlier image of this process took */
+static double children_before; /* exec keeps what the children of an earlier image of this process took */
 
 static double children_time(void)
 {
@@ -73,7 +74,8 @@ static double children_time(void)
 
     if (getrusage(RUSAGE_CHILDREN, &usage) != 0)
         return 0;
-    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
 double record_cpu_time(void)
@@ -92,7 +94,7 @@ struct hq_error *record_run(const char *path, char *const *arguments, int *statu
     sigprocmask(SIG_SETMASK, &all, &mask);
     children_before = children_time();
     /* SIGCHLD must arrive even if it was ignored when this command was started. */
-    struct sigaction old, action = { .sa_handler = SIG_DFL };
+    struct sigaction old, action = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &action, &old);
     *pid = fork();
     if (*pid == 0) {
@@ -119,7 +121,7 @@ int record_end_like(int status)
         return WEXITSTATUS(status);
 
     /* One core file, the program's, is enough. */
-    struct rlimit none = { 0, 0 };
+    struct rlimit none = {0, 0};
     sigset_t set;
     setrlimit(RLIMIT_CORE, &none);
     signal(WTERMSIG(status), SIG_DFL);

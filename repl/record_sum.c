@@ -14,7 +14,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-struct tally { uint64_t threads, counted, exact, sum[RECORD_EVENTS]; };      /* exact: a bit for each event that is */
+struct tally {
+    uint64_t threads, counted, exact, sum[RECORD_EVENTS];
+}; /* exact: a bit for each event that is */
 
 /* A segment lies in the file; its count is not believed. The events are there before they are counted. */
 static void tally_segment(const struct hqm_segment *s, struct tally *t)
@@ -57,7 +59,8 @@ static uint64_t used_bytes(const char *data, uint64_t size, struct tally *tally)
     return used;
 }
 
-static void add(const struct record_place *place, const char *path, int fd, char *data, uint64_t size, pid_t pid, int signal, struct record_sum *sum)
+static void add(const struct record_place *place, const char *path, int fd, char *data, uint64_t size, pid_t pid,
+                int signal, struct record_sum *sum)
 {
     struct hqm_header *header = (struct hqm_header *)data;
     bool gone = !sources_is_written(path, header);
@@ -75,7 +78,7 @@ static void add(const struct record_place *place, const char *path, int fd, char
     sum->lost_space += header->loss[HQM_LOSS_NO_SPACE];
     for (int i = 0; i < HQM_LOSS_MAX; i++)
         sum->lost += i == HQM_LOSS_TRACE || i == HQM_LOSS_MODULES ? 0 : header->loss[i];
-    struct tally tally = { 0 };
+    struct tally tally = {0};
     uint64_t used = used_bytes(data, size, &tally);
     sum->counted += tally.counted;
     for (int i = 0; i < RECORD_EVENTS; i++)
@@ -87,13 +90,15 @@ static void add(const struct record_place *place, const char *path, int fd, char
         sum->measured_ns += header->cpu_end_ns - header->cpu_start_ns;
     for (int i = 0; i < RECORD_EVENTS && !header->cpu_end_ns; i++)
         sum->unended_sum[i] += tally.sum[i];
-    /* A process of this host that is gone writes no more. (On another host the pid says nothing, but then it is rarely gone here.) */
+    /* A process of this host that is gone writes no more. (On another host the pid says nothing, but then it is rarely
+     * gone here.) */
     if (fd >= 0 && gone && header->state != HQM_RUNNING && used < size && ftruncate(fd, (off_t)used) == 0)
         header->allocated = used;
     sum->running += !gone && header->state == HQM_RUNNING;
 }
 
-/* Where files cannot be mapped to be written, a copy is looked at: its process has moved it there itself when it ended. */
+/* Where files cannot be mapped to be written, a copy is looked at: its process has moved it there itself when it ended.
+ */
 static void add_file(const struct record_place *place, const char *path, pid_t pid, int signal, struct record_sum *sum)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
@@ -117,7 +122,8 @@ static void add_file(const struct record_place *place, const char *path, pid_t p
     close(fd);
 }
 
-static struct hq_error *add_directory(const struct record_place *place, const char *path, pid_t pid, int signal, struct record_sum *sum)
+static struct hq_error *add_directory(const struct record_place *place, const char *path, pid_t pid, int signal,
+                                      struct record_sum *sum)
 {
     DIR *directory = opendir(path);
     struct dirent *entry;
@@ -138,7 +144,7 @@ static struct hq_error *add_directory(const struct record_place *place, const ch
 
 struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum)
 {
-    *sum = (struct record_sum){ 0 };
+    *sum = (struct record_sum){0};
     if (place->buffer)
         HQ_TRY(add_directory(place, place->buffer, pid, signal, sum));
     return add_directory(place, place->measurements, pid, signal, sum);

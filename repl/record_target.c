@@ -34,7 +34,7 @@ char *record_find_command(const char *name, int *status)
         return is_program(name, status) ? strdup(name) : NULL;
     for (const char *at = list ? list : "/bin:/usr/bin"; *name; at++) {
         size_t length = strcspn(at, ":");
-        AUTO_STR struct str path = { 0 };
+        AUTO_STR struct str path = {0};
 
         str_addn(&path, at, length);
         str_add(&path, length ? "/" : "");
@@ -73,15 +73,22 @@ static bool examine_elf(const char *path, int fd, const Elf64_Ehdr *header, stru
     char name[256];
 
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64) {
-        str_addf(obstacle, "%s is not an x86-64 program, so it and what it starts are run without being measured", path);
+        str_addf(obstacle, "%s is not an x86-64 program, so it and what it starts are run without being measured",
+                 path);
         return false;
     }
     enum loader loader = strncmp(file_basename(path), "ld-linux", 8) == 0 ? OURS : find_loader(fd, header, name);
     if (loader == FOREIGN)
-        str_addf(obstacle, "%s is for another C library (its loader is %s), so it and what it starts are run without being measured", path, name);
+        str_addf(
+            obstacle,
+            "%s is for another C library (its loader is %s), so it and what it starts are run without being measured",
+            path, name);
     if (loader == NONE)
-        str_addf(obstacle, "%s is statically linked, so the collector cannot be loaded into it and it is run without being measured; "
-                           "programs that it starts are measured", path);
+        str_addf(
+            obstacle,
+            "%s is statically linked, so the collector cannot be loaded into it and it is run without being measured; "
+            "programs that it starts are measured",
+            path);
     return loader != FOREIGN;
 }
 
@@ -96,13 +103,18 @@ static void examine_privileges(const char *path, const struct stat *st, struct s
     else if (getuid() != 0 && getxattr(path, "security.capability", NULL, 0) > 0)
         why = "privileged by file capabilities";
     if (why)
-        str_addf(obstacle, "%s is %s, so the system does not load the collector into it and it is run without being measured", path, why);
+        str_addf(obstacle,
+                 "%s is %s, so the system does not load the collector into it and it is run without being measured",
+                 path, why);
 }
 
 /* A script is examined through its interpreter. */
 static bool examine(const char *path, int depth, struct str *obstacle)
 {
-    union { char text[256]; Elf64_Ehdr elf; } start = { .text = "" };
+    union {
+        char text[256];
+        Elf64_Ehdr elf;
+    } start = {.text = ""};
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t bytes = fd < 0 ? 0 : read(fd, start.text, sizeof start.text - 1);
     bool silent = true;
@@ -128,21 +140,28 @@ bool record_find_obstacle(const char *path, struct str *obstacle)
     return examine(path, 0, obstacle);
 }
 
-/* LD_PRELOAD separates its entries by spaces and colons: a library below such a directory gets a second way to it, from the user's cache directory. */
+/* LD_PRELOAD separates its entries by spaces and colons: a library below such a directory gets a second way to it, from
+ * the user's cache directory. */
 static struct hq_error *find_short_way(char **path)
 {
-    AUTO_FREE char *directory = file_dirname(*path), *cache = file_cache_dir(), *above = cache ? file_join(cache, "hq") : NULL;
-    AUTO_STR struct str way = { 0 }, fresh = { 0 };
+    AUTO_FREE char *directory = file_dirname(*path), *cache = file_cache_dir(),
+                   *above = cache ? file_join(cache, "hq") : NULL;
+    AUTO_STR struct str way = {0}, fresh = {0};
 
     if (!above || strpbrk(above, " :"))
-        return hq_error_new(HQ_DATA, "%s: LD_PRELOAD cannot name a path with a space or a colon; install hq elsewhere, or set XDG_CACHE_HOME to a directory "
-                                     "without them", *path);
+        return hq_error_new(HQ_DATA,
+                            "%s: LD_PRELOAD cannot name a path with a space or a colon; install hq elsewhere, or set "
+                            "XDG_CACHE_HOME to a directory "
+                            "without them",
+                            *path);
     str_addf(&way, "%s/collector-%016llx", above, (unsigned long long)hash_bytes(directory, strlen(directory), 0));
     str_addf(&fresh, "%s.%ld", str_cstr(&way), (long)getpid());
     HQ_TRY(file_make_dirs(above));
     unlink(str_cstr(&fresh));
     if (symlink(directory, str_cstr(&fresh)) != 0 || rename(str_cstr(&fresh), str_cstr(&way)) != 0)
-        return hq_error_errno(HQ_DATA, "%s: cannot be made, which LD_PRELOAD needs since it cannot name a path with a space or a colon", str_cstr(&way));
+        return hq_error_errno(
+            HQ_DATA, "%s: cannot be made, which LD_PRELOAD needs since it cannot name a path with a space or a colon",
+            str_cstr(&way));
     free(*path);
     *path = file_join(str_cstr(&way), "libhqpreload.so");
     return NULL;
@@ -150,7 +169,7 @@ static struct hq_error *find_short_way(char **path)
 
 struct hq_error *record_find_library(char **path)
 {
-    static const char *const places[] = { "libhqpreload.so", "../libhqpreload.so", "../lib/hq/libhqpreload.so" };
+    static const char *const places[] = {"libhqpreload.so", "../libhqpreload.so", "../lib/hq/libhqpreload.so"};
     AUTO_FREE char *self = file_program();
 
     if (!self)
@@ -165,7 +184,9 @@ struct hq_error *record_find_library(char **path)
     }
     struct hq_error *error = NULL;
     if (!*path)
-        error = hq_error_new(HQ_DATA, "libhqpreload.so is neither in %s nor in ../lib/hq from there; build or install hq again", directory);
+        error = hq_error_new(HQ_DATA,
+                             "libhqpreload.so is neither in %s nor in ../lib/hq from there; build or install hq again",
+                             directory);
     else if (strpbrk(*path, " :"))
         error = find_short_way(path);
     free(directory);

@@ -72,7 +72,8 @@ static struct hq_error *to_file(const struct content *c, const char *path, bool 
 }
 
 /* Through a program: at once, or only what is longer than `lines`. */
-static struct hq_error *through(const struct content *c, const struct output_options *o, const char *command, size_t lines)
+static struct hq_error *through(const struct content *c, const struct output_options *o, const char *command,
+                                size_t lines)
 {
     struct pager p;
 

@@ -9,8 +9,9 @@
 struct hq_error *result_check(const struct statement *st);
 
 /*
- * Prints the table: `as FORMAT to FILE`, `| COMMAND`, `> FILE`, `>> FILE`, or standard output, at a prompt through the pager if
- * it is taller than the terminal; a format by the view if the statement names none. Notes follow on standard error.
+ * Prints the table: `as FORMAT to FILE`, `| COMMAND`, `> FILE`, `>> FILE`, or standard output, at a prompt through the
+ * pager if it is taller than the terminal; a format by the view if the statement names none. Notes follow on standard
+ * error.
  */
 struct hq_error *result_show(const struct session *s, const struct statement *st, const struct table *t);
 

@@ -10,7 +10,10 @@
 
 static const char suffix[] = ".hq";
 
-struct directories { char **data; size_t len, cap; };
+struct directories {
+    char **data;
+    size_t len, cap;
+};
 
 /* Where the queries that come with hq are; NULL unless the directory is there. */
 static char *shipped(void)
@@ -48,7 +51,7 @@ static void directories(struct directories *d)
 
 static void directories_deinit(struct directories *d)
 {
-    vec_foreach (p, d)
+    vec_foreach(p, d)
         free(*p);
     vec_deinit(d);
 }
@@ -65,7 +68,7 @@ void saved_each(void (*each)(void *arg, const char *name, const char *path), voi
     AUTO(directories_deinit) struct directories all = {0};
 
     directories(&all);
-    vec_foreach (dir, &all) {
+    vec_foreach(dir, &all) {
         struct dirent **entries;
         int n = scandir(*dir, &entries, is_query, alphasort);
 
@@ -81,7 +84,12 @@ void saved_each(void (*each)(void *arg, const char *name, const char *path), voi
     }
 }
 
-struct search { const char *name; char *path; struct suggest near; struct arena arena; };
+struct search {
+    const char *name;
+    char *path;
+    struct suggest near;
+    struct arena arena;
+};
 
 static void look(void *arg, const char *name, const char *path)
 {

@@ -10,7 +10,8 @@
 #include "common/err.h"
 #include <stdbool.h>
 
-/* The path of a saved query, to be freed; a name with a slash is a path. HQ_USAGE with the nearest name if there is none. */
+/* The path of a saved query, to be freed; a name with a slash is a path. HQ_USAGE with the nearest name if there is
+ * none. */
 struct hq_error *saved_find(const char *name, char **path);
 
 /* Whether a text is the name of one. */

@@ -25,13 +25,13 @@ void session_init(struct session *s)
 void session_deinit(struct session *s)
 {
     query_env_deinit(&s->env);
-    vec_foreach (d, &s->databases) {
+    vec_foreach(d, &s->databases) {
         db_close(d->db);
         free(d->path);
         free(d->alias);
     }
     vec_deinit(&s->databases);
-    vec_foreach (c, &s->changes)
+    vec_foreach(c, &s->changes)
         free(*c);
     vec_deinit(&s->changes);
     vec_deinit(&s->parameters);
@@ -45,8 +45,8 @@ struct hq_error *session_parameters(struct session *s, const struct opt_args *ar
 
         if (!equals || equals == text)
             return hq_error_new(HQ_USAGE, "-D wants NAME=VALUE, not '%s'", text);
-        vec_push(&s->parameters, (struct parameter){
-            .name = arena_strndup(arena, text, (size_t)(equals - text)), .value = equals + 1});
+        vec_push(&s->parameters,
+                 (struct parameter){.name = arena_strndup(arena, text, (size_t)(equals - text)), .value = equals + 1});
         vec_push(&s->parameter_used, false);
     }
     return NULL;
@@ -112,7 +112,7 @@ static struct hq_error *need_db(const struct session *s)
 static void tell_verdict(struct session *s, const struct table *t, bool shown)
 {
     static const int status[] = {
-        [VERDICT_PASS] = HQ_OK, [VERDICT_FAIL] = HQ_FAILED, [VERDICT_INCONCLUSIVE] = HQ_INCONCLUSIVE };
+        [VERDICT_PASS] = HQ_OK, [VERDICT_FAIL] = HQ_FAILED, [VERDICT_INCONCLUSIVE] = HQ_INCONCLUSIVE};
     enum verdict_kind kind = t->verdict.kind;
 
     if (kind == VERDICT_NONE)
@@ -126,7 +126,8 @@ static void tell_verdict(struct session *s, const struct table *t, bool shown)
 /* Pictures of traces fit the window that they are shown in. */
 static void note_window(struct session *s, const struct statement *st)
 {
-    bool elsewhere = st->pipe.text || st->redirect.text || (st->kind == STATEMENT_QUERY && st->query.as && st->query.as->file);
+    bool elsewhere = st->pipe.text || st->redirect.text ||
+                     (st->kind == STATEMENT_QUERY && st->query.as && st->query.as->file);
     struct output_options o = {0};
 
     if (!elsewhere)
@@ -237,7 +238,7 @@ static struct hq_error *run_undo(struct session *s)
     s->env.strict = s->strict;
     if (s->databases.len)
         HQ_TRY(session_open(s, s->databases.data[0].path, NULL));
-    vec_foreach (text, &again) {
+    vec_foreach(text, &again) {
         struct source source = {.name = "undo", .text = *text, .length = strlen(*text)};
 
         session_text(s, &source);
@@ -285,16 +286,20 @@ static char *included_path(const struct statement *st)
 static struct hq_error *run_statement(struct session *s, const struct statement *st)
 {
     switch (st->kind) {
-    case STATEMENT_QUERY: case STATEMENT_EXPECT: return run_query(s, st);
-    case STATEMENT_LET: case STATEMENT_OPEN: return run_change(s, st);
-    case STATEMENT_SET:
-        return st->set.setting != SETTING_NONE ? run_change(s, st) : run_listing(s, st);
-    case STATEMENT_STATE: case STATEMENT_HELP: return run_listing(s, st);
+    case STATEMENT_QUERY:
+    case STATEMENT_EXPECT: return run_query(s, st);
+    case STATEMENT_LET:
+    case STATEMENT_OPEN: return run_change(s, st);
+    case STATEMENT_SET: return st->set.setting != SETTING_NONE ? run_change(s, st) : run_listing(s, st);
+    case STATEMENT_STATE:
+    case STATEMENT_HELP: return run_listing(s, st);
     case STATEMENT_UNDO: return run_undo(s);
     case STATEMENT_LAST: return run_last(s, st);
     case STATEMENT_QUIT: s->quit = true; return NULL;
     case STATEMENT_WRONG: return hq_error_new(HQ_USAGE, "%s", st->wrong.text);
-    case STATEMENT_RUN: case STATEMENT_INCLUDE: case STATEMENT_KINDS: break;
+    case STATEMENT_RUN:
+    case STATEMENT_INCLUDE:
+    case STATEMENT_KINDS: break;
     }
     return NULL;
 }
@@ -358,7 +363,8 @@ static bool run_timed(struct session *s, const struct statement *st)
 {
     char text[UNITS_TEXT];
     double start = seconds();
-    bool nested = st->kind == STATEMENT_RUN || st->kind == STATEMENT_INCLUDE, asks = st->kind == STATEMENT_QUERY || st->kind == STATEMENT_LAST;
+    bool nested = st->kind == STATEMENT_RUN || st->kind == STATEMENT_INCLUDE,
+         asks = st->kind == STATEMENT_QUERY || st->kind == STATEMENT_LAST;
     bool go_on = nested ? run_nested(s, st) : session_error(s, placed(s, st, run_statement(s, st)));
 
     if (s->timing && asks)
@@ -377,7 +383,8 @@ static struct hq_error *name_saved(const struct source *source, struct hq_error 
             return error;
     if (!error || start + n + strspn(source->text + start + n, " \t\n;") < source->length || !saved_exists(word))
         return error;
-    struct hq_error *more = hq_error_new(error->status, "%s\n`run %s` runs the saved query of this name", error->message, word);
+    struct hq_error *more = hq_error_new(error->status, "%s\n`run %s` runs the saved query of this name",
+                                         error->message, word);
 
     hq_error_free(error);
     return more;
@@ -386,8 +393,10 @@ static struct hq_error *name_saved(const struct source *source, struct hq_error 
 bool session_text(struct session *s, const struct source *source)
 {
     struct parse_options options = {
-        .parameters = s->parameters.data, .parameter_count = s->parameters.len,
-        .recover = s->keep_going, .prompt = s->prompt,
+        .parameters = s->parameters.data,
+        .parameter_count = s->parameters.len,
+        .recover = s->keep_going,
+        .prompt = s->prompt,
     };
     struct script *script;
     struct hq_error *error = parse_script(source, &options, &script);

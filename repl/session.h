@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A session: open databases, settings, derived metrics and the last result, and the running of texts in it. The prompt, a script
- * and the queries of a command line are all texts that run here.
+ * A session: open databases, settings, derived metrics and the last result, and the running of texts in it. The prompt,
+ * a script and the queries of a command line are all texts that run here.
  *
  * Results go to standard output; errors, hints and notes to standard error. session.status gathers the gravest
  * exit status so far.
@@ -17,28 +17,29 @@
 #include <stdbool.h>
 
 struct named_db {
-    char *path;                 /* as it was given */
-    char *alias;                /* what `open` called it, or the last part of the path */
+    char *path;  /* as it was given */
+    char *alias; /* what `open` called it, or the last part of the path */
     struct db *db;
 };
 
 struct session {
     struct query_env env;
-    VEC(struct named_db) databases;         /* env.db is one of them */
-    VEC(struct parameter) parameters;       /* -D NAME=VALUE; not owned */
-    VEC(bool) parameter_used;               /* of each: some text has named it */
-    VEC(char *) changes;                    /* let, set and open statements, in order: what `undo` takes back */
-    bool prompt;                            /* a person is there: results may be paged, ^C cancels */
-    bool keep_going;                        /* after an error go on with the next statement */
-    bool quiet;                             /* no hints and no coverage line */
-    bool timing, no_pager, no_colour;       /* `set timing on`, `set pager off`, `set colour off` */
+    VEC(struct named_db) databases;   /* env.db is one of them */
+    VEC(struct parameter) parameters; /* -D NAME=VALUE; not owned */
+    VEC(bool) parameter_used;         /* of each: some text has named it */
+    VEC(char *) changes;              /* let, set and open statements, in order: what `undo` takes back */
+    bool prompt;                      /* a person is there: results may be paged, ^C cancels */
+    bool keep_going;                  /* after an error go on with the next statement */
+    bool quiet;                       /* no hints and no coverage line */
+    bool timing, no_pager, no_colour; /* `set timing on`, `set pager off`, `set colour off` */
     bool quit;
-    bool in_file;                           /* the present text is a file: its errors name the line */
-    int inconclusive;                       /* the status that an inconclusive expectation counts as */
-    int status;                             /* the gravest so far */
-    bool strict;                            /* asked for on the command line: `undo` does not take it back */
-    int nesting;                            /* of include and run */
-    /* `hq check`: queries and expectations run here, and errors are told here, instead of being printed; NULL otherwise. */
+    bool in_file;     /* the present text is a file: its errors name the line */
+    int inconclusive; /* the status that an inconclusive expectation counts as */
+    int status;       /* the gravest so far */
+    bool strict;      /* asked for on the command line: `undo` does not take it back */
+    int nesting;      /* of include and run */
+    /* `hq check`: queries and expectations run here, and errors are told here, instead of being printed; NULL
+     * otherwise. */
     struct hq_error *(*on_query)(void *arg, const struct statement *st);
     void (*on_error)(void *arg, const struct hq_error *error);
     void *on_arg;
@@ -68,7 +69,8 @@ bool session_error(struct session *s, struct hq_error *error);
 
 /* ---- databases (repl/databases.c) ---- */
 
-/* Opens, building it if need be, and makes it the current one. alias may be NULL. An alias that is known switches to it. */
+/* Opens, building it if need be, and makes it the current one. alias may be NULL. An alias that is known switches to
+ * it. */
 struct hq_error *session_open(struct session *s, const char *path, const char *alias);
 /* Whether a directory is a recording or holds a database. */
 bool looks_like_database(const char *directory);

@@ -66,7 +66,7 @@ void session_state(const struct session *s, struct str *out)
             str_addf(out, "%sset %s %s", between, setting_words[i].name, session_setting(s, i) ? "on" : "off");
             between = "; ";
         }
-    vec_foreach (l, &s->env.lets) {
+    vec_foreach(l, &s->env.lets) {
         str_addf(out, "%s%s", between, l->text);
         between = "; ";
     }

@@ -82,12 +82,14 @@ static void bash_choices(struct str *out, const struct opt_command *c)
 
 static void bash(struct str *out, const struct command *const *table)
 {
-    str_add(out, "# bash completion for hq, written by `hq --completion bash`\n"
-                 "_hq_words() { mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$word\"); }\n"
-                 "_hq_files() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); }\n"
-                 "_hq() {\n"
-                 "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} options=\n"
-                 "    local commands='help");
+    str_add(out,
+            "# bash completion for hq, written by `hq --completion bash`\n"
+            "_hq_words() { mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$word\"); }\n"
+            "_hq_files() { compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -f -- \"$word\"); }\n"
+            "_hq() {\n"
+            "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} command=${COMP_WORDS[1]} "
+            "options=\n"
+            "    local commands='help");
     for (const struct command *const *c = table; *c; c++)
         str_addf(out, " %s", (*c)->cmd.name);
     str_add(out, "'\n"
@@ -96,14 +98,16 @@ static void bash(struct str *out, const struct command *const *table)
                  "    [ \"$before\" != = ] || before=${COMP_WORDS[COMP_CWORD-2]}\n"
                  "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
                  "        compopt -o filenames 2>/dev/null\n"
-                 "        mapfile -t COMPREPLY < <(compgen -W \"$commands --help --version\" -- \"$word\"; compgen -f -- \"$word\")\n"
+                 "        mapfile -t COMPREPLY < <(compgen -W \"$commands --help --version\" -- \"$word\"; compgen -f "
+                 "-- \"$word\")\n"
                  "        return\n"
                  "    fi\n"
                  "    case \" $commands \" in *\" $command \"*) ;; *) command=query ;; esac\n"
                  "    case $command:$before in\n"
                  "    help:help) _hq_words \"$commands $(hq --completion words 2>/dev/null)\"; return ;;\n"
                  "    export:export) _hq_words \"$(hq --completion formats 2>/dev/null)\"; return ;;\n"
-                 "    record:--) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -c -- \"$word\"; compgen -d -- \"$word\"); return ;;\n");
+                 "    record:--) compopt -o filenames 2>/dev/null; mapfile -t COMPREPLY < <(compgen -c -- \"$word\"; "
+                 "compgen -d -- \"$word\"); return ;;\n");
     for (const struct command *const *c = table; *c; c++)
         bash_choices(out, &(*c)->cmd);
     str_add(out, "    esac\n    case $command in\n");
@@ -172,7 +176,8 @@ static void zsh_command(struct str *out, const struct opt_command *c)
     if (!strcmp(c->name, "record"))
         str_add(out, " \\\n            '(-)1:command: _command_names -e' '*::argument:_normal' ;;\n");
     else if (!strcmp(c->name, "export"))
-        str_add(out, " \\\n            '1:format:{compadd -- ${(f)\"$(hq --completion formats)\"}}' '*:file:_files' ;;\n");
+        str_add(out,
+                " \\\n            '1:format:{compadd -- ${(f)\"$(hq --completion formats)\"}}' '*:file:_files' ;;\n");
     else
         str_add(out, " \\\n            '*:file:_files' ;;\n");
 }

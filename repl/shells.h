@@ -5,7 +5,8 @@
 
 #include "repl/command.h"
 
-/* `saved`, `words` and `formats` in place of a shell list what the scripts complete. HQ_USAGE for a shell that is not known. */
+/* `saved`, `words` and `formats` in place of a shell list what the scripts complete. HQ_USAGE for a shell that is not
+ * known. */
 struct hq_error *shell_completion(const struct command *const *table, const char *shell, struct str *out);
 
 #endif

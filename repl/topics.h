@@ -3,8 +3,10 @@
 #ifndef HQ_REPL_TOPICS_H
 #define HQ_REPL_TOPICS_H
 
-struct topic { const char *name, *summary, *text; };
+struct topic {
+    const char *name, *summary, *text;
+};
 
-extern const struct topic topics[];     /* ends with a NULL name */
+extern const struct topic topics[]; /* ends with a NULL name */
 
 #endif

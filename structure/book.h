@@ -10,17 +10,17 @@
 #include "structure/dwarf.h"
 #include "structure/structure.h"
 
-struct book_segment {           /* [low, high) within one statement */
+struct book_segment { /* [low, high) within one statement */
     uint64_t low, high;
-    uint32_t raw, normal;       /* LINE scopes */
+    uint32_t raw, normal; /* LINE scopes */
 };
 
 struct book_procedure {
     uint64_t entry;
     uint32_t scope;
-    uint32_t first_segment, segment_count;      /* ascending; they cover the procedure */
-    bool described;             /* by debug information */
-    bool storable;              /* every address in its segments belongs to it: it may be found by address alone */
+    uint32_t first_segment, segment_count; /* ascending; they cover the procedure */
+    bool described;                        /* by debug information */
+    bool storable; /* every address in its segments belongs to it: it may be found by address alone */
 };
 
 struct book {
@@ -29,15 +29,15 @@ struct book {
     VEC(uint32_t) aliases;
     VEC(struct book_segment) segments;
     VEC(struct book_procedure) procedures;
-    struct keymap keys;         /* identity of a scope -> index */
+    struct keymap keys; /* identity of a scope -> index */
 };
 
 void book_init(struct book *b);
 void book_deinit(struct book *b);
 
 /*
- * The scope of this identity: same kind, parent, name, file, line, call site, ordinal and address. A new one gets these values;
- * its alias fields are kept for the caller to fill.
+ * The scope of this identity: same kind, parent, name, file, line, call site, ordinal and address. A new one gets these
+ * values; its alias fields are kept for the caller to fill.
  */
 uint32_t book_scope(struct book *b, const struct structure_scope *scope, bool *is_new);
 

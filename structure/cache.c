@@ -9,15 +9,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION 6u              /* of the file and of what recovery finds: change it with either */
-#define MAGIC 0x53515148u       /* HQQS */
-#define MOST_BYTES (256ull << 20)       /* of all files */
+#define VERSION    6u             /* of the file and of what recovery finds: change it with either */
+#define MAGIC      0x53515148u    /* HQQS */
+#define MOST_BYTES (256ull << 20) /* of all files */
 
 struct cache_header {
     uint32_t magic, version;
     uint64_t checksum;
     uint64_t string_bytes;
-    uint32_t strings, scopes, aliases, segments, procedures, note;      /* note: string */
+    uint32_t strings, scopes, aliases, segments, procedures, note; /* note: string */
 };
 static_assert(sizeof(struct cache_header) == 48, "layout");
 
@@ -84,15 +84,16 @@ static char *cache_path(const struct image *image, const struct structure_option
     return str_steal(&path);
 }
 
-struct parts {                  /* of a file, in place */
+struct parts { /* of a file, in place */
     struct cache_header header;
-    uint32_t *strings;          /* number in the file -> in the book; owned */
+    uint32_t *strings; /* number in the file -> in the book; owned */
     const uint8_t *scopes, *aliases, *segments, *procedures;
 };
 
 static bool read_strings(struct cursor *c, struct parts *p, struct book *b)
 {
-    struct cursor texts = cursor_make(c->file, "strings", cursor_bytes(c, p->header.string_bytes), p->header.string_bytes);
+    struct cursor texts = cursor_make(c->file, "strings", cursor_bytes(c, p->header.string_bytes),
+                                      p->header.string_bytes);
 
     /* Every string takes a byte at least, so the count cannot be more than there is. */
     if (!cursor_ok(c) || p->header.strings > p->header.string_bytes)
@@ -123,8 +124,12 @@ static bool read_scope(const struct parts *p, uint32_t i, const uint32_t *number
     bool is_new;
 
     memcpy(&from, p->scopes + (size_t)i * sizeof from, sizeof from);
-    s = (struct structure_scope){.kind = from.kind, .parent = STRUCTURE_NONE, .line = from.line, .call_line = from.call_line,
-                                 .ordinal = from.ordinal, .address = from.address};
+    s = (struct structure_scope){.kind = from.kind,
+                                 .parent = STRUCTURE_NONE,
+                                 .line = from.line,
+                                 .call_line = from.call_line,
+                                 .ordinal = from.ordinal,
+                                 .address = from.address};
     if (from.kind >= SCOPE_KINDS || !text_number(p, from.name, &s.name) || !text_number(p, from.file, &s.file) ||
         !text_number(p, from.call_file, &s.call_file))
         return false;
@@ -151,7 +156,8 @@ static bool read_scope(const struct parts *p, uint32_t i, const uint32_t *number
     return true;
 }
 
-static bool read_segments(const struct parts *p, const struct cache_procedure *from, const uint32_t *numbers, struct book *b)
+static bool read_segments(const struct parts *p, const struct cache_procedure *from, const uint32_t *numbers,
+                          struct book *b)
 {
     uint64_t last = 0;
 
@@ -188,9 +194,12 @@ static bool read_procedures(const struct parts *p, const uint32_t *numbers, cons
             continue;
         if (!read_segments(p, &from, numbers, b))
             return false;
-        vec_push(&b->procedures, (struct book_procedure){
-            .entry = from.entry, .scope = numbers[from.scope], .first_segment = first, .segment_count = from.segment_count,
-            .described = from.described, .storable = true});
+        vec_push(&b->procedures, (struct book_procedure){.entry = from.entry,
+                                                         .scope = numbers[from.scope],
+                                                         .first_segment = first,
+                                                         .segment_count = from.segment_count,
+                                                         .described = from.described,
+                                                         .storable = true});
     }
     return true;
 }
@@ -202,8 +211,8 @@ static bool read_parts(struct cursor *c, struct parts *p, const struct map *entr
     if (!header)
         return false;
     memcpy(&p->header, header, sizeof p->header);
-    if (p->header.magic != MAGIC || p->header.version != VERSION || p->header.checksum != hash_bytes(c->at, cursor_left(c), 0) ||
-        !read_strings(c, p, b))
+    if (p->header.magic != MAGIC || p->header.version != VERSION ||
+        p->header.checksum != hash_bytes(c->at, cursor_left(c), 0) || !read_strings(c, p, b))
         return false;
     p->scopes = cursor_array(c, p->header.scopes, sizeof(struct cache_scope));
     p->aliases = cursor_array(c, p->header.aliases, 4);
@@ -220,7 +229,8 @@ static bool read_parts(struct cursor *c, struct parts *p, const struct map *entr
     return good;
 }
 
-/* Adds the procedures of a file that `entries` does not have. False if the file is no good; then the book may hold part of it. */
+/* Adds the procedures of a file that `entries` does not have. False if the file is no good; then the book may hold part
+ * of it. */
 static bool load(const char *path, const struct map *entries, struct book *b, char **note)
 {
     struct file_map file = {0};
@@ -267,17 +277,17 @@ static void write_book(struct str *out, const struct book *b, const char *note)
         str_addn(out, note, strlen(note) + 1);
     }
     h.string_bytes = out->len - sizeof h;
-    vec_foreach (s, &b->scopes) {
-        struct cache_scope to = {s->kind, s->parent, s->name, s->file, s->line, s->call_file, s->call_line, s->ordinal,
-                                 s->address, s->first_alias, s->alias_count};
+    vec_foreach(s, &b->scopes) {
+        struct cache_scope to = {s->kind,      s->parent,  s->name,    s->file,        s->line,       s->call_file,
+                                 s->call_line, s->ordinal, s->address, s->first_alias, s->alias_count};
         str_addn(out, (const char *)&to, sizeof to);
     }
     str_addn(out, (const char *)b->aliases.data, b->aliases.len * 4);
-    vec_foreach (s, &b->segments) {
+    vec_foreach(s, &b->segments) {
         struct cache_segment to = {s->low, s->high, s->raw, s->normal};
         str_addn(out, (const char *)&to, sizeof to);
     }
-    vec_foreach (p, &b->procedures) {
+    vec_foreach(p, &b->procedures) {
         struct cache_procedure to = {p->entry, p->scope, p->first_segment, p->segment_count, p->described};
 
         h.procedures += p->storable;
@@ -313,7 +323,7 @@ static struct hq_error *store(const struct cache *c, const struct book *b, const
     struct parts p = {0};
     bool good = read_parts(&own, &p, &entries, &merged);
     free(p.strings);
-    vec_foreach (q, &merged.procedures)
+    vec_foreach(q, &merged.procedures)
         map_put(&entries, q->entry << 1 | q->described, 1);
     good = good && load(c->path, &entries, &merged, NULL);
     if (good) {

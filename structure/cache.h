@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Recovered procedures on disk, one file for each binary: DIR/structure/KEY.hqs. The key is made of the build-id and the size of the
- * binary (without build-id: its path, size, inode and times of change), of which debug file was used (the same of it) and of what was
- * recovered, so nothing stale is ever found. A file that is damaged or of another version is as good as none.
+ * Recovered procedures on disk, one file for each binary: DIR/structure/KEY.hqs. The key is made of the build-id and
+ * the size of the binary (without build-id: its path, size, inode and times of change), of which debug file was used
+ * (the same of it) and of what was recovered, so nothing stale is ever found. A file that is damaged or of another
+ * version is as good as none.
  *
- * Several hq at once: a file is replaced as a whole (rename), by one writer at a time (lock file); who finds the lock held
- * does not write.
+ * Several hq at once: a file is replaced as a whole (rename), by one writer at a time (lock file); who finds the lock
+ * held does not write.
  *
  * File: struct cache_header, then strings (NUL-terminated, the empty one first), scopes, aliases, segments,
  * procedures, little-endian, as structs of cache.c; the checksum is of everything behind the header.
@@ -17,11 +18,12 @@
 #include "structure/image.h"
 
 struct cache {
-    char *path;                 /* NULL: no cache */
-    char *note;                 /* stored with the file */
+    char *path; /* NULL: no cache */
+    char *note; /* stored with the file */
 };
 
-/* Decides on the file and, if there is one, adds its procedures to the book, which must be empty. The image's files must be open. */
+/* Decides on the file and, if there is one, adds its procedures to the book, which must be empty. The image's files
+ * must be open. */
 void cache_open(struct cache *c, const struct image *image, const struct structure_options *options, struct book *b);
 /* Adds the book's procedures that may be stored to the file. Failure is no error: the next run does the work again. */
 void cache_store(const struct cache *c, const struct book *b, const char *note);
@@ -30,9 +32,9 @@ void cache_deinit(struct cache *c);
 /* In cache_trim.c. The time of change of a file of the cache is when it was last used, to a day. */
 void cache_note_use(const char *path);
 /*
- * Removes what was used longest ago until the files of a cache directory are no more than three quarters of `most` bytes, if they
- * are more than that; and what writers that were killed left behind. The caller holds the lock. Who reads a removed file has it
- * mapped and is not disturbed.
+ * Removes what was used longest ago until the files of a cache directory are no more than three quarters of `most`
+ * bytes, if they are more than that; and what writers that were killed left behind. The caller holds the lock. Who
+ * reads a removed file has it mapped and is not disturbed.
  */
 void cache_trim(const char *directory, uint64_t most);
 

@@ -82,7 +82,7 @@ void cache_trim(const char *directory, uint64_t most)
     uint64_t sum = 0;
 
     list(directory, &all);
-    vec_foreach (e, &all)
+    vec_foreach(e, &all)
         sum += e->size;
     if (sum > most) {
         vec_sort(&all, by_use);
@@ -90,7 +90,7 @@ void cache_trim(const char *directory, uint64_t most)
             if (!unlink(all.data[i].path))
                 sum -= all.data[i].size;
     }
-    vec_foreach (e, &all)
+    vec_foreach(e, &all)
         free(e->path);
     vec_deinit(&all);
 }

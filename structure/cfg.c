@@ -8,13 +8,13 @@ struct builder {
     const struct procedure *p;
     struct noreturn *noreturn;
     struct cfg *g;
-    struct landing_pads pads;   /* ascending low */
-    uint8_t *flags;             /* of each instruction */
+    struct landing_pads pads; /* ascending low */
+    uint8_t *flags;           /* of each instruction */
     VEC(struct table) jumps;
-    uint32_t *block_of;         /* instruction -> block */
+    uint32_t *block_of; /* instruction -> block */
 };
 
-struct table {                  /* an indirect jump */
+struct table { /* an indirect jump */
     uint32_t jump;
     struct cfg_targets targets; /* none: unknown */
 };
@@ -37,7 +37,8 @@ static void decode(struct builder *b)
     for (size_t i = 0; i < b->p->range_count; i++) {
         const struct dwarf_range *r = &b->p->ranges[i];
 
-        if (done->len && done->data[0].address == r->low && done->data[done->len - 1].address + done->data[done->len - 1].length == r->high)
+        if (done->len && done->data[0].address == r->low &&
+            done->data[done->len - 1].address + done->data[done->len - 1].length == r->high)
             vec_append(&b->g->insns, done->data, done->len);
         else
             procedure_decode(b->image, r->low, r->high, &b->g->insns);
@@ -71,7 +72,8 @@ static void mark_leaders(struct builder *b)
             lead(b, i + 1);
         }
         switch (in->kind) {
-        case INSN_BRANCH: case INSN_JUMP:
+        case INSN_BRANCH:
+        case INSN_JUMP:
             lead(b, cfg_insn_at(g, in->target));
             lead(b, i + 1);
             break;
@@ -79,9 +81,8 @@ static void mark_leaders(struct builder *b)
             vec_push(&b->jumps, (struct table){.jump = i});
             lead(b, i + 1);
             break;
-        case INSN_RETURN: case INSN_STOP:
-            lead(b, i + 1);
-            break;
+        case INSN_RETURN:
+        case INSN_STOP: lead(b, i + 1); break;
         case INSN_CALL:
             /* A call of the next instruction only asks for its own address. */
             if (in->target != in->address + in->length && noreturn_call(b->noreturn, b->p->unit, in->target)) {
@@ -89,8 +90,7 @@ static void mark_leaders(struct builder *b)
                 lead(b, i + 1);
             }
             break;
-        default:
-            break;
+        default: break;
         }
     }
     for (size_t i = 0; i < b->pads.len; i++)
@@ -99,7 +99,7 @@ static void mark_leaders(struct builder *b)
 
 static void resolve_tables(struct builder *b)
 {
-    vec_foreach (t, &b->jumps) {
+    vec_foreach(t, &b->jumps) {
         cfg_jump_table(b->image, b->g, t->jump, &t->targets);
         for (size_t i = 0; i < t->targets.len; i++)
             lead(b, t->targets.data[i]);
@@ -145,7 +145,8 @@ static void add_pad_edges(struct builder *b, const struct cfg_block *block)
 
         if (in->kind != INSN_CALL_INDIRECT && (in->kind != INSN_CALL || nothrow_call(b->image, in->target)))
             continue;
-        for (size_t at = vec_upto(&b->pads, high, in->address); at < b->pads.len && b->pads.data[at].low <= in->address; at++) {
+        for (size_t at = vec_upto(&b->pads, high, in->address); at < b->pads.len && b->pads.data[at].low <= in->address;
+             at++) {
             uint32_t pad = cfg_insn_at(b->g, b->pads.data[at].pad);
 
             if (pad != last)
@@ -159,7 +160,7 @@ static void make_edges(struct builder *b)
 {
     struct cfg *g = b->g;
 
-    vec_foreach (block, &g->blocks) {
+    vec_foreach(block, &g->blocks) {
         uint32_t last = block->first + block->count - 1;
         const struct insn *in = &g->insns.data[last];
         const struct table *table = in->kind == INSN_JUMP_INDIRECT ? table_of(b, last) : NULL;
@@ -207,8 +208,8 @@ static bool only_padding(const struct cfg *g, const struct cfg_block *block)
 }
 
 /*
- * Switches of unoptimised code and computed gotos: their targets are among the blocks that nothing else reaches. Where that would
- * be too many edges, one of the jumps leads to all of them and the others to it.
+ * Switches of unoptimised code and computed gotos: their targets are among the blocks that nothing else reaches. Where
+ * that would be too many edges, one of the jumps leads to all of them and the others to it.
  */
 static void guess_targets(struct builder *b)
 {
@@ -224,7 +225,7 @@ static void guess_targets(struct builder *b)
         reach(g, i, reached);
     }
     uint32_t hub = CFG_NONE;
-    vec_foreach (t, &b->jumps) {
+    vec_foreach(t, &b->jumps) {
         uint32_t from = b->block_of[t->jump];
         struct cfg_block *block = &g->blocks.data[from];
 
@@ -279,7 +280,7 @@ void cfg_build(const struct image *image, const struct procedure *p, struct nore
     make_edges(&b);
     if (out->unresolved && out->entry != CFG_NONE)
         guess_targets(&b);
-    vec_foreach (t, &b.jumps)
+    vec_foreach(t, &b.jumps)
         vec_deinit(&t->targets);
     vec_deinit(&b.jumps);
     vec_deinit(&b.pads);

@@ -92,7 +92,7 @@ struct link {
     struct elf *text;
     const char *name;
     uint32_t crc;
-    char *directory;            /* of the binary, links resolved */
+    char *directory; /* of the binary, links resolved */
     char **problem;
 };
 
@@ -142,8 +142,7 @@ static struct elf *find_by_link(struct elf *text, char **problem)
 
 static struct elf *find_by_server(const struct elf *text, char **problem)
 {
-    AUTO_FREE char *path =
-        text->build_id ? debuginfod_find(text->build_id, text->build_id_size) : NULL;
+    AUTO_FREE char *path = text->build_id ? debuginfod_find(text->build_id, text->build_id_size) : NULL;
     struct elf *elf = path ? try_open(path, problem) : NULL;
 
     if (elf && same_build_id(elf, text->build_id, text->build_id_size))
@@ -152,7 +151,8 @@ static struct elf *find_by_server(const struct elf *text, char **problem)
     return NULL;
 }
 
-/* Fedora leaves the symbols of stripped binaries in them, as a small ELF file compressed by xz ("MiniDebugInfo" in the GDB manual). */
+/* Fedora leaves the symbols of stripped binaries in them, as a small ELF file compressed by xz ("MiniDebugInfo" in the
+ * GDB manual). */
 static struct elf *find_inside(struct elf *text)
 {
     const uint8_t *packed;
@@ -175,7 +175,7 @@ static struct elf *find_inside(struct elf *text)
 
 /* Debian's name of dwz's common file is /usr/lib/debug/.dwz/NAME: it may lie below another directory as well. */
 struct dwz {
-    const char *part;           /* of the name: /.dwz/NAME */
+    const char *part; /* of the name: /.dwz/NAME */
     char **problem;
 };
 

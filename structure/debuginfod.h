@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Debug information from a debuginfod server, through elfutils' client library, which is opened at run time and only when
- * DEBUGINFOD_URLS is set: nothing is asked of the network unless the user has said where.
+ * Debug information from a debuginfod server, through elfutils' client library, which is opened at run time and only
+ * when DEBUGINFOD_URLS is set: nothing is asked of the network unless the user has said where.
  */
 #ifndef HQ_STRUCTURE_DEBUGINFOD_H
 #define HQ_STRUCTURE_DEBUGINFOD_H

@@ -5,7 +5,7 @@
 #include <libiberty/demangle.h>
 #include <string.h>
 
-#define MAX_SYMBOL 65536        /* libiberty takes time and stack in proportion, sometimes worse */
+#define MAX_SYMBOL 65536 /* libiberty takes time and stack in proportion, sometimes worse */
 
 /* gfortran: __module_MOD_procedure */
 static char *fortran(const char *symbol)

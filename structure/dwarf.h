@@ -20,15 +20,15 @@
 struct dwarf;
 
 struct dwarf_range {
-    uint64_t low, high;         /* [low, high) */
+    uint64_t low, high; /* [low, high) */
 };
 
 /* What a procedure is called and where it is defined. */
 struct dwarf_origin {
-    const char *name;           /* as in the source, NULL if unnamed */
-    const char *linkage;        /* symbol name, NULL if it is the same */
-    const char *qualified;      /* C++ without a symbol name: the name with those of what it lies in; else NULL */
-    uint32_t file;              /* in dwarf_files(), 0 unknown */
+    const char *name;      /* as in the source, NULL if unnamed */
+    const char *linkage;   /* symbol name, NULL if it is the same */
+    const char *qualified; /* C++ without a symbol name: the name with those of what it lies in; else NULL */
+    uint32_t file;         /* in dwarf_files(), 0 unknown */
     uint32_t line;
     bool noreturn;
 };
@@ -36,38 +36,38 @@ struct dwarf_origin {
 struct dwarf_procedure {
     struct dwarf_origin origin;
     uint64_t entry;
-    uint32_t first_range, range_count;      /* in unit->ranges, as the compiler gave them, not empty */
-    uint32_t first_inline, inline_count;    /* in unit->inlines */
+    uint32_t first_range, range_count;   /* in unit->ranges, as the compiler gave them, not empty */
+    uint32_t first_inline, inline_count; /* in unit->inlines */
 };
 
 struct dwarf_inline {
-    uint32_t parent;            /* index in unit->inlines, DWARF_NONE: the procedure itself; parents come first */
+    uint32_t parent; /* index in unit->inlines, DWARF_NONE: the procedure itself; parents come first */
     const struct dwarf_origin *origin;
     uint32_t call_file, call_line;
     uint32_t first_range, range_count;
 };
 
-struct dwarf_row {              /* valid from address up to that of the next row */
+struct dwarf_row { /* valid from address up to that of the next row */
     uint64_t address;
-    uint32_t file;              /* in dwarf_files() */
+    uint32_t file; /* in dwarf_files() */
     uint32_t line;
-    bool end;                   /* nothing is known from here on */
+    bool end; /* nothing is known from here on */
 };
 
 struct dwarf_unit {
     struct dwarf_procedure *procedures;
     struct dwarf_inline *inlines;
     struct dwarf_range *ranges;
-    struct dwarf_row *rows;     /* sorted by address; at most one per address, the last one of the table */
+    struct dwarf_row *rows; /* sorted by address; at most one per address, the last one of the table */
     size_t procedure_count, inline_count, range_count, row_count;
-    const char **noreturn;      /* linkage names of procedures that this unit declares as not returning */
+    const char **noreturn; /* linkage names of procedures that this unit declares as not returning */
     size_t noreturn_count;
 };
 
 /*
- * `debug` holds the .debug_ sections (the binary itself or a separate file), `text` the code (its segments decide which ranges
- * are real). NULL in *out, without an error, if there is no debug information. `alt` is dwz's common file or NULL.
- * None of them may be closed before dwarf_close.
+ * `debug` holds the .debug_ sections (the binary itself or a separate file), `text` the code (its segments decide which
+ * ranges are real). NULL in *out, without an error, if there is no debug information. `alt` is dwz's common file or
+ * NULL. None of them may be closed before dwarf_close.
  */
 struct hq_error *dwarf_open(struct elf *text, struct elf *debug, struct elf *alt, struct dwarf **out);
 void dwarf_close(struct dwarf *d);

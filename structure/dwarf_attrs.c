@@ -172,7 +172,8 @@ void dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn
     Dwarf_Die die = NULL, next = NULL;
     Dwarf_Off last = 0, offset = 0;
 
-    if (!dwarf_ok(dbg, dwarf_dieoffset(parent, &last, &err), &err) || !dwarf_ok(dbg, dwarf_child(parent, &die, &err), &err))
+    if (!dwarf_ok(dbg, dwarf_dieoffset(parent, &last, &err), &err) ||
+        !dwarf_ok(dbg, dwarf_child(parent, &die, &err), &err))
         return;
     while (die) {
         bool forward = dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) && offset > last;

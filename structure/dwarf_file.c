@@ -9,9 +9,9 @@
 static bool wanted(const char *name)
 {
     static const char *const names[] = {
-        ".debug_abbrev", ".debug_addr", ".debug_aranges", ".debug_info", ".debug_line_str", ".debug_str",
-        ".debug_str_offsets", ".debug_types", ".debug_abbrev.dwo", ".debug_info.dwo", ".debug_str.dwo",
-        ".debug_str_offsets.dwo",
+        ".debug_abbrev",     ".debug_addr",     ".debug_aranges",     ".debug_info",
+        ".debug_line_str",   ".debug_str",      ".debug_str_offsets", ".debug_types",
+        ".debug_abbrev.dwo", ".debug_info.dwo", ".debug_str.dwo",     ".debug_str_offsets.dwo",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -13,34 +13,34 @@
 
 /* What the range lists of a unit are relative to. */
 struct dwarf_bases {
-    uint64_t low, addresses, ranges;    /* its low address; offsets in .debug_addr and .debug_rnglists */
+    uint64_t low, addresses, ranges; /* its low address; offsets in .debug_addr and .debug_rnglists */
 };
 
 /* One file opened with libdwarf through the object interface. */
 struct dwarf_file {
     struct elf *elf;
-    Dwarf_Debug dbg;            /* NULL: it could not be opened */
+    Dwarf_Debug dbg; /* NULL: it could not be opened */
     Dwarf_Obj_Access_Interface access;
-    uint32_t number;            /* 0 the main file, 1 dwz's common file, 2 ... split files */
+    uint32_t number; /* 0 the main file, 1 dwz's common file, 2 ... split files */
     /* Of a split file, which leaves addresses and lines in the main one: */
-    const struct dwarf_file *main;      /* else NULL */
-    Dwarf_Off skeleton;         /* the unit that it belongs to */
-    uint64_t id;                /* that both must have; 0 unknown */
+    const struct dwarf_file *main; /* else NULL */
+    Dwarf_Off skeleton;            /* the unit that it belongs to */
+    uint64_t id;                   /* that both must have; 0 unknown */
     struct dwarf_bases bases;
 };
 
 struct dwarf_attrs;
 
 struct dwarf_cu {
-    Dwarf_Off die;              /* of the unit's DIE in .debug_info */
-    uint64_t id;                /* of a skeleton, in DWARF 5; else 0 */
-    struct dwarf_file *split;   /* where the rest of it is; NULL: nowhere else, or not looked for yet */
+    Dwarf_Off die;            /* of the unit's DIE in .debug_info */
+    uint64_t id;              /* of a skeleton, in DWARF 5; else 0 */
+    struct dwarf_file *split; /* where the rest of it is; NULL: nowhere else, or not looked for yet */
     bool split_tried;
 };
 
-struct dwarf_claim {            /* an address range that a unit describes */
+struct dwarf_claim { /* an address range that a unit describes */
     uint64_t low, high;
-    uint64_t reach;             /* largest high of this and all earlier claims */
+    uint64_t reach; /* largest high of this and all earlier claims */
     uint32_t unit;
 };
 
@@ -51,34 +51,36 @@ struct dwarf_key {
 struct dwarf {
     struct elf *text;
     struct dwarf_file main, alt;
-    struct elf *package;        /* of split debug information; NULL: there is none, or it was not looked for yet */
+    struct elf *package; /* of split debug information; NULL: there is none, or it was not looked for yet */
     bool package_tried;
     struct arena arena;
     struct intern files;
     VEC(struct dwarf_cu) units;
-    VEC(struct dwarf_claim) hints, claims;      /* of .debug_aranges; of the units themselves (made when first needed) */
+    VEC(struct dwarf_claim) hints, claims; /* of .debug_aranges; of the units themselves (made when first needed) */
     bool claims_made;
-    uint32_t file_count;                        /* numbers given to files */
-    struct keymap origin_keys, scope_keys;      /* struct dwarf_key -> index in origins; in scopes */
+    uint32_t file_count;                   /* numbers given to files */
+    struct keymap origin_keys, scope_keys; /* struct dwarf_key -> index in origins; in scopes */
     VEC(struct dwarf_origin *) origins;
     VEC(struct dwarf_scopes *) scopes;
-    bool qualify;                               /* the unit that is being loaded is of C++ */
-    int naming;                                 /* names of classes within names of classes that are being made */
-    struct map file_tables;                     /* (file, CU offset) -> struct dwarf_file_table * */
+    bool qualify;           /* the unit that is being loaded is of C++ */
+    int naming;             /* names of classes within names of classes that are being made */
+    struct map file_tables; /* (file, CU offset) -> struct dwarf_file_table * */
     char *problem;
 };
 
 /* File numbers of one unit's line table, as numbers of dwarf->files. */
 struct dwarf_file_table {
-    uint32_t *ids;              /* by the number that rows and DIEs use */
+    uint32_t *ids; /* by the number that rows and DIEs use */
     size_t count;
 };
 
 uint64_t dwarf_signature(const Dwarf_Sig8 *signature);
-/* The split file of a unit (DW_AT_dwo_name), opened on first use; NULL if there is none. Sets a problem if it is missing. */
+/* The split file of a unit (DW_AT_dwo_name), opened on first use; NULL if there is none. Sets a problem if it is
+ * missing. */
 struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct dwarf_attrs *skeleton);
 void dwarf_split_close(struct dwarf *d);
-/* What a package has of one unit, as a file that its .dwo could be: to be closed before the package. NULL if it has nothing. */
+/* What a package has of one unit, as a file that its .dwo could be: to be closed before the package. NULL if it has
+ * nothing. */
 struct elf *dwarf_package_unit(struct elf *package, uint64_t id);
 /* Its first unit; to be freed with dwarf_dealloc_die. NULL if it has none. */
 Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f);
@@ -95,19 +97,19 @@ bool dwarf_ok(Dwarf_Debug dbg, int rc, Dwarf_Error *err);
 
 /* The attributes of one DIE, gathered in one pass. */
 struct dwarf_attrs {
-    uint64_t low, high, entry;  /* high is absolute */
+    uint64_t low, high, entry; /* high is absolute */
     bool has_low, has_high, has_ranges, has_entry, noreturn, declaration;
     Dwarf_Half ranges_form;
     uint64_t ranges;
-    struct dwarf_bases bases;   /* of a unit */
-    uint64_t gnu_dwo_id;        /* of a skeleton and its split unit in DWARF 4, else 0 */
-    uint64_t gnu_ranges_base;   /* of a unit whose split file is DWARF 4: offset in .debug_ranges */
+    struct dwarf_bases bases; /* of a unit */
+    uint64_t gnu_dwo_id;      /* of a skeleton and its split unit in DWARF 4, else 0 */
+    uint64_t gnu_ranges_base; /* of a unit whose split file is DWARF 4: offset in .debug_ranges */
     const char *name, *linkage, *comp_dir, *dwo_name;
     uint64_t decl_file, decl_line, call_file, call_line;
     bool has_decl_file, has_call_file, has_lines;
-    uint64_t lines;             /* of a unit: offset in .debug_line */
-    Dwarf_Off origin;           /* abstract origin, specification: offset in the file below */
-    const struct dwarf_file *origin_file;       /* NULL if there is none */
+    uint64_t lines;                       /* of a unit: offset in .debug_line */
+    Dwarf_Off origin;                     /* abstract origin, specification: offset in the file below */
+    const struct dwarf_file *origin_file; /* NULL if there is none */
     Dwarf_Half inlined;
 };
 void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct dwarf_attrs *out);
@@ -119,7 +121,8 @@ bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);
 /* The tag of a DIE; 0 for NULL and what cannot be read. */
 Dwarf_Half dwarf_tag_of(const struct dwarf_file *f, Dwarf_Die die);
 
-/* In C++: a procedure's name with those of what it lies in, if it lies in anything; else NULL. `die` is its declaration. */
+/* In C++: a procedure's name with those of what it lies in, if it lies in anything; else NULL. `die` is its
+ * declaration. */
 const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name);
 /* The names around a DIE, each with "::" behind it. */
 void dwarf_add_scopes(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
@@ -128,20 +131,24 @@ void dwarf_scopes_free(struct dwarf *d);
 void dwarf_add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
 
 /* Address ranges of a DIE, clipped to executable code; appended to `out`. */
-struct dwarf_ranges { struct dwarf_range *data; size_t len, cap; };
+struct dwarf_ranges {
+    struct dwarf_range *data;
+    size_t len, cap;
+};
 void dwarf_ranges_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a,
                        const struct dwarf_bases *bases, struct dwarf_ranges *out);
 
 const struct dwarf_origin *dwarf_origin_at(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off offset);
-void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a, int depth,
-                       struct dwarf_origin *out);
+void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a,
+                       int depth, struct dwarf_origin *out);
 uint32_t dwarf_file_number(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any, uint64_t index);
 
 uint32_t dwarf_intern_path(struct dwarf *d, const char *here, const char *directory, const char *name);
 
 /* The file table of the unit that a DIE belongs to; never NULL. */
 const struct dwarf_file_table *dwarf_file_table(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any);
-void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_attrs *cu, struct dwarf_file_table *out);
+void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_attrs *cu,
+                      struct dwarf_file_table *out);
 void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *cu,
                      struct dwarf_unit *out);
 void dwarf_units_collect(struct dwarf *d);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Line tables, read directly: DWARF 5 standard, section 6.2. libdwarf 20210528 starts the file register of a version 5 program
- * at 0 where the standard says 1, which names the wrong file for what was included at the top of another one.
+ * Line tables, read directly: DWARF 5 standard, section 6.2. libdwarf 20210528 starts the file register of a version 5
+ * program at 0 where the standard says 1, which names the wrong file for what was included at the top of another one.
  */
 #include "structure/dwarf_impl.h"
 #include "common/cursor.h"
 #include <stdlib.h>
 
 struct program {
-    struct cursor c;            /* at the first opcode, ending with the program */
+    struct cursor c; /* at the first opcode, ending with the program */
     uint16_t version;
-    bool wide;                  /* 64-bit DWARF */
+    bool wide; /* 64-bit DWARF */
     uint8_t min_length, line_range, opcode_base;
     int8_t line_base;
     uint8_t operands[256];
@@ -50,7 +50,7 @@ static uint64_t read_number(struct cursor *c, uint64_t form)
     }
 }
 
-struct entry {                  /* of the directories or files */
+struct entry { /* of the directories or files */
     const char *name;
     uint64_t directory;
 };
@@ -105,7 +105,8 @@ static void read_entries4(struct cursor *c, struct entries *directories, struct 
 }
 
 /* Leaves p->c at the first opcode; false if the header is damaged. */
-static bool read_header(struct elf *elf, uint64_t at, struct program *p, struct entries *directories, struct entries *files)
+static bool read_header(struct elf *elf, uint64_t at, struct program *p, struct entries *directories,
+                        struct entries *files)
 {
     struct strings s = {0};
     const uint8_t *data;
@@ -134,8 +135,8 @@ static bool read_header(struct elf *elf, uint64_t at, struct program *p, struct 
     size_t start = cursor_offset(&c);
     p->min_length = cursor_u8(&c);
     if (p->version >= 4)
-        cursor_u8(&c);          /* operations in an instruction: 1 on this processor */
-    cursor_u8(&c);              /* default_is_stmt */
+        cursor_u8(&c); /* operations in an instruction: 1 on this processor */
+    cursor_u8(&c);     /* default_is_stmt */
     p->line_base = (int8_t)cursor_u8(&c);
     p->line_range = cursor_u8(&c);
     p->opcode_base = cursor_u8(&c);
@@ -154,21 +155,23 @@ static bool read_header(struct elf *elf, uint64_t at, struct program *p, struct 
     return cursor_ok(&p->c) && p->line_range && p->opcode_base;
 }
 
-static void number_files(struct dwarf *d, const char *here, const struct entries *directories, const struct entries *files,
-                         struct dwarf_file_table *out)
+static void number_files(struct dwarf *d, const char *here, const struct entries *directories,
+                         const struct entries *files, struct dwarf_file_table *out)
 {
     out->ids = ARENA_ARRAY(&d->arena, files->len + 1, uint32_t);
     out->count = files->len;
     for (size_t i = 0; i < files->len; i++) {
         const struct entry *f = &files->data[i];
         /* Directory 0 is the compilation directory, which version 5 repeats. */
-        const char *directory = f->directory && f->directory < directories->len ? directories->data[f->directory].name : NULL;
+        const char *directory = f->directory && f->directory < directories->len ? directories->data[f->directory].name
+                                                                                : NULL;
 
         out->ids[i] = dwarf_intern_path(d, here, directory, f->name);
     }
 }
 
-void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_attrs *cu, struct dwarf_file_table *out)
+void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_attrs *cu,
+                      struct dwarf_file_table *out)
 {
     struct entries directories = {0}, files = {0};
     struct program p;
@@ -180,7 +183,7 @@ void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct 
 }
 
 struct rows {
-    struct dwarf_row *data;     /* file: as the program numbers it */
+    struct dwarf_row *data; /* file: as the program numbers it */
     size_t len, cap;
 };
 
@@ -211,11 +214,8 @@ static void extended(struct cursor *c, struct state *s, struct rows *rows)
         add_row(rows, s, true);
         *s = (struct state){.file = 1, .line = 1};
         break;
-    case DW_LNE_set_address:
-        s->address = length == 9 ? cursor_u64(c) : 0;
-        break;
-    default:
-        break;
+    case DW_LNE_set_address: s->address = length == 9 ? cursor_u64(c) : 0; break;
+    default: break;
     }
     cursor_seek(c, next);
 }
@@ -274,7 +274,8 @@ static int by_low(const void *a, const void *b)
 }
 
 /* Of several rows at one address the last one holds; what goes back or overlaps an earlier sequence is dropped. */
-static void append(const struct rows *from, const struct sequence *s, const struct dwarf_file_table *files, struct rows *out)
+static void append(const struct rows *from, const struct sequence *s, const struct dwarf_file_table *files,
+                   struct rows *out)
 {
     if (out->len && s->low < vec_last(out).address)
         return;
@@ -307,7 +308,7 @@ static void sort_rows(struct dwarf *d, const struct rows *rows, const struct dwa
     }
     vec_sort(&found, by_low);
     vec_reserve(out, rows->len);
-    vec_foreach (s, &found)
+    vec_foreach(s, &found)
         append(rows, s, files, out);
     vec_deinit(&found);
 }

@@ -3,7 +3,7 @@
 #include "structure/dwarf_impl.h"
 #include <string.h>
 
-#define MAX_DEPTH 200           /* of nested DIEs: no compiler comes near */
+#define MAX_DEPTH 200 /* of nested DIEs: no compiler comes near */
 
 struct loader {
     struct dwarf *d;
@@ -15,10 +15,10 @@ struct loader {
     VEC(const char *) noreturn;
 };
 
-struct place {                  /* where in the tree the walk is */
-    uint32_t parent;            /* inline, DWARF_NONE: directly in the procedure */
-    bool in_subprogram;         /* with code or without */
-    bool in_procedure;          /* inside one that has code */
+struct place {          /* where in the tree the walk is */
+    uint32_t parent;    /* inline, DWARF_NONE: directly in the procedure */
+    bool in_subprogram; /* with code or without */
+    bool in_procedure;  /* inside one that has code */
     int depth;
 };
 
@@ -67,7 +67,9 @@ static void load_procedure(struct loader *l, Dwarf_Die die, struct place at)
         p.entry = l->ranges.data[p.first_range].low;
         p.first_inline = (uint32_t)l->inlines.len;
         vec_push(&l->procedures, p);
-        walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_subprogram = true, .in_procedure = true, .depth = at.depth});
+        walk_children(
+            l, die,
+            (struct place){.parent = DWARF_NONE, .in_subprogram = true, .in_procedure = true, .depth = at.depth});
         l->procedures.data[index].inline_count = (uint32_t)l->inlines.len - p.first_inline;
     } else if (!a.declaration) {
         walk_children(l, die, (struct place){.parent = DWARF_NONE, .in_subprogram = true, .depth = at.depth});
@@ -77,9 +79,7 @@ static void load_procedure(struct loader *l, Dwarf_Die die, struct place at)
 static void visit(struct loader *l, Dwarf_Die die, struct place at)
 {
     switch (dwarf_tag_of(l->f, die)) {
-    case DW_TAG_subprogram:
-        load_procedure(l, die, at);
-        break;
+    case DW_TAG_subprogram: load_procedure(l, die, at); break;
     case DW_TAG_inlined_subroutine:
         if (at.in_procedure)
             load_inline(l, die, at);
@@ -94,11 +94,8 @@ static void visit(struct loader *l, Dwarf_Die die, struct place at)
     case DW_TAG_lexical_block:
     case DW_TAG_try_block:
     case DW_TAG_catch_block:
-    case DW_TAG_namespace:
-        walk_children(l, die, at);
-        break;
-    default:
-        break;
+    case DW_TAG_namespace: walk_children(l, die, at); break;
+    default: break;
     }
 }
 
@@ -128,8 +125,8 @@ static bool is_cplusplus(const struct dwarf_file *f, Dwarf_Die unit)
 
     if (!dwarf_ok(f->dbg, dwarf_srclang(unit, &language, &err), &err))
         return false;
-    return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 || language == DW_LANG_C_plus_plus_11 ||
-           language == DW_LANG_C_plus_plus_14;
+    return language == DW_LANG_C_plus_plus || language == DW_LANG_C_plus_plus_03 ||
+           language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
 }
 
 static void walk_split(struct loader *l, uint32_t unit, const struct dwarf_attrs *skeleton)
@@ -165,10 +162,14 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
     if (a.dwo_name)
         walk_split(&l, unit, &a);
     *out = (struct dwarf_unit){
-        .procedures = l.procedures.data, .procedure_count = l.procedures.len,
-        .inlines = l.inlines.data, .inline_count = l.inlines.len,
-        .ranges = l.ranges.data, .range_count = l.ranges.len,
-        .noreturn = l.noreturn.data, .noreturn_count = l.noreturn.len,
+        .procedures = l.procedures.data,
+        .procedure_count = l.procedures.len,
+        .inlines = l.inlines.data,
+        .inline_count = l.inlines.len,
+        .ranges = l.ranges.data,
+        .range_count = l.ranges.len,
+        .noreturn = l.noreturn.data,
+        .noreturn_count = l.noreturn.len,
     };
     dwarf_rows_read(d, l.f, cu, &a, out);
     dwarf_dealloc_die(cu);

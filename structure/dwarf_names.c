@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What procedures are called and where they are defined: follows abstract origins and specifications, once for each DIE. */
+/* What procedures are called and where they are defined: follows abstract origins and specifications, once for each
+ * DIE. */
 #include "structure/dwarf_impl.h"
 #include "common/str.h"
 #include <string.h>
 
-#define MAX_DEPTH 8             /* of references: instance -> abstract -> specification, and damaged files */
+#define MAX_DEPTH 8 /* of references: instance -> abstract -> specification, and damaged files */
 
 /* The length of out without its last component; n as it is if that is none, or "..". */
 static size_t parent(const char *out, size_t n)
@@ -97,8 +98,8 @@ uint32_t dwarf_file_number(struct dwarf *d, const struct dwarf_file *f, Dwarf_Di
     return index < t->count ? t->ids[index] : 0;
 }
 
-void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a, int depth,
-                       struct dwarf_origin *out)
+void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a,
+                       int depth, struct dwarf_origin *out)
 {
     if (!out->name)
         out->name = a->name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packages of split debug information (BINARY.dwp, made by dwp or llvm-dwp): an index says which part of each section belongs to
- * which unit, and a file of those parts reads as the unit's own .dwo would. DWARF 5 standard, section 7.3.5; the GNU form before
- * it for DWARF 4 (gcc.gnu.org/wiki/DebugFissionDWP). Type units are not needed here.
+ * Packages of split debug information (BINARY.dwp, made by dwp or llvm-dwp): an index says which part of each section
+ * belongs to which unit, and a file of those parts reads as the unit's own .dwo would. DWARF 5 standard, section 7.3.5;
+ * the GNU form before it for DWARF 4 (gcc.gnu.org/wiki/DebugFissionDWP). Type units are not needed here.
  */
 #include "structure/dwarf_impl.h"
 #include "common/cursor.h"
@@ -10,7 +10,7 @@
 #include "common/mem.h"
 #include <string.h>
 
-#define INDEX ".debug_cu_index"
+#define INDEX       ".debug_cu_index"
 #define MAX_COLUMNS 8
 
 /* By their numbers in the index, for version 2 and 5; what is not named is not read here. */
@@ -22,7 +22,7 @@ static const char *const names[2][MAX_COLUMNS + 1] = {
 struct index {
     struct cursor at;
     uint32_t version, columns, units, slots;
-    uint64_t rows, kinds, offsets, sizes;       /* where each table begins */
+    uint64_t rows, kinds, offsets, sizes; /* where each table begins */
 };
 
 static bool read_index(struct elf *package, struct index *out)
@@ -42,8 +42,9 @@ static bool read_index(struct elf *package, struct index *out)
     out->kinds = out->rows + 4ull * out->slots;
     out->offsets = out->kinds + 4ull * out->columns;
     out->sizes = out->offsets + 4ull * out->columns * out->units;
-    return cursor_ok(&out->at) && (out->version == 2 || out->version == 5) && out->columns && out->columns <= MAX_COLUMNS &&
-           out->slots && !(out->slots & (out->slots - 1)) && out->sizes + 4ull * out->columns * out->units <= size;
+    return cursor_ok(&out->at) && (out->version == 2 || out->version == 5) && out->columns &&
+           out->columns <= MAX_COLUMNS && out->slots && !(out->slots & (out->slots - 1)) &&
+           out->sizes + 4ull * out->columns * out->units <= size;
 }
 
 static uint64_t number_at(struct index *x, uint64_t offset, bool wide)
@@ -80,8 +81,8 @@ static void add_part(struct elf *out, struct elf *package, const char *name, uin
         return;
     if (size > whole - offset)
         size = whole - offset;
-    out->sections[out->section_count++] =
-        (struct elf_section){.name = name, .type = SHT_PROGBITS, .size = size, .raw = data + offset, .raw_size = size};
+    out->sections[out->section_count++] = (struct elf_section){
+        .name = name, .type = SHT_PROGBITS, .size = size, .raw = data + offset, .raw_size = size};
 }
 
 struct elf *dwarf_package_unit(struct elf *package, uint64_t id)

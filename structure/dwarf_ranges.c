@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Range lists, read directly: DWARF 5 standard, sections 2.17.3 and 7.25; DWARF 4, section 2.17.3. libdwarf 20210528 frees
- * memory twice when the header of .debug_rnglists is damaged.
+ * Range lists, read directly: DWARF 5 standard, sections 2.17.3 and 7.25; DWARF 4, section 2.17.3. libdwarf 20210528
+ * frees memory twice when the header of .debug_rnglists is damaged.
  */
 #include "structure/dwarf_impl.h"
 #include "common/cursor.h"
@@ -76,15 +76,15 @@ static void read_list5(struct dwarf *d, const struct dwarf_file *f, const struct
             low = cursor_u64(&c);
             high = low + cursor_uleb(&c);
             break;
-        default:
-            return;
+        default: return;
         }
         if (cursor_ok(&c))
             add_range(d, low, high, out);
     }
 }
 
-static void read_list4(struct dwarf *d, const struct dwarf_file *f, uint64_t base, uint64_t offset, struct dwarf_ranges *out)
+static void read_list4(struct dwarf *d, const struct dwarf_file *f, uint64_t base, uint64_t offset,
+                       struct dwarf_ranges *out)
 {
     struct cursor c;
 
@@ -103,7 +103,8 @@ static void read_list4(struct dwarf *d, const struct dwarf_file *f, uint64_t bas
 }
 
 /* A number of a list goes through the table of offsets that the unit's base points behind the header of. */
-static bool indexed_list(const struct dwarf_file *f, const struct dwarf_bases *bases, uint64_t index, bool wide, uint64_t *out)
+static bool indexed_list(const struct dwarf_file *f, const struct dwarf_bases *bases, uint64_t index, bool wide,
+                         uint64_t *out)
 {
     struct cursor c;
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a C++ procedure without a symbol name lies in. gcc gives none to what cannot be named from outside (lambdas, members of local
- * classes, templates over them, static procedures): the description knows only `operator()`. The namespaces, classes and procedures
- * around it are found by the offsets that they span, and make a name as demangling would:
- * `main::{lambda(int)#1}::operator()(int) const`.
+ * What a C++ procedure without a symbol name lies in. gcc gives none to what cannot be named from outside (lambdas,
+ * members of local classes, templates over them, static procedures): the description knows only `operator()`. The
+ * namespaces, classes and procedures around it are found by the offsets that they span, and make a name as demangling
+ * would: `main::{lambda(int)#1}::operator()(int) const`.
  *
- * The spans in a unit are listed once, without what is in its outer classes: that makes a list of its own if it is asked for.
+ * The spans in a unit are listed once, without what is in its outer classes: that makes a list of its own if it is
+ * asked for.
  */
 #include "structure/dwarf_impl.h"
 #include "structure/structure.h"
@@ -13,27 +14,27 @@
 #include "common/str.h"
 #include <string.h>
 
-#define MAX_DEPTH 200           /* of nested DIEs */
-#define MAX_NAMES 4             /* damaged files: what a lambda is called with may lie in it */
-#define NONE UINT32_MAX
+#define MAX_DEPTH 200 /* of nested DIEs */
+#define MAX_NAMES 4   /* damaged files: what a lambda is called with may lie in it */
+#define NONE      UINT32_MAX
 
 struct scope {
-    Dwarf_Off start, end;       /* of the DIE with all that is in it */
-    uint32_t parent;            /* NONE: the root of the list */
+    Dwarf_Off start, end; /* of the DIE with all that is in it */
+    uint32_t parent;      /* NONE: the root of the list */
     Dwarf_Half tag;
     bool unnamed;
-    uint64_t place;             /* of a class without a name: line and column */
+    uint64_t place; /* of a class without a name: line and column */
 };
 
-struct dwarf_scopes {           /* below one DIE; in the order of the file, so parents come first */
+struct dwarf_scopes { /* below one DIE; in the order of the file, so parents come first */
     VEC(struct scope) list;
 };
 
 struct lister {
     const struct dwarf_file *f;
     struct dwarf_scopes *out;
-    uint32_t parent, last;      /* last: the one just listed on this level, whose end is not known yet */
-    bool outer_classes;         /* are not looked into */
+    uint32_t parent, last; /* last: the one just listed on this level, whose end is not known yet */
+    bool outer_classes;    /* are not looked into */
     int depth;
 };
 
@@ -69,14 +70,21 @@ static void list_child(void *arg, Dwarf_Die die, Dwarf_Off offset)
     if (l->depth >= MAX_DEPTH ||
         !(is_class(tag) || tag == DW_TAG_subprogram || tag == DW_TAG_namespace || tag == DW_TAG_lexical_block))
         return;
-    struct scope scope = {.start = offset, .parent = l->parent, .tag = tag, .unnamed = !dwarf_ok(dbg, dwarf_diename(die, &name, &err), &err)};
+    struct scope scope = {.start = offset,
+                          .parent = l->parent,
+                          .tag = tag,
+                          .unnamed = !dwarf_ok(dbg, dwarf_diename(die, &name, &err), &err)};
     if (is_class(tag) && scope.unnamed)
         scope.place = number_of(l->f, die, DW_AT_decl_line) << 16 | number_of(l->f, die, DW_AT_decl_column);
     l->last = (uint32_t)l->out->list.len;
     vec_push(&l->out->list, scope);
     if (is_class(tag) && l->outer_classes)
         return;
-    struct lister below = {.f = l->f, .out = l->out, .parent = l->last, .last = NONE, .depth = l->depth + 1,
+    struct lister below = {.f = l->f,
+                           .out = l->out,
+                           .parent = l->last,
+                           .last = NONE,
+                           .depth = l->depth + 1,
                            .outer_classes = l->outer_classes && tag == DW_TAG_namespace};
     dwarf_children(l->f, die, list_child, &below);
 }
@@ -96,10 +104,12 @@ static const struct dwarf_scopes *scopes_below(struct dwarf *d, const struct dwa
     vec_push(&d->scopes, s);
     if (!dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, root, 1, &die, &err), &err))
         return s;
-    dwarf_children(f, die, list_child,
-                   &(struct lister){.f = f, .out = s, .parent = NONE, .last = NONE, .outer_classes = !is_class(dwarf_tag_of(f, die))});
+    dwarf_children(
+        f, die, list_child,
+        &(struct lister){
+            .f = f, .out = s, .parent = NONE, .last = NONE, .outer_classes = !is_class(dwarf_tag_of(f, die))});
     dwarf_dealloc_die(die);
-    vec_foreach (scope, &s->list)
+    vec_foreach(scope, &s->list)
         if (!scope->end)
             scope->end = scope->parent == NONE ? UINT64_MAX : s->list.data[scope->parent].end;
     return s;
@@ -107,7 +117,7 @@ static const struct dwarf_scopes *scopes_below(struct dwarf *d, const struct dwa
 
 void dwarf_scopes_free(struct dwarf *d)
 {
-    vec_foreach (s, &d->scopes) {
+    vec_foreach(s, &d->scopes) {
         vec_deinit(&(*s)->list);
         free(*s);
     }
@@ -205,15 +215,18 @@ static bool calls(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off class)
     return g.found;
 }
 
-/* "{lambda(int)#2}": gcc counts all lambdas of a procedure (before version 14, and with older ABIs), in the order of the source. */
-static void add_unnamed(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_scopes *s, uint32_t at, struct str *out)
+/* "{lambda(int)#2}": gcc counts all lambdas of a procedure (before version 14, and with older ABIs), in the order of
+ * the source. */
+static void add_unnamed(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_scopes *s, uint32_t at,
+                        struct str *out)
 {
     struct signature call = call_of(d, f, s->list.data[at].start);
     unsigned number = 1;
 
-    vec_foreach (other, &s->list)
+    vec_foreach(other, &s->list)
         number += is_class(other->tag) && other->unnamed && other->place < s->list.data[at].place &&
-                  host_of(s, (uint32_t)(other - s->list.data)) == host_of(s, at) && calls(d, f, other->start) == call.found;
+                  host_of(s, (uint32_t)(other - s->list.data)) == host_of(s, at) &&
+                  calls(d, f, other->start) == call.found;
     if (call.found)
         str_addf(out, "{lambda(%s)#%u}", str_cstr(&call.text), number);
     else
@@ -230,7 +243,8 @@ static void add_procedure_name(struct dwarf *d, const struct dwarf_file *f, Dwar
 }
 
 /* The names of a scope and all around it, each with "::" behind it. */
-static void add_scope(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_scopes *s, uint32_t at, struct str *out)
+static void add_scope(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_scopes *s, uint32_t at,
+                      struct str *out)
 {
     if (at == NONE)
         return;
@@ -242,7 +256,8 @@ static void add_scope(struct dwarf *d, const struct dwarf_file *f, const struct 
     /* The name of a procedure is whole already. */
     if (scope->tag != DW_TAG_subprogram)
         add_scope(d, f, s, scope->parent, out);
-    if (scope->tag == DW_TAG_lexical_block || !dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, scope->start, 1, &die, &err), &err))
+    if (scope->tag == DW_TAG_lexical_block ||
+        !dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, scope->start, 1, &die, &err), &err))
         return;
     if (scope->tag == DW_TAG_subprogram)
         add_procedure_name(d, f, scope->start, out);
@@ -256,7 +271,7 @@ static void add_scope(struct dwarf *d, const struct dwarf_file *f, const struct 
 
 /* The scopes around a DIE, in one or two lists: the inner one begins at an outer class. */
 struct around {
-    const struct dwarf_scopes *outer, *inner;   /* inner: NULL */
+    const struct dwarf_scopes *outer, *inner; /* inner: NULL */
     uint32_t outer_at, inner_at;
 };
 

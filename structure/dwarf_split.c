@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Split debug information (-gsplit-dwarf): the binary holds skeletons, the rest is in .dwo files beside the objects. DWARF 5 standard,
- * section 7.3.2; the GNU form before it for DWARF 4. Where there is a package of them, BINARY.dwp, it is asked first.
+ * Split debug information (-gsplit-dwarf): the binary holds skeletons, the rest is in .dwo files beside the objects.
+ * DWARF 5 standard, section 7.3.2; the GNU form before it for DWARF 4. Where there is a package of them, BINARY.dwp, it
+ * is asked first.
  */
 #include "structure/dwarf_impl.h"
 #include "common/file.h"
@@ -42,8 +43,8 @@ static struct elf *open_dwo(struct dwarf *d, const struct dwarf_attrs *skeleton,
         err = elf_open(beside, &elf);
     }
     if (err && d->package)
-        dwarf_set_problem(d, "split debug information %s is missing, also in %s, so procedures have no inlined code", written,
-                          d->package->path);
+        dwarf_set_problem(d, "split debug information %s is missing, also in %s, so procedures have no inlined code",
+                          written, d->package->path);
     else if (err)
         dwarf_set_problem(d, "split debug information %s is missing, so procedures have no inlined code", written);
     hq_error_free(err);
@@ -103,8 +104,8 @@ Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f)
     int rc;
 
     /* The whole list is walked, so that the next walk begins at the start again. */
-    while ((rc = dwarf_next_cu_header_d(f->dbg, 1, &length, &version, &abbrevs, &address_size, &offset_size, &extension, &signature,
-                                        &type_offset, &next, &kind, &err)) == DW_DLV_OK) {
+    while ((rc = dwarf_next_cu_header_d(f->dbg, 1, &length, &version, &abbrevs, &address_size, &offset_size, &extension,
+                                        &signature, &type_offset, &next, &kind, &err)) == DW_DLV_OK) {
         if (!dwarf_ok(f->dbg, dwarf_siblingof_b(f->dbg, NULL, 1, &die, &err), &err))
             continue;
         if (!found && kind != DW_UT_type && kind != DW_UT_split_type) {
@@ -118,7 +119,8 @@ Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f)
     if (!found)
         dwarf_set_problem(d, "split debug information %s cannot be read by this libdwarf", f->elf->path);
     if (found && !belongs(d, f, found, id)) {
-        dwarf_set_problem(d, "split debug information %s belongs to another build, so procedures have no inlined code", f->elf->path);
+        dwarf_set_problem(d, "split debug information %s belongs to another build, so procedures have no inlined code",
+                          f->elf->path);
         dwarf_dealloc_die(found);
         found = NULL;
     }
@@ -129,7 +131,7 @@ const struct elf *dwarf_changed(const struct dwarf *d)
 {
     if (d->package && elf_changed(d->package))
         return d->package;
-    vec_foreach (cu, &d->units)
+    vec_foreach(cu, &d->units)
         if (cu->split && elf_changed(cu->split->elf))
             return cu->split->elf;
     return NULL;
@@ -137,7 +139,7 @@ const struct elf *dwarf_changed(const struct dwarf *d)
 
 void dwarf_split_close(struct dwarf *d)
 {
-    vec_foreach (cu, &d->units) {
+    vec_foreach(cu, &d->units) {
         if (!cu->split)
             continue;
         dwarf_file_close(cu->split);

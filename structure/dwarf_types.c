@@ -4,7 +4,7 @@
 #include "common/vec.h"
 #include <string.h>
 
-#define MAX_DEPTH 20            /* of references */
+#define MAX_DEPTH 20 /* of references */
 
 struct parameters {
     struct dwarf *d;
@@ -43,8 +43,8 @@ static Dwarf_Die type_die(const struct dwarf_file *f, Dwarf_Die die)
 
     if (!dwarf_ok(f->dbg, dwarf_attr(die, DW_AT_type, &attr, &err), &err))
         return NULL;
-    bool here = dwarf_ok(f->dbg, dwarf_whatform(attr, &form, &err), &err) && form != DW_FORM_GNU_ref_alt && form != DW_FORM_ref_sup4 &&
-                form != DW_FORM_ref_sup8 && form != DW_FORM_ref_sig8;
+    bool here = dwarf_ok(f->dbg, dwarf_whatform(attr, &form, &err), &err) && form != DW_FORM_GNU_ref_alt &&
+                form != DW_FORM_ref_sup4 && form != DW_FORM_ref_sup8 && form != DW_FORM_ref_sig8;
     if (!here || !dwarf_ok(f->dbg, dwarf_global_formref(attr, &offset, &err), &err) ||
         !dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, offset, 1, &out, &err), &err))
         out = NULL;
@@ -76,7 +76,8 @@ static void add_parameter(void *arg, Dwarf_Die die, Dwarf_Off offset)
     add_target(p->d, p->f, die, p->depth, p->out);
 }
 
-static void add_pointer(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, int depth, const char *mark, struct str *out)
+static void add_pointer(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, int depth, const char *mark,
+                        struct str *out)
 {
     Dwarf_Die target = type_die(f, die);
 
@@ -97,7 +98,8 @@ static void add_pointer(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die d
 static const char *as_demangled(const char *name)
 {
     static const char *const both[][2] = {
-        {"long int", "long"}, {"long unsigned int", "unsigned long"}, {"short int", "short"}, {"short unsigned int", "unsigned short"},
+        {"long int", "long"},           {"long unsigned int", "unsigned long"},
+        {"short int", "short"},         {"short unsigned int", "unsigned short"},
         {"long long int", "long long"}, {"long long unsigned int", "unsigned long long"},
     };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which unit describes an address. .debug_aranges answers most questions without touching a unit, but clang and Go write
- * none and Rust's covers part: for an address that it does not cover, every unit is asked for its own ranges, once.
+ * Which unit describes an address. .debug_aranges answers most questions without touching a unit, but clang and Go
+ * write none and Rust's covers part: for an address that it does not cover, every unit is asked for its own ranges,
+ * once.
  */
 #include "structure/dwarf_impl.h"
 #include <stdlib.h>
@@ -58,8 +59,7 @@ static int by_die(const void *a, const void *b)
 static uint32_t unit_of_die(const struct dwarf *d, Dwarf_Off die)
 {
     struct dwarf_cu key = {.die = die};
-    const struct dwarf_cu *found =
-        d->units.len ? bsearch(&key, d->units.data, d->units.len, sizeof key, by_die) : NULL;
+    const struct dwarf_cu *found = d->units.len ? bsearch(&key, d->units.data, d->units.len, sizeof key, by_die) : NULL;
 
     return found ? (uint32_t)(found - d->units.data) : DWARF_NONE;
 }
@@ -91,7 +91,8 @@ static void read_aranges(struct dwarf *d)
         Dwarf_Addr start;
         Dwarf_Off die;
 
-        if (dwarf_ok(dbg, dwarf_get_arange_info_b(list[i], &segment, &segment_size, &start, &length, &die, &err), &err)) {
+        if (dwarf_ok(dbg, dwarf_get_arange_info_b(list[i], &segment, &segment_size, &start, &length, &die, &err),
+                     &err)) {
             uint32_t unit = unit_of_die(d, die);
 
             if (unit != DWARF_NONE)
@@ -135,7 +136,8 @@ void dwarf_units_collect(struct dwarf *d)
         if (!dwarf_ok(dbg, dwarf_siblingof_b(dbg, NULL, 1, &die, &err), &err))
             continue;
         if (dwarf_ok(dbg, dwarf_dieoffset(die, &offset, &err), &err) && kind != DW_UT_type && kind != DW_UT_split_type)
-            vec_push(&d->units, (struct dwarf_cu){.die = offset, .id = kind == DW_UT_skeleton ? dwarf_signature(&signature) : 0});
+            vec_push(&d->units,
+                     (struct dwarf_cu){.die = offset, .id = kind == DW_UT_skeleton ? dwarf_signature(&signature) : 0});
         dwarf_dealloc_die(die);
     }
     read_aranges(d);

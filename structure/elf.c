@@ -50,8 +50,13 @@ static size_t section_count(struct elf *elf, const Elf64_Ehdr *header, uint32_t 
 static void read_section(const struct elf *elf, const Elf64_Shdr *from, struct elf_section *to)
 {
     *to = (struct elf_section){
-        .name = "", .type = from->sh_type, .link = from->sh_link, .flags = from->sh_flags,
-        .address = from->sh_addr, .size = from->sh_size, .entry_size = from->sh_entsize,
+        .name = "",
+        .type = from->sh_type,
+        .link = from->sh_link,
+        .flags = from->sh_flags,
+        .address = from->sh_addr,
+        .size = from->sh_size,
+        .entry_size = from->sh_entsize,
     };
     if (from->sh_type == SHT_NOBITS || from->sh_type == SHT_NULL || !inside(elf, from->sh_offset, from->sh_size))
         return;
@@ -65,9 +70,9 @@ static void read_section(const struct elf *elf, const Elf64_Shdr *from, struct e
 static const char *plain_name(const char *name)
 {
     static const char *const names[] = {
-        ".debug_abbrev", ".debug_addr", ".debug_aranges", ".debug_frame", ".debug_info", ".debug_line",
-        ".debug_line_str", ".debug_loc", ".debug_loclists", ".debug_ranges", ".debug_rnglists", ".debug_str",
-        ".debug_str_offsets", ".debug_types",
+        ".debug_abbrev",   ".debug_addr",     ".debug_aranges",     ".debug_frame",    ".debug_info",
+        ".debug_line",     ".debug_line_str", ".debug_loc",         ".debug_loclists", ".debug_ranges",
+        ".debug_rnglists", ".debug_str",      ".debug_str_offsets", ".debug_types",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -136,7 +141,9 @@ static void add_segment(struct elf *elf, const Elf64_Phdr *ph)
     if (ph->p_vaddr + ph->p_memsz < ph->p_vaddr || ph->p_filesz > ph->p_memsz)
         return;
     *s = (struct elf_segment){
-        .address = ph->p_vaddr, .memory_size = ph->p_memsz, .executable = ph->p_flags & PF_X,
+        .address = ph->p_vaddr,
+        .memory_size = ph->p_memsz,
+        .executable = ph->p_flags & PF_X,
     };
     if (inside(elf, ph->p_offset, ph->p_filesz)) {
         s->data = elf->data + ph->p_offset;
@@ -425,9 +432,12 @@ void elf_read_symbols(struct elf *elf, const char *table, struct elf_symbols *ou
         const char *name = sym.st_name ? elf_string(strings, strings_size, sym.st_name) : NULL;
         if (!name || !*name)
             continue;
-        vec_push(out, (struct elf_symbol){
-            .name = name, .value = sym.st_value, .size = sym.st_size, .type = ELF64_ST_TYPE(sym.st_info),
-            .binding = ELF64_ST_BIND(sym.st_info), .section = sym.st_shndx});
+        vec_push(out, (struct elf_symbol){.name = name,
+                                          .value = sym.st_value,
+                                          .size = sym.st_size,
+                                          .type = ELF64_ST_TYPE(sym.st_info),
+                                          .binding = ELF64_ST_BIND(sym.st_info),
+                                          .section = sym.st_shndx});
     }
 }
 

@@ -2,12 +2,15 @@
 /*
  * A 64-bit little-endian x86-64 ELF file, mapped read-only. Nothing the file says is believed: every offset, count and
  * index is checked against the mapping, and what does not fit reads as absent. Compressed sections
- * (SHF_COMPRESSED with zlib or zstd, and the older .zdebug form) are decompressed on first use and kept until elf_close.
+ * (SHF_COMPRESSED with zlib or zstd, and the older .zdebug form) are decompressed on first use and kept until
+ * elf_close.
  *
- * A file that is cut short meanwhile reads as zeros; whether that or another change happened is asked when all is read (elf_changed).
+ * A file that is cut short meanwhile reads as zeros; whether that or another change happened is asked when all is read
+ * (elf_changed).
  *
  * A struct elf belongs to one thread. Addresses are link-time virtual addresses.
- * Format: System V ABI, chapters 4 and 5, and the x86-64 supplement; GNU notes and .gnu_debuglink as binutils writes them.
+ * Format: System V ABI, chapters 4 and 5, and the x86-64 supplement; GNU notes and .gnu_debuglink as binutils writes
+ * them.
  */
 #ifndef HQ_STRUCTURE_ELF_H
 #define HQ_STRUCTURE_ELF_H
@@ -19,21 +22,21 @@
 #include <stdint.h>
 
 struct elf_section {
-    const char *name;           /* "" if the name is unreadable; without the z of .zdebug_ */
+    const char *name; /* "" if the name is unreadable; without the z of .zdebug_ */
     uint32_t type, link;
     uint64_t flags, address;
-    uint64_t size;              /* in memory: of NOBITS too, which have no data */
+    uint64_t size; /* in memory: of NOBITS too, which have no data */
     uint64_t entry_size;
-    const uint8_t *raw;         /* as in the file; NULL if there is none or it lies outside the file */
+    const uint8_t *raw; /* as in the file; NULL if there is none or it lies outside the file */
     size_t raw_size;
-    uint8_t *unpacked;          /* private: decompressed bytes, owned */
+    uint8_t *unpacked; /* private: decompressed bytes, owned */
     size_t unpacked_size;
     enum { ELF_PLAIN, ELF_CHDR, ELF_ZDEBUG, ELF_UNPACKED, ELF_BROKEN } packing;
 };
 
-struct elf_segment {            /* PT_LOAD */
+struct elf_segment { /* PT_LOAD */
     uint64_t address, file_size, memory_size;
-    const uint8_t *data;        /* file_size bytes */
+    const uint8_t *data; /* file_size bytes */
     bool executable;
 };
 
@@ -41,22 +44,26 @@ struct elf {
     char *path;
     const uint8_t *data;
     size_t size;
-    bool mapped;                /* data is ours to unmap */
-    struct guard *guard;        /* of a mapped file; else NULL */
-    struct elf_stamp { uint64_t device, inode, seconds, nanoseconds; } stamp;   /* of that file when it was opened */
-    uint16_t type;              /* ET_EXEC, ET_DYN, ... */
+    bool mapped;         /* data is ours to unmap */
+    struct guard *guard; /* of a mapped file; else NULL */
+    struct elf_stamp {
+        uint64_t device, inode, seconds, nanoseconds;
+    } stamp;       /* of that file when it was opened */
+    uint16_t type; /* ET_EXEC, ET_DYN, ... */
     uint64_t entry;
     struct elf_section *sections;
     size_t section_count;
     struct elf_segment *segments;
     size_t segment_count;
-    struct elf_span { uint64_t low, high; } *code;      /* executable sections; segments where there are no sections */
+    struct elf_span {
+        uint64_t low, high;
+    } * code; /* executable sections; segments where there are no sections */
     size_t code_count;
-    const uint8_t *build_id;    /* NULL if there is none */
+    const uint8_t *build_id; /* NULL if there is none */
     size_t build_id_size;
-    uint64_t load_base;         /* lowest PT_LOAD address, page aligned down: what a load address stands for */
-    bool cut_short;             /* the section headers, which linkers write last, lie behind the end of the file */
-    char *unreadable;           /* NULL, or the name of a section that could not be decompressed */
+    uint64_t load_base; /* lowest PT_LOAD address, page aligned down: what a load address stands for */
+    bool cut_short;     /* the section headers, which linkers write last, lie behind the end of the file */
+    char *unreadable;   /* NULL, or the name of a section that could not be decompressed */
 };
 
 /* Errors: no such file, not a file, not an x86-64 ELF file, changed while it was read. */
@@ -64,7 +71,8 @@ struct hq_error *elf_open(const char *path, struct elf **out);
 /* The same for bytes in memory, which stay the caller's and must outlive the result; path is for messages. */
 struct hq_error *elf_open_memory(const char *path, const void *data, size_t size, struct elf **out);
 void elf_close(struct elf *elf);
-/* Whether the file was written to since it was opened, so that what was read of it may be wrong. One that was replaced is as it was. */
+/* Whether the file was written to since it was opened, so that what was read of it may be wrong. One that was replaced
+ * is as it was. */
 bool elf_changed(const struct elf *elf);
 struct hq_error *elf_changed_error(const char *path);
 
@@ -77,7 +85,8 @@ bool elf_read_section(struct elf *elf, const char *name, const uint8_t **data, s
 
 /* File bytes behind an address, through the segments; *available is how many follow. NULL if there are none. */
 const uint8_t *elf_at(const struct elf *elf, uint64_t address, size_t *available);
-/* The end of the executable section (or segment) that holds the address; 0 if it is in none. All of it is in the file. */
+/* The end of the executable section (or segment) that holds the address; 0 if it is in none. All of it is in the file.
+ */
 uint64_t elf_executable_end(const struct elf *elf, uint64_t address);
 /* The allocated section that holds an address, NULL if there is none (sections may be stripped). */
 const struct elf_section *elf_section_at(const struct elf *elf, uint64_t address);
@@ -89,8 +98,8 @@ const char *elf_string(const uint8_t *data, size_t size, uint64_t offset);
 struct elf_symbol {
     const char *name;
     uint64_t value, size;
-    uint8_t type, binding;      /* STT_*, STB_* */
-    uint16_t section;           /* SHN_* or index */
+    uint8_t type, binding; /* STT_*, STB_* */
+    uint16_t section;      /* SHN_* or index */
 };
 struct elf_symbols {
     struct elf_symbol *data;

@@ -16,7 +16,9 @@ static const struct {
     {"BC\xc0\xde", 4, "LLVM bitcode; compile and link it first"},
     {"\0asm", 4, "WebAssembly"},
     {"\x1f\x8b", 2, "a file compressed by gzip; decompress it first"},
-    {"\xfd" "7zXZ", 5, "a file compressed by xz; decompress it first"},
+    {"\xfd"
+     "7zXZ",
+     5, "a file compressed by xz; decompress it first"},
     {"\x28\xb5\x2f\xfd", 4, "a file compressed by zstd; decompress it first"},
 };
 
@@ -24,8 +26,9 @@ static const struct {
     uint16_t machine;
     const char *name;
 } machines[] = {
-    {EM_386, "32-bit x86"}, {EM_ARM, "32-bit Arm"}, {EM_AARCH64, "AArch64"}, {EM_RISCV, "RISC-V"}, {EM_PPC64, "PowerPC"},
-    {EM_S390, "IBM Z"}, {EM_MIPS, "MIPS"}, {EM_LOONGARCH, "LoongArch"}, {EM_BPF, "BPF"}, {EM_CUDA, "CUDA"}, {EM_AMDGPU, "AMD GPUs"},
+    {EM_386, "32-bit x86"}, {EM_ARM, "32-bit Arm"}, {EM_AARCH64, "AArch64"}, {EM_RISCV, "RISC-V"},
+    {EM_PPC64, "PowerPC"},  {EM_S390, "IBM Z"},     {EM_MIPS, "MIPS"},       {EM_LOONGARCH, "LoongArch"},
+    {EM_BPF, "BPF"},        {EM_CUDA, "CUDA"},      {EM_AMDGPU, "AMD GPUs"},
 };
 
 static struct hq_error *not_elf(const char *path, const uint8_t *data, size_t size)
@@ -41,7 +44,8 @@ static struct hq_error *other_machine(const char *path, const uint8_t *data, con
     if (data[EI_DATA] == ELFDATA2LSB)
         for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
             if (machines[i].machine == header->e_machine)
-                return hq_error_new(HQ_DATA, "%s: an ELF file for %s; hq knows the code of x86-64 only", path, machines[i].name);
+                return hq_error_new(HQ_DATA, "%s: an ELF file for %s; hq knows the code of x86-64 only", path,
+                                    machines[i].name);
     return hq_error_new(HQ_DATA, "%s: an ELF file, but not for x86-64", path);
 }
 
@@ -65,7 +69,10 @@ struct hq_error *elf_check_linked(const struct elf *elf)
         return hq_error_new(HQ_DATA, "%s: a core file; ask for the program that dumped it", elf->path);
     /* Addresses in it are not decided yet: every section starts at 0. */
     if (elf->type == ET_REL)
-        return hq_error_new(HQ_DATA, "%s: an object file or kernel module, which gets its addresses only when it is linked or loaded; "
-                            "ask for a linked program or library", elf->path);
+        return hq_error_new(
+            HQ_DATA,
+            "%s: an object file or kernel module, which gets its addresses only when it is linked or loaded; "
+            "ask for a linked program or library",
+            elf->path);
     return NULL;
 }

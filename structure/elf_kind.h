@@ -7,7 +7,8 @@
 
 /* NULL if the bytes begin with the header of an x86-64 ELF file, which is then copied out. */
 struct hq_error *elf_check_kind(const char *path, const uint8_t *data, size_t size, Elf64_Ehdr *header);
-/* NULL if it is a program, library or separate debug file. (Files of dwz and of split debug information are object files.) */
+/* NULL if it is a program, library or separate debug file. (Files of dwz and of split debug information are object
+ * files.) */
 struct hq_error *elf_check_linked(const struct elf *elf);
 
 #endif

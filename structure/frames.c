@@ -5,9 +5,18 @@
 #include <stdlib.h>
 
 enum {
-    PE_ABSOLUTE = 0x00, PE_ULEB = 0x01, PE_U2 = 0x02, PE_U4 = 0x03, PE_U8 = 0x04,
-    PE_SLEB = 0x09, PE_S2 = 0x0a, PE_S4 = 0x0b, PE_S8 = 0x0c,
-    PE_PCREL = 0x10, PE_INDIRECT = 0x80, PE_OMIT = 0xff,
+    PE_ABSOLUTE = 0x00,
+    PE_ULEB = 0x01,
+    PE_U2 = 0x02,
+    PE_U4 = 0x03,
+    PE_U8 = 0x04,
+    PE_SLEB = 0x09,
+    PE_S2 = 0x0a,
+    PE_S4 = 0x0b,
+    PE_S8 = 0x0c,
+    PE_PCREL = 0x10,
+    PE_INDIRECT = 0x80,
+    PE_OMIT = 0xff,
 };
 
 /* place is the address of c->start. A value of 0 is "none" whatever it is relative to. */
@@ -16,7 +25,9 @@ static uint64_t encoded(struct cursor *c, uint8_t encoding, uint64_t place)
     uint64_t at = place + cursor_offset(c), value;
 
     switch (encoding & 0x0f) {
-    case PE_ABSOLUTE: case PE_U8: case PE_S8: value = cursor_u64(c); break;
+    case PE_ABSOLUTE:
+    case PE_U8:
+    case PE_S8: value = cursor_u64(c); break;
     case PE_ULEB: value = cursor_uleb(c); break;
     case PE_SLEB: value = (uint64_t)cursor_sleb(c); break;
     case PE_U2: value = cursor_u16(c); break;
@@ -33,8 +44,8 @@ static uint64_t encoded(struct cursor *c, uint8_t encoding, uint64_t place)
 }
 
 struct cie {
-    size_t offset;              /* SIZE_MAX: none read yet */
-    uint8_t pointer, lsda;      /* encodings */
+    size_t offset;         /* SIZE_MAX: none read yet */
+    uint8_t pointer, lsda; /* encodings */
     bool good, augmented;
 };
 
@@ -77,7 +88,8 @@ static void read_cie(struct cursor c, uint64_t place, struct cie *out)
     out->good = cursor_ok(&c);
 }
 
-/* Whether the frame has been moved before the first instruction: DW_CFA_def_cfa, _offset or _expression before any advance. */
+/* Whether the frame has been moved before the first instruction: DW_CFA_def_cfa, _offset or _expression before any
+ * advance. */
 static bool continues(struct cursor *c)
 {
     uint8_t op = cursor_left(c) ? cursor_u8(c) : 0;

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two steps. Sure starts of procedures cut a gap into regions: behind padding of trap instructions, which lld and Go leave
- * between procedures and nowhere else, or with a prologue where control does not come from above. Only one for each chunk of code
- * is looked for, so that a region is found by decoding little. Then code is followed from the start of the region: a
- * procedure ends where control cannot go on, no branch so far leads further, and what follows is aligned as procedures are.
+ * Two steps. Sure starts of procedures cut a gap into regions: behind padding of trap instructions, which lld and Go
+ * leave between procedures and nowhere else, or with a prologue where control does not come from above. Only one for
+ * each chunk of code is looked for, so that a region is found by decoding little. Then code is followed from the start
+ * of the region: a procedure ends where control cannot go on, no branch so far leads further, and what follows is
+ * aligned as procedures are.
  */
 #include "structure/gap.h"
 #include "common/vec.h"
 #include "structure/insn.h"
 #include <string.h>
 
-#define CHUNK 0x400u
-#define SPAN 0x40000u           /* its multiples are starts in any case: nothing is looked for further away */
+#define CHUNK     0x400u
+#define SPAN      0x40000u /* its multiples are starts in any case: nothing is looked for further away */
 #define ALIGNMENT 16u
-#define TRAP 0xcc
-#define HALT 0xf4
+#define TRAP      0xcc
+#define HALT      0xf4
 
 struct walk {
-    const uint8_t *code;        /* of low */
+    const uint8_t *code; /* of low */
     uint64_t low, high;
-    uint64_t reach;             /* the furthest that a branch of this procedure leads */
-    bool table;                 /* it has an indirect jump: who knows where that leads */
+    uint64_t reach; /* the furthest that a branch of this procedure leads */
+    bool table;     /* it has an indirect jump: who knows where that leads */
 };
 
 /* The bytes of [low, high), of which the file may have fewer. */
@@ -65,13 +66,15 @@ static bool has_prologue(const struct walk *w, uint64_t at)
         return false;
     if (p[0] == 0x41)
         return p[1] >> 3 == 0x50 >> 3;
-    return p[0] >> 3 == 0x50 >> 3 || !memcmp(p, "\xf3\x0f\x1e\xfa", 4) || !memcmp(p, "\x48\x83\xec", 3) || !memcmp(p, "\x48\x81\xec", 3);
+    return p[0] >> 3 == 0x50 >> 3 || !memcmp(p, "\xf3\x0f\x1e\xfa", 4) || !memcmp(p, "\x48\x83\xec", 3) ||
+           !memcmp(p, "\x48\x81\xec", 3);
 }
 
 /* A call may not return; then what follows shows that it is another procedure. */
 static bool ends_path(const struct insn *in)
 {
-    return in->kind == INSN_CALL || in->kind == INSN_RETURN || in->kind == INSN_JUMP || in->kind == INSN_JUMP_INDIRECT || in->kind == INSN_STOP;
+    return in->kind == INSN_CALL || in->kind == INSN_RETURN || in->kind == INSN_JUMP ||
+           in->kind == INSN_JUMP_INDIRECT || in->kind == INSN_STOP;
 }
 
 static bool has_traps(const struct walk *w, uint64_t at)

@@ -1,41 +1,45 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loop nesting after P. Havlak, Nesting of reducible and irreducible loops, ACM TOPLAS 19(4), 1997, figure 4: blocks are numbered
- * in depth-first order; from the last to the first, the body of the loop with that header is collected backwards from
- * its back edges, and collapsed into the header. An irreducible loop inside an irreducible one is merged with it: interpreters'
- * computed gotos would otherwise nest a hundred deep.
+ * Loop nesting after P. Havlak, Nesting of reducible and irreducible loops, ACM TOPLAS 19(4), 1997, figure 4: blocks
+ * are numbered in depth-first order; from the last to the first, the body of the loop with that header is collected
+ * backwards from its back edges, and collapsed into the header. An irreducible loop inside an irreducible one is merged
+ * with it: interpreters' computed gotos would otherwise nest a hundred deep.
  */
 #include "structure/cfg.h"
 #include "structure/loops.h"
 #include <stdlib.h>
 #include <string.h>
 
-struct graph {                  /* nodes are reachable blocks, numbered in preorder */
+struct graph { /* nodes are reachable blocks, numbered in preorder */
     const struct cfg *cfg;
     uint32_t count;
-    uint32_t *number;           /* block -> node, CFG_NONE: unreachable */
-    uint32_t *block;            /* node -> block */
-    uint32_t *last;             /* node -> last descendant */
+    uint32_t *number; /* block -> node, CFG_NONE: unreachable */
+    uint32_t *block;  /* node -> block */
+    uint32_t *last;   /* node -> last descendant */
     uint32_t *pred_start, *preds;
 };
 
 struct nest {
     const struct graph *g;
-    uint32_t *set;              /* union-find: node -> header that it was collapsed into */
-    uint32_t *header;           /* node -> header of the innermost loop around it, CFG_NONE */
-    uint8_t *kind;              /* of a node as a header */
-    struct extra { uint32_t node, next; } *extras;      /* further entries of irreducible loops, as lists */
+    uint32_t *set;    /* union-find: node -> header that it was collapsed into */
+    uint32_t *header; /* node -> header of the innermost loop around it, CFG_NONE */
+    uint8_t *kind;    /* of a node as a header */
+    struct extra {
+        uint32_t node, next;
+    } * extras; /* further entries of irreducible loops, as lists */
     size_t extra_count, extra_cap;
-    uint32_t *extra_head;       /* node -> list */
-    uint32_t *mark;             /* node -> header that last took it into its body */
-    uint32_t *extra_mark;       /* node -> header that last had it as an entry */
+    uint32_t *extra_head; /* node -> list */
+    uint32_t *mark;       /* node -> header that last took it into its body */
+    uint32_t *extra_mark; /* node -> header that last had it as an entry */
 };
 
 enum { NO_LOOP, REDUCIBLE, IRREDUCIBLE };
 
 static void number_blocks(struct graph *g)
 {
-    struct frame { uint32_t node, next; };
+    struct frame {
+        uint32_t node, next;
+    };
     VEC(struct frame) stack = {0};
 
     memset(g->number, 0xff, g->cfg->blocks.len * sizeof *g->number);
@@ -151,7 +155,8 @@ static void take(struct nest *t, uint32_t header, uint32_t node, struct body *bo
     vec_push(body, node);
 }
 
-/* A way into the body that does not pass the header makes the loop irreducible; its source belongs to the loops around. */
+/* A way into the body that does not pass the header makes the loop irreducible; its source belongs to the loops around.
+ */
 static void climb(struct nest *t, uint32_t header, uint32_t from, struct body *body)
 {
     uint32_t source = find(t, from);
@@ -171,7 +176,8 @@ static bool jumps_indirectly(const struct graph *g, uint32_t node)
     return g->cfg->insns.data[b->first + b->count - 1].kind == INSN_JUMP_INDIRECT;
 }
 
-/* A loop that is closed only by indirect jumps counts as irreducible: any handler of an interpreter may follow any other. */
+/* A loop that is closed only by indirect jumps counts as irreducible: any handler of an interpreter may follow any
+ * other. */
 static void collect(struct nest *t, uint32_t header, struct body *body)
 {
     const struct graph *g = t->g;
@@ -249,7 +255,7 @@ static void nest_deinit(struct nest *t)
 struct maker {
     const struct cfg *cfg;
     const struct nest *t;
-    uint32_t *loop_of;          /* block -> innermost loop */
+    uint32_t *loop_of; /* block -> innermost loop */
     VEC(struct loop) loops;
     VEC(struct loop_span) spans;
     VEC(struct loop_branch) branches;
@@ -280,7 +286,7 @@ static void number_loops(struct maker *m)
         if (m->t->kind[n] != NO_LOOP)
             vec_push(&sorted, (struct loop){.parent = n, .header = block_address(m->cfg, g->block[n])});
     vec_sort(&sorted, by_header);
-    vec_foreach (l, &sorted) {
+    vec_foreach(l, &sorted) {
         for (uint32_t n = l->parent; n != CFG_NONE && of_node[n] == LOOP_NONE; n = m->t->header[n])
             vec_push(&path, n);
         while (path.len) {
@@ -342,8 +348,10 @@ static void judge_branch(struct maker *m, uint32_t block)
         bool at_header = block_address(m->cfg, block) == m->loops.data[l].header;
         if (!exits && !back)
             continue;
-        enum loop_evidence e = exits && back ? LOOP_EXIT_AND_BACK : exits && at_header ? LOOP_HEADER_EXIT
-                             : exits ? LOOP_EXIT : LOOP_BACK;
+        enum loop_evidence e = exits && back        ? LOOP_EXIT_AND_BACK
+                               : exits && at_header ? LOOP_HEADER_EXIT
+                               : exits              ? LOOP_EXIT
+                                                    : LOOP_BACK;
         vec_push(&m->branches, (struct loop_branch){l, e, last->address});
     }
 }

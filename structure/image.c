@@ -78,7 +78,8 @@ void image_close(struct image *image)
 
 struct hq_error *image_changed(const struct image *image)
 {
-    const struct elf *files[] = {image->text, image->files.debug, image->files.alt, image->dwarf ? dwarf_changed(image->dwarf) : NULL};
+    const struct elf *files[] = {image->text, image->files.debug, image->files.alt,
+                                 image->dwarf ? dwarf_changed(image->dwarf) : NULL};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i] && elf_changed(files[i]))

@@ -14,12 +14,12 @@
 struct image {
     struct elf *text;
     struct debug_file files;
-    struct dwarf *dwarf;        /* NULL without debug information */
+    struct dwarf *dwarf; /* NULL without debug information */
     struct symbols symbols;
     struct frames frames;
     struct plt plt;
-    struct gaps *gaps;          /* its memory of what was looked at */
-    char *problem;              /* NULL, or a clause on what cannot be read */
+    struct gaps *gaps; /* its memory of what was looked at */
+    char *problem;     /* NULL, or a clause on what cannot be read */
 };
 
 /* Opens the files only. "[vdso]", also as linux-vdso.so.1, is the image that the kernel maps into this process. */

@@ -9,19 +9,19 @@
 
 enum insn_kind {
     INSN_OTHER,
-    INSN_NOP,                   /* padding */
-    INSN_BRANCH,                /* conditional, to target */
-    INSN_JUMP,                  /* to target */
+    INSN_NOP,    /* padding */
+    INSN_BRANCH, /* conditional, to target */
+    INSN_JUMP,   /* to target */
     INSN_JUMP_INDIRECT,
-    INSN_CALL,                  /* of target */
+    INSN_CALL, /* of target */
     INSN_CALL_INDIRECT,
     INSN_RETURN,
-    INSN_STOP,                  /* traps and halts, and bytes that are no instruction */
+    INSN_STOP, /* traps and halts, and bytes that are no instruction */
 };
 
 struct insn {
-    uint64_t address, target;   /* target: of direct branches, jumps and calls */
-    uint8_t length;             /* at least 1 */
+    uint64_t address, target; /* target: of direct branches, jumps and calls */
+    uint8_t length;           /* at least 1 */
     uint8_t kind;
 };
 
@@ -37,21 +37,21 @@ void insn_decode(const uint8_t *code, size_t size, uint64_t address, struct insn
 #define INSN_NO_REGISTER 255
 enum insn_form {
     INSN_FORM_OTHER,
-    INSN_FORM_ADDRESS,          /* lea displacement(%rip), reg: value is the address */
-    INSN_FORM_COPY,             /* mov source, reg */
-    INSN_FORM_ADD,              /* add source, reg */
-    INSN_FORM_LOAD,             /* mov or movslq displacement(base, index, scale), reg; width bytes */
-    INSN_FORM_COMPARE,          /* cmp $value, reg */
-    INSN_FORM_MASK,             /* and $value, reg */
-    INSN_FORM_JUMP_REGISTER,    /* jmp *reg */
-    INSN_FORM_JUMP_MEMORY,      /* jmp *displacement(base, index, scale) */
+    INSN_FORM_ADDRESS,       /* lea displacement(%rip), reg: value is the address */
+    INSN_FORM_COPY,          /* mov source, reg */
+    INSN_FORM_ADD,           /* add source, reg */
+    INSN_FORM_LOAD,          /* mov or movslq displacement(base, index, scale), reg; width bytes */
+    INSN_FORM_COMPARE,       /* cmp $value, reg */
+    INSN_FORM_MASK,          /* and $value, reg */
+    INSN_FORM_JUMP_REGISTER, /* jmp *reg */
+    INSN_FORM_JUMP_MEMORY,   /* jmp *displacement(base, index, scale) */
 };
 struct insn_detail {
     enum insn_form form;
-    uint8_t reg, source;        /* reg: what is written (compared, jumped to); for OTHER the first register written */
+    uint8_t reg, source; /* reg: what is written (compared, jumped to); for OTHER the first register written */
     uint8_t base, index, scale, width;
-    uint64_t value;             /* immediate, displacement or address */
-    bool clobbers;              /* a call: the caller-saved registers are lost */
+    uint64_t value; /* immediate, displacement or address */
+    bool clobbers;  /* a call: the caller-saved registers are lost */
 };
 void insn_decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out);
 

@@ -4,63 +4,87 @@
 
 /* What follows an opcode: a ModRM byte with what it asks for, and an immediate. */
 enum {
-    NOT = 0x80,                 /* none of ours */
+    NOT = 0x80, /* none of ours */
     MODRM = 0x40,
-    GROUP = 0x20,               /* the ModRM byte tells more: see group() */
-    NONE = 0, I8 = 1, IZ = 2, IV = 3, R8 = 4, R32 = 5,          /* IZ: 2 or 4 bytes, IV: 2, 4 or 8 bytes; R: relative */
+    GROUP = 0x20, /* the ModRM byte tells more: see group() */
+    NONE = 0,
+    I8 = 1,
+    IZ = 2,
+    IV = 3,
+    R8 = 4,
+    R32 = 5, /* IZ: 2 or 4 bytes, IV: 2, 4 or 8 bytes; R: relative */
     IMMEDIATE = 7,
 };
-#define M MODRM
+#define M  MODRM
 #define MI (MODRM | I8)
 #define MZ (MODRM | IZ)
 #define MG (MODRM | GROUP)
-#define X NOT
+#define X  NOT
 
 static const uint8_t one_byte[256] = {
-    M, M, M, M, I8, IZ, X, X,  M, M, M, M, I8, IZ, X, X,        /* 00 add, or */
-    M, M, M, M, I8, IZ, X, X,  M, M, M, M, I8, IZ, X, X,        /* 10 adc, sbb */
-    M, M, M, M, I8, IZ, X, X,  M, M, M, M, I8, IZ, X, X,        /* 20 and, sub */
-    M, M, M, M, I8, IZ, X, X,  M, M, M, M, I8, IZ, X, X,        /* 30 xor, cmp */
-    X, X, X, X, X, X, X, X,  X, X, X, X, X, X, X, X,            /* 40 REX */
-    NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,  NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,    /* 50 push, pop */
-    X, X, X, M, X, X, X, X,  IZ, MZ, I8, MI, X, X, X, X,        /* 60 movslq, push, imul */
-    R8, R8, R8, R8, R8, R8, R8, R8,  R8, R8, R8, R8, R8, R8, R8, R8,    /* 70 jcc */
-    MI, MZ, X, MI, M, M, M, M,  M, M, M, M, X, MG, X, X,        /* 80 arithmetic, test, xchg, mov, lea */
-    X, X, X, X, X, X, X, X,  NONE, NONE, X, X, X, X, X, X,      /* 90 */
-    X, X, X, X, X, X, X, X,  I8, IZ, X, X, X, X, X, X,          /* a0 test */
-    I8, I8, I8, I8, I8, I8, I8, I8,  IV, IV, IV, IV, IV, IV, IV, IV,    /* b0 mov */
-    MI, MI, X, NONE, X, X, MG | I8, MG | IZ,  X, NONE, X, X, NONE, X, X, X,     /* c0 shifts, ret, mov, leave, int3 */
-    M, M, M, M, X, X, X, X,  X, X, X, X, X, X, X, X,            /* d0 shifts */
-    X, X, X, X, X, X, X, X,  R32, R32, X, R8, X, X, X, X,       /* e0 call, jmp */
-    X, X, X, X, X, X, MG, MG,  X, X, X, X, X, X, MG, MG,        /* f0 */
+    M,    M,    M,    M,    I8,   IZ,   X,       X,
+    M,    M,    M,    M,    I8,   IZ,   X,       X, /* 00 add, or */
+    M,    M,    M,    M,    I8,   IZ,   X,       X,
+    M,    M,    M,    M,    I8,   IZ,   X,       X, /* 10 adc, sbb */
+    M,    M,    M,    M,    I8,   IZ,   X,       X,
+    M,    M,    M,    M,    I8,   IZ,   X,       X, /* 20 and, sub */
+    M,    M,    M,    M,    I8,   IZ,   X,       X,
+    M,    M,    M,    M,    I8,   IZ,   X,       X, /* 30 xor, cmp */
+    X,    X,    X,    X,    X,    X,    X,       X,
+    X,    X,    X,    X,    X,    X,    X,       X, /* 40 REX */
+    NONE, NONE, NONE, NONE, NONE, NONE, NONE,    NONE,
+    NONE, NONE, NONE, NONE, NONE, NONE, NONE,    NONE, /* 50 push, pop */
+    X,    X,    X,    M,    X,    X,    X,       X,
+    IZ,   MZ,   I8,   MI,   X,    X,    X,       X, /* 60 movslq, push, imul */
+    R8,   R8,   R8,   R8,   R8,   R8,   R8,      R8,
+    R8,   R8,   R8,   R8,   R8,   R8,   R8,      R8, /* 70 jcc */
+    MI,   MZ,   X,    MI,   M,    M,    M,       M,
+    M,    M,    M,    M,    X,    MG,   X,       X, /* 80 arithmetic, test, xchg, mov, lea */
+    X,    X,    X,    X,    X,    X,    X,       X,
+    NONE, NONE, X,    X,    X,    X,    X,       X, /* 90 */
+    X,    X,    X,    X,    X,    X,    X,       X,
+    I8,   IZ,   X,    X,    X,    X,    X,       X, /* a0 test */
+    I8,   I8,   I8,   I8,   I8,   I8,   I8,      I8,
+    IV,   IV,   IV,   IV,   IV,   IV,   IV,      IV, /* b0 mov */
+    MI,   MI,   X,    NONE, X,    X,    MG | I8, MG | IZ,
+    X,    NONE, X,    X,    NONE, X,    X,       X, /* c0 shifts, ret, mov, leave, int3 */
+    M,    M,    M,    M,    X,    X,    X,       X,
+    X,    X,    X,    X,    X,    X,    X,       X, /* d0 shifts */
+    X,    X,    X,    X,    X,    X,    X,       X,
+    R32,  R32,  X,    R8,   X,    X,    X,       X, /* e0 call, jmp */
+    X,    X,    X,    X,    X,    X,    MG,      MG,
+    X,    X,    X,    X,    X,    X,    MG,      MG, /* f0 */
 };
 
 /* After 0f; with VEX and EVEX prefixes only what has a ModRM byte. */
 static const uint8_t two_byte[256] = {
-    X, X, X, X, X, NONE, X, X,  X, X, X, NONE, X, X, X, X,      /* 00 syscall, ud2 */
-    M, M, M, M, M, M, M, M,  X, X, X, X, X, X, X, M,            /* 10 moves, nop */
-    X, X, X, X, X, X, X, X,  M, M, M, M, M, M, M, M,            /* 20 moves, conversions */
-    X, X, X, X, X, X, X, X,  X, X, X, X, X, X, X, X,
-    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,            /* 40 cmov */
-    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,            /* 50 vectors */
-    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,
-    MI, MI, MI, MI, M, M, M, X,  X, X, X, X, M, M, M, M,        /* 70 */
-    R32, R32, R32, R32, R32, R32, R32, R32,  R32, R32, R32, R32, R32, R32, R32, R32,    /* 80 jcc */
-    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,            /* 90 setcc */
-    X, X, NONE, M, MI, M, X, X,  X, X, X, M, MI, M, X, M,       /* a0 cpuid, bits, shifts, imul */
-    M, M, X, M, X, X, M, M,  X, X, MI, M, M, M, M, M,           /* b0 cmpxchg, bits, movz, movs */
-    M, M, MI, X, MI, MI, MI, X,  NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,        /* c0 xadd, shuffles, bswap */
-    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,            /* d0 vectors */
-    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,
-    X, M, M, M, M, M, M, X,  M, M, M, M, M, M, M, X,
+    X,   X,   X,    X,   X,   NONE, X,   X,   X,    X,    X,    NONE, X,    X,    X,    X, /* 00 syscall, ud2 */
+    M,   M,   M,    M,   M,   M,    M,   M,   X,    X,    X,    X,    X,    X,    X,    M, /* 10 moves, nop */
+    X,   X,   X,    X,   X,   X,    X,   X,   M,    M,    M,    M,    M,    M,    M,    M, /* 20 moves, conversions */
+    X,   X,   X,    X,   X,   X,    X,   X,   X,    X,    X,    X,    X,    X,    X,    X,    M,
+    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,       /* 40 cmov */
+    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M, /* 50 vectors */
+    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M,    MI,
+    MI,  MI,  MI,   M,   M,   M,    X,   X,   X,    X,    X,    M,    M,    M,    M,          /* 70 */
+    R32, R32, R32,  R32, R32, R32,  R32, R32, R32,  R32,  R32,  R32,  R32,  R32,  R32,  R32,  /* 80 jcc */
+    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M,    /* 90 setcc */
+    X,   X,   NONE, M,   MI,  M,    X,   X,   X,    X,    X,    M,    MI,   M,    X,    M,    /* a0 cpuid, bits, shifts,
+                                                                                                 imul */
+    M,   M,   X,    M,   X,   X,    M,   M,   X,    X,    MI,   M,    M,    M,    M,    M,    /* b0 cmpxchg, bits, movz,
+                                                                                                 movs */
+    M,   M,   MI,   X,   MI,  MI,   MI,  X,   NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, /* c0 xadd, shuffles,
+                                                                                                 bswap */
+    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M,    /* d0 vectors */
+    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M,    X,
+    M,   M,   M,    M,   M,   M,    X,   M,   M,    M,    M,    M,    M,    M,    X,
 };
 
 struct bytes {
     const uint8_t *p;
     size_t size, at;
-    bool narrow, wide;          /* operands of 16 bits, of 64 */
-    bool plain;                 /* no prefix but REX */
-    uint8_t repeat;             /* f2 or f3, else 0 */
+    bool narrow, wide; /* operands of 16 bits, of 64 */
+    bool plain;        /* no prefix but REX */
+    uint8_t repeat;    /* f2 or f3, else 0 */
 };
 
 /* How long ModRM, SIB and displacement are. */
@@ -79,7 +103,8 @@ static size_t operand_length(const struct bytes *b)
 static size_t immediate_length(const struct bytes *b, uint8_t what)
 {
     switch (what & IMMEDIATE) {
-    case I8: case R8: return 1;
+    case I8:
+    case R8: return 1;
     case R32: return 4;
     case IZ: return b->narrow && !b->wide ? 2 : 4;
     case IV: return b->wide ? 8 : b->narrow ? 2 : 4;
@@ -112,11 +137,12 @@ static bool group(const struct bytes *b, uint8_t opcode, uint8_t *what, enum ins
     uint8_t modrm = b->p[b->at], number = modrm >> 3 & 7;
 
     switch (opcode) {
-    case 0x8d:
-        return modrm >> 6 != 3;
-    case 0xc6: case 0xc7: case 0xfe:
-        return number == 0 || (opcode == 0xfe && number == 1);
-    case 0xf6: case 0xf7:
+    case 0x8d: return modrm >> 6 != 3;
+    case 0xc6:
+    case 0xc7:
+    case 0xfe: return number == 0 || (opcode == 0xfe && number == 1);
+    case 0xf6:
+    case 0xf7:
         if (number < 2)
             *what |= opcode == 0xf6 ? I8 : IZ;
         return number != 1;

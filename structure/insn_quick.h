@@ -8,7 +8,8 @@
 
 #include "structure/insn.h"
 
-/* As insn_decode; false where it does not know, for the decoder to say. Bytes that no processor takes may pass for an instruction. */
+/* As insn_decode; false where it does not know, for the decoder to say. Bytes that no processor takes may pass for an
+ * instruction. */
 bool insn_quick(const uint8_t *code, size_t size, uint64_t address, struct insn *out);
 
 #endif

@@ -18,26 +18,42 @@ static void init(void)
 static enum insn_kind kind_of(ZydisMnemonic mnemonic, bool direct)
 {
     switch (mnemonic) {
-    case ZYDIS_MNEMONIC_JB: case ZYDIS_MNEMONIC_JBE: case ZYDIS_MNEMONIC_JCXZ: case ZYDIS_MNEMONIC_JECXZ:
-    case ZYDIS_MNEMONIC_JL: case ZYDIS_MNEMONIC_JLE: case ZYDIS_MNEMONIC_JNB: case ZYDIS_MNEMONIC_JNBE:
-    case ZYDIS_MNEMONIC_JNL: case ZYDIS_MNEMONIC_JNLE: case ZYDIS_MNEMONIC_JNO: case ZYDIS_MNEMONIC_JNP:
-    case ZYDIS_MNEMONIC_JNS: case ZYDIS_MNEMONIC_JNZ: case ZYDIS_MNEMONIC_JO: case ZYDIS_MNEMONIC_JP:
-    case ZYDIS_MNEMONIC_JRCXZ: case ZYDIS_MNEMONIC_JS: case ZYDIS_MNEMONIC_JZ: case ZYDIS_MNEMONIC_LOOP:
-    case ZYDIS_MNEMONIC_LOOPE: case ZYDIS_MNEMONIC_LOOPNE: case ZYDIS_MNEMONIC_XBEGIN:
-        return INSN_BRANCH;
-    case ZYDIS_MNEMONIC_JMP:
-        return direct ? INSN_JUMP : INSN_JUMP_INDIRECT;
-    case ZYDIS_MNEMONIC_CALL:
-        return direct ? INSN_CALL : INSN_CALL_INDIRECT;
-    case ZYDIS_MNEMONIC_RET: case ZYDIS_MNEMONIC_IRET: case ZYDIS_MNEMONIC_IRETD: case ZYDIS_MNEMONIC_IRETQ:
-        return INSN_RETURN;
-    case ZYDIS_MNEMONIC_UD0: case ZYDIS_MNEMONIC_UD1: case ZYDIS_MNEMONIC_UD2: case ZYDIS_MNEMONIC_HLT:
-    case ZYDIS_MNEMONIC_INT3:
-        return INSN_STOP;
-    case ZYDIS_MNEMONIC_NOP:
-        return INSN_NOP;
-    default:
-        return INSN_OTHER;
+    case ZYDIS_MNEMONIC_JB:
+    case ZYDIS_MNEMONIC_JBE:
+    case ZYDIS_MNEMONIC_JCXZ:
+    case ZYDIS_MNEMONIC_JECXZ:
+    case ZYDIS_MNEMONIC_JL:
+    case ZYDIS_MNEMONIC_JLE:
+    case ZYDIS_MNEMONIC_JNB:
+    case ZYDIS_MNEMONIC_JNBE:
+    case ZYDIS_MNEMONIC_JNL:
+    case ZYDIS_MNEMONIC_JNLE:
+    case ZYDIS_MNEMONIC_JNO:
+    case ZYDIS_MNEMONIC_JNP:
+    case ZYDIS_MNEMONIC_JNS:
+    case ZYDIS_MNEMONIC_JNZ:
+    case ZYDIS_MNEMONIC_JO:
+    case ZYDIS_MNEMONIC_JP:
+    case ZYDIS_MNEMONIC_JRCXZ:
+    case ZYDIS_MNEMONIC_JS:
+    case ZYDIS_MNEMONIC_JZ:
+    case ZYDIS_MNEMONIC_LOOP:
+    case ZYDIS_MNEMONIC_LOOPE:
+    case ZYDIS_MNEMONIC_LOOPNE:
+    case ZYDIS_MNEMONIC_XBEGIN: return INSN_BRANCH;
+    case ZYDIS_MNEMONIC_JMP: return direct ? INSN_JUMP : INSN_JUMP_INDIRECT;
+    case ZYDIS_MNEMONIC_CALL: return direct ? INSN_CALL : INSN_CALL_INDIRECT;
+    case ZYDIS_MNEMONIC_RET:
+    case ZYDIS_MNEMONIC_IRET:
+    case ZYDIS_MNEMONIC_IRETD:
+    case ZYDIS_MNEMONIC_IRETQ: return INSN_RETURN;
+    case ZYDIS_MNEMONIC_UD0:
+    case ZYDIS_MNEMONIC_UD1:
+    case ZYDIS_MNEMONIC_UD2:
+    case ZYDIS_MNEMONIC_HLT:
+    case ZYDIS_MNEMONIC_INT3: return INSN_STOP;
+    case ZYDIS_MNEMONIC_NOP: return INSN_NOP;
+    default: return INSN_OTHER;
     }
 }
 
@@ -84,16 +100,16 @@ static enum insn_form form_of(const ZydisDecodedInstruction *in, const ZydisDeco
     bool wide = to_register && op[0].size >= 32;
 
     switch (in->mnemonic) {
-    case ZYDIS_MNEMONIC_LEA:
-        return op[1].mem.base == ZYDIS_REGISTER_RIP ? INSN_FORM_ADDRESS : INSN_FORM_OTHER;
-    case ZYDIS_MNEMONIC_MOV: case ZYDIS_MNEMONIC_MOVSXD: case ZYDIS_MNEMONIC_MOVZX:
+    case ZYDIS_MNEMONIC_LEA: return op[1].mem.base == ZYDIS_REGISTER_RIP ? INSN_FORM_ADDRESS : INSN_FORM_OTHER;
+    case ZYDIS_MNEMONIC_MOV:
+    case ZYDIS_MNEMONIC_MOVSXD:
+    case ZYDIS_MNEMONIC_MOVZX:
         if (wide && op[1].type == ZYDIS_OPERAND_TYPE_MEMORY)
             return INSN_FORM_LOAD;
         if (wide && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && in->mnemonic == ZYDIS_MNEMONIC_MOV)
             return INSN_FORM_ADDRESS;
         return wide && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER ? INSN_FORM_COPY : INSN_FORM_OTHER;
-    case ZYDIS_MNEMONIC_ADD:
-        return wide && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER ? INSN_FORM_ADD : INSN_FORM_OTHER;
+    case ZYDIS_MNEMONIC_ADD: return wide && op[1].type == ZYDIS_OPERAND_TYPE_REGISTER ? INSN_FORM_ADD : INSN_FORM_OTHER;
     case ZYDIS_MNEMONIC_CMP:
         return to_register && op[1].type == ZYDIS_OPERAND_TYPE_IMMEDIATE ? INSN_FORM_COMPARE : INSN_FORM_OTHER;
     case ZYDIS_MNEMONIC_AND:
@@ -102,8 +118,7 @@ static enum insn_form form_of(const ZydisDecodedInstruction *in, const ZydisDeco
         if (op[0].type == ZYDIS_OPERAND_TYPE_MEMORY)
             return INSN_FORM_JUMP_MEMORY;
         return to_register ? INSN_FORM_JUMP_REGISTER : INSN_FORM_OTHER;
-    default:
-        return INSN_FORM_OTHER;
+    default: return INSN_FORM_OTHER;
     }
 }
 
@@ -127,8 +142,11 @@ void insn_decode_detail(const uint8_t *code, size_t size, uint64_t address, stru
     ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 
     pthread_once(&once, init);
-    *out = (struct insn_detail){.form = INSN_FORM_OTHER, .reg = INSN_NO_REGISTER, .source = INSN_NO_REGISTER,
-                                .base = INSN_NO_REGISTER, .index = INSN_NO_REGISTER};
+    *out = (struct insn_detail){.form = INSN_FORM_OTHER,
+                                .reg = INSN_NO_REGISTER,
+                                .source = INSN_NO_REGISTER,
+                                .base = INSN_NO_REGISTER,
+                                .index = INSN_NO_REGISTER};
     if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&full, code, size, &in, op)))
         return;
     if (in.operand_count_visible)

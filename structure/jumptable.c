@@ -12,14 +12,14 @@
 #include "structure/cfg.h"
 #include <string.h>
 
-#define WINDOW 48               /* instructions looked back from the jump */
+#define WINDOW      48 /* instructions looked back from the jump */
 #define MAX_ENTRIES 16384
 
 struct table_form {
     uint64_t table;
-    bool offsets;               /* 4-byte offsets from the table, else 8-byte addresses */
-    uint8_t index;              /* register */
-    uint32_t load;              /* instruction that reads the table */
+    bool offsets;  /* 4-byte offsets from the table, else 8-byte addresses */
+    uint8_t index; /* register */
+    uint32_t load; /* instruction that reads the table */
 };
 
 static void detail_at(const struct image *image, const struct cfg *g, uint32_t i, struct insn_detail *out)
@@ -38,8 +38,8 @@ static bool lost_in_call(const struct insn_detail *d, uint8_t reg)
 }
 
 /* The nearest instruction before `before` that writes a register; CFG_NONE if the window ends first. */
-static uint32_t definition(const struct image *image, const struct cfg *g, uint32_t before, uint8_t reg, uint32_t window,
-                           struct insn_detail *out)
+static uint32_t definition(const struct image *image, const struct cfg *g, uint32_t before, uint8_t reg,
+                           uint32_t window, struct insn_detail *out)
 {
     for (uint32_t i = before; i-- > 0 && before - i <= window;) {
         detail_at(image, g, i, out);

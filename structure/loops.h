@@ -18,11 +18,11 @@ struct loop_branch {
 };
 
 struct loop {
-    uint32_t parent;            /* LOOP_NONE: outermost. Parents come first */
-    uint64_t header;            /* address of the first instruction of the header block */
+    uint32_t parent; /* LOOP_NONE: outermost. Parents come first */
+    uint64_t header; /* address of the first instruction of the header block */
 };
 
-struct loop_span {              /* code whose innermost loop is `loop`; ascending, disjoint; code in no loop has none */
+struct loop_span { /* code whose innermost loop is `loop`; ascending, disjoint; code in no loop has none */
     uint64_t low, high;
     uint32_t loop;
 };

@@ -39,7 +39,8 @@ uint32_t naming_procedure(struct book *b, const struct image *image, const struc
     uint32_t name = p->dwarf ? naming_origin(b, &p->dwarf->origin) : 0;
     const char *symbol = p->symbol ? image->symbols.names[p->symbol->first] : NULL;
 
-    /* Members of what has no name outside (lambdas, local classes) have no linkage name, but a symbol that says whose they are. */
+    /* Members of what has no name outside (lambdas, local classes) have no linkage name, but a symbol that says whose
+     * they are. */
     if (name && symbol && !p->dwarf->origin.linkage &&
         (!strncmp(symbol, "_ZN", 3) || !strncmp(symbol, "_ZZ", 3) || !strncmp(symbol, "_ZS", 3))) {
         AUTO_FREE char *plain = xstrndup(symbol, symbol_name_length(symbol));

@@ -6,24 +6,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEVELS 3
-#define MAX_INSTRUCTIONS 4096   /* looked at in one callee; a longer one is taken to return */
+#define LEVELS           3
+#define MAX_INSTRUCTIONS 4096 /* looked at in one callee; a longer one is taken to return */
 
-static const char *const names[] = {   /* sorted: see is_known */
-    "_Exit", "_Unwind_Resume", "_ZN9__gnu_cxx20__verbose_terminate_handlerEv", "_ZSt10unexpectedv", "_ZSt16__throw_bad_castv",
-    "_ZSt17__throw_bad_allocv", "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE", "_ZSt18__throw_bad_typeidv",
-    "_ZSt19__throw_logic_errorPKc", "_ZSt19__throw_range_errorPKc", "_ZSt20__throw_domain_errorPKc",
-    "_ZSt20__throw_length_errorPKc", "_ZSt20__throw_out_of_rangePKc", "_ZSt20__throw_system_errori",
-    "_ZSt21__throw_bad_exceptionv", "_ZSt21__throw_runtime_errorPKc", "_ZSt22__throw_overflow_errorPKc",
-    "_ZSt23__throw_underflow_errorPKc", "_ZSt24__throw_invalid_argumentPKc", "_ZSt24__throw_out_of_range_fmtPKcz",
-    "_ZSt25__throw_bad_function_callv", "_ZSt9terminatev", "__assert", "__assert_fail", "__assert_perror_fail", "__chk_fail",
-    "__clang_call_terminate", "__cxa_bad_cast", "__cxa_bad_typeid", "__cxa_call_terminate", "__cxa_call_unexpected",
-    "__cxa_deleted_virtual", "__cxa_pure_virtual", "__cxa_rethrow", "__cxa_throw", "__cxa_throw_bad_array_length",
-    "__cxa_throw_bad_array_new_length", "__fortify_fail", "__libc_fatal", "__longjmp_chk", "__stack_chk_fail", "_exit",
-    "_gfortran_error_stop_numeric", "_gfortran_error_stop_string", "_gfortran_exit_i4", "_gfortran_exit_i8",
-    "_gfortran_os_error_at", "_gfortran_runtime_error", "_gfortran_runtime_error_at", "_gfortran_stop_numeric",
-    "_gfortran_stop_string", "_longjmp", "abort", "err", "errx", "exit", "longjmp", "pthread_exit", "quick_exit",
-    "rust_begin_unwind", "rust_panic", "siglongjmp", "thrd_exit", "verr", "verrx",
+static const char *const names[] = {
+    /* sorted: see is_known */
+    "_Exit",
+    "_Unwind_Resume",
+    "_ZN9__gnu_cxx20__verbose_terminate_handlerEv",
+    "_ZSt10unexpectedv",
+    "_ZSt16__throw_bad_castv",
+    "_ZSt17__throw_bad_allocv",
+    "_ZSt17rethrow_exceptionNSt15__exception_ptr13exception_ptrE",
+    "_ZSt18__throw_bad_typeidv",
+    "_ZSt19__throw_logic_errorPKc",
+    "_ZSt19__throw_range_errorPKc",
+    "_ZSt20__throw_domain_errorPKc",
+    "_ZSt20__throw_length_errorPKc",
+    "_ZSt20__throw_out_of_rangePKc",
+    "_ZSt20__throw_system_errori",
+    "_ZSt21__throw_bad_exceptionv",
+    "_ZSt21__throw_runtime_errorPKc",
+    "_ZSt22__throw_overflow_errorPKc",
+    "_ZSt23__throw_underflow_errorPKc",
+    "_ZSt24__throw_invalid_argumentPKc",
+    "_ZSt24__throw_out_of_range_fmtPKcz",
+    "_ZSt25__throw_bad_function_callv",
+    "_ZSt9terminatev",
+    "__assert",
+    "__assert_fail",
+    "__assert_perror_fail",
+    "__chk_fail",
+    "__clang_call_terminate",
+    "__cxa_bad_cast",
+    "__cxa_bad_typeid",
+    "__cxa_call_terminate",
+    "__cxa_call_unexpected",
+    "__cxa_deleted_virtual",
+    "__cxa_pure_virtual",
+    "__cxa_rethrow",
+    "__cxa_throw",
+    "__cxa_throw_bad_array_length",
+    "__cxa_throw_bad_array_new_length",
+    "__fortify_fail",
+    "__libc_fatal",
+    "__longjmp_chk",
+    "__stack_chk_fail",
+    "_exit",
+    "_gfortran_error_stop_numeric",
+    "_gfortran_error_stop_string",
+    "_gfortran_exit_i4",
+    "_gfortran_exit_i8",
+    "_gfortran_os_error_at",
+    "_gfortran_runtime_error",
+    "_gfortran_runtime_error_at",
+    "_gfortran_stop_numeric",
+    "_gfortran_stop_string",
+    "_longjmp",
+    "abort",
+    "err",
+    "errx",
+    "exit",
+    "longjmp",
+    "pthread_exit",
+    "quick_exit",
+    "rust_begin_unwind",
+    "rust_panic",
+    "siglongjmp",
+    "thrd_exit",
+    "verr",
+    "verrx",
 };
 
 static int compare_name(const void *key, const void *element)
@@ -57,7 +109,8 @@ static bool any_name(const struct image *image, uint64_t target, bool (*test)(co
 /* Destructors, operator delete, and what the C library promises. */
 static bool never_throws(const char *name)
 {
-    static const char *const plain[] = {"__cxa_end_catch", "free", "memchr", "memcmp", "memcpy", "memmove", "memset", "strcmp", "strlen"};
+    static const char *const plain[] = {"__cxa_end_catch", "free",   "memchr", "memcmp", "memcpy",
+                                        "memmove",         "memset", "strcmp", "strlen"};
     size_t len = strcspn(name, ".@");
 
     if (len > 8 && !strncmp(name, "_ZN", 3) && !strncmp(name + len - 4, "D", 1) && !strncmp(name + len - 2, "Ev", 2))
@@ -115,10 +168,10 @@ struct search {
     struct noreturn *n;
     unsigned level;
     uint64_t low, high;
-    const uint8_t *code;        /* of low */
-    uint8_t *seen;              /* a bit for each byte: an instruction that was looked at */
-    VEC(uint64_t) ready;        /* to look at */
-    VEC(struct insn) calls;     /* to look at only if nothing else leads to a return */
+    const uint8_t *code;    /* of low */
+    uint8_t *seen;          /* a bit for each byte: an instruction that was looked at */
+    VEC(uint64_t) ready;    /* to look at */
+    VEC(struct insn) calls; /* to look at only if nothing else leads to a return */
     unsigned budget;
 };
 

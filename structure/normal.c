@@ -8,11 +8,11 @@
 
 /* A scope of the normal structure, made from one or several raw ones. Node 0 is the procedure; parents come first. */
 struct node {
-    uint32_t parent, loop;      /* loop: innermost one around or at this node, NONE */
+    uint32_t parent, loop; /* loop: innermost one around or at this node, NONE */
     uint32_t loop_depth;
-    uint32_t raw;               /* the first scope it was made from */
+    uint32_t raw; /* the first scope it was made from */
     uint32_t ordinal;
-    uint32_t scope;             /* of the book, NONE until it is needed */
+    uint32_t scope; /* of the book, NONE until it is needed */
 };
 
 /* Places where one statement was found: nodes of its parents. */
@@ -28,11 +28,11 @@ struct normal {
     struct book *b;
     VEC(struct node) nodes;
     struct keymap node_keys, flat_keys;
-    struct map node_of, flat_of;        /* raw scope -> node; -> identity without loops */
-    VEC(uint32_t) instances_of;         /* identity -> first instance, NONE */
+    struct map node_of, flat_of; /* raw scope -> node; -> identity without loops */
+    VEC(uint32_t) instances_of;  /* identity -> first instance, NONE */
     VEC(struct instance) instances;
-    VEC(uint32_t) leaves;               /* raw LINE scopes, each once */
-    struct map normal_of;               /* raw LINE -> normal LINE */
+    VEC(uint32_t) leaves; /* raw LINE scopes, each once */
+    struct map normal_of; /* raw LINE -> normal LINE */
 };
 
 static struct key key_of(const struct structure_scope *s, uint32_t parent)
@@ -225,7 +225,7 @@ void normal_apply(struct book *b, const struct book_procedure *p)
     keymap_init(&n.flat_keys, sizeof(struct key));
     collect(&n, p);
     number_loops(&n);
-    vec_foreach (raw, &n.leaves)
+    vec_foreach(raw, &n.leaves)
         map_put(&n.normal_of, *raw, normal_leaf(&n, *raw));
     for (uint32_t i = 0; i < p->segment_count; i++) {
         struct book_segment *s = &b->segments.data[p->first_segment + i];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Normalisation: from the structure of the machine code to that of the source, after section 3 of J. Mellor-Crummey,
- * R. Fowler, G. Marin, N. Tallent, HPCView: a tool for top-down analysis of node performance (J. Supercomputing 23, 2002).
+ * R. Fowler, G. Marin, N. Tallent, HPCView: a tool for top-down analysis of node performance (J. Supercomputing 23,
+ * 2002).
  *
  *   - A loop directly inside a loop of the same name (file and line) is that loop: unrolled, interchanged, tiled code.
  *   - Sibling loops of the same name are one: vector body and remainder, distributed loops.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct lines {                  /* of a loop or statement row */
+struct lines { /* of a loop or statement row */
     uint32_t first, last;
 };
 
@@ -15,8 +15,8 @@ struct outline {
     const struct structure *s;
     const struct outline_options *options;
     FILE *out;
-    uint32_t *order;            /* scopes, grouped by parent; children of i are order[start[i]] .. */
-    uint32_t *start, *count;    /* [scopes] is the top */
+    uint32_t *order;         /* scopes, grouped by parent; children of i are order[start[i]] .. */
+    uint32_t *start, *count; /* [scopes] is the top */
     struct lines *spans;
 };
 
@@ -71,8 +71,9 @@ static void arrange(struct outline *o)
     o->order = xcalloc(n + 1, sizeof *o->order);
     o->start = xcalloc(n + 2, sizeof *o->start);
     o->count = xcalloc(n + 2, sizeof *o->count);
-    vec_foreach (p, &o->s->places)
-        for (uint32_t i = o->options->raw ? p->raw : p->normal; i != STRUCTURE_NONE && !used[i]; i = scope(o, i)->parent)
+    vec_foreach(p, &o->s->places)
+        for (uint32_t i = o->options->raw ? p->raw : p->normal; i != STRUCTURE_NONE && !used[i];
+             i = scope(o, i)->parent)
             used[i] = 1;
     for (uint32_t i = 0; i < n; i++)
         if (used[i])
@@ -216,9 +217,7 @@ static void print_row(struct outline *o, uint32_t i, int depth)
 
     indent(o, depth);
     switch (c->kind) {
-    case SCOPE_FILE:
-        fprintf(o->out, "%s\n", text(o, c->name));
-        break;
+    case SCOPE_FILE: fprintf(o->out, "%s\n", text(o, c->name)); break;
     case SCOPE_PROCEDURE:
         fprintf(o->out, "%s", text(o, c->name));
         if (c->line)

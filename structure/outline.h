@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints a recovered structure: as an indented tree for people, or as XML in the form of [hpcview], figure 2 (PGM, F, P, L, S; I for
- * inlined procedures). Files by name, procedures and what is in them by line.
+ * Prints a recovered structure: as an indented tree for people, or as XML in the form of [hpcview], figure 2 (PGM, F,
+ * P, L, S; I for inlined procedures). Files by name, procedures and what is in them by line.
  */
 #ifndef HQ_STRUCTURE_OUTLINE_H
 #define HQ_STRUCTURE_OUTLINE_H
@@ -11,8 +11,8 @@
 
 struct outline_options {
     bool xml;
-    bool raw;                   /* as the machine code has it, instead of the normalised structure */
-    const char *const *procedures;      /* NULL-terminated names or globs, whole or unqualified; NULL: all */
+    bool raw;                      /* as the machine code has it, instead of the normalised structure */
+    const char *const *procedures; /* NULL-terminated names or globs, whole or unqualified; NULL: all */
 };
 
 /* Whether a name or glob fits a procedure. */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parts of procedures that compilers place elsewhere ("cold" code), where no debug information tells of them. A piece of code
- * belongs to the procedure into whose middle it jumps back; failing that, NAME.cold belongs to the only NAME. Only
- * symbols named so are looked at, and code without a symbol whose unwind information begins in the middle of a procedure.
+ * Parts of procedures that compilers place elsewhere ("cold" code), where no debug information tells of them. A piece
+ * of code belongs to the procedure into whose middle it jumps back; failing that, NAME.cold belongs to the only NAME.
+ * Only symbols named so are looked at, and code without a symbol whose unwind information begins in the middle of a
+ * procedure.
  */
 #include "structure/procedure.h"
 #include "common/vec.h"
 #include "structure/insn.h"
 #include <string.h>
 
-struct targets {                /* of jumps and branches that leave a piece of code */
+struct targets { /* of jumps and branches that leave a piece of code */
     uint64_t *data;
     size_t len, cap;
 };
@@ -19,7 +20,7 @@ static void outside_targets(const struct image *image, struct procedure *p, stru
     const struct dwarf_range *r = &p->ranges[0];
 
     procedure_decode(image, r->low, r->high, &p->decoded);
-    vec_foreach (in, &p->decoded)
+    vec_foreach(in, &p->decoded)
         if ((in->kind == INSN_JUMP || in->kind == INSN_BRANCH) && (in->target < r->low || in->target >= r->high))
             vec_push(out, in->target);
 }
@@ -101,7 +102,7 @@ static uint64_t owner(const struct image *image, struct procedure *p)
 static void add_parts(const struct image *image, struct procedure *p)
 {
     struct targets out = {0};
-    struct map looked_at = {0};         /* starts of pieces: many branches lead into one */
+    struct map looked_at = {0}; /* starts of pieces: many branches lead into one */
     VEC(struct dwarf_range) ranges = {0};
 
     vec_push(&ranges, p->ranges[0]);

@@ -11,7 +11,7 @@ struct slot {
 struct slots {
     struct slot *data;
     size_t len, cap;
-    size_t lazy;                /* the first `lazy` were those of .rela.plt, in its order, before sorting */
+    size_t lazy; /* the first `lazy` were those of .rela.plt, in its order, before sorting */
 };
 
 static const char *symbol_name(struct elf *text, const uint8_t *symbols, size_t symbols_size, const uint8_t *strings,
@@ -42,7 +42,8 @@ static void read_slots(struct elf *text, const char *table, const struct symbols
 
         memcpy(&r, data + at, sizeof r);
         switch (ELF64_R_TYPE(r.r_info)) {
-        case R_X86_64_JUMP_SLOT: case R_X86_64_GLOB_DAT:
+        case R_X86_64_JUMP_SLOT:
+        case R_X86_64_GLOB_DAT:
             name = symbol_name(text, symbols, symbols_size, strings, strings_size, ELF64_R_SYM(r.r_info));
             break;
         case R_X86_64_IRELATIVE: {
@@ -51,8 +52,7 @@ static void read_slots(struct elf *text, const char *table, const struct symbols
             name = resolver ? known->names[resolver->first] : NULL;
             break;
         }
-        default:
-            continue;
+        default: continue;
         }
         vec_push(out, (struct slot){r.r_offset, name && *name ? name : NULL});
     }
@@ -117,8 +117,8 @@ static void read_stubs(struct elf *text, struct elf_section *s, const struct slo
         if (!target)
             target = at ? "unknown" : "";
         size_t len = symbol_name_length(target);
-        struct stub stub = {.low = s->address + at, .high = s->address + at + entry,
-                            .target = arena_strndup(&out->arena, target, len)};
+        struct stub stub = {
+            .low = s->address + at, .high = s->address + at + entry, .target = arena_strndup(&out->arena, target, len)};
         stub.name = *target ? arena_printf(&out->arena, "%.*s@plt", (int)len, target) : "dynamic linker stub@plt";
         vec_push(out, stub);
     }

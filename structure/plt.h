@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The procedure linkage table: short stubs without symbols, through which code calls what other modules define. Each is named
- * after the relocation of the slot that it jumps through: memcpy@plt.
+ * The procedure linkage table: short stubs without symbols, through which code calls what other modules define. Each is
+ * named after the relocation of the slot that it jumps through: memcpy@plt.
  */
 #ifndef HQ_STRUCTURE_PLT_H
 #define HQ_STRUCTURE_PLT_H
@@ -12,12 +12,12 @@
 
 struct stub {
     uint64_t low, high;
-    const char *target;         /* memcpy, without a version; "" for the stub that calls the dynamic linker */
-    const char *name;           /* memcpy@plt */
+    const char *target; /* memcpy, without a version; "" for the stub that calls the dynamic linker */
+    const char *name;   /* memcpy@plt */
 };
 
 struct plt {
-    struct stub *data;          /* ascending */
+    struct stub *data; /* ascending */
     size_t len, cap;
     struct arena arena;
 };

@@ -35,12 +35,16 @@ void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit,
 {
     const struct dwarf_procedure *d = &unit->procedures[index];
 
-    *out = (struct procedure){.source = PROCEDURE_DWARF, .entry = d->entry, .unit = unit, .dwarf = d,
+    *out = (struct procedure){.source = PROCEDURE_DWARF,
+                              .entry = d->entry,
+                              .unit = unit,
+                              .dwarf = d,
                               .symbol = symbols_at(&image->symbols, d->entry)};
     procedure_set_ranges(out, unit->ranges + d->first_range, d->range_count);
 }
 
-bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address, struct procedure *out)
+bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address,
+                       struct procedure *out)
 {
     for (size_t i = 0; i < unit->procedure_count; i++) {
         const struct dwarf_procedure *d = &unit->procedures[i];
@@ -135,7 +139,8 @@ void procedure_region(const struct image *image, uint64_t address, struct proced
     address -= address == UINT64_MAX;
     uint64_t start = code ? gap_start(image, address) : address;
     uint64_t end = code ? next_start(image, address, address) : address + 1;
-    struct dwarf_range range = code ? gap_procedure(image->gaps, start, end, address) : (struct dwarf_range){start, end};
+    struct dwarf_range range = code ? gap_procedure(image->gaps, start, end, address)
+                                    : (struct dwarf_range){start, end};
     *out = (struct procedure){.source = PROCEDURE_GAP, .entry = range.low};
     procedure_set_ranges(out, &range, 1);
 }

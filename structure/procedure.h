@@ -13,17 +13,18 @@
 struct procedure {
     enum { PROCEDURE_DWARF, PROCEDURE_SYMBOL, PROCEDURE_STUB, PROCEDURE_FRAME, PROCEDURE_GAP } source;
     uint64_t entry;
-    struct dwarf_range *ranges;                 /* ascending, disjoint, at least one; owned */
+    struct dwarf_range *ranges; /* ascending, disjoint, at least one; owned */
     size_t range_count;
-    const struct dwarf_unit *unit;              /* of PROCEDURE_DWARF; else NULL */
+    const struct dwarf_unit *unit; /* of PROCEDURE_DWARF; else NULL */
     const struct dwarf_procedure *dwarf;
-    const struct symbol *symbol;                /* that starts at the entry, or NULL */
-    const char *stub;                           /* name of PROCEDURE_STUB */
-    struct insns decoded;                       /* code of the part with the entry, if it had to be looked at already; owned */
+    const struct symbol *symbol; /* that starts at the entry, or NULL */
+    const char *stub;            /* name of PROCEDURE_STUB */
+    struct insns decoded;        /* code of the part with the entry, if it had to be looked at already; owned */
 };
 
 /* Of a loaded unit: the procedure that holds an address, or number `index`. False if there is none. */
-bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address, struct procedure *out);
+bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address,
+                       struct procedure *out);
 void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit, size_t index, struct procedure *out);
 /* Without debug information, all parts of it. Always finds one. */
 void procedure_plain(const struct image *image, uint64_t address, struct procedure *out);

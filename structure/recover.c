@@ -16,9 +16,9 @@
 
 struct wanted {
     uint64_t address;
-    uint32_t index;             /* in the caller's array */
-    uint32_t unit;              /* that describes it, DWARF_NONE */
-    uint32_t procedure;         /* of the book, STRUCTURE_NONE: not yet recovered */
+    uint32_t index;     /* in the caller's array */
+    uint32_t unit;      /* that describes it, DWARF_NONE */
+    uint32_t procedure; /* of the book, STRUCTURE_NONE: not yet recovered */
 };
 
 struct work {
@@ -28,9 +28,9 @@ struct work {
     struct book book;
     struct wanted *wanted;
     size_t count;
-    struct map done[2];         /* entry -> procedure of the book; described by debug information, or not */
-    struct map regions;         /* of code that it does not describe (see region_key) -> procedure of the book */
-    VEC(uint32_t) plain;        /* wanted that the debug information does not describe */
+    struct map done[2];  /* entry -> procedure of the book; described by debug information, or not */
+    struct map regions;  /* of code that it does not describe (see region_key) -> procedure of the book */
+    VEC(uint32_t) plain; /* wanted that the debug information does not describe */
 };
 
 /* Recovers a procedure unless it is there already. */
@@ -163,9 +163,10 @@ static void take_scopes(struct book *b, struct structure *out)
 {
     uint32_t *renumbered = xcalloc(b->scopes.len + 1, sizeof *renumbered);
 
-    vec_foreach (place, &out->places)
+    vec_foreach(place, &out->places)
         for (int k = 0; k < 2; k++)
-            for (uint32_t s = k ? place->raw : place->normal; s != STRUCTURE_NONE && !renumbered[s]; s = b->scopes.data[s].parent)
+            for (uint32_t s = k ? place->raw : place->normal; s != STRUCTURE_NONE && !renumbered[s];
+                 s = b->scopes.data[s].parent)
                 renumbered[s] = 1;
     for (size_t i = 0; i < b->scopes.len; i++) {
         struct structure_scope s = b->scopes.data[i];
@@ -177,7 +178,7 @@ static void take_scopes(struct book *b, struct structure *out)
             s.parent = renumbered[s.parent];
         vec_push(&out->scopes, s);
     }
-    vec_foreach (place, &out->places)
+    vec_foreach(place, &out->places)
         *place = (struct structure_place){.raw = renumbered[place->raw], .normal = renumbered[place->normal]};
     free(renumbered);
     out->strings = b->strings;
@@ -194,8 +195,8 @@ static void answer(struct work *w, struct structure *out)
     vec_reserve(&out->places, w->count);
     out->places.len = w->count;
     for (size_t i = 0; i < w->count; i++) {
-        const struct book_segment *s =
-            segment_at(&w->book, &w->book.procedures.data[w->wanted[i].procedure], w->wanted[i].address);
+        const struct book_segment *s = segment_at(&w->book, &w->book.procedures.data[w->wanted[i].procedure],
+                                                  w->wanted[i].address);
 
         out->places.data[w->wanted[i].index] = (struct structure_place){s->raw, s->normal};
     }
@@ -226,8 +227,10 @@ static void recover_nothing(const char *path, char *why, const uint64_t *address
         uint32_t unknown = intern_add(&b.strings, "<unknown file>");
         struct structure_scope file = {.kind = SCOPE_FILE, .parent = STRUCTURE_NONE, .name = unknown, .file = unknown};
         AUTO_FREE char *name = naming_unknown(path, addresses[i]);
-        struct structure_scope procedure = {.kind = SCOPE_PROCEDURE, .parent = book_scope(&b, &file, NULL),
-                                            .name = intern_add(&b.strings, name), .address = addresses[i]};
+        struct structure_scope procedure = {.kind = SCOPE_PROCEDURE,
+                                            .parent = book_scope(&b, &file, NULL),
+                                            .name = intern_add(&b.strings, name),
+                                            .address = addresses[i]};
         struct structure_scope line = {.kind = SCOPE_LINE, .parent = book_scope(&b, &procedure, NULL)};
         uint32_t leaf = book_scope(&b, &line, NULL);
 
@@ -239,7 +242,8 @@ static void recover_nothing(const char *path, char *why, const uint64_t *address
 
 static char *replaced_note(const char *path)
 {
-    return xasprintf("%s: not the file that was measured (its build-id differs): record again, or put the old file back", path);
+    return xasprintf(
+        "%s: not the file that was measured (its build-id differs): record again, or put the old file back", path);
 }
 
 /* The cache knows binaries by their build-id, and keeps notes without the path that they begin with. */
@@ -250,7 +254,7 @@ static const char *without_path(const char *note, const char *path)
     return note && !strncmp(note, path, len) && !strncmp(note + len, ": ", 2) ? note + len + 2 : note;
 }
 
-struct known_range {            /* code of a procedure that the book had from the start */
+struct known_range { /* code of a procedure that the book had from the start */
     uint64_t low, high;
     uint32_t procedure;
 };
@@ -268,7 +272,7 @@ static bool find_known(struct work *w)
     VEC(struct known_range) known = {0};
     bool all = true;
 
-    vec_foreach (p, &w->book.procedures)
+    vec_foreach(p, &w->book.procedures)
         for (uint32_t i = 0; i < p->segment_count; i++) {
             const struct book_segment *s = &w->book.segments.data[p->first_segment + i];
             uint32_t number = (uint32_t)(p - w->book.procedures.data);
@@ -295,7 +299,7 @@ static size_t storable(const struct book *b)
 {
     size_t n = 0;
 
-    vec_foreach (p, &b->procedures)
+    vec_foreach(p, &b->procedures)
         n += p->storable;
     return n;
 }
@@ -353,7 +357,7 @@ static int by_low(const void *a, const void *b)
     return x->low < y->low ? -1 : x->low > y->low;
 }
 
-struct covered {                /* ranges of the procedures that the debug information describes */
+struct covered { /* ranges of the procedures that the debug information describes */
     struct dwarf_range *data;
     size_t len, cap;
 };
@@ -401,7 +405,7 @@ static void whole_rest(struct work *w, const struct covered *covered)
         vec_push(&starts, image->frames.data[i].low);
     for (size_t i = 0; i < image->plt.len; i++)
         vec_push(&starts, image->plt.data[i].low);
-    vec_foreach (at, &starts)
+    vec_foreach(at, &starts)
         if (!covered_to(covered, *at))
             recover_plain(w, &(struct wanted){.address = *at});
     vec_deinit(&starts);
@@ -412,7 +416,8 @@ static struct hq_error *no_code(struct elf *text)
     if (text->cut_short)
         return hq_error_new(HQ_DATA, "%s: cut short: no code is left of it", text->path);
     if (elf_find_section(text, ".debug_info"))
-        return hq_error_new(HQ_DATA, "%s: a separate debug file, which has no code; ask for the binary that it belongs to", text->path);
+        return hq_error_new(
+            HQ_DATA, "%s: a separate debug file, which has no code; ask for the binary that it belongs to", text->path);
     return hq_error_new(HQ_DATA, "%s has no code", text->path);
 }
 
@@ -422,7 +427,7 @@ static void whole_gaps(struct work *w, const struct covered *covered)
     const struct elf *text = w->image.text;
 
     for (size_t i = 0; i < text->code_count; i++)
-        for (uint64_t at = text->code[i].low, next; at < text->code[i].high; at = next > at ? next : at + 1) {
+        for (uint64_t at = text->code[i].low, next; at<text->code[i].high; at = next> at ? next : at + 1) {
             struct procedure p;
 
             next = covered_to(covered, at);
@@ -457,7 +462,7 @@ struct hq_error *structure_whole(const char *path, const struct structure_option
     whole_gaps(&w, &covered);
     vec_deinit(&covered);
     vec_reserve(&out->places, w.book.segments.len);
-    vec_foreach (s, &w.book.segments)
+    vec_foreach(s, &w.book.segments)
         vec_push(&out->places, (struct structure_place){s->raw, s->normal});
     struct hq_error *err = image_changed(&w.image);
     if (!err) {

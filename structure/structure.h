@@ -25,22 +25,22 @@
  * (The module is the whole structure and no scope of its own.)
  */
 struct structure_scope {
-    enum scope_kind kind;   /* FILE, PROCEDURE, INLINE, LOOP, LINE */
-    uint32_t parent;        /* index, STRUCTURE_NONE for a file */
-    uint32_t name;          /* procedure, inline: demangled name, whole; file: path as compiled; else 0 */
-    uint32_t file;          /* path: of the definition; of the loop or line itself (may differ from the host's) */
-    uint32_t line;          /* 0 unknown */
-    uint32_t call_file;     /* inline: where it was inlined */
+    enum scope_kind kind; /* FILE, PROCEDURE, INLINE, LOOP, LINE */
+    uint32_t parent;      /* index, STRUCTURE_NONE for a file */
+    uint32_t name;        /* procedure, inline: demangled name, whole; file: path as compiled; else 0 */
+    uint32_t file;        /* path: of the definition; of the loop or line itself (may differ from the host's) */
+    uint32_t line;        /* 0 unknown */
+    uint32_t call_file;   /* inline: where it was inlined */
     uint32_t call_line;
-    uint32_t ordinal;       /* loop: number within its procedure, stable for a binary; else 0 */
-    uint64_t address;       /* procedure: entry; loop: header; else 0. In link-time addresses */
-    uint32_t first_alias;   /* procedure: further symbol names (linkage names, aliases such as PMPI_Wait) */
+    uint32_t ordinal;     /* loop: number within its procedure, stable for a binary; else 0 */
+    uint64_t address;     /* procedure: entry; loop: header; else 0. In link-time addresses */
+    uint32_t first_alias; /* procedure: further symbol names (linkage names, aliases such as PMPI_Wait) */
     uint32_t alias_count;
 };
 
-struct structure_place {    /* of one asked address, or piece of code */
-    uint32_t raw;           /* LINE scope as the machine code has it */
-    uint32_t normal;        /* LINE scope after normalisation ([hpcview], section 3) */
+struct structure_place { /* of one asked address, or piece of code */
+    uint32_t raw;        /* LINE scope as the machine code has it */
+    uint32_t normal;     /* LINE scope after normalisation ([hpcview], section 3) */
 };
 
 struct structure {
@@ -48,32 +48,33 @@ struct structure {
     VEC(struct structure_scope) scopes;
     VEC(uint32_t) aliases;              /* string ids */
     VEC(struct structure_place) places; /* one per asked address, in the order asked */
-    char *note;     /* NULL, or one sentence on what could not be read (stripped, unreadable debug info, replaced file) */
-    bool unread;    /* there was no file to read, or another one: addresses stand for all names, and the note says why */
+    char *note;  /* NULL, or one sentence on what could not be read (stripped, unreadable debug info, replaced file) */
+    bool unread; /* there was no file to read, or another one: addresses stand for all names, and the note says why */
 };
 
 struct structure_options {
-    const uint8_t *build_id;    /* expected, NULL if unknown; a file with another one is not used, and the note says so */
+    const uint8_t *build_id; /* expected, NULL if unknown; a file with another one is not used, and the note says so */
     size_t build_id_len;
-    const char *cache_dir;      /* NULL: no cache */
-    bool inlines, loops;        /* what to recover beyond procedures and lines */
+    const char *cache_dir; /* NULL: no cache */
+    bool inlines, loops;   /* what to recover beyond procedures and lines */
 };
 
 /*
  * Recovers the structure around `count` addresses of the binary at `path`. `out` is initialised here and
  * is to be freed with structure_deinit. A binary that is missing, unreadable or replaced is no error:
- * every address then lies in a procedure named after module and address (libfoo.so.1+0x1234), and `note` says why. A path of
- * "[vdso]" is the kernel's image in this process. Code whose source is unknown lies in a file named "<unknown file>"; a LINE scope
- * of line 0 is a statement without a known line, and a loop without a line is told by its address.
+ * every address then lies in a procedure named after module and address (libfoo.so.1+0x1234), and `note` says why. A
+ * path of
+ * "[vdso]" is the kernel's image in this process. Code whose source is unknown lies in a file named "<unknown file>"; a
+ * LINE scope of line 0 is a statement without a known line, and a loop without a line is told by its address.
  * Thread-safe: different calls may run at once.
  */
-struct hq_error *structure_recover(const char *path, const struct structure_options *options,
-                                   const uint64_t *addresses, size_t count, struct structure *out);
+struct hq_error *structure_recover(const char *path, const struct structure_options *options, const uint64_t *addresses,
+                                   size_t count, struct structure *out);
 void structure_deinit(struct structure *s);
 
 /*
- * The whole structure of a binary, every procedure, for `hq structure FILE`. There is one place for every piece of code: code in a
- * row that lies in the same statement. Errors: the file cannot be read.
+ * The whole structure of a binary, every procedure, for `hq structure FILE`. There is one place for every piece of
+ * code: code in a row that lies in the same statement. Errors: the file cannot be read.
  */
 struct hq_error *structure_whole(const char *path, const struct structure_options *options, struct structure *out);
 

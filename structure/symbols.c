@@ -25,7 +25,8 @@ static size_t underscores(const char *name)
     return strspn(name, "_");
 }
 
-/* Which of two names of one address a person knows: the one without leading underscores, visible from outside, shorter. */
+/* Which of two names of one address a person knows: the one without leading underscores, visible from outside, shorter.
+ */
 static int by_goodness(const struct elf_symbol *x, const struct elf_symbol *y)
 {
     bool x_hidden = x->name[0] == '_' && x->name[1] != 'Z' && x->name[1] != 'R';
@@ -78,7 +79,8 @@ static void group(const struct elf *text, const struct elf_symbols *all, struct 
     for (size_t i = 0; i < all->len;) {
         struct symbol *s = &out->list[out->count++];
 
-        *s = (struct symbol){.address = all->data[i].value, .end = all->data[i].value, .first = (uint32_t)out->name_count};
+        *s = (struct symbol){
+            .address = all->data[i].value, .end = all->data[i].value, .first = (uint32_t)out->name_count};
         for (; i < all->len && all->data[i].value == s->address; i++) {
             uint64_t end = s->address + all->data[i].size;
 

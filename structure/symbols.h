@@ -5,17 +5,17 @@
 
 #include "structure/elf.h"
 
-struct symbol {                 /* all names at one address */
+struct symbol { /* all names at one address */
     uint64_t address;
-    uint64_t end;               /* address + the largest size; == address if no name has a size */
-    uint64_t reach;             /* largest end of this and all earlier symbols */
-    uint32_t first, count;      /* names, the best first */
+    uint64_t end;          /* address + the largest size; == address if no name has a size */
+    uint64_t reach;        /* largest end of this and all earlier symbols */
+    uint32_t first, count; /* names, the best first */
 };
 
 struct symbols {
-    struct symbol *list;        /* ascending address */
+    struct symbol *list; /* ascending address */
     size_t count;
-    const char **names;         /* may end at '@' (symbol version): compare with symbol_name_length */
+    const char **names; /* may end at '@' (symbol version): compare with symbol_name_length */
     size_t name_count;
 };
 

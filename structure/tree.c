@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The code of a procedure is cut wherever the line, the innermost inlined procedure or the innermost loop changes. Each piece gets
- * the chain of scopes it lies in. A loop hangs below the innermost inlined procedure that holds all of it, so loops and
- * inlined procedures interleave as they do in the source.
+ * The code of a procedure is cut wherever the line, the innermost inlined procedure or the innermost loop changes. Each
+ * piece gets the chain of scopes it lies in. A loop hangs below the innermost inlined procedure that holds all of it,
+ * so loops and inlined procedures interleave as they do in the source.
  */
 #include "structure/tree.h"
 #include "structure/naming.h"
@@ -13,13 +13,13 @@
 
 struct piece {
     uint64_t low, high;
-    uint32_t file, line;        /* in dwarf_files(); 0 unknown */
-    uint32_t inlined;           /* canonical inline, DWARF_NONE: directly in the procedure */
-    uint32_t loop;              /* LOOP_NONE */
+    uint32_t file, line; /* in dwarf_files(); 0 unknown */
+    uint32_t inlined;    /* canonical inline, DWARF_NONE: directly in the procedure */
+    uint32_t loop;       /* LOOP_NONE */
 };
 
 struct loop_place {
-    uint32_t context;           /* innermost inline that holds the whole loop */
+    uint32_t context; /* innermost inline that holds the whole loop */
     bool seen;
     uint32_t file, line;
 };
@@ -30,13 +30,13 @@ struct maker {
     const struct procedure *p;
     const struct loops *loops;
     bool inlines;
-    uint32_t scope;             /* of the procedure */
-    uint32_t *canonical;        /* inline of the procedure -> the first one of the same name and call site */
-    uint32_t *depth;            /* of an inline: 1 directly in the procedure */
+    uint32_t scope;      /* of the procedure */
+    uint32_t *canonical; /* inline of the procedure -> the first one of the same name and call site */
+    uint32_t *depth;     /* of an inline: 1 directly in the procedure */
     VEC(uint64_t) cuts;
     VEC(struct piece) pieces;
     struct loop_place *places;
-    struct map chains;          /* (inline, loop) -> scope */
+    struct map chains; /* (inline, loop) -> scope */
 };
 
 static const struct dwarf_inline *inline_at(const struct maker *m, uint32_t i)
@@ -68,7 +68,10 @@ static uint32_t file_text(const struct maker *m, uint32_t file)
  */
 static void find_canonical(struct maker *m)
 {
-    struct { uint64_t origin; uint32_t parent, call_file, call_line, zero; } key = {0};
+    struct {
+        uint64_t origin;
+        uint32_t parent, call_file, call_line, zero;
+    } key = {0};
     struct keymap same;
     uint32_t n = inline_count(m);
     VEC(uint32_t) first = {0};
@@ -157,7 +160,8 @@ static void collect_pieces(struct maker *m)
     size_t range = 0;
 
     for (size_t i = 0; i + 1 < m->cuts.len; i++) {
-        struct piece piece = {.low = m->cuts.data[i], .high = m->cuts.data[i + 1], .inlined = DWARF_NONE, .loop = LOOP_NONE};
+        struct piece piece = {
+            .low = m->cuts.data[i], .high = m->cuts.data[i + 1], .inlined = DWARF_NONE, .loop = LOOP_NONE};
 
         while (range < m->p->range_count && m->p->ranges[range].high <= piece.low)
             range++;
@@ -188,7 +192,7 @@ static void set_lines(struct maker *m)
 
     if (!u || !u->row_count)
         return;
-    vec_foreach (piece, &m->pieces) {
+    vec_foreach(piece, &m->pieces) {
         if (piece == m->pieces.data || piece->low != piece[-1].high)
             row = first_row(u, piece->low);
         while (row + 1 < u->row_count && u->rows[row + 1].address <= piece->low)
@@ -255,7 +259,7 @@ static void place_loops(struct maker *m)
     size_t n = m->loops ? m->loops->count : 0;
 
     m->places = xcalloc(n + 1, sizeof *m->places);
-    vec_foreach (piece, &m->pieces)
+    vec_foreach(piece, &m->pieces)
         for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
             struct loop_place *place = &m->places[l];
 
@@ -268,7 +272,8 @@ static void place_loops(struct maker *m)
 }
 
 /* The line of a piece as the code of `context` sees it: its own, or that of the call that leads to it. */
-static void projected(const struct maker *m, const struct piece *piece, uint32_t context, uint32_t *file, uint32_t *line)
+static void projected(const struct maker *m, const struct piece *piece, uint32_t context, uint32_t *file,
+                      uint32_t *line)
 {
     uint32_t at = piece->inlined;
 
@@ -308,7 +313,7 @@ static void name_loops(struct maker *m)
         projected(m, &m->pieces.data[at - 1], m->places[branch->loop].context, &file, &line);
         prefer(&m->places[branch->loop], &best[branch->loop], branch->evidence, file, line);
     }
-    vec_foreach (piece, &m->pieces)
+    vec_foreach(piece, &m->pieces)
         for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
             projected(m, piece, m->places[l].context, &file, &line);
             prefer(&m->places[l], &best[l], LOOP_EVIDENCE_KINDS, file, line);
@@ -322,8 +327,11 @@ static uint32_t make_loop(struct maker *m, uint32_t inlined, uint32_t loop)
 {
     const struct loop_place *place = &m->places[loop];
     struct structure_scope s = {
-        .kind = SCOPE_LOOP, .parent = chain(m, inlined, m->loops->list[loop].parent),
-        .file = file_text(m, place->file), .line = place->line, .ordinal = loop + 1,
+        .kind = SCOPE_LOOP,
+        .parent = chain(m, inlined, m->loops->list[loop].parent),
+        .file = file_text(m, place->file),
+        .line = place->line,
+        .ordinal = loop + 1,
         .address = m->loops->list[loop].header,
     };
 
@@ -334,9 +342,13 @@ static uint32_t make_inline(struct maker *m, uint32_t inlined, uint32_t loop)
 {
     const struct dwarf_inline *in = inline_at(m, inlined);
     struct structure_scope s = {
-        .kind = SCOPE_INLINE, .parent = chain(m, canonical_parent(m, inlined), loop),
-        .name = naming_origin(m->b, in->origin), .file = file_text(m, in->origin->file), .line = in->origin->line,
-        .call_file = file_text(m, in->call_file), .call_line = in->call_line,
+        .kind = SCOPE_INLINE,
+        .parent = chain(m, canonical_parent(m, inlined), loop),
+        .name = naming_origin(m->b, in->origin),
+        .file = file_text(m, in->origin->file),
+        .line = in->origin->line,
+        .call_file = file_text(m, in->call_file),
+        .call_line = in->call_line,
     };
 
     return book_scope(m->b, &s, NULL);
@@ -366,9 +378,11 @@ static void make_segments(struct maker *m, struct book_procedure *out)
     uint32_t last_raw = UINT32_MAX;
 
     out->first_segment = (uint32_t)m->b->segments.len;
-    vec_foreach (piece, &m->pieces) {
-        struct structure_scope s = {.kind = SCOPE_LINE, .parent = chain(m, piece->inlined, piece->loop),
-                                    .file = file_text(m, piece->file), .line = piece->line};
+    vec_foreach(piece, &m->pieces) {
+        struct structure_scope s = {.kind = SCOPE_LINE,
+                                    .parent = chain(m, piece->inlined, piece->loop),
+                                    .file = file_text(m, piece->file),
+                                    .line = piece->line};
         uint32_t raw = book_scope(m->b, &s, NULL);
 
         if (raw == last_raw && vec_last(&m->b->segments).high == piece->low)
@@ -405,8 +419,12 @@ static void make_procedure(struct maker *m)
     uint32_t file = file_text(m, origin && origin->file ? origin->file : entry_file(m));
     bool is_new;
     struct structure_scope s = {
-        .kind = SCOPE_PROCEDURE, .parent = file_scope(m, file), .name = naming_procedure(m->b, m->image, m->p),
-        .file = file, .line = origin ? origin->line : 0, .address = m->p->entry,
+        .kind = SCOPE_PROCEDURE,
+        .parent = file_scope(m, file),
+        .name = naming_procedure(m->b, m->image, m->p),
+        .file = file,
+        .line = origin ? origin->line : 0,
+        .address = m->p->entry,
     };
 
     m->scope = book_scope(m->b, &s, &is_new);
@@ -414,7 +432,8 @@ static void make_procedure(struct maker *m)
         naming_aliases(m->b, m->image, m->p, m->scope);
 }
 
-uint32_t tree_add(struct book *b, const struct image *image, const struct procedure *p, const struct loops *loops, bool inlines)
+uint32_t tree_add(struct book *b, const struct image *image, const struct procedure *p, const struct loops *loops,
+                  bool inlines)
 {
     struct maker m = {.b = b, .image = image, .p = p, .loops = loops, .inlines = inlines};
     struct book_procedure out = {.entry = p->entry, .described = p->dwarf, .storable = procedure_is_alone(image, p)};

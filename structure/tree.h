@@ -7,7 +7,9 @@
 #include "structure/loops.h"
 #include "structure/procedure.h"
 
-/* Adds a procedure to the book and returns its number. loops may be NULL; without `inlines` inlined code is its host's. */
-uint32_t tree_add(struct book *b, const struct image *image, const struct procedure *p, const struct loops *loops, bool inlines);
+/* Adds a procedure to the book and returns its number. loops may be NULL; without `inlines` inlined code is its host's.
+ */
+uint32_t tree_add(struct book *b, const struct image *image, const struct procedure *p, const struct loops *loops,
+                  bool inlines);
 
 #endif

@@ -7,10 +7,11 @@
 #include <zlib.h>
 #include <zstd.h>
 
-/* Deflate cannot do better than 1032:1; zstd and xz can, but no debug information does. 4 GiB bounds what a liar can cost. */
+/* Deflate cannot do better than 1032:1; zstd and xz can, but no debug information does. 4 GiB bounds what a liar can
+ * cost. */
 #define MAX_RATIO_ZLIB 1040u
-#define MAX_RATIO 65536u
-#define MAX_SIZE (4ull << 30)
+#define MAX_RATIO      65536u
+#define MAX_SIZE       (4ull << 30)
 
 /* zlib counts in unsigned int, so long input and output go in pieces. */
 static bool unpack_zlib(const uint8_t *from, size_t from_size, uint8_t *to, size_t size)
@@ -39,7 +40,8 @@ static bool unpack_lzma(const uint8_t *from, size_t from_size, uint8_t *to, size
     uint64_t most_memory = MAX_SIZE;
     size_t in = 0, out = 0;
 
-    return lzma_stream_buffer_decode(&most_memory, 0, NULL, from, &in, from_size, to, &out, size) == LZMA_OK && out == size;
+    return lzma_stream_buffer_decode(&most_memory, 0, NULL, from, &in, from_size, to, &out, size) == LZMA_OK &&
+           out == size;
 }
 
 uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_size, uint64_t size)

@@ -7,7 +7,10 @@
 #include <elf.h>
 #include <string.h>
 
-struct addresses_key { uint64_t offset; uint32_t module, zero; };
+struct addresses_key {
+    uint64_t offset;
+    uint32_t module, zero;
+};
 
 void addresses_init(struct addresses *s)
 {
@@ -17,7 +20,7 @@ void addresses_init(struct addresses *s)
 
 void addresses_deinit(struct addresses *s)
 {
-    vec_foreach (m, &s->modules) {
+    vec_foreach(m, &s->modules) {
         free(m->path);
         vec_deinit(&m->offsets);
         vec_deinit(&m->places);
@@ -72,7 +75,8 @@ static uint32_t unknown_place(struct import *im, const char *path, uint64_t addr
 }
 
 /* The chain of a line, which structure gives innermost first. */
-static uint32_t place_of(struct import *im, const struct structure *st, uint32_t line, const char *path, uint64_t address)
+static uint32_t place_of(struct import *im, const struct structure *st, uint32_t line, const char *path,
+                         uint64_t address)
 {
     VEC(struct import_step) steps = {0};
     const struct structure_scope *leaf = &st->scopes.data[line];
@@ -84,15 +88,23 @@ static uint32_t place_of(struct import *im, const struct structure *st, uint32_t
             break;
         vec_reserve(&steps, 1);
         memmove(steps.data + 1, steps.data, steps.len++ * sizeof *steps.data);
-        steps.data[0] = (struct import_step){
-            .kind = x->kind, .name = intern_str(&st->strings, x->name), .file = intern_str(&st->strings, x->file), .line = x->line,
-            .at_file = intern_str(&st->strings, x->call_file), .at_line = x->call_line, .ordinal = x->ordinal};
+        steps.data[0] = (struct import_step){.kind = x->kind,
+                                             .name = intern_str(&st->strings, x->name),
+                                             .file = intern_str(&st->strings, x->file),
+                                             .line = x->line,
+                                             .at_file = intern_str(&st->strings, x->call_file),
+                                             .at_line = x->call_line,
+                                             .ordinal = x->ordinal};
     }
-    uint32_t place = steps.len && steps.data[0].kind == SCOPE_PROCEDURE
-        ? import_place(im, &(struct import_place){
-              .module = path, .offset = address, .steps = steps.data, .count = steps.len,
-              .file = leaf->line ? intern_str(&st->strings, leaf->file) : NULL, .line = leaf->line})
-        : unknown_place(im, path, address);
+    uint32_t place =
+        steps.len && steps.data[0].kind == SCOPE_PROCEDURE
+            ? import_place(im, &(struct import_place){.module = path,
+                                                      .offset = address,
+                                                      .steps = steps.data,
+                                                      .count = steps.len,
+                                                      .file = leaf->line ? intern_str(&st->strings, leaf->file) : NULL,
+                                                      .line = leaf->line})
+            : unknown_place(im, path, address);
 
     vec_deinit(&steps);
     return place;
@@ -132,7 +144,7 @@ struct hq_error *addresses_resolve(struct addresses *s, struct import *im)
         memcpy(&key, keymap_key(&s->keys, i), sizeof key);
         vec_push(&s->modules.data[key.module].offsets, key.offset);
     }
-    vec_foreach (m, &s->modules)
+    vec_foreach(m, &s->modules)
         HQ_TRY(resolve_module(m, im));
     AUTO_FREE size_t *taken = xcalloc(s->modules.len + 1, sizeof *taken);
 

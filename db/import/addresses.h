@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Places of bare addresses, for profiles that hold nothing else: the structure of the binaries is recovered where they are still
- * on this machine. All addresses are added first, because a binary is read once.
+ * Places of bare addresses, for profiles that hold nothing else: the structure of the binaries is recovered where they
+ * are still on this machine. All addresses are added first, because a binary is read once.
  */
 #ifndef HQ_DB_IMPORT_ADDRESSES_H
 #define HQ_DB_IMPORT_ADDRESSES_H
@@ -10,14 +10,14 @@
 
 struct addresses_module {
     char *path;
-    VEC(uint64_t) offsets;              /* link-time addresses */
+    VEC(uint64_t) offsets; /* link-time addresses */
     VEC(uint32_t) places;
 };
 
 struct addresses {
     VEC(struct addresses_module) modules;
-    struct keymap keys;                 /* module, address -> number */
-    VEC(uint32_t) places;               /* by number, after addresses_resolve */
+    struct keymap keys;   /* module, address -> number */
+    VEC(uint32_t) places; /* by number, after addresses_resolve */
 };
 
 void addresses_init(struct addresses *s);

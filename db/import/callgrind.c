@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * callgrind.out files. The format knows callers and callees, not call paths: see cg_give for how paths are made of them. A fact of the
- * database says that they are estimates. A part with its own thread number becomes a profile of its own.
+ * callgrind.out files. The format knows callers and callees, not call paths: see cg_give for how paths are made of
+ * them. A fact of the database says that they are estimates. A part with its own thread number becomes a profile of its
+ * own.
  */
 #include "db/import/callgrind.h"
 #include "db/import/formats.h"
@@ -14,19 +15,19 @@ struct callgrind {
     struct import *im;
     struct input in;
     struct cg_graph graph;
-    struct map names[NAME_KINDS];       /* number in the file -> text */
-    struct map long_names;              /* event -> text of its `event:` line */
+    struct map names[NAME_KINDS]; /* number in the file -> text */
+    struct map long_names;        /* event -> text of its `event:` line */
     uint32_t metrics[CG_EVENTS_MAX];
-    unsigned positions;                 /* numbers before the costs: 1, or 2 with instructions */
+    unsigned positions; /* numbers before the costs: 1, or 2 with instructions */
     bool line_is_last, has_header;
     uint64_t position[2];
     uint32_t pid, thread;
     const char *command;
     /* where the reader is */
-    uint32_t object, file, function;    /* function: index, HQDB_NONE */
+    uint32_t object, file, function; /* function: index, HQDB_NONE */
     uint32_t callee_object, callee_file, callee;
     uint64_t call_count;
-    bool in_call, has_calls;            /* the next line is the cost of a call; there was one */
+    bool in_call, has_calls; /* the next line is the cost of a call; there was one */
 };
 
 bool callgrind_sniff(const struct import_probe *p)
@@ -99,8 +100,8 @@ static uint32_t known(struct callgrind *c, uint32_t text)
 }
 
 /*
- * f'caller'its_caller of --separate-callers and f'2 of --separate-recs are f: they are functions of their own in the graph, which makes the
- * call paths surer, but rows of one name.
+ * f'caller'its_caller of --separate-callers and f'2 of --separate-recs are f: they are functions of their own in the
+ * graph, which makes the call paths surer, but rows of one name.
  */
 static uint32_t plain_name(struct callgrind *c, uint32_t name)
 {
@@ -116,7 +117,8 @@ static uint32_t function_of(struct callgrind *c, uint32_t object, uint32_t file,
     uint32_t i = keymap_add(&c->graph.function_keys, key, &is_new);
 
     if (is_new)
-        vec_push(&c->graph.functions, (struct cg_function){.name = plain_name(c, name), .file = known(c, file), .object = known(c, object)});
+        vec_push(&c->graph.functions,
+                 (struct cg_function){.name = plain_name(c, name), .file = known(c, file), .object = known(c, object)});
     return i;
 }
 
@@ -135,10 +137,22 @@ static void take_long_name(struct callgrind *c, const char *text)
 /* The unit may stand behind the long name, as hq writes it; then that name is what the metric is called. */
 static uint32_t metric_of(struct callgrind *c, const char *event)
 {
-    static const struct { const char *unit; enum hqm_dimension dimension; double scale; } units[] = {
-        {" (nanoseconds)", HQM_DIM_SECONDS, 1e-9}, {" (microseconds)", HQM_DIM_SECONDS, 1e-6}, {" (milliseconds)", HQM_DIM_SECONDS, 1e-3},
-        {" (seconds)", HQM_DIM_SECONDS, 1}, {" (bytes)", HQM_DIM_BYTES, 1}, {" (elapsed ms)", HQM_DIM_SECONDS, 1e-3}, {" (elapsed us)", HQM_DIM_SECONDS, 1e-6},
-        {" (elapsed ns)", HQM_DIM_SECONDS, 1e-9}, {" (system CPU ns)", HQM_DIM_SECONDS, 1e-9}, {" (none)", HQM_DIM_NONE, 1}, {"", HQM_DIM_EVENTS, 1},
+    static const struct {
+        const char *unit;
+        enum hqm_dimension dimension;
+        double scale;
+    } units[] = {
+        {" (nanoseconds)", HQM_DIM_SECONDS, 1e-9},
+        {" (microseconds)", HQM_DIM_SECONDS, 1e-6},
+        {" (milliseconds)", HQM_DIM_SECONDS, 1e-3},
+        {" (seconds)", HQM_DIM_SECONDS, 1},
+        {" (bytes)", HQM_DIM_BYTES, 1},
+        {" (elapsed ms)", HQM_DIM_SECONDS, 1e-3},
+        {" (elapsed us)", HQM_DIM_SECONDS, 1e-6},
+        {" (elapsed ns)", HQM_DIM_SECONDS, 1e-9},
+        {" (system CPU ns)", HQM_DIM_SECONDS, 1e-9},
+        {" (none)", HQM_DIM_NONE, 1},
+        {"", HQM_DIM_EVENTS, 1},
     };
     uint64_t text = map_get(&c->long_names, intern_add(&c->im->names, event), 0);
     const char *long_name = intern_str(&c->im->names, (uint32_t)text);
@@ -148,7 +162,8 @@ static uint32_t metric_of(struct callgrind *c, const char *event)
         u++;
     AUTO_FREE char *name = n ? xstrndup(long_name, len - n) : xstrdup(event);
 
-    return import_metric(c->im, name, "counted by callgrind", units[u].dimension, HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS, 0, units[u].scale);
+    return import_metric(c->im, name, "counted by callgrind", units[u].dimension,
+                         HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS, 0, units[u].scale);
 }
 
 static struct hq_error *take_events(struct callgrind *c, const char *text)
@@ -360,8 +375,10 @@ static struct hq_error *take_all(struct callgrind *c, const char *path)
         HQ_TRY(take_line(c, line));
     HQ_TRY(input_error(&c->in));
     give_graph(c);
-    import_fact(c->im, "call paths", !c->has_calls ? "none: the file holds no calls"
-                : "estimates: callgrind knows callers and callees, costs are shared out in proportion; the costs of functions and lines are exact");
+    import_fact(c->im, "call paths",
+                !c->has_calls ? "none: the file holds no calls"
+                              : "estimates: callgrind knows callers and callees, costs are shared out in proportion; "
+                                "the costs of functions and lines are exact");
     return NULL;
 }
 

@@ -12,20 +12,20 @@ enum { CONTEXTS_MAX = 100000, DEPTH_MAX = 1000 };
 
 /* A function as it was reached through one path. */
 struct cg_context {
-    uint32_t function, parent;          /* parent: context, HQDB_NONE */
-    uint32_t site;                      /* frame that called it */
+    uint32_t function, parent; /* parent: context, HQDB_NONE */
+    uint32_t site;             /* frame that called it */
     uint32_t depth;
-    double share;                       /* of all that the function does */
-    bool runtime;                       /* nothing but the C runtime's start so far */
+    double share; /* of all that the function does */
+    bool runtime; /* nothing but the C runtime's start so far */
 };
 
 struct cg_paths {
     struct cg_graph *g;
     struct import *im;
     VEC(struct cg_context) contexts;
-    uint32_t *first_call, *first_cost;  /* [functions + 1] calls and costs are sorted by function */
-    double *incoming, *inclusive;       /* [functions] cost of the calls to it; own and of the calls it makes */
-    double *reached;                    /* [functions] shares of its contexts added up */
+    uint32_t *first_call, *first_cost; /* [functions + 1] calls and costs are sorted by function */
+    double *incoming, *inclusive;      /* [functions] cost of the calls to it; own and of the calls it makes */
+    double *reached;                   /* [functions] shares of its contexts added up */
     double total;
 };
 
@@ -64,14 +64,14 @@ static void prepare(struct cg_paths *p)
     p->incoming = xcalloc(n + 1, sizeof *p->incoming);
     p->inclusive = xcalloc(n + 1, sizeof *p->inclusive);
     p->reached = xcalloc(n + 1, sizeof *p->reached);
-    vec_foreach (c, &g->calls) {
+    vec_foreach(c, &g->calls) {
         p->first_call[c->caller + 1]++;
         p->inclusive[c->caller] += amount(g, c->costs);
         /* What a function spends in calls of itself is in the call from outside already. */
         if (c->caller != c->callee)
             p->incoming[c->callee] += amount(g, c->costs);
     }
-    vec_foreach (c, &g->costs) {
+    vec_foreach(c, &g->costs) {
         p->first_cost[c->function + 1]++;
         p->inclusive[c->function] += amount(g, c->costs);
         p->total += amount(g, c->costs);
@@ -91,11 +91,14 @@ static uint32_t place_of(const struct cg_paths *p, uint32_t function, uint32_t f
 {
     const struct intern *names = &p->im->names;
     const struct cg_function *f = &p->g->functions.data[function];
-    struct import_step step = {.kind = SCOPE_PROCEDURE, .name = intern_str(names, f->name), .file = intern_str(names, f->file)};
+    struct import_step step = {
+        .kind = SCOPE_PROCEDURE, .name = intern_str(names, f->name), .file = intern_str(names, f->file)};
 
-    return import_place(p->im, &(struct import_place){
-        .module = intern_str(names, f->object), .steps = &step, .count = 1,
-        .file = line ? intern_str(names, file) : NULL, .line = line});
+    return import_place(p->im, &(struct import_place){.module = intern_str(names, f->object),
+                                                      .steps = &step,
+                                                      .count = 1,
+                                                      .file = line ? intern_str(names, file) : NULL,
+                                                      .line = line});
 }
 
 static bool is_on_path(const struct cg_paths *p, uint32_t context, uint32_t function)
@@ -120,7 +123,8 @@ static bool is_runtime(const struct cg_paths *p, uint32_t function)
     return import_is_runtime(name_of(p, function)) || strncmp(object, "ld-", 3) == 0;
 }
 
-/* The frame below which a callee hangs: none for main below the C runtime, a THREAD for what a thread was started with. */
+/* The frame below which a callee hangs: none for main below the C runtime, a THREAD for what a thread was started with.
+ */
 static uint32_t site_of(const struct cg_paths *p, const struct cg_context *from, const struct cg_call *call)
 {
     if (from->runtime && import_is_main(name_of(p, call->callee)))
@@ -149,9 +153,12 @@ static void expand(struct cg_paths *p, uint32_t context)
             continue;
         uint32_t site = site_of(p, &from, call);
 
-        add_context(p, (struct cg_context){
-            .function = call->callee, .parent = context, .site = site, .depth = from.depth + 1, .share = share,
-            .runtime = from.runtime && is_runtime(p, call->callee)});
+        add_context(p, (struct cg_context){.function = call->callee,
+                                           .parent = context,
+                                           .site = site,
+                                           .depth = from.depth + 1,
+                                           .share = share,
+                                           .runtime = from.runtime && is_runtime(p, call->callee)});
     }
 }
 
@@ -159,13 +166,19 @@ static void expand_from(struct cg_paths *p, uint32_t function)
 {
     size_t done = p->contexts.len;
 
-    add_context(p, (struct cg_context){
-        .function = function, .parent = HQDB_NONE, .site = HQDB_NONE, .share = 1, .runtime = is_runtime(p, function)});
+    add_context(p, (struct cg_context){.function = function,
+                                       .parent = HQDB_NONE,
+                                       .site = HQDB_NONE,
+                                       .share = 1,
+                                       .runtime = is_runtime(p, function)});
     for (; done < p->contexts.len; done++)
         expand(p, (uint32_t)done);
 }
 
-struct by_cost { uint32_t function; double cost; };
+struct by_cost {
+    uint32_t function;
+    double cost;
+};
 
 static int compare_by_cost(const void *pa, const void *pb)
 {
@@ -176,8 +189,8 @@ static int compare_by_cost(const void *pa, const void *pb)
 }
 
 /*
- * First what nobody calls; then what has got no path although much is spent in it: a cycle, or what a thread was started with. The
- * most expensive of these comes first, because it calls the others.
+ * First what nobody calls; then what has got no path although much is spent in it: a cycle, or what a thread was
+ * started with. The most expensive of these comes first, because it calls the others.
  */
 static void find_contexts(struct cg_paths *p)
 {
@@ -191,7 +204,7 @@ static void find_contexts(struct cg_paths *p)
         if (p->reached[f] <= 0 && p->inclusive[f] >= 0.01 * p->total)
             vec_push(&rest, (struct by_cost){f, p->inclusive[f]});
     vec_sort(&rest, compare_by_cost);
-    vec_foreach (r, &rest)
+    vec_foreach(r, &rest)
         if (p->reached[r->function] <= 0)
             expand_from(p, r->function);
     vec_deinit(&rest);
@@ -206,7 +219,10 @@ static uint32_t lost_frame(const struct cg_paths *p, uint32_t place)
 }
 
 /* Shares out whole numbers so that they add up: the k-th gets what the sum of the first k is more than before. */
-struct sharing { double so_far; int64_t given[CG_EVENTS_MAX]; };
+struct sharing {
+    double so_far;
+    int64_t given[CG_EVENTS_MAX];
+};
 
 static void give_cost(struct cg_paths *p, const struct cg_cost *c, struct sharing *s, uint32_t frame, double share)
 {
@@ -228,7 +244,7 @@ static void give_costs(struct cg_paths *p)
     struct cg_graph *g = p->g;
     AUTO_FREE struct sharing *sharing = xcalloc(g->costs.len + 1, sizeof *sharing);
 
-    vec_foreach (x, &p->contexts) {
+    vec_foreach(x, &p->contexts) {
         for (uint32_t i = p->first_cost[x->function]; i < p->first_cost[x->function + 1]; i++) {
             const struct cg_cost *c = &g->costs.data[i];
             uint32_t frame = import_frame(p->im, x->site, place_of(p, c->function, c->file, c->line));

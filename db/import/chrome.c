@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Chrome's trace event format as JSON: an array of events, or an object with one under "traceEvents". Complete events (X) and pairs of
- * begin and end (B, E) become a calling context tree of exact times and a trace; the names of processes and threads are taken from
- * metadata (M). All other events (counters, instants, flows, asynchronous ones) are counted and left out.
+ * Chrome's trace event format as JSON: an array of events, or an object with one under "traceEvents". Complete events
+ * (X) and pairs of begin and end (B, E) become a calling context tree of exact times and a trace; the names of
+ * processes and threads are taken from metadata (M). All other events (counters, instants, flows, asynchronous ones)
+ * are counted and left out.
  */
 #include "db/import/formats.h"
 #include "db/import/json.h"
@@ -11,39 +12,46 @@
 #include <math.h>
 #include <string.h>
 
-enum { TICK_NS = 1000 };                /* what a weight of one stands for in the trace */
+enum { TICK_NS = 1000 }; /* what a weight of one stands for in the trace */
 enum { SLICES_DEEP = 10000 };
 #define TEXT_ID (1ull << 32)
 
-struct event {                  /* while it is being read */
+struct event { /* while it is being read */
     struct slice slice;
-    uint64_t pid, tid;          /* see struct chrome_thread */
+    uint64_t pid, tid; /* see struct chrome_thread */
     uint32_t args_name;
     bool has_ts;
-    bool is_sum;                /* clang adds "Total X" of all X to -ftime-trace, each in a thread of its own */
+    bool is_sum; /* clang adds "Total X" of all X to -ftime-trace, each in a thread of its own */
 };
 
 /* An id that is a text and no number is TEXT_ID and the text's number; it tells threads apart and names them. */
-struct chrome_thread { uint64_t pid, tid; uint32_t name; };
+struct chrome_thread {
+    uint64_t pid, tid;
+    uint32_t name;
+};
 
-struct open_slice { uint32_t frame; int64_t end; char phase; };
+struct open_slice {
+    uint32_t frame;
+    int64_t end;
+    char phase;
+};
 
 struct chrome {
     struct import *im;
     const char *file;
     struct event event;
     struct slices slices;
-    struct keymap thread_keys;          /* pid, tid */
+    struct keymap thread_keys; /* pid, tid */
     VEC(struct chrome_thread) threads;
-    struct map process_names;           /* pid -> text */
-    struct map places;                  /* text -> place + 1 */
+    struct map process_names; /* pid -> text */
+    struct map places;        /* text -> place + 1 */
     double origin;
     uint64_t ignored, sums, unmatched, unfinished, clipped;
     uint32_t metric, next_number;
     /* of the thread at work */
     uint32_t profile;
     VEC(struct open_slice) open;
-    int64_t now;                        /* ns since the origin */
+    int64_t now; /* ns since the origin */
 };
 
 bool chrome_sniff(const struct import_probe *p)
@@ -172,7 +180,8 @@ static void charge(struct chrome *c, int64_t until)
 
         import_value(c->im, c->profile, c->metric, frame, spent, 0);
         if (ticks > 0)
-            import_trace(c->im, c->profile, (uint64_t)(until / TICK_NS), frame, c->metric, ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX);
+            import_trace(c->im, c->profile, (uint64_t)(until / TICK_NS), frame, c->metric,
+                         ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX);
     }
     c->now = until > c->now ? until : c->now;
 }
@@ -247,7 +256,7 @@ static uint32_t thread_number(struct chrome *c, const struct chrome_thread *t)
     if (!(t->tid & TEXT_ID))
         return t->tid == t->pid ? 0 : (uint32_t)t->tid;
     if (!c->next_number)
-        vec_foreach (other, &c->threads)
+        vec_foreach(other, &c->threads)
             if (!(other->tid & TEXT_ID) && other->tid >= c->next_number)
                 c->next_number = (uint32_t)other->tid + 1;
     return c->next_number++;
@@ -260,7 +269,8 @@ static void make_profile(struct chrome *c, const struct chrome_thread *t)
     AUTO_FREE char *name = xasprintf("%s%s%s", process, *process && *thread ? ": " : "", thread);
     bool numbers = !((t->pid | t->tid) & TEXT_ID);
 
-    c->profile = import_profile(c->im, t->pid & TEXT_ID ? 0 : (uint32_t)t->pid, numbers ? (uint32_t)t->tid : 0, thread_number(c, t), name);
+    c->profile = import_profile(c->im, t->pid & TEXT_ID ? 0 : (uint32_t)t->pid, numbers ? (uint32_t)t->tid : 0,
+                                thread_number(c, t), name);
 }
 
 static void say(struct chrome *c, uint64_t count, const char *what)

@@ -4,7 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-struct float_key { uint32_t series, profile, frame; };
+struct float_key {
+    uint32_t series, profile, frame;
+};
 
 void floats_init(struct floats *f)
 {
@@ -63,6 +65,7 @@ void floats_give(const struct floats *f, uint32_t series, struct import *im, uin
         struct float_key key = key_at(f, i);
 
         if (key.series == series)
-            import_value(im, key.profile, metric, key.frame, llround(f->entries.data[i].sum / scale), f->entries.data[i].count);
+            import_value(im, key.profile, metric, key.frame, llround(f->entries.data[i].sum / scale),
+                         f->entries.data[i].count);
     }
 }

@@ -8,10 +8,13 @@
 
 #include "db/import/target.h"
 
-struct floats_entry { double sum; uint64_t count; };
+struct floats_entry {
+    double sum;
+    uint64_t count;
+};
 
 struct floats {
-    struct keymap keys;                 /* private: series, profile, frame */
+    struct keymap keys; /* private: series, profile, frame */
     VEC(struct floats_entry) entries;
 };
 

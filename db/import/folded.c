@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Folded stacks: "main;solve;axpy 1250", outermost first, one line a call path, the value behind the last space. Values are
- * taken as numbers without a unit, because the format has none; lines that repeat a path add up. Frames marked _[k], _[i]
- * and _[j], as stackcollapse-perf.pl does, keep their names without the mark. "run (app.py:12)", as py-spy writes it, and below austin's
- * header "app.py:run:12" are line 12 of run.
+ * Folded stacks: "main;solve;axpy 1250", outermost first, one line a call path, the value behind the last space. Values
+ * are taken as numbers without a unit, because the format has none; lines that repeat a path add up. Frames marked
+ * _[k], _[i] and _[j], as stackcollapse-perf.pl does, keep their names without the mark. "run (app.py:12)", as py-spy
+ * writes it, and below austin's header "app.py:run:12" are line 12 of run.
  */
 #include "db/import/floats.h"
 #include "db/import/formats.h"
@@ -15,7 +15,7 @@
 struct folded {
     struct import *im;
     bool austin;
-    struct map places;          /* number of the frame's text -> place + 1 */
+    struct map places; /* number of the frame's text -> place + 1 */
     VEC(uint32_t) path;
     struct floats values;
 };
@@ -46,8 +46,8 @@ static char *value_of(char *line, size_t len, double *value)
 }
 
 /*
- * A first line with a semicolon is mistaken for nothing else, and what is wrong below it, or with its number, is for the reader to tell.
- * A stack of one frame looks like much other text: then every line must be one.
+ * A first line with a semicolon is mistaken for nothing else, and what is wrong below it, or with its number, is for
+ * the reader to tell. A stack of one frame looks like much other text: then every line must be one.
  */
 bool folded_sniff(const struct import_probe *p)
 {
@@ -177,8 +177,11 @@ static struct hq_error *take(struct folded *f, const char *path, uint32_t profil
     }
     HQ_TRY(input_error(&in));
     if (stacks > 1 && pairs == stacks)
-        return hq_error_new(HQ_DATA, "%s: every line has two numbers: these are the stacks of a comparison; import those of each side and use "
-                            "`compare with`", in.path);
+        return hq_error_new(
+            HQ_DATA,
+            "%s: every line has two numbers: these are the stacks of a comparison; import those of each side and use "
+            "`compare with`",
+            in.path);
     return NULL;
 }
 

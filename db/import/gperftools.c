@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CPU profiles of gperftools (its doc/cpuprofile-fileformat.html): words of the profiled machine, 64 bits and little endian here,
- * then the text of /proc/self/maps. A header 0, 3, 0, period in microseconds, 0; records of a count, a number of addresses and the
- * addresses, innermost first; a trailer 0, 1, 0. Names come from the binaries, where they still are.
+ * CPU profiles of gperftools (its doc/cpuprofile-fileformat.html): words of the profiled machine, 64 bits and little
+ * endian here, then the text of /proc/self/maps. A header 0, 3, 0, period in microseconds, 0; records of a count, a
+ * number of addresses and the addresses, innermost first; a trailer 0, 1, 0. Names come from the binaries, where they
+ * still are.
  */
 #include "common/cursor.h"
 #include "db/import/addresses.h"
@@ -15,13 +16,16 @@
 #define SIZE_MOST ((size_t)1 << 30)
 enum { DEPTH_MAX = 4096 };
 
-struct mapping { uint64_t start, end, offset; const char *path; };
+struct mapping {
+    uint64_t start, end, offset;
+    const char *path;
+};
 
 struct gperftools {
     struct import *im;
     struct addresses addresses;
     VEC(struct mapping) mappings;
-    VEC(uint32_t) path;                 /* numbers of addresses */
+    VEC(uint32_t) path; /* numbers of addresses */
 };
 
 bool gperftools_sniff(const struct import_probe *p)
@@ -40,7 +44,8 @@ static void read_mapping(struct gperftools *g, const char *line)
     struct mapping m = {0};
     int at = 0;
 
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4s %" SCNx64 " %*s %*s %n", &m.start, &m.end, &m.offset, &at) < 3 || !at)
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*4s %" SCNx64 " %*s %*s %n", &m.start, &m.end, &m.offset, &at) < 3 ||
+        !at)
         return;
     if (line[at] == '/') {
         m.path = import_keep(g->im, line + at);
@@ -61,14 +66,15 @@ static void read_mappings(struct gperftools *g, const char *text)
 
 static uint32_t address_number(struct gperftools *g, uint64_t address)
 {
-    vec_foreach (m, &g->mappings)
+    vec_foreach(m, &g->mappings)
         if (address >= m->start && address < m->end)
             return addresses_add(&g->addresses, m->path, address - m->start + m->offset);
     return addresses_add(&g->addresses, NULL, address);
 }
 
 /* Goes through the records; the first time only to collect addresses, then with their places. */
-static struct hq_error *each_record(struct gperftools *g, struct cursor *c, bool give, uint32_t profile, uint32_t metric, uint64_t period_us)
+static struct hq_error *each_record(struct gperftools *g, struct cursor *c, bool give, uint32_t profile,
+                                    uint32_t metric, uint64_t period_us)
 {
     for (;;) {
         uint64_t count = cursor_u64(c), depth = cursor_u64(c);
@@ -127,7 +133,8 @@ static struct hq_error *take(struct gperftools *g, const char *path, const struc
     c = again;
     HQ_TRY(each_record(g, &c, false, 0, 0, period_us));
     HQ_TRY(addresses_resolve(&g->addresses, g->im));
-    uint32_t metric = import_metric(g->im, "CPUTIME", "sampled by gperftools", HQM_DIM_SECONDS, HQDB_METRIC_SAMPLED, period_us * 1000, 1e-9);
+    uint32_t metric = import_metric(g->im, "CPUTIME", "sampled by gperftools", HQM_DIM_SECONDS, HQDB_METRIC_SAMPLED,
+                                    period_us * 1000, 1e-9);
 
     return each_record(g, &again, true, import_profile(g->im, 0, 0, 0, NULL), metric, period_us);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reading HPCToolkit databases, version 4: meta.db, profile.db and trace.db (doc/FORMATS.md of that project, whose words are
- * used here). cct.db holds the same values as profile.db in another order, and is only looked at to see that it belongs to it.
+ * Reading HPCToolkit databases, version 4: meta.db, profile.db and trace.db (doc/FORMATS.md of that project, whose
+ * words are used here). cct.db holds the same values as profile.db in another order, and is only looked at to see that
+ * it belongs to it.
  *
- * The document's rules for readers: structures that may grow are stepped over by the sizes that the file gives; a greater
- * minor version is read as far as it is known, another major version is refused; unknown values of enumerations get a
- * fallback. Offsets and counts are not believed.
+ * The document's rules for readers: structures that may grow are stepped over by the sizes that the file gives; a
+ * greater minor version is read as far as it is known, another major version is refused; unknown values of enumerations
+ * get a fallback. Offsets and counts are not believed.
  */
 #ifndef HQ_DB_IMPORT_HPCT_H
 #define HQ_DB_IMPORT_HPCT_H
@@ -16,38 +17,44 @@
 #include "common/vec.h"
 #include "db/import/target.h"
 
-struct hpct_file { struct file_map map; };
+struct hpct_file {
+    struct file_map map;
+};
 
 enum hpct_relation { HPCT_ENCLOSED, HPCT_CALLED, HPCT_INLINED };
 enum hpct_lexical { HPCT_FUNCTION, HPCT_LOOP, HPCT_LINE, HPCT_INSTRUCTION, HPCT_UNKNOWN_LEXICAL };
 
-struct hpct_function { const char *name, *module, *file; uint32_t line; uint64_t offset; };
+struct hpct_function {
+    const char *name, *module, *file;
+    uint32_t line;
+    uint64_t offset;
+};
 
 /* A context, or an entry point; parents come before children. Node 0 is the global context. */
 struct hpct_node {
     uint32_t id, parent;
-    uint8_t relation, lexical;          /* known values only */
+    uint8_t relation, lexical; /* known values only */
     bool is_entry;
-    uint16_t entry;                     /* its kind: 0 unknown, 1 main thread, 2 application thread */
-    const char *name;                   /* entry: human-readable */
-    uint64_t function;                  /* offset of the specification + 1; 0 none */
-    const char *file;                   /* NULL none */
+    uint16_t entry;    /* its kind: 0 unknown, 1 main thread, 2 application thread */
+    const char *name;  /* entry: human-readable */
+    uint64_t function; /* offset of the specification + 1; 0 none */
+    const char *file;  /* NULL none */
     uint32_t line;
-    const char *module;                 /* NULL none */
+    const char *module; /* NULL none */
     uint64_t offset;
-    uint32_t ordinal;                   /* loop: number within its procedure */
+    uint32_t ordinal; /* loop: number within its procedure */
     uint16_t propagation;
-    uint32_t depth, scopes;             /* contexts above it: all; without a call in between */
+    uint32_t depth, scopes; /* contexts above it: all; without a call in between */
 };
 
 /*
- * What a metric's values are summed over: nothing (point), all that is below (execution), or what is below and linked by contexts whose
- * bit of `propagation` is set.
+ * What a metric's values are summed over: nothing (point), all that is below (execution), or what is below and linked
+ * by contexts whose bit of `propagation` is set.
  */
 struct hpct_metric {
     const char *name;
-    uint16_t id;                        /* of the propagated values that are taken */
-    uint16_t propagation;               /* mask; execution: all bits, point: none */
+    uint16_t id;          /* of the propagated values that are taken */
+    uint16_t propagation; /* mask; execution: all bits, point: none */
     bool propagates_always;
 };
 
@@ -55,26 +62,28 @@ struct hpct {
     struct import *im;
     struct hpct_file meta, profile, trace;
     const char *title;
-    VEC(const char *) kinds;            /* names of identifier kinds */
+    VEC(const char *) kinds; /* names of identifier kinds */
     VEC(struct hpct_metric) metrics;
-    VEC(struct hpct_metric) sums;       /* the same in summary profiles: sums over the threads */
+    VEC(struct hpct_metric) sums; /* the same in summary profiles: sums over the threads */
     VEC(struct hpct_node) nodes;
     VEC(struct hpct_function) functions;
-    struct map function_at;             /* offset -> index in functions */
-    struct map node_of;                 /* context's id -> node */
-    uint32_t *frames;                   /* [nodes] frame + 1 once it is known */
-    VEC(uint32_t) profiles;             /* index in profile.db -> profile; HQDB_NONE for summaries */
-    VEC(uint32_t) metric_ids;           /* of the import; HQDB_NONE for a metric without values */
+    struct map function_at;   /* offset -> index in functions */
+    struct map node_of;       /* context's id -> node */
+    uint32_t *frames;         /* [nodes] frame + 1 once it is known */
+    VEC(uint32_t) profiles;   /* index in profile.db -> profile; HQDB_NONE for summaries */
+    VEC(uint32_t) metric_ids; /* of the import; HQDB_NONE for a metric without values */
     VEC(double) scales;
-    uint32_t traced;                    /* the metric of the trace */
-    uint64_t period_ns;                 /* of the trace; 0 unknown */
-    uint32_t valued_contexts;           /* of the summary profile, which comes first */
+    uint32_t traced;          /* the metric of the trace */
+    uint64_t period_ns;       /* of the trace; 0 unknown */
+    uint32_t valued_contexts; /* of the summary profile, which comes first */
 };
 
 /* Checks magic, format and version. A missing optional file is left unmapped. */
-struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char *name, const char *format, bool optional);
+struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char *name, const char *format,
+                                bool optional);
 /* A cursor over the whole file, at the header of section n (from 0), which has at least `bytes` bytes. */
-struct hq_error *hpct_section(const struct hpct_file *f, unsigned n, const char *name, size_t bytes, struct cursor *out);
+struct hq_error *hpct_section(const struct hpct_file *f, unsigned n, const char *name, size_t bytes,
+                              struct cursor *out);
 /* A cursor at an offset of the file; section is for its errors. */
 struct cursor hpct_at(const struct hpct_file *f, const char *section, uint64_t offset);
 /* The text at an offset; the cursor becomes bad if there is none. NULL for offset 0. */

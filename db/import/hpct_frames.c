@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * From HPCToolkit's contexts to call paths: a frame is a context from which a call was made, or that has values of its own; what stands
- * between it and its procedure (loops, inlined functions, the line) is the place of the frame.
+ * From HPCToolkit's contexts to call paths: a frame is a context from which a call was made, or that has values of its
+ * own; what stands between it and its procedure (loops, inlined functions, the line) is the place of the frame.
  */
 #include "common/hash.h"
 #include "db/import/hpct.h"
@@ -71,7 +71,10 @@ static struct import_step function_step(struct hpct *h, const struct hpct_node *
     return s;
 }
 
-struct steps { struct import_step *data; size_t len, cap; };
+struct steps {
+    struct import_step *data;
+    size_t len, cap;
+};
 
 /* The scopes from the node out to its procedure, innermost first; gives the node of the procedure. */
 static const struct hpct_node *collect(struct hpct *h, const struct hpct_node *n, struct steps *steps)
@@ -80,8 +83,9 @@ static const struct hpct_node *collect(struct hpct *h, const struct hpct_node *n
         bool starts = starts_procedure(h, n);
 
         if (n->lexical == HPCT_LOOP)
-            vec_push(steps, (struct import_step){
-                .kind = SCOPE_LOOP, .file = known_file(n->file), .line = n->line, .ordinal = n->ordinal});
+            vec_push(steps,
+                     (struct import_step){
+                         .kind = SCOPE_LOOP, .file = known_file(n->file), .line = n->line, .ordinal = n->ordinal});
         if (starts || n->lexical == HPCT_FUNCTION)
             vec_push(steps, function_step(h, n, !starts));
         if (starts)
@@ -103,10 +107,12 @@ static uint32_t place_of(struct hpct *h, const struct hpct_node *n, const struct
     }
     const struct hpct_function *f = hpct_function_of(h, *procedure);
     const char *file = line ? known_file(line->file) : NULL;
-    uint32_t place = import_place(h->im, &(struct import_place){
-        .module = f && f->module ? f->module : (*procedure)->module,
-        .steps = steps.data, .count = steps.len,
-        .file = file, .line = file ? line->line : 0});
+    uint32_t place = import_place(h->im,
+                                  &(struct import_place){.module = f && f->module ? f->module : (*procedure)->module,
+                                                         .steps = steps.data,
+                                                         .count = steps.len,
+                                                         .file = file,
+                                                         .line = file ? line->line : 0});
 
     vec_deinit(&steps);
     return place;
@@ -124,7 +130,9 @@ static uint32_t top_frame(struct hpct *h, const struct hpct_node *n, bool has_pa
 }
 
 /* One stretch of the way up: from a node to the place that called its procedure. */
-struct stretch { uint32_t node, place; };
+struct stretch {
+    uint32_t node, place;
+};
 
 uint32_t hpct_frame(struct hpct *h, uint32_t node)
 {
@@ -153,7 +161,11 @@ uint32_t hpct_frame(struct hpct *h, uint32_t node)
 
 /* ---- loops ---- */
 
-struct loop_key { uint64_t procedure, chain; const char *file; uint32_t line, node; };
+struct loop_key {
+    uint64_t procedure, chain;
+    const char *file;
+    uint32_t line, node;
+};
 
 static int compare_loops(const void *pa, const void *pb)
 {
@@ -166,7 +178,8 @@ static int compare_loops(const void *pa, const void *pb)
     return c ? c : (a->node > b->node) - (a->node < b->node);
 }
 
-/* The same loop gets the same number in every calling context: it is known by its procedure and what encloses it there. */
+/* The same loop gets the same number in every calling context: it is known by its procedure and what encloses it there.
+ */
 void hpct_number_loops(struct hpct *h)
 {
     VEC(struct loop_key) loops = {0};

@@ -35,7 +35,9 @@ static struct hq_error *read_kinds(struct hpct *h)
     return cursor_error(&c);
 }
 
-struct scope { unsigned type, bit; };
+struct scope {
+    unsigned type, bit;
+};
 
 static struct scope read_scope(const struct hpct *h, struct cursor *c, uint64_t offset)
 {
@@ -55,7 +57,8 @@ static struct scope read_scope(const struct hpct *h, struct cursor *c, uint64_t 
     return scope;
 }
 
-/* The best of the scopes: execution values also hold what belongs to contexts that are not in the tree, transitive ones a part of it. */
+/* The best of the scopes: execution values also hold what belongs to contexts that are not in the tree, transitive ones
+ * a part of it. */
 static int rank_of(unsigned type)
 {
     return type == SCOPE_EXECUTION ? 3 : type == SCOPE_TRANSITIVE ? 2 : type == SCOPE_POINT ? 1 : 0;
@@ -72,7 +75,8 @@ static void take_better(struct hpct_metric *m, struct scope scope, uint16_t id, 
 }
 
 /* False if none of the scopes is known. */
-static bool read_instances(struct hpct *h, struct cursor *c, struct hpct_metric *m, uint64_t at, unsigned count, unsigned stride)
+static bool read_instances(struct hpct *h, struct cursor *c, struct hpct_metric *m, uint64_t at, unsigned count,
+                           unsigned stride)
 {
     int best = 0;
 
@@ -90,7 +94,8 @@ static bool read_instances(struct hpct *h, struct cursor *c, struct hpct_metric 
 }
 
 /* Of the statistics over threads the plain sums are of use; false if there is none. */
-static bool read_sums(struct hpct *h, struct cursor *c, struct hpct_metric *m, uint64_t at, unsigned count, unsigned stride)
+static bool read_sums(struct hpct *h, struct cursor *c, struct hpct_metric *m, uint64_t at, unsigned count,
+                      unsigned stride)
 {
     int best = 0;
 

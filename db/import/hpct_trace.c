@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Traces. The format does not tell how often samples were taken: the median distance of two is the period, and a sample that
- * comes later than the one before by several of them stands for all of these. A thread that was not running (context 0) leaves a
- * gap, as in traces of our own.
+ * Traces. The format does not tell how often samples were taken: the median distance of two is the period, and a sample
+ * that comes later than the one before by several of them stands for all of these. A thread that was not running
+ * (context 0) leaves a gap, as in traces of our own.
  */
 #include "db/import/hpct.h"
 #include "common/numbers.h"
@@ -11,8 +11,16 @@
 
 enum { SECTION_TRACES, TRACE_BYTES = 0x18, ELEMENT_BYTES = 12, DISTANCES_MAX = 1000000 };
 
-struct hpct_line { uint32_t profile; const uint8_t *elements; uint64_t count; };
-struct hpct_lines { struct hpct_line *data; size_t len, cap; uint64_t origin_ns; };
+struct hpct_line {
+    uint32_t profile;
+    const uint8_t *elements;
+    uint64_t count;
+};
+struct hpct_lines {
+    struct hpct_line *data;
+    size_t len, cap;
+    uint64_t origin_ns;
+};
 
 static uint64_t time_of(const uint8_t *element)
 {
@@ -113,7 +121,9 @@ static void take_line(struct hpct *h, const struct hpct_line *line, uint64_t ori
         last = node == HQDB_NONE ? 0 : time;
         if (node != HQDB_NONE && time >= origin_ns)
             import_trace(h->im, line->profile, (time - origin_ns) / 1000, hpct_frame(h, node), metric,
-                         periods < 1 ? 1 : periods < UINT32_MAX ? (uint32_t)periods : UINT32_MAX);
+                         periods < 1            ? 1
+                         : periods < UINT32_MAX ? (uint32_t)periods
+                                                : UINT32_MAX);
     }
 }
 

@@ -9,8 +9,14 @@ enum { DEPTH_MAX = 10000, SCOPES_MAX = 1000 };
 enum { HAS_FUNCTION = 1, HAS_SOURCE = 2, HAS_POINT = 4 };
 
 /* A range of contexts that are still to be read. */
-struct hpct_range { uint64_t start, bytes; uint32_t parent; };
-struct hpct_ranges { struct hpct_range *data; size_t len, cap; };
+struct hpct_range {
+    uint64_t start, bytes;
+    uint32_t parent;
+};
+struct hpct_ranges {
+    struct hpct_range *data;
+    size_t len, cap;
+};
 
 /* Files and modules are structures of flags and a path. */
 static const char *path_at(const struct hpct *h, struct cursor *c, uint64_t offset)
@@ -53,7 +59,12 @@ const struct hpct_function *hpct_function_of(const struct hpct *h, const struct 
 }
 
 /* Fields are packed: a u32 shares its word with the next u32, and a u64 in between takes the next word. */
-struct flex { struct cursor *c; uint64_t base; unsigned words, used; int half; };
+struct flex {
+    struct cursor *c;
+    uint64_t base;
+    unsigned words, used;
+    int half;
+};
 
 static uint64_t flex_u64(struct flex *f)
 {
@@ -74,7 +85,8 @@ static uint32_t flex_u32(struct flex *f)
     return cursor_u32(f->c);
 }
 
-static void read_flex(struct hpct *h, struct cursor *c, struct hpct_node *n, unsigned flags, uint64_t base, unsigned words)
+static void read_flex(struct hpct *h, struct cursor *c, struct hpct_node *n, unsigned flags, uint64_t base,
+                      unsigned words)
 {
     struct flex f = {.c = c, .base = base, .words = words, .half = -1};
 
@@ -101,7 +113,10 @@ static uint8_t lexical_of(unsigned type, unsigned flags)
 {
     if (type <= HPCT_INSTRUCTION)
         return (uint8_t)type;
-    return flags & HAS_FUNCTION ? HPCT_FUNCTION : flags & HAS_SOURCE ? HPCT_LINE : flags & HAS_POINT ? HPCT_INSTRUCTION : HPCT_UNKNOWN_LEXICAL;
+    return flags & HAS_FUNCTION ? HPCT_FUNCTION
+           : flags & HAS_SOURCE ? HPCT_LINE
+           : flags & HAS_POINT  ? HPCT_INSTRUCTION
+                                : HPCT_UNKNOWN_LEXICAL;
 }
 
 /* An unknown relation to a function is some kind of call, to anything else it is nesting. */
@@ -112,7 +127,8 @@ static uint8_t relation_of(unsigned relation, unsigned lexical)
     return lexical == HPCT_FUNCTION ? HPCT_CALLED : HPCT_ENCLOSED;
 }
 
-static void add_node(struct hpct *h, const struct hpct_node *n, uint64_t children, uint64_t bytes, struct hpct_ranges *todo)
+static void add_node(struct hpct *h, const struct hpct_node *n, uint64_t children, uint64_t bytes,
+                     struct hpct_ranges *todo)
 {
     map_put(&h->node_of, n->id, h->nodes.len);
     if (bytes)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Values of profile.db. The raw value of a context is its value less those of the children that propagate to it: all of them where there are
- * execution values, which are preferred, because hpcprof leaves contexts below lines out of meta.db, whose point values would be lost.
+ * Values of profile.db. The raw value of a context is its value less those of the children that propagate to it: all of
+ * them where there are execution values, which are preferred, because hpcprof leaves contexts below lines out of
+ * meta.db, whose point values would be lost.
  *
- * A database may declare hundreds of metrics and have values of few: the work is by values, and metrics without any are left out.
+ * A database may declare hundreds of metrics and have values of few: the work is by values, and metrics without any are
+ * left out.
  */
 #include "db/import/hpct.h"
 #include <math.h>
@@ -14,12 +16,36 @@ enum { IS_SUMMARY = 1, IS_PHYSICAL = 1 };
 enum { SECTION_PROFILES };
 
 /* The values of one profile: nValues of (metric, value), and nCtxs of (context, start). */
-struct block { const uint8_t *values, *contexts; uint64_t value_count; uint32_t context_count; };
+struct block {
+    const uint8_t *values, *contexts;
+    uint64_t value_count;
+    uint32_t context_count;
+};
 
-static uint16_t le16(const uint8_t *p) { uint16_t x; memcpy(&x, p, sizeof x); return x; }
-static uint32_t le32(const uint8_t *p) { uint32_t x; memcpy(&x, p, sizeof x); return x; }
-static uint64_t le64(const uint8_t *p) { uint64_t x; memcpy(&x, p, sizeof x); return x; }
-static double le_f64(const uint8_t *p) { double x; memcpy(&x, p, sizeof x); return isfinite(x) ? x : 0; }
+static uint16_t le16(const uint8_t *p)
+{
+    uint16_t x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+static uint32_t le32(const uint8_t *p)
+{
+    uint32_t x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+static uint64_t le64(const uint8_t *p)
+{
+    uint64_t x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+static double le_f64(const uint8_t *p)
+{
+    double x;
+    memcpy(&x, p, sizeof x);
+    return isfinite(x) ? x : 0;
+}
 
 static struct block read_block(struct hpct *h, struct cursor *c)
 {
@@ -42,9 +68,10 @@ static struct block read_block(struct hpct *h, struct cursor *c)
 }
 
 /* Calls fn for each value of the metrics that are taken. */
-static void each_value(const struct hpct *h, const struct block *b, void (*fn)(void *arg, uint32_t metric, uint32_t node, double value), void *arg)
+static void each_value(const struct hpct *h, const struct block *b,
+                       void (*fn)(void *arg, uint32_t metric, uint32_t node, double value), void *arg)
 {
-    AUTO_FREE uint32_t *metric_of = xcalloc(UINT16_MAX + 1, sizeof *metric_of);     /* + 1 */
+    AUTO_FREE uint32_t *metric_of = xcalloc(UINT16_MAX + 1, sizeof *metric_of); /* + 1 */
 
     for (uint32_t m = 0; m < h->metrics.len; m++)
         metric_of[h->metrics.data[m].id] = m + 1;
@@ -70,16 +97,16 @@ static void each_value(const struct hpct *h, const struct block *b, void (*fn)(v
 /* GPU streams and the like are numbered behind the threads, within their rank. */
 static void number_others(struct hpct *h)
 {
-    struct map next = {0};              /* rank -> number */
+    struct map next = {0}; /* rank -> number */
     uint32_t first = 0;
 
-    vec_foreach (i, &h->profiles) {
+    vec_foreach(i, &h->profiles) {
         uint32_t thread = *i == HQDB_NONE ? NOT_A_THREAD : import_profile_at(h->im, *i)->thread;
 
         if (thread != NOT_A_THREAD && thread >= first)
             first = thread + 1;
     }
-    vec_foreach (i, &h->profiles) {
+    vec_foreach(i, &h->profiles) {
         struct model_profile *p = *i == HQDB_NONE ? NULL : import_profile_at(h->im, *i);
 
         if (p && p->thread == NOT_A_THREAD)
@@ -124,7 +151,10 @@ static void read_identity(struct hpct *h, uint64_t offset, uint32_t index, struc
 
 /* ---- metrics ---- */
 
-struct survey { double total; bool fractions; };
+struct survey {
+    double total;
+    bool fractions;
+};
 
 static void survey_value(void *arg, uint32_t metric, uint32_t node, double value)
 {
@@ -138,8 +168,14 @@ static void survey_value(void *arg, uint32_t metric, uint32_t node, double value
 /* "REALTIME (sec)" is REALTIME in seconds. */
 static uint32_t make_metric(struct hpct *h, const struct hpct_metric *m, double scale)
 {
-    static const struct { const char *suffix; enum hqm_dimension dimension; } units[] = {
-        {" (sec)", HQM_DIM_SECONDS}, {" (s)", HQM_DIM_SECONDS}, {" (bytes)", HQM_DIM_BYTES}, {" (B)", HQM_DIM_BYTES},
+    static const struct {
+        const char *suffix;
+        enum hqm_dimension dimension;
+    } units[] = {
+        {" (sec)", HQM_DIM_SECONDS},
+        {" (s)", HQM_DIM_SECONDS},
+        {" (bytes)", HQM_DIM_BYTES},
+        {" (B)", HQM_DIM_BYTES},
     };
     size_t n = strlen(m->name);
     enum hqm_dimension dimension = HQM_DIM_EVENTS;
@@ -163,8 +199,8 @@ static uint32_t make_metric(struct hpct *h, const struct hpct_metric *m, double 
 }
 
 /*
- * Whole units of a power of ten: differences of rounded sums are then exact to a unit or two. Above one only where the values of
- * all profiles could not be counted otherwise.
+ * Whole units of a power of ten: differences of rounded sums are then exact to a unit or two. Above one only where the
+ * values of all profiles could not be counted otherwise.
  */
 static double scale_for(double total, bool whole, double profiles)
 {
@@ -217,14 +253,20 @@ static void make_metrics(struct hpct *h, const struct block *blocks, size_t coun
 
 /* ---- values ---- */
 
-struct entry { uint32_t metric, node; int64_t value; };
+struct entry {
+    uint32_t metric, node;
+    int64_t value;
+};
 
 struct raw {
     struct hpct *h;
-    struct { struct entry *data; size_t len, cap; } entries;    /* of one profile */
-    int64_t *inside;                    /* [nodes] what the children propagate to the node; 0 between metrics */
-    uint32_t *children;                 /* [nodes] how many do */
-    int64_t *lost;                      /* [metrics] values of contexts that meta.db does not have */
+    struct {
+        struct entry *data;
+        size_t len, cap;
+    } entries;          /* of one profile */
+    int64_t *inside;    /* [nodes] what the children propagate to the node; 0 between metrics */
+    uint32_t *children; /* [nodes] how many do */
+    int64_t *lost;      /* [metrics] values of contexts that meta.db does not have */
 };
 
 static void take_value(void *arg, uint32_t metric, uint32_t node, double value)
@@ -252,8 +294,8 @@ static bool propagates(const struct hpct_metric *m, const struct hpct_node *n)
 }
 
 /*
- * The values of one metric. What is left of rounding is nothing; so is less than nothing, as where a file has no values of the global
- * context.
+ * The values of one metric. What is left of rounding is nothing; so is less than nothing, as where a file has no values
+ * of the global context.
  */
 static void give_metric(struct raw *r, uint32_t profile, const struct entry *entries, size_t count)
 {
@@ -316,7 +358,7 @@ static void take_summary(struct hpct *h, struct block *blocks, const struct bloc
     if (!summary->context_count || !h->sums.len)
         return;
     vec_clear(&h->metrics);
-    vec_foreach (m, &h->sums)
+    vec_foreach(m, &h->sums)
         vec_push(&h->metrics, *m);
     blocks[0] = *summary;
     h->profiles.data[0] = import_profile(h->im, 0, 0, 0, h->title);

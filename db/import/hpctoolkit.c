@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * HPCToolkit databases: the directory that hpcprof makes, or its meta.db. Every thread of the execution becomes a profile with
- * rank and thread; summary profiles are computed anew from those. Sample counts are not in the format.
+ * HPCToolkit databases: the directory that hpcprof makes, or its meta.db. Every thread of the execution becomes a
+ * profile with rank and thread; summary profiles are computed anew from those. Sample counts are not in the format.
  */
 #include "db/import/formats.h"
 #include "db/import/hpct.h"
@@ -9,7 +9,10 @@
 
 #define MAGIC "HPCTOOLKIT"
 
-struct hpct_header { char magic[10], format[4]; uint8_t major, minor; };
+struct hpct_header {
+    char magic[10], format[4];
+    uint8_t major, minor;
+};
 
 bool hpctoolkit_sniff(const struct import_probe *p)
 {
@@ -18,7 +21,8 @@ bool hpctoolkit_sniff(const struct import_probe *p)
     return meta ? file_exists(meta) : p->len >= 14 && memcmp(p->text, MAGIC "meta", 14) == 0;
 }
 
-struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char *name, const char *format, bool optional)
+struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char *name, const char *format,
+                                bool optional)
 {
     AUTO_FREE char *path = file_join(dir, name);
     struct hpct_header header;
@@ -32,7 +36,8 @@ struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char
     if (memcmp(header.magic, MAGIC, sizeof header.magic) || memcmp(header.format, format, sizeof header.format))
         return hq_error_new(HQ_DATA, "%s is no %s of an HPCToolkit database", path, name);
     if (header.major != 4)
-        return hq_error_new(HQ_DATA, "%s has version %u.%u of the format; version 4 is what can be read", path, header.major, header.minor);
+        return hq_error_new(HQ_DATA, "%s has version %u.%u of the format; version 4 is what can be read", path,
+                            header.major, header.minor);
     return NULL;
 }
 
@@ -65,8 +70,8 @@ struct hq_error *hpct_section(const struct hpct_file *f, unsigned n, const char 
 
     HQ_TRY(cursor_error(&c));
     if (offset > f->map.size || size > f->map.size - offset || size < bytes)
-        return hq_error_new(HQ_DATA, "%s: section %s (%llu bytes at offset %llu) does not fit into the file", f->map.path, name,
-                            (unsigned long long)size, (unsigned long long)offset);
+        return hq_error_new(HQ_DATA, "%s: section %s (%llu bytes at offset %llu) does not fit into the file",
+                            f->map.path, name, (unsigned long long)size, (unsigned long long)offset);
     *out = hpct_at(f, name, offset);
     return NULL;
 }

@@ -20,8 +20,7 @@ const struct import_format import_formats[] = {
 #define FORMAT(format, text) {#format, text, format##_sniff, format##_read},
 #include "db/import/formats.def"
 #undef FORMAT
-    {0}
-};
+    {0}};
 
 const struct import_format *import_find(const char *name)
 {
@@ -69,8 +68,8 @@ static struct hq_error *unknown_format(const struct import_probe *p)
     HQ_TRY(mistake_of(p));
     for (const struct import_format *f = import_formats; f->name; f++)
         str_addf(&names, "%s%s", f == import_formats ? "" : f[1].name ? ", " : " or ", f->name);
-    return hq_error_new(HQ_DATA, "%s looks like no database of hq and like no format that can be imported (%s)", p->path,
-                        str_cstr(&names));
+    return hq_error_new(HQ_DATA, "%s looks like no database of hq and like no format that can be imported (%s)",
+                        p->path, str_cstr(&names));
 }
 
 /* What is read to find the format would be gone. */
@@ -89,7 +88,10 @@ struct hq_error *import_sniff(const char *path, const struct import_format **out
     if (strcmp(path, "-") == 0)
         return hq_error_new(HQ_USAGE, "name the format of what comes from standard input: hq import FORMAT - -o DB");
     if (read_once(path))
-        return hq_error_new(HQ_USAGE, "%s is a pipe or a device, which cannot be looked at first: name the format: hq import FORMAT %s -o DB", path, path);
+        return hq_error_new(
+            HQ_USAGE,
+            "%s is a pipe or a device, which cannot be looked at first: name the format: hq import FORMAT %s -o DB",
+            path, path);
     HQ_TRY(probe_open(path, text, &p));
     for (const struct import_format *f = import_formats; f->name; f++) {
         if (f->sniff(&p)) {
@@ -118,7 +120,8 @@ bool probe_line(const struct import_probe *p, size_t *at, const char **line, siz
 
 /* ---- importing ---- */
 
-static struct hq_error *sniff_all(const struct import_file *files, struct import_file *known, size_t count, bool *by_name)
+static struct hq_error *sniff_all(const struct import_file *files, struct import_file *known, size_t count,
+                                  bool *by_name)
 {
     *by_name = false;
     for (size_t i = 0; i < count; i++) {
@@ -144,7 +147,8 @@ static struct hq_error *read_all(struct import *im, const struct import_file *fi
         import_fact(im, "format", f->format->name);
     }
     if (im->by_name)
-        import_fact(im, "alignment", "by the names of procedures, because the formats differ: no lines, loops or inlined code");
+        import_fact(im, "alignment",
+                    "by the names of procedures, because the formats differ: no lines, loops or inlined code");
     if (!im->sums.len && count)
         return hq_error_new(HQ_DATA, "%s holds no samples", files[0].path);
     import_finish(im);

@@ -3,8 +3,8 @@
  * Other tools' data as a database. A format is one file of db/import/ and one row of its formats.def; files are told
  * apart by looking at them. doc/import.md says what is taken from each format and what is left blank.
  *
- * Files that may be compressed by gzip are read either way. Bad input gives HQ_DATA and one sentence with the place in the
- * file; then nothing is written.
+ * Files that may be compressed by gzip are read either way. Bad input gives HQ_DATA and one sentence with the place in
+ * the file; then nothing is written.
  */
 #ifndef HQ_DB_IMPORT_IMPORT_H
 #define HQ_DB_IMPORT_IMPORT_H
@@ -19,21 +19,21 @@ struct import;
 /* The beginning of a file, uncompressed, for the sniffers. */
 struct import_probe {
     const char *path;
-    bool is_dir;                /* then there is no text */
-    const char *text;           /* ends with NUL, which is not part of it */
+    bool is_dir;      /* then there is no text */
+    const char *text; /* ends with NUL, which is not part of it */
     size_t len;
-    bool whole;                 /* the text is the whole file */
-    bool binary;                /* there is a NUL among the text */
+    bool whole;  /* the text is the whole file */
+    bool binary; /* there is a NUL among the text */
 };
 
 struct import_format {
-    const char *name;           /* what `hq import FORMAT` takes */
+    const char *name; /* what `hq import FORMAT` takes */
     const char *summary;
     bool (*sniff)(const struct import_probe *p);
     struct hq_error *(*read)(struct import *im, const char *path);
 };
 
-extern const struct import_format import_formats[];     /* ends with a NULL name */
+extern const struct import_format import_formats[]; /* ends with a NULL name */
 
 /* NULL if there is none of this name (in any case). */
 const struct import_format *import_find(const char *name);
@@ -42,8 +42,8 @@ const struct import_format *import_find(const char *name);
 struct hq_error *import_sniff(const char *path, const struct import_format **out);
 
 struct import_file {
-    const char *path;           /* - is standard input: needs a format */
-    const struct import_format *format;     /* NULL: by looking */
+    const char *path;                   /* - is standard input: needs a format */
+    const struct import_format *format; /* NULL: by looking */
 };
 
 /*

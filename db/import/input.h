@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file that is read once from beginning to end, plain or compressed by gzip, with a progress line and the place for errors. */
+/* A file that is read once from beginning to end, plain or compressed by gzip, with a progress line and the place for
+ * errors. */
 #ifndef HQ_DB_IMPORT_INPUT_H
 #define HQ_DB_IMPORT_INPUT_H
 
@@ -13,10 +14,10 @@
 #define INPUT_LINE_MAX (16u << 20)
 
 struct input {
-    const char *path;           /* not owned */
-    uint64_t line;              /* number of the line that was read last, from 1 */
-    uint64_t offset;            /* bytes given out so far */
-    gzFile gz;                  /* private, as all below */
+    const char *path; /* not owned */
+    uint64_t line;    /* number of the line that was read last, from 1 */
+    uint64_t offset;  /* bytes given out so far */
+    gzFile gz;        /* private, as all below */
     char *buffer;
     size_t at, len, cap;
     uint64_t reported;
@@ -31,8 +32,8 @@ struct hq_error *input_open(struct input *in, const char *path);
 void input_close(struct input *in);
 
 /*
- * The next line without its line end, NUL-terminated; it may be changed and lives until the next call. False at the end, and when
- * the file cannot be read or is no text: input_error.
+ * The next line without its line end, NUL-terminated; it may be changed and lives until the next call. False at the
+ * end, and when the file cannot be read or is no text: input_error.
  */
 bool input_line(struct input *in, char **line, size_t *len);
 /* Up to n bytes; 0 at the end or on an error. Not to be mixed with lines. */

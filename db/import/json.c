@@ -73,7 +73,8 @@ static int on_string(void *arg, const unsigned char *text, size_t len)
 {
     struct walk *w = arg;
 
-    return give(w, &(struct json_value){.kind = JSON_STRING, .text = terminated(w, (const char *)text, len), .len = len});
+    return give(w,
+                &(struct json_value){.kind = JSON_STRING, .text = terminated(w, (const char *)text, len), .len = len});
 }
 
 static int open_container(struct walk *w, bool in_array)
@@ -101,9 +102,18 @@ static int close_container(struct walk *w)
     return !w->error;
 }
 
-static int on_object(void *arg) { return open_container(arg, false); }
-static int on_array(void *arg) { return open_container(arg, true); }
-static int on_end(void *arg) { return close_container(arg); }
+static int on_object(void *arg)
+{
+    return open_container(arg, false);
+}
+static int on_array(void *arg)
+{
+    return open_container(arg, true);
+}
+static int on_end(void *arg)
+{
+    return close_container(arg);
+}
 
 static int on_key(void *arg, const unsigned char *text, size_t len)
 {
@@ -116,16 +126,23 @@ static int on_key(void *arg, const unsigned char *text, size_t len)
 }
 
 static const yajl_callbacks callbacks = {
-    .yajl_null = on_null, .yajl_boolean = on_bool, .yajl_number = on_number, .yajl_string = on_string,
-    .yajl_start_map = on_object, .yajl_map_key = on_key, .yajl_end_map = on_end,
-    .yajl_start_array = on_array, .yajl_end_array = on_end,
+    .yajl_null = on_null,
+    .yajl_boolean = on_bool,
+    .yajl_number = on_number,
+    .yajl_string = on_string,
+    .yajl_start_map = on_object,
+    .yajl_map_key = on_key,
+    .yajl_end_map = on_end,
+    .yajl_start_array = on_array,
+    .yajl_end_array = on_end,
 };
 
 /* yajl's own words, the first line of them, without its habit of naming itself. */
 static struct hq_error *syntax_error(yajl_handle yajl, const char *path, uint64_t offset)
 {
     unsigned char *text = yajl_get_error(yajl, 0, NULL, 0);
-    const char *words = strstr((const char *)text, "error: ") ? strstr((const char *)text, "error: ") + 7 : (const char *)text;
+    const char *words = strstr((const char *)text, "error: ") ? strstr((const char *)text, "error: ") + 7
+                                                              : (const char *)text;
     struct hq_error *error = hq_error_new(HQ_DATA, "%s: byte %llu: no JSON: %.*s", path, (unsigned long long)offset,
                                           (int)strcspn(words, "\n"), words);
 

@@ -21,16 +21,20 @@ enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING };
 
 struct json_value {
     enum json_kind kind;
-    double number;              /* JSON_NUMBER, JSON_BOOL */
-    const char *text;           /* JSON_STRING, JSON_NUMBER as it is written; NUL-terminated */
+    double number;    /* JSON_NUMBER, JSON_BOOL */
+    const char *text; /* JSON_STRING, JSON_NUMBER as it is written; NUL-terminated */
     size_t len;
 };
 
-struct json_step { struct str key; uint64_t index; bool in_array; };
+struct json_step {
+    struct str key;
+    uint64_t index;
+    bool in_array;
+};
 
 struct json_path {
     struct json_step steps[JSON_DEPTH_MAX];
-    size_t depth;               /* steps in use */
+    size_t depth; /* steps in use */
 };
 
 struct json_handler {
@@ -44,8 +48,8 @@ struct json_handler {
 bool json_key(const struct json_path *path, size_t i, const char *key);
 
 /*
- * Reads a file, plain or compressed. HQ_DATA "PATH: byte N: ..." for what is no JSON, is cut off, or is nested deeper than
- * JSON_DEPTH_MAX. open_array: a file that is an array may lack its end, as those of tracers that were killed do.
+ * Reads a file, plain or compressed. HQ_DATA "PATH: byte N: ..." for what is no JSON, is cut off, or is nested deeper
+ * than JSON_DEPTH_MAX. open_array: a file that is an array may lack its end, as those of tracers that were killed do.
  */
 struct hq_error *json_walk(const char *path, bool open_array, const struct json_handler *handler, void *arg);
 

@@ -13,29 +13,55 @@ static const struct mistake {
     const char *what, *advice;
 } mistakes[] = {
 #define MAGIC(text) .magic = text, .magic_len = sizeof text - 1
-    {MAGIC("PERFILE2"), .what = "what perf recorded", .advice = "make text of it with perf script -i %s > perf.txt and import that"},
-    {MAGIC("2ELIFREP"), .what = "what perf recorded", .advice = "make text of it with perf script -i %s > perf.txt and import that"},
-    {MAGIC("\xfd""7zXZ"), .what = "compressed by xz", .advice = "xz -dc %s | hq import FORMAT - -o DB"},
+    {MAGIC("PERFILE2"), .what = "what perf recorded",
+     .advice = "make text of it with perf script -i %s > perf.txt and import that"},
+    {MAGIC("2ELIFREP"), .what = "what perf recorded",
+     .advice = "make text of it with perf script -i %s > perf.txt and import that"},
+    {MAGIC("\xfd"
+           "7zXZ"),
+     .what = "compressed by xz", .advice = "xz -dc %s | hq import FORMAT - -o DB"},
     {MAGIC("\x28\xb5\x2f\xfd"), .what = "compressed by zstd", .advice = "zstd -dc %s | hq import FORMAT - -o DB"},
     {MAGIC("BZh"), .what = "compressed by bzip2", .advice = "bzip2 -dc %s | hq import FORMAT - -o DB"},
     {MAGIC("PK\3\4"), .what = "a zip archive", .advice = "unpack it and import what is in it"},
     {MAGIC("\177ELF"), .what = "a program or library", .advice = "record it with hq record -o DB -- %s"},
     {MAGIC("gmon"), .what = "what gprof recorded", .advice = "it has no call paths; record the program with hq record"},
-    {MAGIC("SQLite format 3"), .what = "an SQLite database", .advice = "export it from the tool that made it to one of hq import --formats"},
+    {MAGIC("SQLite format 3"), .what = "an SQLite database",
+     .advice = "export it from the tool that made it to one of hq import --formats"},
     {MAGIC("\xff\xfe"), .what = "text in UTF-16", .advice = "iconv -f UTF-16 -t UTF-8 %s > FILE and import that"},
     {MAGIC("\xfe\xff"), .what = "text in UTF-16", .advice = "iconv -f UTF-16 -t UTF-8 %s > FILE and import that"},
-    {.has = "# Event count (approx.)", .what = "what perf report prints", .advice = "perf script > perf.txt, where its perf.data is, prints what can be imported"},
-    {.has = "Performance counter stats for", .what = "what perf stat prints", .advice = "it has no call paths; use perf record -g and perf script"},
-    {.has = "\"callFrame\"", .and = "\"hitCount\"", .what = "a CPU profile of V8 (.cpuprofile)", .advice = "open it in speedscope.app and import what that exports"},
-    {.has = "\"callFrame\"", .and = "\"selfSize\"", .what = "a heap profile of V8 (.heapprofile)", .advice = "open it in speedscope.app and import what that exports"},
-    {MAGIC("v8-version,"), .what = "a log of V8 (--prof)", .advice = "record with perf record -g node --perf-basic-prof, and import what perf script prints"},
-    {MAGIC("--- symbol\nbinary="), .what = "a profile of google-pprof --raw", .advice = "google-pprof --callgrind %s > callgrind.out and import that"},
-    {.has = "<HPCToolkitExperiment", .what = "an experiment.xml of an HPCToolkit before 2022", .advice = "run its measurements through hpcprof of HPCToolkit 2022 or later, which makes a directory with meta.db"},
-    {MAGIC("HPCTOOLKIT"), .what = "one of the files of an HPCToolkit database", .advice = "import the directory that it is in"},
-    {MAGIC("HPCRUN"), .what = "a measurement file of hpcrun", .advice = "run hpcprof on the directory that it is in and import what that makes"},
-    {MAGIC("heap profile:"), .what = "a heap profile of gperftools", .advice = "google-pprof --callgrind PROGRAM %s > callgrind.out and import that"},
+    {.has = "# Event count (approx.)",
+     .what = "what perf report prints",
+     .advice = "perf script > perf.txt, where its perf.data is, prints what can be imported"},
+    {.has = "Performance counter stats for",
+     .what = "what perf stat prints",
+     .advice = "it has no call paths; use perf record -g and perf script"},
+    {.has = "\"callFrame\"",
+     .and = "\"hitCount\"",
+     .what = "a CPU profile of V8 (.cpuprofile)",
+     .advice = "open it in speedscope.app and import what that exports"},
+    {.has = "\"callFrame\"",
+     .and = "\"selfSize\"",
+     .what = "a heap profile of V8 (.heapprofile)",
+     .advice = "open it in speedscope.app and import what that exports"},
+    {MAGIC("v8-version,"), .what = "a log of V8 (--prof)",
+     .advice = "record with perf record -g node --perf-basic-prof, and import what perf script prints"},
+    {MAGIC("--- symbol\nbinary="), .what = "a profile of google-pprof --raw",
+     .advice = "google-pprof --callgrind %s > callgrind.out and import that"},
+    {.has = "<HPCToolkitExperiment",
+     .what = "an experiment.xml of an HPCToolkit before 2022",
+     .advice =
+         "run its measurements through hpcprof of HPCToolkit 2022 or later, which makes a directory with meta.db"},
+    {MAGIC("HPCTOOLKIT"), .what = "one of the files of an HPCToolkit database",
+     .advice = "import the directory that it is in"},
+    {MAGIC("HPCRUN"), .what = "a measurement file of hpcrun",
+     .advice = "run hpcprof on the directory that it is in and import what that makes"},
+    {MAGIC("heap profile:"), .what = "a heap profile of gperftools",
+     .advice = "google-pprof --callgrind PROGRAM %s > callgrind.out and import that"},
     {.has = "desc: --massif", .what = "a profile of massif", .advice = "ms_print shows it; it cannot be imported"},
-    {.has = "Flat profile:", .and = "Each sample counts as", .what = "what gprof prints", .advice = "it has no call paths; record the program with hq record"},
+    {.has = "Flat profile:",
+     .and = "Each sample counts as",
+     .what = "what gprof prints",
+     .advice = "it has no call paths; record the program with hq record"},
     {.has = "<svg", .what = "a picture", .advice = "import the profile that it was made from"},
 #undef MAGIC
 };
@@ -57,12 +83,20 @@ static bool has_file(const struct import_probe *p, const char *name)
 static struct hq_error *of_directory(const struct import_probe *p)
 {
     if (has_file(p, "experiment.xml"))
-        return hq_error_new(HQ_DATA, "%s is a database of an HPCToolkit before 2022 (experiment.xml): run its measurements through hpcprof of "
-                            "HPCToolkit 2022 or later, which makes a directory with meta.db", p->path);
+        return hq_error_new(
+            HQ_DATA,
+            "%s is a database of an HPCToolkit before 2022 (experiment.xml): run its measurements through hpcprof of "
+            "HPCToolkit 2022 or later, which makes a directory with meta.db",
+            p->path);
     if (has_file(p, "profile.db") || has_file(p, "cct.db"))
-        return hq_error_new(HQ_DATA, "%s is an HPCToolkit database without its meta.db, which names what was measured: copy it as a whole", p->path);
+        return hq_error_new(
+            HQ_DATA,
+            "%s is an HPCToolkit database without its meta.db, which names what was measured: copy it as a whole",
+            p->path);
     if (has_file(p, "perf.data"))
-        return hq_error_new(HQ_DATA, "%s is a directory: make text of the perf.data in it with perf script > perf.txt and import that", p->path);
+        return hq_error_new(
+            HQ_DATA, "%s is a directory: make text of the perf.data in it with perf script > perf.txt and import that",
+            p->path);
     return NULL;
 }
 

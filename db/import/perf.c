@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `perf script` text, read line by line: what is kept grows with the number of different call paths, and by one trace
- * record a sample. A thread is a profile, and its command the profile's; ranks are not known. Without periods (-F period) a
- * sample counts one, under the event's name with `_samples`.
+ * record a sample. A thread is a profile, and its command the profile's; ranks are not known. Without periods (-F
+ * period) a sample counts one, under the event's name with `_samples`.
  *
- * All samples of a file have the same fields, so the first head tells what the others must have. Then a line that is no head and no frame
- * is a field that is of no use here, if it stands behind the frames of a sample and is indented; otherwise the file is damaged.
+ * All samples of a file have the same fields, so the first head tells what the others must have. Then a line that is no
+ * head and no frame is a field that is of no use here, if it stands behind the frames of a sample and is indented;
+ * otherwise the file is damaged.
  */
 #include "db/import/perf.h"
 #include "db/import/formats.h"
@@ -14,33 +15,36 @@
 #include <string.h>
 #include <strings.h>
 
-enum { DEPTH_MAX = 4096 };      /* frames of a sample; the kernel's own limit is far below it */
+enum { DEPTH_MAX = 4096 }; /* frames of a sample; the kernel's own limit is far below it */
 
-struct perf_part { uint32_t name, file, line; };
+struct perf_part {
+    uint32_t name, file, line;
+};
 
-/* What the heads of the samples have: fields (a set of bits), only a command, or none at all (-F ip,sym); or not known yet. */
+/* What the heads of the samples have: fields (a set of bits), only a command, or none at all (-F ip,sym); or not known
+ * yet. */
 enum perf_style { STYLE_UNKNOWN, STYLE_COMMAND, STYLE_NONE, STYLE_FIELDS = 4, STYLE_IDS = 8, STYLE_EVENT = 16 };
 
 struct perf {
     struct import *im;
     struct input *in;
-    struct perf_header sample;  /* its texts are gone: only the numbers count */
-    unsigned style;             /* of bits of perf_style */
-    bool open;                  /* in a sample */
-    bool tabs;                  /* frames begin with a tab, as perf prints them; not if an editor made spaces of it */
-    bool from_head;             /* its frame stood behind the event: perhaps it is the address of data */
+    struct perf_header sample; /* its texts are gone: only the numbers count */
+    unsigned style;            /* of bits of perf_style */
+    bool open;                 /* in a sample */
+    bool tabs;                 /* frames begin with a tab, as perf prints them; not if an editor made spaces of it */
+    bool from_head;            /* its frame stood behind the event: perhaps it is the address of data */
     uint32_t metric, thread;
-    VEC(uint32_t) places;       /* of the sample, innermost first */
+    VEC(uint32_t) places; /* of the sample, innermost first */
     /* The frames seen last that share one address: inlined ones, then their host. Texts in im->names. */
     VEC(struct perf_part) parts;
     uint32_t module;
     bool host_seen;
-    struct keymap part_keys;    /* (text of the frame's lines) -> place */
+    struct keymap part_keys; /* (text of the frame's lines) -> place */
     VEC(uint32_t) part_places;
-    struct keymap thread_keys;  /* pid, tid */
-    VEC(uint32_t) threads;      /* profile */
-    struct map metrics;         /* event's text -> metric + 1 */
-    double start;               /* time of the first sample; negative: none yet */
+    struct keymap thread_keys; /* pid, tid */
+    VEC(uint32_t) threads;     /* profile */
+    struct map metrics;        /* event's text -> metric + 1 */
+    double start;              /* time of the first sample; negative: none yet */
     uint64_t samples, without_path;
 };
 
@@ -105,10 +109,11 @@ static uint32_t metric_of(struct perf *f, const struct perf_header *h)
     if (!*known) {
         enum hqm_dimension dimension = clock && h->has_period ? HQM_DIM_SECONDS : HQM_DIM_EVENTS;
 
-        *known = (uint64_t)import_metric(f->im, str_cstr(&name), h->has_period ? "sampled by perf" : "samples of perf, periods unknown",
-                                         dimension, HQDB_METRIC_SAMPLED | (h->time >= 0 ? HQDB_METRIC_TRACED : 0),
-                                         dimension == HQM_DIM_SECONDS ? h->period : 0,
-                                         dimension == HQM_DIM_SECONDS ? 1e-9 : 1) + 1;
+        *known = (uint64_t)import_metric(
+                     f->im, str_cstr(&name), h->has_period ? "sampled by perf" : "samples of perf, periods unknown",
+                     dimension, HQDB_METRIC_SAMPLED | (h->time >= 0 ? HQDB_METRIC_TRACED : 0),
+                     dimension == HQM_DIM_SECONDS ? h->period : 0, dimension == HQM_DIM_SECONDS ? 1e-9 : 1) +
+                 1;
     }
     return (uint32_t)*known - 1;
 }
@@ -139,7 +144,8 @@ static uint32_t make_place(struct perf *f)
     for (size_t i = 0; i < n; i++) {
         const struct perf_part *part = &f->parts.data[n - 1 - i];
 
-        steps[i] = (struct import_step){.kind = i ? SCOPE_INLINE : SCOPE_PROCEDURE, .name = intern_str(names, part->name)};
+        steps[i] = (struct import_step){.kind = i ? SCOPE_INLINE : SCOPE_PROCEDURE,
+                                        .name = intern_str(names, part->name)};
         if (i) {
             const struct perf_part *host = &f->parts.data[n - i];
 
@@ -147,9 +153,11 @@ static uint32_t make_place(struct perf *f)
             steps[i].at_line = host->line;
         }
     }
-    return import_place(f->im, &(struct import_place){
-        .module = intern_str(names, f->module), .steps = steps, .count = n,
-        .file = intern_str(names, f->parts.data[0].file), .line = f->parts.data[0].line});
+    return import_place(f->im, &(struct import_place){.module = intern_str(names, f->module),
+                                                      .steps = steps,
+                                                      .count = n,
+                                                      .file = intern_str(names, f->parts.data[0].file),
+                                                      .line = f->parts.data[0].line});
 }
 
 /* Ends the frames of one address. */

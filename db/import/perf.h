@@ -6,8 +6,9 @@
  *             55d0c2a41b3e CalcForce+0x1e (/home/u/lulesh)
  *       lulesh.cc:1044
  *
- * Without call chains it is one line, the frame behind the event. Fields that were not asked for (-F) may be missing; those that hq has no
- * use for (addresses of data, flags, registers, what tracepoints print) stand behind the event or in lines of their own behind the frames.
+ * Without call chains it is one line, the frame behind the event. Fields that were not asked for (-F) may be missing;
+ * those that hq has no use for (addresses of data, flags, registers, what tracepoints print) stand behind the event or
+ * in lines of their own behind the frames.
  */
 #ifndef HQ_DB_IMPORT_PERF_H
 #define HQ_DB_IMPORT_PERF_H
@@ -17,20 +18,24 @@
 #include <stdint.h>
 
 struct perf_header {
-    const char *command;        size_t command_len;
+    const char *command;
+    size_t command_len;
     bool has_ids;
-    uint32_t pid, tid;          /* pid: 0 if only the thread is printed, as perf does by itself */
-    double time;                /* seconds; negative: not there */
+    uint32_t pid, tid; /* pid: 0 if only the thread is printed, as perf does by itself */
+    double time;       /* seconds; negative: not there */
     uint64_t period;
     bool has_period;
-    const char *event;          size_t event_len;   /* NULL: not there */
-    const char *rest;           /* what stands behind all this */
+    const char *event;
+    size_t event_len; /* NULL: not there */
+    const char *rest; /* what stands behind all this */
 };
 
 struct perf_frame {
     uint64_t address;
-    const char *name;           size_t name_len;    /* without +0xoffset */
-    const char *module;         size_t module_len;
+    const char *name;
+    size_t name_len; /* without +0xoffset */
+    const char *module;
+    size_t module_len;
     bool inlined;
 };
 

@@ -46,7 +46,8 @@ static const char *parse_time(const char *p, double *time)
     return p + n + 1;
 }
 
-/* Ten columns wide, at least: a number that stands closer behind the ids is a part of the command and they are the next one. */
+/* Ten columns wide, at least: a number that stands closer behind the ids is a part of the command and they are the next
+ * one. */
 static const char *parse_period(const char *p, const char *behind_ids, struct perf_header *h)
 {
     size_t n = strspn(p, "0123456789");
@@ -98,7 +99,8 @@ static void parse_after_command(const char *p, struct perf_header *h)
     h->rest = next ? next : p;
 }
 
-/* Ids and event are what tells a header from other text; with less there must be nothing else that is not understood. */
+/* Ids and event are what tells a header from other text; with less there must be nothing else that is not understood.
+ */
 static bool is_header(const struct perf_header *h)
 {
     struct perf_frame frame;
@@ -116,8 +118,8 @@ bool perf_parse_header(const char *line, struct perf_header *out)
     struct perf_header best = {0};
 
     /*
-     * The command may hold spaces and digits, or be missing: the first split behind which everything stands is the right one,
-     * or else the first behind which nothing is left.
+     * The command may hold spaces and digits, or be missing: the first split behind which everything stands is the
+     * right one, or else the first behind which nothing is left.
      */
     for (const char *p = start, *fields = start; *fields; fields = skip_spaces(p)) {
         *out = (struct perf_header){.command = start, .command_len = (size_t)(p - start), .time = -1};

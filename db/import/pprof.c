@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pprof profiles. A location becomes one place: its last line is the procedure, the others are inlined in it; without lines its
- * binary is asked. Every sample type is a metric; the one called "samples" gives the others their sample counts.
- * Samples with other text labels, or another pid, tid, thread or rank, are other profiles, numbered as they come where there is no thread;
- * numbers like the size of an allocation are left out.
+ * pprof profiles. A location becomes one place: its last line is the procedure, the others are inlined in it; without
+ * lines its binary is asked. Every sample type is a metric; the one called "samples" gives the others their sample
+ * counts. Samples with other text labels, or another pid, tid, thread or rank, are other profiles, numbered as they
+ * come where there is no thread; numbers like the size of an allocation are left out.
  */
 #include "db/import/pprof.h"
 #include "db/import/formats.h"
@@ -14,19 +14,19 @@
 #include <strings.h>
 
 #define SIZE_MOST ((size_t)1 << 30)
-enum { PROFILES_MAX = 4096 };           /* what a label that is different every time may cost */
+enum { PROFILES_MAX = 4096 }; /* what a label that is different every time may cost */
 enum { LABELS_NAMED = 16 };
 
 struct pprof_import {
     struct import *im;
     struct pprof tables;
     struct addresses symbols;
-    VEC(uint32_t) metrics;              /* by sample type */
-    VEC(uint32_t) places;               /* by location */
-    VEC(uint32_t) unresolved;           /* by location: number in symbols + 1 */
-    size_t counts;                      /* the sample type that counts samples; SIZE_MAX: none */
-    struct map profile_of;              /* text of the labels -> profile + 1 */
-    struct map left_out;                /* keys of labels */
+    VEC(uint32_t) metrics;    /* by sample type */
+    VEC(uint32_t) places;     /* by location */
+    VEC(uint32_t) unresolved; /* by location: number in symbols + 1 */
+    size_t counts;            /* the sample type that counts samples; SIZE_MAX: none */
+    struct map profile_of;    /* text of the labels -> profile + 1 */
+    struct map left_out;      /* keys of labels */
     uint32_t first_profile;
     /* of the sample being read */
     VEC(uint32_t) path;
@@ -36,8 +36,9 @@ struct pprof_import {
 /* Top-level fields that are numbers; all others are bytes. */
 static bool is_number(uint32_t field)
 {
-    return field == PROFILE_DROP_FRAMES || field == PROFILE_KEEP_FRAMES || field == PROFILE_TIME || field == PROFILE_DURATION ||
-           field == PROFILE_PERIOD || field == PROFILE_DEFAULT_TYPE || field == PROFILE_DOC_URL || field == PROFILE_COMMENT;
+    return field == PROFILE_DROP_FRAMES || field == PROFILE_KEEP_FRAMES || field == PROFILE_TIME ||
+           field == PROFILE_DURATION || field == PROFILE_PERIOD || field == PROFILE_DEFAULT_TYPE ||
+           field == PROFILE_DOC_URL || field == PROFILE_COMMENT;
 }
 
 bool pprof_sniff(const struct import_probe *p)
@@ -50,7 +51,8 @@ bool pprof_sniff(const struct import_probe *p)
         return false;
     while (wire_next(&c, &f)) {
         /* Comments may be packed. */
-        bool fits = f.type == WIRE_BYTES ? !is_number(f.number) || f.number == PROFILE_COMMENT : f.type == WIRE_VARINT && is_number(f.number);
+        bool fits = f.type == WIRE_BYTES ? !is_number(f.number) || f.number == PROFILE_COMMENT
+                                         : f.type == WIRE_VARINT && is_number(f.number);
 
         if (f.number > PROFILE_DOC_URL || !fits)
             return false;
@@ -61,10 +63,21 @@ bool pprof_sniff(const struct import_probe *p)
 
 /* ---- metrics ---- */
 
-static const struct { const char *unit; enum hqm_dimension dimension; double scale; } units[] = {
-    {"nanoseconds", HQM_DIM_SECONDS, 1e-9}, {"microseconds", HQM_DIM_SECONDS, 1e-6}, {"milliseconds", HQM_DIM_SECONDS, 1e-3},
-    {"seconds", HQM_DIM_SECONDS, 1}, {"ns", HQM_DIM_SECONDS, 1e-9}, {"us", HQM_DIM_SECONDS, 1e-6}, {"ms", HQM_DIM_SECONDS, 1e-3},
-    {"bytes", HQM_DIM_BYTES, 1}, {"kilobytes", HQM_DIM_BYTES, 1024}, {"megabytes", HQM_DIM_BYTES, 1048576},
+static const struct {
+    const char *unit;
+    enum hqm_dimension dimension;
+    double scale;
+} units[] = {
+    {"nanoseconds", HQM_DIM_SECONDS, 1e-9},
+    {"microseconds", HQM_DIM_SECONDS, 1e-6},
+    {"milliseconds", HQM_DIM_SECONDS, 1e-3},
+    {"seconds", HQM_DIM_SECONDS, 1},
+    {"ns", HQM_DIM_SECONDS, 1e-9},
+    {"us", HQM_DIM_SECONDS, 1e-6},
+    {"ms", HQM_DIM_SECONDS, 1e-3},
+    {"bytes", HQM_DIM_BYTES, 1},
+    {"kilobytes", HQM_DIM_BYTES, 1024},
+    {"megabytes", HQM_DIM_BYTES, 1048576},
     {"count", HQM_DIM_EVENTS, 1},
 };
 
@@ -80,7 +93,8 @@ static void make_metric(struct pprof_import *p, size_t i)
     enum hqm_dimension dimension = HQM_DIM_NONE;
     double scale = 1;
     bool sampled = p->counts != SIZE_MAX;
-    bool has_period = sampled && t->period_type.type == t->types.data[i].type && t->period_type.unit == t->types.data[i].unit;
+    bool has_period = sampled && t->period_type.type == t->types.data[i].type &&
+                      t->period_type.unit == t->types.data[i].unit;
     AUTO_FREE char *name = type.len ? xstrndup(type.s, type.len) : xstrdup("value");
 
     for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
@@ -92,7 +106,10 @@ static void make_metric(struct pprof_import *p, size_t i)
     }
     vec_push(&p->metrics, import_metric(p->im, name, "from a pprof profile", dimension,
                                         HQDB_METRIC_SAMPLED | (sampled ? 0 : HQDB_METRIC_NO_COUNTS),
-                                        has_period ? t->period : sampled && i == p->counts ? 1 : 0, scale));
+                                        has_period                  ? t->period
+                                        : sampled && i == p->counts ? 1
+                                                                    : 0,
+                                        scale));
 }
 
 static struct hq_error *make_metrics(struct pprof_import *p, const char *path)
@@ -101,7 +118,8 @@ static struct hq_error *make_metrics(struct pprof_import *p, const char *path)
 
     p->counts = SIZE_MAX;
     for (size_t i = 0; i < t->types.len && p->counts == SIZE_MAX; i++)
-        if (is(pprof_string(t, t->types.data[i].type), "samples") && is(pprof_string(t, t->types.data[i].unit), "count"))
+        if (is(pprof_string(t, t->types.data[i].type), "samples") &&
+            is(pprof_string(t, t->types.data[i].unit), "count"))
             p->counts = i;
     if (!t->types.len)
         return hq_error_new(HQ_DATA, "%s has no sample types: it is no pprof profile", path);
@@ -146,14 +164,18 @@ static uint32_t place_of(struct pprof_import *p, const struct pprof_location *l,
         const struct pprof_function *f = function_of(t, x->function);
         const char *name = keep(p, f->name);
 
-        steps[i] = (struct import_step){
-            .kind = i ? SCOPE_INLINE : SCOPE_PROCEDURE, .name = *name ? name : "[unknown]", .file = keep(p, f->file),
-            .line = f->line < UINT32_MAX ? (uint32_t)f->line : 0, .at_file = file, .at_line = line};
+        steps[i] = (struct import_step){.kind = i ? SCOPE_INLINE : SCOPE_PROCEDURE,
+                                        .name = *name ? name : "[unknown]",
+                                        .file = keep(p, f->file),
+                                        .line = f->line < UINT32_MAX ? (uint32_t)f->line : 0,
+                                        .at_file = file,
+                                        .at_line = line};
         file = x->line ? steps[i].file : NULL;
         line = x->line;
     }
-    return import_place(p->im, &(struct import_place){
-        .module = module, .steps = steps, .count = l->line_count, .file = file, .line = line});
+    return import_place(
+        p->im,
+        &(struct import_place){.module = module, .steps = steps, .count = l->line_count, .file = file, .line = line});
 }
 
 static struct hq_error *make_places(struct pprof_import *p)
@@ -178,7 +200,11 @@ static struct hq_error *make_places(struct pprof_import *p)
 
 /* ---- samples ---- */
 
-struct labels { struct str text; uint32_t pid, tid; int32_t rank; };
+struct labels {
+    struct str text;
+    uint32_t pid, tid;
+    int32_t rank;
+};
 
 static bool whole_number(struct pprof_text text, uint32_t *out)
 {
@@ -263,7 +289,8 @@ static uint32_t profile_for(struct pprof_import *p, const struct labels *l)
 }
 
 /* Numbers come packed or one a field. */
-static void read_numbers(const struct wire_field *f, void (*fn)(struct pprof_import *, uint64_t), struct pprof_import *p)
+static void read_numbers(const struct wire_field *f, void (*fn)(struct pprof_import *, uint64_t),
+                         struct pprof_import *p)
 {
     struct cursor c = f->bytes;
 
@@ -301,11 +328,12 @@ static struct hq_error *take_sample(struct pprof_import *p, struct cursor *c, st
     }
     HQ_TRY(cursor_error(c));
     if (p->values.len != p->metrics.len)
-        return hq_error_new(HQ_DATA, "%s: the sample at offset %zu has %zu values, but there are %zu sample types", c->file, offset,
-                            p->values.len, p->metrics.len);
-    vec_foreach (place, &p->path)
+        return hq_error_new(HQ_DATA, "%s: the sample at offset %zu has %zu values, but there are %zu sample types",
+                            c->file, offset, p->values.len, p->metrics.len);
+    vec_foreach(place, &p->path)
         if (*place == UINT32_MAX)
-            return hq_error_new(HQ_DATA, "%s: the sample at offset %zu has a location that is not in the file", c->file, offset);
+            return hq_error_new(HQ_DATA, "%s: the sample at offset %zu has a location that is not in the file", c->file,
+                                offset);
     import_reverse(p->path.data, p->path.len);
     return NULL;
 }

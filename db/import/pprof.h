@@ -8,20 +8,46 @@
 #include "db/import/wire.h"
 
 /* Fields of the messages that are used here. */
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION, PROFILE_STRING,
-       PROFILE_DROP_FRAMES, PROFILE_KEEP_FRAMES, PROFILE_TIME, PROFILE_DURATION, PROFILE_PERIOD_TYPE, PROFILE_PERIOD,
-       PROFILE_COMMENT, PROFILE_DEFAULT_TYPE, PROFILE_DOC_URL };
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE,
+    PROFILE_MAPPING,
+    PROFILE_LOCATION,
+    PROFILE_FUNCTION,
+    PROFILE_STRING,
+    PROFILE_DROP_FRAMES,
+    PROFILE_KEEP_FRAMES,
+    PROFILE_TIME,
+    PROFILE_DURATION,
+    PROFILE_PERIOD_TYPE,
+    PROFILE_PERIOD,
+    PROFILE_COMMENT,
+    PROFILE_DEFAULT_TYPE,
+    PROFILE_DOC_URL
+};
 enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_STRING, LABEL_NUMBER };
 
-struct pprof_text { const char *s; size_t len; };
-struct pprof_type { uint64_t type, unit; };
-struct pprof_function { uint64_t name, file, line; };
-struct pprof_mapping { uint64_t start, limit, offset, file; };
-struct pprof_line { uint64_t function; uint32_t line; };
+struct pprof_text {
+    const char *s;
+    size_t len;
+};
+struct pprof_type {
+    uint64_t type, unit;
+};
+struct pprof_function {
+    uint64_t name, file, line;
+};
+struct pprof_mapping {
+    uint64_t start, limit, offset, file;
+};
+struct pprof_line {
+    uint64_t function;
+    uint32_t line;
+};
 struct pprof_location {
     uint64_t mapping, address;
-    uint32_t first_line, line_count;    /* in lines, innermost first */
+    uint32_t first_line, line_count; /* in lines, innermost first */
 };
 
 struct pprof {
@@ -32,7 +58,7 @@ struct pprof {
     VEC(struct pprof_mapping) mappings;
     VEC(struct pprof_location) locations;
     VEC(struct pprof_line) lines;
-    struct map function_of, mapping_of, location_of;    /* id -> index */
+    struct map function_of, mapping_of, location_of; /* id -> index */
     struct pprof_type period_type;
     uint64_t period, time_ns, duration_ns;
 };

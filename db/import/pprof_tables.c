@@ -97,24 +97,12 @@ static void read_location(struct pprof *p, struct cursor *c)
 static void read_message(struct pprof *p, uint32_t number, struct cursor *c)
 {
     switch (number) {
-    case PROFILE_SAMPLE_TYPE:
-        vec_push(&p->types, read_type(c));
-        break;
-    case PROFILE_MAPPING:
-        read_mapping(p, c);
-        break;
-    case PROFILE_LOCATION:
-        read_location(p, c);
-        break;
-    case PROFILE_FUNCTION:
-        read_function(p, c);
-        break;
-    case PROFILE_STRING:
-        vec_push(&p->strings, (struct pprof_text){(const char *)c->at, cursor_left(c)});
-        break;
-    case PROFILE_PERIOD_TYPE:
-        p->period_type = read_type(c);
-        break;
+    case PROFILE_SAMPLE_TYPE: vec_push(&p->types, read_type(c)); break;
+    case PROFILE_MAPPING: read_mapping(p, c); break;
+    case PROFILE_LOCATION: read_location(p, c); break;
+    case PROFILE_FUNCTION: read_function(p, c); break;
+    case PROFILE_STRING: vec_push(&p->strings, (struct pprof_text){(const char *)c->at, cursor_left(c)}); break;
+    case PROFILE_PERIOD_TYPE: p->period_type = read_type(c); break;
     }
 }
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MEASUREMENTS "measurements"
+#define MEASUREMENTS   "measurements"
 /* Part of the names in the cache: changes whenever an importer reads a file in another way than before. */
 #define IMPORT_VERSION 8
 
@@ -27,7 +27,8 @@ static bool is_ours(const char *path)
     AUTO_FREE char *measurements = file_join(path, MEASUREMENTS);
     AUTO_FREE char *database = file_join(path, HQDB_FILE);
 
-    return !file_exists(path) || file_exists(measurements) || file_exists(database) || (!file_is_dir(path) && has_magic(path));
+    return !file_exists(path) || file_exists(measurements) || file_exists(database) ||
+           (!file_is_dir(path) && has_magic(path));
 }
 
 /* What changes when the file does. Of a directory: the files that an importer reads in it. */
@@ -78,7 +79,9 @@ static struct hq_error *open_unkept(const char *path, struct db **out)
     int fd = mkstemps(file, 3);
 
     if (fd < 0)
-        return hq_error_new(HQ_DATA, "neither the cache directory nor %s can be written to import %s; use hq import %s -o DB", file, path, path);
+        return hq_error_new(HQ_DATA,
+                            "neither the cache directory nor %s can be written to import %s; use hq import %s -o DB",
+                            file, path, path);
     close(fd);
     struct hq_error *error = import_files(&(struct import_file){.path = path}, 1, file);
 

@@ -3,7 +3,7 @@
 
 #include "common/mem.h"
 
-enum { READ_AHEAD = 2048 };             /* slices of a run */
+enum { READ_AHEAD = 2048 }; /* slices of a run */
 
 void slices_init(struct slices *s, size_t run_length, const char *directory)
 {
@@ -13,7 +13,7 @@ void slices_init(struct slices *s, size_t run_length, const char *directory)
 
 void slices_deinit(struct slices *s)
 {
-    vec_foreach (r, &s->runs)
+    vec_foreach(r, &s->runs)
         free(r->data);
     vec_deinit(&s->runs);
     vec_deinit(&s->last);
@@ -95,7 +95,7 @@ static struct hq_error *open_runs(struct slices *s)
     if (s->last.len)
         HQ_TRY(end_run(s));
     vec_deinit(&s->last);
-    vec_foreach (r, &s->runs) {
+    vec_foreach(r, &s->runs) {
         r->data = xmalloc(READ_AHEAD * sizeof *r->data);
         HQ_TRY(refill(s, r));
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The begin, end and complete events of a trace, put in the order of their threads and times. Memory does not depend on how many there
- * are: sorted runs of them go into a temporary file and are merged.
+ * The begin, end and complete events of a trace, put in the order of their threads and times. Memory does not depend on
+ * how many there are: sorted runs of them go into a temporary file and are merged.
  */
 #ifndef HQ_DB_IMPORT_SLICES_H
 #define HQ_DB_IMPORT_SLICES_H
@@ -12,19 +12,23 @@
 enum { SLICES_RUN = 512 << 10 };
 
 struct slice {
-    double ts, dur;             /* microseconds */
-    uint32_t thread;            /* a number */
+    double ts, dur;  /* microseconds */
+    uint32_t thread; /* a number */
     uint32_t name;
-    uint32_t phase;             /* X, B or E */
-    uint32_t order;             /* in the file */
+    uint32_t phase; /* X, B or E */
+    uint32_t order; /* in the file */
 };
 
 /* A sorted stretch of the spool, of which a part is in memory. */
-struct slice_run { uint64_t at, end; struct slice *data; size_t next, len; };
+struct slice_run {
+    uint64_t at, end;
+    struct slice *data;
+    size_t next, len;
+};
 
 struct slices {
-    size_t run_length;          /* private, as all of it */
-    VEC(struct slice) last;     /* the run that is being filled */
+    size_t run_length;      /* private, as all of it */
+    VEC(struct slice) last; /* the run that is being filled */
     struct spool spool;
     VEC(struct slice_run) runs; /* once they are read: a heap, the first slice on top */
     uint64_t count;

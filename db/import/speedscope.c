@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * speedscope files (file-format-schema.json of speedscope). Each of its profiles is one here, and the unit makes the metric; but in files of
- * hq each of them is a metric. Of sampled profiles the number of samples is known, but of hq's; evented ones give exact values. A
- * frame's line is where the frame is, so it is taken as the statement.
+ * speedscope files (file-format-schema.json of speedscope). Each of its profiles is one here, and the unit makes the
+ * metric; but in files of hq each of them is a metric. Of sampled profiles the number of samples is known, but of hq's;
+ * evented ones give exact values. A frame's line is where the frame is, so it is taken as the statement.
  */
 #include "db/import/floats.h"
 #include "db/import/formats.h"
@@ -10,35 +10,47 @@
 #include <math.h>
 #include <string.h>
 
-struct speed_frame { uint32_t name, file, line; };
+struct speed_frame {
+    uint32_t name, file, line;
+};
 
 /* A sample, or the opening or closing of a frame. */
-struct speed_stack { uint32_t first, count; };
-struct speed_event { double at; uint32_t frame; bool opens; };
+struct speed_stack {
+    uint32_t first, count;
+};
+struct speed_event {
+    double at;
+    uint32_t frame;
+    bool opens;
+};
 
 struct speed_profile {
-    uint32_t name, unit;                /* texts */
+    uint32_t name, unit; /* texts */
     bool evented;
     VEC(struct speed_stack) stacks;
-    VEC(uint32_t) path;                 /* frames of all stacks */
+    VEC(uint32_t) path; /* frames of all stacks */
     VEC(double) weights;
     VEC(struct speed_event) events;
-    struct speed_event event;           /* being read */
+    struct speed_event event; /* being read */
     double start;
 };
 
 /* What makes one metric. */
-struct speed_series { size_t unit; bool evented; uint32_t name; };
+struct speed_series {
+    size_t unit;
+    bool evented;
+    uint32_t name;
+};
 
 struct speedscope {
     struct import *im;
     const char *file;
     VEC(struct speed_frame) frames;
     VEC(struct speed_profile) profiles;
-    VEC(uint32_t) places;               /* by frame */
-    bool ours;                          /* exported by hq: a profile is a metric, and has its name */
+    VEC(uint32_t) places; /* by frame */
+    bool ours;            /* exported by hq: a profile is a metric, and has its name */
     VEC(struct speed_series) series;
-    struct floats values;               /* series: index in `series` */
+    struct floats values; /* series: index in `series` */
 };
 
 bool speedscope_sniff(const struct import_probe *p)
@@ -154,10 +166,17 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
 
 /* ---- giving ---- */
 
-static const struct { const char *unit, *event; enum hqm_dimension dimension; double scale; } units[] = {
-    {"nanoseconds", "time", HQM_DIM_SECONDS, 1e-9}, {"microseconds", "time", HQM_DIM_SECONDS, 1e-6},
-    {"milliseconds", "time", HQM_DIM_SECONDS, 1e-3}, {"seconds", "time", HQM_DIM_SECONDS, 1},
-    {"bytes", "bytes", HQM_DIM_BYTES, 1}, {"none", "weight", HQM_DIM_NONE, 1},
+static const struct {
+    const char *unit, *event;
+    enum hqm_dimension dimension;
+    double scale;
+} units[] = {
+    {"nanoseconds", "time", HQM_DIM_SECONDS, 1e-9},
+    {"microseconds", "time", HQM_DIM_SECONDS, 1e-6},
+    {"milliseconds", "time", HQM_DIM_SECONDS, 1e-3},
+    {"seconds", "time", HQM_DIM_SECONDS, 1},
+    {"bytes", "bytes", HQM_DIM_BYTES, 1},
+    {"none", "weight", HQM_DIM_NONE, 1},
 };
 
 static size_t unit_of(const struct speedscope *s, const struct speed_profile *x)
@@ -173,7 +192,7 @@ static uint32_t series_of(struct speedscope *s, const struct speed_profile *x)
 {
     struct speed_series own = {unit_of(s, x), x->evented, s->ours ? x->name : 0};
 
-    vec_foreach (known, &s->series)
+    vec_foreach(known, &s->series)
         if (known->unit == own.unit && known->evented == own.evented && known->name == own.name)
             return (uint32_t)(known - s->series.data);
     vec_push(&s->series, own);
@@ -182,18 +201,21 @@ static uint32_t series_of(struct speedscope *s, const struct speed_profile *x)
 
 static void make_places(struct speedscope *s)
 {
-    vec_foreach (f, &s->frames) {
+    vec_foreach(f, &s->frames) {
         const char *name = intern_str(&s->im->names, f->name), *file = intern_str(&s->im->names, f->file);
         struct import_step step = {.kind = SCOPE_PROCEDURE, .name = *name ? name : "[unknown]", .file = file};
 
-        vec_push(&s->places, import_place(s->im, &(struct import_place){
-            .steps = &step, .count = 1, .file = f->line ? file : NULL, .line = *file ? f->line : 0}));
+        vec_push(&s->places, import_place(s->im, &(struct import_place){.steps = &step,
+                                                                        .count = 1,
+                                                                        .file = f->line ? file : NULL,
+                                                                        .line = *file ? f->line : 0}));
     }
 }
 
 static struct hq_error *bad_frame(const struct speedscope *s, size_t profile, uint32_t frame)
 {
-    return hq_error_new(HQ_DATA, "%s: profile %zu names frame %u, but there are %zu frames", s->file, profile, frame, s->frames.len);
+    return hq_error_new(HQ_DATA, "%s: profile %zu names frame %u, but there are %zu frames", s->file, profile, frame,
+                        s->frames.len);
 }
 
 static struct hq_error *give_samples(struct speedscope *s, struct speed_profile *x, uint32_t profile)
@@ -203,8 +225,9 @@ static struct hq_error *give_samples(struct speedscope *s, struct speed_profile 
     double scale = units[s->series.data[series].unit].scale;
 
     if (x->weights.len && x->weights.len != x->stacks.len)
-        return hq_error_new(HQ_DATA, "%s: profile %zu has %zu samples and %zu weights", s->file, number, x->stacks.len, x->weights.len);
-    vec_foreach (k, &x->stacks) {
+        return hq_error_new(HQ_DATA, "%s: profile %zu has %zu samples and %zu weights", s->file, number, x->stacks.len,
+                            x->weights.len);
+    vec_foreach(k, &x->stacks) {
         uint32_t *path = x->path.data + k->first;
 
         for (uint32_t i = 0; i < k->count; i++) {
@@ -222,9 +245,15 @@ static struct hq_error *give_samples(struct speedscope *s, struct speed_profile 
 }
 
 /* The frames that are open, outermost first. */
-struct open_frames { struct { uint32_t frame, reached; } *data; size_t len, cap; };
+struct open_frames {
+    struct {
+        uint32_t frame, reached;
+    } * data;
+    size_t len, cap;
+};
 
-static struct hq_error *give_event(struct speedscope *s, struct open_frames *open, const struct speed_event *e, size_t number)
+static struct hq_error *give_event(struct speedscope *s, struct open_frames *open, const struct speed_event *e,
+                                   size_t number)
 {
     if (e->frame >= s->frames.len)
         return bad_frame(s, number, e->frame);
@@ -233,7 +262,8 @@ static struct hq_error *give_event(struct speedscope *s, struct open_frames *ope
 
         vec_push(open, (__typeof__(*open->data)){e->frame, import_frame(s->im, parent, s->places.data[e->frame])});
     } else if (!open->len || vec_last(open).frame != e->frame) {
-        return hq_error_new(HQ_DATA, "%s: profile %zu closes frame %u at %g, which is not the one opened last", s->file, number, e->frame, e->at);
+        return hq_error_new(HQ_DATA, "%s: profile %zu closes frame %u at %g, which is not the one opened last", s->file,
+                            number, e->frame, e->at);
     } else {
         open->len--;
     }
@@ -253,7 +283,8 @@ static struct hq_error *give_events(struct speedscope *s, struct speed_profile *
         const struct speed_event *e = &x->events.data[i];
 
         if (e->at < last && i)
-            error = hq_error_new(HQ_DATA, "%s: the events of profile %zu go back from %g to %g", s->file, number, last, e->at);
+            error = hq_error_new(HQ_DATA, "%s: the events of profile %zu go back from %g to %g", s->file, number, last,
+                                 e->at);
         else if (open.len && e->at > last)
             floats_add(&s->values, series, profile, vec_last(&open).reached, (e->at - last) * scale, 0);
         last = e->at;
@@ -267,12 +298,13 @@ static struct hq_error *give_events(struct speedscope *s, struct speed_profile *
 static struct hq_error *give_series(struct speedscope *s, uint32_t number)
 {
     const struct speed_series *x = &s->series.data[number];
-    unsigned flags = (x->evented ? HQDB_METRIC_EXACT : HQDB_METRIC_SAMPLED) | (x->evented || s->ours ? HQDB_METRIC_NO_COUNTS : 0);
+    unsigned flags = (x->evented ? HQDB_METRIC_EXACT : HQDB_METRIC_SAMPLED) |
+                     (x->evented || s->ours ? HQDB_METRIC_NO_COUNTS : 0);
     double scale;
 
     HQ_TRY(floats_scale(&s->values, number, s->file, &scale));
-    uint32_t metric = import_metric(s->im, x->name ? intern_str(&s->im->names, x->name) : units[x->unit].event, "from a speedscope profile",
-                                    units[x->unit].dimension, flags, 0, scale);
+    uint32_t metric = import_metric(s->im, x->name ? intern_str(&s->im->names, x->name) : units[x->unit].event,
+                                    "from a speedscope profile", units[x->unit].dimension, flags, 0, scale);
 
     floats_give(&s->values, number, s->im, metric, scale);
     return NULL;
@@ -283,7 +315,7 @@ static struct hq_error *give_all(struct speedscope *s)
     uint32_t profile = s->ours ? import_profile(s->im, 0, 0, 0, "") : HQDB_NONE;
 
     make_places(s);
-    vec_foreach (x, &s->profiles) {
+    vec_foreach(x, &s->profiles) {
         if (!s->ours)
             profile = import_profile(s->im, 0, 0, (uint32_t)(x - s->profiles.data), intern_str(&s->im->names, x->name));
         HQ_TRY(x->evented ? give_events(s, x, profile) : give_samples(s, x, profile));
@@ -303,7 +335,7 @@ struct hq_error *speedscope_read(struct import *im, const char *path)
 
     if (!error)
         error = give_all(&s);
-    vec_foreach (x, &s.profiles) {
+    vec_foreach(x, &s.profiles) {
         vec_deinit(&x->stacks);
         vec_deinit(&x->path);
         vec_deinit(&x->weights);

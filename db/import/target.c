@@ -7,7 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-struct sum_key { uint32_t profile, metric, frame; };
+struct sum_key {
+    uint32_t profile, metric, frame;
+};
 
 /* What a frame is for the top of a path. */
 enum role { ROLE_PLAIN, ROLE_RUNTIME, ROLE_MAIN, ROLE_THREAD_START };
@@ -30,7 +32,7 @@ void import_deinit(struct import *im)
     vec_deinit(&im->places);
     keymap_deinit(&im->place_keys);
     vec_deinit(&im->place_of_key);
-    vec_foreach (m, &im->metrics)
+    vec_foreach(m, &im->metrics)
         free(m->event);
     vec_deinit(&im->metrics);
     vec_deinit(&im->profiles);
@@ -40,12 +42,23 @@ void import_deinit(struct import *im)
 
 static enum role role_of(const char *name)
 {
-    static const struct { const char *name; enum role role; } rows[] = {
-        {"main", ROLE_MAIN}, {"_start", ROLE_RUNTIME}, {"(below main)", ROLE_RUNTIME},
-        {"__libc_start_call_main", ROLE_RUNTIME}, {"generic_start_main.isra.0", ROLE_RUNTIME},
-        {"start_thread", ROLE_THREAD_START}, {"thread_start", ROLE_THREAD_START}, {"clone", ROLE_THREAD_START},
-        {"__clone", ROLE_THREAD_START}, {"clone3", ROLE_THREAD_START}, {"__clone3", ROLE_THREAD_START},
-        {"__GI___clone", ROLE_THREAD_START}, {"__GI___clone3", ROLE_THREAD_START},
+    static const struct {
+        const char *name;
+        enum role role;
+    } rows[] = {
+        {"main", ROLE_MAIN},
+        {"_start", ROLE_RUNTIME},
+        {"(below main)", ROLE_RUNTIME},
+        {"__libc_start_call_main", ROLE_RUNTIME},
+        {"generic_start_main.isra.0", ROLE_RUNTIME},
+        {"start_thread", ROLE_THREAD_START},
+        {"thread_start", ROLE_THREAD_START},
+        {"clone", ROLE_THREAD_START},
+        {"__clone", ROLE_THREAD_START},
+        {"clone3", ROLE_THREAD_START},
+        {"__clone3", ROLE_THREAD_START},
+        {"__GI___clone", ROLE_THREAD_START},
+        {"__GI___clone3", ROLE_THREAD_START},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -79,8 +92,9 @@ static uint32_t home_of(struct import *im, const char *module, const char *file,
         home = model_module_scope(im->model, *module_id);
     }
     if (file && *file)
-        home = model_scope(im->model, &(struct model_scope){
-            .kind = SCOPE_FILE, .parent = home, .name = file, .file = file, .module = *module_id});
+        home = model_scope(im->model,
+                           &(struct model_scope){
+                               .kind = SCOPE_FILE, .parent = home, .name = file, .file = file, .module = *module_id});
     return home;
 }
 
@@ -100,8 +114,12 @@ static uint32_t procedure_scope(struct import *im, const struct import_step *s, 
             return (uint32_t)known - 1;
     }
     uint32_t home = home_of(im, module, s->file, module_id);
-    uint32_t scope = model_scope(im->model, &(struct model_scope){
-        .kind = SCOPE_PROCEDURE, .parent = home, .name = s->name, .file = s->file, .line = s->line, .module = *module_id});
+    uint32_t scope = model_scope(im->model, &(struct model_scope){.kind = SCOPE_PROCEDURE,
+                                                                  .parent = home,
+                                                                  .name = s->name,
+                                                                  .file = s->file,
+                                                                  .line = s->line,
+                                                                  .module = *module_id});
 
     if (im->by_name)
         map_put(&im->procedures, key, (uint64_t)scope + 1);
@@ -110,15 +128,23 @@ static uint32_t procedure_scope(struct import *im, const struct import_step *s, 
 
 static uint32_t inner_scope(struct import *im, uint32_t parent, const struct import_step *s, uint32_t module)
 {
-    return model_scope(im->model, &(struct model_scope){
-        .kind = s->kind, .parent = parent, .name = s->name, .file = s->file, .line = s->line, .module = module,
-        .call_file = s->at_file, .call_line = s->at_line, .ordinal = s->ordinal});
+    return model_scope(im->model, &(struct model_scope){.kind = s->kind,
+                                                        .parent = parent,
+                                                        .name = s->name,
+                                                        .file = s->file,
+                                                        .line = s->line,
+                                                        .module = module,
+                                                        .call_file = s->at_file,
+                                                        .call_line = s->at_line,
+                                                        .ordinal = s->ordinal});
 }
 
-static uint32_t line_code(struct import *im, uint32_t parent, uint32_t module, uint64_t offset, const char *file, uint32_t line)
+static uint32_t line_code(struct import *im, uint32_t parent, uint32_t module, uint64_t offset, const char *file,
+                          uint32_t line)
 {
-    uint32_t scope = model_scope(im->model, &(struct model_scope){
-        .kind = SCOPE_LINE, .parent = parent, .file = file, .line = line, .module = module});
+    uint32_t scope = model_scope(
+        im->model,
+        &(struct model_scope){.kind = SCOPE_LINE, .parent = parent, .file = file, .line = line, .module = module});
 
     return model_code(im->model, module, offset, scope, scope);
 }
@@ -231,7 +257,7 @@ uint32_t import_path(struct import *im, const uint32_t *places, size_t count)
 
 static bool taken(const struct import *im, const char *event)
 {
-    vec_foreach (m, &im->metrics)
+    vec_foreach(m, &im->metrics)
         if (strcasecmp(m->event, event) == 0)
             return true;
     return false;
@@ -242,7 +268,7 @@ uint32_t import_metric(struct import *im, const char *event, const char *descrip
 {
     AUTO_STR struct str own = {0};
 
-    vec_foreach (m, &im->metrics)
+    vec_foreach(m, &im->metrics)
         if (strncmp(m->event, event, strlen(event)) == 0 && m->format == im->format && m->dimension == dimension &&
             m->scale == scale && (!m->event[strlen(event)] || m->event[strlen(event)] == ':'))
             return m->id;
@@ -253,11 +279,15 @@ uint32_t import_metric(struct import *im, const char *event, const char *descrip
         str_clear(&own);
         str_addf(&own, "%s:%s%d", event, im->format->name, i);
     }
-    uint32_t id = model_metric(im->model, &(struct model_metric){
-        .event = str_cstr(&own), .description = description, .dimension = (uint16_t)dimension, .flags = (uint16_t)flags,
-        .period = period, .scale = scale});
+    uint32_t id = model_metric(im->model, &(struct model_metric){.event = str_cstr(&own),
+                                                                 .description = description,
+                                                                 .dimension = (uint16_t)dimension,
+                                                                 .flags = (uint16_t)flags,
+                                                                 .period = period,
+                                                                 .scale = scale});
 
-    vec_push(&im->metrics, (struct import_metric_row){xstrdup(str_cstr(&own)), im->format, (uint16_t)dimension, scale, id});
+    vec_push(&im->metrics,
+             (struct import_metric_row){xstrdup(str_cstr(&own)), im->format, (uint16_t)dimension, scale, id});
     return id;
 }
 
@@ -268,9 +298,16 @@ const char *import_keep(struct import *im, const char *text)
 
 uint32_t import_profile(struct import *im, uint32_t pid, uint32_t tid, uint32_t thread, const char *command)
 {
-    vec_push(&im->profiles, (struct model_profile){
-        .rank = -1, .host = "", .pid = pid, .tid = tid, .thread = thread, .serial = (uint32_t)im->file, .state = HQM_ENDED,
-        .command = import_keep(im, command), .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE});
+    vec_push(&im->profiles, (struct model_profile){.rank = -1,
+                                                   .host = "",
+                                                   .pid = pid,
+                                                   .tid = tid,
+                                                   .thread = thread,
+                                                   .serial = (uint32_t)im->file,
+                                                   .state = HQM_ENDED,
+                                                   .command = import_keep(im, command),
+                                                   .creator_profile = HQDB_NONE,
+                                                   .creator_frame = HQDB_NONE});
     return (uint32_t)im->profiles.len - 1;
 }
 
@@ -279,7 +316,8 @@ struct model_profile *import_profile_at(struct import *im, uint32_t profile)
     return &im->profiles.data[profile];
 }
 
-void import_trace(struct import *im, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight)
+void import_trace(struct import *im, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric,
+                  uint32_t weight)
 {
     struct model_profile *p = import_profile_at(im, profile);
 
@@ -316,10 +354,10 @@ static void align_starts(struct import *im)
 {
     uint64_t first = 0;
 
-    vec_foreach (p, &im->profiles)
+    vec_foreach(p, &im->profiles)
         if (p->start_realtime_ns && (!first || p->start_realtime_ns < first))
             first = p->start_realtime_ns;
-    vec_foreach (p, &im->profiles)
+    vec_foreach(p, &im->profiles)
         if (!p->start_realtime_ns)
             p->start_realtime_ns = first;
 }
@@ -327,7 +365,7 @@ static void align_starts(struct import *im)
 void import_finish(struct import *im)
 {
     align_starts(im);
-    vec_foreach (p, &im->profiles)
+    vec_foreach(p, &im->profiles)
         model_profile(im->model, p);
     for (uint32_t i = 0; i < im->sum_keys.len; i++) {
         struct sum_key key;

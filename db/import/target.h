@@ -3,13 +3,13 @@
  * What an importer fills: the model, with the parts that all importers share.
  *
  * Places. A place is where code stands: its procedure, what is inlined and which loops are around, and the line.
- * import_place gives it a number; import_path makes the frame at the end of a call path of such numbers, outermost first. In
- * it the frames of the C runtime above `main` are left out, and those that start a thread become a THREAD root, as in
- * a database of our own measurements, so that databases of different tools can be compared.
+ * import_place gives it a number; import_path makes the frame at the end of a call path of such numbers, outermost
+ * first. In it the frames of the C runtime above `main` are left out, and those that start a thread become a THREAD
+ * root, as in a database of our own measurements, so that databases of different tools can be compared.
  *
- * Alignment. When the files of one database have different formats (by_name), a procedure is its name alone, without arguments: module and
- * file are those of the first file that knows it, lines and loops are left out and inlined procedures count as called,
- * because what only one of the tools knows would split every path in two.
+ * Alignment. When the files of one database have different formats (by_name), a procedure is its name alone, without
+ * arguments: module and file are those of the first file that knows it, lines and loops are left out and inlined
+ * procedures count as called, because what only one of the tools knows would split every path in two.
  */
 #ifndef HQ_DB_IMPORT_TARGET_H
 #define HQ_DB_IMPORT_TARGET_H
@@ -22,24 +22,36 @@
 #include "db/model.h"
 #include "format/measurement.h"
 
-struct import_sum { int64_t sum; uint64_t count; };
-struct import_metric_row { char *event; const struct import_format *format; uint16_t dimension; double scale; uint32_t id; };
-struct import_codes { uint32_t first, count; uint8_t role; };
+struct import_sum {
+    int64_t sum;
+    uint64_t count;
+};
+struct import_metric_row {
+    char *event;
+    const struct import_format *format;
+    uint16_t dimension;
+    double scale;
+    uint32_t id;
+};
+struct import_codes {
+    uint32_t first, count;
+    uint8_t role;
+};
 
 struct import {
     struct model *model;
     const struct import_format *format;
-    const char *path;                       /* of the file being read */
-    size_t file, file_count;                /* which one it is */
+    const char *path;        /* of the file being read */
+    size_t file, file_count; /* which one it is */
     bool by_name;
-    struct intern names;                    /* scratch for importers: texts by number, over all files */
+    struct intern names; /* scratch for importers: texts by number, over all files */
     /* private from here */
-    struct keymap sum_keys;                 /* profile, metric, frame */
+    struct keymap sum_keys; /* profile, metric, frame */
     VEC(struct import_sum) sums;
-    struct map procedures;                  /* by_name: name -> scope + 1 */
+    struct map procedures; /* by_name: name -> scope + 1 */
     VEC(uint32_t) codes;
     VEC(struct import_codes) places;
-    struct keymap place_keys;               /* code and role of places with one code */
+    struct keymap place_keys; /* code and role of places with one code */
     VEC(uint32_t) place_of_key;
     VEC(struct import_metric_row) metrics;
     VEC(struct model_profile) profiles;
@@ -48,27 +60,27 @@ struct import {
 /* One scope of a place, outermost first: SCOPE_PROCEDURE, then SCOPE_INLINE and SCOPE_LOOP in any order. */
 struct import_step {
     enum scope_kind kind;
-    const char *name;           /* procedures and inlined ones */
-    const char *file;           /* of the definition; of the loop itself. NULL unknown */
-    uint32_t line;              /* 0 unknown */
-    const char *at_file;        /* inline: where it was inlined */
+    const char *name;    /* procedures and inlined ones */
+    const char *file;    /* of the definition; of the loop itself. NULL unknown */
+    uint32_t line;       /* 0 unknown */
+    const char *at_file; /* inline: where it was inlined */
     uint32_t at_line;
-    uint32_t ordinal;           /* loop */
+    uint32_t ordinal; /* loop */
 };
 
 struct import_place {
-    const char *module;         /* NULL unknown */
-    uint64_t offset;            /* in the module; 0 unknown */
+    const char *module; /* NULL unknown */
+    uint64_t offset;    /* in the module; 0 unknown */
     const struct import_step *steps;
     size_t count;
-    const char *file;           /* of the statement; NULL unknown */
+    const char *file; /* of the statement; NULL unknown */
     uint32_t line;
 };
 
 /* What a procedure is to the top of a call path. */
 bool import_is_main(const char *name);
-bool import_is_runtime(const char *name);       /* _start, __libc_start_main ... */
-bool import_starts_thread(const char *name);    /* clone, start_thread ... */
+bool import_is_runtime(const char *name);    /* _start, __libc_start_main ... */
+bool import_starts_thread(const char *name); /* clone, start_thread ... */
 
 void import_init(struct import *im);
 void import_deinit(struct import *im);
@@ -93,7 +105,8 @@ struct model_profile *import_profile_at(struct import *im, uint32_t profile);
 /* A text that lives as long as the import. */
 const char *import_keep(struct import *im, const char *text);
 /* A trace record, which also makes the profile last until then. Times that go back are taken as the one before. */
-void import_trace(struct import *im, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight);
+void import_trace(struct import *im, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric,
+                  uint32_t weight);
 /* Adds; any number of times for the same frame. */
 void import_value(struct import *im, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count);
 /* "key: text" among the facts of `info`, once however often it is said. */

@@ -10,8 +10,8 @@ enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32
 struct wire_field {
     uint32_t number;
     enum wire_type type;
-    uint64_t value;             /* of a number */
-    struct cursor bytes;        /* of WIRE_BYTES: a message, text or packed numbers; offsets are those of the file */
+    uint64_t value;      /* of a number */
+    struct cursor bytes; /* of WIRE_BYTES: a message, text or packed numbers; offsets are those of the file */
 };
 
 /* The next field; false at the end and when the message is damaged. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a build on several ranks needs of MPI. MPICH and Open MPI differ in their binary interface, so the few calls stand in a
- * library of their own (db/mpi/shim.c), compiled once for each that is installed, and loaded only when `hq build` was started by
- * its launcher: hq itself needs no MPI.
+ * What a build on several ranks needs of MPI. MPICH and Open MPI differ in their binary interface, so the few calls
+ * stand in a library of their own (db/mpi/shim.c), compiled once for each that is installed, and loaded only when `hq
+ * build` was started by its launcher: hq itself needs no MPI.
  *
  * Messages are bytes of any length. A failure of MPI ends all ranks, as MPI does by default.
  */
@@ -16,10 +16,10 @@
 struct hq_mpi {
     void (*start)(int *rank, int *size);
     void (*send)(const void *data, uint64_t bytes, int to);
-    uint64_t (*next_size)(int from);            /* waits; the length of the next message */
+    uint64_t (*next_size)(int from); /* waits; the length of the next message */
     void (*receive)(void *data, uint64_t bytes, int from);
-    void (*broadcast)(void *data, uint64_t bytes);  /* from rank 0 */
-    void (*abort)(int status);                  /* ends all ranks */
+    void (*broadcast)(void *data, uint64_t bytes); /* from rank 0 */
+    void (*abort)(int status);                     /* ends all ranks */
     void (*end)(void);
 };
 

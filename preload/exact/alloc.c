@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ALLOC_BYTES, ALLOC_CALLS and ALLOC_LEAKED: what malloc and its like give out, by call path, and what is never given back.
+ * ALLOC_BYTES, ALLOC_CALLS and ALLOC_LEAKED: what malloc and its like give out, by call path, and what is never given
+ * back.
  *
- * To take a block back from the call path that allocated it, the block's address leads to its cell: a table in parts, each with a lock that is
- * held for a few instructions. Whoever holds one has the guard of exact.c up or is not in a signal handler of ours, so no handler waits for it.
+ * To take a block back from the call path that allocated it, the block's address leads to its cell: a table in parts,
+ * each with a lock that is held for a few instructions. Whoever holds one has the guard of exact.c up or is not in a
+ * signal handler of ours, so no handler waits for it.
  */
 #include "preload/exact/blocks.h"
 #include "preload/exact/exact.h"
@@ -30,19 +32,20 @@ static bool is_early(const void *block)
     return (const char *)block >= early && (const char *)block < early + sizeof early;
 }
 
-#define FIND(function) ({ \
-    looking++; \
-    __typeof__(&function) real_ = REAL(function); \
-    looking--; \
-    real_; \
-})
+#define FIND(function) \
+    ({ \
+        looking++; \
+        __typeof__(&function) real_ = REAL(function); \
+        looking--; \
+        real_; \
+    })
 
 static void count(const void *function, void *block, size_t bytes)
 {
     struct exact_amount amounts[] = {
-        { .event = EVENT("ALLOC_BYTES"), .amount = bytes, .count = 1 },
-        { .event = EVENT("ALLOC_CALLS"), .amount = 1, .count = 1 },
-        { .event = EVENT("ALLOC_LEAKED"), .amount = bytes, .count = 1 },
+        {.event = EVENT("ALLOC_BYTES"), .amount = bytes, .count = 1},
+        {.event = EVENT("ALLOC_CALLS"), .amount = 1, .count = 1},
+        {.event = EVENT("ALLOC_LEAKED"), .amount = bytes, .count = 1},
     };
 
     if (!block || amounts[0].event == EXACT_EARLY || looking)
@@ -106,7 +109,7 @@ EXPORT void *realloc(void *block, size_t bytes)
     bool known = block && EVENT("ALLOC_LEAKED") >= 0 && blocks_remove(block, &before, &cell);
     void *fresh = FIND(realloc)(block, bytes);
     if (known && !fresh && bytes)
-        blocks_add(block, before, cell);    /* it failed: the old block stands */
+        blocks_add(block, before, cell); /* it failed: the old block stands */
     else if (known)
         hq_exact_take_back(cell, before);
     count(FIND(realloc), fresh, bytes);

@@ -8,11 +8,15 @@
 
 enum { PARTS = 64, FIRST = 1024 };
 
-struct entry { uintptr_t block; uint64_t bytes; struct hqm_cell *cell; };
+struct entry {
+    uintptr_t block;
+    uint64_t bytes;
+    struct hqm_cell *cell;
+};
 
 /* Open addressing with backward-shift deletion; one lock each. */
 struct part {
-    _Atomic unsigned holder;            /* 0: free; otherwise the epoch + 1 of the process that holds it */
+    _Atomic unsigned holder; /* 0: free; otherwise the epoch + 1 of the process that holds it */
     unsigned epoch;
     struct entry *entries;
     size_t mask, used;
@@ -68,7 +72,7 @@ static struct entry *find(const struct part *p, uintptr_t block)
 
 static bool room(struct part *p)
 {
-    struct part bigger = { .mask = p->entries ? p->mask * 2 + 1 : FIRST - 1 };
+    struct part bigger = {.mask = p->entries ? p->mask * 2 + 1 : FIRST - 1};
 
     if (p->entries && p->used < (p->mask + 1) / 4 * 3)
         return true;
@@ -93,7 +97,7 @@ void blocks_add(void *block, size_t bytes, struct hqm_cell *cell)
     if (room(p)) {
         struct entry *entry = find(p, (uintptr_t)block);
         p->used += entry->block == 0;
-        *entry = (struct entry){ (uintptr_t)block, bytes, cell };
+        *entry = (struct entry){(uintptr_t)block, bytes, cell};
     }
     leave(p);
 }

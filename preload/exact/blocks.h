@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The blocks that are allocated now, by address. Memory comes straight from the system. A block that finds no room is left out. */
+/* The blocks that are allocated now, by address. Memory comes straight from the system. A block that finds no room is
+ * left out. */
 #ifndef HQ_PRELOAD_EXACT_BLOCKS_H
 #define HQ_PRELOAD_EXACT_BLOCKS_H
 

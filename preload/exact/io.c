@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * IO_READ and IO_WRITE: bytes moved by the system calls for files and sockets, and by stdio, which makes its system calls inside the C library.
- * stdio is counted by what the program asks for, where it asks for it.
+ * IO_READ and IO_WRITE: bytes moved by the system calls for files and sockets, and by stdio, which makes its system
+ * calls inside the C library. stdio is counted by what the program asks for, where it asks for it.
  */
-/* stdio.h has some of these functions inline where the compiler optimises, and clang exports no function that was defined so before. */
+/* stdio.h has some of these functions inline where the compiler optimises, and clang exports no function that was
+ * defined so before. */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__
 #endif
@@ -19,7 +20,7 @@
 
 static ssize_t count_read(const void *function, ssize_t bytes)
 {
-    struct exact_amount amount = { .event = EVENT("IO_READ"), .amount = (uint64_t)bytes, .count = 1 };
+    struct exact_amount amount = {.event = EVENT("IO_READ"), .amount = (uint64_t)bytes, .count = 1};
 
     if (bytes > 0 && amount.event >= 0)
         hq_exact_add(function, &amount, 1);
@@ -28,27 +29,64 @@ static ssize_t count_read(const void *function, ssize_t bytes)
 
 static ssize_t count_written(const void *function, ssize_t bytes)
 {
-    struct exact_amount amount = { .event = EVENT("IO_WRITE"), .amount = (uint64_t)bytes, .count = 1 };
+    struct exact_amount amount = {.event = EVENT("IO_WRITE"), .amount = (uint64_t)bytes, .count = 1};
 
     if (bytes > 0 && amount.event >= 0)
         hq_exact_add(function, &amount, 1);
     return bytes;
 }
 
-EXPORT ssize_t read(int fd, void *buffer, size_t bytes) { return count_read(REAL(read), REAL(read)(fd, buffer, bytes)); }
-EXPORT ssize_t pread(int fd, void *buffer, size_t bytes, off_t at) { return count_read(REAL(pread), REAL(pread)(fd, buffer, bytes, at)); }
-EXPORT ssize_t pread64(int fd, void *buffer, size_t bytes, off_t at) { return count_read(REAL(pread64), REAL(pread64)(fd, buffer, bytes, at)); }
-EXPORT ssize_t readv(int fd, const struct iovec *parts, int count) { return count_read(REAL(readv), REAL(readv)(fd, parts, count)); }
-EXPORT ssize_t recv(int fd, void *buffer, size_t bytes, int flags) { return count_read(REAL(recv), REAL(recv)(fd, buffer, bytes, flags)); }
-EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags) { return count_read(REAL(recvmsg), REAL(recvmsg)(fd, message, flags)); }
-EXPORT ssize_t write(int fd, const void *buffer, size_t bytes) { return count_written(REAL(write), REAL(write)(fd, buffer, bytes)); }
-EXPORT ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t at) { return count_written(REAL(pwrite), REAL(pwrite)(fd, buffer, bytes, at)); }
-EXPORT ssize_t pwrite64(int fd, const void *buffer, size_t bytes, off_t at) { return count_written(REAL(pwrite64), REAL(pwrite64)(fd, buffer, bytes, at)); }
-EXPORT ssize_t writev(int fd, const struct iovec *parts, int count) { return count_written(REAL(writev), REAL(writev)(fd, parts, count)); }
-EXPORT ssize_t send(int fd, const void *buffer, size_t bytes, int flags) { return count_written(REAL(send), REAL(send)(fd, buffer, bytes, flags)); }
-EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags) { return count_written(REAL(sendmsg), REAL(sendmsg)(fd, message, flags)); }
+EXPORT ssize_t read(int fd, void *buffer, size_t bytes)
+{
+    return count_read(REAL(read), REAL(read)(fd, buffer, bytes));
+}
+EXPORT ssize_t pread(int fd, void *buffer, size_t bytes, off_t at)
+{
+    return count_read(REAL(pread), REAL(pread)(fd, buffer, bytes, at));
+}
+EXPORT ssize_t pread64(int fd, void *buffer, size_t bytes, off_t at)
+{
+    return count_read(REAL(pread64), REAL(pread64)(fd, buffer, bytes, at));
+}
+EXPORT ssize_t readv(int fd, const struct iovec *parts, int count)
+{
+    return count_read(REAL(readv), REAL(readv)(fd, parts, count));
+}
+EXPORT ssize_t recv(int fd, void *buffer, size_t bytes, int flags)
+{
+    return count_read(REAL(recv), REAL(recv)(fd, buffer, bytes, flags));
+}
+EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    return count_read(REAL(recvmsg), REAL(recvmsg)(fd, message, flags));
+}
+EXPORT ssize_t write(int fd, const void *buffer, size_t bytes)
+{
+    return count_written(REAL(write), REAL(write)(fd, buffer, bytes));
+}
+EXPORT ssize_t pwrite(int fd, const void *buffer, size_t bytes, off_t at)
+{
+    return count_written(REAL(pwrite), REAL(pwrite)(fd, buffer, bytes, at));
+}
+EXPORT ssize_t pwrite64(int fd, const void *buffer, size_t bytes, off_t at)
+{
+    return count_written(REAL(pwrite64), REAL(pwrite64)(fd, buffer, bytes, at));
+}
+EXPORT ssize_t writev(int fd, const struct iovec *parts, int count)
+{
+    return count_written(REAL(writev), REAL(writev)(fd, parts, count));
+}
+EXPORT ssize_t send(int fd, const void *buffer, size_t bytes, int flags)
+{
+    return count_written(REAL(send), REAL(send)(fd, buffer, bytes, flags));
+}
+EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    return count_written(REAL(sendmsg), REAL(sendmsg)(fd, message, flags));
+}
 
-EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t bytes, int flags, struct sockaddr *restrict from, socklen_t *restrict length)
+EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t bytes, int flags, struct sockaddr *restrict from,
+                        socklen_t *restrict length)
 {
     return count_read(REAL(recvfrom), REAL(recvfrom)(fd, buffer, bytes, flags, from, length));
 }

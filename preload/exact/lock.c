@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* LOCK_WAIT: the time a thread is blocked in a mutex, a condition variable or a rwlock. A lock that is free costs one attempt and is not counted. */
+/* LOCK_WAIT: the time a thread is blocked in a mutex, a condition variable or a rwlock. A lock that is free costs one
+ * attempt and is not counted. */
 #include "preload/exact/exact.h"
 
 #include <errno.h>
@@ -16,28 +17,30 @@ static int64_t now(void)
 
 static void count_wait(const void *function, int64_t since)
 {
-    struct exact_amount amount = { .event = EVENT("LOCK_WAIT"), .amount = (uint64_t)(now() - since), .count = 1 };
+    struct exact_amount amount = {.event = EVENT("LOCK_WAIT"), .amount = (uint64_t)(now() - since), .count = 1};
 
     if (amount.event >= 0)
         hq_exact_add(function, &amount, 1);
 }
 
-#define LOCK(attempt, function, ...) do { \
-    int error_ = attempt; \
-    if (error_ != EBUSY) \
+#define LOCK(attempt, function, ...) \
+    do { \
+        int error_ = attempt; \
+        if (error_ != EBUSY) \
+            return error_; \
+        int64_t since_ = now(); \
+        error_ = REAL(function)(__VA_ARGS__); \
+        count_wait(REAL(function), since_); \
         return error_; \
-    int64_t since_ = now(); \
-    error_ = REAL(function)(__VA_ARGS__); \
-    count_wait(REAL(function), since_); \
-    return error_; \
-} while (0)
+    } while (0)
 
-#define WAIT(function, ...) do { \
-    int64_t since_ = now(); \
-    int error_ = REAL(function)(__VA_ARGS__); \
-    count_wait(REAL(function), since_); \
-    return error_; \
-} while (0)
+#define WAIT(function, ...) \
+    do { \
+        int64_t since_ = now(); \
+        int error_ = REAL(function)(__VA_ARGS__); \
+        count_wait(REAL(function), since_); \
+        return error_; \
+    } while (0)
 
 EXPORT int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
@@ -64,7 +67,8 @@ EXPORT int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t
     WAIT(pthread_cond_wait, condition, mutex);
 }
 
-EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex, const struct timespec *restrict limit)
+EXPORT int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                                  const struct timespec *restrict limit)
 {
     WAIT(pthread_cond_timedwait, condition, mutex, limit);
 }

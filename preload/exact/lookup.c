@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 
-volatile int raw_frozen;        /* of this library; follows the collector's (blocks.c) */
+volatile int raw_frozen; /* of this library; follows the collector's (blocks.c) */
 
 void *real_lookup(_Atomic(void *) *where, const char *name)
 {

@@ -31,7 +31,7 @@ static struct place enter_function(struct place caller, const void *function)
     uint32_t kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module, path;
     uint64_t offset = (uint64_t)function - modules_base(code.module);
     path = lane_path(caller.path, kind, offset);
-    return (struct place){ lane_child(self.lane, caller.node, path, kind, offset), path };
+    return (struct place){lane_child(self.lane, caller.node, path, kind, offset), path};
 }
 
 /* Other threads may take back from the sum meanwhile. */
@@ -53,7 +53,7 @@ EXPORT void hq_exact_add(const void *function, struct exact_amount *amounts, int
     if (!guard_enter())
         return;
     bool wanted = file_ready() && window_is_open(file_now_us());
-    struct place place = { NO_NODE, 0 };
+    struct place place = {NO_NODE, 0};
     if (wanted)
         place = enter_function(thread_here(), function);
     for (int i = 0; i < count; i++)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exact amounts at the call path of a wrapper. The wrappers (preload/exact/) are a library of their own, libhqexact.so, which is loaded only
- * when such an event is asked for, so that malloc and its like cost nothing otherwise. It calls these two.
+ * Exact amounts at the call path of a wrapper. The wrappers (preload/exact/) are a library of their own, libhqexact.so,
+ * which is loaded only when such an event is asked for, so that malloc and its like cost nothing otherwise. It calls
+ * these two.
  */
 #ifndef HQ_PRELOAD_SOURCES_EXACT_H
 #define HQ_PRELOAD_SOURCES_EXACT_H
@@ -15,14 +16,14 @@ enum { EXACT_EARLY = -2 };
 int hq_exact_event(const char *name);
 
 struct exact_amount {
-    int event;                  /* below 0: skip */
+    int event; /* below 0: skip */
     uint64_t amount, count;
-    struct hqm_cell *cell;      /* out: where it was added, or NULL */
+    struct hqm_cell *cell; /* out: where it was added, or NULL */
 };
 
 /*
- * Adds amounts at the call path that leads from the program into `function`, the one that is wrapped: it becomes the innermost frame. errno is
- * kept. Not in signal handlers of ours.
+ * Adds amounts at the call path that leads from the program into `function`, the one that is wrapped: it becomes the
+ * innermost frame. errno is kept. Not in signal handlers of ours.
  */
 void hq_exact_add(const void *function, struct exact_amount *amounts, int count);
 

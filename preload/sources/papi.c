@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events of the processor, through PAPI: presets and native events by name, each sampled when it has overflowed its threshold. All that are asked
- * for share one event set per thread. The library is opened only when such an event is asked for, after the program has started; PAPI chooses
- * its signal, which is then kept from the program like our own.
+ * Events of the processor, through PAPI: presets and native events by name, each sampled when it has overflowed its
+ * threshold. All that are asked for share one event set per thread. The library is opened only when such an event is
+ * asked for, after the program has started; PAPI chooses its signal, which is then kept from the program like our own.
  */
 #include "preload/handler.h"
 #include "preload/process.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 static struct {
-    void *handle;              /* of dlopen */
+    void *handle; /* of dlopen */
     unsigned epoch;
     int signal;
     int code[EVENTS_MAX];
@@ -37,9 +37,10 @@ static struct {
     __typeof__(&PAPI_strerror) strerror;
 } papi;
 
-/* Of a thread: its event set and which of our events stands at which place of it. Thread-local, so that the handler finds it. */
+/* Of a thread: its event set and which of our events stands at which place of it. Thread-local, so that the handler
+ * finds it. */
 static __thread struct {
-    int set;                    /* + 1; 0 none */
+    int set; /* + 1; 0 none */
     int places;
     int event[EVENTS_MAX];
 } counting __attribute__((tls_model("initial-exec")));
@@ -51,9 +52,10 @@ static bool open_library(void)
     papi.handle = dlopen("libpapi.so.7.0", RTLD_NOW);
     if (!papi.handle)
         papi.handle = dlopen("libpapi.so", RTLD_NOW);
-    return papi.handle && FIND(library_init) && FIND(thread_init) && FIND(shutdown) && FIND(event_name_to_code) && FIND(create_eventset) &&
-           FIND(add_event) && FIND(overflow) && FIND(get_overflow_event_index) && FIND(start) && FIND(stop) && FIND(cleanup_eventset) &&
-           FIND(destroy_eventset) && FIND(unregister_thread) && FIND(strerror);
+    return papi.handle && FIND(library_init) && FIND(thread_init) && FIND(shutdown) && FIND(event_name_to_code) &&
+           FIND(create_eventset) && FIND(add_event) && FIND(overflow) && FIND(get_overflow_event_index) &&
+           FIND(start) && FIND(stop) && FIND(cleanup_eventset) && FIND(destroy_eventset) && FIND(unregister_thread) &&
+           FIND(strerror);
 }
 
 static unsigned long thread_number(void)
@@ -168,6 +170,12 @@ static void forget(void)
 }
 
 const struct source source_papi = {
-    .description = "event of the processor", .dimension = HQM_DIM_EVENTS, .flags = HQM_EVENT_SAMPLED, .scale = 1,
-    .prepare = prepare, .start = start, .stop = stop, .forget = forget,
+    .description = "event of the processor",
+    .dimension = HQM_DIM_EVENTS,
+    .flags = HQM_EVENT_SAMPLED,
+    .scale = 1,
+    .prepare = prepare,
+    .start = start,
+    .stop = stop,
+    .forget = forget,
 };

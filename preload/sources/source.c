@@ -6,10 +6,13 @@
 #include <string.h>
 
 /* Metrics of exact events need nothing started: the wrappers of preload/exact/ add to them. */
-static const struct { const char *name; const struct source *source; } table[] = {
-#define CLOCK(event, ...) { #event, &source_##event },
+static const struct {
+    const char *name;
+    const struct source *source;
+} table[] = {
+#define CLOCK(event, ...) {#event, &source_##event},
 #define METRIC(event, metric, dim, unit, text) \
-    { #metric, &(const struct source){ .description = text, .dimension = dim, .flags = HQM_EVENT_EXACT, .scale = unit } },
+    {#metric, &(const struct source){.description = text, .dimension = dim, .flags = HQM_EVENT_EXACT, .scale = unit}},
 #include "format/events.def"
 };
 
@@ -21,7 +24,7 @@ static const struct source *find(const char *name)
         if (strcmp(name, table[i].name) == 0)
             return table[i].source;
 #ifdef HQ_HAVE_PAPI
-    return &source_papi;        /* it says what it does not know, either */
+    return &source_papi; /* it says what it does not know, either */
 #else
     return NULL;
 #endif

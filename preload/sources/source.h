@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sources of samples and of exact amounts: one row each in format/events.def. A new source is a file here, which defines its
- * `const struct source source_NAME`, and a row.
+ * Sources of samples and of exact amounts: one row each in format/events.def. A new source is a file here, which
+ * defines its `const struct source source_NAME`, and a row.
  */
 #ifndef HQ_PRELOAD_SOURCES_SOURCE_H
 #define HQ_PRELOAD_SOURCES_SOURCE_H
@@ -12,16 +12,16 @@
 #include <stdbool.h>
 
 struct source {
-    const char *description;    /* what one unit of the metric is, for people */
-    uint16_t dimension;         /* enum hqm_dimension */
-    uint16_t flags;             /* HQM_EVENT_SAMPLED or HQM_EVENT_EXACT */
-    double scale;               /* value in seconds, events or bytes = amount * scale */
+    const char *description; /* what one unit of the metric is, for people */
+    uint16_t dimension;      /* enum hqm_dimension */
+    uint16_t flags;          /* HQM_EVENT_SAMPLED or HQM_EVENT_EXACT */
+    double scale;            /* value in seconds, events or bytes = amount * scale */
     /* Once, when the library is loaded: false (after a sentence on standard error) if it cannot be had. May be NULL. */
     bool (*prepare)(int event);
     /* In each thread, by the thread itself, with its guard up: start and stop. May be NULL. */
     bool (*start)(int event);
     void (*stop)(int event);
-    void (*forget)(void);       /* in a forked child: nothing of this runs here */
+    void (*forget)(void); /* in a forked child: nothing of this runs here */
 };
 
 /* Finds the source of each requested event and prepares it; an event that cannot be had is dropped. */
@@ -36,6 +36,6 @@ void sources_forget(void);
 
 #define CLOCK(event, ...) extern const struct source source_##event;
 #include "format/events.def"
-extern const struct source source_papi;     /* whatever the others are not */
+extern const struct source source_papi; /* whatever the others are not */
 
 #endif

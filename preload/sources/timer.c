@@ -2,12 +2,14 @@
 /*
  * CPUTIME and REALTIME: a POSIX timer per thread and event, whose signal goes to that thread.
  *
- * The kernel checks CPU clocks at its own tick (often 250 times a second); what a faster timer misses comes as the overrun
- * count, which becomes weight, so no time is lost. The timers belong to the process image: exec and fork end them.
+ * The kernel checks CPU clocks at its own tick (often 250 times a second); what a faster timer misses comes as the
+ * overrun count, which becomes weight, so no time is lost. The timers belong to the process image: exec and fork end
+ * them.
  *
- * A thread ends with less than a period in no sample, and a thread that is shorter than a period ends without one: a program that makes
- * threads for little work would seem to do nothing. What CPU time is left over is therefore passed on: the next thread that starts
- * has its first sample so much earlier, and if that is periods, it stands for them. Totals are right, and whose the time was is right on average.
+ * A thread ends with less than a period in no sample, and a thread that is shorter than a period ends without one: a
+ * program that makes threads for little work would seem to do nothing. What CPU time is left over is therefore passed
+ * on: the next thread that starts has its first sample so much earlier, and if that is periods, it stands for them.
+ * Totals are right, and whose the time was is right on average.
  */
 #include "preload/handler.h"
 #include "preload/hot.h"
@@ -20,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC = 0x68710000 };    /* in the value of our signals, to tell them from others of the same number */
+enum { MAGIC = 0x68710000 }; /* in the value of our signals, to tell them from others of the same number */
 
 #define TIMER_SIGNAL (SIGRTMAX - 3)
 
-static _Atomic int64_t left_over[EVENTS_MAX];      /* by the threads that have ended */
+static _Atomic int64_t left_over[EVENTS_MAX]; /* by the threads that have ended */
 
 /* Some emulators (QEMU 7) call handlers with a stack that is not aligned. */
 static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, siginfo_t *info, void *context)
@@ -59,13 +61,14 @@ static bool prepare_realtime(int event)
 
 static int64_t cpu_time(void)
 {
-    struct timespec now = { 0 };
+    struct timespec now = {0};
 
     raw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* Timers are limited by user, together with pending signals. Said once by a process, and not by the children of one that has said it at its start. */
+/* Timers are limited by user, together with pending signals. Said once by a process, and not by the children of one
+ * that has said it at its start. */
 static void complain(long error)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -81,7 +84,7 @@ static void complain(long error)
 static bool start(int event, clockid_t clock, int64_t early)
 {
     uint64_t period = options.period[event], first = early < (int64_t)period ? (uint64_t)((int64_t)period - early) : 1;
-    struct itimerspec interval = { .it_interval = { (time_t)(period / 1000000000u), (long)(period % 1000000000u) } };
+    struct itimerspec interval = {.it_interval = {(time_t)(period / 1000000000u), (long)(period % 1000000000u)}};
     struct sigevent notify;
     int id;
 
@@ -95,7 +98,7 @@ static bool start(int event, clockid_t clock, int64_t early)
         complain(-error);
         return false;
     }
-    interval.it_value = (struct timespec){ (time_t)(first / 1000000000u), (long)(first % 1000000000u) };
+    interval.it_value = (struct timespec){(time_t)(first / 1000000000u), (long)(first % 1000000000u)};
     if (raw_syscall(SYS_timer_settime, id, 0, (long)&interval, 0, 0, 0) < 0) {
         raw_syscall(SYS_timer_delete, id, 0, 0, 0, 0, 0);
         return false;
@@ -139,11 +142,23 @@ static void forget(void)
 }
 
 const struct source source_CPUTIME = {
-    .description = "CPU time of the thread", .dimension = HQM_DIM_SECONDS, .flags = HQM_EVENT_SAMPLED,
-    .scale = 1e-9, .prepare = prepare_cputime, .start = start_cputime, .stop = stop_cputime, .forget = forget,
+    .description = "CPU time of the thread",
+    .dimension = HQM_DIM_SECONDS,
+    .flags = HQM_EVENT_SAMPLED,
+    .scale = 1e-9,
+    .prepare = prepare_cputime,
+    .start = start_cputime,
+    .stop = stop_cputime,
+    .forget = forget,
 };
 
 const struct source source_REALTIME = {
-    .description = "elapsed time of the thread", .dimension = HQM_DIM_SECONDS, .flags = HQM_EVENT_SAMPLED,
-    .scale = 1e-9, .prepare = prepare_realtime, .start = start_realtime, .stop = stop, .forget = forget,
+    .description = "elapsed time of the thread",
+    .dimension = HQM_DIM_SECONDS,
+    .flags = HQM_EVENT_SAMPLED,
+    .scale = 1e-9,
+    .prepare = prepare_realtime,
+    .start = start_realtime,
+    .stop = stop,
+    .forget = forget,
 };

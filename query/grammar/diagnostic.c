@@ -7,12 +7,14 @@
 #include <string.h>
 
 enum {
-    SHOWN_MAX = 110,            /* columns of a line that are shown; a longer one is cut around the caret */
-    SHOWN_BEFORE = 60,          /* of them at most before the caret */
+    SHOWN_MAX = 110,   /* columns of a line that are shown; a longer one is cut around the caret */
+    SHOWN_BEFORE = 60, /* of them at most before the caret */
     INDENT = 4,
 };
 
-struct span { size_t start, end; };     /* bytes of a text */
+struct span {
+    size_t start, end;
+}; /* bytes of a text */
 
 static struct span line_around(const struct source *s, size_t offset)
 {

@@ -8,7 +8,8 @@ void expected_add(struct expected_set *set, struct expected item)
     for (size_t i = 0; i < set->len; i++) {
         const struct expected *e = &set->items[i];
 
-        if (e->kind == item.kind && e->names == item.names && (e->text == item.text || (e->text && item.text && !strcmp(e->text, item.text))))
+        if (e->kind == item.kind && e->names == item.names &&
+            (e->text == item.text || (e->text && item.text && !strcmp(e->text, item.text))))
             return;
     }
     if (set->len < EXPECTED_MAX)
@@ -18,16 +19,33 @@ void expected_add(struct expected_set *set, struct expected item)
 const char *expected_text(const struct expected *e)
 {
     static const char *const texts[] = {
-        [EXPECTED_FUNCTION] = "a function", [EXPECTED_ATTRIBUTE] = "an attribute (name, kind, file ...)", [EXPECTED_METRIC] = "a metric",
-        [EXPECTED_TOTAL] = "a total (@cputime)", [EXPECTED_REGEX] = "a regular expression", [EXPECTED_STRING] = "a text in quotes",
-        [EXPECTED_NUMBER] = "a number", [EXPECTED_PERCENT] = "a percentage", [EXPECTED_TIME] = "a time (1.5s, 40%)",
-        [EXPECTED_RANKS] = "ranks (0-3,7)", [EXPECTED_THREADS] = "threads (0-3,7)", [EXPECTED_OPERATOR] = "an operator",
-        [EXPECTED_FORMAT] = "a format", [EXPECTED_DATABASE] = "a database", [EXPECTED_OUTPUT_FILE] = "a file",
-        [EXPECTED_SCRIPT_FILE] = "a file", [EXPECTED_SAVED_QUERY] = "a saved query", [EXPECTED_NEW_NAME] = "a name",
-        [EXPECTED_HELP_WORD] = "a word", [EXPECTED_COMMAND] = "a command", [EXPECTED_END] = "the end",
+        [EXPECTED_FUNCTION] = "a function",
+        [EXPECTED_ATTRIBUTE] = "an attribute (name, kind, file ...)",
+        [EXPECTED_METRIC] = "a metric",
+        [EXPECTED_TOTAL] = "a total (@cputime)",
+        [EXPECTED_REGEX] = "a regular expression",
+        [EXPECTED_STRING] = "a text in quotes",
+        [EXPECTED_NUMBER] = "a number",
+        [EXPECTED_PERCENT] = "a percentage",
+        [EXPECTED_TIME] = "a time (1.5s, 40%)",
+        [EXPECTED_RANKS] = "ranks (0-3,7)",
+        [EXPECTED_THREADS] = "threads (0-3,7)",
+        [EXPECTED_OPERATOR] = "an operator",
+        [EXPECTED_FORMAT] = "a format",
+        [EXPECTED_DATABASE] = "a database",
+        [EXPECTED_OUTPUT_FILE] = "a file",
+        [EXPECTED_SCRIPT_FILE] = "a file",
+        [EXPECTED_SAVED_QUERY] = "a saved query",
+        [EXPECTED_NEW_NAME] = "a name",
+        [EXPECTED_HELP_WORD] = "a word",
+        [EXPECTED_COMMAND] = "a command",
+        [EXPECTED_END] = "the end",
     };
     static const char *const patterns[] = {
-        [NAMES_PROCEDURE] = "a procedure", [NAMES_FILE] = "a source file", [NAMES_MODULE] = "a load module", [NAMES_ANY] = "a name",
+        [NAMES_PROCEDURE] = "a procedure",
+        [NAMES_FILE] = "a source file",
+        [NAMES_MODULE] = "a load module",
+        [NAMES_ANY] = "a name",
     };
 
     if (e->kind == EXPECTED_VALUE)
@@ -72,7 +90,8 @@ static size_t open_quote(const char *text, size_t cursor)
     return quote;
 }
 
-/* Parses what stands before a place and takes what the parser would have accepted next. *rest: where the words of `help` begin, or 0. */
+/* Parses what stands before a place and takes what the parser would have accepted next. *rest: where the words of
+ * `help` begin, or 0. */
 static void expected_at(const char *text, size_t end, struct expected_set *out, uint32_t *rest)
 {
     struct parse_options options = {.any_parameter = true, .recover = true, .prompt = true};
@@ -95,7 +114,8 @@ static void expected_at(const char *text, size_t end, struct expected_set *out, 
 static bool wants_file(const struct expected_set *set)
 {
     for (size_t i = 0; i < set->len; i++)
-        if ((set->items[i].kind >= EXPECTED_DATABASE && set->items[i].kind <= EXPECTED_SAVED_QUERY) || set->items[i].kind == EXPECTED_COMMAND)
+        if ((set->items[i].kind >= EXPECTED_DATABASE && set->items[i].kind <= EXPECTED_SAVED_QUERY) ||
+            set->items[i].kind == EXPECTED_COMMAND)
             return true;
     return false;
 }

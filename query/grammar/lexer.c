@@ -64,7 +64,8 @@ static bool at_comment(const struct lexer *l)
 {
     bool before = l->offset == 0 || is_space(l->source->text[l->offset - 1]);
 
-    return before && at(l, 0) == '-' && at(l, 1) == '-' && ((size_t)l->offset + 2 >= l->source->length || is_space(at(l, 2)));
+    return before && at(l, 0) == '-' && at(l, 1) == '-' &&
+           ((size_t)l->offset + 2 >= l->source->length || is_space(at(l, 2)));
 }
 
 /* Returns whether a new line begins in what was skipped. */
@@ -248,15 +249,17 @@ static struct token lex_reference(struct lexer *l, struct arena *arena)
     while (isalnum((unsigned char)at(l, (uint32_t)n + 1)))
         n++;
     if (!n)
-        return bad(l, 1, row ? "a row of the previous result is written #3" : "a context is written @ and at least 6 digits of its id");
+        return bad(l, 1,
+                   row ? "a row of the previous result is written #3"
+                       : "a context is written @ and at least 6 digits of its id");
     advance(l, 1);
     return (struct token){.kind = row ? TOKEN_ROW : TOKEN_ID, .text = take(l, n, arena)};
 }
 
 static struct token lex_mark(struct lexer *l, struct arena *arena)
 {
-    static const char *const marks[] = {">>", "==", "!=", "<>", "<=", ">=", "=~", "!~", "..", "(", ")", ",", "+", "-", "*", "/", "<",
-        ">", "=", ".", "$", "@", "#", "|", ";"};
+    static const char *const marks[] = {">>", "==", "!=", "<>", "<=", ">=", "=~", "!~", "..", "(", ")", ",", "+",
+                                        "-",  "*",  "/",  "<",  ">",  "=",  ".",  "$",  "@",  "#", "|", ";"};
     unsigned char c = (unsigned char)at(l, 0);
     uint32_t code;
 
@@ -347,7 +350,7 @@ struct token lex(struct lexer *l, enum lex_mode mode, struct arena *arena)
     t.place = (struct place){start.source, start.offset, l->offset - start.offset, start.line, start.column};
     t.margin = newline && start.column == 1;
     t.spaced = start.offset > before.offset || start.offset == 0;
-    if (t.kind == TOKEN_END)    /* complaints about it point behind the last word, not at empty lines */
+    if (t.kind == TOKEN_END) /* complaints about it point behind the last word, not at empty lines */
         t.place = (struct place){before.source, before.offset, 0, before.line, before.column};
     return t;
 }

@@ -29,7 +29,8 @@ static void check_new_name(struct parser *p, const struct token *t)
             taken |= names(t, view_words[i].others[k]);
     }
     for (size_t i = 0; i < STATEMENT_KINDS; i++)
-        taken |= statement_words[i].name && (names(t, statement_words[i].name) || (statement_words[i].other && names(t, statement_words[i].other)));
+        taken |= statement_words[i].name && (names(t, statement_words[i].name) ||
+                                             (statement_words[i].other && names(t, statement_words[i].other)));
     if (taken)
         fail(p, &t->place, NULL, "\"%.60s\" is a word of the language; choose another name", t->text);
 }
@@ -143,8 +144,8 @@ static void statement_last(struct parser *p, struct statement *s)
 }
 
 static void (*const parsers[STATEMENT_KINDS])(struct parser *, struct statement *) = {
-    [STATEMENT_LET] = statement_let, [STATEMENT_SET] = statement_set, [STATEMENT_EXPECT] = statement_expect,
-    [STATEMENT_RUN] = statement_run, [STATEMENT_INCLUDE] = statement_include, [STATEMENT_OPEN] = statement_open,
+    [STATEMENT_LET] = statement_let,   [STATEMENT_SET] = statement_set,         [STATEMENT_EXPECT] = statement_expect,
+    [STATEMENT_RUN] = statement_run,   [STATEMENT_INCLUDE] = statement_include, [STATEMENT_OPEN] = statement_open,
     [STATEMENT_HELP] = statement_help, [STATEMENT_LAST] = statement_last,
 };
 
@@ -168,7 +169,8 @@ static int find_statement(struct parser *p)
 static void check_query(struct parser *p, const struct query *q)
 {
     if (q->given[CLAUSE_SCALED].line && !q->compare)
-        fail(p, &q->given[CLAUSE_SCALED], NULL, "scaled by multiplies the old side of a comparison: it needs compare with DB");
+        fail(p, &q->given[CLAUSE_SCALED], NULL,
+             "scaled by multiplies the old side of a comparison: it needs compare with DB");
 }
 
 /* query = view { clause } */
@@ -195,8 +197,9 @@ static void unknown_statement(struct parser *p)
         size_t n = strcspn(clause_words[i].name, " ");
 
         if (t->kind == TOKEN_WORD && strlen(t->text) == n && strncasecmp(t->text, clause_words[i].name, n) == 0) {
-            fail(p, &t->place, arena_printf(p->arena, "begin with a view, such as procedures %s%s", clause_words[i].usage,
-                                            p->options->prompt ? "; the Up key brings back the last question" : ""),
+            fail(p, &t->place,
+                 arena_printf(p->arena, "begin with a view, such as procedures %s%s", clause_words[i].usage,
+                              p->options->prompt ? "; the Up key brings back the last question" : ""),
                  "%s is a clause; it stands behind a view", clause_words[i].name);
             return;
         }

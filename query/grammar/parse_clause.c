@@ -30,7 +30,8 @@ static int find_clause(struct parser *p, bool whole)
     second = peek_second(p);
     for (int i = 0; i < CLAUSE_KINDS; i++)
         if (spells(&first, whole ? &second : NULL, clause_words[i].name, &two) ||
-            spells(&first, !whole && p->stop_at_end && second.kind == TOKEN_END ? NULL : &second, clause_words[i].other, &two))
+            spells(&first, !whole && p->stop_at_end && second.kind == TOKEN_END ? NULL : &second, clause_words[i].other,
+                   &two))
             return i;
     return -1;
 }
@@ -46,8 +47,8 @@ int clause_here(struct parser *p)
     return find_clause(p, false);
 }
 
-/* A word of a clause that has no meaning here is free, two of them are not. `depth`, `rank` and `thread` are row attributes too: the clause
-   goes on with a number. */
+/* A word of a clause that has no meaning here is free, two of them are not. `depth`, `rank` and `thread` are row
+   attributes too: the clause goes on with a number. */
 bool clause_begins(struct parser *p)
 {
     int clause = p->in_query ? find_clause(p, true) : -1;
@@ -130,7 +131,7 @@ static void parse_slices(struct parser *p, struct during *d)
     if (t.kind == TOKEN_NUMBER || is_mark(&t, "..") || (t.kind == TOKEN_PARAMETER && is_mark(&second, ".."))) {
         parse_slice(p, d);
     } else if (is_word(&t, "iteration") && (second.kind == TOKEN_NUMBER || second.kind == TOKEN_PARAMETER ||
-                                             (p->stop_at_end && second.kind == TOKEN_END))) {
+                                            (p->stop_at_end && second.kind == TOKEN_END))) {
         next(p);
         d->kind = DURING_ITERATION;
         d->number = parse_count(p, 1, "the number of an iteration");
@@ -250,7 +251,8 @@ static struct sort_key parse_key(struct parser *p)
     if (key_is_missing(p)) {
         key.place = p->last;
         hint(p, &p->last,
-             "sort by without a metric sorts by the first one; if you wrote $1 in double quotes, the shell took it: use single quotes");
+             "sort by without a metric sorts by the first one; if you wrote $1 in double quotes, the shell took it: "
+             "use single quotes");
     } else {
         key.expr = parse_expr(p);
         if (key.expr->kind == EXPR_NUMBER)
@@ -339,13 +341,14 @@ static void check_no_file(struct parser *p, const struct token *format)
 {
     struct parser here = *p;
     struct token t = *peek(&here, LEX_FILE);
-    bool dotted = t.kind == TOKEN_WORD && !t.spaced && t.text[0] == '.', path = t.kind == TOKEN_WORD && t.spaced && strpbrk(t.text, "./") && !strchr("|>", t.text[0]);
+    bool dotted = t.kind == TOKEN_WORD && !t.spaced && t.text[0] == '.',
+         path = t.kind == TOKEN_WORD && t.spaced && strpbrk(t.text, "./") && !strchr("|>", t.text[0]);
 
     if (format->kind != TOKEN_WORD || t.margin)
         return;
     if (dotted)
-        fail(p, &format->place, arena_printf(p->arena, "write as FORMAT to %s%s", format->text, t.text), "%s%s is a file, not a format",
-             format->text, t.text);
+        fail(p, &format->place, arena_printf(p->arena, "write as FORMAT to %s%s", format->text, t.text),
+             "%s%s is a file, not a format", format->text, t.text);
     else if (path)
         fail(p, &t.place, arena_printf(p->arena, "write as %s to %s", format->text, t.text), "a file stands behind to");
 }
@@ -387,13 +390,14 @@ static void clause_as(struct parser *p, struct query *q)
 /* ---- all of them ---- */
 
 static void (*const parsers[CLAUSE_KINDS])(struct parser *, struct query *) = {
-    [CLAUSE_RANKS] = clause_ranks, [CLAUSE_THREADS] = clause_threads, [CLAUSE_PER] = clause_per, [CLAUSE_DURING] = clause_during,
-    [CLAUSE_PRUNE] = clause_prune, [CLAUSE_HIDE] = clause_hide, [CLAUSE_COMPARE] = clause_compare, [CLAUSE_SCALED] = clause_scaled,
-    [CLAUSE_FLATTEN] = clause_flatten, [CLAUSE_COLUMNS] = clause_columns, [CLAUSE_WHERE] = clause_where,
-    [CLAUSE_MATCHING] = clause_matching, [CLAUSE_EXPECT] = clause_expect, [CLAUSE_SORT] = clause_sort, [CLAUSE_LIMIT] = clause_limit,
-    [CLAUSE_DEPTH] = clause_depth, [CLAUSE_ALL] = clause_all, [CLAUSE_BY] = clause_by, [CLAUSE_THRESHOLD] = clause_threshold,
-    [CLAUSE_PERCENT] = clause_percent, [CLAUSE_LEVEL] = clause_level, [CLAUSE_WIDTH] = clause_width, [CLAUSE_HEIGHT] = clause_height,
-    [CLAUSE_AS] = clause_as,
+    [CLAUSE_RANKS] = clause_ranks,         [CLAUSE_THREADS] = clause_threads, [CLAUSE_PER] = clause_per,
+    [CLAUSE_DURING] = clause_during,       [CLAUSE_PRUNE] = clause_prune,     [CLAUSE_HIDE] = clause_hide,
+    [CLAUSE_COMPARE] = clause_compare,     [CLAUSE_SCALED] = clause_scaled,   [CLAUSE_FLATTEN] = clause_flatten,
+    [CLAUSE_COLUMNS] = clause_columns,     [CLAUSE_WHERE] = clause_where,     [CLAUSE_MATCHING] = clause_matching,
+    [CLAUSE_EXPECT] = clause_expect,       [CLAUSE_SORT] = clause_sort,       [CLAUSE_LIMIT] = clause_limit,
+    [CLAUSE_DEPTH] = clause_depth,         [CLAUSE_ALL] = clause_all,         [CLAUSE_BY] = clause_by,
+    [CLAUSE_THRESHOLD] = clause_threshold, [CLAUSE_PERCENT] = clause_percent, [CLAUSE_LEVEL] = clause_level,
+    [CLAUSE_WIDTH] = clause_width,         [CLAUSE_HEIGHT] = clause_height,   [CLAUSE_AS] = clause_as,
 };
 
 /* through = [ "not" ] "through" path */
@@ -426,12 +430,12 @@ static void check_twice(struct parser *p, const struct query *q, enum clause_kin
     const struct place *first = &q->given[kind];
 
     if (first->line && !clause_words[kind].repeats)
-        fail(p, place, NULL, "%s is given twice; the first is at %s:%u:%u", clause_words[kind].name, first->source->name, first->line,
-             first->column);
+        fail(p, place, NULL, "%s is given twice; the first is at %s:%u:%u", clause_words[kind].name,
+             first->source->name, first->line, first->column);
     first = &q->given[other];
     if (other != kind && first->line)
-        fail(p, place, NULL, "%s contradicts %s at %s:%u:%u", clause_words[kind].name, clause_words[other].name, first->source->name,
-             first->line, first->column);
+        fail(p, place, NULL, "%s contradicts %s at %s:%u:%u", clause_words[kind].name, clause_words[other].name,
+             first->source->name, first->line, first->column);
 }
 
 /* True if nothing stands between the end of the view and what was consumed last. */

@@ -25,8 +25,8 @@ static struct expr *no_expr(struct parser *p)
 
 void note_operand(struct parser *p)
 {
-    static const enum expected_kind kinds[] = {EXPECTED_METRIC, EXPECTED_FUNCTION, EXPECTED_ATTRIBUTE, EXPECTED_TOTAL, EXPECTED_NUMBER,
-        EXPECTED_STRING};
+    static const enum expected_kind kinds[] = {EXPECTED_METRIC, EXPECTED_FUNCTION, EXPECTED_ATTRIBUTE,
+                                               EXPECTED_TOTAL,  EXPECTED_NUMBER,   EXPECTED_STRING};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         note(p, kinds[i], NULL);
@@ -38,7 +38,8 @@ void note_operand(struct parser *p)
 static struct expr *missing_operand(struct parser *p)
 {
     peek(p, LEX_PLAIN);
-    fail_operand(p, "in double quotes a shell replaces $1 by nothing: use single quotes, or the name of a metric such as cputime\n");
+    fail_operand(p, "in double quotes a shell replaces $1 by nothing: use single quotes, or the name of a metric such "
+                    "as cputime\n");
     return no_expr(p);
 }
 
@@ -68,7 +69,7 @@ static struct expr *parse_number(struct parser *p)
         return e;
     }
     e->kind = q.percent ? EXPR_PERCENT : EXPR_NUMBER;
-    e->number = q.percent ? strtod(t.text, NULL) : q.value;     /* 7%, not 7.000000000000001% */
+    e->number = q.percent ? strtod(t.text, NULL) : q.value; /* 7%, not 7.000000000000001% */
     e->dim = q.dim;
     return e;
 }
@@ -254,7 +255,8 @@ static struct expr *parse_unary(struct parser *p)
     return e;
 }
 
-static struct expr *left_chain(struct parser *p, enum operator a, enum operator b, struct expr *(*operand)(struct parser *))
+static struct expr *left_chain(struct parser *p, enum operator a, enum operator b,
+                               struct expr *(*operand)(struct parser *))
 {
     struct expr *e = operand(p);
 
@@ -289,8 +291,11 @@ static struct expr *parse_sum(struct parser *p)
 /* comparison = "==" | "=" | "!=" | "<>" | "<" | "<=" | ">" | ">=" */
 static int comparison(const struct token *t)
 {
-    static const struct { const char *text; enum operator op; } table[] = {{"==", OP_EQ}, {"=", OP_EQ}, {"!=", OP_NE}, {"<>", OP_NE},
-        {"<", OP_LT}, {"<=", OP_LE}, {">", OP_GT}, {">=", OP_GE}};
+    static const struct {
+        const char *text;
+        enum operator op;
+    } table[] = {{"==", OP_EQ}, {"=", OP_EQ},  {"!=", OP_NE}, {"<>", OP_NE},
+                 {"<", OP_LT},  {"<=", OP_LE}, {">", OP_GT},  {">=", OP_GE}};
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (is_mark(t, table[i].text))
@@ -298,7 +303,7 @@ static int comparison(const struct token *t)
     return -1;
 }
 
-bool accept_comparison(struct parser *p, enum operator *op)
+bool accept_comparison(struct parser *p, enum operator* op)
 {
     int found = comparison(peek(p, LEX_PLAIN));
 
@@ -312,7 +317,8 @@ bool accept_comparison(struct parser *p, enum operator *op)
 /* What an attribute is compared with. */
 static void note_value(struct parser *p, const struct expr *left)
 {
-    static const enum attribute texts[] = {ATTRIBUTE_KIND, ATTRIBUTE_NAME, ATTRIBUTE_FILE, ATTRIBUTE_MODULE, ATTRIBUTE_HOST};
+    static const enum attribute texts[] = {ATTRIBUTE_KIND, ATTRIBUTE_NAME, ATTRIBUTE_FILE, ATTRIBUTE_MODULE,
+                                           ATTRIBUTE_HOST};
 
     for (size_t i = 0; left->kind == EXPR_ATTRIBUTE && i < sizeof texts / sizeof *texts; i++)
         if (left->attribute == texts[i])
@@ -338,7 +344,8 @@ static struct expr *parse_match(struct parser *p, struct expr *left)
 /* A name with an ending, or a path from a certain place: nothing that could be compared with. */
 static bool is_file_name(const char *text)
 {
-    static const char *const starts[] = {"/", "./", "../", "~/"}, *const sides[] = {"old.", "delta."}, *const suffixes[] = {"x", "exclusive", "inclusive"};
+    static const char *const starts[] = {"/", "./", "../", "~/"}, *const sides[] = {"old.", "delta."},
+                             *const suffixes[] = {"x", "exclusive", "inclusive"};
     const char *ending = strrchr(text, '.');
 
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -350,7 +357,8 @@ static bool is_file_name(const char *text)
     for (size_t i = 0; ending && i < sizeof suffixes / sizeof *suffixes; i++)
         if (!strcasecmp(ending + 1, suffixes[i]))
             return false;
-    return ending && isalpha((unsigned char)ending[1]) && isalpha((unsigned char)text[0]) && !strpbrk(text, "()*+,<>=!");
+    return ending && isalpha((unsigned char)ending[1]) && isalpha((unsigned char)text[0]) &&
+           !strpbrk(text, "()*+,<>=!");
 }
 
 /*
@@ -406,7 +414,9 @@ static struct expr *parse_relation(struct parser *p)
     if (sends_to_file(p, e) || !accept_comparison(p, &op))
         return e;
     note_value(p, e);
-    e = binary(p, e, op, &t.place, op <= OP_NE && e->kind == EXPR_ATTRIBUTE && attribute_is_text(e->attribute) ? parse_beside_attribute : parse_sum);
+    e = binary(p, e, op, &t.place,
+               op <= OP_NE && e->kind == EXPR_ATTRIBUTE && attribute_is_text(e->attribute) ? parse_beside_attribute
+                                                                                           : parse_sum);
     if (!ended(p) && comparison(peek(p, LEX_PLAIN)) >= 0 && !sends_to_file(p, e))
         fail(p, &p->token.place, "write a < b and b < c", "comparisons do not chain");
     return e;

@@ -46,13 +46,15 @@ static struct place raw_word(const struct token *t)
     return word;
 }
 
-/* A path without quotes, which begins like a regex or like nothing: /usr/lib/x.c, ./x.c. Not /x/gi, which has wrong flags. */
+/* A path without quotes, which begins like a regex or like nothing: /usr/lib/x.c, ./x.c. Not /x/gi, which has wrong
+ * flags. */
 static bool fail_path(struct parser *p, const struct token *t)
 {
     struct place word = raw_word(t);
     const char *text = word.source->text + word.offset, *slash = memrchr(text, '/', word.length);
     size_t last = slash ? (size_t)(text + word.length - slash - 1) : 0;
-    bool absolute = t->kind == TOKEN_BAD && text[0] == '/' && slash > text && (last > 2 || memchr(text, '.', word.length));
+    bool absolute = t->kind == TOKEN_BAD && text[0] == '/' && slash > text &&
+                    (last > 2 || memchr(text, '.', word.length));
 
     if (!slash || (!absolute && strncmp(text, "./", 2) != 0 && strncmp(text, "../", 3) != 0))
         return false;
@@ -78,11 +80,13 @@ static struct pattern id_pattern(struct parser *p, const struct token *t)
     for (size_t i = 0; i < n; i++)
         id[i] = (char)tolower((unsigned char)id[i]);
     if (n < 6 || n > 13)
-        fail(p, &t->place, NULL, "@%.20s is not a context: give 6 to 13 digits of its id, which json output shows", t->text);
+        fail(p, &t->place, NULL, "@%.20s is not a context: give 6 to 13 digits of its id, which json output shows",
+             t->text);
     return (struct pattern){.kind = PATTERN_ID, .text = id};
 }
 
-/* The value of a parameter is a pattern as typed in a query, or any other text as a whole: std::vector<int>::size() needs no quotes. */
+/* The value of a parameter is a pattern as typed in a query, or any other text as a whole: std::vector<int>::size()
+ * needs no quotes. */
 static struct pattern parameter_pattern(struct parser *p, enum name_kind names)
 {
     struct parameter_state state;
@@ -116,8 +120,7 @@ struct pattern parse_pattern(struct parser *p, enum name_kind names)
     if (t.kind != TOKEN_END && fail_path(p, &t))
         return (struct pattern){.kind = PATTERN_NAME, .text = ""};
     switch (t.kind) {
-    case TOKEN_PARAMETER:
-        return parameter_pattern(p, names);
+    case TOKEN_PARAMETER: return parameter_pattern(p, names);
     case TOKEN_WORD:
         check_bare_end(p, &t);
         pattern = name_pattern(t.text, false);
@@ -130,15 +133,9 @@ struct pattern parse_pattern(struct parser *p, enum name_kind names)
     case TOKEN_REGEX:
         pattern = (struct pattern){.kind = PATTERN_REGEX, .text = t.text, .ignore_case = t.ignore_case};
         break;
-    case TOKEN_ROW:
-        pattern = row_pattern(p, &t);
-        break;
-    case TOKEN_ID:
-        pattern = id_pattern(p, &t);
-        break;
-    default:
-        fail_here(p, "a pattern");
-        return (struct pattern){.kind = PATTERN_NAME, .text = ""};
+    case TOKEN_ROW: pattern = row_pattern(p, &t); break;
+    case TOKEN_ID: pattern = id_pattern(p, &t); break;
+    default: fail_here(p, "a pattern"); return (struct pattern){.kind = PATTERN_NAME, .text = ""};
     }
     next(p);
     pattern.place = t.place;

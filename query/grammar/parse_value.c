@@ -157,7 +157,7 @@ number_ranges parse_ranges(struct parser *p, enum expected_kind kind)
             number_ranges inner = parse_ranges(p, kind);
 
             leave_parameter(p, &state);
-            vec_foreach (r, &inner)
+            vec_foreach(r, &inner)
                 list_push(p->arena, &list, *r);
         } else {
             list_push(p->arena, &list, parse_range(p, what));
@@ -168,7 +168,9 @@ number_ranges parse_ranges(struct parser *p, enum expected_kind kind)
 
 static const char *file_what(enum expected_kind kind)
 {
-    return kind == EXPECTED_DATABASE ? "a database" : kind == EXPECTED_SAVED_QUERY ? "the name of a saved query" : "a file";
+    return kind == EXPECTED_DATABASE      ? "a database"
+           : kind == EXPECTED_SAVED_QUERY ? "the name of a saved query"
+                                          : "a file";
 }
 
 /* file = STRING | FILE | PARAMETER        FILE: characters up to white space or ";" */

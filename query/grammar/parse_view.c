@@ -66,8 +66,9 @@ static void trace_profile(struct parser *p, struct query *q)
     note(p, EXPECTED_KEYWORD, "rank");
     note(p, EXPECTED_KEYWORD, "thread");
     p->view = q->view.kind;
-    clause = is_word(peek(p, LEX_PLAIN), "rank") || is_word(&p->token, "ranks") ? CLAUSE_RANKS :
-             is_word(&p->token, "thread") || is_word(&p->token, "threads") ? CLAUSE_THREADS : -1;
+    clause = is_word(peek(p, LEX_PLAIN), "rank") || is_word(&p->token, "ranks") ? CLAUSE_RANKS
+             : is_word(&p->token, "thread") || is_word(&p->token, "threads")    ? CLAUSE_THREADS
+                                                                                : -1;
     if (clause < 0)
         fail_here(p, NULL);
     else

@@ -190,12 +190,14 @@ static bool is_unit(struct parser *p, const struct token *t)
 {
     const struct place *last = &p->last;
 
-    if (t->kind != TOKEN_WORD || !last->length || t->place.source != last->source || last->offset + last->length >= t->place.offset)
+    if (t->kind != TOKEN_WORD || !last->length || t->place.source != last->source ||
+        last->offset + last->length >= t->place.offset)
         return false;
     const char *number = arena_strndup(p->arena, last->source->text + last->offset, last->length);
     const char *whole = arena_printf(p->arena, "%s%s", number, t->text);
     struct quantity q;
-    struct hq_error *error = units_scan(number) == last->length ? units_parse(whole, &q) : hq_error_new(HQ_USAGE, "no number");
+    struct hq_error *error = units_scan(number) == last->length ? units_parse(whole, &q)
+                                                                : hq_error_new(HQ_USAGE, "no number");
 
     hq_error_free(error);
     return !error;
@@ -205,10 +207,12 @@ static const char *replaced(struct parser *p, const char *text, const char *what
 {
     const char *at = strstr(text, what);
 
-    return at ? arena_printf(p->arena, "%.*s%s%s", (int)(at - text), text, by, replaced(p, at + strlen(what), what, by)) : text;
+    return at ? arena_printf(p->arena, "%.*s%s%s", (int)(at - text), text, by, replaced(p, at + strlen(what), what, by))
+              : text;
 }
 
-/* What a word of another tool is here, for what stands behind it: `list f` is source of f, `top20` procedures limit 20. */
+/* What a word of another tool is here, for what stands behind it: `list f` is source of f, `top20` procedures limit 20.
+ */
 static const char *foreign_here(struct parser *p, const struct token *t)
 {
     size_t len = t->kind == TOKEN_WORD ? strlen(t->text) : 0;
@@ -243,9 +247,11 @@ static void add_nearest(struct parser *p, const struct token *t, struct str *out
     const char *word = foreign ? NULL : nearest(p, t);
 
     if (is_unit(p, t))
-        str_addf(out, "a unit stands right behind its number: %.*s%s\n", (int)p->last.length, p->last.source->text + p->last.offset, t->text);
+        str_addf(out, "a unit stands right behind its number: %.*s%s\n", (int)p->last.length,
+                 p->last.source->text + p->last.offset, t->text);
     if (!p->options->prompt && (is_mark(t, ">") || is_mark(t, "|")) && expects(p, EXPECTED_CLAUSE))
-        str_add(out, "to send the result elsewhere close the question's quotes before it, or write as FORMAT to FILE\n");
+        str_add(out,
+                "to send the result elsewhere close the question's quotes before it, or write as FORMAT to FILE\n");
     if (is_mark(t, "-") && expects(p, EXPECTED_CLAUSE))
         str_add(out, "options of hq stand outside of the question, which has clauses\n");
     if (!foreign && t->kind == TOKEN_WORD && expects(p, EXPECTED_CLAUSE) && find_setting(t->text) >= 0)
@@ -269,7 +275,8 @@ static void add_expected(struct parser *p, struct str *out)
     size_t n = 0;
 
     for (size_t i = 0; i < set->len; i++)
-        if (set->items[i].kind != EXPECTED_VALUE && (set->items[i].kind == EXPECTED_END || !last || last->kind != EXPECTED_END))
+        if (set->items[i].kind != EXPECTED_VALUE &&
+            (set->items[i].kind == EXPECTED_END || !last || last->kind != EXPECTED_END))
             last = &set->items[i];
     for (size_t i = 0; i < set->len; i++)
         if (&set->items[i] != last && set->items[i].kind != EXPECTED_VALUE) {
@@ -317,8 +324,10 @@ void fail_without_of(struct parser *p)
     const struct view_word *v = &view_words[p->view];
 
     if (t.kind == TOKEN_NUMBER && v->of != OF_REQUIRED && clause_allowed(p->view, CLAUSE_LIMIT, NULL))
-        fail(p, &t.place, arena_printf(p->arena, "for so many rows write %s limit %s", v->name, t.text), "%s cannot stand here", shown(p, &t));
-    else if (v->of != OF_NONE && (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t) && !foreign_clause(t.text))))
+        fail(p, &t.place, arena_printf(p->arena, "for so many rows write %s limit %s", v->name, t.text),
+             "%s cannot stand here", shown(p, &t));
+    else if (v->of != OF_NONE &&
+             (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t) && !foreign_clause(t.text))))
         fail(p, &t.place, arena_printf(p->arena, "if it is a name, write %s of %s", v->name, shown(p, &t)),
              "%s cannot stand here", shown(p, &t));
     else
@@ -349,7 +358,7 @@ void hint(struct parser *p, const struct place *place, const char *text)
 {
     if (p->error)
         return;
-    vec_foreach (h, &p->script->hints)
+    vec_foreach(h, &p->script->hints)
         if (strcmp(h->text, text) == 0)
             return;
     list_push(p->arena, &p->script->hints, (struct hint){*place, text});
@@ -390,7 +399,8 @@ bool enter_parameter(struct parser *p, struct parameter_state *state)
 
     next(p);
     source = ARENA_NEW(p->arena, struct source);
-    *source = (struct source){arena_printf(p->arena, "{{%s}}", t.text), arena_strdup(p->arena, value), strlen(value), 1};
+    *source = (struct source){arena_printf(p->arena, "{{%s}}", t.text), arena_strdup(p->arena, value), strlen(value),
+                              1};
     *state = (struct parameter_state){p->lexer, p->last, p->parens, p->parameter};
     if (p->error)
         return true;

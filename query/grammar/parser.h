@@ -2,11 +2,12 @@
 /*
  * Inside of the parser: shared by parse*.c and expected.c only.
  *
- * Recursive descent; each function is named after its production, which stands above it. After the first error every token is the
- * end of the text and nothing is consumed any more, so functions need not test for errors: they return something well formed and unwind.
+ * Recursive descent; each function is named after its production, which stands above it. After the first error every
+ * token is the end of the text and nothing is consumed any more, so functions need not test for errors: they return
+ * something well formed and unwind.
  *
- * A newline ends a statement that is complete. So places where the statement could end ask ended() first; places where something must
- * follow do not, and go on over the newline.
+ * A newline ends a statement that is complete. So places where the statement could end ask ended() first; places where
+ * something must follow do not, and go on over the newline.
  */
 #ifndef HQ_QUERY_GRAMMAR_PARSER_H
 #define HQ_QUERY_GRAMMAR_PARSER_H
@@ -21,37 +22,37 @@ enum { NESTING_MAX = 100, OPERATORS_MAX = 1000 };
 
 struct parser {
     struct script *script;
-    struct arena *arena;                /* the script's */
+    struct arena *arena; /* the script's */
     const struct parse_options *options;
-    struct lexer lexer, after;          /* before and behind the token that was peeked */
-    struct token token;                 /* valid if `peeked` */
+    struct lexer lexer, after; /* before and behind the token that was peeked */
+    struct token token;        /* valid if `peeked` */
     enum lex_mode mode;
     bool peeked;
-    struct place last;                  /* of the token consumed last */
-    struct expected_set expected;       /* noted since then */
-    unsigned parens;                    /* open ones: no newline ends the statement */
+    struct place last;            /* of the token consumed last */
+    struct expected_set expected; /* noted since then */
+    unsigned parens;              /* open ones: no newline ends the statement */
     unsigned nesting, operators;
-    bool in_query;                      /* clause keywords are reserved */
+    bool in_query; /* clause keywords are reserved */
     enum view_kind view;
-    const struct source *parameter;     /* the value of a parameter that is being parsed, or NULL */
+    const struct source *parameter; /* the value of a parameter that is being parsed, or NULL */
     struct hq_error *error;
     bool error_at_end;
-    uint32_t rest;                      /* where the words of `help` begin */
-    bool stop_at_end;                   /* keep `expected` of the end of the text: do not recover from an error there */
+    uint32_t rest;    /* where the words of `help` begin */
+    bool stop_at_end; /* keep `expected` of the end of the text: do not recover from an error there */
 };
 
 /* Adds a value to a LIST; capacities are the powers of two. */
-#define list_push(a, list, ...)                                                                 \
-    do {                                                                                        \
-        __typeof__(*(list)->data) list_x_ = (__VA_ARGS__);                                      \
-        size_t list_n_ = (list)->len;                                                           \
-        if ((list_n_ & (list_n_ - 1)) == 0) {                                                   \
-            void *list_new_ = arena_array((a), list_n_ ? 2 * list_n_ : 1, sizeof list_x_);      \
-            if (list_n_)                                                                        \
-                memcpy(list_new_, (list)->data, list_n_ * sizeof list_x_);                      \
-            (list)->data = list_new_;                                                           \
-        }                                                                                       \
-        (list)->data[(list)->len++] = list_x_;                                                  \
+#define list_push(a, list, ...) \
+    do { \
+        __typeof__(*(list)->data) list_x_ = (__VA_ARGS__); \
+        size_t list_n_ = (list)->len; \
+        if ((list_n_ & (list_n_ - 1)) == 0) { \
+            void *list_new_ = arena_array((a), list_n_ ? 2 * list_n_ : 1, sizeof list_x_); \
+            if (list_n_) \
+                memcpy(list_new_, (list)->data, list_n_ * sizeof list_x_); \
+            (list)->data = list_new_; \
+        } \
+        (list)->data[(list)->len++] = list_x_; \
     } while (0)
 
 /* ---- tokens (parser.c) ---- */
@@ -97,8 +98,14 @@ void hint(struct parser *p, const struct place *place, const char *text);
 /* The place from a token on to what was consumed last. */
 struct place since(const struct parser *p, const struct place *start);
 
-/* Parameters: what follows is read from the value of {{name}} until leave_parameter, which demands that all of it was read. */
-struct parameter_state { struct lexer lexer; struct place place; unsigned parens; const struct source *outer; };
+/* Parameters: what follows is read from the value of {{name}} until leave_parameter, which demands that all of it was
+ * read. */
+struct parameter_state {
+    struct lexer lexer;
+    struct place place;
+    unsigned parens;
+    const struct source *outer;
+};
 bool enter_parameter(struct parser *p, struct parameter_state *state);
 void leave_parameter(struct parser *p, struct parameter_state *state);
 /* The value of the peeked parameter as it stands, consumed. */
@@ -106,20 +113,20 @@ const char *parameter_text(struct parser *p);
 
 /* ---- productions ---- */
 
-void check_bare_end(struct parser *p, const struct token *t);           /* parse_pattern.c: fails if a bare name goes on */
-struct pattern parse_pattern(struct parser *p, enum name_kind names);   /* parse_pattern.c */
+void check_bare_end(struct parser *p, const struct token *t); /* parse_pattern.c: fails if a bare name goes on */
+struct pattern parse_pattern(struct parser *p, enum name_kind names); /* parse_pattern.c */
 struct path parse_path(struct parser *p);
 struct pattern parse_regex(struct parser *p);
 
-struct expr *parse_expr(struct parser *p);                              /* parse_expr.c */
+struct expr *parse_expr(struct parser *p); /* parse_expr.c */
 void note_operand(struct parser *p);
 /* A comparison operator at the peeked token, consumed. */
-bool accept_comparison(struct parser *p, enum operator *op);
+bool accept_comparison(struct parser *p, enum operator* op);
 
-struct metric_ref parse_metric(struct parser *p);                       /* parse_metric.c */
+struct metric_ref parse_metric(struct parser *p); /* parse_metric.c */
 struct metric_ref parse_total_metric(struct parser *p);
 
-uint32_t parse_count(struct parser *p, uint32_t least, const char *what);       /* parse_value.c */
+uint32_t parse_count(struct parser *p, uint32_t least, const char *what); /* parse_value.c */
 double parse_percent(struct parser *p, const char *what);
 double parse_factor(struct parser *p);
 struct instant parse_instant(struct parser *p);
@@ -127,15 +134,15 @@ number_ranges parse_ranges(struct parser *p, enum expected_kind kind);
 const char *parse_file(struct parser *p, enum expected_kind kind, struct place *place);
 
 /* The clause that begins at the peeked token, or -1. Notes the clauses of the view. */
-int clause_here(struct parser *p);                                      /* parse_clause.c */
+int clause_here(struct parser *p); /* parse_clause.c */
 /* The same without notes: is this word reserved where an operand may stand? */
 bool clause_begins(struct parser *p);
 void parse_clause(struct parser *p, struct query *q);
 struct output_spec *parse_output(struct parser *p);
-struct expectation parse_expectation(struct parser *p);                 /* parse_expect.c */
+struct expectation parse_expectation(struct parser *p); /* parse_expect.c */
 
 /* A view at the peeked token; false (nothing consumed) if there is none. */
-bool parse_view(struct parser *p, struct query *q);                     /* parse_view.c */
+bool parse_view(struct parser *p, struct query *q); /* parse_view.c */
 
 /* Parses statements into script; the end of it all (parse.c). */
 void parse_statements(struct parser *p);

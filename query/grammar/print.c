@@ -136,8 +136,11 @@ static int level(const struct expr *e)
 {
     switch (e->kind) {
     case EXPR_BINARY:
-        return e->op == OP_OR ? LEVEL_OR : e->op == OP_AND ? LEVEL_AND : e->op >= OP_EQ ? LEVEL_COMPARISON :
-               e->op <= OP_SUB ? LEVEL_SUM : LEVEL_PRODUCT;
+        return e->op == OP_OR    ? LEVEL_OR
+               : e->op == OP_AND ? LEVEL_AND
+               : e->op >= OP_EQ  ? LEVEL_COMPARISON
+               : e->op <= OP_SUB ? LEVEL_SUM
+                                 : LEVEL_PRODUCT;
     case EXPR_MATCH: return LEVEL_COMPARISON;
     case EXPR_NOT: return LEVEL_NOT;
     case EXPR_NEGATE: return LEVEL_UNARY;
@@ -172,7 +175,10 @@ static void add_unquoted_expr(struct str *s, const struct expr *e)
         add_number(s, e->number);
         str_add(s, e->dim == DIM_SECONDS ? "s" : e->dim == DIM_BYTES ? "B" : "");
         break;
-    case EXPR_PERCENT: add_number(s, e->number); str_addc(s, '%'); break;
+    case EXPR_PERCENT:
+        add_number(s, e->number);
+        str_addc(s, '%');
+        break;
     case EXPR_STRING: add_string(s, e->string); break;
     case EXPR_METRIC: add_metric(s, &e->metric); break;
     case EXPR_TOTAL:
@@ -183,8 +189,14 @@ static void add_unquoted_expr(struct str *s, const struct expr *e)
             add_metric(s, &e->metric);
         break;
     case EXPR_ATTRIBUTE: str_add(s, attribute_words[e->attribute].name); break;
-    case EXPR_NEGATE: str_addc(s, '-'); add_expr(s, e->left, LEVEL_UNARY); break;
-    case EXPR_NOT: str_add(s, "not "); add_expr(s, e->left, LEVEL_NOT); break;
+    case EXPR_NEGATE:
+        str_addc(s, '-');
+        add_expr(s, e->left, LEVEL_UNARY);
+        break;
+    case EXPR_NOT:
+        str_add(s, "not ");
+        add_expr(s, e->left, LEVEL_NOT);
+        break;
     case EXPR_BINARY: add_binary(s, e, level(e)); break;
     case EXPR_MATCH:
         add_expr(s, e->left, LEVEL_SUM);
@@ -405,8 +417,14 @@ static void add_statement(struct str *s, const struct statement *st)
         if (st->set.setting != SETTING_NONE)
             str_addf(s, " %s %s", setting_words[st->set.setting].name, st->set.on ? "on" : "off");
         break;
-    case STATEMENT_RUN: str_addc(s, ' '); add_file(s, st->run.text); break;
-    case STATEMENT_INCLUDE: str_addc(s, ' '); add_file(s, st->include.text); break;
+    case STATEMENT_RUN:
+        str_addc(s, ' ');
+        add_file(s, st->run.text);
+        break;
+    case STATEMENT_INCLUDE:
+        str_addc(s, ' ');
+        add_file(s, st->include.text);
+        break;
     case STATEMENT_OPEN:
         str_addc(s, ' ');
         add_file(s, st->open.db.text);

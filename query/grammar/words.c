@@ -23,51 +23,63 @@ const struct view_word view_words[VIEW_KINDS] = {
 
 const struct clause_word clause_words[CLAUSE_KINDS] = {
     [CLAUSE_RANKS] = {"ranks", "rank", "ranks 0-3,7", "only these ranks", false,
-        COSTS | BIT(EXPLAIN) | BIT(PROFILES) | BIT(VISITS) | PICTURES | BIT(INSTANT), NULL},
+                      COSTS | BIT(EXPLAIN) | BIT(PROFILES) | BIT(VISITS) | PICTURES | BIT(INSTANT), NULL},
     [CLAUSE_THREADS] = {"threads", "thread", "threads 0-3,7", "only these threads of each process", false,
-        COSTS | BIT(EXPLAIN) | BIT(PROFILES) | BIT(VISITS) | PICTURES | BIT(INSTANT), NULL},
-    [CLAUSE_PER] = {"per", NULL, "per rank|host|thread", "what is summed before statistics are taken (default thread)", false,
-        COSTS | BIT(EXPLAIN), "there are no statistics in it"},
-    [CLAUSE_DURING] = {"during", NULL, "during FROM..TO | iteration N of PATTERN | PATTERN",
-        "only this slice of the trace: times, shares of the run, a visit, or while a procedure is on the stack", false,
-        COSTS | BIT(EXPLAIN) | BIT(VISITS) | PICTURES, "it shows one instant"},
+                        COSTS | BIT(EXPLAIN) | BIT(PROFILES) | BIT(VISITS) | PICTURES | BIT(INSTANT), NULL},
+    [CLAUSE_PER] = {"per", NULL, "per rank|host|thread", "what is summed before statistics are taken (default thread)",
+                    false, COSTS | BIT(EXPLAIN), "there are no statistics in it"},
+    [CLAUSE_DURING] =
+        {"during", NULL, "during FROM..TO | iteration N of PATTERN | PATTERN",
+         "only this slice of the trace: times, shares of the run, a visit, or while a procedure is on the stack", false,
+         COSTS | BIT(EXPLAIN) | BIT(VISITS) | PICTURES, "it shows one instant"},
     [CLAUSE_THROUGH] = {"through", "not through", "[not] through A > B >> C",
-        "only samples whose call path matches (> a direct call, >> any frames between, * one frame)", true,
-        COSTS | BIT(EXPLAIN), NULL},
-    [CLAUSE_PRUNE] = {"prune", NULL, "prune PATTERN", "what is below the scope disappears, its cost becomes the scope's own", true,
-        COSTS | BIT(EXPLAIN), NULL},
-    [CLAUSE_HIDE] = {"hide", NULL, "hide PATTERN", "the scope disappears, its children move up, its own cost goes to its parent", true,
-        COSTS | BIT(EXPLAIN), NULL},
-    [CLAUSE_COMPARE] = {"compare with", NULL, "compare with DB", "beside each value the one of another database, and the difference", false,
-        ALIGNED, "two builds are aligned by the names of scopes, never by lines or profiles"},
-    [CLAUSE_SCALED] = {"scaled by", NULL, "scaled by X", "multiplies the values of the database that is compared with", false,
-        ALIGNED, "two builds are aligned by the names of scopes, never by lines or profiles"},
+                        "only samples whose call path matches (> a direct call, >> any frames between, * one frame)",
+                        true, COSTS | BIT(EXPLAIN), NULL},
+    [CLAUSE_PRUNE] = {"prune", NULL, "prune PATTERN",
+                      "what is below the scope disappears, its cost becomes the scope's own", true,
+                      COSTS | BIT(EXPLAIN), NULL},
+    [CLAUSE_HIDE] = {"hide", NULL, "hide PATTERN",
+                     "the scope disappears, its children move up, its own cost goes to its parent", true,
+                     COSTS | BIT(EXPLAIN), NULL},
+    [CLAUSE_COMPARE] = {"compare with", NULL, "compare with DB",
+                        "beside each value the one of another database, and the difference", false, ALIGNED,
+                        "two builds are aligned by the names of scopes, never by lines or profiles"},
+    [CLAUSE_SCALED] = {"scaled by", NULL, "scaled by X", "multiplies the values of the database that is compared with",
+                       false, ALIGNED, "two builds are aligned by the names of scopes, never by lines or profiles"},
     [CLAUSE_FLATTEN] = {"flatten", NULL, "flatten [N]", "replaces each top row by its children, N times", false,
-        BIT(NESTED), "its rows have no children to take their place"},
-    [CLAUSE_COLUMNS] = {"columns", NULL, "columns [NAME =] EXPR, ...", "what is shown", false,
-        COSTS | BIT(EXPLAIN), "its columns are fixed"},
-    [CLAUSE_WHERE] = {"where", NULL, "where EXPR", "keeps the rows for which it holds; in a tree their ancestors stay", true,
-        COSTS | LISTS, NULL},
-    [CLAUSE_MATCHING] = {"matching", NULL, "matching /REGEX/", "keeps the rows whose name matches", true,
-        COSTS | LISTS, NULL},
-    [CLAUSE_EXPECT] = {"expect", NULL, "expect [all|any|no] EXPR | rows OP N | no rows", "a check: the exit status tells whether it holds", true,
-        COSTS | BIT(EXPLAIN) | LISTS, NULL},
-    [CLAUSE_SORT] = {"sort by", NULL, "sort by EXPR [asc|desc], ...", "order of the rows (default: the first metric, largest first)", false,
-        (COSTS & ~BIT(HOT_PATH)) | LISTS, "it follows one child at a time: choose it with by"},
+                        BIT(NESTED), "its rows have no children to take their place"},
+    [CLAUSE_COLUMNS] = {"columns", NULL, "columns [NAME =] EXPR, ...", "what is shown", false, COSTS | BIT(EXPLAIN),
+                        "its columns are fixed"},
+    [CLAUSE_WHERE] = {"where", NULL, "where EXPR", "keeps the rows for which it holds; in a tree their ancestors stay",
+                      true, COSTS | LISTS, NULL},
+    [CLAUSE_MATCHING] = {"matching", NULL, "matching /REGEX/", "keeps the rows whose name matches", true, COSTS | LISTS,
+                         NULL},
+    [CLAUSE_EXPECT] = {"expect", NULL, "expect [all|any|no] EXPR | rows OP N | no rows",
+                       "a check: the exit status tells whether it holds", true, COSTS | BIT(EXPLAIN) | LISTS, NULL},
+    [CLAUSE_SORT] = {"sort by", NULL, "sort by EXPR [asc|desc], ...",
+                     "order of the rows (default: the first metric, largest first)", false,
+                     (COSTS & ~BIT(HOT_PATH)) | LISTS, "it follows one child at a time: choose it with by"},
     [CLAUSE_LIMIT] = {"limit", NULL, "limit N", "at most N rows below each parent", false,
-        (COSTS & ~BIT(HOT_PATH)) | BIT(EXPLAIN) | LISTS, "it has one row below each parent: use depth"},
-    [CLAUSE_DEPTH] = {"depth", NULL, "depth N", "at most N levels", false, BIT(NESTED) | BIT(HOT_PATH), "its rows have one level"},
-    [CLAUSE_ALL] = {"all", NULL, "all", "nothing is folded away, however small", false, COSTS | BIT(EXPLAIN) | LISTS, NULL},
-    [CLAUSE_BY] = {"by", NULL, "by EXPR", "the metric that the hot path follows", false, BIT(HOT_PATH), "only a hot path follows one metric; to order rows use sort by"},
-    [CLAUSE_THRESHOLD] = {"threshold", NULL, "threshold P%", "the share of its parent that a child on the hot path has at least", false,
-        BIT(HOT_PATH), "only a hot path has a threshold; to drop small rows use where"},
+                      (COSTS & ~BIT(HOT_PATH)) | BIT(EXPLAIN) | LISTS, "it has one row below each parent: use depth"},
+    [CLAUSE_DEPTH] = {"depth", NULL, "depth N", "at most N levels", false, BIT(NESTED) | BIT(HOT_PATH),
+                      "its rows have one level"},
+    [CLAUSE_ALL] = {"all", NULL, "all", "nothing is folded away, however small", false, COSTS | BIT(EXPLAIN) | LISTS,
+                    NULL},
+    [CLAUSE_BY] = {"by", NULL, "by EXPR", "the metric that the hot path follows", false, BIT(HOT_PATH),
+                   "only a hot path follows one metric; to order rows use sort by"},
+    [CLAUSE_THRESHOLD] = {"threshold", NULL, "threshold P%",
+                          "the share of its parent that a child on the hot path has at least", false, BIT(HOT_PATH),
+                          "only a hot path has a threshold; to drop small rows use where"},
     [CLAUSE_PERCENT] = {"percent of", NULL, "percent of total|shown|parent", "what percentages are of", false,
-        COSTS | BIT(EXPLAIN), NULL},
+                        COSTS | BIT(EXPLAIN), NULL},
     [CLAUSE_LEVEL] = {"level", NULL, "level D", "the call path level that is shown", false, BIT(LEVEL),
-        "only trace and trace summary show one level"},
-    [CLAUSE_WIDTH] = {"width", NULL, "width W", "columns (pixels in svg) of a picture", false, PICTURES, "only pictures of traces have a width"},
-    [CLAUSE_HEIGHT] = {"height", NULL, "height H", "rows (pixels in svg) of a picture", false, PICTURES, "only pictures of traces have a height"},
-    [CLAUSE_AS] = {"as", NULL, "as FORMAT [to FILE]", "output format, and a file instead of standard output", false, ANY, NULL},
+                      "only trace and trace summary show one level"},
+    [CLAUSE_WIDTH] = {"width", NULL, "width W", "columns (pixels in svg) of a picture", false, PICTURES,
+                      "only pictures of traces have a width"},
+    [CLAUSE_HEIGHT] = {"height", NULL, "height H", "rows (pixels in svg) of a picture", false, PICTURES,
+                       "only pictures of traces have a height"},
+    [CLAUSE_AS] = {"as", NULL, "as FORMAT [to FILE]", "output format, and a file instead of standard output", false,
+                   ANY, NULL},
 };
 
 const struct statement_word statement_words[STATEMENT_KINDS] = {
@@ -99,7 +111,8 @@ const struct attribute_word attribute_words[ATTRIBUTE_KINDS] = {
 const struct setting_word setting_words[SETTING_KINDS] = {
     [SETTING_LINES] = {"lines", NULL, false, "statement rows in tree and callers"},
     [SETTING_INLINE] = {"inline", NULL, true, "inlined procedures as scopes of their own; off: folded into their host"},
-    [SETTING_NORMALISE] = {"normalise", "normalize", true, "loops of one source loop merged; off: as the compiler left them"},
+    [SETTING_NORMALISE] = {"normalise", "normalize", true,
+                           "loops of one source loop merged; off: as the compiler left them"},
     [SETTING_CI] = {"ci", NULL, false, "the 95 % confidence interval beside every value"},
     [SETTING_STRICT] = {"strict", NULL, false, "a pattern that matches nothing is an error"},
     [SETTING_TIMING] = {"timing", NULL, false, "how long each query took"},
@@ -111,14 +124,13 @@ const struct setting_word setting_words[SETTING_KINDS] = {
 static const char *bare(enum view_family family)
 {
     switch (family) {
-    case FAMILY_FACTS: case FAMILY_PROFILES:
-        return "it tells what the database holds, and has no costs";
-    case FAMILY_PICTURE: case FAMILY_LEVEL: case FAMILY_INSTANT:
-        return "a picture of a trace names what ran when; choose with ranks, threads and during";
-    case FAMILY_VISITS:
-        return "its rows are visits in time; choose with ranks, threads and during";
-    default:
-        return NULL;
+    case FAMILY_FACTS:
+    case FAMILY_PROFILES: return "it tells what the database holds, and has no costs";
+    case FAMILY_PICTURE:
+    case FAMILY_LEVEL:
+    case FAMILY_INSTANT: return "a picture of a trace names what ran when; choose with ranks, threads and during";
+    case FAMILY_VISITS: return "its rows are visits in time; choose with ranks, threads and during";
+    default: return NULL;
     }
 }
 
@@ -148,56 +160,142 @@ bool view_has_costs(enum view_kind view)
 
 bool attribute_is_text(enum attribute attribute)
 {
-    return attribute != ATTRIBUTE_LINE && attribute != ATTRIBUTE_DEPTH && attribute != ATTRIBUTE_RANK && attribute != ATTRIBUTE_THREAD;
+    return attribute != ATTRIBUTE_LINE && attribute != ATTRIBUTE_DEPTH && attribute != ATTRIBUTE_RANK &&
+           attribute != ATTRIBUTE_THREAD;
 }
 
 const char *operator_text(enum operator op)
 {
     static const char *const texts[] = {
-        [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_EQ] = "==", [OP_NE] = "!=", [OP_LT] = "<",
-        [OP_LE] = "<=", [OP_GT] = ">", [OP_GE] = ">=", [OP_AND] = "and", [OP_OR] = "or",
+        [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_EQ] = "==",   [OP_NE] = "!=",
+        [OP_LT] = "<",  [OP_LE] = "<=", [OP_GT] = ">",  [OP_GE] = ">=", [OP_AND] = "and", [OP_OR] = "or",
     };
 
     return texts[op];
 }
 
-struct foreign { const char *word, *here; };
+struct foreign {
+    const char *word, *here;
+};
 
 static const struct foreign foreign_statements[] = {
-    {"top", "procedures limit 10"}, {"functions", "procedures"}, {"function", "procedures"}, {"procs", "procedures"}, {"hotspots", "procedures"},
-    {"report", "procedures"}, {"list", "source of PROCEDURE"}, {"annotate", "source of PROCEDURE"}, {"callees", "tree of PROCEDURE"},
-    {"children", "tree of PROCEDURE"}, {"peek", "callers of PROCEDURE, and tree of PROCEDURE"}, {"parents", "callers of PROCEDURE"}, {"cct", "tree"},
-    {"graph", "tree as dot to FILE"}, {"flamegraph", "tree as svg to FILE, or tree as folded"}, {"libraries", "modules"}, {"ranks", "profiles"},
-    {"select", "procedures columns name, cputime where cputime > 1% sort by cputime"}, {"show", "a view, such as procedures"}, {"define", "let NAME = EXPR"},
-    {"q", "quit"}, {"bye", "quit"}, {"use", "open DB"}, {"load", "open DB"}, {"diff", "procedures compare with DB"},
-    {"compare", "procedures compare with DB"}, {"check", "expect"}, {"assert", "expect"},
-    {"timeline", "trace"}, {"flame", "tree as svg to FILE, or tree as folded"}, {"callgraph", "tree, or tree as dot to FILE"}, {"call", "tree, or callers of PROCEDURE"},
-    {"bottom", "callers"}, {"text", "procedures"}, {"web", "tree as svg to FILE, or tree as dot to FILE"}, {"svg", "tree as svg to FILE"}, {"dot", "tree as dot to FILE"},
-    {"weblist", "source of PROCEDURE"}, {"disasm", "source of PROCEDURE: hq shows lines, not instructions"}, {"disassemble", "source of PROCEDURE: hq shows lines, not instructions"},
-    {"asm", "source of PROCEDURE: hq shows lines, not instructions"}, {"tags", "metrics"}, {"cum", "procedures limit 10"}, {"focus", "procedures through PROCEDURE"},
-    {"ignore", "procedures not through PROCEDURE"}, {"hosts", "profiles"}, {"processes", "profiles"}, {"samples", "info"}, {"count", "info"},
-    {"statistics", "procedures columns mean(cputime), stddev(cputime)"}, {"hot-path", "hot path"}, {"json", "a view, such as procedures as json"},
-    {"csv", "a view, such as procedures as csv"}, {"folded", "tree as folded"}, {"pprof", "tree as pprof to FILE"}, {"speedscope", "tree as speedscope to FILE"}, {"symbols", "procedures"}, {"dso", "modules"}, {"dsos", "modules"}, {"describe", "metrics, or info"},
-    {"summary", "info, or hot path"}, {"stat", "metrics"}, {"stats", "metrics"}, {"clear", "Ctrl-L"}, {"history", "the Up key, and Ctrl-R"}, {"ls", "open, and Tab behind it"},
+    {"top", "procedures limit 10"},
+    {"functions", "procedures"},
+    {"function", "procedures"},
+    {"procs", "procedures"},
+    {"hotspots", "procedures"},
+    {"report", "procedures"},
+    {"list", "source of PROCEDURE"},
+    {"annotate", "source of PROCEDURE"},
+    {"callees", "tree of PROCEDURE"},
+    {"children", "tree of PROCEDURE"},
+    {"peek", "callers of PROCEDURE, and tree of PROCEDURE"},
+    {"parents", "callers of PROCEDURE"},
+    {"cct", "tree"},
+    {"graph", "tree as dot to FILE"},
+    {"flamegraph", "tree as svg to FILE, or tree as folded"},
+    {"libraries", "modules"},
+    {"ranks", "profiles"},
+    {"select", "procedures columns name, cputime where cputime > 1% sort by cputime"},
+    {"show", "a view, such as procedures"},
+    {"define", "let NAME = EXPR"},
+    {"q", "quit"},
+    {"bye", "quit"},
+    {"use", "open DB"},
+    {"load", "open DB"},
+    {"diff", "procedures compare with DB"},
+    {"compare", "procedures compare with DB"},
+    {"check", "expect"},
+    {"assert", "expect"},
+    {"timeline", "trace"},
+    {"flame", "tree as svg to FILE, or tree as folded"},
+    {"callgraph", "tree, or tree as dot to FILE"},
+    {"call", "tree, or callers of PROCEDURE"},
+    {"bottom", "callers"},
+    {"text", "procedures"},
+    {"web", "tree as svg to FILE, or tree as dot to FILE"},
+    {"svg", "tree as svg to FILE"},
+    {"dot", "tree as dot to FILE"},
+    {"weblist", "source of PROCEDURE"},
+    {"disasm", "source of PROCEDURE: hq shows lines, not instructions"},
+    {"disassemble", "source of PROCEDURE: hq shows lines, not instructions"},
+    {"asm", "source of PROCEDURE: hq shows lines, not instructions"},
+    {"tags", "metrics"},
+    {"cum", "procedures limit 10"},
+    {"focus", "procedures through PROCEDURE"},
+    {"ignore", "procedures not through PROCEDURE"},
+    {"hosts", "profiles"},
+    {"processes", "profiles"},
+    {"samples", "info"},
+    {"count", "info"},
+    {"statistics", "procedures columns mean(cputime), stddev(cputime)"},
+    {"hot-path", "hot path"},
+    {"json", "a view, such as procedures as json"},
+    {"csv", "a view, such as procedures as csv"},
+    {"folded", "tree as folded"},
+    {"pprof", "tree as pprof to FILE"},
+    {"speedscope", "tree as speedscope to FILE"},
+    {"symbols", "procedures"},
+    {"dso", "modules"},
+    {"dsos", "modules"},
+    {"describe", "metrics, or info"},
+    {"summary", "info, or hot path"},
+    {"stat", "metrics"},
+    {"stats", "metrics"},
+    {"clear", "Ctrl-L"},
+    {"history", "the Up key, and Ctrl-R"},
+    {"ls", "open, and Tab behind it"},
     {"hq", "the question alone, without the hq and the database before it"},
 };
 
 static const struct foreign foreign_clauses[] = {
-    {"order", "sort by EXPR"}, {"having", "where EXPR"}, {"filter", "where EXPR"}, {"if", "where EXPR"}, {"focus", "through PATTERN"},
-    {"ignore", "not through PATTERN"}, {"exclude", "not through PATTERN"}, {"under", "through PATTERN"}, {"below", "through PATTERN"},
-    {"select", "columns EXPR, ..."}, {"show", "columns EXPR, ..."}, {"top", "limit N"}, {"head", "limit N"}, {"first", "limit N"}, {"levels", "depth N"},
-    {"between", "during FROM..TO"}, {"time", "during FROM..TO"}, {"vs", "compare with DB"}, {"against", "compare with DB"}, {"diff", "compare with DB"},
-    {"format", "as FORMAT"}, {"into", "as FORMAT to FILE"}, {"output", "as FORMAT to FILE"}, {"group", "modules, files, loops and lines are views; per rank, host or thread"},
+    {"order", "sort by EXPR"},
+    {"having", "where EXPR"},
+    {"filter", "where EXPR"},
+    {"if", "where EXPR"},
+    {"focus", "through PATTERN"},
+    {"ignore", "not through PATTERN"},
+    {"exclude", "not through PATTERN"},
+    {"under", "through PATTERN"},
+    {"below", "through PATTERN"},
+    {"select", "columns EXPR, ..."},
+    {"show", "columns EXPR, ..."},
+    {"top", "limit N"},
+    {"head", "limit N"},
+    {"first", "limit N"},
+    {"levels", "depth N"},
+    {"between", "during FROM..TO"},
+    {"time", "during FROM..TO"},
+    {"vs", "compare with DB"},
+    {"against", "compare with DB"},
+    {"diff", "compare with DB"},
+    {"format", "as FORMAT"},
+    {"into", "as FORMAT to FILE"},
+    {"output", "as FORMAT to FILE"},
+    {"group", "modules, files, loops and lines are views; per rank, host or thread"},
     {"to", "as FORMAT to FILE"},
-    {"offset", "limit N, which begins at the first row"}, {"skip", "limit N, which begins at the first row"},
-    {"in", "of NAME"}, {"from", "of NAME"}, {"descending", "desc, which is the default for costs"}, {"ascending", "asc"}, {"reverse", "asc or desc behind sort by EXPR"},
-    {"for", "of NAME"}, {"on", "of NAME"}, {"assert", "expect EXPR"}, {"drop", "hide PATTERN, or not through PATTERN"},
+    {"offset", "limit N, which begins at the first row"},
+    {"skip", "limit N, which begins at the first row"},
+    {"in", "of NAME"},
+    {"from", "of NAME"},
+    {"descending", "desc, which is the default for costs"},
+    {"ascending", "asc"},
+    {"reverse", "asc or desc behind sort by EXPR"},
+    {"for", "of NAME"},
+    {"on", "of NAME"},
+    {"assert", "expect EXPR"},
+    {"drop", "hide PATTERN, or not through PATTERN"},
 };
 
 /* Behind an operand. */
 static const struct foreign foreign_operators[] = {
-    {"between", "X >= LOW and X <= HIGH"}, {"in", "X = A or X = B"}, {"is", "= or !="}, {"like", "=~ /REGEX/, or matching /REGEX/"}, {"ilike", "=~ /REGEX/i"},
-    {"regexp", "=~ /REGEX/"}, {"contains", "=~ /REGEX/"},
+    {"between", "X >= LOW and X <= HIGH"},
+    {"in", "X = A or X = B"},
+    {"is", "= or !="},
+    {"like", "=~ /REGEX/, or matching /REGEX/"},
+    {"ilike", "=~ /REGEX/i"},
+    {"regexp", "=~ /REGEX/"},
+    {"contains", "=~ /REGEX/"},
 };
 
 static const char *find_foreign(const struct foreign *table, size_t n, const char *word)
@@ -223,12 +321,12 @@ const char *foreign_operator(const char *word)
     return find_foreign(foreign_operators, sizeof foreign_operators / sizeof *foreign_operators, word);
 }
 
-#define FIND(table, same)                                           \
-    do {                                                            \
-        for (size_t i = 0; i < sizeof table / sizeof *table; i++)   \
-            if (same)                                               \
-                return (int)i;                                      \
-        return -1;                                                  \
+#define FIND(table, same) \
+    do { \
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) \
+            if (same) \
+                return (int)i; \
+        return -1; \
     } while (0)
 
 int find_function(const char *name)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of the query language: one row a thing. The parser, error messages, completion, `help` and the manual read these
- * tables, so a word added here is known everywhere. Those of views, statements and
- * functions stand in views.def, statements.def and functions.def.
+ * The words of the query language: one row a thing. The parser, error messages, completion, `help` and the manual read
+ * these tables, so a word added here is known everywhere. Those of views, statements and functions stand in views.def,
+ * statements.def and functions.def.
  *
- * Tables indexed by an enum of ast.h have a row for every value, in order. Names are in lower case; a name of two words has one
- * space. `usage` is the syntax as help shows it, `summary` one line without a full stop.
+ * Tables indexed by an enum of ast.h have a row for every value, in order. Names are in lower case; a name of two words
+ * has one space. `usage` is the syntax as help shows it, `summary` one line without a full stop.
  */
 #ifndef HQ_QUERY_GRAMMAR_WORDS_H
 #define HQ_QUERY_GRAMMAR_WORDS_H
@@ -20,36 +20,36 @@ enum name_kind { NAMES_ANY, NAMES_PROCEDURE, NAMES_FILE, NAMES_MODULE };
 
 /* What the rows of a view are: clauses have a meaning for whole families. */
 enum view_family {
-    FAMILY_NESTED,              /* costs, rows within rows */
-    FAMILY_RANKED,              /* costs, one level */
-    FAMILY_UNALIGNED,           /* the same, of what another build does not have: lines, profiles */
+    FAMILY_NESTED,    /* costs, rows within rows */
+    FAMILY_RANKED,    /* costs, one level */
+    FAMILY_UNALIGNED, /* the same, of what another build does not have: lines, profiles */
     FAMILY_HOT_PATH,
     FAMILY_EXPLAIN,
-    FAMILY_FACTS,               /* what the database holds */
-    FAMILY_PROFILES,            /* the same, one row a profile */
-    FAMILY_VISITS,              /* one row a visit in time */
-    FAMILY_PICTURE,             /* of a trace */
-    FAMILY_LEVEL,               /* the same, of one level of call paths */
-    FAMILY_INSTANT,             /* one instant of a trace */
+    FAMILY_FACTS,    /* what the database holds */
+    FAMILY_PROFILES, /* the same, one row a profile */
+    FAMILY_VISITS,   /* one row a visit in time */
+    FAMILY_PICTURE,  /* of a trace */
+    FAMILY_LEVEL,    /* the same, of one level of call paths */
+    FAMILY_INSTANT,  /* one instant of a trace */
     FAMILIES
 };
 
 struct view_word {
     enum view_family family;
     const char *name;
-    const char *others[3];      /* other spellings, NULL at the end */
+    const char *others[3]; /* other spellings, NULL at the end */
     enum of_need of;
-    enum name_kind names;       /* what `of` looks up first */
+    enum name_kind names; /* what `of` looks up first */
     const char *usage, *summary;
 };
 
 struct clause_word {
     const char *name;
-    const char *other;          /* another spelling, or NULL */
+    const char *other; /* another spelling, or NULL */
     const char *usage, *summary;
-    bool repeats;               /* may be given several times */
-    uint32_t families;          /* bit per enum view_family: has a meaning there */
-    const char *why_not;        /* completes "it has no meaning for `procedures`: " */
+    bool repeats;        /* may be given several times */
+    uint32_t families;   /* bit per enum view_family: has a meaning there */
+    const char *why_not; /* completes "it has no meaning for `procedures`: " */
 };
 
 struct statement_word {
@@ -59,31 +59,35 @@ struct statement_word {
 struct function_word {
     const char *name;
     unsigned min_args, max_args;
-    bool statistic;             /* with one argument: over profiles */
-    double (*of_number)(double);        /* of one number, such as those of math.h; what is not finite becomes blank. NULL: the engine's */
-    bool plain_argument;        /* takes no seconds, events or bytes */
-    bool plain_result;          /* has no unit, whatever the argument has */
+    bool statistic; /* with one argument: over profiles */
+    double (*of_number)(
+        double); /* of one number, such as those of math.h; what is not finite becomes blank. NULL: the engine's */
+    bool plain_argument; /* takes no seconds, events or bytes */
+    bool plain_result;   /* has no unit, whatever the argument has */
     const char *usage, *summary;
 };
 
-struct attribute_word { const char *name, *summary; };
+struct attribute_word {
+    const char *name, *summary;
+};
 
 struct setting_word {
     const char *name, *other;
-    bool on;                    /* what it is at the start */
+    bool on; /* what it is at the start */
     const char *summary;
 };
 
 extern const struct view_word view_words[VIEW_KINDS];
 extern const struct clause_word clause_words[CLAUSE_KINDS];
-extern const struct statement_word statement_words[STATEMENT_KINDS];    /* name NULL: query and wrong */
+extern const struct statement_word statement_words[STATEMENT_KINDS]; /* name NULL: query and wrong */
 extern const struct function_word function_words[FUNCTION_KINDS];
 extern const struct attribute_word attribute_words[ATTRIBUTE_KINDS];
 /* Whether its values are texts; else whole numbers. */
 bool attribute_is_text(enum attribute attribute);
 extern const struct setting_word setting_words[SETTING_KINDS];
 
-/* Words of other tools and languages, where a statement or a clause is expected, and what they are here; NULL if it is not known. */
+/* Words of other tools and languages, where a statement or a clause is expected, and what they are here; NULL if it is
+ * not known. */
 const char *foreign_statement(const char *word);
 const char *foreign_clause(const char *word);
 const char *foreign_operator(const char *word);
@@ -91,7 +95,8 @@ const char *foreign_operator(const char *word);
 /* True if the clause has a meaning for the view; else *why (may be NULL) is the reason, a clause of a sentence. */
 bool clause_allowed(enum view_kind view, enum clause_kind clause, const char **why);
 
-/* True if every row of the view has the costs of a scope or profile: not of explain, whose rows are chosen by a share. */
+/* True if every row of the view has the costs of a scope or profile: not of explain, whose rows are chosen by a share.
+ */
 bool view_has_costs(enum view_kind view);
 
 /* `+`, `and`, ... */

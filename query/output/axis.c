@@ -5,7 +5,7 @@
 
 struct axis axis_make(const struct picture *p, unsigned most)
 {
-    struct axis a = { .from = p->from, .to = p->to, .step = picture_step(p->from, p->to, most) };
+    struct axis a = {.from = p->from, .to = p->to, .step = picture_step(p->from, p->to, most)};
     struct number_style s = number_style_for(DIM_SECONDS, fabs(p->to), false);
 
     a.factor = s.factor;

@@ -7,8 +7,8 @@
 #include "query/picture.h"
 
 struct axis {
-    double from, to, step;      /* seconds */
-    double factor;              /* of the unit */
+    double from, to, step; /* seconds */
+    double factor;         /* of the unit */
     const char *unit;
     int decimals;
 };

@@ -104,7 +104,7 @@ static void put_legend(const struct picture *p, const struct output_options *o, 
     uint64_t filled = 0, shown = 0;
     uint32_t most = p->names.len <= LEGEND_NAMES + 1 ? (uint32_t)p->names.len : LEGEND_NAMES;
 
-    vec_foreach (n, &p->names)
+    vec_foreach(n, &p->names)
         filled += n->cells;
     uint64_t all = picture_whole(p);
     for (uint32_t i = 0; i < most; i++) {

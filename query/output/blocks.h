@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A picture for a terminal or a text file: a character per cell, coloured blocks with 256 or more colours and letters otherwise, a time axis, and a
- * legend with shares, the largest first.
+ * A picture for a terminal or a text file: a character per cell, coloured blocks with 256 or more colours and letters
+ * otherwise, a time axis, and a legend with shares, the largest first.
  */
 #ifndef HQ_QUERY_OUTPUT_BLOCKS_H
 #define HQ_QUERY_OUTPUT_BLOCKS_H

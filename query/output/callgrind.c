@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as callgrind`: the rows as a graph of functions, for callgrind_annotate and KCachegrind. Every inclusive column is an event, in whole
- * nanoseconds, bytes or counts. Inlined procedures count as called. The number of calls is not known and given as 1.
+ * `as callgrind`: the rows as a graph of functions, for callgrind_annotate and KCachegrind. Every inclusive column is
+ * an event, in whole nanoseconds, bytes or counts. Inlined procedures count as called. The number of calls is not known
+ * and given as 1.
  */
 #include "common/intern.h"
 #include "common/log.h"
@@ -17,8 +18,12 @@
 
 enum { EVENTS_MAX = 16 };
 
-struct cost_key { uint32_t function, line, callee; };   /* callee: + 1, 0 for own cost */
-struct function_key { uint32_t name, file, module; };
+struct cost_key {
+    uint32_t function, line, callee;
+}; /* callee: + 1, 0 for own cost */
+struct function_key {
+    uint32_t name, file, module;
+};
 
 struct callgrind_writer {
     const struct table *t;
@@ -28,21 +33,21 @@ struct callgrind_writer {
     double *own[EVENTS_MAX];
     struct intern texts;
     struct keymap functions, costs;
-    VEC(int64_t) numbers;               /* [costs][events] */
+    VEC(int64_t) numbers; /* [costs][events] */
     double total[EVENTS_MAX];
 };
 
 static uint32_t function_id(struct callgrind_writer *w, const struct stack_frame *f)
 {
-    struct function_key key = {
-        intern_add(&w->texts, f->name), intern_add(&w->texts, f->file), intern_add(&w->texts, f->module) };
+    struct function_key key = {intern_add(&w->texts, f->name), intern_add(&w->texts, f->file),
+                               intern_add(&w->texts, f->module)};
 
     return keymap_add(&w->functions, &key, NULL);
 }
 
 static int64_t *numbers_of(struct callgrind_writer *w, uint32_t function, uint32_t line, uint32_t callee)
 {
-    struct cost_key key = { function, line, callee };
+    struct cost_key key = {function, line, callee};
     bool is_new;
     uint32_t i = keymap_add(&w->costs, &key, &is_new);
 
@@ -51,12 +56,14 @@ static int64_t *numbers_of(struct callgrind_writer *w, uint32_t function, uint32
     return &w->numbers.data[i * w->events];
 }
 
-static bool is_same_call(struct callgrind_writer *w, const struct stack_frame *stack, size_t at, uint32_t caller, uint32_t callee)
+static bool is_same_call(struct callgrind_writer *w, const struct stack_frame *stack, size_t at, uint32_t caller,
+                         uint32_t callee)
 {
     return function_id(w, &stack[at]) == caller && function_id(w, &stack[at + 1]) == callee;
 }
 
-/* The own cost of a row is own cost of its function, and inclusive cost of all calls on the way; of one that recurs only once. */
+/* The own cost of a row is own cost of its function, and inclusive cost of all calls on the way; of one that recurs
+ * only once. */
 static void add_row(void *arg, size_t row, const struct stack_frame *stack, size_t depth)
 {
     struct callgrind_writer *w = arg;
@@ -145,7 +152,7 @@ static void put_functions(const struct callgrind_writer *w, FILE *out)
         put_name(w, "ob", key.module, out);
         put_name(w, "fl", key.file, out);
         put_name(w, "fn", key.name, out);
-        vec_foreach (i, &by_function[f])
+        vec_foreach(i, &by_function[f])
             put_cost(w, *i, out);
         vec_deinit(&by_function[f]);
     }
@@ -201,7 +208,7 @@ static void take_column(struct callgrind_writer *w, size_t column)
 
 struct hq_error *callgrind_write(const struct table *t, const struct output_options *o, FILE *out)
 {
-    struct callgrind_writer w = { .t = t };
+    struct callgrind_writer w = {.t = t};
 
     (void)o;
     HQ_TRY(stacks_check(t, "callgrind"));

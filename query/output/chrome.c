@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `trace as chrome`: what each profile did, at the call-path level of the view, as complete events (X) of Chrome's trace event
- * format. A row of the view is an instant; equal neighbours are one event. `hq export chrome` writes whole traces with all levels.
+ * `trace as chrome`: what each profile did, at the call-path level of the view, as complete events (X) of Chrome's
+ * trace event format. A row of the view is an instant; equal neighbours are one event. `hq export chrome` writes whole
+ * traces with all levels.
  */
 #include "query/output/formats.h"
 #include "query/output/json.h"
@@ -9,10 +10,14 @@
 #include <math.h>
 #include <string.h>
 
-struct columns { size_t rank, thread, time; };
+struct columns {
+    size_t rank, thread, time;
+};
 
 /* One event that is still growing: rows first .. last. */
-struct span { size_t first, last; };
+struct span {
+    size_t first, last;
+};
 
 static size_t column_named(const struct table *t, const char *name)
 {
@@ -55,13 +60,13 @@ static void put_span(const struct table *t, const struct columns *c, struct span
 
     fputs(first ? "\n{\"ph\":\"X\",\"name\":" : ",\n{\"ph\":\"X\",\"name\":", out);
     json_text(row_name(r, own), out);
-    fprintf(out, ",\"pid\":%.0f,\"tid\":%.0f,\"ts\":%.3f,\"dur\":%.3f}", cell(t, s.first, c->rank), cell(t, s.first, c->thread), start * 1e6,
-            (end - start) * 1e6);
+    fprintf(out, ",\"pid\":%.0f,\"tid\":%.0f,\"ts\":%.3f,\"dur\":%.3f}", cell(t, s.first, c->rank),
+            cell(t, s.first, c->thread), start * 1e6, (end - start) * 1e6);
 }
 
 struct hq_error *chrome_write(const struct table *t, const struct output_options *o, FILE *out)
 {
-    struct columns c = { column_named(t, "rank"), column_named(t, "thread"), column_named(t, "time") };
+    struct columns c = {column_named(t, "rank"), column_named(t, "thread"), column_named(t, "time")};
     bool first = true;
 
     (void)o;
@@ -71,10 +76,11 @@ struct hq_error *chrome_write(const struct table *t, const struct output_options
 
     fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", out);
     for (size_t i = 0; i < t->rows.len;) {
-        struct span s = { i, i };
+        struct span s = {i, i};
 
         for (i++; i < t->rows.len && same_profile(t, &c, s.last, i) && t->rows.data[i].id == t->rows.data[s.first].id &&
-                  cell(t, i, c.time) - cell(t, s.last, c.time) < 1.5 * step; i++)
+                  cell(t, i, c.time) - cell(t, s.last, c.time) < 1.5 * step;
+             i++)
             s.last = i;
         put_span(t, &c, s, step, first, out);
         first = false;

@@ -25,8 +25,8 @@ bool column_is_silent(const struct table *t, size_t c)
 {
     const struct column *column = &t->columns.data[c];
 
-    return c && !t->chosen_columns && t->rows.len && column->type == COLUMN_NUMBER && column->metric && is_nothing(column->total) &&
-           !(column->marks_sign && !is_nothing(column->base)) && !column_has_value(t, c);
+    return c && !t->chosen_columns && t->rows.len && column->type == COLUMN_NUMBER && column->metric &&
+           is_nothing(column->total) && !(column->marks_sign && !is_nothing(column->base)) && !column_has_value(t, c);
 }
 
 void columns_tell_silent(const struct table *t, struct str *out)
@@ -36,7 +36,8 @@ void columns_tell_silent(const struct table *t, struct str *out)
     for (size_t c = 0; c < t->columns.len; c++) {
         const struct column *column = &t->columns.data[c];
 
-        if (column_is_silent(t, c) && column->scope != SCOPED_EXCLUSIVE && !column->marks_sign && strncmp(column->name, "old.", 4) != 0)
+        if (column_is_silent(t, c) && column->scope != SCOPED_EXCLUSIVE && !column->marks_sign &&
+            strncmp(column->name, "old.", 4) != 0)
             str_addf(&names, "%s%s", names.len ? ", " : "", column->name);
     }
     if (names.len)

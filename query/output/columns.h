@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Columns that say nothing: metrics of which nothing was measured at all, and derived ones that are blank in every row. */
+/* Columns that say nothing: metrics of which nothing was measured at all, and derived ones that are blank in every row.
+ */
 #ifndef HQ_QUERY_OUTPUT_COLUMNS_H
 #define HQ_QUERY_OUTPUT_COLUMNS_H
 

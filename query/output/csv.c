@@ -6,7 +6,7 @@
 
 static void put_quoted(const char *text, FILE *out)
 {
-    AUTO_STR struct str field = { 0 };
+    AUTO_STR struct str field = {0};
 
     csv_quote(&field, text);
     fwrite(str_cstr(&field), 1, field.len, out);
@@ -15,5 +15,5 @@ static void put_quoted(const char *text, FILE *out)
 struct hq_error *csv_write(const struct table *t, const struct output_options *o, FILE *out)
 {
     (void)o;
-    return separated_write(t, &(struct separated){ ",", "\r\n", put_quoted }, out);
+    return separated_write(t, &(struct separated){",", "\r\n", put_quoted}, out);
 }

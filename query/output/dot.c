@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as dot`: the rows as a call graph. Rows of the same kind, name, module and file are one node: its inclusive cost is that of
- * its outermost rows, its own cost that of all. An edge carries the inclusive cost of the rows that it stands for.
- * Edges that are part of a recursion are dashed.
+ * `as dot`: the rows as a call graph. Rows of the same kind, name, module and file are one node: its inclusive cost is
+ * that of its outermost rows, its own cost that of all. An edge carries the inclusive cost of the rows that it stands
+ * for. Edges that are part of a recursion are dashed.
  */
 #include "query/output/formats.h"
 #include "query/output/json.h"
@@ -14,14 +14,22 @@
 #include "common/mem.h"
 #include <math.h>
 
-struct node { const struct row *row; double inclusive, own; unsigned open; };
-struct edge { uint32_t from, to; double cost; bool recursive; };
+struct node {
+    const struct row *row;
+    double inclusive, own;
+    unsigned open;
+};
+struct edge {
+    uint32_t from, to;
+    double cost;
+    bool recursive;
+};
 
 struct graph {
     const struct table *t;
     size_t column;
-    double *own;            /* per row */
-    uint32_t *node_of;      /* per row */
+    double *own;       /* per row */
+    uint32_t *node_of; /* per row */
     struct map node_ids, edge_ids;
     VEC(struct node) nodes;
     VEC(struct edge) edges;
@@ -34,14 +42,15 @@ static uint64_t hash_text(const char *s)
 
 static uint32_t node_of_row(struct graph *g, const struct row *r)
 {
-    uint64_t key = hash_combine(hash_combine(r->kind, hash_text(r->name)), hash_combine(hash_text(r->module), hash_text(r->file)));
+    uint64_t key = hash_combine(hash_combine(r->kind, hash_text(r->name)),
+                                hash_combine(hash_text(r->module), hash_text(r->file)));
     bool is_new;
 
     if (r->kind == SCOPE_LOOP || r->kind == SCOPE_LINE)
         key = hash_combine(key, r->line);
     uint64_t *id = map_insert(&g->node_ids, key, g->nodes.len, &is_new);
     if (is_new)
-        vec_push(&g->nodes, (struct node){ .row = r });
+        vec_push(&g->nodes, (struct node){.row = r});
     return (uint32_t)*id;
 }
 
@@ -51,7 +60,7 @@ static void add_edge(struct graph *g, uint32_t from, uint32_t to, double cost, b
     uint64_t *id = map_insert(&g->edge_ids, (uint64_t)from << 32 | to, g->edges.len, &is_new);
 
     if (is_new)
-        vec_push(&g->edges, (struct edge){ .from = from, .to = to });
+        vec_push(&g->edges, (struct edge){.from = from, .to = to});
     struct edge *e = &g->edges.data[*id];
     e->cost += cost;
     e->recursive = e->recursive || recursive;
@@ -65,7 +74,7 @@ static double cost_of(const struct graph *g, size_t row)
 
 static void add_rows(struct graph *g)
 {
-    VEC(size_t) path = { 0 };
+    VEC(size_t) path = {0};
 
     for (size_t i = 0; i < g->t->rows.len; i++) {
         const struct row *r = &g->t->rows.data[i];
@@ -103,8 +112,8 @@ static void put_cost(const char *what, const struct number_style *style, double 
     if (!number[0])
         return;
     percent_text(percent, value, total, false);
-    fprintf(out, "\\n%s%s%s%s%s%s%s", what, number, unit[0] ? " " : "", unit,
-            percent[0] ? " (" : "", percent, percent[0] ? ")" : "");
+    fprintf(out, "\\n%s%s%s%s%s%s%s", what, number, unit[0] ? " " : "", unit, percent[0] ? " (" : "", percent,
+            percent[0] ? ")" : "");
 }
 
 /* In a quoted string of the DOT language only the quote and the backslash are special. */
@@ -149,8 +158,7 @@ static void put_edge(const struct edge *e, const struct number_style *style, dou
     char text[NUMBER_MAX];
 
     const char *unit = number_text(text, style, e->cost);
-    fprintf(out, "  n%u -> n%u [label=\"%s%s%s\", penwidth=%.1f%s];\n", e->from, e->to, text,
-            unit[0] ? " " : "", unit,
+    fprintf(out, "  n%u -> n%u [label=\"%s%s%s\", penwidth=%.1f%s];\n", e->from, e->to, text, unit[0] ? " " : "", unit,
             1 + 4 * (total > 0 && e->cost > 0 ? fmin(1, e->cost / total) : 0), e->recursive ? ", style=dashed" : "");
 }
 
@@ -166,7 +174,7 @@ static double total_of(const struct graph *g)
 
 struct hq_error *dot_write(const struct table *t, const struct output_options *o, FILE *out)
 {
-    struct graph g = { .t = t };
+    struct graph g = {.t = t};
 
     (void)o;
     HQ_TRY(weights_of(t, "dot", &g.own, &g.column));
@@ -176,7 +184,9 @@ struct hq_error *dot_write(const struct table *t, const struct output_options *o
     double total = total_of(&g);
     fputs("digraph hq {\n  label=", out);
     json_text(t->query ? t->query : "", out);
-    fputs(";\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];\n", out);
+    fputs(";\n  node [shape=box, style=filled, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", "
+          "fontsize=10];\n",
+          out);
     for (size_t i = 0; i < g.nodes.len; i++)
         put_node(&g, i, &style, total, out);
     for (size_t i = 0; i < g.edges.len; i++)

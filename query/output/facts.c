@@ -60,7 +60,8 @@ static void put_fact_table(const struct facts *s)
 
 enum { COMMAND_SHOWN = 300 };
 
-/* A command may have thousands of arguments: people see its beginning, cut between two words if there is a place, and how many there are. */
+/* A command may have thousands of arguments: people see its beginning, cut between two words if there is a place, and
+ * how many there are. */
 static void put_command(const struct facts *s, const char *text)
 {
     size_t words = 1, len = COMMAND_SHOWN;
@@ -101,7 +102,7 @@ static void put_facts(const struct facts *s)
 
 void facts_put(const struct table *t, const struct output_options *o, FILE *out)
 {
-    struct facts f = { .t = t, .o = o, .out = out };
+    struct facts f = {.t = t, .o = o, .out = out};
 
     for (size_t i = 0; i < t->rows.len; i++)
         f.name_width = wider(f.name_width, t->rows.data[i].name);

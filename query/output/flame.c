@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as svg` of a tree: a flame graph that hangs from its root. A row is a box as wide as its share of the total, below the row that it is nested in; what
- * a box has beyond the boxes below it is its own cost. The name, the call site and the cost are a tooltip. Colours are those of the pictures
- * of traces: they belong to procedures.
+ * `as svg` of a tree: a flame graph that hangs from its root. A row is a box as wide as its share of the total, below
+ * the row that it is nested in; what a box has beyond the boxes below it is its own cost. The name, the call site and
+ * the cost are a tooltip. Colours are those of the pictures of traces: they belong to procedures.
  */
 #include "query/output/flame.h"
 #include "query/output/shorten.h"
@@ -14,9 +14,11 @@
 #include <string.h>
 
 enum { WIDTH = 1200, LEVEL = 18, TOP = 34, LETTER = 7 };
-#define NARROWEST 0.2           /* pixels; narrower boxes are left out */
+#define NARROWEST 0.2 /* pixels; narrower boxes are left out */
 
-struct box { double left, width, used, scale; };    /* used: of its width, by the boxes below so far; scale: of theirs */
+struct box {
+    double left, width, used, scale;
+}; /* used: of its width, by the boxes below so far; scale: of theirs */
 
 struct flame {
     const struct table *t;
@@ -34,7 +36,7 @@ static double value_of(const struct flame *f, size_t row)
 
 static void put_escaped(const char *text, FILE *out)
 {
-    AUTO_STR struct str escaped = { 0 };
+    AUTO_STR struct str escaped = {0};
 
     xml_escape(&escaped, text);
     fwrite(str_cstr(&escaped), 1, escaped.len, out);
@@ -55,7 +57,7 @@ static double below(const struct flame *f, size_t row)
 static void put_name(const char *name, double width, FILE *out)
 {
     size_t room = width > 3 * LETTER ? (size_t)((width - 6) / LETTER) : 0, len = 0, columns = 0;
-    AUTO_STR struct str text = { 0 };
+    AUTO_STR struct str text = {0};
 
     if (room < 2)
         return;
@@ -104,10 +106,11 @@ static void put_box(const struct flame *f, const struct row *r, const struct box
 
     fputs("<g>", f->out);
     put_tooltip(f, r, name, value, value / f->total);
-    fprintf(f->out, "<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"%d\" fill=\"#%06x\"/>", b->left, top, fmax(b->width - 0.5, 0.1), LEVEL - 1,
-            colour);
+    fprintf(f->out, "<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"%d\" fill=\"#%06x\"/>", b->left, top,
+            fmax(b->width - 0.5, 0.1), LEVEL - 1, colour);
     if (b->width > 3 * LETTER) {
-        fprintf(f->out, "<text x=\"%.1f\" y=\"%g\"%s>", b->left + 3, top + LEVEL - 5, is_dark(colour) ? " fill=\"#fff\"" : "");
+        fprintf(f->out, "<text x=\"%.1f\" y=\"%g\"%s>", b->left + 3, top + LEVEL - 5,
+                is_dark(colour) ? " fill=\"#fff\"" : "");
         put_name(name, b->width, f->out);
         fputs("</text>", f->out);
     }
@@ -117,17 +120,17 @@ static void put_box(const struct flame *f, const struct row *r, const struct box
 /* Boxes from the outermost inwards: path[d] is the box that rows of depth d lie in. */
 static void put_boxes(const struct flame *f)
 {
-    VEC(struct box) path = { 0 };
+    VEC(struct box) path = {0};
 
-    vec_push(&path, ((struct box){ 0, WIDTH, 0, WIDTH / f->total }));
+    vec_push(&path, ((struct box){0, WIDTH, 0, WIDTH / f->total}));
     for (size_t i = 0; i < f->t->rows.len; i++) {
         const struct row *r = &f->t->rows.data[i];
         double value = value_of(f, i), children;
 
         if (r->depth < 0 || (size_t)r->depth >= path.len)
-            continue;           /* the row around it is too narrow */
+            continue; /* the row around it is too narrow */
         path.len = (size_t)r->depth + 1;
-        struct box *outer = &vec_last(&path), b = { outer->left + outer->used, value * outer->scale, 0, outer->scale };
+        struct box *outer = &vec_last(&path), b = {outer->left + outer->used, value * outer->scale, 0, outer->scale};
 
         outer->used += b.width;
         if (b.width < NARROWEST)
@@ -162,11 +165,12 @@ static int depth_of(const struct table *t)
 struct hq_error *flame_write(const struct table *t, FILE *out)
 {
     AUTO_FREE double *own = NULL;
-    struct flame f = { .t = t, .out = out };
+    struct flame f = {.t = t, .out = out};
     char amount[UNITS_TEXT];
 
     if (!t->tree)
-        return hq_error_new(HQ_USAGE, "svg is for pictures of traces and for trees: ask for trace, tree, callers or hot path");
+        return hq_error_new(HQ_USAGE,
+                            "svg is for pictures of traces and for trees: ask for trace, tree, callers or hot path");
     HQ_TRY(weights_of(t, "svg", &own, &f.column));
     f.total = whole_of(&f);
 
@@ -174,10 +178,14 @@ struct hq_error *flame_write(const struct table *t, FILE *out)
     AUTO_FREE char *question = xstrndup(t->query, as ? (size_t)(as - t->query) : strlen(t->query));
     double height = TOP + (depth_of(t) + 1) * LEVEL + 8;
 
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%g\" viewBox=\"0 0 %d %g\" font-family=\"monospace\" font-size=\"12\">\n",
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%g\" viewBox=\"0 0 %d %g\" "
+            "font-family=\"monospace\" font-size=\"12\">\n",
             WIDTH, height, WIDTH, height);
-    fputs("<style>rect:hover{stroke:#000}text{pointer-events:none}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-          "<text x=\"8\" y=\"20\" font-size=\"14\">", out);
+    fputs("<style>rect:hover{stroke:#000}text{pointer-events:none}</style>\n<rect width=\"100%\" height=\"100%\" "
+          "fill=\"#fff\"/>\n"
+          "<text x=\"8\" y=\"20\" font-size=\"14\">",
+          out);
     put_escaped(question, out);
     units_format(amount, f.total, t->columns.data[f.column].dim);
     fprintf(out, ": %s of ", amount);

@@ -7,7 +7,8 @@
 #include "query/table.h"
 #include <stdio.h>
 
-/* A table of nested rows as a flame graph in SVG, by the column that weights_of takes. HQ_USAGE if rows are not nested or have no cost. */
+/* A table of nested rows as a flame graph in SVG, by the column that weights_of takes. HQ_USAGE if rows are not nested
+ * or have no cost. */
 struct hq_error *flame_write(const struct table *t, FILE *out);
 
 #endif

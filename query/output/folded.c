@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as folded`: `main;solve;loop at solver.c:120 1250000`, one line per row that has a cost of its own, as flame graph tools read it.
- * Whole numbers: microseconds for seconds, else events or bytes.
+ * `as folded`: `main;solve;loop at solver.c:120 1250000`, one line per row that has a cost of its own, as flame graph
+ * tools read it. Whole numbers: microseconds for seconds, else events or bytes.
  */
 #include "query/output/formats.h"
 #include "query/output/text.h"
@@ -41,7 +41,7 @@ struct hq_error *folded_write(const struct table *t, const struct output_options
 {
     AUTO_FREE double *own = NULL;
     size_t column;
-    VEC(size_t) path = { 0 };
+    VEC(size_t) path = {0};
 
     (void)o;
     HQ_TRY(weights_of(t, "folded", &own, &column));

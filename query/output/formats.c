@@ -28,7 +28,7 @@ const struct output_format *output_find(const char *name)
 
 struct hq_error *output_unknown(const struct output_spec *as)
 {
-    AUTO_STR struct str advice = { 0 };
+    AUTO_STR struct str advice = {0};
     struct suggest near;
 
     suggest_init(&near, as->format, 1);
@@ -63,9 +63,9 @@ static unsigned size_from(const char *variable, unsigned told, unsigned otherwis
 
 void output_detect(struct output_options *o, FILE *out)
 {
-    struct winsize size = { 0 };
+    struct winsize size = {0};
 
-    *o = (struct output_options){ .utf8 = !strcasecmp(nl_langinfo(CODESET), "UTF-8") };
+    *o = (struct output_options){.utf8 = !strcasecmp(nl_langinfo(CODESET), "UTF-8")};
     if (!isatty(fileno(out)))
         return;
     if (ioctl(fileno(out), TIOCGWINSZ, &size))
@@ -75,8 +75,8 @@ void output_detect(struct output_options *o, FILE *out)
     o->colours = colours_of_terminal();
 }
 
-struct hq_error *output_write(const struct output_format *format, const struct table *t,
-                              const struct output_options *o, FILE *out)
+struct hq_error *output_write(const struct output_format *format, const struct table *t, const struct output_options *o,
+                              FILE *out)
 {
     HQ_TRY(format->write(t, o, out));
     if (fflush(out) || ferror(out))

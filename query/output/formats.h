@@ -5,7 +5,8 @@
 
 #include "query/output.h"
 
-#define FORMAT(format, ...) struct hq_error *format##_write(const struct table *t, const struct output_options *o, FILE *out);
+#define FORMAT(format, ...) \
+    struct hq_error *format##_write(const struct table *t, const struct output_options *o, FILE *out);
 #include "query/output/formats.def"
 #undef FORMAT
 

@@ -34,7 +34,7 @@ void guides_init(struct guides *g, const struct table *t, bool lines, int room)
     for (size_t i = 0; i < t->rows.len; i++)
         if (depth_of(t, i) > max_depth)
             max_depth = depth_of(t, i);
-    *g = (struct guides){ .table = t, .lines = lines, .step = max_depth <= 24 ? 2 : 1, .deepest = INT_MAX };
+    *g = (struct guides){.table = t, .lines = lines, .step = max_depth <= 24 ? 2 : 1, .deepest = INT_MAX};
     if (room != 0) {
         int columns = room > 64 ? room - 40 : room > 24 ? room / 3 : 8;
         g->step = max_depth * 2 <= columns ? 2 : 1;

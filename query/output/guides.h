@@ -12,11 +12,11 @@
 
 struct guides {
     const struct table *table;
-    bool lines;             /* draw branches */
-    int step;               /* columns a level */
-    int deepest;            /* level at which indentation stops */
-    bool *open;             /* [level] the branch at this level goes on below */
-    bool *has_next;         /* [row] a later sibling follows */
+    bool lines;     /* draw branches */
+    int step;       /* columns a level */
+    int deepest;    /* level at which indentation stops */
+    bool *open;     /* [level] the branch at this level goes on below */
+    bool *has_next; /* [row] a later sibling follows */
 };
 
 /* room: columns for indentation and name, 0 unlimited. */

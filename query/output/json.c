@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as json`: version 1 (doc/output.md). Rows in display order, depth gives the nesting, numbers in the column's unit with as many
- * digits as it takes to read back the same, null for what is missing. A row has "ci" only where intervals were asked for.
+ * `as json`: version 1 (doc/output.md). Rows in display order, depth gives the nesting, numbers in the column's unit
+ * with as many digits as it takes to read back the same, null for what is missing. A row has "ci" only where intervals
+ * were asked for.
  */
 #include "query/output/formats.h"
 #include "query/output/json.h"
@@ -14,7 +15,7 @@
 
 void json_text(const char *text, FILE *out)
 {
-    AUTO_STR struct str quoted = { 0 };
+    AUTO_STR struct str quoted = {0};
 
     json_quote(&quoted, text);
     fwrite(str_cstr(&quoted), 1, quoted.len, out);
@@ -76,8 +77,9 @@ static void put_values(const struct table *t, const struct row *r, FILE *out)
 
 static void put_call_site(const struct row *r, FILE *out)
 {
-    AUTO_FREE char *text = !r->call_file ? NULL
-                         : r->call_line ? xasprintf("%s:%u", r->call_file, r->call_line) : xstrdup(r->call_file);
+    AUTO_FREE char *text = !r->call_file  ? NULL
+                           : r->call_line ? xasprintf("%s:%u", r->call_file, r->call_line)
+                                          : xstrdup(r->call_file);
     fputs(",\"callsite\":", out);
     json_text(text, out);
 }

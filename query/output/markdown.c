@@ -29,7 +29,8 @@ static void put_escaped(const char *text, FILE *out)
     }
 }
 
-static void put_cell(const struct table *t, size_t c, const struct number_style *style, const struct cell *cell, FILE *out)
+static void put_cell(const struct table *t, size_t c, const struct number_style *style, const struct cell *cell,
+                     FILE *out)
 {
     char text[NUMBER_MAX];
     const struct column *column = &t->columns.data[c];

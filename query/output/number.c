@@ -5,15 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct scale { double factor; const char *unit; };
+struct scale {
+    double factor;
+    const char *unit;
+};
 
-static const struct scale seconds[] = { { 1, "s" }, { 1e-3, "ms" }, { 1e-6, "us" }, { 1e-9, "ns" }, { 0, NULL } };
+static const struct scale seconds[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}, {0, NULL}};
 static const struct scale counts[] = {
-    { 1e18, "E" }, { 1e15, "P" }, { 1e12, "T" }, { 1e9, "G" }, { 1e6, "M" }, { 1e3, "K" }, { 1, "" }, { 0, NULL },
+    {1e18, "E"}, {1e15, "P"}, {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "K"}, {1, ""}, {0, NULL},
 };
 static const struct scale bytes[] = {
-    { 1152921504606846976.0, "EiB" }, { 1125899906842624.0, "PiB" }, { 1099511627776.0, "TiB" },
-    { 1073741824.0, "GiB" }, { 1048576.0, "MiB" }, { 1024.0, "KiB" }, { 1, "B" }, { 0, NULL },
+    {1152921504606846976.0, "EiB"},
+    {1125899906842624.0, "PiB"},
+    {1099511627776.0, "TiB"},
+    {1073741824.0, "GiB"},
+    {1048576.0, "MiB"},
+    {1024.0, "KiB"},
+    {1, "B"},
+    {0, NULL},
 };
 
 /* The largest unit of which the value is at least one; the smallest if there is none. */
@@ -37,8 +46,8 @@ static int decimals_for(double shown)
 
 struct number_style number_style_for(enum dim dim, double largest, bool whole)
 {
-    struct number_style s = { .factor = 1, .unit = "", .base_unit = dim_unit(dim) };
-    struct scale scale = { 1, "" };
+    struct number_style s = {.factor = 1, .unit = "", .base_unit = dim_unit(dim)};
+    struct scale scale = {1, ""};
 
     if (whole && largest < 1e7 && dim != DIM_SECONDS && dim != DIM_BYTES)
         return s;
@@ -67,7 +76,8 @@ static void look_at(double value, double *largest, bool *whole)
 /* Inclusive and exclusive, old and new: columns of one metric have one style. */
 static bool shares_style(const struct column *a, const struct column *b)
 {
-    return a == b || (b->type == COLUMN_NUMBER && a->dim == b->dim && a->metric && b->metric && !strcmp(a->metric, b->metric));
+    return a == b ||
+           (b->type == COLUMN_NUMBER && a->dim == b->dim && a->metric && b->metric && !strcmp(a->metric, b->metric));
 }
 
 struct number_style number_style_of(const struct table *t, size_t index)
@@ -146,7 +156,7 @@ void exact_text(char text[NUMBER_MAX], double value)
     if (!isfinite(value))
         return;
     if (value == 0)
-        value = 0;      /* no negative zero */
+        value = 0; /* no negative zero */
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, NUMBER_MAX, "%.*g", digits, value);
         if (strtod(text, NULL) == value)

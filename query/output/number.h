@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Numbers as people read them: one unit for a whole column, four significant digits of its largest value,
- * blank for nothing. What would round to 0 in the column's unit prints in the base unit instead (`4e-05 s`, `3`), so that
- * only what is nothing looks like nothing.
+ * blank for nothing. What would round to 0 in the column's unit prints in the base unit instead (`4e-05 s`, `3`), so
+ * that only what is nothing looks like nothing.
  */
 #ifndef HQ_QUERY_OUTPUT_NUMBER_H
 #define HQ_QUERY_OUTPUT_NUMBER_H
 
 #include "query/table.h"
 
-#define NUMBER_MAX 48           /* bytes, with the final NUL */
+#define NUMBER_MAX 48 /* bytes, with the final NUL */
 
 struct number_style {
-    double factor;              /* shown = value / factor */
-    const char *unit;           /* "ms"; "" none */
-    const char *base_unit;      /* "s" */
-    int decimals;               /* negative: scientific */
-    bool sign;                  /* + before positive values */
-    bool zero;                  /* 0 is a value of its own (a rank, a count), not nothing */
+    double factor;         /* shown = value / factor */
+    const char *unit;      /* "ms"; "" none */
+    const char *base_unit; /* "s" */
+    int decimals;          /* negative: scientific */
+    bool sign;             /* + before positive values */
+    bool zero;             /* 0 is a value of its own (a rank, a count), not nothing */
 };
 
 /* The style that suits the values of column `index` of the table. */

@@ -8,7 +8,7 @@ enum { PACKED_BYTES = 1 << 16 };
 
 static void add_u32(struct str *s, uint32_t v)
 {
-    const char bytes[4] = { (char)(v >> 24), (char)(v >> 16), (char)(v >> 8), (char)v };
+    const char bytes[4] = {(char)(v >> 24), (char)(v >> 16), (char)(v >> 8), (char)v};
     str_addn(s, bytes, 4);
 }
 
@@ -42,7 +42,7 @@ static void pack_rows(const struct picture *p, uint32_t across, uint32_t down, s
 {
     size_t bytes = (size_t)p->width * across * 4 + 1;
     AUTO_FREE unsigned char *row = xmalloc(bytes), *packed = xmalloc(PACKED_BYTES);
-    z_stream z = { 0 };
+    z_stream z = {0};
 
     if (deflateInit(&z, 1) != Z_OK)
         mem_exhausted();
@@ -69,15 +69,15 @@ static void add_base64(struct str *out, const unsigned char *in, size_t n)
     str_reserve(out, n / 3 * 4 + 8);
     for (size_t i = 0; i < n; i += 3) {
         uint32_t v = (uint32_t)in[i] << 16 | (i + 1 < n ? (uint32_t)in[i + 1] << 8 : 0) | (i + 2 < n ? in[i + 2] : 0);
-        const char four[4] = { digits[v >> 18], digits[v >> 12 & 63], i + 1 < n ? digits[v >> 6 & 63] : '=',
-                               i + 2 < n ? digits[v & 63] : '=' };
+        const char four[4] = {digits[v >> 18], digits[v >> 12 & 63], i + 1 < n ? digits[v >> 6 & 63] : '=',
+                              i + 2 < n ? digits[v & 63] : '='};
         str_addn(out, four, 4);
     }
 }
 
 void png_base64(struct str *out, const struct picture *p, uint32_t across, uint32_t down)
 {
-    AUTO_STR struct str png = { 0 }, head = { 0 }, data = { 0 };
+    AUTO_STR struct str png = {0}, head = {0}, data = {0};
 
     pack_rows(p, across, down, &data);
     str_addn(&png, "\x89PNG\r\n\x1a\n", 8);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cells as a PNG (ISO/IEC 15948; RGBA, blank cells transparent), appended in base 64. A cell is `across` by `down` pixels: not every
- * viewer enlarges a picture without blurring it.
+ * The cells as a PNG (ISO/IEC 15948; RGBA, blank cells transparent), appended in base 64. A cell is `across` by `down`
+ * pixels: not every viewer enlarges a picture without blurring it.
  */
 #ifndef HQ_QUERY_OUTPUT_PNG_H
 #define HQ_QUERY_OUTPUT_PNG_H

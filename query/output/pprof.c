@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as pprof`: a compressed profile.proto (github.com/google/pprof), one sample per row with a cost of its own. Every inclusive column
- * is a sample type, in whole nanoseconds, bytes or counts. Inlined procedures are lines of the location of their host.
+ * `as pprof`: a compressed profile.proto (github.com/google/pprof), one sample per row with a cost of its own. Every
+ * inclusive column is a sample type, in whole nanoseconds, bytes or counts. Inlined procedures are lines of the
+ * location of their host.
  */
 #include "common/intern.h"
 #include "common/map.h"
@@ -16,16 +17,22 @@
 
 enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION, PROFILE_STRING };
 
-struct value_column { size_t column; double unit; double *own; };
-struct function_key { uint32_t name, file, start_line; };
+struct value_column {
+    size_t column;
+    double unit;
+    double *own;
+};
+struct function_key {
+    uint32_t name, file, start_line;
+};
 
 struct pprof_writer {
     const struct table *t;
     struct str out;
-    struct intern strings;              /* number 0 is "", as the format wants it */
-    struct intern locations;            /* their messages, without the id */
-    struct keymap functions;            /* struct function_key */
-    struct intern modules;              /* their numbers are the ids of mappings */
+    struct intern strings;   /* number 0 is "", as the format wants it */
+    struct intern locations; /* their messages, without the id */
+    struct keymap functions; /* struct function_key */
+    struct intern modules;   /* their numbers are the ids of mappings */
     VEC(struct value_column) columns;
 };
 
@@ -60,8 +67,8 @@ static void put_message(struct str *out, unsigned field, const struct str *messa
 
 static void put_types(struct pprof_writer *w)
 {
-    vec_foreach (v, &w->columns) {
-        AUTO_STR struct str type = { 0 };
+    vec_foreach(v, &w->columns) {
+        AUTO_STR struct str type = {0};
         const char *unit;
 
         v->unit = stacks_unit(&w->t->columns.data[v->column], &unit);
@@ -73,7 +80,7 @@ static void put_types(struct pprof_writer *w)
 
 static uint64_t function_id(struct pprof_writer *w, const struct stack_frame *f)
 {
-    struct function_key key = { intern_add(&w->strings, f->name), intern_add(&w->strings, f->file), f->start_line };
+    struct function_key key = {intern_add(&w->strings, f->name), intern_add(&w->strings, f->file), f->start_line};
 
     return (uint64_t)keymap_add(&w->functions, &key, NULL) + 1;
 }
@@ -86,13 +93,13 @@ static uint64_t mapping_id(struct pprof_writer *w, const char *module)
 /* The location of frames [first, last], the first being the procedure and the others inlined in it. */
 static uint64_t location_id(struct pprof_writer *w, const struct stack_frame *first, const struct stack_frame *last)
 {
-    AUTO_STR struct str message = { 0 };
+    AUTO_STR struct str message = {0};
     uint64_t mapping = mapping_id(w, first->module);
 
     if (mapping)
         put_field(&message, 2, mapping);
     for (const struct stack_frame *f = last; f >= first; f--) {
-        AUTO_STR struct str line = { 0 };
+        AUTO_STR struct str line = {0};
 
         put_field(&line, 1, function_id(w, f));
         if (f->line)
@@ -105,12 +112,12 @@ static uint64_t location_id(struct pprof_writer *w, const struct stack_frame *fi
 static void put_sample(void *arg, size_t row, const struct stack_frame *stack, size_t depth)
 {
     struct pprof_writer *w = arg;
-    AUTO_STR struct str sample = { 0 };
-    AUTO_STR struct str ids = { 0 };
-    AUTO_STR struct str values = { 0 };
+    AUTO_STR struct str sample = {0};
+    AUTO_STR struct str ids = {0};
+    AUTO_STR struct str values = {0};
     bool any = false;
 
-    vec_foreach (v, &w->columns) {
+    vec_foreach(v, &w->columns) {
         int64_t x = llround(v->own[row] * v->unit);
 
         put_number(&values, (uint64_t)x);
@@ -134,7 +141,7 @@ static void put_sample(void *arg, size_t row, const struct stack_frame *stack, s
 static void put_tables(struct pprof_writer *w)
 {
     for (uint32_t i = 1; i < intern_count(&w->modules); i++) {
-        AUTO_STR struct str m = { 0 };
+        AUTO_STR struct str m = {0};
 
         put_field(&m, 1, i);
         put_field(&m, 5, intern_add(&w->strings, intern_str(&w->modules, i)));
@@ -144,14 +151,14 @@ static void put_tables(struct pprof_writer *w)
         put_message(&w->out, PROFILE_MAPPING, &m);
     }
     for (uint32_t i = 1; i < intern_count(&w->locations); i++) {
-        AUTO_STR struct str m = { 0 };
+        AUTO_STR struct str m = {0};
 
         put_field(&m, 1, i);
         str_addn(&m, intern_str(&w->locations, i), intern_strlen(&w->locations, i));
         put_message(&w->out, PROFILE_LOCATION, &m);
     }
     for (uint32_t i = 0; i < w->functions.len; i++) {
-        AUTO_STR struct str m = { 0 };
+        AUTO_STR struct str m = {0};
         const struct function_key *key = keymap_key(&w->functions, i);
 
         put_field(&m, 1, (uint64_t)i + 1);
@@ -167,7 +174,7 @@ static void put_tables(struct pprof_writer *w)
 
 static struct hq_error *put_compressed(const struct str *data, FILE *out)
 {
-    z_stream z = { .next_in = (Bytef *)data->s, .avail_in = (uInt)data->len };
+    z_stream z = {.next_in = (Bytef *)data->s, .avail_in = (uInt)data->len};
     size_t room = compressBound(data->len) + 64;
     AUTO_FREE Bytef *packed = xmalloc(room);
 
@@ -199,7 +206,7 @@ static void add_main(struct pprof_writer *w)
 
 struct hq_error *pprof_write(const struct table *t, const struct output_options *o, FILE *out)
 {
-    struct pprof_writer w = { .t = t };
+    struct pprof_writer w = {.t = t};
 
     HQ_TRY(stacks_check(t, "pprof"));
     if (o->width)
@@ -207,14 +214,14 @@ struct hq_error *pprof_write(const struct table *t, const struct output_options 
     keymap_init(&w.functions, sizeof(struct function_key));
     for (size_t c = 0; c < t->columns.len; c++)
         if (stacks_has(&t->columns.data[c]))
-            vec_push(&w.columns, (struct value_column){ .column = c, .own = weights_column(t, c) });
+            vec_push(&w.columns, (struct value_column){.column = c, .own = weights_column(t, c)});
     put_types(&w);
     add_main(&w);
     stacks_each(t, put_sample, &w);
     put_tables(&w);
     struct hq_error *error = put_compressed(&w.out, out);
 
-    vec_foreach (v, &w.columns)
+    vec_foreach(v, &w.columns)
         free(v->own);
     vec_deinit(&w.columns);
     str_deinit(&w.out);

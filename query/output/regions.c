@@ -2,7 +2,8 @@
 #include "query/output/regions.h"
 #include "common/mem.h"
 
-/* Goes on with the region above if it is the same run, else begins one. above[x]: region + 1 that begins at x in the row above. */
+/* Goes on with the region above if it is the same run, else begins one. above[x]: region + 1 that begins at x in the
+ * row above. */
 static void add_run(struct regions *r, size_t *above, uint32_t cell, uint32_t x, uint32_t y, uint32_t width)
 {
     struct region *over = above[x] ? &r->data[above[x] - 1] : NULL;
@@ -11,7 +12,7 @@ static void add_run(struct regions *r, size_t *above, uint32_t cell, uint32_t x,
         over->height++;
         return;
     }
-    vec_push(r, (struct region){ cell, x, y, width, 1 });
+    vec_push(r, (struct region){cell, x, y, width, 1});
     above[x] = r->len;
 }
 
@@ -37,7 +38,7 @@ static int compare_cells(const void *a, const void *b)
 struct regions regions_of(const struct picture *p, size_t most)
 {
     AUTO_FREE size_t *above = xcalloc(p->width + 1, sizeof *above);
-    struct regions r = { 0 };
+    struct regions r = {0};
 
     for (uint32_t y = 0; y < p->height; y++) {
         const uint32_t *row = &p->cells[(size_t)y * p->width];

@@ -5,10 +5,16 @@
 
 #include "query/picture.h"
 
-struct region { uint32_t cell, x, y, width, height; };      /* in cells */
-struct regions { struct region *data; size_t len, cap; };
+struct region {
+    uint32_t cell, x, y, width, height;
+}; /* in cells */
+struct regions {
+    struct region *data;
+    size_t len, cap;
+};
 
-/* At most `most` regions, the largest ones, ordered by cell, then from top to bottom and left to right. vec_deinit ends it. */
+/* At most `most` regions, the largest ones, ordered by cell, then from top to bottom and left to right. vec_deinit ends
+ * it. */
 struct regions regions_of(const struct picture *p, size_t most);
 
 #endif

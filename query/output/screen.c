@@ -15,8 +15,8 @@ struct layout {
     const struct column *column;
     size_t index;
     struct number_style style;
-    int number, unit, ci, percent;  /* widths of the parts of a cell, 0: no such part */
-    int width;                      /* of the whole cell, at least the heading's */
+    int number, unit, ci, percent; /* widths of the parts of a cell, 0: no such part */
+    int width;                     /* of the whole cell, at least the heading's */
 };
 
 struct screen {
@@ -24,22 +24,22 @@ struct screen {
     const struct output_options *o;
     FILE *out;
     struct layout *columns;
-    size_t column_count;    /* that are shown */
-    size_t empty, narrow;   /* columns that are left out: without a value, for lack of room */
-    int number_width;       /* of the row numbers, 0: none */
-    int left;               /* columns before the name */
-    const struct layout *beside;    /* the text behind the name, NULL: none */
-    int label_width;        /* then of the names, their places and all */
+    size_t column_count;         /* that are shown */
+    size_t empty, narrow;        /* columns that are left out: without a value, for lack of room */
+    int number_width;            /* of the row numbers, 0: none */
+    int left;                    /* columns before the name */
+    const struct layout *beside; /* the text behind the name, NULL: none */
+    int label_width;             /* then of the names, their places and all */
     bool has_hot;
     struct guides guides;
-    const struct row **outer;   /* [row] */
+    const struct row **outer; /* [row] */
 };
 
 void paint_on(enum paint p, const struct output_options *o, FILE *out)
 {
     static const char *const codes[] = {
-        [PAINT_PLAIN] = NULL, [PAINT_HEADING] = "1", [PAINT_DIM] = "2", [PAINT_PLACE] = "36", [PAINT_HOT] = "1",
-        [PAINT_HIGH] = "31", [PAINT_SOME] = "33", [PAINT_NEW] = "32", [PAINT_GONE] = "35",
+        [PAINT_PLAIN] = NULL, [PAINT_HEADING] = "1", [PAINT_DIM] = "2",  [PAINT_PLACE] = "36", [PAINT_HOT] = "1",
+        [PAINT_HIGH] = "31",  [PAINT_SOME] = "33",   [PAINT_NEW] = "32", [PAINT_GONE] = "35",
     };
     if (o->colours && codes[p])
         fprintf(out, "\033[%sm", codes[p]);
@@ -76,7 +76,7 @@ static void ci_text(char text[NUMBER_MAX], const struct number_style *s, const s
         return;
     const char *unit = number_text(text, &plain, cell->ci);
     if (text[0] && unit != s->unit)
-        memcpy(text, "0", 2);       /* narrower than what the column shows */
+        memcpy(text, "0", 2); /* narrower than what the column shows */
 }
 
 static void make_room(struct layout *l, const struct cell *cell)
@@ -96,7 +96,7 @@ static void make_room(struct layout *l, const struct cell *cell)
 
 static struct cell total_cell(const struct layout *l)
 {
-    return (struct cell){ .number = l->percent && !l->column->no_total ? l->column->total : NAN, .base = NAN, .ci = NAN };
+    return (struct cell){.number = l->percent && !l->column->no_total ? l->column->total : NAN, .base = NAN, .ci = NAN};
 }
 
 static int parts_width(const struct layout *l)
@@ -140,7 +140,7 @@ static void lay_out_columns(struct screen *s)
 
 /* ---- what fits a terminal ---- */
 
-enum { NAMES_ROOM = 32 };       /* columns of the terminal that the names want */
+enum { NAMES_ROOM = 32 }; /* columns of the terminal that the names want */
 
 static bool too_wide(const struct screen *s)
 {
@@ -163,7 +163,8 @@ static bool compares(const struct screen *s)
     return false;
 }
 
-/* Where the query leaves the columns to hq: first those without a value go, then the last ones, but for the first metric, texts, and what the query orders by. */
+/* Where the query leaves the columns to hq: first those without a value go, then the last ones, but for the first
+ * metric, texts, and what the query orders by. */
 static void fit_columns(struct screen *s)
 {
     if (s->t->chosen_columns || !too_wide(s))
@@ -198,14 +199,16 @@ static void put_left_out(const struct screen *s)
     if (s->empty)
         str_addf(&note, "(%zu column%s without a value", s->empty, s->empty == 1 ? "" : "s");
     if (s->narrow)
-        str_addf(&note, "%s%zu column%s for which there is no room", s->empty ? " and " : "(", s->narrow, s->narrow == 1 ? "" : "s");
+        str_addf(&note, "%s%zu column%s for which there is no room", s->empty ? " and " : "(", s->narrow,
+                 s->narrow == 1 ? "" : "s");
     if (note.len) {
         str_add(&note, " left out; `columns` chooses)");
         put_note(s, str_cstr(&note));
     }
 }
 
-/* Names take what they need, on a terminal at most half of the room. Views with a text beside the name are lists: nothing is indented. */
+/* Names take what they need, on a terminal at most half of the room. Views with a text beside the name are lists:
+ * nothing is indented. */
 static void lay_out_beside(struct screen *s)
 {
     for (size_t c = 0; c < s->column_count; c++)
@@ -322,7 +325,10 @@ static enum paint paint_of_row(const struct row *r)
 {
     if (r->flags & (ROW_ANCESTOR | ROW_FOLDED))
         return PAINT_DIM;
-    return r->flags & ROW_HOT ? PAINT_HOT : r->flags & ROW_NEW ? PAINT_NEW : r->flags & ROW_GONE ? PAINT_GONE : PAINT_PLAIN;
+    return r->flags & ROW_HOT    ? PAINT_HOT
+           : r->flags & ROW_NEW  ? PAINT_NEW
+           : r->flags & ROW_GONE ? PAINT_GONE
+                                 : PAINT_PLAIN;
 }
 
 /* Where less of a name would be left, its place makes room. */
@@ -427,7 +433,7 @@ static void put_totals(struct screen *s)
 
 struct hq_error *screen_write(const struct table *t, const struct output_options *o, bool guides, FILE *out)
 {
-    struct screen s = { .t = t, .o = o, .out = out };
+    struct screen s = {.t = t, .o = o, .out = out};
 
     if (t->picture) {
         blocks_put(t->picture, o, out);

@@ -22,7 +22,7 @@ static void put_field(const struct separated *s, const char *text, bool first, F
 
 static void put_heading(const struct table *t, const struct separated *s, FILE *out)
 {
-    static const char *const names[] = { "id", "kind", "name", "module", "file", "line", "callsite", "depth" };
+    static const char *const names[] = {"id", "kind", "name", "module", "file", "line", "callsite", "depth"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         put_field(s, names[i], i == 0, out);

@@ -7,7 +7,7 @@
 
 struct separated {
     const char *separator, *newline;
-    void (*put)(const char *text, FILE *out);   /* one field, quoted or escaped as the format wants */
+    void (*put)(const char *text, FILE *out); /* one field, quoted or escaped as the format wants */
 };
 
 struct hq_error *separated_write(const struct table *t, const struct separated *s, FILE *out);

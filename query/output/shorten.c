@@ -6,13 +6,15 @@
 #include <string.h>
 
 /* Spellings that everybody knows by another name. The longer ones stand first. */
-static const struct { const char *spelt, *known; } familiar[] = {
-    { "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string" },
-    { "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>", "std::string" },
-    { "std::basic_string_view<char, std::char_traits<char> >", "std::string_view" },
-    { "std::basic_string_view<char, std::char_traits<char>>", "std::string_view" },
-    { "std::__cxx11::", "std::" },
-    { "std::__1::", "std::" },
+static const struct {
+    const char *spelt, *known;
+} familiar[] = {
+    {"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string"},
+    {"std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char>>", "std::string"},
+    {"std::basic_string_view<char, std::char_traits<char> >", "std::string_view"},
+    {"std::basic_string_view<char, std::char_traits<char>>", "std::string_view"},
+    {"std::__cxx11::", "std::"},
+    {"std::__1::", "std::"},
 };
 
 static void add_familiar(struct str *out, const char *name)
@@ -31,7 +33,9 @@ static void add_familiar(struct str *out, const char *name)
 }
 
 /* How deeply nested brackets may be before what is in them is left out. */
-struct limits { int round, angle; };
+struct limits {
+    int round, angle;
+};
 
 static bool closes(const char *name, const char *s)
 {
@@ -57,12 +61,12 @@ static void add_within(struct str *out, const char *name, struct limits limits, 
     int depth = *name == '<' ? -1 : 0;
 
     for (const char *s = name; *s; s++) {
-        size_t operator = name_operator(name, s);
+        size_t operator= name_operator(name, s);
         const char *end = NULL;
 
         if (operator) {
             str_addn(out, s, operator);
-            s += operator - 1;
+            s += operator- 1;
             continue;
         }
         if ((*s == '(' && strncmp(s, "(anonymous", 10) != 0) || *s == '<') {
@@ -82,8 +86,8 @@ static void add_within(struct str *out, const char *name, struct limits limits, 
 
 void name_shorten(struct str *out, const char *name, size_t width, const char *dots)
 {
-    static const struct limits steps[] = { { 99, 99 }, { 0, 99 }, { 0, 3 }, { 0, 2 }, { 0, 1 }, { 0, 0 } };
-    struct str known AUTO_STR = { 0 };
+    static const struct limits steps[] = {{99, 99}, {0, 99}, {0, 3}, {0, 2}, {0, 1}, {0, 0}};
+    struct str known AUTO_STR = {0};
     size_t start = out->len;
 
     if (utf8_width(name) <= width) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as speedscope`: a file of speedscope (its file-format-schema.json): one sampled profile per inclusive column (and one of what
- * is negative in it), one sample per row with a cost of its own, heaviest paths as they come in the tree. Loops are frames.
+ * `as speedscope`: a file of speedscope (its file-format-schema.json): one sampled profile per inclusive column (and
+ * one of what is negative in it), one sample per row with a cost of its own, heaviest paths as they come in the tree.
+ * Loops are frames.
  */
 #include "common/hash.h"
 #include "common/map.h"
@@ -14,19 +15,20 @@
 #include <math.h>
 
 struct speed_frames {
-    uint32_t *of_row;                   /* [rows] frame */
-    VEC(size_t) rows;                   /* by frame: a row that shows it */
+    uint32_t *of_row; /* [rows] frame */
+    VEC(size_t) rows; /* by frame: a row that shows it */
 };
 
 static struct speed_frames number_frames(const struct table *t)
 {
-    struct speed_frames f = { .of_row = xcalloc(t->rows.len + 1, sizeof *f.of_row) };
-    struct map known = { 0 };
+    struct speed_frames f = {.of_row = xcalloc(t->rows.len + 1, sizeof *f.of_row)};
+    struct map known = {0};
 
     for (size_t i = 0; i < t->rows.len; i++) {
         const struct row *r = &t->rows.data[i];
         char own[ROW_NAME_MAX];
-        uint64_t key = hash_combine(hash_str(row_name(r, own)), hash_combine(hash_str(r->file ? r->file : ""), r->line));
+        uint64_t key = hash_combine(hash_str(row_name(r, own)),
+                                    hash_combine(hash_str(r->file ? r->file : ""), r->line));
         bool is_new;
 
         f.of_row[i] = (uint32_t)*map_insert(&known, key, f.rows.len, &is_new);
@@ -60,7 +62,7 @@ static void put_frames(const struct table *t, const struct speed_frames *f, FILE
 /* Samples are lists of frames, outermost first. */
 static void put_samples(const struct table *t, const struct speed_frames *f, const double *own, FILE *out)
 {
-    VEC(size_t) path = { 0 };
+    VEC(size_t) path = {0};
     bool first = true;
 
     for (size_t i = 0; i < t->rows.len; i++) {
@@ -78,7 +80,8 @@ static void put_samples(const struct table *t, const struct speed_frames *f, con
     vec_deinit(&path);
 }
 
-static void put_profile(const struct table *t, const struct speed_frames *f, const struct column *c, const char *name, const double *own, FILE *out)
+static void put_profile(const struct table *t, const struct speed_frames *f, const struct column *c, const char *name,
+                        const double *own, FILE *out)
 {
     double total = 0;
     bool first = true;
@@ -87,7 +90,10 @@ static void put_profile(const struct table *t, const struct speed_frames *f, con
         total += own[i] > 0 ? own[i] : 0;
     fputs(" {\"type\":\"sampled\",\"name\":", out);
     json_text(name, out);
-    fprintf(out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":", c->dim == DIM_SECONDS ? "seconds" : c->dim == DIM_BYTES ? "bytes" : "none");
+    fprintf(out, ",\"unit\":\"%s\",\"startValue\":0,\"endValue\":",
+            c->dim == DIM_SECONDS ? "seconds"
+            : c->dim == DIM_BYTES ? "bytes"
+                                  : "none");
     json_number(total, out);
     fputs(",\n \"samples\":[", out);
     put_samples(t, f, own, out);

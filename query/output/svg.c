@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `as svg`: the picture of a trace as one file that needs no other: the cells are an embedded PNG, and invisible rectangles over it,
- * one for each of the largest regions, show the call path when the mouse is on them.
+ * `as svg`: the picture of a trace as one file that needs no other: the cells are an embedded PNG, and invisible
+ * rectangles over it, one for each of the largest regions, show the call path when the mouse is on them.
  */
 #include "query/output/formats.h"
 #include "query/output/axis.h"
@@ -12,19 +12,19 @@
 #include <math.h>
 
 #define SVG_REGIONS 20000u
-#define SVG_NAMES 40u
+#define SVG_NAMES   40u
 
 struct svg {
     const struct picture *p;
     FILE *out;
-    double left, top;           /* where the cells begin */
+    double left, top; /* where the cells begin */
     double cell_width, cell_height;
-    double width, height;       /* of all cells */
+    double width, height; /* of all cells */
 };
 
 static void put_text(const char *text, FILE *out)
 {
-    AUTO_STR struct str escaped = { 0 };
+    AUTO_STR struct str escaped = {0};
 
     xml_escape(&escaped, text);
     fwrite(str_cstr(&escaped), 1, escaped.len, out);
@@ -32,7 +32,7 @@ static void put_text(const char *text, FILE *out)
 
 static struct svg lay_out(const struct picture *p, FILE *out)
 {
-    struct svg s = { .p = p, .out = out, .top = 34 };
+    struct svg s = {.p = p, .out = out, .top = 34};
     size_t widest = 0;
 
     for (uint32_t y = 0; y < p->height; y++) {
@@ -49,12 +49,13 @@ static struct svg lay_out(const struct picture *p, FILE *out)
 
 static void put_picture(const struct svg *s)
 {
-    AUTO_STR struct str png = { 0 };
+    AUTO_STR struct str png = {0};
 
     if (!s->p->width || !s->p->height)
         return;
     png_base64(&png, s->p, (uint32_t)s->cell_width, (uint32_t)s->cell_height);
-    fprintf(s->out, "<image x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" preserveAspectRatio=\"none\""
+    fprintf(s->out,
+            "<image x=\"%g\" y=\"%g\" width=\"%g\" height=\"%g\" preserveAspectRatio=\"none\""
             " style=\"image-rendering:pixelated\" href=\"data:image/png;base64,%s\"/>\n",
             s->left, s->top, s->width, s->height, str_cstr(&png));
 }
@@ -79,12 +80,14 @@ static void put_axis(const struct svg *s)
     struct axis a = axis_make(s->p, (unsigned)(s->width / 90) + 1);
     double time, y = s->top + s->height;
 
-    fprintf(s->out, "<path d=\"M%g %gh%g\" stroke=\"#888\"/>\n<g text-anchor=\"middle\">\n", s->left, y + 0.5, s->width);
+    fprintf(s->out, "<path d=\"M%g %gh%g\" stroke=\"#888\"/>\n<g text-anchor=\"middle\">\n", s->left, y + 0.5,
+            s->width);
     for (unsigned i = 0; s->p->to > s->p->from && axis_mark(&a, i, &time); i++) {
         char text[NUMBER_MAX];
         double x = s->left + (time - s->p->from) / (s->p->to - s->p->from) * s->width;
         axis_text(text, &a, time);
-        fprintf(s->out, "<path d=\"M%.1f %gv5\" stroke=\"#888\"/><text x=\"%.1f\" y=\"%g\">%s</text>\n", x, y, x, y + 18, text);
+        fprintf(s->out, "<path d=\"M%.1f %gv5\" stroke=\"#888\"/><text x=\"%.1f\" y=\"%g\">%s</text>\n", x, y, x,
+                y + 18, text);
     }
     fputs("</g>\n", s->out);
 }
@@ -94,7 +97,8 @@ static void put_regions(const struct svg *s)
 {
     struct regions r = regions_of(s->p, SVG_REGIONS);
 
-    fprintf(s->out, "<g class=\"r\" transform=\"translate(%g %g) scale(%g %g)\">\n", s->left, s->top, s->cell_width, s->cell_height);
+    fprintf(s->out, "<g class=\"r\" transform=\"translate(%g %g) scale(%g %g)\">\n", s->left, s->top, s->cell_width,
+            s->cell_height);
     for (size_t i = 0; i < r.len; i++) {
         const struct region *g = &r.data[i];
         const struct picture_item *item = &s->p->items.data[g->cell - 1];
@@ -137,10 +141,14 @@ struct hq_error *svg_write(const struct table *t, const struct output_options *o
     size_t names = p->names.len < SVG_NAMES ? p->names.len : SVG_NAMES;
     double width = s.left + s.width + 40, height = s.top + s.height + 44 + 18 * (double)names;
 
-    fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\""
-            " font-family=\"sans-serif\" font-size=\"12\">\n", width, height, width, height);
-    fputs("<style>.r rect{fill:none;pointer-events:all}.r rect:hover{stroke:#000;vector-effect:non-scaling-stroke}</style>\n"
-          "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text x=\"8\" y=\"20\" font-size=\"14\">", out);
+    fprintf(out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\""
+            " font-family=\"sans-serif\" font-size=\"12\">\n",
+            width, height, width, height);
+    fputs("<style>.r rect{fill:none;pointer-events:all}.r "
+          "rect:hover{stroke:#000;vector-effect:non-scaling-stroke}</style>\n"
+          "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text x=\"8\" y=\"20\" font-size=\"14\">",
+          out);
     put_text(p->title, out);
     fputs("</text>\n", out);
     put_picture(&s);

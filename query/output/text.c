@@ -6,14 +6,16 @@
 
 size_t text_next(const char *s, uint32_t *c)
 {
-    return utf8_next(s, 4, c);      /* the NUL ends it */
+    return utf8_next(s, 4, c); /* the NUL ends it */
 }
 
-struct range { uint32_t first, last; };
+struct range {
+    uint32_t first, last;
+};
 
 /* Characters that move or hide what stands around them. */
 static const struct range controls[] = {
-    { 0, 0x1f }, { 0x7f, 0x9f }, { 0x200e, 0x200f }, { 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0xfeff, 0xfeff }, { 0, 0 },
+    {0, 0x1f}, {0x7f, 0x9f}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0, 0},
 };
 
 static bool in_ranges(const struct range *r, uint32_t c)
@@ -101,7 +103,7 @@ void text_put_path(const char *s, size_t width, bool utf8, FILE *out)
 {
     const char *dots = utf8 ? "\xe2\x80\xa6" : "...";
     size_t gap = utf8_width(dots), whole = utf8_width(s);
-    struct str path AUTO_STR = { 0 };
+    struct str path AUTO_STR = {0};
 
     while (whole > width && *s) {
         size_t len = first_name(s);
@@ -128,7 +130,7 @@ size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out)
 {
     const char *dots = utf8 ? "\xe2\x80\xa6" : "...";
     size_t gap = utf8_width(dots);
-    struct str text AUTO_STR = { 0 };
+    struct str text AUTO_STR = {0};
 
     name_shorten(&text, s, width, dots);
     size_t whole = utf8_width(str_cstr(&text));
@@ -160,7 +162,7 @@ void text_put_valid(const char *s, FILE *out)
 const struct row **outer_rows(const struct table *t)
 {
     const struct row **outer = xcalloc(t->rows.len + 1, sizeof *outer);
-    VEC(const struct row *) path = { 0 };
+    VEC(const struct row *) path = {0};
 
     for (size_t i = 0; t->tree && i < t->rows.len; i++) {
         const struct row *r = &t->rows.data[i];
@@ -206,7 +208,8 @@ static void place_label(const struct table *t, const struct row *r, const struct
     char place[300];
     size_t len;
     bool told = named_by_module(r) ||
-                (r->module && outer && ((outer->module && !strcmp(outer->module, r->module)) || !strcmp(outer->name, r->module)));
+                (r->module && outer &&
+                 ((outer->module && !strcmp(outer->module, r->module)) || !strcmp(outer->name, r->module)));
 
     if (r->call_file) {
         place_text(place, sizeof place, r->call_file, r->call_line);
@@ -237,7 +240,7 @@ void label_of(const struct table *t, const struct row *r, const struct row *oute
     if (r->kind == SCOPE_INLINE)
         l->prefix = "[I] ";
     if (r->kind == SCOPE_THREAD && !strncmp(l->name, created_by, sizeof created_by - 1)) {
-        l->prefix = created_by;     /* what is shortened is the procedure's name */
+        l->prefix = created_by; /* what is shortened is the procedure's name */
         l->name += sizeof created_by - 1;
     }
     place_label(t, r, outer, l);
@@ -246,7 +249,11 @@ void label_of(const struct table *t, const struct row *r, const struct row *oute
         l->suffix = ")";
     }
     snprintf(l->times, sizeof l->times, "x %u", r->times);
-    l->mark = r->times > 1 ? l->times : r->flags & ROW_NEW ? "new" : r->flags & ROW_GONE ? "gone" : r->flags & ROW_RECURSIVE ? "recursive" : "";
+    l->mark = r->times > 1               ? l->times
+              : r->flags & ROW_NEW       ? "new"
+              : r->flags & ROW_GONE      ? "gone"
+              : r->flags & ROW_RECURSIVE ? "recursive"
+                                         : "";
 }
 
 size_t label_width(const struct label *l)

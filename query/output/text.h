@@ -10,14 +10,16 @@
 #include "query/table.h"
 #include <stdio.h>
 
-/* utf8_next for a text that is not at its end: returns the bytes of the character; *c is TEXT_BAD where s is no UTF-8. */
+/* utf8_next for a text that is not at its end: returns the bytes of the character; *c is TEXT_BAD where s is no UTF-8.
+ */
 #define TEXT_BAD 0xfffdu
 size_t text_next(const char *s, uint32_t *c);
 
 /* Writes s for a terminal: what would control it becomes '?'; without utf8 all that is not ASCII does too. */
 void text_put(const char *s, bool utf8, FILE *out);
-/* The same for a name in `width` columns: first arguments are left out, then it is cut in the middle; more of the end is kept than of the start. */
-size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out);      /* the columns that it took */
+/* The same for a name in `width` columns: first arguments are left out, then it is cut in the middle; more of the end
+ * is kept than of the start. */
+size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out); /* the columns that it took */
 /* The same for any text, of which the start is kept. */
 void text_put_cut(const char *s, size_t width, bool utf8, FILE *out);
 /* The same for a call path, `main > solve > smooth`: its names are shortened, then it loses its start. */
@@ -38,8 +40,8 @@ const char *row_name(const struct row *r, char own[ROW_NAME_MAX]);
  */
 struct label {
     const char *prefix, *name, *suffix;
-    const char *mark;   /* "new", "gone", "recursive", "x 38" or "" */
-    char place[320];    /* "[solver.c:120]": the call site; "solver.c:33", "(libc.so.6)": where it is defined; or "" */
+    const char *mark; /* "new", "gone", "recursive", "x 38" or "" */
+    char place[320];  /* "[solver.c:120]": the call site; "solver.c:33", "(libc.so.6)": where it is defined; or "" */
     char own[ROW_NAME_MAX], times[16];
 };
 /* outer: the row that it is nested in, whose load module need not be told again; NULL none. */

@@ -25,5 +25,5 @@ static void put_escaped(const char *text, FILE *out)
 struct hq_error *tsv_write(const struct table *t, const struct output_options *o, FILE *out)
 {
     (void)o;
-    return separated_write(t, &(struct separated){ "\t", "\n", put_escaped }, out);
+    return separated_write(t, &(struct separated){"\t", "\n", put_escaped}, out);
 }

@@ -36,7 +36,7 @@ double *weights_column(const struct table *t, size_t column)
 {
     double *own = xcalloc(t->rows.len + 1, sizeof *own);
     bool inclusive = t->columns.data[column].scope != SCOPED_EXCLUSIVE;
-    VEC(size_t) path = { 0 };
+    VEC(size_t) path = {0};
 
     for (size_t i = 0; i < t->rows.len; i++) {
         const struct row *r = &t->rows.data[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cost that each row of a tree carries itself: what folded stacks and call graphs are made of. It is the inclusive value less
- * the inclusive values of the rows below, and not the exclusive column, in which a procedure counts its loops too. So the
- * own costs of all rows add up to the roots' values. A row kept only as an ancestor carries nothing.
+ * The cost that each row of a tree carries itself: what folded stacks and call graphs are made of. It is the inclusive
+ * value less the inclusive values of the rows below, and not the exclusive column, in which a procedure counts its
+ * loops too. So the own costs of all rows add up to the roots' values. A row kept only as an ancestor carries nothing.
  */
 #ifndef HQ_QUERY_OUTPUT_WEIGHTS_H
 #define HQ_QUERY_OUTPUT_WEIGHTS_H

@@ -31,7 +31,9 @@ static struct hq_error *callers_roots(struct run *run, struct nodes *out)
     return NULL;
 }
 
-struct caller_key { uint32_t who, call_file, call_line; };
+struct caller_key {
+    uint32_t who, call_file, call_line;
+};
 
 static uint32_t who(struct run *run, uint32_t context)
 {
@@ -92,7 +94,9 @@ static void callers_children(struct run *run, const struct node *parent, struct 
     for (size_t i = 0; i < n; i++) {
         struct caller_key key;
 
-        group[i] = !run_interrupted(run) && caller_of(run, parent->at[i], &caller[i], &key) ? keymap_add(&keys, &key, NULL) : KEYMAP_NONE;
+        group[i] = !run_interrupted(run) && caller_of(run, parent->at[i], &caller[i], &key)
+                       ? keymap_add(&keys, &key, NULL)
+                       : KEYMAP_NONE;
     }
     size_t *next = xcalloc(keys.len + 1, sizeof *next);
 
@@ -128,5 +132,8 @@ static void callers_children(struct run *run, const struct node *parent, struct 
     keymap_deinit(&keys);
 }
 
-const struct view_row view_callers = {.shape = SHAPE_NESTED, .of_kinds = KINDS_PROCEDURE, .row_kinds = KINDS_TREE & ~KIND_BIT(SCOPE_LOOP),
-                                      .roots = callers_roots, .children = callers_children};
+const struct view_row view_callers = {.shape = SHAPE_NESTED,
+                                      .of_kinds = KINDS_PROCEDURE,
+                                      .row_kinds = KINDS_TREE & ~KIND_BIT(SCOPE_LOOP),
+                                      .roots = callers_roots,
+                                      .children = callers_children};

@@ -4,7 +4,9 @@
 #include "query/views/groups.h"
 #include "query/views/views.h"
 
-struct entity_key { uint32_t name, file, module; };
+struct entity_key {
+    uint32_t name, file, module;
+};
 
 const struct entities *run_entities(struct run *run)
 {
@@ -26,7 +28,8 @@ const struct entities *run_entities(struct run *run)
         if (s->kind != SCOPE_PROCEDURE && s->kind != SCOPE_INLINE)
             continue;
         e->of[i] = keymap_add(&keys, &(struct entity_key){s->name, s->file, s->module}, &is_new);
-        if (is_new || (s->kind == SCOPE_PROCEDURE && t->scopes[e->scope[e->of[i]]].kind != SCOPE_PROCEDURE && tree_instances(t, i).len))
+        if (is_new || (s->kind == SCOPE_PROCEDURE && t->scopes[e->scope[e->of[i]]].kind != SCOPE_PROCEDURE &&
+                       tree_instances(t, i).len))
             e->scope[e->of[i]] = i;
     }
     e->count = keys.len;
@@ -39,7 +42,8 @@ static uint64_t entity_id(const struct tree *t, uint32_t scope)
     const struct hqdb_scope *s = tree_scope(t, scope);
     const char *module = tree_module_name(t, scope);
 
-    return hash_combine(hash_combine(hash_str(tree_text(t, s->name)), hash_str(tree_text(t, s->file))), hash_str(module ? module : ""));
+    return hash_combine(hash_combine(hash_str(tree_text(t, s->name)), hash_str(tree_text(t, s->file))),
+                        hash_str(module ? module : ""));
 }
 
 void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `explain P% of EXPR`: the smallest set of contexts whose own costs cover the share. Own costs (exclusive values of the frames of
- * call paths) are disjoint, so the smallest set is the largest ones, in order. Of a change, those that go the way the whole goes.
+ * `explain P% of EXPR`: the smallest set of contexts whose own costs cover the share. Own costs (exclusive values of
+ * the frames of call paths) are disjoint, so the smallest set is the largest ones, in order. Of a change, those that go
+ * the way the whole goes.
  */
 #include "common/str.h"
 #include "query/recursion.h"
@@ -9,7 +10,10 @@
 #include "query/views/views.h"
 #include <math.h>
 
-struct part { uint32_t context; double value; };
+struct part {
+    uint32_t context;
+    double value;
+};
 
 static bool is_frame(enum scope_kind kind)
 {
@@ -42,7 +46,9 @@ static double value_at(struct run *run, uint32_t context, const struct program *
     return program_number(p, &(struct point){.slots = slots, .totals = run->totals});
 }
 
-struct piece { size_t at, period, times; };     /* of a path: steps that may repeat */
+struct piece {
+    size_t at, period, times;
+}; /* of a path: steps that may repeat */
 
 static void add_piece(struct run *run, const uint32_t *path, struct piece p, struct str *text)
 {
@@ -116,7 +122,8 @@ static double whole_value(struct run *run, double *slots)
 static struct hq_error *explain_roots(struct run *run, struct nodes *out)
 {
     double *slots = ARENA_ARRAY(&run->arena, 2 * run->selection.measures.len, double);
-    double whole = whole_value(run, slots), sign = whole < 0 ? -1 : 1, want = fabs(whole) * run->query->view.share / 100, sum = 0;
+    double whole = whole_value(run, slots), sign = whole < 0 ? -1 : 1,
+           want = fabs(whole) * run->query->view.share / 100, sum = 0;
     VEC(struct part) parts = {0};
 
     for (uint32_t c = 1; c < run->tree->context_count && !run_interrupted(run); c++) {
@@ -133,9 +140,11 @@ static struct hq_error *explain_roots(struct run *run, struct nodes *out)
     if (isnan(whole) || whole == 0)
         run_note(run, "there is nothing to explain: the whole is %s", isnan(whole) ? "blank" : "0");
     else
-        run_note(run, "%zu context%s cover%s %.1f %%", out->len, out->len == 1 ? "" : "s", out->len == 1 ? "s" : "", 100 * sum / fabs(whole));
+        run_note(run, "%zu context%s cover%s %.1f %%", out->len, out->len == 1 ? "" : "s", out->len == 1 ? "s" : "",
+                 100 * sum / fabs(whole));
     vec_deinit(&parts);
     return NULL;
 }
 
-const struct view_row view_explain = {.shape = SHAPE_LIST, .row_kinds = KINDS_TREE, .in_order = true, .roots = explain_roots};
+const struct view_row view_explain = {
+    .shape = SHAPE_LIST, .row_kinds = KINDS_TREE, .in_order = true, .roots = explain_roots};

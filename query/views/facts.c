@@ -49,7 +49,8 @@ static struct hq_error *measured_rows(struct run *run, struct table *t)
         set_text(t, row, 1, *dim_unit(m->dim) ? dim_unit(m->dim) : dim_name(m->dim));
         set_text(t, row, 2, period_text(&t->arena, m));
         set_text(t, row, 3, units_format(text, (double)m->total * m->scale, m->dim));
-        set_text(t, row, 4, m->flags & HQDB_METRIC_NO_COUNTS ? "" : arena_printf(&t->arena, "%lld", (long long)m->total_count));
+        set_text(t, row, 4,
+                 m->flags & HQDB_METRIC_NO_COUNTS ? "" : arena_printf(&t->arena, "%lld", (long long)m->total_count));
         set_text(t, row, 5, *m->description ? m->description : m->event);
     }
     return NULL;
@@ -97,7 +98,9 @@ static void facts_of_run(const struct db *db, struct table *t)
         fact(t, db_string(db, db->info[i].key), db_string(db, db->info[i].value));
 }
 
-struct counts { size_t ranks, processes, hosts; };
+struct counts {
+    size_t ranks, processes, hosts;
+};
 
 static struct counts count_profiles(const struct db *db)
 {
@@ -142,9 +145,11 @@ static void facts_of_data(struct run *run, struct table *t)
         char total[UNITS_TEXT];
 
         units_format(total, (double)m->total * m->scale, m->dim);
-        fact(t, m->name, m->flags & HQDB_METRIC_NO_COUNTS ? arena_strdup(a, total)
-                         : arena_printf(a, "%s in %lld sample%s%s%s", total, (long long)m->total_count, m->total_count == 1 ? "" : "s",
-                                        *period_text(a, m) ? ", " : "", period_text(a, m)));
+        fact(t, m->name,
+             m->flags & HQDB_METRIC_NO_COUNTS
+                 ? arena_strdup(a, total)
+                 : arena_printf(a, "%s in %lld sample%s%s%s", total, (long long)m->total_count,
+                                m->total_count == 1 ? "" : "s", *period_text(a, m) ? ", " : "", period_text(a, m)));
     }
     fact(t, "contexts", arena_printf(a, "%zu, of %zu call path frames", db->context_count, db->frame_count));
     fact(t, "load modules", arena_printf(a, "%zu", db->module_count));
@@ -182,7 +187,8 @@ static void facts_of_losses(const struct db *db, struct table *t)
     for (size_t i = 0; i < db->loss_count; i++)
         if (db->losses[i].count)
             fact(t, db->losses[i].partial ? "partial call paths" : "lost samples",
-                 arena_printf(&t->arena, "%llu: %s", (unsigned long long)db->losses[i].count, db_string(db, db->losses[i].reason)));
+                 arena_printf(&t->arena, "%llu: %s", (unsigned long long)db->losses[i].count,
+                              db_string(db, db->losses[i].reason)));
     facts_of_structure(db, t);
 }
 
@@ -199,7 +205,7 @@ static void facts_of_file(const struct db *db, struct table *t)
         struct db_section s = db_section(db, i);
         bool first = true;
 
-        for (size_t k = 0; k < db_section_count(db); k++) {     /* one row for the sections of all metrics */
+        for (size_t k = 0; k < db_section_count(db); k++) { /* one row for the sections of all metrics */
             if (k == i || strcmp(db_section(db, k).name, s.name) != 0)
                 continue;
             first = first && k > i;
@@ -207,8 +213,9 @@ static void facts_of_file(const struct db *db, struct table *t)
             s.count += db_section(db, k).count;
         }
         if (first && s.bytes >= all / 50 + 1)
-            fact(t, arena_printf(&t->arena, "  %s", s.name), arena_printf(&t->arena, "%s, %llu records", units_format(size, (double)s.bytes, DIM_BYTES),
-                                                                        (unsigned long long)s.count));
+            fact(t, arena_printf(&t->arena, "  %s", s.name),
+                 arena_printf(&t->arena, "%s, %llu records", units_format(size, (double)s.bytes, DIM_BYTES),
+                              (unsigned long long)s.count));
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The flat view: costs by static structure, whatever the calling context. Load modules, files and procedures come from the scopes;
- * below a procedure the rows are what its instances hold, so that the view is right for every tree, also one from which scopes
- * were hidden.
+ * The flat view: costs by static structure, whatever the calling context. Load modules, files and procedures come from
+ * the scopes; below a procedure the rows are what its instances hold, so that the view is right for every tree, also
+ * one from which scopes were hidden.
  */
 #include "common/hash.h"
 #include "query/views/groups.h"
@@ -27,7 +27,8 @@ static struct node static_node(const struct tree *t, uint32_t scope, struct set 
     if (n.kind == SCOPE_MODULE || n.kind == SCOPE_FILE)
         n.rule = EXCLUSIVE_FRAME;
     n.leaf = n.kind == SCOPE_LINE;
-    n.id = hash_combine(hash_combine(n.kind, hash_str(tree_text(t, s->name))), hash_combine(hash_str(tree_text(t, s->file)), s->line));
+    n.id = hash_combine(hash_combine(n.kind, hash_str(tree_text(t, s->name))),
+                        hash_combine(hash_str(tree_text(t, s->file)), s->line));
     return n;
 }
 
@@ -73,13 +74,13 @@ static void pattern_roots(struct run *run, struct nodes *out)
         vec_push(out, static_node(t, i, (struct set){l.data, l.len}));
     }
     group_by_scope(run, NULL, 0, &modules);
-    vec_foreach (m, &modules) {
+    vec_foreach(m, &modules) {
         if (m->kind == SCOPE_MODULE && !run->of.scopes[m->scope])
             group_by_scope(run, &m->inc, m->scope, &files);
         else if (run->of.scopes[m->scope] && m->kind != SCOPE_PROCEDURE)
             vec_push(out, *m);
     }
-    vec_foreach (f, &files)
+    vec_foreach(f, &files)
         if (f->kind == SCOPE_FILE && run->of.scopes[f->scope])
             vec_push(out, *f);
     vec_deinit(&modules);
@@ -106,7 +107,9 @@ static struct hq_error *flat_roots(struct run *run, struct nodes *out)
 
 /* ---- below a procedure ---- */
 
-struct below_key { uint32_t kind, scope, file, line; };
+struct below_key {
+    uint32_t kind, scope, file, line;
+};
 
 static void add_child(struct run *run, struct groups *g, uint32_t c)
 {
@@ -123,16 +126,16 @@ static void add_child(struct run *run, struct groups *g, uint32_t c)
     case SCOPE_PROCEDURE:
         groups_add(g, &(struct below_key){SCOPE_CALL, scope, x->call_file, x->call_line}, c, MEMBER_BOTH);
         break;
-    default:
-        groups_add(g, &(struct below_key){s->kind, scope, 0, 0}, c, MEMBER_BOTH);
-        break;
+    default: groups_add(g, &(struct below_key){s->kind, scope, 0, 0}, c, MEMBER_BOTH); break;
     }
     /* Calls, inlined ones too, are part of the line that makes them, if there is such a row. */
-    if ((s->kind == SCOPE_PROCEDURE || s->kind == SCOPE_INLINE) && x->call_line && keymap_find(&g->keys, &line) != KEYMAP_NONE)
+    if ((s->kind == SCOPE_PROCEDURE || s->kind == SCOPE_INLINE) && x->call_line &&
+        keymap_find(&g->keys, &line) != KEYMAP_NONE)
         groups_add(g, &line, c, MEMBER_INCLUSIVE);
 }
 
-static struct node below_node(struct run *run, const struct node *parent, const struct below_key *key, struct set inc, struct set exc)
+static struct node below_node(struct run *run, const struct node *parent, const struct below_key *key, struct set inc,
+                              struct set exc)
 {
     const struct tree *t = run->tree;
     uint32_t scope = tree_scope_of(t, exc.data[0]);
@@ -158,9 +161,10 @@ static void instance_children(struct run *run, const struct node *parent, struct
     struct set *inc, *exc;
 
     groups_init(&g, sizeof(struct below_key));
-    for (int pass = 0; pass < 2; pass++)        /* lines first, so that calls find theirs */
+    for (int pass = 0; pass < 2; pass++) /* lines first, so that calls find theirs */
         for (size_t i = 0; i < parent->exc.len && !run_interrupted(run); i++)
-            for (uint32_t c = parent->exc.data[i] + 1, end = tree_end(t, parent->exc.data[i]); c < end; c = tree_end(t, c))
+            for (uint32_t c = parent->exc.data[i] + 1, end = tree_end(t, parent->exc.data[i]); c < end;
+                 c = tree_end(t, c))
                 if ((tree_kind(t, c) != SCOPE_LINE) == pass)
                     add_child(run, &g, c);
     groups_sets(&g, &run->arena, &inc, &exc);
@@ -177,5 +181,8 @@ static void flat_children(struct run *run, const struct node *parent, struct nod
         instance_children(run, parent, out);
 }
 
-const struct view_row view_flat = {.shape = SHAPE_NESTED, .of_kinds = KINDS_STATIC, .row_kinds = KINDS_STATIC | KIND_BIT(SCOPE_CALL),
-                                   .roots = flat_roots, .children = flat_children};
+const struct view_row view_flat = {.shape = SHAPE_NESTED,
+                                   .of_kinds = KINDS_STATIC,
+                                   .row_kinds = KINDS_STATIC | KIND_BIT(SCOPE_CALL),
+                                   .roots = flat_roots,
+                                   .children = flat_children};

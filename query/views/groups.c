@@ -42,7 +42,8 @@ static void ascend(uint32_t *data, size_t n)
 static struct set *sort_members(const struct members *a, const struct members *b, uint32_t groups, struct arena *arena)
 {
     struct set *sets = ARENA_ARRAY(arena, groups, struct set);
-    uint32_t *items = ARENA_ARRAY(arena, a->len + (b ? b->len : 0), uint32_t), **next = xcalloc(groups + 1, sizeof *next);
+    uint32_t *items = ARENA_ARRAY(arena, a->len + (b ? b->len : 0), uint32_t),
+             **next = xcalloc(groups + 1, sizeof *next);
     const struct members *lists[2] = {a, b};
 
     for (int l = 0; l < 2 && lists[l]; l++)

@@ -8,7 +8,12 @@
 
 enum member_kind { MEMBER_BOTH, MEMBER_INCLUSIVE, MEMBER_KINDS };
 
-struct members { struct member { uint32_t group, context; } *data; size_t len, cap; };
+struct members {
+    struct member {
+        uint32_t group, context;
+    } * data;
+    size_t len, cap;
+};
 
 struct groups {
     struct keymap keys;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `iterations of PATTERN`: the visits of each profile to a procedure or loop (query/slices.h tells what a visit is), with what
- * took most of each and how far its length is from the median of all that are shown. Start, length and deviation are its
- * metrics, so that where, sort by, limit and expect work on them as in other lists.
+ * `iterations of PATTERN`: the visits of each profile to a procedure or loop (query/slices.h tells what a visit is),
+ * with what took most of each and how far its length is from the median of all that are shown. Start, length and
+ * deviation are its metrics, so that where, sort by, limit and expect work on them as in other lists.
  */
 #include "query/views/trace.h"
 #include "common/hash.h"
@@ -11,12 +11,13 @@
 
 enum { START, LENGTH, DEVIATION, MEASURES };
 
-struct children {               /* of one visit: child context -> samples */
+struct children { /* of one visit: child context -> samples */
     struct map samples;
     uint64_t all;
 };
 
-/* The row below the matching scope on the way to a context: the outermost one inside that is not marked itself; HQDB_NONE: the scope's own. */
+/* The row below the matching scope on the way to a context: the outermost one inside that is not marked itself;
+ * HQDB_NONE: the scope's own. */
 static uint32_t child_on_path(const struct tree *tree, const uint8_t *mark, uint32_t c)
 {
     uint32_t child = HQDB_NONE;
@@ -28,8 +29,8 @@ static uint32_t child_on_path(const struct tree *tree, const uint8_t *mark, uint
 }
 
 /* Where the samples of a visit in the slices fell. */
-static struct hq_error *count_children(struct run *run, const struct timeline *time, const struct visit *v, const uint8_t *mark,
-                                       struct children *out)
+static struct hq_error *count_children(struct run *run, const struct timeline *time, const struct visit *v,
+                                       const uint8_t *mark, struct children *out)
 {
     int64_t offset = timeline_offset(time, v->profile), from = (int64_t)v->from_us - offset;
     struct slice whole;
@@ -102,28 +103,40 @@ static double median_length(const struct visits *v)
 /* The metrics of this view, in the place of those of the database. */
 static void set_measures(struct run *run, const struct visits *visits, double median)
 {
-    static const struct { const char *name, *description; } names[MEASURES] = {
-        { "start", "when it starts" }, { "length", "how long it takes" }, { "deviation", "from the median of the lengths" },
+    static const struct {
+        const char *name, *description;
+    } names[MEASURES] = {
+        {"start", "when it starts"},
+        {"length", "how long it takes"},
+        {"deviation", "from the median of the lengths"},
     };
-    static const int64_t none[1];       /* its sums are never read: every node has its values */
+    static const int64_t none[1]; /* its sums are never read: every node has its values */
     struct selection *s = &run->selection;
 
     vec_clear(&s->measures);
     for (size_t i = 0; i < MEASURES; i++)
         vec_push(&s->measures, (struct measure){
-            .name = names[i].name, .event = names[i].name, .description = names[i].description, .dim = DIM_SECONDS, .scale = 1e-6,
-            .flags = HQDB_METRIC_NO_COUNTS, .here_measure = SIZE_MAX, .old_measure = SIZE_MAX, .factor = 1, .share_of = SIZE_MAX,
-            .sums = none,
-        });
+                                   .name = names[i].name,
+                                   .event = names[i].name,
+                                   .description = names[i].description,
+                                   .dim = DIM_SECONDS,
+                                   .scale = 1e-6,
+                                   .flags = HQDB_METRIC_NO_COUNTS,
+                                   .here_measure = SIZE_MAX,
+                                   .old_measure = SIZE_MAX,
+                                   .factor = 1,
+                                   .share_of = SIZE_MAX,
+                                   .sums = none,
+                               });
     s->here_count = MEASURES;
     s->measures.data[DEVIATION].marks_sign = true;
-    s->measures.data[DEVIATION].total = llround(median * 1e6);      /* so `deviation > 20%` is a share of the median */
+    s->measures.data[DEVIATION].total = llround(median * 1e6); /* so `deviation > 20%` is a share of the median */
     for (size_t i = 0; i < visits->len; i++)
         s->measures.data[LENGTH].total += (int64_t)visits->data[i].length_us;
 }
 
-static struct hq_error *add_node(struct run *run, const struct trace *t, const struct visit *v, double median, const uint8_t *mark,
-                                 struct children *children, struct node *out)
+static struct hq_error *add_node(struct run *run, const struct trace *t, const struct visit *v, double median,
+                                 const uint8_t *mark, struct children *children, struct node *out)
 {
     double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double), length = (double)v->length_us / 1e6;
 
@@ -132,9 +145,16 @@ static struct hq_error *add_node(struct run *run, const struct trace *t, const s
     slots[2 * LENGTH] = slots[2 * LENGTH + 1] = length;
     slots[2 * DEVIATION] = slots[2 * DEVIATION + 1] = v->cut ? NAN : length - median;
     *out = (struct node){
-        .kind = SCOPE_THREAD, .scope = HQDB_NONE, .context = HQDB_NONE, .profile = v->profile, .leaf = true, .slots = slots,
-        .rule = EXCLUSIVE_NONE, .id = hash_combine(hash_combine(hash_str("visit"), v->profile), v->number),
-        .name = arena_printf(&run->arena, "%s #%u%s", trace_label(t, v->profile, &run->arena), v->number, v->cut ? " (cut)" : ""),
+        .kind = SCOPE_THREAD,
+        .scope = HQDB_NONE,
+        .context = HQDB_NONE,
+        .profile = v->profile,
+        .leaf = true,
+        .slots = slots,
+        .rule = EXCLUSIVE_NONE,
+        .id = hash_combine(hash_combine(hash_str("visit"), v->profile), v->number),
+        .name = arena_printf(&run->arena, "%s #%u%s", trace_label(t, v->profile, &run->arena), v->number,
+                             v->cut ? " (cut)" : ""),
         .text = largest_child(run, children, &run->arena),
     };
     return NULL;
@@ -149,20 +169,23 @@ static void note_visits(struct run *run, const struct visits *visits, double med
     if (!cut)
         run_note(run, "%zu visit%s, median length %s", n, n == 1 ? "" : "s", text);
     else if (cut == n)
-        run_note(run, "%zu visit%s, which the slice cuts%s, median length %s", n, n == 1 ? "" : "s", n == 1 ? "" : " all", text);
+        run_note(run, "%zu visit%s, which the slice cuts%s, median length %s", n, n == 1 ? "" : "s",
+                 n == 1 ? "" : " all", text);
     else
         run_note(run, "%zu visits, of which the slice cuts %zu; the median length of the others is %s", n, cut, text);
 }
 
-static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits, double median, const uint8_t *mark)
+static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits, double median,
+                                  const uint8_t *mark)
 {
-    struct children children = { 0 };
+    struct children children = {0};
     struct hq_error *err = NULL;
 
     run->prepared.data = ARENA_ARRAY(&run->arena, visits->len, struct node);
     for (size_t i = 0; i < visits->len && !err; i++)
-        err = run_interrupted(run) ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
-                                   : add_node(run, t, &visits->data[i], median, mark, &children, &run->prepared.data[i]);
+        err = run_interrupted(run)
+                  ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
+                  : add_node(run, t, &visits->data[i], median, mark, &children, &run->prepared.data[i]);
     run->prepared.len = visits->len;
     map_deinit(&children.samples);
     if (!err && visits->len)
@@ -173,7 +196,7 @@ static struct hq_error *add_nodes(struct run *run, const struct trace *t, const 
 static struct hq_error *iterations_prepare(struct run *run)
 {
     struct trace t;
-    struct visits visits = { 0 };
+    struct visits visits = {0};
     struct hq_error *err = trace_init(&t, run, 1, 0);
     AUTO_FREE uint8_t *mark = matches_mark(&run->of, run->tree), *within = contexts_within(run->tree, mark);
 
@@ -197,6 +220,12 @@ static struct hq_error *iterations_roots(struct run *run, struct nodes *out)
 }
 
 const struct view_row view_iterations = {
-    .shape = SHAPE_LIST, .of_kinds = KINDS_PATH, .row_kinds = KIND_BIT(SCOPE_THREAD), .of_profiles = true, .in_order = true,
-    .beside = "largest child", .prepare = iterations_prepare, .roots = iterations_roots,
+    .shape = SHAPE_LIST,
+    .of_kinds = KINDS_PATH,
+    .row_kinds = KIND_BIT(SCOPE_THREAD),
+    .of_profiles = true,
+    .in_order = true,
+    .beside = "largest child",
+    .prepare = iterations_prepare,
+    .roots = iterations_roots,
 };

@@ -28,7 +28,8 @@ static struct hq_error *loops_roots(struct run *run, struct nodes *out)
             continue;
         struct node n = node_of_set(t, i, (struct set){l.data, l.len});
 
-        n.id = hash_combine(hash_combine(SCOPE_LOOP, hash_str(tree_text(t, s->file))), hash_combine(s->line, s->ordinal));
+        n.id = hash_combine(hash_combine(SCOPE_LOOP, hash_str(tree_text(t, s->file))),
+                            hash_combine(s->line, s->ordinal));
         vec_push(out, n);
     }
     return NULL;
@@ -36,7 +37,9 @@ static struct hq_error *loops_roots(struct run *run, struct nodes *out)
 
 /* ---- lines: one row for a line of a file, with the calls made from it ---- */
 
-struct line_key { uint32_t file, line, scope; };
+struct line_key {
+    uint32_t file, line, scope;
+};
 
 static bool is_call(enum scope_kind kind)
 {
@@ -147,8 +150,13 @@ static struct hq_error *modules_roots(struct run *run, struct nodes *out)
     return NULL;
 }
 
-const struct view_row view_procedures = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KINDS_PROCEDURE, .roots = procedures_roots};
-const struct view_row view_loops = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_LOOP), .roots = loops_roots};
-const struct view_row view_lines = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_LINE), .roots = lines_roots};
-const struct view_row view_files = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_FILE), .roots = files_roots};
-const struct view_row view_modules = {.shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_MODULE), .roots = modules_roots};
+const struct view_row view_procedures = {
+    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KINDS_PROCEDURE, .roots = procedures_roots};
+const struct view_row view_loops = {
+    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_LOOP), .roots = loops_roots};
+const struct view_row view_lines = {
+    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_LINE), .roots = lines_roots};
+const struct view_row view_files = {
+    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_FILE), .roots = files_roots};
+const struct view_row view_modules = {
+    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_MODULE), .roots = modules_roots};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `source of PATTERN`: the lines of a procedure or file in their order, with the text where the database or the disk has it. A line
- * costs what `lines` says: its statements, and the calls made from it.
+ * `source of PATTERN`: the lines of a procedure or file in their order, with the text where the database or the disk
+ * has it. A line costs what `lines` says: its statements, and the calls made from it.
  */
 #include "common/file.h"
 #include "common/hash.h"
@@ -14,19 +14,27 @@
 
 enum { SOURCE_MAX = 64 << 20 };
 
-struct text_file { const char **lines; size_t count; };
+struct text_file {
+    const char **lines;
+    size_t count;
+};
 
-struct doubt { const char *first; size_t count; };      /* source files with one and the same problem */
+struct doubt {
+    const char *first;
+    size_t count;
+}; /* source files with one and the same problem */
 
 struct listing {
     struct run *run;
-    const uint8_t *within;      /* [scope] lies in what matched */
-    struct groups groups;       /* by struct at */
-    time_t recorded;            /* when the first process began; 0 unknown */
+    const uint8_t *within; /* [scope] lies in what matched */
+    struct groups groups;  /* by struct at */
+    time_t recorded;       /* when the first process began; 0 unknown */
     struct doubt missing, changed;
 };
 
-struct at { uint32_t file, line; };
+struct at {
+    uint32_t file, line;
+};
 
 static void add_lines(struct listing *l)
 {
@@ -108,7 +116,8 @@ static struct text_file read_text(struct listing *l, uint32_t path)
     const char *name = db_string(run->tree->db, path), *data;
     size_t size;
 
-    for (const char *d = run->env->source_path; d && *d; d += d[strcspn(d, ":")] ? strcspn(d, ":") + 1 : strcspn(d, ":")) {
+    for (const char *d = run->env->source_path; d && *d;
+         d += d[strcspn(d, ":")] ? strcspn(d, ":") + 1 : strcspn(d, ":")) {
         AUTO_FREE char *found = find_below(d, strcspn(d, ":"), name);
 
         if (found)
@@ -134,21 +143,33 @@ static void tell_doubts(const struct listing *l)
     const struct doubt *missing = &l->missing, *changed = &l->changed;
 
     if (missing->count == 1)
-        run_note(l->run, "%s is not there, so its lines have no text: --source-path DIR says where else to look", missing->first);
+        run_note(l->run, "%s is not there, so its lines have no text: --source-path DIR says where else to look",
+                 missing->first);
     if (missing->count > 1)
-        run_note(l->run, "%zu source files are not there (%s, ...), so their lines have no text: --source-path DIR says where else to look",
+        run_note(l->run,
+                 "%zu source files are not there (%s, ...), so their lines have no text: --source-path DIR says where "
+                 "else to look",
                  missing->count, missing->first);
     if (changed->count == 1)
         run_note(l->run, "%s was changed after the program was recorded: its lines may be others now", changed->first);
     if (changed->count > 1)
-        run_note(l->run, "%zu source files were changed after the program was recorded (%s, ...): their lines may be others now",
-                 changed->count, changed->first);
+        run_note(
+            l->run,
+            "%zu source files were changed after the program was recorded (%s, ...): their lines may be others now",
+            changed->count, changed->first);
 }
 
-static struct node line_node(struct run *run, const struct at *at, struct set inc, struct set exc, const struct text_file *f)
+static struct node line_node(struct run *run, const struct at *at, struct set inc, struct set exc,
+                             const struct text_file *f)
 {
     const struct tree *t = run->tree;
-    struct node n = {.kind = SCOPE_LINE, .context = HQDB_NONE, .profile = HQDB_NONE, .inc = inc, .exc = exc, .leaf = true, .scope = HQDB_NONE};
+    struct node n = {.kind = SCOPE_LINE,
+                     .context = HQDB_NONE,
+                     .profile = HQDB_NONE,
+                     .inc = inc,
+                     .exc = exc,
+                     .leaf = true,
+                     .scope = HQDB_NONE};
 
     n.name = arena_printf(&run->arena, "%s:%u", path_base(tree_text(t, at->file)), at->line);
     if (exc.len)
@@ -158,7 +179,10 @@ static struct node line_node(struct run *run, const struct at *at, struct set in
     return n;
 }
 
-struct found { struct at at; struct set inc, exc; };
+struct found {
+    struct at at;
+    struct set inc, exc;
+};
 
 static int by_place(const void *x, const void *y)
 {
@@ -169,7 +193,8 @@ static int by_place(const void *x, const void *y)
     return a->at.line < b->at.line ? -1 : a->at.line > b->at.line;
 }
 
-/* From the first line of the procedures concerned to the last line that costs something; without text only those that do. */
+/* From the first line of the procedures concerned to the last line that costs something; without text only those that
+ * do. */
 static void list_file(struct listing *l, const struct found *found, size_t n, uint32_t start, struct nodes *out)
 {
     struct run *run = l->run;
@@ -192,8 +217,8 @@ static uint32_t first_line(const struct listing *l, uint32_t file)
     uint32_t first = 0;
 
     for (uint32_t i = 0; i < t->scope_count; i++)
-        if (l->run->of.scopes && l->run->of.scopes[i] && tree_scope(t, i)->kind == SCOPE_PROCEDURE && tree_scope(t, i)->file == file &&
-            tree_scope(t, i)->line && (!first || tree_scope(t, i)->line < first))
+        if (l->run->of.scopes && l->run->of.scopes[i] && tree_scope(t, i)->kind == SCOPE_PROCEDURE &&
+            tree_scope(t, i)->file == file && tree_scope(t, i)->line && (!first || tree_scope(t, i)->line < first))
             first = tree_scope(t, i)->line;
     return first;
 }
@@ -213,7 +238,10 @@ static void tell_nothing(const struct listing *l)
         if (!strcmp(module, HQDB_GENERATED))
             run_note(l->run, "no line of it is known: of generated code only procedures are");
         else
-            run_note(l->run, "no line of it is known: %s has no debug information about it (compile with -g, or install its debug symbols)", module);
+            run_note(l->run,
+                     "no line of it is known: %s has no debug information about it (compile with -g, or install its "
+                     "debug symbols)",
+                     module);
         return;
     }
     run_note(l->run, "nothing that was measured lies in it");
@@ -245,6 +273,10 @@ static struct hq_error *source_roots(struct run *run, struct nodes *out)
 }
 
 const struct view_row view_source = {
-    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC & ~KIND_BIT(SCOPE_LINE), .row_kinds = KIND_BIT(SCOPE_LINE), .beside = "source",
-    .in_order = true, .roots = source_roots,
+    .shape = SHAPE_LIST,
+    .of_kinds = KINDS_STATIC & ~KIND_BIT(SCOPE_LINE),
+    .row_kinds = KIND_BIT(SCOPE_LINE),
+    .beside = "source",
+    .in_order = true,
+    .roots = source_roots,
 };

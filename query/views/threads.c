@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rows that are profiles. `threads of PATTERN`: the value of the matching scopes in each; `profiles`: what the database holds. With
- * `per rank` or `per host` a row is all profiles of one.
+ * Rows that are profiles. `threads of PATTERN`: the value of the matching scopes in each; `profiles`: what the database
+ * holds. With `per rank` or `per host` a row is all profiles of one.
  */
 #include "query/profiles.h"
 #include "query/views/views.h"
@@ -10,9 +10,9 @@
 struct work {
     struct run *run;
     struct groups_of_profiles groups;
-    struct node target;         /* what is measured in each profile */
+    struct node target; /* what is measured in each profile */
     struct ranges ranges[2];
-    double **slots;             /* [group][2 * measures] */
+    double **slots; /* [group][2 * measures] */
 };
 
 static const char *group_name(const struct work *w, uint32_t first)
@@ -27,7 +27,8 @@ static const char *group_name(const struct work *w, uint32_t first)
         return arena_printf(arena, "rank %d", p->rank);
     if (p->rank >= 0)
         return arena_printf(arena, "rank %d thread %u", p->rank, p->thread);
-    return p->pid ? arena_printf(arena, "process %u thread %u", p->pid, p->thread) : arena_printf(arena, "thread %u", p->thread);
+    return p->pid ? arena_printf(arena, "process %u thread %u", p->pid, p->thread)
+                  : arena_printf(arena, "thread %u", p->thread);
 }
 
 static const char *process_text(const struct work *w, uint32_t first)
@@ -50,7 +51,7 @@ static uint64_t covered(const struct ranges *ranges)
 {
     uint64_t n = 0;
 
-    vec_foreach (r, ranges)
+    vec_foreach(r, ranges)
         n += r->last - r->first;
     return n;
 }
@@ -60,7 +61,7 @@ static void by_frame(struct work *w, size_t measure, int x, int64_t *sums)
 {
     const struct measure *m = &w->run->selection.measures.data[measure];
 
-    vec_foreach (r, &w->ranges[x]) {
+    vec_foreach(r, &w->ranges[x]) {
         struct db_values v = db_frame_values(w->run->tree->db, *r, m->metric);
         struct db_value value;
 
@@ -74,7 +75,8 @@ static void by_frame(struct work *w, size_t measure, int x, int64_t *sums)
 static bool by_total(struct work *w, size_t measure)
 {
     const struct measure *m = &w->run->selection.measures.data[measure];
-    bool all = w->ranges[0].len == 1 && w->ranges[1].len == 1 && covered(&w->ranges[0]) == w->run->tree->position_count &&
+    bool all = w->ranges[0].len == 1 && w->ranges[1].len == 1 &&
+               covered(&w->ranges[0]) == w->run->tree->position_count &&
                covered(&w->ranges[1]) == w->run->tree->position_count;
 
     if (!all || w->run->selection.sliced || w->run->selection.keep)
@@ -153,7 +155,7 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
         n.scope = n.context = HQDB_NONE;
         n.profile = first;
         n.name = group_name(&w, first);
-        n.text = run->query->per == PER_THREAD ? process_text(&w, first) : NULL;    /* of one process */
+        n.text = run->query->per == PER_THREAD ? process_text(&w, first) : NULL; /* of one process */
         n.slots = w.slots[g];
         n.leaf = true;
         n.id = 0;
@@ -198,7 +200,15 @@ static struct hq_error *profiles_roots(struct run *run, struct nodes *out)
     return rows_of_profiles(run, &target, out);
 }
 
-const struct view_row view_threads = {.shape = SHAPE_LIST, .of_kinds = KINDS_PATH, .row_kinds = KIND_BIT(SCOPE_THREAD), .of_profiles = true,
-                                      .beside = "process", .roots = threads_roots};
-const struct view_row view_profiles = {.shape = SHAPE_LIST, .row_kinds = KIND_BIT(SCOPE_THREAD), .of_profiles = true, .beside = "process",
-                                       .in_order = true, .roots = profiles_roots};
+const struct view_row view_threads = {.shape = SHAPE_LIST,
+                                      .of_kinds = KINDS_PATH,
+                                      .row_kinds = KIND_BIT(SCOPE_THREAD),
+                                      .of_profiles = true,
+                                      .beside = "process",
+                                      .roots = threads_roots};
+const struct view_row view_profiles = {.shape = SHAPE_LIST,
+                                       .row_kinds = KIND_BIT(SCOPE_THREAD),
+                                       .of_profiles = true,
+                                       .beside = "process",
+                                       .in_order = true,
+                                       .roots = profiles_roots};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `trace`: the process/time view ([tracing], section 5.1): what each profile did at each instant, at one call path level. */
+/* `trace`: the process/time view ([tracing], section 5.1): what each profile did at each instant, at one call path
+ * level. */
 #include "query/views/trace.h"
 #include "query/views/views.h"
 
@@ -9,8 +10,8 @@ static const char *title_of(const struct trace *t, uint32_t level, struct arena 
 
     units_format(column, (double)(t->to_us - t->from_us) / t->width / 1e6, DIM_SECONDS);
     if (t->shown_count < t->profile_count)
-        return arena_printf(arena, "trace: call path level %u, %u of %u profiles, a column is %s", level, t->shown_count,
-                            t->profile_count, column);
+        return arena_printf(arena, "trace: call path level %u, %u of %u profiles, a column is %s", level,
+                            t->shown_count, t->profile_count, column);
     return arena_printf(arena, "trace: call path level %u, %u profile%s, a column is %s", level, t->profile_count,
                         t->profile_count == 1 ? "" : "s", column);
 }

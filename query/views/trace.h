@@ -2,8 +2,8 @@
 /*
  * What the views of traces share: which profiles and instants a picture shows, and what ran there.
  *
- * A picture of h rows and w columns reads h profiles and looks up w instants in each by binary search ([tracing], section 5.2): its
- * cost is O(h w log t), however long the traces are.
+ * A picture of h rows and w columns reads h profiles and looks up w instants in each by binary search ([tracing],
+ * section 5.2): its cost is O(h w log t), however long the traces are.
  */
 #ifndef HQ_QUERY_VIEWS_TRACE_H
 #define HQ_QUERY_VIEWS_TRACE_H
@@ -15,15 +15,15 @@
 struct trace {
     struct run *run;
     struct timeline time;
-    uint32_t *profiles;         /* that are selected, in the order of the rows; if one has a rank, only those with a rank */
+    uint32_t *profiles; /* that are selected, in the order of the rows; if one has a rank, only those with a rank */
     uint32_t profile_count;
-    bool threads, processes;    /* there are profiles of different threads, processes: labels name them */
-    uint32_t *shown;            /* of these, the ones that are looked at */
+    bool threads, processes; /* there are profiles of different threads, processes: labels name them */
+    uint32_t *shown;         /* of these, the ones that are looked at */
     uint32_t shown_count;
-    uint64_t from_us, to_us;    /* of the run */
-    uint32_t width;             /* instants */
-    uint32_t *contexts;         /* [shown_count][width] context + 1 of the sample there, 0 blank */
-    struct map items;           /* context -> cell value of the picture */
+    uint64_t from_us, to_us; /* of the run */
+    uint32_t width;          /* instants */
+    uint32_t *contexts;      /* [shown_count][width] context + 1 of the sample there, 0 blank */
+    struct map items;        /* context -> cell value of the picture */
 };
 
 /* most: how many profiles are looked at, systematically chosen; 0: all. `trace` is zeroed first. */
@@ -53,7 +53,8 @@ const char *trace_label(const struct trace *t, uint32_t profile, struct arena *a
 
 /* Levels of the call path: procedures and inlined procedures, 1 the outermost. */
 uint32_t trace_depth(const struct tree *tree, uint32_t context);
-/* The procedure at a level of a context's call path, the deepest one if the path is shorter; HQDB_NONE for paths without. */
+/* The procedure at a level of a context's call path, the deepest one if the path is shorter; HQDB_NONE for paths
+ * without. */
 uint32_t trace_ancestor(const struct tree *tree, uint32_t context, uint32_t level);
 /* The level of a picture: asked for, else the outermost one at which rows are not mostly of one procedure. */
 uint32_t trace_level(const struct trace *t);

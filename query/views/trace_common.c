@@ -5,10 +5,10 @@
 #include <math.h>
 #include <string.h>
 
-#define PLAIN_WIDTH 100u        /* of a picture in a text file */
-#define SVG_WIDTH 1200u
-#define SVG_HEIGHT 800u
-#define MOST_CELLS 64000000u
+#define PLAIN_WIDTH 100u /* of a picture in a text file */
+#define SVG_WIDTH   1200u
+#define SVG_HEIGHT  800u
+#define MOST_CELLS  64000000u
 
 static bool is_format(const struct run *run, const char *name)
 {
@@ -18,8 +18,10 @@ static bool is_format(const struct run *run, const char *name)
 uint32_t trace_width(const struct run *run, uint32_t used)
 {
     uint32_t terminal = run->env->width > used + 21 ? run->env->width - used - 1 : 20;
-    uint32_t width = run->query->width ? run->query->width : is_format(run, "svg") ? SVG_WIDTH
-                   : run->env->width ? terminal : PLAIN_WIDTH;
+    uint32_t width = run->query->width       ? run->query->width
+                     : is_format(run, "svg") ? SVG_WIDTH
+                     : run->env->width       ? terminal
+                                             : PLAIN_WIDTH;
 
     return width < MOST_CELLS ? width : MOST_CELLS;
 }
@@ -27,8 +29,10 @@ uint32_t trace_width(const struct run *run, uint32_t used)
 uint32_t trace_height(const struct run *run, uint32_t otherwise)
 {
     uint32_t terminal = run->env->height > 24 ? run->env->height - 14 : 10;
-    uint32_t height = run->query->height ? run->query->height : is_format(run, "svg") ? SVG_HEIGHT
-                    : run->env->height ? terminal : otherwise;
+    uint32_t height = run->query->height      ? run->query->height
+                      : is_format(run, "svg") ? SVG_HEIGHT
+                      : run->env->height      ? terminal
+                                              : otherwise;
     uint32_t most = MOST_CELLS / trace_width(run, 0);
 
     return height < most ? height : most ? most : 1;
@@ -44,7 +48,8 @@ bool trace_wants_rows(const struct run *run)
 const char *trace_blank(const struct trace *t)
 {
     return t->run->selection.sliced && t->run->query->during->kind != DURING_SLICE
-         ? "not in the slice, idle, or not on a CPU" : "no samples: idle, or not on a CPU";
+               ? "not in the slice, idle, or not on a CPU"
+               : "no samples: idle, or not on a CPU";
 }
 
 const char *trace_label(const struct trace *t, uint32_t profile, struct arena *arena)
@@ -90,7 +95,7 @@ uint32_t trace_ancestor(const struct tree *tree, uint32_t context, uint32_t leve
 
     for (; depth > level; depth--)
         c = procedure_of(tree, tree_parent(tree, c));
-    if (c == HQDB_NONE)         /* a thread or a partial path without a procedure */
+    if (c == HQDB_NONE) /* a thread or a partial path without a procedure */
         for (c = context; tree_kind(tree, c) == SCOPE_LINE && tree_parent(tree, c) != HQDB_NONE;)
             c = tree_parent(tree, c);
     return c;
@@ -118,7 +123,8 @@ static uint64_t count_contexts(const struct trace *t, struct map *contexts, uint
 }
 
 /* How many cells show the procedure that fills most of their row. */
-static uint64_t monotonous(const struct trace *t, const struct map *contexts, uint32_t level, struct map *scratch, uint64_t *largest)
+static uint64_t monotonous(const struct trace *t, const struct map *contexts, uint32_t level, struct map *scratch,
+                           uint64_t *largest)
 {
     uint64_t key, cells, sum = 0;
 
@@ -138,7 +144,7 @@ static uint64_t monotonous(const struct trace *t, const struct map *contexts, ui
 uint32_t trace_level(const struct trace *t)
 {
     AUTO_FREE uint64_t *largest = xcalloc(t->shown_count + 1, sizeof *largest);
-    struct map contexts = { 0 }, scratch = { 0 };
+    struct map contexts = {0}, scratch = {0};
     uint64_t least = UINT64_MAX;
     uint32_t best = 1, deepest = 1;
 
@@ -179,7 +185,7 @@ uint32_t trace_item(struct trace *t, struct picture *p, uint32_t context)
     uint64_t *item = map_insert(&t->items, context, 0, &is_new);
 
     if (is_new) {
-        AUTO_STR struct str path = { 0 };
+        AUTO_STR struct str path = {0};
         add_path(tree, context, p->arena, &path);
         uint32_t name = picture_name(p, tree_scope_name(tree, tree_scope_of(tree, context), p->arena));
         *item = picture_item(p, name, arena_strdup(p->arena, str_cstr(&path)));
@@ -189,7 +195,7 @@ uint32_t trace_item(struct trace *t, struct picture *p, uint32_t context)
 
 void trace_column(struct table *table, const char *name, enum dim dim)
 {
-    vec_push(&table->columns, (struct column){ .name = name, .scope = SCOPED_NONE, .dim = dim, .total = NAN });
+    vec_push(&table->columns, (struct column){.name = name, .scope = SCOPED_NONE, .dim = dim, .total = NAN});
 }
 
 struct row *trace_row(struct table *table, const struct tree *tree, uint32_t context)

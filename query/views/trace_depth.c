@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `trace depth of rank R`: the call-path/time view of one profile, levels from the outermost downwards; and `trace at TIME rank R`: its call
- * path at one instant ([tracing], section 5.1).
+ * `trace depth of rank R`: the call-path/time view of one profile, levels from the outermost downwards; and `trace at
+ * TIME rank R`: its call path at one instant ([tracing], section 5.1).
  */
 #include "query/views/trace.h"
 #include "query/grammar/parse.h"
@@ -12,8 +12,9 @@ static struct hq_error *init_one(struct trace *t, struct run *run, uint32_t widt
 {
     HQ_TRY(trace_init(t, run, width, 0));
     if (!t->profile_count)
-        return place_error(&run->query->view.place, NULL, "%s", run->table->notes.len ? run->table->notes.data[0]
-                                                                : "there is no such profile: `profiles` lists them");
+        return place_error(&run->query->view.place, NULL, "%s",
+                           run->table->notes.len ? run->table->notes.data[0]
+                                                 : "there is no such profile: `profiles` lists them");
     if (t->profile_count > 1)
         run_note(run, "%s is shown, the first of %u profiles: add a thread to choose another",
                  trace_label(t, t->profiles[0], &run->table->arena), t->profile_count);
@@ -96,7 +97,7 @@ static struct hq_error *trace_depth_fill(struct run *run, struct table *table)
 static void add_path(const struct trace *t, uint32_t context, struct table *table)
 {
     const struct tree *tree = t->run->tree;
-    VEC(uint32_t) path = { 0 };
+    VEC(uint32_t) path = {0};
 
     for (uint32_t c = context; c != HQDB_NONE && tree_kind(tree, c) != SCOPE_ROOT; c = tree_parent(tree, c))
         vec_push(&path, c);
@@ -119,8 +120,8 @@ static void note_neighbours(struct run *run, const struct sampler *s, const char
     const char *where = "";
 
     if (s->has_before && s->has_after)
-        where = arena_printf(&run->table->arena, "; its nearest samples are at %.6f s and %.6f s", (double)s->before.time_us / 1e6,
-                             (double)s->after.time_us / 1e6);
+        where = arena_printf(&run->table->arena, "; its nearest samples are at %.6f s and %.6f s",
+                             (double)s->before.time_us / 1e6, (double)s->after.time_us / 1e6);
     else if (s->has_before)
         where = arena_printf(&run->table->arena, "; its last sample is at %.6f s", (double)s->before.time_us / 1e6);
     else if (s->has_after)
@@ -131,7 +132,7 @@ static void note_neighbours(struct run *run, const struct sampler *s, const char
 static struct hq_error *trace_at_fill(struct run *run, struct table *table)
 {
     struct trace t;
-    struct sampler sampler = { 0 };
+    struct sampler sampler = {0};
     struct db_trace_record r;
     struct hq_error *err = init_one(&t, run, 1);
     uint64_t us = timeline_instant(&t.time, &run->query->view.at, false);

@@ -76,7 +76,7 @@ static void find_extent(struct trace *t)
 
 struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, uint32_t most)
 {
-    *t = (struct trace){ .run = run, .time = timeline_of(run->selection.tree.db), .width = width };
+    *t = (struct trace){.run = run, .time = timeline_of(run->selection.tree.db), .width = width};
     find_profiles(t);
     bool any = false;
     for (uint32_t i = 0; i < t->profile_count && !any; i++)
@@ -105,7 +105,7 @@ static struct hq_error *look_at_profile(size_t row, unsigned worker, void *arg)
     const struct selection *s = &t->run->selection;
     struct slice whole;
     struct slices slices = slices_of(s, t->shown[row], &whole);
-    struct db_trace_record r = { .frame = HQDB_NONE };
+    struct db_trace_record r = {.frame = HQDB_NONE};
     uint32_t last_frame = HQDB_NONE, last_context = 0;
     struct sampler sampler;
     size_t slice = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `trace summary`: at each instant the share of profiles in each procedure, as a stacked histogram over time (call-path-tracing.txt,
- * section 5.2). `trace imbalance`: the same with two sorts of procedures, those in which profiles wait for each other and the others.
- * Of many profiles a systematic sample is looked at, so the cost does not grow with their number.
+ * `trace summary`: at each instant the share of profiles in each procedure, as a stacked histogram over time
+ * (call-path-tracing.txt, section 5.2). `trace imbalance`: the same with two sorts of procedures, those in which
+ * profiles wait for each other and the others. Of many profiles a systematic sample is looked at, so the cost does not
+ * grow with their number.
  */
 #include "query/views/trace.h"
 #include "common/hash.h"
@@ -18,9 +19,9 @@
 
 struct histogram {
     struct trace trace;
-    VEC(const char *) names;    /* of the classes */
-    uint32_t *classes;          /* [shown][width] class + 1, 0 blank */
-    VEC(uint32_t) order;        /* classes from the bottom up */
+    VEC(const char *) names; /* of the classes */
+    uint32_t *classes;       /* [shown][width] class + 1, 0 blank */
+    VEC(uint32_t) order;     /* classes from the bottom up */
 };
 
 static void histogram_deinit(struct histogram *h)
@@ -70,7 +71,8 @@ static void order_by_total(struct histogram *h)
 }
 
 /* Each cell shows the class that holds the middle of its share. */
-static void draw_column(const struct histogram *h, struct picture *p, const uint32_t *items, uint32_t x, const uint32_t *counts)
+static void draw_column(const struct histogram *h, struct picture *p, const uint32_t *items, uint32_t x,
+                        const uint32_t *counts)
 {
     uint32_t y = p->height;
     double sum = 0;
@@ -85,7 +87,8 @@ static void draw_column(const struct histogram *h, struct picture *p, const uint
 static void draw(struct histogram *h, uint32_t height, const char *title, struct table *table)
 {
     struct picture *p = picture_create(&table->arena, h->trace.width, height);
-    AUTO_FREE uint32_t *counts = xcalloc(h->names.len + 1, sizeof *counts), *items = xcalloc(h->names.len + 1, sizeof *items);
+    AUTO_FREE uint32_t *counts = xcalloc(h->names.len + 1, sizeof *counts),
+                       *items = xcalloc(h->names.len + 1, sizeof *items);
 
     table->picture = p;
     p->title = title;
@@ -140,7 +143,7 @@ static void show(struct histogram *h, const char *title, struct table *table)
 
 static struct hq_error *histogram_look(struct histogram *h, struct run *run)
 {
-    *h = (struct histogram){ 0 };
+    *h = (struct histogram){0};
     HQ_TRY(trace_init(&h->trace, run, trace_width(run, 5), PROFILES_LOOKED_AT));
     HQ_TRY(trace_look(&h->trace));
     h->classes = xcalloc((size_t)h->trace.shown_count * h->trace.width + 1, sizeof *h->classes);
@@ -152,7 +155,7 @@ static struct hq_error *histogram_look(struct histogram *h, struct run *run)
 static void classify_by_procedure(struct histogram *h, uint32_t level, struct arena *arena)
 {
     const struct tree *tree = h->trace.run->tree;
-    struct map names = { 0 }, contexts = { 0 };
+    struct map names = {0}, contexts = {0};
 
     for (size_t i = 0; i < (size_t)h->trace.shown_count * h->trace.width; i++) {
         uint32_t cell = h->trace.contexts[i];
@@ -166,7 +169,7 @@ static void classify_by_procedure(struct histogram *h, uint32_t level, struct ar
             if (is_new)
                 vec_push(&h->names, name);
         }
-        h->classes[i] = (uint32_t)*class + 1;
+        h->classes[i] = (uint32_t) * class + 1;
     }
     map_deinit(&names);
     map_deinit(&contexts);
@@ -181,8 +184,10 @@ static struct hq_error *trace_summary_fill(struct run *run, struct table *table)
         uint32_t level = trace_level(&h.trace);
         classify_by_procedure(&h, level, &table->arena);
         order_by_total(&h);
-        show(&h, arena_printf(&table->arena, "trace summary: share of %u profile%s, call path level %u", h.trace.shown_count,
-                                   h.trace.shown_count == 1 ? "" : "s", level), table);
+        show(&h,
+             arena_printf(&table->arena, "trace summary: share of %u profile%s, call path level %u",
+                          h.trace.shown_count, h.trace.shown_count == 1 ? "" : "s", level),
+             table);
     }
     histogram_deinit(&h);
     return err;
@@ -205,9 +210,12 @@ static uint8_t *mark_waiting(const struct tree *tree)
 
     for (uint32_t s = 0; s < tree->scope_count; s++) {
         const struct hqdb_scope *scope = tree_scope(tree, s);
-        scopes[s] = (scope->kind == SCOPE_PROCEDURE || scope->kind == SCOPE_INLINE) && is_waiting_name(tree_text(tree, scope->name));
-        for (uint64_t i = scope->first_alias; i < (uint64_t)scope->first_alias + scope->alias_count && i < tree->db->alias_count; i++)
-            scopes[s] = scopes[s] || (scope->kind == SCOPE_PROCEDURE && is_waiting_name(db_string(tree->db, tree->db->aliases[i])));
+        scopes[s] = (scope->kind == SCOPE_PROCEDURE || scope->kind == SCOPE_INLINE) &&
+                    is_waiting_name(tree_text(tree, scope->name));
+        for (uint64_t i = scope->first_alias;
+             i < (uint64_t)scope->first_alias + scope->alias_count && i < tree->db->alias_count; i++)
+            scopes[s] = scopes[s] ||
+                        (scope->kind == SCOPE_PROCEDURE && is_waiting_name(db_string(tree->db, tree->db->aliases[i])));
     }
     for (uint32_t c = 0; c < tree->context_count; c++)
         mark[c] = scopes[tree_scope_of(tree, c)];
@@ -237,8 +245,8 @@ static void note_worst(const struct histogram *h)
         worst = share > worst ? share : worst;
     }
     if (columns)
-        run_note(h->trace.run, "%.1f%% of profiles are in %s on average, %.1f%% at %.6g s", 100 * sum / columns, h->names.data[0],
-                 100 * worst, (double)trace_instant(&h->trace, at) / 1e6);
+        run_note(h->trace.run, "%.1f%% of profiles are in %s on average, %.1f%% at %.6g s", 100 * sum / columns,
+                 h->names.data[0], 100 * worst, (double)trace_instant(&h->trace, at) / 1e6);
 }
 
 static struct hq_error *trace_imbalance_fill(struct run *run, struct table *table)
@@ -255,8 +263,10 @@ static struct hq_error *trace_imbalance_fill(struct run *run, struct table *tabl
         classify_by_mark(&h, within);
         vec_push(&h.order, 0);
         vec_push(&h.order, 1);
-        show(&h, arena_printf(&table->arena, "trace imbalance: share of %u profile%s in %s", h.trace.shown_count,
-                               h.trace.shown_count == 1 ? "" : "s", h.names.data[0]), table);
+        show(&h,
+             arena_printf(&table->arena, "trace imbalance: share of %u profile%s in %s", h.trace.shown_count,
+                          h.trace.shown_count == 1 ? "" : "s", h.names.data[0]),
+             table);
         note_worst(&h);
     }
     histogram_deinit(&h);
@@ -264,4 +274,5 @@ static struct hq_error *trace_imbalance_fill(struct run *run, struct table *tabl
 }
 
 const struct view_row view_trace_summary = {.shape = SHAPE_FACTS, .fill = trace_summary_fill};
-const struct view_row view_trace_imbalance = {.shape = SHAPE_FACTS, .of_kinds = KINDS_PROCEDURE, .fill = trace_imbalance_fill};
+const struct view_row view_trace_imbalance = {
+    .shape = SHAPE_FACTS, .of_kinds = KINDS_PROCEDURE, .fill = trace_imbalance_fill};

@@ -10,8 +10,14 @@ struct node node_of_context(const struct tree *t, uint32_t c)
     const struct hqdb_context *x = tree_context(t, c);
     struct set self = {NULL, 1};
     struct node n = {
-        .kind = tree_kind(t, c), .scope = tree_scope_of(t, c), .context = c, .profile = HQDB_NONE, .inc = self, .exc = self,
-        .id = x->id, .leaf = tree_kind(t, c) == SCOPE_LINE,
+        .kind = tree_kind(t, c),
+        .scope = tree_scope_of(t, c),
+        .context = c,
+        .profile = HQDB_NONE,
+        .inc = self,
+        .exc = self,
+        .id = x->id,
+        .leaf = tree_kind(t, c) == SCOPE_LINE,
     };
 
     if (n.kind == SCOPE_PROCEDURE || n.kind == SCOPE_INLINE) {
@@ -24,7 +30,12 @@ struct node node_of_context(const struct tree *t, uint32_t c)
 struct node node_of_set(const struct tree *t, uint32_t scope, struct set contexts)
 {
     return (struct node){
-        .kind = tree_scope(t, scope)->kind, .scope = scope, .context = HQDB_NONE, .profile = HQDB_NONE, .inc = contexts, .exc = contexts,
+        .kind = tree_scope(t, scope)->kind,
+        .scope = scope,
+        .context = HQDB_NONE,
+        .profile = HQDB_NONE,
+        .inc = contexts,
+        .exc = contexts,
     };
 }
 
@@ -43,7 +54,9 @@ static bool shown(const struct run *run, uint32_t c)
     return run->env->lines || tree_kind(run->tree, c) != SCOPE_LINE;
 }
 
-struct child_key { uint32_t scope, call_file, call_line; };
+struct child_key {
+    uint32_t scope, call_file, call_line;
+};
 
 /* The children of several contexts, merged where scope and call site are the same. */
 static void merged_children(struct run *run, const struct node *parent, struct nodes *out)
@@ -55,12 +68,14 @@ static void merged_children(struct run *run, const struct node *parent, struct n
 
     keymap_init(&keys, sizeof(struct child_key));
     for (size_t i = 0; i < parent->inc.len && !run_interrupted(run); i++)
-        for (uint32_t c = parent->inc.data[i] + 1, end = tree_end(t, parent->inc.data[i]); c < end; c = tree_end(t, c)) {
+        for (uint32_t c = parent->inc.data[i] + 1, end = tree_end(t, parent->inc.data[i]); c < end;
+             c = tree_end(t, c)) {
             const struct hqdb_context *x = tree_context(t, c);
 
             if (!shown(run, c) || (parent->rounds && tree_scope_of(t, c) == parent->scope))
                 continue;
-            vec_push(&group, keymap_add(&keys, &(struct child_key){tree_scope_of(t, c), x->call_file, x->call_line}, NULL));
+            vec_push(&group,
+                     keymap_add(&keys, &(struct child_key){tree_scope_of(t, c), x->call_file, x->call_line}, NULL));
             vec_push(&all, c);
         }
     start = xcalloc(keys.len + 1, sizeof *start);
@@ -77,7 +92,7 @@ static void merged_children(struct run *run, const struct node *parent, struct n
     for (uint32_t k = 0; k < keys.len; k++) {
         struct set s = {sorted + start[k], start[k + 1] - start[k]};
 
-        if (parent->rounds)     /* a round's own children may stand behind those of inner ones */
+        if (parent->rounds) /* a round's own children may stand behind those of inner ones */
             s = set_sorted(sorted + start[k], s.len, &run->arena);
         struct node n = node_of_context(t, s.data[0]);
 
@@ -104,7 +119,8 @@ static void tree_children(struct run *run, const struct node *parent, struct nod
         merged_children(run, parent, out);
         return;
     }
-    for (uint32_t c = parent->inc.data[0] + 1, end = tree_end(t, parent->inc.data[0]); c < end && !run_interrupted(run); c = tree_end(t, c))
+    for (uint32_t c = parent->inc.data[0] + 1, end = tree_end(t, parent->inc.data[0]); c < end && !run_interrupted(run);
+         c = tree_end(t, c))
         if (shown(run, c)) {
             struct node n = single(run, c);
 
@@ -122,8 +138,9 @@ static struct node merged_root(struct run *run, const uint32_t *contexts, size_t
     struct node n;
 
     for (size_t i = 1; i < count && scope != HQDB_NONE; i++)
-        if (run_entities(run)->of[scope] == HQDB_NONE ? tree_scope_of(t, contexts[i]) != scope
-            : run_entities(run)->of[tree_scope_of(t, contexts[i])] != run_entities(run)->of[scope])
+        if (run_entities(run)->of[scope] == HQDB_NONE
+                ? tree_scope_of(t, contexts[i]) != scope
+                : run_entities(run)->of[tree_scope_of(t, contexts[i])] != run_entities(run)->of[scope])
             scope = HQDB_NONE;
     if (exposed.len == 1 && scope != HQDB_NONE)
         return single(run, exposed.data[0]);
@@ -153,5 +170,13 @@ static struct hq_error *tree_roots(struct run *run, struct nodes *out)
     return NULL;
 }
 
-const struct view_row view_tree = {.shape = SHAPE_TREE, .of_kinds = KINDS_PATH, .row_kinds = KINDS_TREE, .roots = tree_roots, .children = tree_children};
-const struct view_row view_hot_path = {.shape = SHAPE_PATH, .of_kinds = KINDS_PATH, .row_kinds = KINDS_TREE, .roots = tree_roots, .children = tree_children};
+const struct view_row view_tree = {.shape = SHAPE_TREE,
+                                   .of_kinds = KINDS_PATH,
+                                   .row_kinds = KINDS_TREE,
+                                   .roots = tree_roots,
+                                   .children = tree_children};
+const struct view_row view_hot_path = {.shape = SHAPE_PATH,
+                                       .of_kinds = KINDS_PATH,
+                                       .row_kinds = KINDS_TREE,
+                                       .roots = tree_roots,
+                                       .children = tree_children};

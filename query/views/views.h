@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A view is one file here, which defines its `const struct view_row view_NAME`, and one row of query/grammar/views.def. It gives nodes; the
- * driver (run.h) measures, filters, sorts, cuts and numbers them, so a view knows nothing of clauses.
+ * A view is one file here, which defines its `const struct view_row view_NAME`, and one row of query/grammar/views.def.
+ * It gives nodes; the driver (run.h) measures, filters, sorts, cuts and numbers them, so a view knows nothing of
+ * clauses.
  *
- * roots: the top rows. With `of PATTERN` those of the pattern. children: the rows below a node, in any order; nodes of one parent are
- * distinct. The driver asks between calls whether the user wants to stop; only long loops inside must use run_interrupted.
+ * roots: the top rows. With `of PATTERN` those of the pattern. children: the rows below a node, in any order; nodes of
+ * one parent are distinct. The driver asks between calls whether the user wants to stop; only long loops inside must
+ * use run_interrupted.
  */
 #ifndef HQ_QUERY_VIEWS_H
 #define HQ_QUERY_VIEWS_H
@@ -13,25 +15,26 @@
 #include "query/run.h"
 
 enum view_shape {
-    SHAPE_TREE,                 /* disjoint children: what is folded is the sum of everything below */
-    SHAPE_NESTED,               /* nested, but children overlap or repeat */
-    SHAPE_LIST,                 /* one level */
-    SHAPE_PATH,                 /* one path through a tree */
-    SHAPE_FACTS,                /* fills the table itself */
+    SHAPE_TREE,   /* disjoint children: what is folded is the sum of everything below */
+    SHAPE_NESTED, /* nested, but children overlap or repeat */
+    SHAPE_LIST,   /* one level */
+    SHAPE_PATH,   /* one path through a tree */
+    SHAPE_FACTS,  /* fills the table itself */
 };
 
 struct view_row {
     enum view_shape shape;
-    unsigned of_kinds;          /* what `of PATTERN` may match: KINDS_* */
-    unsigned row_kinds;         /* what its rows are, KINDS_*; 0: anything */
-    bool of_profiles;           /* rows are profiles */
-    bool in_order;              /* rows come in their order and are sorted only if asked; none is folded */
-    const char *beside;         /* heading of a column of text beside the name; NULL none */
-    /* Before anything is bound; may put measures of its own in the place of those of the database. NULL: nothing to do. */
+    unsigned of_kinds;  /* what `of PATTERN` may match: KINDS_* */
+    unsigned row_kinds; /* what its rows are, KINDS_*; 0: anything */
+    bool of_profiles;   /* rows are profiles */
+    bool in_order;      /* rows come in their order and are sorted only if asked; none is folded */
+    const char *beside; /* heading of a column of text beside the name; NULL none */
+    /* Before anything is bound; may put measures of its own in the place of those of the database. NULL: nothing to do.
+     */
     struct hq_error *(*prepare)(struct run *run);
     struct hq_error *(*roots)(struct run *run, struct nodes *out);
     void (*children)(struct run *run, const struct node *parent, struct nodes *out);
-    struct hq_error *(*fill)(struct run *run, struct table *t);     /* SHAPE_FACTS */
+    struct hq_error *(*fill)(struct run *run, struct table *t); /* SHAPE_FACTS */
 };
 
 const struct view_row *view_find(enum view_kind kind);
@@ -52,8 +55,8 @@ struct node node_of_set(const struct tree *t, uint32_t scope, struct set context
  * [scope] -> its number, HQDB_NONE for other kinds. Made once per run.
  */
 struct entities {
-    uint32_t *of;               /* [scope_count] */
-    uint32_t *scope;            /* [count] the one that names it: a PROCEDURE if there is one */
+    uint32_t *of;    /* [scope_count] */
+    uint32_t *scope; /* [count] the one that names it: a PROCEDURE if there is one */
     uint32_t count;
 };
 const struct entities *run_entities(struct run *run);
@@ -61,8 +64,8 @@ const struct entities *run_entities(struct run *run);
 void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out);
 
 /*
- * The scopes of `kinds` that the view's `of` means in a static list: those that match, and those inside of one that matches. NULL
- * without `of`. In the run's arena.
+ * The scopes of `kinds` that the view's `of` means in a static list: those that match, and those inside of one that
+ * matches. NULL without `of`. In the run's arena.
  */
 const uint8_t *run_wanted(struct run *run, unsigned kinds);
 

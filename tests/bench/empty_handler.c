@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The lower bound for a sampling profiler: the same per-thread timers as the collector's CPUTIME or, with EMPTY_CLOCK=REALTIME, its REALTIME, with
- * a handler that only counts. EMPTY_PERIOD is in nanoseconds; the count is a 64-bit number in the file EMPTY_FILE, which is there already.
+ * The lower bound for a sampling profiler: the same per-thread timers as the collector's CPUTIME or, with
+ * EMPTY_CLOCK=REALTIME, its REALTIME, with a handler that only counts. EMPTY_PERIOD is in nanoseconds; the count is a
+ * 64-bit number in the file EMPTY_FILE, which is there already.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -27,7 +28,8 @@ static void on_timer(int number)
 
 static void start_timer(void)
 {
-    struct itimerspec interval = { { period / 1000000000, period % 1000000000 }, { period / 1000000000, period % 1000000000 } };
+    struct itimerspec interval = {{period / 1000000000, period % 1000000000},
+                                  {period / 1000000000, period % 1000000000}};
     struct sigevent notify;
     int id;
 
@@ -39,7 +41,10 @@ static void start_timer(void)
         syscall(SYS_timer_settime, id, 0, &interval, NULL);
 }
 
-struct beginning { void *(*routine)(void *); void *argument; };
+struct beginning {
+    void *(*routine)(void *);
+    void *argument;
+};
 
 static void *run(void *data)
 {
@@ -56,7 +61,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
         (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(RTLD_NEXT, "pthread_create");
     struct beginning *b = malloc(sizeof *b);
 
-    *b = (struct beginning){ routine, argument };
+    *b = (struct beginning){routine, argument};
     return real(thread, attributes, run, b);
 }
 
@@ -74,7 +79,7 @@ static void map_count(const char *path)
 
 static __attribute__((constructor)) void begin(void)
 {
-    struct sigaction action = { .sa_handler = on_timer, .sa_flags = SA_RESTART };
+    struct sigaction action = {.sa_handler = on_timer, .sa_flags = SA_RESTART};
     const char *clock_name = getenv("EMPTY_CLOCK");
 
     if (clock_name && strcmp(clock_name, "REALTIME") == 0)

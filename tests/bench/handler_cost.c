@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A build of the collector, linked with --wrap=sample, that measures what a sample costs in the handler and prints the median at the end. */
+/* A build of the collector, linked with --wrap=sample, that measures what a sample costs in the handler and prints the
+ * median at the end. */
 #include "preload/handler.h"
 #include "preload/lane.h"
 #include "preload/thread.h"
@@ -55,8 +56,10 @@ static __attribute__((destructor)) void report(void)
     FILE *file = fopen(getenv("HQ_COST_FILE"), "w");
     const struct memo *memo = self.lane ? &self.lane->memo : NULL;
     /* 95 % interval of the median, by order statistics. */
-    unsigned half = (unsigned)(0.98 * sqrt(n)), low = n / 2 > half ? n / 2 - half : 0, high = n / 2 + half < n ? n / 2 + half : n - 1;
-    fprintf(file, "samples %u\np10_ns %.0f\nmedian_ns %.0f\np90_ns %.0f\np99_ns %.0f\n", n, cost[n / 10] * ns, cost[n / 2] * ns, cost[n / 10 * 9] * ns, cost[n / 100 * 99] * ns);
+    unsigned half = (unsigned)(0.98 * sqrt(n)), low = n / 2 > half ? n / 2 - half : 0,
+             high = n / 2 + half < n ? n / 2 + half : n - 1;
+    fprintf(file, "samples %u\np10_ns %.0f\nmedian_ns %.0f\np90_ns %.0f\np99_ns %.0f\n", n, cost[n / 10] * ns,
+            cost[n / 2] * ns, cost[n / 10 * 9] * ns, cost[n / 100 * 99] * ns);
     fprintf(file, "low_ns %.0f\nhigh_ns %.0f\n", cost[low] * ns, cost[high] * ns);
     if (memo)
         fprintf(file, "memo_hits %.3f\nframes_reused %.3f\n", (double)memo->hits / n,

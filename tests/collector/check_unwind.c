@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A test build of the collector: linked with --wrap=unwind, it walks every sampled stack a second time with libunwind, without any cache, and
- * compares all frames. The sums go to the file HQ_CHECK_FILE names, with the first differences.
+ * A test build of the collector: linked with --wrap=unwind, it walks every sampled stack a second time with libunwind,
+ * without any cache, and compares all frames. The sums go to the file HQ_CHECK_FILE names, with the first differences.
  *
- * libunwind finds unwind tables by dl_iterate_phdr, which takes the loader's lock and so must not be called in a signal handler: here it is
- * answered from _dl_find_object, for the address that libunwind's callback data begins with.
+ * libunwind finds unwind tables by dl_iterate_phdr, which takes the loader's lock and so must not be called in a signal
+ * handler: here it is answered from _dl_find_object, for the address that libunwind's callback data begins with.
  */
 #define UNW_LOCAL_ONLY
 #include "preload/export.h"
@@ -21,13 +21,16 @@
 static __thread int comparing __attribute__((tls_model("initial-exec")));
 static __thread ucontext_t context __attribute__((tls_model("initial-exec")));
 static _Atomic unsigned long equal, lost, partial, different;
-static struct { uint64_t ours[64], theirs[64]; unsigned our_count, their_count; } first[4];
+static struct {
+    uint64_t ours[64], theirs[64];
+    unsigned our_count, their_count;
+} first[4];
 static _Atomic unsigned firsts;
 
 EXPORT int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *), void *data)
 {
     struct dl_find_object found;
-    struct dl_phdr_info info = { 0 };
+    struct dl_phdr_info info = {0};
 
     if (!comparing)
         return REAL(dl_iterate_phdr)(callback, data);
@@ -43,8 +46,9 @@ EXPORT int dl_iterate_phdr(int (*callback)(struct dl_phdr_info *, size_t, void *
 
 static unsigned walk(const uint64_t reg[CFI_REGISTERS], uint64_t *frames, unsigned room)
 {
-    static const uint8_t order[CFI_REGISTERS] = { REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-        REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP };
+    static const uint8_t order[CFI_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                                 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                                 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
     unw_cursor_t cursor;
     unw_word_t ip;
     unsigned count = 0;
@@ -67,7 +71,8 @@ static int is_end(struct lane *lane, uint64_t ip, int foreign)
 
     if (recipe_find(ip - 1, lane->memo.cfi).kind == RECIPE_END)
         return 1;
-    /* the bottom of a coroutine; on a thread's own stack it is where libunwind went astray, while an exception overwrites return addresses */
+    /* the bottom of a coroutine; on a thread's own stack it is where libunwind went astray, while an exception
+     * overwrites return addresses */
     return foreign && modules_find(ip, &code) && cfi_find(ip, &code, lane->memo.cfi) && lane->memo.cfi->start == ip;
 }
 
@@ -94,7 +99,7 @@ struct place __wrap_unwind(struct lane *lane, const uint64_t *reg, uint64_t low,
         if (same == count && same == depth - outermost)
             equal++;
         else if (count == 0 || !is_end(lane, theirs[count - 1], reg[CFI_RSP] < low || reg[CFI_RSP] >= high))
-            lost++;         /* libunwind did not find the end of the stack */
+            lost++; /* libunwind did not find the end of the stack */
         else
             strange = 1, different++;
     }

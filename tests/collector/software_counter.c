@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loaded into a program on a machine without performance counters: hardware, raw and cache events of perf_event_open become the kernel's
- * software clock of the task, in nanoseconds. With LIBPFM_FORCE_PMU naming a processor, the real PAPI library then counts and overflows.
+ * Loaded into a program on a machine without performance counters: hardware, raw and cache events of perf_event_open
+ * become the kernel's software clock of the task, in nanoseconds. With LIBPFM_FORCE_PMU naming a processor, the real
+ * PAPI library then counts and overflows.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A library to preload: files below the directory UNMAPPABLE cannot be mapped shared, as on some FUSE and network file systems. */
+/* A library to preload: files below the directory UNMAPPABLE cannot be mapped shared, as on some FUSE and network file
+ * systems. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* build: -O2 -g -rdynamic -ldl */
 /*
- * adversary SECONDS [DIR]: everything that could make a remembered call path a wrong one, in turn: frames of changing size behind the same
- * return address, recursion, longjmp, coroutines that share code on many stacks, handlers on alternate stacks, and (with DIR) two plugins that
- * are loaded at the same address again and again.
+ * adversary SECONDS [DIR]: everything that could make a remembered call path a wrong one, in turn: frames of changing
+ * size behind the same return address, recursion, longjmp, coroutines that share code on many stacks, handlers on
+ * alternate stacks, and (with DIR) two plugins that are loaded at the same address again and again.
  */
 #define _GNU_SOURCE
 #include "burn.h"
@@ -131,7 +131,8 @@ static void coroutines(void)
     for (int i = 0; i < COROUTINES && !made; i++) {
         getcontext(&coroutine[i]);
         coroutine[i].uc_stack.ss_size = COROUTINE_STACK;
-        coroutine[i].uc_stack.ss_sp = mmap(NULL, COROUTINE_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        coroutine[i].uc_stack.ss_sp = mmap(NULL, COROUTINE_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                                           -1, 0);
         makecontext(&coroutine[i], (void (*)(void))coroutine_body, 1, i);
     }
     made = 1;
@@ -147,8 +148,8 @@ static void on_signal(int number)
 
 static void handlers(void)
 {
-    raise(SIGUSR1);     /* on the alternate stack */
-    raise(SIGUSR2);     /* on this one */
+    raise(SIGUSR1); /* on the alternate stack */
+    raise(SIGUSR2); /* on this one */
 }
 
 static const char *directory;
@@ -178,8 +179,9 @@ void adversary_spend(void)
 int main(int argc, char **argv)
 {
     double end = argc > 1 ? atof(argv[1]) : 1;
-    stack_t stack = { .ss_sp = malloc(64 << 10), .ss_size = 64 << 10 };
-    struct sigaction alternate = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK }, ordinary = { .sa_handler = on_signal };
+    stack_t stack = {.ss_sp = malloc(64 << 10), .ss_size = 64 << 10};
+    struct sigaction alternate = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK},
+                     ordinary = {.sa_handler = on_signal};
 
     directory = argc > 2 ? argv[2] : NULL;
     pointers[0] = sized;

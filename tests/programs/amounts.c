@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* amounts WAY: does things of known amounts: alloc, io, lock; or for `parts` burns 0.3 s in each of before, middle and after, of which only middle is to be measured. */
+/* amounts WAY: does things of known amounts: alloc, io, lock; or for `parts` burns 0.3 s in each of before, middle and
+ * after, of which only middle is to be measured. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include "hq.h"
@@ -17,7 +18,7 @@ static __attribute__((noinline)) void *freed_later(void)
 {
     void *p = realloc(malloc(100), 300);
 
-    __asm__ volatile("" : "+r"(p));     /* no tail call */
+    __asm__ volatile("" : "+r"(p)); /* no tail call */
     return p;
 }
 
@@ -52,7 +53,7 @@ static int alloc(void)
 
 static __attribute__((noinline)) int writer(int fd)
 {
-    char block[4096] = { 0 };
+    char block[4096] = {0};
 
     for (int i = 0; i < 100; i++)
         if (write(fd, block, sizeof block) != sizeof block)
@@ -86,7 +87,7 @@ static pthread_barrier_t barrier;
 
 static void *hold(void *unused)
 {
-    struct timespec time = { 0, 200000000 };
+    struct timespec time = {0, 200000000};
 
     pthread_mutex_lock(&mutex);
     pthread_barrier_wait(&barrier);
@@ -116,9 +117,21 @@ static int lock(void)
     return 0;
 }
 
-static __attribute__((noinline)) void before(void) { burn(0.3); __asm__ volatile("# before"); }
-static __attribute__((noinline)) void middle(void) { burn(0.3); __asm__ volatile("# middle"); }
-static __attribute__((noinline)) void after(void) { burn(0.3); __asm__ volatile("# after"); }
+static __attribute__((noinline)) void before(void)
+{
+    burn(0.3);
+    __asm__ volatile("# before");
+}
+static __attribute__((noinline)) void middle(void)
+{
+    burn(0.3);
+    __asm__ volatile("# middle");
+}
+static __attribute__((noinline)) void after(void)
+{
+    burn(0.3);
+    __asm__ volatile("# after");
+}
 
 static int parts(void)
 {
@@ -144,6 +157,10 @@ int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "";
 
-    return !strcmp(way, "alloc") ? alloc() : !strcmp(way, "io") ? io() : !strcmp(way, "lock") ? lock() : !strcmp(way, "parts") ? parts()
-           : !strcmp(way, "churn") ? churn() : 2;
+    return !strcmp(way, "alloc")   ? alloc()
+           : !strcmp(way, "io")    ? io()
+           : !strcmp(way, "lock")  ? lock()
+           : !strcmp(way, "parts") ? parts()
+           : !strcmp(way, "churn") ? churn()
+                                   : 2;
 }

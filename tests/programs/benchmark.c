@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A benchmark for the CI recipe: read_input 30 %, solve 40 % and write_output 30 % of the work, of which solve can be made slower.
- * Its rounds have random lengths and make no system call, so that neither the kernel's tick nor its scheduler bends the shares (doc/testing.md).
+ * A benchmark for the CI recipe: read_input 30 %, solve 40 % and write_output 30 % of the work, of which solve can be
+ * made slower. Its rounds have random lengths and make no system call, so that neither the kernel's tick nor its
+ * scheduler bends the shares (doc/testing.md).
  *
  *     benchmark SECONDS FACTOR        SECONDS as it is; solve does FACTOR times its work
  */
@@ -21,9 +22,21 @@ NOINLINE void work(long n)
     steps += x;
 }
 
-NOINLINE void read_input(long n) { work(n); steps++; }
-NOINLINE void solve(long n) { work(n); steps++; }
-NOINLINE void write_output(long n) { work(n); steps++; }
+NOINLINE void read_input(long n)
+{
+    work(n);
+    steps++;
+}
+NOINLINE void solve(long n)
+{
+    work(n);
+    steps++;
+}
+NOINLINE void write_output(long n)
+{
+    work(n);
+    steps++;
+}
 
 int main(int argc, char **argv)
 {

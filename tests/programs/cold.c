@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* build: -O1 -g -fno-optimize-sibling-calls */
 /*
- * cold DEPTH SECONDS: at a call depth, drives everything else from the processor's caches and translation buffers again and again: 8 MiB of data, a line at
- * a time, and 2 MiB of code, of which each line returns at once.
+ * cold DEPTH SECONDS: at a call depth, drives everything else from the processor's caches and translation buffers again
+ * and again: 8 MiB of data, a line at a time, and 2 MiB of code, of which each line returns at once.
  */
 #include "burn.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* confined WAY: gives up something in one of the ways there are, then burns 0.5 s on new call paths, so that its file must grow. Exit status 3. */
+/* confined WAY: gives up something in one of the ways there are, then burns 0.5 s on new call paths, so that its file
+ * must grow. Exit status 3. */
 #define _GNU_SOURCE
 #include "burn.h"
 
@@ -29,15 +30,23 @@ static __attribute__((noinline)) void both(int depth)
     __asm__ volatile("");
 }
 
-static void left(int depth) { both(depth); __asm__ volatile("# left"); }
-static void right(int depth) { both(depth); __asm__ volatile("# right"); }
+static void left(int depth)
+{
+    both(depth);
+    __asm__ volatile("# left");
+}
+static void right(int depth)
+{
+    both(depth);
+    __asm__ volatile("# right");
+}
 
 #define SYSCALL(n, action) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n, 0, 1), BPF_STMT(BPF_RET | BPF_K, action)
-#define LOAD_NUMBER BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
+#define LOAD_NUMBER        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
 
 static int filter(struct sock_filter *code, unsigned short length, int through_syscall)
 {
-    struct sock_fprog program = { length, code };
+    struct sock_fprog program = {length, code};
 
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return 1;
@@ -49,8 +58,12 @@ static int filter(struct sock_filter *code, unsigned short length, int through_s
 static int narrow(int through_syscall)
 {
     struct sock_filter code[] = {
-        LOAD_NUMBER, SYSCALL(SYS_exit_group, SECCOMP_RET_ALLOW), SYSCALL(SYS_write, SECCOMP_RET_ALLOW), SYSCALL(SYS_rt_sigreturn, SECCOMP_RET_ALLOW),
-        SYSCALL(SYS_clock_gettime, SECCOMP_RET_ALLOW), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+        LOAD_NUMBER,
+        SYSCALL(SYS_exit_group, SECCOMP_RET_ALLOW),
+        SYSCALL(SYS_write, SECCOMP_RET_ALLOW),
+        SYSCALL(SYS_rt_sigreturn, SECCOMP_RET_ALLOW),
+        SYSCALL(SYS_clock_gettime, SECCOMP_RET_ALLOW),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     };
 
     return filter(code, sizeof code / sizeof *code, through_syscall);
@@ -60,7 +73,9 @@ static int narrow(int through_syscall)
 static int narrowest(void)
 {
     struct sock_filter code[] = {
-        LOAD_NUMBER, SYSCALL(SYS_exit_group, SECCOMP_RET_ALLOW), SYSCALL(SYS_clock_gettime, SECCOMP_RET_ALLOW),
+        LOAD_NUMBER,
+        SYSCALL(SYS_exit_group, SECCOMP_RET_ALLOW),
+        SYSCALL(SYS_clock_gettime, SECCOMP_RET_ALLOW),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     };
 
@@ -71,7 +86,9 @@ static int narrowest(void)
 static int wide(void)
 {
     struct sock_filter code[] = {
-        LOAD_NUMBER, SYSCALL(SYS_execve, SECCOMP_RET_KILL_PROCESS), SYSCALL(SYS_ptrace, SECCOMP_RET_KILL_PROCESS),
+        LOAD_NUMBER,
+        SYSCALL(SYS_execve, SECCOMP_RET_KILL_PROCESS),
+        SYSCALL(SYS_ptrace, SECCOMP_RET_KILL_PROCESS),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
 
@@ -80,7 +97,7 @@ static int wide(void)
 
 static int no_descriptors(void)
 {
-    struct rlimit none = { 3, 3 };
+    struct rlimit none = {3, 3};
 
     closefrom(3);
     close_range(3, ~0u, 0);

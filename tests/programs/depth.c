@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* build: -O1 -g -fno-optimize-sibling-calls */
 /*
- * depth N SECONDS: burns CPU at call depth N. Now and then it returns some frames and comes back by other call sites, and the last few frames change
- * all the time, as in real programs.
+ * depth N SECONDS: burns CPU at call depth N. Now and then it returns some frames and comes back by other call sites,
+ * and the last few frames change all the time, as in real programs.
  */
 #include "burn.h"
 

@@ -14,7 +14,7 @@
 static __attribute__((noinline)) void work(void)
 {
     burn(0.3);
-    __asm__ volatile("");       /* no tail call */
+    __asm__ volatile(""); /* no tail call */
 }
 
 static void *end_process(void *unused)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* family WAY: makes a child in one of the ways there are; the child burns 0.3 s in child_work. `family work` is that child after exec. */
+/* family WAY: makes a child in one of the ways there are; the child burns 0.3 s in child_work. `family work` is that
+ * child after exec. */
 #define _GNU_SOURCE
 #include "burn.h"
 
@@ -70,7 +71,7 @@ static int by_clone(void)
 
 static int by_spawn(void)
 {
-    char *arguments[] = { self, "work", NULL };
+    char *arguments[] = {self, "work", NULL};
     pid_t pid;
 
     return posix_spawn(&pid, self, NULL, NULL, arguments, environ) || reap(pid);
@@ -127,7 +128,7 @@ static int by_daemon(void)
 /* The C library knows nothing of these children. */
 static int by_clone3(void)
 {
-    struct clone_args arguments = { .exit_signal = SIGCHLD };
+    struct clone_args arguments = {.exit_signal = SIGCHLD};
     long pid = syscall(SYS_clone3, &arguments, sizeof arguments);
 
     if (pid == 0)
@@ -148,7 +149,7 @@ static int by_instruction(void)
 
 static int by_spawn_without_environment(void)
 {
-    char *arguments[] = { self, "work", NULL }, *nothing[] = { NULL };
+    char *arguments[] = {self, "work", NULL}, *nothing[] = {NULL};
     pid_t pid;
 
     return posix_spawn(&pid, self, NULL, NULL, arguments, nothing) || reap(pid);
@@ -156,7 +157,7 @@ static int by_spawn_without_environment(void)
 
 static int by_exec_without_environment(void)
 {
-    char *arguments[] = { self, "work", NULL }, *nothing[] = { NULL };
+    char *arguments[] = {self, "work", NULL}, *nothing[] = {NULL};
     pid_t pid = fork();
 
     if (pid == 0) {
@@ -175,11 +176,25 @@ static int by_system_call(void)
     return reap((pid_t)pid);
 }
 
-static const struct { const char *name; int (*run)(void); } ways[] = {
-    { "fork", by_fork }, { "_Fork", by__fork }, { "vfork", by_vfork }, { "clone", by_clone }, { "spawn", by_spawn }, { "exec", by_exec },
-    { "failed-exec", by_failed_exec }, { "system", by_system }, { "popen", by_popen }, { "daemon", by_daemon }, { "syscall", by_system_call },
-    { "clone3", by_clone3 }, { "instruction", by_instruction }, { "spawn-without-environment", by_spawn_without_environment },
-    { "exec-without-environment", by_exec_without_environment },
+static const struct {
+    const char *name;
+    int (*run)(void);
+} ways[] = {
+    {"fork", by_fork},
+    {"_Fork", by__fork},
+    {"vfork", by_vfork},
+    {"clone", by_clone},
+    {"spawn", by_spawn},
+    {"exec", by_exec},
+    {"failed-exec", by_failed_exec},
+    {"system", by_system},
+    {"popen", by_popen},
+    {"daemon", by_daemon},
+    {"syscall", by_system_call},
+    {"clone3", by_clone3},
+    {"instruction", by_instruction},
+    {"spawn-without-environment", by_spawn_without_environment},
+    {"exec-without-environment", by_exec_without_environment},
 };
 
 int main(int argc, char **argv)

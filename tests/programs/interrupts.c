@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Makes every system call that a signal handler can end early, for 60 ms each, and prints the names of those that came back
- * too soon or with an error that nobody asked for. With `own`, a signal of the program interrupts them: then each must fail with EINTR.
+ * Makes every system call that a signal handler can end early, for 60 ms each, and prints the names of those that came
+ * back too soon or with an error that nobody asked for. With `own`, a signal of the program interrupts them: then each
+ * must fail with EINTR.
  */
 #define _GNU_SOURCE
 #include <aio.h>
@@ -26,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const struct timespec wait_for = { 0, 60000000 };
+static const struct timespec wait_for = {0, 60000000};
 static int bad, pair[2], pipes[2], queue, semaphores, epoll;
 static sem_t semaphore;
 
@@ -49,19 +50,51 @@ static struct timespec later(void)
     return t;
 }
 
-static int do_nanosleep(void) { return nanosleep(&wait_for, NULL); }
-static int do_clock_nanosleep(void) { errno = clock_nanosleep(CLOCK_MONOTONIC, 0, &wait_for, NULL); return errno ? -1 : 0; }
-static int do_usleep(void) { return usleep(60000); }
-static int do_thrd_sleep(void) { return thrd_sleep(&wait_for, NULL); }
-static int do_sleep(void) { return sleep(1) ? -1 : 0; }
-static int do_poll(void) { struct pollfd p = { pair[0], POLLIN, 0 }; return poll(&p, 1, 60); }
-static int do_ppoll(void) { struct pollfd p = { pair[0], POLLIN, 0 }; return ppoll(&p, 1, &wait_for, NULL); }
-static int do_epoll_wait(void) { struct epoll_event e; return epoll_wait(epoll, &e, 1, 60); }
-static int do_epoll_pwait(void) { struct epoll_event e; return epoll_pwait(epoll, &e, 1, 60, NULL); }
+static int do_nanosleep(void)
+{
+    return nanosleep(&wait_for, NULL);
+}
+static int do_clock_nanosleep(void)
+{
+    errno = clock_nanosleep(CLOCK_MONOTONIC, 0, &wait_for, NULL);
+    return errno ? -1 : 0;
+}
+static int do_usleep(void)
+{
+    return usleep(60000);
+}
+static int do_thrd_sleep(void)
+{
+    return thrd_sleep(&wait_for, NULL);
+}
+static int do_sleep(void)
+{
+    return sleep(1) ? -1 : 0;
+}
+static int do_poll(void)
+{
+    struct pollfd p = {pair[0], POLLIN, 0};
+    return poll(&p, 1, 60);
+}
+static int do_ppoll(void)
+{
+    struct pollfd p = {pair[0], POLLIN, 0};
+    return ppoll(&p, 1, &wait_for, NULL);
+}
+static int do_epoll_wait(void)
+{
+    struct epoll_event e;
+    return epoll_wait(epoll, &e, 1, 60);
+}
+static int do_epoll_pwait(void)
+{
+    struct epoll_event e;
+    return epoll_pwait(epoll, &e, 1, 60, NULL);
+}
 
 static int do_select(void)
 {
-    struct timeval t = { 0, 60000 };
+    struct timeval t = {0, 60000};
     fd_set set;
 
     FD_ZERO(&set);
@@ -78,20 +111,42 @@ static int do_pselect(void)
     return pselect(pair[0] + 1, &set, NULL, NULL, &wait_for, NULL);
 }
 
-static int do_sem_timedwait(void) { struct timespec t = later(); return sem_timedwait(&semaphore, &t); }
-static int do_sigtimedwait(void) { sigset_t s; sigemptyset(&s); sigaddset(&s, SIGUSR2); return sigtimedwait(&s, NULL, &wait_for); }
-static int do_recv(void) { char c; return (int)recv(pair[0], &c, 1, 0); }
-static int do_read(void) { char c; return (int)read(pair[0], &c, 1); }
-static int do_semtimedop(void) { struct sembuf b = { 0, -1, 0 }; return semtimedop(semaphores, &b, 1, &wait_for); }
+static int do_sem_timedwait(void)
+{
+    struct timespec t = later();
+    return sem_timedwait(&semaphore, &t);
+}
+static int do_sigtimedwait(void)
+{
+    sigset_t s;
+    sigemptyset(&s);
+    sigaddset(&s, SIGUSR2);
+    return sigtimedwait(&s, NULL, &wait_for);
+}
+static int do_recv(void)
+{
+    char c;
+    return (int)recv(pair[0], &c, 1, 0);
+}
+static int do_read(void)
+{
+    char c;
+    return (int)read(pair[0], &c, 1);
+}
+static int do_semtimedop(void)
+{
+    struct sembuf b = {0, -1, 0};
+    return semtimedop(semaphores, &b, 1, &wait_for);
+}
 
 static int do_aio_suspend(void)
 {
     static char c;
     static struct aiocb a;
-    const struct aiocb *list[] = { &a };
+    const struct aiocb *list[] = {&a};
     int result;
 
-    a = (struct aiocb){ .aio_fildes = pipes[0], .aio_buf = &c, .aio_nbytes = 1 };
+    a = (struct aiocb){.aio_fildes = pipes[0], .aio_buf = &c, .aio_nbytes = 1};
     aio_read(&a);
     result = aio_suspend(list, 1, &wait_for);
     int error = errno;
@@ -106,7 +161,10 @@ static int do_aio_suspend(void)
 /* Ends when another thread has sent a message: 60 ms later. */
 static void *send_later(void *unused)
 {
-    struct { long type; char text; } message = { 1, 'x' };
+    struct {
+        long type;
+        char text;
+    } message = {1, 'x'};
 
     nanosleep(&wait_for, NULL);
     msgsnd(queue, &message, 1, 0);
@@ -115,7 +173,10 @@ static void *send_later(void *unused)
 
 static int do_msgrcv(void)
 {
-    struct { long type; char text; } message;
+    struct {
+        long type;
+        char text;
+    } message;
     pthread_t thread;
     int result, error;
 
@@ -128,13 +189,29 @@ static int do_msgrcv(void)
     return result;
 }
 
-static const struct { const char *name; int (*call)(void); int error; } calls[] = {
-    { "nanosleep", do_nanosleep, 0 }, { "clock_nanosleep", do_clock_nanosleep, 0 }, { "usleep", do_usleep, 0 },
-    { "thrd_sleep", do_thrd_sleep, 0 }, { "sleep", do_sleep, 0 }, { "poll", do_poll, 0 }, { "ppoll", do_ppoll, 0 },
-    { "select", do_select, 0 }, { "pselect", do_pselect, 0 }, { "epoll_wait", do_epoll_wait, 0 },
-    { "epoll_pwait", do_epoll_pwait, 0 }, { "sem_timedwait", do_sem_timedwait, ETIMEDOUT },
-    { "sigtimedwait", do_sigtimedwait, EAGAIN }, { "recv", do_recv, EAGAIN }, { "read", do_read, EAGAIN },
-    { "semtimedop", do_semtimedop, EAGAIN }, { "aio_suspend", do_aio_suspend, EAGAIN }, { "msgrcv", do_msgrcv, 0 },
+static const struct {
+    const char *name;
+    int (*call)(void);
+    int error;
+} calls[] = {
+    {"nanosleep", do_nanosleep, 0},
+    {"clock_nanosleep", do_clock_nanosleep, 0},
+    {"usleep", do_usleep, 0},
+    {"thrd_sleep", do_thrd_sleep, 0},
+    {"sleep", do_sleep, 0},
+    {"poll", do_poll, 0},
+    {"ppoll", do_ppoll, 0},
+    {"select", do_select, 0},
+    {"pselect", do_pselect, 0},
+    {"epoll_wait", do_epoll_wait, 0},
+    {"epoll_pwait", do_epoll_pwait, 0},
+    {"sem_timedwait", do_sem_timedwait, ETIMEDOUT},
+    {"sigtimedwait", do_sigtimedwait, EAGAIN},
+    {"recv", do_recv, EAGAIN},
+    {"read", do_read, EAGAIN},
+    {"semtimedop", do_semtimedop, EAGAIN},
+    {"aio_suspend", do_aio_suspend, EAGAIN},
+    {"msgrcv", do_msgrcv, 0},
 };
 
 static void on_signal(int number)
@@ -144,7 +221,7 @@ static void on_signal(int number)
 
 static void arm(long microseconds)
 {
-    struct itimerval timer = { { 0, 0 }, { 0, microseconds } };
+    struct itimerval timer = {{0, 0}, {0, microseconds}};
 
     setitimer(ITIMER_REAL, &timer, NULL);
 }
@@ -184,9 +261,9 @@ static void try_interrupted(int i)
 int main(int argc, char **argv)
 {
     int own = argc > 1 && strcmp(argv[1], "own") == 0;
-    struct timeval limit = { 0, 60000 };
-    struct epoll_event event = { .events = EPOLLIN };
-    struct sigaction action = { .sa_handler = on_signal };
+    struct timeval limit = {0, 60000};
+    struct epoll_event event = {.events = EPOLLIN};
+    struct sigaction action = {.sa_handler = on_signal};
 
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || pipe(pipes) || sem_init(&semaphore, 0, 0))
         return 2;

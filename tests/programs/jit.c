@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * jit: code written at run time, with frame pointers and without unwind information: below main three of its frames, then work() of this program
- * for 0.3 s; then a loop in such code for as long. With an argument it tells the names of all this in /tmp/perf-PID.map, as just-in-time compilers do:
- * "names"; "old": in a file that was written long ago; "link": behind a symbolic link; "foreign": in a file of another user (root can); "odd": among
- * much that makes no sense.
+ * jit: code written at run time, with frame pointers and without unwind information: below main three of its frames,
+ * then work() of this program for 0.3 s; then a loop in such code for as long. With an argument it tells the names of
+ * all this in /tmp/perf-PID.map, as just-in-time compilers do: "names"; "old": in a file that was written long ago;
+ * "link": behind a symbolic link; "foreign": in a file of another user (root can); "odd": among much that makes no
+ * sense.
  */
 #include "burn.h"
 
@@ -19,14 +20,16 @@
 typedef void function(void *argument, void *second);
 
 /*
- * push %rbp; mov %rsp,%rbp; push %rbx; push %rbx; mov %rdi,%rax; mov (%rsi),%rdi; add $8,%rsi; call *%rax; pop %rbx; pop %rbx; pop %rbp; ret:
- * calls its first argument with the first word of the list that is its second, and the rest of the list.
+ * push %rbp; mov %rsp,%rbp; push %rbx; push %rbx; mov %rdi,%rax; mov (%rsi),%rdi; add $8,%rsi; call *%rax; pop %rbx;
+ * pop %rbx; pop %rbp; ret: calls its first argument with the first word of the list that is its second, and the rest of
+ * the list.
  */
 static const unsigned char forward[] = {
-    0x55, 0x48, 0x89, 0xe5, 0x53, 0x53, 0x48, 0x89, 0xf8, 0x48, 0x8b, 0x3e, 0x48, 0x83, 0xc6, 0x08, 0xff, 0xd0, 0x5b, 0x5b, 0x5d, 0xc3,
+    0x55, 0x48, 0x89, 0xe5, 0x53, 0x53, 0x48, 0x89, 0xf8, 0x48, 0x8b,
+    0x3e, 0x48, 0x83, 0xc6, 0x08, 0xff, 0xd0, 0x5b, 0x5b, 0x5d, 0xc3,
 };
 /* push %rbp; mov %rsp,%rbp; 1: dec %rdi; jne 1b; pop %rbp; ret */
-static const unsigned char countdown[] = { 0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3 };
+static const unsigned char countdown[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3};
 
 static __attribute__((noinline)) void work(void *unused, void *list)
 {
@@ -46,17 +49,21 @@ static void tell_names(const char *mode, uintptr_t code)
     if (!map)
         return;
     if (!strcmp(mode, "odd")) {
-        fputs("\n \n0\nzz 10 x\n0 ffffffffffffffff everything\nffffffffffffffff ffffffffffffffff end\n10 0 nothing\n1234567890abcdef0 8 long\n", map);
+        fputs("\n \n0\nzz 10 x\n0 ffffffffffffffff everything\nffffffffffffffff ffffffffffffffff end\n10 0 "
+              "nothing\n1234567890abcdef0 8 long\n",
+              map);
         for (int i = 0; i < 100000; i++)
             fputc('a', map);
         fputc('\n', map);
     }
     fprintf(map, "%" PRIxPTR " 3000 py::before:/src/before.py\n", code);
-    fprintf(map, "%" PRIxPTR " 40 JS:*outer /src/app.js:3:14\n%" PRIxPTR " 40 py::Inner.call:/src/inner.py\n", code, code + 64);
+    fprintf(map, "%" PRIxPTR " 40 JS:*outer /src/app.js:3:14\n%" PRIxPTR " 40 py::Inner.call:/src/inner.py\n", code,
+            code + 64);
     fprintf(map, "%" PRIxPTR " 20 int Plain::name(int)\n", code + 2 * 4096);
     fprintf(map, "0x%" PRIxPTR " 0xb count\033[31mdown\n%" PRIxPTR " 3000 not finished", code + 128, code);
     fclose(map);
-    if (!strcmp(mode, "old") && utimensat(AT_FDCWD, path, (struct timespec[]){{ .tv_sec = 1000000000 }, { .tv_sec = 1000000000 }}, 0))
+    if (!strcmp(mode, "old") &&
+        utimensat(AT_FDCWD, path, (struct timespec[]){{.tv_sec = 1000000000}, {.tv_sec = 1000000000}}, 0))
         perror(path);
     if (!strcmp(mode, "link") && symlink(real, path))
         perror(path);
@@ -77,7 +84,7 @@ int main(int argc, char **argv)
         return 1;
     if (argc > 1)
         tell_names(argv[1], (uintptr_t)code);
-    void *list[] = { code + 2 * 4096, (void *)work, NULL, NULL };
+    void *list[] = {code + 2 * 4096, (void *)work, NULL, NULL};
     ((function *)code)(code + 64, list);
     double end = thread_seconds() + 0.3;
     while (thread_seconds() < end)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls the collector's handler as some emulators do, on a stack that is not aligned, in a thread that was never sampled; then burns 0.2 s. */
+/* Calls the collector's handler as some emulators do, on a stack that is not aligned, in a thread that was never
+ * sampled; then burns 0.2 s. */
 #define _GNU_SOURCE
 #include "burn.h"
 
@@ -11,21 +12,28 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { OUR_VALUE = 0x68710000 };        /* of the signals of the first event */
+enum { OUR_VALUE = 0x68710000 }; /* of the signals of the first event */
 
-struct kernel_action { void (*handler)(int, siginfo_t *, void *); unsigned long flags; void *restorer; unsigned long mask; };
+struct kernel_action {
+    void (*handler)(int, siginfo_t *, void *);
+    unsigned long flags;
+    void *restorer;
+    unsigned long mask;
+};
 
 static void *run(void *handler)
 {
     static ucontext_t context;
-    static siginfo_t info = { .si_code = SI_TIMER };
+    static siginfo_t info = {.si_code = SI_TIMER};
 
     info.si_value.sival_int = OUR_VALUE;
     getcontext(&context);
     register long number __asm__("rdi") = SIGRTMAX - 3;
     register void *first __asm__("rsi") = &info, *second __asm__("rdx") = &context;
-    __asm__ volatile("movq %%rsp, %%rbx\n andq $-16, %%rsp\n subq $136, %%rsp\n andq $-16, %%rsp\n subq $8, %%rsp\n call *%3\n movq %%rbx, %%rsp"
-                     : "+r"(number), "+r"(first), "+r"(second) : "r"(handler)
+    __asm__ volatile("movq %%rsp, %%rbx\n andq $-16, %%rsp\n subq $136, %%rsp\n andq $-16, %%rsp\n subq $8, %%rsp\n "
+                     "call *%3\n movq %%rbx, %%rsp"
+                     : "+r"(number), "+r"(first), "+r"(second)
+                     : "r"(handler)
                      : "rax", "rbx", "rcx", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3");
     burn(0.2);
     return NULL;

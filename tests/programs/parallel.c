@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* build: -O2 -g -fopenmp */
-/* parallel [TIMES]: an OpenMP program: two parallel regions of known names, one of them nested in a recursive procedure. */
+/* parallel [TIMES]: an OpenMP program: two parallel regions of known names, one of them nested in a recursive
+ * procedure. */
 #include <stdio.h>
 #include <stdlib.h>
 

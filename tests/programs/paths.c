@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* paths SECONDS [THREADS]: makes new call paths all the time: a random tree of calls, so that its measurement file grows quickly. */
+/* paths SECONDS [THREADS]: makes new call paths all the time: a random tree of calls, so that its measurement file
+ * grows quickly. */
 #include "burn.h"
 
 #include <pthread.h>

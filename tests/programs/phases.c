@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two threads go through phases of known length: init, then steps of compute and exchange with a rest between them, then a pause in
- * which nothing runs. Prints for each thread when every phase began and ended, in seconds since main began.
+ * Two threads go through phases of known length: init, then steps of compute and exchange with a rest between them,
+ * then a pause in which nothing runs. Prints for each thread when every phase began and ended, in seconds since main
+ * began.
  *
  *     phases STEPS [die]       die: kills itself at the end
  */
@@ -23,22 +24,37 @@ static double now(clockid_t clock)
     return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-#define WORK(seconds)                                                             \
-    do {                                                                          \
-        double end = now(CLOCK_THREAD_CPUTIME_ID) + (seconds);                    \
-        while (now(CLOCK_THREAD_CPUTIME_ID) < end) {                              \
-            unsigned long x = sink;                                               \
-            for (long i = 0; i < 200000; i++)                                     \
-                x = x * 6364136223846793005ul + 1442695040888963407ul;            \
-            sink = x;                                                             \
-        }                                                                         \
+#define WORK(seconds) \
+    do { \
+        double end = now(CLOCK_THREAD_CPUTIME_ID) + (seconds); \
+        while (now(CLOCK_THREAD_CPUTIME_ID) < end) { \
+            unsigned long x = sink; \
+            for (long i = 0; i < 200000; i++) \
+                x = x * 6364136223846793005ul + 1442695040888963407ul; \
+            sink = x; \
+        } \
     } while (0)
 
-NOINLINE void init(void) { WORK(0.4); }
-NOINLINE void compute(void) { WORK(0.25); }
-NOINLINE void exchange(void) { WORK(0.15); }
-NOINLINE void rest(void) { WORK(0.1); }
-NOINLINE void wait_a_while(void) { nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL); }
+NOINLINE void init(void)
+{
+    WORK(0.4);
+}
+NOINLINE void compute(void)
+{
+    WORK(0.25);
+}
+NOINLINE void exchange(void)
+{
+    WORK(0.15);
+}
+NOINLINE void rest(void)
+{
+    WORK(0.1);
+}
+NOINLINE void wait_a_while(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
+}
 
 static double tell(int thread, const char *phase, double start)
 {

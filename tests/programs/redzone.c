@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* redzone SECONDS: assembly that aligns its stack and keeps the address of its frame in the red zone, below the stack pointer, as libcrypto's SHA does. */
+/* redzone SECONDS: assembly that aligns its stack and keeps the address of its frame in the red zone, below the stack
+ * pointer, as libcrypto's SHA does. */
 #include "burn.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ __asm__(".text\n"
         "    sub $256, %rsp\n"
         "    and $-1024, %rsp\n"
         "    mov %rax, -8(%rsp)\n"
-        "    .cfi_escape 0x0f, 0x05, 0x77, 0x78, 0x06, 0x23, 0x08\n"       /* the CFA is the word at rsp - 8, plus 8 */
+        "    .cfi_escape 0x0f, 0x05, 0x77, 0x78, 0x06, 0x23, 0x08\n" /* the CFA is the word at rsp - 8, plus 8 */
         "    mov $1, %eax\n"
         "1:  imul $3, %rax, %rax\n"
         "    dec %rdi\n"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * restarts N: reads N times from an empty pipe until a signal of its own, whose handler wants no restart, ends the read. Prints how many of
- * these signals found a read that would go on all the same: another handler that restarts was entered first.
+ * restarts N: reads N times from an empty pipe until a signal of its own, whose handler wants no restart, ends the
+ * read. Prints how many of these signals found a read that would go on all the same: another handler that restarts was
+ * entered first.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +20,7 @@ static timer_t timer;
 
 static void arm(long nanoseconds)
 {
-    struct itimerspec once = { { 0, 0 }, { 0, nanoseconds } };
+    struct itimerspec once = {{0, 0}, {0, nanoseconds}};
 
     timer_settime(timer, 0, &once, NULL);
 }
@@ -32,7 +33,7 @@ static void on_alarm(int number, siginfo_t *info, void *context)
     if (reg[REG_RAX] == -EINTR)
         return;
     if (memcmp((const void *)reg[REG_RIP], "\x0f\x05", 2) != 0) {
-        arm(100000);    /* the read had not begun */
+        arm(100000); /* the read had not begun */
         return;
     }
     lost++;
@@ -42,8 +43,8 @@ static void on_alarm(int number, siginfo_t *info, void *context)
 
 int main(int argc, char **argv)
 {
-    struct sigaction action = { .sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO };
-    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+    struct sigaction action = {.sa_sigaction = on_alarm, .sa_flags = SA_SIGINFO};
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
     int times = argc > 1 ? atoi(argv[1]) : 1000;
     unsigned seed = 1;
     char c;

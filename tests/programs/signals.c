@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * signals WAY: burns 0.4 s of CPU while it treats signals in one of the ways that hurt a profiler; prints `ok` if it saw nothing strange.
- * The test then looks for samples.
+ * signals WAY: burns 0.4 s of CPU while it treats signals in one of the ways that hurt a profiler; prints `ok` if it
+ * saw nothing strange. The test then looks for samples.
  */
 #include "burn.h"
 
@@ -61,7 +61,7 @@ static int reset_all(void)
     for (int i = 1; i < 65; i++)
         signal(i, SIG_DFL);
     for (int i = 1; i < 65; i++) {
-        struct sigaction action = { .sa_handler = SIG_DFL };
+        struct sigaction action = {.sa_handler = SIG_DFL};
         sigaction(i, &action, NULL);
     }
     burn(0.4);
@@ -110,7 +110,7 @@ static int read_all(void)
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
-    pending = (struct pollfd){ signalfd(-1, &all, 0), POLLIN, 0 };
+    pending = (struct pollfd){signalfd(-1, &all, 0), POLLIN, 0};
     burn(0.4);
     if (poll(&pending, 1, 0) != 0)
         return 0;
@@ -121,8 +121,8 @@ static int read_all(void)
 /* The program profiles itself. */
 static int own_profile(void)
 {
-    struct itimerval timer = { { 0, 5000 }, { 0, 5000 } };
-    struct sigaction action = { .sa_handler = count, .sa_flags = SA_RESTART };
+    struct itimerval timer = {{0, 5000}, {0, 5000}};
+    struct sigaction action = {.sa_handler = count, .sa_flags = SA_RESTART};
 
     sigaction(SIGPROF, &action, NULL);
     setitimer(ITIMER_PROF, &timer, NULL);
@@ -132,8 +132,8 @@ static int own_profile(void)
 
 static int own_timer(void)
 {
-    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN };
-    struct itimerspec time = { { 0, 5000000 }, { 0, 5000000 } };
+    struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN};
+    struct itimerspec time = {{0, 5000000}, {0, 5000000}};
     timer_t timer;
 
     signal(SIGRTMIN, count);
@@ -171,7 +171,7 @@ static void jump(int number)
 /* A handler that jumps out, at any moment: also out of whatever it interrupted. */
 static int jump_out(void)
 {
-    struct itimerval timer = { { 0, 1000 }, { 0, 1000 } };
+    struct itimerval timer = {{0, 1000}, {0, 1000}};
     volatile int jumps = 0;
 
     signal(SIGALRM, jump);
@@ -184,7 +184,7 @@ static int jump_out(void)
             burn(1);
         }
     }
-    ready = 0;      /* the next alarm finds this frame gone */
+    ready = 0; /* the next alarm finds this frame gone */
     return jumps > 50;
 }
 
@@ -196,7 +196,7 @@ static void burn_in_handler(int number)
 
 static int long_handler(void)
 {
-    struct sigaction action = { .sa_handler = burn_in_handler };
+    struct sigaction action = {.sa_handler = burn_in_handler};
 
     sigfillset(&action.sa_mask);
     sigaction(SIGUSR1, &action, NULL);
@@ -205,8 +205,8 @@ static int long_handler(void)
 
 static int on_alternate_stack(void)
 {
-    stack_t stack = { .ss_size = 64 << 10, .ss_sp = malloc(64 << 10) }, now;
-    struct sigaction action = { .sa_handler = burn_in_handler, .sa_flags = SA_ONSTACK };
+    stack_t stack = {.ss_size = 64 << 10, .ss_sp = malloc(64 << 10)}, now;
+    struct sigaction action = {.sa_handler = burn_in_handler, .sa_flags = SA_ONSTACK};
 
     if (sigaltstack(NULL, &now) || !(now.ss_flags & SS_DISABLE))
         return 0;
@@ -215,15 +215,16 @@ static int on_alternate_stack(void)
     return raise(SIGUSR1) == 0;
 }
 
-/* No signal of the program comes, so a stack of the smallest size that there ever was does no harm. Below it nothing can be touched. */
+/* No signal of the program comes, so a stack of the smallest size that there ever was does no harm. Below it nothing
+ * can be touched. */
 static int small_alternate_stack(void)
 {
     char *memory = mmap(NULL, 128 << 10, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    stack_t stack = { .ss_size = 2048, .ss_sp = memory + (64 << 10) }, off = { .ss_flags = SS_DISABLE }, now;
+    stack_t stack = {.ss_size = 2048, .ss_sp = memory + (64 << 10)}, off = {.ss_flags = SS_DISABLE}, now;
 
     mprotect(stack.ss_sp, 4096, PROT_READ | PROT_WRITE);
     if (sigaltstack(&stack, NULL))
-        return 1;       /* newer kernels refuse it */
+        return 1; /* newer kernels refuse it */
     burn(0.4);
     if (sigaltstack(&off, &now) || now.ss_sp != stack.ss_sp || now.ss_size != stack.ss_size)
         return 0;
@@ -246,17 +247,30 @@ static int small_coroutine(void)
 
     mprotect(memory + (64 << 10), BYTES, PROT_READ | PROT_WRITE);
     getcontext(&inside);
-    inside.uc_stack = (stack_t){ .ss_sp = memory + (64 << 10), .ss_size = BYTES };
+    inside.uc_stack = (stack_t){.ss_sp = memory + (64 << 10), .ss_size = BYTES};
     inside.uc_link = &outside;
     makecontext(&inside, spin_and_return, 0);
     return swapcontext(&outside, &inside) == 0;
 }
 
-static const struct { const char *name; int (*run)(void); } ways[] = {
-    { "block", block_all }, { "block-thread", block_in_thread }, { "reset", reset_all }, { "ignore", ignore_all },
-    { "wait", wait_for_all }, { "signalfd", read_all }, { "profile", own_profile }, { "timer", own_timer },
-    { "realtime", own_realtime }, { "jump", jump_out }, { "handler", long_handler }, { "altstack", on_alternate_stack },
-    { "small-altstack", small_alternate_stack }, { "small-coroutine", small_coroutine },
+static const struct {
+    const char *name;
+    int (*run)(void);
+} ways[] = {
+    {"block", block_all},
+    {"block-thread", block_in_thread},
+    {"reset", reset_all},
+    {"ignore", ignore_all},
+    {"wait", wait_for_all},
+    {"signalfd", read_all},
+    {"profile", own_profile},
+    {"timer", own_timer},
+    {"realtime", own_realtime},
+    {"jump", jump_out},
+    {"handler", long_handler},
+    {"altstack", on_alternate_stack},
+    {"small-altstack", small_alternate_stack},
+    {"small-coroutine", small_coroutine},
 };
 
 int main(int argc, char **argv)

@@ -4,8 +4,9 @@
  * right), recurse 10 % over five levels. Prints the seconds of each, by the number of steps that it made.
  *
  * Every step waits for the one before, so that a step costs the same in each loop. The rounds have random lengths and
- * make no system call: CPU-time timers fire at the kernel's tick, which would alias with equal rounds, and a busy kernel prefers to
- * take the processor away at a system call, so that what stands between two of them is rarely met by a tick.
+ * make no system call: CPU-time timers fire at the kernel's tick, which would alias with equal rounds, and a busy
+ * kernel prefers to take the processor away at a system call, so that what stands between two of them is rarely met by
+ * a tick.
  *
  *     split SECONDS
  */
@@ -24,18 +25,32 @@ static double cpu_seconds(void)
     return t.tv_sec + t.tv_nsec * 1e-9;
 }
 
-#define WORK(units)                                                      \
-    do {                                                                 \
-        unsigned long x = sink;                                          \
-        for (long i = 0; i < (units) * 10000L; i++)                      \
-            x = x * 6364136223846793005ul + 1442695040888963407ul;       \
-        sink = x;                                                        \
+#define WORK(units) \
+    do { \
+        unsigned long x = sink; \
+        for (long i = 0; i < (units)*10000L; i++) \
+            x = x * 6364136223846793005ul + 1442695040888963407ul; \
+        sink = x; \
     } while (0)
 
-NOINLINE void heavy(long units) { WORK(units); }
-NOINLINE void shared(long units) { WORK(units); }
-NOINLINE void left(long units) { shared(units); sink++; }
-NOINLINE void right(long units) { shared(units); sink++; }
+NOINLINE void heavy(long units)
+{
+    WORK(units);
+}
+NOINLINE void shared(long units)
+{
+    WORK(units);
+}
+NOINLINE void left(long units)
+{
+    shared(units);
+    sink++;
+}
+NOINLINE void right(long units)
+{
+    shared(units);
+    sink++;
+}
 
 NOINLINE void recurse(int levels, long units)
 {
@@ -62,6 +77,7 @@ int main(int argc, char **argv)
         done += 100 * unit;
     }
     want = (cpu_seconds() - start) / (done + 700);
-    printf("heavy %.6f\nleft %.6f\nright %.6f\nrecurse %.6f\n", (0.7 * done + 700) * want, 0.15 * done * want, 0.05 * done * want, 0.1 * done * want);
+    printf("heavy %.6f\nleft %.6f\nright %.6f\nrecurse %.6f\n", (0.7 * done + 700) * want, 0.15 * done * want,
+           0.05 * done * want, 0.1 * done * want);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * threads N ALIVE MICROSECONDS: makes N threads, at most ALIVE at a time, each burning so much CPU in work; half of them are created
- * by left, half by right. Prints the largest memory of the process in KiB.
+ * threads N ALIVE MICROSECONDS: makes N threads, at most ALIVE at a time, each burning so much CPU in work; half of
+ * them are created by left, half by right. Prints the largest memory of the process in KiB.
  */
 #include "burn.h"
 

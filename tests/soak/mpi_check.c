@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi_check SECONDS: messages around a ring and sums over all ranks, each result checked. Exit status 0: all were right. */
+/* mpi_check SECONDS: messages around a ring and sums over all ranks, each result checked. Exit status 0: all were
+ * right. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completing DB TEXT...: what Tab and ? offer at the end of each text: a line each with what would be typed and, behind a tab, what ? says of it; then
- * what else may stand there, in parentheses; "more" if there is more. `completing -t DB TEXT`: the milliseconds to the first offer, the
- * opening of the database included.
+ * completing DB TEXT...: what Tab and ? offer at the end of each text: a line each with what would be typed and, behind
+ * a tab, what ? says of it; then what else may stand there, in parentheses; "more" if there is more. `completing -t DB
+ * TEXT`: the milliseconds to the first offer, the opening of the database included.
  */
 #include "repl/complete.h"
 #include <stdio.h>
@@ -19,7 +19,7 @@ static double now(void)
 
 static void print(const struct candidates *found)
 {
-    vec_foreach (c, found)
+    vec_foreach(c, found)
         printf("%s\t%s\n", c->text, c->help ? c->help : "");
     if (found->more)
         puts("more");
@@ -34,7 +34,8 @@ int main(int argc, char **argv)
     struct session s;
 
     session_init(&s);
-    struct hq_error *error = argc > 2 + timing ? session_open(&s, argv[1 + timing], NULL) : hq_error_new(HQ_USAGE, "a text is missing");
+    struct hq_error *error = argc > 2 + timing ? session_open(&s, argv[1 + timing], NULL)
+                                               : hq_error_new(HQ_USAGE, "a text is missing");
 
     if (error) {
         fprintf(stderr, "completing: %s\n", error->message);

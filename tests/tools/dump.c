@@ -17,17 +17,17 @@ static void dump_static(const struct db *db)
     for (size_t i = 0; i < db->metric_count; i++) {
         const struct hqdb_metric *m = &db->metrics[i];
 
-        printf("metric %s %s %s %u %u %" PRIu64 " %.17g\n", text(db, m->name), text(db, m->event), text(db, m->description),
-               m->dimension, m->flags, m->period, m->scale);
+        printf("metric %s %s %s %u %u %" PRIu64 " %.17g\n", text(db, m->name), text(db, m->event),
+               text(db, m->description), m->dimension, m->flags, m->period, m->scale);
     }
     for (size_t i = 0; i < db->module_count; i++)
-        printf("module %s %s %u %s\n", text(db, db->modules[i].path), text(db, db->modules[i].build_id), db->modules[i].flags,
-               text(db, db->modules[i].note));
+        printf("module %s %s %u %s\n", text(db, db->modules[i].path), text(db, db->modules[i].build_id),
+               db->modules[i].flags, text(db, db->modules[i].note));
     for (size_t i = 0; i < db->scope_count; i++) {
         const struct hqdb_scope *s = &db->scopes[i];
 
-        printf("scope %u %u %s %s:%u %u %s:%u %u %" PRIx64, s->kind, s->parent, text(db, s->name), text(db, s->file), s->line, s->module,
-               text(db, s->call_file), s->call_line, s->ordinal, s->address);
+        printf("scope %u %u %s %s:%u %u %s:%u %u %" PRIx64, s->kind, s->parent, text(db, s->name), text(db, s->file),
+               s->line, s->module, text(db, s->call_file), s->call_line, s->ordinal, s->address);
         for (uint32_t a = 0; a < s->alias_count; a++)
             printf(" %s", text(db, db->aliases[s->first_alias + a]));
         printf("\n");
@@ -41,7 +41,8 @@ static void dump_names(const struct db *db)
         struct db_names names = names_of(db, sort, &own);
 
         for (size_t i = 0; i < names.len; i++)
-            printf("name %u %s %" PRId64 " %.12s\n", sort, text(db, names.data[i].name), names.data[i].sum, names.data[i].part);
+            printf("name %u %s %" PRId64 " %.12s\n", sort, text(db, names.data[i].name), names.data[i].sum,
+                   names.data[i].part);
         vec_deinit(&own);
     }
 }
@@ -49,7 +50,8 @@ static void dump_names(const struct db *db)
 static void dump_tree(const struct db *db)
 {
     for (uint32_t i = 0; i < db->code_count; i++)
-        printf("code %u %" PRIx64 " %u %u\n", db->codes[i].module, db->codes[i].offset, db->codes[i].raw, db->codes[i].normal);
+        printf("code %u %" PRIx64 " %u %u\n", db->codes[i].module, db->codes[i].offset, db->codes[i].raw,
+               db->codes[i].normal);
     for (size_t i = 0; i < db->frame_count; i++)
         printf("frame %u %u\n", db->frames[i].parent, db->frames[i].code);
     for (size_t i = 0; i < db->context_count; i++) {
@@ -61,9 +63,9 @@ static void dump_tree(const struct db *db)
     for (size_t i = 0; i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
-        printf("profile %d %u %s %u %u %s %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u\n", p->rank, p->thread, text(db, p->host),
-               p->pid, p->tid, text(db, p->command), p->creator_profile, p->creator_frame, p->start_realtime_ns, p->start_us,
-               p->end_us, p->serial, p->state);
+        printf("profile %d %u %s %u %u %s %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u\n", p->rank, p->thread,
+               text(db, p->host), p->pid, p->tid, text(db, p->command), p->creator_profile, p->creator_frame,
+               p->start_realtime_ns, p->start_us, p->end_us, p->serial, p->state);
     }
     for (size_t i = 0; i < db->loss_count; i++)
         printf("loss %s %u %" PRIu64 "\n", text(db, db->losses[i].reason), db->losses[i].partial, db->losses[i].count);
@@ -87,8 +89,8 @@ static void dump_tree(const struct db *db)
 static void dump_statistics(const char *word, uint32_t metric, size_t i, const struct hqdb_statistics *s)
 {
     if (s)
-        printf("statistics %u %s %zu %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %016" PRIx64 "%016" PRIx64 "\n", metric, word, i,
-               s->count, s->sum, s->min, s->max, s->squares[1], s->squares[0]);
+        printf("statistics %u %s %zu %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 " %016" PRIx64 "%016" PRIx64 "\n",
+               metric, word, i, s->count, s->sum, s->min, s->max, s->squares[1], s->squares[0]);
 }
 
 static void dump_metric(const struct db *db, uint32_t m)

@@ -2,8 +2,9 @@
 /*
  * fixture TEXT DB: makes the database directory DB (DB/hq.db) from a text, for tests. TEXT may be -.
  *
- * One thing a line; words are separated by blanks; a word with blanks stands in double quotes, in which \n, \" and \\ mean
- * what they do in C. A # at the start of a line makes a comment. ID is a name used in this file only; things are defined before use.
+ * One thing a line; words are separated by blanks; a word with blanks stands in double quotes, in which \n, \" and
+ * \\ mean what they do in C. A # at the start of a line makes a comment. ID is a name used in this file only; things
+ * are defined before use.
  *
  *     info KEY VALUE                            command, host, ... as `info` shows them
  *     metric EVENT DIMENSION SCALE PERIOD [FLAG]...
@@ -21,8 +22,8 @@
  *     source PATH TEXT
  *
  * PATH is frames from the outermost, separated by > : each is SCOPE:LINE, a statement directly in that scope (the
- * call site, and at the end the sampled statement), in the file of the scope. SCOPE:LINE~SCOPE2:LINE2 gives another place before
- * normalisation. thread=NAME and partial=NAME, only at the start, are roots.
+ * call site, and at the end the sampled statement), in the file of the scope. SCOPE:LINE~SCOPE2:LINE2 gives another
+ * place before normalisation. thread=NAME and partial=NAME, only at the start, are roots.
  */
 #include "common/file.h"
 #include "common/mem.h"
@@ -35,10 +36,19 @@
 
 enum { MAX_WORDS = 256 };
 
-struct name { char *id; uint32_t value; };
-struct names { struct name *data; size_t len, cap; };
+struct name {
+    char *id;
+    uint32_t value;
+};
+struct names {
+    struct name *data;
+    size_t len, cap;
+};
 
-struct scope_facts { uint32_t scope, module, proc; char *file; };
+struct scope_facts {
+    uint32_t scope, module, proc;
+    char *file;
+};
 
 struct fixture {
     struct model *model;
@@ -46,7 +56,7 @@ struct fixture {
     unsigned line;
     struct names modules, scopes, profiles, metrics;
     VEC(struct scope_facts) facts;
-    VEC(uint32_t) loops;                /* [scope number of a procedure] loops so far */
+    VEC(uint32_t) loops; /* [scope number of a procedure] loops so far */
 };
 
 _Noreturn static void fail(const struct fixture *f, const char *what, const char *word)
@@ -144,9 +154,15 @@ static void add_file(struct fixture *f, char **w)
 
     if (!w[3])
         fail(f, "no path", w[1]);
-    add_scope(f, w[1], &(struct model_scope){
-        .kind = SCOPE_FILE, .parent = model_module_scope(f->model, module), .name = w[3], .file = w[3], .module = module,
-    }, HQDB_NONE);
+    add_scope(f, w[1],
+              &(struct model_scope){
+                  .kind = SCOPE_FILE,
+                  .parent = model_module_scope(f->model, module),
+                  .name = w[3],
+                  .file = w[3],
+                  .module = module,
+              },
+              HQDB_NONE);
 }
 
 static void add_proc(struct fixture *f, char **w)
@@ -154,10 +170,18 @@ static void add_proc(struct fixture *f, char **w)
     const struct scope_facts *file = facts_of(f, look_up(f, &f->scopes, w[2]));
     long long line = number(f, w[4]);
 
-    add_scope(f, w[1], &(struct model_scope){
-        .kind = SCOPE_PROCEDURE, .parent = file->scope, .name = w[3], .file = file->file, .line = (uint32_t)line,
-        .module = file->module, .address = 4096u * (uint64_t)(f->facts.len + 1), .aliases = (const char *const *)w + 5,
-    }, HQDB_NONE);
+    add_scope(f, w[1],
+              &(struct model_scope){
+                  .kind = SCOPE_PROCEDURE,
+                  .parent = file->scope,
+                  .name = w[3],
+                  .file = file->file,
+                  .line = (uint32_t)line,
+                  .module = file->module,
+                  .address = 4096u * (uint64_t)(f->facts.len + 1),
+                  .aliases = (const char *const *)w + 5,
+              },
+              HQDB_NONE);
 }
 
 static void add_loop(struct fixture *f, char **w)
@@ -168,10 +192,16 @@ static void add_loop(struct fixture *f, char **w)
     for (size_t i = 0; i < f->loops.len; i++)
         ordinal += f->loops.data[i] == parent->proc;
     vec_push(&f->loops, parent->proc);
-    add_scope(f, w[1], &(struct model_scope){
-        .kind = SCOPE_LOOP, .parent = parent->scope, .file = parent->file, .line = (uint32_t)number(f, w[3]),
-        .module = parent->module, .ordinal = ordinal,
-    }, parent->proc);
+    add_scope(f, w[1],
+              &(struct model_scope){
+                  .kind = SCOPE_LOOP,
+                  .parent = parent->scope,
+                  .file = parent->file,
+                  .line = (uint32_t)number(f, w[3]),
+                  .module = parent->module,
+                  .ordinal = ordinal,
+              },
+              parent->proc);
 }
 
 static void add_inline(struct fixture *f, char **w)
@@ -180,10 +210,18 @@ static void add_inline(struct fixture *f, char **w)
 
     if (!w[3] || !w[4])
         fail(f, "name and file are missing", w[1]);
-    add_scope(f, w[1], &(struct model_scope){
-        .kind = SCOPE_INLINE, .parent = parent->scope, .name = w[3], .file = w[4], .line = (uint32_t)number(f, w[5]),
-        .module = parent->module, .call_file = parent->file, .call_line = (uint32_t)number(f, w[6]),
-    }, parent->proc);
+    add_scope(f, w[1],
+              &(struct model_scope){
+                  .kind = SCOPE_INLINE,
+                  .parent = parent->scope,
+                  .name = w[3],
+                  .file = w[4],
+                  .line = (uint32_t)number(f, w[5]),
+                  .module = parent->module,
+                  .call_file = parent->file,
+                  .call_line = (uint32_t)number(f, w[6]),
+              },
+              parent->proc);
 }
 
 /* ---- call paths ---- */
@@ -202,8 +240,12 @@ static uint32_t line_scope(struct fixture *f, char *text, uint64_t *offset, uint
     *module = s->module;
     *offset = 4096u * (uint64_t)(s - f->facts.data + 1) + line;
     return model_scope(f->model, &(struct model_scope){
-        .kind = SCOPE_LINE, .parent = s->scope, .file = s->file, .line = line, .module = s->module,
-    });
+                                     .kind = SCOPE_LINE,
+                                     .parent = s->scope,
+                                     .file = s->file,
+                                     .line = line,
+                                     .module = s->module,
+                                 });
 }
 
 static uint32_t add_frame(struct fixture *f, uint32_t parent, char *text)
@@ -263,19 +305,32 @@ static void add_profile(struct fixture *f, char **w)
         if (!value)
             fail(f, "a fact of a profile is KEY=VALUE", *word);
         *value++ = 0;
-        if (!strcmp(*word, "host")) p.host = value;
-        else if (!strcmp(*word, "command")) p.command = value;
-        else if (!strcmp(*word, "creator")) p.creator_profile = look_up(f, &f->profiles, value);
-        else if (!strcmp(*word, "rank")) p.rank = (int32_t)number(f, value);
-        else if (!strcmp(*word, "pid")) p.pid = (uint32_t)number(f, value);
-        else if (!strcmp(*word, "tid")) p.tid = (uint32_t)number(f, value);
-        else if (!strcmp(*word, "thread")) p.thread = (uint32_t)number(f, value);
-        else if (!strcmp(*word, "serial")) p.serial = (uint32_t)number(f, value);
-        else if (!strcmp(*word, "state")) p.state = (uint32_t)number(f, value);
-        else if (!strcmp(*word, "start")) p.start_us = (uint64_t)number(f, value);
-        else if (!strcmp(*word, "end")) p.end_us = (uint64_t)number(f, value);
-        else if (!strcmp(*word, "realtime")) p.start_realtime_ns = (uint64_t)number(f, value);
-        else fail(f, "unknown fact of a profile", *word);
+        if (!strcmp(*word, "host"))
+            p.host = value;
+        else if (!strcmp(*word, "command"))
+            p.command = value;
+        else if (!strcmp(*word, "creator"))
+            p.creator_profile = look_up(f, &f->profiles, value);
+        else if (!strcmp(*word, "rank"))
+            p.rank = (int32_t)number(f, value);
+        else if (!strcmp(*word, "pid"))
+            p.pid = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "tid"))
+            p.tid = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "thread"))
+            p.thread = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "serial"))
+            p.serial = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "state"))
+            p.state = (uint32_t)number(f, value);
+        else if (!strcmp(*word, "start"))
+            p.start_us = (uint64_t)number(f, value);
+        else if (!strcmp(*word, "end"))
+            p.end_us = (uint64_t)number(f, value);
+        else if (!strcmp(*word, "realtime"))
+            p.start_realtime_ns = (uint64_t)number(f, value);
+        else
+            fail(f, "unknown fact of a profile", *word);
     }
     if (!w[1])
         fail(f, "no name", "profile");
@@ -286,24 +341,36 @@ static void add_line(struct fixture *f, char **w, int n)
 {
     const char *what = w[0];
 
-    if (!strcmp(what, "info") && n == 3) model_info(f->model, w[1], w[2]);
-    else if (!strcmp(what, "loss") && n == 3) model_loss(f->model, w[1], false, (uint64_t)number(f, w[2]));
-    else if (!strcmp(what, "partial") && n == 3) model_loss(f->model, w[1], true, (uint64_t)number(f, w[2]));
-    else if (!strcmp(what, "source") && n == 3) model_source(f->model, w[1], w[2], strlen(w[2]));
-    else if (!strcmp(what, "module") && n >= 3) define(&f->modules, w[1], model_module(f->model, w[2], w[3], f->modules.len ? 0 : HQDB_MODULE_MAIN, NULL));
-    else if (!strcmp(what, "metric")) add_metric(f, w);
-    else if (!strcmp(what, "file")) add_file(f, w);
-    else if (!strcmp(what, "proc") && n >= 5) add_proc(f, w);
-    else if (!strcmp(what, "loop")) add_loop(f, w);
-    else if (!strcmp(what, "inline")) add_inline(f, w);
-    else if (!strcmp(what, "profile")) add_profile(f, w);
+    if (!strcmp(what, "info") && n == 3)
+        model_info(f->model, w[1], w[2]);
+    else if (!strcmp(what, "loss") && n == 3)
+        model_loss(f->model, w[1], false, (uint64_t)number(f, w[2]));
+    else if (!strcmp(what, "partial") && n == 3)
+        model_loss(f->model, w[1], true, (uint64_t)number(f, w[2]));
+    else if (!strcmp(what, "source") && n == 3)
+        model_source(f->model, w[1], w[2], strlen(w[2]));
+    else if (!strcmp(what, "module") && n >= 3)
+        define(&f->modules, w[1], model_module(f->model, w[2], w[3], f->modules.len ? 0 : HQDB_MODULE_MAIN, NULL));
+    else if (!strcmp(what, "metric"))
+        add_metric(f, w);
+    else if (!strcmp(what, "file"))
+        add_file(f, w);
+    else if (!strcmp(what, "proc") && n >= 5)
+        add_proc(f, w);
+    else if (!strcmp(what, "loop"))
+        add_loop(f, w);
+    else if (!strcmp(what, "inline"))
+        add_inline(f, w);
+    else if (!strcmp(what, "profile"))
+        add_profile(f, w);
     else if (!strcmp(what, "value") && n >= 6)
         model_value(f->model, look_up(f, &f->profiles, w[1]), look_up(f, &f->metrics, w[2]), add_path(f, w + 5),
                     number(f, w[3]), (uint64_t)number(f, w[4]));
     else if (!strcmp(what, "trace") && n >= 6)
         model_trace(f->model, look_up(f, &f->profiles, w[1]), (uint64_t)number(f, w[2]), add_path(f, w + 5),
                     look_up(f, &f->metrics, w[3]), (uint32_t)number(f, w[4]));
-    else fail(f, "not understood", what);
+    else
+        fail(f, "not understood", what);
 }
 
 static void read_text(struct fixture *f, char *text)

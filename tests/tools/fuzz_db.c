@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_db SECONDS [SEED]: damaged databases through the reader: opening, every accessor, cursors, traces, verify, derive. A crash or hang
- * ends the program by a signal; the seed and the number of executions name the file.
+ * fuzz_db SECONDS [SEED]: damaged databases through the reader: opening, every accessor, cursors, traces, verify,
+ * derive. A crash or hang ends the program by a signal; the seed and the number of executions name the file.
  */
 #include "common/hash.h"
 #include "tests/unit/db_walk.h"

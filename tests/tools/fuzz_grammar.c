@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fuzz_grammar SECONDS [SEED]: random texts through the parser, from the top directory. Prints the texts that break a rule. */
+/* fuzz_grammar SECONDS [SEED]: random texts through the parser, from the top directory. Prints the texts that break a
+ * rule. */
 #include "common/mem.h"
 #include "tests/unit/grammar_fuzz.h"
 #include <stdio.h>

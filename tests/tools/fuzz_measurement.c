@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_measurement SECONDS [SEED]: damaged measurement files through both passes of the build, up to coded values. A crash or hang ends the
- * program by a signal; the seed and the number of executions name the file.
+ * fuzz_measurement SECONDS [SEED]: damaged measurement files through both passes of the build, up to coded values. A
+ * crash or hang ends the program by a signal; the seed and the number of executions name the file.
  */
 #include "common/mem.h"
 #include "db/process.h"
@@ -14,9 +14,13 @@
 
 enum { SECONDS_FOR_ONE = 20, CAP = 1 << 17 };
 
-struct sample { uint8_t data[CAP]; size_t size; };
+struct sample {
+    uint8_t data[CAP];
+    size_t size;
+};
 
-static void put(struct sample *s, uint16_t kind, uint16_t record_size, uint32_t lane, uint32_t first, const void *data, uint32_t count)
+static void put(struct sample *s, uint16_t kind, uint16_t record_size, uint32_t lane, uint32_t first, const void *data,
+                uint32_t count)
 {
     struct hqm_segment h = {HQM_SEGMENT_MAGIC, kind, record_size, lane, first, HQM_ALIGN, count, count, {0}};
 
@@ -32,7 +36,10 @@ static void put_lane(struct sample *s, uint32_t lane, uint32_t threads)
     struct hqm_trace trace[20] = {{.node = lane - 1, .weight_event = HQM_TRACE_THREAD}};
 
     for (uint32_t i = 1; i < 12; i++)
-        nodes[i] = (struct hqm_node){i / 2, i == 5 ? (uint32_t)HQM_NODE_PARTIAL << HQM_MODULE_BITS : (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | i % 3, i * 16};
+        nodes[i] = (struct hqm_node){i / 2,
+                                     i == 5 ? (uint32_t)HQM_NODE_PARTIAL << HQM_MODULE_BITS
+                                            : (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | i % 3,
+                                     i * 16};
     for (uint32_t i = 0; i < 20; i++)
         cells[i] = (struct hqm_cell){i % 12, (lane - 1 + i % threads), i % 2, 0, i * 1000, i};
     for (uint32_t i = 1; i < 20; i++)
@@ -47,11 +54,21 @@ static void put_lane(struct sample *s, uint32_t lane, uint32_t threads)
 static void make_sample(struct sample *s)
 {
     static const char texts[] = "\0host\0h\0command\0a b\0warning\0w\0CPUTIME\0REALTIME\0/bin/a\0/lib/b";
-    struct hqm_header h = {.magic = HQM_MAGIC, .major = HQM_MAJOR, .header_bytes = HQM_ALIGN, .pid = 7, .rank = 1, .state = HQM_ENDED, .samples = 40};
+    struct hqm_header h = {.magic = HQM_MAGIC,
+                           .major = HQM_MAJOR,
+                           .header_bytes = HQM_ALIGN,
+                           .pid = 7,
+                           .rank = 1,
+                           .state = HQM_ENDED,
+                           .samples = 40};
     struct hqm_info info[3] = {{1, 6}, {8, 16}, {20, 28}};
-    struct hqm_event events[2] = {{.name = 30, .dimension = HQM_DIM_SECONDS, .flags = 5, .period = 1000, .scale = 1e-9}, {.name = 38, .scale = 1}};
+    struct hqm_event events[2] = {{.name = 30, .dimension = HQM_DIM_SECONDS, .flags = 5, .period = 1000, .scale = 1e-9},
+                                  {.name = 38, .scale = 1}};
     struct hqm_module modules[2] = {{.path = 47, .flags = HQM_MODULE_MAIN, .build_id_len = 4}, {.path = 54}};
-    struct hqm_thread threads[4] = {{.tid = 7, .lane = 1}, {1, 8, 1, 0, 1, 3, 5, 0, 1, {0}}, {2, 9, 2, 1, 1, 4, 6, 0, 1, {0}}, {3, 10, 2, 9, 9, 9, 6, 0, 1, {0}}};
+    struct hqm_thread threads[4] = {{.tid = 7, .lane = 1},
+                                    {1, 8, 1, 0, 1, 3, 5, 0, 1, {0}},
+                                    {2, 9, 2, 1, 1, 4, 6, 0, 1, {0}},
+                                    {3, 10, 2, 9, 9, 9, 6, 0, 1, {0}}};
 
     memcpy(s->data, &h, sizeof h);
     s->size = HQM_ALIGN;

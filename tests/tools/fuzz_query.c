@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fuzz_query SECONDS [SEED [FIRST]]: every view and clause on damaged databases. A crash or hang ends the program; the seed and the
- * number of the execution, which a hang tells, name the file: FIRST starts there.
+ * fuzz_query SECONDS [SEED [FIRST]]: every view and clause on damaged databases. A crash or hang ends the program; the
+ * seed and the number of the execution, which a hang tells, name the file: FIRST starts there.
  */
 #include "common/hash.h"
 #include "common/mem.h"
@@ -18,13 +18,42 @@
 enum { SECONDS_FOR_ONE = 20, CAP = 1 << 16 };
 
 static const char *const queries[] = {
-    "tree all", "tree", "callers all", "flat all", "hot path threshold 1%", "procedures", "loops", "lines", "files", "modules", "metrics",
-    "profiles", "info", "threads of /./", "source of /./", "explain 90% of $1", "tree of /./ all", "callers of /./ through * >> *",
-    "tree hide /a/ prune /b/ all", "tree not through /a/ > * ranks 0-3", "procedures columns mean($1), p90($1.x), imbalance($1), ci($1)",
-    "tree columns max($1) sort by max($1) limit 3", "threads per host", "tree during 10%..60% all", "flat during 0s..1s flatten 2 all",
-    "callers where $2 > 1% or name =~ /a/", "set lines on; tree all; tree of #2; callers of #1", "set inline off; tree all; flat all",
-    "set normalise off; callers all", "iterations of /./", "trace width 20 height 4", "trace summary width 10", "trace depth of thread 0 width 10",
-    "set ci on; procedures expect $1 > 1%", "tree percent of parent depth 3", "lines percent of shown",
+    "tree all",
+    "tree",
+    "callers all",
+    "flat all",
+    "hot path threshold 1%",
+    "procedures",
+    "loops",
+    "lines",
+    "files",
+    "modules",
+    "metrics",
+    "profiles",
+    "info",
+    "threads of /./",
+    "source of /./",
+    "explain 90% of $1",
+    "tree of /./ all",
+    "callers of /./ through * >> *",
+    "tree hide /a/ prune /b/ all",
+    "tree not through /a/ > * ranks 0-3",
+    "procedures columns mean($1), p90($1.x), imbalance($1), ci($1)",
+    "tree columns max($1) sort by max($1) limit 3",
+    "threads per host",
+    "tree during 10%..60% all",
+    "flat during 0s..1s flatten 2 all",
+    "callers where $2 > 1% or name =~ /a/",
+    "set lines on; tree all; tree of #2; callers of #1",
+    "set inline off; tree all; flat all",
+    "set normalise off; callers all",
+    "iterations of /./",
+    "trace width 20 height 4",
+    "trace summary width 10",
+    "trace depth of thread 0 width 10",
+    "set ci on; procedures expect $1 > 1%",
+    "tree percent of parent depth 3",
+    "lines percent of shown",
 };
 
 static volatile long long executions;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * measurements DIR [paths | threads]: checks every rule of format/measurement.h on the files of a directory and prints sums, for the collector's
- * tests. It is written apart from the reader of db/, so that the two check each other.
+ * measurements DIR [paths | threads]: checks every rule of format/measurement.h on the files of a directory and prints
+ * sums, for the collector's tests. It is written apart from the reader of db/, so that the two check each other.
  *
- * Output, one line each: `KEY VALUE`. With `paths`, one line per cell: COUNT EVENT symbol;symbol;... from the root, named by the dynamic and static
- * symbols of the modules. Exit status 1 and a sentence at the first broken rule.
+ * Output, one line each: `KEY VALUE`. With `paths`, one line per cell: COUNT EVENT symbol;symbol;... from the root,
+ * named by the dynamic and static symbols of the modules. Exit status 1 and a sentence at the first broken rule.
  */
 #include "format/measurement.h"
 
@@ -19,12 +19,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct column { char *data; uint32_t count, size; };
-struct lane { struct column kind[HQM_TRACE + 1]; };
+struct column {
+    char *data;
+    uint32_t count, size;
+};
+struct lane {
+    struct column kind[HQM_TRACE + 1];
+};
 
 static const char *path;
-static struct { uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, written, created, ended, execed, running, signalled, maxlane,
-                overruns; uint64_t sum[16], count[16], reason[HQM_PARTIAL_MAX], loss[HQM_LOSS_MAX]; char event[16][64]; } total;
+static struct {
+    uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, written, created,
+        ended, execed, running, signalled, maxlane, overruns;
+    uint64_t sum[16], count[16], reason[HQM_PARTIAL_MAX], loss[HQM_LOSS_MAX];
+    char event[16][64];
+} total;
 
 static void broken(const char *what)
 {
@@ -40,7 +49,14 @@ static void check(bool holds, const char *what)
 
 /* ---- symbols, enough for test programs ---- */
 
-struct symbols { char *data; size_t size; const Elf64_Sym *table[2]; size_t count[2]; const char *names[2]; uint64_t first_load; };
+struct symbols {
+    char *data;
+    size_t size;
+    const Elf64_Sym *table[2];
+    size_t count[2];
+    const char *names[2];
+    uint64_t first_load;
+};
 
 static void open_symbols(const char *file, struct symbols *s)
 {
@@ -77,7 +93,8 @@ static const char *symbol_at(const struct symbols *s, uint64_t offset)
         for (size_t i = 0; i < s->count[k]; i++) {
             const Elf64_Sym *y = &s->table[k][i];
             if (ELF64_ST_TYPE(y->st_info) == STT_FUNC && y->st_shndx && offset >= y->st_value &&
-                (offset < y->st_value + y->st_size || (!y->st_size && offset == y->st_value)) && (!best || y->st_value > start)) {
+                (offset < y->st_value + y->st_size || (!y->st_size && offset == y->st_value)) &&
+                (!best || y->st_value > start)) {
                 best = s->names[k] + y->st_name;
                 start = y->st_value;
             }
@@ -110,8 +127,15 @@ static void append(struct column *c, const struct hqm_segment *s)
 
 static void read_segments(struct reader *r)
 {
-    static const uint16_t sizes[] = { 0, 1, sizeof(struct hqm_info), sizeof(struct hqm_event), sizeof(struct hqm_module), sizeof(struct hqm_thread),
-                                      sizeof(struct hqm_node), sizeof(struct hqm_cell), sizeof(struct hqm_trace) };
+    static const uint16_t sizes[] = {0,
+                                     1,
+                                     sizeof(struct hqm_info),
+                                     sizeof(struct hqm_event),
+                                     sizeof(struct hqm_module),
+                                     sizeof(struct hqm_thread),
+                                     sizeof(struct hqm_node),
+                                     sizeof(struct hqm_cell),
+                                     sizeof(struct hqm_trace)};
 
     for (size_t at = r->header->header_bytes; at + HQM_ALIGN <= r->size;) {
         const struct hqm_segment *s = (const struct hqm_segment *)(r->data + at);
@@ -173,14 +197,15 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
     const struct column *nodes = &l->kind[HQM_NODES], *cells = &l->kind[HQM_CELLS], *trace = &l->kind[HQM_TRACE];
     const struct hqm_node *n = (const struct hqm_node *)nodes->data;
     uint32_t modules = r->lane[0].kind[HQM_MODULES].count, events = r->lane[0].kind[HQM_EVENTS].count;
-    uint64_t weight[16] = { 0 }, sum[16] = { 0 };
+    uint64_t weight[16] = {0}, sum[16] = {0};
 
     for (uint32_t i = 0; i < nodes->count; i++) {
         uint32_t kind = n[i].kind_module >> HQM_MODULE_BITS, module = n[i].kind_module & ((1u << HQM_MODULE_BITS) - 1);
         check(i == 0 ? kind == HQM_NODE_ROOT : kind == HQM_NODE_FRAME || kind == HQM_NODE_PARTIAL, "node kind");
         check(i == 0 || n[i].parent < i, "parent after child");
         check(module <= modules, "module number");
-        check(kind != HQM_NODE_PARTIAL || (n[i].offset && n[i].offset < HQM_PARTIAL_MAX && n[i].parent == 0), "partial node");
+        check(kind != HQM_NODE_PARTIAL || (n[i].offset && n[i].offset < HQM_PARTIAL_MAX && n[i].parent == 0),
+              "partial node");
         if (kind == HQM_NODE_FRAME && module)
             check(n[i].offset < r->modules[module - 1].end - r->modules[module - 1].base, "offset beyond its module");
     }
@@ -192,7 +217,8 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
         total.sum[c->event] += c->sum;
         total.count[c->event] += c->count;
         if (paths) {
-            printf("%llu %s ", (unsigned long long)c->count, text(r, ((const struct hqm_event *)r->lane[0].kind[HQM_EVENTS].data)[c->event].name));
+            printf("%llu %s ", (unsigned long long)c->count,
+                   text(r, ((const struct hqm_event *)r->lane[0].kind[HQM_EVENTS].data)[c->event].name));
             print_node(r, n, c->node);
             putchar('\n');
         }
@@ -234,7 +260,8 @@ static void check_file(struct reader *r, bool paths, bool threads)
     check(r->size >= HQM_ALIGN && memcmp(h->magic, HQM_MAGIC, 8) == 0 && h->major == HQM_MAJOR, "header");
     read_segments(r);
     check(r->lanes > 0, "no segments");
-    struct column *modules = &r->lane[0].kind[HQM_MODULES], *events = &r->lane[0].kind[HQM_EVENTS], *info = &r->lane[0].kind[HQM_INFO];
+    struct column *modules = &r->lane[0].kind[HQM_MODULES], *events = &r->lane[0].kind[HQM_EVENTS],
+                  *info = &r->lane[0].kind[HQM_INFO];
     r->modules = (const struct hqm_module *)modules->data;
     r->symbols = calloc(modules->count + 1, sizeof *r->symbols);
     for (uint32_t i = 0; i < modules->count; i++) {
@@ -243,7 +270,8 @@ static void check_file(struct reader *r, bool paths, bool threads)
             open_symbols(text(r, r->modules[i].path), &r->symbols[i]);
     }
     for (uint32_t i = 0; i < events->count && i < 16; i++)
-        snprintf(total.event[i], sizeof total.event[i], "%s", text(r, ((const struct hqm_event *)events->data)[i].name));
+        snprintf(total.event[i], sizeof total.event[i], "%s",
+                 text(r, ((const struct hqm_event *)events->data)[i].name));
     for (uint32_t i = 0; i < info->count; i++)
         text(r, ((const struct hqm_info *)info->data)[i].key), text(r, ((const struct hqm_info *)info->data)[i].value);
     for (uint32_t i = 1; i < r->lanes; i++)
@@ -253,13 +281,16 @@ static void check_file(struct reader *r, bool paths, bool threads)
         if (!t[i].lane)
             continue;
         check(t[i].lane < r->lanes, "lane of thread");
-        check(!t[i].creator_lane || (t[i].creator_lane < r->lanes && t[i].creator_node < r->lane[t[i].creator_lane].kind[HQM_NODES].count), "creator");
+        check(!t[i].creator_lane || (t[i].creator_lane < r->lanes &&
+                                     t[i].creator_node < r->lane[t[i].creator_lane].kind[HQM_NODES].count),
+              "creator");
         total.threads++;
         total.created += t[i].creator_lane != 0;
         if (threads) {
             printf("thread %u of %u samples %llu: ", t[i].number, h->pid, (unsigned long long)t[i].samples);
             if (t[i].creator_lane && paths)
-                print_node(r, (const struct hqm_node *)r->lane[t[i].creator_lane].kind[HQM_NODES].data, t[i].creator_node);
+                print_node(r, (const struct hqm_node *)r->lane[t[i].creator_lane].kind[HQM_NODES].data,
+                           t[i].creator_node);
             putchar('\n');
         }
     }
@@ -282,15 +313,19 @@ static void check_file(struct reader *r, bool paths, bool threads)
 
 static void print_totals(void)
 {
-    printf("files %llu\nsamples %llu\npartial %llu\n", (unsigned long long)total.files, (unsigned long long)total.samples, (unsigned long long)total.partial);
-    printf("nodes %llu\ncells %llu\ntrace %llu\n", (unsigned long long)total.nodes, (unsigned long long)total.cells, (unsigned long long)total.trace);
-    printf("threads %llu\ncreated %llu\nlanes %llu\nmodules %llu\nbytes %llu\nwritten %llu\n", (unsigned long long)total.threads, (unsigned long long)total.created,
-           (unsigned long long)total.lanes, (unsigned long long)total.modules, (unsigned long long)total.bytes, (unsigned long long)total.written);
-    printf("running %llu\nended %llu\nexeced %llu\nsignalled %llu\n", (unsigned long long)total.running, (unsigned long long)total.ended,
-           (unsigned long long)total.execed, (unsigned long long)total.signalled);
+    printf("files %llu\nsamples %llu\npartial %llu\n", (unsigned long long)total.files,
+           (unsigned long long)total.samples, (unsigned long long)total.partial);
+    printf("nodes %llu\ncells %llu\ntrace %llu\n", (unsigned long long)total.nodes, (unsigned long long)total.cells,
+           (unsigned long long)total.trace);
+    printf("threads %llu\ncreated %llu\nlanes %llu\nmodules %llu\nbytes %llu\nwritten %llu\n",
+           (unsigned long long)total.threads, (unsigned long long)total.created, (unsigned long long)total.lanes,
+           (unsigned long long)total.modules, (unsigned long long)total.bytes, (unsigned long long)total.written);
+    printf("running %llu\nended %llu\nexeced %llu\nsignalled %llu\n", (unsigned long long)total.running,
+           (unsigned long long)total.ended, (unsigned long long)total.execed, (unsigned long long)total.signalled);
     for (int i = 0; i < 16; i++)
         if (total.event[i][0])
-            printf("sum %s %llu\ncount %s %llu\n", total.event[i], (unsigned long long)total.sum[i], total.event[i], (unsigned long long)total.count[i]);
+            printf("sum %s %llu\ncount %s %llu\n", total.event[i], (unsigned long long)total.sum[i], total.event[i],
+                   (unsigned long long)total.count[i]);
     for (int i = 0; i < HQM_PARTIAL_MAX; i++)
         if (total.reason[i])
             printf("reason %d %llu\n", i, (unsigned long long)total.reason[i]);
@@ -309,7 +344,7 @@ int main(int argc, char **argv)
     path = argc > 1 ? argv[1] : "?";
     check(directory, "no such directory");
     while ((entry = readdir(directory))) {
-        struct reader r = { 0 };
+        struct reader r = {0};
         struct stat st;
         if (!strstr(entry->d_name, HQM_SUFFIX))
             continue;

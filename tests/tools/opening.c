@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * opening DB: for the scale benchmark: three lines: the number of contexts, the milliseconds that db_open takes (the median of nine), and the
- * name of the procedure with the most contexts up to 10,000.
+ * opening DB: for the scale benchmark: three lines: the number of contexts, the milliseconds that db_open takes (the
+ * median of nine), and the name of the procedure with the most contexts up to 10,000.
  */
 #include "db/db.h"
 #include <stdio.h>
@@ -32,7 +32,8 @@ static const char *busiest(const struct db *db)
     for (uint32_t s = 0; s < db->scope_count; s++) {
         size_t n = db_scope_contexts(db, s).len;
 
-        if (db->scopes[s].kind == SCOPE_PROCEDURE && n > most && n <= 10000 && !strstr(db_string(db, db->scopes[s].name), "+0x")) {
+        if (db->scopes[s].kind == SCOPE_PROCEDURE && n > most && n <= 10000 &&
+            !strstr(db_string(db, db->scopes[s].name), "+0x")) {
             most = n;
             name = db_string(db, db->scopes[s].name);
         }

@@ -9,14 +9,14 @@
  *     wait TEXT             until the program has written TEXT (after what earlier `wait`s matched)
  *     absent TEXT           TEXT is not in what the last `wait` passed over
  *     type TEXT             as keys
- *     bytes TEXT            the program has written exactly these bytes since it was started, \r and escape sequences among them
- *     never TEXT            nor TEXT, matched as by `wait`, anywhere
- *     colours yes|no        whether the program has written any since it was started
- *     hangup                closes the terminal
- *     exit N                the program ends with status N (128 + N by signal N)
+ *     bytes TEXT            the program has written exactly these bytes since it was started, \r and escape sequences
+ * among them never TEXT            nor TEXT, matched as by `wait`, anywhere colours yes|no        whether the program
+ * has written any since it was started hangup                closes the terminal exit N                the program ends
+ * with status N (128 + N by signal N)
  *
- * TEXT may hold \r \n \t \e \\ and \xHH. Matching sees the output without carriage returns and escape sequences. Nothing sleeps: `wait` and `exit` look
- * until the text comes, or the program ends, or LIMIT seconds pass. The last line is `N passed, N failed`.
+ * TEXT may hold \r \n \t \e \\ and \xHH. Matching sees the output without carriage returns and escape sequences.
+ * Nothing sleeps: `wait` and `exit` look until the text comes, or the program ends, or LIMIT seconds pass. The last
+ * line is `N passed, N failed`.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ struct terminal {
     int fd;
     pid_t pid;
     struct winsize size;
-    char *raw;              /* what was written */
+    char *raw; /* what was written */
     size_t raw_len;
     char *text;             /* the same, stripped */
     size_t len, start, end; /* the last match passed over start .. end */
@@ -65,8 +65,7 @@ static void feed(struct terminal *t, const char *bytes, size_t n)
         else if (t->escape == 2) {
             t->escape = c >= '@' && c <= '~' ? 0 : 2;
             t->coloured |= c == 'm';
-        }
-        else if (t->escape == 3)
+        } else if (t->escape == 3)
             t->escape = c == '\a' ? 0 : 3;
         else if (c == '\033')
             t->escape = 1;
@@ -208,7 +207,8 @@ static void check(bool good, const char *where, int line, const char *text, cons
     failed++;
     size_t from = t->len > t->end + SHOWN ? t->len - SHOWN : t->end;
 
-    printf("%s:%d: %s\n--- the terminal since the last match:\n%s\n---\n", where, line, text, t->text ? t->text + from : "");
+    printf("%s:%d: %s\n--- the terminal since the last match:\n%s\n---\n", where, line, text,
+           t->text ? t->text + from : "");
 }
 
 static bool step(struct terminal *t, const char *word, char *rest)
@@ -241,7 +241,7 @@ static bool step(struct terminal *t, const char *word, char *rest)
             ioctl(t->fd, TIOCSWINSZ, &t->size);
     } else
         return false;
-    passed--;   /* an action, no check */
+    passed--; /* an action, no check */
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * spmd DIRECTORY PROFILES [CONTEXTS [TRACE-RECORDS [SEED]]]: measurements as of an SPMD program, for the scale benchmark.
+ * spmd DIRECTORY PROFILES [CONTEXTS [TRACE-RECORDS [SEED]]]: measurements as of an SPMD program, for the scale
+ * benchmark.
  *
  * Writes DIRECTORY/measurements/node*.hqm, one a rank. All ranks share a random tree of call paths, drawn once from the
  * seed; each leaves out a tenth of the leaves, its load is up to 40 % above or below the mean, and its trace wanders
@@ -20,7 +21,7 @@ struct spmd {
     const char *directory;
     unsigned profiles, contexts, records;
     uint64_t seed;
-    struct hqm_node *nodes;             /* of the common tree */
+    struct hqm_node *nodes; /* of the common tree */
     unsigned char *depth;
     unsigned *children;
     unsigned node_count;
@@ -70,7 +71,10 @@ static void grow_tree(struct spmd *s)
 
 /* ---- one file ---- */
 
-struct rank_file { FILE *file; uint64_t offset; };
+struct rank_file {
+    FILE *file;
+    uint64_t offset;
+};
 
 static void put_bytes(struct rank_file *f, const void *data, size_t bytes)
 {
@@ -84,7 +88,8 @@ static void pad(struct rank_file *f)
     put_bytes(f, zeros, (HQM_ALIGN - f->offset % HQM_ALIGN) % HQM_ALIGN);
 }
 
-static void put_segment(struct rank_file *f, uint16_t kind, uint16_t size, uint32_t lane, const void *data, size_t count)
+static void put_segment(struct rank_file *f, uint16_t kind, uint16_t size, uint32_t lane, const void *data,
+                        size_t count)
 {
     size_t bytes = (sizeof(struct hqm_segment) + count * size + HQM_ALIGN - 1) / HQM_ALIGN * HQM_ALIGN;
     struct hqm_segment s = {HQM_SEGMENT_MAGIC, kind, size, lane, 0, bytes, (uint32_t)count, (uint32_t)count, {0}};
@@ -107,7 +112,8 @@ static void put_facts(struct rank_file *f, const char *host)
     AUTO_STR struct str texts = {0};
     char self[4096] = "";
     struct hqm_module module = {.flags = HQM_MODULE_MAIN, .start = 1, .end = 2};
-    struct hqm_event event = {.dimension = HQM_DIM_SECONDS, .flags = HQM_EVENT_SAMPLED | HQM_EVENT_TRACED, .period = PERIOD, .scale = 1e-9};
+    struct hqm_event event = {
+        .dimension = HQM_DIM_SECONDS, .flags = HQM_EVENT_SAMPLED | HQM_EVENT_TRACED, .period = PERIOD, .scale = 1e-9};
     struct hqm_info info[3];
 
     if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
@@ -173,8 +179,15 @@ static struct hq_error *write_rank(const struct spmd *s, unsigned rank)
 {
     struct rank_file f = {.offset = 0};
     struct hqm_header h = {
-        .magic = HQM_MAGIC, .major = HQM_MAJOR, .header_bytes = HQM_ALIGN, .pid = 1000 + rank, .ppid = 1, .rank = (int32_t)rank,
-        .state = HQM_ENDED, .start_realtime_ns = 1700000000ull * 1000000000 + rank, .launch = s->seed,
+        .magic = HQM_MAGIC,
+        .major = HQM_MAJOR,
+        .header_bytes = HQM_ALIGN,
+        .pid = 1000 + rank,
+        .ppid = 1,
+        .rank = (int32_t)rank,
+        .state = HQM_ENDED,
+        .start_realtime_ns = 1700000000ull * 1000000000 + rank,
+        .launch = s->seed,
     };
     AUTO_FREE char *host = xasprintf("node%04u", rank / 128);
     AUTO_FREE char *path = xasprintf("%s/measurements/%s-%u-0.hqm", s->directory, host, h.pid);

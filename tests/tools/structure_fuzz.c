@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * structure_fuzz COUNT SEED FILE...: recovers the structure of COUNT damaged copies of the files: truncated, with bits flipped,
- * with numbers replaced by extreme ones, mostly where headers and debug information are. A crash, a sanitizer report or
- * more than 10 s of CPU for one copy fails, and the copy is kept as structure-fuzz-NUMBER in the current directory. Of BINARY.dwp, a package of
- * split debug information, copies are damaged and found beside the binary.
+ * structure_fuzz COUNT SEED FILE...: recovers the structure of COUNT damaged copies of the files: truncated, with bits
+ * flipped, with numbers replaced by extreme ones, mostly where headers and debug information are. A crash, a sanitizer
+ * report or more than 10 s of CPU for one copy fails, and the copy is kept as structure-fuzz-NUMBER in the current
+ * directory. Of BINARY.dwp, a package of split debug information, copies are damaged and found beside the binary.
  */
 #include "common/file.h"
 #include "common/mem.h"
@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define BATCH 200               /* copies in one process: a crash costs only the rest of its batch */
+#define BATCH 200 /* copies in one process: a crash costs only the rest of its batch */
 
 /* libdwarf loses a few bytes when it gives up on a damaged file. */
 const char *__lsan_default_suppressions(void);
@@ -69,7 +69,8 @@ static void pick_target(const uint8_t *data, size_t size, size_t *start, size_t 
 
 static void damage(uint8_t *data, size_t size)
 {
-    static const uint64_t extremes[] = {0, 1, 0x7f, 0x80, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffffffffff0, UINT64_MAX};
+    static const uint64_t extremes[] = {
+        0, 1, 0x7f, 0x80, 0xff, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffffffffffff0, UINT64_MAX};
     static const size_t widths[] = {1, 2, 4, 8};
     size_t start, len;
 
@@ -160,7 +161,8 @@ static void keep(const struct file_map *map, uint64_t seed, uint64_t number)
 }
 
 /* Runs copies from `first` on in a child; returns how many were tried, and *failed if the last one failed. */
-static uint64_t run_batch(const struct file_map *maps, size_t files, uint64_t seed, uint64_t first, uint64_t count, bool *failed)
+static uint64_t run_batch(const struct file_map *maps, size_t files, uint64_t seed, uint64_t first, uint64_t count,
+                          bool *failed)
 {
     uint64_t *progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     int status = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * structure_places [--normal] BINARY < ADDRESSES: the chain of scopes of each hexadecimal address, one line for each, innermost first:
+ * structure_places [--normal] BINARY < ADDRESSES: the chain of scopes of each hexadecimal address, one line for each,
+ * innermost first:
  *
  *     ADDRESS  line FILE:LINE  loop FILE:LINE  inline NAME@CALLFILE:CALLLINE  procedure NAME
  *

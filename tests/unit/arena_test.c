@@ -64,7 +64,7 @@ TEST(reset_keeps_working)
         for (int i = 0; i < 1000; i++) {
             unsigned char *p = arena_alloc(&a, 100);
 
-            CHECK_EQ_INT(p[0] | p[99], 0);      /* zeroed when memory is used again, too */
+            CHECK_EQ_INT(p[0] | p[99], 0); /* zeroed when memory is used again, too */
             memset(p, 1, 100);
         }
         CHECK(a.bytes >= 100000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Baselines: reading what was written, and the judgement. The statistical checks are deterministic (fixed seed); their bounds leave room for
- * three standard deviations of the number of events that is counted.
+ * Baselines: reading what was written, and the judgement. The statistical checks are deterministic (fixed seed); their
+ * bounds leave room for three standard deviations of the number of events that is counted.
  */
 #include "common/file.h"
 #include "common/hash.h"
@@ -11,13 +11,20 @@
 
 static struct baseline_value share(const char *path, double x, double samples)
 {
-    return (struct baseline_value){.metric = "cputime.x", .path = path, .share = x, .samples = samples, .tolerance = 0.02};
+    return (struct baseline_value){
+        .metric = "cputime.x", .path = path, .share = x, .samples = samples, .tolerance = 0.02};
 }
 
 static struct baseline_value mean(const char *path, double x, double sd, unsigned runs)
 {
-    return (struct baseline_value){.metric = "cputime", .path = path, .absolute = true, .value = x, .sd = sd, .runs = runs,
-                                   .dim = DIM_SECONDS, .tolerance = 0.05};
+    return (struct baseline_value){.metric = "cputime",
+                                   .path = path,
+                                   .absolute = true,
+                                   .value = x,
+                                   .sd = sd,
+                                   .runs = runs,
+                                   .dim = DIM_SECONDS,
+                                   .tolerance = 0.05};
 }
 
 static enum check_outcome judge(struct baseline_value before, struct baseline_value now, char **line)
@@ -37,7 +44,8 @@ static enum check_outcome judge(struct baseline_value before, struct baseline_va
     return outcome;
 }
 
-static void check_judgement(struct baseline_value before, struct baseline_value now, enum check_outcome want, const char *text)
+static void check_judgement(struct baseline_value before, struct baseline_value now, enum check_outcome want,
+                            const char *text)
 {
     AUTO_FREE char *line = NULL;
 
@@ -53,10 +61,12 @@ TEST(shares)
     check_judgement(share("procedure f", 0.3, 100000), share("procedure f", 0.319, 100000), CHECK_PASS, "");
     check_judgement(share("procedure f", 0.3, 400), share("procedure f", 0.36, 400), CHECK_PASS, "");
     check_judgement(share("procedure f", 0.3, 110), share("procedure f", 0.36, 110), CHECK_INCONCLUSIVE,
-                    "rose: cputime.x of procedure f, perhaps by chance: 30.0% -> 36.0%; the baseline has too few samples, write it again "
+                    "rose: cputime.x of procedure f, perhaps by chance: 30.0% -> 36.0%; the baseline has too few "
+                    "samples, write it again "
                     "from a longer run");
-    check_judgement(share("procedure f", 0.3, 20000), share("procedure f", 0.36, 50), CHECK_INCONCLUSIVE,
-                    "rose: cputime.x of procedure f, perhaps by chance: 30.0% -> 36.0%; about 603 more samples would decide");
+    check_judgement(
+        share("procedure f", 0.3, 20000), share("procedure f", 0.36, 50), CHECK_INCONCLUSIVE,
+        "rose: cputime.x of procedure f, perhaps by chance: 30.0% -> 36.0%; about 603 more samples would decide");
     check_judgement(share("procedure f", 0.4, 2000), share("procedure f", 0.2, 2000), CHECK_PASS,
                     "fell: cputime.x of procedure f: 40.0% -> 20.0%");
     check_judgement(share("procedure f", 0.3, INFINITY), share("procedure f", 0.33, INFINITY), CHECK_FAIL,
@@ -100,8 +110,8 @@ static double uniform(uint64_t *state)
 }
 
 /*
- * n samples of a program whose procedures have these shares, asked for in two views: each alone, and with what follows it, as a chain of callers
- * has it; main twice.
+ * n samples of a program whose procedures have these shares, asked for in two views: each alone, and with what follows
+ * it, as a chain of callers has it; main twice.
  */
 static void draw(const double *shares, int n, uint64_t *state, struct baseline *b)
 {
@@ -170,10 +180,13 @@ static void shares_of(double *shares, double first, double part)
     }
 }
 
-/* At most one unchanged run in a hundred fails, and three standard deviations: few large procedures, many, and many small ones. */
+/* At most one unchanged run in a hundred fails, and three standard deviations: few large procedures, many, and many
+ * small ones. */
 TEST(unchanged_programs_pass)
 {
-    static const struct { double first, part; } programs[] = {{0.3, 0.3}, {0.4, 0.1}, {0.02, 0.02}};
+    static const struct {
+        double first, part;
+    } programs[] = {{0.3, 0.3}, {0.4, 0.1}, {0.02, 0.02}};
     uint64_t state = 42;
 
     for (size_t p = 0; p < sizeof programs / sizeof *programs; p++)
@@ -200,7 +213,8 @@ TEST(slower_programs_fail)
     CHECK_EQ_INT(failures(before, after, 2000, 200, &state), 200);
 }
 
-/* 40 % of the time made a fifth slower, 44.4 %, in 2400 samples: a hundredth shared by all values alike (Bonferroni) finds it in 50 of 200. */
+/* 40 % of the time made a fifth slower, 44.4 %, in 2400 samples: a hundredth shared by all values alike (Bonferroni)
+ * finds it in 50 of 200. */
 TEST(a_small_rise_is_found)
 {
     double before[ROWS], after[ROWS];
@@ -243,13 +257,19 @@ TEST(what_is_written_reads_back)
 
 TEST(wrong_files_name_the_line)
 {
-    static const struct { const char *text, *message; } cases[] = {
-        {"", NULL}, {"hq baseline 1\n\n# comment\nquery: tree\ncputime 5% +-2% of 10: procedure f\n", NULL},
-        {"something else\n", "is no baseline of this version"}, {"hq baseline 1\ncputime 5% +-2% of 10: f\n", ":2: the line comes before any query"},
-        {"hq baseline 1\nquery: a\nquery: a\n", ":3: the line is there twice"}, {"hq baseline 1\nquery: a\n<<<<<<< ours\n", ":3: this file holds an unresolved merge conflict"},
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", NULL},
+        {"hq baseline 1\n\n# comment\nquery: tree\ncputime 5% +-2% of 10: procedure f\n", NULL},
+        {"something else\n", "is no baseline of this version"},
+        {"hq baseline 1\ncputime 5% +-2% of 10: f\n", ":2: the line comes before any query"},
+        {"hq baseline 1\nquery: a\nquery: a\n", ":3: the line is there twice"},
+        {"hq baseline 1\nquery: a\n<<<<<<< ours\n", ":3: this file holds an unresolved merge conflict"},
         {"hq baseline 1\nquery: a\ncputime 5 +-2% of 10: f\n", "mixes a share and runs"},
         {"hq baseline 1\nquery: a\ncputime 5s +-2% of 1 runs, sd 1s: f\n", "has too few runs"},
-        {"hq baseline 1\nquery: a\ncputime 5% +-2%\n", "is not as hq check --update writes it"}, {"hq baseline 1\nquery: a\ncputime\n", "is not as"},
+        {"hq baseline 1\nquery: a\ncputime 5% +-2%\n", "is not as hq check --update writes it"},
+        {"hq baseline 1\nquery: a\ncputime\n", "is not as"},
         {"hq baseline 1\nquery: a\n\"open\n", "is not as"},
     };
     AUTO_FREE char *dir = test_tmpdir(), *path = file_join(dir, "a.baseline");
@@ -275,7 +295,9 @@ TEST(an_update_reads_what_can_be_read)
     AUTO(baseline_deinit) struct baseline b = {0};
     FILE *f = fopen(path, "w");
 
-    fputs("hq baseline 1\nquery: a\n<<<<<<< ours\ncputime 5% +-7% of 10: f\n=======\ncputime 6% +-2% of 10: f\n>>>>>>> theirs\ncputime 9% +-3% of 10: g\n", f);
+    fputs("hq baseline 1\nquery: a\n<<<<<<< ours\ncputime 5% +-7% of 10: f\n=======\ncputime 6% +-2% of 10: f\n>>>>>>> "
+          "theirs\ncputime 9% +-3% of 10: g\n",
+          f);
     fclose(f);
     CHECK_OK(baseline_read(path, true, &b));
     struct baseline_value like = {.metric = "cputime", .path = "f"}, other = {.metric = "cputime", .path = "g"};

@@ -11,7 +11,13 @@
 enum { CAP = 1 << 16 };
 
 /* `path` is a file in memory: tens of thousands of files on a disk would take minutes. */
-struct damage { char *directory, *path; int fd; size_t size; _Alignas(8) uint8_t original[CAP]; _Alignas(8) uint8_t data[CAP]; };
+struct damage {
+    char *directory, *path;
+    int fd;
+    size_t size;
+    _Alignas(8) uint8_t original[CAP];
+    _Alignas(8) uint8_t data[CAP];
+};
 
 static struct damage *make_damage(void)
 {

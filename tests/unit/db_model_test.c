@@ -9,12 +9,21 @@
 #include "format/measurement.h"
 #include "tests/unit/test.h"
 
-struct paper { struct model *m; uint32_t module, metric, profile, f, g, h, main, l1, l2; };
+struct paper {
+    struct model *m;
+    uint32_t module, metric, profile, f, g, h, main, l1, l2;
+};
 
-static uint32_t add_scope(struct paper *p, enum scope_kind kind, uint32_t parent, const char *name, const char *file, uint32_t line)
+static uint32_t add_scope(struct paper *p, enum scope_kind kind, uint32_t parent, const char *name, const char *file,
+                          uint32_t line)
 {
-    return model_scope(p->m, &(struct model_scope){.kind = kind, .parent = parent, .name = name, .file = file, .line = line,
-                                                   .module = p->module, .ordinal = kind == SCOPE_LOOP ? line : 0});
+    return model_scope(p->m, &(struct model_scope){.kind = kind,
+                                                   .parent = parent,
+                                                   .name = name,
+                                                   .file = file,
+                                                   .line = line,
+                                                   .module = p->module,
+                                                   .ordinal = kind == SCOPE_LOOP ? line : 0});
 }
 
 static uint32_t add_frame(struct paper *p, uint32_t parent, uint32_t scope, const char *file, uint32_t line)
@@ -30,8 +39,11 @@ static struct paper make_paper(void)
     uint32_t file1, file2, m, f, g1, g2;
 
     p.module = model_module(p.m, "/src/paper", "abcd", HQDB_MODULE_MAIN, NULL);
-    p.metric = model_metric(p.m, &(struct model_metric){.event = "CYCLES", .dimension = HQM_DIM_EVENTS, .period = 1, .scale = 1});
-    p.profile = model_profile(p.m, &(struct model_profile){.rank = -1, .host = "h", .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE});
+    p.metric = model_metric(
+        p.m, &(struct model_metric){.event = "CYCLES", .dimension = HQM_DIM_EVENTS, .period = 1, .scale = 1});
+    p.profile = model_profile(
+        p.m,
+        &(struct model_profile){.rank = -1, .host = "h", .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE});
     file1 = add_scope(&p, SCOPE_FILE, model_module_scope(p.m, p.module), "file1.c", "file1.c", 0);
     file2 = add_scope(&p, SCOPE_FILE, model_module_scope(p.m, p.module), "file2.c", "file2.c", 0);
     p.f = add_scope(&p, SCOPE_PROCEDURE, file1, "f", "file1.c", 2);
@@ -48,13 +60,16 @@ static struct paper make_paper(void)
     model_value(p.m, p.profile, p.metric, add_frame(&p, f, p.g, "file2.c", 2), 1, 1);
     model_value(p.m, p.profile, p.metric, add_frame(&p, g1, p.g, "file2.c", 2), 1, 1);
     model_value(p.m, p.profile, p.metric, add_frame(&p, g2, p.l2, "file2.c", 9), 4, 4);
-    model_value(p.m, p.profile, p.metric, add_frame(&p, add_frame(&p, HQDB_NONE, p.main, "file1.c", 10), p.g, "file2.c", 2), 3, 3);
+    model_value(p.m, p.profile, p.metric,
+                add_frame(&p, add_frame(&p, HQDB_NONE, p.main, "file1.c", 10), p.g, "file2.c", 2), 3, 3);
     model_trace(p.m, p.profile, 1000, f, p.metric, 1);
     model_trace(p.m, p.profile, 3000, g2, p.metric, 2);
     return p;
 }
 
-struct place { char *directory, *path; };
+struct place {
+    char *directory, *path;
+};
 
 static struct place make_place(void)
 {
@@ -87,11 +102,16 @@ static const char *name_of(const struct db *db, uint32_t context)
 
 static void check_tree(const struct db *db)
 {
-    static const struct { enum scope_kind kind; const char *name; int64_t inclusive; } want[] = {
-        {SCOPE_ROOT, "", 10}, {SCOPE_PROCEDURE, "m", 10}, {SCOPE_LINE, "", 0}, {SCOPE_LINE, "", 0},
-        {SCOPE_PROCEDURE, "f", 7}, {SCOPE_LINE, "", 1}, {SCOPE_PROCEDURE, "g", 6}, {SCOPE_LINE, "", 1}, {SCOPE_LINE, "", 0},
-        {SCOPE_PROCEDURE, "g", 5}, {SCOPE_LINE, "", 1}, {SCOPE_LINE, "", 0}, {SCOPE_PROCEDURE, "h", 4}, {SCOPE_LOOP, "", 4},
-        {SCOPE_LOOP, "", 4}, {SCOPE_LINE, "", 4}, {SCOPE_PROCEDURE, "g", 3}, {SCOPE_LINE, "", 3},
+    static const struct {
+        enum scope_kind kind;
+        const char *name;
+        int64_t inclusive;
+    } want[] = {
+        {SCOPE_ROOT, "", 10},      {SCOPE_PROCEDURE, "m", 10}, {SCOPE_LINE, "", 0},       {SCOPE_LINE, "", 0},
+        {SCOPE_PROCEDURE, "f", 7}, {SCOPE_LINE, "", 1},        {SCOPE_PROCEDURE, "g", 6}, {SCOPE_LINE, "", 1},
+        {SCOPE_LINE, "", 0},       {SCOPE_PROCEDURE, "g", 5},  {SCOPE_LINE, "", 1},       {SCOPE_LINE, "", 0},
+        {SCOPE_PROCEDURE, "h", 4}, {SCOPE_LOOP, "", 4},        {SCOPE_LOOP, "", 4},       {SCOPE_LINE, "", 4},
+        {SCOPE_PROCEDURE, "g", 3}, {SCOPE_LINE, "", 3},
     };
 
     CHECK_EQ_INT(db->context_count, sizeof want / sizeof *want);

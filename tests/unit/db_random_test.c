@@ -15,14 +15,25 @@
 
 enum { SCOPES = 60, CODES = 80, PATHS = 120, DEPTH = 9, PROFILES = 7, METRICS = 2, ROUNDS = 30 };
 
-struct scope { enum scope_kind kind; uint32_t parent, line, ordinal, call_line; char name[8], file[8]; };
-struct sample { uint32_t profile, metric, path; int64_t sum; uint64_t count; };
-struct path { uint32_t code[DEPTH]; int depth; };  /* outermost first */
+struct scope {
+    enum scope_kind kind;
+    uint32_t parent, line, ordinal, call_line;
+    char name[8], file[8];
+};
+struct sample {
+    uint32_t profile, metric, path;
+    int64_t sum;
+    uint64_t count;
+};
+struct path {
+    uint32_t code[DEPTH];
+    int depth;
+}; /* outermost first */
 
 struct world {
     uint64_t seed, at;
-    struct scope scopes[SCOPES];        /* parents first; 0 is a module, 1 and 2 are files */
-    uint32_t code_raw[CODES], code_normal[CODES];   /* LINE scopes */
+    struct scope scopes[SCOPES];                  /* parents first; 0 is a module, 1 and 2 are files */
+    uint32_t code_raw[CODES], code_normal[CODES]; /* LINE scopes */
     struct path paths[PATHS];
     VEC(struct sample) samples;
     int32_t ranks[PROFILES];
@@ -50,8 +61,11 @@ static void make_scopes(struct world *w)
     for (uint32_t i = 0; i < SCOPES; i++) {
         struct scope *s = &w->scopes[i];
 
-        s->kind = i == 0 ? SCOPE_MODULE : i < 3 ? SCOPE_FILE : i < 9 ? SCOPE_PROCEDURE
-                : i < 30 ? (roll(w, 2) ? SCOPE_INLINE : SCOPE_LOOP) : SCOPE_LINE;
+        s->kind = i == 0   ? SCOPE_MODULE
+                  : i < 3  ? SCOPE_FILE
+                  : i < 9  ? SCOPE_PROCEDURE
+                  : i < 30 ? (roll(w, 2) ? SCOPE_INLINE : SCOPE_LOOP)
+                           : SCOPE_LINE;
         s->parent = i < 3 ? 0 : i < 9 ? 1 + roll(w, 2) : any_of(w, holders);
         /* Two procedures of one name, and loops of one line, are different scopes all the same. */
         if (s->kind != SCOPE_LOOP && s->kind != SCOPE_LINE)
@@ -98,8 +112,13 @@ static void make_world(struct world *w, uint64_t seed)
 
 /* ---- the reference: texts of contexts and sets, and sums per profile ---- */
 
-struct sums { int64_t of[METRICS][PROFILES]; };
-struct reference { struct intern contexts, sets; VEC(struct sums) context_sums, set_sums; };
+struct sums {
+    int64_t of[METRICS][PROFILES];
+};
+struct reference {
+    struct intern contexts, sets;
+    VEC(struct sums) context_sums, set_sums;
+};
 
 static void describe(const struct world *w, uint32_t scope, struct str *out)
 {
@@ -109,7 +128,8 @@ static void describe(const struct world *w, uint32_t scope, struct str *out)
     str_addf(out, "/%u %d %s %s:%u %u", scope, s->kind, s->name, s->file, s->line, s->ordinal);
 }
 
-static void add_to(struct intern *texts, struct sums **sums, size_t *len, size_t *cap, const char *text, const struct sample *s)
+static void add_to(struct intern *texts, struct sums **sums, size_t *len, size_t *cap, const char *text,
+                   const struct sample *s)
 {
     uint32_t id = intern_add(texts, text);
 
@@ -129,7 +149,8 @@ static void add_set(struct reference *r, const char *text, const struct sample *
     ADD_TO(&r->sets, &r->set_sums, text, s);
 }
 
-static void add_named_set(struct reference *r, const struct world *w, uint32_t scope, const struct sample *s, struct intern *seen)
+static void add_named_set(struct reference *r, const struct world *w, uint32_t scope, const struct sample *s,
+                          struct intern *seen)
 {
     AUTO_STR struct str text = {0};
 
@@ -138,8 +159,8 @@ static void add_named_set(struct reference *r, const struct world *w, uint32_t s
 }
 
 /* One frame: its scopes are added to the text; the text of the host of its callees is given back. */
-static void add_frame(struct reference *r, const struct world *w, const struct path *p, int depth, struct fuse_settings how,
-                      struct str *text, const struct sample *s, struct intern *seen)
+static void add_frame(struct reference *r, const struct world *w, const struct path *p, int depth,
+                      struct fuse_settings how, struct str *text, const struct sample *s, struct intern *seen)
 {
     const uint32_t *lines = how.raw ? w->code_raw : w->code_normal;
     uint32_t chain[SCOPES], n = 0, line = lines[p->code[depth]];
@@ -153,7 +174,8 @@ static void add_frame(struct reference *r, const struct world *w, const struct p
         host = text->len;
         describe(w, chain[n], text);
         if (w->scopes[chain[n]].kind == SCOPE_PROCEDURE && depth)
-            str_addf(text, "@%s:%u", w->scopes[lines[p->code[depth - 1]]].file, w->scopes[lines[p->code[depth - 1]]].line);
+            str_addf(text, "@%s:%u", w->scopes[lines[p->code[depth - 1]]].file,
+                     w->scopes[lines[p->code[depth - 1]]].line);
         if (n || depth == p->depth - 1)
             ADD_TO(&r->contexts, &r->context_sums, str_cstr(text), s);
         if (n)
@@ -208,18 +230,30 @@ static struct model *make_model(const struct world *w, bool backwards)
     for (uint32_t i = 1; i < SCOPES; i++) {
         const struct scope *s = &w->scopes[i];
 
-        ids[i] = model_scope(m, &(struct model_scope){
-            .kind = s->kind, .parent = ids[s->parent], .name = s->name, .file = s->file, .line = s->line, .module = module,
-            /* Scopes that look alike differ in their address. */
-            .call_file = s->kind == SCOPE_INLINE ? s->file : NULL, .call_line = s->call_line, .ordinal = s->ordinal, .address = i});
+        ids[i] = model_scope(m, &(struct model_scope){.kind = s->kind,
+                                                      .parent = ids[s->parent],
+                                                      .name = s->name,
+                                                      .file = s->file,
+                                                      .line = s->line,
+                                                      .module = module,
+                                                      /* Scopes that look alike differ in their address. */
+                                                      .call_file = s->kind == SCOPE_INLINE ? s->file : NULL,
+                                                      .call_line = s->call_line,
+                                                      .ordinal = s->ordinal,
+                                                      .address = i});
     }
     for (uint32_t i = 0; i < METRICS; i++)
-        metrics[i] = model_metric(m, &(struct model_metric){.event = i ? "B" : "A", .period = i ? 1000 : 0, .scale = 1});
+        metrics[i] = model_metric(m,
+                                  &(struct model_metric){.event = i ? "B" : "A", .period = i ? 1000 : 0, .scale = 1});
     for (uint32_t i = 0; i < PROFILES; i++) {
         uint32_t p = backwards ? PROFILES - 1 - i : i;
 
-        profiles[p] = model_profile(m, &(struct model_profile){.rank = w->ranks[p], .host = "h", .pid = p, .thread = p,
-                                                               .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE});
+        profiles[p] = model_profile(m, &(struct model_profile){.rank = w->ranks[p],
+                                                               .host = "h",
+                                                               .pid = p,
+                                                               .thread = p,
+                                                               .creator_profile = HQDB_NONE,
+                                                               .creator_frame = HQDB_NONE});
     }
     for (size_t i = 0; i < w->samples.len; i++) {
         const struct sample *s = &w->samples.data[backwards ? w->samples.len - 1 - i : i];
@@ -238,7 +272,7 @@ static struct model *make_model(const struct world *w, bool backwards)
 
 static uint32_t scope_number(const struct db *db, uint32_t scope)
 {
-    return (uint32_t)db->scopes[scope].address;     /* as made above; the module has none */
+    return (uint32_t)db->scopes[scope].address; /* as made above; the module has none */
 }
 
 static void context_text(const struct db *db, const struct world *w, uint32_t context, struct str *out)
@@ -263,7 +297,8 @@ static bool counts(const struct world *w, uint32_t profile)
     return !ranked || w->ranks[profile] >= 0;
 }
 
-static void check_statistics(const struct world *w, const struct sums *want, uint32_t m, const struct hqdb_statistics *got)
+static void check_statistics(const struct world *w, const struct sums *want, uint32_t m,
+                             const struct hqdb_statistics *got)
 {
     __int128 squares = 0;
     int64_t sum = 0, low = INT64_MAX, high = INT64_MIN;

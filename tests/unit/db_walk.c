@@ -127,7 +127,7 @@ uint64_t db_walk(const struct db *db)
 
 struct hq_error *db_walk_file(const char *path)
 {
-    static volatile uint64_t sink;     /* what is read must not be optimised away */
+    static volatile uint64_t sink; /* what is read must not be optimised away */
     struct db *db, *other;
     struct hq_error *err;
 
@@ -147,24 +147,47 @@ struct hq_error *db_walk_file(const char *path)
 
 static uint32_t add_line(struct model *m, uint32_t module, uint32_t parent, uint32_t line)
 {
-    return model_scope(m, &(struct model_scope){.kind = SCOPE_LINE, .parent = parent, .file = "a.c", .line = line, .module = module});
+    return model_scope(
+        m, &(struct model_scope){.kind = SCOPE_LINE, .parent = parent, .file = "a.c", .line = line, .module = module});
 }
 
 struct hq_error *db_walk_sample(const char *path)
 {
     struct model *m = model_create();
     uint32_t module = model_module(m, "/bin/a", "12ab", HQDB_MODULE_MAIN, "no debug information");
-    uint32_t file = model_scope(m, &(struct model_scope){.kind = SCOPE_FILE, .parent = model_module_scope(m, module), .name = "a.c", .file = "a.c", .module = module});
+    uint32_t file = model_scope(m, &(struct model_scope){.kind = SCOPE_FILE,
+                                                         .parent = model_module_scope(m, module),
+                                                         .name = "a.c",
+                                                         .file = "a.c",
+                                                         .module = module});
     const char *const aliases[] = {"alias1", "alias2", NULL};
-    uint32_t main = model_scope(m, &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = "main", .file = "a.c", .line = 1, .module = module, .address = 16, .aliases = aliases});
-    uint32_t inlined = model_scope(m, &(struct model_scope){.kind = SCOPE_INLINE, .parent = main, .name = "i", .file = "a.c", .line = 9, .module = module, .call_file = "a.c", .call_line = 2});
-    uint32_t loop = model_scope(m, &(struct model_scope){.kind = SCOPE_LOOP, .parent = inlined, .file = "a.c", .line = 10, .module = module, .ordinal = 1});
+    uint32_t main = model_scope(m, &(struct model_scope){.kind = SCOPE_PROCEDURE,
+                                                         .parent = file,
+                                                         .name = "main",
+                                                         .file = "a.c",
+                                                         .line = 1,
+                                                         .module = module,
+                                                         .address = 16,
+                                                         .aliases = aliases});
+    uint32_t inlined = model_scope(m, &(struct model_scope){.kind = SCOPE_INLINE,
+                                                            .parent = main,
+                                                            .name = "i",
+                                                            .file = "a.c",
+                                                            .line = 9,
+                                                            .module = module,
+                                                            .call_file = "a.c",
+                                                            .call_line = 2});
+    uint32_t loop = model_scope(
+        m, &(struct model_scope){
+               .kind = SCOPE_LOOP, .parent = inlined, .file = "a.c", .line = 10, .module = module, .ordinal = 1});
     uint32_t lines[3] = {add_line(m, module, main, 3), add_line(m, module, inlined, 9), add_line(m, module, loop, 11)};
     uint32_t metrics[2], frames[6], thread = model_root_frame(m, SCOPE_THREAD, "thread created by main");
     struct hq_error *err;
 
-    metrics[0] = model_metric(m, &(struct model_metric){.event = "CPUTIME", .dimension = HQM_DIM_SECONDS, .period = 1000, .scale = 1e-9});
-    metrics[1] = model_metric(m, &(struct model_metric){.event = "BYTES", .description = "exact", .dimension = HQM_DIM_BYTES, .scale = 1});
+    metrics[0] = model_metric(
+        m, &(struct model_metric){.event = "CPUTIME", .dimension = HQM_DIM_SECONDS, .period = 1000, .scale = 1e-9});
+    metrics[1] = model_metric(
+        m, &(struct model_metric){.event = "BYTES", .description = "exact", .dimension = HQM_DIM_BYTES, .scale = 1});
     model_info(m, "command", "a b c");
     model_loss(m, "lost", false, 3);
     model_source(m, "a.c", "int main;\n", 10);
@@ -174,7 +197,11 @@ struct hq_error *db_walk_sample(const char *path)
         frames[i] = model_frame(m, i == 3 ? thread : i ? frames[i - 1] : HQDB_NONE, code);
     }
     for (uint32_t p = 0; p < 3; p++) {
-        model_profile(m, &(struct model_profile){.rank = (int32_t)p - 1, .host = "h", .pid = p, .creator_profile = p ? 0 : HQDB_NONE, .creator_frame = p ? frames[1] : HQDB_NONE});
+        model_profile(m, &(struct model_profile){.rank = (int32_t)p - 1,
+                                                 .host = "h",
+                                                 .pid = p,
+                                                 .creator_profile = p ? 0 : HQDB_NONE,
+                                                 .creator_frame = p ? frames[1] : HQDB_NONE});
         for (uint32_t i = p; i < 6; i++) {
             model_value(m, p, metrics[0], frames[i], 1000 * i, i);
             model_value(m, p, metrics[1], frames[i], -(int64_t)i * 77, 1);

@@ -8,7 +8,8 @@
 /* Something made of all values, so that nothing is left out by the compiler. */
 uint64_t db_walk(const struct db *db);
 
-/* Opens a file, walks through it if it opens, verifies it, and derives from it. The error of opening or verifying, if any. */
+/* Opens a file, walks through it if it opens, verifies it, and derives from it. The error of opening or verifying, if
+ * any. */
 struct hq_error *db_walk_file(const char *path);
 
 /* Writes a small database that has some of everything. */

@@ -20,7 +20,8 @@ TEST(message_and_prefix)
 TEST(errno_text)
 {
     errno = ENOENT;
-    CHECK_ERROR(hq_error_errno(HQ_DATA, "%s: cannot be opened", "f"), HQ_DATA, "f: cannot be opened: No such file or directory");
+    CHECK_ERROR(hq_error_errno(HQ_DATA, "%s: cannot be opened", "f"), HQ_DATA,
+                "f: cannot be opened: No such file or directory");
 }
 
 TEST(no_memory_is_static)
@@ -68,7 +69,7 @@ TEST(cursor_words_its_error)
 
     CHECK_EQ_INT(cursor_u32(&c), 0);
     CHECK_EQ_INT(cursor_u32(&c), 0);
-    CHECK_EQ_INT(cursor_u8(&c), 0);         /* stays bad although one byte is there */
+    CHECK_EQ_INT(cursor_u8(&c), 0); /* stays bad although one byte is there */
     CHECK(cursor_bytes(&c, 1) == NULL);
     CHECK(cursor_str(&c) == NULL);
     CHECK_ERROR(cursor_error(&c), HQ_DATA, "f.hq: section names is cut off at offset 4");

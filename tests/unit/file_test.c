@@ -147,10 +147,10 @@ TEST(keeps_symbolic_links)
     CHECK_OK(file_remove_tree(dir));
 }
 
-#define CHECK_PATH(expr, want)          \
-    do {                                \
+#define CHECK_PATH(expr, want) \
+    do { \
         AUTO_FREE char *path_ = (expr); \
-        CHECK_EQ_STR(path_, want);      \
+        CHECK_EQ_STR(path_, want); \
     } while (0)
 
 TEST(paths)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What machine code says about the stack is what the compiler's call frame information says, wherever there is both: in this program and its libraries,
- * every procedure is read as if it had none.
+ * What machine code says about the stack is what the compiler's call frame information says, wherever there is both: in
+ * this program and its libraries, every procedure is read as if it had none.
  */
 #include "preload/follow.h"
 #include "preload/raw.h"
@@ -40,7 +40,7 @@ bool modules_find(uint64_t address, struct code *code)
         i++;
     if (i == count)
         return false;
-    *code = (struct code){ i + 1, found.dlfo_eh_frame, &indices[i], modules[i].start, modules[i].end };
+    *code = (struct code){i + 1, found.dlfo_eh_frame, &indices[i], modules[i].start, modules[i].end};
     return true;
 }
 
@@ -53,7 +53,8 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *data)
     for (int i = 0; i < info->dlpi_phnum && count < 64; i++) {
         const Elf64_Phdr *h = &info->dlpi_phdr[i];
 
-        if (h->p_type != PT_LOAD || !(h->p_flags & PF_X) || _dl_find_object((void *)(info->dlpi_addr + h->p_vaddr), &found) != 0)
+        if (h->p_type != PT_LOAD || !(h->p_flags & PF_X) ||
+            _dl_find_object((void *)(info->dlpi_addr + h->p_vaddr), &found) != 0)
             continue;
         m->start = (uint64_t)found.dlfo_map_start;
         m->end = (uint64_t)found.dlfo_map_end;
@@ -76,14 +77,17 @@ static bool no_memory(void *where, uint64_t address, uint64_t *value)
 }
 
 static struct cfi cfi, scratch;
-static struct follow follow = { .load = no_memory, .scratch = &scratch };
-static struct { unsigned long all, certain, uncertain, wrong_certain, wrong_uncertain; } tally;
+static struct follow follow = {.load = no_memory, .scratch = &scratch};
+static struct {
+    unsigned long all, certain, uncertain, wrong_certain, wrong_uncertain;
+} tally;
 
 static bool has_simple_row(void)
 {
     const struct cfi_row *row = &cfi.row;
 
-    return row->cfa_rule == CFI_REGISTER && (row->cfa_register == CFI_RSP || row->cfa_register == CFI_RBP) && row->rule[CFI_RIP] == CFI_OFFSET;
+    return row->cfa_rule == CFI_REGISTER && (row->cfa_register == CFI_RSP || row->cfa_register == CFI_RBP) &&
+           row->rule[CFI_RIP] == CFI_OFFSET;
 }
 
 /* In an epilogue the rule of a register that was popped may still stand. */
@@ -93,7 +97,8 @@ static bool same_rbp(const struct follow_value *value, uint64_t cfa)
 
     if (cfi.row.rule[CFI_RBP] == CFI_OFFSET && value->kind == FOLLOW_AT)
         return value->word == saved;
-    return value->kind == FOLLOW_VALUE && value->origin == MACHINE_RBP && (cfi.row.rule[CFI_RBP] == CFI_SAME || saved < SP);
+    return value->kind == FOLLOW_VALUE && value->origin == MACHINE_RBP &&
+           (cfi.row.rule[CFI_RBP] == CFI_SAME || saved < SP);
 }
 
 static void compare(uint64_t address, uint64_t start, uint64_t end)
@@ -109,10 +114,11 @@ static void compare(uint64_t address, uint64_t start, uint64_t end)
     follow.start = start;
     follow.end = end;
     tally.all++;
-    if (!follow_out(&follow, reg, (1u << CFI_REGISTERS) - 1) || follow.disagree || follow.exits > 1 || follow.doubts > 1)
+    if (!follow_out(&follow, reg, (1u << CFI_REGISTERS) - 1) || follow.disagree || follow.exits > 1 ||
+        follow.doubts > 1)
         return;
     if (exit->at.origin != (cfi.row.cfa_register == CFI_RSP ? MACHINE_RSP : MACHINE_RBP))
-        return;     /* a frame that has a frame pointer can be told by either */
+        return; /* a frame that has a frame pointer can be told by either */
     cfa = reg[cfi.row.cfa_register] + (uint64_t)(int64_t)cfi.row.cfa_value;
     bool same = exit->at.word == cfa - 8 && same_rbp(&exit->reg[MACHINE_RBP], cfa);
     if (follow.doubts)
@@ -120,7 +126,8 @@ static void compare(uint64_t address, uint64_t start, uint64_t end)
     else
         tally.certain++, tally.wrong_certain += !same;
     if (!same && tally.wrong_certain + tally.wrong_uncertain < WRONG_MAX)
-        fprintf(stderr, "# %#lx in %#lx..%#lx: %lx, not %lx; doubts %u\n", address, start, end, exit->at.word, cfa - 8, follow.doubts);
+        fprintf(stderr, "# %#lx in %#lx..%#lx: %lx, not %lx; doubts %u\n", address, start, end, exit->at.word, cfa - 8,
+                follow.doubts);
 }
 
 /* Never reached behind a jump, and so of no height. */
@@ -143,10 +150,12 @@ static uint64_t sweep_procedure(const struct code *code, unsigned step)
 
     while (cfi_find(end, code, &cfi) && cfi.start == start)
         end = cfi.row_end;
-    for (address = start; address < end && machine_decode((const uint8_t *)address, (const uint8_t *)end, &m); address += m.length) {
+    for (address = start; address < end && machine_decode((const uint8_t *)address, (const uint8_t *)end, &m);
+         address += m.length) {
         if (number++ % step == 0 && cfi_find(address, code, &cfi) && has_simple_row())
             compare(address, start, end);
-        bool on = m.kind != MACHINE_RETURN && m.kind != MACHINE_JUMP && m.kind != MACHINE_STOP && m.kind != MACHINE_CALL;
+        bool on = m.kind != MACHINE_RETURN && m.kind != MACHINE_JUMP && m.kind != MACHINE_STOP &&
+                  m.kind != MACHINE_CALL;
         while (!on && is_padding(address + m.length, end)) {
             address += m.length;
             if (!machine_decode((const uint8_t *)address, (const uint8_t *)end, &m))
@@ -158,7 +167,8 @@ static uint64_t sweep_procedure(const struct code *code, unsigned step)
 
 TEST(agrees_with_call_frame_information)
 {
-    static const char *const libraries[] = { "libzstd.so.1", "libpcre2-8.so.0", "libz.so.1", "libreadline.so.8", "libgmp.so.10" };
+    static const char *const libraries[] = {"libzstd.so.1", "libpcre2-8.so.0", "libz.so.1", "libreadline.so.8",
+                                            "libgmp.so.10"};
     struct code code;
 
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
@@ -167,8 +177,10 @@ TEST(agrees_with_call_frame_information)
     for (uint32_t i = 0; i < count; i++) {
         const struct module *m = &modules[i];
 
-        /* The assembly of the C library and of OpenSSL has wrong call frame information in places, and procedures that do not return where they were called. */
-        if (strstr(m->path, "libc.so") || strstr(m->path, "libcrypto") || strstr(m->path, "ld-linux") || strstr(m->path, "san.so") || !modules_find(m->text[0].start, &code))
+        /* The assembly of the C library and of OpenSSL has wrong call frame information in places, and procedures that
+         * do not return where they were called. */
+        if (strstr(m->path, "libc.so") || strstr(m->path, "libcrypto") || strstr(m->path, "ld-linux") ||
+            strstr(m->path, "san.so") || !modules_find(m->text[0].start, &code))
             continue;
         for (uint64_t at = m->text[0].start; at < m->text[0].end;) {
             uint64_t from = m->text[0].start, to = m->text[0].end;
@@ -182,8 +194,8 @@ TEST(agrees_with_call_frame_information)
             }
         }
     }
-    fprintf(stderr, "# %lu places: %lu certain, %lu of them wrong; %lu uncertain, %lu of them wrong\n", tally.all, tally.certain, tally.wrong_certain,
-            tally.uncertain, tally.wrong_uncertain);
+    fprintf(stderr, "# %lu places: %lu certain, %lu of them wrong; %lu uncertain, %lu of them wrong\n", tally.all,
+            tally.certain, tally.wrong_certain, tally.uncertain, tally.wrong_uncertain);
     CHECK(tally.all > 5000);
     CHECK(tally.certain + tally.uncertain > tally.all / 100 * 85);
     CHECK(tally.wrong_certain * 10000 <= tally.certain);

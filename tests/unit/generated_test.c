@@ -49,8 +49,24 @@ TEST(many_overlaps)
 TEST(nonsense)
 {
     static const char *const texts[] = {
-        "", "\n", "\n\n", " \n", "1000\n", "1000 \n", "1000 10\n", "1000 10 \n", "1000 0 f\n", "x 10 f\n", "1000 x f\n", "0x 10 f\n", "-1000 10 f\n",
-        "00000000000001000 10 f\n", "1000 10 f", "1010 10 f\n1000 8 held\n", "1008 ffffffffffffffff f\n", "1000\t10\tf\n",
+        "",
+        "\n",
+        "\n\n",
+        " \n",
+        "1000\n",
+        "1000 \n",
+        "1000 10\n",
+        "1000 10 \n",
+        "1000 0 f\n",
+        "x 10 f\n",
+        "1000 x f\n",
+        "0x 10 f\n",
+        "-1000 10 f\n",
+        "00000000000001000 10 f\n",
+        "1000 10 f",
+        "1010 10 f\n1000 8 held\n",
+        "1008 ffffffffffffffff f\n",
+        "1000\t10\tf\n",
     };
     static const uint64_t address[] = {0x1007};
 
@@ -68,19 +84,27 @@ TEST(nonsense)
 
 TEST(names)
 {
-    static const struct { const char *text, *name, *file; unsigned line; } cases[] = {
+    static const struct {
+        const char *text, *name, *file;
+        unsigned line;
+    } cases[] = {
         {"JS:*fib /src/my app.js:3:14", "fib", "/src/my app.js", 3},
         {"LazyCompile:~get size node:internal/url:40:9", "get size", "node:internal/url", 40},
         {"Function:^f file:///src/a.mjs:1:2", "f", "/src/a.mjs", 1},
         {"JS:+ /src/app.js:5:61", "(anonymous app.js:5:61)", "/src/app.js", 5},
-        {"Script:~ evalmachine.<anonymous>:1:1", "(anonymous evalmachine.<anonymous>:1:1)", "evalmachine.<anonymous>", 1},
+        {"Script:~ evalmachine.<anonymous>:1:1", "(anonymous evalmachine.<anonymous>:1:1)", "evalmachine.<anonymous>",
+         1},
         {"py::A.run:/src/a.py", "A.run", "/src/a.py", 0},
         {"Builtin:ArrayMap", "Builtin:ArrayMap", NULL, 0},
         {"RegExp:(a+)+b:1:2", "RegExp:(a+)+b:1:2", NULL, 0},
         {"Lcom/example/Main;::run", "Lcom/example/Main;::run", NULL, 0},
         {"int [lib] Ns.C::M(int)[Optimized]", "int [lib] Ns.C::M(int)[Optimized]", NULL, 0},
-        {"JS:*f", "JS:*f", NULL, 0}, {"JS:*:1:2", "JS:*:1:2", NULL, 0}, {"JS:*f /a:1", "JS:*f /a:1", NULL, 0},
-        {"py::", "py::", NULL, 0}, {"py::f:", "py::f:", NULL, 0}, {":", ":", NULL, 0},
+        {"JS:*f", "JS:*f", NULL, 0},
+        {"JS:*:1:2", "JS:*:1:2", NULL, 0},
+        {"JS:*f /a:1", "JS:*f /a:1", NULL, 0},
+        {"py::", "py::", NULL, 0},
+        {"py::f:", "py::f:", NULL, 0},
+        {":", ":", NULL, 0},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -7,14 +7,18 @@
 #include <stdlib.h>
 
 static const struct parameter parameters[] = {
-    {"proc", "MPI_Wait"}, {"odd", "std::vector<int>::size()"}, {"share", "5%"}, {"sum", "cycles + 1"}, {"empty", ""}, {"wrong", "cycles )"},
-    {"list", "0-3,7"}, {"n", "3"}, {"re", "/^mpi/i"}, {"path", "a b/old.hq"},
+    {"proc", "MPI_Wait"}, {"odd", "std::vector<int>::size()"},
+    {"share", "5%"},      {"sum", "cycles + 1"},
+    {"empty", ""},        {"wrong", "cycles )"},
+    {"list", "0-3,7"},    {"n", "3"},
+    {"re", "/^mpi/i"},    {"path", "a b/old.hq"},
 };
 
 static struct hq_error *parse(const char *text, struct script **script)
 {
     struct source source = {"query", text, strlen(text), 1};
-    struct parse_options options = {.parameters = parameters, .parameter_count = sizeof parameters / sizeof *parameters};
+    struct parse_options options = {.parameters = parameters,
+                                    .parameter_count = sizeof parameters / sizeof *parameters};
 
     return parse_script(&source, &options, script);
 }
@@ -24,7 +28,8 @@ static void check_stable(const char *canonical, char **unstable)
 {
     struct script *again;
     struct hq_error *err = parse(canonical, &again);
-    const char *text = err || again->statements.len != 1 ? "" : print_statement(&again->arena, &again->statements.data[0]);
+    const char *text = err || again->statements.len != 1 ? ""
+                                                         : print_statement(&again->arena, &again->statements.data[0]);
 
     if (strcmp(text, canonical) != 0 && !*unstable)
         *unstable = xstrdup(canonical);
@@ -38,13 +43,13 @@ void grammar_show(const char *text, struct str *out, char **unstable)
     struct hq_error *err = parse(text, &script);
 
     *unstable = NULL;
-    vec_foreach (s, &script->statements) {
+    vec_foreach(s, &script->statements) {
         const char *canonical = print_statement(&script->arena, s);
 
         str_addf(out, "%s\n", canonical);
         check_stable(canonical, unstable);
     }
-    vec_foreach (h, &script->hints)
+    vec_foreach(h, &script->hints)
         str_addf(out, "hint: %s\n", h->text);
     if (err)
         str_addf(out, "%s\n", err->message);

@@ -8,7 +8,8 @@
 
 static bool inside(const struct place *p)
 {
-    return p->source && p->offset <= p->source->length && p->length <= p->source->length - p->offset && p->line > 0 && p->column > 0;
+    return p->source && p->offset <= p->source->length && p->length <= p->source->length - p->offset && p->line > 0 &&
+           p->column > 0;
 }
 
 /* Every place of an expression, however deep. */
@@ -17,9 +18,10 @@ static bool expr_places(const struct expr *e)
     bool good = inside(&e->place);
 
     if (e->kind == EXPR_BINARY || e->kind == EXPR_MATCH || e->kind == EXPR_NEGATE || e->kind == EXPR_NOT)
-        good = good && inside(&e->op_place) && expr_places(e->left) && (e->kind != EXPR_BINARY || expr_places(e->right));
+        good = good && inside(&e->op_place) && expr_places(e->left) &&
+               (e->kind != EXPR_BINARY || expr_places(e->right));
     if (e->kind == EXPR_CALL)
-        vec_foreach (a, &e->args)
+        vec_foreach(a, &e->args)
             good = good && expr_places(*a);
     return good;
 }
@@ -30,11 +32,11 @@ static bool query_places(const struct query *q)
 
     for (int i = 0; i < CLAUSE_KINDS; i++)
         good = good && (!q->given[i].line || inside(&q->given[i]));
-    vec_foreach (w, &q->where)
+    vec_foreach(w, &q->where)
         good = good && expr_places(*w);
-    vec_foreach (c, &q->columns)
+    vec_foreach(c, &q->columns)
         good = good && inside(&c->place) && expr_places(c->expr);
-    vec_foreach (k, &q->sort)
+    vec_foreach(k, &q->sort)
         good = good && inside(&k->place) && (!k->expr || expr_places(k->expr));
     return good;
 }
@@ -73,7 +75,7 @@ char *fuzz_text(const char *text, size_t length, size_t cursor, bool *parses)
     char *wrong = NULL;
 
     *parses = !err;
-    vec_foreach (s, &script->statements)
+    vec_foreach(s, &script->statements)
         if (!wrong && s->kind != STATEMENT_WRONG)
             wrong = check_statement(s, &script->arena);
     grammar_expected(copy, cursor, &place);
@@ -88,10 +90,14 @@ char *fuzz_text(const char *text, size_t length, size_t cursor, bool *parses)
 
 /* ---- random texts ---- */
 
-static const char *const tokens[] = {"tree", "callers", "of", "hot", "path", "procedures", "where", "sort", "by", "limit", "depth", "as", "to", "not",
-    "through", "during", "iteration", "trace", "at", "rank", "explain", "expect", "rows", "no", "let", "set", "lines", "on", "open", "help", "$1",
-    "$", "@1", "@", "#3", "#", "(", ")", ",", "..", ">", ">>", "*", "/", "/x/", "-", "--", "=", "==", "=~", "!~", "5%", "1.5s", "10", "\"a\"", "'", "\"",
-    "{{x}}", "{{", "}}", ";", "\n", "\n  ", "\t", "cputime", ".", ".x", "old", "delta", "metric", "if", "sum", "\xc3\xa9", "\xff", "|", "\\"};
+static const char *const tokens[] = {
+    "tree", "callers", "of",    "hot",     "path",   "procedures", "where",    "sort", "by",   "limit",   "depth",
+    "as",   "to",      "not",   "through", "during", "iteration",  "trace",    "at",   "rank", "explain", "expect",
+    "rows", "no",      "let",   "set",     "lines",  "on",         "open",     "help", "$1",   "$",       "@1",
+    "@",    "#3",      "#",     "(",       ")",      ",",          "..",       ">",    ">>",   "*",       "/",
+    "/x/",  "-",       "--",    "=",       "==",     "=~",         "!~",       "5%",   "1.5s", "10",      "\"a\"",
+    "'",    "\"",      "{{x}}", "{{",      "}}",     ";",          "\n",       "\n  ", "\t",   "cputime", ".",
+    ".x",   "old",     "delta", "metric",  "if",     "sum",        "\xc3\xa9", "\xff", "|",    "\\"};
 
 static void damage(struct str *s, uint64_t *state)
 {
@@ -102,9 +108,7 @@ static void damage(struct str *s, uint64_t *state)
         case 0: s->s[at] = (char)(random_next(state) & 0xff); break;
         case 1: s->s[at] = " \n\t\"'/()$%-.>*#@{};,"[random_below(state, 21)]; break;
         case 2: str_truncate(s, at); break;
-        default:
-            memmove(s->s + at, s->s + at + 1, s->len - at);
-            s->len--;
+        default: memmove(s->s + at, s->s + at + 1, s->len - at); s->len--;
         }
     }
 }
@@ -119,5 +123,6 @@ void fuzz_random(const struct grammar *g, uint64_t *state, struct str *out)
         damage(out, state);
     if (kind == 3)
         for (uint32_t n = random_below(state, 20); n; n--)
-            str_addf(out, "%s%s", tokens[random_below(state, sizeof tokens / sizeof *tokens)], random_below(state, 3) ? " " : "");
+            str_addf(out, "%s%s", tokens[random_below(state, sizeof tokens / sizeof *tokens)],
+                     random_below(state, 3) ? " " : "");
 }

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Parses, prints and parses again; asks what may stand at `cursor`. Places lie in the text. Returns NULL, or what does not hold (free it). */
+/* Parses, prints and parses again; asks what may stand at `cursor`. Places lie in the text. Returns NULL, or what does
+ * not hold (free it). */
 char *fuzz_text(const char *text, size_t length, size_t cursor, bool *parses);
 
 /* A random text: a sentence of the grammar, a damaged one, or a heap of tokens. */

@@ -19,7 +19,10 @@ struct node {
     size_t count;
 };
 
-struct production { const char *name; struct node *node; };
+struct production {
+    const char *name;
+    struct node *node;
+};
 
 struct grammar {
     struct arena arena;
@@ -38,7 +41,10 @@ uint32_t random_below(uint64_t *state, uint32_t n)
 
 /* ---- reading ---- */
 
-struct reader { struct grammar *g; const char *at; };
+struct reader {
+    struct grammar *g;
+    const char *at;
+};
 
 static void die(const char *what, const char *where)
 {
@@ -88,7 +94,8 @@ static struct node *read_enclosed(struct reader *r, enum node_kind kind, char cl
 static struct node *read_word(struct reader *r)
 {
     bool quoted = *r->at == '"';
-    size_t n = quoted ? strcspn(r->at + 1, "\"") : strspn(r->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-");
+    size_t n = quoted ? strcspn(r->at + 1, "\"")
+                      : strspn(r->at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-");
     struct node *node = new_node(r, quoted ? NODE_KEYWORD : isupper((unsigned char)*r->at) ? NODE_TERMINAL : NODE_NAME);
 
     if (!n)
@@ -103,9 +110,11 @@ static struct node *read_sequence(struct reader *r)
     struct node *n = new_node(r, NODE_SEQUENCE);
 
     for (skip(r); *r->at && !strchr("|)]}", *r->at); skip(r))
-        add_kid(r, n, *r->at == '(' ? read_enclosed(r, NODE_SEQUENCE, ')') :
-                      *r->at == '[' ? read_enclosed(r, NODE_OPTION, ']') :
-                      *r->at == '{' ? read_enclosed(r, NODE_REPEAT, '}') : read_word(r));
+        add_kid(r, n,
+                *r->at == '('   ? read_enclosed(r, NODE_SEQUENCE, ')')
+                : *r->at == '[' ? read_enclosed(r, NODE_OPTION, ']')
+                : *r->at == '{' ? read_enclosed(r, NODE_REPEAT, '}')
+                                : read_word(r));
     return n;
 }
 
@@ -123,7 +132,7 @@ static struct node *read_choice(struct reader *r)
 
 static const struct node *find(const struct grammar *g, const char *name)
 {
-    vec_foreach (p, &g->productions)
+    vec_foreach(p, &g->productions)
         if (strcmp(p->name, name) == 0)
             return p->node;
     return NULL;
@@ -173,7 +182,7 @@ struct grammar *grammar_load(const char *text)
         }
     }
     str_deinit(&line);
-    vec_foreach (p, &g->productions)
+    vec_foreach(p, &g->productions)
         check_names(g, p->node);
     return g;
 }
@@ -188,7 +197,10 @@ void grammar_free(struct grammar *g)
 /* ---- writing ---- */
 
 /* `inside` is a production in which the terminal has samples of its own, or NULL. */
-static const struct { const char *terminal, *inside; const char *samples[8]; } terminals[] = {
+static const struct {
+    const char *terminal, *inside;
+    const char *samples[8];
+} terminals[] = {
     {"NAME", "pattern", {"main", "MPI_*", "*", "~Foo", "a.b", "limit", "x$y"}},
     {"NAME", "output", {"csv", "json", "Table"}},
     {"NAME", NULL, {"cputime", "flops", "perf::cycles", "waste", "X"}},
@@ -204,13 +216,23 @@ static const struct { const char *terminal, *inside; const char *samples[8]; } t
     {"SETTING", NULL, {"lines", "ci", "normalize"}},
     {"FUNCTION", NULL, {"sum", "max", "if", "SQRT", "imbalance"}},
     {"ATTRIBUTE", NULL, {"name", "kind", "file", "depth", "callsite"}},
-    {"PARAMETER", "percent", {"{{a=5%}}"}}, {"PARAMETER", "instant", {"{{a=20%}}", "{{b=1.5s}}"}},
-    {"PARAMETER", "slices", {"{{a=10%..20%}}", "{{b=main}}"}}, {"PARAMETER", "factor", {"{{a=2}}", "{{a=1/2}}"}},
-    {"PARAMETER", "count", {"{{a=3}}"}}, {"PARAMETER", "ranges", {"{{a=0-3,7}}"}},
+    {"PARAMETER", "percent", {"{{a=5%}}"}},
+    {"PARAMETER", "instant", {"{{a=20%}}", "{{b=1.5s}}"}},
+    {"PARAMETER", "slices", {"{{a=10%..20%}}", "{{b=main}}"}},
+    {"PARAMETER", "factor", {"{{a=2}}", "{{a=1/2}}"}},
+    {"PARAMETER", "count", {"{{a=3}}"}},
+    {"PARAMETER", "ranges", {"{{a=0-3,7}}"}},
     {"PARAMETER", NULL, {"{{a=cycles}}", "{{b=main}}", "{{c=x}}"}},
 };
 
-struct writer { const struct grammar *g; uint64_t *state; struct str *out; const char *production; int depth; bool glue; };
+struct writer {
+    const struct grammar *g;
+    uint64_t *state;
+    struct str *out;
+    const char *production;
+    int depth;
+    bool glue;
+};
 
 /* What belongs together without white space: $1, #3, @id, cputime.x */
 static void put(struct writer *w, const char *text)
@@ -253,7 +275,8 @@ static void put_terminal(struct writer *w, const char *name)
     for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {
         uint32_t n = 0;
 
-        if (strcmp(terminals[i].terminal, name) != 0 || (terminals[i].inside && strcmp(terminals[i].inside, w->production) != 0))
+        if (strcmp(terminals[i].terminal, name) != 0 ||
+            (terminals[i].inside && strcmp(terminals[i].inside, w->production) != 0))
             continue;
         while (n < 8 && terminals[i].samples[n])
             n++;
@@ -302,7 +325,8 @@ void grammar_sentence(const struct grammar *g, const char *production, uint64_t 
 
 /* ---- where grammars are written ---- */
 
-/* The productions in comments, each the first thing on its line. Sources go from the parts to the whole, the result from the whole to the parts. */
+/* The productions in comments, each the first thing on its line. Sources go from the parts to the whole, the result
+ * from the whole to the parts. */
 static void add_productions(const char *text, struct str *out)
 {
     while (*text) {
@@ -334,7 +358,8 @@ static void add_productions(const char *text, struct str *out)
 
 char *grammar_of_sources(void)
 {
-    static const char *const files[] = {"parse", "parse_view", "parse_clause", "parse_expect", "parse_value", "parse_pattern", "parse_expr", "parse_metric"};
+    static const char *const files[] = {"parse",       "parse_view",    "parse_clause", "parse_expect",
+                                        "parse_value", "parse_pattern", "parse_expr",   "parse_metric"};
     struct str out = {0};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

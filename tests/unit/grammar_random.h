@@ -12,8 +12,8 @@
 
 struct grammar;
 
-/* Reads productions, a line each; a line that begins with white space goes on with the one before. Ends the program on what is no
-   grammar: a name without a production, a terminal without samples. */
+/* Reads productions, a line each; a line that begins with white space goes on with the one before. Ends the program on
+   what is no grammar: a name without a production, a terminal without samples. */
 struct grammar *grammar_load(const char *text);
 void grammar_free(struct grammar *g);
 

@@ -5,8 +5,8 @@
 #include "tests/unit/test.h"
 
 struct reader {
-    const char *at;             /* the rest of the file */
-    struct str copy;            /* the file with the results of the present parser */
+    const char *at;  /* the rest of the file */
+    struct str copy; /* the file with the results of the present parser */
 };
 
 /* The text of consecutive lines that begin with a mark and a space. */
@@ -77,8 +77,17 @@ static void run_file(const char *path)
     str_deinit(&r.copy);
 }
 
-TEST(accepted_queries) { run_file("tests/grammar/accepted.txt"); }
-TEST(refused_queries) { run_file("tests/grammar/refused.txt"); }
-TEST(scripts) { run_file("tests/grammar/scripts.txt"); }
+TEST(accepted_queries)
+{
+    run_file("tests/grammar/accepted.txt");
+}
+TEST(refused_queries)
+{
+    run_file("tests/grammar/refused.txt");
+}
+TEST(scripts)
+{
+    run_file("tests/grammar/scripts.txt");
+}
 
 TEST_MAIN

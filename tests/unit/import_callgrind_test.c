@@ -6,38 +6,37 @@
 #include "tests/unit/import_help.h"
 
 /* main calls f (cost 30 there) and g directly (10) and through f (20); g's own cost is 30. */
-static const char graph[] =
-    "# callgrind format\n"
-    "version: 1\n"
-    "pid: 12\n"
-    "cmd: ./prog x\n"
-    "positions: line\n"
-    "events: Ir Dr\n"
-    "summary: 45 4\n"
-    "\n"
-    "ob=(1) /bin/prog\n"
-    "fl=(1) m.c\n"
-    "fn=(1) main\n"
-    "10 5 1\n"
-    "cfn=(2) f\n"
-    "calls=1 20\n"
-    "+2 30 2\n"
-    "cfn=(3) g\n"
-    "calls=1 30\n"
-    "* 10 1\n"
-    "\n"
-    "fn=(2)\n"
-    "20 10\n"
-    "cfn=(3)\n"
-    "calls=2 30\n"
-    "-1 20 2\n"
-    "\n"
-    "fn=(3)\n"
-    "30 27 3\n"
-    "fi=(2) inl.h\n"
-    "+1 3\n"
-    "fe=(1)\n"
-    "totals: 45 4\n";
+static const char graph[] = "# callgrind format\n"
+                            "version: 1\n"
+                            "pid: 12\n"
+                            "cmd: ./prog x\n"
+                            "positions: line\n"
+                            "events: Ir Dr\n"
+                            "summary: 45 4\n"
+                            "\n"
+                            "ob=(1) /bin/prog\n"
+                            "fl=(1) m.c\n"
+                            "fn=(1) main\n"
+                            "10 5 1\n"
+                            "cfn=(2) f\n"
+                            "calls=1 20\n"
+                            "+2 30 2\n"
+                            "cfn=(3) g\n"
+                            "calls=1 30\n"
+                            "* 10 1\n"
+                            "\n"
+                            "fn=(2)\n"
+                            "20 10\n"
+                            "cfn=(3)\n"
+                            "calls=2 30\n"
+                            "-1 20 2\n"
+                            "\n"
+                            "fn=(3)\n"
+                            "30 27 3\n"
+                            "fi=(2) inl.h\n"
+                            "+1 3\n"
+                            "fe=(1)\n"
+                            "totals: 45 4\n";
 
 TEST(costs_are_shared_out_to_callers)
 {
@@ -72,47 +71,51 @@ TEST(it_says_that_paths_are_estimates)
 
 TEST(instructions_recursion_and_threads)
 {
-    CHECK_IMPORT("callgrind",
-                 "events: Ir\npositions: instr line\nthread: 1\nfl=a.c\nfn=main\n0x400 3 1\ncfn=r\ncalls=1 0x500 7\n+0x10 +1 8\n"
-                 "fn=r\n0x500 7 8\ncfn=r\ncalls=3 0x500 7\n* * 6\njump=2 0x4 +1\n"
-                 "thread: 2\nfl=a.c\nfn=start_thread\n0x900 1 0\ncfn=w\ncalls=1 0x950 9\n* * 4\nfn=w\n0x950 9 4\n",
-                 "metrics: ir\n"
-                 "thread 4\n"
-                 " w 4\n"
-                 "  line a.c:9 4\n"
-                 "main 9\n"
-                 " line a.c:3 1\n"
-                 " r (a.c:4) 8\n"
-                 "  line a.c:7 8\n");
+    CHECK_IMPORT(
+        "callgrind",
+        "events: Ir\npositions: instr line\nthread: 1\nfl=a.c\nfn=main\n0x400 3 1\ncfn=r\ncalls=1 0x500 7\n+0x10 +1 8\n"
+        "fn=r\n0x500 7 8\ncfn=r\ncalls=3 0x500 7\n* * 6\njump=2 0x4 +1\n"
+        "thread: 2\nfl=a.c\nfn=start_thread\n0x900 1 0\ncfn=w\ncalls=1 0x950 9\n* * 4\nfn=w\n0x950 9 4\n",
+        "metrics: ir\n"
+        "thread 4\n"
+        " w 4\n"
+        "  line a.c:9 4\n"
+        "main 9\n"
+        " line a.c:3 1\n"
+        " r (a.c:4) 8\n"
+        "  line a.c:7 8\n");
 }
 
 /* Functions of --separate-callers and --separate-recs are nodes of their own under one name; jumps give names, too. */
 TEST(contexts_in_names_and_names_in_jumps)
 {
-    CHECK_IMPORT(NULL,
-                 "# callgrind format\nevents: Ir\nfl=a.c\nfn=main\n1 1\ncfn=f'main\ncalls=1 2\n1 8\ncfn=g\ncalls=1 3\n1 4\n"
-                 "fn=f'main\n2 3\njfi=(7) b.c\njfn=(8) h\njcnd=1/2 +1\ncfn=f'2\ncalls=1 2\n2 5\nfn=f'2\nfi=(7)\n9 5\n"
-                 "fl=a.c\nfn=g\n3 1\ncfn=f'g\ncalls=1 2\n3 3\nfn=f'g\n2 3\n",
-                 "metrics: ir\n"
-                 "main 13\n"
-                 " line a.c:1 1\n"
-                 " f (a.c:1) 8\n"
-                 "  line a.c:2 3\n"
-                 "  f (a.c:2) 5\n"
-                 "   line b.c:9 5\n"
-                 " g (a.c:1) 4\n"
-                 "  line a.c:3 1\n"
-                 "  f (a.c:3) 3\n"
-                 "   line a.c:2 3\n");
+    CHECK_IMPORT(
+        NULL,
+        "# callgrind format\nevents: Ir\nfl=a.c\nfn=main\n1 1\ncfn=f'main\ncalls=1 2\n1 8\ncfn=g\ncalls=1 3\n1 4\n"
+        "fn=f'main\n2 3\njfi=(7) b.c\njfn=(8) h\njcnd=1/2 +1\ncfn=f'2\ncalls=1 2\n2 5\nfn=f'2\nfi=(7)\n9 5\n"
+        "fl=a.c\nfn=g\n3 1\ncfn=f'g\ncalls=1 2\n3 3\nfn=f'g\n2 3\n",
+        "metrics: ir\n"
+        "main 13\n"
+        " line a.c:1 1\n"
+        " f (a.c:1) 8\n"
+        "  line a.c:2 3\n"
+        "  f (a.c:2) 5\n"
+        "   line b.c:9 5\n"
+        " g (a.c:1) 4\n"
+        "  line a.c:3 1\n"
+        "  f (a.c:3) 3\n"
+        "   line a.c:2 3\n");
 }
 
 TEST(units_of_events)
 {
     struct db *db = NULL;
 
-    CHECK_OK(import_text(NULL,
-                         "event: t_u : t:u (nanoseconds)\nevent: sysTime : sysTime (elapsed ms)\nevent: sum = t_u + n : Sum\n"
-                         "events: t_u sysTime n\nfn=main\n1 2000 3 4\n", &db));
+    CHECK_OK(import_text(
+        NULL,
+        "event: t_u : t:u (nanoseconds)\nevent: sysTime : sysTime (elapsed ms)\nevent: sum = t_u + n : Sum\n"
+        "events: t_u sysTime n\nfn=main\n1 2000 3 4\n",
+        &db));
     CHECK_OR_RETURN(db);
     CHECK_EQ_STR(db_string(db, db->metrics[0].event), "t:u");
     CHECK_EQ_INT(db->metrics[0].dimension, HQM_DIM_SECONDS);
@@ -134,7 +137,8 @@ TEST(callgrind_errors_name_the_line)
     CHECK_REFUSED("callgrind", "events: Ir\nfn=main\n1 99999999999999999999\n", "input:3: a cost is out of range");
     CHECK_REFUSED("callgrind", "events: Ir\ncalls=1 2\n", "input:2: there is a call");
     /* Another thread's functions are others. */
-    CHECK_REFUSED("callgrind", "events: Ir\nfn=a\n1 2\ncfn=b\nthread: 2\nfn=a\ncalls=1 2\n* 3\n", "input:7: there is a call");
+    CHECK_REFUSED("callgrind", "events: Ir\nfn=a\n1 2\ncfn=b\nthread: 2\nfn=a\ncalls=1 2\n* 3\n",
+                  "input:7: there is a call");
     CHECK_REFUSED("callgrind", "events: Ir\nwhat=1\n", "input:2: this kind of line is not known");
 }
 
@@ -152,21 +156,22 @@ static struct hq_error *import_words(const uint64_t *words, size_t count, const 
 
 TEST(gperftools_addresses_without_binary)
 {
-    static const uint64_t words[] = {0, 3, 0, 10000, 0, /**/ 3, 2, 0x400100, 0x400201, /**/ 1, 1, 0x400201, /**/ 2, 1, 0x77, /**/ 0, 1, 0};
+    static const uint64_t words[] = {0,      3, 0,        10000,  0, /**/ 3, 2,      0x400100, 0x400201,
+                                     /**/ 1, 1, 0x400201, /**/ 2, 1, 0x77,   /**/ 0, 1,        0};
     struct db *db = NULL;
     AUTO_STR struct str got = {0};
 
-    CHECK_OK(import_words(words, sizeof words / sizeof *words,
-                          "build=x\n00400000-00500000 r-xp 00001000 08:01 99  /gone/prog\n7f0000-7f1000 rw-p 0 00:00 0\n", &db));
+    CHECK_OK(import_words(
+        words, sizeof words / sizeof *words,
+        "build=x\n00400000-00500000 r-xp 00001000 08:01 99  /gone/prog\n7f0000-7f1000 rw-p 0 00:00 0\n", &db));
     CHECK_OR_RETURN(db);
     import_dump(db, &got);
     /* The caller is a return address: one before it is in the call. */
-    CHECK_EQ_STR(str_cstr(&got),
-                 "metrics: cputime\n"
-                 "0x77 0.02\n"
-                 "prog+0x1200 [/gone/prog] 0.03\n"
-                 " prog+0x1100 [/gone/prog] 0.03\n"
-                 "prog+0x1201 [/gone/prog] 0.01\n");
+    CHECK_EQ_STR(str_cstr(&got), "metrics: cputime\n"
+                                 "0x77 0.02\n"
+                                 "prog+0x1200 [/gone/prog] 0.03\n"
+                                 " prog+0x1100 [/gone/prog] 0.03\n"
+                                 "prog+0x1201 [/gone/prog] 0.01\n");
     CHECK_EQ_INT(db_inclusive_count(db, 0, 0), 6);
     CHECK_EQ_INT(db->metrics[0].period, 10000000);
     db_close(db);

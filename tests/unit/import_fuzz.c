@@ -27,15 +27,39 @@ static uint64_t below(uint64_t *state, uint64_t n)
 /* Numbers that are at the edge of something. */
 static uint64_t edge(uint64_t *state)
 {
-    static const uint64_t edges[] = {0, 1, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0xffffffff, 1ull << 40, INT64_MAX, UINT64_MAX};
+    static const uint64_t edges[] = {0,          1,          0x7f,       0x80,      0xff,      0xffff,
+                                     0x7fffffff, 0xffffffff, 1ull << 40, INT64_MAX, UINT64_MAX};
 
     return edges[below(state, sizeof edges / sizeof *edges)];
 }
 
 static void damage_once(uint64_t *state, struct str *s)
 {
-    static const char *const words[] = {"-1", "99999999999999999999", "1e308", "(", ")", "[", "]", "{", "}", "\"", "\n", "\n\n", " ", ":", ";", "+0x",
-                                        "calls=1 2\n", "fn=(9)\n", "cfn=x\n", "\\ud800", ",", "(inlined)", "\t7f f (m)\n", "\xff", "null"};
+    static const char *const words[] = {"-1",
+                                        "99999999999999999999",
+                                        "1e308",
+                                        "(",
+                                        ")",
+                                        "[",
+                                        "]",
+                                        "{",
+                                        "}",
+                                        "\"",
+                                        "\n",
+                                        "\n\n",
+                                        " ",
+                                        ":",
+                                        ";",
+                                        "+0x",
+                                        "calls=1 2\n",
+                                        "fn=(9)\n",
+                                        "cfn=x\n",
+                                        "\\ud800",
+                                        ",",
+                                        "(inlined)",
+                                        "\t7f f (m)\n",
+                                        "\xff",
+                                        "null"};
     size_t at = (size_t)below(state, s->len + 1);
     uint64_t x = edge(state);
     size_t width = (size_t)1 << below(state, 4);
@@ -45,15 +69,13 @@ static void damage_once(uint64_t *state, struct str *s)
         if (at < s->len)
             s->s[at] = (char)below(state, 256);
         break;
-    case 1:
-        str_truncate(s, at);
-        break;
-    case 2:                     /* a number, in place and aligned as in binary formats */
+    case 1: str_truncate(s, at); break;
+    case 2: /* a number, in place and aligned as in binary formats */
         at -= at % width;
         if (at + width <= s->len)
             memcpy(s->s + at, &x, width);
         break;
-    case 3: {                   /* a word put in */
+    case 3: { /* a word put in */
         size_t n = s->len - at;
         AUTO_FREE char *bytes = xmalloc(n + 1);
 
@@ -63,7 +85,7 @@ static void damage_once(uint64_t *state, struct str *s)
         str_addn(s, bytes, n);
         break;
     }
-    case 4: {                   /* a piece twice */
+    case 4: { /* a piece twice */
         size_t n = (size_t)below(state, s->len - at + 1);
         AUTO_FREE char *bytes = xmalloc(n + 1);
 
@@ -71,7 +93,7 @@ static void damage_once(uint64_t *state, struct str *s)
         str_addn(s, bytes, n);
         break;
     }
-    default:                    /* a piece gone */
+    default: /* a piece gone */
         if (at < s->len) {
             size_t n = (size_t)below(state, s->len - at < 64 ? s->len - at + 1 : 64);
 
@@ -131,7 +153,8 @@ char *import_fuzz_round(const char *format, size_t seed, uint64_t *state, const 
             str_addn(&damaged, s->part[i].data, s->part[i].len);
         save(dir, s->parts > 1 ? s->part[i].name : "input", &damaged);
     }
-    struct hq_error *error = import_files(&(struct import_file){.path = s->parts > 1 ? dir : input, .format = import_find(format)}, 1, output);
+    struct hq_error *error = import_files(
+        &(struct import_file){.path = s->parts > 1 ? dir : input, .format = import_find(format)}, 1, output);
     char *problem = NULL;
 
     if (!error)

@@ -19,7 +19,8 @@ static char *work_dir(void)
     return path;
 }
 
-/* What is imported stays open through its map, so the directory can go at once; after an error it must hold nothing but inputs. */
+/* What is imported stays open through its map, so the directory can go at once; after an error it must hold nothing but
+ * inputs. */
 static struct hq_error *import_in(const char *dir, const struct import_file *files, size_t count, struct db **out)
 {
     AUTO_FREE char *database = xasprintf("%s/out.hq", dir);

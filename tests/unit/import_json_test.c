@@ -7,14 +7,17 @@
 #include "tests/unit/import_help.h"
 
 #define SCHEMA "\"$schema\":\"https://www.speedscope.app/file-format-schema.json\""
-#define FRAMES "\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":\"m.c\",\"line\":3},{\"name\":\"work\"},{\"name\":\"idle\",\"col\":4}]}"
+#define FRAMES \
+    "\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":\"m.c\",\"line\":3},{\"name\":\"work\"},{\"name\":\"idle\"," \
+    "\"col\":4}]}"
 
 /* ---- speedscope ---- */
 
 TEST(speedscope_samples)
 {
     CHECK_IMPORT(NULL,
-                 "{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"name\":\"one\",\"unit\":\"milliseconds\",\"startValue\":0,"
+                 "{" SCHEMA "," FRAMES
+                 ",\"profiles\":[{\"type\":\"sampled\",\"name\":\"one\",\"unit\":\"milliseconds\",\"startValue\":0,"
                  "\"endValue\":10,\"samples\":[[0],[0,1],[0,1],[]],\"weights\":[1,2.5,2.5,4]}]}",
                  "metrics: time\n"
                  "main 0.006\n"
@@ -24,19 +27,22 @@ TEST(speedscope_samples)
 
 TEST(speedscope_profiles_before_frames)
 {
-    CHECK_IMPORT("speedscope",
-                 "{\"profiles\":[{\"type\":\"sampled\",\"name\":\"a\",\"unit\":\"none\",\"samples\":[[1]],\"weights\":[3]},"
-                 "{\"type\":\"sampled\",\"name\":\"b\",\"unit\":\"bytes\",\"samples\":[[1,2]],\"weights\":[64]}]," FRAMES "}",
-                 "metrics: weight bytes\n"
-                 "work 3 64\n"
-                 " idle 0 64\n");
+    CHECK_IMPORT(
+        "speedscope",
+        "{\"profiles\":[{\"type\":\"sampled\",\"name\":\"a\",\"unit\":\"none\",\"samples\":[[1]],\"weights\":[3]},"
+        "{\"type\":\"sampled\",\"name\":\"b\",\"unit\":\"bytes\",\"samples\":[[1,2]],\"weights\":[64]}]," FRAMES "}",
+        "metrics: weight bytes\n"
+        "work 3 64\n"
+        " idle 0 64\n");
 }
 
 TEST(speedscope_of_hq)
 {
     CHECK_IMPORT(NULL,
-                 "{" SCHEMA ",\"exporter\":\"hq\"," FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"name\":\"cputime\",\"unit\":\"seconds\","
-                 "\"samples\":[[0,1]],\"weights\":[0.5]},{\"type\":\"sampled\",\"name\":\"realtime\",\"unit\":\"seconds\",\"samples\":[[0,1],[0]],\"weights\":[2,1]}]}",
+                 "{" SCHEMA ",\"exporter\":\"hq\"," FRAMES
+                 ",\"profiles\":[{\"type\":\"sampled\",\"name\":\"cputime\",\"unit\":\"seconds\","
+                 "\"samples\":[[0,1]],\"weights\":[0.5]},{\"type\":\"sampled\",\"name\":\"realtime\",\"unit\":"
+                 "\"seconds\",\"samples\":[[0,1],[0]],\"weights\":[2,1]}]}",
                  "metrics: cputime realtime\n"
                  "main 0.5 3\n"
                  " line m.c:3 0 1\n"
@@ -45,24 +51,34 @@ TEST(speedscope_of_hq)
 
 TEST(speedscope_events)
 {
-    CHECK_IMPORT(NULL,
-                 "{" SCHEMA "," FRAMES ",\"profiles\":[{\"type\":\"evented\",\"name\":\"one\",\"unit\":\"microseconds\",\"startValue\":5,"
-                 "\"endValue\":100,\"events\":[{\"type\":\"O\",\"frame\":1,\"at\":10},{\"type\":\"O\",\"frame\":2,\"at\":20},"
-                 "{\"type\":\"C\",\"frame\":2,\"at\":50},{\"type\":\"C\",\"frame\":1,\"at\":60}]}]}",
-                 "metrics: time\n"
-                 "work 5e-05\n"
-                 " idle 3e-05\n");
+    CHECK_IMPORT(
+        NULL,
+        "{" SCHEMA "," FRAMES
+        ",\"profiles\":[{\"type\":\"evented\",\"name\":\"one\",\"unit\":\"microseconds\",\"startValue\":5,"
+        "\"endValue\":100,\"events\":[{\"type\":\"O\",\"frame\":1,\"at\":10},{\"type\":\"O\",\"frame\":2,\"at\":20},"
+        "{\"type\":\"C\",\"frame\":2,\"at\":50},{\"type\":\"C\",\"frame\":1,\"at\":60}]}]}",
+        "metrics: time\n"
+        "work 5e-05\n"
+        " idle 3e-05\n");
 }
 
 TEST(speedscope_errors)
 {
-    CHECK_REFUSED("speedscope", "{" FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[7]],\"weights\":[3]}]}",
+    CHECK_REFUSED("speedscope",
+                  "{" FRAMES
+                  ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[7]],\"weights\":[3]}]}",
                   "profile 0 names frame 7, but there are 3 frames");
-    CHECK_REFUSED("speedscope", "{" FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[1]],\"weights\":[3,4]}]}",
+    CHECK_REFUSED("speedscope",
+                  "{" FRAMES
+                  ",\"profiles\":[{\"type\":\"sampled\",\"unit\":\"none\",\"samples\":[[1]],\"weights\":[3,4]}]}",
                   "profile 0 has 1 samples and 2 weights");
-    CHECK_REFUSED("speedscope", "{" FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"samples\":[[-1]]}]}", "byte 145: a sample holds");
-    CHECK_REFUSED("speedscope", "{" FRAMES ",\"profiles\":[{\"type\":\"evented\",\"unit\":\"none\",\"events\":[{\"type\":\"C\",\"frame\":1,\"at\":1}]}]}",
-                  "closes frame 1 at 1");
+    CHECK_REFUSED("speedscope", "{" FRAMES ",\"profiles\":[{\"type\":\"sampled\",\"samples\":[[-1]]}]}",
+                  "byte 145: a sample holds");
+    CHECK_REFUSED(
+        "speedscope",
+        "{" FRAMES
+        ",\"profiles\":[{\"type\":\"evented\",\"unit\":\"none\",\"events\":[{\"type\":\"C\",\"frame\":1,\"at\":1}]}]}",
+        "closes frame 1 at 1");
     CHECK_REFUSED("speedscope", "{" FRAMES ",\"profiles\":[", "the data is cut off");
     CHECK_REFUSED("speedscope", "{" FRAMES ",\"profiles\":[}", "no JSON");
     CHECK_REFUSED("speedscope", "{" FRAMES "}", "holds no samples");
@@ -81,27 +97,30 @@ TEST(json_depth_is_bounded)
 
 TEST(chrome_complete_events_nest_by_time)
 {
-    CHECK_IMPORT(NULL,
-                 "{\"traceEvents\":["
-                 "{\"ph\":\"X\",\"name\":\"inner\",\"ts\":1020,\"dur\":30,\"pid\":1,\"tid\":1},"
-                 "{\"ph\":\"X\",\"name\":\"outer\",\"ts\":1000,\"dur\":100,\"pid\":1,\"tid\":1,\"args\":{\"name\":\"no\"}},"
-                 "{\"ph\":\"X\",\"name\":\"inner\",\"ts\":1060,\"dur\":10.5,\"pid\":1,\"tid\":1},"
-                 "{\"ph\":\"C\",\"name\":\"counter\",\"ts\":1060,\"pid\":1,\"args\":{\"x\":3}}]}",
-                 "metrics: walltime\n"
-                 "outer 0.0001\n"
-                 " inner 4.05e-05\n");
+    CHECK_IMPORT(
+        NULL,
+        "{\"traceEvents\":["
+        "{\"ph\":\"X\",\"name\":\"inner\",\"ts\":1020,\"dur\":30,\"pid\":1,\"tid\":1},"
+        "{\"ph\":\"X\",\"name\":\"outer\",\"ts\":1000,\"dur\":100,\"pid\":1,\"tid\":1,\"args\":{\"name\":\"no\"}},"
+        "{\"ph\":\"X\",\"name\":\"inner\",\"ts\":1060,\"dur\":10.5,\"pid\":1,\"tid\":1},"
+        "{\"ph\":\"C\",\"name\":\"counter\",\"ts\":1060,\"pid\":1,\"args\":{\"x\":3}}]}",
+        "metrics: walltime\n"
+        "outer 0.0001\n"
+        " inner 4.05e-05\n");
 }
 
 /* What clang's -ftime-trace adds up in threads of their own is no time. */
 TEST(chrome_sums_are_no_events)
 {
-    CHECK_IMPORT(NULL,
-                 "[{\"ph\":\"X\",\"name\":\"Source\",\"ts\":0,\"dur\":30,\"pid\":1,\"tid\":1},"
-                 "{\"ph\":\"X\",\"name\":\"Total Source\",\"ts\":0,\"dur\":30,\"pid\":1,\"tid\":2,\"args\":{\"count\":1,\"avg ms\":30}},"
-                 "{\"ph\":\"X\",\"name\":\"Total work\",\"ts\":40,\"dur\":5,\"pid\":1,\"tid\":1,\"args\":{\"count\":1}}]",
-                 "metrics: walltime\n"
-                 "Source 3e-05\n"
-                 "Total work 5e-06\n");
+    CHECK_IMPORT(
+        NULL,
+        "[{\"ph\":\"X\",\"name\":\"Source\",\"ts\":0,\"dur\":30,\"pid\":1,\"tid\":1},"
+        "{\"ph\":\"X\",\"name\":\"Total Source\",\"ts\":0,\"dur\":30,\"pid\":1,\"tid\":2,\"args\":{\"count\":1,\"avg "
+        "ms\":30}},"
+        "{\"ph\":\"X\",\"name\":\"Total work\",\"ts\":40,\"dur\":5,\"pid\":1,\"tid\":1,\"args\":{\"count\":1}}]",
+        "metrics: walltime\n"
+        "Source 3e-05\n"
+        "Total work 5e-06\n");
 }
 
 TEST(chrome_begin_and_end)
@@ -112,10 +131,12 @@ TEST(chrome_begin_and_end)
     CHECK_OK(import_text(NULL,
                          "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":7,\"args\":{\"name\":\"prog\"}},"
                          "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":7,\"tid\":9,\"args\":{\"name\":\"io\"}},"
-                         "{\"ph\":\"B\",\"name\":\"a\",\"ts\":0,\"pid\":7,\"tid\":7},{\"ph\":\"B\",\"name\":\"b\",\"ts\":5,\"pid\":7,\"tid\":7},"
+                         "{\"ph\":\"B\",\"name\":\"a\",\"ts\":0,\"pid\":7,\"tid\":7},{\"ph\":\"B\",\"name\":\"b\","
+                         "\"ts\":5,\"pid\":7,\"tid\":7},"
                          "{\"ph\":\"E\",\"ts\":8,\"pid\":7,\"tid\":7},{\"ph\":\"E\",\"ts\":10,\"pid\":7,\"tid\":7},"
                          "{\"ph\":\"E\",\"ts\":11,\"pid\":7,\"tid\":7},"
-                         "{\"ph\":\"B\",\"name\":\"c\",\"ts\":2,\"pid\":7,\"tid\":9},{\"ph\":\"B\",\"name\":\"d\",\"ts\":4,\"pid\":7,\"tid\":9},",
+                         "{\"ph\":\"B\",\"name\":\"c\",\"ts\":2,\"pid\":7,\"tid\":9},{\"ph\":\"B\",\"name\":\"d\","
+                         "\"ts\":4,\"pid\":7,\"tid\":9},",
                          &db));
     CHECK_OR_RETURN(db);
     import_dump(db, &got);

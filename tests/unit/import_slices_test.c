@@ -31,7 +31,8 @@ static void sorted_names(const struct slice *slices, size_t count, size_t run, u
 TEST(equal_times)
 {
     const struct slice slices[] = {
-        slice_at(1, 5, 'X', 1, 6), slice_at(0, 7, 'E', 0, 5), slice_at(0, 5, 'B', 0, 3), slice_at(0, 5, 'X', 2, 2), slice_at(0, 5, 'X', 9, 1), slice_at(0, 5, 'E', 0, 4),
+        slice_at(1, 5, 'X', 1, 6), slice_at(0, 7, 'E', 0, 5), slice_at(0, 5, 'B', 0, 3),
+        slice_at(0, 5, 'X', 2, 2), slice_at(0, 5, 'X', 9, 1), slice_at(0, 5, 'E', 0, 4),
     };
     uint32_t names[6];
     size_t got;

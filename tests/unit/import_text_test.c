@@ -30,7 +30,8 @@ TEST(folded_fractions_keep_their_digits)
 
 TEST(folded_names_may_hold_spaces)
 {
-    CHECK_IMPORT(NULL, "main;operator new(unsigned long) 3", "metrics: samples\nmain 3\n operator new(unsigned long) 3\n");
+    CHECK_IMPORT(NULL, "main;operator new(unsigned long) 3",
+                 "metrics: samples\nmain 3\n operator new(unsigned long) 3\n");
 }
 
 TEST(the_runtime_above_main_is_left_out)
@@ -49,12 +50,14 @@ TEST(the_runtime_above_main_is_left_out)
 
 TEST(folded_comments_are_no_stacks)
 {
-    CHECK_IMPORT(NULL, "# austin: 3.6.0\n# mode: wall\n\nP1;T0:7;main 3\n", "metrics: samples\nP1 3\n T0:7 3\n  main 3\n");
+    CHECK_IMPORT(NULL, "# austin: 3.6.0\n# mode: wall\n\nP1;T0:7;main 3\n",
+                 "metrics: samples\nP1 3\n T0:7 3\n  main 3\n");
 }
 
 TEST(folded_python)
 {
-    CHECK_IMPORT(NULL, "<module> (app.py:30);run (app.py:12);work (lib/x.py:7) 40\n<module> (app.py:30);run (app.py:13) 10\n",
+    CHECK_IMPORT(NULL,
+                 "<module> (app.py:30);run (app.py:12);work (lib/x.py:7) 40\n<module> (app.py:30);run (app.py:13) 10\n",
                  "metrics: samples\n"
                  "<module> 50\n"
                  " run (app.py:30) 50\n"
@@ -69,7 +72,8 @@ TEST(folded_python)
                  "   work (/a/app.py:12) 5\n"
                  "    line /a/x.py:7 5\n");
     /* Not those: names as other tools write them. */
-    CHECK_IMPORT(NULL, "f (int);g (a.c);h (:3);k():4;(x:5) 1\n", "metrics: samples\nf (int) 1\n g (a.c) 1\n  h (:3) 1\n   k():4 1\n    (x:5) 1\n");
+    CHECK_IMPORT(NULL, "f (int);g (a.c);h (:3);k():4;(x:5) 1\n",
+                 "metrics: samples\nf (int) 1\n g (a.c) 1\n  h (:3) 1\n   k():4 1\n    (x:5) 1\n");
 }
 
 TEST(folded_errors_name_the_line)
@@ -109,7 +113,8 @@ TEST(perf_header_fields)
     CHECK_EQ_INT(h.tid, 12);
     CHECK_EQ_INT(h.pid, 0);
     CHECK(!h.has_period);
-    CHECK(perf_parse_header("        swapper     0 [000] 12.5:  1 cycles:  ffffffff81 native_halt+0xe ([kernel.kallsyms])", &h));
+    CHECK(perf_parse_header(
+        "        swapper     0 [000] 12.5:  1 cycles:  ffffffff81 native_halt+0xe ([kernel.kallsyms])", &h));
     CHECK_EQ_INT(h.tid, 0);
     CHECK_EQ_STR(h.rest, "ffffffff81 native_halt+0xe ([kernel.kallsyms])");
     /* Of threads whose names end in a number; a period is ten columns wide. */
@@ -143,27 +148,26 @@ TEST(perf_frame_fields)
     CHECK(!perf_parse_frame("  7f00", &f));
 }
 
-static const char two_threads[] =
-    "# ========\n"
-    "prog 10/10 [000] 100.000000:     250000 cpu-clock:u: \n"
-    "\t  5501 CBRT+0x1 (inlined)\n"
-    "  /src/l.h:49\n"
-    "\t  5501 work+0x1 (/bin/prog)\n"
-    "  /src/l.cc:12\n"
-    "\t  5402 main+0x2 (/bin/prog)\n"
-    "  /src/l.cc:30\n"
-    "\t  7f02 __libc_start_call_main+0x7a (/lib/libc.so.6)\n"
-    "\t  7f03 __libc_start_main@@GLIBC_2.34+0x85 (/lib/libc.so.6)\n"
-    "\t  5400 _start+0x21 (/bin/prog)\n"
-    "\n"
-    "prog 10/11 [001] 100.001000:     500000 cpu-clock:u: \n"
-    "\t  5601 helper+0x1 (/bin/prog)\n"
-    "  /src/l.cc:40\n"
-    "\t  7f08 start_thread+0x2ea (/lib/libc.so.6)\n"
-    "\t  7f09 __clone3+0x30 (/lib/libc.so.6)\n"
-    "\n"
-    "prog 10/10 [000] 100.002000:     250000 cpu-clock:u: \n"
-    "\n";
+static const char two_threads[] = "# ========\n"
+                                  "prog 10/10 [000] 100.000000:     250000 cpu-clock:u: \n"
+                                  "\t  5501 CBRT+0x1 (inlined)\n"
+                                  "  /src/l.h:49\n"
+                                  "\t  5501 work+0x1 (/bin/prog)\n"
+                                  "  /src/l.cc:12\n"
+                                  "\t  5402 main+0x2 (/bin/prog)\n"
+                                  "  /src/l.cc:30\n"
+                                  "\t  7f02 __libc_start_call_main+0x7a (/lib/libc.so.6)\n"
+                                  "\t  7f03 __libc_start_main@@GLIBC_2.34+0x85 (/lib/libc.so.6)\n"
+                                  "\t  5400 _start+0x21 (/bin/prog)\n"
+                                  "\n"
+                                  "prog 10/11 [001] 100.001000:     500000 cpu-clock:u: \n"
+                                  "\t  5601 helper+0x1 (/bin/prog)\n"
+                                  "  /src/l.cc:40\n"
+                                  "\t  7f08 start_thread+0x2ea (/lib/libc.so.6)\n"
+                                  "\t  7f09 __clone3+0x30 (/lib/libc.so.6)\n"
+                                  "\n"
+                                  "prog 10/10 [000] 100.002000:     250000 cpu-clock:u: \n"
+                                  "\n";
 
 TEST(perf_threads_times_and_inlined_frames)
 {
@@ -175,16 +179,15 @@ TEST(perf_threads_times_and_inlined_frames)
     CHECK_OK(import_text(NULL, two_threads, &db));
     CHECK_OR_RETURN(db);
     import_dump(db, &got);
-    CHECK_EQ_STR(str_cstr(&got),
-                 "metrics: cpu_clock:u\n"
-                 "thread 0.0005\n"
-                 " helper [/bin/prog] 0.0005\n"
-                 "  line /src/l.cc:40 0.0005\n"
-                 "partial: no call path 0.00025\n"
-                 "main [/bin/prog] 0.00025\n"
-                 " work [/bin/prog] (/src/l.cc:30) 0.00025\n"
-                 "  inlined CBRT (/src/l.cc:12) 0.00025\n"
-                 "   line /src/l.h:49 0.00025\n");
+    CHECK_EQ_STR(str_cstr(&got), "metrics: cpu_clock:u\n"
+                                 "thread 0.0005\n"
+                                 " helper [/bin/prog] 0.0005\n"
+                                 "  line /src/l.cc:40 0.0005\n"
+                                 "partial: no call path 0.00025\n"
+                                 "main [/bin/prog] 0.00025\n"
+                                 " work [/bin/prog] (/src/l.cc:30) 0.00025\n"
+                                 "  inlined CBRT (/src/l.cc:12) 0.00025\n"
+                                 "   line /src/l.h:49 0.00025\n");
     CHECK_EQ_INT(db->profile_count, 2);
     CHECK_EQ_INT(db->profiles[0].tid, 10);
     CHECK_EQ_INT(db->profiles[0].thread, 0);
@@ -233,17 +236,27 @@ TEST(perf_errors_name_the_line)
 TEST(perf_heads_with_few_fields)
 {
     static const char frames[] = "\t55 f (/bin/a)\n\t56 main (/bin/a)\n\n";
-    static const struct { const char *head, *metric, *value; } rows[] = {
-        {"cycles: \n", "cycles_samples", "1"}, {"7 2.5: cycles: \n", "cycles_samples", "1"}, {" 7 cycles: \n", "cycles_samples", "1"},
-        {"2.5:   10 cycles: \n", "cycles", "10"}, {"a 7 \n", "samples", "1"}, {"a b 2.5: \n", "samples", "1"}, {"a b \n", "samples", "1"}, {"\n", "samples", "1"},
-        {"a 7 K     2.5:  10 cycles: \n", "cycles", "10"}, {"a -1 [003] 2.5:  10 cycles/u: \n", "cycles_u", "10"},
+    static const struct {
+        const char *head, *metric, *value;
+    } rows[] = {
+        {"cycles: \n", "cycles_samples", "1"},
+        {"7 2.5: cycles: \n", "cycles_samples", "1"},
+        {" 7 cycles: \n", "cycles_samples", "1"},
+        {"2.5:   10 cycles: \n", "cycles", "10"},
+        {"a 7 \n", "samples", "1"},
+        {"a b 2.5: \n", "samples", "1"},
+        {"a b \n", "samples", "1"},
+        {"\n", "samples", "1"},
+        {"a 7 K     2.5:  10 cycles: \n", "cycles", "10"},
+        {"a -1 [003] 2.5:  10 cycles/u: \n", "cycles_u", "10"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         AUTO_STR struct str text = {0}, want = {0};
 
         str_addf(&text, "%s%s", rows[i].head, frames);
-        str_addf(&want, "metrics: %s\nmain [/bin/a] %s\n f [/bin/a] %s\n", rows[i].metric, rows[i].value, rows[i].value);
+        str_addf(&want, "metrics: %s\nmain [/bin/a] %s\n f [/bin/a] %s\n", rows[i].metric, rows[i].value,
+                 rows[i].value);
         CHECK_IMPORT(NULL, str_cstr(&text), str_cstr(&want));
     }
 }
@@ -253,18 +266,28 @@ TEST(perf_fields_of_no_use)
 {
     static const char want[] = "metrics: cycles\nmain [/bin/a] 10\n f [/bin/a] 10\n";
 
-    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles:     55c06c15b0d8 data+0x8 (/bin/a)\n\t55 f (/bin/a)\n\t56 main (/bin/a)\n\n", want);
+    CHECK_IMPORT(
+        NULL, "a 7 2.5: 10 cycles:     55c06c15b0d8 data+0x8 (/bin/a)\n\t55 f (/bin/a)\n\t56 main (/bin/a)\n\n", want);
     CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles:  call \n\t55 f (/bin/a)\n\t56 main (/bin/a)\n insn: 48 89 05\n\n", want);
-    CHECK_IMPORT(NULL, "a 7 2.5: PERF_RECORD_COMM: a:7/7\na 7 2.5: 10 cycles: \n\t55 f (/bin/a)\n\t56 main (/bin/a)\n /user.slice\na 7 2.6: 0 cycles: \n\n", 
+    CHECK_IMPORT(NULL,
+                 "a 7 2.5: PERF_RECORD_COMM: a:7/7\na 7 2.5: 10 cycles: \n\t55 f (/bin/a)\n\t56 main (/bin/a)\n "
+                 "/user.slice\na 7 2.6: 0 cycles: \n\n",
                  "metrics: cycles\npartial: no call path 0\nmain [/bin/a] 10\n f [/bin/a] 10\n");
-    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles: \n\t55 f+0x1 (/bin/a)\n  [kernel.kallsyms][55]\n\t56 main+0x2 (/bin/a)\n  a.c:3\n\n|3    text\n",
+    CHECK_IMPORT(NULL,
+                 "a 7 2.5: 10 cycles: \n\t55 f+0x1 (/bin/a)\n  [kernel.kallsyms][55]\n\t56 main+0x2 (/bin/a)\n  "
+                 "a.c:3\n\n|3    text\n",
                  "metrics: cycles\nmain [/bin/a] 10\n f [/bin/a] (a.c:3) 10\n");
-    CHECK_IMPORT(NULL, "a 7 2.5: 10 sched:sched_switch: prev_comm=a prev_pid=7 ==> next_comm=fade\n\t55 f (/bin/a)\n\t56 main (/bin/a)\n\n",
+    CHECK_IMPORT(NULL,
+                 "a 7 2.5: 10 sched:sched_switch: prev_comm=a prev_pid=7 ==> next_comm=fade\n\t55 f (/bin/a)\n\t56 "
+                 "main (/bin/a)\n\n",
                  "metrics: sched:sched_switch\nmain [/bin/a] 10\n f [/bin/a] 10\n");
     /* Of -F +phys_addr,+data_page_size,+code_page_size; frames may have lost their tabs in an editor. */
-    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles:                0\n\t55 f (/bin/a)\n\t56 main (/bin/a)\n               0 N/A 4K\n", want);
+    CHECK_IMPORT(NULL,
+                 "a 7 2.5: 10 cycles:                0\n\t55 f (/bin/a)\n\t56 main (/bin/a)\n               0 N/A 4K\n",
+                 want);
     CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles: \n        55 f (/bin/a)\n        56 main (/bin/a)\n\n", want);
-    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles:     55c06c15b0d8             5501 f+0x1 (/bin/a)\n", "metrics: cycles\nf [/bin/a] 10\n");
+    CHECK_IMPORT(NULL, "a 7 2.5: 10 cycles:     55c06c15b0d8             5501 f+0x1 (/bin/a)\n",
+                 "metrics: cycles\nf [/bin/a] 10\n");
 }
 
 TEST(different_formats_are_aligned_by_name)
@@ -285,15 +308,14 @@ TEST(different_formats_are_aligned_by_name)
     CHECK_OK(import_paths((const char *const[]){a, b}, 2, &db));
     CHECK_OR_RETURN(db);
     import_dump(db, &got);
-    CHECK_EQ_STR(str_cstr(&got),
-                 "metrics: cpu_clock:u samples\n"
-                 "thread 0.0005 0\n"
-                 " helper [/bin/prog] 0.0005 0\n"
-                 "partial: no call path 0.00025 0\n"
-                 "main [/bin/prog] 0.00025 10\n"
-                 " idle 0 2\n"
-                 " work [/bin/prog] 0.00025 8\n"
-                 "  CBRT [/bin/prog] 0.00025 7\n");
+    CHECK_EQ_STR(str_cstr(&got), "metrics: cpu_clock:u samples\n"
+                                 "thread 0.0005 0\n"
+                                 " helper [/bin/prog] 0.0005 0\n"
+                                 "partial: no call path 0.00025 0\n"
+                                 "main [/bin/prog] 0.00025 10\n"
+                                 " idle 0 2\n"
+                                 " work [/bin/prog] 0.00025 8\n"
+                                 "  CBRT [/bin/prog] 0.00025 7\n");
     db_close(db);
     unlink(a);
     unlink(b);

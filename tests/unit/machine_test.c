@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector's decoder agrees with a whole one on lengths, branches and written registers, in this program, its libraries and libraries of hand assembly. */
+/* The collector's decoder agrees with a whole one on lengths, branches and written registers, in this program, its
+ * libraries and libraries of hand assembly. */
 #include "preload/machine.h"
 #include "structure/elf.h"
 #include "tests/unit/test.h"
@@ -22,7 +23,8 @@ static unsigned written_by(const ZydisDecodedInstruction *in, const ZydisDecoded
     unsigned written = 0;
 
     for (int i = 0; i < in->operand_count; i++)
-        if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER && op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE && number(op[i].reg.value) >= 0)
+        if (op[i].type == ZYDIS_OPERAND_TYPE_REGISTER && op[i].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
+            number(op[i].reg.value) >= 0)
             written |= 1u << number(op[i].reg.value);
     return written;
 }
@@ -30,9 +32,13 @@ static unsigned written_by(const ZydisDecodedInstruction *in, const ZydisDecoded
 static unsigned changed_by(const struct machine *m)
 {
     switch (m->kind) {
-    case MACHINE_PUSH: case MACHINE_CALL: case MACHINE_RETURN: return 1u << MACHINE_RSP;
+    case MACHINE_PUSH:
+    case MACHINE_CALL:
+    case MACHINE_RETURN: return 1u << MACHINE_RSP;
     case MACHINE_POP: return 1u << MACHINE_RSP | (m->reg < MACHINE_REGISTERS ? 1u << m->reg : 0);
-    case MACHINE_MOVE: case MACHINE_MASK: case MACHINE_LOAD: return 1u << m->reg;
+    case MACHINE_MOVE:
+    case MACHINE_MASK:
+    case MACHINE_LOAD: return 1u << m->reg;
     case MACHINE_EXCHANGE: return 1u << m->reg | 1u << m->base;
     case MACHINE_LEAVE: return 1u << MACHINE_RSP | 1u << MACHINE_RBP;
     default: return m->written;
@@ -44,22 +50,27 @@ static bool goes_elsewhere(unsigned kind)
     return kind == MACHINE_CALL || kind == MACHINE_JUMP || kind == MACHINE_BRANCH || kind == MACHINE_RETURN;
 }
 
-static bool agree(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op, const struct machine *m, const uint8_t *code)
+static bool agree(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *op, const struct machine *m,
+                  const uint8_t *code)
 {
     enum { STACK = 1u << MACHINE_RSP | 1u << MACHINE_RBP };
     unsigned category = in->meta.category, written = written_by(in, op), changed = changed_by(m);
-    bool elsewhere = (category == ZYDIS_CATEGORY_COND_BR || category == ZYDIS_CATEGORY_UNCOND_BR || category == ZYDIS_CATEGORY_CALL || category == ZYDIS_CATEGORY_RET) &&
-        in->mnemonic != ZYDIS_MNEMONIC_XEND;
+    bool elsewhere = (category == ZYDIS_CATEGORY_COND_BR || category == ZYDIS_CATEGORY_UNCOND_BR ||
+                      category == ZYDIS_CATEGORY_CALL || category == ZYDIS_CATEGORY_RET) &&
+                     in->mnemonic != ZYDIS_MNEMONIC_XEND;
 
     if (m->length != in->length || goes_elsewhere(m->kind) != elsewhere)
         return false;
-    if (in->raw.imm[0].is_relative && elsewhere && m->target != (uint64_t)code + in->length + (uint64_t)in->raw.imm[0].value.s)
+    if (in->raw.imm[0].is_relative && elsewhere &&
+        m->target != (uint64_t)code + in->length + (uint64_t)in->raw.imm[0].value.s)
         return false;
     /* No write may be missed; of the stack and frame pointer none may be invented either. */
     return !(written & ~changed) && (written & STACK) == (changed & STACK);
 }
 
-struct tally { uint64_t all, known, wrong; };
+struct tally {
+    uint64_t all, known, wrong;
+};
 
 static void sweep(const uint8_t *code, size_t size, struct tally *t)
 {
@@ -82,8 +93,8 @@ static void sweep(const uint8_t *code, size_t size, struct tally *t)
         fprintf(stderr, "#");
         for (size_t i = 0; i < in.length; i++)
             fprintf(stderr, " %02x", code[at + i]);
-        fprintf(stderr, ": %s, %u bytes, writes %x; taken for %u bytes, kind %u, writing %x\n", ZydisMnemonicGetString(in.mnemonic), in.length,
-                written_by(&in, op), m.length, m.kind, changed_by(&m));
+        fprintf(stderr, ": %s, %u bytes, writes %x; taken for %u bytes, kind %u, writing %x\n",
+                ZydisMnemonicGetString(in.mnemonic), in.length, written_by(&in, op), m.length, m.kind, changed_by(&m));
     }
 }
 
@@ -109,8 +120,9 @@ static int add_module(struct dl_phdr_info *info, size_t size, void *tally)
 
 TEST(agrees_with_a_whole_decoder_on_real_code)
 {
-    static const char *const assembly[] = { "libx264.so.164", "libdav1d.so.6", "libgmp.so.10", "libcrypto.so.3", "libnettle.so.8" };
-    struct tally t = { 0 };
+    static const char *const assembly[] = {"libx264.so.164", "libdav1d.so.6", "libgmp.so.10", "libcrypto.so.3",
+                                           "libnettle.so.8"};
+    struct tally t = {0};
     char path[256];
 
     CHECK(ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)));
@@ -127,7 +139,7 @@ TEST(agrees_with_a_whole_decoder_on_real_code)
 
 TEST(never_reads_behind_the_end)
 {
-    static const uint8_t code[] = { 0x66, 0x48, 0xc7, 0x84, 0x85, 1, 2, 3, 4, 5, 6, 7, 8 };
+    static const uint8_t code[] = {0x66, 0x48, 0xc7, 0x84, 0x85, 1, 2, 3, 4, 5, 6, 7, 8};
     struct machine out;
 
     /* The sanitizers see a byte too much. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * doc/language.md says what the parser does: its grammar is that of the sources, sentences of it parse, so do its examples, and its
- * tables are those of words.c. HQ_UPDATE=1 writes grammar and tables into the manual.
+ * doc/language.md says what the parser does: its grammar is that of the sources, sentences of it parse, so do its
+ * examples, and its tables are those of words.c. HQ_UPDATE=1 writes grammar and tables into the manual.
  */
 #include "common/mem.h"
 #include "query/grammar/parse.h"
@@ -74,7 +74,8 @@ static void add_settings(struct str *s)
 {
     for (int i = 0; i < SETTING_KINDS; i++) {
         AUTO_FREE char *usage = xasprintf("set %s %s", setting_words[i].name, setting_words[i].on ? "off" : "on");
-        AUTO_FREE char *summary = xasprintf("%s (at the start: %s)", setting_words[i].summary, setting_words[i].on ? "on" : "off");
+        AUTO_FREE char *summary = xasprintf("%s (at the start: %s)", setting_words[i].summary,
+                                            setting_words[i].on ? "on" : "off");
 
         add_row(s, usage, summary);
     }
@@ -91,7 +92,7 @@ static void add_grammar(struct str *s)
             end += strcspn(end, "\n") + 1;
         AUTO_FREE char *production = xasprintf("\n%.*s", (int)(end - line), line);
 
-        if (!strstr(str_cstr(&seen), production))   /* `expect` is a statement and a clause */
+        if (!strstr(str_cstr(&seen), production)) /* `expect` is a statement and a clause */
             str_addn(s, line, (size_t)(end - line));
         str_addf(&seen, "%s", production);
     }
@@ -117,7 +118,8 @@ TEST(tables_are_those_of_the_parser)
     const char *at = text;
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        const char *start = strstr(text, tables[i].start), *end = start ? strstr(start + strlen(tables[i].start), tables[i].end) : NULL;
+        const char *start = strstr(text, tables[i].start),
+                   *end = start ? strstr(start + strlen(tables[i].start), tables[i].end) : NULL;
 
         CHECK_OR_RETURN(start && end && start >= at);
         str_addn(&out, at, (size_t)(start - at));
@@ -132,7 +134,9 @@ TEST(tables_are_those_of_the_parser)
         fputs(str_cstr(&out), f);
         fclose(f);
     } else if (strcmp(text, str_cstr(&out)) != 0) {
-        TEST_FAIL("%s is not up to date: run HQ_UPDATE=1 build/tests/manual_test in the top directory and read the difference", manual);
+        TEST_FAIL("%s is not up to date: run HQ_UPDATE=1 build/tests/manual_test in the top directory and read the "
+                  "difference",
+                  manual);
     }
 }
 
@@ -195,9 +199,10 @@ TEST(saved_queries_parse)
 /* What a grammar without attributes cannot say. */
 static bool is_about_meaning(const char *message)
 {
-    static const char *const meanings[] = {"has no meaning for", "is given twice", "contradicts", "slice is empty", "runs backwards",
-        " argument", "sorts nothing", "it needs compare with", "have no parents", "exclusive already", "never fewer", "a factor must be",
-        "takes no number"};
+    static const char *const meanings[] = {
+        "has no meaning for", "is given twice",   "contradicts",           "slice is empty",  "runs backwards",
+        " argument",          "sorts nothing",    "it needs compare with", "have no parents", "exclusive already",
+        "never fewer",        "a factor must be", "takes no number"};
 
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (strstr(message, meanings[i]))
@@ -208,7 +213,7 @@ static bool is_about_meaning(const char *message)
 /* `sort by` without a key, then a clause that the view has not: its word is free there, and is taken for a metric. */
 static bool sorts_by_clause(const char *sentence)
 {
-    for (const char *p = sentence; (p = strstr(p, "sort by ")); ) {
+    for (const char *p = sentence; (p = strstr(p, "sort by "));) {
         p += strlen("sort by ");
         for (int i = 0; i < CLAUSE_KINDS; i++)
             if (!strncmp(p, clause_words[i].name, strlen(clause_words[i].name)))

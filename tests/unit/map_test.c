@@ -36,8 +36,8 @@ TEST(hash_sees_every_byte)
     CHECK(hash_combine(1, 2) != hash_combine(2, 1));
 }
 
-/* 64k similar keys in 2^16 buckets of the low bits: the number of free buckets is binomial with mean 2^16/e = 24109 and a standard
- * deviation below 100; the bound is ten of these. */
+/* 64k similar keys in 2^16 buckets of the low bits: the number of free buckets is binomial with mean 2^16/e = 24109 and
+ * a standard deviation below 100; the bound is ten of these. */
 TEST(hash_spreads)
 {
     enum { N = 1 << 16 };

@@ -15,8 +15,23 @@ static inline uint64_t mutate_random(uint64_t *state)
 
 static inline void mutate_once(uint8_t *data, size_t size, uint64_t *state)
 {
-    static const uint64_t odd[] = {0, 1, 2, 7, 0x7f, 0x80, 0xff, 0xffff, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x100000000,
-                                   INT64_MAX, (uint64_t)INT64_MIN, UINT64_MAX - 7, UINT64_MAX};
+    static const uint64_t odd[] = {0,
+                                   1,
+                                   2,
+                                   7,
+                                   0x7f,
+                                   0x80,
+                                   0xff,
+                                   0xffff,
+                                   0x7fffffff,
+                                   0x80000000,
+                                   0xfffffffe,
+                                   0xffffffff,
+                                   0x100000000,
+                                   INT64_MAX,
+                                   (uint64_t)INT64_MIN,
+                                   UINT64_MAX - 7,
+                                   UINT64_MAX};
     uint64_t r = mutate_random(state), value = odd[mutate_random(state) % (sizeof odd / sizeof *odd)];
     size_t at = (r >> 8) % size, width = r & 16 ? 4 : r & 32 ? 8 : 1;
 
@@ -27,13 +42,9 @@ static inline void mutate_once(uint8_t *data, size_t size, uint64_t *state)
         at &= ~(size_t)3;
     switch (r & 7) {
     case 0:
-    case 1:
-        data[at] ^= (uint8_t)(1u << (r >> 4 & 7));
-        break;
+    case 1: data[at] ^= (uint8_t)(1u << (r >> 4 & 7)); break;
     case 2:
-    case 3:
-        memcpy(data + at, &value, width);
-        break;
+    case 3: memcpy(data + at, &value, width); break;
     case 4: {
         uint32_t x;
 

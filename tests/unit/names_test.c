@@ -38,7 +38,7 @@ TEST(return_types_and_qualifiers)
     CHECK(finds("work", "work._omp_fn.0"));
     CHECK(finds("work", "work.part.0.cold"));
     CHECK(finds("smooth", "grid::smooth._omp_fn.12"));
-    CHECK(!finds("work", "work.main"));             /* Go: package and procedure */
+    CHECK(!finds("work", "work.main")); /* Go: package and procedure */
     CHECK(!finds("work", "work._omp_fn.0.x::y"));
     CHECK(!finds("double", "double blas::sum<double>(int)"));
 }
@@ -55,8 +55,14 @@ TEST(operators)
 
 TEST(last_components)
 {
-    static const struct { const char *name, *last; } cases[] = {
-        {"main", "main"}, {"a::b::c(int)", "c"}, {"void a::f<int>(b::c)", "f"}, {"x<a::b>::y", "y"}, {"", ""},
+    static const struct {
+        const char *name, *last;
+    } cases[] = {
+        {"main", "main"},
+        {"a::b::c(int)", "c"},
+        {"void a::f<int>(b::c)", "f"},
+        {"x<a::b>::y", "y"},
+        {"", ""},
         {"main::{lambda(int)#1}::operator()(int) const", "operator()"},
     };
 
@@ -96,8 +102,10 @@ TEST(paths)
 /* Whatever stands in a symbol table, nothing is read beyond its end. */
 TEST(odd_names)
 {
-    static const char *const names[] = {"", "(", ")", "()", "<", ">", "operator", "operator(", "operator()", "a::", "::", "::a", ">>>", "(((", "x [", "x [y",
-                                        "void ", " ", "a b c", "f(int", "f)int(", "operator<", "operator<<<", "a<b", "a>::b(c)"};
+    static const char *const names[] = {"",          "(",           ")",     "()",      "<",     ">",     "operator",
+                                        "operator(", "operator()",  "a::",   "::",      "::a",   ">>>",   "(((",
+                                        "x [",       "x [y",        "void ", " ",       "a b c", "f(int", "f)int(",
+                                        "operator<", "operator<<<", "a<b",   "a>::b(c)"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {

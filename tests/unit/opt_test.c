@@ -11,14 +11,20 @@ static const struct opt options[] = {
     {.name = "output", .letter = 'o', .value = "FILE", .help = "Write to FILE"},
     {.name = "event", .letter = 'e', .value = "EVENT", .help = "Sample this", .repeats = true},
     {.name = "as", .value = "FORMAT", .help = "How it looks", .choices = formats},
-    {.name = "inline", .help = "Show inlined procedures as rows of their own, which takes a second line in a narrow window", .negatable = true},
+    {.name = "inline",
+     .help = "Show inlined procedures as rows of their own, which takes a second line in a narrow window",
+     .negatable = true},
     {.name = "all", .letter = 'a', .help = "Everything"},
     {.name = "secret", .help = "Nothing", .hidden = true},
     {0},
 };
 static const struct opt_command record = {
-    .name = "record", .usage = "[OPTIONS] COMMAND [ARG]...", .summary = "Run a command and sample it",
-    .options = options, .shared = shared, .stops_at_operand = true,
+    .name = "record",
+    .usage = "[OPTIONS] COMMAND [ARG]...",
+    .summary = "Run a command and sample it",
+    .options = options,
+    .shared = shared,
+    .stops_at_operand = true,
 };
 static const struct opt_command query = {.name = "query", .options = options, .shared = shared};
 
@@ -70,11 +76,11 @@ TEST(stops_at_the_command)
     opt_args_deinit(&a);
 }
 
-#define CHECK_REFUSED(line, text)                               \
-    do {                                                        \
-        struct opt_args a_;                                     \
+#define CHECK_REFUSED(line, text) \
+    do { \
+        struct opt_args a_; \
         CHECK_ERROR(parse(&query, &a_, (line)), HQ_USAGE, text); \
-        opt_args_deinit(&a_);                                   \
+        opt_args_deinit(&a_); \
     } while (0)
 
 TEST(mistakes)
@@ -98,18 +104,17 @@ TEST(help)
     AUTO_STR struct str out = {0};
 
     opt_help(&record, "hq", 60, &out);
-    CHECK_EQ_STR(out.s,
-                 "usage: hq record [OPTIONS] COMMAND [ARG]...\n\n"
-                 "Run a command and sample it.\n\n"
-                 "options:\n"
-                 "  -o, --output FILE  Write to FILE\n"
-                 "  -e, --event EVENT  Sample this\n"
-                 "      --as FORMAT    How it looks\n"
-                 "      --[no-]inline  Show inlined procedures as rows of\n"
-                 "                     their own, which takes a second line in\n"
-                 "                     a narrow window\n"
-                 "  -a, --all          Everything\n"
-                 "  -q, --quiet        Say less\n");
+    CHECK_EQ_STR(out.s, "usage: hq record [OPTIONS] COMMAND [ARG]...\n\n"
+                        "Run a command and sample it.\n\n"
+                        "options:\n"
+                        "  -o, --output FILE  Write to FILE\n"
+                        "  -e, --event EVENT  Sample this\n"
+                        "      --as FORMAT    How it looks\n"
+                        "      --[no-]inline  Show inlined procedures as rows of\n"
+                        "                     their own, which takes a second line in\n"
+                        "                     a narrow window\n"
+                        "  -a, --all          Everything\n"
+                        "  -q, --quiet        Say less\n");
 }
 
 TEST(wraps_paragraphs)

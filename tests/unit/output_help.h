@@ -25,21 +25,22 @@ static inline char *text_of(const struct table *t, const char *format, const str
     return copy;
 }
 
-static inline void check_format(const struct table *t, const char *format, const struct output_options *o, const char *want)
+static inline void check_format(const struct table *t, const char *format, const struct output_options *o,
+                                const char *want)
 {
     AUTO_FREE char *got = text_of(t, format, o);
     if (strcmp(got, want))
         TEST_FAIL("as %s: wanted\n%s\ngot\n%s\n", format, want, got);
 }
 
-static inline void add_column(struct table *t, const char *name, const char *metric, enum column_scope scope, enum dim dim,
-                              double total)
+static inline void add_column(struct table *t, const char *name, const char *metric, enum column_scope scope,
+                              enum dim dim, double total)
 {
-    vec_push(&t->columns, (struct column){ .name = name, .metric = metric, .scope = scope, .dim = dim, .total = total });
+    vec_push(&t->columns, (struct column){.name = name, .metric = metric, .scope = scope, .dim = dim, .total = total});
 }
 
-static inline struct row *add_row(struct table *t, int depth, enum scope_kind kind, const char *name, const char *call_file,
-                                  uint32_t call_line)
+static inline struct row *add_row(struct table *t, int depth, enum scope_kind kind, const char *name,
+                                  const char *call_file, uint32_t call_line)
 {
     struct row *r = table_add_row(t);
     r->depth = depth;
@@ -51,8 +52,8 @@ static inline struct row *add_row(struct table *t, int depth, enum scope_kind ki
     return r;
 }
 
-static inline struct row *add_costs(struct table *t, int depth, enum scope_kind kind, const char *name, const char *call_file,
-                                    uint32_t call_line, double inclusive, double exclusive)
+static inline struct row *add_costs(struct table *t, int depth, enum scope_kind kind, const char *name,
+                                    const char *call_file, uint32_t call_line, double inclusive, double exclusive)
 {
     struct row *r = add_row(t, depth, kind, name, call_file, call_line);
     r->cells[0].number = inclusive;
@@ -80,7 +81,7 @@ static inline struct table *example_tree(void)
     loop->line = 8;
     add_costs(t, 6, SCOPE_LOOP, "loop at file2.c:9", NULL, 0, 4, 4);
     add_costs(t, 1, SCOPE_PROCEDURE, "g", "/src/file1.c", 8, 3, 3);
-    t->coverage = (struct coverage){ .samples = 1000, .shown = 1000, .known = true };
+    t->coverage = (struct coverage){.samples = 1000, .shown = 1000, .known = true};
     return t;
 }
 

@@ -32,30 +32,39 @@ TEST(terminal)
 {
     struct table *t = small_picture();
 
-    check_format(t, "table", &(struct output_options){ 0 },
-        "trace at call path level 3, 2 profiles\n"
-        "         rank 0 ccccccccaaaaabbbaaaaabbbaaaaabbbaaaaabbbaaaaabbb\n"
-        "rank 1 thread 1 ccccccbbaaaaabbbaaaaabbbaaaaabbbaaaaabbba\n"
-        "                +-------------------+-------------------+-------\n"
-        "                0 s                 5 s                 10 s\n"
-        " a  47.9%  solve<int>\n"
-        " b  30.2%  MPI_Wait\n"
-        " c  14.6%  init\n"
-        "     7.3%  no samples\n");
-    check_format(t, "tree", &(struct output_options){ .colours = COLOURS_256, .width = 80, .utf8 = true },
+    check_format(t, "table", &(struct output_options){0},
+                 "trace at call path level 3, 2 profiles\n"
+                 "         rank 0 ccccccccaaaaabbbaaaaabbbaaaaabbbaaaaabbbaaaaabbb\n"
+                 "rank 1 thread 1 ccccccbbaaaaabbbaaaaabbbaaaaabbbaaaaabbba\n"
+                 "                +-------------------+-------------------+-------\n"
+                 "                0 s                 5 s                 10 s\n"
+                 " a  47.9%  solve<int>\n"
+                 " b  30.2%  MPI_Wait\n"
+                 " c  14.6%  init\n"
+                 "     7.3%  no samples\n");
+    check_format(t, "tree", &(struct output_options){.colours = COLOURS_256, .width = 80, .utf8 = true},
+                 "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
+                 "         rank 0 \033[48;5;69m        \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     "
+                 "\033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m "
+                 "    \033[48;5;131m   \033[0m\n"
+                 "rank 1 thread 1 \033[48;5;69m      \033[48;5;131m  \033[48;5;61m     \033[48;5;131m   \033[48;5;61m  "
+                 "   \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   "
+                 "\033[48;5;61m \033[0m       \n"
+                 "                +-------------------+-------------------+-------\n"
+                 "                0 s                 5 s                 10 s\n"
+                 "\033[48;5;61m  \033[0m  47.9%  solve<int>\n"
+                 "\033[48;5;131m  \033[0m  30.2%  MPI_Wait\n"
+                 "\033[48;5;69m  \033[0m  14.6%  init\n"
+                 "     7.3%  no samples\n");
+    check_format(
+        t, "table", &(struct output_options){.colours = COLOURS_TRUE, .width = 80, .utf8 = true},
         "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
-        "         rank 0 \033[48;5;69m        \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[0m\n"
-        "rank 1 thread 1 \033[48;5;69m      \033[48;5;131m  \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m \033[0m       \n"
-        "                +-------------------+-------------------+-------\n"
-        "                0 s                 5 s                 10 s\n"
-        "\033[48;5;61m  \033[0m  47.9%  solve<int>\n"
-        "\033[48;5;131m  \033[0m  30.2%  MPI_Wait\n"
-        "\033[48;5;69m  \033[0m  14.6%  init\n"
-        "     7.3%  no samples\n");
-    check_format(t, "table", &(struct output_options){ .colours = COLOURS_TRUE, .width = 80, .utf8 = true },
-        "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
-        "         rank 0 \033[48;2;100;129;247m        \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[0m\n"
-        "rank 1 thread 1 \033[48;2;100;129;247m      \033[48;2;179;60;60m  \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m \033[0m       \n"
+        "         rank 0 \033[48;2;100;129;247m        \033[48;2;60;83;179m     \033[48;2;179;60;60m   "
+        "\033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   "
+        "\033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[0m\n"
+        "rank 1 thread 1 \033[48;2;100;129;247m      \033[48;2;179;60;60m  \033[48;2;60;83;179m     "
+        "\033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     "
+        "\033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m \033[0m       \n"
         "                +-------------------+-------------------+-------\n"
         "                0 s                 5 s                 10 s\n"
         "\033[48;2;60;83;179m  \033[0m  47.9%  solve<int>\n"
@@ -70,7 +79,8 @@ TEST(small_share)
 {
     struct table *t = table_create();
     struct picture *p = picture_create(&t->arena, 4000, 1);
-    uint32_t some = picture_item(p, picture_name(p, "some"), NULL), rare = picture_item(p, picture_name(p, "a & b"), NULL);
+    uint32_t some = picture_item(p, picture_name(p, "some"), NULL),
+             rare = picture_item(p, picture_name(p, "a & b"), NULL);
 
     t->picture = p;
     p->title = "<title>";
@@ -78,15 +88,16 @@ TEST(small_share)
     for (uint32_t x = 0; x < 4000; x++)
         *picture_cell(p, x, 0) = x ? some : rare;
     picture_finish(p);
-    AUTO_FREE char *text = text_of(t, "svg", &(struct output_options){ 0 });
-    CHECK(strstr(text, ">&lt;0.1%</text>") && strstr(text, ">a &amp; b</text>") && strstr(text, ">&lt;title&gt;</text>"));
+    AUTO_FREE char *text = text_of(t, "svg", &(struct output_options){0});
+    CHECK(strstr(text, ">&lt;0.1%</text>") && strstr(text, ">a &amp; b</text>") &&
+          strstr(text, ">&lt;title&gt;</text>"));
     table_destroy(t);
 }
 
 /* Takes the embedded picture out of the text (how well it is packed is zlib's business) and looks at its head. */
 static bool take_image(char *text)
 {
-    static const char head[] = "base64,iVBORw0KGgoAAAANSUhEUgAAA5AAAAAwCAYA";    /* RGBA, 912 x 48 */
+    static const char head[] = "base64,iVBORw0KGgoAAAANSUhEUgAAA5AAAAAwCAYA"; /* RGBA, 912 x 48 */
     char *from = strstr(text, head), *to = from ? strchr(from, '"') : NULL;
 
     if (!to)
@@ -96,46 +107,58 @@ static bool take_image(char *text)
 }
 
 static const char svg_text[] =
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1067\" height=\"180\" viewBox=\"0 0 1067 180\" font-family=\"sans-serif\" font-size=\"12\">\n"
-        "<style>.r rect{fill:none;pointer-events:all}.r rect:hover{stroke:#000;vector-effect:non-scaling-stroke}</style>\n"
-        "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
-        "<text x=\"8\" y=\"20\" font-size=\"14\">trace at call path level 3, 2 profiles</text>\n"
-        "<image x=\"115\" y=\"34\" width=\"912\" height=\"48\" preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" href=\"data:image/png;\"/>\n"
-        "<g text-anchor=\"end\">\n"
-        "<text x=\"109\" y=\"50\">rank 0</text>\n"
-        "<text x=\"109\" y=\"74\">rank 1 thread 1</text>\n"
-        "</g>\n"
-        "<path d=\"M115 82.5h912\" stroke=\"#888\"/>\n"
-        "<g text-anchor=\"middle\">\n"
-        "<path d=\"M115.0 82v5\" stroke=\"#888\"/><text x=\"115.0\" y=\"100\">0 s</text>\n"
-        "<path d=\"M267.0 82v5\" stroke=\"#888\"/><text x=\"267.0\" y=\"100\">2 s</text>\n"
-        "<path d=\"M419.0 82v5\" stroke=\"#888\"/><text x=\"419.0\" y=\"100\">4 s</text>\n"
-        "<path d=\"M571.0 82v5\" stroke=\"#888\"/><text x=\"571.0\" y=\"100\">6 s</text>\n"
-        "<path d=\"M723.0 82v5\" stroke=\"#888\"/><text x=\"723.0\" y=\"100\">8 s</text>\n"
-        "<path d=\"M875.0 82v5\" stroke=\"#888\"/><text x=\"875.0\" y=\"100\">10 s</text>\n"
-        "<path d=\"M1027.0 82v5\" stroke=\"#888\"/><text x=\"1027.0\" y=\"100\">12 s</text>\n"
-        "</g>\n"
-        "<g class=\"r\" transform=\"translate(115 34) scale(19 24)\">\n"
-        "<g><title>main &gt; init</title><rect x=\"0\" y=\"0\" width=\"8\" height=\"1\"/><rect x=\"0\" y=\"1\" width=\"6\" height=\"1\"/></g>\n"
-        "<g><title>main &gt; run &gt; solve&lt;int&gt;</title><rect x=\"8\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"16\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"24\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"32\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"40\" y=\"0\" width=\"5\" height=\"1\"/><rect x=\"40\" y=\"1\" width=\"1\" height=\"1\"/></g>\n"
-        "<g><title>main &gt; run &gt; exchange &gt; MPI_Wait</title><rect x=\"13\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"21\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"29\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"37\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"45\" y=\"0\" width=\"3\" height=\"1\"/><rect x=\"6\" y=\"1\" width=\"2\" height=\"1\"/></g>\n"
-        "</g>\n"
-        "<rect x=\"115\" y=\"116\" width=\"14\" height=\"12\" fill=\"#3c53b3\"/><text x=\"179\" y=\"126\" text-anchor=\"end\">47.9%</text><text x=\"189\" y=\"126\">solve&lt;int&gt;</text>\n"
-        "<rect x=\"115\" y=\"134\" width=\"14\" height=\"12\" fill=\"#b33c3c\"/><text x=\"179\" y=\"144\" text-anchor=\"end\">30.2%</text><text x=\"189\" y=\"144\">MPI_Wait</text>\n"
-        "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#6481f7\"/><text x=\"179\" y=\"162\" text-anchor=\"end\">14.6%</text><text x=\"189\" y=\"162\">init</text>\n"
-        "</svg>\n";
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1067\" height=\"180\" viewBox=\"0 0 1067 180\" "
+    "font-family=\"sans-serif\" font-size=\"12\">\n"
+    "<style>.r rect{fill:none;pointer-events:all}.r rect:hover{stroke:#000;vector-effect:non-scaling-stroke}</style>\n"
+    "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+    "<text x=\"8\" y=\"20\" font-size=\"14\">trace at call path level 3, 2 profiles</text>\n"
+    "<image x=\"115\" y=\"34\" width=\"912\" height=\"48\" preserveAspectRatio=\"none\" "
+    "style=\"image-rendering:pixelated\" href=\"data:image/png;\"/>\n"
+    "<g text-anchor=\"end\">\n"
+    "<text x=\"109\" y=\"50\">rank 0</text>\n"
+    "<text x=\"109\" y=\"74\">rank 1 thread 1</text>\n"
+    "</g>\n"
+    "<path d=\"M115 82.5h912\" stroke=\"#888\"/>\n"
+    "<g text-anchor=\"middle\">\n"
+    "<path d=\"M115.0 82v5\" stroke=\"#888\"/><text x=\"115.0\" y=\"100\">0 s</text>\n"
+    "<path d=\"M267.0 82v5\" stroke=\"#888\"/><text x=\"267.0\" y=\"100\">2 s</text>\n"
+    "<path d=\"M419.0 82v5\" stroke=\"#888\"/><text x=\"419.0\" y=\"100\">4 s</text>\n"
+    "<path d=\"M571.0 82v5\" stroke=\"#888\"/><text x=\"571.0\" y=\"100\">6 s</text>\n"
+    "<path d=\"M723.0 82v5\" stroke=\"#888\"/><text x=\"723.0\" y=\"100\">8 s</text>\n"
+    "<path d=\"M875.0 82v5\" stroke=\"#888\"/><text x=\"875.0\" y=\"100\">10 s</text>\n"
+    "<path d=\"M1027.0 82v5\" stroke=\"#888\"/><text x=\"1027.0\" y=\"100\">12 s</text>\n"
+    "</g>\n"
+    "<g class=\"r\" transform=\"translate(115 34) scale(19 24)\">\n"
+    "<g><title>main &gt; init</title><rect x=\"0\" y=\"0\" width=\"8\" height=\"1\"/><rect x=\"0\" y=\"1\" width=\"6\" "
+    "height=\"1\"/></g>\n"
+    "<g><title>main &gt; run &gt; solve&lt;int&gt;</title><rect x=\"8\" y=\"0\" width=\"5\" height=\"2\"/><rect "
+    "x=\"16\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"24\" y=\"0\" width=\"5\" height=\"2\"/><rect x=\"32\" "
+    "y=\"0\" width=\"5\" height=\"2\"/><rect x=\"40\" y=\"0\" width=\"5\" height=\"1\"/><rect x=\"40\" y=\"1\" "
+    "width=\"1\" height=\"1\"/></g>\n"
+    "<g><title>main &gt; run &gt; exchange &gt; MPI_Wait</title><rect x=\"13\" y=\"0\" width=\"3\" height=\"2\"/><rect "
+    "x=\"21\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"29\" y=\"0\" width=\"3\" height=\"2\"/><rect x=\"37\" "
+    "y=\"0\" width=\"3\" height=\"2\"/><rect x=\"45\" y=\"0\" width=\"3\" height=\"1\"/><rect x=\"6\" y=\"1\" "
+    "width=\"2\" height=\"1\"/></g>\n"
+    "</g>\n"
+    "<rect x=\"115\" y=\"116\" width=\"14\" height=\"12\" fill=\"#3c53b3\"/><text x=\"179\" y=\"126\" "
+    "text-anchor=\"end\">47.9%</text><text x=\"189\" y=\"126\">solve&lt;int&gt;</text>\n"
+    "<rect x=\"115\" y=\"134\" width=\"14\" height=\"12\" fill=\"#b33c3c\"/><text x=\"179\" y=\"144\" "
+    "text-anchor=\"end\">30.2%</text><text x=\"189\" y=\"144\">MPI_Wait</text>\n"
+    "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#6481f7\"/><text x=\"179\" y=\"162\" "
+    "text-anchor=\"end\">14.6%</text><text x=\"189\" y=\"162\">init</text>\n"
+    "</svg>\n";
 
 TEST(svg)
 {
     struct table *t = small_picture(), *none = example_tree();
 
     none->tree = false;
-    AUTO_FREE char *text = text_of(t, "svg", &(struct output_options){ 0 });
+    AUTO_FREE char *text = text_of(t, "svg", &(struct output_options){0});
     CHECK(text && take_image(text));
     if (strcmp(text, svg_text))
         TEST_FAIL("wanted\n%s\ngot\n%s\n", svg_text, text);
-    check_format(none, "svg", &(struct output_options){ 0 },
-        "svg is for pictures of traces and for trees: ask for trace, tree, callers or hot path");
+    check_format(none, "svg", &(struct output_options){0},
+                 "svg is for pictures of traces and for trees: ask for trace, tree, callers or hot path");
     table_destroy(t);
     table_destroy(none);
 }

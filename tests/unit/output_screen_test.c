@@ -2,34 +2,34 @@
 /* table and tree: exact texts. */
 #include "tests/unit/output_help.h"
 
-static const struct output_options plain, lines = { .utf8 = true };
+static const struct output_options plain, lines = {.utf8 = true};
 
 TEST(example)
 {
     struct table *t = example_tree();
 
     check_format(t, "tree", &lines,
-        "#          cputime        cputime.x  scope\n"
-        "   10.00 s  100.0%  10.00 s  100.0%  total\n"
-        "1  10.00 s  100.0%                   m\n"
-        "2   7.00 s   70.0%   1.00 s   10.0%  ├ f  [file1.c:2]\n"
-        "3   6.00 s   60.0%   1.00 s   10.0%  │   g  [file1.c:7]\n"
-        "4   5.00 s   50.0%   1.00 s   10.0%  │     g  [file2.c:3]\n"
-        "5   4.00 s   40.0%   4.00 s   40.0%  │       h  [file2.c:4]\n"
-        "6   4.00 s   40.0%                   │         loop at file2.c:8\n"
-        "7   4.00 s   40.0%   4.00 s   40.0%  │           loop at file2.c:9\n"
-        "8   3.00 s   30.0%   3.00 s   30.0%  └ g  [file1.c:8]\n");
+                 "#          cputime        cputime.x  scope\n"
+                 "   10.00 s  100.0%  10.00 s  100.0%  total\n"
+                 "1  10.00 s  100.0%                   m\n"
+                 "2   7.00 s   70.0%   1.00 s   10.0%  ├ f  [file1.c:2]\n"
+                 "3   6.00 s   60.0%   1.00 s   10.0%  │   g  [file1.c:7]\n"
+                 "4   5.00 s   50.0%   1.00 s   10.0%  │     g  [file2.c:3]\n"
+                 "5   4.00 s   40.0%   4.00 s   40.0%  │       h  [file2.c:4]\n"
+                 "6   4.00 s   40.0%                   │         loop at file2.c:8\n"
+                 "7   4.00 s   40.0%   4.00 s   40.0%  │           loop at file2.c:9\n"
+                 "8   3.00 s   30.0%   3.00 s   30.0%  └ g  [file1.c:8]\n");
     check_format(t, "TREE", &plain,
-        "#          cputime        cputime.x  scope\n"
-        "   10.00 s  100.0%  10.00 s  100.0%  total\n"
-        "1  10.00 s  100.0%                   m\n"
-        "2   7.00 s   70.0%   1.00 s   10.0%  |-f  [file1.c:2]\n"
-        "3   6.00 s   60.0%   1.00 s   10.0%  |   g  [file1.c:7]\n"
-        "4   5.00 s   50.0%   1.00 s   10.0%  |     g  [file2.c:3]\n"
-        "5   4.00 s   40.0%   4.00 s   40.0%  |       h  [file2.c:4]\n"
-        "6   4.00 s   40.0%                   |         loop at file2.c:8\n"
-        "7   4.00 s   40.0%   4.00 s   40.0%  |           loop at file2.c:9\n"
-        "8   3.00 s   30.0%   3.00 s   30.0%  `-g  [file1.c:8]\n");
+                 "#          cputime        cputime.x  scope\n"
+                 "   10.00 s  100.0%  10.00 s  100.0%  total\n"
+                 "1  10.00 s  100.0%                   m\n"
+                 "2   7.00 s   70.0%   1.00 s   10.0%  |-f  [file1.c:2]\n"
+                 "3   6.00 s   60.0%   1.00 s   10.0%  |   g  [file1.c:7]\n"
+                 "4   5.00 s   50.0%   1.00 s   10.0%  |     g  [file2.c:3]\n"
+                 "5   4.00 s   40.0%   4.00 s   40.0%  |       h  [file2.c:4]\n"
+                 "6   4.00 s   40.0%                   |         loop at file2.c:8\n"
+                 "7   4.00 s   40.0%   4.00 s   40.0%  |           loop at file2.c:9\n"
+                 "8   3.00 s   30.0%   3.00 s   30.0%  `-g  [file1.c:8]\n");
     table_destroy(t);
 }
 
@@ -47,28 +47,35 @@ TEST(marks)
     vec_last(&t->rows).flags = ROW_FOLDED;
     t->rows.data[7].cells[1].ci = 0.25;
     check_format(t, "tree", &lines,
-        "#          cputime              cputime.x    scope\n"
-        "   10.00 s  100.0%  10.00 s        100.0%    total\n"
-        "1  10.00 s  100.0%                           (m)\n"
-        "2   7.00 s   70.0%   1.00 s         10.0%  * ├ f  [file1.c:2]\n"
-        "3   6.00 s   60.0%   1.00 s         10.0%  * │   g (new)  [file1.c:7]\n"
-        "4   5.00 s   50.0%   1.00 s         10.0%    │     [I] g (gone)  [file2.c:3]\n"
-        "5   4.00 s   40.0%   4.00 s         40.0%    │       h (recursive)  [file2.c:4]\n"
-        "6   4.00 s   40.0%                           │         loop at file2.c:8\n"
-        "7   4.00 s   40.0%   4.00 s         40.0%    │           loop at file2.c:9\n"
-        "8   3.00 s   30.0%   3.00 s ±0.25   30.0%    ├ g  [file1.c:8]\n"
-        "   0.004 s   <0.1%  4e-05 s         <0.1%    └ ... 37 more\n");
-    check_format(t, "tree", &(struct output_options){ .utf8 = true, .colours = COLOURS_BASIC, .width = 80 },
+                 "#          cputime              cputime.x    scope\n"
+                 "   10.00 s  100.0%  10.00 s        100.0%    total\n"
+                 "1  10.00 s  100.0%                           (m)\n"
+                 "2   7.00 s   70.0%   1.00 s         10.0%  * ├ f  [file1.c:2]\n"
+                 "3   6.00 s   60.0%   1.00 s         10.0%  * │   g (new)  [file1.c:7]\n"
+                 "4   5.00 s   50.0%   1.00 s         10.0%    │     [I] g (gone)  [file2.c:3]\n"
+                 "5   4.00 s   40.0%   4.00 s         40.0%    │       h (recursive)  [file2.c:4]\n"
+                 "6   4.00 s   40.0%                           │         loop at file2.c:8\n"
+                 "7   4.00 s   40.0%   4.00 s         40.0%    │           loop at file2.c:9\n"
+                 "8   3.00 s   30.0%   3.00 s ±0.25   30.0%    ├ g  [file1.c:8]\n"
+                 "   0.004 s   <0.1%  4e-05 s         <0.1%    └ ... 37 more\n");
+    check_format(
+        t, "tree", &(struct output_options){.utf8 = true, .colours = COLOURS_BASIC, .width = 80},
         "\033[1m#          cputime              cputime.x    scope\033[0m\n"
         "\033[2m   10.00 s  100.0%  10.00 s        100.0%    total\033[0m\n"
         "\033[2m1  10.00 s  100.0%                         \033[0m  \033[2m(m)\033[0m\n"
-        "2   7.00 s   \033[31m70.0%\033[0m   1.00 s         \033[33m10.0%\033[0m  * \033[2m├\033[0m\033[1mf\033[0m  \033[36m[file1.c:2]\033[0m\n"
-        "3   6.00 s   \033[31m60.0%\033[0m   1.00 s         \033[33m10.0%\033[0m  * \033[2m│ \033[0m\033[1mg (new)\033[0m  \033[36m[file1.c:7]\033[0m\n"
-        "4   5.00 s   \033[31m50.0%\033[0m   1.00 s         \033[33m10.0%\033[0m    \033[2m│  \033[0m\033[35m[I] g (gone)\033[0m  \033[36m[file2.c:3]\033[0m\n"
-        "5   4.00 s   \033[31m40.0%\033[0m   4.00 s         \033[31m40.0%\033[0m    \033[2m│   \033[0mh (recursive)  \033[36m[file2.c:4]\033[0m\n"
+        "2   7.00 s   \033[31m70.0%\033[0m   1.00 s         \033[33m10.0%\033[0m  * \033[2m├\033[0m\033[1mf\033[0m  "
+        "\033[36m[file1.c:2]\033[0m\n"
+        "3   6.00 s   \033[31m60.0%\033[0m   1.00 s         \033[33m10.0%\033[0m  * \033[2m│ \033[0m\033[1mg "
+        "(new)\033[0m  \033[36m[file1.c:7]\033[0m\n"
+        "4   5.00 s   \033[31m50.0%\033[0m   1.00 s         \033[33m10.0%\033[0m    \033[2m│  \033[0m\033[35m[I] g "
+        "(gone)\033[0m  \033[36m[file2.c:3]\033[0m\n"
+        "5   4.00 s   \033[31m40.0%\033[0m   4.00 s         \033[31m40.0%\033[0m    \033[2m│   \033[0mh (recursive)  "
+        "\033[36m[file2.c:4]\033[0m\n"
         "6   4.00 s   \033[31m40.0%\033[0m                           \033[2m│    \033[0mloop at file2.c:8\n"
-        "7   4.00 s   \033[31m40.0%\033[0m   4.00 s         \033[31m40.0%\033[0m    \033[2m│     \033[0mloop at file2.c:9\n"
-        "8   3.00 s   \033[31m30.0%\033[0m   3.00 s ±0.25   \033[31m30.0%\033[0m    \033[2m├\033[0mg  \033[36m[file1.c:8]\033[0m\n"
+        "7   4.00 s   \033[31m40.0%\033[0m   4.00 s         \033[31m40.0%\033[0m    \033[2m│     \033[0mloop at "
+        "file2.c:9\n"
+        "8   3.00 s   \033[31m30.0%\033[0m   3.00 s ±0.25   \033[31m30.0%\033[0m    \033[2m├\033[0mg  "
+        "\033[36m[file1.c:8]\033[0m\n"
         "\033[2m   0.004 s   <0.1%  4e-05 s         <0.1%  \033[0m  \033[2m└\033[0m\033[2m... 37 more\033[0m\n");
     table_destroy(t);
 }
@@ -78,8 +85,11 @@ TEST(numbers)
 {
     struct table *t = table_create();
     static const double values[][5] = {
-        { 1e9, 123456789012.0, 5e9, -1.5, 0.25 }, { 0.001, 1, 1024, 2.25, 1.0 / 3 }, { NAN, INFINITY, -INFINITY, 0, 1e-9 },
-        { 0, 0, 0, 1e300, 0 }, { -2, -3, -4, -0.0001, -0.5 },
+        {1e9, 123456789012.0, 5e9, -1.5, 0.25},
+        {0.001, 1, 1024, 2.25, 1.0 / 3},
+        {NAN, INFINITY, -INFINITY, 0, 1e-9},
+        {0, 0, 0, 1e300, 0},
+        {-2, -3, -4, -0.0001, -0.5},
     };
 
     add_column(t, "time", "time", SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
@@ -95,13 +105,13 @@ TEST(numbers)
     }
     t->rows.data[1].cells[1].base = 2;
     check_format(t, "table", &plain,
-        "#          time     instructions             malloc          delta      ipc  name\n"
-        "                 123.5 G  100.0%  4.657 GiB  100.0%                          total\n"
-        "1   1.000e+09 s  123.5 G  100.0%  4.657 GiB  100.0%   -1.500e+00 s   0.2500  p\n"
-        "2   1.000e-03 s      1     50.0%   1024 B     <0.1%   +2.250e+00 s   0.3333  p\n"
-        "3                                                                     1e-09  p\n"
-        "4                                                    +1.000e+300 s        0  p\n"
-        "5  -2.000e+00 s     -3    >-0.1%     -4 B    >-0.1%   -1.000e-04 s  -0.5000  p\n");
+                 "#          time     instructions             malloc          delta      ipc  name\n"
+                 "                 123.5 G  100.0%  4.657 GiB  100.0%                          total\n"
+                 "1   1.000e+09 s  123.5 G  100.0%  4.657 GiB  100.0%   -1.500e+00 s   0.2500  p\n"
+                 "2   1.000e-03 s      1     50.0%   1024 B     <0.1%   +2.250e+00 s   0.3333  p\n"
+                 "3                                                                     1e-09  p\n"
+                 "4                                                    +1.000e+300 s        0  p\n"
+                 "5  -2.000e+00 s     -3    >-0.1%     -4 B    >-0.1%   -1.000e-04 s  -0.5000  p\n");
     table_destroy(t);
 }
 
@@ -111,7 +121,8 @@ static struct table *paths_table(const char *first, const char *path, enum scope
     struct table *t = table_create();
 
     add_column(t, "time", "time", SCOPED_INCLUSIVE, DIM_SECONDS, NAN);
-    vec_push(&t->columns, (struct column){ .name = "path", .type = COLUMN_TEXT, .total = NAN, .beside = true, .is_path = true });
+    vec_push(&t->columns,
+             (struct column){.name = "path", .type = COLUMN_TEXT, .total = NAN, .beside = true, .is_path = true});
     add_row(t, 0, SCOPE_PROCEDURE, first, NULL, 0);
     add_row(t, 0, kind, second, NULL, 0);
     t->rows.data[0].cells[0].number = t->rows.data[1].cells[0].number = 1;
@@ -119,42 +130,50 @@ static struct table *paths_table(const char *first, const char *path, enum scope
     return t;
 }
 
-/* A text that belongs to the name stands behind it, where it may be long; a terminal's line cuts it, and names that take more than half. */
+/* A text that belongs to the name stands behind it, where it may be long; a terminal's line cuts it, and names that
+ * take more than half. */
 TEST(texts_beside_names)
 {
-    struct table *t = paths_table("axpy", "main > iterate > solve > smooth > axpy", SCOPE_PROCEDURE, "a_name_of_rather_many_letters_that_goes_on");
+    struct table *t = paths_table("axpy", "main > iterate > solve > smooth > axpy", SCOPE_PROCEDURE,
+                                  "a_name_of_rather_many_letters_that_goes_on");
 
     check_format(t, "table", &plain,
-        "#     time  name                                        path\n"
-        "1  1.000 s  axpy                                        main > iterate > solve > smooth > axpy\n"
-        "2  1.000 s  a_name_of_rather_many_letters_that_goes_on\n");
-    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 66 },
-        "#     time  name                         path\n"
-        "1  1.000 s  axpy                         … > solve > smooth > axpy\n"
-        "2  1.000 s  a_name_o…tters_that_goes_on\n");
+                 "#     time  name                                        path\n"
+                 "1  1.000 s  axpy                                        main > iterate > solve > smooth > axpy\n"
+                 "2  1.000 s  a_name_of_rather_many_letters_that_goes_on\n");
+    check_format(t, "table", &(struct output_options){.utf8 = true, .width = 66},
+                 "#     time  name                         path\n"
+                 "1  1.000 s  axpy                         … > solve > smooth > axpy\n"
+                 "2  1.000 s  a_name_o…tters_that_goes_on\n");
     t->columns.data[1].is_path = false;
-    check_format(t, "table", &(struct output_options){ .width = 66 },
-        "#     time  name                         path\n"
-        "1  1.000 s  axpy                         main > iterate > solve...\n"
-        "2  1.000 s  a_name_o...ers_that_goes_on\n");
+    check_format(t, "table", &(struct output_options){.width = 66},
+                 "#     time  name                         path\n"
+                 "1  1.000 s  axpy                         main > iterate > solve...\n"
+                 "2  1.000 s  a_name_o...ers_that_goes_on\n");
     table_destroy(t);
 }
 
-/* In a path that is cut, names are shortened one by one: ` > ` also stands in template arguments. A thread keeps what says that it is one. */
+/* In a path that is cut, names are shortened one by one: ` > ` also stands in template arguments. A thread keeps what
+ * says that it is one. */
 TEST(paths_and_threads_on_a_terminal)
 {
-    struct table *t = paths_table(
-        "malloc", "main > std::map<int, std::vector<int, std::allocator<int> > >::operator[](int const&) > operator new(unsigned long) > malloc",
-        SCOPE_THREAD, "thread created by std::thread::_M_start_thread(std::unique_ptr<std::thread::_State, std::default_delete<std::thread::_State> >)");
+    struct table *t = paths_table("malloc",
+                                  "main > std::map<int, std::vector<int, std::allocator<int> > >::operator[](int "
+                                  "const&) > operator new(unsigned long) > malloc",
+                                  SCOPE_THREAD,
+                                  "thread created by std::thread::_M_start_thread(std::unique_ptr<std::thread::_State, "
+                                  "std::default_delete<std::thread::_State> >)");
 
-    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 114 },
-        "#     time  name                                                 path\n"
-        "1  1.000 s  malloc                                               …ator[](…) > operator new(unsigned long) > malloc\n"
-        "2  1.000 s  thread created by std::thread::_M_start_thread(…)\n");
-    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 142 },
-        "#     time  name                                                               path\n"
-        "1  1.000 s  malloc                                                             …::map<…>::operator[](…) > operator new(unsigned long) > malloc\n"
-        "2  1.000 s  thread created by std::thread::_M_start_thread(…)\n");
+    check_format(t, "table", &(struct output_options){.utf8 = true, .width = 114},
+                 "#     time  name                                                 path\n"
+                 "1  1.000 s  malloc                                               …ator[](…) > operator new(unsigned "
+                 "long) > malloc\n"
+                 "2  1.000 s  thread created by std::thread::_M_start_thread(…)\n");
+    check_format(t, "table", &(struct output_options){.utf8 = true, .width = 142},
+                 "#     time  name                                                               path\n"
+                 "1  1.000 s  malloc                                                             "
+                 "…::map<…>::operator[](…) > operator new(unsigned long) > malloc\n"
+                 "2  1.000 s  thread created by std::thread::_M_start_thread(…)\n");
     table_destroy(t);
 }
 
@@ -163,10 +182,10 @@ TEST(lists)
     struct table *t = table_create();
 
     add_column(t, "misses", "misses", SCOPED_EXCLUSIVE, DIM_EVENTS, 400);
-    vec_push(&t->columns, (struct column){ .name = "host", .type = COLUMN_TEXT, .total = NAN });
+    vec_push(&t->columns, (struct column){.name = "host", .type = COLUMN_TEXT, .total = NAN});
     check_format(t, "table", &plain,
-        "misses  host  name\n"
-        "(no rows)\n");
+                 "misses  host  name\n"
+                 "(no rows)\n");
     struct row *r = add_row(t, 0, SCOPE_PROCEDURE, "数値計算\x1b[2J\xff", NULL, 0);
     r->cells[0].number = 300;
     r->cells[1].text = "ノード1";
@@ -177,22 +196,22 @@ TEST(lists)
     r->cells[1].text = "n";
     r->module = "/lib/libc.so.6";
     check_format(t, "table", &lines,
-        "#       misses  host     name\n"
-        "   400  100.0%           total\n"
-        "1  300   75.0%  ノード1  数値計算?[2J�  a.c:12\n"
-        "2  100   25.0%  n        memcpy  (libc.so.6)\n");
+                 "#       misses  host     name\n"
+                 "   400  100.0%           total\n"
+                 "1  300   75.0%  ノード1  数値計算?[2J�  a.c:12\n"
+                 "2  100   25.0%  n        memcpy  (libc.so.6)\n");
     check_format(t, "table", &plain,
-        "#       misses  host     name\n"
-        "   400  100.0%           total\n"
-        "1  300   75.0%  ??????1  ?????????[2J?  a.c:12\n"
-        "2  100   25.0%  n        memcpy  (libc.so.6)\n");
+                 "#       misses  host     name\n"
+                 "   400  100.0%           total\n"
+                 "1  300   75.0%  ??????1  ?????????[2J?  a.c:12\n"
+                 "2  100   25.0%  n        memcpy  (libc.so.6)\n");
     table_destroy(t);
 }
 
 /* Off a terminal and with columns that the query names all of them are shown. */
 TEST(columns_that_do_not_fit)
 {
-    static const char *const names[] = { "a", "b", "c", "d" };
+    static const char *const names[] = {"a", "b", "c", "d"};
     struct table *t = table_create();
 
     for (size_t i = 0; i < 4; i++) {
@@ -203,22 +222,23 @@ TEST(columns_that_do_not_fit)
     for (size_t i = 0; i < 8; i++)
         t->rows.data[0].cells[i].number = i % 2 ? 0 : 10;
     t->columns.data[6].orders = true;
-    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 100 },
-        "#                a                b                d  name\n"
-        "   10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  total\n"
-        "1  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  main\n"
-        "(4 columns without a value and 1 column for which there is no room left out; `columns` chooses)\n");
-    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 108 },
-        "#                a                b                c                d  name\n"
-        "   10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  total\n"
-        "1  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  main\n"
-        "(4 columns without a value left out; `columns` chooses)\n");
-    static const char *const whole = "#                a  a                b  b                c  c                d  d  name\n"
+    check_format(t, "table", &(struct output_options){.utf8 = true, .width = 100},
+                 "#                a                b                d  name\n"
+                 "   10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  total\n"
+                 "1  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  main\n"
+                 "(4 columns without a value and 1 column for which there is no room left out; `columns` chooses)\n");
+    check_format(t, "table", &(struct output_options){.utf8 = true, .width = 108},
+                 "#                a                b                c                d  name\n"
+                 "   10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  total\n"
+                 "1  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  main\n"
+                 "(4 columns without a value left out; `columns` chooses)\n");
+    static const char *const whole =
+        "#                a  a                b  b                c  c                d  d  name\n"
         "   10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     total\n"
         "1  10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     main\n";
     check_format(t, "table", &plain, whole);
     t->chosen_columns = true;
-    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 40 }, whole);
+    check_format(t, "table", &(struct output_options){.utf8 = true, .width = 40}, whole);
     table_destroy(t);
 }
 
@@ -234,11 +254,11 @@ TEST(changes_that_do_not_fit)
     t->columns.data[2].base = 10;
     add_row(t, 0, SCOPE_PROCEDURE, "main", NULL, 0);
     t->rows.data[0].cells[0].number = t->rows.data[0].cells[1].number = 10;
-    check_format(t, "table", &(struct output_options){ .utf8 = true, .width = 66 },
-        "#                a  delta.a  name\n"
-        "   10.00 s  100.0%           total\n"
-        "1  10.00 s  100.0%           main\n"
-        "(1 column for which there is no room left out; `columns` chooses)\n");
+    check_format(t, "table", &(struct output_options){.utf8 = true, .width = 66},
+                 "#                a  delta.a  name\n"
+                 "   10.00 s  100.0%           total\n"
+                 "1  10.00 s  100.0%           main\n"
+                 "(1 column for which there is no room left out; `columns` chooses)\n");
     table_destroy(t);
 }
 
@@ -251,7 +271,7 @@ TEST(long_commands_are_cut)
         command[i] = i % 2 ? ' ' : 'x';
     command[sizeof command - 1] = 0;
     t->facts = true;
-    vec_push(&t->columns, (struct column){ .name = "value", .type = COLUMN_TEXT, .total = NAN });
+    vec_push(&t->columns, (struct column){.name = "value", .type = COLUMN_TEXT, .total = NAN});
     add_row(t, 0, SCOPE_ROOT, "command", NULL, 0)->cells[0].text = command;
     snprintf(want, sizeof want, "command  %.299s ... (1001 words)\n", command);
     check_format(t, "table", &plain, want);
@@ -263,18 +283,19 @@ TEST(facts)
     struct table *t = table_create();
 
     t->facts = true;
-    vec_push(&t->columns, (struct column){ .name = "value", .type = COLUMN_TEXT, .total = NAN });
+    vec_push(&t->columns, (struct column){.name = "value", .type = COLUMN_TEXT, .total = NAN});
     add_row(t, 0, SCOPE_ROOT, "host", NULL, 0)->cells[0].text = "node1";
     add_row(t, 1, SCOPE_ROOT, "start of ranks", NULL, 0)->cells[0].text = "within 2 ms";
     add_row(t, 0, SCOPE_ROOT, "nothing", NULL, 0);
     check_format(t, "table", &plain,
-        "host            node1\n"
-        "  start of ranks  within 2 ms\n"
-        "nothing\n");
+                 "host            node1\n"
+                 "  start of ranks  within 2 ms\n"
+                 "nothing\n");
     table_destroy(t);
 }
 
-/* Of what nothing was measured there are no columns, but where the query names them. A change of something that did not change stays. */
+/* Of what nothing was measured there are no columns, but where the query names them. A change of something that did not
+ * change stays. */
 TEST(silent_columns)
 {
     struct table *t = table_create();
@@ -290,14 +311,14 @@ TEST(silent_columns)
     t->columns.data[5].base = 10;
     add_row(t, 0, SCOPE_PROCEDURE, "main", NULL, 0)->cells[0].number = 10;
     check_format(t, "table", &plain,
-        "#           a  b  delta.a  name\n"
-        "   10  100.0%              total\n"
-        "1  10  100.0%              main\n"
-        "(without a value: io, rate; `columns` shows them)\n");
+                 "#           a  b  delta.a  name\n"
+                 "   10  100.0%              total\n"
+                 "1  10  100.0%              main\n"
+                 "(without a value: io, rate; `columns` shows them)\n");
     check_format(t, "markdown", &plain,
-        "| a | b | delta.a | name |\n"
-        "|---:|---:|---:|---|\n"
-        "| 10 (100.0%) |  |  | main |\n");
+                 "| a | b | delta.a | name |\n"
+                 "|---:|---:|---:|---|\n"
+                 "| 10 (100.0%) |  |  | main |\n");
     t->chosen_columns = true;
     AUTO_FREE char *all = text_of(t, "table", &plain);
     CHECK(strstr(all, "io.x") != NULL);
@@ -313,11 +334,15 @@ TEST(deep)
     t->tree = true;
     add_column(t, "n", "n", SCOPED_INCLUSIVE, DIM_EVENTS, NAN);
     for (int i = 0; i < 60; i++)
-        add_row(t, i, SCOPE_PROCEDURE, i == 59 ? "a_name_that_is_much_longer_than_what_is_left_of_the_line" : "step", "a.c", 7)
-            ->cells[0].number = 60;
+        add_row(t, i, SCOPE_PROCEDURE, i == 59 ? "a_name_that_is_much_longer_than_what_is_left_of_the_line" : "step",
+                "a.c", 7)
+            ->cells[0]
+            .number = 60;
     AUTO_FREE char *wide = text_of(t, "tree", &plain);
-    CHECK(strstr(wide, "60  60  " "                                                           " "a_name_that") != NULL);
-    AUTO_FREE char *narrow = text_of(t, "tree", &(struct output_options){ .width = 80, .utf8 = true });
+    CHECK(strstr(wide, "60  60  "
+                       "                                                           "
+                       "a_name_that") != NULL);
+    AUTO_FREE char *narrow = text_of(t, "tree", &(struct output_options){.width = 80, .utf8 = true});
     CHECK(strstr(narrow, "+27 a_name_t") != NULL);
     CHECK(strstr(narrow, "left_of_the_line\n") != NULL);
     for (const char *line = narrow; *line;) {

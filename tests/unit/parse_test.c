@@ -6,7 +6,10 @@
 #include "query/grammar/parse.h"
 #include "tests/unit/test.h"
 
-static void script_destroy_at(struct script **s) { script_destroy(*s); }
+static void script_destroy_at(struct script **s)
+{
+    script_destroy(*s);
+}
 #define AUTO_SCRIPT __attribute__((cleanup(script_destroy_at)))
 
 static struct script *parse(const char *text)
@@ -35,8 +38,9 @@ static void check_place(const struct place *p, const char *text)
 
 TEST(query_has_its_parts)
 {
-    AUTO_SCRIPT struct script *s = parse("callers of MPI_* ranks 0-3,7 not through main >> * > \"f g\" where $1 > 5% sort by cputime.x asc limit 10 "
-                                         "as CSV to x.csv");
+    AUTO_SCRIPT struct script *s = parse(
+        "callers of MPI_* ranks 0-3,7 not through main >> * > \"f g\" where $1 > 5% sort by cputime.x asc limit 10 "
+        "as CSV to x.csv");
     const struct query *q = first_query(s);
 
     CHECK_EQ_INT(q->view.kind, VIEW_CALLERS);
@@ -91,9 +95,13 @@ TEST(literals_are_in_base_units)
 {
     AUTO_SCRIPT struct script *s = parse("procedures columns 200ms, 2MiB, 4K, 10%, 3");
     const struct query *q = first_query(s);
-    static const struct { double number; enum dim dim; enum expr_kind kind; } want[] = {
-        {0.2, DIM_SECONDS, EXPR_NUMBER}, {2097152, DIM_BYTES, EXPR_NUMBER}, {4000, DIM_NONE, EXPR_NUMBER}, {10, DIM_NONE, EXPR_PERCENT},
-        {3, DIM_NONE, EXPR_NUMBER},
+    static const struct {
+        double number;
+        enum dim dim;
+        enum expr_kind kind;
+    } want[] = {
+        {0.2, DIM_SECONDS, EXPR_NUMBER}, {2097152, DIM_BYTES, EXPR_NUMBER}, {4000, DIM_NONE, EXPR_NUMBER},
+        {10, DIM_NONE, EXPR_PERCENT},    {3, DIM_NONE, EXPR_NUMBER},
     };
 
     CHECK_OR_RETURN(q->columns.len == 5);
@@ -106,7 +114,8 @@ TEST(literals_are_in_base_units)
 
 TEST(every_node_has_its_place)
 {
-    AUTO_SCRIPT struct script *s = parse("tree limit 3\nprocedures of /x/\n  where a + b*2 > if(c, 1, @cputime.x)\n  sort by $1 desc, name");
+    AUTO_SCRIPT struct script *s = parse(
+        "tree limit 3\nprocedures of /x/\n  where a + b*2 > if(c, 1, @cputime.x)\n  sort by $1 desc, name");
     const struct query *q = &s->statements.data[1].query;
     const struct expr *e = q->where.data[0];
 
@@ -134,20 +143,50 @@ TEST(place_error_shows_the_place)
     AUTO_SCRIPT struct script *s = parse("tree\n  where cputim > 5%");
     const struct expr *e = s->statements.data[0].query.where.data[0]->left;
 
-    CHECK_ERROR(place_error(&e->place, "did you mean cputime?", "there is no metric \"%s\"", e->metric.name), HQ_USAGE,
-                "query:2:9: there is no metric \"cputim\"\n      where cputim > 5%\n            ^~~~~~\ndid you mean cputime?");
+    CHECK_ERROR(
+        place_error(&e->place, "did you mean cputime?", "there is no metric \"%s\"", e->metric.name), HQ_USAGE,
+        "query:2:9: there is no metric \"cputim\"\n      where cputim > 5%\n            ^~~~~~\ndid you mean cputime?");
 }
 
 TEST(incomplete_input)
 {
     static const char *const incomplete[] = {
-        "tree of", "procedures where", "procedures where cputime >", "procedures columns a,", "procedures where (a", "tree through a >",
-        "let x =", "hot", "tree limit", "tree as csv to", "open", "explain 90%", "tree\n  where", "procedures columns if(a,", "set lines",
-        "tree -- x\n  limit", "procedures columns sum(",
+        "tree of",
+        "procedures where",
+        "procedures where cputime >",
+        "procedures columns a,",
+        "procedures where (a",
+        "tree through a >",
+        "let x =",
+        "hot",
+        "tree limit",
+        "tree as csv to",
+        "open",
+        "explain 90%",
+        "tree\n  where",
+        "procedures columns if(a,",
+        "set lines",
+        "tree -- x\n  limit",
+        "procedures columns sum(",
     };
     static const char *const complete[] = {
-        "", "  ", "tree", "tree;", "-- only a comment", "procedures sort by", "procedures limt", "tree of \"x", "tree of {{", "tree limit x", ")", "help",
-        "tree during 10%..", "tree of {{x}}", "flat flatten", "procedures where >", "tree of main limit 3\n",
+        "",
+        "  ",
+        "tree",
+        "tree;",
+        "-- only a comment",
+        "procedures sort by",
+        "procedures limt",
+        "tree of \"x",
+        "tree of {{",
+        "tree limit x",
+        ")",
+        "help",
+        "tree during 10%..",
+        "tree of {{x}}",
+        "flat flatten",
+        "procedures where >",
+        "tree of main limit 3\n",
     };
 
     for (size_t i = 0; i < sizeof incomplete / sizeof *incomplete; i++)
@@ -161,8 +200,8 @@ TEST(incomplete_input)
 TEST(recovery_goes_on_with_the_next_statement)
 {
     static const char text[] = "tree\nfla\nflat limit\n)\ntree of \"x\n; lines; ) foo\n  bar\nfiles\n";
-    static const int kinds[] = {STATEMENT_QUERY, STATEMENT_WRONG, STATEMENT_WRONG, STATEMENT_WRONG, STATEMENT_WRONG, STATEMENT_QUERY,
-        STATEMENT_WRONG, STATEMENT_QUERY};
+    static const int kinds[] = {STATEMENT_QUERY, STATEMENT_WRONG, STATEMENT_WRONG, STATEMENT_WRONG,
+                                STATEMENT_WRONG, STATEMENT_QUERY, STATEMENT_WRONG, STATEMENT_QUERY};
     struct source source = {"x.hq", text, sizeof text - 1, 1};
     struct parse_options options = {.recover = true};
     AUTO_SCRIPT struct script *s = NULL;
@@ -205,7 +244,8 @@ TEST(zero_bytes_and_long_input)
     CHECK_ERROR(parse_script(&zero, NULL, &a), HQ_USAGE, "no zero byte");
     strcpy(deep, "procedures where ");
     memset(deep + strlen(deep), '(', 3000);
-    CHECK_ERROR(parse_script(&(struct source){"q", deep, strlen(deep), 1}, NULL, &b), HQ_USAGE, "nested more than 100 deep");
+    CHECK_ERROR(parse_script(&(struct source){"q", deep, strlen(deep), 1}, NULL, &b), HQ_USAGE,
+                "nested more than 100 deep");
 }
 
 /* ---- what may stand at a place ---- */
@@ -224,7 +264,8 @@ static void check_offer(const char *text, enum expected_kind kind, const char *i
 
     grammar_expected(text, strlen(text), &p);
     if (!offers(&p, kind, item))
-        TEST_FAIL("at the end of \"%s\" there is no %s", text, item ? item : expected_text(&(struct expected){.kind = kind}));
+        TEST_FAIL("at the end of \"%s\" there is no %s", text,
+                  item ? item : expected_text(&(struct expected){.kind = kind}));
     if (p.start != start)
         TEST_FAIL("the word at the end of \"%s\" starts at %zu, not %zu", text, p.start, start);
 }

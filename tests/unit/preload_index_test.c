@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector's search for the description of an address, with and without buckets, against the tables of what this program has loaded. */
+/* The collector's search for the description of an address, with and without buckets, against the tables of what this
+ * program has loaded. */
 #include "preload/index.h"
 #include "tests/unit/test.h"
 #include <link.h>
@@ -21,7 +22,7 @@ static const uint8_t *expected(const uint8_t *header, const int32_t (*rows)[2], 
 static uint64_t some_address(const uint8_t *header, const int32_t (*rows)[2], uint32_t count, uint32_t round)
 {
     uint32_t row = round < 2 ? round * (count - 1) : (uint32_t)((round * 2654435761u) % count);
-    static const int32_t away[] = { 0, -1, 1, 5, 4096, -100000 };
+    static const int32_t away[] = {0, -1, 1, 5, 4096, -100000};
 
     return (uint64_t)header + (uint64_t)(int64_t)(rows[row][0] + away[round % 6]);
 }
@@ -30,7 +31,7 @@ static int checked, many;
 
 static int search_object(struct dl_phdr_info *info, size_t size, void *data)
 {
-    struct index index = { 0 };
+    struct index index = {0};
     int wrong = 0, with_buckets = 0;
 
     (void)size, (void)data;
@@ -42,7 +43,7 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *data)
         if (info->dlpi_phdr[i].p_type != PT_GNU_EH_FRAME || header[1] != 0x1b || header[2] != 0x03 || header[3] != 0x3b)
             continue;
         memcpy(&count, header + 8, sizeof count);
-        const int32_t (*rows)[2] = (const int32_t (*)[2])(header + 12);
+        const int32_t(*rows)[2] = (const int32_t(*)[2])(header + 12);
         for (uint32_t round = 0; count && round < ROUNDS; round++) {
             uint64_t address = some_address(header, rows, count, round);
             wrong += index_find(&index, header, end, address) != expected(header, rows, count, address);
@@ -65,17 +66,17 @@ TEST(every_object_of_this_program)
 {
     dl_iterate_phdr(search_object, NULL);
     CHECK(checked >= 2);
-    CHECK(many >= 1);       /* the C library, for one */
+    CHECK(many >= 1); /* the C library, for one */
 }
 
 TEST(no_table)
 {
-    static const uint8_t other_version[16] = { 2, 0x1b, 0x03, 0x3b }, unsorted[16] = { 1, 0x1b, 0x03, 0xff }, empty[16] = { 1, 0x1b, 0x03, 0x3b },
-                         too_long[16] = { 1, 0x1b, 0x03, 0x3b, 0, 0, 0, 0, 9 };
-    const uint8_t *bad[] = { other_version, unsorted, empty, too_long };
+    static const uint8_t other_version[16] = {2, 0x1b, 0x03, 0x3b}, unsorted[16] = {1, 0x1b, 0x03, 0xff},
+                         empty[16] = {1, 0x1b, 0x03, 0x3b}, too_long[16] = {1, 0x1b, 0x03, 0x3b, 0, 0, 0, 0, 9};
+    const uint8_t *bad[] = {other_version, unsorted, empty, too_long};
 
     for (int i = 0; i < 4; i++) {
-        struct index index = { 0 };
+        struct index index = {0};
         CHECK(!index_find(&index, bad[i], (uint64_t)bad[i] + 16, (uint64_t)bad[i] + 100));
     }
 }

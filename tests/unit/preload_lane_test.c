@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collector's tree: every node and every cell is made once, however the table grows and whatever thread comes by. */
+/* The collector's tree: every node and every cell is made once, however the table grows and whatever thread comes by.
+ */
 #include "preload/lane.h"
 #include "preload/options.h"
 #include "tests/unit/test.h"
@@ -39,7 +40,7 @@ static void grow(struct lane *lane, struct place *place, uint32_t (*numbers)[2],
 {
     unsigned random = 1;
 
-    place[0] = (struct place){ 0, 0 };
+    place[0] = (struct place){0, 0};
     for (uint32_t i = 1; i < NODES; i++) {
         random = random * 1664525 + 1013904223;
         struct place parent = place[random >> 28 ? (random >> 8) % i : i - 1];
@@ -55,7 +56,7 @@ TEST(nodes_and_cells_are_made_once)
     static struct place place[NODES];
     static uint32_t numbers[NODES][2];
     static struct hqm_cell *cells[NODES][THREADS][EVENTS];
-    static const uint32_t comes[] = { 1, 1, 2, 1, 3, 2, 3, 3, 1 };
+    static const uint32_t comes[] = {1, 1, 2, 1, 3, 2, 3, 3, 1};
     char directory[64];
     struct lane *lane = fresh_lane(directory);
     int wrong = 0;
@@ -69,8 +70,10 @@ TEST(nodes_and_cells_are_made_once)
     for (size_t turn = 0; turn < sizeof comes / sizeof *comes; turn++)
         for (uint32_t i = 0; i < NODES; i += 1 + i % 3) {
             uint32_t event = i % 5 == 0 ? 1 : 0;
-            struct hqm_cell *cell = lane_cell(lane, place[i], event, comes[turn]), **known = &cells[place[i].node][comes[turn] - 1][event];
-            wrong += !cell || cell->node != place[i].node || cell->thread != comes[turn] || cell->event != event || (*known && *known != cell);
+            struct hqm_cell *cell = lane_cell(lane, place[i], event, comes[turn]),
+                            **known = &cells[place[i].node][comes[turn] - 1][event];
+            wrong += !cell || cell->node != place[i].node || cell->thread != comes[turn] || cell->event != event ||
+                     (*known && *known != cell);
             *known = cell;
         }
     CHECK(wrong == 0);

@@ -8,7 +8,7 @@
 
 static void shortens(const char *name, size_t width, const char *expected)
 {
-    struct str s AUTO_STR = { 0 };
+    struct str s AUTO_STR = {0};
 
     name_shorten(&s, name, width, "...");
     if (strcmp(str_cstr(&s), expected) != 0)
@@ -38,12 +38,15 @@ TEST(one_thing_after_the_other)
 
 TEST(brackets_that_are_none)
 {
-    shortens("bool std::operator< <char, std::char_traits<char> >(A const&, B const&)", 40, "std::operator< <...>(...)");
+    shortens("bool std::operator< <char, std::char_traits<char> >(A const&, B const&)", 40,
+             "std::operator< <...>(...)");
     shortens("Matrix<double, 3, 3>::operator()(int, int) const", 35, "Matrix<...>::operator()(...) const");
     shortens("Pointer<long_name>::operator->()", 30, "Pointer<...>::operator->()");
     shortens("(anonymous namespace)::work(int, int, int)", 36, "(anonymous namespace)::work(...)");
-    shortens("<alloc::vec::Vec<Token,Global> as core::ops::drop::Drop>::drop", 53, "<alloc::vec::Vec<...> as core::ops::drop::Drop>::drop");
-    shortens("main::{lambda(int, double)#1}::operator()(int, double) const", 58, "main::{lambda(...)#1}::operator()(...) const");
+    shortens("<alloc::vec::Vec<Token,Global> as core::ops::drop::Drop>::drop", 53,
+             "<alloc::vec::Vec<...> as core::ops::drop::Drop>::drop");
+    shortens("main::{lambda(int, double)#1}::operator()(int, double) const", 58,
+             "main::{lambda(...)#1}::operator()(...) const");
 }
 
 TEST(unbalanced)

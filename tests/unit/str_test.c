@@ -3,10 +3,10 @@
 #include "common/vec.h"
 #include "tests/unit/test.h"
 
-#define CHECK_ADDS(fn, in, want)            \
-    do {                                    \
-        AUTO_STR struct str out_ = {0};     \
-        fn(&out_, (in));                    \
+#define CHECK_ADDS(fn, in, want) \
+    do { \
+        AUTO_STR struct str out_ = {0}; \
+        fn(&out_, (in)); \
         CHECK_EQ_STR(str_cstr(&out_), want); \
     } while (0)
 
@@ -44,7 +44,7 @@ TEST(widths)
     CHECK_EQ_INT(utf8_width("e\xcc\x81"), 1);
     CHECK_EQ_INT(utf8_width("\xe6\x97\xa5\xe6\x9c\xac"), 4);
     CHECK_EQ_INT(utf8_width("\xff\xfe"), 2);
-    CHECK_EQ_INT(utf8_width("\xe6\x97"), 2);        /* cut off: two stray bytes */
+    CHECK_EQ_INT(utf8_width("\xe6\x97"), 2); /* cut off: two stray bytes */
     CHECK_EQ_INT(utf8_fit("\xe6\x97\xa5\xe6\x9c\xac", 3), 3);
     CHECK_EQ_INT(utf8_fit("abc", 9), 3);
     AUTO_STR struct str s = {0};
@@ -60,8 +60,8 @@ TEST(quotes_json)
     CHECK_ADDS(json_quote, "a\"b\\c\n\t\x01", "\"a\\\"b\\\\c\\n\\t\\u0001\"");
     CHECK_ADDS(json_quote, "\xc3\xb6", "\"\xc3\xb6\"");
     CHECK_ADDS(json_quote, "\xff", "\"\\ufffd\"");
-    CHECK_ADDS(json_quote, "\xc0\xaf", "\"\\ufffd\\ufffd\"");      /* overlong */
-    CHECK_ADDS(json_quote, "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");    /* surrogate */
+    CHECK_ADDS(json_quote, "\xc0\xaf", "\"\\ufffd\\ufffd\"");            /* overlong */
+    CHECK_ADDS(json_quote, "\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""); /* surrogate */
 }
 
 TEST(quotes_csv_and_xml)
@@ -87,7 +87,7 @@ TEST(vectors)
     static const int more[] = {5, 4};
 
     vec_sort(&v, by_value);
-    vec_foreach (p, &v)
+    vec_foreach(p, &v)
         TEST_FAIL("element %d in an empty vector", *p);
     for (int i = 0; i < 100; i++)
         vec_push(&v, 100 - i);

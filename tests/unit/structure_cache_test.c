@@ -33,8 +33,9 @@ static void add_chain(struct str *out, const struct structure *s, uint32_t at)
     for (; at != STRUCTURE_NONE; at = s->scopes.data[at].parent) {
         const struct structure_scope *c = &s->scopes.data[at];
 
-        str_addf(out, "%d %s %s:%u %s:%u #%u %llx", c->kind, intern_str(&s->strings, c->name), intern_str(&s->strings, c->file), c->line,
-                 intern_str(&s->strings, c->call_file), c->call_line, c->ordinal, (unsigned long long)c->address);
+        str_addf(out, "%d %s %s:%u %s:%u #%u %llx", c->kind, intern_str(&s->strings, c->name),
+                 intern_str(&s->strings, c->file), c->line, intern_str(&s->strings, c->call_file), c->call_line,
+                 c->ordinal, (unsigned long long)c->address);
         for (uint32_t i = 0; i < c->alias_count; i++)
             str_addf(out, " =%s", intern_str(&s->strings, s->aliases.data[c->first_alias + i]));
         str_addc(out, '|');

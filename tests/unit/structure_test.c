@@ -186,7 +186,7 @@ TEST(the_kernels_image_is_read)
     bool seen = false;
 
     CHECK_OK(structure_whole("[vdso]", &all, &s));
-    vec_foreach (p, &s.scopes)
+    vec_foreach(p, &s.scopes)
         seen |= p->kind == SCOPE_PROCEDURE && strstr(text(&s, p->name), "clock_gettime");
     CHECK(seen);
     structure_deinit(&s);
@@ -214,7 +214,7 @@ TEST(linkage_stubs_are_named)
     bool seen = false;
 
     CHECK_OK(structure_whole("/bin/ls", &all, &s));
-    vec_foreach (p, &s.scopes)
+    vec_foreach(p, &s.scopes)
         seen |= p->kind == SCOPE_PROCEDURE && !strcmp(text(&s, p->name), "memcpy@plt");
     CHECK(seen);
     structure_deinit(&s);
@@ -230,7 +230,8 @@ static void check_demangled(const char *symbol, const char *want)
 
 TEST(names_are_demangled)
 {
-    check_demangled("_ZNSt6vectorIiSaIiEE9push_backERKi", "std::vector<int, std::allocator<int> >::push_back(int const&)");
+    check_demangled("_ZNSt6vectorIiSaIiEE9push_backERKi",
+                    "std::vector<int, std::allocator<int> >::push_back(int const&)");
     check_demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
     check_demangled("_RNvCs1234_7mycrate3foo", "mycrate::foo");
     check_demangled("__physics_MOD_advance", "physics::advance");

@@ -2,7 +2,8 @@
 #include "common/suggest.h"
 #include "tests/unit/test.h"
 
-static const char *const words[] = {"tree", "callers", "callees", "flat", "lines", "source", "MPI_Wait", "MPI_Waitall", "trace"};
+static const char *const words[] = {"tree",   "callers",  "callees",     "flat", "lines",
+                                    "source", "MPI_Wait", "MPI_Waitall", "trace"};
 enum { WORDS = sizeof words / sizeof *words };
 
 TEST(distances)
@@ -15,7 +16,7 @@ TEST(distances)
     CHECK_EQ_INT(suggest_distance("kitten", "sitting", 9), 3);
     CHECK_EQ_INT(suggest_distance("ab", "ba", 9), 1);
     CHECK_EQ_INT(suggest_distance("xab", "xba", 1), 1);
-    CHECK_EQ_INT(suggest_distance("ca", "abc", 9), 3);      /* optimal string alignment, not unrestricted */
+    CHECK_EQ_INT(suggest_distance("ca", "abc", 9), 3); /* optimal string alignment, not unrestricted */
     CHECK_EQ_INT(suggest_distance("", "abc", 9), 3);
     CHECK_EQ_INT(suggest_distance("abcdef", "uvwxyz", 2), 3);
     memset(longer, 'a', sizeof longer);
@@ -62,7 +63,7 @@ TEST(text)
     CHECK_EQ_STR(str_cstr(&out), "");
     for (size_t i = 0; i < WORDS; i++) {
         suggest_add(&s, words[i]);
-        suggest_add(&s, words[i]);      /* the same word twice is one suggestion */
+        suggest_add(&s, words[i]); /* the same word twice is one suggestion */
     }
     suggest_text(&s, &out);
     CHECK_EQ_STR(str_cstr(&out), "; did you mean callers or callees?");

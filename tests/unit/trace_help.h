@@ -24,31 +24,46 @@ struct traced {
 
 static inline uint32_t traced_line(struct traced *t, uint32_t parent, uint32_t line)
 {
-    uint32_t scope = model_scope(t->m, &(struct model_scope){ .kind = SCOPE_LINE, .parent = parent, .file = "step.c", .line = line,
-                                                              .module = t->module });
+    uint32_t scope = model_scope(
+        t->m, &(struct model_scope){
+                  .kind = SCOPE_LINE, .parent = parent, .file = "step.c", .line = line, .module = t->module});
     return model_code(t->m, t->module, line * 16u, scope, scope);
 }
 
 static inline uint32_t traced_proc(struct traced *t, uint32_t file, const char *name, uint32_t line)
 {
-    return model_scope(t->m, &(struct model_scope){ .kind = SCOPE_PROCEDURE, .parent = file, .name = name, .file = "step.c",
-                                                    .line = line, .module = t->module, .address = line * 16u });
+    return model_scope(t->m, &(struct model_scope){.kind = SCOPE_PROCEDURE,
+                                                   .parent = file,
+                                                   .name = name,
+                                                   .file = "step.c",
+                                                   .line = line,
+                                                   .module = t->module,
+                                                   .address = line * 16u});
 }
 
 /*
- * main calls init, and in a loop step; step calls setup, compute, and exchange, which calls MPI_Wait; main calls finish at the end.
+ * main calls init, and in a loop step; step calls setup, compute, and exchange, which calls MPI_Wait; main calls finish
+ * at the end.
  */
 static inline void traced_structure(struct traced *t)
 {
     t->m = model_create();
-    t->metric = model_metric(t->m, &(struct model_metric){ .event = "CPUTIME", .dimension = DIM_SECONDS,
-        .flags = HQDB_METRIC_SAMPLED | HQDB_METRIC_TRACED, .period = PERIOD_US * 1000, .scale = 1e-9 });
+    t->metric = model_metric(t->m, &(struct model_metric){.event = "CPUTIME",
+                                                          .dimension = DIM_SECONDS,
+                                                          .flags = HQDB_METRIC_SAMPLED | HQDB_METRIC_TRACED,
+                                                          .period = PERIOD_US * 1000,
+                                                          .scale = 1e-9});
     t->module = model_module(t->m, "/bin/steps", "", HQDB_MODULE_MAIN, NULL);
-    uint32_t file = model_scope(t->m, &(struct model_scope){ .kind = SCOPE_FILE, .parent = model_module_scope(t->m, t->module),
-                                                             .name = "step.c", .file = "step.c", .module = t->module });
+    uint32_t file = model_scope(t->m, &(struct model_scope){.kind = SCOPE_FILE,
+                                                            .parent = model_module_scope(t->m, t->module),
+                                                            .name = "step.c",
+                                                            .file = "step.c",
+                                                            .module = t->module});
     uint32_t main_proc = traced_proc(t, file, "main", 10), step = traced_proc(t, file, "step", 20);
-    uint32_t loop = model_scope(t->m, &(struct model_scope){ .kind = SCOPE_LOOP, .parent = main_proc, .file = "step.c", .line = 12,
-                                                             .module = t->module, .ordinal = 1 });
+    uint32_t loop = model_scope(
+        t->m,
+        &(struct model_scope){
+            .kind = SCOPE_LOOP, .parent = main_proc, .file = "step.c", .line = 12, .module = t->module, .ordinal = 1});
     uint32_t exchange = traced_proc(t, file, "exchange", 30);
     uint32_t in_main = model_frame(t->m, HQDB_NONE, traced_line(t, main_proc, 11));
     uint32_t in_loop = model_frame(t->m, HQDB_NONE, traced_line(t, loop, 13));
@@ -64,13 +79,20 @@ static inline void traced_structure(struct traced *t)
 
 static inline uint32_t traced_profile(struct traced *t, int32_t rank, uint64_t realtime_us, uint64_t end_us)
 {
-    return model_profile(t->m, &(struct model_profile){ .rank = rank, .host = "node", .pid = 100u + (uint32_t)rank, .tid = 1,
-        .command = "/bin/steps", .creator_profile = HQDB_NONE, .creator_frame = HQDB_NONE,
-        .start_realtime_ns = realtime_us * 1000, .end_us = end_us });
+    return model_profile(t->m, &(struct model_profile){.rank = rank,
+                                                       .host = "node",
+                                                       .pid = 100u + (uint32_t)rank,
+                                                       .tid = 1,
+                                                       .command = "/bin/steps",
+                                                       .creator_profile = HQDB_NONE,
+                                                       .creator_frame = HQDB_NONE,
+                                                       .start_realtime_ns = realtime_us * 1000,
+                                                       .end_us = end_us});
 }
 
 /* Samples every period in from < t <= to, in the trace and in the profile's values. */
-static inline void traced_phase(struct traced *t, uint32_t profile, enum place_name place, uint64_t from_us, uint64_t to_us)
+static inline void traced_phase(struct traced *t, uint32_t profile, enum place_name place, uint64_t from_us,
+                                uint64_t to_us)
 {
     for (uint64_t us = from_us + PERIOD_US; us <= to_us; us += PERIOD_US) {
         model_trace(t->m, profile, us, t->frames[place], t->metric, 1);
@@ -102,7 +124,7 @@ static inline void traced_close(struct traced *t)
 /* The table of a query; an error is a failure and gives NULL. */
 static inline struct table *ask(struct traced *t, const char *text)
 {
-    struct source source = { .name = "query", .text = text, .length = strlen(text) };
+    struct source source = {.name = "query", .text = text, .length = strlen(text)};
     struct script *script = NULL;
     struct table *table = NULL;
     struct hq_error *err = parse_script(&source, NULL, &script);
@@ -123,7 +145,7 @@ static inline struct table *ask(struct traced *t, const char *text)
 static inline char *answer(struct traced *t, const char *query, const char *format)
 {
     struct table *table = ask(t, query);
-    char *text = table ? text_of(table, format, &(struct output_options){ 0 }) : xstrdup("");
+    char *text = table ? text_of(table, format, &(struct output_options){0}) : xstrdup("");
 
     table_destroy(table);
     return text;

@@ -12,12 +12,23 @@ struct literal {
 TEST(parses)
 {
     static const struct literal rows[] = {
-        {"10%", 0.1, DIM_NONE, true}, {"1.5s", 1.5, DIM_SECONDS, false}, {"200ms", 0.2, DIM_SECONDS, false},
-        {"3us", 3e-6, DIM_SECONDS, false}, {"3\xc2\xb5s", 3e-6, DIM_SECONDS, false}, {"5ns", 5e-9, DIM_SECONDS, false},
-        {"4K", 4000, DIM_NONE, false}, {"2MiB", 2097152, DIM_BYTES, false}, {"2MB", 2e6, DIM_BYTES, false},
-        {"1e6", 1e6, DIM_NONE, false}, {"1.5e-3s", 0.0015, DIM_SECONDS, false}, {"2h", 7200, DIM_SECONDS, false},
-        {"3min", 180, DIM_SECONDS, false}, {"1d", 86400, DIM_SECONDS, false}, {".5", 0.5, DIM_NONE, false},
-        {"0", 0, DIM_NONE, false}, {"64B", 64, DIM_BYTES, false},
+        {"10%", 0.1, DIM_NONE, true},
+        {"1.5s", 1.5, DIM_SECONDS, false},
+        {"200ms", 0.2, DIM_SECONDS, false},
+        {"3us", 3e-6, DIM_SECONDS, false},
+        {"3\xc2\xb5s", 3e-6, DIM_SECONDS, false},
+        {"5ns", 5e-9, DIM_SECONDS, false},
+        {"4K", 4000, DIM_NONE, false},
+        {"2MiB", 2097152, DIM_BYTES, false},
+        {"2MB", 2e6, DIM_BYTES, false},
+        {"1e6", 1e6, DIM_NONE, false},
+        {"1.5e-3s", 0.0015, DIM_SECONDS, false},
+        {"2h", 7200, DIM_SECONDS, false},
+        {"3min", 180, DIM_SECONDS, false},
+        {"1d", 86400, DIM_SECONDS, false},
+        {".5", 0.5, DIM_NONE, false},
+        {"0", 0, DIM_NONE, false},
+        {"64B", 64, DIM_BYTES, false},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -96,9 +107,9 @@ TEST(periods)
     CHECK_ERROR(units_parse_period("fast", &ns), HQ_USAGE, "neither a rate");
 }
 
-#define CHECK_FORMAT(value, dim, want)                          \
-    do {                                                        \
-        char out_[UNITS_TEXT];                                  \
+#define CHECK_FORMAT(value, dim, want) \
+    do { \
+        char out_[UNITS_TEXT]; \
         CHECK_EQ_STR(units_format(out_, (value), (dim)), want); \
     } while (0)
 

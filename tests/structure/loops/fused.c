@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #define NOINLINE __attribute__((noinline, noclone))
-#define N 1024
+#define N        1024
 
 static double x[N], y[N], z[N], a[N][N], b[N][N], c[N][N];
 
@@ -18,30 +18,34 @@ static double x[N], y[N], z[N], a[N][N], b[N][N], c[N][N];
 NOINLINE void fused(void)
 {
     for (int i = 0; i < N; i++)
-        y[i] = x[i] * 2;                        /* @one */
-    for (int i = 0; i < N; i++)                 /* @late */
-        z[i] = y[i] + x[i];                     /* @two */
+        y[i] = x[i] * 2;        /* @one */
+    for (int i = 0; i < N; i++) /* @late */
+        z[i] = y[i] + x[i];     /* @two */
 }
 
-/* A fused nest. The optimiser makes the outer loop anew and gives it no line, so it is called after the first line in it. */
+/* A fused nest. The optimiser makes the outer loop anew and gives it no line, so it is called after the first line in
+ * it. */
 /*! nest: loops first first/n4 */
 /*! nest: second in first/n4 */
 NOINLINE void nest(void)
 {
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
-            b[i][j] = a[i][j] * 2;              /* @first */
+            b[i][j] = a[i][j] * 2; /* @first */
     for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++)             /* @n4 */
-            c[i][j] = b[i][j] + a[i][j];        /* @second */
+        for (int j = 0; j < N; j++)      /* @n4 */
+            c[i][j] = b[i][j] + a[i][j]; /* @second */
 }
 
 /* Two loops of a macro are one: nothing in the source tells them apart. */
-#define CLEAR(v) for (int i = 0; i < n; i++) (v)[i] = n + getchar()
+#define CLEAR(v) \
+    for (int i = 0; i < n; i++) \
+    (v)[i] = n + getchar()
 /*! siblings: loops both */
 NOINLINE void siblings(int n)
 {
-    CLEAR(x); CLEAR(y);                         /* @both */
+    CLEAR(x);
+    CLEAR(y); /* @both */
 }
 
 int main(int argc, char **argv)

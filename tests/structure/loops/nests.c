@@ -2,7 +2,8 @@
 /*
  * Loops with what is expected of them: see tests/structure/loops.py. Tags stand in comments: @name.
  *
- *! build: gcc -O0 | gcc -O1 | gcc -O2 | gcc -O3 | gcc -O3 -march=haswell -funroll-loops | clang -O1 | clang -O2 | clang -O3
+ *! build: gcc -O0 | gcc -O1 | gcc -O2 | gcc -O3 | gcc -O3 -march=haswell -funroll-loops | clang -O1 | clang -O2 | clang
+ *-O3
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +14,8 @@ static inline double dot(const double *a, const double *b, int n)
 {
     double sum = 0;
 
-    for (int k = 0; k < n; k++)                 /* @k */
-        sum += a[k] * b[k];                     /* @dotbody */
+    for (int k = 0; k < n; k++) /* @k */
+        sum += a[k] * b[k];     /* @dotbody */
     return sum;
 }
 
@@ -24,8 +25,8 @@ static inline double dot(const double *a, const double *b, int n)
 /*! multiply: inline dot in i/j                 when -O[123] */
 NOINLINE void multiply(double *restrict c, const double *a, const double *b, int n)
 {
-    for (int i = 0; i < n; i++)                 /* @i */
-        for (int j = 0; j < n; j++)             /* @j */
+    for (int i = 0; i < n; i++)     /* @i */
+        for (int j = 0; j < n; j++) /* @j */
             c[i * n + j] = dot(a + i * n, b + j * n, n);
 }
 
@@ -34,8 +35,8 @@ NOINLINE void multiply(double *restrict c, const double *a, const double *b, int
 /*! scale: scalebody in s */
 NOINLINE void scale(float *restrict to, const float *restrict from, float by, int n)
 {
-    for (int i = 0; i < n; i++)                 /* @s */
-        to[i] = from[i] * by;                   /* @scalebody */
+    for (int i = 0; i < n; i++) /* @s */
+        to[i] = from[i] * by;   /* @scalebody */
 }
 
 /* Three loops in a row stay three. */
@@ -44,11 +45,11 @@ NOINLINE double row(const double *a, int n)
 {
     double sum = 0;
 
-    for (int i = 0; i < n; i++)                 /* @r1 */
+    for (int i = 0; i < n; i++) /* @r1 */
         sum += a[i];
-    for (int i = 1; i < n; i++)                 /* @r2 */
+    for (int i = 1; i < n; i++) /* @r2 */
         sum -= a[i] / a[i - 1];
-    for (int i = n; i > 0; i--)                 /* @r3 */
+    for (int i = n; i > 0; i--) /* @r3 */
         sum = sum * 0.5 + a[i - 1];
     return sum;
 }
@@ -61,17 +62,17 @@ NOINLINE int kinds(const char *s, int n)
 {
     int found = 0;
 
-    while (*s && n > 0) {                       /* @w */
+    while (*s && n > 0) { /* @w */
         found += *s++ == 'x';
         n--;
     }
     do {
         found = found * 31 + n;
-    } while (found & 1 && n++ < 100);           /* @d */
+    } while (found & 1 && n++ < 100); /* @d */
     for (;;) {
-        int c = getchar();                      /* @fbody */
+        int c = getchar(); /* @fbody */
 
-        if (c == EOF)                           /* @f */
+        if (c == EOF) /* @f */
             break;
         found ^= c;
     }
@@ -85,15 +86,18 @@ NOINLINE int run(const unsigned char *code, int n)
 {
     int x = 0;
 
-    for (int pc = 0; pc < n; pc++)              /* @v */
+    for (int pc = 0; pc < n; pc++) /* @v */
         switch (code[pc]) {
         case 0: x += 1; break;
         case 1: x ^= pc; break;
         case 2: x = -x; break;
-        case 3: x += printf("%d\n", x); break;  /* @case3 */
+        case 3: x += printf("%d\n", x); break; /* @case3 */
         case 4: x *= 3; break;
         case 5: x -= code[0]; break;
-        case 6: if (x > 100) abort(); break;
+        case 6:
+            if (x > 100)
+                abort();
+            break;
         case 7: x = x << 2 | 1; break;
         default: fprintf(stderr, "bad\n"); exit(2);
         }
@@ -129,14 +133,17 @@ NOINLINE int straight(int n)
     return n;
 }
 
-struct node { struct node *next, *down; int value; };
+struct node {
+    struct node *next, *down;
+    int value;
+};
 
 /* A loop inside inlined code, twice at different places. */
 static inline int length(const struct node *l)
 {
     int n = 0;
 
-    while (l) {                                 /* @len */
+    while (l) { /* @len */
         n += l->value;
         l = l->next;
     }
@@ -149,7 +156,7 @@ NOINLINE int grid(const struct node *l)
 {
     int n = length(l);
 
-    for (; l; l = l->down)                      /* @g */
+    for (; l; l = l->down) /* @g */
         n += length(l);
     return n;
 }
@@ -159,8 +166,8 @@ NOINLINE int grid(const struct node *l)
 /*! hoist: hoisted in h */
 NOINLINE void hoist(double *a, const double *b, int n, double x, double y)
 {
-    for (int i = 0; i < n; i++)                 /* @h */
-        a[i] = b[i] * (x / y);                  /* @hoisted */
+    for (int i = 0; i < n; i++) /* @h */
+        a[i] = b[i] * (x / y);  /* @hoisted */
 }
 
 int main(int argc, char **argv)

@@ -2,7 +2,8 @@
 /*
  * Loops that the compiler takes apart or puts together: see tests/structure/loops.py.
  *
- *! build: gcc -O2 -fopenmp | gcc -O3 -fopenmp -ftree-loop-distribution -fpeel-loops -funroll-loops | gcc -O3 -fopenmp -floop-interchange -floop-unroll-and-jam
+ *! build: gcc -O2 -fopenmp | gcc -O3 -fopenmp -ftree-loop-distribution -fpeel-loops -funroll-loops | gcc -O3 -fopenmp
+ *-floop-interchange -floop-unroll-and-jam
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@
 /*! distributed: only dist */
 NOINLINE void distributed(double *restrict a, double *restrict b, const double *restrict c, int n)
 {
-    for (int i = 0; i < n; i++) {               /* @dist */
+    for (int i = 0; i < n; i++) { /* @dist */
         a[i] = c[i] * 2;
         b[i] = b[i] + sqrt(a[i]);
     }
@@ -29,8 +30,8 @@ NOINLINE long unrolled(const int *a, int n)
 {
     long sum = 0;
 
-    for (int i = 0; i < n; i++)                 /* @u */
-        sum = sum * 7 + a[i];                   /* @ubody */
+    for (int i = 0; i < n; i++) /* @u */
+        sum = sum * 7 + a[i];   /* @ubody */
     return sum;
 }
 
@@ -40,14 +41,14 @@ NOINLINE long unrolled(const int *a, int n)
 /*! jammed: only j1 j1/j2 */
 NOINLINE void jammed(double (*restrict a)[128], const double (*restrict b)[128], const double *restrict c)
 {
-    for (int i = 0; i < 128; i++)               /* @j1 */
-        for (int j = 0; j < 128; j++)           /* @j2 */
-            a[j][i] += b[j][i] * c[j];          /* @jbody */
+    for (int i = 0; i < 128; i++)      /* @j1 */
+        for (int j = 0; j < 128; j++)  /* @j2 */
+            a[j][i] += b[j][i] * c[j]; /* @jbody */
 }
 
 /*
- * The body of a parallel loop is a procedure of its own, with the loop of the source; gcc gives the condition of the loop that it
- * spread over threads the line of the last statement.
+ * The body of a parallel loop is a procedure of its own, with the loop of the source; gcc gives the condition of the
+ * loop that it spread over threads the line of the last statement.
  */
 /*! parallel._omp_fn.0: loops p p/q */
 /*! parallel._omp_fn.0: pbody in p/q */
@@ -57,9 +58,9 @@ NOINLINE void parallel(double *a, int n)
     for (int i = 0; i < n; i++) {
         double sum = 0;
 
-        for (int j = 1; j < n; j++)             /* @q */
-            sum += sin(a[i * n + j]);           /* @pbody */
-        a[i * n] = sum;                         /* @p */
+        for (int j = 1; j < n; j++)   /* @q */
+            sum += sin(a[i * n + j]); /* @pbody */
+        a[i * n] = sum;               /* @p */
     }
 }
 
@@ -69,9 +70,9 @@ NOINLINE double reduced(const double *a, int n)
 {
     double sum = 0;
 
-#pragma omp parallel for reduction(+ : sum)     // @atomic
+#pragma omp parallel for reduction(+ : sum)  // @atomic
     for (int i = 0; i < n; i++)
-        sum += a[i];                            /* @red */
+        sum += a[i]; /* @red */
     return sum;
 }
 
@@ -111,9 +112,9 @@ NOINLINE int hot(const int *a, int n)
 {
     int sum = 0;
 
-    for (int i = 0; i < n; i++) {               /* @hot1 */
+    for (int i = 0; i < n; i++) { /* @hot1 */
         if (__builtin_expect(a[i] < 0, 0))
-            sum += rare(a[i]) * rare(sum);      /* @coldline */
+            sum += rare(a[i]) * rare(sum); /* @coldline */
         sum += a[i];
     }
     return sum;
@@ -126,7 +127,8 @@ int main(int argc, char **argv)
     int numbers[4] = {argc};
 
     distributed(a[0], b[0], c, argc);
-    jammed(a, (const double (*)[128])b, c);
+    jammed(a, (const double(*)[128])b, c);
     parallel(a[0], argc);
-    return (int)unrolled(numbers, argc) + threaded(code) + hot(numbers, argc) + (int)reduced(c, argc) + (int)strlen(argv[0]);
+    return (int)unrolled(numbers, argc) + threaded(code) + hot(numbers, argc) + (int)reduced(c, argc) +
+           (int)strlen(argv[0]);
 }
