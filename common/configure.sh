@@ -69,7 +69,8 @@ echo "# Written by common/configure.sh; \`make config\` writes it anew." >"$mk"
 printf '#ifndef HQ_CONFIG_H\n#define HQ_CONFIG_H\n#define HQ_VERSION "%s"\n' "$version" >"$h"
 
 required UNWIND libunwind-dev "$(flags libunwind -lunwind)" "libunwind.h" "unw_strerror(0) != 0"
-required DWARF libdwarf-dev "$(flags libdwarf '-I/usr/include/libdwarf -ldwarf')" "dwarf.h libdwarf.h" "dwarf_errmsg(0) != 0"
+# Debian 12 has no description of it for pkg-config, and that of Debian 13 names a directory that is not there.
+required DWARF libdwarf-dev "$(flags libdwarf -ldwarf) -I/usr/include/libdwarf" "dwarf.h libdwarf.h" "dwarf_errmsg(0) != 0"
 required YAJL libyajl-dev "$(flags yajl -lyajl)" "yajl/yajl_parse.h" "yajl_alloc != 0"
 required ZLIB zlib1g-dev "$(flags zlib -lz)" "zlib.h" "zlibVersion() != 0"
 required ZSTD libzstd-dev "$(flags libzstd -lzstd)" "zstd.h" "ZSTD_versionNumber()"
@@ -88,6 +89,12 @@ fi
 optional MPI libopenmpi-dev "MPI test programs" "${mpi:--lmpi}" "mpi.h" "MPI_Init != 0"
 optional DEBUGINFOD libdebuginfod-dev "debug files from a debuginfod server" "$(flags libdebuginfod -ldebuginfod)" \
     "elfutils/debuginfod.h" "debuginfod_begin != 0"
+if command -v esbuild >/dev/null; then
+    echo "HAVE_ESBUILD = 1" >>"$mk"
+else
+    lacking="${lacking}the page of \`hq report\` (package esbuild)
+"
+fi
 echo "#endif" >>"$h"
 
 if [ -n "$missing" ]; then

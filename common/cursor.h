@@ -167,7 +167,7 @@ static inline uint64_t cursor_uleb(struct cursor *c)
     return 0;
 }
 
-/* The same with a sign. */
+/* The same with a sign: the last of ten bytes can only repeat it. */
 static inline int64_t cursor_sleb(struct cursor *c)
 {
     uint64_t x = 0;
@@ -175,6 +175,10 @@ static inline int64_t cursor_sleb(struct cursor *c)
     for (unsigned shift = 0; shift < 64; shift += 7) {
         uint8_t b = cursor_u8(c);
 
+        if (c->problem)
+            return 0;
+        if (shift == 63 && b != 0 && b != 0x7f)
+            break;
         x |= (uint64_t)(b & 0x7f) << shift;
         if (b & 0x80)
             continue;

@@ -52,6 +52,10 @@ struct file_writer {
     int write_errno; /* private: the first error, 0 none */
 };
 
+/* The name of this host as it stands in the names of temporary files. */
+enum { FILE_HOST_ROOM = 72 };
+const char *file_host(char host[FILE_HOST_ROOM]);
+
 struct hq_error *file_writer_open(struct file_writer *w, const char *path);
 void file_writer_write(struct file_writer *w, const void *data, size_t n);
 /* Zero bytes until offset is a multiple of align, a power of two up to 4096. */

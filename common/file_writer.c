@@ -10,11 +10,24 @@
 
 enum { TEMP_TRIES = 1000 };
 
-/* Not mkstemp: it makes files that only the owner may read, and asking for the umask is not thread-safe. */
+const char *file_host(char host[FILE_HOST_ROOM])
+{
+    if (gethostname(host, FILE_HOST_ROOM))
+        host[0] = 0;
+    host[FILE_HOST_ROOM - 1] = 0;
+    for (char *s = host; *s; s++)
+        *s = *s == '/' ? '_' : *s;
+    return host;
+}
+
+/* The name says whose it is, so that what a killed writer left can be told (common/kept.h). Not mkstemp: it makes files
+ * that only the owner may read, and asking for the umask is not thread-safe. */
 static int open_temp(struct file_writer *w)
 {
+    char host[FILE_HOST_ROOM];
+
     for (int i = 0; i < TEMP_TRIES; i++) {
-        char *name = xasprintf("%s.tmp.%d.%d", w->path, (int)getpid(), i);
+        char *name = xasprintf("%s.tmp.%d.%d.%s", w->path, (int)getpid(), i, file_host(host));
         int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
         if (fd >= 0) {

@@ -10,10 +10,10 @@ static void to_stderr(enum log_kind kind, const char *text, void *arg)
     AUTO_STR struct str line = {0};
 
     (void)arg;
-    str_addf(&line, "hq: %s%s\n", log_prefix(kind), text);
+    str_addf(&line, "hq: %s%s", log_prefix(kind), text);
     progress_hide();
     fflush(stdout); /* keeps the order of a result and its hints if both go to one place */
-    fwrite(line.s, 1, line.len, stderr);
+    utf8_put_line(str_cstr(&line), stderr);
 }
 
 static enum log_level current_level = LEVEL_NORMAL;

@@ -3,13 +3,32 @@
 #include "common/err.h"
 #include <stdarg.h>
 #include <string.h>
+#include <sys/resource.h>
+
+static char limit_text[120]; /* made beforehand: when memory has ended nothing can be printed */
+
+void mem_limit(uint64_t bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur <= bytes)
+        return;
+    limit.rlim_cur = bytes;
+#ifndef __SANITIZE_ADDRESS__ /* whose own memory is larger than any limit */
+    if (!setrlimit(RLIMIT_DATA, &limit))
+        snprintf(limit_text, sizeof limit_text,
+                 "hq: the limit of %llu MiB of memory is reached; ask for less, or allow more with --limit-memory\n",
+                 (unsigned long long)bytes >> 20);
+#endif
+}
 
 _Noreturn void mem_exhausted(void)
 {
-    static const char text[] = "hq: there is not enough memory; free some or work on less data\n";
+    static const char general[] = "hq: there is not enough memory; free some or work on less data\n";
+    const char *text = *limit_text ? limit_text : general;
 
     /* No stdio and no exit handlers: either may want memory. */
-    if (write(STDERR_FILENO, text, sizeof text - 1) < 0)
+    if (write(STDERR_FILENO, text, strlen(text)) < 0)
         _exit(HQ_DATA);
     _exit(HQ_DATA);
 }

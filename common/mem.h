@@ -10,6 +10,7 @@
 #ifndef HQ_COMMON_MEM_H
 #define HQ_COMMON_MEM_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,6 +25,9 @@ char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), malloc, returns_nonnull));
 _Noreturn void mem_exhausted(void);
+/* The process may allocate so many bytes in all; beyond, memory ends (not counted: files that are mapped to be read).
+ */
+void mem_limit(uint64_t bytes);
 
 static inline void mem_free_at(void *p)
 {

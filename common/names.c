@@ -12,9 +12,15 @@ size_t name_operator(const char *name, const char *s)
 {
     if (s - name < 8 || memcmp(s - 8, "operator", 8) != 0 || (s - name > 8 && is_word(s[-9])))
         return 0;
-    if (!strncmp(s, "()", 2) || !strncmp(s, "[]", 2))
-        return 2;
-    return strspn(s, "<>=-+*/%^&|~!,");
+    /* The longer ones stand first: of `operator+<int>` only + is the operator. */
+    static const char *const symbols[] = {
+        "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
+        "++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "->", "<",  ">",  "=",
+        "+",   "-",   "*",   "/",   "%",  "^",  "&",  "|",  "~",  "!",  ",",  NULL};
+    for (size_t i = 0; symbols[i]; i++)
+        if (!strncmp(s, symbols[i], strlen(symbols[i])))
+            return strlen(symbols[i]);
+    return 0;
 }
 
 /* What may stand after the arguments. */
@@ -40,6 +46,14 @@ static bool is_tail(const char *s)
     return true;
 }
 
+/* Whether s stands right behind `operator` of a conversion, of new and delete, or of a literal: what follows up to the
+ * arguments is part of the name. */
+static bool converts(const char *name, const char *s)
+{
+    return s - name >= 8 && !memcmp(s - 8, "operator", 8) && (s - name == 8 || !is_word(s[-9])) &&
+           (*s == ' ' || *s == '"') && s[1] != '<';
+}
+
 struct scan {
     const char *arguments; /* the last top-level "(" that is_tail follows */
     const char *space;     /* the last top-level space before it */
@@ -51,6 +65,7 @@ static struct scan scan_name(const char *name, const char *end)
 {
     struct scan r = {0};
     const char *open = NULL;
+    bool converting = false;
     int depth = 0;
 
     for (const char *s = name; s < end; s++) {
@@ -64,6 +79,8 @@ static struct scan scan_name(const char *name, const char *end)
         } else if (strchr(">)}]", *s) && depth > 0 && !(*s == '>' && s > name && s[-1] == '-')) {
             if (--depth == 0 && *s == ')' && open && is_tail(s + 1))
                 r.arguments = open;
+        } else if (depth == 0 && (converting |= converts(name, s))) {
+            continue;
         } else if (depth == 0 && *s == ' ' && s[1] != '<' && !(s - name >= 8 && !memcmp(s - 8, "operator", 8))) {
             if (!r.arguments)
                 r.space = s;
@@ -74,19 +91,40 @@ static struct scan scan_name(const char *name, const char *end)
     return r;
 }
 
-/* What compilers put behind the name of a procedure that they made of another: the body of a parallel region, a copy, a
+/* What compilers put behind the name of a procedure that they made of another: the body of a parallel region; a copy, a
  * part. */
+static const char *const regions[] = {"._omp_fn.", ".omp_outlined", NULL};
+static const char *const clones[] = {".isra.", ".part.", ".constprop.", ".cold", ".lto_priv.", ".llvm.", NULL};
+
+static bool begins_with_one_of(const char *s, const char *const *prefixes)
+{
+    for (; *prefixes; prefixes++)
+        if (!strncmp(s, *prefixes, strlen(*prefixes)))
+            return true;
+    return false;
+}
+
 static size_t without_suffix(const char *name)
 {
-    static const char *const suffixes[] = {"._omp_fn.",   ".omp_outlined", ".isra.",     ".part.",
-                                           ".constprop.", ".cold",         ".lto_priv.", ".llvm."};
-    size_t length = strlen(name);
-
     for (const char *dot = strchr(name, '.'); dot && dot > name; dot = strchr(dot + 1, '.'))
-        for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-            if (!strncmp(dot, suffixes[i], strlen(suffixes[i])) && !strpbrk(dot, ":< "))
-                return (size_t)(dot - name);
-    return length;
+        if ((begins_with_one_of(dot, regions) || begins_with_one_of(dot, clones)) && !strpbrk(dot, ":< "))
+            return (size_t)(dot - name);
+    return strlen(name);
+}
+
+size_t name_without_clone(const char *symbol, size_t length)
+{
+    size_t end = 0;
+
+    for (size_t i = 1; i < length; i++) {
+        if (symbol[i] != '.')
+            continue;
+        if (begins_with_one_of(symbol + i, regions))
+            end = 0;
+        else if (!end && begins_with_one_of(symbol + i, clones))
+            end = i;
+    }
+    return end ? end : length;
 }
 
 struct name_parts name_split(const char *name)
@@ -163,6 +201,21 @@ const char *name_last(const char *name, size_t *length)
 
     *length = (size_t)(p.name + n - from);
     return from;
+}
+
+bool name_is_structor(const char *name)
+{
+    size_t n;
+    const char *last = name_last(name, &n);
+    struct name_parts p = name_split(name);
+
+    if (*last == '~')
+        return true;
+    if (last < p.name + 2 || last[-1] != ':')
+        return false;
+    size_t before = without_template(p.name, (size_t)(last - 2 - p.name));
+
+    return before >= n && !memcmp(p.name + before - n, last, n) && (before == n || !is_word(p.name[before - n - 1]));
 }
 
 bool glob_matches(const char *glob, const char *text, size_t length)

@@ -17,6 +17,10 @@ struct name_parts {
                             `._omp_fn.0` */
 };
 
+/* The length of a symbol without what compilers put behind it in copies and parts of a procedure: .isra.0, .cold,
+ * .llvm.123. The bodies of parallel regions (._omp_fn.0, .omp_outlined) are procedures of their own. */
+size_t name_without_clone(const char *symbol, size_t length);
+
 struct name_parts name_split(const char *name);
 
 /* The length of an operator's symbol if s, within name, stands right after the word "operator": < and ( in it are not
@@ -30,6 +34,9 @@ bool name_is(const char *name, const char *word);
 bool name_ends(const char *name, const char *word);
 /* The last component without arguments: push_back. *length is its length. */
 const char *name_last(const char *name, size_t *length);
+
+/* True for constructors and destructors, which have several names for the linker each: `A<int>::A(int)`, `A::~A()`. */
+bool name_is_structor(const char *name);
 
 /* The shell's * and ? (nothing else), against the whole text of `length` bytes. */
 bool glob_matches(const char *glob, const char *text, size_t length);

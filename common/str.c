@@ -171,3 +171,18 @@ void xml_escape(struct str *out, const char *s)
             str_addn(out, s, len);
     }
 }
+
+void base64_add(struct str *out, const void *data, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const unsigned char *in = data;
+
+    str_reserve(out, n / 3 * 4 + 8);
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t v = (uint32_t)in[i] << 16 | (i + 1 < n ? (uint32_t)in[i + 1] << 8 : 0) | (i + 2 < n ? in[i + 2] : 0);
+        const char four[4] = {digits[v >> 18], digits[v >> 12 & 63], i + 1 < n ? digits[v >> 6 & 63] : '=',
+                              i + 2 < n ? digits[v & 63] : '='};
+
+        str_addn(out, four, 4);
+    }
+}

@@ -7,8 +7,10 @@
 #define HQ_COMMON_STR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct str {
     char *s; /* NULL while nothing was added: see str_cstr */
@@ -40,6 +42,13 @@ void str_deinit(struct str *s);
  */
 size_t utf8_next(const char *s, size_t n, uint32_t *code);
 
+/* Whether a character controls a terminal, or moves or hides what stands around it: C0 and C1 controls, marks of
+ * direction, invisible ones. */
+bool utf8_controls(uint32_t code);
+/* Writes a sentence, which may have several lines, to a terminal and ends the line: such characters, and bytes that are
+ * no UTF-8, become '?'. At once, so that lines of several threads do not mix. */
+void utf8_put_line(const char *s, FILE *out);
+
 /* Columns on a terminal: combining marks take none, East Asian wide characters two, every other character one. */
 size_t utf8_width(const char *s);
 size_t utf8_width_n(const char *s, size_t n);
@@ -55,5 +64,7 @@ void json_quote(struct str *out, const char *s);
 void csv_quote(struct str *out, const char *s);
 /* Adds s escaped for XML text and attributes. What XML 1.0 cannot hold becomes U+FFFD. */
 void xml_escape(struct str *out, const char *s);
+/* Adds n bytes in base 64 (RFC 4648). */
+void base64_add(struct str *out, const void *data, size_t n);
 
 #endif

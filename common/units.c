@@ -17,33 +17,20 @@ struct unit {
 
 static const double KI = 1024;
 
+/* clang-format off */
 static const struct unit units[] = {
     {"%", 1, 100, DIM_NONE, true},
-    {"ns", 1, 1e9, DIM_SECONDS, false},
-    {"us", 1, 1e6, DIM_SECONDS, false},
-    {"\xc2\xb5s", 1, 1e6, DIM_SECONDS, false},
-    {"\xce\xbcs", 1, 1e6, DIM_SECONDS, false},
-    {"ms", 1, 1e3, DIM_SECONDS, false},
-    {"s", 1, 1, DIM_SECONDS, false},
-    {"min", 60, 1, DIM_SECONDS, false},
-    {"h", 3600, 1, DIM_SECONDS, false},
-    {"d", 86400, 1, DIM_SECONDS, false},
-    {"B", 1, 1, DIM_BYTES, false},
-    {"KB", 1e3, 1, DIM_BYTES, false},
-    {"kB", 1e3, 1, DIM_BYTES, false},
-    {"MB", 1e6, 1, DIM_BYTES, false},
-    {"GB", 1e9, 1, DIM_BYTES, false},
-    {"TB", 1e12, 1, DIM_BYTES, false},
-    {"KiB", 0x1p10, 1, DIM_BYTES, false},
-    {"MiB", 0x1p20, 1, DIM_BYTES, false},
-    {"GiB", 0x1p30, 1, DIM_BYTES, false},
+    {"ns", 1, 1e9, DIM_SECONDS, false}, {"us", 1, 1e6, DIM_SECONDS, false}, {"\xc2\xb5s", 1, 1e6, DIM_SECONDS, false},
+    {"\xce\xbcs", 1, 1e6, DIM_SECONDS, false}, {"ms", 1, 1e3, DIM_SECONDS, false}, {"s", 1, 1, DIM_SECONDS, false},
+    {"min", 60, 1, DIM_SECONDS, false}, {"h", 3600, 1, DIM_SECONDS, false}, {"d", 86400, 1, DIM_SECONDS, false},
+    {"B", 1, 1, DIM_BYTES, false}, {"KB", 1e3, 1, DIM_BYTES, false}, {"kB", 1e3, 1, DIM_BYTES, false},
+    {"MB", 1e6, 1, DIM_BYTES, false}, {"GB", 1e9, 1, DIM_BYTES, false}, {"TB", 1e12, 1, DIM_BYTES, false},
+    {"KiB", 0x1p10, 1, DIM_BYTES, false}, {"MiB", 0x1p20, 1, DIM_BYTES, false}, {"GiB", 0x1p30, 1, DIM_BYTES, false},
     {"TiB", 0x1p40, 1, DIM_BYTES, false},
-    {"K", 1e3, 1, DIM_NONE, false},
-    {"k", 1e3, 1, DIM_NONE, false},
-    {"M", 1e6, 1, DIM_NONE, false},
-    {"G", 1e9, 1, DIM_NONE, false},
-    {"T", 1e12, 1, DIM_NONE, false},
+    {"K", 1e3, 1, DIM_NONE, false}, {"k", 1e3, 1, DIM_NONE, false}, {"M", 1e6, 1, DIM_NONE, false},
+    {"G", 1e9, 1, DIM_NONE, false}, {"T", 1e12, 1, DIM_NONE, false},
 };
+/* clang-format on */
 
 static const char unit_list[] = "ns us ms s min h d, B KB MB GB TB KiB MiB GiB TiB, K M G T, or %";
 

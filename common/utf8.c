@@ -28,6 +28,33 @@ static bool is_within(uint32_t code, const struct range *r, size_t n)
     return false;
 }
 
+bool utf8_controls(uint32_t code)
+{
+    static const struct range controls[] = {
+        {0, 0x1f},        {0x7f, 0x9f},     {0x061c, 0x061c}, {0x200e, 0x200f},   {0x2028, 0x202e},
+        {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+    };
+
+    return is_within(code, controls, sizeof controls / sizeof *controls);
+}
+
+void utf8_put_line(const char *s, FILE *out)
+{
+    AUTO_STR struct str line = {0};
+
+    for (size_t n = strlen(s), len; n; s += len, n -= len) {
+        uint32_t code;
+
+        len = utf8_next(s, n, &code);
+        if ((utf8_controls(code) && code != '\n' && code != '\t') || (code == 0xfffd && len == 1))
+            str_addc(&line, '?');
+        else
+            str_addn(&line, s, len);
+    }
+    str_addc(&line, '\n');
+    fwrite(str_cstr(&line), 1, line.len, out);
+}
+
 static size_t code_width(uint32_t code)
 {
     if (code < 0x300)

@@ -31,7 +31,7 @@
 #define HQDB_FILE  "hq.db"
 #define HQDB_MAGIC "HQDATA\r\n"
 #define HQDB_MAJOR 1
-#define HQDB_MINOR 0
+#define HQDB_MINOR 1
 #define HQDB_NONE  UINT32_MAX
 #define HQDB_GENERATED \
     "[generated code]" /* load module of code that lies in no file; its procedures without a name are called so too */
@@ -89,6 +89,9 @@ enum hqdb_tag {
     HQDB_FRAME_VALUES,      /* index = metric: coded bytes: the values of each frame, ordered by profile */
     HQDB_SOURCE_TEXT,       /* bytes of the source files */
     HQDB_NAMES,             /* index = enum hqdb_names: struct hqdb_name, each name once, the costliest first */
+    HQDB_KNOWN,             /* struct hqdb_known, by module; from minor version 1 on */
+    HQDB_KNOWN_TEXT,        /* bytes: the names */
+    HQDB_REGIONS,           /* struct hqdb_region, by profile and frame; from minor version 1 on */
 };
 
 struct hqdb_info {
@@ -96,7 +99,14 @@ struct hqdb_info {
 };
 static_assert(sizeof(struct hqdb_info) == 8, "layout");
 
-enum { HQDB_METRIC_SAMPLED = 1, HQDB_METRIC_EXACT = 2, HQDB_METRIC_NO_COUNTS = 4, HQDB_METRIC_TRACED = 8 };
+enum {
+    HQDB_METRIC_SAMPLED = 1,
+    HQDB_METRIC_EXACT = 2,
+    HQDB_METRIC_NO_COUNTS = 4,
+    HQDB_METRIC_TRACED = 8,
+    HQDB_METRIC_SPANS = 16,   /* a record of its traces holds all of the time since the one before; see below */
+    HQDB_METRIC_WEIGHED = 32, /* each record of its traces tells by its weight what its sample stood for */
+};
 struct hqdb_metric {
     uint32_t name;  /* lower case, [a-z_][\w:]*: cputime */
     uint32_t event; /* as recorded: CPUTIME */
@@ -128,16 +138,20 @@ struct hqdb_scope {
     uint32_t call_file, call_line;     /* inline: where it was inlined */
     uint32_t ordinal;                  /* loop: number within its procedure */
     uint32_t first_alias, alias_count; /* in HQDB_ALIASES */
-    uint32_t reserved;
+    uint32_t linkage; /* procedure, inline: name for the linker, without what compilers put behind it (.isra.0); "" not
+                         known, as in every file of minor version 0 */
     uint64_t address; /* procedure: entry; loop: header */
 };
 static_assert(sizeof(struct hqdb_scope) == 56, "layout");
 
+/* The insides of a runtime: the frame falls into the context of its parent, the call that the program made. */
+enum { HQDB_CODE_INSIDE = 1 };
 struct hqdb_code {        /* an address that was sampled or called from */
     uint64_t offset;      /* link-time address in the module */
     uint32_t module;      /* HQDB_NONE: in no module */
-    uint32_t raw, normal; /* LINE scopes; of a root frame both the THREAD or PARTIAL scope */
-    uint32_t reserved;
+    uint32_t raw, normal; /* LINE scopes; of a root frame both the THREAD or PARTIAL scope, of other frames without code
+                             both the REGION, WAIT or RUNTIME scope */
+    uint32_t flags;       /* HQDB_CODE_* */
 };
 static_assert(sizeof(struct hqdb_code) == 24, "layout");
 
@@ -211,6 +225,26 @@ struct hqdb_name { /* for completion */
 };
 static_assert(sizeof(struct hqdb_name) == 24, "layout");
 
+struct hqdb_known { /* the names of a load module's procedures, with or without samples; a module that is not here: not
+                       known */
+    uint32_t module;
+    uint32_t state; /* enum known_names */
+    uint32_t names; /* how many */
+    uint32_t reserved;
+    uint64_t offset, bytes; /* in HQDB_KNOWN_TEXT: packed as format/known.h says */
+    uint64_t unpacked;      /* bytes */
+};
+static_assert(sizeof(struct hqdb_known) == 40, "layout");
+
+struct hqdb_region {  /* a parallel region as one profile has opened it by one call path; exact */
+    uint32_t frame;   /* of the region */
+    uint32_t profile; /* that opened it */
+    uint64_t entries; /* times that it was opened */
+    uint64_t left;    /* times that it was left again, which the time is of */
+    uint64_t elapsed_ns;
+};
+static_assert(sizeof(struct hqdb_region) == 32, "layout");
+
 struct hqdb_loss {    /* what was lost or is incomplete, by reason */
     uint32_t reason;  /* string */
     uint32_t partial; /* 1: a partial call path, 0: a lost sample */
@@ -223,6 +257,11 @@ static_assert(sizeof(struct hqdb_loss) == 16, "layout");
  *     coded (time - previous time) << 1 | changed    previous of the first: first_us
  *     if changed: coded metric, coded weight         else as in the record before; of the first: metric 0, weight 1
  *     coded signed (frame - previous frame)          previous of the first: 0
+ *
+ * Weights are in periods of the metric. A record is a sample at its time, unless the metric says SPANS: then it is what
+ * the thread did since the time of the record before, and its value is spread evenly over that time. One of weight 0
+ * with a frame at the top is a pause; the first one is such. One of weight 0 that takes no time tells that its frame
+ * ended before: what called that frame went on, and what follows is another visit to it.
  */
 #define HQDB_TRACE_RECORDS 256u
 struct hqdb_trace_block {

@@ -40,13 +40,22 @@
               last line that holds an address names it */
 #define HQM_MAGIC "HQMEAS\r\n"
 #define HQM_MAJOR 1
-#define HQM_MINOR 1
+#define HQM_MINOR 2
 #define HQM_ALIGN 4096u /* header and segments start at multiples of this */
 
 enum hqm_state {
     HQM_RUNNING = 1, /* still so after the process is gone: it was killed */
     HQM_ENDED = 2,   /* ended through exit, _exit, or a signal that was seen */
     HQM_EXECED = 3,  /* replaced itself by another program */
+};
+
+/* What samples CPUTIME. Files before minor version 2 do not say it: there it is the timer. */
+enum hqm_clock {
+    HQM_CLOCK_UNKNOWN,
+    HQM_CLOCK_TIMER,     /* POSIX timers, which fire at the kernel's tick */
+    HQM_CLOCK_PERF,      /* the kernel's software clock, also in the kernel */
+    HQM_CLOCK_PERF_USER, /* the same in user mode; time in the kernel has no place */
+    HQM_CLOCKS
 };
 
 /* Why a sample, or a part of one, is missing. db/attribute.h has the names that are shown. */
@@ -56,6 +65,7 @@ enum hqm_loss {
     HQM_LOSS_NO_THREAD, /* the thread was not known to the collector */
     HQM_LOSS_TRACE,     /* sample counted in the profile, trace record lost */
     HQM_LOSS_MODULES,   /* a load module could not be noted */
+    HQM_LOSS_CLOCK,     /* the program closed the descriptor of the thread's clock */
     HQM_LOSS_MAX = 16
 };
 
@@ -66,6 +76,7 @@ enum hqm_partial {
     HQM_PARTIAL_STACK_BOUNDS, /* the walk left the known stack */
     HQM_PARTIAL_TOO_DEEP,     /* more frames than the collector keeps */
     HQM_PARTIAL_NO_SPACE,     /* no room for more nodes */
+    HQM_PARTIAL_KERNEL,       /* time in the kernel, of which only how much is known: such a node has no children */
     HQM_PARTIAL_MAX = 16
 };
 
@@ -94,8 +105,12 @@ struct hqm_header {
     uint64_t cpu_end_ns;    /* when it ended, or called exec */
     uint64_t threads;       /* that have begun to be measured, whether sampled or not */
     uint64_t pid_namespace; /* in which pid is its number: the inode of /proc/self/ns/pid */
+    /* Since minor version 2. */
+    uint32_t cpu_clock;       /* enum hqm_clock: what samples CPUTIME */
+    uint32_t cpu_clock_error; /* why it is not a better one, as an errno value; 0: it was not asked for */
+    uint64_t timer_threads;   /* threads that had a timer though cpu_clock is another */
 };
-static_assert(sizeof(struct hqm_header) == 136 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
+static_assert(sizeof(struct hqm_header) == 152 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
 
 /* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has
  * one. */
@@ -115,6 +130,7 @@ enum hqm_kind {
     HQM_NODES,       /* struct hqm_node */
     HQM_CELLS,       /* struct hqm_cell */
     HQM_TRACE,       /* struct hqm_trace */
+    HQM_REGIONS,     /* struct hqm_region; since minor version 2 */
 };
 
 #define HQM_SEGMENT_MAGIC 0x4753514du
@@ -189,8 +205,17 @@ static_assert(sizeof(struct hqm_thread) == 64, "layout");
  * inside the call instruction (return address - 1), minus the module's base.
  * HQM_NODE_PARTIAL: child of the root; the frames below it were found, those above were not; offset is
  * the reason (enum hqm_partial).
+ *
+ * Since minor version 2, of parallel regions (OpenMP), which are named by where they were opened: lane << 32 | node.
+ * HQM_NODE_REGION: child of the call that opens a region, in the tree of the thread that does; offset tells several
+ * apart and has no other meaning; nothing lies in it. Its record in HQM_REGIONS says more.
+ * HQM_NODE_INSIDE: what is below ran in the region that `offset` names, in whichever thread: the call path goes on
+ * above at the parent of that region's node. The frames above it in its own tree are those of the runtime and, in the
+ * thread that opened the region, the same call path again.
+ * HQM_NODE_WAIT: likewise, but the thread had done its share of the region and waited for the others at its end. In
+ * threads of the runtime it is a child of the root.
  */
-enum hqm_node_kind { HQM_NODE_ROOT, HQM_NODE_FRAME, HQM_NODE_PARTIAL };
+enum hqm_node_kind { HQM_NODE_ROOT, HQM_NODE_FRAME, HQM_NODE_PARTIAL, HQM_NODE_REGION, HQM_NODE_INSIDE, HQM_NODE_WAIT };
 #define HQM_MODULE_BITS 24
 struct hqm_node {
     uint32_t parent;
@@ -208,6 +233,24 @@ struct hqm_cell { /* one metric of one node in one thread; grows in place */
     uint64_t count; /* samples (signals), or calls for an exact event */
 };
 static_assert(sizeof(struct hqm_cell) == 32, "layout");
+
+/* A parallel region as one thread has opened it from one call path; counted exactly, grows in place. */
+enum hqm_runtime { HQM_RUNTIME_GOMP = 1, HQM_RUNTIME_OMPT = 2 };
+struct hqm_region {
+    uint32_t node;          /* of kind HQM_NODE_REGION in this lane */
+    uint32_t thread;        /* hqm_thread.number of the thread that opened it */
+    uint32_t runtime;       /* enum hqm_runtime: how it was seen */
+    uint32_t body_module;   /* of the procedure that the threads run, 0: not known */
+    uint64_t body;          /* its address, less the module's base */
+    uint64_t entries;       /* times that it was opened */
+    uint64_t left;          /* times that it was left again: elapsed_ns is of these */
+    uint64_t elapsed_ns;    /* from before the runtime is called to after it has returned */
+    uint64_t callee;        /* what the call that the region's node hangs below calls, likewise: the runtime, or a
+                               procedure that has left for it by a jump and is not on the stack */
+    uint32_t callee_module; /* 0: not known */
+    uint32_t reserved;
+};
+static_assert(sizeof(struct hqm_region) == 64, "layout");
 
 /* A sample in time. Weight is in periods (1 + timer overruns); more than 4095 makes further records. */
 #define HQM_TRACE_THREAD 15u /* event number of a record that switches to the thread in `node` */

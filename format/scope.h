@@ -14,7 +14,16 @@ enum scope_kind {
     SCOPE_MODULE,
     SCOPE_FILE,
     SCOPE_PARTIAL, /* root of call paths whose outer end could not be found; shown as kind root */
+    SCOPE_REGION,  /* a parallel region: what all threads of a team do in it, below the procedure it is written in */
+    SCOPE_WAIT,    /* a thread waits for others, in a runtime */
+    SCOPE_RUNTIME, /* a runtime's own work */
     SCOPE_KINDS
 };
+
+/* Does a context of this kind begin with a call: of a procedure, or of a runtime for what the kind says? */
+static inline int scope_is_called(enum scope_kind kind)
+{
+    return kind == SCOPE_PROCEDURE || kind == SCOPE_WAIT || kind == SCOPE_RUNTIME;
+}
 
 #endif

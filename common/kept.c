@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/kept.h"
+#include "common/file.h"
+#include "common/log.h"
+#include "common/mem.h"
+#include "common/units.h"
+#include "common/vec.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MINUTE = 60, DAY = 86400 };
+#define DEFAULT_MOST ((uint64_t)4 << 30)
+
+struct entry {
+    char *path;
+    uint64_t size;
+    time_t used;
+};
+struct entries {
+    struct entry *data;
+    size_t len, cap;
+};
+
+const struct kept_part kept_parts[] = {{"structure", ".hqs", "recovered structure of binaries"},
+                                       {"import", ".db", "imported files of other tools"},
+                                       {"databases", ".db",
+                                        "databases of recordings in directories that cannot be "
+                                        "written to"},
+                                       {0}};
+
+/* Not the time of access: many file systems are mounted without. */
+void kept_note_use(const char *path)
+{
+    struct stat st;
+
+    if (!stat(path, &st) && time(NULL) - st.st_mtime > MINUTE)
+        utimensat(AT_FDCWD, path, NULL, 0);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t n = strlen(name), m = strlen(end);
+
+    return n >= m && !strcmp(name + n - m, end);
+}
+
+/* NAME.tmp.PID.NUMBER.HOST (file_writer.c), of a process of this host that is gone; or nobody writes for a day. */
+static bool is_left_behind(const char *name, const char *suffix, const struct stat *st)
+{
+    AUTO_FREE char *mark = xasprintf("%s.tmp.", suffix);
+    const char *at = strstr(name, mark);
+    char host[FILE_HOST_ROOM];
+    int pid = 0, used = 0;
+
+    if (!at)
+        return false;
+    if (time(NULL) - st->st_mtime > DAY)
+        return true;
+    if (sscanf(at + strlen(mark), "%d.%*d.%n", &pid, &used) != 1 || pid <= 0 || !used)
+        return false;
+    return !strcmp(at + strlen(mark) + used, file_host(host)) && kill(pid, 0) && errno == ESRCH &&
+           time(NULL) - st->st_mtime > MINUTE;
+}
+
+static void list(const char *directory, const char *suffix, struct entries *out)
+{
+    DIR *d = opendir(directory);
+
+    for (struct dirent *e; d && (e = readdir(d));) {
+        char *path = file_join(directory, e->d_name);
+        struct stat st;
+
+        if (lstat(path, &st) || !S_ISREG(st.st_mode)) {
+            free(path);
+        } else if (ends_with(e->d_name, suffix)) {
+            vec_push(out, (struct entry){path, (uint64_t)st.st_blocks * 512, st.st_mtime});
+        } else {
+            if (is_left_behind(e->d_name, suffix, &st))
+                unlink(path);
+            free(path);
+        }
+    }
+    if (d)
+        closedir(d);
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+
+    if (x->used != y->used)
+        return x->used < y->used ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+static uint64_t sum_of(const struct entries *all)
+{
+    uint64_t sum = 0;
+
+    vec_foreach(e, all)
+        sum += e->size;
+    return sum;
+}
+
+static void deinit(struct entries *all)
+{
+    vec_foreach(e, all)
+        free(e->path);
+    vec_deinit(all);
+}
+
+static void trim(struct entries *all, uint64_t most)
+{
+    uint64_t sum = sum_of(all);
+
+    if (sum <= most)
+        return;
+    vec_sort(all, by_use);
+    for (size_t i = 0; i < all->len && sum > most / 4 * 3; i++)
+        if (!unlink(all->data[i].path))
+            sum -= all->data[i].size;
+}
+
+void kept_trim(const char *directory, const char *suffix, uint64_t most)
+{
+    struct entries all = {0};
+
+    list(directory, suffix, &all);
+    trim(&all, most);
+    deinit(&all);
+}
+
+uint64_t kept_most(void)
+{
+    const char *text = getenv("HQ_CACHE_MAX");
+    uint64_t most = DEFAULT_MOST;
+    AUTO_ERROR struct hq_error *error = text && *text ? units_parse_count(text, &most) : NULL;
+
+    if (error)
+        log_warn("HQ_CACHE_MAX: %s; 4GiB counts", error->message);
+    return error ? DEFAULT_MOST : most;
+}
+
+void kept_trim_all(const char *cache)
+{
+    struct entries all = {0};
+
+    for (const struct kept_part *p = kept_parts; p->directory; p++) {
+        AUTO_FREE char *directory = file_join(cache, p->directory);
+
+        list(directory, p->suffix, &all);
+    }
+    trim(&all, kept_most());
+    deinit(&all);
+}
+
+struct kept_sum kept_look(const char *cache, const struct kept_part *part)
+{
+    AUTO_FREE char *directory = file_join(cache, part->directory);
+    struct entries all = {0};
+    struct kept_sum sum = {0};
+
+    list(directory, part->suffix, &all);
+    sum.files = all.len;
+    sum.bytes = sum_of(&all);
+    vec_foreach(e, &all)
+        sum.oldest = sum.oldest && sum.oldest < e->used ? sum.oldest : e->used;
+    deinit(&all);
+    return sum;
+}
+
+uint64_t kept_clear(const char *cache, const struct kept_part *part)
+{
+    AUTO_FREE char *directory = file_join(cache, part->directory);
+    struct entries all = {0};
+    uint64_t bytes = 0;
+
+    list(directory, part->suffix, &all);
+    vec_foreach(e, &all)
+        bytes += unlink(e->path) ? 0 : e->size;
+    deinit(&all);
+    return bytes;
+}
