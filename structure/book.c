@@ -3,7 +3,7 @@
 #include <string.h>
 
 struct scope_key { /* no padding: compared as bytes */
-    uint32_t kind, parent, name, file, line, call_file, call_line, ordinal;
+    uint32_t kind, parent, name, linkage, file, line, call_file, call_line, ordinal, zero;
     uint64_t address;
 };
 
@@ -26,8 +26,8 @@ void book_deinit(struct book *b)
 
 uint32_t book_scope(struct book *b, const struct structure_scope *s, bool *is_new)
 {
-    struct scope_key key = {s->kind,      s->parent,    s->name,    s->file,   s->line,
-                            s->call_file, s->call_line, s->ordinal, s->address};
+    struct scope_key key = {s->kind,      s->parent,    s->name,    s->linkage, s->file,   s->line,
+                            s->call_file, s->call_line, s->ordinal, 0,          s->address};
     bool added;
     uint32_t index = keymap_add(&b->keys, &key, &added);
 

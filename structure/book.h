@@ -29,15 +29,16 @@ struct book {
     VEC(uint32_t) aliases;
     VEC(struct book_segment) segments;
     VEC(struct book_procedure) procedures;
-    struct keymap keys; /* identity of a scope -> index */
+    struct keymap keys;  /* identity of a scope -> index */
+    uint32_t long_names; /* symbols that stand for too much text to be written out */
 };
 
 void book_init(struct book *b);
 void book_deinit(struct book *b);
 
 /*
- * The scope of this identity: same kind, parent, name, file, line, call site, ordinal and address. A new one gets these
- * values; its alias fields are kept for the caller to fill.
+ * The scope of this identity: same kind, parent, names, file, line, call site, ordinal and address. A new one gets
+ * these values; its alias fields are kept for the caller to fill.
  */
 uint32_t book_scope(struct book *b, const struct structure_scope *scope, bool *is_new);
 

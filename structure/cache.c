@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/cache.h"
+#include "common/kept.h"
 #include "common/cursor.h"
 #include "common/file.h"
 #include "common/hash.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define VERSION    6u             /* of the file and of what recovery finds: change it with either */
+#define VERSION    19u            /* of the file and of what recovery finds: change it with either */
 #define MAGIC      0x53515148u    /* HQQS */
 #define MOST_BYTES (256ull << 20) /* of all files */
 
@@ -24,9 +25,9 @@ static_assert(sizeof(struct cache_header) == 48, "layout");
 struct cache_scope {
     uint32_t kind, parent, name, file, line, call_file, call_line, ordinal;
     uint64_t address;
-    uint32_t first_alias, alias_count;
+    uint32_t first_alias, alias_count, linkage, reserved;
 };
-static_assert(sizeof(struct cache_scope) == 48, "layout");
+static_assert(sizeof(struct cache_scope) == 56, "layout");
 
 struct cache_segment {
     uint64_t low, high;
@@ -57,8 +58,9 @@ static uint64_t add_file(uint64_t key, const struct elf *elf, bool *there)
     return hash_combine(hash_combine(key, st.st_dev), st.st_ino);
 }
 
-/* Which file of the cache holds what was recovered in this way from these files; NULL: none can. */
-static char *cache_path(const struct image *image, const struct structure_options *options)
+/* Which file of the cache holds what was recovered in this way from these files; NULL: none can. `what` ends its name.
+ */
+static char *cache_path(const struct image *image, const struct structure_options *options, const char *what)
 {
     const struct elf *text = image->text;
     struct str path = {0};
@@ -80,8 +82,13 @@ static char *cache_path(const struct image *image, const struct structure_option
     str_addf(&path, "%s/structure/", options->cache_dir);
     for (size_t i = 0; i < text->build_id_size; i++)
         str_addf(&path, "%02x", text->build_id[i]);
-    str_addf(&path, "%s%016llx.hqs", text->build_id ? "-" : "file-", (unsigned long long)key);
+    str_addf(&path, "%s%016llx%s.hqs", text->build_id ? "-" : "file-", (unsigned long long)key, what);
     return str_steal(&path);
+}
+
+char *cache_names_path(const struct image *image, const struct structure_options *options)
+{
+    return cache_path(image, options, "-names");
 }
 
 struct parts { /* of a file, in place */
@@ -130,8 +137,8 @@ static bool read_scope(const struct parts *p, uint32_t i, const uint32_t *number
                                  .call_line = from.call_line,
                                  .ordinal = from.ordinal,
                                  .address = from.address};
-    if (from.kind >= SCOPE_KINDS || !text_number(p, from.name, &s.name) || !text_number(p, from.file, &s.file) ||
-        !text_number(p, from.call_file, &s.call_file))
+    if (from.kind >= SCOPE_KINDS || !text_number(p, from.name, &s.name) || !text_number(p, from.linkage, &s.linkage) ||
+        !text_number(p, from.file, &s.file) || !text_number(p, from.call_file, &s.call_file))
         return false;
     if (from.parent != STRUCTURE_NONE) {
         if (from.parent >= i)
@@ -253,11 +260,11 @@ void cache_open(struct cache *c, const struct image *image, const struct structu
 {
     struct map none = {0};
 
-    *c = (struct cache){.path = cache_path(image, options)};
+    *c = (struct cache){.path = cache_path(image, options, "")};
     if (!c->path)
         return;
     if (load(c->path, &none, b, &c->note)) {
-        cache_note_use(c->path);
+        kept_note_use(c->path);
         return;
     }
     book_deinit(b);
@@ -278,8 +285,9 @@ static void write_book(struct str *out, const struct book *b, const char *note)
     }
     h.string_bytes = out->len - sizeof h;
     vec_foreach(s, &b->scopes) {
-        struct cache_scope to = {s->kind,      s->parent,  s->name,    s->file,        s->line,       s->call_file,
-                                 s->call_line, s->ordinal, s->address, s->first_alias, s->alias_count};
+        struct cache_scope to = {s->kind,        s->parent,    s->name,    s->file,    s->line,
+                                 s->call_file,   s->call_line, s->ordinal, s->address, s->first_alias,
+                                 s->alias_count, s->linkage,   0};
         str_addn(out, (const char *)&to, sizeof to);
     }
     str_addn(out, (const char *)b->aliases.data, b->aliases.len * 4);
@@ -335,7 +343,7 @@ static struct hq_error *store(const struct cache *c, const struct book *b, const
         file_writer_write(&w, out.s, out.len);
         err = file_writer_commit(&w);
     }
-    cache_trim(directory, MOST_BYTES);
+    kept_trim(directory, ".hqs", MOST_BYTES);
     map_deinit(&entries);
     book_deinit(&merged);
     str_deinit(&out);

@@ -29,13 +29,7 @@ void cache_open(struct cache *c, const struct image *image, const struct structu
 void cache_store(const struct cache *c, const struct book *b, const char *note);
 void cache_deinit(struct cache *c);
 
-/* In cache_trim.c. The time of change of a file of the cache is when it was last used, to a day. */
-void cache_note_use(const char *path);
-/*
- * Removes what was used longest ago until the files of a cache directory are no more than three quarters of `most`
- * bytes, if they are more than that; and what writers that were killed left behind. The caller holds the lock. Who
- * reads a removed file has it mapped and is not disturbed.
- */
-void cache_trim(const char *directory, uint64_t most);
+/* Where the names of the binary's procedures are kept (known.h), to be freed; NULL: nowhere. */
+char *cache_names_path(const struct image *image, const struct structure_options *options);
 
 #endif

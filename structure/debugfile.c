@@ -219,7 +219,7 @@ static struct elf *find_alt(struct elf *debug, char **problem)
     return elf;
 }
 
-void debug_file_find(struct elf *text, struct debug_file *out)
+void debug_file_find(struct elf *text, bool servers, struct debug_file *out)
 {
     struct elf *elf = NULL;
 
@@ -228,7 +228,7 @@ void debug_file_find(struct elf *text, struct debug_file *out)
         elf = find_by_build_id(text->build_id, text->build_id_size, &out->problem);
         if (!elf)
             elf = find_by_link(text, &out->problem);
-        if (!elf)
+        if (!elf && servers)
             elf = find_by_server(text, &out->problem);
         if (!elf)
             elf = find_inside(text);

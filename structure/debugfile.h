@@ -17,7 +17,8 @@ struct debug_file {
     char *problem;     /* NULL, or a clause: "separate debug file X does not belong to it" */
 };
 
-void debug_file_find(struct elf *text, struct debug_file *out);
+/* servers: false: only what is on this machine. */
+void debug_file_find(struct elf *text, bool servers, struct debug_file *out);
 void debug_file_close(struct debug_file *f, const struct elf *text);
 
 #endif

@@ -79,6 +79,13 @@ uint32_t dwarf_find_unit(struct dwarf *d, uint64_t address);
 void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out);
 void dwarf_unit_free(struct dwarf_unit *unit);
 
+/*
+ * Calls fn for every procedure that is defined, with or without code of its own: its name in the source and for the
+ * linker, either may be NULL. Reads all units; for a struct dwarf that serves nothing else.
+ */
+typedef void dwarf_name_fn(void *arg, const char *name, const char *linkage);
+void dwarf_names(struct dwarf *d, dwarf_name_fn *fn, void *arg);
+
 /* Paths as compiled, made absolute with the compilation directory. Number 0 is "". */
 const struct intern *dwarf_files(const struct dwarf *d);
 /* A file of split debug information that was changed since it was opened, or NULL. */

@@ -21,7 +21,7 @@ static bool wanted(const char *name)
 }
 
 /* What libdwarf is not to see is presented as an empty section without a name. */
-static int section_info(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section *out, int *error)
+static int section_info(void *object, libdwarf_index index, libdwarf_section *out, int *error)
 {
     struct dwarf_file *f = object;
     const uint8_t *data;
@@ -29,22 +29,22 @@ static int section_info(void *object, Dwarf_Half index, Dwarf_Obj_Access_Section
 
     (void)error;
     memset(out, 0, sizeof *out);
-    out->name = "";
+    out->LIBDWARF_SECTION(name) = "";
     if (index >= f->elf->section_count || !wanted(f->elf->sections[index].name))
         return index < f->elf->section_count ? DW_DLV_OK : DW_DLV_NO_ENTRY;
     struct elf_section *s = &f->elf->sections[index];
     if (!elf_section_data(f->elf, s, &data, &size))
         return DW_DLV_OK;
-    out->name = s->name;
-    out->type = s->type;
-    out->size = size;
+    out->LIBDWARF_SECTION(name) = s->name;
+    out->LIBDWARF_SECTION(type) = s->type;
+    out->LIBDWARF_SECTION(size) = size;
     return DW_DLV_OK;
 }
 
-static Dwarf_Endianness byte_order(void *object)
+static libdwarf_order byte_order(void *object)
 {
     (void)object;
-    return DW_OBJECT_LSB;
+    return LIBDWARF_LITTLE;
 }
 
 static Dwarf_Small length_size(void *object)
@@ -64,7 +64,16 @@ static Dwarf_Unsigned section_total(void *object)
     return ((struct dwarf_file *)object)->elf->section_count;
 }
 
-static int load_section(void *object, Dwarf_Half index, Dwarf_Small **out, int *error)
+#ifdef DW_LIBDWARF_VERSION
+/* It bounds what sections may say of their sizes; compressed ones are larger than the file, so it is not told. */
+static Dwarf_Unsigned file_size(void *object)
+{
+    (void)object;
+    return (Dwarf_Unsigned)1 << 48;
+}
+#endif
+
+static int load_section(void *object, libdwarf_index index, Dwarf_Small **out, int *error)
 {
     struct dwarf_file *f = object;
     const uint8_t *data;
@@ -77,13 +86,16 @@ static int load_section(void *object, Dwarf_Half index, Dwarf_Small **out, int *
     return DW_DLV_OK;
 }
 
-static const Dwarf_Obj_Access_Methods methods = {
-    .get_section_info = section_info,
-    .get_byte_order = byte_order,
-    .get_length_size = length_size,
-    .get_pointer_size = pointer_size,
-    .get_section_count = section_total,
-    .load_section = load_section,
+static const libdwarf_methods methods = {
+    .LIBDWARF_METHOD(get_section_info) = section_info,
+    .LIBDWARF_METHOD(get_byte_order) = byte_order,
+    .LIBDWARF_METHOD(get_length_size) = length_size,
+    .LIBDWARF_METHOD(get_pointer_size) = pointer_size,
+#ifdef DW_LIBDWARF_VERSION
+    .LIBDWARF_METHOD(get_filesize) = file_size,
+#endif
+    .LIBDWARF_METHOD(get_section_count) = section_total,
+    .LIBDWARF_METHOD(load_section) = load_section,
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -100,7 +112,7 @@ bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group)
 
     f->elf = elf;
     f->dbg = NULL;
-    f->access = (Dwarf_Obj_Access_Interface){.object = f, .methods = &methods};
+    f->access = (libdwarf_access){.LIBDWARF_ACCESS(object) = f, .LIBDWARF_ACCESS(methods) = &methods};
     pthread_once(&once, configure);
     int rc = dwarf_object_init_b(&f->access, NULL, NULL, group, &f->dbg, &err);
     if (rc == DW_DLV_ERROR && err)
@@ -112,10 +124,8 @@ bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group)
 
 void dwarf_file_close(struct dwarf_file *f)
 {
-    Dwarf_Error err = NULL;
-
-    if (f->dbg && dwarf_object_finish(f->dbg, &err) == DW_DLV_ERROR)
-        dwarf_dealloc_error(NULL, err);
+    if (f->dbg)
+        LIBDWARF_FINISH(f->dbg);
     f->dbg = NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the dwarf_*.c files share. Written for libdwarf 20210528. */
+/* What the dwarf_*.c files share. */
 #ifndef HQ_STRUCTURE_DWARF_IMPL_H
 #define HQ_STRUCTURE_DWARF_IMPL_H
 
@@ -8,8 +8,7 @@
 #include "common/str.h"
 #include "common/vec.h"
 #include "structure/dwarf.h"
-#include <libdwarf/dwarf.h>
-#include <libdwarf/libdwarf.h>
+#include "structure/libdwarf.h"
 
 /* What the range lists of a unit are relative to. */
 struct dwarf_bases {
@@ -20,7 +19,7 @@ struct dwarf_bases {
 struct dwarf_file {
     struct elf *elf;
     Dwarf_Debug dbg; /* NULL: it could not be opened */
-    Dwarf_Obj_Access_Interface access;
+    libdwarf_access access;
     uint32_t number; /* 0 the main file, 1 dwz's common file, 2 ... split files */
     /* Of a split file, which leaves addresses and lines in the main one: */
     const struct dwarf_file *main; /* else NULL */
@@ -28,6 +27,8 @@ struct dwarf_file {
     uint64_t id;                   /* that both must have; 0 unknown */
     struct dwarf_bases bases;
 };
+
+#define MAX_NAMES 4 /* names of lambdas within names: damaged files may have them lie in one another */
 
 struct dwarf_attrs;
 
@@ -62,9 +63,10 @@ struct dwarf {
     struct keymap origin_keys, scope_keys; /* struct dwarf_key -> index in origins; in scopes */
     VEC(struct dwarf_origin *) origins;
     VEC(struct dwarf_scopes *) scopes;
-    bool qualify;           /* the unit that is being loaded is of C++ */
-    int naming;             /* names of classes within names of classes that are being made */
-    struct map file_tables; /* (file, CU offset) -> struct dwarf_file_table * */
+    bool qualify;              /* the unit that is being loaded is of C++ */
+    bool lambdas_by_signature; /* and by gcc 14 or newer */
+    int naming;                /* names of classes within names of classes that are being made */
+    struct map file_tables;    /* (file, CU offset) -> struct dwarf_file_table * */
     char *problem;
 };
 
@@ -117,6 +119,8 @@ void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
 /* Calls fn for each child of a DIE, in order. */
 typedef void dwarf_child_fn(void *arg, Dwarf_Die child, Dwarf_Off offset);
 void dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg);
+/* A number that a DIE has, 0 without it. */
+uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);
 bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);
 /* The tag of a DIE; 0 for NULL and what cannot be read. */
 Dwarf_Half dwarf_tag_of(const struct dwarf_file *f, Dwarf_Die die);
@@ -124,6 +128,10 @@ Dwarf_Half dwarf_tag_of(const struct dwarf_file *f, Dwarf_Die die);
 /* In C++: a procedure's name with those of what it lies in, if it lies in anything; else NULL. `die` is its
  * declaration. */
 const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name);
+/* A class without a name, with what it lies in: `main::{lambda(int)#1}`; false if it is none. */
+bool dwarf_add_unnamed(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
+/* The name of an instance of a template over lambdas: gcc writes `f<main()::<lambda()> >` for all of them. */
+void dwarf_add_instance(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name, struct str *out);
 /* The names around a DIE, each with "::" behind it. */
 void dwarf_add_scopes(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
 void dwarf_scopes_free(struct dwarf *d);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The procedures of one unit with what was inlined into them, and its line table. */
 #include "structure/dwarf_impl.h"
+#include <stdio.h>
 #include <string.h>
 
 #define MAX_DEPTH 200 /* of nested DIEs: no compiler comes near */
@@ -129,6 +130,29 @@ static bool is_cplusplus(const struct dwarf_file *f, Dwarf_Die unit)
            language == DW_LANG_C_plus_plus_11 || language == DW_LANG_C_plus_plus_14;
 }
 
+/* "GNU C++17 14.2.0 -mtune=generic ...": the version of gcc; 0 for another compiler. */
+static int gcc_version(const struct dwarf_file *f, Dwarf_Die unit)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Attribute attribute = NULL;
+    char *text = NULL;
+    int version = 0;
+
+    if (!dwarf_ok(f->dbg, dwarf_attr(unit, DW_AT_producer, &attribute, &err), &err))
+        return 0;
+    if (dwarf_ok(f->dbg, dwarf_formstring(attribute, &text, &err), &err) &&
+        sscanf(text, "GNU C++%*s %d", &version) != 1)
+        version = 0;
+    dwarf_dealloc_attribute(attribute);
+    return version;
+}
+
+static void begin_unit(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die unit)
+{
+    d->qualify = is_cplusplus(f, unit);
+    d->lambdas_by_signature = d->qualify && gcc_version(f, unit) >= 14;
+}
+
 static void walk_split(struct loader *l, uint32_t unit, const struct dwarf_attrs *skeleton)
 {
     const struct dwarf_file *f = dwarf_split_file(l->d, unit, skeleton);
@@ -138,7 +162,7 @@ static void walk_split(struct loader *l, uint32_t unit, const struct dwarf_attrs
         return;
     l->f = f;
     l->bases = f->bases;
-    l->d->qualify = is_cplusplus(f, cu);
+    begin_unit(l->d, f, cu);
     walk_children(l, cu, (struct place){.parent = DWARF_NONE});
     dwarf_dealloc_die(cu);
     l->f = &l->d->main;
@@ -157,7 +181,7 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
         return;
     dwarf_attrs_read(d, l.f, cu, &a);
     l.bases = a.bases;
-    d->qualify = is_cplusplus(l.f, cu);
+    begin_unit(d, l.f, cu);
     walk_children(&l, cu, (struct place){.parent = DWARF_NONE});
     if (a.dwo_name)
         walk_split(&l, unit, &a);

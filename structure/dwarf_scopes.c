@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define MAX_DEPTH 200 /* of nested DIEs */
-#define MAX_NAMES 4   /* damaged files: what a lambda is called with may lie in it */
 #define NONE      UINT32_MAX
 
 struct scope {
@@ -43,7 +42,7 @@ static bool is_class(Dwarf_Half tag)
     return tag == DW_TAG_structure_type || tag == DW_TAG_class_type || tag == DW_TAG_union_type;
 }
 
-static uint64_t number_of(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute)
+uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute)
 {
     Dwarf_Error err = NULL;
     Dwarf_Attribute attr = NULL;
@@ -75,7 +74,7 @@ static void list_child(void *arg, Dwarf_Die die, Dwarf_Off offset)
                           .tag = tag,
                           .unnamed = !dwarf_ok(dbg, dwarf_diename(die, &name, &err), &err)};
     if (is_class(tag) && scope.unnamed)
-        scope.place = number_of(l->f, die, DW_AT_decl_line) << 16 | number_of(l->f, die, DW_AT_decl_column);
+        scope.place = dwarf_number(l->f, die, DW_AT_decl_line) << 16 | dwarf_number(l->f, die, DW_AT_decl_column);
     l->last = (uint32_t)l->out->list.len;
     vec_push(&l->out->list, scope);
     if (is_class(tag) && l->outer_classes)
@@ -207,16 +206,19 @@ static struct signature call_of(struct dwarf *d, const struct dwarf_file *f, Dwa
     return g;
 }
 
-static bool calls(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off class)
+/* Is it counted with a lambda of this signature, or, like that, no lambda? */
+static bool counts_with(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off class, const struct signature *call)
 {
     struct signature g = call_of(d, f, class);
+    bool same = g.found == call->found &&
+                (!g.found || !d->lambdas_by_signature || !strcmp(str_cstr(&g.text), str_cstr(&call->text)));
 
     str_deinit(&g.text);
-    return g.found;
+    return same;
 }
 
-/* "{lambda(int)#2}": gcc counts all lambdas of a procedure (before version 14, and with older ABIs), in the order of
- * the source. */
+/* "{lambda(int)#2}": gcc counts all lambdas of a procedure, in the order of the source; since version 14, as the C++
+ * ABI has it, those that are called with the same. */
 static void add_unnamed(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_scopes *s, uint32_t at,
                         struct str *out)
 {
@@ -226,7 +228,7 @@ static void add_unnamed(struct dwarf *d, const struct dwarf_file *f, const struc
     vec_foreach(other, &s->list)
         number += is_class(other->tag) && other->unnamed && other->place < s->list.data[at].place &&
                   host_of(s, (uint32_t)(other - s->list.data)) == host_of(s, at) &&
-                  calls(d, f, other->start) == call.found;
+                  counts_with(d, f, other->start, &call);
     if (call.found)
         str_addf(out, "{lambda(%s)#%u}", str_cstr(&call.text), number);
     else
@@ -263,8 +265,10 @@ static void add_scope(struct dwarf *d, const struct dwarf_file *f, const struct 
         add_procedure_name(d, f, scope->start, out);
     else if (is_class(scope->tag) && scope->unnamed)
         add_unnamed(d, f, s, at, out);
+    else if (dwarf_ok(f->dbg, dwarf_diename(die, &name, &err), &err))
+        dwarf_add_instance(d, f, die, name, out);
     else
-        str_add(out, dwarf_ok(f->dbg, dwarf_diename(die, &name, &err), &err) ? name : "(anonymous namespace)");
+        str_add(out, "(anonymous namespace)");
     str_add(out, "::");
     dwarf_dealloc_die(die);
 }
@@ -306,20 +310,50 @@ void dwarf_add_scopes(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die
         add_scope(d, f, a.inner, a.inner_at, out);
 }
 
+/* The place of a DIE itself in a list; NONE. */
+static uint32_t scope_at(const struct dwarf_scopes *s, Dwarf_Off offset)
+{
+    size_t n = s ? vec_upto(&s->list, start, offset) : 0;
+
+    return n && s->list.data[n - 1].start == offset ? (uint32_t)n - 1 : NONE;
+}
+
+bool dwarf_add_unnamed(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Off offset;
+    struct around a;
+
+    if (!is_class(dwarf_tag_of(f, die)) || !dwarf_ok(f->dbg, dwarf_dieoffset(die, &offset, &err), &err) ||
+        !find_around(d, f, die, &a))
+        return false;
+    const struct dwarf_scopes *s = scope_at(a.inner, offset) != NONE ? a.inner : a.outer;
+    uint32_t at = scope_at(s, offset);
+    if (at == NONE || d->naming >= MAX_NAMES)
+        return false;
+    d->naming++;
+    dwarf_add_scopes(d, f, die, out);
+    add_unnamed(d, f, s, at, out);
+    d->naming--;
+    return true;
+}
+
 const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name)
 {
     AUTO_STR struct str out = {0};
     struct around a;
 
-    if (!find_around(d, f, die, &a))
-        return NULL;
+    if (!find_around(d, f, die, &a)) {
+        dwarf_add_instance(d, f, die, name, &out);
+        return strcmp(str_cstr(&out), name) != 0 ? arena_strdup(&d->arena, str_cstr(&out)) : NULL;
+    }
     add_scope(d, f, a.outer, a.outer_at, &out);
     if (a.inner)
         add_scope(d, f, a.inner, a.inner_at, &out);
     if (!out.len)
         return NULL;
     const struct scope *class = a.inner_at != NONE ? &a.inner->list.data[a.inner_at] : &a.outer->list.data[a.outer_at];
-    str_add(&out, name);
+    dwarf_add_instance(d, f, die, name, &out);
     if (is_class(class->tag) && !strchr(name, '<')) {
         struct signature own = {.d = d, .f = f};
 

@@ -131,13 +131,51 @@ static void add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die,
         break;
     default:
         if (!dwarf_ok(f->dbg, dwarf_diename(die, &name, &err), &err)) {
-            str_add(out, "?");
+            if (!dwarf_add_unnamed(d, f, die, out))
+                str_add(out, "?");
             break;
         }
         if (tag != DW_TAG_base_type)
             dwarf_add_scopes(d, f, die, out);
-        str_add(out, as_demangled(name));
+        dwarf_add_instance(d, f, die, as_demangled(name), out);
     }
+}
+
+static void add_argument(void *arg, Dwarf_Die die, Dwarf_Off offset)
+{
+    struct parameters *p = arg;
+    Dwarf_Half tag = dwarf_tag_of(p->f, die);
+
+    (void)offset;
+    if (tag == DW_TAG_GNU_template_parameter_pack) {
+        dwarf_children(p->f, die, add_argument, p);
+        return;
+    }
+    if (tag != DW_TAG_template_type_parameter && tag != DW_TAG_template_value_parameter)
+        return;
+    if (p->any)
+        str_add(p->out, ", ");
+    p->any = true;
+    if (tag == DW_TAG_template_type_parameter)
+        add_target(p->d, p->f, die, p->depth, p->out);
+    else
+        str_addf(p->out, "%lld", (long long)dwarf_number(p->f, die, DW_AT_const_value));
+}
+
+void dwarf_add_instance(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name, struct str *out)
+{
+    struct parameters p = {.d = d, .f = f, .out = out};
+
+    if ((!strstr(name, "<lambda") && !strstr(name, "<unnamed")) || name[0] == '<' || d->naming >= MAX_NAMES) {
+        str_add(out, name);
+        return;
+    }
+    d->naming++;
+    str_addn(out, name, strcspn(name, "<"));
+    str_addc(out, '<');
+    dwarf_children(f, die, add_argument, &p);
+    str_addc(out, '>');
+    d->naming--;
 }
 
 void dwarf_add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out)

@@ -259,6 +259,7 @@ struct maker {
     VEC(struct loop) loops;
     VEC(struct loop_span) spans;
     VEC(struct loop_branch) branches;
+    VEC(struct dwarf_range) calls;
 };
 
 static uint64_t block_address(const struct cfg *cfg, uint32_t block)
@@ -330,6 +331,30 @@ static bool contains(const struct maker *m, uint32_t outer, uint32_t loop)
     return loop == outer;
 }
 
+/* The branches in front of an outermost loop, back to a call or another loop. */
+static void find_front(struct maker *m, uint32_t loop)
+{
+    const struct insn *insns = m->cfg->insns.data;
+    uint32_t block = 0;
+
+    while (block_address(m->cfg, block) != m->loops.data[loop].header)
+        block++;
+    while (block-- > 0 && (m->loop_of[block] == LOOP_NONE || contains(m, loop, m->loop_of[block]))) {
+        const struct cfg_block *b = &m->cfg->blocks.data[block];
+
+        /* Its own blocks may lie in front of its header. */
+        if (m->loop_of[block] != LOOP_NONE)
+            continue;
+
+        for (uint32_t i = b->first + b->count; i-- > b->first;) {
+            if (insns[i].kind == INSN_CALL || insns[i].kind == INSN_CALL_INDIRECT)
+                return;
+            if (insns[i].kind == INSN_BRANCH)
+                vec_push(&m->branches, (struct loop_branch){loop, LOOP_IN_FRONT, insns[i].address});
+        }
+    }
+}
+
 static void judge_branch(struct maker *m, uint32_t block)
 {
     const struct cfg_block *b = &m->cfg->blocks.data[block];
@@ -356,6 +381,13 @@ static void judge_branch(struct maker *m, uint32_t block)
     }
 }
 
+static void find_calls(struct maker *m)
+{
+    vec_foreach(in, &m->cfg->insns)
+        if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
+            vec_push(&m->calls, (struct dwarf_range){in->address, in->address + in->length});
+}
+
 void loops_find(const struct cfg *cfg, struct loops *out)
 {
     struct graph g;
@@ -372,10 +404,23 @@ void loops_find(const struct cfg *cfg, struct loops *out)
     number_loops(&m);
     if (m.loops.len) {
         make_spans(&m);
+        find_calls(&m);
+        for (uint32_t i = 0; i < m.loops.len; i++)
+            if (m.loops.data[i].parent == LOOP_NONE)
+                find_front(&m, i);
         for (uint32_t i = 0; i < cfg->blocks.len; i++)
             judge_branch(&m, i);
     }
-    *out = (struct loops){m.loops.data, m.spans.data, m.branches.data, m.loops.len, m.spans.len, m.branches.len};
+    *out = (struct loops){
+        .list = m.loops.data,
+        .count = m.loops.len,
+        .spans = m.spans.data,
+        .span_count = m.spans.len,
+        .branches = m.branches.data,
+        .branch_count = m.branches.len,
+        .calls = m.calls.data,
+        .call_count = m.calls.len,
+    };
     free(m.loop_of);
     nest_deinit(&t);
     graph_deinit(&g);
@@ -386,5 +431,6 @@ void loops_deinit(struct loops *l)
     free(l->list);
     free(l->spans);
     free(l->branches);
+    free(l->calls);
     memset(l, 0, sizeof *l);
 }

@@ -34,7 +34,7 @@ static struct hq_error *open_vdso(const char *path, struct elf **out)
     return elf_open_memory(path, base, header.e_shoff + (size_t)header.e_shnum * header.e_shentsize, out);
 }
 
-struct hq_error *image_open(const char *path, struct image *out)
+struct hq_error *image_open(const char *path, bool servers, struct image *out)
 {
     *out = (struct image){0};
     HQ_TRY(is_vdso(path) ? open_vdso(path, &out->text) : elf_open(path, &out->text));
@@ -43,7 +43,7 @@ struct hq_error *image_open(const char *path, struct image *out)
         image_close(out);
         return err;
     }
-    debug_file_find(out->text, &out->files);
+    debug_file_find(out->text, servers, &out->files);
     return NULL;
 }
 

@@ -22,8 +22,9 @@ struct image {
     char *problem;     /* NULL, or a clause on what cannot be read */
 };
 
-/* Opens the files only. "[vdso]", also as linux-vdso.so.1, is the image that the kernel maps into this process. */
-struct hq_error *image_open(const char *path, struct image *out);
+/* Opens the files only; `servers`: also asks debuginfod for debug information. "[vdso]", also as linux-vdso.so.1, is
+ * the image that the kernel maps into this process. */
+struct hq_error *image_open(const char *path, bool servers, struct image *out);
 /* Reads symbols, frames and the list of units. */
 void image_read(struct image *image);
 void image_close(struct image *image);

@@ -21,40 +21,26 @@ enum {
 #define MG (MODRM | GROUP)
 #define X  NOT
 
+/* clang-format off */
 static const uint8_t one_byte[256] = {
-    M,    M,    M,    M,    I8,   IZ,   X,       X,
-    M,    M,    M,    M,    I8,   IZ,   X,       X, /* 00 add, or */
-    M,    M,    M,    M,    I8,   IZ,   X,       X,
-    M,    M,    M,    M,    I8,   IZ,   X,       X, /* 10 adc, sbb */
-    M,    M,    M,    M,    I8,   IZ,   X,       X,
-    M,    M,    M,    M,    I8,   IZ,   X,       X, /* 20 and, sub */
-    M,    M,    M,    M,    I8,   IZ,   X,       X,
-    M,    M,    M,    M,    I8,   IZ,   X,       X, /* 30 xor, cmp */
-    X,    X,    X,    X,    X,    X,    X,       X,
-    X,    X,    X,    X,    X,    X,    X,       X, /* 40 REX */
-    NONE, NONE, NONE, NONE, NONE, NONE, NONE,    NONE,
-    NONE, NONE, NONE, NONE, NONE, NONE, NONE,    NONE, /* 50 push, pop */
-    X,    X,    X,    M,    X,    X,    X,       X,
-    IZ,   MZ,   I8,   MI,   X,    X,    X,       X, /* 60 movslq, push, imul */
-    R8,   R8,   R8,   R8,   R8,   R8,   R8,      R8,
-    R8,   R8,   R8,   R8,   R8,   R8,   R8,      R8, /* 70 jcc */
-    MI,   MZ,   X,    MI,   M,    M,    M,       M,
-    M,    M,    M,    M,    X,    MG,   X,       X, /* 80 arithmetic, test, xchg, mov, lea */
-    X,    X,    X,    X,    X,    X,    X,       X,
-    NONE, NONE, X,    X,    X,    X,    X,       X, /* 90 */
-    X,    X,    X,    X,    X,    X,    X,       X,
-    I8,   IZ,   X,    X,    X,    X,    X,       X, /* a0 test */
-    I8,   I8,   I8,   I8,   I8,   I8,   I8,      I8,
-    IV,   IV,   IV,   IV,   IV,   IV,   IV,      IV, /* b0 mov */
-    MI,   MI,   X,    NONE, X,    X,    MG | I8, MG | IZ,
-    X,    NONE, X,    X,    NONE, X,    X,       X, /* c0 shifts, ret, mov, leave, int3 */
-    M,    M,    M,    M,    X,    X,    X,       X,
-    X,    X,    X,    X,    X,    X,    X,       X, /* d0 shifts */
-    X,    X,    X,    X,    X,    X,    X,       X,
-    R32,  R32,  X,    R8,   X,    X,    X,       X, /* e0 call, jmp */
-    X,    X,    X,    X,    X,    X,    MG,      MG,
-    X,    X,    X,    X,    X,    X,    MG,      MG, /* f0 */
+    M, M, M, M, I8, IZ, X, X,  M, M, M, M, I8, IZ, X, X,        /* 00 add, or */
+    M, M, M, M, I8, IZ, X, X,  M, M, M, M, I8, IZ, X, X,        /* 10 adc, sbb */
+    M, M, M, M, I8, IZ, X, X,  M, M, M, M, I8, IZ, X, X,        /* 20 and, sub */
+    M, M, M, M, I8, IZ, X, X,  M, M, M, M, I8, IZ, X, X,        /* 30 xor, cmp */
+    X, X, X, X, X, X, X, X,  X, X, X, X, X, X, X, X,            /* 40 REX */
+    NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,  NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,    /* 50 push, pop */
+    X, X, X, M, X, X, X, X,  IZ, MZ, I8, MI, X, X, X, X,        /* 60 movslq, push, imul */
+    R8, R8, R8, R8, R8, R8, R8, R8,  R8, R8, R8, R8, R8, R8, R8, R8,    /* 70 jcc */
+    MI, MZ, X, MI, M, M, M, M,  M, M, M, M, X, MG, X, X,        /* 80 arithmetic, test, xchg, mov, lea */
+    X, X, X, X, X, X, X, X,  NONE, NONE, X, X, X, X, X, X,      /* 90 */
+    X, X, X, X, X, X, X, X,  I8, IZ, X, X, X, X, X, X,          /* a0 test */
+    I8, I8, I8, I8, I8, I8, I8, I8,  IV, IV, IV, IV, IV, IV, IV, IV,    /* b0 mov */
+    MI, MI, X, NONE, X, X, MG | I8, MG | IZ,  X, NONE, X, X, NONE, X, X, X,     /* c0 shifts, ret, mov, leave, int3 */
+    M, M, M, M, X, X, X, X,  X, X, X, X, X, X, X, X,            /* d0 shifts */
+    X, X, X, X, X, X, X, X,  R32, R32, X, R8, X, X, X, X,       /* e0 call, jmp */
+    X, X, X, X, X, X, MG, MG,  X, X, X, X, X, X, MG, MG,        /* f0 */
 };
+/* clang-format on */
 
 /* After 0f; with VEX and EVEX prefixes only what has a ModRM byte. */
 static const uint8_t two_byte[256] = {

@@ -9,7 +9,14 @@
 #define LOOP_NONE UINT32_MAX
 
 /* How likely the line of a branch is the line of the loop statement: lower is better. */
-enum loop_evidence { LOOP_EXIT_AND_BACK, LOOP_HEADER_EXIT, LOOP_EXIT, LOOP_BACK, LOOP_EVIDENCE_KINDS };
+enum loop_evidence {
+    LOOP_EXIT_AND_BACK,
+    LOOP_HEADER_EXIT,
+    LOOP_EXIT,
+    LOOP_BACK,
+    LOOP_IN_FRONT, /* not of the loop: in the code between an outermost loop and the call or loop in front of it */
+    LOOP_EVIDENCE_KINDS
+};
 
 struct loop_branch {
     uint32_t loop;
@@ -31,7 +38,8 @@ struct loops {
     struct loop *list;
     struct loop_span *spans;
     struct loop_branch *branches;
-    size_t count, span_count, branch_count;
+    struct dwarf_range *calls; /* the call instructions, ascending; none if there are no loops */
+    size_t count, span_count, branch_count, call_count;
 };
 
 struct cfg;

@@ -2,18 +2,28 @@
 #include "structure/naming.h"
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/names.h"
 #include "structure/start.h"
 #include <string.h>
+
+static char *demangled(struct book *b, const char *symbol)
+{
+    bool gave_up;
+    char *text = structure_demangle_within(symbol, &gave_up);
+
+    b->long_names += gave_up;
+    return text;
+}
 
 /* DW_AT_name of a C++ member is unqualified and without arguments: the symbol says more, if it can be demangled. */
 uint32_t naming_origin(struct book *b, const struct dwarf_origin *origin)
 {
-    AUTO_FREE char *whole = origin->linkage ? structure_demangle(origin->linkage) : NULL;
+    AUTO_FREE char *whole = origin->linkage ? demangled(b, origin->linkage) : NULL;
 
     if (whole)
         return intern_add(&b->strings, whole);
     /* gcc gives bodies of parallel regions a symbol for a name: _Z5inneri._omp_fn.0 */
-    whole = origin->name ? structure_demangle(origin->name) : NULL;
+    whole = origin->name ? demangled(b, origin->name) : NULL;
     if (whole)
         return intern_add(&b->strings, whole);
     if (origin->name)
@@ -24,7 +34,7 @@ uint32_t naming_origin(struct book *b, const struct dwarf_origin *origin)
 static uint32_t symbol_text(struct book *b, const char *symbol)
 {
     AUTO_FREE char *plain = xstrndup(symbol, symbol_name_length(symbol));
-    AUTO_FREE char *whole = structure_demangle(plain);
+    AUTO_FREE char *whole = demangled(b, plain);
 
     return intern_add(&b->strings, whole ? whole : plain);
 }
@@ -44,7 +54,7 @@ uint32_t naming_procedure(struct book *b, const struct image *image, const struc
     if (name && symbol && !p->dwarf->origin.linkage &&
         (!strncmp(symbol, "_ZN", 3) || !strncmp(symbol, "_ZZ", 3) || !strncmp(symbol, "_ZS", 3))) {
         AUTO_FREE char *plain = xstrndup(symbol, symbol_name_length(symbol));
-        AUTO_FREE char *whole = structure_demangle(plain);
+        AUTO_FREE char *whole = demangled(b, plain);
 
         if (whole && strstr(whole, "::"))
             return intern_add(&b->strings, whole);
@@ -68,6 +78,20 @@ uint32_t naming_procedure(struct book *b, const struct image *image, const struc
         return intern_add(&b->strings, start);
     AUTO_FREE char *made = naming_unknown(image->text->path, p->entry);
     return intern_add(&b->strings, made);
+}
+
+uint32_t naming_origin_linkage(struct book *b, const struct dwarf_origin *origin)
+{
+    return origin->linkage ? intern_add(&b->strings, origin->linkage) : 0;
+}
+
+uint32_t naming_linkage(struct book *b, const struct image *image, const struct procedure *p)
+{
+    const char *symbol = p->symbol ? image->symbols.names[p->symbol->first] : NULL;
+
+    if (p->dwarf && p->dwarf->origin.linkage)
+        return naming_origin_linkage(b, &p->dwarf->origin);
+    return symbol ? intern_addn(&b->strings, symbol, name_without_clone(symbol, symbol_name_length(symbol))) : 0;
 }
 
 static void add_alias(struct book *b, struct structure_scope *s, const char *name, size_t len)

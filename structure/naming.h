@@ -11,6 +11,10 @@
 uint32_t naming_origin(struct book *b, const struct dwarf_origin *origin);
 /* libfoo.so.1+0x1234, to be freed. */
 char *naming_unknown(const char *path, uint64_t address);
+/* The name for the linker of what has this origin, of a procedure; 0: none is known. What the compiler put behind the
+ * name of a copy or a part (.isra.0, .cold) is no part of it. */
+uint32_t naming_origin_linkage(struct book *b, const struct dwarf_origin *origin);
+uint32_t naming_linkage(struct book *b, const struct image *image, const struct procedure *p);
 /* naming_unknown() where nothing names the procedure. */
 uint32_t naming_procedure(struct book *b, const struct image *image, const struct procedure *p);
 /* All other names of a procedure: appended to book.aliases and noted in its scope. */

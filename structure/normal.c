@@ -21,7 +21,7 @@ struct instance {
 };
 
 struct key {
-    uint32_t kind, parent, name, file, line, call_file, call_line, ordinal;
+    uint32_t kind, parent, name, linkage, file, line, call_file, call_line, ordinal;
 };
 
 struct normal {
@@ -33,11 +33,12 @@ struct normal {
     VEC(struct instance) instances;
     VEC(uint32_t) leaves; /* raw LINE scopes, each once */
     struct map normal_of; /* raw LINE -> normal LINE */
+    struct map calls_of;  /* raw LINE -> that of the calls in it */
 };
 
 static struct key key_of(const struct structure_scope *s, uint32_t parent)
 {
-    struct key k = {s->kind, parent, s->name, s->file, s->line, s->call_file, s->call_line, 0};
+    struct key k = {s->kind, parent, s->name, s->linkage, s->file, s->line, s->call_file, s->call_line, 0};
 
     /* Loops without a line have no name but their number. */
     if (s->kind == SCOPE_LOOP && !s->line)
@@ -208,16 +209,61 @@ static uint32_t scope_of(struct normal *n, uint32_t node)
     return at->scope = book_scope(n->b, &s, NULL);
 }
 
-static uint32_t normal_leaf(struct normal *n, uint32_t raw)
+static void place_leaf(struct normal *n, uint32_t raw)
 {
     struct structure_scope s = n->b->scopes.data[raw];
-    uint32_t node = node_of(n, s.parent);
+    uint32_t own = node_of(n, s.parent), node = s.line ? innermost(n, own, identity(n, raw)) : own;
 
-    s.parent = scope_of(n, s.line ? innermost(n, node, identity(n, raw)) : node);
-    return book_scope(n->b, &s, NULL);
+    s.parent = scope_of(n, node);
+    map_put(&n->normal_of, raw, book_scope(n->b, &s, NULL));
+    s.parent = scope_of(n, own);
+    map_put(&n->calls_of, raw, book_scope(n->b, &s, NULL));
 }
 
-void normal_apply(struct book *b, const struct book_procedure *p)
+static void add_segment(struct book *b, struct book_segment s)
+{
+    struct book_segment *last = b->segments.len ? &vec_last(&b->segments) : NULL;
+
+    if (s.low >= s.high)
+        return;
+    if (last && last->high == s.low && last->raw == s.raw && last->normal == s.normal)
+        last->high = s.high;
+    else
+        vec_push(&b->segments, s);
+}
+
+/* Writes a segment anew, with the calls in it at their own places. */
+static void add_around_calls(struct normal *n, struct book_segment s, const struct loops *loops)
+{
+    uint32_t moved = (uint32_t)map_get(&n->normal_of, s.raw, s.raw),
+             own = (uint32_t)map_get(&n->calls_of, s.raw, s.raw);
+    uint64_t at = s.low;
+    size_t call = loops && moved != own ? array_upto(loops->calls, loops->call_count, high, s.low) : SIZE_MAX;
+
+    for (; loops && call < loops->call_count && loops->calls[call].low < s.high; call++) {
+        uint64_t low = loops->calls[call].low,
+                 high = loops->calls[call].high < s.high ? loops->calls[call].high : s.high;
+
+        add_segment(n->b, (struct book_segment){at, low, s.raw, moved});
+        add_segment(n->b, (struct book_segment){low > at ? low : at, high, s.raw, own});
+        at = high;
+    }
+    add_segment(n->b, (struct book_segment){at, s.high, s.raw, moved});
+}
+
+static void write_segments(struct normal *n, const struct loops *loops, struct book_procedure *p)
+{
+    VEC(struct book_segment) raw = {0};
+
+    vec_append(&raw, n->b->segments.data + p->first_segment, p->segment_count);
+    n->b->segments.len = p->first_segment;
+    vec_foreach(s, &raw)
+        add_around_calls(n, *s, loops);
+    p->segment_count = (uint32_t)n->b->segments.len - p->first_segment;
+    vec_deinit(&raw);
+}
+
+void normal_apply(struct book *b, const struct loops *loops, struct book_procedure *p)
 {
     struct normal n = {.b = b};
 
@@ -226,17 +272,14 @@ void normal_apply(struct book *b, const struct book_procedure *p)
     collect(&n, p);
     number_loops(&n);
     vec_foreach(raw, &n.leaves)
-        map_put(&n.normal_of, *raw, normal_leaf(&n, *raw));
-    for (uint32_t i = 0; i < p->segment_count; i++) {
-        struct book_segment *s = &b->segments.data[p->first_segment + i];
-
-        s->normal = (uint32_t)map_get(&n.normal_of, s->raw, s->raw);
-    }
+        place_leaf(&n, *raw);
+    write_segments(&n, loops, p);
     keymap_deinit(&n.node_keys);
     keymap_deinit(&n.flat_keys);
     map_deinit(&n.node_of);
     map_deinit(&n.flat_of);
     map_deinit(&n.normal_of);
+    map_deinit(&n.calls_of);
     vec_deinit(&n.nodes);
     vec_deinit(&n.instances_of);
     vec_deinit(&n.instances);

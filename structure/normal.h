@@ -7,7 +7,8 @@
  *   - A loop directly inside a loop of the same name (file and line) is that loop: unrolled, interchanged, tiled code.
  *   - Sibling loops of the same name are one: vector body and remainder, distributed loops.
  *   - A statement is where its innermost instance is: what was hoisted or peeled goes back into the loop, if that loop
- *     lies below the one it was found in.
+ *     lies below the one it was found in. A call is more than its statement: it stays in the loops that hold its
+ *     instruction, with all that it costs. (A barrier behind a loop often has the line of the loop.)
  *
  * Unlike in the paper, loops of different names are neither fused nor collapsed: a perfect nest stays one.
  */
@@ -15,8 +16,12 @@
 #define HQ_STRUCTURE_NORMAL_H
 
 #include "structure/book.h"
+#include "structure/loops.h"
 
-/* Sets `normal` of all segments of a procedure whose `raw` are set. Ordinals of normal loops follow the source. */
-void normal_apply(struct book *b, const struct book_procedure *p);
+/*
+ * Sets `normal` of all segments of a procedure whose `raw` are set, and which are the last of the book: those of
+ * statements that move are cut around the calls in them. Ordinals of normal loops follow the source. loops: NULL, none.
+ */
+void normal_apply(struct book *b, const struct loops *loops, struct book_procedure *p);
 
 #endif

@@ -304,6 +304,18 @@ static size_t storable(const struct book *b)
     return n;
 }
 
+static char *note_of(const struct work *w)
+{
+    AUTO_FREE char *note = image_note(&w->image);
+
+    if (!w->book.long_names)
+        return MEM_STEAL(note);
+    return xasprintf("%s%s%u name%s for more text than is written out, and stay%s as the linker has %s",
+                     note ? note : w->image.text->path, note ? "; " : ": ", w->book.long_names,
+                     w->book.long_names == 1 ? " stands" : "s stand", w->book.long_names == 1 ? "s" : "",
+                     w->book.long_names == 1 ? "it" : "them");
+}
+
 static struct hq_error *recover_and_store(struct work *w, const struct cache *cache, struct structure *out)
 {
     size_t before = storable(&w->book);
@@ -312,7 +324,7 @@ static struct hq_error *recover_and_store(struct work *w, const struct cache *ca
     noreturn_init(&w->noreturn, &w->image);
     recover_all(w);
     HQ_TRY(image_changed(&w->image));
-    out->note = image_note(&w->image);
+    out->note = note_of(w);
     if (storable(&w->book) > before)
         cache_store(cache, &w->book, without_path(out->note, w->image.text->path));
     return NULL;
@@ -326,7 +338,7 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
     struct cache cache;
 
     memset(out, 0, sizeof *out);
-    err = image_open(path, &w.image);
+    err = image_open(path, true, &w.image);
     if (err || !image_is_expected(w.image.text, options)) {
         recover_nothing(path, err ? xstrdup(err->message) : replaced_note(path), addresses, count, out);
         work_deinit(&w);
@@ -447,7 +459,7 @@ struct hq_error *structure_whole(const char *path, const struct structure_option
     struct covered covered = {0};
 
     memset(out, 0, sizeof *out);
-    HQ_TRY(image_open(path, &w.image));
+    HQ_TRY(image_open(path, true, &w.image));
     if (!w.image.text->code_count) {
         struct hq_error *err = no_code(w.image.text);
 
@@ -467,7 +479,7 @@ struct hq_error *structure_whole(const char *path, const struct structure_option
     struct hq_error *err = image_changed(&w.image);
     if (!err) {
         take_scopes(&w.book, out);
-        out->note = image_note(&w.image);
+        out->note = note_of(&w);
     }
     work_deinit(&w);
     if (err)

@@ -28,6 +28,7 @@ struct structure_scope {
     enum scope_kind kind; /* FILE, PROCEDURE, INLINE, LOOP, LINE */
     uint32_t parent;      /* index, STRUCTURE_NONE for a file */
     uint32_t name;        /* procedure, inline: demangled name, whole; file: path as compiled; else 0 */
+    uint32_t linkage;     /* procedure, inline: its name for the linker (_ZN1A1fEv), 0 none known */
     uint32_t file;        /* path: of the definition; of the loop or line itself (may differ from the host's) */
     uint32_t line;        /* 0 unknown */
     uint32_t call_file;   /* inline: where it was inlined */
@@ -78,7 +79,9 @@ void structure_deinit(struct structure *s);
  */
 struct hq_error *structure_whole(const char *path, const struct structure_options *options, struct structure *out);
 
-/* Demangles a C++ or Rust symbol, NULL if it is none. Caller frees. */
+/* Demangles a C++ or Rust symbol, NULL if it is none, or if it stands for more text, or takes longer to read, than any
+ * real one: `gave_up` tells. Caller frees. */
 char *structure_demangle(const char *symbol);
+char *structure_demangle_within(const char *symbol, bool *gave_up);
 
 #endif

@@ -5,39 +5,12 @@
  * so loops and inlined procedures interleave as they do in the source.
  */
 #include "structure/tree.h"
+#include "structure/tree_impl.h"
 #include "structure/naming.h"
 #include "structure/normal.h"
 #include "common/vec.h"
 #include <stdlib.h>
 #include <string.h>
-
-struct piece {
-    uint64_t low, high;
-    uint32_t file, line; /* in dwarf_files(); 0 unknown */
-    uint32_t inlined;    /* canonical inline, DWARF_NONE: directly in the procedure */
-    uint32_t loop;       /* LOOP_NONE */
-};
-
-struct loop_place {
-    uint32_t context; /* innermost inline that holds the whole loop */
-    bool seen;
-    uint32_t file, line;
-};
-
-struct maker {
-    struct book *b;
-    const struct image *image;
-    const struct procedure *p;
-    const struct loops *loops;
-    bool inlines;
-    uint32_t scope;      /* of the procedure */
-    uint32_t *canonical; /* inline of the procedure -> the first one of the same name and call site */
-    uint32_t *depth;     /* of an inline: 1 directly in the procedure */
-    VEC(uint64_t) cuts;
-    VEC(struct piece) pieces;
-    struct loop_place *places;
-    struct map chains; /* (inline, loop) -> scope */
-};
 
 static const struct dwarf_inline *inline_at(const struct maker *m, uint32_t i)
 {
@@ -170,7 +143,7 @@ static void collect_pieces(struct maker *m)
     }
 }
 
-static size_t piece_at(const struct maker *m, uint64_t address)
+size_t tree_piece_at(const struct maker *m, uint64_t address)
 {
     size_t low = 0, high = m->pieces.len;
 
@@ -212,7 +185,7 @@ static void set_inlines(struct maker *m)
         for (uint32_t k = 0; k < inline_at(m, i)->range_count; k++) {
             const struct dwarf_range *r = &m->p->unit->ranges[inline_at(m, i)->first_range + k];
 
-            for (size_t at = piece_at(m, r->low); at < m->pieces.len && m->pieces.data[at].high <= r->high; at++)
+            for (size_t at = tree_piece_at(m, r->low); at < m->pieces.len && m->pieces.data[at].high <= r->high; at++)
                 m->pieces.data[at].inlined = m->canonical[i];
         }
 }
@@ -271,9 +244,7 @@ static void place_loops(struct maker *m)
             m->places[l].context = DWARF_NONE;
 }
 
-/* The line of a piece as the code of `context` sees it: its own, or that of the call that leads to it. */
-static void projected(const struct maker *m, const struct piece *piece, uint32_t context, uint32_t *file,
-                      uint32_t *line)
+void tree_projected(const struct maker *m, const struct piece *piece, uint32_t context, uint32_t *file, uint32_t *line)
 {
     uint32_t at = piece->inlined;
 
@@ -284,41 +255,6 @@ static void projected(const struct maker *m, const struct piece *piece, uint32_t
         *line = inline_at(m, at)->call_line;
         at = canonical_parent(m, at);
     }
-}
-
-static void prefer(struct loop_place *place, uint32_t *best, uint32_t evidence, uint32_t file, uint32_t line)
-{
-    if (!line || evidence > *best || (evidence == *best && line >= place->line))
-        return;
-    *best = evidence;
-    place->file = file;
-    place->line = line;
-}
-
-/* The exit condition names a loop best, then the backward branch, then the first line; see doc/structure.md. */
-static void name_loops(struct maker *m)
-{
-    size_t n = m->loops ? m->loops->count : 0;
-    uint32_t *best = xcalloc(n + 1, sizeof *best);
-    uint32_t file, line;
-
-    for (size_t l = 0; l < n; l++)
-        best[l] = LOOP_EVIDENCE_KINDS + 1;
-    for (size_t i = 0; n && i < m->loops->branch_count; i++) {
-        const struct loop_branch *branch = &m->loops->branches[i];
-        size_t at = piece_at(m, branch->address + 1);
-
-        if (!at)
-            continue;
-        projected(m, &m->pieces.data[at - 1], m->places[branch->loop].context, &file, &line);
-        prefer(&m->places[branch->loop], &best[branch->loop], branch->evidence, file, line);
-    }
-    vec_foreach(piece, &m->pieces)
-        for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
-            projected(m, piece, m->places[l].context, &file, &line);
-            prefer(&m->places[l], &best[l], LOOP_EVIDENCE_KINDS, file, line);
-        }
-    free(best);
 }
 
 static uint32_t chain(struct maker *m, uint32_t inlined, uint32_t loop);
@@ -345,6 +281,7 @@ static uint32_t make_inline(struct maker *m, uint32_t inlined, uint32_t loop)
         .kind = SCOPE_INLINE,
         .parent = chain(m, canonical_parent(m, inlined), loop),
         .name = naming_origin(m->b, in->origin),
+        .linkage = naming_origin_linkage(m->b, in->origin),
         .file = file_text(m, in->origin->file),
         .line = in->origin->line,
         .call_file = file_text(m, in->call_file),
@@ -422,6 +359,7 @@ static void make_procedure(struct maker *m)
         .kind = SCOPE_PROCEDURE,
         .parent = file_scope(m, file),
         .name = naming_procedure(m->b, m->image, m->p),
+        .linkage = naming_linkage(m->b, m->image, m->p),
         .file = file,
         .line = origin ? origin->line : 0,
         .address = m->p->entry,
@@ -447,9 +385,9 @@ uint32_t tree_add(struct book *b, const struct image *image, const struct proced
     set_inlines(&m);
     set_loops(&m);
     place_loops(&m);
-    name_loops(&m);
+    tree_name_loops(&m);
     make_segments(&m, &out);
-    normal_apply(b, &out);
+    normal_apply(b, loops, &out);
     free(m.canonical);
     free(m.depth);
     free(m.places);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/unpack.h"
+#include "common/mem.h"
 #include <lzma.h>
 #include <stdbool.h>
 #include <string.h>
@@ -11,6 +12,7 @@
  * cost. */
 #define MAX_RATIO_ZLIB 1040u
 #define MAX_RATIO      65536u
+#define SMALL_SIZE     (64u << 20) /* what is larger has a ratio as of deflate */
 #define MAX_SIZE       (4ull << 30)
 
 /* zlib counts in unsigned int, so long input and output go in pieces. */
@@ -46,7 +48,7 @@ static bool unpack_lzma(const uint8_t *from, size_t from_size, uint8_t *to, size
 
 uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_size, uint64_t size)
 {
-    uint64_t ratio = method == UNPACK_ZLIB ? MAX_RATIO_ZLIB : MAX_RATIO;
+    uint64_t ratio = method == UNPACK_ZLIB || size > SMALL_SIZE ? MAX_RATIO_ZLIB : MAX_RATIO;
     bool whole = false;
 
     if (!size || size > MAX_SIZE || size / ratio > packed_size)
@@ -89,6 +91,18 @@ uint8_t *unpack_xz(const uint8_t *packed, size_t packed_size, size_t *size)
 {
     *size = xz_size(packed, packed_size);
     return unpack(UNPACK_XZ, packed, packed_size, *size);
+}
+
+uint8_t *pack(const void *data, size_t size, size_t *packed_size)
+{
+    size_t bound = ZSTD_compressBound(size);
+    uint8_t *out = xmalloc(bound + 1);
+
+    *packed_size = ZSTD_compress(out, bound, size ? data : "", size, 3);
+    if (!ZSTD_isError(*packed_size))
+        return out;
+    free(out);
+    return NULL;
 }
 
 void unpack_free(uint8_t *data, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decompression of ELF sections. Results lie in memory of their own from mmap. */
+/* Compression: what ELF sections are in, and what hq packs itself. */
 #ifndef HQ_STRUCTURE_UNPACK_H
 #define HQ_STRUCTURE_UNPACK_H
 
@@ -9,12 +9,14 @@
 enum unpack_method { UNPACK_ZLIB, UNPACK_ZSTD, UNPACK_XZ };
 
 /*
- * Exactly `size` bytes, to be freed with unpack_free; NULL if the data is damaged or `size` is more than the
- * method could have packed into `packed_size` bytes. Memory that the data does not fill is never touched.
+ * Exactly `size` bytes in memory of their own, to be freed with unpack_free; NULL if the data is damaged or `size` is
+ * more than the method could have packed into `packed_size` bytes. Memory that the data does not fill is never touched.
  */
 uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_size, uint64_t size);
 /* The same for a whole .xz file, which says its size itself. */
 uint8_t *unpack_xz(const uint8_t *packed, size_t packed_size, size_t *size);
+/* As one zstd frame, to be freed with free(); NULL if it cannot be had. */
+uint8_t *pack(const void *data, size_t size, size_t *packed_size);
 void unpack_free(uint8_t *data, size_t size);
 
 #endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What tree.c and loop_lines.c share: a procedure while it is taken apart. */
+#ifndef HQ_STRUCTURE_TREE_IMPL_H
+#define HQ_STRUCTURE_TREE_IMPL_H
+
+#include "common/vec.h"
+#include "structure/tree.h"
+
+struct piece {
+    uint64_t low, high;
+    uint32_t file, line; /* in dwarf_files(); 0 unknown */
+    uint32_t inlined;    /* canonical inline, DWARF_NONE: directly in the procedure */
+    uint32_t loop;       /* LOOP_NONE */
+};
+
+struct loop_place {
+    uint32_t context; /* innermost inline that holds the whole loop */
+    bool seen;
+    uint32_t file, line;
+    uint32_t evidence;    /* what the line was taken from, LOOP_EVIDENCE_KINDS: the code alone */
+    uint32_t least, most; /* lines of its code, in the same file */
+    uint32_t top;         /* the line that its code begins with, 0: another file's, or none */
+    uint32_t front;       /* the line nearest above it among those of the branches in front, 0: none */
+    uint32_t header_exit; /* the line of an exit in the header, 0: none */
+};
+
+struct maker {
+    struct book *b;
+    const struct image *image;
+    const struct procedure *p;
+    const struct loops *loops;
+    bool inlines;
+    uint32_t scope;      /* of the procedure */
+    uint32_t *canonical; /* inline of the procedure -> the first one of the same name and call site */
+    uint32_t *depth;     /* of an inline: 1 directly in the procedure */
+    VEC(uint64_t) cuts;
+    VEC(struct piece) pieces;
+    struct loop_place *places;
+    struct map chains; /* (inline, loop) -> scope */
+};
+
+/* The first piece that begins at an address or behind it. */
+size_t tree_piece_at(const struct maker *m, uint64_t address);
+/* The line of a piece as the code of `context` sees it: its own, or that of the call that leads to it. */
+void tree_projected(const struct maker *m, const struct piece *piece, uint32_t context, uint32_t *file, uint32_t *line);
+
+/* Sets file and line of all places, whose contexts are known (loop_lines.c). */
+void tree_name_loops(struct maker *m);
+
+#endif
