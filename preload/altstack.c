@@ -2,46 +2,86 @@
 #include "preload/altstack.h"
 
 #include "preload/export.h"
-#include "preload/options.h"
 #include "preload/raw.h"
 
-#include <signal.h>
+#include <errno.h>
 
-enum { ENOUGH = 16 << 10, OURS = 64 << 10 };
+#ifndef SS_AUTODISARM
+#define SS_AUTODISARM (1u << 31) /* the C library's headers do not know it */
+#endif
 
-static __thread struct {
-    void *memory;  /* OURS bytes, NULL: none */
-    stack_t asked; /* what the program believes in while the kernel has `memory` */
-} own __attribute__((tls_model("initial-exec")));
+__thread struct altstack altstack __attribute__((tls_model("initial-exec")));
+
+enum { SMALLEST = 2048 }; /* what the kernel takes */
+
+/* Does the caller run on the stack that the program believes in? As the kernel sees it: by the stack pointer. */
+static bool runs_there(void)
+{
+    uint64_t here = (uint64_t)__builtin_frame_address(0);
+
+    return !(altstack.asked.ss_flags & SS_DISABLE) && here - (uint64_t)altstack.asked.ss_sp < altstack.asked.ss_size;
+}
+
+static int refuse(int error)
+{
+    errno = error;
+    return -1;
+}
 
 /* The kernel gets ours instead of what the program has. Without memory that stays. */
 static void replace(const stack_t *asked)
 {
-    stack_t ours = {.ss_sp = own.memory, .ss_size = OURS, .ss_flags = asked->ss_flags & ~SS_DISABLE};
+    stack_t ours = {.ss_sp = altstack.memory, .ss_size = ALTSTACK_BYTES};
 
-    if (own.memory && REAL(sigaltstack)(&ours, NULL) == 0)
-        own.asked = *asked;
+    if (altstack.memory && REAL(sigaltstack)(&ours, NULL) == 0) {
+        altstack.asked = *asked;
+        altstack.replaced = true;
+    }
+}
+
+/* The program's, which the kernel then has. */
+static int leave_to_kernel(const stack_t *wanted, stack_t *old)
+{
+    stack_t before;
+    int result = REAL(sigaltstack)(wanted, &before);
+
+    if (result != 0)
+        return result;
+    if (altstack.replaced)
+        before = altstack.asked;
+    if (wanted && wanted->ss_flags & SS_AUTODISARM)
+        altstack.replaced = false;
+    else if (wanted)
+        replace(wanted);
+    if (old)
+        *old = before;
+    return 0;
 }
 
 EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
 {
-    stack_t copy, before;
+    stack_t copy, before = altstack.asked;
+    bool there;
 
-    if (wanted)
+    if (!altstack.replaced || (wanted && wanted->ss_flags & SS_AUTODISARM))
+        return leave_to_kernel(wanted, old);
+    there = runs_there();
+    if (wanted) {
         copy = *wanted;
-    int result = REAL(sigaltstack)(wanted ? &copy : NULL, &before);
-    if (result != 0)
-        return result;
-    if (own.memory && before.ss_sp == own.memory) {
-        before.ss_sp = own.asked.ss_sp;
-        before.ss_size = own.asked.ss_size;
-        if (own.asked.ss_flags & SS_DISABLE)
-            before.ss_flags = SS_DISABLE;
+        if (there)
+            return refuse(EPERM);
+        if (copy.ss_flags != SS_DISABLE && copy.ss_flags != SS_ONSTACK && copy.ss_flags != 0)
+            return refuse(EINVAL);
+        if (copy.ss_flags == SS_DISABLE)
+            copy = (stack_t){.ss_flags = SS_DISABLE};
+        else if (copy.ss_size < SMALLEST)
+            return refuse(ENOMEM);
+        else
+            copy.ss_flags = 0;
+        altstack.asked = copy;
     }
-    if (wanted && copy.ss_flags & SS_DISABLE)
-        replace(&(stack_t){.ss_flags = SS_DISABLE});
-    else if (wanted && copy.ss_size < ENOUGH)
-        replace(&copy);
+    if (there)
+        before.ss_flags |= SS_ONSTACK;
     if (old)
         *old = before;
     return 0;
@@ -51,20 +91,23 @@ void altstack_begin(void)
 {
     stack_t now;
 
-    if (own.memory || REAL(sigaltstack)(NULL, &now) != 0)
+    if (altstack.memory || REAL(sigaltstack)(NULL, &now) != 0)
         return;
-    own.memory = raw_memory(OURS);
-    if (now.ss_flags & SS_DISABLE || now.ss_size < ENOUGH)
+    altstack.memory = raw_memory(ALTSTACK_BYTES);
+    if (!(now.ss_flags & SS_AUTODISARM))
         replace(&now);
 }
 
 void altstack_end(void)
 {
-    stack_t none = {.ss_flags = SS_DISABLE}, now;
-    void *memory = own.memory;
+    void *memory = altstack.memory;
 
-    own.memory = NULL;
-    if (!memory || REAL(sigaltstack)(NULL, &now) != 0 || (now.ss_sp == memory && REAL(sigaltstack)(&none, NULL) != 0))
-        return; /* the thread ends in a handler that runs there */
-    raw_munmap(memory, OURS);
+    altstack.memory = NULL;
+    if (altstack.replaced) {
+        altstack.replaced = false;
+        if (REAL(sigaltstack)(&altstack.asked, NULL) != 0)
+            return; /* the thread ends in a handler that runs there */
+    }
+    if (memory)
+        raw_munmap(memory, ALTSTACK_BYTES);
 }

@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Alternate signal stacks. The kernel's signal frame alone takes 3.5 KiB where there is AVX-512 and 11 KiB where there
- * is AMX: more than a coroutine may have left. So our handler runs on an alternate stack in every thread: the
- * program's, or, where it has none or a small one, one of ours, of which the program sees nothing: it is told what it
- * asked for. A handler of the program that wants an alternate stack (SA_ONSTACK) and was given none runs on ours too.
+ * is AMX: more than a coroutine may have left, or a small alternate stack; and an alternate stack that the program has
+ * unmapped does no harm as long as no signal comes. So in every thread the kernel has an alternate stack of ours, for
+ * our handler alone, and the program is told what it has asked for. A handler of the program that wants its alternate
+ * stack is moved there before it begins (entry.h); where it was given none it runs on ours, where the stack is.
+ *
+ * What is asked for with SS_AUTODISARM, which the kernel takes away while a handler runs, is left to the kernel.
  */
 #ifndef HQ_PRELOAD_ALTSTACK_H
 #define HQ_PRELOAD_ALTSTACK_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+enum { ALTSTACK_BYTES = 64 << 10 };
+
+/* Of the calling thread. */
+struct altstack {
+    void *memory;  /* ALTSTACK_BYTES, NULL: none */
+    stack_t asked; /* what the program believes in while the kernel has `memory` */
+    bool replaced; /* it has */
+};
+
+extern __thread struct altstack altstack __attribute__((tls_model("initial-exec")));
 
 /* Before the calling thread is sampled. In a forked child it has its stack already. */
 void altstack_begin(void);

@@ -30,6 +30,9 @@ LEARN uint64_t cfi_uleb(struct cfi_cursor *cursor)
         uint64_t byte = cfi_fixed(cursor, 1);
         if (shift < 64)
             value |= (byte & 0x7f) << shift;
+        /* More than 64 bits. */
+        if (shift >= 63 && (byte & 0x7f) > (shift == 63))
+            cursor->bad = true;
         if (!(byte & 0x80))
             return value;
     }
@@ -43,6 +46,8 @@ LEARN int64_t cfi_sleb(struct cfi_cursor *cursor)
         uint64_t byte = cfi_fixed(cursor, 1);
         if (shift < 64)
             value |= (byte & 0x7f) << shift;
+        if (shift >= 63 && (byte & 0x7f) != (value >> 63 ? 0x7f : 0))
+            cursor->bad = true;
         shift += 7;
         if (!(byte & 0x80))
             return (int64_t)(byte & 0x40 && shift < 64 ? value | ~0ull << shift : value);

@@ -9,11 +9,13 @@
 #include "preload/options.h"
 #include "preload/raw.h"
 #include "preload/seccomp.h"
+#include "preload/sources/perf.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 
 #include <grp.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -75,6 +77,7 @@ static void before_filter(const struct sock_fprog *filter)
     static const int needed[] = {SYS_open,    SYS_close,        SYS_fallocate,      SYS_mmap,          SYS_munmap,
                                  SYS_madvise, SYS_prlimit64,    SYS_rt_sigprocmask, SYS_rt_sigpending, SYS_stat,
                                  SYS_getcwd,  SYS_timer_create, SYS_timer_settime,  SYS_timer_delete};
+    static const int clocks[] = {SYS_perf_event_open, SYS_fcntl, SYS_ioctl, SYS_read};
 
     reserve();
     if (!filter || !seccomp_allows(filter, SYS_rt_sigreturn) || !seccomp_allows(filter, SYS_clock_gettime)) {
@@ -82,6 +85,9 @@ static void before_filter(const struct sock_fprog *filter)
                              : "strict seccomp forbids to read clocks");
         return;
     }
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
+        if (!seccomp_allows(filter, clocks[i]))
+            perf_freeze();
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!seccomp_allows(filter, needed[i]))
             raw_frozen = 1;
@@ -113,7 +119,13 @@ EXPORT long syscall(long number, ...)
     va_end(list);
     if (options.active && number == SYS_seccomp && (a[0] == SECCOMP_SET_MODE_STRICT || a[0] == SECCOMP_SET_MODE_FILTER))
         before_filter(a[0] == SECCOMP_SET_MODE_FILTER ? (const struct sock_fprog *)a[2] : NULL);
+    if (number == SYS_sigaltstack)
+        return sigaltstack((const stack_t *)a[0], (stack_t *)a[1]);
+    stacks_watch(number, a);
+    bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
     long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (execs)
+        process_after_failed_exec();
     if (result == 0 && (number == SYS_fork || number == SYS_clone || number == SYS_clone3))
         process_check(); /* a child with memory of its own */
     return result;

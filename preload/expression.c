@@ -98,42 +98,26 @@ static void binary(struct machine *m, unsigned operation)
     }
 }
 
+/* clang-format off */
 static void stack_operation(struct machine *m, unsigned operation)
 {
     uint64_t a, b, c;
 
     switch (operation) {
-    case 0x12: push(m, pick(m, 0)); break;                        /* dup */
-    case 0x13: pop(m); break;                                     /* drop */
-    case 0x14: push(m, pick(m, 1)); break;                        /* over */
-    case 0x15: push(m, pick(m, cfi_fixed(&m->cursor, 1))); break; /* pick */
-    case 0x16:
-        b = pop(m);
-        a = pop(m);
-        push(m, b);
-        push(m, a);
-        break; /* swap */
-    case 0x17:
-        c = pop(m);
-        b = pop(m);
-        a = pop(m);
-        push(m, c);
-        push(m, a);
-        push(m, b);
-        break; /* rot */
-    case 0x19:
-        a = pop(m);
-        push(m, (int64_t)a < 0 ? -a : a);
-        break;                          /* abs */
-    case 0x1f: push(m, -pop(m)); break; /* neg */
-    case 0x20: push(m, ~pop(m)); break; /* not */
-    case 0x23:
-        a = pop(m);
-        push(m, a + cfi_uleb(&m->cursor));
-        break; /* plus_uconst */
+    case 0x12: push(m, pick(m, 0)); break;                              /* dup */
+    case 0x13: pop(m); break;                                           /* drop */
+    case 0x14: push(m, pick(m, 1)); break;                              /* over */
+    case 0x15: push(m, pick(m, cfi_fixed(&m->cursor, 1))); break;       /* pick */
+    case 0x16: b = pop(m); a = pop(m); push(m, b); push(m, a); break;   /* swap */
+    case 0x17: c = pop(m); b = pop(m); a = pop(m); push(m, c); push(m, a); push(m, b); break;   /* rot */
+    case 0x19: a = pop(m); push(m, (int64_t)a < 0 ? -a : a); break;     /* abs */
+    case 0x1f: push(m, -pop(m)); break;                                 /* neg */
+    case 0x20: push(m, ~pop(m)); break;                                 /* not */
+    case 0x23: a = pop(m); push(m, a + cfi_uleb(&m->cursor)); break;    /* plus_uconst */
     default: m->bad = true;
     }
 }
+/* clang-format on */
 
 static void constant(struct machine *m, unsigned operation)
 {

@@ -7,6 +7,7 @@
 #include "preload/options.h"
 #include "preload/process.h"
 #include "preload/raw.h"
+#include "preload/sources/perf.h"
 #include "preload/text.h"
 #include "preload/thread.h"
 #include "preload/vdso.h"
@@ -312,10 +313,7 @@ void file_state(enum hqm_state state)
 
 static uint64_t cpu_time(void)
 {
-    struct timespec now = {0};
-
-    raw_syscall(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (uint64_t)raw_cpu_time(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void file_note_cpu_time(void)
@@ -390,6 +388,9 @@ static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial
     header->threads = thread_count();
     if (raw_stat("/proc/self/ns/pid", &namespace) == 0)
         header->pid_namespace = namespace.st_ino;
+    header->cpu_clock = (uint32_t)perf_clock();
+    header->cpu_clock_error = (uint32_t)perf_error();
+    header->timer_threads = perf_refused();
     if (!process_epoch()) { /* a forked child is measured from its start, though its file is younger */
         header->cpu_image_ns = before;
         header->cpu_start_ns = cpu_time();

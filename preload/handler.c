@@ -55,7 +55,7 @@ static bool postpone(int event, uint64_t *weight, uint64_t now)
 static HOT void record(int event, uint64_t weight, const ucontext_t *context)
 {
     struct hqm_header *header;
-    uint64_t reg[CFI_REGISTERS], now;
+    uint64_t reg[CFI_REGISTERS], low, high, now;
     struct place place = {NO_NODE, 0};
     uint32_t partial = 0;
     struct lane *lane;
@@ -75,7 +75,8 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     if (lane) {
         uint64_t walked = lane->memo.frames_walked;
         unwind_registers(context, reg);
-        place = unwind(lane, reg, self.stack_low, self.stack_high, &partial);
+        thread_stack(reg[CFI_RSP], &low, &high);
+        place = unwind(lane, reg, low, high, &partial);
         if (lane->memo.frames_walked - walked > LONG_WALK) {
             uint64_t end = file_now_us();
             self.rest_until = end + REST * (end - now);
@@ -113,4 +114,24 @@ void sample_missed(struct place place)
         else
             store(self.lane, place, i, weight, now);
     }
+}
+
+bool sample_in_kernel(int event, uint64_t weight)
+{
+    enum { KIND = HQM_NODE_PARTIAL << HQM_MODULE_BITS };
+
+    if (!guard_enter())
+        return false;
+    if (file_ready() && window_is_open(file_now_us())) {
+        struct lane *lane = thread_lane();
+        uint32_t path = lane_path(0, KIND, HQM_PARTIAL_KERNEL);
+        uint32_t node = lane ? lane_child(lane, 0, path, KIND, HQM_PARTIAL_KERNEL) : NO_NODE;
+
+        if (node == NO_NODE)
+            file_lost(HQM_LOSS_NO_SPACE, weight);
+        else
+            store(lane, (struct place){node, path}, event, weight, file_now_us());
+    }
+    guard_leave();
+    return true;
 }

@@ -6,11 +6,18 @@
 #include "preload/unwind.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
 /* One sample of an event with a weight, in periods. Safe in signal handlers: calls nothing that locks or allocates. */
 void sample(int event, uint64_t weight, const ucontext_t *context);
+
+/*
+ * Time that was spent in the kernel at places that are not known: a row of its own. In a signal handler, or with no
+ * sample in flight. False: not now, since the collector is at work in the thread.
+ */
+bool sample_in_kernel(int event, uint64_t weight);
 
 /* The samples that came while the guard was up, as taken at a place. With the guard up. */
 void sample_missed(struct place place);

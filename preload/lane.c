@@ -204,6 +204,27 @@ HOT struct hqm_cell *lane_cell(struct lane *lane, struct place place, uint32_t e
     return cell && cell->thread == thread ? cell : find_cell(lane, place, event, thread);
 }
 
+struct hqm_region *lane_region(struct lane *lane, struct place at, uint64_t name, uint32_t thread)
+{
+    const uint32_t kind = (uint32_t)HQM_NODE_REGION << HQM_MODULE_BITS;
+    uint64_t offset = name ^ (uint64_t)thread << 47; /* addresses of programs have 47 bits */
+    uint32_t path = lane_path(at.path, kind, offset);
+    struct lookup_slot *slot = lookup_find(&lane->lookup, path, at.node, kind, offset);
+
+    if (!slot->number && !(slot = new_node(lane, at.node, path, kind, offset)))
+        return NULL;
+    if (!slot->region) {
+        struct hqm_region *region = column_next(&lane->regions);
+        if (!region)
+            return NULL;
+        region->node = slot->number - 1;
+        region->thread = thread;
+        column_publish(&lane->regions);
+        slot->region = region;
+    }
+    return slot->region;
+}
+
 HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
 {
     do {
@@ -256,6 +277,8 @@ static bool lane_prepare(struct lane *lane, uint32_t number)
         .kind = HQM_CELLS, .record_size = sizeof(struct hqm_cell), .lane = number, .next_bytes = FIRST_BYTES};
     lane->trace = (struct column){
         .kind = HQM_TRACE, .record_size = sizeof(struct hqm_trace), .lane = number, .next_bytes = HQM_ALIGN};
+    lane->regions = (struct column){
+        .kind = HQM_REGIONS, .record_size = sizeof(struct hqm_region), .lane = number, .next_bytes = HQM_ALIGN};
     lane->memo.cfi = (struct cfi *)memory;
     lane->memo.fresh = (struct frame *)(memory + CFI_BYTES);
     lane->memo.frames = (struct frame *)(memory + CFI_BYTES + FRAME_BYTES);

@@ -33,13 +33,18 @@ struct lookup_slot {
     uint32_t parent, kind;
     uint32_t number; /* of the node, + 1 */
     uint32_t path;
-    struct hqm_cell *cell; /* NULL: none */
+    union {
+        struct hqm_cell *cell;     /* NULL: none */
+        struct hqm_region *region; /* of a node of kind HQM_NODE_REGION */
+    };
 };
 
 struct lookup {
     struct lookup_slot *slots;
     uint32_t mask, used;
 };
+
+enum { LANE_REGIONS = 8 };
 
 /* What every sample needs stands first, in two cache lines. */
 struct lane {
@@ -49,6 +54,8 @@ struct lane {
     struct lookup lookup;
     struct column trace, nodes, cells;
     struct hqm_thread *thread; /* of the present owner, NULL if its record found no space */
+    struct column regions;
+    uint64_t opened[LANE_REGIONS]; /* by nesting: how often its threads have opened or left a region; read by others */
 };
 
 /* A lane for a thread, NULL if there is no space; ends with lane_return. Safe in signal handlers. */
@@ -96,6 +103,10 @@ static inline void lane_prefetch(const struct lane *lane)
 
 /* The cell of (place, event) for a thread, made if it is new; it stays where it is. NULL if there is no space. */
 struct hqm_cell *lane_cell(struct lane *lane, struct place place, uint32_t event, uint32_t thread);
+
+/* The record of the region that is opened at a place, told apart by `name` and the present thread; made, with its node,
+ * if it is new. NULL if there is no space. */
+struct hqm_region *lane_region(struct lane *lane, struct place at, uint64_t name, uint32_t thread);
 
 /* Appends to the trace; `weight` may be any number. False if there is no space. */
 bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/options.h"
+#include "preload/text.h"
 
 #include "preload/raw.h"
 
@@ -27,9 +28,9 @@ void say(const char *part, ...)
 
 static uint64_t number_of(const char *name)
 {
-    const char *text = getenv(name);
+    const char *text = getenv(name), *end;
 
-    return text ? strtoull(text, NULL, 0) : 0;
+    return text ? read_number(text, &end) : 0;
 }
 
 /*
@@ -55,7 +56,7 @@ static void find_rank(void)
         const char *value = getenv(ranks[i].variable);
         if (!value || *value < '0' || *value > '9' || (ranks[i].needs && !getenv(ranks[i].needs)))
             continue;
-        options.rank = (int32_t)strtol(value, NULL, 10);
+        options.rank = (int32_t)read_number(value, &value);
         options.launcher = ranks[i].launcher;
         return;
     }
@@ -64,13 +65,13 @@ static void find_rank(void)
 static bool rank_wanted(const char *list)
 {
     while (list && *list) {
-        char *end;
-        long first = strtol(list, &end, 10), last = first;
+        const char *end;
+        int64_t first = (int64_t)read_number(list, &end), last = first;
 
         if (end == list)
             return true;
         if (*end == '-')
-            last = strtol(end + 1, &end, 10);
+            last = (int64_t)read_number(end + 1, &end);
         if (options.rank >= first && options.rank <= last)
             return true;
         list = *end == ',' ? end + 1 : end;
@@ -88,7 +89,9 @@ static void read_events(const char *text)
         if (name && name < sizeof options.name[0]) {
             memcpy(options.name[options.events], text, name);
             options.name[options.events][name] = 0;
-            options.period[options.events] = text[name] == '@' ? strtoull(text + name + 1, NULL, 10) : 0;
+            const char *end = text + name + 1;
+
+            options.period[options.events] = text[name] == '@' ? read_number(end, &end) : 0;
             options.events++;
         }
         text += length;

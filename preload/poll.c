@@ -3,7 +3,7 @@
  * (sleep.c). */
 #include "preload/deadline.h"
 #include "preload/export.h"
-#include "preload/signals.h"
+#include "preload/interruption.h"
 
 #include <poll.h>
 #include <sys/epoll.h>
@@ -29,7 +29,7 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeou
 {
     struct timeout limit = timeout_of(timeout);
 
-    return AGAIN_WHILE_OURS(REAL(ppoll)(fds, count, timeout_left(&limit), mask));
+    return AGAIN_WHILE_OURS_MASKED(mask, REAL(ppoll)(fds, count, timeout_left(&limit), mask));
 }
 
 int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask, size_t bytes);
@@ -54,7 +54,7 @@ EXPORT int pselect(int count, fd_set *restrict reading, fd_set *restrict writing
 {
     struct timeout limit = timeout_of(timeout);
 
-    return AGAIN_WHILE_OURS(REAL(pselect)(count, reading, writing, failing, timeout_left(&limit), mask));
+    return AGAIN_WHILE_OURS_MASKED(mask, REAL(pselect)(count, reading, writing, failing, timeout_left(&limit), mask));
 }
 
 EXPORT int epoll_wait(int fd, struct epoll_event *events, int count, int timeout)
@@ -66,7 +66,7 @@ EXPORT int epoll_pwait(int fd, struct epoll_event *events, int count, int timeou
 {
     struct timeout_ms limit = timeout_of_ms(timeout);
 
-    return AGAIN_WHILE_OURS(REAL(epoll_pwait)(fd, events, count, timeout_left_ms(&limit), mask));
+    return AGAIN_WHILE_OURS_MASKED(mask, REAL(epoll_pwait)(fd, events, count, timeout_left_ms(&limit), mask));
 }
 
 EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count, const struct timespec *timeout,
@@ -74,5 +74,5 @@ EXPORT int epoll_pwait2(int fd, struct epoll_event *events, int count, const str
 {
     struct timeout limit = timeout_of(timeout);
 
-    return AGAIN_WHILE_OURS(REAL(epoll_pwait2)(fd, events, count, timeout_left(&limit), mask));
+    return AGAIN_WHILE_OURS_MASKED(mask, REAL(epoll_pwait2)(fd, events, count, timeout_left(&limit), mask));
 }

@@ -5,6 +5,7 @@
 #include "preload/deliver.h"
 #include "preload/export.h"
 #include "preload/file.h"
+#include "preload/openmp/region.h"
 #include "preload/options.h"
 #include "preload/raw.h"
 #include "preload/sources/source.h"
@@ -26,6 +27,7 @@ extern char **environ;
  */
 static volatile int *ours;
 static unsigned epoch;
+static int own_pid; /* of the process that has this memory; a child of vfork has another */
 
 unsigned process_epoch(void)
 {
@@ -35,6 +37,11 @@ unsigned process_epoch(void)
 bool process_is_known(void)
 {
     return ours && *ours;
+}
+
+bool process_is_this(void)
+{
+    return raw_frozen || own_pid == raw_getpid();
 }
 
 bool process_is_own(void)
@@ -49,9 +56,11 @@ static void after_fork(void)
     if (!options.active)
         return;
     *ours = 1;
+    own_pid = raw_getpid();
     epoch++;
     file_forget();
     lane_forget_all();
+    regions_forget();
     thread_begin_first();
 }
 
@@ -63,6 +72,7 @@ bool process_start(void)
         return false;
     ours = page;
     *ours = 1;
+    own_pid = raw_getpid();
     return pthread_atfork(NULL, NULL, after_fork) == 0;
 }
 
@@ -145,15 +155,18 @@ EXPORT __attribute__((noreturn)) void quick_exit(int status)
     __builtin_unreachable();
 }
 
-/* A counter's signal that is still pending would reach the new program, which has no handler for it. */
-static void before_exec(void)
+/* A signal of ours that is still pending would reach the new program, which has no handler for it. */
+bool process_before_exec(void)
 {
+    if (!options.active || !process_is_known() || !process_is_this())
+        return false;
     file_state(HQM_EXECED);
     if (self.alive)
         sources_stop();
+    return true;
 }
 
-static void after_failed_exec(void)
+void process_after_failed_exec(void)
 {
     file_state(HQM_RUNNING);
     if (self.alive)
@@ -171,14 +184,12 @@ static void after_failed_exec(void)
 /* exec comes back only if it failed. The call gets its environment from `suitable`. */
 #define EXEC(path, search, environment, call) \
     do { \
-        bool own_ = process_is_own(); \
         int result_; \
         SUITABLE(path, search, environment); \
-        if (own_) \
-            before_exec(); \
+        bool own_ = process_before_exec(); \
         result_ = call; \
         if (own_) \
-            after_failed_exec(); \
+            process_after_failed_exec(); \
         return result_; \
     } while (0)
 

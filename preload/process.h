@@ -21,4 +21,11 @@ void process_check(void);
  */
 bool process_is_own(void);
 
+/* Is this not a child made by vfork? So also in a forked child that has no file yet. */
+bool process_is_this(void);
+
+/* Around a call of exec, by the thread that makes it. False: not for this process (a child made by vfork). */
+bool process_before_exec(void);
+void process_after_failed_exec(void);
+
 #endif

@@ -111,10 +111,29 @@ static inline int raw_getrlimit(int resource, struct rlimit *limit)
     return (int)raw_syscall(SYS_prlimit64, 0, resource, 0, (long)limit, 0, 0);
 }
 
+/* Nanoseconds of CPU time, by CLOCK_THREAD_CPUTIME_ID or CLOCK_PROCESS_CPUTIME_ID. */
+static inline int64_t raw_cpu_time(clockid_t clock)
+{
+    struct timespec now = {0};
+
+    raw_syscall(SYS_clock_gettime, clock, (long)&now, 0, 0, 0, 0);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 /* A signal mask as the kernel sees it: bit n-1 is signal n. */
 static inline int raw_sigmask(int how, const uint64_t *set, uint64_t *old)
 {
     return (int)raw_syscall(SYS_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0);
+}
+
+/* What is done at a signal, as the kernel sees it; either may be NULL. */
+struct raw_action {
+    uint64_t handler, flags, restorer, mask;
+};
+
+static inline int raw_sigaction(int number, const struct raw_action *action, struct raw_action *old)
+{
+    return (int)raw_syscall(SYS_rt_sigaction, number, (long)action, (long)old, 8, 0, 0);
 }
 
 /*

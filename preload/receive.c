@@ -6,45 +6,60 @@
  */
 #include "preload/deadline.h"
 #include "preload/export.h"
-#include "preload/signals.h"
+#include "preload/interruption.h"
 
 #include <aio.h>
 #include <errno.h>
+#include <poll.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Should the call be made again? `since` is when it was made first. Without a time limit the kernel has done that
- * already. */
-static bool again(int fd, int option, int64_t since)
+/* What is left of a socket's time limit, nanoseconds; 0: it has passed, below: there is none. */
+static int64_t rest_of(int fd, int option, int64_t since)
 {
     struct timeval limit = {0, 0};
     socklen_t length = sizeof limit;
 
-    if (!interrupted_by_us())
+    if (getsockopt(fd, SOL_SOCKET, option, &limit, &length) != 0 || (!limit.tv_sec && !limit.tv_usec))
+        return -1;
+    int64_t rest = (int64_t)limit.tv_sec * 1000000000 + limit.tv_usec * 1000 - (deadline_now() - since);
+    return rest > 0 ? rest : 0;
+}
+
+/*
+ * Should the call be made again? `since` is when it was made first. Without a time limit the kernel has done that
+ * already. The kernel begins its limit anew with each call, so what is left of it is waited for first.
+ */
+static bool again(int fd, int option, int64_t since, uint32_t before)
+{
+    struct pollfd ready = {fd, option == SO_RCVTIMEO ? POLLIN : POLLOUT, 0};
+    int64_t rest;
+    int found;
+
+    if (!interrupted_by_us(before))
         return false;
-    bool limited = getsockopt(fd, SOL_SOCKET, option, &limit, &length) == 0 && (limit.tv_sec || limit.tv_usec);
-    bool passed = limited && deadline_now() - since >= (int64_t)limit.tv_sec * 1000000000 + limit.tv_usec * 1000;
-    errno = passed ? EAGAIN : EINTR;
-    return limited && !passed;
+    do {
+        rest = rest_of(fd, option, since);
+        errno = rest == 0 ? EAGAIN : EINTR;
+        if (rest <= 0)
+            return false;
+        found = REAL(ppoll)(&ready, 1, &(struct timespec){rest / 1000000000, rest % 1000000000}, NULL);
+    } while (found == 0 || (found < 0 && interrupted_by_us(before)));
+    return found > 0;
 }
 
 #define UNTIL_DONE(option, call) \
     do { \
-        int64_t since_ = 0; \
+        int64_t since_ = interruption_possible ? deadline_now() : 0; \
         __typeof__(call) result_; \
-        for (;;) { \
-            interruption_clear(); \
+        uint32_t before_ = interruption_begin(); \
+        do \
             result_ = call; \
-            if (result_ >= 0 || errno != EINTR) \
-                return result_; \
-            if (!since_) \
-                since_ = deadline_now(); \
-            if (!again(fd, option, since_)) \
-                return result_; \
-        } \
+        while (result_ < 0 && errno == EINTR && again(fd, option, since_, before_)); \
+        return result_; \
     } while (0)
 
 EXPORT ssize_t read(int fd, void *buffer, size_t bytes)
@@ -71,6 +86,83 @@ EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t bytes, int flags, 
 EXPORT ssize_t recvmsg(int fd, struct msghdr *message, int flags)
 {
     UNTIL_DONE(SO_RCVTIMEO, REAL(recvmsg)(fd, message, flags));
+}
+
+EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout)
+{
+    UNTIL_DONE(SO_RCVTIMEO, REAL(recvmmsg)(fd, messages, count, flags, timeout));
+}
+
+/* What a program compiled with -D_FORTIFY_SOURCE calls; `room` is the buffer's. */
+#define CHECKED(name, ...) \
+    do { \
+        if (bytes > room) \
+            return REAL(name)(__VA_ARGS__); /* which ends the program */ \
+    } while (0)
+
+ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
+EXPORT ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room)
+{
+    CHECKED(__read_chk, fd, buffer, bytes, room);
+    return read(fd, buffer, bytes);
+}
+
+ssize_t __recv_chk(int fd, void *buffer, size_t bytes, size_t room, int flags);
+EXPORT ssize_t __recv_chk(int fd, void *buffer, size_t bytes, size_t room, int flags)
+{
+    CHECKED(__recv_chk, fd, buffer, bytes, room, flags);
+    return recv(fd, buffer, bytes, flags);
+}
+
+ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t bytes, size_t room, int flags,
+                       struct sockaddr *restrict from, socklen_t *restrict length);
+EXPORT ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t bytes, size_t room, int flags,
+                              struct sockaddr *restrict from, socklen_t *restrict length)
+{
+    CHECKED(__recvfrom_chk, fd, buffer, bytes, room, flags, from, length);
+    return recvfrom(fd, buffer, bytes, flags, from, length);
+}
+
+/* What connect fails with when its limit has passed. */
+static int too_late(int fd)
+{
+    int domain = AF_UNSPEC;
+    socklen_t bytes = sizeof domain;
+
+    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes);
+    return domain == AF_UNIX ? EAGAIN : EINPROGRESS;
+}
+
+/* Once more, with this limit. */
+static int connect_for(int fd, const struct sockaddr *address, socklen_t length, int64_t rest)
+{
+    struct timeval limit = {0, 0}, left = {rest / 1000000000, rest % 1000000000 / 1000 + 1};
+    socklen_t bytes = sizeof limit;
+
+    getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &bytes);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &left, sizeof left);
+    int result = REAL(connect)(fd, address, length), error = errno;
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    errno = error;
+    return result;
+}
+
+/* Made again it waits for the connection that is under way, for what is left of the limit: nobody else uses the socket
+ * before it is connected. */
+EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
+{
+    int64_t since = interruption_possible ? deadline_now() : 0, rest;
+    uint32_t before = interruption_begin();
+    int result = REAL(connect)(fd, address, length);
+
+    while (result < 0 && errno == EINTR && interrupted_by_us(before)) {
+        rest = rest_of(fd, SO_SNDTIMEO, since);
+        errno = rest == 0 ? too_late(fd) : EINTR;
+        if (rest <= 0)
+            break;
+        result = connect_for(fd, address, length, rest);
+    }
+    return result;
 }
 
 EXPORT int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict length)
@@ -106,6 +198,11 @@ EXPORT ssize_t sendto(int fd, const void *buffer, size_t bytes, int flags, const
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 {
     UNTIL_DONE(SO_SNDTIMEO, REAL(sendmsg)(fd, message, flags));
+}
+
+EXPORT int sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+    UNTIL_DONE(SO_SNDTIMEO, REAL(sendmmsg)(fd, messages, count, flags));
 }
 
 EXPORT ssize_t msgrcv(int queue, void *message, size_t bytes, long type, int flags)

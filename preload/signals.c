@@ -1,40 +1,113 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/signals.h"
 
+#include "preload/entry.h"
 #include "preload/export.h"
-#include "preload/hot.h"
+#include "preload/interruption.h"
 #include "preload/options.h"
 #include "preload/raw.h"
-#include "preload/thread.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/signalfd.h>
 
-static uint64_t ours; /* bit n - 1: signal n */
-static bool wall_clock;
+static uint64_t ours;               /* bit n - 1: signal n */
 static struct sigaction shadow[65]; /* what the program asked for with our numbers */
+
+/* Of the reserved signal: ours, and the C library's once it has one. */
+static void (*reserved_handler)(int, siginfo_t *, void *);
+static void (*library_handler)(int, siginfo_t *, void *);
+static void (*adopted_handler)(int, siginfo_t *, void *); /* of signals that a descriptor sends (F_SETSIG) */
 
 static uint64_t bit(int number)
 {
     return number >= 1 && number <= 64 ? 1ull << (number - 1) : 0;
 }
 
-static bool is_ours(int number)
+/* One that the program may use too. The reserved one the C library refuses to it. */
+static bool is_shared(int number)
 {
-    return ours & bit(number);
+    return ours & bit(number) && number != SIGNAL_RESERVED;
 }
 
-void signal_take(int number, void (*handler)(int, siginfo_t *, void *), bool interrupts)
+/* A handler that was set up by another function than sigaction, which alone knows its flags, gets the right entry. */
+static void settle(int number)
 {
-    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+    struct sigaction action;
 
-    /* All others wait: a handler of the program that jumped out of ours would leave the guard up for good. */
-    sigfillset(&action.sa_mask);
-    REAL(sigaction)(number, &action, NULL);
+    if (REAL(sigaction)(number, NULL, &action) == 0) {
+        sighandler_t handler = entry_of(entry_behind(action.sa_handler), action.sa_flags);
+        if (handler != action.sa_handler) {
+            action.sa_handler = handler;
+            REAL(sigaction)(number, &action, NULL);
+        }
+    }
+}
+
+/* The C library's way back from a handler, which unwinders know: read from where it has set up one. */
+static uint64_t find_restorer(void)
+{
+    struct sigaction action = {.sa_sigaction = reserved_handler};
+    struct raw_action before, made = {0};
+
+    if (raw_sigaction(SIGRTMAX, NULL, &before) == 0 && REAL(sigaction)(SIGRTMAX, &action, NULL) == 0) {
+        raw_sigaction(SIGRTMAX, NULL, &made);
+        raw_sigaction(SIGRTMAX, &before, NULL);
+    }
+    return made.restorer;
+}
+
+/* All others wait: a handler of the program that jumped out of ours would leave the guard up for good. */
+static void install(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    enum { HAS_RESTORER = 0x04000000 };
+    static uint64_t restorer;
+
+    if (!restorer)
+        restorer = find_restorer();
+    raw_sigaction(
+        number,
+        &(struct raw_action){(uint64_t)handler, SA_SIGINFO | SA_RESTART | SA_ONSTACK | HAS_RESTORER, restorer, ~0ull},
+        NULL);
+}
+
+void signal_take(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    if (number == SIGNAL_RESERVED)
+        reserved_handler = handler;
+    install(number, handler);
     ours |= bit(number);
-    wall_clock |= interrupts;
+}
+
+void signal_retake(void)
+{
+    struct raw_action now;
+
+    if (!reserved_handler || raw_frozen || raw_sigaction(SIGNAL_RESERVED, NULL, &now) != 0 ||
+        now.handler == (uint64_t)reserved_handler)
+        return;
+    library_handler = (void (*)(int, siginfo_t *, void *))now.handler;
+    install(SIGNAL_RESERVED, reserved_handler);
+}
+
+void signal_interrupts(void)
+{
+    interruption_possible = true;
+}
+
+void signal_start(void)
+{
+    for (int number = 1; number <= 64; number++)
+        if (!is_shared(number))
+            settle(number);
+}
+
+uint64_t signal_ours(void)
+{
+    return ours;
 }
 
 void signal_unblock(void)
@@ -46,107 +119,25 @@ void signal_foreign(int number, siginfo_t *info, void *context)
 {
     const struct sigaction *action = &shadow[number];
 
+    if (number == SIGNAL_RESERVED) {
+        if (info->si_code > 0 && adopted_handler)
+            adopted_handler(number, info, context);
+        else if ((uint64_t)library_handler > 1)
+            library_handler(number, info, context);
+        return;
+    }
     if (action->sa_flags & SA_SIGINFO)
         action->sa_sigaction(number, info, context);
     else if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
         action->sa_handler(number);
 }
 
-/* The program's signals that wait until our handler is done. */
-static uint64_t waiting(const ucontext_t *context)
+bool signal_is_left_to_kernel(int number, bool raised)
 {
-    uint64_t pending = 0, blocked;
+    const struct sigaction *action = &shadow[number];
 
-    memcpy(&blocked, &context->uc_sigmask, sizeof blocked);
-    raw_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0);
-    return pending & ~blocked & ~ours;
-}
-
-/* Will one of them enter a handler that was set up to interrupt system calls? */
-static bool interrupts(uint64_t signals)
-{
-    for (int number = 1; number <= 64; number++) {
-        struct {
-            uint64_t handler, flags, restorer, mask;
-        } action;
-
-        if (signals & bit(number) && raw_syscall(SYS_rt_sigaction, number, 0, (long)&action, 8, 0, 0) == 0 &&
-            action.handler > 1 && !(action.flags & SA_RESTART))
-            return true;
-    }
-    return false;
-}
-
-/* Calls that wait, and that the kernel makes again after a handler with SA_RESTART. */
-static bool is_restarted(long number)
-{
-    switch (number) {
-    case SYS_read:
-    case SYS_readv:
-    case SYS_write:
-    case SYS_writev:
-    case SYS_recvfrom:
-    case SYS_recvmsg:
-    case SYS_sendto:
-    case SYS_sendmsg:
-    case SYS_accept:
-    case SYS_accept4:
-    case SYS_connect:
-    case SYS_wait4:
-    case SYS_waitid:
-    case SYS_futex:
-    case SYS_flock:
-    case SYS_fcntl:
-    case SYS_open:
-    case SYS_openat:
-    case SYS_ioctl:
-    case SYS_mq_timedsend:
-    case SYS_mq_timedreceive:
-    case SYS_getrandom: return true;
-    default: return false;
-    }
-}
-
-/*
- * The kernel has set the result of a call to EINTR and is about to return behind the syscall instruction: if a signal
- * of the program had come too, its handler would have been entered first, and we would find ourselves there. One that
- * came while our handler ran is pending, and must get its EINTR as well. Where the kernel is about to make the call
- * again, because our handler wants that, such a signal must still end it: the call gets the result that it would have
- * had without us.
- */
-static COLD void note_interruption(ucontext_t *context)
-{
-    greg_t *reg = context->uc_mcontext.gregs;
-    const uint8_t *code = (const uint8_t *)reg[REG_RIP];
-    uint64_t place = (uint64_t)code & 4095;
-
-    if (raw_frozen || place < 2 || place > 4094)
-        return;
-    if (reg[REG_RAX] == -EINTR && code[-2] == 0x0f && code[-1] == 0x05) {
-        self.interrupted = !waiting(context);
-    } else if (is_restarted(reg[REG_RAX]) && code[0] == 0x0f && code[1] == 0x05 && interrupts(waiting(context))) {
-        reg[REG_RAX] = -EINTR;
-        reg[REG_RIP] += 2;
-    }
-}
-
-HOT void signal_note_interruption(ucontext_t *context)
-{
-    if (wall_clock)
-        note_interruption(context);
-}
-
-void interruption_clear(void)
-{
-    self.interrupted = false;
-}
-
-bool interrupted_by_us(void)
-{
-    bool was = self.interrupted;
-
-    self.interrupted = false;
-    return was && errno == EINTR;
+    return !(action->sa_flags & SA_SIGINFO) &&
+           (action->sa_handler == SIG_DFL || (raised && action->sa_handler == SIG_IGN));
 }
 
 /* A copy of the set without our signals. */
@@ -188,36 +179,52 @@ static int shadow_action(int number, const struct sigaction *action, struct siga
     return 0;
 }
 
-static __thread int *adopting __attribute__((tls_model("initial-exec")));
+static __thread bool adopting __attribute__((tls_model("initial-exec")));
 
-void signal_adopt(int *number)
+void signal_adopt(bool on)
 {
-    adopting = number;
+    adopting = on;
+}
+
+/* A library that works for the collector takes a signal: it gets the reserved one. */
+static int adopt(const struct sigaction *action)
+{
+    if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
+        adopted_handler = action->sa_sigaction;
+        if (!reserved_handler)
+            signal_take(SIGNAL_RESERVED, signal_foreign);
+    }
+    return 0;
+}
+
+EXPORT int fcntl(int fd, int command, ...)
+{
+    va_list list;
+
+    va_start(list, command);
+    long argument = va_arg(list, long);
+    va_end(list);
+    return REAL(fcntl)(fd, command, adopting && command == F_SETSIG ? SIGNAL_RESERVED : argument);
 }
 
 EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
     struct sigaction copy;
 
-    if (adopting) {
-        /* A library that works for the collector takes a signal. */
-        if (action && action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
-            *adopting = number;
-            ours |= bit(number);
-            copy = *action;
-            copy.sa_flags |= SA_ONSTACK;
-            action = &copy;
-        }
-        return REAL(sigaction)(number, action, old);
-    }
-    if (is_ours(number))
+    if (adopting)
+        return adopt(action);
+    if (is_shared(number))
         return shadow_action(number, action, old);
     if (action && ours) {
         copy = *action;
         signal_without_ours(&action->sa_mask, &copy.sa_mask);
+        copy.sa_handler = entry_of(action->sa_handler, action->sa_flags);
         action = &copy;
     }
-    return REAL(sigaction)(number, action, old);
+    int result = REAL(sigaction)(number, action, old);
+    if (result == 0 && old)
+        old->sa_handler = entry_behind(old->sa_handler);
+    return result;
 }
 
 static sighandler_t shadow_handler(int number, sighandler_t handler)
@@ -228,20 +235,61 @@ static sighandler_t shadow_handler(int number, sighandler_t handler)
     return old.sa_handler;
 }
 
+static sighandler_t set_handler(int number, sighandler_t handler, sighandler_t (*set)(int, sighandler_t))
+{
+    sighandler_t before;
+
+    if (is_shared(number))
+        return shadow_handler(number, handler);
+    before = set(number, entry_of(handler, SA_RESTART));
+    settle(number);
+    return entry_behind(before);
+}
+
 EXPORT sighandler_t signal(int number, sighandler_t handler)
 {
-    return is_ours(number) ? shadow_handler(number, handler) : REAL(signal)(number, handler);
+    return set_handler(number, handler, REAL(signal));
 }
 
 EXPORT sighandler_t sysv_signal(int number, sighandler_t handler)
 {
-    return is_ours(number) ? shadow_handler(number, handler) : REAL(sysv_signal)(number, handler);
+    return set_handler(number, handler, REAL(sysv_signal));
 }
 
 EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
     return sysv_signal(number, handler);
 }
+
+EXPORT sighandler_t bsd_signal(int number, sighandler_t handler)
+{
+    return signal(number, handler);
+}
+
+EXPORT sighandler_t ssignal(int number, sighandler_t handler)
+{
+    return signal(number, handler);
+}
+
+/* What is deprecated is used all the same. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+EXPORT sighandler_t sigset(int number, sighandler_t handler)
+{
+    return set_handler(number, handler, REAL(sigset));
+}
+
+EXPORT int siginterrupt(int number, int interrupts)
+{
+    int result = REAL(siginterrupt)(number, interrupts);
+
+    if (result == 0)
+        settle(number);
+    return result;
+}
+
+#pragma GCC diagnostic pop
 
 EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 {

@@ -5,6 +5,7 @@
  */
 #include "preload/deadline.h"
 #include "preload/export.h"
+#include "preload/interruption.h"
 #include "preload/signals.h"
 
 #include <errno.h>
@@ -15,14 +16,14 @@
 EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *request, struct timespec *rest)
 {
     struct timespec left = flags & TIMER_ABSTIME ? (struct timespec){0, 0} : *request;
+    uint32_t before = interruption_begin();
     int error;
 
     for (;;) {
-        interruption_clear();
         error = REAL(clock_nanosleep)(clock, flags, flags & TIMER_ABSTIME ? request : &left,
                                       flags & TIMER_ABSTIME ? NULL : &left);
         errno = error == EINTR ? EINTR : errno;
-        if (error != EINTR || !interrupted_by_us())
+        if (error != EINTR || !interrupted_by_us(before))
             break;
     }
     if (rest && error == EINTR && !(flags & TIMER_ABSTIME))
@@ -73,7 +74,37 @@ EXPORT int pause(void)
 
 EXPORT int sigsuspend(const sigset_t *mask)
 {
-    return AGAIN_WHILE_OURS(REAL(sigsuspend)(mask));
+    return AGAIN_WHILE_OURS_MASKED(mask, REAL(sigsuspend)(mask));
+}
+
+/* The oldest forms of sigsuspend: a mask of 31 signals, and a signal that is taken out of the present mask. Headers
+ * give the name of the one to the other. */
+int suspend_with(int signals) __asm__("sigpause");
+EXPORT int suspend_with(int signals)
+{
+    sigset_t mask;
+
+    sigemptyset(&mask);
+    for (int number = 1; number < 32; number++)
+        if ((unsigned)signals >> (number - 1) & 1)
+            sigaddset(&mask, number);
+    return sigsuspend(&mask);
+}
+
+int suspend_without(int number) __asm__("__xpg_sigpause");
+EXPORT int suspend_without(int number)
+{
+    sigset_t mask;
+
+    if (sigprocmask(SIG_BLOCK, NULL, &mask) < 0 || sigdelset(&mask, number) < 0)
+        return -1;
+    return sigsuspend(&mask);
+}
+
+EXPORT int __sigpause(int what, int is_signal);
+EXPORT int __sigpause(int what, int is_signal)
+{
+    return is_signal ? suspend_without(what) : suspend_with(what);
 }
 
 EXPORT int sem_wait(sem_t *semaphore)

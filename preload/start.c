@@ -7,6 +7,7 @@
 #include "preload/options.h"
 #include "preload/process.h"
 #include "preload/raw.h"
+#include "preload/signals.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 #include "preload/vdso.h"
@@ -56,6 +57,7 @@ void start_once(void)
         return;
     }
     options.active = true;
+    signal_start();
     thread_begin_first();
 }
 

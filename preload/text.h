@@ -25,4 +25,27 @@ static inline char *append_number(char *to, const char *end, uint32_t number)
     return append(to, end, at);
 }
 
+/*
+ * A number in decimal digits, or in hexadecimal ones behind 0x; *end is behind it, and `text` if there is none. Not
+ * strtoull: built against glibc 2.38 or newer that is another symbol, which older ones do not have.
+ */
+static inline uint64_t read_number(const char *text, const char **end)
+{
+    unsigned base = text[0] == '0' && text[1] == 'x' ? 16 : 10;
+    const char *at = text + (base == 16 ? 2 : 0);
+    uint64_t number = 0;
+
+    for (;; at++) {
+        unsigned digit = *at >= '0' && *at <= '9'   ? (unsigned)(*at - '0')
+                         : *at >= 'a' && *at <= 'f' ? (unsigned)(*at - 'a' + 10)
+                                                    : 16;
+
+        if (digit >= base)
+            break;
+        number = number * base + digit;
+    }
+    *end = at;
+    return number;
+}
+
 #endif

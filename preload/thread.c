@@ -9,8 +9,10 @@
 #include "preload/sources/source.h"
 #include "preload/start.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <threads.h>
 
 __thread struct thread self __attribute__((tls_model("initial-exec")));
 
@@ -71,14 +73,15 @@ static inline __attribute__((always_inline)) void registers_here(uint64_t reg[CF
 
 struct place thread_here(void)
 {
-    uint64_t reg[CFI_REGISTERS] = {0};
+    uint64_t reg[CFI_REGISTERS] = {0}, low, high;
     struct lane *lane = thread_lane();
     uint32_t partial;
 
     if (!lane)
         return (struct place){NO_NODE, 0};
     registers_here(reg);
-    return unwind(lane, reg, self.stack_low, self.stack_high, &partial);
+    thread_stack(reg[CFI_RSP], &low, &high);
+    return unwind(lane, reg, low, high, &partial);
 }
 
 /* The kernel lets the initial stack grow to its limit; beyond that it counts as a foreign stack, which works too. */
@@ -113,7 +116,9 @@ static void begin(void)
     self.start_us = file_now_us();
     self.alive = true;
     self.busy = 0;
+    self.stack = stacks_add(self.stack_low, self.stack_high);
     altstack_begin();
+    signal_retake();
     signal_unblock();
     sources_start();
 }
@@ -125,6 +130,7 @@ void thread_end(void)
     sources_stop();
     self.busy = 1;
     self.alive = false;
+    stacks_remove(self.stack);
     altstack_end();
     if (self.lane) {
         if (self.lane->thread) {
@@ -160,6 +166,7 @@ void thread_begin_first(void)
     sources_forget();
     if (!forked)
         find_first_stack();
+    stacks_forget();
     begin();
 }
 
@@ -179,8 +186,10 @@ static void note_number(void)
         ;
 }
 
+/* One of the two routines: C11's return a number. */
 struct beginning {
     void *(*routine)(void *);
+    thrd_start_t routine_c11;
     void *argument;
     uint32_t number, creator, lane, node;
 };
@@ -199,31 +208,66 @@ static void *run(void *data)
         pthread_setspecific(ending, (void *)1);
     note_number();
     begin();
+    if (beginning.routine_c11)
+        return (void *)(uintptr_t)beginning.routine_c11(beginning.argument);
     return beginning.routine(beginning.argument);
 }
 
-EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+/* What a new thread of the program is to know; NULL if it is not measured. */
+static struct beginning *make_beginning(void)
 {
     struct beginning *beginning;
-    int error;
 
     start_once();
     process_check();
     if (!options.active || !self.alive || !guard_enter())
-        return REAL(pthread_create)(thread, attributes, routine, argument);
+        return NULL;
     struct place here = thread_here();
     beginning = malloc(sizeof *beginning); /* with the guard up: it is not the program's */
     if (beginning) {
-        *beginning = (struct beginning){routine, argument, atomic_fetch_add(&threads, 1), self.number, 0, 0};
+        *beginning = (struct beginning){.number = atomic_fetch_add(&threads, 1), .creator = self.number};
         beginning->lane = here.node != NO_NODE ? self.lane->number : 0;
         beginning->node = here.node != NO_NODE ? here.node : 0;
     }
     guard_leave_at(here);
-    if (!beginning)
-        return REAL(pthread_create)(thread, attributes, routine, argument);
+    return beginning;
+}
+
+static int create(pthread_t *thread, const pthread_attr_t *attributes, struct beginning *beginning)
+{
     self.alone = false;
-    error = REAL(pthread_create)(thread, attributes, run, beginning);
+    int error = REAL(pthread_create)(thread, attributes, run, beginning);
+    signal_retake();
     if (error)
         free(beginning);
     return error;
+}
+
+static int unmeasured(int result)
+{
+    signal_retake();
+    return result;
+}
+
+EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*routine)(void *), void *argument)
+{
+    struct beginning *beginning = make_beginning();
+
+    if (!beginning)
+        return unmeasured(REAL(pthread_create)(thread, attributes, routine, argument));
+    beginning->routine = routine;
+    beginning->argument = argument;
+    return create(thread, attributes, beginning);
+}
+
+EXPORT int thrd_create(thrd_t *thread, thrd_start_t routine, void *argument)
+{
+    struct beginning *beginning = make_beginning();
+
+    if (!beginning)
+        return unmeasured(REAL(thrd_create)(thread, routine, argument));
+    beginning->routine_c11 = routine;
+    beginning->argument = argument;
+    int error = create(thread, NULL, beginning);
+    return error == 0 ? thrd_success : error == ENOMEM ? thrd_nomem : thrd_error;
 }

@@ -13,18 +13,34 @@
 #include "preload/lane.h"
 #include "preload/options.h"
 #include "preload/process.h"
+#include "preload/stacks.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
+
+/*
+ * A call that waits with a signal mask of its own, sigsuspend and its like. When our signal ends it the mask is what it
+ * was before, and until the call is made again a signal that it blocks could be delivered: so meanwhile both masks
+ * hold.
+ */
+struct wait {
+    volatile bool masked;  /* it is under way, and blocks `blocked` */
+    volatile bool widened; /* the mask is `before` and `blocked`, and has to become `before` */
+    uint64_t blocked, before;
+};
 
 struct thread {
     bool alive; /* measured: from its begin to thread_end */
     bool alone; /* no other thread is measured */
     volatile int busy;
-    volatile bool interrupted; /* our signal alone has ended a system call early (signals.h) */
+    volatile bool interrupted;  /* our signal alone has ended a system call early (signals.h) */
+    volatile uint32_t theirs;   /* handlers of the program that were entered (entry.h) */
+    volatile uint64_t repeated; /* where our signal has come to a system call that the kernel makes again; 0 nowhere */
+    struct wait wait;
     uint32_t number, creator, creator_lane, creator_node;
     uint64_t start_us, samples;
     uint64_t stack_low, stack_high;
+    uint32_t stack;              /* in stacks.h */
     struct lane *lane;           /* from the first sample on */
     int timer[EVENTS_MAX];       /* kernel timer number + 1 */
     int64_t owed[EVENTS_MAX];    /* CPU time in no sample yet, less the reading of the clock: sources/timer.c */
@@ -64,6 +80,15 @@ void thread_begin_first(void);
 /* Where the caller of a wrapper stands, as a place in this thread's tree; NO_NODE if it cannot be had. With the guard
  * up. */
 struct place thread_here(void);
+
+/* The part of the thread's own stack that can be read without asking, for a walk from stack pointer `sp`. */
+static inline void thread_stack(uint64_t sp, uint64_t *low, uint64_t *high)
+{
+    *low = self.stack_low;
+    *high = self.stack_high;
+    if (stacks_doubted)
+        stacks_restrict(self.stack, sp, low, high);
+}
 
 /* Numbers given out so far. */
 uint32_t thread_count(void);

@@ -3,6 +3,7 @@
 
 #include "preload/hot.h"
 #include "preload/lane.h"
+#include "preload/openmp/marks.h"
 #include "preload/walk.h"
 
 enum { AHEAD = 12 }; /* frames */
@@ -99,6 +100,32 @@ static inline bool name_of(const struct frame *f, uint32_t *kind, uint64_t *offs
     return f->pc && !(module && modules_is_own(module));
 }
 
+/* How many marks lie outside of a frame: their nodes are above it. */
+static inline uint32_t marks_outside(uint64_t sp)
+{
+    uint32_t n = 0;
+
+    while (n < marks.count && marks.mark[n].sp >= sp)
+        n++;
+    return n;
+}
+
+/* Is a mark passed on the way to this frame, and is it still what it was? `kind` and `offset` name its node. */
+static COLD bool pass_mark(const struct mark *mark, const struct frame *f, uint32_t *kind, uint64_t *offset)
+{
+    uint32_t module = f->node;
+
+    *kind = mark->kind << HQM_MODULE_BITS;
+    *offset = mark->region;
+    return mark->module == MARK_ANY || mark->module == module ||
+           (mark->module == MARK_OURS && module && modules_is_own(module));
+}
+
+static inline bool mark_ahead(const struct frame *f, uint32_t next)
+{
+    return next < marks.count && f->sp <= marks.mark[next].sp;
+}
+
 /*
  * Puts the fresh frames inside the kept ones, with their nodes. Where the tree is large, no node of it is in the
  * processor's caches, and each is looked for below its parent: so all are asked for some frames ahead, by their paths.
@@ -107,11 +134,13 @@ static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
 {
     struct memo *memo = &lane->memo;
     struct place here = {0};
-    uint32_t kind, ahead, first = kept, paths = w->frames;
+    uint32_t kind, ahead, first = kept, paths = w->frames, mark = 0, mark_of_path = 0;
     uint64_t offset;
 
     if (kept)
         here = (struct place){memo->frames[kept - 1].node, memo->paths[kept - 1]};
+    if (kept && marks.count)
+        mark = mark_of_path = marks_outside(memo->frames[kept - 1].sp);
     if (w->partial) {
         kind = (uint32_t)HQM_NODE_PARTIAL << HQM_MODULE_BITS;
         here.path = lane_path(0, kind, w->partial);
@@ -122,14 +151,21 @@ static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
         struct frame *f = &memo->fresh[i];
 
         for (; paths && paths + AHEAD > i; paths--) {
+            for (; mark_ahead(&memo->fresh[paths - 1], mark_of_path); mark_of_path++)
+                if (pass_mark(&marks.mark[mark_of_path], &memo->fresh[paths - 1], &kind, &offset))
+                    ahead = lane_path(ahead, kind, offset);
             if (name_of(&memo->fresh[paths - 1], &kind, &offset)) {
                 ahead = lane_path(ahead, kind, offset);
                 lane_child_prefetch(lane, ahead);
             }
             memo->paths[first++] = ahead;
         }
+        for (; mark_ahead(f, mark) && here.node != NO_NODE; mark++)
+            if (pass_mark(&marks.mark[mark], f, &kind, &offset))
+                here.path = lane_path(here.path, kind, offset),
+                here.node = lane_child(lane, here.node, here.path, kind, offset);
         here.path = memo->paths[kept];
-        if (name_of(f, &kind, &offset))
+        if (here.node != NO_NODE && name_of(f, &kind, &offset))
             here.node = lane_child(lane, here.node, here.path, kind, offset);
         f->node = here.node;
         memo->frames[kept++] = *f;
@@ -145,28 +181,75 @@ static COLD uint32_t walk_thoroughly(struct walk *w, const uint64_t reg[CFI_REGI
     return walk_out(w);
 }
 
-HOT struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high,
-                        uint32_t *partial)
+/* Of the previous sample only the frames outside of the marks that have come or gone since keep their nodes. */
+static COLD void forget_changed(struct memo *memo, uint64_t low, uint64_t high)
 {
-    struct memo *memo = &lane->memo;
-    uint32_t generation = recipe_generation(), kept;
-    struct walk w;
+    uint64_t changed = marks.changed;
+
+    marks.changed = 0;
+    if (memo->depth && (memo->frames[memo->depth - 1].sp < low || memo->frames[memo->depth - 1].sp >= high))
+        memo->depth = 0; /* on another stack */
+    while (memo->depth && memo->frames[memo->depth - 1].sp <= changed)
+        memo->depth--;
+}
+
+/* Before a walk: what does not hold any more of the previous one is forgotten. */
+static inline void freshen(struct memo *memo, uint64_t low, uint64_t high)
+{
+    uint32_t generation = recipe_generation();
 
     if (memo->generation != generation) {
         memo->generation = generation;
         memo->depth = 0;
         cfi_forget(memo->cfi);
     }
+    if (marks.waiting)
+        marks_settle();
+    if (marks.changed)
+        forget_changed(memo, low, high);
+}
+
+static inline struct place finish(struct lane *lane, struct walk *w, uint32_t kept, uint32_t *partial)
+{
+    lane->memo.hits += kept > 0;
+    lane->memo.frames_reused += kept;
+    lane->memo.frames_walked += w->frames;
+    *partial = w->partial;
+    return insert(lane, w, kept);
+}
+
+HOT struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high,
+                        uint32_t *partial)
+{
+    uint32_t kept;
+    struct walk w;
+
+    freshen(&lane->memo, low, high);
     w.thorough = false;
-    walk_start(&w, memo, reg, low, high);
+    walk_start(&w, &lane->memo, reg, low, high);
     kept = walk_out(&w);
     if (w.partial == HQM_PARTIAL_MAX || (kept + w.frames > FRAMES_MAX && !w.partial))
         kept = walk_thoroughly(&w, reg, low, high);
-    memo->hits += kept > 0;
-    memo->frames_reused += kept;
-    memo->frames_walked += w.frames;
-    *partial = w.partial;
-    return insert(lane, &w, kept);
+    return finish(lane, &w, kept, partial);
+}
+
+struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t low, uint64_t high,
+                           uint32_t *partial)
+{
+    const uint64_t reg[CFI_REGISTERS] = {
+        [CFI_RBP] = frame_pointer[0], [CFI_RIP] = frame_pointer[1], [CFI_RSP] = (uint64_t)(frame_pointer + 2)};
+    uint32_t kept;
+    struct walk w;
+
+    freshen(&lane->memo, low, high);
+    w.thorough = false;
+    walk_start(&w, &lane->memo, reg, low, high);
+    w.known = 1u << CFI_RBP | 1u << CFI_RIP | 1u << CFI_RSP;
+    w.how = 0;
+    kept = walk_out(&w);
+    if (w.partial == HQM_PARTIAL_MAX || kept + w.frames > FRAMES_MAX)
+        return (struct place){NO_NODE, 0};
+    return finish(lane, &w, kept, partial);
 }
 
 void unwind_forget(struct lane *lane)

@@ -53,6 +53,13 @@ struct memo {
 struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t stack_low, uint64_t stack_high,
                     uint32_t *partial);
 
+/*
+ * The same for the caller of a function, which is at its frame pointer: where the call was made. Only the registers
+ * that are kept in a frame are known there: NO_NODE if others are needed.
+ */
+struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t stack_low, uint64_t stack_high,
+                           uint32_t *partial);
+
 void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS]);
 
 /* The next sample of the lane is another thread's: nothing of the previous one holds. */

@@ -5,6 +5,7 @@
  * asked for, after the program has started; PAPI chooses its signal, which is then kept from the program like our own.
  */
 #include "preload/handler.h"
+#include "preload/interruption.h"
 #include "preload/process.h"
 #include "preload/signals.h"
 #include "preload/sources/source.h"
@@ -18,7 +19,6 @@
 static struct {
     void *handle; /* of dlopen */
     unsigned epoch;
-    int signal;
     int code[EVENTS_MAX];
     bool wanted[EVENTS_MAX], last_failed;
     __typeof__(&PAPI_library_init) library_init;
@@ -85,6 +85,7 @@ static bool prepare(int event)
     if (error != PAPI_OK)
         return complain(options.name[event], papi.strerror(error));
     papi.wanted[event] = true;
+    signal_interrupts();
     return true;
 }
 
@@ -99,7 +100,7 @@ static void on_overflow(int set, void *address, long long which, void *context)
     for (int i = 0; i < count; i++)
         if (places[i] >= 0 && places[i] < counting.places)
             sample(counting.event[places[i]], 1, context);
-    signal_note_interruption(context);
+    interruption_note(context);
 }
 
 static void add_events(int set)
@@ -131,13 +132,13 @@ static bool start(int event)
         if (!start_library())
             return false;
     }
-    signal_adopt(&papi.signal);
+    signal_adopt(true);
     error = papi.create_eventset(&set);
     if (error == PAPI_OK) {
         add_events(set);
         error = counting.places ? papi.start(set) : PAPI_ENOEVNT;
     }
-    signal_adopt(NULL);
+    signal_adopt(false);
     signal_unblock();
     if (error != PAPI_OK) {
         if (counting.places && !papi.last_failed)
@@ -157,10 +158,12 @@ static void stop(int event)
     if (!counting.set)
         return;
     counting.set = 0;
+    signal_adopt(true);
     papi.stop(set, values);
     papi.cleanup_eventset(set);
     papi.destroy_eventset(&set);
     papi.unregister_thread();
+    signal_adopt(false);
 }
 
 /* In a forked child the set is the parent's. */

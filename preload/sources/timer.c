@@ -13,9 +13,12 @@
  */
 #include "preload/handler.h"
 #include "preload/hot.h"
+#include "preload/interruption.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
+#include "preload/sources/perf.h"
 #include "preload/sources/source.h"
+#include "preload/sources/timer.h"
 #include "preload/thread.h"
 
 #include <stdatomic.h>
@@ -23,8 +26,6 @@
 #include <string.h>
 
 enum { MAGIC = 0x68710000 }; /* in the value of our signals, to tell them from others of the same number */
-
-#define TIMER_SIGNAL (SIGRTMAX - 3)
 
 static _Atomic int64_t left_over[EVENTS_MAX]; /* by the threads that have ended */
 
@@ -37,34 +38,32 @@ static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, si
         signal_foreign(number, info, context);
         return;
     }
+    if (perf_runs(event)) {
+        perf_watch(event);
+        return;
+    }
     uint64_t weight = 1u + (unsigned)info->si_overrun + self.extra[event];
 
     self.extra[event] = 0;
     self.owed[event] -= (int64_t)(weight * options.period[event]);
     sample(event, weight, context);
-    signal_note_interruption(context);
+    interruption_note(context);
 }
 
 static bool prepare_cputime(int event)
 {
     (void)event;
-    signal_take(TIMER_SIGNAL, on_timer, false);
+    perf_prepare();
+    signal_take(SIGNAL_RESERVED, on_timer);
     return true;
 }
 
 static bool prepare_realtime(int event)
 {
     (void)event;
-    signal_take(TIMER_SIGNAL, on_timer, true);
+    signal_take(SIGNAL_RESERVED, on_timer);
+    signal_interrupts();
     return true;
-}
-
-static int64_t cpu_time(void)
-{
-    struct timespec now = {0};
-
-    raw_syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, (long)&now, 0, 0, 0, 0);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 /* Timers are limited by user, together with pending signals. Said once by a process, and not by the children of one
@@ -80,65 +79,80 @@ static void complain(long error)
         setenv("HQ_TOLD", "1", 1);
 }
 
-/* `early`: by how much the first sample comes before the end of a period, negative for after. */
-static bool start(int event, clockid_t clock, int64_t early)
+static struct timespec timespec_of(uint64_t ns)
 {
-    uint64_t period = options.period[event], first = early < (int64_t)period ? (uint64_t)((int64_t)period - early) : 1;
-    struct itimerspec interval = {.it_interval = {(time_t)(period / 1000000000u), (long)(period % 1000000000u)}};
+    return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
+}
+
+int timer_start(int event, clockid_t clock, uint64_t first, uint64_t period)
+{
+    struct itimerspec interval = {.it_interval = timespec_of(period), .it_value = timespec_of(first)};
     struct sigevent notify;
     int id;
 
     memset(&notify, 0, sizeof notify);
     notify.sigev_notify = SIGEV_THREAD_ID;
-    notify.sigev_signo = TIMER_SIGNAL;
+    notify.sigev_signo = SIGNAL_RESERVED;
     notify.sigev_value.sival_int = MAGIC + event;
     notify._sigev_un._tid = raw_gettid();
     long error = raw_syscall(SYS_timer_create, clock, (long)&notify, (long)&id, 0, 0, 0);
+    if (error < 0)
+        return (int)-error;
+    error = raw_syscall(SYS_timer_settime, id, 0, (long)&interval, 0, 0, 0);
     if (error < 0) {
-        complain(-error);
-        return false;
-    }
-    interval.it_value = (struct timespec){(time_t)(first / 1000000000u), (long)(first % 1000000000u)};
-    if (raw_syscall(SYS_timer_settime, id, 0, (long)&interval, 0, 0, 0) < 0) {
         raw_syscall(SYS_timer_delete, id, 0, 0, 0, 0, 0);
-        return false;
+        return (int)-error;
     }
     self.timer[event] = id + 1;
-    return true;
+    return 0;
 }
 
-static bool start_cputime(int event)
-{
-    int64_t carried = atomic_exchange(&left_over[event], 0), period = (int64_t)options.period[event];
-
-    self.owed[event] = carried - cpu_time();
-    self.extra[event] = carried > period ? (uint32_t)(carried / period - 1) : 0;
-    return start(event, CLOCK_THREAD_CPUTIME_ID, carried);
-}
-
-static bool start_realtime(int event)
-{
-    return start(event, CLOCK_MONOTONIC, 0);
-}
-
-static void stop(int event)
+void timer_stop(int event)
 {
     if (self.timer[event])
         raw_syscall(SYS_timer_delete, self.timer[event] - 1, 0, 0, 0, 0, 0);
     self.timer[event] = 0;
 }
 
+static bool start(int event, clockid_t clock, uint64_t first)
+{
+    int error = timer_start(event, clock, first, options.period[event]);
+
+    if (error)
+        complain(error);
+    return !error;
+}
+
+static bool start_cputime(int event)
+{
+    int64_t carried = atomic_exchange(&left_over[event], 0), period = (int64_t)options.period[event];
+
+    if (perf_start(event, carried))
+        return true;
+    self.owed[event] = carried - raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
+    self.extra[event] = carried > period ? (uint32_t)(carried / period - 1) : 0;
+    return start(event, CLOCK_THREAD_CPUTIME_ID, carried < period ? (uint64_t)(period - carried) : 1);
+}
+
+static bool start_realtime(int event)
+{
+    return start(event, CLOCK_MONOTONIC, options.period[event]);
+}
+
 static void stop_cputime(int event)
 {
-    if (self.timer[event] && !raw_frozen)
-        atomic_fetch_add(&left_over[event], self.owed[event] + cpu_time());
-    stop(event);
+    if (perf_runs(event))
+        atomic_fetch_add(&left_over[event], perf_stop());
+    else if (self.timer[event] && !raw_frozen)
+        atomic_fetch_add(&left_over[event], self.owed[event] + raw_cpu_time(CLOCK_THREAD_CPUTIME_ID));
+    timer_stop(event);
 }
 
 static void forget(void)
 {
     memset(self.timer, 0, sizeof self.timer);
     memset(left_over, 0, sizeof left_over);
+    perf_forget();
 }
 
 const struct source source_CPUTIME = {
@@ -159,6 +173,6 @@ const struct source source_REALTIME = {
     .scale = 1e-9,
     .prepare = prepare_realtime,
     .start = start_realtime,
-    .stop = stop,
+    .stop = timer_stop,
     .forget = forget,
 };

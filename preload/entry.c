@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/entry.h"
+
+#include "preload/altstack.h"
+#include "preload/interruption.h"
+#include "preload/thread.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { RESTARTS = 1, ON_STACK = 2, KINDS = 4, KIND = 128, ENTRIES = KINDS * KIND, ENTRY_BYTES = 16 };
+enum { NO_HANDLER = 4096 }; /* SIG_DFL and its like are small numbers */
+
+static _Atomic(sighandler_t) behind[ENTRIES];
+
+extern const char entry_first[] __attribute__((visibility("hidden")));
+extern const char section_start[] __asm__("__start_hq_entry") __attribute__((visibility("hidden")));
+extern const char section_end[] __asm__("__stop_hq_entry") __attribute__((visibility("hidden")));
+
+/* What the handler is to find, as the code below keeps it on the stack. */
+struct entered {
+    char *frame; /* the kernel's: its first word is where the handler returns to */
+    ucontext_t *context;
+    siginfo_t *info;
+    uint64_t number, rbp, entry;
+};
+
+/* Some emulators (QEMU 7) call handlers with a stack that is not aligned, so it is aligned here. */
+__asm__(".pushsection hq_entry, \"ax\", @progbits\n"
+        ".balign 16\n"
+        "entry_first:\n"
+        ".set entry_number, 0\n"
+        ".rept 512\n"
+        "  .balign 16\n"
+        "  .cfi_startproc\n"
+        "  push $entry_number\n"
+        "  .cfi_adjust_cfa_offset 8\n"
+        "  jmp entry_common\n"
+        "  .cfi_endproc\n"
+        "  .set entry_number, entry_number + 1\n"
+        ".endr\n"
+        ".balign 16\n"
+        "entry_common:\n"
+        "  .cfi_startproc\n"
+        "  .cfi_def_cfa_offset 16\n"
+        "  push %rbp\n"
+        "  .cfi_def_cfa_offset 24\n"
+        "  .cfi_offset %rbp, -24\n"
+        "  mov %rsp, %rbp\n"
+        "  .cfi_def_cfa_register %rbp\n"
+        "  push %rdi\n"
+        "  push %rsi\n"
+        "  push %rdx\n"
+        "  lea 16(%rbp), %rax\n"
+        "  push %rax\n"
+        "  mov %rsp, %rdi\n"
+        "  and $-16, %rsp\n"
+        "  call entry_note\n"
+        "  mov %rax, %r11\n"
+        "  mov -8(%rbp), %rdi\n"
+        "  mov -16(%rbp), %rsi\n"
+        "  mov -24(%rbp), %rdx\n"
+        "  mov (%rbp), %r10\n"
+        "  .cfi_register %rbp, %r10\n"
+        "  mov -32(%rbp), %rsp\n"
+        "  .cfi_def_cfa %rsp, 8\n"
+        "  mov %r10, %rbp\n"
+        "  .cfi_restore %rbp\n"
+        "  xor %eax, %eax\n"
+        "  jmp *%r11\n"
+        "  .cfi_endproc\n"
+        ".popsection\n");
+
+#define ENTRY __attribute__((section("hq_entry")))
+
+static inline __attribute__((always_inline)) bool within(uint64_t address, uint64_t start, uint64_t bytes)
+{
+    return address - start < bytes;
+}
+
+/* From the kernel's alternate stack, which is ours, to the program's, or, where it has none, to where it is. What was
+ * interrupted may stand on the program's already. What has no room there stays, and so does a handler that was called
+ * while another one was about to be moved. */
+static ENTRY void move(struct entered *e)
+{
+    uint64_t frame = (uint64_t)e->frame, sp = (uint64_t)e->context->uc_mcontext.gregs[REG_RSP];
+    uint64_t low = (uint64_t)altstack.asked.ss_sp, bytes = altstack.asked.ss_size, ours = (uint64_t)altstack.memory;
+    bool none = altstack.asked.ss_flags & SS_DISABLE;
+    uint64_t end = ours + ALTSTACK_BYTES, to = none || within(sp, low, bytes) ? sp - 128 : low + bytes;
+
+    if (!ours || !altstack.replaced || !within(frame, ours, ALTSTACK_BYTES) || within(sp, ours, ALTSTACK_BYTES))
+        return;
+    uint64_t distance = (to - end) & ~63ull; /* the registers of the processor are saved at multiples of 64 */
+    if (!none && !within(frame + distance, low, bytes))
+        return;
+    __builtin_memcpy((void *)(frame + distance), e->frame, end - frame);
+    e->frame += distance;
+    e->context = (ucontext_t *)((char *)e->context + distance);
+    e->info = (siginfo_t *)((char *)e->info + distance);
+    if (e->context->uc_mcontext.fpregs)
+        e->context->uc_mcontext.fpregs = (fpregset_t)((char *)e->context->uc_mcontext.fpregs + distance);
+}
+
+/*
+ * Called by the entries, in the program's signal handler: the handler to jump to. A second handler may be entered at
+ * any instruction of this; what it was called from is then not the program, so it leaves the mask to the first. That is
+ * why this is in the section of the entries, and calls nothing outside before the mask is right.
+ */
+ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e);
+ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
+{
+    uint64_t pc = (uint64_t)e->context->uc_mcontext.gregs[REG_RIP], kind = e->entry / KIND;
+
+    self.theirs++;
+    if (self.wait.widened && !within(pc, (uint64_t)section_start, (uint64_t)(section_end - section_start))) {
+        __builtin_memcpy(&e->context->uc_sigmask, &self.wait.before, sizeof self.wait.before);
+        self.wait.widened = false;
+    }
+    self.wait.masked = false;
+    if (kind & ON_STACK)
+        move(e);
+    if (!(kind & RESTARTS) && self.repeated == pc)
+        interruption_end_repetition(e->context);
+    return atomic_load_explicit(&behind[e->entry], memory_order_acquire);
+}
+
+static bool is_handler(sighandler_t handler)
+{
+    return (uint64_t)handler >= NO_HANDLER && handler != SIG_ERR;
+}
+
+sighandler_t entry_of(sighandler_t handler, int flags)
+{
+    unsigned kind = (flags & SA_RESTART ? RESTARTS : 0) | (flags & SA_ONSTACK ? ON_STACK : 0), first = kind * KIND;
+
+    if (!is_handler(handler) || !(interruption_possible || kind & ON_STACK))
+        return handler;
+    for (unsigned i = first; i < first + KIND; i++) {
+        sighandler_t here = NULL;
+        if (atomic_compare_exchange_strong(&behind[i], &here, handler) || here == handler)
+            return (sighandler_t)(uintptr_t)(entry_first + (uint64_t)i * ENTRY_BYTES);
+    }
+    return handler;
+}
+
+sighandler_t entry_behind(sighandler_t address)
+{
+    uint64_t distance = (uint64_t)address - (uint64_t)entry_first;
+
+    if (distance >= (uint64_t)ENTRIES * ENTRY_BYTES || distance % ENTRY_BYTES)
+        return address;
+    return atomic_load_explicit(&behind[distance / ENTRY_BYTES], memory_order_acquire);
+}

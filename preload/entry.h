@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The program's signal handlers are entered through the collector, for two reasons.
+ *
+ * Whether a system call was ended by our signal alone or by one of the program too cannot be seen afterwards: when both
+ * handlers have returned, the thread stands behind the call with EINTR either way. So where our signals can end calls
+ * each handler of the program is counted (self.theirs) before it runs.
+ *
+ * The kernel's alternate stack is ours (altstack.h). A handler that wants to run on the program's (SA_ONSTACK) is moved
+ * there, with the frame that the kernel has made for it.
+ *
+ * The kernel is given an entry, a few instructions that jump on to the handler with registers and stack as the kernel
+ * would have made them: no frame of ours is in between. Which handler an entry stands for never changes. So all is
+ * right also in a child of vfork, which shares our memory but not the kernel's table of handlers, for a program that
+ * reads that table without the C library, and when a handler is replaced while it is being called.
+ */
+#ifndef HQ_PRELOAD_ENTRY_H
+#define HQ_PRELOAD_ENTRY_H
+
+#include <signal.h>
+
+/* What the kernel is to call for a handler with these flags (SA_*). SIG_DFL, SIG_IGN and their like, a handler that
+ * needs no entry, and one for which there is none left (128 of each kind), stay what they are. Safe in signal handlers.
+ */
+sighandler_t entry_of(sighandler_t handler, int flags);
+
+/* The handler behind what the kernel calls. */
+sighandler_t entry_behind(sighandler_t address);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/interruption.h"
+
+#include "preload/hot.h"
+#include "preload/raw.h"
+#include "preload/signals.h"
+#include "preload/thread.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { SYSTEM_CALLS = 512 }; /* more than there are numbers */
+
+bool interruption_possible;
+
+/* The program's signals that wait until our handler is done. */
+static uint64_t waiting(const ucontext_t *context)
+{
+    uint64_t pending = 0, blocked;
+
+    memcpy(&blocked, &context->uc_sigmask, sizeof blocked);
+    raw_syscall(SYS_rt_sigpending, (long)&pending, 8, 0, 0, 0, 0);
+    return pending & ~blocked & ~signal_ours();
+}
+
+/* Will one of them enter a handler that was set up to interrupt system calls? */
+static bool interrupts(uint64_t signals)
+{
+    for (int number = 1; number <= 64; number++) {
+        struct raw_action action;
+
+        if (signals >> (number - 1) & 1 && raw_sigaction(number, NULL, &action) == 0 && action.handler > 1 &&
+            !(action.flags & SA_RESTART))
+            return true;
+    }
+    return false;
+}
+
+/* Calls that wait, and that the kernel makes again after a handler with SA_RESTART. */
+static bool is_restarted(long number)
+{
+    switch (number) {
+    /* clang-format off */
+    case SYS_read: case SYS_readv: case SYS_write: case SYS_writev: case SYS_recvfrom: case SYS_recvmsg:
+    case SYS_sendto: case SYS_sendmsg: case SYS_accept: case SYS_accept4: case SYS_connect: case SYS_wait4:
+    case SYS_waitid: case SYS_futex: case SYS_flock: case SYS_fcntl: case SYS_open: case SYS_openat: case SYS_ioctl:
+    case SYS_mq_timedsend: case SYS_mq_timedreceive: case SYS_getrandom:
+        /* clang-format on */
+        return true;
+    default: return false;
+    }
+}
+
+void interruption_end_repetition(ucontext_t *context)
+{
+    greg_t *reg = context->uc_mcontext.gregs;
+
+    if (!is_restarted(reg[REG_RAX]))
+        return;
+    reg[REG_RAX] = -EINTR;
+    reg[REG_RIP] += 2;
+}
+
+/* Until the call is made again nothing is delivered that it blocks. The program's handlers, which are told what the
+ * mask was, are told the truth: entry.c. */
+static void widen_mask(ucontext_t *context)
+{
+    uint64_t mask;
+
+    if (!self.wait.masked || self.wait.widened)
+        return;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    self.wait.before = mask;
+    mask |= self.wait.blocked;
+    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+    self.wait.widened = true;
+}
+
+/*
+ * The kernel has set the result of a call to EINTR and is about to return behind the syscall instruction. A handler of
+ * the program that has come too is counted when it is entered; for one that was set up behind the C library's back it
+ * is looked whether a signal is pending. Where the kernel is about to make the call again, because our handler wants
+ * that, a signal of the program must still end it: the call gets the result that it would have had without us. One that
+ * comes when this handler is at its end finds the place in `repeated`.
+ */
+static COLD void note_interruption(ucontext_t *context)
+{
+    greg_t *reg = context->uc_mcontext.gregs;
+    const uint8_t *code = (const uint8_t *)reg[REG_RIP];
+    uint64_t place = (uint64_t)code & 4095;
+
+    if (raw_frozen || place < 2 || place > 4094)
+        return;
+    if (reg[REG_RAX] == -EINTR && code[-2] == 0x0f && code[-1] == 0x05) {
+        widen_mask(context);
+        self.interrupted = !waiting(context);
+    } else if (is_restarted(reg[REG_RAX]) && code[0] == 0x0f && code[1] == 0x05) {
+        self.repeated = (uint64_t)code;
+        if (interrupts(waiting(context)))
+            interruption_end_repetition(context);
+    }
+}
+
+HOT void interruption_note(ucontext_t *context)
+{
+    greg_t result = context->uc_mcontext.gregs[REG_RAX];
+
+    if (!interruption_possible)
+        return;
+    self.repeated = 0;
+    if (result == -EINTR || (result >= 0 && result < SYSTEM_CALLS))
+        note_interruption(context);
+}
+
+uint32_t interruption_begin(void)
+{
+    self.interrupted = false;
+    return self.theirs;
+}
+
+bool interrupted_by_us(uint32_t before)
+{
+    bool was = self.interrupted;
+
+    self.interrupted = false;
+    return was && errno == EINTR && self.theirs == before;
+}
+
+void interruption_mask(const sigset_t *mask)
+{
+    if (!interruption_possible)
+        return;
+    self.wait.masked = self.wait.widened = false;
+    if (!mask)
+        return;
+    memcpy(&self.wait.blocked, mask, sizeof self.wait.blocked);
+    self.wait.masked = true;
+}
+
+void interruption_unmask(void)
+{
+    self.wait.masked = false;
+    if (self.wait.widened) {
+        self.wait.widened = false;
+        raw_sigmask(SIG_SETMASK, &self.wait.before, NULL);
+    }
+}

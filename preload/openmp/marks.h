@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a thread is at work on, as places of its stack: below a mark it runs inside of a parallel region, or waits at
+ * the end of one. A walk that comes from outside past a mark puts a node of the mark's kind into the call path
+ * (unwind.c), so a sample in any thread of a team names the region, and where that was opened is looked up afterwards.
+ *
+ * A mark lies in the frame of a function of ours, or of the runtime that called us. One that a jump out of a region
+ * (longjmp) has left behind lies in no such frame any more and is passed over; the next one that is set outside of it
+ * removes it.
+ */
+#ifndef HQ_PRELOAD_OPENMP_MARKS_H
+#define HQ_PRELOAD_OPENMP_MARKS_H
+
+#include "format/measurement.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { MARKS_MAX = 32 }; /* regions nested deeper count for the 32nd */
+
+#define MARK_BASE UINT64_MAX /* `sp` of a mark for all of the stack */
+
+struct mark {
+    uint64_t sp;     /* frames whose stack pointer is not above it are inside */
+    uint64_t region; /* lane << 32 | node */
+    uint32_t kind;   /* HQM_NODE_INSIDE, HQM_NODE_WAIT */
+    uint32_t module; /* in whose frame it lies; MARK_OURS, MARK_ANY */
+};
+enum { MARK_ANY = 0, MARK_OURS = UINT32_MAX };
+
+struct marks {
+    uint32_t count;
+    uint64_t changed; /* at or below this place of the stack other marks hold than at the last walk; 0: nowhere */
+    /* A mark for all of the stack holds as long as *waiting is what it was. */
+    const uint64_t *waiting;
+    uint64_t waiting_since;
+    struct mark mark[MARKS_MAX];
+};
+
+/* Thread-local and of the initial-exec kind, as thread.h has it. */
+extern __thread struct marks marks __attribute__((tls_model("initial-exec")));
+
+static inline void marks_changed(uint64_t sp)
+{
+    if (sp > marks.changed)
+        marks.changed = sp;
+}
+
+/* Sets a mark; those at or below it are gone. */
+void marks_enter(struct mark mark);
+
+/* Removes the marks at or below a place of the stack. */
+void marks_leave(uint64_t sp);
+
+/* The thread belongs to a region as long as *counter is `value`, and what is not the program's code waits there. For
+ * threads that do nothing else. */
+void marks_wait(uint64_t region, const uint64_t *counter, uint64_t value);
+
+/* Before a walk: the end of a region may have been reached meanwhile. Safe in signal handlers. */
+void marks_settle(void);
+
+/* The innermost region that the thread is in, 0 none. */
+uint64_t marks_region(void);
+
+#endif

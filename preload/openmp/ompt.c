@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * libomp (clang, icx, flang) tells a tool what it does (OMPT: OpenMP 5.1, chapter 19, whose declarations are repeated
+ * here). A runtime looks for ompt_start_tool when it starts, and finds ours, since the library is loaded first.
+ *
+ * Threads of the runtime are of a region from the begin of their implicit task until the thread that opened it has left
+ * it; what is not the program's code meanwhile waits at the region's end. In the thread that opened it the same holds
+ * below the runtime's function that the program called.
+ */
+#include "preload/export.h"
+#include "preload/openmp/region.h"
+#include "preload/options.h"
+#include "preload/start.h"
+#include "preload/thread.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+union ompt_data {
+    uint64_t value;
+    void *ptr;
+};
+
+enum { OMPT_PARALLEL_BEGIN = 3, OMPT_PARALLEL_END = 4, OMPT_IMPLICIT_TASK = 7 }; /* ompt_callbacks_t */
+enum { OMPT_SCOPE_BEGIN = 1 };
+
+typedef int (*set_callback_function)(int event, void (*callback)(void));
+typedef void (*(*lookup_function)(const char *name))(void);
+
+struct ompt_start_tool_result {
+    int (*initialize)(lookup_function lookup, int device, union ompt_data *data);
+    void (*finalize)(union ompt_data *data);
+    union ompt_data data;
+};
+
+/* What the threads of a team are given outlives the call that opened the region: a worker may be late to see its end.
+ */
+static __thread struct region opened[LANE_REGIONS] __attribute__((tls_model("initial-exec")));
+static __thread uint32_t opened_count __attribute__((tls_model("initial-exec")));
+
+static void on_parallel_begin(union ompt_data *task, const void *frame, union ompt_data *region, unsigned threads,
+                              int flags, const void *call)
+{
+    struct region *r = opened_count < LANE_REGIONS ? &opened[opened_count] : NULL;
+
+    (void)task, (void)threads, (void)flags, (void)frame;
+    region->ptr = NULL;
+    if (region_is_opening())
+        return; /* gomp.c has it */
+    opened_count++;
+    if (!r)
+        return;
+    r->frame = 0;
+    if (region_open(r, NULL, call, HQM_RUNTIME_OMPT))
+        region->ptr = r;
+}
+
+static void on_parallel_end(union ompt_data *region, union ompt_data *task, int flags, const void *call)
+{
+    struct region *r = region->ptr;
+
+    (void)task, (void)flags, (void)call;
+    if (opened_count && !region_is_opening())
+        opened_count--;
+    if (!r || !r->id)
+        return;
+    if (r->frame)
+        marks_leave(r->frame);
+    region_close(r);
+    r->id = 0;
+}
+
+static void on_implicit_task(int endpoint, union ompt_data *region, union ompt_data *task, unsigned threads,
+                             unsigned index, int flags)
+{
+    const struct region *r = region && endpoint == OMPT_SCOPE_BEGIN ? region->ptr : NULL;
+
+    (void)task, (void)threads, (void)index, (void)flags;
+    if (!r || !r->id)
+        return;
+    if (r->home != &marks && r->counter)
+        marks_wait(r->id, r->counter, r->value);
+    else if (r->home == &marks && r->frame)
+        marks_enter((struct mark){r->frame, r->id, HQM_NODE_WAIT, MARK_ANY});
+}
+
+static int initialize(lookup_function lookup, int device, union ompt_data *data)
+{
+    set_callback_function set = (set_callback_function)lookup("ompt_set_callback");
+
+    (void)device, (void)data;
+    if (!set)
+        return 0;
+    set(OMPT_PARALLEL_BEGIN, (void (*)(void))on_parallel_begin);
+    set(OMPT_PARALLEL_END, (void (*)(void))on_parallel_end);
+    set(OMPT_IMPLICIT_TASK, (void (*)(void))on_implicit_task);
+    return 1;
+}
+
+static void finalize(union ompt_data *data)
+{
+    (void)data;
+}
+
+/* There is one tool in a process, and that of the program comes first. */
+struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime);
+EXPORT struct ompt_start_tool_result *ompt_start_tool(unsigned version, const char *runtime)
+{
+    static struct ompt_start_tool_result ours = {.initialize = initialize, .finalize = finalize};
+    __typeof__(&ompt_start_tool) next = REAL(ompt_start_tool);
+    struct ompt_start_tool_result *others = next ? next(version, runtime) : NULL;
+    const char *libraries = getenv("OMP_TOOL_LIBRARIES");
+
+    start_once();
+    if (!options.active)
+        return others;
+    if (others || (libraries && *libraries)) {
+        say("the program has an OpenMP tool of its own, so its parallel regions are not joined", NULL);
+        return others;
+    }
+    return &ours;
+}

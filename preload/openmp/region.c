@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/openmp/region.h"
+
+#include "preload/hot.h"
+#include "preload/modules.h"
+#include "preload/raw.h"
+#include "preload/thread.h"
+#include "preload/vdso.h"
+#include "preload/window.h"
+
+#include <string.h>
+
+static __thread uint32_t depth __attribute__((tls_model("initial-exec"))); /* regions that this thread has open */
+static __thread bool is_opening __attribute__((tls_model("initial-exec")));
+
+void region_opening(bool opening)
+{
+    is_opening = opening;
+}
+
+bool region_is_opening(void)
+{
+    return is_opening;
+}
+
+static uint32_t locate(uint64_t address, uint64_t *offset)
+{
+    struct code code;
+
+    if (!address || !modules_find(address, &code))
+        return 0;
+    *offset = address - modules_base(code.module);
+    return code.module;
+}
+
+/* What the call instruction before this address calls, 0 if it does not say. */
+static uint64_t called_before(const uint8_t *address)
+{
+    int32_t distance;
+
+    if (!raw_readable((uint64_t)address - 5) || address[-5] != 0xe8)
+        return 0;
+    memcpy(&distance, address - 4, sizeof distance);
+    return (uint64_t)address + (uint64_t)(int64_t)distance;
+}
+
+static COLD void describe(struct hqm_region *record, const void *body, const void *call, enum hqm_runtime runtime)
+{
+    record->runtime = runtime;
+    record->body_module = locate((uint64_t)body, &record->body);
+    record->callee_module = locate(called_before(call), &record->callee);
+}
+
+static void find(struct region *r, struct place here, const void *body, const void *call, enum hqm_runtime runtime)
+{
+    struct lane *lane = self.lane;
+
+    r->record = lane_region(lane, here, (uint64_t)body, self.number);
+    if (!r->record)
+        return;
+    if (!r->record->runtime)
+        describe(r->record, body, call, runtime);
+    r->id = (uint64_t)lane->number << 32 | r->record->node;
+    r->counter = NULL;
+    if (depth < LANE_REGIONS) {
+        r->counter = &lane->opened[depth];
+        r->value = ++lane->opened[depth];
+    }
+    depth++;
+}
+
+/* Of a walk from deep inside of the runtime, the frame that called it. */
+static struct place call_in_walk(struct region *r, struct place here, uint64_t call)
+{
+    const struct memo *memo = &self.lane->memo;
+
+    for (uint32_t i = memo->depth; i-- > 0;)
+        if (memo->frames[i].pc == call) {
+            r->frame = memo->frames[i].sp - 8;
+            return (struct place){memo->frames[i].node, memo->paths[i]};
+        }
+    return here;
+}
+
+static struct place opened_at(struct region *r, const void *call)
+{
+    struct lane *lane = thread_lane();
+    struct place here = {NO_NODE, 0};
+    uint32_t partial;
+
+    if (!lane)
+        return here;
+    if (r->frame)
+        here = unwind_caller(lane, (const uint64_t *)r->frame, self.stack_low, self.stack_high, &partial);
+    if (here.node != NO_NODE)
+        return here;
+    here = thread_here();
+    return r->frame || here.node == NO_NODE ? here : call_in_walk(r, here, (uint64_t)call);
+}
+
+bool region_open(struct region *r, const void *body, const void *call, enum hqm_runtime runtime)
+{
+    struct place here;
+
+    r->id = 0;
+    if (!options.active || !guard_enter())
+        return false;
+    here = file_ready() ? opened_at(r, call) : (struct place){NO_NODE, 0};
+    if (here.node != NO_NODE)
+        find(r, here, body, call, runtime);
+    if (r->id) {
+        r->home = &marks;
+        r->epoch = process_epoch();
+        r->start_ns = vdso_clock_ns(CLOCK_MONOTONIC);
+        if (window_is_open((r->start_ns - file_header()->start_monotonic_ns) / 1000))
+            r->record->entries++;
+        else
+            r->record = NULL;
+    }
+    guard_leave_at(here);
+    return r->id != 0;
+}
+
+void region_close(struct region *r)
+{
+    if (r->epoch != process_epoch() || !self.lane || !self.lane->number)
+        return; /* this is another process now: it has nothing of the region */
+    if (depth)
+        depth--;
+    if (r->counter)
+        __atomic_store_n(r->counter, r->value + 1, __ATOMIC_RELEASE);
+    if (r->record) {
+        r->record->elapsed_ns += vdso_clock_ns(CLOCK_MONOTONIC) - r->start_ns;
+        r->record->left++;
+    }
+}
+
+void regions_forget(void)
+{
+    depth = 0;
+    marks.count = 0;
+    marks.waiting = NULL;
+    marks.changed = 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A parallel region from its opening to its end, whichever runtime runs it. Its identity is the call path that opens
+ * it, walked when it is opened, with what the previous walk knows. Not for signal handlers.
+ */
+#ifndef HQ_PRELOAD_OPENMP_REGION_H
+#define HQ_PRELOAD_OPENMP_REGION_H
+
+#include "preload/lane.h"
+#include "preload/openmp/marks.h"
+
+struct region {
+    void (*body)(void *); /* the program's procedure for each thread, with its argument; libgomp only */
+    void *data;
+    uint64_t frame;           /* frame pointer of our function that opens it, 0 none: the call is told from there, and
+                                 below it the thread waits for the others (marks.h) */
+    uint64_t id;              /* lane << 32 | node; 0: none, nothing is to be done */
+    const struct marks *home; /* of the thread that opened it */
+    uint64_t *counter;        /* is no longer `value` when it has ended; NULL: not known */
+    uint64_t value;
+    struct hqm_region *record; /* NULL: not counted */
+    uint64_t start_ns;
+    unsigned epoch;
+};
+
+/*
+ * The calling thread is about to open a region by a call that returns to `call`. `body` tells regions of one call site
+ * apart and names the procedure that its threads run, if it is known (else NULL). Where r->frame is 0, the call is
+ * looked for on the stack, and r->frame becomes a place there below which all is inside of the call. False: the region
+ * is not measured.
+ */
+bool region_open(struct region *r, const void *body, const void *call, enum hqm_runtime runtime);
+
+/* It has left it. */
+void region_close(struct region *r);
+
+/* libomp has libgomp's functions too: while the call of one opens a region, libomp's own word of it is not heard. */
+void region_opening(bool opening);
+bool region_is_opening(void);
+
+/* In a forked child, which has nothing of its parent's regions. */
+void regions_forget(void);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The kernel's software clock: a perf event of type cpu-clock per thread, which fires by a timer of its own, not at
+ * the tick, and whose signal goes to that thread.
+ *
+ * HQ_CLOCK says whether it is wanted: `timer` never, `perf` also where the kernel may not be counted, else (`auto`)
+ * where it may.
+ */
+#ifndef HQ_PRELOAD_SOURCES_PERF_H
+#define HQ_PRELOAD_SOURCES_PERF_H
+
+#include "format/measurement.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Once, if CPUTIME is asked for: finds out what the kernel allows. */
+void perf_prepare(void);
+
+/* What CPUTIME is sampled by in this process, and why by nothing better (an errno value; 0: not asked for). */
+enum hqm_clock perf_clock(void);
+int perf_error(void);
+
+/* How many threads of this process had to take a timer though there is this clock. */
+uint64_t perf_refused(void);
+
+/*
+ * In a thread: starts its clock for an event. `carried` is CPU time of other threads, in nanoseconds, that its first
+ * sample stands for. False: the thread has to take a timer.
+ */
+bool perf_start(int event, int64_t carried);
+
+/* Is this event of the thread sampled by this clock? Safe in a signal handler. */
+bool perf_runs(int event);
+
+/* Stops it; returns the CPU time that is in no sample. */
+int64_t perf_stop(void);
+
+/* In a forked child. */
+void perf_forget(void);
+
+/*
+ * A slow timer of CPU time looks after the clock, in case the program has closed its descriptor by a bare system call:
+ * then the timer takes over, and what was missed is counted. In a signal handler.
+ */
+void perf_watch(int event);
+
+/* From now on a seccomp filter forbids calls that such clocks need: those that run go on, there are no new ones. */
+void perf_freeze(void);
+
+#endif
