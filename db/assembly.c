@@ -141,6 +141,7 @@ struct hq_error *assembly_finish(struct assembly *a, struct tally *t)
     const uint8_t *values, *runs;
     struct hqdb_value_index end = {.offset = a->values.bytes};
 
+    HQ_TRY(tally_check(t));
     writer_end(a->writer);
     writer_section(a->writer, HQDB_TRACE_INDEX, 0, sizeof *a->blocks.data, a->blocks.data, a->blocks.len);
     vec_push(&a->index, end);

@@ -1,55 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "db/attribute.h"
+#include "db/attribution.h"
 
 #include "common/file.h"
 #include "common/log.h"
 #include "common/mem.h"
 #include "common/numbers.h"
 #include "common/parallel.h"
-#include "common/progress.h"
 #include "db/generated.h"
-#include "structure/structure.h"
 #include <stdlib.h>
 #include <string.h>
-
-enum role { /* what a procedure is to elision */
-            ROLE_PLAIN,
-            ROLE_MAIN,
-            ROLE_START,        /* _start, __libc_start_main */
-            ROLE_THREAD_START, /* clone, start_thread */
-            ROLE_UNNAMED,      /* stripped: could be any of these */
-};
-
-struct place {
-    enum role role;
-    uint32_t procedure;
-}; /* of one address; a scope of the structure */
-
-struct module_work {
-    const char *path, *build_id;
-    char *file; /* to read instead of path: the image of the vDSO */
-    struct {
-        uint64_t *data;
-        size_t len, cap;
-    } offsets;            /* sorted, each once */
-    struct place *places; /* [offset] */
-    struct structure structure;
-    uint32_t module;  /* the model's */
-    uint32_t *scopes; /* [scope of the structure] the model's, HQDB_NONE: not there yet */
-    uint32_t flags;
-    bool is_libc;
-};
-
-struct attribution {
-    const struct calltree *tree;
-    const struct attribute_options *options;
-    struct model *model;
-    struct module_work *modules;
-    uint32_t nowhere;  /* LINE of code in no module, made when needed */
-    uint32_t *frames;  /* [tree frame] model's frame */
-    uint8_t *elidable; /* [tree frame] depth below the top + 1 of a frame that may be left out; 0: none */
-    struct progress progress;
-};
 
 /* ---- addresses by module ---- */
 
@@ -76,6 +35,14 @@ static void collect_addresses(struct attribution *a)
                 vec_push(&a->modules[c->sites[j].module].offsets, c->sites[j].offset);
         }
     }
+    for (uint32_t i = 0; i < t->openings.len; i++) {
+        const struct tree_opening *o = keymap_key(&t->openings, i);
+
+        if (o->body.module < t->modules.len)
+            vec_push(&a->modules[o->body.module].offsets, o->body.offset);
+        if (o->callee.module < t->modules.len)
+            vec_push(&a->modules[o->callee.module].offsets, o->callee.offset);
+    }
     for (size_t m = 0; m < t->modules.len; m++) {
         struct module_work *w = &a->modules[m];
 
@@ -97,6 +64,7 @@ static void open_modules(struct attribution *a)
         w->build_id = intern_str(&t->strings, m->build_id);
         w->flags = m->flags;
         base = file_basename(w->path);
+        w->runtime = m->flags & TREE_GENERATED ? NULL : runtime_of_module(w->path);
         w->is_libc = has_prefix(base, "libc.so.") || has_prefix(base, "libc-2.") || has_prefix(base, "libpthread");
         if (m->flags & HQM_MODULE_VDSO)
             w->file = xasprintf("%s/vdso-%s.so", intern_str(&t->strings, m->directory), w->build_id);
@@ -127,11 +95,13 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
     struct hq_error *err = NULL;
 
     (void)worker;
+    options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
+    options.build_id = options.build_id_len ? build_id : NULL;
+    if (!(w->flags & (TREE_GENERATED | HQM_MODULE_COLLECTOR | HQM_MODULE_VDSO)))
+        known_find(w->path, &options, w->offsets.len > 0, &w->known);
     if (!w->offsets.len)
         return NULL;
     w->places = xcalloc(w->offsets.len, sizeof *w->places);
-    options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
-    options.build_id = options.build_id_len ? build_id : NULL;
     if (w->flags & TREE_GENERATED)
         generated_recover(w->path, w->offsets.data, w->offsets.len, &w->structure);
     else
@@ -176,16 +146,9 @@ static bool is_unnamed(const char *name)
     return strstr(name, "+0x") != NULL;
 }
 
-static enum role role_of(const char *name)
+static enum role role_in(const char *name)
 {
-    if (!strcmp(name, "main"))
-        return ROLE_MAIN;
-    if (!strcmp(name, "_start") || has_prefix(name, "__libc_start_main") || has_prefix(name, "__libc_start_call_main"))
-        return ROLE_START;
-    if (!strcmp(name, "start_thread") || !strcmp(name, "clone") || !strcmp(name, "clone3") ||
-        !strcmp(name, "__clone") || !strcmp(name, "__clone3") || !strcmp(name, "thread_start"))
-        return ROLE_THREAD_START;
-    return is_unnamed(name) ? ROLE_UNNAMED : ROLE_PLAIN;
+    return is_unnamed(name) ? ROLE_UNNAMED : role_of(name);
 }
 
 static const char **alias_texts(const struct structure *s, const struct structure_scope *x)
@@ -197,8 +160,7 @@ static const char **alias_texts(const struct structure *s, const struct structur
     return texts;
 }
 
-/* A scope of a structure as one of the model, with its parents. Only what call paths really touch gets there. */
-static uint32_t convert_scope(struct attribution *a, struct module_work *w, uint32_t scope)
+uint32_t convert_scope(struct attribution *a, struct module_work *w, uint32_t scope)
 {
     const struct structure *s = &w->structure;
     const struct structure_scope *x;
@@ -207,6 +169,8 @@ static uint32_t convert_scope(struct attribution *a, struct module_work *w, uint
 
     if (scope == STRUCTURE_NONE)
         return model_module_scope(a->model, w->module);
+    if (w->scopes[scope] == HQDB_NONE)
+        w->scopes[scope] = openmp_scope(a, w, scope);
     if (w->scopes[scope] != HQDB_NONE)
         return w->scopes[scope];
     x = &s->scopes.data[scope];
@@ -216,6 +180,7 @@ static uint32_t convert_scope(struct attribution *a, struct module_work *w, uint
                                                  .kind = x->kind,
                                                  .parent = parent,
                                                  .name = intern_str(&s->strings, x->name),
+                                                 .linkage = intern_str(&s->strings, x->linkage),
                                                  .file = intern_str(&s->strings, x->file),
                                                  .line = x->line,
                                                  .module = w->module,
@@ -228,8 +193,7 @@ static uint32_t convert_scope(struct attribution *a, struct module_work *w, uint
     return w->scopes[scope];
 }
 
-/* The procedure that holds a scope, STRUCTURE_NONE if there is none. */
-static uint32_t procedure_of(const struct structure *s, uint32_t scope)
+uint32_t procedure_of(const struct structure *s, uint32_t scope)
 {
     while (scope != STRUCTURE_NONE && s->scopes.data[scope].kind != SCOPE_PROCEDURE)
         scope = s->scopes.data[scope].parent;
@@ -246,6 +210,8 @@ static void place_addresses(struct attribution *a, struct module_work *w)
     w->module = w->flags & TREE_GENERATED
                     ? model_module(a->model, HQDB_GENERATED, "", 0, NULL)
                     : model_module(a->model, w->path, w->build_id, flags, flags & HQDB_MODULE_VDSO ? NULL : s->note);
+    if (w->known.state)
+        model_known(a->model, w->module, &w->known);
     w->scopes = xmalloc((s->scopes.len + 1) * sizeof *w->scopes);
     for (size_t i = 0; i < s->scopes.len; i++)
         w->scopes[i] = HQDB_NONE;
@@ -255,13 +221,13 @@ static void place_addresses(struct attribution *a, struct module_work *w)
         w->places[i] = (struct place){
             .role = procedure == STRUCTURE_NONE || w->flags & TREE_GENERATED
                         ? ROLE_PLAIN
-                        : role_of(intern_str(&s->strings, s->scopes.data[procedure].name)),
+                        : role_in(intern_str(&s->strings, s->scopes.data[procedure].name)),
             .procedure = procedure,
         };
     }
 }
 
-static size_t index_of(const struct module_work *w, uint64_t offset)
+size_t index_of(const struct module_work *w, uint64_t offset)
 {
     const uint64_t *found = bsearch(&offset, w->offsets.data, w->offsets.len, sizeof offset, compare_u64);
 
@@ -275,38 +241,40 @@ static const struct place *place_of(const struct attribution *a, uint32_t module
 
 /* ---- frames ---- */
 
-static uint32_t nowhere_scope(struct attribution *a)
+/* The line of a procedure that no file describes, in a module of its own. */
+static uint32_t stand_in(struct attribution *a, const char *module_name, const char *name, const char *note)
 {
-    uint32_t module, file, procedure;
+    uint32_t module = model_module(a->model, module_name, "", 0, note), file, procedure;
 
-    if (a->nowhere != HQDB_NONE)
-        return a->nowhere;
-    module = model_module(a->model, HQDB_GENERATED, "", 0,
-                          "code that was made while the program ran has no names; many just-in-time compilers can tell "
-                          "them in /tmp/perf-PID.map");
     file = model_scope(a->model, &(struct model_scope){.kind = SCOPE_FILE,
                                                        .parent = model_module_scope(a->model, module),
                                                        .name = "<unknown file>",
                                                        .file = "",
                                                        .module = module});
     procedure = model_scope(
-        a->model, &(struct model_scope){
-                      .kind = SCOPE_PROCEDURE, .parent = file, .name = HQDB_GENERATED, .file = "", .module = module});
-    a->nowhere = model_scope(
-        a->model, &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "", .module = module});
+        a->model,
+        &(struct model_scope){.kind = SCOPE_PROCEDURE, .parent = file, .name = name, .file = "", .module = module});
+    return model_scope(a->model,
+                       &(struct model_scope){.kind = SCOPE_LINE, .parent = procedure, .file = "", .module = module});
+}
+
+static uint32_t nowhere_scope(struct attribution *a)
+{
+    if (a->nowhere == HQDB_NONE)
+        a->nowhere = stand_in(a, HQDB_GENERATED, HQDB_GENERATED,
+                              "code that was made while the program ran has no names; many just-in-time compilers can "
+                              "tell them in /tmp/perf-PID.map");
     return a->nowhere;
 }
 
-static uint32_t code_of(struct attribution *a, const struct tree_frame *f)
+/* What the kernel does is a procedure of its own where nothing tells what called it. */
+static uint32_t kernel_frame(struct attribution *a)
 {
-    struct module_work *w;
-    struct structure_place p;
+    uint32_t line = stand_in(a, "[kernel]", "[kernel, place unknown]",
+                             "changes of threads, and, where a user may not count what the kernel does "
+                             "(kernel.perf_event_paranoid), all else there: what called it is not known");
 
-    if (f->module >= a->tree->modules.len)
-        return model_code(a->model, HQDB_NONE, f->offset, nowhere_scope(a), nowhere_scope(a));
-    w = &a->modules[f->module];
-    p = w->structure.places.data[index_of(w, f->offset)];
-    return model_code(a->model, w->module, f->offset, convert_scope(a, w, p.raw), convert_scope(a, w, p.normal));
+    return model_frame(a->model, HQDB_NONE, model_code(a->model, HQDB_NONE, 0, line, line));
 }
 
 /* The procedure at a call site, NULL if it is in no module. */
@@ -320,6 +288,68 @@ static const char *procedure_name(const struct attribution *a, const struct tree
     s = &a->modules[site->module].structure;
     procedure = place_of(a, site->module, site->offset)->procedure;
     return procedure == STRUCTURE_NONE ? NULL : intern_str(&s->strings, s->scopes.data[procedure].name);
+}
+
+/* Whose a frame of a load module is follows from whose its caller is. */
+static enum inside inside_of(const struct attribution *a, const struct tree_frame *f)
+{
+    enum inside caller = f->parent == TREE_NONE ? OUTSIDE : a->inside[f->parent];
+    const struct runtime *runtime = a->modules[f->module].runtime;
+
+    if (!runtime || (runtime->kind == RUNTIME_SUPPORT && caller < ENTRY_OF_MPI))
+        return OUTSIDE;
+    if (caller != OUTSIDE)
+        return caller >= ENTRY_OF_MPI ? INSIDE_OF_MPI : INSIDE;
+    return runtime->kind == RUNTIME_OPENMP ? ENTRY : OUTSIDE;
+}
+
+static bool is_thread_root(const struct attribution *a, uint32_t frame)
+{
+    return frame != TREE_NONE && calltree_frame(a->tree, frame)->module == TREE_THREAD;
+}
+
+/* The top of an elidable chain: TREE_NONE or a thread's root. */
+static uint32_t chain_top(const struct attribution *a, uint32_t frame)
+{
+    while (frame != TREE_NONE && !is_thread_root(a, frame))
+        frame = calltree_frame(a->tree, frame)->parent;
+    return frame;
+}
+
+/* Is a frame what a thread was created to run? */
+static bool begins_thread(const struct attribution *a, const struct tree_frame *f)
+{
+    return is_thread_root(a, f->parent) ||
+           (f->parent != TREE_NONE && a->elidable[f->parent] && chain_top(a, f->parent) != TREE_NONE);
+}
+
+static uint32_t code_of(struct attribution *a, uint32_t frame)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, frame);
+    struct module_work *w;
+    struct structure_place p;
+    uint32_t code = HQDB_NONE;
+
+    if (f->module == TREE_REGION)
+        return openmp_region_code(a, frame);
+    if (f->module == TREE_WAIT) {
+        a->inside[frame] = ENTRY;
+        return openmp_wait_code(a);
+    }
+    if (f->module >= a->tree->modules.len)
+        return model_code(a->model, HQDB_NONE, f->offset, nowhere_scope(a), nowhere_scope(a));
+    w = &a->modules[f->module];
+    p = w->structure.places.data[index_of(w, f->offset)];
+    a->inside[frame] = inside_of(a, f);
+    if (a->inside[frame] == INSIDE || a->inside[frame] == INSIDE_OF_MPI)
+        return model_code_inside(a->model, w->module, f->offset, convert_scope(a, w, p.raw),
+                                 convert_scope(a, w, p.normal));
+    if (a->inside[frame] == ENTRY)
+        code = openmp_state_code(a, w, f->offset, procedure_name(a, &(struct tree_site){f->offset, f->module, 0}),
+                                 begins_thread(a, f));
+    return code != HQDB_NONE
+               ? code
+               : model_code(a->model, w->module, f->offset, convert_scope(a, w, p.raw), convert_scope(a, w, p.normal));
 }
 
 /* A name that is an address says less than the caller's name. */
@@ -344,11 +374,6 @@ static uint32_t thread_frame(struct attribution *a, const struct tree_frame *f)
 
 enum { MOST_ELIDED = 4 }; /* frames above main: _start and two or three of libc */
 
-static bool is_thread_root(const struct attribution *a, uint32_t frame)
-{
-    return frame != TREE_NONE && calltree_frame(a->tree, frame)->module == TREE_THREAD;
-}
-
 /* Depth + 1 below the top, or below the thread's row, of a frame that may be left out. */
 static uint8_t elidable_depth(const struct attribution *a, const struct tree_frame *f)
 {
@@ -365,14 +390,6 @@ static uint8_t elidable_depth(const struct attribution *a, const struct tree_fra
                    (f->parent == TREE_NONE && (w->flags & HQM_MODULE_MAIN) && role == ROLE_UNNAMED)
                ? above + 1
                : 0;
-}
-
-/* The top of an elidable chain: TREE_NONE or a thread's root. */
-static uint32_t chain_top(const struct attribution *a, uint32_t frame)
-{
-    while (frame != TREE_NONE && !is_thread_root(a, frame))
-        frame = calltree_frame(a->tree, frame)->parent;
-    return frame;
 }
 
 /* Is it one of those in libc that call main? The one that does has a name only with debug information. */
@@ -402,7 +419,7 @@ static uint32_t make_frame(struct attribution *a, uint32_t frame)
     const struct tree_frame *f = calltree_frame(a->tree, frame);
 
     if (a->frames[frame] == HQDB_NONE)
-        a->frames[frame] = model_frame(a->model, parent_frame(a, f->parent), code_of(a, f));
+        a->frames[frame] = model_frame(a->model, parent_frame(a, f->parent), code_of(a, frame));
     return a->frames[frame];
 }
 
@@ -418,13 +435,15 @@ static void place_frame(struct attribution *a, uint32_t frame)
 
     if (f->module == TREE_THREAD) {
         a->frames[frame] = thread_frame(a, f);
+    } else if (f->module == TREE_PARTIAL && f->offset == HQM_PARTIAL_KERNEL) {
+        a->frames[frame] = kernel_frame(a);
     } else if (f->module == TREE_PARTIAL) {
         a->frames[frame] = model_root_frame(a->model, SCOPE_PARTIAL, partial_reason(f->offset));
     } else if ((a->elidable[frame] = elidable_depth(a, f)) != 0) {
         if (a->tree->sampled.data[frame])
             make_frame(a, frame);
     } else if (f->parent != TREE_NONE && a->elidable[f->parent] && is_outermost(a, f)) {
-        a->frames[frame] = model_frame(a->model, parent_frame(a, chain_top(a, f->parent)), code_of(a, f));
+        a->frames[frame] = model_frame(a->model, parent_frame(a, chain_top(a, f->parent)), code_of(a, frame));
     } else {
         make_frame(a, frame);
     }
@@ -435,13 +454,17 @@ static void deinit(struct attribution *a)
     for (size_t i = 0; i < a->tree->modules.len; i++) {
         if (a->modules[i].places)
             structure_deinit(&a->modules[i].structure);
+        known_deinit(&a->modules[i].known);
         vec_deinit(&a->modules[i].offsets);
         free(a->modules[i].places);
+        openmp_deinit(&a->modules[i]);
         free(a->modules[i].scopes);
         free(a->modules[i].file);
     }
     free(a->modules);
     free(a->elidable);
+    free(a->inside);
+    map_deinit(&a->bodies);
     free(a->frames);
 }
 
@@ -464,6 +487,8 @@ struct hq_error *attribute(const struct calltree *tree, const struct attribute_o
             place_addresses(&a, &a.modules[i]);
     }
     a.frames = xmalloc(((size_t)tree->frames.len + 1) * sizeof *a.frames);
+    a.inside = xcalloc((size_t)tree->frames.len + 1, 1);
+    openmp_find_bodies(&a);
     a.elidable = xcalloc((size_t)tree->frames.len + 1, 1);
     for (uint32_t i = 0; i < tree->frames.len; i++)
         a.frames[i] = HQDB_NONE;
@@ -495,6 +520,7 @@ const char *loss_reason(unsigned reason)
         [HQM_LOSS_NO_THREAD] = "thread unknown to the collector",
         [HQM_LOSS_TRACE] = "trace record lost, sample counted",
         [HQM_LOSS_MODULES] = "load module not noted",
+        [HQM_LOSS_CLOCK] = "the program closed the descriptor of the clock",
     };
 
     return reason < sizeof names / sizeof *names ? names[reason] : "unknown reason";

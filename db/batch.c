@@ -144,6 +144,7 @@ void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct v
     uint32_t profile = b->first + b->count++;
 
     for (uint32_t m = 0; m < b->metric_count; m++) {
+        tally_measure(t, m, values[m].data, values[m].len);
         combine(&values[m]);
         for (size_t i = 0; i < values[m].len; i++)
             values[m].data[i].profile = profile;

@@ -14,6 +14,7 @@
 #include "db/attribute.h"
 #include "db/clocks.h"
 #include "db/facts.h"
+#include "db/measurement.h"
 #include "db/model_data.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static void drop_unreadable(struct builder *b)
             continue;
         }
         process_deinit(&b->processes[i]);
-        b->unreadable++;
+        b->unreadable += measurement_has_begun(b->files->data[b->first_file + i]);
         log_warn("%s; the database is made without it", err->message);
         hq_error_free(b->last_error);
         b->last_error = err;
@@ -58,15 +59,8 @@ static void merge_trees(struct builder *b)
         b->remaps[w] = calltree_merge(&b->tree, &b->trees[w]);
         calltree_deinit(&b->trees[w]);
     }
-    for (size_t i = 0; i < b->process_count; i++) {
-        struct process *p = &b->processes[i];
-
-        for (size_t t = 0; t < p->thread_count; t++) {
-            uint32_t *frame = &p->threads[t].creator_frame;
-
-            *frame = *frame == TREE_NONE ? TREE_NONE : b->remaps[b->slots[i].worker][*frame];
-        }
-    }
+    for (size_t i = 0; i < b->process_count; i++)
+        process_move_frames(&b->processes[i], b->remaps[b->slots[i].worker]);
 }
 
 static int compare_processes(const void *pa, const void *pb)
@@ -200,6 +194,18 @@ static void add_profiles(struct builder *b, const struct process *p, uint32_t fi
     }
 }
 
+static void add_regions(struct builder *b, const struct process *p, uint32_t first)
+{
+    for (size_t i = 0; i < p->region_count; i++) {
+        const struct process_region *r = &p->regions[i];
+
+        for (size_t t = 0; t < p->thread_count; t++)
+            if (p->threads[t].number == r->thread && b->frames[r->frame] != HQDB_NONE)
+                model_region(b->model, &(struct hqdb_region){b->frames[r->frame], first + (uint32_t)t, r->entries,
+                                                             r->left, r->elapsed_ns});
+    }
+}
+
 static void add_processes(struct builder *b)
 {
     b->metrics = xcalloc(b->process_count + 1, sizeof *b->metrics);
@@ -212,6 +218,7 @@ static void add_processes(struct builder *b)
             b->metrics[i][e] = p->events[e].name && *p->events[e].name ? add_metric(b->model, &p->events[e])
                                                                        : HQDB_NONE;
         add_profiles(b, p, b->first_profile[i]);
+        add_regions(b, p, b->first_profile[i]);
         b->first_profile[i + 1] = b->first_profile[i] + (uint32_t)p->thread_count;
     }
 }
@@ -344,6 +351,7 @@ static struct hq_error *write_database(struct builder *b, const char *path, cons
     HQ_TRY(writer_open(path, &w));
     canon_write(&b->canon, w);
     model_write_sources(b->model, &b->canon, w);
+    model_write_known(b->model, &b->canon, w);
     b->assembly = assembly_create(&b->canon, w, directory);
     err = second_pass(b);
     assembly_destroy(b->assembly);

@@ -22,15 +22,6 @@ static void pack_share(const struct builder *b, struct bytes *out)
         pack_process(out, &b->processes[i]);
 }
 
-static void move_frames(struct process *p, const uint32_t *remap)
-{
-    for (size_t t = 0; t < p->thread_count; t++) {
-        uint32_t *frame = &p->threads[t].creator_frame;
-
-        *frame = *frame == TREE_NONE ? TREE_NONE : remap[*frame];
-    }
-}
-
 static void add_share(struct builder *b, struct cursor *c)
 {
     AUTO_FREE uint64_t *numbers = NULL;
@@ -46,7 +37,7 @@ static void add_share(struct builder *b, struct cursor *c)
         struct process *p = &b->processes[b->process_count++];
 
         unpack_process(c, p);
-        move_frames(p, remap);
+        process_move_frames(p, remap);
     }
     b->unreadable += numbers[1];
     calltree_deinit(&tree);

@@ -13,6 +13,7 @@ void calltree_init(struct calltree *t)
     keymap_init(&t->module_keys, sizeof(struct module_key));
     keymap_init(&t->frames, sizeof(struct tree_frame));
     keymap_init(&t->creators, sizeof(struct tree_creator));
+    keymap_init(&t->openings, sizeof(struct tree_opening));
 }
 
 void calltree_deinit(struct calltree *t)
@@ -22,6 +23,7 @@ void calltree_deinit(struct calltree *t)
     vec_deinit(&t->modules);
     keymap_deinit(&t->frames);
     keymap_deinit(&t->creators);
+    keymap_deinit(&t->openings);
     vec_deinit(&t->sampled);
 }
 
@@ -72,6 +74,7 @@ uint32_t *calltree_merge(struct calltree *into, const struct calltree *from)
 {
     AUTO_FREE uint32_t *modules = merge_modules(into, from);
     AUTO_FREE uint32_t *creators = xcalloc(from->creators.len + 1, sizeof *creators);
+    AUTO_FREE uint32_t *openings = xcalloc(from->openings.len + 1, sizeof *openings);
     uint32_t *remap = xcalloc(from->frames.len + 1, sizeof *remap);
 
     for (uint32_t i = 0; i < from->creators.len; i++) {
@@ -83,6 +86,13 @@ uint32_t *calltree_merge(struct calltree *into, const struct calltree *from)
         }
         creators[i] = keymap_add(&into->creators, &c, NULL);
     }
+    for (uint32_t i = 0; i < from->openings.len; i++) {
+        struct tree_opening o = *(const struct tree_opening *)keymap_key(&from->openings, i);
+
+        o.body.module = o.body.module < from->modules.len ? modules[o.body.module] : o.body.module;
+        o.callee.module = o.callee.module < from->modules.len ? modules[o.callee.module] : o.callee.module;
+        openings[i] = keymap_add(&into->openings, &o, NULL);
+    }
     for (uint32_t i = 0; i < from->frames.len; i++) {
         struct tree_frame f = *calltree_frame(from, i);
 
@@ -90,6 +100,8 @@ uint32_t *calltree_merge(struct calltree *into, const struct calltree *from)
             f.module = modules[f.module];
         else if (f.module == TREE_THREAD && f.offset)
             f.offset = creators[f.offset - 1] + 1u;
+        else if (f.module == TREE_REGION && f.offset)
+            f.offset = openings[f.offset - 1] + 1u;
         if (f.parent != TREE_NONE)
             f.parent = remap[f.parent];
         remap[i] = calltree_add(into, f);

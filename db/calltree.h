@@ -17,6 +17,9 @@
 #define TREE_NO_MODULE 0xffffffffu /* offset: an address that lies in no module */
 #define TREE_THREAD    0xfffffffeu /* offset: creator + 1, 0 unknown */
 #define TREE_PARTIAL   0xfffffffdu /* offset: enum hqm_partial */
+/* In place of a module below other frames. */
+#define TREE_REGION    0xfffffffcu /* offset: opening + 1; its parent is the call that opened the region */
+#define TREE_WAIT      0xfffffffbu /* offset: 0; its parent is a region, at whose end the thread waits */
 #define TREE_NONE      0xffffffffu /* no parent; not found */
 
 struct tree_frame {
@@ -33,14 +36,23 @@ struct tree_creator {
     struct tree_site sites[TREE_CREATOR_SITES];
 };
 
+/* What is known of a region beside its call: the procedure that its threads run, and what the call calls. Module
+ * TREE_NONE: it is not known. */
+struct tree_opening {
+    struct tree_site body, callee;
+};
+
 /* In tree_module.flags: no load module, but the code in none of a process; `path` is the measurement that names it
  * (db/generated.h). */
 #define TREE_GENERATED 0x80000000u
+/* Likewise: an OpenMP runtime; the C library and the loader. */
+#define TREE_OPENMP    0x40000000u
+#define TREE_SYSTEM    0x20000000u
 
 struct tree_module {
     uint32_t path, build_id; /* texts; build_id in hexadecimal */
     uint32_t directory;      /* text: of the measurements, where the image of the vDSO is */
-    uint32_t flags;          /* HQM_MODULE_*, TREE_GENERATED */
+    uint32_t flags;          /* HQM_MODULE_*, TREE_GENERATED, TREE_OPENMP, TREE_SYSTEM */
 };
 
 struct calltree {
@@ -49,6 +61,7 @@ struct calltree {
     VEC(struct tree_module) modules;
     struct keymap frames;   /* struct tree_frame */
     struct keymap creators; /* struct tree_creator */
+    struct keymap openings; /* struct tree_opening */
     VEC(bool) sampled;      /* [frame] it has values of its own */
 };
 

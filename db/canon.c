@@ -136,16 +136,16 @@ static uint32_t *place_modules(const struct model *m, struct canon *c)
 /* ---- scopes ---- */
 
 /* A scope with its texts and module in final numbers, its parent still in the model's. */
-static struct hqdb_scope final_scope(const struct model *m, const struct canon *c, const uint32_t *module_rank,
-                                     uint32_t i)
+static struct hqdb_scope final_scope(const struct model *m, const struct canon *c, uint32_t i)
 {
     struct hqdb_scope s = m->scopes.data[i];
 
     s.name = c->text_of[s.name];
+    s.linkage = c->text_of[s.linkage];
     s.file = c->text_of[s.file];
     s.call_file = c->text_of[s.call_file];
     if (s.module < m->modules.len)
-        s.module = module_rank[s.module];
+        s.module = c->module_of[s.module];
     return s;
 }
 
@@ -158,6 +158,7 @@ static int compare_scopes(const void *pa, const void *pb)
     COMPARE(a->kind, b->kind);
     COMPARE(a->module, b->module);
     COMPARE(a->name, b->name);
+    COMPARE(a->linkage, b->linkage);
     COMPARE(a->file, b->file);
     COMPARE(a->line, b->line);
     COMPARE(a->ordinal, b->ordinal);
@@ -167,10 +168,10 @@ static int compare_scopes(const void *pa, const void *pb)
     return 0;
 }
 
-/* Appends the aliases of a scope to the final table. */
+/* Appends the aliases of a scope, whose number in the model first_alias is until now, to the final table. */
 static void place_aliases(const struct model *m, struct canon *c, struct hqdb_scope *s)
 {
-    uint32_t first = s->first_alias;
+    uint32_t first = m->scopes.data[s->first_alias].first_alias;
 
     s->first_alias = (uint32_t)c->alias_count;
     for (uint32_t i = 0; i < s->alias_count; i++)
@@ -178,7 +179,7 @@ static void place_aliases(const struct model *m, struct canon *c, struct hqdb_sc
 }
 
 /* Level by level from the root, so that parents have their numbers before their children are sorted. */
-static uint32_t *place_scopes(const struct model *m, struct canon *c, const uint32_t *module_rank)
+static uint32_t *place_scopes(const struct model *m, struct canon *c)
 {
     size_t count = m->scopes.len, done = 0;
     uint32_t *rank = xcalloc(count + 1, sizeof *rank), deepest = 0;
@@ -203,16 +204,15 @@ static uint32_t *place_scopes(const struct model *m, struct canon *c, const uint
     for (size_t i = 0; i < count; i++) {
         struct hqdb_scope *s = &c->scopes[fill[level[i]]++];
 
-        *s = final_scope(m, c, module_rank, (uint32_t)i);
-        s->reserved = (uint32_t)i;
+        *s = final_scope(m, c, (uint32_t)i);
+        s->first_alias = (uint32_t)i;
     }
     for (uint32_t l = 0; l <= deepest; l++) {
         for (size_t i = start[l]; l && i < start[l + 1]; i++)
             c->scopes[i].parent = rank[c->scopes[i].parent];
         qsort(c->scopes + start[l], start[l + 1] - start[l], sizeof *c->scopes, compare_scopes);
         for (; done < start[l + 1]; done++) {
-            rank[c->scopes[done].reserved] = (uint32_t)done;
-            c->scopes[done].reserved = 0;
+            rank[c->scopes[done].first_alias] = (uint32_t)done;
             place_aliases(m, c, &c->scopes[done]);
         }
     }
@@ -221,37 +221,42 @@ static uint32_t *place_scopes(const struct model *m, struct canon *c, const uint
 
 /* ---- codes, frames, contexts ---- */
 
+struct placed_code {
+    struct hqdb_code code;
+    uint32_t number; /* in the model */
+};
+
 static int compare_codes(const void *pa, const void *pb)
 {
-    const struct hqdb_code *a = pa, *b = pb;
+    const struct hqdb_code *a = &((const struct placed_code *)pa)->code, *b = &((const struct placed_code *)pb)->code;
 
     COMPARE(a->module, b->module);
     COMPARE(a->offset, b->offset);
     COMPARE(a->raw, b->raw);
     COMPARE(a->normal, b->normal);
+    COMPARE(a->flags, b->flags);
     return 0;
 }
 
-static uint32_t *place_codes(const struct model *m, struct canon *c, const uint32_t *module_rank,
-                             const uint32_t *scope_rank)
+static uint32_t *place_codes(const struct model *m, struct canon *c, const uint32_t *scope_rank)
 {
     uint32_t *rank = xcalloc(m->codes.len + 1, sizeof *rank);
+    AUTO_FREE struct placed_code *placed = xcalloc(m->codes.len + 1, sizeof *placed);
 
     c->codes = xcalloc(m->codes.len + 1, sizeof *c->codes);
     c->code_count = m->codes.len;
     for (size_t i = 0; i < m->codes.len; i++) {
         struct hqdb_code x = m->codes.data[i];
 
-        x.module = x.module < m->modules.len ? module_rank[x.module] : HQDB_NONE;
+        x.module = x.module < m->modules.len ? c->module_of[x.module] : HQDB_NONE;
         x.raw = scope_rank[x.raw];
         x.normal = scope_rank[x.normal];
-        x.reserved = (uint32_t)i;
-        c->codes[i] = x;
+        placed[i] = (struct placed_code){x, (uint32_t)i};
     }
-    qsort(c->codes, c->code_count, sizeof *c->codes, compare_codes);
+    qsort(placed, c->code_count, sizeof *placed, compare_codes);
     for (size_t i = 0; i < c->code_count; i++) {
-        rank[c->codes[i].reserved] = (uint32_t)i;
-        c->codes[i].reserved = 0;
+        c->codes[i] = placed[i].code;
+        rank[placed[i].number] = (uint32_t)i;
     }
     return rank;
 }
@@ -336,9 +341,44 @@ static void place_profiles(const struct model *m, struct canon *c)
     }
 }
 
+static int compare_regions(const void *pa, const void *pb)
+{
+    const struct hqdb_region *a = pa, *b = pb;
+
+    COMPARE(a->profile, b->profile);
+    COMPARE(a->frame, b->frame);
+    return 0;
+}
+
+/* Of one profile and frame there is one record. */
+static void place_regions(const struct model *m, struct canon *c)
+{
+    size_t n = 0;
+
+    c->regions = xcalloc(m->regions.len + 1, sizeof *c->regions);
+    for (size_t i = 0; i < m->regions.len; i++) {
+        c->regions[i] = m->regions.data[i];
+        c->regions[i].frame = c->frame_of[c->regions[i].frame];
+        c->regions[i].profile = c->profile_of[c->regions[i].profile];
+    }
+    if (m->regions.len)
+        qsort(c->regions, m->regions.len, sizeof *c->regions, compare_regions);
+    for (size_t i = 0; i < m->regions.len; i++) {
+        struct hqdb_region *last = n ? &c->regions[n - 1] : NULL, *r = &c->regions[i];
+
+        if (last && !compare_regions(last, r)) {
+            last->entries += r->entries;
+            last->left += r->left;
+            last->elapsed_ns += r->elapsed_ns;
+        } else {
+            c->regions[n++] = *r;
+        }
+    }
+    c->region_count = n;
+}
+
 struct hq_error *canon_make(const struct model *m, struct canon *c)
 {
-    AUTO_FREE uint32_t *module_rank = NULL;
     AUTO_FREE uint32_t *scope_rank = NULL;
     AUTO_FREE uint32_t *code_rank = NULL;
 
@@ -346,12 +386,13 @@ struct hq_error *canon_make(const struct model *m, struct canon *c)
     HQ_TRY(place_strings(m, c));
     place_facts(m, c);
     place_losses(m, c);
-    module_rank = place_modules(m, c);
-    scope_rank = place_scopes(m, c, module_rank);
-    code_rank = place_codes(m, c, module_rank, scope_rank);
+    c->module_of = place_modules(m, c);
+    scope_rank = place_scopes(m, c);
+    code_rank = place_codes(m, c, scope_rank);
     place_frames(m, c, code_rank);
     index_scopes(c);
     place_profiles(m, c);
+    place_regions(m, c);
     return NULL;
 }
 
@@ -368,10 +409,12 @@ void canon_deinit(struct canon *c)
     free(c->contexts);
     free(c->profiles);
     free(c->losses);
+    free(c->regions);
     free(c->scope_index);
     free(c->scope_contexts);
     free(c->frame_context);
     free(c->frame_of);
+    free(c->module_of);
     free(c->profile_of);
     free(c->text_of);
     *c = (struct canon){0};
@@ -390,6 +433,8 @@ void canon_write(const struct canon *c, struct writer *w)
     writer_section(w, HQDB_CONTEXTS, 0, sizeof *c->contexts, c->contexts, c->context_count);
     writer_section(w, HQDB_PROFILES, 0, sizeof *c->profiles, c->profiles, c->profile_count);
     writer_section(w, HQDB_LOSSES, 0, sizeof *c->losses, c->losses, c->loss_count);
+    if (c->region_count)
+        writer_section(w, HQDB_REGIONS, 0, sizeof *c->regions, c->regions, c->region_count);
     writer_section(w, HQDB_SCOPE_INDEX, 0, sizeof *c->scope_index, c->scope_index, c->scope_count + 1);
     writer_section(w, HQDB_SCOPE_CONTEXTS, 0, sizeof *c->scope_contexts, c->scope_contexts, c->context_count);
 }

@@ -37,11 +37,14 @@ struct canon {
     size_t profile_count;
     bool ranked; /* a profile has a rank: the statistics leave out those without */
     struct hqdb_loss *losses;
+    struct hqdb_region *regions;
+    size_t region_count;
     size_t loss_count;
     uint64_t *scope_index;
     uint32_t *scope_contexts;
     uint32_t *frame_context; /* [frames] */
     uint32_t *frame_of;      /* model's frame -> frame here */
+    uint32_t *module_of;     /* model's module -> module here */
     uint32_t *profile_of;    /* model's profile -> profile here */
     uint32_t *text_of;       /* model's text -> text here */
 };

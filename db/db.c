@@ -8,34 +8,19 @@
 
 #define MAX_METRICS 4096u /* a damaged count must not cost memory and time */
 
+/* clang-format off */
 static const char *const tag_names[] = {
-    [HQDB_STRINGS] = "strings",
-    [HQDB_INFO] = "info",
-    [HQDB_METRICS] = "metrics",
-    [HQDB_MODULES] = "modules",
-    [HQDB_SCOPES] = "scopes",
-    [HQDB_ALIASES] = "aliases",
-    [HQDB_CODES] = "codes",
-    [HQDB_FRAMES] = "frames",
-    [HQDB_CONTEXTS] = "contexts",
-    [HQDB_PROFILES] = "profiles",
-    [HQDB_SUMS] = "sums",
-    [HQDB_COUNTS] = "counts",
-    [HQDB_VALUE_INDEX] = "value index",
-    [HQDB_VALUES] = "values",
-    [HQDB_SCOPE_INDEX] = "scope index",
-    [HQDB_SCOPE_CONTEXTS] = "scope contexts",
-    [HQDB_LOSSES] = "losses",
-    [HQDB_TRACE_INDEX] = "trace index",
-    [HQDB_TRACE] = "trace",
-    [HQDB_SOURCES] = "sources",
-    [HQDB_STATISTICS] = "statistics",
-    [HQDB_SCOPE_STATISTICS] = "scope statistics",
-    [HQDB_FRAME_VALUE_INDEX] = "index of values by frame",
-    [HQDB_FRAME_VALUES] = "values by frame",
-    [HQDB_SOURCE_TEXT] = "source text",
-    [HQDB_NAMES] = "names",
+    [HQDB_STRINGS] = "strings", [HQDB_INFO] = "info", [HQDB_METRICS] = "metrics", [HQDB_MODULES] = "modules",
+    [HQDB_SCOPES] = "scopes", [HQDB_ALIASES] = "aliases", [HQDB_CODES] = "codes", [HQDB_FRAMES] = "frames",
+    [HQDB_CONTEXTS] = "contexts", [HQDB_PROFILES] = "profiles", [HQDB_SUMS] = "sums", [HQDB_COUNTS] = "counts",
+    [HQDB_VALUE_INDEX] = "value index", [HQDB_VALUES] = "values", [HQDB_SCOPE_INDEX] = "scope index",
+    [HQDB_SCOPE_CONTEXTS] = "scope contexts", [HQDB_LOSSES] = "losses", [HQDB_TRACE_INDEX] = "trace index",
+    [HQDB_TRACE] = "trace", [HQDB_SOURCES] = "sources", [HQDB_STATISTICS] = "statistics",
+    [HQDB_SCOPE_STATISTICS] = "scope statistics", [HQDB_FRAME_VALUE_INDEX] = "index of values by frame",
+    [HQDB_FRAME_VALUES] = "values by frame", [HQDB_SOURCE_TEXT] = "source text",
+    [HQDB_NAMES] = "names", [HQDB_KNOWN] = "known procedures", [HQDB_KNOWN_TEXT] = "names of known procedures", [HQDB_REGIONS] = "regions",
 };
+/* clang-format on */
 
 const char *db_tag_name(uint32_t tag)
 {
@@ -180,12 +165,15 @@ static struct hq_error *load_tables(struct db *db)
     HQ_TRY(LOAD(db, HQDB_CONTEXTS, db->contexts, db->context_count));
     HQ_TRY(LOAD(db, HQDB_PROFILES, db->profiles, db->profile_count));
     HQ_TRY(LOAD(db, HQDB_LOSSES, db->losses, db->loss_count));
+    HQ_TRY(LOAD(db, HQDB_REGIONS, db->regions, db->region_count));
     HQ_TRY(LOAD(db, HQDB_SOURCES, db->sources, db->source_count));
     HQ_TRY(load_bytes(db, HQDB_SOURCE_TEXT, 0, &f->source_text));
     HQ_TRY(LOAD(db, HQDB_TRACE_INDEX, f->trace_index, f->trace_block_count));
     HQ_TRY(load_bytes(db, HQDB_TRACE, 0, &f->trace));
     HQ_TRY(load_bytes(db, HQDB_VALUES, 0, &f->values));
     HQ_TRY(load_names(db));
+    HQ_TRY(LOAD(db, HQDB_KNOWN, f->known, f->known_count));
+    HQ_TRY(load_bytes(db, HQDB_KNOWN_TEXT, 0, &f->known_text));
     HQ_TRY(LOAD(db, HQDB_SCOPE_CONTEXTS, db->scope_contexts, db->scope_context_count));
     HQ_TRY(load_exact(db, HQDB_SCOPE_INDEX, 0, sizeof *db->scope_index, &db->scope_index, db->scope_count + 1));
     if (!db->scope_count || !db->context_count || !db->scope_index)
@@ -269,6 +257,21 @@ void db_close(struct db *db)
 const char *db_string(const struct db *db, uint32_t offset)
 {
     return offset < db->file->strings.len ? (const char *)db->file->strings.data + offset : "";
+}
+
+const char *db_linkage(const struct db *db, uint32_t scope)
+{
+    const char *name = db_string(db, db_scope(db, scope)->linkage);
+
+    return *name ? name : NULL;
+}
+
+bool db_knows_linkage(const struct db *db)
+{
+    for (uint32_t i = 0; i < db->scope_count; i++)
+        if (db_linkage(db, i))
+            return true;
+    return false;
 }
 
 const struct hqdb_scope *db_scope(const struct db *db, uint32_t scope)
@@ -361,6 +364,7 @@ const struct hqdb_statistics *db_context_statistics(const struct db *db, uint32_
 {
     if (metric >= db->metric_count || context >= db->context_count || !db->file->statistics[metric])
         return NULL;
+    db->file->used[DB_STATISTICS] = true;
     return &db->file->statistics[metric][context];
 }
 
@@ -368,6 +372,7 @@ const struct hqdb_statistics *db_scope_statistics(const struct db *db, uint32_t 
 {
     if (metric >= db->metric_count || scope >= db->scope_count || !db->file->scope_statistics[metric])
         return NULL;
+    db->file->used[DB_STATISTICS] = true;
     return &db->file->scope_statistics[metric][scope];
 }
 
@@ -390,6 +395,7 @@ const char *db_source(const struct db *db, uint32_t path, size_t *bytes)
         if (s->path != path || s->offset > text.len || s->bytes > text.len - s->offset)
             continue;
         *bytes = s->bytes;
+        (db->file->base ? db->file->base->file : db->file)->used[DB_SOURCES] = true;
         return (const char *)text.data + s->offset;
     }
     return NULL;

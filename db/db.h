@@ -20,6 +20,7 @@
 
 #include "common/err.h"
 #include "format/database.h"
+#include "format/known.h"
 #include "format/scope.h"
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,6 +46,8 @@ struct db {
     size_t context_count; /* at least 1 */
     const struct hqdb_profile *profiles;
     size_t profile_count;
+    const struct hqdb_region *regions; /* frames may be out of range: db_frame_context */
+    size_t region_count;
     const struct hqdb_loss *losses;
     size_t loss_count;
     const struct hqdb_source *sources;
@@ -63,6 +66,14 @@ void db_close(struct db *db);
 
 /* A text; "" for an offset outside the section. */
 const char *db_string(const struct db *db, uint32_t offset);
+
+/*
+ * The name of a procedure or inlined procedure for the linker; NULL: not known (imports, databases of hq 0.1, code
+ * without symbols, local code of gcc's that was inlined everywhere). It tells apart what looks alike in the source.
+ * db_knows_linkage: whether any is known.
+ */
+const char *db_linkage(const struct db *db, uint32_t scope);
+bool db_knows_linkage(const struct db *db);
 
 /* Records by number; the root (codes, frames: NULL) for a number out of range. */
 const struct hqdb_scope *db_scope(const struct db *db, uint32_t scope);
@@ -153,6 +164,24 @@ size_t db_statistics_profiles(const struct db *db);
 /* The text of a source file kept in the database, NULL if it is not; not NUL-terminated. `path` is a string offset. */
 const char *db_source(const struct db *db, uint32_t path, size_t *bytes);
 
+/*
+ * The names of all procedures of a load module, with or without samples: what a pattern that matches no row may mean
+ * all the same. KNOWN_NOT for imports, databases of hq 0.1, and modules whose file could not be read. struct db_known
+ * *k = db_known_open(db, module); for (const struct db_known_name *n; (n = db_known_next(k));) use(n->name);
+ *     db_known_close(k);
+ * Sorted by linkage name, each once. A walk costs 1 to 3 us a name, most of it for demangling. Damage ends it early.
+ */
+struct db_known_name {   /* valid until the next one */
+    const char *name;    /* as it is shown */
+    const char *linkage; /* as the linker has it; the same text where that is no other */
+};
+struct db_known;
+enum known_names db_known_state(const struct db *db, uint32_t module);
+size_t db_known_count(const struct db *db, uint32_t module);
+struct db_known *db_known_open(const struct db *db, uint32_t module); /* never NULL */
+const struct db_known_name *db_known_next(struct db_known *k);
+void db_known_close(struct db_known *k);
+
 /* The sections of the file, for `info` and `hq verify`. */
 struct db_section {
     const char *name;
@@ -163,6 +192,13 @@ size_t db_section_count(const struct db *db);
 struct db_section db_section(const struct db *db, size_t i);
 uint64_t db_sources_key(const struct db *db);
 uint64_t db_files_key(const struct db *db);
+
+/*
+ * Whether what was read of the file so far is as it was written: the tables that every question reads, and of values,
+ * traces, statistics and texts those that an accessor has given out since it was opened. HQ_DATA names the first
+ * section that is not; asking again costs nothing. Sections of more than 64 MB are left to db_verify.
+ */
+struct hq_error *db_damage(const struct db *db);
 
 /* Checks every checksum, index and number in the file: `hq verify`. */
 struct hq_error *db_verify(const struct db *db);

@@ -14,6 +14,9 @@ struct db_bytes {
     size_t len;
 };
 
+/* Sections that only some questions read. */
+enum db_part { DB_TABLES, DB_VALUES, DB_FRAME_VALUES, DB_STATISTICS, DB_TRACE, DB_SOURCES, DB_KNOWN, DB_PARTS };
+
 struct db_file {
     struct file_map map;
     struct hqdb_header header;
@@ -28,7 +31,12 @@ struct db_file {
     const struct hqdb_statistics **statistics;       /* [metric][contexts], NULL: none */
     const struct hqdb_statistics **scope_statistics; /* [metric][scopes], NULL: none */
     struct db_names names[HQDB_NAMES_SORTS];         /* data is NULL: none */
-    struct arena arena;                              /* what is not in the map */
+    const struct hqdb_known *known;
+    size_t known_count;
+    struct db_bytes known_text;
+    struct arena arena;  /* what is not in the map */
+    bool used[DB_PARTS]; /* given out by an accessor */
+    uint8_t *intact;     /* [section] 1: its checksum is right; NULL: none was looked at yet (intact.c) */
 
     /* Of a derived database (derive.c). */
     const struct db *base;      /* NULL: none */

@@ -77,6 +77,17 @@ static void derive_scope_index(struct db *db)
     db->scope_context_count = db->context_count;
 }
 
+static void derive_regions(struct db *db, const struct fuse *fused)
+{
+    struct hqdb_region *regions = ARENA_ARRAY(&db->file->arena, db->region_count, struct hqdb_region);
+
+    for (size_t i = 0; i < db->region_count; i++) {
+        regions[i] = db->regions[i];
+        regions[i].frame = regions[i].frame < db->frame_count ? fused->frame_rank[regions[i].frame] : HQDB_NONE;
+    }
+    db->regions = regions;
+}
+
 struct hq_error *db_derive(const struct db *base, struct fuse_settings settings, struct db **out)
 {
     struct db *db = xmalloc(sizeof *db);
@@ -104,6 +115,7 @@ struct hq_error *db_derive(const struct db *base, struct fuse_settings settings,
     derive_frames(db, &fused);
     derive_metrics(db);
     derive_scope_index(db);
+    derive_regions(db, &fused);
     fuse_deinit(&fused);
     *out = db;
     return NULL;

@@ -67,6 +67,8 @@ static void close_to(struct chrome_writer *w, size_t depth, double at)
 static void path_of(const struct db *db, uint32_t frame, struct contexts *path)
 {
     vec_clear(path);
+    if (frame == HQDB_NONE)
+        return;
     for (uint32_t c = db_frame_context(db, frame); c != HQDB_NONE && c != 0; c = db_parent_context(db, c))
         if (db_scope(db, db_context(db, c)->scope)->kind != SCOPE_LINE)
             vec_push(path, c);
@@ -103,6 +105,8 @@ static double duration_of(const struct chrome_writer *w, const struct db_trace_r
         /* 1: seconds, as enum hqm_dimension has it */
         if (m->dimension == 1 && m->period)
             return (double)m->period * m->scale * 1e6 * r->weight;
+        if (m->flags & HQDB_METRIC_WEIGHED)
+            return w->period_us;
     }
     return w->period_us * r->weight;
 }
@@ -138,7 +142,17 @@ static void put_records(struct chrome_writer *w, struct db_trace_reader *reader)
 
     w->now = -INFINITY;
     while (db_trace_next(reader, &r)) {
-        double end = (double)r.time_us + offset, duration = duration_of(w, &r), start = end - duration;
+        bool spans = r.metric < w->db->metric_count && w->db->metrics[r.metric].flags & HQDB_METRIC_SPANS;
+        double end = (double)r.time_us + offset, duration = spans ? fmax(end - w->now, 0) : duration_of(w, &r);
+        double start = end - duration;
+
+        if (spans && !r.weight && (duration == 0 || isinf(duration) || db_parent_frame(w->db, r.frame) == HQDB_NONE)) {
+            r.frame = db_parent_frame(w->db, r.frame); /* what called it goes on */
+            path_of(w->db, r.frame, &path);
+            switch_to(w, &path, fmax(w->now, 0));
+            w->now = end;
+            continue;
+        }
 
         /* Ticks come a little early or late: half a period is no pause. */
         if (start > w->now + duration / 2)

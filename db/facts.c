@@ -6,6 +6,7 @@
 #include "common/str.h"
 #include "common/units.h"
 #include "db/attribute.h"
+#include "db/cpu_clock.h"
 #include "db/model_data.h"
 #include "db/unmeasured.h"
 #include <inttypes.h>
@@ -179,6 +180,26 @@ static void add_events(struct model *m, const struct process *p)
         model_info(m, "events", str_cstr(&text));
 }
 
+static const char *clock_of(const struct process *p, struct str *scratch)
+{
+    str_clear(scratch);
+    for (size_t i = 0; i < p->event_count; i++)
+        if (p->events[i].name && strcmp(p->events[i].name, "CPUTIME") == 0)
+            clock_describe(&p->header, scratch);
+    return str_cstr(scratch);
+}
+
+static void add_clocks(struct model *m, const struct process *p, size_t count)
+{
+    uint64_t by_timer = 0;
+
+    add_set(m, "clock of CPUTIME", p, count, clock_of);
+    for (size_t i = 0; i < count; i++)
+        by_timer += p[i].header.timer_threads;
+    if (by_timer)
+        add_number(m, "threads that had to take a timer for CPUTIME", by_timer);
+}
+
 static void add_losses(struct model *m, const struct process *p, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -239,12 +260,26 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     add_spread(m, p, count);
     add_sizes(m, p, count);
     add_events(m, earliest(p, count));
+    add_clocks(m, p, count);
     add_set(m, "collector", p, count, collector_of);
     if (unreadable)
-        add_number(m, "measurement files that could not be read", unreadable);
+        add_number(m, FACT_LEFT_OUT, unreadable);
     add_warnings(m, p, count);
     add_unmeasured(m, p, count);
     add_losses(m, p, count);
+}
+
+uint64_t facts_number(const struct db *db, const char *key)
+{
+    for (size_t i = 0; i < db->info_count; i++)
+        if (!strcmp(db_string(db, db->info[i].key), key))
+            return strtoull(db_string(db, db->info[i].value), NULL, 10);
+    return 0;
+}
+
+bool facts_damaged(const struct db *db)
+{
+    return facts_number(db, FACT_DAMAGED_FILES) || facts_number(db, FACT_LEFT_OUT);
 }
 
 /* ---- source files ---- */

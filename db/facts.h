@@ -3,6 +3,7 @@
 #ifndef HQ_DB_FACTS_H
 #define HQ_DB_FACTS_H
 
+#include "db/db.h"
 #include "db/model.h"
 #include "db/process.h"
 
@@ -10,9 +11,15 @@
 #define FACT_SAMPLES        "samples"
 #define FACT_DAMAGED_FILES  "measurement files with damaged parts"
 #define FACT_LOST_TO_DAMAGE "damaged measurement file"
+#define FACT_LEFT_OUT       "measurement files that are damaged and left out"
 
 /* Processes in canonical order. `unreadable`: measurement files that were left out. */
 void facts_add(struct model *m, const struct process *processes, size_t count, size_t unreadable);
+
+/* The number that info of a database has for a key, 0 without one. */
+uint64_t facts_number(const struct db *db, const char *key);
+/* Whether something of the measurements it was made of is missing. */
+bool facts_damaged(const struct db *db);
 
 /* Puts the texts of all source files that scopes name, as far as they can be read, into the model. */
 void facts_add_sources(struct model *m);

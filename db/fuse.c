@@ -35,6 +35,15 @@ static uint32_t add_node(struct fusing *f, struct node n)
     return keymap_add(&f->nodes, &n, NULL);
 }
 
+bool fuse_same_name(const char *a, const char *b)
+{
+    size_t same = 0;
+
+    while (a[same] && a[same] == b[same])
+        same++;
+    return (!a[same] && (!b[same] || b[same] == '(')) || (!b[same] && a[same] == '(');
+}
+
 static uint32_t leaf_scope(const struct fusing *f, uint32_t frame)
 {
     uint32_t code = f->in->frames[frame].code;
@@ -46,18 +55,51 @@ static uint32_t leaf_scope(const struct fusing *f, uint32_t frame)
     return scope < f->in->scope_count ? scope : 0;
 }
 
-/* The scopes of a frame up to its procedure. */
-static void collect_chain(struct fusing *f, uint32_t scope)
+static const char *scope_name(const struct fusing *f, uint32_t scope)
 {
+    uint32_t name = scope_at(f->in, scope)->name;
+
+    return name < f->in->string_bytes ? f->in->strings + name : "";
+}
+
+/* Is a node, or what it is called from within the same procedure, a scope of this name? */
+static bool is_within(const struct fusing *f, uint32_t at, uint32_t scope)
+{
+    for (; at; at = node_at(f, at)->parent) {
+        const struct hqdb_scope *s = scope_at(f->in, node_at(f, at)->scope);
+
+        if (node_at(f, at)->scope == scope ||
+            ((s->kind == SCOPE_PROCEDURE || s->kind == SCOPE_INLINE) &&
+             fuse_same_name(scope_name(f, node_at(f, at)->scope), scope_name(f, scope))))
+            return true;
+        if (s->kind == SCOPE_PROCEDURE)
+            return false;
+    }
+    return false;
+}
+
+/*
+ * The scopes of a frame up to its procedure, or up to the one it lies in already: `at` is where it hangs, which a
+ * parallel region and what is in it (also a task: from_region) take as the continuation of the procedure they are
+ * written in.
+ */
+static void collect_chain(struct fusing *f, uint32_t scope, uint32_t at, bool from_region)
+{
+    uint32_t region = scope_at(f->in, node_at(f, at)->scope)->kind == SCOPE_REGION ? node_at(f, at)->scope : HQDB_NONE;
+
     vec_clear(&f->chain);
     for (;;) {
         const struct hqdb_scope *s = scope_at(f->in, scope);
 
         if (s->kind == SCOPE_ROOT || s->kind == SCOPE_MODULE || s->kind == SCOPE_FILE)
             return;
+        if ((scope == region && f->chain.len) || (from_region && s->kind == SCOPE_PROCEDURE && is_within(f, at, scope)))
+            return;
         if (s->kind != SCOPE_INLINE || !f->settings.no_inline)
             vec_push(&f->chain, scope);
         if (s->kind == SCOPE_PROCEDURE || s->parent >= scope)
+            return;
+        if (s->kind == SCOPE_REGION && is_within(f, at, s->parent))
             return;
         scope = s->parent;
     }
@@ -73,7 +115,7 @@ static uint32_t host_node(const struct fusing *f, uint32_t frame)
 
 static void place_frame(struct fusing *f, uint32_t frame)
 {
-    uint32_t caller = f->in->frames[frame].parent;
+    uint32_t caller = f->in->frames[frame].parent, code = f->in->frames[frame].code;
     const struct hqdb_scope *site = scope_at(f->in, 0);
     uint32_t at = 0;
 
@@ -81,12 +123,17 @@ static void place_frame(struct fusing *f, uint32_t frame)
         at = host_node(f, caller);
         site = scope_at(f->in, leaf_scope(f, caller));
     }
-    collect_chain(f, leaf_scope(f, frame));
+    if (caller < frame && code < f->in->code_count && f->in->codes[code].flags & HQDB_CODE_INSIDE &&
+        !f->settings.internals) {
+        f->frame_node[frame] = f->frame_node[caller];
+        return;
+    }
+    collect_chain(f, leaf_scope(f, frame), at, site->kind == SCOPE_REGION);
     for (size_t i = f->chain.len; i-- > 0;) {
         const struct hqdb_scope *s = scope_at(f->in, f->chain.data[i]);
         struct node n = {.parent = at, .scope = f->chain.data[i]};
 
-        if (s->kind == SCOPE_PROCEDURE && site->kind == SCOPE_LINE) {
+        if ((scope_is_called(s->kind) || s->kind == SCOPE_REGION) && site->kind == SCOPE_LINE) {
             n.call_file = site->file;
             n.call_line = site->line;
         } else if (s->kind == SCOPE_INLINE) {
@@ -185,6 +232,8 @@ static uint64_t own_hash(const struct fuse_input *in, const struct hqdb_context 
     return hash_combine(hash_combine(h, text_hash(in, c->call_file)), c->call_line);
 }
 
+enum { MOVED_ON = 10 };
+
 /* Two static procedures of one name called from one line would share an identity: the later one moves on. */
 static void set_ids(const struct fuse_input *in, struct fuse *out)
 {
@@ -200,7 +249,7 @@ static void set_ids(const struct fuse_input *in, struct fuse *out)
             map_insert(&seen, c->id, i, &is_new);
             if (is_new)
                 break;
-            c->id = hash_combine(c->id, SCOPE_KINDS);
+            c->id = hash_combine(c->id, MOVED_ON);
         }
     }
     map_deinit(&seen);
@@ -232,27 +281,73 @@ static void make_contexts(const struct fusing *f, const uint32_t *number, struct
 /* ---- order of frames ---- */
 
 struct place {
-    uint32_t parent_rank, code, frame;
+    uint32_t depth, parent_rank, code, frame; /* depth: callers in the same context */
 };
 
 static int compare_places(const void *pa, const void *pb)
 {
     const struct place *a = pa, *b = pb;
-    int c = compare_u32(a->parent_rank, b->parent_rank);
+    int c = compare_u32(a->depth, b->depth);
 
+    c = c ? c : compare_u32(a->parent_rank, b->parent_rank);
     c = c ? c : compare_u32(a->code, b->code);
     return c ? c : compare_u32(a->frame, b->frame);
 }
 
+/* How many callers of a frame, one after the other, are in its context: those inside of a runtime. */
+static uint32_t *depths_in_context(const struct fusing *f)
+{
+    uint32_t *depth = xcalloc(f->in->frame_count + 1, sizeof *depth);
+
+    for (uint32_t i = 0; i < f->in->frame_count; i++) {
+        uint32_t parent = f->in->frames[i].parent;
+
+        if (parent < i && f->frame_node[parent] == f->frame_node[i])
+            depth[i] = depth[parent] + 1;
+    }
+    return depth;
+}
+
+/* Those of one context and depth, whose parents have their ranks: by parent and code. */
+static void order_places(const struct fusing *f, struct place *places, size_t count, const struct fuse *out)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint32_t frame = places[i].frame, parent = f->in->frames[frame].parent;
+
+        places[i].parent_rank = parent < frame ? out->frame_rank[parent] + 1 : 0;
+        places[i].code = f->in->frames[frame].code;
+    }
+    if (count > 1)
+        qsort(places, count, sizeof *places, compare_places);
+}
+
+static void order_context(const struct fusing *f, struct place *places, size_t first, size_t end, uint32_t context,
+                          struct fuse *out)
+{
+    if (end - first > 1)
+        qsort(places + first, end - first, sizeof *places, compare_places); /* by depth */
+    for (size_t i = first, last; i < end; i = last) {
+        for (last = i + 1; last < end && places[last].depth == places[i].depth;)
+            last++;
+        order_places(f, places + i, last - i, out);
+        for (size_t k = i; k < last; k++) {
+            out->frame_at[k] = places[k].frame;
+            out->frame_rank[places[k].frame] = (uint32_t)k;
+            out->frame_context[k] = context;
+        }
+    }
+}
+
 /*
- * Frames by context, within one by parent and code. A parent's context comes before that of its callees, so its rank
- * is known when it is needed.
+ * Frames by context, within one by parent and code. A parent's context comes before that of its callees, or is the
+ * same, so its rank is known when it is needed.
  */
 static void order_frames(const struct fusing *f, const uint32_t *number, struct fuse *out)
 {
     size_t count = f->in->frame_count;
     AUTO_FREE struct place *places = xcalloc(count + 1, sizeof *places);
     AUTO_FREE uint32_t *fill = xcalloc(out->context_count + 1, sizeof *fill);
+    AUTO_FREE uint32_t *depth = depths_in_context(f);
 
     out->frame_at = xcalloc(count + 1, sizeof *out->frame_at);
     out->frame_rank = xcalloc(count + 1, sizeof *out->frame_rank);
@@ -264,22 +359,9 @@ static void order_frames(const struct fusing *f, const uint32_t *number, struct 
         out->contexts[c].first_frame = fill[c];
     }
     for (size_t i = 0; i < count; i++)
-        places[fill[number[f->frame_node[i]]]++].frame = (uint32_t)i;
-    for (size_t c = 0, first = 0; c < out->context_count; first = fill[c++]) {
-        for (size_t i = first; i < fill[c]; i++) {
-            uint32_t frame = places[i].frame, parent = f->in->frames[frame].parent;
-
-            places[i].parent_rank = parent < frame ? out->frame_rank[parent] + 1 : 0;
-            places[i].code = f->in->frames[frame].code;
-        }
-        if (fill[c] - first > 1)
-            qsort(places + first, fill[c] - first, sizeof *places, compare_places);
-        for (size_t i = first; i < fill[c]; i++) {
-            out->frame_at[i] = places[i].frame;
-            out->frame_rank[places[i].frame] = (uint32_t)i;
-            out->frame_context[i] = (uint32_t)c;
-        }
-    }
+        places[fill[number[f->frame_node[i]]]++] = (struct place){.depth = depth[i], .frame = (uint32_t)i};
+    for (size_t c = 0, first = 0; c < out->context_count; first = fill[c++])
+        order_context(f, places, first, fill[c], (uint32_t)c, out);
 }
 
 void fuse_run(const struct fuse_input *in, struct fuse_settings settings, struct fuse *out)

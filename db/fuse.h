@@ -6,7 +6,9 @@
  *
  * A frame adds below its caller's scope: its procedure, the inlined procedures and loops around its address,
  * and the LINE itself. A callee is a child of the innermost loop, inlined procedure or procedure that holds the call
- * site. Children are told apart by static scope, and procedures by the file and line of the call site too. Order
+ * site. What lies inside of a runtime falls where its caller does. Directly below a parallel region the procedure that
+ * the compiler made of it is left out: a region is part of the procedure it is written in.
+ * Children are told apart by static scope, and procedures by the file and line of the call site too. Order
  * of children: lines first, then by scope, then by call site; so the result does not depend on the order of the frames.
  */
 #ifndef HQ_DB_FUSE_H
@@ -17,6 +19,7 @@
 struct fuse_settings {
     bool raw;       /* raw scope chains instead of normalised ones: `set normalise off` */
     bool no_inline; /* fold inlined code into its host: `set inline off` */
+    bool internals; /* show the insides of runtimes: `set internals on` */
 };
 
 /* Scopes and strings must be in their final order: their numbers are what children are sorted by. */
@@ -38,6 +41,9 @@ struct fuse {
     uint32_t *frame_rank;    /* [frames] number in the input -> position */
     uint32_t *frame_context; /* [frames] by position */
 };
+
+/* Are these names of one procedure? Debug information of inlined code may lack the arguments. */
+bool fuse_same_name(const char *a, const char *b);
 
 /* Numbers that are out of range in the input (damage) lead to the root scope; the result is always a valid tree. */
 void fuse_run(const struct fuse_input *in, struct fuse_settings settings, struct fuse *out);

@@ -2,6 +2,7 @@
 #include "db/lanes.h"
 
 #include "common/mem.h"
+#include "db/runtimes.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,15 @@ static void hexadecimal(const uint8_t *bytes, size_t n, char *out)
     for (size_t i = 0; i < n; i++)
         sprintf(out + 2 * i, "%02x", bytes[i]);
     out[2 * n] = 0;
+}
+
+static uint32_t whose(const char *path)
+{
+    const struct runtime *runtime = runtime_of_module(path);
+
+    if (!runtime)
+        return 0;
+    return runtime->kind == RUNTIME_OPENMP ? TREE_OPENMP : runtime->kind == RUNTIME_SYSTEM ? TREE_SYSTEM : 0;
 }
 
 /* tree may be changed if directory is not NULL. */
@@ -40,7 +50,7 @@ static void read_modules(struct lanes *l, const struct measurement *m, const str
         if (records.number >= l->module_count)
             continue;
         hexadecimal(x->build_id, x->build_id_len <= sizeof x->build_id ? x->build_id_len : 0, build_id);
-        l->modules[records.number] = add ? calltree_module(add, path, build_id, directory, x->flags)
+        l->modules[records.number] = add ? calltree_module(add, path, build_id, directory, x->flags | whose(path))
                                          : calltree_find_module(tree, path, build_id);
     }
 }
@@ -135,7 +145,8 @@ void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *t
                 const char *names)
 {
     *l = (struct lanes){.generated = names ? calltree_module(tree, names, "", directory, TREE_GENERATED)
-                                           : TREE_NO_MODULE};
+                                           : TREE_NO_MODULE,
+                        .measurement = m};
     read_modules(l, m, tree, tree, directory);
     read_threads(l, m);
     find_roots(l, m, tree, tree);
@@ -143,7 +154,7 @@ void lanes_init(struct lanes *l, const struct measurement *m, struct calltree *t
 
 void lanes_find(struct lanes *l, const struct measurement *m, const struct calltree *tree, const char *names)
 {
-    *l = (struct lanes){.generated = calltree_find_module(tree, names, "")};
+    *l = (struct lanes){.generated = calltree_find_module(tree, names, ""), .measurement = m};
     read_modules(l, m, tree, NULL, NULL);
     read_threads(l, m);
     find_roots(l, m, tree, NULL);
@@ -154,6 +165,12 @@ void lanes_deinit(struct lanes *l)
     free(l->threads);
     free(l->roots);
     free(l->modules);
+    vec_foreach(lane, &l->openers) {
+        lane_deinit(*lane);
+        free(*lane);
+    }
+    vec_deinit(&l->openers);
+    map_deinit(&l->regions);
     map_deinit(&l->by_number);
 }
 
@@ -170,7 +187,7 @@ void lanes_limit(struct lanes *l, const uint32_t *keep)
     }
 }
 
-uint32_t lanes_creator_frame(const struct lanes *l, const struct measurement *m, struct calltree *tree, size_t thread)
+uint32_t lanes_creator_frame(struct lanes *l, const struct measurement *m, struct calltree *tree, size_t thread)
 {
     const struct hqm_thread *t = &l->threads[thread];
     uint32_t creator = lanes_thread(l, t->creator), frame;
@@ -182,6 +199,11 @@ uint32_t lanes_creator_frame(const struct lanes *l, const struct measurement *m,
     frame = lane_add(&lane, tree, creator, t->creator_node);
     lane_deinit(&lane);
     return frame;
+}
+
+bool lanes_creator_is_lost(const struct lanes *l, const struct measurement *m, size_t thread)
+{
+    return l->threads[thread].creator_lane && !creator_node(m, &l->threads[thread]);
 }
 
 /* ---- nodes ---- */
@@ -203,7 +225,7 @@ static void read_nodes(struct lane *lane, const struct measurement *m)
     lane->node_count = (uint32_t)nodes.len;
 }
 
-void lane_init(struct lane *lane, const struct lanes *lanes, const struct measurement *m, uint32_t number)
+void lane_init(struct lane *lane, struct lanes *lanes, const struct measurement *m, uint32_t number)
 {
     *lane = (struct lane){.number = number, .lanes = lanes};
     read_nodes(lane, m);
@@ -241,14 +263,158 @@ static uint32_t enter(const struct calltree *tree, struct calltree *add, struct 
     return frame == TREE_NONE ? NOWHERE : frame;
 }
 
-static uint32_t step(const struct lane *lane, const struct calltree *tree, struct calltree *add,
-                     const struct hqm_node *n, uint32_t parent)
+static uint32_t resolve(struct lane *lane, const struct calltree *tree, struct calltree *add, uint32_t thread,
+                        uint32_t node);
+
+/* The lane of this number, read once. */
+static struct lane *opener(struct lanes *l, uint32_t number)
 {
-    switch (n->kind_module >> HQM_MODULE_BITS) {
-    case HQM_NODE_FRAME:
-        if (parent == NOWHERE)
+    struct lane *lane;
+
+    vec_foreach(known, &l->openers) {
+        if ((*known)->number == number)
+            return *known;
+    }
+    lane = xcalloc(1, sizeof *lane);
+    lane_init(lane, l, l->measurement, number);
+    vec_push(&l->openers, lane);
+    return lane;
+}
+
+static const struct hqm_region *region_record(const struct lanes *l, uint32_t lane, uint32_t node)
+{
+    struct measured records = measured_records(l->measurement, HQM_REGIONS, lane);
+
+    for (const struct hqm_region *r; (r = measured_next(&records));) {
+        if (r->node == node)
+            return r;
+    }
+    return NULL;
+}
+
+static struct tree_site site_in(const struct lanes *l, uint32_t module, uint64_t offset)
+{
+    if (!module || module > l->module_count || l->modules[module - 1] == KEYMAP_NONE)
+        return (struct tree_site){.module = TREE_NONE};
+    return (struct tree_site){.offset = offset, .module = l->modules[module - 1]};
+}
+
+static uint64_t opening_of(const struct lanes *l, const struct calltree *tree, struct calltree *add,
+                           const struct hqm_region *r)
+{
+    struct tree_opening o = {site_in(l, r->body_module, r->body), site_in(l, r->callee_module, r->callee)};
+    uint32_t found = add ? keymap_add(&add->openings, &o, NULL) : keymap_find(&tree->openings, &o);
+
+    return found == KEYMAP_NONE ? 0 : found + 1u;
+}
+
+enum { NESTED_MOST = 64 }; /* regions; more only by damage */
+
+static uint32_t module_flags(const struct calltree *tree, uint32_t module)
+{
+    return module < tree->modules.len ? tree->modules.data[module].flags : 0;
+}
+
+static uint32_t find_region(struct lanes *l, const struct calltree *tree, struct calltree *add, uint64_t name)
+{
+    struct lane *lane = opener(l, (uint32_t)(name >> 32));
+    const struct hqm_region *r = region_record(l, lane->number, (uint32_t)name);
+    uint32_t thread = r ? lanes_thread(l, r->thread) : TREE_NONE, call, node;
+
+    if (!r || r->node >= lane->node_count || thread == TREE_NONE || l->nested == NESTED_MOST)
+        return NOWHERE;
+    /* The runtime's own frames below the call are not part of the path. */
+    node = r->node;
+    do {
+        if (lane->nodes[node].parent >= node)
             return NOWHERE;
-        return enter(tree, add, (struct tree_frame){n->offset, module_of(lane->lanes, n), parent});
+        node = lane->nodes[node].parent;
+    } while (module_flags(tree, module_of(l, &lane->nodes[node])) & TREE_OPENMP);
+    l->nested++;
+    call = resolve(lane, tree, add, thread, node);
+    l->nested--;
+    if (call == TREE_NONE)
+        return NOWHERE;
+    /* A region's body that has left by a jump for the runtime, which opens another. */
+    if (calltree_frame(tree, call)->module == TREE_WAIT)
+        call = calltree_frame(tree, call)->parent;
+    return enter(tree, add, (struct tree_frame){opening_of(l, tree, add, r), TREE_REGION, call});
+}
+
+/* The frame of a region by its name in the file. */
+static uint32_t region(struct lanes *l, const struct calltree *tree, struct calltree *add, uint64_t name)
+{
+    uint32_t frame = (uint32_t)map_get(&l->regions, name, NOT_YET);
+
+    if (frame == NOT_YET) {
+        frame = find_region(l, tree, add, name);
+        map_put(&l->regions, name, frame);
+    }
+    return frame;
+}
+
+uint32_t lanes_region(struct lanes *l, struct calltree *tree, uint64_t name)
+{
+    uint32_t frame = region(l, tree, tree, name);
+
+    return frame == NOWHERE ? TREE_NONE : frame;
+}
+
+/*
+ * What an OpenMP runtime calls of the program while it waits is a task, or, where nothing tells more of a thread than
+ * its region, the thread's share of that: both hang below the region. TREE_NONE: it was called by somebody else, or
+ * there is none.
+ */
+static uint32_t region_of_callback(const struct calltree *tree, uint32_t caller)
+{
+    bool by_openmp = false;
+
+    for (uint32_t i = caller; i != TREE_NONE; i = calltree_frame(tree, i)->parent) {
+        const struct tree_frame *f = calltree_frame(tree, i);
+        uint32_t flags = module_flags(tree, f->module);
+
+        if (f->module == TREE_WAIT)
+            return f->parent;
+        if (f->module == TREE_REGION)
+            return by_openmp ? i : TREE_NONE;
+        by_openmp |= (flags & TREE_OPENMP) != 0;
+        if (!by_openmp && !(flags & TREE_SYSTEM))
+            return TREE_NONE;
+    }
+    return TREE_NONE;
+}
+
+/* Of the start of a thread that waits nothing is kept. */
+static uint32_t add_frame(const struct lanes *l, const struct calltree *tree, struct calltree *add,
+                          const struct hqm_node *n, uint32_t parent)
+{
+    struct tree_frame f = {n->offset, module_of(l, n), parent};
+    uint32_t above = parent == TREE_NONE ? TREE_NO_MODULE : calltree_frame(tree, parent)->module, flags, region;
+
+    flags = module_flags(tree, f.module);
+    if (above == TREE_WAIT && flags & TREE_SYSTEM)
+        return parent;
+    if (!(flags & (TREE_OPENMP | TREE_SYSTEM)) &&
+        (above == TREE_WAIT || module_flags(tree, above) & (TREE_OPENMP | TREE_SYSTEM))) {
+        region = region_of_callback(tree, parent);
+        f.parent = region == TREE_NONE ? parent : region;
+    }
+    return enter(tree, add, f);
+}
+
+static uint32_t step(struct lane *lane, const struct calltree *tree, struct calltree *add, const struct hqm_node *n,
+                     uint32_t parent)
+{
+    uint32_t inside;
+
+    switch (n->kind_module >> HQM_MODULE_BITS) {
+    case HQM_NODE_FRAME: return parent == NOWHERE ? NOWHERE : add_frame(lane->lanes, tree, add, n, parent);
+    case HQM_NODE_INSIDE:
+        inside = region(lane->lanes, tree, add, n->offset);
+        return inside == NOWHERE ? parent : inside; /* of a damaged file: better in its thread than nowhere */
+    case HQM_NODE_WAIT:
+        inside = region(lane->lanes, tree, add, n->offset);
+        return inside == NOWHERE ? parent : enter(tree, add, (struct tree_frame){0, TREE_WAIT, inside});
     case HQM_NODE_PARTIAL: return enter(tree, add, (struct tree_frame){n->offset, TREE_PARTIAL, TREE_NONE});
     default: return NOWHERE;
     }
@@ -258,12 +424,12 @@ static uint32_t resolve(struct lane *lane, const struct calltree *tree, struct c
                         uint32_t node)
 {
     uint32_t *frames = map_of(lane, lane->lanes->roots[thread]), frame;
+    size_t waiting = lane->path.len; /* a region's opening may lie in this lane too */
 
     if (node >= lane->node_count) {
         lane->damaged = true;
         return TREE_NONE;
     }
-    vec_clear(&lane->path);
     while (frames[node] == NOT_YET) {
         if (lane->nodes[node].parent >= node) {
             frames[node] = NOWHERE;
@@ -274,7 +440,7 @@ static uint32_t resolve(struct lane *lane, const struct calltree *tree, struct c
         node = lane->nodes[node].parent;
     }
     frame = frames[node];
-    while (lane->path.len) {
+    while (lane->path.len > waiting) {
         node = vec_pop(&lane->path);
         frame = frames[node] = step(lane, tree, add, &lane->nodes[node], frame);
     }

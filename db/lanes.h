@@ -2,7 +2,8 @@
 /*
  * From the nodes of one measurement file to frames of a call tree. A lane is a tree of nodes that several threads may
  * have used one after another; where its paths begin depends on the thread: at the top for the initial thread, below a
- * THREAD frame for a created one, and below a PARTIAL frame where the outer end is unknown.
+ * THREAD frame for a created one, and below a PARTIAL frame where the outer end is unknown. What ran inside of a
+ * parallel region hangs below the call path that opened it, in whichever thread and lane that was.
  *
  * Threads are named here by their position in lanes.threads.
  */
@@ -19,6 +20,13 @@ struct lanes {
     uint32_t *roots;      /* [thread] frame its paths begin below, TREE_NONE: none */
     uint32_t *modules;    /* module number in nodes - 1 -> module of the tree */
     size_t module_count;
+    const struct measurement *measurement;
+    struct openers { /* lanes in which regions were opened, kept for the next one */
+        struct lane **data;
+        size_t len, cap;
+    } openers;
+    struct map regions; /* name of a region in the file -> frame */
+    unsigned nested;
     uint32_t generated; /* that of code in no module, TREE_NO_MODULE if it has no names */
 };
 
@@ -37,14 +45,21 @@ uint32_t lanes_thread(const struct lanes *l, uint32_t number);
 /* Forgets the threads for which keep[position] is TREE_NONE. */
 void lanes_limit(struct lanes *l, const uint32_t *keep);
 /* The call path that created a thread, added to the tree; TREE_NONE unknown. */
-uint32_t lanes_creator_frame(const struct lanes *l, const struct measurement *m, struct calltree *tree, size_t thread);
+uint32_t lanes_creator_frame(struct lanes *l, const struct measurement *m, struct calltree *tree, size_t thread);
+
+/* Whether it has one that is not in the file. */
+bool lanes_creator_is_lost(const struct lanes *l, const struct measurement *m, size_t thread);
+
+/* The frame of a region, by its name in the file (lane << 32 | node), added to the tree; TREE_NONE: of a damaged file.
+ */
+uint32_t lanes_region(struct lanes *l, struct calltree *tree, uint64_t name);
 
 struct lane_map {
     uint32_t root, *frames;
 }; /* [node] for paths that begin at `root` */
 struct lane {
     uint32_t number;
-    const struct lanes *lanes;
+    struct lanes *lanes;
     struct hqm_node *nodes;
     uint32_t node_count;
     bool damaged; /* nodes are missing or lead nowhere */
@@ -52,7 +67,7 @@ struct lane {
     VEC(uint32_t) path; /* scratch */
 };
 
-void lane_init(struct lane *lane, const struct lanes *lanes, const struct measurement *m, uint32_t number);
+void lane_init(struct lane *lane, struct lanes *lanes, const struct measurement *m, uint32_t number);
 void lane_deinit(struct lane *lane);
 
 /* The frame of a node in a thread, added or looked up; TREE_NONE if the node is damaged or, when looking up, not there.

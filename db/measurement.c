@@ -14,9 +14,10 @@ static const size_t record_sizes[] = {
     [HQM_NODES] = sizeof(struct hqm_node),
     [HQM_CELLS] = sizeof(struct hqm_cell),
     [HQM_TRACE] = sizeof(struct hqm_trace),
+    [HQM_REGIONS] = sizeof(struct hqm_region),
 };
 
-/* The magic is what the collector writes last of a header. */
+/* The magic is what the collector writes last of a header; the first segment is opened before. */
 static bool has_not_begun(const struct measurement *m)
 {
     static const char none[8];
@@ -24,8 +25,35 @@ static bool has_not_begun(const struct measurement *m)
     return m->map.size == 0 || (m->map.size >= sizeof none && !memcmp(m->map.data, none, sizeof none));
 }
 
+/* A header of zeros before segments in which something was recorded: their process had begun. */
+static bool has_lost_its_header(const struct measurement *m)
+{
+    for (size_t at = HQM_ALIGN; at + sizeof(struct hqm_segment) <= m->map.size; at += HQM_ALIGN) {
+        struct hqm_segment s;
+
+        memcpy(&s, m->map.data + at, sizeof s);
+        if (s.magic == HQM_SEGMENT_MAGIC && s.kind >= HQM_NODES && s.kind <= HQM_TRACE && s.count)
+            return true;
+    }
+    return false;
+}
+
+bool measurement_has_begun(const char *path)
+{
+    struct measurement m = {0};
+    struct hq_error *error = file_map_open(path, &m.map);
+    bool begun = error || !has_not_begun(&m) || has_lost_its_header(&m);
+
+    hq_error_free(error);
+    file_map_close(&m.map);
+    return begun;
+}
+
 static struct hq_error *check_header(const char *path, struct measurement *m)
 {
+    if (has_not_begun(m) && has_lost_its_header(m))
+        return hq_error_new(
+            HQ_DATA, "%s: its first page is zeros, as after a power cut, and nothing else of it can be read", path);
     if (has_not_begun(m))
         return hq_error_new(HQ_DATA, "%s: its process was killed before it had begun to measure", path);
     if (m->map.size < sizeof m->header || memcmp(m->map.data, HQM_MAGIC, 8))
@@ -51,7 +79,7 @@ static bool read_segment(const struct measurement *m, uint64_t offset, struct hq
     room = m->map.size - offset - sizeof *head;
     if (room > head->bytes - sizeof *head)
         room = head->bytes - sizeof *head;
-    if (head->kind < HQM_STRINGS || head->kind > HQM_TRACE)
+    if (head->kind < HQM_STRINGS || head->kind > HQM_REGIONS)
         return true;
     /* Longer records of later versions must leave the known fields aligned. */
     if (head->record_size < record_sizes[head->kind] || (head->record_size - record_sizes[head->kind]) % 8 ||
@@ -207,7 +235,7 @@ bool measurement_next_lane(const struct measurement *m, uint32_t *lane)
 {
     uint64_t next = UINT64_MAX;
 
-    for (unsigned kind = HQM_NODES; kind <= HQM_TRACE && m->segment_count; kind++) {
+    for (unsigned kind = HQM_NODES; kind <= HQM_REGIONS && m->segment_count; kind++) {
         const struct measured_segment *s = find(m, kind, (uint64_t)*lane + 1);
 
         if (s < m->segments + m->segment_count && s->kind == kind && s->lane < next)

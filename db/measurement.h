@@ -30,6 +30,8 @@ struct measurement {
 
 /* HQ_DATA if the header is not that of a measurement file. */
 struct hq_error *measurement_open(const char *path, struct measurement *out);
+/* False for the file of a process that was killed before it had begun to measure: nothing of it is missing. */
+bool measurement_has_begun(const char *path);
 void measurement_close(struct measurement *m);
 
 const char *measurement_string(const struct measurement *m, uint32_t offset);

@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "db/model_data.h"
+#include "structure/known.h"
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
@@ -12,12 +13,12 @@ struct module_key {
 };
 /* What makes two scopes the same one; hqdb_scope without the aliases. */
 struct scope_key {
-    uint32_t kind, parent, name, file, line, module, call_file, call_line, ordinal, zero;
+    uint32_t kind, parent, name, linkage, file, line, module, call_file, call_line, ordinal;
     uint64_t address;
 };
 struct code_key {
     uint64_t offset;
-    uint32_t module, raw, normal, zero;
+    uint32_t module, raw, normal, flags;
 };
 
 struct model *model_create(void)
@@ -47,11 +48,14 @@ void model_destroy(struct model *m)
     vec_deinit(&m->frames);
     vec_deinit(&m->profiles);
     vec_deinit(&m->values);
+    vec_deinit(&m->regions);
     vec_foreach(t, &m->traces)
         vec_deinit(&t->coded);
     vec_deinit(&m->traces);
     vec_deinit(&m->sources);
     vec_deinit(&m->source_text);
+    vec_deinit(&m->known);
+    vec_deinit(&m->known_text);
     keymap_deinit(&m->module_keys);
     keymap_deinit(&m->scope_keys);
     keymap_deinit(&m->code_keys);
@@ -133,6 +137,17 @@ uint32_t model_module(struct model *m, const char *path, const char *build_id, u
     return id;
 }
 
+void model_known(struct model *m, uint32_t module, const struct known *known)
+{
+    vec_push(&m->known, (struct hqdb_known){.module = module,
+                                            .state = known->state,
+                                            .names = known->count,
+                                            .offset = m->known_text.len,
+                                            .bytes = known->bytes,
+                                            .unpacked = known->unpacked});
+    vec_append(&m->known_text, known->packed, known->bytes);
+}
+
 static void add_aliases(struct model *m, struct hqdb_scope *s, const char *const *aliases)
 {
     s->first_alias = (uint32_t)m->aliases.len;
@@ -146,6 +161,7 @@ uint32_t model_scope(struct model *m, const struct model_scope *scope)
         .kind = scope->kind,
         .parent = scope->parent,
         .name = intern_add(&m->strings, scope->name),
+        .linkage = intern_add(&m->strings, scope->linkage),
         .file = intern_add(&m->strings, scope->file),
         .line = scope->line,
         .module = scope->module,
@@ -154,8 +170,8 @@ uint32_t model_scope(struct model *m, const struct model_scope *scope)
         .ordinal = scope->ordinal,
         .address = scope->address,
     };
-    struct scope_key key = {s.kind,      s.parent,    s.name,    s.file, s.line,   s.module,
-                            s.call_file, s.call_line, s.ordinal, 0,      s.address};
+    struct scope_key key = {s.kind,   s.parent,    s.name,      s.linkage, s.file,   s.line,
+                            s.module, s.call_file, s.call_line, s.ordinal, s.address};
     bool is_new;
     uint32_t id = keymap_add(&m->scope_keys, &key, &is_new);
 
@@ -176,15 +192,27 @@ uint32_t model_module_scope(struct model *m, uint32_t module)
                           });
 }
 
-uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal)
+static uint32_t add_code(struct model *m, struct code_key key)
 {
-    struct code_key key = {.offset = offset, .module = module, .raw = raw, .normal = normal};
     bool is_new;
     uint32_t id = keymap_add(&m->code_keys, &key, &is_new);
 
     if (is_new)
-        vec_push(&m->codes, (struct hqdb_code){.offset = offset, .module = module, .raw = raw, .normal = normal});
+        vec_push(
+            &m->codes,
+            (struct hqdb_code){
+                .offset = key.offset, .module = key.module, .raw = key.raw, .normal = key.normal, .flags = key.flags});
     return id;
+}
+
+uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal)
+{
+    return add_code(m, (struct code_key){offset, module, raw, normal, 0});
+}
+
+uint32_t model_code_inside(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal)
+{
+    return add_code(m, (struct code_key){offset, module, raw, normal, HQDB_CODE_INSIDE});
 }
 
 uint32_t model_frame(struct model *m, uint32_t parent, uint32_t code)
@@ -224,6 +252,11 @@ uint32_t model_profile(struct model *m, const struct model_profile *p)
                                .state = p->state,
                            });
     return (uint32_t)m->profiles.len - 1;
+}
+
+void model_region(struct model *m, const struct hqdb_region *region)
+{
+    vec_push(&m->regions, *region);
 }
 
 void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count)

@@ -40,11 +40,16 @@ uint32_t model_metric(struct model *m, const struct model_metric *metric);
 /* build_id: hexadecimal, "" none. flags: HQDB_MODULE_*. note: what could not be read of it; NULL nothing. */
 uint32_t model_module(struct model *m, const char *path, const char *build_id, uint32_t flags, const char *note);
 
+/* What is known of the procedures of a module. The packed names are copied. */
+struct known;
+void model_known(struct model *m, uint32_t module, const struct known *known);
+
 #define MODEL_ROOT 0u /* the root scope */
 struct model_scope {
     enum scope_kind kind;
     uint32_t parent; /* scope: MODEL_ROOT for module, thread and partial roots */
     const char *name;
+    const char *linkage; /* procedure, inline */
     const char *file;
     uint32_t line;
     uint32_t module; /* HQDB_NONE */
@@ -59,6 +64,8 @@ uint32_t model_module_scope(struct model *m, uint32_t module); /* the MODULE sco
 
 /* An address that was sampled or called from, in the LINE scopes of both structures; module HQDB_NONE: in none. */
 uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal);
+/* The same inside of a runtime: its frames fall into the contexts of their parents, unless `set internals on`. */
+uint32_t model_code_inside(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal);
 
 /* A frame below `parent` (HQDB_NONE: at the top). A frame at the top has no call site. */
 uint32_t model_frame(struct model *m, uint32_t parent, uint32_t code);
@@ -74,6 +81,9 @@ struct model_profile {
     uint64_t start_realtime_ns, start_us, end_us; /* microseconds count from start_realtime_ns */
 };
 uint32_t model_profile(struct model *m, const struct model_profile *profile);
+
+/* What is counted of a region: frame and profile as the model numbers them. */
+void model_region(struct model *m, const struct hqdb_region *region);
 
 /* Adds to the value of a frame in a profile: sum in base units, count of samples (of calls, for an exact metric). */
 void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count);

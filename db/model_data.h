@@ -31,6 +31,7 @@ struct model {
     struct intern strings;
     VEC(struct hqdb_info) info;
     VEC(struct hqdb_loss) losses;
+    VEC(struct hqdb_region) regions;
     VEC(struct hqdb_metric) metrics;
     VEC(struct hqdb_module) modules;
     VEC(struct hqdb_scope) scopes;
@@ -42,6 +43,8 @@ struct model {
     VEC(struct model_trace) traces; /* [profile], as far as there are any */
     VEC(struct model_source) sources;
     VEC(char) source_text;
+    VEC(struct hqdb_known) known; /* offset: in known_text */
+    struct bytes known_text;
     struct keymap module_keys, scope_keys, code_keys, frame_keys;
 };
 
@@ -49,5 +52,7 @@ struct canon;
 struct writer;
 /* Writes the sections of source files, in which the model keeps the texts itself. */
 void model_write_sources(const struct model *m, const struct canon *c, struct writer *w);
+/* Those of the names of procedures, by module; none if there are none. */
+void model_write_known(const struct model *m, const struct canon *c, struct writer *w);
 
 #endif

@@ -125,6 +125,35 @@ void model_write_sources(const struct model *m, const struct canon *c, struct wr
     writer_section(w, HQDB_SOURCE_TEXT, 0, 1, m->source_text.data, m->source_text.len);
 }
 
+static int compare_known(const void *pa, const void *pb)
+{
+    const struct hqdb_known *a = pa, *b = pb;
+
+    return (a->module > b->module) - (a->module < b->module);
+}
+
+void model_write_known(const struct model *m, const struct canon *c, struct writer *w)
+{
+    AUTO_FREE struct hqdb_known *known = xcalloc(m->known.len + 1, sizeof *known);
+    uint64_t bytes = 0;
+
+    if (!m->known.len)
+        return;
+    for (size_t i = 0; i < m->known.len; i++) {
+        known[i] = m->known.data[i];
+        known[i].module = c->module_of[known[i].module];
+    }
+    qsort(known, m->known.len, sizeof *known, compare_known);
+    writer_begin(w, HQDB_KNOWN_TEXT, 0, 1);
+    for (size_t i = 0; i < m->known.len; i++) {
+        writer_append(w, m->known_text.data + known[i].offset, known[i].bytes);
+        known[i].offset = bytes;
+        bytes += known[i].bytes;
+    }
+    writer_end(w);
+    writer_section(w, HQDB_KNOWN, 0, sizeof *known, known, m->known.len);
+}
+
 struct hq_error *model_write(struct model *m, const char *path, uint64_t sources_key)
 {
     AUTO(canon_deinit) struct canon c;
@@ -136,6 +165,7 @@ struct hq_error *model_write(struct model *m, const char *path, uint64_t sources
     HQ_TRY(writer_open(path, &w));
     canon_write(&c, w);
     model_write_sources(m, &c, w);
+    model_write_known(m, &c, w);
     err = write_profiles(m, &c, w, directory);
     if (err) {
         writer_abandon(w);

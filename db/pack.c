@@ -52,6 +52,7 @@ void pack_tree(struct bytes *b, const struct calltree *t)
         pack_text(b, intern_str(&t->strings, i));
     PACK(b, t->modules.data, t->modules.len);
     pack_array(b, t->creators.len ? keymap_key(&t->creators, 0) : NULL, t->creators.len, sizeof(struct tree_creator));
+    pack_array(b, t->openings.len ? keymap_key(&t->openings, 0) : NULL, t->openings.len, sizeof(struct tree_opening));
     pack_array(b, t->frames.len ? keymap_key(&t->frames, 0) : NULL, t->frames.len, sizeof(struct tree_frame));
     PACK(b, t->sampled.data, t->sampled.len);
 }
@@ -59,8 +60,9 @@ void pack_tree(struct bytes *b, const struct calltree *t)
 void unpack_tree(struct cursor *c, struct calltree *out)
 {
     uint64_t texts = cursor_u64(c);
-    size_t creators, frames;
+    size_t creators, openings, frames;
     AUTO_FREE struct tree_creator *creator = NULL;
+    AUTO_FREE struct tree_opening *opening = NULL;
     AUTO_FREE struct tree_frame *frame = NULL;
 
     calltree_init(out);
@@ -73,6 +75,9 @@ void unpack_tree(struct cursor *c, struct calltree *out)
     UNPACK(c, creator, creators);
     for (size_t i = 0; i < creators; i++)
         keymap_add(&out->creators, &creator[i], NULL);
+    UNPACK(c, opening, openings);
+    for (size_t i = 0; i < openings; i++)
+        keymap_add(&out->openings, &opening[i], NULL);
     UNPACK(c, frame, frames);
     for (size_t i = 0; i < frames; i++)
         keymap_add(&out->frames, &frame[i], NULL);
@@ -99,6 +104,7 @@ void pack_process(struct bytes *b, const struct process *p)
         pack_text(b, p->events[i].name ? p->events[i].description : "");
     }
     PACK(b, p->threads, p->thread_count);
+    PACK(b, p->regions, p->region_count);
     put_number(b, p->damaged);
     put_number(b, p->missing);
 }
@@ -137,6 +143,7 @@ void unpack_process(struct cursor *c, struct process *out)
         out->events[i].description = arena_strdup(&out->arena, unpack_text(c));
     }
     out->threads = keep(&out->arena, c, &out->thread_count, sizeof *out->threads);
+    out->regions = keep(&out->arena, c, &out->region_count, sizeof *out->regions);
     out->damaged = cursor_u64(c) != 0;
     out->missing = cursor_u64(c);
 }

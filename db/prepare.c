@@ -169,7 +169,9 @@ static char *place_of_output(const char *input, const struct build_options *opti
 {
     if (!options->output)
         return place_for(input);
-    if (file_is_dir(options->output) || !strstr(options->output, ".db"))
+    size_t n = strlen(options->output);
+
+    if (file_is_dir(options->output) || n < 4 || strcmp(options->output + n - 3, ".db") != 0)
         return file_join(options->output, HQDB_FILE);
     return xstrdup(options->output);
 }

@@ -3,9 +3,11 @@
 
 #include "common/file.h"
 #include "common/mem.h"
+#include "common/log.h"
 #include "db/generated.h"
 #include "db/lanes.h"
 #include "db/measurement.h"
+#include "db/zeroed.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +52,16 @@ static void read_facts(struct process *p, const struct measurement *m)
 
 enum { MAX_EVENTS = 4096 }; /* more only by damage */
 
+/* One whose text is gone still counted something. */
+static const char *event_name(struct process *p, const struct measurement *m, const struct hqm_event *e,
+                              uint32_t number)
+{
+    const char *name = measurement_string(m, e->name);
+
+    p->damaged |= !*name;
+    return *name ? arena_strdup(&p->arena, name) : arena_printf(&p->arena, "LOST_NAME_%u", number + 1);
+}
+
 static void read_events(struct process *p, const struct measurement *m)
 {
     struct measured records = measured_records(m, HQM_EVENTS, 0);
@@ -64,7 +76,7 @@ static void read_events(struct process *p, const struct measurement *m)
         if (records.number >= p->event_count)
             continue;
         p->events[records.number] = (struct process_event){
-            .name = arena_strdup(&p->arena, measurement_string(m, e->name)),
+            .name = event_name(p, m, e, records.number),
             .description = arena_strdup(&p->arena, measurement_string(m, e->description)),
             .dimension = e->dimension <= HQM_DIM_BYTES ? e->dimension : HQM_DIM_NONE,
             .flags = e->flags,
@@ -81,8 +93,7 @@ static int compare_threads(const void *pa, const void *pb)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static void read_threads(struct process *p, const struct measurement *m, const struct lanes *lanes,
-                         struct calltree *tree)
+static void read_threads(struct process *p, const struct measurement *m, struct lanes *lanes, struct calltree *tree)
 {
     VEC(struct process_thread) threads = {0};
 
@@ -98,8 +109,10 @@ static void read_threads(struct process *p, const struct measurement *m, const s
                                .end_us = t->end_us ? t->end_us : p->header.end_us,
                            });
     }
-    for (size_t i = 0; i < threads.len; i++)
+    for (size_t i = 0; i < threads.len; i++) {
         threads.data[i].creator_frame = lanes_creator_frame(lanes, m, tree, i);
+        p->damaged |= lanes_creator_is_lost(lanes, m, i);
+    }
     if (threads.len)
         qsort(threads.data, threads.len, sizeof *threads.data, compare_threads);
     p->threads = ARENA_ARRAY(&p->arena, threads.len, struct process_thread);
@@ -109,15 +122,75 @@ static void read_threads(struct process *p, const struct measurement *m, const s
     vec_deinit(&threads);
 }
 
+void process_move_frames(struct process *p, const uint32_t *remap)
+{
+    for (size_t t = 0; t < p->thread_count; t++) {
+        uint32_t *frame = &p->threads[t].creator_frame;
+
+        *frame = *frame == TREE_NONE ? TREE_NONE : remap[*frame];
+    }
+    for (size_t i = 0; i < p->region_count; i++)
+        p->regions[i].frame = remap[p->regions[i].frame];
+}
+
+static void read_regions(struct process *p, const struct measurement *m, struct lanes *lanes, struct calltree *tree)
+{
+    VEC(struct process_region) regions = {0};
+
+    for (uint32_t lane = 0; measurement_next_lane(m, &lane);) {
+        struct measured records = measured_records(m, HQM_REGIONS, lane);
+
+        for (const struct hqm_region *r; (r = measured_next(&records));) {
+            uint32_t frame = lanes_region(lanes, tree, (uint64_t)lane << 32 | r->node);
+
+            if (frame != TREE_NONE)
+                vec_push(&regions, (struct process_region){frame, r->thread, r->entries, r->left, r->elapsed_ns});
+        }
+    }
+    p->regions = ARENA_ARRAY(&p->arena, regions.len, struct process_region);
+    p->region_count = regions.len;
+    if (regions.len)
+        memcpy(p->regions, regions.data, regions.len * sizeof *regions.data);
+    vec_deinit(&regions);
+}
+
 /* ---- first pass ---- */
 
+static void note_zeroed(struct process *p, const struct measurement *m)
+{
+    AUTO_STR struct str text = {0};
+
+    str_addf(&text, "%s: as after a power cut there are zeros in place of ", p->path);
+    if (!zeroed_pages(m, &text))
+        return;
+    p->damaged = true;
+    note_fact(p, "warning", str_cstr(&text));
+    log_warn("%s; what they held is missing", str_cstr(&text));
+}
+
+/* A sum that does not fit comes of damage. Those of all files together are looked at when they are added (tally.h). */
+static struct hq_error *add_volume(const struct process *p, uint64_t *volumes, const struct hqm_cell *c)
+{
+    uint64_t more = c->sum > c->count ? c->sum : c->count;
+
+    if (c->event >= p->event_count)
+        return NULL;
+    if (more > INT64_MAX - volumes[c->event])
+        return hq_error_new(HQ_DATA, "%s: the measurement file is damaged: its values of %s add up to more than 2^63",
+                            p->path, p->events[c->event].name ? p->events[c->event].name : "an event");
+    volumes[c->event] += more;
+    return NULL;
+}
+
 /* Counts the samples that are there on the way. */
-static void scan_lane(const struct process *p, struct lane *lane, const struct measurement *m, struct calltree *tree,
-                      uint64_t *samples)
+static struct hq_error *scan_lane(const struct process *p, struct lane *lane, const struct measurement *m,
+                                  struct calltree *tree, uint64_t *samples, uint64_t *volumes)
 {
     struct measured records = measured_records(m, HQM_CELLS, lane->number);
     struct lane_trace trace = lane_trace_start(m, lane);
     struct lane_record r;
+    uint64_t traced = 0;
+    bool any = false;
 
     for (const struct hqm_cell *c; (c = measured_next(&records));) {
         uint32_t thread = lanes_thread(lane->lanes, c->thread);
@@ -125,42 +198,57 @@ static void scan_lane(const struct process *p, struct lane *lane, const struct m
 
         if (frame == TREE_NONE)
             continue;
+        HQ_TRY(add_volume(p, volumes, c));
         tree->sampled.data[frame] = true;
         if (c->event < p->event_count && p->events[c->event].flags & HQM_EVENT_SAMPLED)
             *samples += c->count;
+        if (c->event < p->event_count && p->events[c->event].flags & HQM_EVENT_TRACED)
+            traced += c->count;
     }
     while (lane_trace_next(&trace, &r)) {
         uint32_t frame = lane_add(lane, tree, r.thread, r.node);
 
+        any = true;
+
         if (frame != TREE_NONE)
             tree->sampled.data[frame] = true;
     }
+    /* One may have been counted when the process was killed, and its record not yet made. */
+    if (traced > 1 && !any && !p->header.loss[HQM_LOSS_TRACE] && !p->header.loss[HQM_LOSS_NO_SPACE])
+        lane->damaged = true;
+    return NULL;
 }
 
 static struct hq_error *scan(struct process *p, const struct measurement *m, struct calltree *tree)
 {
     struct lanes lanes;
+    struct hq_error *error = NULL;
     uint64_t samples = 0;
 
     p->header = m->header;
-    p->damaged = m->lost_segments;
+    p->damaged |= m->lost_segments;
     read_facts(p, m);
     read_events(p, m);
+    note_zeroed(p, m);
+
+    AUTO_FREE uint64_t *volumes = xcalloc(p->event_count + 1, sizeof *volumes);
+
     lanes_init(&lanes, m, tree, p->directory, generated_is_named(p->path, m) ? p->path : NULL);
     read_threads(p, m, &lanes, tree);
-    for (uint32_t number = 0; measurement_next_lane(m, &number);) {
+    for (uint32_t number = 0; !error && measurement_next_lane(m, &number);) {
         struct lane lane;
 
         lane_init(&lane, &lanes, m, number);
-        scan_lane(p, &lane, m, tree, &samples);
+        error = scan_lane(p, &lane, m, tree, &samples, volumes);
         p->damaged |= lane.damaged;
         lane_deinit(&lane);
     }
+    read_regions(p, m, &lanes, tree);
     lanes_deinit(&lanes);
     /* The collector counts a sample when its cell has it, and the header was read first: fewer come of damage only. */
     p->missing = m->header.samples > samples ? m->header.samples - samples : 0;
     p->damaged |= p->missing > 0;
-    return NULL;
+    return error;
 }
 
 struct hq_error *process_scan(const char *path, struct calltree *tree, struct process *out)

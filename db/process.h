@@ -24,6 +24,12 @@ struct process_thread {
     uint64_t start_us, end_us;
 };
 
+struct process_region { /* as a thread has opened it by one call path */
+    uint32_t frame;     /* of the region, in the tree */
+    uint32_t thread;    /* number */
+    uint64_t entries, left, elapsed_ns;
+};
+
 struct process { /* texts and arrays live in `arena` */
     struct arena arena;
     const char *path;      /* of the file */
@@ -36,12 +42,17 @@ struct process { /* texts and arrays live in `arena` */
     size_t event_count; /* by record number; without a name: not there */
     struct process_thread *threads;
     size_t thread_count; /* by number */
-    bool damaged;        /* parts of the file could not be read */
-    uint64_t missing;    /* samples that the header counts and the file has not */
+    struct process_region *regions;
+    size_t region_count;
+    bool damaged;     /* parts of the file could not be read */
+    uint64_t missing; /* samples that the header counts and the file has not */
 };
 
 struct hq_error *process_scan(const char *path, struct calltree *tree, struct process *out);
 void process_deinit(struct process *p);
+
+/* The tree has become part of another one: remap[frame] is what its frames are there. */
+void process_move_frames(struct process *p, const uint32_t *remap);
 
 /* The name that the program was started by, without directories: its argv[0], which may be a link's; that of the file
  * if it has none. The caller frees. */

@@ -16,11 +16,17 @@ struct open { /* a context whose subtree is being added up */
     uint32_t member[SETS]; /* scopes it is an instance of */
 };
 
+/* Of all values of a metric, without their signs, and of their samples; UINT64_MAX stands for all that does not fit. */
+struct volume {
+    uint64_t values, samples;
+};
+
 struct tally {
     const struct canon *canon;
     int64_t **sums; /* [metric][frame] */
     uint64_t **counts;
     struct hqdb_statistics **contexts, **scopes; /* [metric][...] */
+    struct volume *volumes;                      /* [metric] */
     /* Scratch for one profile. */
     VEC(struct open) stack;
     VEC(uint32_t) path;
@@ -51,6 +57,7 @@ struct tally *tally_create(const struct canon *c)
     t->counts = xcalloc(n, sizeof *t->counts);
     t->contexts = xcalloc(n, sizeof *t->contexts);
     t->scopes = xcalloc(n, sizeof *t->scopes);
+    t->volumes = xcalloc(n, sizeof *t->volumes);
     for (size_t m = 0; m < c->metric_count; m++) {
         t->sums[m] = xcalloc(c->frame_count + 1, sizeof **t->sums);
         t->counts[m] = xcalloc(c->frame_count + 1, sizeof **t->counts);
@@ -77,6 +84,7 @@ void tally_destroy(struct tally *t)
     free(t->counts);
     free(t->contexts);
     free(t->scopes);
+    free(t->volumes);
     vec_deinit(&t->stack);
     vec_deinit(&t->path);
     vec_deinit(&t->touched_list);
@@ -84,6 +92,33 @@ void tally_destroy(struct tally *t)
     free(t->total);
     free(t->touched);
     free(t);
+}
+
+static uint64_t add_volume(uint64_t a, uint64_t b)
+{
+    return a > INT64_MAX || b > INT64_MAX - a ? UINT64_MAX : a + b;
+}
+
+void tally_measure(struct tally *t, uint32_t metric, const struct db_value *values, size_t count)
+{
+    struct volume *v = &t->volumes[metric];
+
+    for (size_t i = 0; i < count; i++) {
+        v->values = add_volume(v->values, values[i].sum < 0 ? -(uint64_t)values[i].sum : (uint64_t)values[i].sum);
+        v->samples = add_volume(v->samples, values[i].count);
+    }
+}
+
+/* Sums of any of the values fit if that of their magnitudes does. */
+struct hq_error *tally_check(const struct tally *t)
+{
+    for (size_t m = 0; m < t->canon->metric_count; m++)
+        if (t->volumes[m].values > INT64_MAX || t->volumes[m].samples > INT64_MAX)
+            return hq_error_new(HQ_DATA,
+                                "the values of metric %zu (%s) add up to more than 2^63, which cannot be "
+                                "counted: what it is made of is damaged",
+                                m + 1, t->canon->strings + t->canon->metrics[m].name);
+    return NULL;
 }
 
 static void note(struct hqdb_statistics *s, int64_t x)
@@ -109,7 +144,7 @@ static void find_sets(const struct canon *c, uint32_t scope, uint32_t member[SET
     if (c->scopes[scope].kind == SCOPE_LINE)
         return;
     member[0] = scope;
-    if (c->scopes[scope].kind != SCOPE_PROCEDURE)
+    if (!scope_is_called(c->scopes[scope].kind))
         return;
     up = c->scopes[scope].parent;
     if (c->scopes[up].kind == SCOPE_FILE) {
@@ -220,6 +255,8 @@ void tally_merge(struct tally *into, const struct tally *from)
             into->sums[m][f] = (int64_t)((uint64_t)into->sums[m][f] + (uint64_t)from->sums[m][f]);
             into->counts[m][f] += from->counts[m][f];
         }
+        into->volumes[m].values = add_volume(into->volumes[m].values, from->volumes[m].values);
+        into->volumes[m].samples = add_volume(into->volumes[m].samples, from->volumes[m].samples);
         merge_statistics(into->contexts[m], from->contexts[m], c->context_count);
         merge_statistics(into->scopes[m], from->scopes[m], c->scope_count);
     }
@@ -230,13 +267,14 @@ struct piece {
     void *data;
     size_t bytes;
 };
-enum { PIECES = 4 };
+enum { PIECES = 5 };
 
 static void pieces_of(const struct tally *t, size_t m, struct piece pieces[PIECES])
 {
     pieces[0] = (struct piece){t->sums[m], t->canon->frame_count * sizeof **t->sums};
     pieces[1] = (struct piece){t->counts[m], t->canon->frame_count * sizeof **t->counts};
     pieces[2] = (struct piece){t->contexts[m], t->canon->context_count * sizeof **t->contexts};
+    pieces[4] = (struct piece){&t->volumes[m], sizeof *t->volumes};
     pieces[3] = (struct piece){t->scopes[m], t->canon->scope_count * sizeof **t->scopes};
 }
 

@@ -19,6 +19,10 @@ void tally_destroy(struct tally *t);
 /* Values of one profile and metric, ordered by frame, each frame once. counted: the profile takes part in the
  * statistics. */
 void tally_add(struct tally *t, uint32_t metric, const struct db_value *values, size_t count, bool counted);
+/* The same before, as they come: sums that do not fit are known by the magnitudes of all values. */
+void tally_measure(struct tally *t, uint32_t metric, const struct db_value *values, size_t count);
+/* HQ_DATA with the metric if a sum of its values does not fit into 63 bits. */
+struct hq_error *tally_check(const struct tally *t);
 void tally_merge(struct tally *into, const struct tally *from);
 
 /* Writes sums, counts and statistics; `profiles` is the number of those that take part. Ends the numbers, not the

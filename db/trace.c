@@ -39,13 +39,14 @@ static size_t find_profile(const struct db_file *f, uint64_t profile)
 
 struct hq_error *db_trace_open(const struct db *db, uint32_t profile, struct db_trace_reader **out)
 {
-    const struct db_file *f = stored(db)->file;
+    struct db_file *f = stored(db)->file;
     struct db_trace_reader *r;
     size_t first, last;
 
     *out = NULL;
     if (profile >= db->profile_count)
         return hq_error_new(HQ_USAGE, "there is no profile %u", profile);
+    f->used[DB_TRACE] = true;
     first = find_profile(f, profile);
     last = find_profile(f, (uint64_t)profile + 1);
     r = xcalloc(1, sizeof *r);

@@ -21,7 +21,7 @@ struct db_total db_profile_total(const struct db *db, uint32_t profile, uint32_t
 
 struct db_values db_profile_values(const struct db *db, uint32_t profile, uint32_t metric)
 {
-    const struct db_file *f = stored(db)->file;
+    struct db_file *f = stored(db)->file;
     struct db_values v = {.db = db, .profile = profile, .metric = metric, .frame = HQDB_NONE};
     const struct hqdb_value_index *i;
 
@@ -30,6 +30,7 @@ struct db_values db_profile_values(const struct db *db, uint32_t profile, uint32
     i = &f->value_index[(size_t)profile * db->metric_count + metric];
     if (i[1].offset > f->values.len || i[0].offset > i[1].offset)
         return v;
+    f->used[DB_VALUES] = true;
     v.at = f->values.data + i[0].offset;
     v.end = f->values.data + i[1].offset;
     v.period = db->metrics[metric].period;
@@ -38,11 +39,12 @@ struct db_values db_profile_values(const struct db *db, uint32_t profile, uint32
 
 struct db_values db_frame_values(const struct db *db, struct db_range frames, uint32_t metric)
 {
-    const struct db_file *f = stored(db)->file;
+    struct db_file *f = stored(db)->file;
     struct db_values v = {.db = db, .metric = metric, .by_frame = true};
 
     if (metric >= db->metric_count || !f->frame_value_index[metric])
         return v;
+    f->used[DB_FRAME_VALUES] = true;
     v.index = f->frame_value_index[metric];
     v.bytes = f->frame_values[metric].data;
     v.size = f->frame_values[metric].len;
@@ -77,18 +79,16 @@ static bool enter_frame(struct db_values *v)
 
 static bool get_amount(struct db_values *v, struct db_value *out)
 {
-    uint64_t head, more;
+    uint64_t head, more = 0;
 
     if (!get_coded(&v->at, v->end, &head))
         return false;
     out->count = head >> 2;
     switch (head & 3) {
-    case HQDB_FORM_COUNT: out->sum = (int64_t)(out->count * v->period); return true;
+    case HQDB_FORM_COUNT: return !__builtin_mul_overflow(out->count, v->period, &out->sum);
     case HQDB_FORM_WEIGHT:
-        if (!get_coded(&v->at, v->end, &more))
-            return false;
-        out->sum = (int64_t)((out->count + more) * v->period);
-        return true;
+        return get_coded(&v->at, v->end, &more) && !__builtin_add_overflow(out->count, more, &more) &&
+               !__builtin_mul_overflow(more, v->period, &out->sum);
     case HQDB_FORM_SUM: return get_signed(&v->at, v->end, &out->sum);
     default: return false;
     }

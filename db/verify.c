@@ -5,6 +5,7 @@
 #include "common/vec.h"
 #include "db/db_file.h"
 #include "db/writer.h"
+#include "structure/known.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,14 +44,36 @@ static struct hq_error *verify_scopes(const struct db *db)
 
         EXPECT(db, s->kind < SCOPE_KINDS, "scopes", "has a scope of unknown kind");
         EXPECT(db, i ? s->parent < i : s->parent == HQDB_NONE, "scopes", "has a scope before its parent");
-        EXPECT(db, is_text(db, s->name) && is_text(db, s->file) && is_text(db, s->call_file), "scopes",
-               "names a text outside");
+        EXPECT(db, is_text(db, s->name) && is_text(db, s->linkage) && is_text(db, s->file) && is_text(db, s->call_file),
+               "scopes", "names a text outside");
         EXPECT(db, s->module == HQDB_NONE || s->module < db->module_count, "scopes", "names a module outside");
         EXPECT(db, s->first_alias <= db->alias_count && s->alias_count <= db->alias_count - s->first_alias, "scopes",
                "has aliases outside");
     }
     for (size_t i = 0; i < db->alias_count; i++)
         EXPECT(db, is_text(db, db->aliases[i]), "aliases", "names a text outside");
+    return NULL;
+}
+
+static struct hq_error *verify_known(const struct db *db)
+{
+    const struct db_file *f = db->file;
+
+    for (size_t i = 0; i < f->known_count; i++) {
+        const struct hqdb_known *k = &f->known[i];
+        uint32_t names = 0;
+
+        EXPECT(db, k->module < db->module_count && (!i || k[-1].module < k->module), "known procedures",
+               "names a module outside, or twice");
+        EXPECT(db, k->state < KNOWN_KINDS, "known procedures", "has a module of unknown state");
+        EXPECT(db, k->offset <= f->known_text.len && k->bytes <= f->known_text.len - k->offset, "known procedures",
+               "lies outside");
+        struct known_walk *walk = known_open(f->known_text.data + k->offset, k->bytes, k->unpacked);
+        while (walk && known_next(walk))
+            names++;
+        known_close(walk);
+        EXPECT(db, names == k->names, "names of known procedures", "has another number of names than its index says");
+    }
     return NULL;
 }
 
@@ -117,6 +140,18 @@ static struct hq_error *verify_profiles(const struct db *db)
     return NULL;
 }
 
+static struct hq_error *verify_regions(const struct db *db)
+{
+    for (size_t i = 0; i < db->region_count; i++) {
+        const struct hqdb_region *r = &db->regions[i];
+
+        EXPECT(db, r->frame < db->frame_count && r->profile < db->profile_count, "regions",
+               "names a frame or profile outside");
+        EXPECT(db, r->left <= r->entries, "regions", "has a region that was left more often than entered");
+    }
+    return NULL;
+}
+
 static struct hq_error *verify_frames(const struct db *db)
 {
     for (size_t i = 0; i < db->code_count; i++) {
@@ -156,13 +191,17 @@ static struct hq_error *verify_contexts(const struct db *db)
     return NULL;
 }
 
-/* The frame falls in the context of its code's scope. */
+/* The frame falls in the context of its code's scope, or, inside of a runtime, of its parent. */
 static struct hq_error *verify_places(const struct db *db)
 {
     for (uint32_t f = 0; f < db->frame_count; f++) {
-        const struct hqdb_context *c = db_context(db, db_frame_context(db, f));
+        const struct hqdb_code *code = &db->codes[db->frames[f].code];
+        uint32_t context = db_frame_context(db, f), parent = db->frames[f].parent;
+        bool with_parent = code->flags & HQDB_CODE_INSIDE && parent != HQDB_NONE;
 
-        EXPECT(db, c->scope == db->codes[db->frames[f].code].normal, "frames", "has a frame in a wrong context");
+        EXPECT(db,
+               with_parent ? context == db_frame_context(db, parent) : db_context(db, context)->scope == code->normal,
+               "frames", "has a frame in a wrong context");
     }
     return NULL;
 }
@@ -248,8 +287,10 @@ struct hq_error *db_verify(const struct db *db)
     HQ_TRY(verify_texts(db));
     HQ_TRY(verify_scopes(db));
     HQ_TRY(verify_names(db));
+    HQ_TRY(verify_known(db));
     HQ_TRY(verify_profiles(db));
     HQ_TRY(verify_frames(db));
+    HQ_TRY(verify_regions(db));
     HQ_TRY(verify_contexts(db));
     HQ_TRY(verify_places(db));
     HQ_TRY(parallel_try(db->metric_count, threads, verify_metric, (void *)db));

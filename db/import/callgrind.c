@@ -76,8 +76,11 @@ static struct hq_error *name_of(struct callgrind *c, enum name_kind kind, const 
     char *end;
 
     if (text[0] == '(' && text[1] >= '0' && text[1] <= '9') {
+        errno = 0;
         uint64_t number = strtoull(text + 1, &end, 10);
 
+        if (errno)
+            return input_bad_line(&c->in, "the number of a name is out of range");
         if (*end == ')') {
             end += 1 + strspn(end + 1, " \t");
             if (*end)
@@ -237,9 +240,12 @@ static struct hq_error *take_header(struct callgrind *c, const char *line, bool 
 
 /* ---- body ---- */
 
-/* NUMBER, 0xNUMBER, +NUMBER, -NUMBER or *, relative to the line before. */
+/* False where there is none, or one that does not fit. NUMBER, 0xNUMBER, +NUMBER, -NUMBER or *, relative to the line
+ * before. */
 static bool take_position(uint64_t *position, char **at)
 {
+    uint64_t before = *position;
+
     char *p = *at + strspn(*at, " \t"), *end;
     char sign = *p;
 
@@ -250,11 +256,13 @@ static bool take_position(uint64_t *position, char **at)
     p += sign == '+' || sign == '-';
     if (*p < '0' || *p > '9')
         return false;
+    errno = 0;
     uint64_t x = strtoull(p, &end, p[0] == '0' && p[1] == 'x' ? 16 : 10);
 
-    *position = sign == '+' ? *position + x : sign == '-' ? *position - x : x;
     *at = end;
-    return true;
+    *position = x;
+    return !errno && !(sign == '+' && __builtin_add_overflow(before, x, position)) &&
+           !(sign == '-' && __builtin_sub_overflow(before, x, position));
 }
 
 static struct hq_error *take_numbers(struct callgrind *c, char *at, uint32_t *costs)
@@ -371,8 +379,11 @@ static struct hq_error *take_all(struct callgrind *c, const char *path)
     size_t len;
 
     HQ_TRY(input_open(&c->in, path));
-    while (input_line(&c->in, &line, &len))
+    while (input_line(&c->in, &line, &len)) {
         HQ_TRY(take_line(c, line));
+        if (import_problem(c->im))
+            return input_bad_line(&c->in, "the costs before this line: %s", import_problem(c->im));
+    }
     HQ_TRY(input_error(&c->in));
     give_graph(c);
     import_fact(c->im, "call paths",

@@ -51,7 +51,9 @@ struct chrome {
     /* of the thread at work */
     uint32_t profile;
     VEC(struct open_slice) open;
-    int64_t now; /* ns since the origin */
+    int64_t now;         /* ns since the origin */
+    int64_t told;        /* tick of the last trace record; -1: there is none */
+    uint32_t told_frame; /* and its frame */
 };
 
 bool chrome_sniff(const struct import_probe *p)
@@ -171,6 +173,22 @@ static int64_t ns_of(const struct chrome *c, double us)
     return llround((us - c->origin) * 1000);
 }
 
+static void tell(struct chrome *c, int64_t tick, uint32_t frame, int64_t weight)
+{
+    import_trace(c->im, c->profile, (uint64_t)tick, frame, c->metric,
+                 weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX);
+    c->told = tick;
+    c->told_frame = frame;
+}
+
+/* A span begins with the record before it: so a pause ends with a record of nothing, and what follows the same at once
+ * is told apart from it by one. */
+static void begin_span(struct chrome *c, uint32_t frame)
+{
+    if (!c->open.len ? c->told < c->now / TICK_NS || c->told_frame == frame : c->told_frame == frame)
+        tell(c, c->now / TICK_NS, frame, 0);
+}
+
 static void charge(struct chrome *c, int64_t until)
 {
     int64_t spent = until - c->now, ticks = until / TICK_NS - c->now / TICK_NS;
@@ -180,8 +198,7 @@ static void charge(struct chrome *c, int64_t until)
 
         import_value(c->im, c->profile, c->metric, frame, spent, 0);
         if (ticks > 0)
-            import_trace(c->im, c->profile, (uint64_t)(until / TICK_NS), frame, c->metric,
-                         ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX);
+            tell(c, until / TICK_NS, frame, ticks);
     }
     c->now = until > c->now ? until : c->now;
 }
@@ -213,8 +230,11 @@ static struct hq_error *open_slice(struct chrome *c, const struct slice *s, int6
     }
     uint32_t frame = import_frame(c->im, parent, (uint32_t)*place - 1);
 
+    begin_span(c, frame);
     vec_push(&c->open, (struct open_slice){frame, end, (char)s->phase});
     import_value(c->im, c->profile, c->metric, frame, 0, 1);
+    if (import_problem(c->im))
+        return hq_error_new(HQ_DATA, "%s: the event at the time %.17g: %s", c->file, s->ts, import_problem(c->im));
     return NULL;
 }
 
@@ -243,6 +263,8 @@ static void end_thread(struct chrome *c)
         c->open.len--;
     }
     c->now = 0;
+    c->told = -1;
+    c->told_frame = HQDB_NONE;
 }
 
 static const char *name_of(const struct chrome *c, uint32_t name, uint64_t id)
@@ -288,7 +310,7 @@ static struct hq_error *give_all(struct chrome *c)
     bool more;
 
     c->metric = import_metric(c->im, "walltime", "time between the begin and end of events", HQM_DIM_SECONDS,
-                              HQDB_METRIC_EXACT | HQDB_METRIC_TRACED, TICK_NS, 1e-9);
+                              HQDB_METRIC_EXACT | HQDB_METRIC_TRACED | HQDB_METRIC_SPANS, TICK_NS, 1e-9);
     HQ_TRY(slices_sort(&c->slices));
     for (;;) {
         HQ_TRY(slices_next(&c->slices, &slice, &more));

@@ -171,6 +171,8 @@ static struct hq_error *take(struct folded *f, const char *path, uint32_t profil
         split(f, line, end);
         uint32_t frame = import_path(f->im, f->path.data, f->path.len);
 
+        if (import_problem(f->im))
+            return input_bad_line(&in, "%s", import_problem(f->im));
         if (frame == HQDB_NONE)
             return input_bad_line(&in, "there is no call path before the number");
         floats_add(&f->values, 0, profile, frame, value, 0);

@@ -108,6 +108,9 @@ static struct hq_error *each_record(struct gperftools *g, struct cursor *c, bool
 
         if (frame != HQDB_NONE)
             import_value(g->im, profile, metric, frame, (int64_t)(count * period_us * 1000), count);
+        if (import_problem(g->im))
+            return hq_error_new(HQ_DATA, "%s: the record that ends at byte %zu: %s", c->file, cursor_offset(c),
+                                import_problem(g->im));
     }
 }
 

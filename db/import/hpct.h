@@ -74,7 +74,10 @@ struct hpct {
     VEC(uint32_t) metric_ids; /* of the import; HQDB_NONE for a metric without values */
     VEC(double) scales;
     uint32_t traced;          /* the metric of the trace */
-    uint64_t period_ns;       /* of the trace; 0 unknown */
+    uint64_t trace_unit;      /* base units of that metric that a weight of 1 is */
+    bool traced_seconds;      /* it is a time */
+    struct map node_numbers;  /* identifier of a node -> its number */
+    int64_t *traced_totals;   /* [profiles of the import] of the metric that the traces show, in base units */
     uint32_t valued_contexts; /* of the summary profile, which comes first */
 };
 
@@ -96,12 +99,13 @@ const struct hpct_function *hpct_function_of(const struct hpct *h, const struct 
 
 /* hpct_frames.c: the frame whose raw values are those of the node itself. */
 uint32_t hpct_frame(struct hpct *h, uint32_t node);
+/* The outermost frame above a node that has one. */
+uint32_t hpct_outermost(struct hpct *h, uint32_t node);
 void hpct_number_loops(struct hpct *h);
 
 /* hpct_values.c: profiles and their values; hpct_trace.c */
 struct hq_error *hpct_read_profiles(struct hpct *h);
 struct hq_error *hpct_read_trace(struct hpct *h);
 /* The median distance of two samples of the trace; 0 if there are none. */
-struct hq_error *hpct_trace_period(struct hpct *h, uint64_t *period_ns);
 
 #endif

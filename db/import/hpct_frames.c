@@ -12,6 +12,8 @@ static bool is_top(const struct hpct_node *n)
     return n->parent == HQDB_NONE || n->is_entry;
 }
 
+#define UNKNOWN "<unknown procedure>" /* so hpcrun says too */
+
 /* Does a procedure begin here? */
 static bool starts_procedure(const struct hpct *h, const struct hpct_node *n)
 {
@@ -37,20 +39,44 @@ static const struct hpct_node *statement_of(const struct hpct *h, const struct h
     }
 }
 
-static const char *function_name(struct hpct *h, const struct hpct_node *n, const struct hpct_function *f)
+/*
+ * hpcrun's names of procedures that only the symbol table knows end with ` [MODULE]`, and with the symbol's version:
+ * `memcpy@@GLIBC_2.14 [libc.so.6]` is memcpy.
+ */
+static const char *own_name(struct hpct *h, const char *name, const char *module)
+{
+    AUTO_FREE char *suffix = module ? xasprintf(" [%s]", file_basename(module)) : NULL;
+    size_t n = strlen(name), k = suffix ? strlen(suffix) : 0, version = strcspn(name, "@");
+
+    while (k && n > k && strncmp(name + n - k, suffix, k) == 0)
+        n -= k;
+    if (version && version < n && strcspn(name, " (<") > version)
+        n = version;
+    AUTO_FREE char *own = xstrndup(name, n);
+
+    return name[n] ? import_keep(h->im, own) : name;
+}
+
+/* Code without a name is called as in recordings of our own, so that they meet in comparisons. */
+static const char *unnamed(struct hpct *h, const struct hpct_node *n, const struct hpct_function *f)
 {
     const char *module = f && f->module ? f->module : n->module;
-    uint64_t offset = f ? f->offset : n->offset;
     AUTO_STR struct str own = {0};
 
-    if (f && f->name && *f->name)
-        return f->name;
-    str_add(&own, "<unknown procedure>");
     if (module)
-        str_addf(&own, " 0x%llx [%s]", (unsigned long long)offset, file_basename(module));
+        str_addf(&own, "%s+0x%llx", file_basename(module), (unsigned long long)(f ? f->offset : n->offset));
     else if (f && known_file(f->file))
-        str_addf(&own, " [%s:%u]", file_basename(f->file), f->line);
+        str_addf(&own, UNKNOWN " [%s:%u]", file_basename(f->file), f->line);
+    else
+        str_add(&own, UNKNOWN);
     return import_keep(h->im, str_cstr(&own));
+}
+
+static const char *function_name(struct hpct *h, const struct hpct_node *n, const struct hpct_function *f)
+{
+    if (f && f->name && *f->name && strncmp(f->name, UNKNOWN, strlen(UNKNOWN)) != 0)
+        return own_name(h, f->name, f->module ? f->module : n->module);
+    return unnamed(h, n, f);
 }
 
 static struct import_step function_step(struct hpct *h, const struct hpct_node *n, bool inlined)
@@ -157,6 +183,22 @@ uint32_t hpct_frame(struct hpct *h, uint32_t node)
     }
     vec_deinit(&way);
     return frame;
+}
+
+uint32_t hpct_outermost(struct hpct *h, uint32_t node)
+{
+    const struct hpct_node *n = &h->nodes.data[node];
+    uint32_t outer = node;
+
+    while (!is_top(n)) {
+        outer = (uint32_t)(n - h->nodes.data);
+        while (!starts_procedure(h, n))
+            n = &h->nodes.data[n->parent];
+        n = &h->nodes.data[n->parent];
+    }
+    uint32_t root = top_frame(h, n, true);
+
+    return root == HQDB_NONE ? hpct_frame(h, outer) : root;
 }
 
 /* ---- loops ---- */

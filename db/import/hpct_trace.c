@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Traces. The format does not tell how often samples were taken: the median distance of two is the period, and a sample
- * that comes later than the one before by several of them stands for all of these. A thread that was not running
- * (context 0) leaves a gap, as in traces of our own.
+ * Traces. An element holds from its time until that of the next one, as that project's viewer draws it, so these are
+ * spans (format/database.h). A thread that was not running (context 0) leaves a gap. The values of a thread are spread
+ * over the time in which it did something, so that slices add up to them.
  */
 #include "db/import/hpct.h"
 #include "common/numbers.h"
@@ -19,7 +19,8 @@ struct hpct_line {
 struct hpct_lines {
     struct hpct_line *data;
     size_t len, cap;
-    uint64_t origin_ns;
+    uint64_t origin_ns, usual_ns;
+    double traced_ns, valued_ns; /* where the traces are those of a time: all records, and all values */
 };
 
 static uint64_t time_of(const uint8_t *element)
@@ -98,43 +99,82 @@ static uint64_t median_distance(const struct hpct *h, const struct hpct_lines *l
     return median;
 }
 
-struct hq_error *hpct_trace_period(struct hpct *h, uint64_t *period_ns)
+/* How long element i holds. What follows the last one is not in the file: it gets the usual time. */
+static uint64_t length_of(const struct hpct_lines *lines, const struct hpct_line *line, uint64_t i)
 {
-    struct hpct_lines lines = {0};
-    struct hq_error *error = read_lines(h, &lines);
+    const uint8_t *element = line->elements + i * ELEMENT_BYTES;
 
-    *period_ns = error ? 0 : median_distance(h, &lines);
-    vec_deinit(&lines);
-    return error;
+    if (i + 1 == line->count)
+        return lines->usual_ns;
+    return time_of(element + ELEMENT_BYTES) > time_of(element) ? time_of(element + ELEMENT_BYTES) - time_of(element)
+                                                               : 0;
 }
 
-static void take_line(struct hpct *h, const struct hpct_line *line, uint64_t origin_ns, uint32_t metric)
+static uint64_t busy_time(const struct hpct *h, const struct hpct_lines *lines, const struct hpct_line *line)
 {
-    uint64_t last = 0;
+    uint64_t sum = 0;
 
-    import_profile_at(h->im, line->profile)->start_realtime_ns = origin_ns;
-    for (uint64_t i = 0; i < line->count; i++) {
-        uint64_t time = time_of(line->elements + i * ELEMENT_BYTES);
-        uint32_t node = node_of(h, line->elements + i * ELEMENT_BYTES);
-        double periods = last && time > last && h->period_ns ? round((double)(time - last) / (double)h->period_ns) : 1;
+    for (uint64_t i = 0; i < line->count; i++)
+        sum += node_of(h, line->elements + i * ELEMENT_BYTES) == HQDB_NONE ? 0 : length_of(lines, line, i);
+    return sum;
+}
 
-        last = node == HQDB_NONE ? 0 : time;
-        if (node != HQDB_NONE && time >= origin_ns)
-            import_trace(h->im, line->profile, (time - origin_ns) / 1000, hpct_frame(h, node), metric,
-                         periods < 1            ? 1
-                         : periods < UINT32_MAX ? (uint32_t)periods
-                                                : UINT32_MAX);
+/* The values of the thread, spread over the time in which it did something. */
+static void take_line(struct hpct *h, struct hpct_lines *lines, const struct hpct_line *line)
+{
+    uint32_t metric = h->metric_ids.data[h->traced], frame = HQDB_NONE, last = HQDB_NONE;
+    int64_t unit = (int64_t)h->trace_unit, given = 0;
+    double total = (double)h->traced_totals[line->profile], whole = (double)busy_time(h, lines, line), busy = 0;
+
+    import_profile_at(h->im, line->profile)->start_realtime_ns = lines->origin_ns;
+    if (h->traced_seconds) {
+        lines->traced_ns += whole;
+        lines->valued_ns += total * h->scales.data[h->traced] * 1e9;
     }
+    for (uint64_t i = 0; i < line->count; i++) {
+        uint64_t begin = time_of(line->elements + i * ELEMENT_BYTES), length = length_of(lines, line, i);
+        uint32_t node = node_of(h, line->elements + i * ELEMENT_BYTES);
+        bool starts = frame == HQDB_NONE;
+
+        if (node == HQDB_NONE && starts)
+            continue; /* nothing before the first */
+        frame = node == HQDB_NONE ? hpct_outermost(h, last) : hpct_frame(h, node);
+        last = node == HQDB_NONE ? last : node;
+        if (starts)
+            import_trace(h->im, line->profile, (begin - lines->origin_ns) / 1000, hpct_outermost(h, node), metric, 0);
+        busy += node == HQDB_NONE ? 0 : (double)length;
+        int64_t until = node == HQDB_NONE ? given
+                        : whole > 0       ? (int64_t)floor(total * (busy / whole) / (double)unit)
+                                          : (int64_t)(total / (double)unit);
+
+        import_trace(h->im, line->profile, (begin - lines->origin_ns + length) / 1000, frame, metric,
+                     (uint32_t)(until - given));
+        given = until;
+    }
+}
+
+/* Records are taken where samples are, and the values are what was counted between samples: the two differ a little. */
+static void say_factor(struct hpct *h, const struct hpct_lines *lines)
+{
+    if (!(lines->traced_ns > 0) || !(lines->valued_ns > 0))
+        return;
+    AUTO_FREE char *text = xasprintf("a record holds until the next one: %.6g s in all, spread so that they add up to "
+                                     "the values, %.6g s",
+                                     lines->traced_ns / 1e9, lines->valued_ns / 1e9);
+
+    import_fact(h->im, "traces", text);
 }
 
 struct hq_error *hpct_read_trace(struct hpct *h)
 {
     struct hpct_lines lines = {0};
     struct hq_error *error = read_lines(h, &lines);
-    uint32_t metric = h->metrics.len ? h->metric_ids.data[h->traced] : HQDB_NONE;
+    bool any = h->metrics.len && h->metric_ids.data[h->traced] != HQDB_NONE;
 
-    for (size_t i = 0; !error && metric != HQDB_NONE && i < lines.len; i++)
-        take_line(h, &lines.data[i], lines.origin_ns, metric);
+    lines.usual_ns = error ? 0 : median_distance(h, &lines);
+    for (size_t i = 0; !error && any && i < lines.len; i++)
+        take_line(h, &lines, &lines.data[i]);
+    say_factor(h, &lines);
     vec_deinit(&lines);
     return error;
 }

@@ -44,7 +44,7 @@ static double le_f64(const uint8_t *p)
 {
     double x;
     memcpy(&x, p, sizeof x);
-    return isfinite(x) ? x : 0;
+    return x;
 }
 
 static struct block read_block(struct hpct *h, struct cursor *c)
@@ -72,6 +72,7 @@ static void each_value(const struct hpct *h, const struct block *b,
                        void (*fn)(void *arg, uint32_t metric, uint32_t node, double value), void *arg)
 {
     AUTO_FREE uint32_t *metric_of = xcalloc(UINT16_MAX + 1, sizeof *metric_of); /* + 1 */
+    uint64_t from = 0;                                                          /* no value belongs to two contexts */
 
     for (uint32_t m = 0; m < h->metrics.len; m++)
         metric_of[h->metrics.data[m].id] = m + 1;
@@ -80,7 +81,7 @@ static void each_value(const struct hpct *h, const struct block *b,
         uint64_t at = le64(index + 4), end = i + 1 < b->context_count ? le64(index + INDEX_BYTES + 4) : b->value_count;
         uint32_t node = (uint32_t)map_get(&h->node_of, le32(index), HQDB_NONE);
 
-        for (end = end < b->value_count ? end : b->value_count; at < end; at++) {
+        for (at = at > from ? at : from, end = end < b->value_count ? end : b->value_count; at < end; from = ++at) {
             const uint8_t *value = b->values + at * VALUE_BYTES;
             uint32_t metric = metric_of[le16(value)];
 
@@ -110,7 +111,7 @@ static void number_others(struct hpct *h)
         struct model_profile *p = *i == HQDB_NONE ? NULL : import_profile_at(h->im, *i);
 
         if (p && p->thread == NOT_A_THREAD)
-            p->thread = (uint32_t)(*map_insert(&next, (uint64_t)(p->rank + 1), first, NULL))++;
+            p->thread = (uint32_t)(*map_insert(&next, (uint64_t)((int64_t)p->rank + 1), first, NULL))++;
     }
     map_deinit(&next);
 }
@@ -134,7 +135,10 @@ static void read_identity(struct hpct *h, uint64_t offset, uint32_t index, struc
         const char *name = kind < h->kinds.len ? h->kinds.data[kind] : "";
 
         if (strcmp(name, "NODE") == 0) {
-            AUTO_FREE char *host = xasprintf("%08llx", (unsigned long long)(flags & IS_PHYSICAL ? physical : logical));
+            /* Its identifier is no name: nodes are numbered as they come. */
+            uint64_t number = *map_insert(&h->node_numbers, flags & IS_PHYSICAL ? physical : logical,
+                                          h->node_numbers.len, NULL);
+            AUTO_FREE char *host = xasprintf("node %llu", (unsigned long long)number);
             p->host = import_keep(h->im, host);
         } else if (strcmp(name, "RANK") == 0) {
             p->rank = (int32_t)logical;
@@ -153,7 +157,7 @@ static void read_identity(struct hpct *h, uint64_t offset, uint32_t index, struc
 
 struct survey {
     double total;
-    bool fractions;
+    bool fractions, bad;
 };
 
 static void survey_value(void *arg, uint32_t metric, uint32_t node, double value)
@@ -163,10 +167,11 @@ static void survey_value(void *arg, uint32_t metric, uint32_t node, double value
     (void)node;
     s->total = fmax(s->total, fabs(value));
     s->fractions |= value != floor(value);
+    s->bad |= !isfinite(value);
 }
 
 /* "REALTIME (sec)" is REALTIME in seconds. */
-static uint32_t make_metric(struct hpct *h, const struct hpct_metric *m, double scale)
+static uint32_t make_metric(struct hpct *h, const struct hpct_metric *m, double scale, double total)
 {
     static const struct {
         const char *suffix;
@@ -191,11 +196,15 @@ static uint32_t make_metric(struct hpct *h, const struct hpct_metric *m, double 
     }
     AUTO_FREE char *event = xstrndup(m->name, n);
     bool traced = h->trace.map.data && m == &h->metrics.data[h->traced];
-    unsigned flags = HQDB_METRIC_SAMPLED | HQDB_METRIC_NO_COUNTS | (traced ? HQDB_METRIC_TRACED : 0);
-    /* Only of time: how many events a sample of the trace stands for is not in the format. */
-    double period = traced && dimension == HQM_DIM_SECONDS ? round((double)h->period_ns * 1e-9 / scale) : 0;
+    unsigned flags = HQDB_METRIC_SAMPLED | HQDB_METRIC_NO_COUNTS |
+                     (traced ? HQDB_METRIC_TRACED | HQDB_METRIC_SPANS : 0);
 
-    return import_metric(h->im, event, "from an HPCToolkit database", dimension, flags, (uint64_t)period, scale);
+    /* Weights are values: in units that leave room for a record that has all. */
+    for (h->trace_unit = 1; traced && total / scale / (double)h->trace_unit >= 0x1p31;)
+        h->trace_unit *= 10;
+    h->traced_seconds |= traced && dimension == HQM_DIM_SECONDS;
+    return import_metric(h->im, event, "from an HPCToolkit database", dimension, flags, traced ? h->trace_unit : 0,
+                         scale);
 }
 
 /*
@@ -230,7 +239,7 @@ static uint32_t traced_metric(const struct hpct *h, const struct survey *surveys
     return first == HQDB_NONE ? 0 : first;
 }
 
-static void make_metrics(struct hpct *h, const struct block *blocks, size_t count)
+static struct hq_error *make_metrics(struct hpct *h, const struct block *blocks, size_t count)
 {
     AUTO_FREE struct survey *surveys = xcalloc(h->metrics.len + 1, sizeof *surveys);
     size_t empty = 0;
@@ -241,14 +250,19 @@ static void make_metrics(struct hpct *h, const struct block *blocks, size_t coun
     for (size_t m = 0; m < h->metrics.len; m++) {
         const struct survey *s = &surveys[m];
 
+        if (s->bad)
+            return hq_error_new(HQ_DATA, "%s: a value of %s is no number", h->profile.map.path,
+                                h->metrics.data[m].name);
         vec_push(&h->scales, scale_for(s->total, !s->fractions, (double)(count + 1)));
         empty += s->total == 0;
-        vec_push(&h->metric_ids, s->total == 0 ? HQDB_NONE : make_metric(h, &h->metrics.data[m], h->scales.data[m]));
+        vec_push(&h->metric_ids,
+                 s->total == 0 ? HQDB_NONE : make_metric(h, &h->metrics.data[m], h->scales.data[m], s->total));
     }
     AUTO_FREE char *text = xasprintf("%zu of %zu metrics, which have no values", empty, h->metrics.len);
 
     if (empty)
         import_fact(h->im, "left out", text);
+    return NULL;
 }
 
 /* ---- values ---- */
@@ -267,6 +281,7 @@ struct raw {
     int64_t *inside;    /* [nodes] what the children propagate to the node; 0 between metrics */
     uint32_t *children; /* [nodes] how many do */
     int64_t *lost;      /* [metrics] values of contexts that meta.db does not have */
+    bool overflow;      /* a sum of them does not fit */
 };
 
 static void take_value(void *arg, uint32_t metric, uint32_t node, double value)
@@ -275,7 +290,7 @@ static void take_value(void *arg, uint32_t metric, uint32_t node, double value)
     int64_t x = llround(value / r->h->scales.data[metric]);
 
     if (node == HQDB_NONE)
-        r->lost[metric] += x;
+        r->overflow |= __builtin_add_overflow(r->lost[metric], x, &r->lost[metric]);
     else if (x)
         vec_push(&r->entries, (struct entry){metric, node, x});
 }
@@ -293,6 +308,13 @@ static bool propagates(const struct hpct_metric *m, const struct hpct_node *n)
     return n->parent != HQDB_NONE && (m->propagates_always || (m->propagation & n->propagation));
 }
 
+static void give_value(struct hpct *h, uint32_t profile, uint32_t metric, uint32_t node, int64_t value)
+{
+    import_value(h->im, profile, h->metric_ids.data[metric], hpct_frame(h, node), value, 0);
+    if (metric == h->traced)
+        h->traced_totals[profile] += value;
+}
+
 /*
  * The values of one metric. What is left of rounding is nothing; so is less than nothing, as where a file has no values
  * of the global context.
@@ -308,15 +330,16 @@ static void give_metric(struct raw *r, uint32_t profile, const struct entry *ent
 
         if (!propagates(m, n))
             continue;
-        r->inside[n->parent] += entries[i].value;
+        r->overflow |= __builtin_add_overflow(r->inside[n->parent], entries[i].value, &r->inside[n->parent]);
         r->children[n->parent]++;
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t node = entries[i].node;
-        int64_t rest = entries[i].value - r->inside[node], rounding = scale < 1 ? r->children[node] : 0;
+        int64_t rest, rounding = scale < 1 ? r->children[node] : 0;
 
+        r->overflow |= __builtin_sub_overflow(entries[i].value, r->inside[node], &rest);
         if (rest > rounding)
-            import_value(h->im, profile, h->metric_ids.data[entries->metric], hpct_frame(h, node), rest, 0);
+            give_value(h, profile, entries->metric, node, rest);
     }
     for (size_t i = 0; i < count; i++)
         if (propagates(m, &h->nodes.data[entries[i].node])) {
@@ -335,7 +358,7 @@ static void give_values(struct raw *r, const struct block *b, uint32_t profile)
     /* Values of execution are in the contexts above, too. */
     for (uint32_t m = 0; m < h->metrics.len; m++)
         if (r->lost[m] && !h->metrics.data[m].propagates_always)
-            import_value(h->im, profile, h->metric_ids.data[m], hpct_frame(h, 0), r->lost[m], 0);
+            give_value(h, profile, m, 0, r->lost[m]);
     vec_sort(&r->entries, compare_entries);
     for (size_t i = 0, end; i < r->entries.len; i = end) {
         for (end = i + 1; end < r->entries.len && r->entries.data[end].metric == r->entries.data[i].metric;)
@@ -365,9 +388,17 @@ static void take_summary(struct hpct *h, struct block *blocks, const struct bloc
     import_fact(h->im, "HPCToolkit profiles", "only sums over all threads");
 }
 
+/* Blocks do not share bytes, so all of them fit into the file: else a small one could hold any number of values. */
+static bool blocks_fit(const struct hpct *h, const struct block *b, uint64_t *bytes)
+{
+    *bytes += (uint64_t)b->value_count * VALUE_BYTES + (uint64_t)b->context_count * INDEX_BYTES;
+    return *bytes <= h->profile.map.size;
+}
+
 static struct hq_error *read_headers(struct hpct *h, struct block **blocks)
 {
     struct cursor c;
+    uint64_t bytes = 0;
 
     HQ_TRY(hpct_section(&h->profile, SECTION_PROFILES, "ProfileInfos", 0x0d, &c));
     uint64_t infos = cursor_u64(&c);
@@ -388,6 +419,9 @@ static struct hq_error *read_headers(struct hpct *h, struct block **blocks)
         struct block b = read_block(h, &c);
         uint64_t tuple = cursor_u64(&c);
         bool is_summary = cursor_u32(&c) & IS_SUMMARY;
+
+        if (cursor_ok(&c) && !blocks_fit(h, &b, &bytes))
+            cursor_fail(&c, "has profiles that share their values");
 
         vec_push(&h->profiles, HQDB_NONE);
         if (i == 0) {
@@ -415,20 +449,26 @@ struct hq_error *hpct_read_profiles(struct hpct *h)
     struct raw r = {.h = h};
 
     HQ_TRY(read_headers(h, &blocks));
-    if (h->trace.map.data)
-        HQ_TRY(hpct_trace_period(h, &h->period_ns));
     AUTO_FREE char *found = xasprintf("%zu in the tree, %u with values", h->nodes.len - 1, h->valued_contexts);
-    make_metrics(h, blocks, h->profiles.len);
+    HQ_TRY(make_metrics(h, blocks, h->profiles.len));
     import_fact(h->im, "HPCToolkit contexts", found);
+    h->traced_totals = xcalloc(h->im->profiles.len + 1, sizeof *h->traced_totals);
     r.inside = xcalloc(h->nodes.len, sizeof *r.inside);
     r.children = xcalloc(h->nodes.len, sizeof *r.children);
     r.lost = xcalloc(h->metrics.len + 1, sizeof *r.lost);
-    for (size_t i = 0; i < h->profiles.len; i++)
+    struct hq_error *error = NULL;
+
+    for (size_t i = 0; i < h->profiles.len && !error; i++) {
         if (h->profiles.data[i] != HQDB_NONE)
             give_values(&r, &blocks[i], h->profiles.data[i]);
+        if (r.overflow || import_problem(h->im))
+            error = hq_error_new(HQ_DATA, "%s: profile %zu: %s", h->profile.map.path, i,
+                                 r.overflow ? "its values add up to more than 2^63, which cannot be counted"
+                                            : import_problem(h->im));
+    }
     vec_deinit(&r.entries);
     free(r.inside);
     free(r.children);
     free(r.lost);
-    return NULL;
+    return error;
 }

@@ -115,6 +115,8 @@ struct hq_error *hpctoolkit_read(struct import *im, const char *path)
     map_deinit(&h.function_at);
     map_deinit(&h.node_of);
     free(h.frames);
+    free(h.traced_totals);
+    map_deinit(&h.node_numbers);
     vec_deinit(&h.profiles);
     vec_deinit(&h.metric_ids);
     vec_deinit(&h.scales);

@@ -143,6 +143,8 @@ static struct hq_error *read_all(struct import *im, const struct import_file *fi
         im->path = f->path;
         log_verbose("importing %s as %s", f->path, f->format->name);
         HQ_TRY(f->format->read(im, f->path));
+        if (import_problem(im))
+            return hq_error_new(HQ_DATA, "%s: %s", f->path, import_problem(im));
         import_fact(im, "imported from", f->path);
         import_fact(im, "format", f->format->name);
     }

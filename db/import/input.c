@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "db/import/input.h"
+#include "db/import/limits.h"
 
 #include "common/file.h"
 #include "common/mem.h"
@@ -83,6 +84,12 @@ static size_t read_some(struct input *in, void *data, size_t n)
     if (first)
         got = skip_mark(data, got);
     report(in);
+    if (got > 0 && (uint64_t)gztell(in->gz) > import_limits.bytes) {
+        in->ended = true;
+        in->error = hq_error_new(HQ_DATA, "%s holds more than %llu MiB uncompressed; hq import --max-size takes more",
+                                 in->path, (unsigned long long)import_limits.bytes >> 20);
+        return 0;
+    }
     if (got > 0)
         return (size_t)got;
     in->ended = true;

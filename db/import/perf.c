@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
+enum { PIECES_MAX = 64 };  /* of a sample whose period is more than a weight can be */
 enum { DEPTH_MAX = 4096 }; /* frames of a sample; the kernel's own limit is far below it */
 
 struct perf_part {
@@ -108,11 +109,12 @@ static uint32_t metric_of(struct perf *f, const struct perf_header *h)
 
     if (!*known) {
         enum hqm_dimension dimension = clock && h->has_period ? HQM_DIM_SECONDS : HQM_DIM_EVENTS;
+        unsigned traced = HQDB_METRIC_TRACED | (h->has_period ? HQDB_METRIC_WEIGHED : 0);
 
-        *known = (uint64_t)import_metric(
-                     f->im, str_cstr(&name), h->has_period ? "sampled by perf" : "samples of perf, periods unknown",
-                     dimension, HQDB_METRIC_SAMPLED | (h->time >= 0 ? HQDB_METRIC_TRACED : 0),
-                     dimension == HQM_DIM_SECONDS ? h->period : 0, dimension == HQM_DIM_SECONDS ? 1e-9 : 1) +
+        *known = (uint64_t)import_metric(f->im, str_cstr(&name),
+                                         h->has_period ? "sampled by perf" : "samples of perf, periods unknown",
+                                         dimension, HQDB_METRIC_SAMPLED | (h->time >= 0 ? traced : 0), h->time >= 0,
+                                         dimension == HQM_DIM_SECONDS ? 1e-9 : 1) +
                  1;
     }
     return (uint32_t)*known - 1;
@@ -202,6 +204,20 @@ static struct hq_error *take_frame(struct perf *f, const struct perf_frame *fram
 
 /* ---- samples ---- */
 
+/* Periods differ from sample to sample where perf was asked for a frequency: each weighs its own. */
+static void trace_sample(struct perf *f, uint32_t profile, uint64_t us, uint32_t frame)
+{
+    uint64_t weight = f->sample.has_period ? f->sample.period : 1;
+
+    for (int pieces = 0; weight > UINT32_MAX && pieces < PIECES_MAX; pieces++, weight -= UINT32_MAX)
+        import_trace(f->im, profile, us, frame, f->metric, UINT32_MAX);
+    if (weight > UINT32_MAX) {
+        weight = UINT32_MAX;
+        import_fact(f->im, "trace", "samples with periods beyond all measure: slices of time have less of them");
+    }
+    import_trace(f->im, profile, us, frame, f->metric, (uint32_t)weight);
+}
+
 static void end_sample(struct perf *f)
 {
     if (!f->open)
@@ -226,7 +242,7 @@ static void end_sample(struct perf *f)
     double since = (f->sample.time - f->start) * 1e6;
     uint64_t us = since > 0 && since < 0x1p52 ? (uint64_t)(since + 0.5) : 0;
 
-    import_trace(f->im, profile, us, frame, f->metric, 1);
+    trace_sample(f, profile, us, frame);
 }
 
 static struct hq_error *begin_sample(struct perf *f, const struct perf_header *h)
@@ -329,8 +345,11 @@ static struct hq_error *take_all(struct perf *f)
     char *line;
     size_t len;
 
-    while (input_line(f->in, &line, &len))
+    while (input_line(f->in, &line, &len)) {
         HQ_TRY(take_line(f, line, len));
+        if (import_problem(f->im))
+            return input_bad_line(f->in, "the sample before this line: %s", import_problem(f->im));
+    }
     HQ_TRY(input_error(f->in));
     end_sample(f);
     return NULL;

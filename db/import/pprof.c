@@ -362,10 +362,13 @@ static struct hq_error *take_samples(struct pprof_import *p)
             continue;
         vec_clear(&p->path);
         vec_clear(&p->values);
+        size_t offset = cursor_offset(&f.bytes);
         struct hq_error *error = take_sample(p, &f.bytes, &labels);
 
         if (!error)
             give_sample(p, &labels);
+        if (!error && import_problem(p->im))
+            error = hq_error_new(HQ_DATA, "%s: the sample at offset %zu: %s", c.file, offset, import_problem(p->im));
         str_deinit(&labels.text);
         HQ_TRY(error);
     }

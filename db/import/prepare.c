@@ -4,6 +4,7 @@
 
 #include "common/file.h"
 #include "common/hash.h"
+#include "common/kept.h"
 #include "common/mem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #define MEASUREMENTS   "measurements"
 /* Part of the names in the cache: changes whenever an importer reads a file in another way than before. */
-#define IMPORT_VERSION 8
+#define IMPORT_VERSION 9
 
 static bool has_magic(const char *path)
 {
@@ -48,6 +49,9 @@ static uint64_t identity(const char *path)
         h = hash_combine(h, (uint64_t)st.st_mtim.tv_sec);
         h = hash_combine(h, (uint64_t)st.st_mtim.tv_nsec);
         h = hash_combine(h, (uint64_t)st.st_ino);
+        /* Who sets the time of change back cannot set this one. */
+        h = hash_combine(h, (uint64_t)st.st_ctim.tv_sec);
+        h = hash_combine(h, (uint64_t)st.st_ctim.tv_nsec);
     }
     return h ? h : 1;
 }
@@ -108,11 +112,20 @@ struct hq_error *import_prepare(const char *path, const struct build_options *op
         struct hq_error *error = db_open(cached, out);
 
         if (!error)
+            kept_note_use(cached);
+        if (!error)
             return NULL;
         hq_error_free(error);
     }
     if (!can_keep(cached))
         return open_unkept(path, out);
     HQ_TRY(import_files(&(struct import_file){.path = path}, 1, cached));
-    return db_open(cached, out);
+
+    struct hq_error *error = db_open(cached, out);
+    AUTO_FREE char *cache = file_cache_dir();
+
+    /* It is open: should it be too large to be kept it lives until then. */
+    if (cache)
+        kept_trim_all(cache);
+    return error;
 }

@@ -238,6 +238,9 @@ static struct hq_error *give_samples(struct speedscope *s, struct speed_profile 
         uint32_t frame = import_path(s->im, path, k->count);
         double weight = x->weights.len ? x->weights.data[k - x->stacks.data] : 1;
 
+        if (import_problem(s->im))
+            return hq_error_new(HQ_DATA, "%s: sample %zu of profile %zu: %s", s->file, (size_t)(k - x->stacks.data),
+                                number, import_problem(s->im));
         if (frame != HQDB_NONE)
             floats_add(&s->values, series, profile, frame, weight * scale, s->ours ? 0 : 1);
     }
@@ -261,6 +264,9 @@ static struct hq_error *give_event(struct speedscope *s, struct open_frames *ope
         uint32_t parent = open->len ? vec_last(open).reached : HQDB_NONE;
 
         vec_push(open, (__typeof__(*open->data)){e->frame, import_frame(s->im, parent, s->places.data[e->frame])});
+        if (import_problem(s->im))
+            return hq_error_new(HQ_DATA, "%s: the event of profile %zu at %g: %s", s->file, number, e->at,
+                                import_problem(s->im));
     } else if (!open->len || vec_last(open).frame != e->frame) {
         return hq_error_new(HQ_DATA, "%s: profile %zu closes frame %u at %g, which is not the one opened last", s->file,
                             number, e->frame, e->at);

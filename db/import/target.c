@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/roles.h"
 #include "db/import/target.h"
+#include "db/import/limits.h"
 
 #include "common/mem.h"
 #include "common/names.h"
 #include "common/str.h"
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
+
+struct import_limits import_limits = {
+    .depth = 100000, .frames = 10000000, .values = 100000000, .bytes = (uint64_t)16 << 30};
 
 struct sum_key {
     uint32_t profile, metric, frame;
 };
 
 /* What a frame is for the top of a path. */
-enum role { ROLE_PLAIN, ROLE_RUNTIME, ROLE_MAIN, ROLE_THREAD_START };
 
 void import_init(struct import *im)
 {
@@ -36,36 +41,48 @@ void import_deinit(struct import *im)
         free(m->event);
     vec_deinit(&im->metrics);
     vec_deinit(&im->profiles);
+    vec_deinit(&im->depths);
+    vec_deinit(&im->magnitudes);
+    vec_deinit(&im->counts);
+    free(im->problem);
+}
+
+/* ---- limits ---- */
+
+static void set_problem(struct import *im, const char *fmt, ...)
+{
+    va_list ap;
+    AUTO_STR struct str text = {0};
+
+    if (im->problem)
+        return;
+    va_start(ap, fmt);
+    str_vaddf(&text, fmt, ap);
+    va_end(ap);
+    im->problem = str_steal(&text);
+}
+
+static bool too_many(struct import *im, uint64_t count, uint64_t limit, const char *what, const char *option)
+{
+    if (count <= limit)
+        return false;
+    set_problem(im, "there are more than %llu %s; hq import --%s takes more, and the memory for them",
+                (unsigned long long)limit, what, option);
+    return true;
+}
+
+/* Every metric has an array over frames and one over profiles. */
+static bool tables_fit(struct import *im)
+{
+    uint64_t metrics = im->metrics.len ? im->metrics.len : 1;
+
+    return !too_many(im, metrics * im->depths.len, import_limits.values, "values (metrics times frames)",
+                     "max-values") &&
+           !too_many(im, metrics * im->profiles.len, import_limits.values, "values (metrics times profiles)",
+                     "max-values");
 }
 
 /* ---- places ---- */
-
-static enum role role_of(const char *name)
-{
-    static const struct {
-        const char *name;
-        enum role role;
-    } rows[] = {
-        {"main", ROLE_MAIN},
-        {"_start", ROLE_RUNTIME},
-        {"(below main)", ROLE_RUNTIME},
-        {"__libc_start_call_main", ROLE_RUNTIME},
-        {"generic_start_main.isra.0", ROLE_RUNTIME},
-        {"start_thread", ROLE_THREAD_START},
-        {"thread_start", ROLE_THREAD_START},
-        {"clone", ROLE_THREAD_START},
-        {"__clone", ROLE_THREAD_START},
-        {"clone3", ROLE_THREAD_START},
-        {"__clone3", ROLE_THREAD_START},
-        {"__GI___clone", ROLE_THREAD_START},
-        {"__GI___clone3", ROLE_THREAD_START},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].name, name) == 0)
-            return rows[i].role;
-    return strncmp(name, "__libc_start_main", 17) == 0 ? ROLE_RUNTIME : ROLE_PLAIN;
-}
 
 bool import_is_main(const char *name)
 {
@@ -74,7 +91,7 @@ bool import_is_main(const char *name)
 
 bool import_is_runtime(const char *name)
 {
-    return role_of(name) == ROLE_RUNTIME;
+    return role_of(name) == ROLE_START;
 }
 
 bool import_starts_thread(const char *name)
@@ -204,12 +221,26 @@ uint32_t import_named(struct import *im, const char *name, const char *module)
 
 /* ---- frames ---- */
 
+/* Depth and number of frames are within the limits. */
+static uint32_t note_frame(struct import *im, uint32_t parent, uint32_t frame)
+{
+    while (im->depths.len <= frame) /* root frames are made elsewhere */
+        vec_push(&im->depths, 1);
+    if (parent != HQDB_NONE && parent < im->depths.len && im->depths.data[frame] == 1) {
+        im->depths.data[frame] = im->depths.data[parent] + 1;
+        too_many(im, im->depths.data[frame], import_limits.depth, "frames in a call path", "max-depth");
+        too_many(im, im->depths.len, import_limits.frames, "different frames", "max-frames");
+        tables_fit(im);
+    }
+    return frame;
+}
+
 uint32_t import_frame(struct import *im, uint32_t parent, uint32_t place)
 {
     struct import_codes c = im->places.data[place];
 
-    for (uint32_t i = 0; i < c.count; i++)
-        parent = model_frame(im->model, parent, im->codes.data[c.first + i]);
+    for (uint32_t i = 0; i < c.count && !im->problem; i++)
+        parent = note_frame(im, parent, model_frame(im->model, parent, im->codes.data[c.first + i]));
     return parent;
 }
 
@@ -243,9 +274,9 @@ uint32_t import_path(struct import *im, const uint32_t *places, size_t count)
         frame = model_root_frame(im->model, SCOPE_THREAD, "thread");
         i = starters;
     }
-    for (; i < count; i++) {
+    for (; i < count && !im->problem; i++) {
         /* Folded stacks begin with the program's name, so the runtime may be the second frame too. */
-        runtime = i < 2 ? run_of(im, places, count, i, ROLE_RUNTIME) : 0;
+        runtime = i < 2 ? run_of(im, places, count, i, ROLE_START) : 0;
         if (runtime && i + runtime < count && im->places.data[places[i + runtime]].role == ROLE_MAIN)
             i += runtime;
         frame = import_frame(im, frame, places[i]);
@@ -288,6 +319,11 @@ uint32_t import_metric(struct import *im, const char *event, const char *descrip
 
     vec_push(&im->metrics,
              (struct import_metric_row){xstrdup(str_cstr(&own)), im->format, (uint16_t)dimension, scale, id});
+    while (im->magnitudes.len <= id) {
+        vec_push(&im->magnitudes, 0);
+        vec_push(&im->counts, 0);
+    }
+    tables_fit(im);
     return id;
 }
 
@@ -308,6 +344,7 @@ uint32_t import_profile(struct import *im, uint32_t pid, uint32_t tid, uint32_t 
                                                    .command = import_keep(im, command),
                                                    .creator_profile = HQDB_NONE,
                                                    .creator_frame = HQDB_NONE});
+    tables_fit(im);
     return (uint32_t)im->profiles.len - 1;
 }
 
@@ -321,20 +358,44 @@ void import_trace(struct import *im, uint32_t profile, uint64_t time_us, uint32_
 {
     struct model_profile *p = import_profile_at(im, profile);
 
+    if (im->problem || too_many(im, ++im->records, import_limits.values, "trace records", "max-values"))
+        return;
     p->end_us = time_us > p->end_us ? time_us : p->end_us;
     model_trace(im->model, profile, p->end_us, frame, metric, weight);
+}
+
+/* Every sum of some of the values fits if that of their magnitudes does. */
+static bool sums_fit(struct import *im, uint32_t metric, int64_t sum, uint64_t count)
+{
+    uint64_t magnitude = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum;
+    uint64_t *all = &im->magnitudes.data[metric], *counts = &im->counts.data[metric];
+
+    if (magnitude > INT64_MAX - *all || count > INT64_MAX - *counts) {
+        vec_foreach(m, &im->metrics)
+            if (m->id == metric)
+                set_problem(im, "the %s of %s add up to more than 2^63, which cannot be counted",
+                            magnitude > INT64_MAX - *all ? "values" : "numbers of samples", m->event);
+        return false;
+    }
+    *all += magnitude;
+    *counts += count;
+    return true;
 }
 
 void import_value(struct import *im, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count)
 {
     struct sum_key key = {profile, metric, frame};
     bool is_new;
+
+    if (im->problem || !sums_fit(im, metric, sum, count))
+        return;
     uint32_t i = keymap_add(&im->sum_keys, &key, &is_new);
 
-    if (is_new)
+    if (is_new) {
         vec_push(&im->sums, (struct import_sum){0});
-    /* Sums wrap rather than overflow: a hostile file may hold any numbers. */
-    im->sums.data[i].sum = (int64_t)((uint64_t)im->sums.data[i].sum + (uint64_t)sum);
+        too_many(im, im->sums.len, import_limits.values, "values", "max-values");
+    }
+    im->sums.data[i].sum += sum;
     im->sums.data[i].count += count;
 }
 

@@ -55,7 +55,21 @@ struct import {
     VEC(uint32_t) place_of_key;
     VEC(struct import_metric_row) metrics;
     VEC(struct model_profile) profiles;
+    VEC(uint32_t) depths;     /* [frame] */
+    VEC(uint64_t) magnitudes; /* [metric] the sum of its values without their signs */
+    VEC(uint64_t) counts;     /* [metric] of its samples */
+    uint64_t records;         /* of traces */
+    char *problem;
 };
+
+/*
+ * What went beyond a limit (limits.h) or does not fit, as a sentence without the place; NULL: nothing did. Nothing is
+ * added from there on, so an importer may ask after as many samples as it likes, and says where it is.
+ */
+static inline const char *import_problem(const struct import *im)
+{
+    return im->problem;
+}
 
 /* One scope of a place, outermost first: SCOPE_PROCEDURE, then SCOPE_INLINE and SCOPE_LOOP in any order. */
 struct import_step {
@@ -107,7 +121,7 @@ const char *import_keep(struct import *im, const char *text);
 /* A trace record, which also makes the profile last until then. Times that go back are taken as the one before. */
 void import_trace(struct import *im, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric,
                   uint32_t weight);
-/* Adds; any number of times for the same frame. */
+/* Adds; any number of times for the same frame. All values of a metric together must fit into 63 bits. */
 void import_value(struct import *im, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count);
 /* "key: text" among the facts of `info`, once however often it is said. */
 void import_fact(struct import *im, const char *key, const char *text);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Inside of attribution (attribute.c): a call tree of addresses on its way to the model's frames. openmp.c gives
+ * parallel regions, and the procedures that compilers made of them, the names and places that the programmer gave them.
+ */
+#ifndef HQ_DB_ATTRIBUTION_H
+#define HQ_DB_ATTRIBUTION_H
+
+#include "common/map.h"
+#include "common/progress.h"
+#include "db/attribute.h"
+#include "db/roles.h"
+#include "db/runtimes.h"
+#include "structure/known.h"
+#include "structure/structure.h"
+
+struct place {
+    enum role role;
+    uint32_t procedure;
+}; /* of one address; a scope of the structure */
+
+struct module_work {
+    const char *path, *build_id;
+    char *file; /* to read instead of path: the image of the vDSO */
+    struct {
+        uint64_t *data;
+        size_t len, cap;
+    } offsets;            /* sorted, each once */
+    struct place *places; /* [offset] */
+    struct structure structure;
+    struct known known;
+    uint32_t module;  /* the model's */
+    uint32_t *scopes; /* [scope of the structure] the model's, HQDB_NONE: not there yet */
+    uint32_t flags;
+    bool is_libc;
+    const struct runtime *runtime; /* NULL: none */
+    struct outlined *outlined;     /* [scope of the structure] openmp.c; NULL: no region has its body there */
+};
+
+struct attribution {
+    const struct calltree *tree;
+    const struct attribute_options *options;
+    struct model *model;
+    struct module_work *modules;
+    uint32_t nowhere;  /* LINE of code in no module, made when needed */
+    uint32_t *frames;  /* [tree frame] model's frame */
+    uint8_t *elidable; /* [tree frame] depth below the top + 1 of a frame that may be left out; 0: none */
+    uint8_t *inside;   /* [tree frame] enum inside */
+    struct map bodies; /* frame of a region -> its body: module << 32 | scope of the structure */
+    struct progress progress;
+};
+
+/* Whose a frame is. */
+enum inside {
+    OUTSIDE,      /* the program's, or a library's */
+    ENTRY,        /* called from there into a runtime */
+    INSIDE,       /* below that */
+    ENTRY_OF_MPI, /* as ENTRY; what MPI is built on belongs to it too */
+    INSIDE_OF_MPI,
+};
+
+/* ---- attribute.c ---- */
+
+/* A scope of a structure as one of the model, with its parents. Only what call paths really touch gets there. */
+uint32_t convert_scope(struct attribution *a, struct module_work *w, uint32_t scope);
+/* The place of an address among those that were asked for. */
+size_t index_of(const struct module_work *w, uint64_t offset);
+/* The procedure that holds a scope, STRUCTURE_NONE if there is none. */
+uint32_t procedure_of(const struct structure *s, uint32_t scope);
+
+/* ---- openmp.c ---- */
+
+/* Once, before any scope is converted: which procedures are the bodies of regions. */
+void openmp_find_bodies(struct attribution *a);
+void openmp_deinit(struct module_work *w);
+
+/* The model's scope for a procedure that a compiler made of a region or task, or for its inlined twin; HQDB_NONE: it is
+ * not one. */
+uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope);
+
+/* Frames that are no addresses: a region, the wait at its end. */
+uint32_t openmp_region_code(struct attribution *a, uint32_t frame);
+uint32_t openmp_wait_code(struct attribution *a);
+
+/* The code of a call into an OpenMP runtime by what is done there, HQDB_NONE if the name does not tell. `idle`: it is
+ * no call, but what a thread of the runtime begins with. */
+uint32_t openmp_state_code(struct attribution *a, const struct module_work *w, uint64_t offset, const char *name,
+                           bool idle);
+
+#endif

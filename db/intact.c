@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Is what a question has read of a database as it was written (db_damage)? */
+#include "db/db_file.h"
+#include "db/writer.h"
+
+#define LARGEST (64u << 20) /* bytes of a section: 20 ms */
+
+static enum db_part part_of(uint32_t tag)
+{
+    switch (tag) {
+    case HQDB_VALUES:
+    case HQDB_VALUE_INDEX: return DB_VALUES;
+    case HQDB_FRAME_VALUES:
+    case HQDB_FRAME_VALUE_INDEX: return DB_FRAME_VALUES;
+    case HQDB_STATISTICS:
+    case HQDB_SCOPE_STATISTICS: return DB_STATISTICS;
+    case HQDB_TRACE:
+    case HQDB_TRACE_INDEX: return DB_TRACE;
+    case HQDB_SOURCE_TEXT: return DB_SOURCES;
+    case HQDB_KNOWN_TEXT: return DB_KNOWN;
+    default: return DB_TABLES;
+    }
+}
+
+struct hq_error *db_damage(const struct db *db)
+{
+    struct db_file *f = db->file->base ? db->file->base->file : db->file;
+
+    if (!f->intact)
+        f->intact = ARENA_ARRAY(&f->arena, f->section_count + 1, uint8_t);
+    for (size_t i = 0; i < f->section_count; i++) {
+        const struct hqdb_section *s = &f->sections[i];
+        enum db_part part = part_of(s->tag);
+
+        if (f->intact[i] || s->bytes > LARGEST || (part != DB_TABLES && !f->used[part]))
+            continue;
+        if (section_checksum(f->map.data + s->offset, s->bytes) != s->checksum)
+            return hq_error_new(HQ_DATA,
+                                "%s: the database is damaged: its %s are not as they were written; `hq verify` says "
+                                "more, and `hq build --force` makes it anew",
+                                db->path, db_tag_name(s->tag));
+        f->intact[i] = 1;
+    }
+    return NULL;
+}

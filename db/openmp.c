@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * OpenMP as its programmer wrote it. A compiler makes a procedure of the body of a region (`smooth._omp_fn.0` by gcc,
+ * `.omp_outlined.` by clang), which threads call from inside of a runtime. Here it becomes a part of the procedure that
+ * it was written in, a region by its line, and calls into the runtime get the names of what they are for.
+ */
+#include "common/file.h"
+#include "common/mem.h"
+#include "db/attribution.h"
+#include "db/fuse.h"
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TASK_ENTRY ".omp_task_entry" /* clang's */
+
+enum outlined_kind { NOT_KNOWN, NOT_OUTLINED, BODY_OF_REGION, BODY_OF_TASK };
+
+struct outlined { /* of a procedure */
+    enum outlined_kind kind;
+    const char *file; /* of a region's body: where it is written; "" and 0 not known */
+    uint32_t line;
+    const char *opener; /* the procedure that was seen to open it, NULL none */
+};
+
+/* How much of a name is that of the procedure it was made of (0: not told); false: it is not such a name. */
+static bool split_name(const char *name, size_t *base)
+{
+    static const char *const marks[] = {" [clone ._omp_fn.", "._omp_fn.", ".omp_outlined", ".omp_task_entry",
+                                        "..omp_par"};
+
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        const char *at = strstr(name, marks[i]);
+
+        if (at) {
+            *base = (size_t)(at - name);
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *name_at(const struct module_work *w, uint32_t scope)
+{
+    return intern_str(&w->structure.strings, w->structure.scopes.data[scope].name);
+}
+
+static struct outlined *outlined_at(struct module_work *w, uint32_t procedure)
+{
+    const struct structure_scope *x = &w->structure.scopes.data[procedure];
+    struct outlined *o;
+    size_t base;
+
+    if (!w->outlined)
+        w->outlined = xcalloc(w->structure.scopes.len + 1, sizeof *w->outlined);
+    o = &w->outlined[procedure];
+    if (o->kind == NOT_KNOWN)
+        *o = (struct outlined){
+            .kind = x->kind == SCOPE_PROCEDURE && split_name(name_at(w, procedure), &base) ? BODY_OF_TASK
+                                                                                           : NOT_OUTLINED,
+            .file = intern_str(&w->structure.strings, x->file),
+            .line = x->line,
+        };
+    return o;
+}
+
+void openmp_deinit(struct module_work *w)
+{
+    free(w->outlined);
+}
+
+/* ---- which procedures are bodies of regions ---- */
+
+/* The statement at an address, STRUCTURE_NONE if it is in no module. */
+static uint32_t statement_at(const struct attribution *a, uint32_t module, uint64_t offset)
+{
+    const struct module_work *w;
+
+    if (module >= a->tree->modules.len)
+        return STRUCTURE_NONE;
+    w = &a->modules[module];
+    return w->structure.places.data[index_of(w, offset)].normal;
+}
+
+static const struct tree_opening *opening_at(const struct attribution *a, uint32_t region)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, region);
+
+    return f->offset ? keymap_key(&a->tree->openings, (uint32_t)(f->offset - 1)) : NULL;
+}
+
+/* The procedure that left for the runtime by a jump, called where the region seems to be opened; STRUCTURE_NONE if the
+ * runtime itself is called there. */
+static uint32_t jumper(struct attribution *a, uint32_t region, struct module_work **w)
+{
+    const struct tree_opening *o = opening_at(a, region);
+    uint32_t statement = o ? statement_at(a, o->callee.module, o->callee.offset) : STRUCTURE_NONE, procedure;
+
+    if (statement == STRUCTURE_NONE || a->modules[o->callee.module].runtime)
+        return STRUCTURE_NONE;
+    *w = &a->modules[o->callee.module];
+    procedure = procedure_of(&(*w)->structure, statement);
+    return procedure == STRUCTURE_NONE || strstr(name_at(*w, procedure), "@plt") ? STRUCTURE_NONE : procedure;
+}
+
+/* The innermost procedure that opens a region, inlined or not, by its name; NULL if it has none. */
+static const char *opener_name(struct attribution *a, uint32_t region)
+{
+    uint32_t call = calltree_frame(a->tree, region)->parent;
+    const struct tree_frame *f = call == TREE_NONE ? NULL : calltree_frame(a->tree, call);
+    struct module_work *w = NULL;
+    uint32_t scope = jumper(a, region, &w);
+    size_t base;
+
+    if (scope == STRUCTURE_NONE && f && f->module < a->tree->modules.len) {
+        w = &a->modules[f->module];
+        scope = statement_at(a, f->module, f->offset);
+    }
+    for (; scope != STRUCTURE_NONE; scope = w->structure.scopes.data[scope].parent) {
+        enum scope_kind kind = w->structure.scopes.data[scope].kind;
+
+        if ((kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE) && !split_name(name_at(w, scope), &base))
+            return name_at(w, scope);
+    }
+    return NULL;
+}
+
+/* Notes that a procedure is the body of a region. Several may open it: the first by name gives its name. */
+static void note_body(struct attribution *a, uint32_t region, uint32_t module, uint32_t statement, bool at_entry)
+{
+    struct module_work *w = &a->modules[module];
+    const struct structure_scope *x = &w->structure.scopes.data[statement];
+    uint32_t procedure = procedure_of(&w->structure, statement);
+    struct outlined *o = procedure == STRUCTURE_NONE ? NULL : outlined_at(w, procedure);
+    const char *opener = opener_name(a, region);
+
+    if (!o || o->kind == NOT_OUTLINED || strstr(name_at(w, procedure), TASK_ENTRY))
+        return;
+    o->kind = BODY_OF_REGION;
+    if (at_entry && x->line) {
+        o->file = intern_str(&w->structure.strings, x->file);
+        o->line = x->line;
+    }
+    if (opener && (!o->opener || strcmp(opener, o->opener) < 0))
+        o->opener = opener;
+    map_put(&a->bodies, region, (uint64_t)module << 32 | procedure);
+}
+
+void openmp_find_bodies(struct attribution *a)
+{
+    const struct calltree *t = a->tree;
+
+    for (uint32_t i = 0; i < t->frames.len; i++) {
+        const struct tree_frame *f = calltree_frame(t, i);
+        const struct tree_opening *o = f->module == TREE_REGION ? opening_at(a, i) : NULL;
+        uint32_t statement = o ? statement_at(a, o->body.module, o->body.offset) : STRUCTURE_NONE;
+
+        if (statement != STRUCTURE_NONE)
+            note_body(a, i, o->body.module, statement, true);
+        if (f->parent == TREE_NONE || calltree_frame(t, f->parent)->module != TREE_REGION)
+            continue;
+        o = opening_at(a, f->parent);
+        statement = statement_at(a, f->module, f->offset);
+        if (statement != STRUCTURE_NONE && (!o || o->body.module == TREE_NONE))
+            note_body(a, f->parent, f->module, statement, false);
+    }
+}
+
+/* ---- scopes ---- */
+
+/* The procedure of a name; where only inlined copies of it are known, one more like them. `neighbour` is in its file.
+ */
+static uint32_t procedure_named(struct attribution *a, struct module_work *w, const char *name, uint32_t neighbour)
+{
+    const struct structure *s = &w->structure;
+    uint32_t file = s->scopes.data[neighbour].parent;
+    struct model_scope made = {.kind = SCOPE_PROCEDURE, .name = name, .module = w->module};
+    const struct structure_scope *copy = NULL;
+
+    for (uint32_t i = 0; i < s->scopes.len; i++) {
+        const struct structure_scope *x = &s->scopes.data[i];
+
+        if (x->kind == SCOPE_PROCEDURE && fuse_same_name(name_at(w, i), name))
+            return convert_scope(a, w, i);
+        if (x->kind == SCOPE_INLINE && fuse_same_name(name_at(w, i), name) && !copy)
+            copy = x;
+    }
+    made.parent = convert_scope(a, w, file);
+    made.file = file == STRUCTURE_NONE ? "" : name_at(w, file);
+    if (copy) {
+        made.name = intern_str(&s->strings, copy->name);
+        made.file = intern_str(&s->strings, copy->file);
+        made.line = copy->line;
+        made.linkage = intern_str(&s->strings, copy->linkage);
+    }
+    return model_scope(a->model, &made);
+}
+
+static uint32_t region_scope(struct attribution *a, const struct module_work *w, uint32_t parent, const char *file,
+                             uint32_t line, const char *otherwise)
+{
+    AUTO_FREE char *name = line ? xasprintf("parallel region at %s:%u", *file ? file_basename(file) : "?", line)
+                                : xasprintf("parallel region in %s", otherwise);
+
+    return model_scope(
+        a->model,
+        &(struct model_scope){
+            .kind = SCOPE_REGION, .parent = parent, .name = name, .file = file, .line = line, .module = w->module});
+}
+
+/* A task whose name does not tell where it was made: a procedure, by its place. */
+static uint32_t task_scope(struct attribution *a, struct module_work *w, uint32_t procedure, const struct outlined *o)
+{
+    AUTO_FREE char *name = o->line ? xasprintf("task at %s:%u", *o->file ? file_basename(o->file) : "?", o->line)
+                                   : xasprintf("task %s", name_at(w, procedure));
+
+    return model_scope(a->model, &(struct model_scope){
+                                     .kind = SCOPE_PROCEDURE,
+                                     .parent = convert_scope(a, w, w->structure.scopes.data[procedure].parent),
+                                     .name = name,
+                                     .file = o->file,
+                                     .line = o->line,
+                                     .module = w->module,
+                                     .address = w->structure.scopes.data[procedure].address,
+                                 });
+}
+
+static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uint32_t procedure)
+{
+    const struct outlined *o = outlined_at(w, procedure);
+    const char *name = name_at(w, procedure);
+    size_t base = 0;
+    uint32_t host;
+
+    if (o->kind == NOT_OUTLINED)
+        return HQDB_NONE;
+    split_name(name, &base);
+    if (!base && o->kind == BODY_OF_TASK)
+        return task_scope(a, w, procedure, o);
+    if (!base && !o->opener)
+        return HQDB_NONE;
+    AUTO_FREE char *made_of = base ? xstrndup(name, base) : xstrdup(o->opener);
+
+    host = procedure_named(a, w, made_of, procedure);
+    return o->kind == BODY_OF_TASK ? host : region_scope(a, w, host, o->file, o->line, name);
+}
+
+uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope)
+{
+    const struct structure_scope *x = &w->structure.scopes.data[scope];
+    size_t base;
+
+    if (x->kind == SCOPE_PROCEDURE)
+        return outlined_scope(a, w, scope);
+    /* clang puts what is written in the region into a procedure of its own, inlined into the one that is called. */
+    if (x->kind == SCOPE_INLINE && x->parent != STRUCTURE_NONE && split_name(name_at(w, scope), &base))
+        return convert_scope(a, w, x->parent);
+    return HQDB_NONE;
+}
+
+/* ---- frames that are no addresses ---- */
+
+static uint32_t code_of_scope(struct attribution *a, uint32_t module, uint64_t offset, uint32_t scope)
+{
+    return model_code(a->model, module, offset, scope, scope);
+}
+
+/* The region that is opened at a call, if nothing is known of its body. */
+static uint32_t region_at_call(struct attribution *a, uint32_t region, const struct tree_frame *call)
+{
+    struct module_work *w = &a->modules[call->module];
+    uint32_t statement = statement_at(a, call->module, call->offset), procedure = jumper(a, region, &w);
+    const struct structure *s = &w->structure;
+
+    if (procedure != STRUCTURE_NONE) /* the line of the call is not the region's */
+        return region_scope(a, w, convert_scope(a, w, procedure),
+                            intern_str(&s->strings, s->scopes.data[procedure].file), 0, name_at(w, procedure));
+    procedure = procedure_of(s, statement);
+    if (procedure == STRUCTURE_NONE)
+        return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, file_basename(w->path));
+    return region_scope(a, w, convert_scope(a, w, procedure), intern_str(&s->strings, s->scopes.data[statement].file),
+                        s->scopes.data[statement].line, name_at(w, procedure));
+}
+
+uint32_t openmp_region_code(struct attribution *a, uint32_t frame)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, frame), *call;
+    uint64_t body = map_get(&a->bodies, frame, UINT64_MAX);
+    uint32_t scope;
+
+    call = f->parent == TREE_NONE ? NULL : calltree_frame(a->tree, f->parent);
+    if (body != UINT64_MAX)
+        scope = convert_scope(a, &a->modules[body >> 32], (uint32_t)body);
+    else if (call && call->module < a->tree->modules.len)
+        scope = region_at_call(a, frame, call);
+    else
+        scope = model_scope(a->model, &(struct model_scope){.kind = SCOPE_REGION,
+                                                            .parent = MODEL_ROOT,
+                                                            .name = "parallel region",
+                                                            .file = "",
+                                                            .module = HQDB_NONE});
+    return code_of_scope(a, HQDB_NONE, 0, scope);
+}
+
+static uint32_t state_scope(struct attribution *a, uint32_t module, enum scope_kind kind, const char *name)
+{
+    return model_scope(a->model, &(struct model_scope){
+                                     .kind = kind,
+                                     .parent = module == HQDB_NONE ? MODEL_ROOT : model_module_scope(a->model, module),
+                                     .name = name,
+                                     .file = "",
+                                     .module = module,
+                                 });
+}
+
+uint32_t openmp_wait_code(struct attribution *a)
+{
+    const struct module_work *w = NULL;
+
+    for (size_t i = 0; i < a->tree->modules.len; i++) {
+        const struct module_work *x = &a->modules[i];
+
+        if (x->runtime && x->runtime->kind == RUNTIME_OPENMP && x->offsets.len && (!w || strcmp(x->path, w->path) < 0))
+            w = x;
+    }
+    return code_of_scope(a, HQDB_NONE, 0,
+                         state_scope(a, w ? w->module : HQDB_NONE, SCOPE_WAIT, "[wait at the region's end]"));
+}
+
+uint32_t openmp_state_code(struct attribution *a, const struct module_work *w, uint64_t offset, const char *name,
+                           bool idle)
+{
+    static const struct {
+        const char *match, *name;
+        enum scope_kind kind;
+    } states[] = {
+#define STATE(match, name, kind) {match, name, SCOPE_##kind},
+#include "db/states.def"
+    };
+
+    if (idle)
+        return code_of_scope(a, w->module, offset, state_scope(a, w->module, SCOPE_WAIT, "[idle: no region]"));
+    for (size_t i = 0; name && i < sizeof states / sizeof *states; i++)
+        if (!fnmatch(states[i].match, name, 0))
+            return code_of_scope(a, w->module, offset, state_scope(a, w->module, states[i].kind, states[i].name));
+    return HQDB_NONE;
+}
