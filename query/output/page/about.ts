@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ran and how well it was measured, and the keys of the page.
+import { App } from "./app";
+import { el, plain } from "./dom";
+
+export const keys: [string, string][] = [
+  ["\u2191 \u2193 PgUp PgDn Home End", "move in the table"],
+  ["\u2192 \u2190", "open and close a row; to its first row, to its parent"],
+  ["Enter", "open or close"],
+  ["h", "hot path: from the selected row to where the cost arises"],
+  ["f", "focus: the selected row becomes the root; Esc leads back"],
+  ["c", "callers of the selected procedure"],
+  ["/", "search; Enter or n the next (costliest first), N the one before"],
+  ["1 to 8", "tree, callers, flat, procedures, loops, lines, files, modules"],
+  ["p", "the next picture: flame graph, trace, ranks, source, about"],
+  ["+ - \u2190 \u2192 Enter", "in the trace: zoom, move, choose the time"],
+  ["q", "copy the query that prints this table"],
+  ["x", "take back all choices of ranks and time"],
+  ["?", "this list"],
+];
+
+export function about(app: App): HTMLElement {
+  const d = app.data, losses = d.losses.filter(([, count]) => count > 0);
+  const table = (facts: string[][]) => el("table", {}, el("tbody", {}, ...facts.map(([head, ...rest]) =>
+    el("tr", {}, el("th", { scope: "row" }, plain(head)), el("td", {}, el("bdi", {}, plain(rest.filter(Boolean).join(", "))))))));
+  return el("div", { class: "pane about" },
+    d.compare ? null : el("h2", {}, "A first look"), d.compare ? null : table(d.summary),
+    el("h2", {}, "What is missing"),
+    losses.length ? el("ul", {}, ...losses.map(([partial, count, reason]) => el("li", {}, `${count} ${partial ? "call paths without their outer end" : "samples lost"}: ${plain(reason)}`)))
+      : el("p", {}, "No sample was lost, and every call path is whole."),
+    d.kept.every > 1 ? el("p", { class: "warn" }, `Of the traces one record in ${d.kept.every} is in this page, to keep it small; numbers of a slice of time are estimates from it, marked \u2248. Without a slice every number is exact.`) : null,
+    d.kept.records && !d.kept.every && !d.compare ? el("p", { class: "warn" }, "The traces were left out to keep this page small.") : null,
+    !d.kept.profiles && !d.compare ? el("p", { class: "warn" }, "The values of single ranks and threads were left out to keep this page small.") : null,
+    el("h2", {}, "What ran"), table(d.info),
+    el("h2", {}, "Keys"), el("table", { class: "keys" }, el("tbody", {}, ...keys.map(([k, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, k)), el("td", {}, what))))),
+    el("p", { class: "note" }, `Written by hq ${d.version}. Nothing on this page is fetched from or sent to anywhere.`));
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The one state that all panes show, in the URL's hash, and the hq query that gives the same table.
+import { Data, isCall, Kind, NONE } from "./data";
+import { Chosen, Node, nodeName, nodeOfContext, nodeOfSet, Range, Selection } from "./model";
+import { timeText } from "./number";
+import { Palette } from "./palette";
+import { nested, ViewName, viewNames, Views } from "./views";
+
+export const paneNames = ["flame", "trace", "ranks", "source", "about"] as const;
+export type PaneName = (typeof paneNames)[number];
+
+export interface State {
+  view: ViewName;
+  pane: PaneName;
+  metric: number;
+  sort: string; ascending: boolean; // id of a column; "": the metric, largest first
+  zoom: string;                     // "c12": a context, "s3": the procedure of a scope; "": the whole
+  search: string; filter: boolean;  // filter: only rows that match stay
+  ranks: string; threads: string; time: string;
+  selected: string;                 // key of a row
+  lines: boolean;                   // rows of statements, as `set lines on`
+  all: boolean;                     // columns of every metric, not only of the chosen one
+  rounds: boolean;                  // a recursion is one row, as in hq's tables
+  level: number;                    // of the trace; 0: chosen by hq's rule
+  mode: "profiles" | "depth" | "summary";
+  profile: number;
+  plot: "order" | "sorted" | "histogram";
+  columns: string;                  // derived ones: expressions, one a line
+  where: string;
+  folded: boolean;                  // small rows are one row, as in a terminal
+}
+
+const start: State = {
+  view: "tree", pane: "flame", metric: 0, sort: "", ascending: false, zoom: "", search: "", filter: false, ranks: "",
+  threads: "", time: "", selected: "", lines: false, all: false, rounds: true, level: 0, mode: "profiles", profile: -1, plot: "order", columns: "",
+  where: "", folded: false,
+};
+
+export type Change = Partial<State>;
+type Listener = (changed: Set<keyof State>) => void;
+
+// "0-3,7"
+export function parseRanges(text: string): Range[] | null {
+  if (!/^\d+(-\d+)?(,\d+(-\d+)?)*$/.test(text)) return null;
+  return text.split(",").map((part) => {
+    const [a, b] = part.split("-").map(Number);
+    return [a, b ?? a];
+  });
+}
+
+export function rangesText(numbers: number[]): string {
+  const sorted = [...new Set(numbers)].sort((a, b) => a - b), parts: string[] = [];
+  for (let i = 0, k; i < sorted.length; i = k) {
+    for (k = i + 1; k < sorted.length && sorted[k] === sorted[k - 1] + 1;) k++;
+    parts.push(k - 1 > i ? `${sorted[i]}-${sorted[k - 1]}` : String(sorted[i]));
+  }
+  return parts.join(",");
+}
+
+function parseTime(text: string): Range | null {
+  const m = /^(\d+)-(\d*)$/.exec(text);
+  return m && (!m[2] || +m[2] > +m[1]) ? [+m[1], m[2] ? +m[2] : Infinity] : null;
+}
+
+// A text of the language in quotes.
+export function quoted(text: string): string {
+  const mark = text.includes('"') && !text.includes("'") ? "'" : '"';
+  return mark + text.replace(/\\(?=\\|["']|$)/g, "\\\\").replace(mark === '"' ? /"/g : /'/g, "\\" + mark) + mark;
+}
+
+// A search as a regular expression: as it stands, or /like this/; null where it is none.
+export function searchRegex(text: string): RegExp | null {
+  const m = /^\/(.+)\/(i?)$/.exec(text);
+  try {
+    return m ? new RegExp(m[1], m[2] + "u") : new RegExp(text.replace(/[\\^$.*+?()[\]{}|\/]/g, "\\$&"), "iu");
+  } catch {
+    return null;
+  }
+}
+
+export class App {
+  state: State = { ...start };
+  selection!: Selection;
+  views!: Views;
+  palette!: Palette;
+  node: Node | null = null; // what is selected
+  private listeners: Listener[] = [];
+  private hash = "";
+
+  constructor(readonly data: Data) {
+    this.read();
+    this.derive(new Set(Object.keys(start) as (keyof State)[]));
+    window.addEventListener("hashchange", () => {
+      if (location.hash.slice(1) === this.hash) return;
+      const before = this.state;
+      this.read();
+      this.tell(changes(before, this.state));
+    });
+  }
+
+  on(listener: Listener): void { this.listeners.push(listener); }
+
+  // Back leads to the state before, unless the change replaces it.
+  set(change: Change, replace = false): void {
+    const before = this.state;
+    this.state = { ...before, ...change };
+    const changed = changes(before, this.state);
+    if (!changed.size) return;
+    this.write(replace);
+    this.tell(changed);
+  }
+
+  private tell(changed: Set<keyof State>): void {
+    this.derive(changed);
+    for (const l of this.listeners) l(changed);
+  }
+
+  private derive(changed: Set<keyof State>): void {
+    const s = this.state;
+    if (changed.has("ranks") || changed.has("threads") || changed.has("time")) this.selection = new Selection(this.data, this.chosen());
+    if (changed.has("lines") || changed.has("rounds")) this.views = new Views(this.data, s.lines, s.rounds);
+  }
+
+  chosen(): Chosen {
+    const s = this.state;
+    return { ranks: parseRanges(s.ranks), threads: parseRanges(s.threads), time: parseTime(s.time) };
+  }
+
+  private read(): void {
+    this.hash = location.hash.slice(1);
+    const given = new URLSearchParams(this.hash), s: any = { ...start };
+    for (const key of Object.keys(start)) {
+      const text = given.get(key), old = (start as any)[key];
+      if (text !== null) s[key] = typeof old === "number" ? Math.trunc(+text) || 0 : typeof old === "boolean" ? text === "1" : text;
+    }
+    // A link may be old or damaged: what it cannot mean is as at the start.
+    if (!viewNames.includes(s.view)) s.view = start.view;
+    if (!paneNames.includes(s.pane)) s.pane = start.pane;
+    if (this.data.metrics[s.metric]?.side !== "here") s.metric = 0;
+    if (!["profiles", "depth", "summary"].includes(s.mode)) s.mode = start.mode;
+    if (!["order", "sorted", "histogram"].includes(s.plot)) s.plot = start.plot;
+    if (!parseRanges(s.ranks)) s.ranks = "";
+    if (!parseRanges(s.threads)) s.threads = "";
+    if (!parseTime(s.time) || !this.data.hasTraces) s.time = "";
+    if (!this.data.kept.profiles) s.ranks = s.threads = "";
+    if (!this.zoomNode(s.zoom)) s.zoom = "";
+    this.state = s;
+  }
+
+  private write(replace: boolean): void {
+    const out = new URLSearchParams();
+    for (const [key, value] of Object.entries(this.state))
+      if (value !== (start as any)[key]) out.set(key, typeof value === "boolean" ? (value ? "1" : "0") : String(value));
+    this.hash = out.toString();
+    const url = "#" + this.hash;
+    if (replace) location.replace(url);
+    else location.hash = url;
+    this.hash = location.hash.slice(1);
+  }
+
+  // ---- what the state means ----
+
+  // The root that is zoomed to.
+  zoomNode(zoom: string): Node | null {
+    const d = this.data, number = Number(zoom.slice(1));
+    if (zoom[0] === "c" && number > 0 && number < d.contexts && Number.isInteger(number)) return nodeOfContext(d, number);
+    if (zoom[0] !== "s" || !(number < d.scopes) || !d.instances(number)?.length) return null;
+    const all = new Views(d, false, false).procedureOf(number)?.inc ?? d.instances(number), exposed: number[] = [];
+    for (let i = 0, covered = 0; i < all.length; i++)
+      if (all[i] >= covered) {
+        exposed.push(all[i]);
+        covered = d.end[all[i]];
+      }
+    return exposed.length === 1 ? nodeOfContext(d, exposed[0]) : nodeOfSet(d, number, exposed);
+  }
+
+  roots(): Node[] {
+    const s = this.state, zoom = s.view === "tree" ? this.zoomNode(s.zoom) : null;
+    return zoom ? [zoom] : this.views.roots(s.view);
+  }
+
+  // How the language names what a node is; null where it cannot.
+  pattern(n: Node): string | null {
+    const d = this.data;
+    if (n.context !== NONE && n.kind !== Kind.Line) return "@" + d.id(n.context);
+    if (isCall(n.kind)) return quoted(d.texts[d.scopeName[n.scope]]);
+    if (n.kind === Kind.File || n.kind === Kind.Module) return quoted(nodeName(d, n));
+    return null;
+  }
+
+  // The clauses that choose samples.
+  private slice(): string {
+    const { ranks, threads, time } = this.chosen();
+    return (ranks ? ` ranks ${this.state.ranks}` : "") + (threads ? ` threads ${this.state.threads}` : "") +
+      (time ? ` during ${timeText(time[0])}..${time[1] === Infinity ? "" : timeText(time[1])}` : "");
+  }
+
+  compared(): string { return this.data.compare ? ` compare with ${quoted(this.data.compare)}` : ""; }
+
+  query(): string {
+    const s = this.state, d = this.data;
+    let text: string = s.view;
+    const zoom = s.view === "tree" ? this.zoomNode(s.zoom) : null;
+    if (zoom) text += " of " + this.pattern(zoom);
+    text += this.slice() + this.compared();
+    const derived = s.columns.split("\n").filter(Boolean);
+    if (derived.length || (!s.all && this.several())) text += " columns " + [...this.defaultColumns(), ...derived].join(", ");
+    if (s.where) text += " where " + s.where;
+    const regex = s.filter && s.search ? searchRegex(s.search) : null;
+    if (regex) text += ` matching /${regex.source}/${regex.flags.replace("u", "")}`;
+    if (s.sort) text += ` sort by ${s.sort}${s.ascending ? " asc" : " desc"}`;
+    else if (s.metric) text += ` sort by ${metricText(d.metrics[s.metric].name)}`;
+    return (s.lines && nested(s.view) ? "set lines on; " : "") + d.settings + text;
+  }
+
+  // Whether there are columns of several metrics to choose from.
+  several(): boolean { return this.data.metrics.filter((m) => m.side === "here").length > 1; }
+
+  shows(metric: number): boolean { return this.state.all || metric === this.state.metric; }
+
+  private defaultColumns(): string[] {
+    const d = this.data, out: string[] = [];
+    d.metrics.forEach((m, i) => {
+      if (!this.shows(m.side === "delta" ? m.here : i)) return;
+      if (m.side === "here" && !d.compare) out.push(metricText(m.name), metricText(m.name) + ".x");
+      if (m.side === "delta" && m.here >= 0 && m.old >= 0)
+        out.push(metricText(m.name), "old." + metricText(m.name), "delta." + metricText(m.name), "delta." + metricText(m.name) + ".x");
+    });
+    return out;
+  }
+
+  // The query of a picture.
+  paneQuery(): string | null {
+    const s = this.state, d = this.data;
+    const of = this.node ? this.pattern(this.node) : null;
+    switch (s.pane) {
+      case "trace":
+        if (s.mode === "summary") return `${d.settings}trace summary${this.slice()}`;
+        if (s.mode === "depth" && d.profiles[s.profile]?.rank >= 0)
+          return `${d.settings}trace depth of rank ${d.profiles[s.profile].rank}${this.slice()}`;
+        return `${d.settings}trace${s.level ? ` level ${s.level}` : ""}${this.slice()}`;
+      case "ranks": return `${d.settings}threads${of ? " of " + of : ""}${d.ranked ? " per rank" : ""}${this.slice()}`;
+      case "source": return this.node && d.scopeFile[this.node.scope] ? `source of ${quoted(d.texts[d.scopeFile[this.node.scope]])}${this.slice()}` : null;
+      case "about": return "info";
+      default: return null;
+    }
+  }
+}
+
+// A metric's name as the language takes it.
+export function metricText(name: string): string {
+  return /^[a-z_][\w:]*$/i.test(name) ? name : `metric(${quoted(name)})`;
+}
+
+function changes(a: State, b: State): Set<keyof State> {
+  return new Set((Object.keys(a) as (keyof State)[]).filter((key) => a[key] !== b[key]));
+}

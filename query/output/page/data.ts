@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The data of the page: opened once, then plain typed arrays. What they mean is told in format/database.h; what is in
+// the page and how it is packed, in query/report/.
+
+// format/scope.h
+export enum Kind { Root, Thread, Procedure, Inline, Loop, Line, Call, Module, File, Partial, Region, Wait, Runtime }
+export const kindNames: string[] = []; // as the language has them
+// Does a context of this kind begin with a call?
+export const isCalled = (k: Kind) => k === Kind.Procedure || k === Kind.Wait || k === Kind.Runtime;
+export const isCall = (k: Kind) => isCalled(k) || k === Kind.Inline;
+
+export enum Dim { None, Seconds, Events, Bytes }
+
+export interface Metric {
+  name: string; event: string; description: string;
+  side: "here" | "old" | "delta";
+  dim: Dim; flags: number; period: number;
+  here: number; old: number; // of a delta: what it is the difference of; -1 zero
+  scale: number; factor: number;
+}
+export const EXACT = 2, NO_COUNTS = 4;
+
+export interface Profile {
+  rank: number; thread: number; pid: number; host: string; command: string;
+  offset: number; start: number; end: number; // microseconds; of the run but for offset, which is added to the trace's
+}
+
+// Prefix sums over positions: the value of [a, b) is sums[b] - sums[a], in units.
+export interface Sums { sums: Float64Array; counts: Float64Array; total: number; samples: number }
+
+// Values of one profile and metric, by position.
+export interface Sparse { at: Uint32Array; sum: Float64Array; count: Float64Array }
+
+export interface Trace { time: Float64Array; at: Uint32Array; metric: Uint8Array; weight: Float64Array }
+
+export interface Source { notes: string[]; lines: Map<number, string> }
+
+export const NONE = 0xffffffff;
+
+export interface Data {
+  version: string; name: string; settings: string; compare: string | null;
+  texts: string[];
+  metrics: Metric[]; units: number[]; plain: (Sums | null)[]; inexact: boolean[];
+  profiles: Profile[]; length: number; ranked: boolean;
+  losses: [number, number, string][];
+  info: string[][]; summary: string[][];
+  kept: { records: number; every: number; profiles: boolean };
+  positions: number;
+  scopes: number;
+  scopeKind: Uint8Array; scopeParent: Uint32Array; scopeName: Uint32Array; scopeShown: Uint32Array;
+  scopeFile: Uint32Array; scopeLine: Uint32Array; scopeModule: Uint32Array; scopeOwner: Uint8Array;
+  scopeEntity: Uint32Array; entityScope: Uint32Array;
+  contexts: number;
+  scope: Uint32Array; end: Uint32Array; parent: Uint32Array; first: Uint32Array;
+  callFile: Uint32Array; callLine: Uint32Array; kind: Uint8Array;
+  id: (context: number) => string;
+  instances: (scope: number) => Uint32Array;
+  sparse: (metric: number, profile: number) => Sparse;
+  trace: (profile: number) => Trace;
+  hasTraces: boolean;
+  sources: Map<number, Source>;
+}
+
+class Reader {
+  constructor(private bytes: Uint8Array, private at: number) {}
+  // Exact up to 2^53: what the page adds up stays below, or is marked.
+  next(): number {
+    let b = this.bytes[this.at++], x = b & 127, times = 128;
+    while (b & 128) {
+      b = this.bytes[this.at++];
+      x += (b & 127) * times;
+      times *= 128;
+    }
+    return x;
+  }
+  signed(): number {
+    const x = this.next();
+    return x % 2 ? -(x + 1) / 2 : x / 2;
+  }
+}
+
+const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
+
+// 13 digits of base 32, as query/table.h has them.
+function idText(low: number, high: number): string {
+  let x = (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0), text = "";
+  for (let i = 0; i < 13; i++) {
+    text = DIGITS[Number(x & 31n)] + text;
+    x >>= 5n;
+  }
+  return text;
+}
+
+// Newer than the types that Debian's compiler knows.
+declare const DecompressionStream: undefined | (new (format: string) => { readable: ReadableStream; writable: WritableStream });
+export const canInflate = typeof DecompressionStream !== "undefined";
+
+async function inflate(base64: string): Promise<Uint8Array> {
+  const text = atob(base64.trim()), packed = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream!("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+const noTrace: Trace = { time: new Float64Array(0), at: new Uint32Array(0), metric: new Uint8Array(0), weight: new Float64Array(0) };
+
+export async function openData(base64: string): Promise<Data> {
+  const bytes = await inflate(base64);
+  const jsonBytes = new DataView(bytes.buffer, bytes.byteOffset).getUint32(8, true);
+  const json = JSON.parse(new TextDecoder().decode(bytes.subarray(12, 12 + jsonBytes)));
+  const base = 12 + jsonBytes;
+  kindNames.push(...json.kinds);
+  const reader = (name: string) => new Reader(bytes, base + json.columns[name][0]);
+
+  function column<T extends { [i: number]: number }>(name: string, array: T, n: number, less = 0): T {
+    const r = reader(name);
+    for (let i = 0; i < n; i++) array[i] = r.next() - less;
+    return array;
+  }
+  const ints = (name: string, n: number, less = 0) => column(name, new Uint32Array(n), n, less);
+  const small = (name: string, n: number) => column(name, new Uint8Array(n), n);
+
+  const scopes: number = json.scopes, n: number = json.contexts, positions: number = json.positions;
+  const scopeKind = small("scope.kind", scopes);
+  const scope = ints("context.scope", n), size = ints("context.size", n);
+  const end = new Uint32Array(n), parent = new Uint32Array(n).fill(NONE), first = new Uint32Array(n + 1);
+  const kind = new Uint8Array(n), path: number[] = [];
+  const firsts = reader("context.first");
+  for (let c = 0, at = 0; c < n; c++) {
+    end[c] = c + size[c];
+    kind[c] = scopeKind[scope[c]];
+    at += firsts.signed();
+    first[c] = at;
+    while (path.length && end[path[path.length - 1]] <= c) path.pop();
+    if (path.length) parent[c] = path[path.length - 1];
+    path.push(c);
+  }
+  first[n] = positions;
+
+  // Contexts of each scope, ascending: those of s are starts[s] .. starts[s + 1] once all are placed.
+  const starts = new Uint32Array(scopes + 2), byScope = new Uint32Array(n);
+  for (let c = 0; c < n; c++) starts[scope[c] + 2]++;
+  for (let s = 2; s < starts.length; s++) starts[s] += starts[s - 1];
+  for (let c = 0; c < n; c++) byScope[starts[scope[c] + 1]++] = c;
+
+  const ids = json.columns["context.id"][0] + base;
+  let named: Uint32Array | null = null; // which id is whose: lines have none
+  const id = (c: number) => {
+    if (!named) {
+      named = new Uint32Array(n);
+      for (let i = 0, k = 0; i < n; i++) if (kind[i] !== Kind.Line) named[i] = k++;
+    }
+    const view = new DataView(bytes.buffer, bytes.byteOffset + ids + 8 * named[c]);
+    return idText(view.getUint32(0, true), view.getUint32(4, true));
+  };
+
+  const metrics: Metric[] = json.metrics, units: number[] = [], inexact: boolean[] = [], plain: (Sums | null)[] = [];
+  metrics.forEach((_, i) => {
+    const s = json.sums[i];
+    units.push(s ? s.unit : 1);
+    if (!s) {
+      plain.push(null);
+      inexact.push(false);
+      return;
+    }
+    const sums = new Float64Array(positions + 1), counts = new Float64Array(positions + 1);
+    const a = reader("sum" + i), b = reader("count" + i);
+    for (let k = 0; k < positions; k++) {
+      sums[k + 1] = sums[k] + a.signed();
+      counts[k + 1] = counts[k] + b.signed();
+    }
+    inexact.push(!(Math.abs(sums[positions]) < 2 ** 53));
+    plain.push({ sums, counts, total: Number(BigInt(s.total) / BigInt(s.unit)), samples: s.samples });
+  });
+
+  const profiles: Profile[] = json.profiles.map((p: number[]) => ({
+    rank: p[0], thread: p[1], pid: p[2], host: json.texts[p[3]], command: json.texts[p[4]],
+    offset: p[5], start: p[6], end: p[7],
+  }));
+
+  // Values by profile are opened when they are first asked for, and so are the traces.
+  const values: (Sparse[] | undefined)[] = [];
+  const openValues = (m: number): Sparse[] => {
+    const r = reader("profile" + m);
+    return profiles.map(() => {
+      const k = r.next(), at = new Uint32Array(k), sum = new Float64Array(k), count = new Float64Array(k);
+      for (let i = 0, last = 0; i < k; i++) {
+        last += r.next();
+        at[i] = last;
+        count[i] = r.next();
+        sum[i] = r.signed() + count[i];
+      }
+      return { at, sum, count };
+    });
+  };
+
+  const hasTraces: boolean = json.kept.every > 0;
+  let traces: Trace[] | null = null;
+  const openTraces = (): Trace[] => {
+    const r = reader("trace");
+    return profiles.map((p) => {
+      const k = r.next();
+      const t: Trace = { time: new Float64Array(k), at: new Uint32Array(k), metric: new Uint8Array(k), weight: new Float64Array(k) };
+      for (let i = 0, time = 0, at = 0, metric = 0, weight = 1; i < k; i++) {
+        time += r.signed();
+        const step = r.signed();
+        at += Math.floor(step / 2);
+        if (step % 2 !== 0) {
+          metric = r.next();
+          weight = r.next();
+        }
+        t.time[i] = Math.max(0, p.offset + time);
+        t.at[i] = at;
+        t.metric[i] = metric;
+        t.weight[i] = weight;
+      }
+      return t;
+    });
+  };
+
+  const sources = new Map<number, Source>();
+  for (const s of json.sources) sources.set(s.file, { notes: s.notes, lines: new Map(s.lines) });
+
+  return {
+    version: json.version, name: json.name, settings: json.settings, compare: json.compare, texts: json.texts,
+    metrics, units, plain, inexact, profiles, length: json.length, ranked: profiles.some((p) => p.rank >= 0),
+    losses: json.losses, info: json.info, summary: json.summary, kept: json.kept, positions, scopes,
+    scopeKind, scopeParent: ints("scope.parent", scopes, 1), scopeName: ints("scope.name", scopes),
+    scopeShown: ints("scope.shown", scopes), scopeFile: ints("scope.file", scopes), scopeLine: ints("scope.line", scopes),
+    scopeModule: ints("scope.module", scopes), scopeOwner: small("scope.owner", scopes),
+    scopeEntity: ints("scope.entity", scopes, 1), entityScope: ints("entity.scope", json.entities),
+    contexts: n, scope, end, parent, first, callFile: ints("context.file", n), callLine: ints("context.line", n), kind, id,
+    instances: (s) => byScope.subarray(starts[s], starts[s + 1]),
+    sparse: (m, p) => (values[m] ??= openValues(m))[p],
+    trace: (p) => (hasTraces ? (traces ??= openTraces())[p] : noTrace),
+    hasTraces, sources,
+  };
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Elements and texts. Names and sources are data: they only ever become text, and what could control or turn a line
+// around (control characters, bidirectional marks) is shown as a sign of its own.
+
+type Child = Node | string | null | undefined | false;
+type Props = { [name: string]: string | number | boolean | ((e: any) => void) | undefined };
+
+export function el<T extends keyof HTMLElementTagNameMap>(tag: T, props: Props = {}, ...children: Child[]): HTMLElementTagNameMap[T] {
+  const e = document.createElement(tag);
+  for (const [name, value] of Object.entries(props)) {
+    if (typeof value === "function") e.addEventListener(name.slice(2), value);
+    else if (value === true) e.setAttribute(name, "");
+    else if (value !== undefined && value !== false) e.setAttribute(name, String(value));
+  }
+  e.append(...children.filter((c): c is Node | string => !!c));
+  return e;
+}
+
+const HARMFUL = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+// A text as it may stand on the page.
+export function plain(text: string): string {
+  return text.replace(HARMFUL, "\ufffd");
+}
+
+// A name, which may be written from right to left, apart from what stands beside it.
+export function name(text: string, props: Props = {}): HTMLElement {
+  return el("bdi", props, plain(text));
+}
+
+export function clear(e: Element): void {
+  e.replaceChildren();
+}
+
+// Copies a text; false where the browser does not allow it.
+export async function copy(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = el("textarea", { class: "offscreen" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
+}
+
+export interface Canvas { canvas: HTMLCanvasElement; g: CanvasRenderingContext2D; width: number; height: number }
+
+// A canvas of so many CSS pixels, sharp on any screen.
+export function sizeCanvas(canvas: HTMLCanvasElement, width: number, height: number): Canvas {
+  const scale = Math.min(window.devicePixelRatio || 1, 32000 / Math.max(width, height, 1));
+  canvas.width = Math.max(1, Math.round(width * scale));
+  canvas.height = Math.max(1, Math.round(height * scale));
+  canvas.style.width = width + "px";
+  canvas.style.height = height + "px";
+  const g = canvas.getContext("2d")!;
+  g.setTransform(scale, 0, 0, scale, 0, 0);
+  g.clearRect(0, 0, width, height);
+  return { canvas, g, width, height };
+}
+
+// As much of a text as fits, its end cut.
+export function fit(g: CanvasRenderingContext2D, text: string, width: number): string {
+  if (width < 14) return "";
+  if (text.length * 3 < width && g.measureText(text).width <= width) return text;
+  let low = 0, high = Math.min(text.length, Math.ceil(width / 3));
+  if (high === text.length && g.measureText(text).width <= width) return text;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (g.measureText(text.slice(0, middle) + "\u2026").width <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low > 1 ? text.slice(0, low) + "\u2026" : "";
+}

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The page: a table on one side, a picture on the other, both of one selection and one state.
+import { about } from "./about";
+import { App, PaneName, paneNames, searchRegex } from "./app";
+import { canInflate, isCall, Kind, openData } from "./data";
+import { clear, copy, el, plain } from "./dom";
+import { Flame } from "./flame";
+import { Node, nodeOfContext, nodeRanges } from "./model";
+import { oneText, percentText, timeText } from "./number";
+import { Palette } from "./palette";
+import { Ranks } from "./ranks";
+import { Entry, Rows } from "./rows";
+import { Source } from "./source";
+import { Table } from "./table";
+import { Trace } from "./trace";
+import { viewNames } from "./views";
+
+const paneTitles: Record<PaneName, string> = { flame: "Flame graph", trace: "Trace", ranks: "Ranks", source: "Source", about: "About" };
+
+class Page {
+  private app: App;
+  private rows: Rows;
+  private table: Table;
+  private flame: Flame;
+  private trace: Trace;
+  private ranks: Ranks;
+  private source: Source;
+  private pane = el("div", { class: "panebox", role: "tabpanel", "aria-label": "picture" });
+  private viewTabs = el("div", { class: "tabs", role: "tablist", "aria-label": "tables" });
+  private bar = el("div", { class: "head-bar" });
+  private paneTabs = el("div", { class: "tabs", role: "tablist", "aria-label": "pictures" });
+  private chips = el("div", { class: "chips" });
+  private problem = el("span", { class: "warn problem", role: "alert" });
+  private query = el("code", { class: "query" });
+  private found = el("output", { class: "found" });
+  private search: HTMLInputElement;
+  private matches: number[] = []; // contexts or places of rows, the costliest first
+  private match = -1;
+  private theme: "auto" | "light" | "dark" = "auto";
+
+  constructor(app: App) {
+    this.app = app;
+    this.usePalette();
+    this.rows = new Rows(app);
+    this.table = new Table(app, this.rows, (e) => this.select(e));
+    this.flame = new Flame(app, (n) => this.selectNode(n), (n) => this.zoomTo(n));
+    this.trace = new Trace(app, (c) => this.selectContext(c));
+    this.ranks = new Ranks(app);
+    this.source = new Source(app);
+    this.search = el("input", {
+      type: "search", placeholder: "search names, /regex/", "aria-label": "search", value: app.state.search, spellcheck: "false",
+      oninput: () => this.typed(), onkeydown: (e: KeyboardEvent) => {
+        if (e.key === "Enter") this.step(e.shiftKey ? -1 : 1);
+        else if (e.key === "Escape") this.table.element.focus();
+        else return;
+        e.preventDefault();
+      },
+    });
+    this.build();
+    app.on((changed) => this.changed(changed));
+    document.addEventListener("keydown", (e) => this.key(e));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
+    window.addEventListener("beforeprint", () => this.renderPane());
+    if (app.state.view === "tree" && !app.state.selected) this.rows.openCostly();
+    this.table.render();
+    this.restore();
+    this.renderAll();
+  }
+
+  private get dark(): boolean {
+    return this.theme === "dark" || (this.theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+  }
+
+  private usePalette(): void {
+    this.app.palette = new Palette(this.app.data, this.dark);
+    document.documentElement.dataset.theme = this.dark ? "dark" : "light";
+  }
+
+  private repaint(): void {
+    this.usePalette();
+    this.renderAll();
+  }
+
+  // ---- building ----
+
+  private build(): void {
+    const { data: d } = this.app;
+    const fact = (name: string) => d.info.find(([k]) => k === name)?.slice(1).filter(Boolean).join(", ");
+    document.title = `${plain(d.name)} \u2014 hq report`;
+    const metrics = d.metrics.map((m, i) => [m, i] as const).filter(([m]) => m.side === "here");
+    const metric: HTMLSelectElement = el("select", { "aria-label": "metric", id: "metric", onchange: () => this.app.set({ metric: +metric.value, sort: "" }) },
+      ...metrics.map(([m, i]) => el("option", { value: i, selected: i === this.app.state.metric, title: m.description }, m.name)));
+    const filter = el("button", { class: "toggle", id: "filter", "aria-pressed": "false", title: "only rows that match stay, with what is above them", onclick: () => this.app.set({ filter: !this.app.state.filter }) }, "filter");
+    const command = fact("command") ?? fact("program") ?? "";
+    const samples = metrics.map(([m, i]) => `${oneText(this.app.selection.total(i), m.dim)} ${m.name}`).slice(0, 3).join(", ");
+    document.body.append(
+      el("header", {},
+        el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
+        el("p", { class: "facts", title: plain(command) }, el("bdi", {}, plain(command.length > 90 ? command.slice(0, 90) + "\u2026" : command)), command ? " \u2014 " : "", samples, this.runFacts()),
+        el("div", { class: "tools" }, el("label", {}, "metric ", metric), this.search, filter, this.found,
+          el("button", { title: "hot path (h)", onclick: () => this.hot() }, "hot path"),
+          el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.theme = this.dark ? "light" : "dark"; this.repaint(); } }, "\u25d0"),
+          el("button", { title: "keys and facts (?)", "aria-label": "help", onclick: () => this.app.set({ pane: "about" }) }, "?"))),
+      el("div", { class: "state" }, this.chips, this.problem, el("span", { class: "prompt" }, "hq ", el("bdi", {}, plain(d.name)), " "), this.query,
+        el("button", { id: "copy-query", title: "copy the query (q)", onclick: () => this.copyQuery() }, "copy"),
+        el("button", { title: "copy the rows as CSV", onclick: () => copy(this.rows.table("csv")) }, "CSV"),
+        el("button", { title: "copy the rows as a Markdown table", onclick: () => copy(this.rows.table("markdown")) }, "Markdown")),
+      el("main", {},
+        el("section", { class: "left", "aria-label": "table" }, this.bar, this.table.element),
+        el("section", { class: "right", "aria-label": "picture" }, this.paneTabs, this.pane)));
+    viewNames.forEach((v, i) => this.viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "" }) }, v)));
+    const toggle = (key: "lines" | "rounds" | "all", text: string, title: string) =>
+      el("button", { class: "toggle", "data-toggle": key, title, onclick: () => this.app.set({ [key]: !this.app.state[key] }) }, text);
+    const field = (key: "columns" | "where", text: string, title: string) => {
+      const input: HTMLInputElement = el("input", { type: "text", placeholder: text, "aria-label": text, title, spellcheck: "false", "data-field": key, size: 12,
+        onkeydown: (e: KeyboardEvent) => {
+          if (e.key !== "Enter") return;
+          const value = input.value.trim();
+          if (key === "where") this.app.set({ where: value });
+          else if (value) {
+            this.app.set({ columns: [...this.app.state.columns.split("\n").filter(Boolean), value].join("\n") });
+            input.value = "";
+          }
+        } });
+      return input;
+    };
+    this.bar.append(this.viewTabs, el("div", { class: "options" },
+      field("where", "where ...", "keeps the rows for which it holds: cputime > 5% and kind = loop"), field("columns", "+ column", "a column: cputime / @cputime, instructions / cycles"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
+      this.app.several() ? toggle("all", "all metrics", "columns of every metric") : null));
+    for (const p of paneNames) this.paneTabs.append(el("button", { role: "tab", "data-pane": p, onclick: () => this.app.set({ pane: p }) }, paneTitles[p]));
+    // For tests, and for who asks at the console.
+    (window as any).hqPage = { csv: () => this.rows.table("csv"), query: () => this.app.query(), state: () => ({ ...this.app.state }), pane: () => this.app.paneQuery(), data: this.app.data,
+      set: (change: any) => this.app.set(change), openAll: () => { const all = this.rows.openAll(); this.table.draw(); return all; },
+      boxes: () => this.flame.list(),
+      perProfile: () => this.app.selection.perProfile(this.app.state.metric, nodeRanges(this.app.data, this.app.node ?? nodeOfContext(this.app.data, 0), false)),
+    };
+  }
+
+  private runFacts(): string {
+    const d = this.app.data, ranks = new Set(d.profiles.filter((p) => p.rank >= 0).map((p) => p.rank)).size;
+    const lost = d.losses.filter(([partial]) => !partial).reduce((s, l) => s + l[1], 0), partial = d.losses.filter(([p]) => p).reduce((s, l) => s + l[1], 0);
+    const samples = d.plain.find((p) => p)?.samples ?? 0;
+    return ` in ${oneText(d.length / 1e6, 1)}; ${ranks ? `${ranks} ranks, ` : ""}${d.profiles.length} thread${d.profiles.length === 1 ? "" : "s"}; ${samples} samples` +
+      (lost ? `, ${lost} lost` : "") + (partial ? `, ${partial} partial` : "");
+  }
+
+  // ---- selecting ----
+
+  private select(e: Entry): void {
+    this.app.node = e.node;
+    this.app.set({ selected: e.key }, true);
+    this.renderPane();
+    this.renderState();
+  }
+
+  private restore(): void {
+    this.app.node = this.table.active?.node ?? null;
+    if (this.table.active) this.table.scrollTo(this.table.active);
+  }
+
+  selectContext(c: number): void {
+    if (this.app.state.view !== "tree") this.app.set({ view: "tree", sort: "", selected: "" });
+    const e = this.rows.ofContext(c);
+    if (!e) return;
+    this.rows.reveal(e);
+    this.table.activate(e, true);
+  }
+
+  private selectNode(n: Node): void {
+    if (this.app.state.view === "tree" && n.inc.length) return this.selectContext(n.inc[0]);
+    const d = this.app.data, scope = n.scope, e = this.rows.visible.find((r) => r.node.scope === scope) ??
+      this.rows.visible.find((r) => d.scopeEntity[r.node.scope] === d.scopeEntity[scope]);
+    if (e) this.table.activate(e, true);
+  }
+
+  private zoomTo(n: Node): void {
+    const context = n.inc.length === 1 ? n.inc[0] : 0;
+    const zoom = n.kind === Kind.Root ? "" : context ? "c" + context : isCall(n.kind) ? "s" + n.scope : this.app.state.zoom;
+    this.app.set({ view: "tree", zoom, selected: "", sort: "" });
+  }
+
+  private hot(): void {
+    const e = this.rows.hotPath(this.table.active);
+    if (!e) return;
+    this.rows.reveal(e);
+    this.table.activate(e, true);
+  }
+
+  // ---- search ----
+
+  private timer = 0;
+  private typed(): void {
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => {
+      this.app.set({ search: this.search.value }, true);
+      this.match = -1;
+    }, 60);
+  }
+
+  // Where names match: in the tree contexts, elsewhere rows. And what they cost together.
+  private look(): void {
+    const { state, data: d, selection } = this.app, regex = state.search ? searchRegex(state.search) : null;
+    this.matches = [];
+    clear(this.found);
+    if (!state.search) return;
+    if (!regex) {
+      this.found.textContent = "not a regular expression";
+      return;
+    }
+    if (state.view === "tree") {
+      const hit = new Uint8Array(d.scopes), all: number[] = [];
+      for (let s = 0; s < d.scopes; s++) hit[s] = (state.lines || d.scopeKind[s] !== Kind.Line) && regex.test(d.texts[d.scopeShown[s]]) ? 1 : 0;
+      const top = this.app.zoomNode(state.zoom), tops = top ? Array.from(top.inc) : [0];
+      for (const t of tops) for (let c = t; c < d.end[t]; c++) if (hit[d.scope[c]] && c) all.push(c);
+      const cost = (c: number) => selection.value(state.metric, [d.first[c], d.first[d.end[c]]]);
+      const costs = new Map(all.slice(0, 200000).map((c) => [c, cost(c)]));
+      this.matches = all.filter((c) => (costs.get(c) ?? 0) !== 0).sort((a, b) => costs.get(b)! - costs.get(a)!);
+      const set: Node = { ...nodeOfContext(d, 0), inc: all, exc: all };
+      this.tellFound(selection.value(state.metric, nodeRanges(d, set, false)));
+      return;
+    }
+    this.rows.roots.forEach((e, i) => { if (regex.test(e.name)) this.matches.push(i); });
+    const inc = [...new Set(this.matches.flatMap((i) => Array.from(this.rows.roots[i].node.inc)))].sort((a, b) => a - b);
+    this.tellFound(selection.value(state.metric, nodeRanges(d, { ...nodeOfContext(d, 0), inc, exc: inc }, false)));
+  }
+
+  private tellFound(value: number): void {
+    const { state, selection } = this.app, n = this.matches.length;
+    this.found.textContent = n ? `${this.match >= 0 ? this.match + 1 + " of " : ""}${n}: ${percentText(value, selection.total(state.metric)) || "0 %"}` : "nothing";
+  }
+
+  private step(by: number): void {
+    if (this.app.state.search !== this.search.value) this.app.set({ search: this.search.value }, true);
+    if (!this.matches.length) return;
+    this.match = (this.match + by + this.matches.length) % this.matches.length;
+    const e = this.app.state.view === "tree" ? this.rows.ofContext(this.matches[this.match]) : this.rows.roots[this.matches[this.match]];
+    if (e) {
+      this.rows.reveal(e);
+      this.table.activate(e, true);
+    }
+    this.found.textContent = this.found.textContent!.replace(/^(\d+ of )?/, `${this.match + 1} of `);
+  }
+
+  // ---- what has changed ----
+
+  private changed(changed: Set<string>): void {
+    const rows = ["view", "metric", "sort", "ascending", "zoom", "ranks", "threads", "time", "lines", "rounds", "all", "filter", "columns", "where"];
+    const filtered = this.app.state.filter && changed.has("search");
+    this.trace.changed(changed);
+    if (filtered || rows.some((k) => changed.has(k))) {
+      this.rows.rebuild();
+      if (changed.has("view") && !changed.has("zoom")) this.table.active = null;
+      if (changed.has("view") || changed.has("zoom")) this.table.element.scrollTop = 0;
+      this.table.render();
+      this.app.node = this.table.active?.node ?? null;
+    } else if (changed.has("search")) this.table.draw();
+    else if (changed.has("selected") && this.table.active?.key !== this.app.state.selected) {
+      this.table.active = null;
+      this.table.render();
+      this.restore();
+    }
+    if (this.search.value !== this.app.state.search && document.activeElement !== this.search) this.search.value = this.app.state.search;
+    if (changed.size === 1 && changed.has("selected")) return this.renderState();
+    this.renderAll();
+  }
+
+  private renderAll(): void {
+    if (this.app.state.search || this.found.textContent) this.look();
+    this.renderState();
+    this.renderPane();
+  }
+
+  private renderState(): void {
+    const { state, data: d } = this.app;
+    for (const b of this.viewTabs.children) b.setAttribute("aria-selected", String((b as HTMLElement).dataset.view === state.view));
+    for (const b of this.paneTabs.children) b.setAttribute("aria-selected", String((b as HTMLElement).dataset.pane === state.pane));
+    for (const b of document.querySelectorAll<HTMLElement>("[data-toggle]")) b.setAttribute("aria-pressed", String(state[b.dataset.toggle as "lines" | "rounds" | "all"]));
+    document.getElementById("filter")?.setAttribute("aria-pressed", String(state.filter));
+    const metric = document.getElementById("metric") as HTMLSelectElement | null;
+    if (metric) metric.value = String(state.metric);
+    this.query.textContent = ((text) => (text.includes('"') ? `'${text}'` : `"${text}"`))(plain(this.app.query()));
+    clear(this.chips);
+    const chip = (text: string, off: Parameters<App["set"]>[0]) =>
+      this.chips.append(el("button", { class: "chip", title: "take back", onclick: () => this.app.set(off) }, text, el("span", { "aria-hidden": "true" }, " \u00d7")));
+    const zoom = state.view === "tree" ? this.app.zoomNode(state.zoom) : null, time = this.app.chosen().time;
+    if (zoom) chip(`in ${plain(d.texts[d.scopeShown[zoom.scope]]).slice(0, 40)}`, { zoom: "", selected: "" });
+    if (state.ranks) chip(`ranks ${state.ranks.length > 30 ? state.ranks.slice(0, 30) + "\u2026" : state.ranks}`, { ranks: "" });
+    if (state.threads) chip(`threads ${state.threads}`, { threads: "" });
+    if (time) chip(`${timeText(time[0])} to ${time[1] === Infinity ? "the end" : timeText(time[1])}${this.app.selection.thinned ? " \u2248" : ""}`, { time: "" });
+    for (const text of state.columns.split("\n").filter(Boolean))
+      chip(`column ${plain(text)}`, { columns: state.columns.split("\n").filter((t) => t !== text).join("\n") });
+    if (state.where) chip(`where ${plain(state.where)}`, { where: "" });
+    const where = document.querySelector<HTMLInputElement>("[data-field=where]");
+    if (where && document.activeElement !== where) where.value = state.where;
+    this.problem.textContent = plain(this.rows.problem);
+  }
+
+  private renderPane(): void {
+    const { state } = this.app, panes = { flame: this.flame, trace: this.trace, ranks: this.ranks, source: this.source };
+    const pane = state.pane === "about" ? about(this.app) : panes[state.pane].element;
+    if (this.pane.firstChild !== pane) this.pane.replaceChildren(pane);
+    if (state.pane !== "about") panes[state.pane].render();
+  }
+
+  private async copyQuery(): Promise<void> {
+    const text = this.app.query(), done = await copy(`hq ${shell(this.app.data.name)} ${shell(text)}`), button = document.getElementById("copy-query")!;
+    button.textContent = done ? "copied" : "not allowed";
+    setTimeout(() => { button.textContent = "copy"; }, 1200);
+  }
+
+  // ---- keys ----
+
+  private key(e: KeyboardEvent): void {
+    const target = e.target as HTMLElement, state = this.app.state;
+    if (e.ctrlKey || e.metaKey || e.altKey || target.tagName === "INPUT" || target.tagName === "SELECT" || target.tagName === "TEXTAREA") return;
+    const number = Number(e.key);
+    if (number >= 1 && number <= viewNames.length) this.app.set({ view: viewNames[number - 1], sort: "", selected: "" });
+    else if (e.key === "/") {
+      this.search.focus();
+      this.search.select();
+    } else if (e.key === "n") this.step(1);
+    else if (e.key === "N") this.step(-1);
+    else if (e.key === "h") this.hot();
+    else if (e.key === "f" && this.app.node) this.zoomTo(this.app.node);
+    else if (e.key === "c" && this.app.node) this.callers(this.app.node);
+    else if (e.key === "p") this.app.set({ pane: paneNames[(paneNames.indexOf(state.pane) + 1) % paneNames.length] });
+    else if (e.key === "q") this.copyQuery();
+    else if (e.key === "x") this.app.set({ ranks: "", threads: "", time: "" });
+    else if (e.key === "?") this.app.set({ pane: "about" });
+    else if (e.key === "Escape" && state.zoom) this.app.set({ zoom: "", selected: "" });
+    else if (e.key.startsWith("Arrow") && target === document.body) this.table.element.focus();
+    else return;
+    e.preventDefault();
+  }
+
+  private callers(n: Node): void {
+    const d = this.app.data, entity = d.scopeEntity[n.scope];
+    if (entity === 0xffffffff) return;
+    this.app.set({ view: "callers", sort: "", selected: "" });
+    const e = this.rows.roots.find((r) => d.scopeEntity[r.node.scope] === entity);
+    if (!e) return;
+    this.rows.toggle(e, true);
+    this.table.activate(e, true);
+  }
+}
+
+// A word as a shell takes it.
+function shell(text: string): string {
+  return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
+}
+
+async function begin(): Promise<void> {
+  const store = document.getElementById("data")!;
+  try {
+    const data = await openData(store.textContent ?? "");
+    store.remove();
+    new Page(new App(data));
+    (window as any).opened = performance.now(); // tests/bench/page.py
+  } catch (e) {
+    document.body.append(el("p", { class: "empty" }, !canInflate
+      ? "This browser is too old for the page: it has no DecompressionStream (Firefox 113, Chrome 80, Safari 16.4 have it)."
+      : `The data of this page could not be read; it may be cut. (${e})`));
+    throw e;
+  }
+}
+
+begin();

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is measured: a selection of profiles and time, and the values of nodes in it (query/select.c, query/node.c).
+import { Data, isCall, Kind, NONE, Sums } from "./data";
+
+export type Range = [number, number]; // of numbers, both ends in it
+
+export interface Chosen {
+  ranks: Range[] | null;
+  threads: Range[] | null;
+  time: Range | null; // microseconds of the run, the end not in it; Infinity: to the end
+}
+
+export enum Rule { Scope, Frame, All, None }
+
+// A row before it is measured: a name and the contexts that it stands for.
+export interface Node {
+  kind: Kind;
+  scope: number;                      // its name and place; NONE: `name`
+  name?: string;
+  callFile: number; callLine: number; // 0, 0 none
+  context: number;                    // the one context it is, NONE
+  inc: ArrayLike<number>; exc: ArrayLike<number>;
+  at?: ArrayLike<number>;             // callers: the context that the row names, for each of exc
+  rule: Rule;
+  leaf: boolean;
+  rounds: number;                     // > 0: a recursion whose rounds are one row
+}
+
+export type Ranges = number[]; // first, last, first, last, ...
+
+// Seconds, events or bytes, as query/select.h has it: most scales have no exact double, their inverse has.
+export function scaled(sum: number, scale: number): number {
+  const inverse = Math.round(1 / scale);
+  return scale < 1 && Math.abs(inverse * scale - 1) < 1e-15 ? sum / inverse : sum * scale;
+}
+
+function inRanges(ranges: Range[] | null, number: number): boolean {
+  return !ranges || ranges.some(([a, b]) => number >= a && number <= b);
+}
+
+export class Selection {
+  private sums: (Sums | null)[] = [];
+  private readonly profiles: Uint8Array | null; // 1: chosen; null: all
+  readonly plain: boolean;
+
+  constructor(readonly data: Data, readonly chosen: Chosen) {
+    this.profiles = chosen.ranks || chosen.threads
+      ? Uint8Array.from(data.profiles, (p) => (inRanges(chosen.ranks, p.rank) && inRanges(chosen.threads, p.thread) ? 1 : 0))
+      : null;
+    this.plain = !this.profiles && !chosen.time;
+  }
+
+  has(profile: number): boolean { return !this.profiles || this.profiles[profile] === 1; }
+
+  // Calls take(position, units, samples) for each value of a profile.
+  private values(profile: number, metric: number, take: (at: number, sum: number, count: number) => void): void {
+    const d = this.data;
+    if (!this.chosen.time) {
+      const v = d.sparse(metric, profile);
+      for (let i = 0; i < v.at.length; i++) take(v.at[i], v.sum[i], v.count[i]);
+      return;
+    }
+    const t = d.trace(profile), [from, to] = this.chosen.time, worth = d.metrics[metric].period / d.units[metric] * d.kept.every;
+    for (let i = firstAtLeast(t.time, from); i < t.time.length && t.time[i] < to; i++)
+      if (t.metric[i] === metric) take(t.at[i], worth * t.weight[i], 1); // a record that stands for several is one sample: the error is that of what was kept
+  }
+
+  private of(metric: number): Sums {
+    const known = this.sums[metric];
+    if (known) return known;
+    const d = this.data;
+    if (this.plain) return (this.sums[metric] = d.plain[metric]!);
+    const s: Sums = { sums: new Float64Array(d.positions + 1), counts: new Float64Array(d.positions + 1), total: 0, samples: 0 };
+    for (let p = 0; p < d.profiles.length; p++)
+      if (this.has(p))
+        this.values(p, metric, (at, sum, count) => {
+          s.sums[at + 1] += sum;
+          s.counts[at + 1] += count;
+        });
+    for (let i = 0; i < d.positions; i++) {
+      s.sums[i + 1] += s.sums[i];
+      s.counts[i + 1] += s.counts[i];
+    }
+    s.total = s.sums[d.positions];
+    s.samples = s.counts[d.positions];
+    return (this.sums[metric] = s);
+  }
+
+  private units(metric: number, ranges: Ranges): number {
+    return rangesSum(this.of(metric).sums, ranges) * this.data.units[metric];
+  }
+
+  // The value of ranges; a delta is exact where both sides count in the same unit.
+  value(metric: number, ranges: Ranges): number {
+    const d = this.data, m = d.metrics[metric];
+    if (m.side === "delta") {
+      const here = m.here < 0 ? null : d.metrics[m.here], old = m.old < 0 ? null : d.metrics[m.old];
+      if (here && old && here.scale === old.scale && old.factor === 1)
+        return scaled(this.units(m.here, ranges) - this.units(m.old, ranges), here.scale);
+      return (here ? this.value(m.here, ranges) : 0) - (old ? this.value(m.old, ranges) : 0);
+    }
+    return scaled(this.units(metric, ranges), m.scale) * m.factor;
+  }
+
+  samples(metric: number, ranges: Ranges): number { return rangesSum(this.of(metric).counts, ranges); }
+  allSamples(metric: number): number { return this.of(metric).samples; }
+
+  total(metric: number): number {
+    const m = this.data.metrics[metric];
+    if (m.side === "delta") return (m.here < 0 ? 0 : this.total(m.here)) - (m.old < 0 ? 0 : this.total(m.old));
+    return scaled(this.of(metric).total * this.data.units[metric], m.scale) * m.factor;
+  }
+
+  // What percentages are of: a change is a share of what was there before.
+  base(metric: number): number {
+    const m = this.data.metrics[metric];
+    if (m.side !== "delta") return this.total(metric);
+    const old = m.old < 0 ? 0 : this.total(m.old);
+    return old !== 0 ? old : m.here < 0 ? NaN : this.total(m.here);
+  }
+
+  // Whether numbers are estimates, because the traces in the page are thinned.
+  get thinned(): boolean { return !!this.chosen.time && this.data.kept.every > 1; }
+
+  // The value of ranges in each chosen profile, in the order of the database.
+  perProfile(metric: number, ranges: Ranges): { profile: number; value: number }[] {
+    const d = this.data, out: { profile: number; value: number }[] = [], m = d.metrics[metric];
+    if (m.side !== "here" || !d.kept.profiles) return out;
+    for (let p = 0; p < d.profiles.length; p++) {
+      if (!this.has(p)) continue;
+      let sum = 0;
+      if (this.chosen.time) {
+        this.values(p, metric, (at, x) => { if (within(ranges, at)) sum += x; });
+      } else {
+        const v = d.sparse(metric, p);
+        for (let r = 0; r < ranges.length; r += 2)
+          for (let i = firstAtLeast(v.at, ranges[r]); i < v.at.length && v.at[i] < ranges[r + 1]; i++) sum += v.sum[i];
+      }
+      out.push({ profile: p, value: scaled(sum * d.units[metric], m.scale) });
+    }
+    return out;
+  }
+}
+
+// The index of the first number that is not less, in ascending ones.
+export function firstAtLeast(a: ArrayLike<number>, x: number): number {
+  let low = 0, high = a.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (a[middle] < x) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+export function within(ranges: Ranges, at: number): boolean {
+  let low = 0, high = ranges.length / 2;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (ranges[2 * middle + 1] <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low < ranges.length / 2 && ranges[2 * low] <= at;
+}
+
+function rangesSum(prefix: Float64Array, ranges: Ranges): number {
+  let sum = 0;
+  for (let i = 0; i < ranges.length; i += 2) sum += prefix[ranges[i + 1]] - prefix[ranges[i]];
+  return sum;
+}
+
+// ---- ranges of nodes ----
+
+function addRange(out: Ranges, first: number, last: number): void {
+  if (first >= last) return;
+  if (out.length && out[out.length - 1] === first) out[out.length - 1] = last;
+  else out.push(first, last);
+}
+
+// Values that belong to the context itself and not to a child.
+function addDirect(d: Data, c: number, out: Ranges): void {
+  addRange(out, d.first[c], d.first[c + 1 < d.end[c] ? c + 1 : d.end[c]]);
+}
+
+// What is below c without crossing a call; of a loop, its direct statements only.
+function addOwn(d: Data, c: number, rule: Rule, out: Ranges): void {
+  const end = d.end[c], loop = d.kind[c] === Kind.Loop && rule === Rule.Scope;
+  addDirect(d, c, out);
+  for (let k = c + 1; k < end;) {
+    const kind = d.kind[k];
+    if (kind === Kind.Line) {
+      addRange(out, d.first[k], d.first[d.end[k]]);
+      k = d.end[k];
+    } else if (loop) {
+      return;
+    } else if (kind === Kind.Loop || kind === Kind.Region || (kind === Kind.Inline && rule === Rule.Frame)) {
+      addDirect(d, k, out);
+      k++;
+    } else {
+      k = d.end[k];
+    }
+  }
+}
+
+function addExposed(d: Data, set: ArrayLike<number>, out: Ranges): void {
+  for (let i = 0, covered = 0; i < set.length; i++) {
+    const c = set[i];
+    if (c < covered) continue;
+    addRange(out, d.first[c], d.first[d.end[c]]);
+    covered = d.end[c];
+  }
+}
+
+// Own ranges of an outer context may lie on both sides of those of an inner one.
+function inOrder(ranges: Ranges): Ranges {
+  let sorted = true;
+  for (let i = 2; i < ranges.length && sorted; i += 2) sorted = ranges[i] >= ranges[i - 1];
+  if (sorted) return ranges;
+  const pairs: Range[] = [];
+  for (let i = 0; i < ranges.length; i += 2) pairs.push([ranges[i], ranges[i + 1]]);
+  pairs.sort((a, b) => a[0] - b[0]);
+  const out: Ranges = [];
+  for (const [a, b] of pairs) {
+    if (out.length && a <= out[out.length - 1]) out[out.length - 1] = Math.max(b, out[out.length - 1]);
+    else out.push(a, b);
+  }
+  return out;
+}
+
+export function nodeRanges(d: Data, n: Node, exclusive: boolean): Ranges {
+  const out: Ranges = [];
+  if (!exclusive) addExposed(d, n.inc, out);
+  else if (n.rule === Rule.All) addExposed(d, n.exc, out);
+  else if (n.rule !== Rule.None) {
+    for (let i = 0; i < n.exc.length; i++) addOwn(d, n.exc[i], n.rule, out);
+    return inOrder(out);
+  }
+  return out;
+}
+
+export function nodeOfContext(d: Data, c: number): Node {
+  const call = isCall(d.kind[c]);
+  return {
+    kind: d.kind[c], scope: d.scope[c], callFile: call ? d.callFile[c] : 0, callLine: call ? d.callLine[c] : 0,
+    context: c, inc: [c], exc: [c], rule: Rule.Scope, leaf: d.kind[c] === Kind.Line, rounds: 0,
+  };
+}
+
+export function nodeOfSet(d: Data, scope: number, contexts: ArrayLike<number>): Node {
+  return {
+    kind: d.scopeKind[scope], scope, callFile: 0, callLine: 0, context: NONE, inc: contexts, exc: contexts,
+    rule: Rule.Scope, leaf: false, rounds: 0,
+  };
+}
+
+export function nodeName(d: Data, n: Node): string {
+  return n.name ?? d.texts[d.scopeShown[n.scope]];
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rows of the table: measured, sorted, filtered; which of them are open.
+import { App, metricText, searchRegex } from "./app";
+import { Compiled, compile, Facts, holds, totalsOf } from "./expr";
+import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE } from "./data";
+import { Node, nodeName, nodeRanges } from "./model";
+import { numberText, oneText, percentText, Style, styleFor } from "./number";
+import { nested } from "./views";
+
+export interface Entry {
+  node: Node; name: string; key: string;
+  depth: number; parent: Entry | null;
+  kids: Entry[] | null; open: boolean;
+  place: number; siblings: number; // of so many
+  slots: Float64Array;             // [2 * metrics] inclusive, exclusive
+  kept: boolean;                   // stays only as an ancestor of rows that match
+}
+
+export interface Column {
+  id: string;         // as the language writes it
+  metric: number; exclusive: boolean;
+  dim: Dim; sign: boolean;
+  value: (e: Entry) => number;
+  total: number; base: number; // NaN: no percentages
+  style: Style;
+}
+
+const Z = 1.959963984540054;
+const EXPANDED_MOST = 300000; // entries that a filter looks at
+
+export class Rows {
+  columns: Column[] = [];
+  roots: Entry[] = [];
+  visible: Entry[] = [];
+  problem = ""; // why a filter or an expression does not do what it says
+  private totals = new Float64Array(0);
+  private opened = new Set<string>();
+
+  constructor(private app: App) { this.rebuild(); }
+
+  // ---- measuring ----
+
+  private measure(n: Node): Float64Array {
+    const { data, selection } = this.app, slots = new Float64Array(2 * data.metrics.length);
+    for (let x = 0; x < 2; x++) {
+      const ranges = nodeRanges(data, n, x === 1);
+      for (let m = 0; m < data.metrics.length; m++) slots[2 * m + x] = selection.value(m, ranges);
+    }
+    return slots;
+  }
+
+  private entry(node: Node, parent: Entry | null): Entry {
+    const own = `${node.kind}.${node.scope}.${node.callFile}.${node.callLine}`;
+    return {
+      node, name: nodeName(this.app.data, node), key: parent ? parent.key + "/" + own : own, depth: parent ? parent.depth + 1 : 0,
+      parent, kids: null, open: false, place: 0, siblings: 0, slots: this.measure(node), kept: false,
+    };
+  }
+
+  // What has no value in the selection is not there.
+  private present(e: Entry): boolean {
+    return this.app.data.metrics.some((m, i) => m.side !== "delta" && e.slots[2 * i] !== 0);
+  }
+
+  private entries(nodes: Node[], parent: Entry | null): Entry[] {
+    return this.sort(nodes.map((n) => this.entry(n, parent)).filter((e) => this.present(e)));
+  }
+
+  private sort(entries: Entry[]): Entry[] {
+    const s = this.app.state, sort = this.columns.find((c) => c.id === s.sort), up = s.sort && s.ascending ? -1 : 1;
+    const first = this.columns.find((c) => c.metric === s.metric) ?? this.columns[0];
+    const key = (e: Entry) => sort ? sort.value(e) : first ? this.defaultKey(e, first) : 0;
+    const texts = s.sort === "name";
+    entries.sort((a, b) => {
+      if (!texts) {
+        const x = key(a), y = key(b);
+        if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1;
+        if (x !== y && !isNaN(x)) return (y - x) * up;
+      }
+      const byName = a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+      return byName * (texts ? -up : 1) || a.node.callLine - b.node.callLine;
+    });
+    entries.forEach((e, i) => {
+      e.place = i + 1;
+      e.siblings = entries.length;
+    });
+    return entries;
+  }
+
+  // Of a comparison the size of the change.
+  private defaultKey(e: Entry, first: Column): number {
+    const d = this.app.data, delta = d.metrics.findIndex((m) => m.side === "delta" && m.here === first.metric && m.old >= 0);
+    return delta < 0 ? e.slots[2 * first.metric] : Math.abs(e.slots[2 * delta]);
+  }
+
+  expand(e: Entry): Entry[] {
+    return (e.kids ??= this.entries(this.app.views.children(this.app.state.view, e.node), e));
+  }
+
+  hasKids(e: Entry): boolean {
+    if (e.node.leaf || !nested(this.app.state.view)) return false;
+    if (e.kids) return e.kids.length > 0;
+    const d = this.app.data;
+    // Cheap where it can be: a context whose subtree is itself has none.
+    if (e.node.context !== NONE && d.end[e.node.context] === e.node.context + 1) return false;
+    return this.expand(e).length > 0;
+  }
+
+  // ---- columns ----
+
+  facts(e: Entry): Facts {
+    const d = this.app.data, n = e.node, known = n.scope !== NONE && n.kind !== Kind.Root;
+    return {
+      slots: e.slots, totals: this.totals, kind: n.kind, name: e.name, depth: e.depth,
+      file: !known ? "" : n.kind === Kind.File ? d.texts[d.scopeName[n.scope]] : d.texts[d.scopeFile[n.scope]],
+      line: known ? d.scopeLine[n.scope] : 0, module: known ? d.texts[d.scopeModule[n.scope]] : "",
+    };
+  }
+
+  private compiled(text: string): Compiled | null {
+    const c = compile(text, this.app.data);
+    if (typeof c !== "string") return c;
+    this.problem = `${text}: ${c}`;
+    return null;
+  }
+
+  // Derived columns: their style is that of the rows at hand.
+  private derive(): void {
+    for (const text of this.app.state.columns.split("\n").filter(Boolean)) {
+      const c = this.compiled(text);
+      if (!c || c.text) {
+        if (c) this.problem = `${text}: this is a text, and a column of the page is a number`;
+        continue;
+      }
+      this.columns.push({
+        id: text, metric: -1, exclusive: false, dim: c.dim, sign: false, value: (e) => c.value(this.facts(e)) as number,
+        total: c.total(this.totals), base: c.total(this.totals), style: styleFor(c.dim, 1, false),
+      });
+    }
+  }
+
+  private restyle(): void {
+    for (const c of this.columns) {
+      if (c.metric >= 0) continue;
+      let largest = 0, whole = true;
+      for (const v of [c.total, ...this.visible.map((e) => c.value(e))])
+        if (isFinite(v)) {
+          largest = Math.max(largest, Math.abs(v));
+          whole = whole && v === Math.floor(v);
+        }
+      c.style = styleFor(c.dim, largest, whole, false, c.dim === Dim.None);
+    }
+  }
+
+  private makeColumns(): void {
+    const { data: d, selection } = this.app;
+    const make = (metric: number, exclusive: boolean, id: string): Column => {
+      const m = d.metrics[metric], slot = 2 * metric + (exclusive ? 1 : 0), total = selection.total(metric);
+      const largest = Math.max(...[metric, m.here, m.old].filter((i) => i >= 0).map((i) => Math.abs(selection.total(i))));
+      return {
+        id, metric, exclusive, dim: m.dim, sign: m.side === "delta", value: (e) => e.slots[slot], total,
+        base: selection.base(metric), style: styleFor(m.dim, largest, m.dim === Dim.Events, m.side === "delta"),
+      };
+    };
+    this.columns = [];
+    d.metrics.forEach((m, i) => {
+      const name = metricText(m.name);
+      if (!this.app.shows(m.side === "delta" ? m.here : i)) return;
+      if (m.side === "here" && !d.compare) {
+        if (this.app.state.all && !d.plain[i]?.total && !selection.total(i)) return; // silent: nothing has a value
+        this.columns.push(make(i, false, name), make(i, true, name + ".x"));
+      }
+      if (m.side === "delta" && m.here >= 0 && m.old >= 0)
+        this.columns.push(make(m.here, false, name), make(m.old, false, "old." + name), make(i, false, "delta." + name),
+          make(i, true, "delta." + name + ".x"));
+    });
+    this.totals = totalsOf(d, selection);
+    this.derive();
+  }
+
+  // ---- the whole ----
+
+  rebuild(): void {
+    this.problem = "";
+    this.makeColumns();
+    this.roots = this.entries(this.app.roots(), null);
+    const s = this.app.state, where = s.where ? this.compiled(s.where) : null, regex = s.filter && s.search ? searchRegex(s.search) : null;
+    if (where || regex) this.filter((e) => (!regex || regex.test(e.name)) && (!where || holds(where.value(this.facts(e)))));
+    else this.reopen(this.roots);
+    // A single root is of no use closed.
+    if (this.roots.length === 1 && nested(this.app.state.view)) this.roots[0].open = true;
+    this.flatten();
+  }
+
+  // At the start what costs most lies open, as far as a screen shows it.
+  openCostly(): void {
+    const by = this.columns[0];
+    let room = 40;
+    const open = (list: Entry[]) => {
+      for (const e of list.slice(0, 12)) {
+        if (room <= 0 || !by || !(by.value(e) >= 0.1 * by.total) || !this.hasKids(e)) continue;
+        room -= Math.min(12, this.expand(e).length);
+        e.open = true;
+        this.opened.add(e.key);
+        open(e.kids!);
+      }
+    };
+    if (nested(this.app.state.view)) open(this.roots);
+    this.flatten();
+  }
+
+  // Everything that has a value, down to the leaves; false if there is too much of it.
+  openAll(most = 20000): boolean {
+    let room = most;
+    const open = (list: Entry[]) => {
+      for (const e of list) {
+        if (!this.hasKids(e) || (room -= this.expand(e).length) < 0) continue;
+        e.open = true;
+        open(e.kids!);
+      }
+    };
+    open(this.roots);
+    this.flatten();
+    return room >= 0;
+  }
+
+  private reopen(list: Entry[]): void {
+    for (const e of list)
+      if (this.opened.has(e.key)) {
+        e.open = true;
+        this.reopen(this.expand(e));
+      }
+  }
+
+  flatten(): void {
+    this.visible = [];
+    const add = (list: Entry[]) => {
+      for (const e of list) {
+        this.visible.push(e);
+        if (e.open && e.kids) add(e.kids);
+      }
+    };
+    add(this.roots);
+    this.restyle();
+  }
+
+  toggle(e: Entry, open = !e.open): void {
+    if (open && !this.hasKids(e)) return;
+    e.open = open;
+    if (open) {
+      this.expand(e);
+      this.opened.add(e.key);
+    } else this.opened.delete(e.key);
+    this.flatten();
+  }
+
+  // Rows that match and their ancestors, as `where` and `matching` keep them.
+  private filter(wanted: (e: Entry) => boolean): void {
+    let looked = 0;
+    const keep = (list: Entry[]): Entry[] => list.filter((e) => {
+      const matches = wanted(e);
+      let below: Entry[] = [];
+      if (looked++ < EXPANDED_MOST) below = keep(this.expand(e));
+      else this.problem = `only the first ${EXPANDED_MOST} rows were looked at`;
+      e.kids = below;
+      e.kept = !matches;
+      e.open = below.length > 0;
+      return matches || below.length > 0;
+    });
+    this.roots = keep(this.roots);
+  }
+
+  // ---- finding rows ----
+
+  byKey(key: string): Entry | null {
+    let list = this.roots, found: Entry | null = null, done = "";
+    for (const part of key ? key.split("/") : []) {
+      done = done ? done + "/" + part : part;
+      found = list.find((e) => e.key === done) ?? null;
+      if (!found) return null;
+      if (done !== key) list = this.expand(found);
+    }
+    return found;
+  }
+
+  // Makes a row visible.
+  reveal(e: Entry): void {
+    for (let up = e.parent; up; up = up.parent) if (!up.open) {
+      up.open = true;
+      this.opened.add(up.key);
+    }
+    this.flatten();
+  }
+
+  // The row of a context in the tree view, or of the nearest one above it that has a row.
+  ofContext(context: number): Entry | null {
+    const d = this.app.data, path: number[] = [];
+    for (let c = context; c !== NONE; c = d.parent[c]) path.push(c);
+    let found: Entry | null = null, list = this.roots;
+    for (const c of path.reverse()) {
+      const next = list.find((e) => contains(e.node.inc, c));
+      if (!next) continue;
+      found = next;
+      if (c !== context) list = this.expand(next);
+    }
+    return found;
+  }
+
+  // From a row down, the child with the largest share, as long as it has at least the threshold (query/hotpath.c).
+  hotPath(from: Entry | null, threshold = 0.5): Entry | null {
+    const by = this.columns.find((c) => c.metric === this.app.state.metric && !c.exclusive) ?? this.columns[0];
+    if (!by) return null;
+    let e = from, above = from ? by.value(from) : by.total, list = from ? this.expand(from) : this.roots;
+    for (;;) {
+      let best: Entry | null = null;
+      for (const k of list) if (!best || by.value(k) > by.value(best)) best = k;
+      if (!best || !(by.value(best) >= threshold * above) || above <= 0) break;
+      e = best;
+      above = by.value(best);
+      list = this.expand(best);
+    }
+    return e ?? from;
+  }
+
+  // ---- texts ----
+
+  text(c: Column, e: Entry): [string, string] {
+    const value = c.value(e), [digits, unit] = numberText(c.style, value);
+    const approximate = this.app.selection.thinned || (c.metric >= 0 && this.app.data.inexact[c.metric]);
+    return [digits ? (approximate ? "\u2248" : "") + digits + (unit ? " " + unit : "") : "", percentText(value, c.base, c.sign)];
+  }
+
+  // "1.32 s +- 0.11 s (264 samples)": the 95 % interval of a sampled value.
+  interval(c: Column, e: Entry): string {
+    const d = this.app.data, m = d.metrics[c.metric];
+    if (!m || m.side === "delta") return "";
+    if (m.flags & EXACT) return "counted exactly";
+    if (m.flags & NO_COUNTS) return "the number of samples is not known";
+    const n = this.app.selection.samples(c.metric, nodeRanges(d, e.node, c.exclusive)), value = c.value(e);
+    const half = n > 0 ? (Z * Math.abs(value)) / Math.sqrt(n) : Z * m.period * m.scale * m.factor;
+    return `\u00b1 ${oneText(half, m.dim)} (95 %, ${n} sample${n === 1 ? "" : "s"})`;
+  }
+
+  place(e: Entry): string { return placeOf(this.app.data, e.node); }
+
+  // Everything that is visible, as text.
+  table(separator: "csv" | "markdown"): string {
+    const head = ["name", "kind", "depth", "file", "line", ...this.columns.map((c) => c.id)];
+    const d = this.app.data, shown = this.visible;
+    if (separator === "csv") {
+      const field = (text: string) => (/[",\n\r]|^ | $/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+      const rows = shown.map((e) => [
+        e.name, kindText(e.node), String(e.depth), d.texts[d.scopeFile[e.node.scope] ?? 0] ?? "", String(d.scopeLine[e.node.scope] || ""),
+        ...this.columns.map((c) => (isNaN(c.value(e)) ? "" : String(c.value(e)))),
+      ]);
+      return [head, ...rows].map((r) => r.map(field).join(",")).join("\n") + "\n";
+    }
+    const cell = (text: string) => text.replace(/[\\`*_{}[\]<>|&]/g, "\\$&").replace(/[\r\n]/g, " ");
+    const rows = shown.map((e) => [
+      ...this.columns.map((c) => this.text(c, e).filter(Boolean).join(" ")),
+      "\u00a0\u00a0".repeat(e.depth) + cell(e.name) + (this.place(e) ? ` (${cell(this.place(e))})` : ""),
+    ]);
+    return [[...this.columns.map((c) => c.id), "scope"], this.columns.map(() => "--:").concat(":--"), ...rows]
+      .map((r) => `| ${r.join(" | ")} |`).join("\n") + "\n";
+  }
+}
+
+function contains(set: ArrayLike<number>, c: number): boolean {
+  let low = 0, high = set.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (set[middle] < c) low = middle + 1;
+    else high = middle;
+  }
+  return low < set.length && set[low] === c;
+}
+
+export const baseName = (path: string) => path.slice(path.lastIndexOf("/") + 1) || path;
+
+export function kindText(n: Node): string {
+  return ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime"][n.kind];
+}
+
+// The call site, else where it is defined, else its load module.
+export function placeOf(d: Data, n: Node): string {
+  const at = (file: number, line: number) => baseName(d.texts[file]) + (line ? ":" + line : "");
+  if (n.callFile) return at(n.callFile, n.callLine);
+  if (n.scope === NONE || n.kind === Kind.File) return "";
+  if (n.kind === Kind.Loop || n.kind === Kind.Line) {
+    // In lists it says nothing by itself whose loop or line it is.
+    if (n.context !== NONE) return "";
+    for (let s = d.scopeParent[n.scope]; s !== NONE; s = d.scopeParent[s])
+      if (d.scopeKind[s] === Kind.Procedure || d.scopeKind[s] === Kind.Inline) return "in " + d.texts[d.scopeName[s]].replace(/\(.*/, "");
+    return "";
+  }
+  if (d.scopeFile[n.scope] && n.kind !== Kind.Module) return at(d.scopeFile[n.scope], d.scopeLine[n.scope]);
+  return n.kind === Kind.Module ? "" : d.texts[d.scopeModule[n.scope]];
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The tree table: only the rows on the screen are elements. A treegrid in which the grid keeps the focus and names the
+// active row (WAI-ARIA, treegrid pattern).
+import { App, searchRegex } from "./app";
+import { Kind } from "./data";
+import { clear, el, name, plain } from "./dom";
+import { Column, Entry, kindText, Rows } from "./rows";
+
+const ROW = 24, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
+
+export class Table {
+  readonly element: HTMLElement;
+  private head: HTMLElement;
+  private body: HTMLElement;
+  private sizer: HTMLElement;
+  active: Entry | null = null;
+  private drawn = new Map<Entry, [string, HTMLElement]>();
+
+  constructor(private app: App, readonly rows: Rows, private choose: (e: Entry) => void) {
+    this.head = el("div", { class: "row head", role: "row" });
+    this.sizer = el("div", { class: "sizer", role: "presentation" });
+    this.body = el("div", { class: "body", role: "rowgroup" }, this.sizer);
+    this.element = el("div", {
+      class: "table", role: "treegrid", tabindex: 0, "aria-label": "costs", onkeydown: (e: KeyboardEvent) => this.key(e),
+      onscroll: () => this.draw(), onclick: (e: MouseEvent) => this.click(e), ondblclick: (e: MouseEvent) => this.click(e, true),
+    }, el("div", { role: "rowgroup", class: "heads" }, this.head), this.body);
+    new ResizeObserver(() => this.draw()).observe(this.element);
+  }
+
+  private scale(): number {
+    const all = this.rows.visible.length * ROW;
+    return all > MOST_PIXELS ? all / MOST_PIXELS : 1;
+  }
+
+  // Everything anew; the row that was active stays so, if it is still there.
+  render(): void {
+    const key = this.active?.key ?? this.app.state.selected;
+    this.active = key ? this.rows.byKey(key) : null;
+    if (this.active) this.rows.reveal(this.active);
+    this.renderHead();
+    this.drawn.clear();
+    this.draw();
+  }
+
+  private renderHead(): void {
+    clear(this.head);
+    const s = this.app.state;
+    this.rows.columns.forEach((c, i) => {
+      const sorted = s.sort === c.id || (!s.sort && c.metric === s.metric && !c.exclusive && c === this.rows.columns.find((x) => x.metric === s.metric));
+      this.head.append(el("div", {
+        class: "cell number" + (c.exclusive ? " own" : ""), role: "columnheader", style: `--place:${i}`,
+        "aria-sort": sorted ? (s.sort && s.ascending ? "ascending" : "descending") : "none",
+      }, el("button", { title: this.about(c), "data-sort": c.id, tabindex: -1 }, c.id, sorted ? (s.sort && s.ascending ? " \u25b4" : " \u25be") : "")));
+    });
+    this.head.append(el("div", { class: "cell scope", role: "columnheader", "aria-sort": s.sort === "name" ? (s.ascending ? "ascending" : "descending") : "none" },
+      el("button", { "data-sort": "name", tabindex: -1, title: "sort by name" }, "scope", s.sort === "name" ? (s.ascending ? " \u25b4" : " \u25be") : "")));
+  }
+
+  private about(c: Column): string {
+    const m = this.app.data.metrics[c.metric];
+    return (m ? `${m.description || m.event}: ${c.exclusive ? "the scope alone" : "the scope and what it calls"}; ` : "") + "sorts by it";
+  }
+
+  draw(): void {
+    const view = this.element, all = this.rows.visible, scale = this.scale();
+    const head = this.head.offsetHeight || ROW, height = Math.max(ROW, view.clientHeight - head);
+    this.sizer.style.height = Math.min(all.length * ROW, MOST_PIXELS) + "px";
+    view.setAttribute("aria-rowcount", String(all.length + 1));
+    view.classList.toggle("sticky", (this.head.querySelector<HTMLElement>(".scope")?.offsetLeft ?? 0) < view.clientWidth * 0.55);
+    const from = Math.max(0, Math.floor(view.scrollTop * scale / ROW) - 2), to = Math.min(all.length, from + Math.ceil(height / ROW) + 5);
+    const search = this.app.state.search ? searchRegex(this.app.state.search) : null;
+    // A row that has not changed stays the same element: who has pressed the mouse on it releases it there.
+    const drawn: Node[] = [], kept = new Map<Entry, [string, HTMLElement]>();
+    for (let i = from; i < to; i++) {
+      const e = all[i], top = view.scrollTop + i * ROW - view.scrollTop * scale;
+      const stamp = [i, top, e.open, e === this.active, this.app.state.search].join();
+      const old = this.drawn.get(e), row = old && old[0] === stamp ? old[1] : this.row(e, i, top, search);
+      kept.set(e, [stamp, row]);
+      drawn.push(row);
+    }
+    this.drawn = kept;
+    if (!all.length) drawn.push(el("p", { class: "empty" }, (this.app.state.filter && this.app.state.search) || this.app.state.where ? "no row matches" : "nothing was measured here"));
+    if (drawn.length !== this.sizer.childNodes.length || drawn.some((n, i) => n !== this.sizer.childNodes[i])) this.sizer.replaceChildren(...drawn);
+    if (this.active) view.setAttribute("aria-activedescendant", "row-" + all.indexOf(this.active));
+    else view.removeAttribute("aria-activedescendant");
+  }
+
+  private row(e: Entry, index: number, top: number, search: RegExp | null): HTMLElement {
+    const rows = this.rows, kids = rows.hasKids(e);
+    const row = el("div", {
+      class: "row" + (e === this.active ? " active" : "") + (e.kept ? " kept" : ""), role: "row", id: "row-" + index, "data-index": index,
+      style: `top:${top}px`, "aria-level": e.depth + 1, "aria-posinset": e.place, "aria-setsize": e.siblings,
+      "aria-selected": e === this.active ? "true" : "false", "aria-rowindex": index + 2,
+      "aria-expanded": kids ? (e.open ? "true" : "false") : undefined,
+    });
+    rows.columns.forEach((c, i) => {
+      const [value, percent] = rows.text(c, e), number = c.value(e);
+      const cell = el("div", { class: "cell number" + (c.exclusive ? " own" : ""), role: "gridcell", style: `--place:${i}`, "data-value": isNaN(number) ? "" : String(number), "data-column": c.id },
+        el("span", { class: "value" }, value), el("span", { class: "share" }, percent));
+      if (!c.sign && c.base > 0 && number > 0) cell.style.setProperty("--share", Math.min(100, (100 * number) / c.base).toFixed(1) + "%");
+      if (c.sign && number) cell.classList.add(number > 0 ? "more" : "less");
+      cell.addEventListener("mouseenter", () => { cell.title = value ? `${value}${percent ? ", " + percent : ""}; ${rows.interval(c, e)}` : ""; });
+      row.append(cell);
+    });
+    const place = rows.place(e), delta = rows.columns.find((c) => c.sign && !c.exclusive);
+    const gone = delta && e.slots[2 * this.app.data.metrics[delta.metric].here] === 0, fresh = delta && e.slots[2 * this.app.data.metrics[delta.metric].old] === 0;
+    row.append(el("div", { class: "cell scope", role: "gridcell" },
+      el("span", { class: "indent", style: `width:${Math.min(e.depth, 400) * 12}px` }),
+      el("span", { class: "twist" + (kids ? e.open ? " open" : " closed" : ""), "aria-hidden": "true" }),
+      e.node.kind === Kind.Inline ? el("abbr", { class: "inlined", title: "inlined" }, "[I]") : null,
+      name(e.name, { class: "name" + (search?.test(e.name) ? " found" : ""), title: `${kindText(e.node)} ${plain(e.name)}${place ? "\n" + plain(place) : ""}` }),
+      e.node.rounds ? el("span", { class: "mark" }, `\u00d7 ${e.node.rounds}`) : null,
+      gone ? el("span", { class: "mark" }, "gone") : fresh ? el("span", { class: "mark" }, "new") : null,
+      place ? el("span", { class: "place" }, name(place)) : null));
+    return row;
+  }
+
+  private click(e: MouseEvent, twice = false): void {
+    const target = e.target as HTMLElement, sort = target.closest<HTMLElement>("[data-sort]")?.dataset.sort;
+    if (sort) {
+      const s = this.app.state, now = s.sort || this.rows.columns.find((c) => c.metric === s.metric)?.id;
+      this.app.set({ sort, ascending: now === sort ? !s.ascending : sort === "name" });
+      return;
+    }
+    const row = target.closest<HTMLElement>("[data-index]");
+    if (!row) return;
+    const entry = this.rows.visible[+row.dataset.index!];
+    if (target.classList.contains("twist") || twice) this.rows.toggle(entry);
+    this.activate(entry);
+  }
+
+  activate(e: Entry | null, scroll = false): void {
+    this.active = e;
+    if (e && scroll) this.scrollTo(e);
+    this.draw();
+    if (e) this.choose(e);
+  }
+
+  scrollTo(e: Entry): void {
+    const view = this.element, index = this.rows.visible.indexOf(e), scale = this.scale();
+    const head = this.head.offsetHeight || ROW, top = index * ROW / scale, room = view.clientHeight - head - ROW;
+    if (top < view.scrollTop) view.scrollTop = top;
+    else if (top > view.scrollTop + room) view.scrollTop = top - room + ROW;
+    // Deep rows begin far to the right; the numbers stay where they are, unless they leave no room.
+    const numbers = this.head.querySelector<HTMLElement>(".scope")!.offsetLeft, sticky = view.classList.contains("sticky") ? numbers : 0;
+    const begin = numbers + e.depth * 12;
+    if (begin + 220 > view.scrollLeft + view.clientWidth || begin < view.scrollLeft + sticky)
+      view.scrollLeft = Math.max(0, begin - sticky - (view.clientWidth - sticky) * 0.3);
+  }
+
+  private key(e: KeyboardEvent): void {
+    if (e.ctrlKey || e.metaKey || e.altKey) return;
+    const all = this.rows.visible, at = this.active ? all.indexOf(this.active) : -1;
+    const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2), a = this.active;
+    const go = (i: number) => all.length && this.activate(all[Math.max(0, Math.min(all.length - 1, i))], true);
+    switch (e.key) {
+      case "ArrowDown": go(at + 1); break;
+      case "ArrowUp": go(at - 1); break;
+      case "PageDown": go(at + page); break;
+      case "PageUp": go(at - page); break;
+      case "Home": go(0); break;
+      case "End": go(all.length - 1); break;
+      case "ArrowRight":
+        if (a && this.rows.hasKids(a)) {
+          if (a.open) go(at + 1);
+          else this.rows.toggle(a, true);
+        }
+        break;
+      case "ArrowLeft":
+        if (a?.open) this.rows.toggle(a, false);
+        else if (a?.parent) go(all.indexOf(a.parent));
+        break;
+      case "Enter": case " ": if (a) this.rows.toggle(a); break;
+      default: return;
+    }
+    this.draw();
+    e.preventDefault();
+    e.stopPropagation();
+  }
+}

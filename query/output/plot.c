@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `as plot`: the first number of each row as a bar, in blocks of eighths of a character; of more rows than a screen
+ * has, columns side by side, each as high as the largest of the rows that it stands for. For `threads`, `iterations`
+ * and ranked lists.
+ */
+#include "common/mem.h"
+#include "query/output/formats.h"
+#include "query/output/number.h"
+#include "query/output/text.h"
+#include <math.h>
+#include <string.h>
+
+enum { WIDTH = 80, NAME_MOST = 40, BARS_MOST = 64, HEIGHT = 10 };
+
+static const char *const across[] = {"",       "\u258f", "\u258e", "\u258d", "\u258c",
+                                     "\u258b", "\u258a", "\u2589", "\u2588"};
+static const char *const upward[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
+                                     "\u2585", "\u2586", "\u2587", "\u2588"};
+
+struct plot {
+    const struct table *t;
+    const struct output_options *o;
+    FILE *out;
+    size_t column;
+    VEC(const struct row *) rows; /* without those that stand for others */
+    struct number_style style;
+    double largest; /* in magnitude */
+};
+
+static double value_of(const struct plot *p, size_t row)
+{
+    return p->rows.data[row]->cells[p->column].number;
+}
+
+static const char *text_of(const struct plot *p, double value, char text[2 * NUMBER_MAX])
+{
+    char digits[NUMBER_MAX];
+    const char *unit = number_text(digits, &p->style, value);
+
+    snprintf(text, 2 * NUMBER_MAX, "%s%s%s", *digits ? digits : isnan(value) ? "" : "0", *unit ? " " : "", unit);
+    return text;
+}
+
+static void put(const char *text, unsigned times, FILE *out)
+{
+    while (times--)
+        fputs(text, out);
+}
+
+/* ---- a line for each row ---- */
+
+static void put_bar(const struct plot *p, double value, size_t width)
+{
+    double share = p->largest > 0 && isfinite(value) ? fabs(value) / p->largest : 0;
+    unsigned eighths = (unsigned)lround(share * (double)width * 8);
+    /* What goes down is lighter than what goes up. */
+    const char *full = !p->o->utf8 ? (value < 0 ? "-" : "#") : value < 0 ? "\u2591" : across[8];
+
+    put(full, eighths / 8, p->out);
+    if (p->o->utf8 && value > 0)
+        fputs(across[eighths % 8], p->out);
+}
+
+static void put_bars(const struct plot *p)
+{
+    size_t width = p->o->width ? p->o->width : WIDTH, name = 0, number = 0;
+    char text[2 * NUMBER_MAX], own[ROW_NAME_MAX];
+
+    for (size_t i = 0; i < p->rows.len; i++) {
+        size_t w = utf8_width(row_name(p->rows.data[i], own)), n = strlen(text_of(p, value_of(p, i), text));
+
+        name = w > name ? w : name;
+        number = n > number ? n : number;
+    }
+    name = name < NAME_MOST ? name : NAME_MOST;
+    size_t room = width > name + number + 14 ? width - name - number - 4 : 10;
+
+    for (size_t i = 0; i < p->rows.len; i++) {
+        size_t used = text_put_short(row_name(p->rows.data[i], own), name, p->o->utf8, p->out);
+
+        fprintf(p->out, "%*s  %*s  ", (int)(name - used), "", (int)number, text_of(p, value_of(p, i), text));
+        put_bar(p, value_of(p, i), room);
+        fputc('\n', p->out);
+    }
+}
+
+/* ---- a column for each row, or for several ---- */
+
+static double highest(const struct plot *p, size_t from, size_t to)
+{
+    double most = 0;
+
+    for (size_t i = from; i < to; i++)
+        most = value_of(p, i) > most ? value_of(p, i) : most;
+    return most;
+}
+
+static void put_columns(const struct plot *p)
+{
+    size_t width = p->o->width ? p->o->width : WIDTH, n = p->rows.len, label;
+    char text[2 * NUMBER_MAX], own[ROW_NAME_MAX];
+
+    label = strlen(text_of(p, p->largest, text));
+    size_t columns = width > label + 12 ? width - label - 2 : 10;
+
+    columns = columns < n ? columns : n;
+    for (unsigned line = HEIGHT; line-- > 0;) {
+        fprintf(p->out, "%*s  ", (int)label, line == HEIGHT - 1 ? text_of(p, p->largest, text) : line ? "" : "0");
+        for (size_t c = 0; c < columns; c++) {
+            double share = highest(p, c * n / columns, (c + 1) * n / columns) / p->largest * HEIGHT - line;
+            unsigned eighths = share >= 1 ? 8 : share <= 0 ? 0 : (unsigned)lround(share * 8);
+
+            fputs(p->o->utf8 ? upward[eighths] : eighths >= 4 ? "#" : " ", p->out);
+        }
+        fputc('\n', p->out);
+    }
+    fprintf(p->out, "%*s  ", (int)label, "");
+    text_put(row_name(p->rows.data[0], own), p->o->utf8, p->out);
+    fputs(" to ", p->out);
+    text_put(row_name(p->rows.data[n - 1], own), p->o->utf8, p->out);
+    if (columns < n)
+        fprintf(p->out, "; a column is the largest of up to %zu rows", (n + columns - 1) / columns);
+    fputc('\n', p->out);
+}
+
+/* ---- the whole ---- */
+
+static void put_heading(const struct plot *p)
+{
+    char text[2 * NUMBER_MAX];
+    double sum = 0, least = INFINITY, most = -INFINITY;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->rows.len; i++) {
+        double x = value_of(p, i);
+
+        if (isnan(x))
+            continue;
+        n++;
+        sum += x;
+        least = x < least ? x : least;
+        most = x > most ? x : most;
+    }
+    text_put(p->t->columns.data[p->column].name, p->o->utf8, p->out);
+    if (n) {
+        fprintf(p->out, " of %zu rows: least %s", n, text_of(p, least, text));
+        fprintf(p->out, ", mean %s", text_of(p, sum / (double)n, text));
+        fprintf(p->out, ", largest %s", text_of(p, most, text));
+    }
+    fputc('\n', p->out);
+}
+
+/* The first that is an amount: when a visit starts is none. */
+static size_t column_of(const struct table *t)
+{
+    for (size_t c = 0; c < t->columns.len; c++)
+        if (t->columns.data[c].type == COLUMN_NUMBER && strcmp(t->columns.data[c].name, "start") != 0)
+            return c;
+    return t->columns.len;
+}
+
+struct hq_error *plot_write(const struct table *t, const struct output_options *o, FILE *out)
+{
+    struct plot p = {.t = t, .o = o, .out = out, .column = column_of(t)};
+
+    if (p.column == t->columns.len || t->facts || t->picture)
+        return hq_error_new(HQ_USAGE, "plot is for rows with numbers: threads, iterations, procedures; `trace` is a "
+                                      "picture already");
+    p.style = number_style_of(t, p.column);
+    vec_foreach(r, &t->rows) {
+        if (r->flags & ROW_FOLDED)
+            continue;
+        vec_push(&p.rows, (const struct row *)r);
+        if (isfinite(r->cells[p.column].number))
+            p.largest = fmax(p.largest, fabs(r->cells[p.column].number));
+    }
+    put_heading(&p);
+    if (p.rows.len > BARS_MOST && p.largest > 0)
+        put_columns(&p);
+    else
+        put_bars(&p);
+    vec_deinit(&p.rows);
+    return NULL;
+}

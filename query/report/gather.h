@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a page is made of, while it is gathered. Columns of numbers go into the pack, everything else into the JSON
+ * text. Texts are written once: columns name them by their number in `texts`.
+ */
+#ifndef HQ_QUERY_REPORT_GATHER_H
+#define HQ_QUERY_REPORT_GATHER_H
+
+#include "common/intern.h"
+#include "query/grammar/parse.h"
+#include "query/report/pack.h"
+#include "query/report/report.h"
+#include "query/run.h"
+
+struct gathering {
+    struct query_env *env;
+    const struct report_options *options;
+    struct run run; /* its selection, tree and arena; not a view at work */
+    struct intern texts;
+    struct pack pack;
+    struct str json; /* members of the object, each with a comma behind it */
+};
+
+/* Scopes and contexts (tree.c). */
+void gather_tree(struct gathering *g);
+/* Sums and samples of every metric by position; how much a stored number is worth ("unit"). */
+struct hq_error *gather_sums(struct gathering *g);
+/* The values of each profile, and its trace, of which one record in `every` is kept. */
+void gather_profiles(struct gathering *g);
+struct hq_error *gather_traces(struct gathering *g, uint32_t every);
+/* How many records the traces have. */
+uint64_t gather_trace_records(const struct gathering *g);
+
+/* What is told in words: metrics, profiles, losses, tables that hq answers, source texts (facts.c). */
+struct hq_error *gather_facts(struct gathering *g);
+
+static inline const struct db *gather_db(const struct gathering *g)
+{
+    return g->run.selection.tree.db;
+}
+
+#endif
