@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows that would look alike: one name and place in several load modules, as in a database of several recordings. As
- * little is said of their modules as tells them apart: the name, else the path, else the build-id too.
+ * little is said of their modules as tells them apart: the name, else the path, else the build-id too. In one load
+ * module it is their names for the linker.
  */
 #include "common/hash.h"
 #include "common/map.h"
@@ -25,6 +26,7 @@ static uint64_t look_of(const struct row *r, size_t outer)
     return hash_combine(hash_combine(hash_str(r->name), outer), hash_combine(hash_combine(place, site), r->kind));
 }
 
+/* In the table's arena: texts of the other side of a comparison end with the run. */
 static const char *module_text(const struct run *run, uint32_t module, enum apart apart)
 {
     const struct tree *t = run->tree;
@@ -35,7 +37,7 @@ static const char *module_text(const struct run *run, uint32_t module, enum apar
         build = db_string(t->db, t->db->modules[s->module].build_id);
     if (apart == APART_BUILD && *build)
         return arena_printf(&run->table->arena, "%s, build %.8s", path, build);
-    return apart == APART_NAME ? path_base(path) : path;
+    return arena_strdup(&run->table->arena, apart == APART_NAME ? path_base(path) : path);
 }
 
 /* Rows that look alike with so much said of their modules need the next level. */
@@ -54,6 +56,30 @@ static void raise_level(const struct run *run, const uint32_t *modules, const ui
         known = *map_insert(&first, look, i, NULL);
         if (modules[known] != modules[i])
             levels[known] = levels[i] = level + 1;
+    }
+    map_deinit(&first);
+}
+
+/* Rows that look alike in one load module: the linker has different names for them. */
+static void tell_linkage(const struct run *run, const struct entries *shown, const uint64_t *looks)
+{
+    struct map first = {0};
+
+    for (size_t i = 0; i < run->table->rows.len; i++) {
+        struct row *r = &run->table->rows.data[i];
+        uint32_t scope = shown->data[i]->folded ? HQDB_NONE : shown->data[i]->node.scope;
+        const char *own = scope == HQDB_NONE ? NULL : tree_linkage(run->tree, scope);
+        bool is_new;
+
+        if (!own)
+            continue;
+        size_t k = *map_insert(&first, hash_combine(looks[i], hash_str(r->apart ? r->apart : "")), i, &is_new);
+        const char *other = tree_linkage(run->tree, shown->data[k]->node.scope);
+
+        if (is_new || !strcmp(own, other))
+            continue;
+        run->table->rows.data[k].apart = other;
+        r->apart = own;
     }
     map_deinit(&first);
 }
@@ -83,6 +109,7 @@ void rows_tell_apart(struct run *run, const struct entries *shown)
     for (size_t i = 0; i < n; i++)
         if (levels[i] && !(t->rows.data[i].kind == SCOPE_MODULE && levels[i] == APART_NAME))
             t->rows.data[i].apart = module_text(run, modules[i], levels[i]);
+    tell_linkage(run, shown, looks);
     vec_deinit(&path);
     free(modules);
     free(looks);

@@ -23,6 +23,7 @@ void binding_deinit(struct binding *b)
     vec_deinit(&b->regexes);
     vec_deinit(&b->scripts);
     vec_deinit(&b->statistics);
+    free(b->lets);
     free(b->used);
 }
 
@@ -69,6 +70,19 @@ static struct program *slot_program(struct binding *b, size_t measure, bool excl
 
 /* ---- metrics and lets ---- */
 
+enum { LETS_NESTED = 1000 };
+
+static void share_let(struct binding *b, const struct let *let, bool exclusive, struct program *p)
+{
+    if (!p->memo)
+        p->memo = ARENA_NEW(b->arena, struct memo);
+    if (b->let_count == b->let_room) {
+        b->let_room = b->let_room ? 2 * b->let_room : 8;
+        b->lets = xreallocarray(b->lets, b->let_room, sizeof *b->lets);
+    }
+    b->lets[b->let_count++] = (struct bound_let){let, exclusive, p};
+}
+
 static struct hq_error *bind_let(struct binding *b, const struct let *let, const struct place *place, bool exclusive,
                                  struct program **out)
 {
@@ -76,8 +90,14 @@ static struct hq_error *bind_let(struct binding *b, const struct let *let, const
     struct source source = {.name = "let", .text = let->text, .length = strlen(let->text)};
     struct hq_error *err;
 
-    if (b->let_depth > 50)
-        return place_error(place, NULL, "`%s` is defined by itself", let->name);
+    for (size_t i = 0; i < b->let_count; i++)
+        if (b->lets[i].let == let && b->lets[i].exclusive == exclusive) {
+            *out = b->lets[i].program;
+            return NULL;
+        }
+    if (b->let_depth >= LETS_NESTED)
+        return place_error(place, NULL, "`%s` names more than %d other metrics one within the other", let->name,
+                           LETS_NESTED);
     err = parse_script(&source, NULL, &script);
     vec_push(&b->scripts, script);
     if (err)
@@ -87,6 +107,8 @@ static struct hq_error *bind_let(struct binding *b, const struct let *let, const
     b->let_depth++;
     err = bind_expr(b, script->statements.data[0].let.expr, exclusive, out);
     b->let_depth--;
+    if (!err)
+        share_let(b, let, exclusive, *out);
     return err;
 }
 
@@ -363,23 +385,13 @@ static bool is_statistic(const struct expr *e)
     return function_words[e->function].statistic && e->args.len == 1;
 }
 
-static bool has_statistic(const struct program *p)
-{
-    if (p->kind == PROGRAM_STATISTIC)
-        return true;
-    for (unsigned i = 0; i < p->arg_count; i++)
-        if (has_statistic(p->args[i]))
-            return true;
-    return false;
-}
-
 static struct hq_error *bind_statistic(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
 {
     struct program *arg, *p;
 
     HQ_TRY(bind_expr(b, e->args.data[0], exclusive, &arg));
     HQ_TRY(want_number(e->args.data[0], arg));
-    if (has_statistic(arg))
+    if (arg->has_statistic)
         return place_error(&e->args.data[0]->place, NULL, "a statistic of a statistic has no meaning");
     if (arg->constant)
         return place_error(&e->args.data[0]->place, NULL,
@@ -466,7 +478,7 @@ static struct hq_error *bind_total(struct binding *b, const struct expr *e, stru
     return NULL;
 }
 
-struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
+static struct hq_error *bind_any(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
 {
     switch (e->kind) {
     case EXPR_NUMBER: *out = number_program(b, e->number, e->dim); return NULL;
@@ -485,6 +497,15 @@ struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusi
     case EXPR_MATCH: return bind_match(b, e, exclusive, out);
     default: return bind_function(b, e, exclusive, out);
     }
+}
+
+struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
+{
+    HQ_TRY(bind_any(b, e, exclusive, out));
+    for (unsigned i = 0; i < (*out)->arg_count; i++)
+        (*out)->has_statistic |= (*out)->args[i]->has_statistic;
+    (*out)->has_statistic |= (*out)->kind == PROGRAM_STATISTIC;
+    return NULL;
 }
 
 /* `expect 5` holds always, `expect cputime` nearly: neither is meant. */

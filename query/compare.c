@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `compare with`: one tree for two databases. Scopes are the same if kind and qualified name are, loops by their
- * ordinal within their procedure; never by line or address. The call sites of one caller merge, and statements fall on
- * the scope that holds them. Every frame of both databases has its place in the new tree, so each side's values add up
- * in it as they do in its own.
+ * ordinal within their procedure; never by line or address. Procedures of one database that have one name are told
+ * apart by their names for the linker, if both sides have those. The call sites of one caller merge, and statements
+ * fall on the scope that holds them. Every frame of both databases has its place in the new tree, so each side's values
+ * add up in it as they do in its own.
  *
  * What a database of another tool cannot tell at all is left out on the other side, too, so that paths meet: loops fall
  * on what holds them, arguments are no part of names, threads are one. Two tools never agree on what is inlined: there
@@ -23,7 +24,7 @@ struct scope_key {
 
 /* What is left out of both sides, because one of them cannot tell it. */
 struct left_out {
-    bool loops, inlines, arguments, threads, inlines_of_both;
+    bool loops, inlines, arguments, threads, linkage, inlines_of_both;
 };
 
 struct aligner {
@@ -32,6 +33,7 @@ struct aligner {
     VEC(struct hqdb_scope) scopes;
     struct intern *extra; /* texts of the old side */
     struct left_out without;
+    struct map alike;    /* names that several procedures of a side have, by name_of: 1 */
     struct map known[2]; /* without.inlines: names of the procedures of this side and the old one, inlined or not */
 };
 
@@ -53,6 +55,29 @@ static uint32_t name_of(struct aligner *a, const char *name)
     return intern_addn(&a->names, p.name, p.no_arguments);
 }
 
+/*
+ * What tells procedures of one name apart: the name for the linker, and the file for static procedures. Constructors
+ * have several names for the linker, and rustc puts a hash behind each that changes from build to build.
+ */
+static uint32_t telling_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
+{
+    const char *linkage = name_is_structor(tree_text(t, s->name)) ? "" : tree_text(t, s->linkage);
+    size_t n = strlen(linkage);
+    bool rust = n > 20 && !strncmp(linkage + n - 20, "17h", 3) && linkage[n - 1] == 'E';
+    AUTO_FREE char *text = xasprintf("%.*s\1%s", (int)(rust ? n - 20 : n), linkage, path_base(tree_text(t, s->file)));
+
+    return intern_add(&a->names, text);
+}
+
+/* The same, or what tells it apart where another procedure has the name, too. */
+static uint32_t procedure_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
+{
+    uint32_t name = name_of(a, tree_text(t, s->name));
+    const char *linkage = tree_text(t, s->linkage);
+
+    return *linkage && !a->without.linkage && map_get(&a->alike, name, 0) ? telling_of(a, t, s) : name;
+}
+
 /* What a scope is known by on both sides. */
 static struct scope_key key_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, uint32_t parent)
 {
@@ -65,8 +90,9 @@ static struct scope_key key_of(struct aligner *a, const struct tree *t, const st
                                   0};
     case SCOPE_LOOP: return (struct scope_key){s->kind, parent, 0, s->ordinal};
     case SCOPE_INLINE:
-        return a->without.inlines ? (struct scope_key){SCOPE_PROCEDURE, 0, name_of(a, name), 0}
-                                  : (struct scope_key){s->kind, parent, name_of(a, name), 0};
+        return a->without.inlines ? (struct scope_key){SCOPE_PROCEDURE, 0, procedure_of(a, t, s), 0}
+                                  : (struct scope_key){s->kind, parent, procedure_of(a, t, s), 0};
+    case SCOPE_PROCEDURE: return (struct scope_key){s->kind, 0, procedure_of(a, t, s), 0};
     case SCOPE_THREAD: return (struct scope_key){s->kind, 0, a->without.threads ? 0 : intern_add(&a->names, name), 0};
     default: return (struct scope_key){s->kind, 0, name_of(a, name), 0};
     }
@@ -76,8 +102,7 @@ static struct scope_key key_of(struct aligner *a, const struct tree *t, const st
 static bool is_folded(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
 {
     return s->kind == SCOPE_LINE || (s->kind == SCOPE_LOOP && a->without.loops) ||
-           (s->kind == SCOPE_INLINE && a->without.inlines &&
-            !map_get(&a->known[!old], name_of(a, tree_text(t, s->name)), 0));
+           (s->kind == SCOPE_INLINE && a->without.inlines && !map_get(&a->known[!old], procedure_of(a, t, s), 0));
 }
 
 static uint32_t carry_text(struct aligner *a, const struct tree *t, uint32_t text, bool old)
@@ -108,6 +133,7 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
         s.kind = (uint16_t)key.kind;
         s.name = carry_text(a, t, s.name, old);
         s.file = carry_text(a, t, s.file, old);
+        s.linkage = carry_text(a, t, s.linkage, old);
         s.call_file = carry_text(a, t, s.call_file, old);
         if (old) {
             s.module = HQDB_NONE;
@@ -163,7 +189,7 @@ static uint32_t *compose(struct tree *side, uint32_t *position)
 
 struct knows {
     const char *format;
-    bool loops, inlines, arguments;
+    bool loops, inlines, arguments, linkage;
     size_t threads;
 }; /* format: NULL for a recording of our own */
 
@@ -181,6 +207,7 @@ static struct knows what_is_known(const struct tree *t)
         k.loops |= s->kind == SCOPE_LOOP;
         k.inlines |= s->kind == SCOPE_INLINE;
         k.threads += s->kind == SCOPE_THREAD;
+        k.linkage |= *tree_text(t, s->linkage) != '\0';
         if (s->kind == SCOPE_PROCEDURE && strstr(tree_text(t, s->name), "::")) {
             struct name_parts p = name_split(tree_text(t, s->name));
 
@@ -196,6 +223,7 @@ static struct knows what_is_known(const struct tree *t)
 /* Only what another tool does not tell: in a recording of our own, what is not there is not in the program. */
 static void leave_out(struct left_out *w, const struct knows *k, const struct knows *more)
 {
+    w->linkage |= !k->linkage && more->linkage;
     if (!k->format)
         return;
     w->loops |= !k->loops && more->loops;
@@ -206,7 +234,7 @@ static void leave_out(struct left_out *w, const struct knows *k, const struct kn
         w->inlines |= w->inlines_of_both = k->inlines && more->inlines;
 }
 
-static void note_left_out(const struct left_out *w, struct selection *s)
+static void note_left_out(const struct left_out *w, bool any_alike, struct selection *s)
 {
     AUTO_STR struct str what = {0};
 
@@ -216,6 +244,8 @@ static void note_left_out(const struct left_out *w, struct selection *s)
         str_addf(&what, "%sinlined code", what.len ? ", " : "");
     if (w->arguments)
         str_addf(&what, "%sarguments of names", what.len ? ", " : "");
+    if (w->linkage && any_alike)
+        str_addf(&what, "%snames for the linker", what.len ? ", " : "");
     if (what.len)
         vec_push(&s->notes,
                  xasprintf("only one of the databases knows %s: left out of the comparison", str_cstr(&what)));
@@ -223,11 +253,30 @@ static void note_left_out(const struct left_out *w, struct selection *s)
         vec_push(&s->notes, xstrdup("inlined procedures count as called, because two tools find others of them"));
 }
 
+/* Names that two procedures of this side have: they differ in what the linker calls them, or in their files. */
+static void note_alike(struct aligner *a, const struct tree *t)
+{
+    struct map first = {0};
+
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        const struct hqdb_scope *s = tree_scope(t, i);
+        bool is_new;
+
+        if ((s->kind != SCOPE_PROCEDURE && s->kind != SCOPE_INLINE) || !*tree_text(t, s->linkage))
+            continue;
+        uint32_t name = name_of(a, tree_text(t, s->name)), telling = telling_of(a, t, s);
+
+        if (*map_insert(&first, name, telling, &is_new) != telling)
+            map_put(&a->alike, name, 1);
+    }
+    map_deinit(&first);
+}
+
 static void note_known(struct aligner *a, const struct tree *t, bool old)
 {
     for (uint32_t i = 0; i < t->scope_count; i++)
         if (tree_scope(t, i)->kind == SCOPE_PROCEDURE || tree_scope(t, i)->kind == SCOPE_INLINE)
-            map_put(&a->known[old], name_of(a, tree_text(t, tree_scope(t, i)->name)), 1);
+            map_put(&a->known[old], procedure_of(a, t, tree_scope(t, i)), 1);
 }
 
 static void align(struct tree *here, struct tree *old, struct tree *both, struct selection *s)
@@ -243,9 +292,11 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
         known[i] = what_is_known(sides[i]);
     for (int i = 0; i < 2; i++)
         leave_out(&a.without, &known[i], &known[1 - i]);
+    for (int i = 0; i < 2; i++)
+        note_alike(&a, sides[i]);
     for (int i = 0; i < 2 && a.without.inlines; i++)
         note_known(&a, sides[i], i);
-    note_left_out(&a.without, s);
+    note_left_out(&a.without, a.alike.len > 0, s);
     for (int i = 0; i < 2; i++)
         to[i] = align_scopes(&a, sides[i], i);
     builder_init(&b, 0, tree_context(here, 0)->id);
@@ -262,6 +313,7 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
     }
     keymap_deinit(&a.keys);
     intern_deinit(&a.names);
+    map_deinit(&a.alike);
     map_deinit(&a.known[0]);
     map_deinit(&a.known[1]);
 }

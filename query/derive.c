@@ -8,7 +8,7 @@
 
 struct derived {
     const struct db *base;
-    bool raw, no_inline;
+    struct fuse_settings settings;
     struct db *db;
 };
 
@@ -16,21 +16,29 @@ struct query_cache {
     VEC(struct derived) derived;
 };
 
+static bool same_settings(struct fuse_settings a, struct fuse_settings b)
+{
+    return a.raw == b.raw && a.no_inline == b.no_inline && a.internals == b.internals;
+}
+
 struct hq_error *derive_settings(struct query_env *env, struct db *db, const struct db **out)
 {
-    struct derived d = {.base = db, .raw = env->raw, .no_inline = env->no_inline};
+    struct derived d = {.base = db,
+                        .settings = {.raw = !query_setting(env, SETTING_NORMALISE),
+                                     .no_inline = !query_setting(env, SETTING_INLINE),
+                                     .internals = query_setting(env, SETTING_INTERNALS)}};
 
     *out = db;
-    if (!d.raw && !d.no_inline)
+    if (same_settings(d.settings, (struct fuse_settings){0}))
         return NULL;
     if (!env->cache)
         env->cache = xcalloc(1, sizeof *env->cache);
     vec_foreach(known, &env->cache->derived)
-        if (known->base == db && known->raw == d.raw && known->no_inline == d.no_inline) {
+        if (known->base == db && same_settings(known->settings, d.settings)) {
             *out = known->db;
             return NULL;
         }
-    HQ_TRY(db_derive(db, (struct fuse_settings){.raw = d.raw, .no_inline = d.no_inline}, &d.db));
+    HQ_TRY(db_derive(db, d.settings, &d.db));
     vec_push(&env->cache->derived, d);
     *out = d.db;
     return NULL;

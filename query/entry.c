@@ -24,7 +24,11 @@ struct facts entry_facts(struct run *run, struct entry *e)
 
 struct point entry_point(const struct run *run, const struct entry *e, const struct facts *facts)
 {
-    return (struct point){.slots = e->slots, .totals = run->totals, .statistics = e->statistics, .facts = facts};
+    return (struct point){.number = point_number(),
+                          .slots = e->slots,
+                          .totals = run->totals,
+                          .statistics = e->statistics,
+                          .facts = facts};
 }
 
 struct entry *entry_new(struct run *run, const struct node *n, struct entry *parent, int depth)

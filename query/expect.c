@@ -249,6 +249,19 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
             str_clear(&why);
             str_add(&why, "the run has no samples; let it run longer, or sample faster");
         }
+        const char *unknown = run->of.unknown ? run->of.unknown : run->selection.unknown;
+
+        /* What would pass because there is no such thing: perhaps it is misspelt, or has another name by now. */
+        if (unknown && verdict != VERDICT_FAIL) {
+            verdict = VERDICT_INCONCLUSIVE;
+            str_clear(&why);
+            str_add(&why, unknown);
+        }
+        if (run->doubt) {
+            verdict = VERDICT_INCONCLUSIVE;
+            str_clear(&why);
+            str_add(&why, run->doubt);
+        }
         const char *text = arena_printf(&t->arena, "%s: expect %s: %s", names[verdict], expectation_text(run, x),
                                         str_cstr(&why));
 

@@ -45,7 +45,7 @@ static const char *attribute_text(enum attribute attribute, const struct facts *
     case ATTRIBUTE_CALLSITE:
         if (!f->call_file)
             return NULL;
-        snprintf(buffer, PROGRAM_TEXT_ROOM, "%.580s:%u", f->call_file, f->call_line);
+        snprintf(buffer, PROGRAM_TEXT_ROOM, "%.4096s:%u", f->call_file, f->call_line);
         return buffer;
     default: return NULL;
     }
@@ -162,9 +162,22 @@ static double function(const struct program *p, const struct point *at)
     }
 }
 
+uint64_t point_number(void)
+{
+    static _Thread_local uint64_t last;
+
+    return ++last;
+}
+
 double program_total(const struct program *p, const double *totals)
 {
-    return program_number(p, &(struct point){.slots = totals, .totals = totals});
+    return program_number(p, &(struct point){.number = point_number(), .slots = totals, .totals = totals});
+}
+
+/* Totals of totals are the same point. */
+static double total_at(const struct program *p, const struct point *at)
+{
+    return at->slots == at->totals ? program_number(p, at) : program_total(p, at->totals);
 }
 
 static double match(const struct program *p, const struct point *at)
@@ -175,13 +188,13 @@ static double match(const struct program *p, const struct point *at)
     return text ? regex_matches(p->regex, text) != p->negated : NAN;
 }
 
-double program_number(const struct program *p, const struct point *at)
+static double compute(const struct program *p, const struct point *at)
 {
     switch (p->kind) {
     case PROGRAM_NUMBER: return p->number;
     case PROGRAM_SLOT: return at->slots[p->slot];
-    case PROGRAM_TOTAL: return program_total(p->args[0], at->totals);
-    case PROGRAM_SHARE: return p->number * program_total(p->args[0], at->totals);
+    case PROGRAM_TOTAL: return total_at(p->args[0], at);
+    case PROGRAM_SHARE: return p->number * total_at(p->args[0], at);
     case PROGRAM_ATTRIBUTE: return at->facts ? attribute_number(p->attribute, at->facts) : NAN;
     case PROGRAM_STATISTIC: return at->statistics ? at->statistics[p->statistic] : NAN;
     case PROGRAM_NEGATE: return -program_number(p->args[0], at);
@@ -196,6 +209,18 @@ double program_number(const struct program *p, const struct point *at)
     }
 }
 
+double program_number(const struct program *p, const struct point *at)
+{
+    if (!p->memo || !at->number)
+        return compute(p, at);
+    if (p->memo->point != at->number) {
+        double value = compute(p, at);
+
+        *p->memo = (struct memo){.point = at->number, .walk = p->memo->walk, .value = value};
+    }
+    return p->memo->value;
+}
+
 int program_truth(const struct program *p, const struct point *at)
 {
     double x = program_number(p, at);
@@ -203,10 +228,19 @@ int program_truth(const struct program *p, const struct point *at)
     return isnan(x) ? -1 : x != 0;
 }
 
-void program_slots(const struct program *p, void (*visit)(void *arg, unsigned slot), void *arg)
+static void walk_slots(const struct program *p, uint64_t walk, void (*visit)(void *arg, unsigned slot), void *arg)
 {
+    if (p->memo && p->memo->walk == walk)
+        return;
+    if (p->memo)
+        p->memo->walk = walk;
     if (p->kind == PROGRAM_SLOT)
         visit(arg, p->slot);
     for (unsigned i = 0; i < p->arg_count; i++)
-        program_slots(p->args[i], visit, arg);
+        walk_slots(p->args[i], walk, visit, arg);
+}
+
+void program_slots(const struct program *p, void (*visit)(void *arg, unsigned slot), void *arg)
+{
+    walk_slots(p, point_number(), visit, arg);
 }

@@ -33,6 +33,12 @@ enum program_kind {
 
 struct regex;
 
+/* Of what several expressions have in common, a let: at one point it is computed once, however often it is named. */
+struct memo {
+    uint64_t point, walk; /* where the value was computed; the walk that came by last */
+    double value;
+};
+
 struct program {
     enum program_kind kind;
     enum dim dim;
@@ -51,6 +57,8 @@ struct program {
     struct regex *regex;
     struct program **args;
     unsigned arg_count;
+    bool has_statistic; /* it, or something in it, is a statistic */
+    struct memo *memo;  /* NULL: computed each time */
 };
 
 struct statistic {
@@ -71,6 +79,12 @@ struct binding {
     VEC(struct statistic) statistics;
     VEC(struct regex *) regexes;
     VEC(struct script *) scripts; /* of lets */
+    struct bound_let {            /* each is bound once, and shared */
+        const struct let *let;
+        bool exclusive;
+        struct program *program;
+    } * lets;
+    size_t let_count, let_room;
     int let_depth;
 };
 
@@ -83,7 +97,7 @@ struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusi
 struct hq_error *bind_condition(struct binding *b, const struct expr *e, struct program **out);
 /* The same; an amount is refused. */
 struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out);
-/* What is said of `kind = WORD` where no row can have that kind; an error if env->strict (kinds.c). */
+/* What is said of `kind = WORD` where no row can have that kind; an error with `set strict on` (kinds.c). */
 struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char *word);
 /* The kind of that name, in any case; SCOPE_KINDS if there is none. */
 enum scope_kind kinds_find(const char *name);
@@ -104,22 +118,26 @@ struct facts {
 };
 
 struct point {
+    uint64_t number;          /* point_number(): another one for other values */
     const double *slots;      /* [2 * measures] */
     const double *totals;     /* the same, of the whole selection */
     const double *statistics; /* [binding.statistics]; NULL: all blank */
     const struct facts *facts;
 };
 
+uint64_t point_number(void);
+
 double program_number(const struct program *p, const struct point *at);
-/* In the buffer, or somebody else's that lives on; NULL blank. */
-enum { PROGRAM_TEXT_ROOM = 600 };
+/* In the buffer, which holds a path as long as a system allows and what stands around it, or somebody else's that lives
+ * on; NULL blank. */
+enum { PROGRAM_TEXT_ROOM = 4200 };
 const char *program_text(const struct program *p, const struct point *at, char buffer[PROGRAM_TEXT_ROOM]);
 /* 1, 0, or -1 for blank. */
 int program_truth(const struct program *p, const struct point *at);
 /* Its value on the totals: what 100 % is. */
 double program_total(const struct program *p, const double *totals);
 
-/* Walks over all slots a program reads. */
+/* Walks over all slots a program reads; those of what is shared once. */
 void program_slots(const struct program *p, void (*visit)(void *arg, unsigned slot), void *arg);
 
 #endif

@@ -44,6 +44,8 @@ static double slot_deviation(struct run *run, const struct entry *e, unsigned sl
     if ((m->flags & HQDB_METRIC_NO_COUNTS) || !m->counts)
         return NAN;
     n = samples_of(run, e, slot);
+    if (n <= 0 && m->flags & HQDB_METRIC_WEIGHED && m->total_count > 0)
+        return scaled_value(m->total, m->scale) * m->factor / (double)m->total_count;
     if (n <= 0)
         return m->period ? (double)m->period * m->scale * m->factor : NAN;
     return fabs(e->slots[slot]) / sqrt((double)n);

@@ -41,15 +41,16 @@ struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char
         struct suggest near;
 
         suggest_init(&near, word, 1);
-        for (enum scope_kind k = 0; k < SCOPE_PARTIAL; k++)
-            suggest_add(&near, scope_kind_name(k));
+        for (enum scope_kind k = 0; k < SCOPE_KINDS; k++)
+            if (k != SCOPE_PARTIAL)
+                suggest_add(&near, scope_kind_name(k));
         str_addf(&text, "`%s` is no kind", word);
         if (near.count)
             suggest_text(&near, &text);
         else
             str_addf(&text, ": a kind is %s", attribute_words[ATTRIBUTE_KIND].summary);
     }
-    if (b->env->strict)
+    if (query_setting(b->env, SETTING_STRICT))
         return place_error(&e->place, NULL, "%s", str_cstr(&text));
     vec_push(&b->selection->notes, xstrdup(str_cstr(&text)));
     return NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/node.h"
 
+_Thread_local bool sums_overflow;
+
 static void add_range(struct ranges *out, uint32_t first, uint32_t last)
 {
     if (first >= last)
@@ -39,7 +41,7 @@ static void add_own(const struct tree *t, uint32_t c, enum exclusive_rule rule, 
             k = tree_end(t, k);
         } else if (loop) {
             return;
-        } else if (kind == SCOPE_LOOP || (kind == SCOPE_INLINE && rule == EXCLUSIVE_FRAME)) {
+        } else if (kind == SCOPE_LOOP || kind == SCOPE_REGION || (kind == SCOPE_INLINE && rule == EXCLUSIVE_FRAME)) {
             add_direct(t, k, out);
             k++;
         } else {

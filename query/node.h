@@ -52,10 +52,24 @@ struct ranges {
     size_t len, cap;
 };
 
-/* Sums of a damaged file may be anything: they wrap around like its prefix sums do. */
+/*
+ * Sums of a database that was written as a whole fit: what writes it sees to that. Where one does not, the file is
+ * damaged, and the query has no result: like the flags of floating-point arithmetic this one is of the thread, is set
+ * by sums that overflow, and is looked at when the query ends (run.c).
+ */
+extern _Thread_local bool sums_overflow;
+
 static inline void sum_add(int64_t *sum, int64_t x)
 {
-    *sum = (int64_t)((uint64_t)*sum + (uint64_t)x);
+    sums_overflow |= __builtin_add_overflow(*sum, x, sum);
+}
+
+static inline int64_t sum_difference(int64_t a, int64_t b)
+{
+    int64_t d;
+
+    sums_overflow |= __builtin_sub_overflow(a, b, &d);
+    return d;
 }
 
 /* Replaces the contents of `out`: ascending, disjoint, neighbours joined. */
@@ -63,11 +77,11 @@ void node_ranges(const struct tree *t, const struct node *n, bool exclusive, str
 
 static inline int64_t ranges_sum(const struct ranges *r, const int64_t *prefix)
 {
-    uint64_t sum = 0;
+    int64_t sum = 0;
 
     for (size_t i = 0; i < r->len; i++)
-        sum += (uint64_t)prefix[r->data[i].last] - (uint64_t)prefix[r->data[i].first];
-    return (int64_t)sum;
+        sum_add(&sum, sum_difference(prefix[r->data[i].last], prefix[r->data[i].first]));
+    return sum;
 }
 
 /* The contexts of a set that have no ancestor in it. */

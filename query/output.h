@@ -21,15 +21,18 @@ enum output_colours { COLOURS_NONE, COLOURS_BASIC, COLOURS_256, COLOURS_TRUE };
 struct output_options {
     unsigned width, height; /* of the terminal; 0: not a terminal, and names are never shortened */
     enum output_colours colours;
-    bool utf8; /* lines and dots beyond ASCII may be used */
+    bool full_names; /* also where they are wider than the terminal */
+    bool utf8;       /* lines and dots beyond ASCII may be used */
+    bool csv_safe;   /* no text in csv that a spreadsheet would run */
 };
 
 struct output_format {
     const char *name;
     const char *summary; /* for help and completion */
     bool complete;
-    bool of_paths; /* takes own costs from the shape of the tree: what `depth` cuts off is a row `...` */
-    bool of_lines; /* has a use for the lines of statements: `hq export` gives them */
+    bool of_paths;      /* takes own costs from the shape of the tree: what `depth` cuts off is a row `...` */
+    bool of_lines;      /* has a use for the lines of statements: `hq export` gives them */
+    bool for_terminals; /* sees itself to what would control a terminal; the others are made for files (plain.h) */
     struct hq_error *(*write)(const struct table *t, const struct output_options *o, FILE *out);
 };
 

@@ -23,7 +23,7 @@ struct states {
 
 static bool is_frame(enum scope_kind kind)
 {
-    return kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL;
+    return scope_is_called(kind) || kind == SCOPE_INLINE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL;
 }
 
 static bool step_matches(const struct automaton *a, const struct tree *t, unsigned step, uint32_t c)
@@ -34,7 +34,7 @@ static bool step_matches(const struct automaton *a, const struct tree *t, unsign
 static struct states advance(const struct automaton *a, const struct tree *t, struct states up, uint32_t c)
 {
     enum scope_kind kind = tree_kind(t, c);
-    struct states now = {.near = kind == SCOPE_PROCEDURE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL ? 0 : up.near,
+    struct states now = {.near = scope_is_called(kind) || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL ? 0 : up.near,
                          .far = up.far,
                          .accepted = up.accepted};
 
@@ -71,7 +71,7 @@ static void run_automaton(const struct automaton *a, const struct tree *t, bool 
 }
 
 static struct hq_error *make_automaton(struct query_env *env, const struct tree *t, const struct path *path,
-                                       struct selection *notes, struct automaton *a)
+                                       bool negated, struct selection *notes, struct automaton *a)
 {
     if (path->steps.len > MAX_STEPS)
         return place_error(&path->place, NULL, "this path has more than %d steps", MAX_STEPS);
@@ -85,6 +85,8 @@ static struct hq_error *make_automaton(struct query_env *env, const struct tree 
             continue;
         HQ_TRY(pattern_resolve(env, t, &step->pattern, KINDS_PATH, &m));
         a->step[i] = matches_mark(&m, t);
+        if (m.unknown && notes && !negated && !notes->unknown)
+            notes->unknown = MEM_STEAL(m.unknown);
         if (m.problem && notes)
             vec_push(&notes->notes, MEM_STEAL(m.problem));
         matches_deinit(&m);
@@ -102,7 +104,7 @@ struct hq_error *paths_mark(struct query_env *env, const struct tree *t, const s
     memset(*keep, 1, (size_t)t->position_count + 1);
     for (size_t i = 0; i < q->through.len; i++) {
         struct automaton a = {0};
-        struct hq_error *err = make_automaton(env, t, &q->through.data[i].path, notes, &a);
+        struct hq_error *err = make_automaton(env, t, &q->through.data[i].path, q->through.data[i].negated, notes, &a);
 
         if (!err)
             run_automaton(&a, t, q->through.data[i].negated, *keep);

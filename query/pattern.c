@@ -3,6 +3,7 @@
 #include "common/map.h"
 #include "common/str.h"
 #include "common/suggest.h"
+#include "query/expr.h"
 #include "query/grammar/parse.h"
 #include "common/names.h"
 #include "query/query.h"
@@ -12,6 +13,7 @@ void matches_deinit(struct matches *m)
     free(m->scopes);
     free(m->contexts);
     free(m->problem);
+    free(m->unknown);
     *m = (struct matches){0};
 }
 
@@ -22,7 +24,7 @@ enum stage { STAGE_WHOLE, STAGE_UNQUALIFIED, STAGE_GLOB, STAGE_REGEX };
 struct test {
     enum stage stage;
     const char *word;
-    const struct regex *regex;
+    struct regex *regex;
 };
 
 static bool test_procedure(const struct test *q, const char *name)
@@ -48,15 +50,15 @@ static bool test_path(const struct test *q, const char *path)
 /* Loops and lines: "loop at file.c:8" and "file.c:8", the file by the end of its path. */
 static bool test_place(const struct test *q, const struct tree *t, const struct hqdb_scope *s)
 {
-    char text[600];
+    char text[PROGRAM_TEXT_ROOM];
 
     if (*tree_text(t, s->name) && test_procedure(q, tree_text(t, s->name)))
         return true;
-    snprintf(text, sizeof text, "loop at %.500s:%u", path_base(tree_text(t, s->file)), s->line);
+    snprintf(text, sizeof text, "loop at %.4096s:%u", path_base(tree_text(t, s->file)), s->line);
     if (s->kind == SCOPE_LOOP &&
         (q->stage == STAGE_WHOLE ? !strcmp(text, q->word) : q->stage != STAGE_UNQUALIFIED && test_path(q, text)))
         return true;
-    snprintf(text, sizeof text, "%.500s:%u", tree_text(t, s->file), s->line);
+    snprintf(text, sizeof text, "%.4096s:%u", tree_text(t, s->file), s->line);
     return s->line && test_path(q, text);
 }
 
@@ -174,7 +176,8 @@ static bool same_scope(const struct tree *t, uint32_t scope, const struct row_re
     if (s->kind == SCOPE_MODULE)
         return row->kind == SCOPE_MODULE && !strcmp(path_base(tree_text(t, s->name)), row->name);
     if (s->kind == SCOPE_FILE ? row->kind != SCOPE_FILE
-                              : row->kind != SCOPE_PROCEDURE && row->kind != SCOPE_INLINE && row->kind != SCOPE_CALL)
+                              : row->kind != s->kind && row->kind != SCOPE_PROCEDURE && row->kind != SCOPE_INLINE &&
+                                    row->kind != SCOPE_CALL)
         return false;
     return !strcmp(tree_text(t, s->name), row->name) && (!row->module || (module && !strcmp(module, row->module)));
 }
@@ -267,22 +270,56 @@ static const char *shown_text(struct arena *arena, const struct pattern *p)
                                     : p->text;
 }
 
+/* Any of the ways in which the pattern may name it. */
+static bool test_known(const void *arg, const char *text, bool is_path)
+{
+    const struct test *last = arg;
+
+    if (last->stage == STAGE_REGEX)
+        return is_path ? test_path(last, text) : test_procedure(last, text);
+    for (struct test q = {.word = last->word}; q.stage <= last->stage; q.stage++)
+        if (is_path ? test_path(&q, text) : test_procedure(&q, text))
+            return true;
+    return false;
+}
+
+/* Only procedures and load modules are known without samples. */
+static bool is_known(const struct tree *t, const struct test *last, unsigned kinds, struct arena *arena,
+                     struct suggest *near, const char **partly)
+{
+    return kinds & (KINDS_PROCEDURE | KIND_BIT(SCOPE_MODULE)) &&
+           pattern_known(t, test_known, last, arena, near, partly);
+}
+
 static struct hq_error *nothing(const struct query_env *env, const struct tree *t, const struct pattern *p,
-                                unsigned kinds, struct matches *out)
+                                unsigned kinds, struct regex *regex, struct matches *out)
 {
     AUTO_STR struct str text = {0};
     AUTO(arena_deinit) struct arena arena = {0};
+    struct test last = {.stage = regex          ? STAGE_REGEX
+                                 : p->wildcards ? STAGE_GLOB
+                                                : STAGE_UNQUALIFIED,
+                        .word = p->text,
+                        .regex = regex};
+    bool named = p->kind == PATTERN_NAME;
+    const char *partly = NULL;
     struct suggest near;
 
-    str_addf(&text, "nothing matches `%s`", shown_text(&arena, p));
-    if (p->kind == PATTERN_NAME) {
-        suggest_init(&near, p->text, 3);
+    suggest_init(&near, named ? p->text : "", 3);
+    if (named)
         suggest_names(t, kinds, &arena, &near);
-        suggest_text(&near, &text);
+    if ((named || regex) && is_known(t, &last, kinds, &arena, named ? &near : NULL, &partly)) {
+        out->problem = xasprintf("`%s` is in the program, but has no sample", shown_text(&arena, p));
+        return NULL;
     }
-    if (env->strict)
+    str_addf(&text, "nothing matches `%s`", shown_text(&arena, p));
+    suggest_text(&near, &text);
+    if (query_setting(env, SETTING_STRICT))
         return place_error(&p->place, NULL, "%s", str_cstr(&text));
-    out->problem = str_steal(&text);
+    out->problem = xstrdup(str_cstr(&text));
+    if (partly)
+        str_addf(&text, "; of %s not all procedures without samples are known", partly);
+    out->unknown = str_steal(&text);
     return NULL;
 }
 
@@ -291,6 +328,9 @@ static struct hq_error *nothing(const struct query_env *env, const struct tree *
 struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, const struct pattern *p, unsigned kinds,
                                  struct matches *out)
 {
+    struct regex *regex = NULL;
+    struct hq_error *err = NULL;
+
     *out = (struct matches){0};
     if (p->kind == PATTERN_ROW) {
         HQ_TRY(match_row(env, t, p, kinds, out));
@@ -299,12 +339,10 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
     } else if (p->kind == PATTERN_ID) {
         HQ_TRY(match_id(t, p, out));
     } else if (p->kind == PATTERN_REGEX) {
-        struct regex *regex;
-
         HQ_TRY(regex_compile(p, &regex));
         out->scopes = xcalloc(t->scope_count, 1);
         test_all(&(struct test){.stage = STAGE_REGEX, .regex = regex}, t, kinds & ~KIND_BIT(SCOPE_LINE), out);
-        regex_destroy(regex);
+        err = regex_failure(regex);
     } else {
         out->scopes = xcalloc(t->scope_count, 1);
         match_name(t, p, kinds, out);
@@ -313,14 +351,12 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
             take_procedures_within(t, out);
         }
     }
-    if (matches_nothing(out)) {
-        struct hq_error *err = nothing(env, t, p, kinds, out);
-
-        if (err)
-            matches_deinit(out);
-        return err;
-    }
-    return NULL;
+    if (!err && matches_nothing(out))
+        err = nothing(env, t, p, kinds, regex, out);
+    regex_destroy(regex);
+    if (err)
+        matches_deinit(out);
+    return err;
 }
 
 uint32_t *matches_contexts(const struct matches *m, const struct tree *t, size_t *count)

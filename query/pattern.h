@@ -20,12 +20,14 @@ struct query_env;
 /* What stands on a call path; loops and inlined procedures match where they are named. */
 #define KINDS_PATH \
     (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE) | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_THREAD) | \
-     KIND_BIT(SCOPE_PARTIAL))
+     KIND_BIT(SCOPE_PARTIAL) | KIND_BIT(SCOPE_REGION) | KIND_BIT(SCOPE_WAIT) | KIND_BIT(SCOPE_RUNTIME))
 /* The rows of call paths; `set lines on` adds lines. */
-#define KINDS_TREE      (KINDS_PATH | KIND_BIT(SCOPE_ROOT))
-#define KINDS_PROCEDURE (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE))
+#define KINDS_TREE (KINDS_PATH | KIND_BIT(SCOPE_ROOT))
+#define KINDS_PROCEDURE \
+    (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE) | KIND_BIT(SCOPE_WAIT) | KIND_BIT(SCOPE_RUNTIME))
 #define KINDS_STATIC \
-    (KINDS_PROCEDURE | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_FILE) | KIND_BIT(SCOPE_MODULE) | KIND_BIT(SCOPE_LINE))
+    (KINDS_PROCEDURE | KIND_BIT(SCOPE_REGION) | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_FILE) | KIND_BIT(SCOPE_MODULE) | \
+     KIND_BIT(SCOPE_LINE))
 
 struct matches {
     uint8_t *scopes;    /* [scope_count] 1: matches; NULL: by contexts */
@@ -33,13 +35,17 @@ struct matches {
     uint32_t *contexts; /* ascending, if scopes is NULL */
     size_t context_count;
     char *problem; /* nothing matched: the warning; NULL otherwise */
+    char
+        *unknown; /* nothing matched, nor is a procedure or load module without samples called so: the sentence; NULL */
 };
 
 void matches_deinit(struct matches *m);
 
 /*
- * `kinds` is a set of KIND_BIT. Nothing that matches is no error but `problem`, unless env->strict. Where procedures
- * but no files are asked for, a file or load module that matches when nothing else does stands for its procedures.
+ * `kinds` is a set of KIND_BIT. Nothing that matches is no error but `problem`, unless `set strict on` (and
+ * then what is known without samples is none, either). Where
+ * procedures but no files are asked for, a file or load module that matches when nothing else does stands for its
+ * procedures.
  */
 struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, const struct pattern *p, unsigned kinds,
                                  struct matches *out);
@@ -54,10 +60,24 @@ uint32_t *matches_contexts(const struct matches *m, const struct tree *t, size_t
 /* Per context: 1 if it matches; the caller frees. */
 uint8_t *matches_mark(const struct matches *m, const struct tree *t);
 
-/* A compiled regular expression. */
+/*
+ * Whether a pattern that matches no scope names a procedure or a load module of the recorded program all the same
+ * (query/known.c). `test` says whether a name, or else a path, matches; `near` (may be NULL) is offered the names.
+ * *partly: the program, if not all of its procedures are known, for a sentence; else NULL.
+ */
+struct suggest;
+bool pattern_known(const struct tree *t, bool (*test)(const void *arg, const char *text, bool is_path), const void *arg,
+                   struct arena *arena, struct suggest *near, const char **partly);
+
+/*
+ * A compiled regular expression. A match that the library stops at one of its limits is no answer: regex_matches then
+ * says false from there on, and regex_failure, which is asked before anything is shown, names pattern, name and limit.
+ */
 struct regex;
+/* p outlives the result. */
 struct hq_error *regex_compile(const struct pattern *p, struct regex **out);
-bool regex_matches(const struct regex *r, const char *text);
+bool regex_matches(struct regex *r, const char *text);
+struct hq_error *regex_failure(const struct regex *r);
 void regex_destroy(struct regex *r);
 
 #endif

@@ -14,8 +14,16 @@ struct groups_of_profiles {
     uint32_t *profiles;
 };
 
-/* The selected profiles in groups; only those with a rank, if any selected one has a rank, unless `all`. */
-void profiles_group(const struct selection *s, enum per per, bool all, struct groups_of_profiles *out);
+enum which_profiles {
+    PROFILES_COUNTED, /* that statistics are over: if any has a rank those with one, no launchers, no helpers */
+    PROFILES_VALUED,  /* whose values are in the totals: no launchers and helpers where there is elapsed time */
+    PROFILES_ALL,
+};
+
+/* The selected profiles in groups. */
+void profiles_group(const struct selection *s, enum per per, enum which_profiles which, struct groups_of_profiles *out);
+/* What a query without `per` sums: ranks, if a selected profile has one. */
+enum per profiles_usual(const struct selection *s);
 void profiles_group_deinit(struct groups_of_profiles *g);
 
 /* Adds the values of a profile to raw[position]. */

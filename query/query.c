@@ -4,12 +4,15 @@
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
 #include "query/metrics.h"
+#include "query/pattern.h"
 #include "query/rows.h"
 #include <strings.h>
 
 void query_env_init(struct query_env *env, struct db *db)
 {
     *env = (struct query_env){.db = db};
+    for (int i = 0; i < SETTING_KINDS; i++)
+        env->settings.of[i].word = setting_words[i].start;
 }
 
 void query_env_deinit(struct query_env *env)
@@ -25,6 +28,8 @@ void query_env_deinit(struct query_env *env)
         db_close(*db);
     vec_deinit(&env->opened);
     free(env->last_query);
+    for (int i = 0; i < SETTING_KINDS; i++)
+        free((char *)env->settings.of[i].text);
     *env = (struct query_env){0};
 }
 
@@ -80,16 +85,37 @@ static struct hq_error *run_let(struct query_env *env, const struct statement *s
 
 /* ---- set ---- */
 
+void query_set(struct query_env *env, enum setting setting, const struct setting_value *value)
+{
+    struct setting_value *v = &env->settings.of[setting];
+    char *text = value->text ? xstrdup(value->text) : NULL;
+
+    free((char *)v->text);
+    *v = (struct setting_value){.word = value->word, .text = text, .ignore_case = value->ignore_case};
+}
+
+void query_switch(struct query_env *env, enum setting setting, bool on)
+{
+    query_set(env, setting, &(struct setting_value){.word = on});
+}
+
+static struct hq_error *check_regex(const struct setting_value *v)
+{
+    struct pattern pattern = {.place = v->place, .kind = PATTERN_REGEX, .text = v->text, .ignore_case = v->ignore_case};
+    struct regex *regex = NULL;
+
+    HQ_TRY(regex_compile(&pattern, &regex));
+    regex_destroy(regex);
+    return NULL;
+}
+
 static struct hq_error *run_set(struct query_env *env, const struct statement *st)
 {
-    switch (st->set.setting) {
-    case SETTING_LINES: env->lines = st->set.on; break;
-    case SETTING_INLINE: env->no_inline = !st->set.on; break;
-    case SETTING_NORMALISE: env->raw = !st->set.on; break;
-    case SETTING_CI: env->ci = st->set.on; break;
-    case SETTING_STRICT: env->strict = st->set.on; break;
-    default: break;
-    }
+    const struct setting_value *v = &st->set.value;
+
+    if (v->text && setting_words[st->set.setting].type == TAKES_REGEX)
+        HQ_TRY(check_regex(v));
+    query_set(env, st->set.setting, v);
     return NULL;
 }
 
@@ -198,4 +224,17 @@ struct hq_error *query_run(struct query_env *env, const struct statement *st, st
     case STATEMENT_SET: return run_set(env, st);
     default: return place_error(&st->place, NULL, "this is no query");
     }
+}
+
+struct hq_error *query_ask(struct query_env *env, const char *text, struct table **out)
+{
+    struct source source = {.name = "query", .text = text, .length = strlen(text)};
+    struct script *script;
+    struct hq_error *error = parse_script(&source, NULL, &script);
+
+    *out = NULL;
+    if (!error && script->statements.len == 1)
+        error = query_run(env, &script->statements.data[0], out);
+    script_destroy(script);
+    return error;
 }

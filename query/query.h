@@ -33,6 +33,11 @@ struct row_ref {
     size_t context_count;
 };
 
+/* The settings of a session, by their number. Texts are owned. */
+struct settings {
+    struct setting_value of[SETTING_KINDS];
+};
+
 struct query_cache; /* trees that settings made, compiled patterns ... */
 
 struct query_env {
@@ -41,9 +46,7 @@ struct query_env {
      * session. */
     struct hq_error *(*find_db)(void *arg, const char *name, struct db **out);
     void *find_db_arg;
-    bool lines, no_inline, raw, ci, strict; /* set lines on, set inline off, set normalise off, ... */
-    const char
-        *source_path; /* directories, joined by ':', where `source of` looks for files first; NULL none. Not owned */
+    struct settings settings;
     unsigned width, height; /* of the terminal, for pictures of traces; 0: not a terminal */
     bool partial_told;      /* that many call paths have no outer end, and why */
     bool keep_all;          /* rows that where and matching leave out stay, as ROW_ANCESTOR */
@@ -61,11 +64,26 @@ void query_env_deinit(struct query_env *env);
 /* Another database: what is remembered of the last one goes. Lets and settings stay. */
 void query_env_set_db(struct query_env *env, struct db *db);
 
+/* What a setting is: the number of its word (words.h), of a switch whether it is on; its text, or NULL. */
+static inline unsigned query_setting(const struct query_env *env, enum setting setting)
+{
+    return env->settings.of[setting].word;
+}
+static inline const char *query_setting_text(const struct query_env *env, enum setting setting)
+{
+    return env->settings.of[setting].text;
+}
+/* Changes it, without a look at whether the value is right; the text is copied. */
+void query_set(struct query_env *env, enum setting setting, const struct setting_value *value);
+void query_switch(struct query_env *env, enum setting setting, bool on);
+
 /*
- * Runs a query, let, expect, or set of lines, inline, normalise, ci, strict; other statements are the prompt's
+ * Runs a query, let, expect or set (with a setting); other statements are the prompt's
  * business. *out is the result, NULL for let and set; the caller destroys it. A failed expectation is no error: see
  * table->verdict.
  */
 struct hq_error *query_run(struct query_env *env, const struct statement *st, struct table **out);
+/* The same for a text of one statement. */
+struct hq_error *query_ask(struct query_env *env, const char *text, struct table **out);
 
 #endif

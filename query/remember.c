@@ -67,7 +67,7 @@ static void add_partial(const struct run *run, const int64_t *counts, struct par
     for (uint32_t c = 1; c < run->tree->context_count; c = tree_end(run->tree, c))
         if (tree_kind(run->tree, c) == SCOPE_PARTIAL) {
             struct db_range r = tree_range(run->tree, c);
-            int64_t n = (int64_t)((uint64_t)counts[r.last] - (uint64_t)counts[r.first]);
+            int64_t n = sum_difference(counts[r.last], counts[r.first]);
 
             sum_add(&p->samples, n);
             if (n > p->most)
@@ -180,7 +180,7 @@ void coverage_compute(struct run *run, struct entry **entries, size_t n)
     }
     c->partial = partial.samples;
     note_partial(run, &partial, c->samples);
-    c->filtered = (int64_t)((uint64_t)c->samples - (uint64_t)c->shown);
+    c->filtered = sum_difference(c->samples, c->shown);
     if (run->selection.slice_text && run->query->view.kind == VIEW_ITERATIONS)
         run_note(run, "the visits in the slice %s: what lies outside of it is cut off", run->selection.slice_text);
     else if (run->selection.slice_text)

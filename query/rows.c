@@ -56,20 +56,10 @@ static bool nothing_below(const struct run *run, const struct entry *e)
 
 /* ---- the entries that a query needs before it can show any ---- */
 
-static bool has_statistics(const struct program *p)
-{
-    if (p->kind == PROGRAM_STATISTIC)
-        return true;
-    for (unsigned i = 0; i < p->arg_count; i++)
-        if (has_statistics(p->args[i]))
-            return true;
-    return false;
-}
-
 static bool sorts_by_statistics(const struct run *run)
 {
     for (size_t i = 0; i < run->sort.len; i++)
-        if (has_statistics(run->sort.data[i].program))
+        if (run->sort.data[i].program->has_statistic)
             return true;
     return false;
 }
@@ -149,7 +139,7 @@ static void fill_cells(struct run *run, const struct entry *e, const struct fact
         }
         cell->number = program_number(p, &at);
         cell->base = row_base(run, e, p, run->table->columns.data[i].base);
-        if (run->env->ci && !e->folded)
+        if (query_setting(run->env, SETTING_CI) && !e->folded)
             cell->ci = interval_half_width(run, e, p);
     }
 }
@@ -193,8 +183,15 @@ static const char *keep_text(struct run *run, const char *s)
     return s && *s ? arena_strdup(&run->table->arena, s) : NULL;
 }
 
-/* As `compare with` aligns: kind and qualified name, loops by their number within their procedure, lines and profiles
- * not at all. */
+/* The name of a scope, and that for the linker where it is another: `solve(Grid&) [_Z5solveR4Grid]`. */
+static const char *linked_name(const struct tree *t, uint32_t scope, struct arena *arena)
+{
+    const char *name = tree_scope_name(t, scope, arena), *linkage = tree_linkage(t, scope);
+
+    return linkage && strcmp(linkage, name) ? arena_printf(arena, "%s [%s]", name, linkage) : name;
+}
+
+/* Kind and qualified name, loops by their number within their procedure, lines and profiles not at all. */
 static const char *row_key(struct run *run, const struct entry *e)
 {
     const struct tree *t = run->tree;
@@ -203,14 +200,13 @@ static const char *row_key(struct run *run, const struct entry *e)
 
     if (scope == HQDB_NONE || e->node.profile != HQDB_NONE || e->node.kind == SCOPE_LINE || e->node.kind == SCOPE_CALL)
         return NULL;
-    const char *name = tree_scope_name(t, scope, arena);
-
     if (e->node.kind != SCOPE_LOOP)
         return arena_printf(arena, "%s %s", scope_kind_name(e->node.kind),
-                            e->node.kind == SCOPE_FILE ? path_base(name) : name);
+                            e->node.kind == SCOPE_FILE ? path_base(tree_scope_name(t, scope, arena))
+                                                       : linked_name(t, scope, arena));
     host = tree_enclosing(t, scope, SCOPE_PROCEDURE);
     return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal,
-                        host == HQDB_NONE ? "?" : tree_scope_name(t, host, arena));
+                        host == HQDB_NONE ? "?" : linked_name(t, host, arena));
 }
 
 static void add_row(struct run *run, struct entry *e, uint32_t *number)

@@ -25,6 +25,54 @@ void run_note(struct run *run, const char *fmt, ...)
     vec_push(&run->table->notes, (const char *)arena_strdup(&run->table->arena, str_cstr(&text)));
 }
 
+static void add_count(struct str *out, size_t n, const char *before, const char *after)
+{
+    if (n)
+        str_addf(out, "%s%zu %sthread%s%s", out->len ? " and " : "", n, before, n == 1 ? "" : "s", after);
+}
+
+void helpers_note(struct run *run, const char *of, uint32_t metric)
+{
+    const struct selection *s = &run->selection;
+    const struct db *db = s->tree.db;
+    bool elapsed = any_is_elapsed(db);
+    size_t launchers = 0, helpers = 0;
+    double cost = 0;
+    char text[UNITS_TEXT];
+    AUTO_STR struct str who = {0};
+
+    if (metric == HQDB_NONE && s->here_count)
+        metric = s->measures.data[0].metric;
+    if (!s->helpers.of || metric >= db->metric_count || run->helpers_told)
+        return;
+    for (uint32_t p = 0; p < db->profile_count; p++) {
+        enum stands stands = s->helpers.of[p];
+
+        if (!selection_has_profile(s, p) || stands == STANDS_IN || (stands == STANDS_BUSY_HELPER && !elapsed))
+            continue;
+        launchers += stands == STANDS_LAUNCHER;
+        helpers += stands != STANDS_LAUNCHER;
+        cost += scaled_value(db_profile_total(db, p, metric).sum, db->metrics[metric].scale);
+    }
+    add_count(&who, launchers, "", " of launchers");
+    add_count(&who, helpers, "helper ", "");
+    if (!who.len)
+        return;
+    run->helpers_told = true;
+    units_format(text, cost, s->measures.data[0].dim);
+    run_note(run, "left out of %s: %s with %s of %s in all; `set helpers on` counts them", of, str_cstr(&who), text,
+             db_string(db, db->metrics[metric].name));
+}
+
+static void note_elapsed(struct run *run)
+{
+    for (size_t i = 0; i < run->selection.here_count && !run->view->prepare; i++)
+        if (run->binding.used[i] &&
+            selection_leaves_out(&run->selection, false, run->selection.measures.data[i].metric)) {
+            helpers_note(run, run->selection.measures.data[i].name, run->selection.measures.data[i].metric);
+        }
+}
+
 /* ---- measuring ---- */
 
 static double delta(const struct run *run, const struct measure *m, const double *slots, bool x,
@@ -35,9 +83,8 @@ static double delta(const struct run *run, const struct measure *m, const double
 
     /* Exact where both sides count in the same unit: a database compared with itself is all zeros. */
     if (here != SIZE_MAX && old != SIZE_MAX && all[here].scale == all[old].scale && all[old].factor == 1)
-        return scaled_value(
-            (int64_t)((uint64_t)ranges_sum(ranges, all[here].sums) - (uint64_t)ranges_sum(ranges, all[old].sums)),
-            all[here].scale);
+        return scaled_value(sum_difference(ranges_sum(ranges, all[here].sums), ranges_sum(ranges, all[old].sums)),
+                            all[here].scale);
     return (here == SIZE_MAX ? 0 : slots[2 * here + x]) - (old == SIZE_MAX ? 0 : slots[2 * old + x]);
 }
 
@@ -402,6 +449,24 @@ static void note_selection(struct run *run)
     vec_clear(&run->selection.notes);
 }
 
+/* What a regular expression could not decide has no result, and what does not add up has none. */
+static struct hq_error *all_known(const struct run *run)
+{
+    if (sums_overflow)
+        return hq_error_new(HQ_DATA,
+                            "the values of %s add up to more than 64 bits hold: it is damaged; `hq verify` "
+                            "says more",
+                            run->tree->old ? "these databases" : "this database");
+    HQ_TRY(db_damage(run->env->db));
+    if (run->tree && run->tree->old)
+        HQ_TRY(db_damage(run->tree->old));
+    vec_foreach(r, &run->matching)
+        HQ_TRY(regex_failure(*r));
+    vec_foreach(r, &run->binding.regexes)
+        HQ_TRY(regex_failure(*r));
+    return NULL;
+}
+
 static struct hq_error *make_table(struct run *run)
 {
     HQ_TRY(selection_make(run->env, run->query, &run->selection));
@@ -413,16 +478,20 @@ static struct hq_error *make_table(struct run *run)
     binding_init(&run->binding, run->env, &run->selection, &run->arena);
     run->binding.has_rows_of_profiles = run->view->of_profiles;
     run->binding.row_kinds = run->view->row_kinds;
-    if (run->env->lines && run->view->row_kinds & KIND_BIT(SCOPE_THREAD) && !run->view->of_profiles)
+    if (query_setting(run->env, SETTING_LINES) && run->view->row_kinds & KIND_BIT(SCOPE_THREAD) &&
+        !run->view->of_profiles)
         run->binding.row_kinds |= KIND_BIT(SCOPE_LINE);
     if (run->view->shape == SHAPE_FACTS)
         return run->view->fill(run, run->table);
     HQ_TRY(bind_clauses(run));
     note_selection(run);
     HQ_TRY(load(run));
+    note_elapsed(run);
     run->table->chosen_columns = run->query->columns.len;
     run->table->tree = run->view->shape != SHAPE_LIST;
-    return rows_make(run);
+    run->table->doubt = run->doubt;
+    HQ_TRY(rows_make(run));
+    return all_known(run);
 }
 
 static void run_deinit(struct run *run)
@@ -447,9 +516,11 @@ struct hq_error *run_query(struct query_env *env, const struct query *q, struct 
     struct hq_error *err = NULL;
 
     *out = NULL;
+    sums_overflow = false;
+    err = db_damage(env->db);
     run.table->query = print_query(&run.table->arena, q);
     run.table->view = view_words[q->view.kind].name;
-    if (q->as && !output_find(q->as->format))
+    if (!err && q->as && !output_find(q->as->format))
         err = output_unknown(q->as);
     look_at_format(&run);
     if (!err)

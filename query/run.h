@@ -46,8 +46,11 @@ struct run {
     struct program *by;    /* hot path */
     double *totals;        /* [2 * measures] what shares are of */
     double *wholes;        /* the same, but the real change in the slots of a change */
-    bool complete;         /* no folding */
-    bool of_paths;         /* what `depth` cuts off is a row */
+    const char
+        *doubt;    /* why its rows may be others than they seem: nothing is expected of them; NULL: they are right */
+    bool complete; /* no folding */
+    bool of_paths; /* what `depth` cuts off is a row */
+    bool statistics_told, helpers_told; /* what statistics are over; what is left out */
     bool interrupted;
 
     struct nodes prepared; /* what the view's prepare keeps for its roots; the array is in the arena */
@@ -64,6 +67,9 @@ struct hq_error *run_query(struct query_env *env, const struct query *q, struct 
 /* The slots of a node, all that are used; the others blank. */
 void run_measure(struct run *run, const struct node *n, double *slots);
 void run_facts(struct run *run, const struct node *n, int depth, struct facts *out);
+/* Says how many launchers and helpers were left out of something, and what they cost in a metric; HQDB_NONE: in the
+ * first one. Nothing if there are none. */
+void helpers_note(struct run *run, const char *of, uint32_t metric);
 void run_note(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -93,7 +93,7 @@ static struct hq_error *raw_values(struct selection *s, bool old, uint32_t metri
     const uint8_t *profiles = old ? s->old_profiles : s->profiles;
 
     *sums = *counts = NULL;
-    if (!profiles && !s->sliced)
+    if (!profiles && !s->sliced && !selection_leaves_out(s, old, metric))
         return NULL;
     *sums = xcalloc(db->frame_count + 1, sizeof **sums);
     *counts = xcalloc(db->frame_count + 1, sizeof **counts);
@@ -103,7 +103,7 @@ static struct hq_error *raw_values(struct selection *s, bool old, uint32_t metri
         struct db_values v = db_profile_values(db, p, metric);
         struct db_value x;
 
-        if (profiles && !profiles[p])
+        if ((profiles && !profiles[p]) || !selection_counts(s, old, p, metric))
             continue;
         if (s->interrupted && *s->interrupted)
             return hq_error_new(QUERY_INTERRUPTED, "interrupted");
@@ -118,7 +118,7 @@ static struct hq_error *raw_values(struct selection *s, bool old, uint32_t metri
 
 static int64_t difference(const int64_t *prefix, size_t i)
 {
-    return (int64_t)((uint64_t)prefix[i + 1] - (uint64_t)prefix[i]);
+    return sum_difference(prefix[i + 1], prefix[i]);
 }
 
 /* Adds one side's frames at their positions; position i + 1 holds frame i's value until accumulate. */
@@ -146,7 +146,7 @@ static void place_values(const struct selection *s, const int64_t *sums, const i
 static void accumulate(int64_t *prefix, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        prefix[i + 1] = (int64_t)((uint64_t)prefix[i + 1] + (uint64_t)prefix[i]);
+        sum_add(&prefix[i + 1], prefix[i]);
 }
 
 /* So that the totals are equal. */
@@ -183,7 +183,7 @@ struct hq_error *selection_load(struct selection *s, size_t measure)
         return NULL;
     if (m->side == SIDE_DELTA)
         return load_delta(s, measure);
-    if (selection_is_plain(s)) {
+    if (selection_is_plain(s) && !selection_leaves_out(s, false, m->metric)) {
         m->sums = db->sums[m->metric];
         m->counts = db->counts[m->metric];
         m->total = m->sums[n];
@@ -208,6 +208,28 @@ bool selection_is_plain(const struct selection *s)
 }
 
 /* ---- profiles ---- */
+
+void selection_find_helpers(struct selection *s)
+{
+    if (s->helpers_known || s->all_count)
+        return;
+    s->helpers_known = true;
+    helpers_find(s->tree.db, &s->helpers);
+    if (s->tree.old)
+        helpers_find(s->tree.old, &s->old_helpers);
+}
+
+bool selection_leaves_out(const struct selection *s, bool old, uint32_t metric)
+{
+    return (old ? s->old_helpers.of : s->helpers.of) && metric_is_elapsed(old ? s->tree.old : s->tree.db, metric);
+}
+
+bool selection_counts(const struct selection *s, bool old, uint32_t profile, uint32_t metric)
+{
+    const struct helpers *h = old ? &s->old_helpers : &s->helpers;
+
+    return !h->of || h->of[profile] == STANDS_IN || !metric_is_elapsed(old ? s->tree.old : s->tree.db, metric);
+}
 
 static bool in_ranges(const number_ranges *ranges, int64_t number)
 {
@@ -287,7 +309,7 @@ static struct hq_error *look_for_missing(struct query_env *env, struct selection
             str_addf(&text, "; there are %s", str_cstr(&there));
         else
             str_addf(&text, "; there are %s, numbered in each process", str_cstr(&there));
-        if (env->strict)
+        if (query_setting(env, SETTING_STRICT))
             return place_error(place, NULL, "%s", str_cstr(&text));
         vec_push(&s->notes, xstrdup(str_cstr(&text)));
     }
@@ -338,7 +360,7 @@ struct hq_error *selection_make(struct query_env *env, const struct query *q, st
 {
     const struct db *db;
 
-    *out = (struct selection){.interrupted = env->interrupted};
+    *out = (struct selection){.interrupted = env->interrupted, .all_count = query_setting(env, SETTING_HELPERS)};
     HQ_TRY(derive_settings(env, env->db, &db));
     tree_init(&out->tree, db);
     add_measures(out, db, SIDE_HERE);
@@ -355,6 +377,8 @@ struct hq_error *selection_make(struct query_env *env, const struct query *q, st
         select_old(out, q);
         add_compared(out, q);
     }
+    if (any_is_elapsed(db) || (out->tree.old && any_is_elapsed(out->tree.old)))
+        selection_find_helpers(out);
     return NULL;
 }
 
@@ -365,12 +389,15 @@ void selection_deinit(struct selection *s)
         free(s->measures.data[i].own_counts);
     }
     vec_deinit(&s->measures);
+    helpers_deinit(&s->helpers);
+    helpers_deinit(&s->old_helpers);
     vec_deinit(&s->slices);
     free(s->profiles);
     free(s->old_profiles);
     free(s->keep);
     free(s->old_keep);
     free(s->slice_text);
+    free(s->unknown);
     vec_foreach(note, &s->notes)
         free(*note);
     vec_deinit(&s->notes);

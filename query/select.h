@@ -15,6 +15,7 @@
 #include "common/units.h"
 #include "common/vec.h"
 #include "query/grammar/ast.h"
+#include "query/helpers.h"
 #include "query/node.h"
 #include <math.h>
 #include <signal.h>
@@ -61,12 +62,16 @@ struct selection {
     uint8_t *keep;         /* [frame_count] 1: its call path was selected; NULL: all */
     uint8_t *old_keep;
     bool sliced;
-    VEC(struct slice) slices; /* by profile, then time, disjoint; only if sliced */
-    uint64_t origin_us;       /* when the run started (timeline.h); only if sliced */
-    size_t profile_count;     /* selected */
-    size_t here_count;        /* measures of this database: the first ones */
+    VEC(struct slice) slices;            /* by profile, then time, disjoint; only if sliced */
+    uint64_t origin_us;                  /* when the run started (timeline.h); only if sliced */
+    size_t profile_count;                /* selected */
+    size_t here_count;                   /* measures of this database: the first ones */
+    struct helpers helpers, old_helpers; /* of each side; empty with `set helpers on` */
+    bool helpers_known;                  /* they were looked for */
+    bool all_count;                      /* set helpers on */
     const volatile sig_atomic_t *interrupted;
     char *slice_text;  /* for the coverage note */
+    char *unknown;     /* a pattern that chooses samples names nothing that is known: why; NULL otherwise */
     VEC(char *) notes; /* warnings about patterns that match nothing */
 };
 
@@ -76,6 +81,13 @@ void selection_deinit(struct selection *s);
 
 /* Makes the sums of a measure available. */
 struct hq_error *selection_load(struct selection *s, size_t measure);
+
+/* Looks for helpers, once. */
+void selection_find_helpers(struct selection *s);
+/* Whether any value of the metric is left out because it is a helper's or launcher's. */
+bool selection_leaves_out(const struct selection *s, bool old, uint32_t metric);
+/* Whether the values of a selected profile count in the totals of a metric. */
+bool selection_counts(const struct selection *s, bool old, uint32_t profile, uint32_t metric);
 
 static inline bool selection_has_profile(const struct selection *s, uint32_t profile)
 {

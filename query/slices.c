@@ -4,6 +4,7 @@
 #include "query/grammar/parse.h"
 #include "query/pattern.h"
 #include "query/query.h"
+#include "query/visits.h"
 
 #define NEVER UINT64_MAX
 
@@ -64,6 +65,21 @@ struct slices slices_of(const struct selection *s, uint32_t profile, struct slic
     return (struct slices){s->slices.data + low, high - low};
 }
 
+uint64_t slices_overlap(const struct slices *slices, uint64_t from, uint64_t to, size_t *at)
+{
+    uint64_t all = 0;
+
+    while (*at < slices->len && slices->data[*at].to_us <= from)
+        ++*at;
+    for (size_t i = *at; i < slices->len && slices->data[i].from_us < to; i++) {
+        const struct slice *s = &slices->data[i];
+        uint64_t begin = s->from_us > from ? s->from_us : from, end = s->to_us < to ? s->to_us : to;
+
+        all += end > begin ? end - begin : 0;
+    }
+    return all;
+}
+
 bool slices_hold(const struct slices *slices, uint64_t us, size_t *at)
 {
     while (*at < slices->len && slices->data[*at].to_us <= us)
@@ -82,7 +98,15 @@ struct addition {
     int64_t *sums, *counts; /* counts may be NULL */
 };
 
-static void add_sample(const struct addition *a, const struct db_trace_record *r)
+static int64_t value_of(const struct addition *a, const struct db_trace_record *r)
+{
+    int64_t value;
+
+    sums_overflow |= __builtin_mul_overflow(a->period, r->weight, &value);
+    return value;
+}
+
+static void add_value(const struct addition *a, const struct db_trace_record *r, int64_t value, bool counts)
 {
     const struct tree *t = &a->s->tree;
     uint32_t at = r->frame;
@@ -93,9 +117,31 @@ static void add_sample(const struct addition *a, const struct db_trace_record *r
         at = t->position[at];
     if (a->placed && at >= t->position_count)
         return;
-    a->sums[at] = (int64_t)((uint64_t)a->sums[at] + (uint64_t)a->period * r->weight);
+    sum_add(&a->sums[at], value);
     if (a->counts)
-        a->counts[at]++;
+        a->counts[at] += counts;
+}
+
+/* How much of a value that is spread from one time to another lies before an instant: what adjoining slices hold adds
+ * up. */
+static int64_t value_before(int64_t value, uint64_t from, uint64_t to, uint64_t at)
+{
+    return at <= from ? 0 : at >= to ? value : (int64_t)((__int128)value * (int64_t)(at - from) / (int64_t)(to - from));
+}
+
+/* What is spread over no time is at its end. */
+static void add_span(const struct addition *a, const struct db_trace_record *r, uint64_t from, uint64_t to,
+                     const struct slice *slice)
+{
+    int64_t value = value_of(a, r);
+    bool ends_inside = slice->from_us <= to && to < slice->to_us;
+
+    if (from < to)
+        value = value_before(value, from, to, slice->to_us) - value_before(value, from, to, slice->from_us);
+    else if (!ends_inside)
+        value = 0;
+    if (value || ends_inside)
+        add_value(a, r, value, ends_inside && r->weight);
 }
 
 static struct hq_error *add_profile(const struct addition *a, uint32_t profile)
@@ -111,15 +157,24 @@ static struct hq_error *add_profile(const struct addition *a, uint32_t profile)
     HQ_TRY(db_trace_open(a->s->tree.db, profile, &reader));
     for (size_t i = 0; i < slices.len; i++) {
         const struct slice *slice = &slices.data[i];
-        int64_t from = (int64_t)slice->from_us - offset;
-        db_trace_seek(reader, from > 0 ? (uint64_t)from - 1 : 0);
-        while (db_trace_next(reader, &r)) {
-            int64_t time = offset + (int64_t)r.time_us;
-            uint64_t us = time > 0 ? (uint64_t)time : 0;
+        int64_t from;
+
+        if (slice->from_us > INT64_MAX || __builtin_sub_overflow((int64_t)slice->from_us, offset, &from))
+            continue;
+        if (from > 0) /* else several may be at the first instant */
+            db_trace_seek(reader, (uint64_t)from - 1);
+        for (uint64_t us, before = NEVER; db_trace_next(reader, &r); before = us) {
+            us = timeline_shift(offset, r.time_us);
+            if (timeline_spans(a->s->tree.db, r.metric)) {
+                if (before != NEVER && before >= slice->to_us)
+                    break;
+                add_span(a, &r, before == NEVER ? us : before, us, slice);
+                continue;
+            }
             if (us >= slice->to_us)
                 break;
             if (us >= slice->from_us)
-                add_sample(a, &r);
+                add_value(a, &r, value_of(a, &r), true);
         }
     }
     db_trace_close(reader);
@@ -134,7 +189,7 @@ struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64
     for (uint32_t p = 0; p < s->tree.db->profile_count; p++) {
         if (stopped(s))
             return interrupted();
-        if (selection_has_profile(s, p))
+        if (selection_has_profile(s, p) && selection_counts(s, false, p, metric))
             HQ_TRY(add_profile(&a, p));
     }
     return NULL;
@@ -146,89 +201,6 @@ struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uin
     struct addition a = {s, &time, metric, (int64_t)s->tree.db->metrics[metric].period, true, raw, NULL};
 
     return add_profile(&a, profile);
-}
-
-/* ---- visits ---- */
-
-struct visiting {
-    struct visit now;
-    struct slices slices;
-    size_t slice, first_slice; /* that the last sample was looked for in; that a visit is cut to */
-    bool inside;
-    uint64_t last_us; /* of the sample before; NEVER: there was none */
-};
-
-static uint64_t halfway(uint64_t a, uint64_t b, double most)
-{
-    uint64_t half = (b - a) / 2;
-    return a + (most > 0 && (double)half > most ? (uint64_t)most : half);
-}
-
-static void enter(struct visiting *v, uint64_t us, double period)
-{
-    uint64_t reach = (uint64_t)period < us ? us - (uint64_t)period : 0;
-    uint64_t middle = v->last_us == NEVER ? reach : v->last_us + (us - v->last_us + 1) / 2;
-
-    v->inside = true;
-    v->now.number++;
-    v->now.samples = 0;
-    v->now.from_us = middle > reach ? middle : reach;
-}
-
-/* Cuts what has a sample in the slices to them; visits follow in time. */
-static void leave(struct visiting *v, uint64_t to_us, struct visits *out)
-{
-    struct visit cut = v->now;
-
-    v->inside = false;
-    if (!cut.samples)
-        return;
-    cut.from_us = NEVER;
-    cut.length_us = 0;
-    while (v->slices.data[v->first_slice].to_us <= v->now.from_us)
-        v->first_slice++; /* one of them holds a sample of the visit */
-    for (size_t i = v->first_slice; i < v->slices.len && v->slices.data[i].from_us < to_us; i++) {
-        const struct slice *s = &v->slices.data[i];
-        uint64_t from = s->from_us > v->now.from_us ? s->from_us : v->now.from_us;
-
-        cut.from_us = cut.from_us == NEVER ? from : cut.from_us;
-        cut.to_us = s->to_us < to_us ? s->to_us : to_us;
-        cut.length_us += cut.to_us - from;
-    }
-    cut.cut = cut.length_us < to_us - v->now.from_us;
-    vec_push(out, cut);
-}
-
-struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile,
-                            const uint8_t *within, struct visits *out)
-{
-    struct slice whole;
-    struct visiting v = {.now = {.profile = profile}, .last_us = NEVER, .slices = slices_of(s, profile, &whole)};
-    int64_t offset = timeline_offset(time, profile);
-    struct db_trace_reader *reader;
-    struct db_trace_record r;
-    uint32_t last_frame = HQDB_NONE;
-    bool is_within = false;
-
-    HQ_TRY(db_trace_open(s->tree.db, profile, &reader));
-    while (db_trace_next(reader, &r)) {
-        int64_t at = offset + (int64_t)r.time_us;
-        uint64_t us = at > 0 ? (uint64_t)at : 0;
-        double period = timeline_period_us(s->tree.db, r.metric) * r.weight;
-        if (r.frame != last_frame)
-            is_within = within[selection_context(s, r.frame)];
-        last_frame = r.frame;
-        if (is_within && !v.inside)
-            enter(&v, us, period);
-        if (!is_within && v.inside)
-            leave(&v, halfway(v.last_us, us, period) + 1, out);
-        v.now.samples += is_within && slices_hold(&v.slices, us, &v.slice);
-        v.last_us = us;
-    }
-    db_trace_close(reader);
-    if (v.inside)
-        leave(&v, v.last_us + 1, out);
-    return NULL;
 }
 
 /* ---- during ---- */
@@ -255,9 +227,10 @@ static struct hq_error *make_fixed(const struct query *q, const struct timeline 
 }
 
 /* In the order of the visits of each profile, which is that of time. */
-static struct hq_error *make_visits(const struct query *q, const struct timeline *time, const uint8_t *within,
+static struct hq_error *make_visits(const struct query *q, const struct timeline *time, const uint8_t *mark,
                                     struct selection *s)
 {
+    AUTO_FREE uint8_t *within = contexts_within(&s->tree, mark);
     const struct during *d = q->during;
     struct visits visits = {0};
     struct hq_error *err = NULL;
@@ -270,6 +243,10 @@ static struct hq_error *make_visits(const struct query *q, const struct timeline
             err = visits_add(s, time, p, within, &visits);
     }
     s->sliced = true;
+    AUTO_FREE char *doubt = err || d->kind == DURING_PATTERN ? NULL : visits_doubt(&visits, &s->tree, mark);
+
+    if (doubt)
+        err = place_error(&d->place, NULL, "which visit is number %u is not known: %s", d->number, doubt);
     vec_foreach(v, &visits)
         if (d->kind == DURING_PATTERN || v->number == d->number)
             vec_push(&s->slices, (struct slice){v->from_us, v->to_us, v->profile});
@@ -290,11 +267,13 @@ static struct hq_error *make_pattern(struct query_env *env, const struct query *
     struct matches matches = {0};
     struct hq_error *err = pattern_resolve(env, &s->tree, &q->during->pattern, KINDS_PATH, &matches);
 
+    if (!err && matches.unknown && !s->unknown)
+        s->unknown = MEM_STEAL(matches.unknown);
     if (!err && matches.problem)
         vec_push(&s->notes, xstrdup(matches.problem));
     if (!err) {
-        AUTO_FREE uint8_t *mark = matches_mark(&matches, &s->tree), *within = contexts_within(&s->tree, mark);
-        err = make_visits(q, time, within, s);
+        AUTO_FREE uint8_t *mark = matches_mark(&matches, &s->tree);
+        err = make_visits(q, time, mark, s);
         const char *text = print_pattern(&arena, &q->during->pattern);
         s->slice_text = q->during->kind == DURING_PATTERN
                             ? xasprintf("while %s is on the stack", text)

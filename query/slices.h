@@ -3,9 +3,7 @@
  * `during`: slices of the traces as a selection. A slice belongs to a profile; a sample is in it if its time is. So
  * adjoining slices share no sample, and their values add up to the whole.
  *
- * `during PATTERN` and `during iteration N of PATTERN` are made of visits: runs of samples of one thread with the
- * pattern on their call path. A visit begins and ends halfway between the samples inside and outside, and no more than
- * a period from the one inside. Two visits with no sample between them cannot be told apart and count as one.
+ * `during PATTERN` and `during iteration N of PATTERN` are made of visits (visits.h).
  */
 #ifndef HQ_QUERY_SLICES_H
 #define HQ_QUERY_SLICES_H
@@ -35,24 +33,11 @@ struct slices slices_of(const struct selection *s, uint32_t profile, struct slic
 /* Whether an instant lies in one of them. Instants that ascend are found from *at on, which begins at 0. */
 bool slices_hold(const struct slices *slices, uint64_t us, size_t *at);
 
-struct visit {
-    uint32_t profile, number; /* from 1, within the profile, in all of the time */
-    uint64_t from_us, to_us;  /* of the run; from <= t < to; what lies in the selection's slices */
-    uint64_t length_us;       /* less than to - from where it lies in several slices */
-    uint64_t samples;         /* in the slices */
-    bool cut;                 /* a part of it lies outside of them */
-};
-struct visits {
-    struct visit *data;
-    size_t len, cap;
-};
+/* How much of the time from `from` to `to` lies in them; *at as above. */
+uint64_t slices_overlap(const struct slices *slices, uint64_t from, uint64_t to, size_t *at);
 
 /* Marks the contexts (1) that match or are below one that does. The caller frees. */
 uint8_t *contexts_within(const struct tree *t, const uint8_t *matching);
-
-/* Appends the visits of one profile that have a sample in the selection's slices, cut to them. within: by context. */
-struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile,
-                            const uint8_t *within, struct visits *out);
 
 /* The context of a frame of the selection's database. */
 uint32_t selection_context(const struct selection *s, uint32_t frame);

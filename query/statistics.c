@@ -229,7 +229,7 @@ struct batch {
 static void accumulate_all(struct batch *b, struct measured *m)
 {
     const struct statistic *all = b->run->binding.statistics.data;
-    struct point at = {.slots = b->values, .totals = b->run->totals};
+    struct point at = {.number = point_number(), .slots = b->values, .totals = b->run->totals};
 
     for (size_t k = 0; k < b->feed_count; k++) {
         const struct program *arg = all[b->feeds[k]].arg;
@@ -398,15 +398,33 @@ static struct hq_error *compute(struct batch *b, struct entry **entries, size_t 
     return err;
 }
 
+/* What statistics are over, where it is not each profile. */
+static void note_groups(struct run *run, enum per per, const struct groups_of_profiles *g)
+{
+    if (run->statistics_told)
+        return;
+    run->statistics_told = true;
+    if (per == PER_RANK && g->start[g->count] > g->count)
+        run_note(run, "statistics are over %u rank%s, each the sum of its threads", g->count, g->count == 1 ? "" : "s");
+    helpers_note(run, "statistics", HQDB_NONE);
+}
+
 struct hq_error *statistics_compute(struct run *run, struct entry **entries, size_t n)
 {
     struct batch b = {.run = run};
     size_t todo = 0, count = run->binding.statistics.len;
-    bool keeps_values = false, use_stored = selection_is_plain(&run->selection) && run->query->per == PER_THREAD;
+    bool keeps_values = false, use_stored;
+    enum per per = run->query->per ? run->query->per : profiles_usual(&run->selection);
     struct hq_error *err = NULL;
 
     if (!count)
         return NULL;
+    selection_find_helpers(&run->selection);
+    profiles_group(&run->selection, per, PROFILES_COUNTED, &b.groups);
+    /* What is stored is over the profiles with a rank, if any has one: it holds where each is a group of its own. */
+    use_stored = selection_is_plain(&run->selection) &&
+                 b.groups.count == db_statistics_profiles(run->selection.tree.db);
+    note_groups(run, per, &b.groups);
     struct entry **list = xmalloc((n + 1) * sizeof *list);
 
     for (size_t i = 0; i < n; i++) /* blank for rows that stand for several */
@@ -424,7 +442,6 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
         program_slots(run->binding.statistics.data[i].arg, want_slot, b.slots);
         keeps_values = keeps_values || is_percentile(run->binding.statistics.data[i].function);
     }
-    profiles_group(&run->selection, run->query->per, false, &b.groups);
     if (todo)
         err = compute(&b, list, todo, keeps_values);
     for (size_t i = 0; i < n && !err; i++)

@@ -9,9 +9,11 @@
 const char *scope_kind_name(enum scope_kind kind)
 {
     static const char *const names[SCOPE_KINDS] = {
-        [SCOPE_ROOT] = "root", [SCOPE_THREAD] = "thread", [SCOPE_PROCEDURE] = "procedure", [SCOPE_INLINE] = "inline",
-        [SCOPE_LOOP] = "loop", [SCOPE_LINE] = "line",     [SCOPE_CALL] = "call",           [SCOPE_MODULE] = "module",
-        [SCOPE_FILE] = "file", [SCOPE_PARTIAL] = "root",
+        [SCOPE_ROOT] = "root",       [SCOPE_THREAD] = "thread", [SCOPE_PROCEDURE] = "procedure",
+        [SCOPE_INLINE] = "inline",   [SCOPE_LOOP] = "loop",     [SCOPE_LINE] = "line",
+        [SCOPE_CALL] = "call",       [SCOPE_MODULE] = "module", [SCOPE_FILE] = "file",
+        [SCOPE_PARTIAL] = "root",    [SCOPE_REGION] = "region", [SCOPE_WAIT] = "wait",
+        [SCOPE_RUNTIME] = "runtime",
     };
 
     return (unsigned)kind < SCOPE_KINDS ? names[kind] : "root";

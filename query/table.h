@@ -33,7 +33,7 @@ struct column {
 };
 
 struct cell {
-    double number;    /* NaN: blank */
+    double number;    /* NaN: blank; of a text, what it says to people and programs get as a number */
     double base;      /* percent of parent: its own base; else NaN and column.total counts */
     double ci;        /* half width of the 95 % interval, NaN unknown or not asked */
     const char *text; /* COLUMN_TEXT */
@@ -90,7 +90,8 @@ struct table {
     struct verdict {
         enum verdict_kind kind;
         const char *text;
-    } verdict;               /* of `expect`: the gravest, in one sentence */
+    } verdict;         /* of `expect`: the gravest, in one sentence */
+    const char *doubt; /* why no expectation or baseline may be based on the rows; NULL: they are what they seem */
     VEC(const char *) notes; /* sentences for standard error after the result: hints, warnings, coverage */
 };
 

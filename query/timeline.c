@@ -32,7 +32,7 @@ int64_t timeline_offset(const struct timeline *t, uint32_t profile)
     return (int64_t)(start_of_process(&t->db->profiles[profile]) - t->origin_us);
 }
 
-static uint64_t shifted(int64_t offset, uint64_t us)
+uint64_t timeline_shift(int64_t offset, uint64_t us)
 {
     int64_t sum;
 
@@ -43,12 +43,12 @@ static uint64_t shifted(int64_t offset, uint64_t us)
 
 uint64_t timeline_start(const struct timeline *t, uint32_t profile)
 {
-    return shifted(timeline_offset(t, profile), t->db->profiles[profile].start_us);
+    return timeline_shift(timeline_offset(t, profile), t->db->profiles[profile].start_us);
 }
 
 uint64_t timeline_end(const struct timeline *t, uint32_t profile)
 {
-    return shifted(timeline_offset(t, profile), t->db->profiles[profile].end_us);
+    return timeline_shift(timeline_offset(t, profile), t->db->profiles[profile].end_us);
 }
 
 uint64_t timeline_instant(const struct timeline *t, const struct instant *i, bool ends)
@@ -85,14 +85,16 @@ static bool read_next(struct sampler *s)
 {
     s->has_after = db_trace_next(s->reader, &s->after);
     if (s->has_after)
-        s->after.time_us = shifted(s->offset, s->after.time_us);
+        s->after.time_us = timeline_shift(s->offset, s->after.time_us);
     return s->has_after;
 }
 
 static void seek(struct sampler *s, uint64_t us)
 {
-    int64_t time = (int64_t)us - s->offset;
+    int64_t time;
 
+    if (us > INT64_MAX || __builtin_sub_overflow((int64_t)us, s->offset, &time))
+        time = INT64_MAX;
     db_trace_seek(s->reader, time > 0 ? (uint64_t)time : 0);
     s->has_before = false;
     s->started = true;
@@ -128,10 +130,22 @@ static double usual_distance(struct sampler *s)
     return s->usual_us;
 }
 
+static bool is_weighed(const struct sampler *s, const struct db_trace_record *r)
+{
+    return r->metric < s->db->metric_count && s->db->metrics[r->metric].flags & HQDB_METRIC_WEIGHED;
+}
+
 static double period_of(struct sampler *s, const struct db_trace_record *r)
 {
     double us = timeline_period_us(s->db, r->metric);
-    return us > 0 ? us : usual_distance(s);
+
+    return us > 0 ? is_weighed(s, r) ? us * r->weight : us : usual_distance(s);
+}
+
+/* The time before it that a sample stands for. */
+static double own_time(struct sampler *s, const struct db_trace_record *r)
+{
+    return is_weighed(s, r) ? period_of(s, r) : period_of(s, r) * r->weight;
 }
 
 bool sampler_at(struct sampler *s, uint64_t us, struct db_trace_record *out)
@@ -139,9 +153,13 @@ bool sampler_at(struct sampler *s, uint64_t us, struct db_trace_record *out)
     move_to(s, us);
     if (!s->has_before && !s->has_after)
         return false;
+    if (s->has_after && timeline_spans(s->db, s->after.metric)) {
+        *out = s->after;
+        return s->has_before && !timeline_is_pause(s->db, out);
+    }
     double after = s->has_after ? (double)s->after.time_us - (double)us : INFINITY;
     double before = s->has_before ? (double)us - (double)s->before.time_us : INFINITY;
-    double own = s->has_after ? period_of(s, &s->after) * s->after.weight : 0;
+    double own = s->has_after ? own_time(s, &s->after) : 0;
     bool gap = !s->has_after || !s->has_before || after + before > own + SEVERAL_PERIODS * period_of(s, &s->after);
     bool takes_after = gap ? after <= own : after <= before;
 

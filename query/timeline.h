@@ -5,7 +5,7 @@
  *
  * A sampler tells what a profile did at an instant: the nearest sample, as [tracing], section 5.2 has it, with one
  * exception. A sample stands for the period before it; where the next one comes later than several periods the thread
- * was idle or not on a CPU, and nothing is told for the time between.
+ * was idle or not on a CPU, and nothing is told for the time between. Of traces of spans nothing is guessed.
  */
 #ifndef HQ_QUERY_TIMELINE_H
 #define HQ_QUERY_TIMELINE_H
@@ -23,6 +23,8 @@ struct timeline timeline_of(const struct db *db);
 
 /* What has to be added to the times of a profile's trace. */
 int64_t timeline_offset(const struct timeline *t, uint32_t profile);
+/* A time with that added: not before 0, and INT64_MAX where it does not fit. */
+uint64_t timeline_shift(int64_t offset, uint64_t us);
 /* When a profile starts and ends. */
 uint64_t timeline_start(const struct timeline *t, uint32_t profile);
 uint64_t timeline_end(const struct timeline *t, uint32_t profile);
@@ -30,8 +32,20 @@ uint64_t timeline_end(const struct timeline *t, uint32_t profile);
  * over. */
 uint64_t timeline_instant(const struct timeline *t, const struct instant *i, bool ends);
 
-/* Microseconds of wall clock that a sample of the metric stands for; 0 if it does not count time. */
+/* Microseconds of wall clock that a weight of 1 stands for; 0 if the metric does not count time. */
 double timeline_period_us(const struct db *db, uint32_t metric);
+
+/* Whether a record of the metric's traces is all that the thread did since the record before (format/database.h). */
+static inline bool timeline_spans(const struct db *db, uint32_t metric)
+{
+    return metric < db->metric_count && db->metrics[metric].flags & HQDB_METRIC_SPANS;
+}
+
+/* A record of nothing: the thread did not run, or was not there. */
+static inline bool timeline_is_pause(const struct db *db, const struct db_trace_record *r)
+{
+    return !r->weight && timeline_spans(db, r->metric) && db_parent_frame(db, r->frame) == HQDB_NONE;
+}
 
 struct sampler {
     struct db_trace_reader *reader;

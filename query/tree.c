@@ -50,7 +50,7 @@ struct db_list tree_aliases(const struct tree *t, const struct hqdb_scope *s)
 
 static bool is_caller(enum scope_kind kind)
 {
-    return kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL;
+    return scope_is_called(kind) || kind == SCOPE_INLINE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL;
 }
 
 uint32_t tree_caller(const struct tree *t, uint32_t c)

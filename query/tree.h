@@ -118,6 +118,13 @@ uint32_t tree_enclosing(const struct tree *t, uint32_t scope, enum scope_kind ki
 
 /* What a row shows: procedure name, "loop at file.c:12", "file.c:12", path, ... */
 const char *tree_scope_name(const struct tree *t, uint32_t scope, struct arena *arena);
+/* The name of a procedure or inlined procedure for the linker (db_linkage), also of the other side of a comparison. */
+static inline const char *tree_linkage(const struct tree *t, uint32_t scope)
+{
+    const char *name = tree_text(t, tree_scope(t, scope)->linkage);
+
+    return *name ? name : NULL;
+}
 /* The last part of a path. */
 const char *path_base(const char *path);
 /* The load module of a scope as rows show it: the last part of its path; NULL unknown. */

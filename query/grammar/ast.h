@@ -207,41 +207,22 @@ struct view {
 
 /* ---- clauses ---- */
 
-enum clause_kind { /* in the order in which they take effect */
-                   CLAUSE_RANKS,
-                   CLAUSE_THREADS,
-                   CLAUSE_PER,
-                   CLAUSE_DURING,
-                   CLAUSE_THROUGH,
-                   CLAUSE_PRUNE,
-                   CLAUSE_HIDE,
-                   CLAUSE_COMPARE,
-                   CLAUSE_SCALED,
-                   CLAUSE_FLATTEN,
-                   CLAUSE_COLUMNS,
-                   CLAUSE_WHERE,
-                   CLAUSE_MATCHING,
-                   CLAUSE_EXPECT,
-                   CLAUSE_SORT,
-                   CLAUSE_LIMIT,
-                   CLAUSE_DEPTH,
-                   CLAUSE_ALL,
-                   CLAUSE_BY,
-                   CLAUSE_THRESHOLD,
-                   CLAUSE_PERCENT,
-                   CLAUSE_LEVEL,
-                   CLAUSE_WIDTH,
-                   CLAUSE_HEIGHT,
-                   CLAUSE_AS,
-                   CLAUSE_KINDS
+/* clang-format off */
+enum clause_kind {              /* in the order in which they take effect */
+    CLAUSE_RANKS, CLAUSE_THREADS, CLAUSE_PER, CLAUSE_DURING, CLAUSE_THROUGH, CLAUSE_PRUNE, CLAUSE_HIDE,
+    CLAUSE_COMPARE, CLAUSE_SCALED, CLAUSE_FLATTEN, CLAUSE_COLUMNS, CLAUSE_WHERE, CLAUSE_MATCHING, CLAUSE_EXPECT,
+    CLAUSE_SORT, CLAUSE_LIMIT, CLAUSE_DEPTH, CLAUSE_ALL, CLAUSE_BY, CLAUSE_THRESHOLD, CLAUSE_PERCENT,
+    CLAUSE_LEVEL, CLAUSE_WIDTH, CLAUSE_HEIGHT, CLAUSE_AS,
+    CLAUSE_KINDS
 };
+/* clang-format on */
 
 struct number_range {
     uint32_t first, last;
 }; /* both included, first <= last */
 typedef LIST(struct number_range) number_ranges;
 
-enum per { PER_THREAD, PER_RANK, PER_HOST };
+enum per { PER_USUAL, PER_THREAD, PER_RANK, PER_HOST }; /* usual: nothing is said */
 
 enum during_kind {
     DURING_SLICE,     /* from, to */
@@ -338,16 +319,19 @@ enum statement_kind {
 };
 
 enum setting {
-    SETTING_LINES,
-    SETTING_INLINE,
-    SETTING_NORMALISE,
-    SETTING_CI,
-    SETTING_STRICT,
-    SETTING_TIMING,
-    SETTING_PAGER,
-    SETTING_COLOUR,
+#define SETTING(kind, ...) SETTING_##kind,
+#include "query/grammar/settings.def"
+#undef SETTING
     SETTING_KINDS,
     SETTING_NONE = SETTING_KINDS
+};
+
+/* What a setting is set to; its row (words.h) says which of them it takes. */
+struct setting_value {
+    struct place place;
+    unsigned word;    /* without a text: the number of one of the row's words; of a switch, off is 0 and on is 1 */
+    const char *text; /* regular expression without slashes, or file; NULL: a word */
+    bool ignore_case; /* of a regular expression: /.../i */
 };
 
 struct text {
@@ -366,7 +350,7 @@ struct statement {
         } let;
         struct {
             enum setting setting;
-            bool on;
+            struct setting_value value;
         } set;                     /* SETTING_NONE: `set` alone lists them */
         struct expectation expect; /* on the previous result */
         struct text run;           /* name of a saved query */

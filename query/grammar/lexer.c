@@ -175,6 +175,8 @@ static struct token lex_string(struct lexer *l, struct arena *arena)
 
     if (n == SIZE_MAX)
         return bad(l, rest_of_line(l), quote == '"' ? "this text has no closing \"" : "this text has no closing '");
+    if (memchr(s, '\0', n))
+        return bad(l, n, "a text cannot hold the character NUL");
     char *text = arena_alloc(arena, n);
 
     for (size_t i = 1; i < n; i++) {
@@ -197,6 +199,8 @@ static struct token lex_regex(struct lexer *l, struct arena *arena)
         return bad(l, rest_of_line(l), "this regular expression has no closing /");
     if (n == 1)
         return bad(l, 2, "this regular expression is empty");
+    if (memchr(s, '\0', n))
+        return bad(l, n, "a regular expression cannot hold the character NUL; write \\x00");
     char *text = arena_alloc(arena, n);
 
     for (size_t i = 1; i < n; i++) {

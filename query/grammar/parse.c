@@ -52,38 +52,101 @@ static void statement_let(struct parser *p, struct statement *s)
     s->let.expr = parse_expr(p);
 }
 
-static void note_settings(struct parser *p)
+/* The setting at the peeked token, consumed; its name may have a second word. SETTING_NONE and an error if there is
+ * none. */
+static enum setting take_setting(struct parser *p)
 {
+    struct token first = *peek(p, LEX_PLAIN), second = peek_second(p);
+    enum setting begun = SETTING_NONE;
+
     for (int i = 0; i < SETTING_KINDS; i++)
         note(p, EXPECTED_SETTING, setting_words[i].name);
-}
+    for (int i = 0; i < SETTING_KINDS && first.kind == TOKEN_WORD; i++) {
+        const char *name = setting_words[i].name, *space = strchr(name, ' ');
 
-/* set = "set" [ SETTING [ "=" ] ("on" | "off") ] */
-static void statement_set(struct parser *p, struct statement *s)
-{
-    int setting;
-
-    note_settings(p);
-    s->set.setting = SETTING_NONE;
-    if (ended(p) || redirected(p))
-        return;
-    setting = p->token.kind == TOKEN_WORD ? find_setting(p->token.text) : -1;
-    if (setting < 0) {
+        if (is_word(&first, name) || (setting_words[i].other && is_word(&first, setting_words[i].other))) {
+            next(p);
+            return i;
+        }
+        if (!space || !names(&first, name))
+            continue;
+        begun = i;
+        if (is_word(&second, space + 1)) {
+            next(p);
+            peek(p, LEX_PLAIN);
+            next(p);
+            return i;
+        }
+    }
+    if (begun == SETTING_NONE) {
         fail_here(p, NULL);
-        return;
+        return SETTING_NONE;
     }
     next(p);
-    s->set.setting = (enum setting)setting;
+    for (int i = 0; i < SETTING_KINDS; i++)
+        if (strchr(setting_words[i].name, ' ') && names(&first, setting_words[i].name))
+            note(p, EXPECTED_KEYWORD, strchr(setting_words[i].name, ' ') + 1);
+    fail_here(p, NULL);
+    return SETTING_NONE;
+}
+
+/* One of the words that the setting takes; false if there is none. */
+static bool accept_setting_word(struct parser *p, enum setting setting, enum lex_mode mode, struct setting_value *v)
+{
+    for (int i = 0; setting_choice(setting, i); i++)
+        note(p, EXPECTED_KEYWORD, setting_choice(setting, i));
+    int word = peek(p, mode)->kind == TOKEN_WORD ? find_setting_word(setting, p->token.text) : -1;
+
+    if (word < 0)
+        return false;
+    v->word = (unsigned)word;
+    v->place = next(p).place;
+    return true;
+}
+
+/*
+ * setting = SETTING [ "=" ] ("on" | "off") | SETTING-WORD [ "=" ] WORD | SETTING-REGEX [ "=" ] (regex | WORD)
+ *         | SETTING-FILE [ "=" ] (file | WORD)        WORD: one that the setting takes
+ */
+static struct setting_value parse_setting(struct parser *p, enum setting setting)
+{
+    struct setting_value v = {0};
+
     note(p, EXPECTED_MARK, "=");
     if (is_mark(peek(p, LEX_PLAIN), "="))
         next(p);
-    note(p, EXPECTED_KEYWORD, "on");
-    note(p, EXPECTED_KEYWORD, "off");
-    s->set.on = is_word(peek(p, LEX_PLAIN), "on");
-    if (s->set.on || is_word(&p->token, "off"))
-        next(p);
-    else
-        fail_here(p, NULL);
+    switch (setting_words[setting].type) {
+    case TAKES_WORD:
+        if (!accept_setting_word(p, setting, LEX_PLAIN, &v))
+            fail_here(p, NULL);
+        break;
+    case TAKES_REGEX:
+        if (!accept_setting_word(p, setting, LEX_REGEX, &v)) {
+            struct pattern regex = parse_regex(p);
+
+            v = (struct setting_value){.place = regex.place, .text = regex.text, .ignore_case = regex.ignore_case};
+        }
+        break;
+    case TAKES_FILE:
+        if (!accept_setting_word(p, setting, LEX_FILE, &v))
+            v.text = parse_file(p, EXPECTED_SCRIPT_FILE, &v.place);
+        break;
+    }
+    return v;
+}
+
+/* set = "set" [ setting ] */
+static void statement_set(struct parser *p, struct statement *s)
+{
+    s->set.setting = SETTING_NONE;
+    if (!ended(p) && !redirected(p)) {
+        s->set.setting = take_setting(p);
+        if (s->set.setting != SETTING_NONE)
+            s->set.value = parse_setting(p, s->set.setting);
+        return;
+    }
+    for (int i = 0; i < SETTING_KINDS; i++)
+        note(p, EXPECTED_SETTING, setting_words[i].name);
 }
 
 /* expect = "expect" expectation */

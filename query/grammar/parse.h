@@ -12,6 +12,7 @@
 #define HQ_QUERY_GRAMMAR_PARSE_H
 
 #include "common/err.h"
+#include "common/str.h"
 #include "query/grammar/ast.h"
 
 /* Values of {{name}}. A parameter with a default, {{name=value}}, need not be there. */
@@ -44,6 +45,10 @@ const char *print_statement(struct arena *arena, const struct statement *s);
 const char *print_query(struct arena *arena, const struct query *q);
 const char *print_expr(struct arena *arena, const struct expr *e);
 const char *print_pattern(struct arena *arena, const struct pattern *p);
+/* The value as it stands behind `set NAME`. */
+void print_setting(struct str *s, enum setting setting, const struct setting_value *v);
+/* Adds a text in double quotes; in single ones if that saves backslashes. */
+void print_quoted(struct str *out, const char *text);
 
 /*
  * An error of that shape about any place of a tree. `advice` (may be NULL) is the last line, a whole sentence without a

@@ -97,7 +97,7 @@ static void clause_per(struct parser *p, struct query *q)
 {
     static const char *const words[] = {"thread", "rank", "host"};
 
-    q->per = (enum per)choose(p, words, 3);
+    q->per = (enum per)(PER_THREAD + choose(p, words, 3));
 }
 
 /* slice = [ instant ] ".." [ instant ] */
@@ -445,8 +445,8 @@ static bool place_follows(const struct place *view, const struct place *last)
 }
 
 /*
- * clause = ranks | threads | per | during | through | prune | hide | compare | scaled | flatten | columns | where | matching | expect
- *        | sort | limit | depth | all | by | threshold | percent-of | level | width | height | as
+ * clause = ranks | threads | per | during | through | prune | hide | compare | scaled | flatten | columns | where
+ *        | matching | expect | sort | limit | depth | all | by | threshold | percent-of | level | width | height | as
  */
 void parse_clause(struct parser *p, struct query *q)
 {

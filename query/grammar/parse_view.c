@@ -95,7 +95,7 @@ static void parse_trace(struct parser *p, struct query *q)
     t = *peek(p, LEX_PLAIN);
     if (v->kind == VIEW_TRACE_AT)
         v->at = parse_instant(p);
-    if (v->kind == VIEW_TRACE_DEPTH && t.kind == TOKEN_NUMBER && !ended(p))
+    if (v->kind == VIEW_TRACE_DEPTH && (t.kind == TOKEN_NUMBER || t.kind == TOKEN_PARAMETER) && !ended(p))
         fail(p, &t.place, "write trace level 3 for one level, trace depth of rank 0 for the levels of one profile",
              "trace depth takes no number");
     if (v->kind == VIEW_TRACE_DEPTH)
@@ -114,7 +114,7 @@ static void parse_explain(struct parser *p, struct view *v)
     v->expr = parse_expr(p);
 }
 
-/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | trace | explain        the names of the views where "of" may, must, cannot stand */
+/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | trace | explain        "of" may, must, cannot stand */
 bool parse_view(struct parser *p, struct query *q)
 {
     struct token t = *peek(p, LEX_PLAIN);

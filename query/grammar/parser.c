@@ -254,8 +254,14 @@ static void add_nearest(struct parser *p, const struct token *t, struct str *out
                 "to send the result elsewhere close the question's quotes before it, or write as FORMAT to FILE\n");
     if (is_mark(t, "-") && expects(p, EXPECTED_CLAUSE))
         str_add(out, "options of hq stand outside of the question, which has clauses\n");
-    if (!foreign && t->kind == TOKEN_WORD && expects(p, EXPECTED_CLAUSE) && find_setting(t->text) >= 0)
-        str_addf(out, "it is a setting, which holds from then on: set %s on; VIEW ...\n", t->text);
+    int setting = t->kind == TOKEN_WORD ? find_setting(t->text) : -1;
+
+    if (!foreign && expects(p, EXPECTED_CLAUSE) && setting >= 0) {
+        AUTO_STR struct str usage = {0};
+
+        setting_usage(setting, &usage);
+        str_addf(out, "it is a setting, which holds from then on: %s; VIEW ...\n", str_cstr(&usage));
+    }
     if (foreign)
         str_addf(out, "here that is: %s\n", foreign);
     if (word)

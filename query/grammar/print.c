@@ -27,8 +27,7 @@ static void add_number(struct str *s, double x)
     str_add(s, text);
 }
 
-/* In double quotes; in single ones if that saves backslashes. */
-static void add_string(struct str *s, const char *text)
+void print_quoted(struct str *s, const char *text)
 {
     char quote = strchr(text, '"') && !strchr(text, '\'') ? '\'' : '"';
 
@@ -50,7 +49,7 @@ static void add_file(struct str *s, const char *file)
     if (strcspn(file, " \t\n\r\f\v;\"'{|>") == strlen(file) && strncmp(file, "--", 2) != 0)
         str_add(s, file);
     else
-        add_string(s, file);
+        print_quoted(s, file);
 }
 
 static void add_regex(struct str *s, const struct pattern *p)
@@ -81,7 +80,7 @@ static void add_pattern(struct str *s, const struct pattern *p)
         if (stays_bare(p))
             str_add(s, p->text);
         else
-            add_string(s, p->text);
+            print_quoted(s, p->text);
         break;
     case PATTERN_REGEX: add_regex(s, p); break;
     case PATTERN_ROW: str_addf(s, "#%u", p->row); break;
@@ -112,17 +111,17 @@ static bool begins_expectation(const char *name)
 
 static void add_metric(struct str *s, const struct metric_ref *m)
 {
-    bool alone = m->number == 1 && m->side != SIDE_HERE;
-
     str_add(s, m->side == SIDE_OLD ? "old" : m->side == SIDE_DELTA ? "delta" : "");
-    if (alone)
+    if (m->alone) {
+        str_add(s, m->number == 2 ? ".x" : "");
         return;
+    }
     str_add(s, m->side == SIDE_HERE ? "" : ".");
     if (m->number)
         str_addf(s, "$%u", m->number);
     else if (m->quoted || !is_bare_name(m->name) || begins_expectation(m->name)) {
         str_add(s, "metric(");
-        add_string(s, m->name);
+        print_quoted(s, m->name);
         str_addc(s, ')');
     } else {
         str_add(s, m->name);
@@ -179,7 +178,7 @@ static void add_unquoted_expr(struct str *s, const struct expr *e)
         add_number(s, e->number);
         str_addc(s, '%');
         break;
-    case EXPR_STRING: add_string(s, e->string); break;
+    case EXPR_STRING: print_quoted(s, e->string); break;
     case EXPR_METRIC: add_metric(s, &e->metric); break;
     case EXPR_TOTAL:
         str_addc(s, '@');
@@ -287,7 +286,7 @@ static void add_output(struct str *s, const struct output_spec *as)
     if (is_bare_name(as->format))
         str_add(s, as->format);
     else
-        add_string(s, as->format);
+        print_quoted(s, as->format);
     if (as->file) {
         str_add(s, " to ");
         add_file(s, as->file);
@@ -325,11 +324,11 @@ static void add_sort(struct str *s, const struct query *q)
 /* What chooses samples. */
 static void add_selection(struct str *s, const struct query *q)
 {
-    static const char *const pers[] = {"thread", "rank", "host"};
+    static const char *const pers[] = {"", "thread", "rank", "host"};
 
     add_ranges(s, "ranks", &q->ranks);
     add_ranges(s, "threads", &q->threads);
-    if (q->given[CLAUSE_PER].line)
+    if (q->per)
         str_addf(s, " per %s", pers[q->per]);
     if (q->during)
         add_during(s, q->during);
@@ -398,6 +397,20 @@ static void add_query(struct str *s, const struct query *q)
 
 /* ---- statements ---- */
 
+void print_setting(struct str *s, enum setting setting, const struct setting_value *v)
+{
+    struct pattern regex = {.kind = PATTERN_REGEX, .text = v->text, .ignore_case = v->ignore_case};
+
+    if (!v->text)
+        str_add(s, setting_words[setting].words[v->word]);
+    else if (setting_words[setting].type == TAKES_REGEX)
+        add_regex(s, &regex);
+    else if (find_setting_word(setting, v->text) >= 0)
+        print_quoted(s, v->text);
+    else
+        add_file(s, v->text);
+}
+
 static void add_statement(struct str *s, const struct statement *st)
 {
     const struct statement_word *w = &statement_words[st->kind];
@@ -414,8 +427,10 @@ static void add_statement(struct str *s, const struct statement *st)
         add_expr(s, st->let.expr, LEVEL_OR);
         break;
     case STATEMENT_SET:
-        if (st->set.setting != SETTING_NONE)
-            str_addf(s, " %s %s", setting_words[st->set.setting].name, st->set.on ? "on" : "off");
+        if (st->set.setting != SETTING_NONE) {
+            str_addf(s, " %s ", setting_words[st->set.setting].name);
+            print_setting(s, st->set.setting, &st->set.value);
+        }
         break;
     case STATEMENT_RUN:
         str_addc(s, ' ');

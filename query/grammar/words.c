@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/grammar/words.h"
+#include "common/str.h"
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -10,7 +11,7 @@
 enum {
     COSTS = BIT(NESTED) | BIT(RANKED) | BIT(UNALIGNED) | BIT(HOT_PATH),
     ALIGNED = BIT(NESTED) | BIT(RANKED) | BIT(HOT_PATH) | BIT(EXPLAIN),
-    LISTS = BIT(PROFILES) | BIT(VISITS),
+    LISTS = BIT(PROFILES) | BIT(VISITS) | BIT(TEAMS),
     PICTURES = BIT(PICTURE) | BIT(LEVEL),
     ANY = (1u << FAMILIES) - 1,
 };
@@ -23,11 +24,12 @@ const struct view_word view_words[VIEW_KINDS] = {
 
 const struct clause_word clause_words[CLAUSE_KINDS] = {
     [CLAUSE_RANKS] = {"ranks", "rank", "ranks 0-3,7", "only these ranks", false,
-                      COSTS | BIT(EXPLAIN) | BIT(PROFILES) | BIT(VISITS) | PICTURES | BIT(INSTANT), NULL},
+                      COSTS | BIT(EXPLAIN) | LISTS | PICTURES | BIT(INSTANT), NULL},
     [CLAUSE_THREADS] = {"threads", "thread", "threads 0-3,7", "only these threads of each process", false,
-                        COSTS | BIT(EXPLAIN) | BIT(PROFILES) | BIT(VISITS) | PICTURES | BIT(INSTANT), NULL},
-    [CLAUSE_PER] = {"per", NULL, "per rank|host|thread", "what is summed before statistics are taken (default thread)",
-                    false, COSTS | BIT(EXPLAIN), "there are no statistics in it"},
+                        COSTS | BIT(EXPLAIN) | LISTS | PICTURES | BIT(INSTANT), NULL},
+    [CLAUSE_PER] = {"per", NULL, "per rank|host|thread",
+                    "what is summed before statistics are taken (default rank, thread where there are none)", false,
+                    COSTS | BIT(EXPLAIN), "there are no statistics in it"},
     [CLAUSE_DURING] =
         {"during", NULL, "during FROM..TO | iteration N of PATTERN | PATTERN",
          "only this slice of the trace: times, shares of the run, a visit, or while a procedure is on the stack", false,
@@ -48,8 +50,8 @@ const struct clause_word clause_words[CLAUSE_KINDS] = {
                        false, ALIGNED, "two builds are aligned by the names of scopes, never by lines or profiles"},
     [CLAUSE_FLATTEN] = {"flatten", NULL, "flatten [N]", "replaces each top row by its children, N times", false,
                         BIT(NESTED), "its rows have no children to take their place"},
-    [CLAUSE_COLUMNS] = {"columns", NULL, "columns [NAME =] EXPR, ...", "what is shown", false, COSTS | BIT(EXPLAIN),
-                        "its columns are fixed"},
+    [CLAUSE_COLUMNS] = {"columns", NULL, "columns [NAME =] EXPR, ...", "what is shown", false,
+                        COSTS | BIT(EXPLAIN) | BIT(TEAMS), "its columns are fixed"},
     [CLAUSE_WHERE] = {"where", NULL, "where EXPR", "keeps the rows for which it holds; in a tree their ancestors stay",
                       true, COSTS | LISTS, NULL},
     [CLAUSE_MATCHING] = {"matching", NULL, "matching /REGEX/", "keeps the rows whose name matches", true, COSTS | LISTS,
@@ -95,7 +97,8 @@ const struct function_word function_words[FUNCTION_KINDS] = {
 };
 
 const struct attribute_word attribute_words[ATTRIBUTE_KINDS] = {
-    [ATTRIBUTE_KIND] = {"kind", "root, thread, procedure, inline, loop, line, call, module or file"},
+    [ATTRIBUTE_KIND] = {"kind",
+                        "root, thread, procedure, inline, loop, line, call, module, file, region, wait or runtime"},
     [ATTRIBUTE_NAME] = {"name", "name of the scope"},
     [ATTRIBUTE_FILE] = {"file", "path of its source file"},
     [ATTRIBUTE_LINE] = {"line", "its line"},
@@ -109,15 +112,9 @@ const struct attribute_word attribute_words[ATTRIBUTE_KINDS] = {
 };
 
 const struct setting_word setting_words[SETTING_KINDS] = {
-    [SETTING_LINES] = {"lines", NULL, false, "statement rows in tree and callers"},
-    [SETTING_INLINE] = {"inline", NULL, true, "inlined procedures as scopes of their own; off: folded into their host"},
-    [SETTING_NORMALISE] = {"normalise", "normalize", true,
-                           "loops of one source loop merged; off: as the compiler left them"},
-    [SETTING_CI] = {"ci", NULL, false, "the 95 % confidence interval beside every value"},
-    [SETTING_STRICT] = {"strict", NULL, false, "a pattern that matches nothing is an error"},
-    [SETTING_TIMING] = {"timing", NULL, false, "how long each query took"},
-    [SETTING_PAGER] = {"pager", NULL, true, "a pager for results taller than the terminal"},
-    [SETTING_COLOUR] = {"colour", "color", true, "colour on a terminal"},
+#define SETTING(kind, ...) [SETTING_##kind] = {__VA_ARGS__},
+#include "query/grammar/settings.def"
+#undef SETTING
 };
 
 /* Why a family takes none of the clauses about costs; NULL if it takes them. */
@@ -129,6 +126,7 @@ static const char *bare(enum view_family family)
     case FAMILY_PICTURE:
     case FAMILY_LEVEL:
     case FAMILY_INSTANT: return "a picture of a trace names what ran when; choose with ranks, threads and during";
+    case FAMILY_TEAMS: return "its regions are counted over the whole run; choose with ranks and threads";
     case FAMILY_VISITS: return "its rows are visits in time; choose with ranks, threads and during";
     default: return NULL;
     }
@@ -343,4 +341,40 @@ int find_setting(const char *name)
 {
     FIND(setting_words, strcasecmp(setting_words[i].name, name) == 0 ||
                             (setting_words[i].other && strcasecmp(setting_words[i].other, name) == 0));
+}
+
+bool is_switch(enum setting setting)
+{
+    return setting_words[setting].words[1] && strcmp(setting_words[setting].words[1], "on") == 0;
+}
+
+int find_setting_word(enum setting setting, const char *word)
+{
+    const char *const *words = setting_words[setting].words;
+
+    for (int i = 0; words[i]; i++)
+        if (strcasecmp(words[i], word) == 0)
+            return i;
+    return -1;
+}
+
+const char *setting_choice(enum setting setting, int i)
+{
+    const char *const *words = setting_words[setting].words;
+
+    return is_switch(setting) && i < 2 ? words[1 - i] : words[i];
+}
+
+void setting_usage(enum setting setting, struct str *out)
+{
+    const struct setting_word *w = &setting_words[setting];
+    const char *between = "";
+
+    str_addf(out, "set %s ", w->name);
+    if (w->type != TAKES_WORD) {
+        str_add(out, w->type == TAKES_REGEX ? "/REGEX/" : "FILE");
+        between = "|";
+    }
+    for (int i = 0; setting_choice(setting, i); i++, between = "|")
+        str_addf(out, "%s%s", between, setting_choice(setting, i));
 }

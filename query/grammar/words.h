@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The words of the query language: one row a thing. The parser, error messages, completion, `help` and the manual read
- * these tables, so a word added here is known everywhere. Those of views, statements and functions stand in views.def,
- * statements.def and functions.def.
+ * these tables, so a word added here is known everywhere. Those of views, statements, settings and functions stand in
+ * views.def, statements.def, settings.def and functions.def.
  *
  * Tables indexed by an enum of ast.h have a row for every value, in order. Names are in lower case; a name of two words
  * has one space. `usage` is the syntax as help shows it, `summary` one line without a full stop.
@@ -28,6 +28,7 @@ enum view_family {
     FAMILY_FACTS,    /* what the database holds */
     FAMILY_PROFILES, /* the same, one row a profile */
     FAMILY_VISITS,   /* one row a visit in time */
+    FAMILY_TEAMS,    /* one row a parallel region, with metrics of its own */
     FAMILY_PICTURE,  /* of a trace */
     FAMILY_LEVEL,    /* the same, of one level of call paths */
     FAMILY_INSTANT,  /* one instant of a trace */
@@ -71,9 +72,15 @@ struct attribute_word {
     const char *name, *summary;
 };
 
+/* What a setting takes: one of its words, or else a text. */
+enum setting_type { TAKES_WORD, TAKES_REGEX, TAKES_FILE };
+
 struct setting_word {
     const char *name, *other;
-    bool on; /* what it is at the start */
+    enum setting_type type;
+    const char *words[5]; /* NULL at the end; of a switch "off" and "on" */
+    unsigned start;       /* the number of the word that it is at the start */
+    bool counts;          /* costs of rows depend on it: a baseline keeps it, and is compared under it */
     const char *summary;
 };
 
@@ -106,5 +113,15 @@ const char *operator_text(enum operator op);
 int find_function(const char *name);
 int find_attribute(const char *name);
 int find_setting(const char *name);
+
+struct str;
+/* How a setting is set: `set lines on|off`, `set waits /REGEX/|default`. */
+void setting_usage(enum setting setting, struct str *out);
+/* Its words in the order in which they are said, "on" before "off"; NULL at the end. */
+const char *setting_choice(enum setting setting, int i);
+/* Whether it is on or off. */
+bool is_switch(enum setting setting);
+/* The number of a word that a setting takes, or -1. */
+int find_setting_word(enum setting setting, const char *word);
 
 #endif

@@ -118,7 +118,7 @@ static void put_legend(const struct picture *p, const struct output_options *o, 
         }
         put_share(n->cells, all, out);
         fputs("  ", out);
-        text_put_short(n->name, o->width > 30 ? o->width - 12 : SIZE_MAX, o->utf8, out);
+        text_put_short(n->name, o->width > 30 && !o->full_names ? o->width - 12 : SIZE_MAX, o->utf8, out);
         fputc('\n', out);
     }
     if (most < p->names.len) {

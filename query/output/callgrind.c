@@ -35,6 +35,7 @@ struct callgrind_writer {
     struct keymap functions, costs;
     VEC(int64_t) numbers; /* [costs][events] */
     double total[EVENTS_MAX];
+    bool overflow; /* a sum does not fit */
 };
 
 static uint32_t function_id(struct callgrind_writer *w, const struct stack_frame *f)
@@ -62,6 +63,12 @@ static bool is_same_call(struct callgrind_writer *w, const struct stack_frame *s
     return function_id(w, &stack[at]) == caller && function_id(w, &stack[at + 1]) == callee;
 }
 
+static void add_numbers(struct callgrind_writer *w, int64_t *numbers, const int64_t *x)
+{
+    for (size_t e = 0; e < w->events; e++)
+        w->overflow |= __builtin_add_overflow(numbers[e], x[e], &numbers[e]);
+}
+
 /* The own cost of a row is own cost of its function, and inclusive cost of all calls on the way; of one that recurs
  * only once. */
 static void add_row(void *arg, size_t row, const struct stack_frame *stack, size_t depth)
@@ -71,7 +78,10 @@ static void add_row(void *arg, size_t row, const struct stack_frame *stack, size
     bool any = false;
 
     for (size_t e = 0; e < w->events; e++) {
-        x[e] = llround(w->own[e][row] * w->unit[e]);
+        double own = w->own[e][row] * w->unit[e];
+
+        w->overflow |= !(fabs(own) < 0x1p63);
+        x[e] = w->overflow ? 0 : llround(own);
         any |= x[e] != 0;
         w->total[e] += (double)x[e];
     }
@@ -79,8 +89,7 @@ static void add_row(void *arg, size_t row, const struct stack_frame *stack, size
         return;
     int64_t *numbers = numbers_of(w, function_id(w, &stack[depth - 1]), stack[depth - 1].line, 0);
 
-    for (size_t e = 0; e < w->events; e++)
-        numbers[e] += x[e];
+    add_numbers(w, numbers, x);
     for (size_t i = 0; i + 1 < depth; i++) {
         uint32_t caller = function_id(w, &stack[i]), callee = function_id(w, &stack[i + 1]);
         bool recurs = false;
@@ -90,8 +99,7 @@ static void add_row(void *arg, size_t row, const struct stack_frame *stack, size
         if (recurs)
             continue;
         numbers = numbers_of(w, caller, stack[i].line, callee + 1);
-        for (size_t e = 0; e < w->events; e++)
-            numbers[e] += x[e];
+        add_numbers(w, numbers, x);
     }
 }
 
@@ -218,13 +226,15 @@ struct hq_error *callgrind_write(const struct table *t, const struct output_opti
         if (stacks_has(&t->columns.data[c]))
             take_column(&w, c);
     stacks_each(t, add_row, &w);
-    put_header(&w, out);
-    put_functions(&w, out);
+    if (!w.overflow) {
+        put_header(&w, out);
+        put_functions(&w, out);
+    }
     for (size_t e = 0; e < w.events; e++)
         free(w.own[e]);
     intern_deinit(&w.texts);
     keymap_deinit(&w.functions);
     keymap_deinit(&w.costs);
     vec_deinit(&w.numbers);
-    return NULL;
+    return w.overflow ? hq_error_new(HQ_DATA, "the values are larger than callgrind's format holds") : NULL;
 }

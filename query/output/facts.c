@@ -106,7 +106,12 @@ void facts_put(const struct table *t, const struct output_options *o, FILE *out)
 
     for (size_t i = 0; i < t->rows.len; i++)
         f.name_width = wider(f.name_width, t->rows.data[i].name);
-    if (t->columns.len > 1)
+    size_t texts = 0;
+
+    /* Numbers beside one text are in it for people already: they are for programs. */
+    vec_foreach(c, &t->columns)
+        texts += c->type == COLUMN_TEXT;
+    if (texts > 1)
         put_fact_table(&f);
     else
         put_facts(&f);

@@ -5,6 +5,7 @@
  * the cost are a tooltip. Colours are those of the pictures of traces: they belong to procedures.
  */
 #include "query/output/flame.h"
+#include "common/embed.h"
 #include "query/output/shorten.h"
 #include "query/output/text.h"
 #include "query/output/weights.h"
@@ -15,6 +16,8 @@
 
 enum { WIDTH = 1200, LEVEL = 18, TOP = 34, LETTER = 7 };
 #define NARROWEST 0.2 /* pixels; narrower boxes are left out */
+
+EMBED(flame_program, "query/output/flame.js")
 
 struct box {
     double left, width, used, scale;
@@ -104,7 +107,7 @@ static void put_box(const struct flame *f, const struct row *r, const struct box
     double top = TOP + level * LEVEL;
     uint32_t colour = picture_colour(name);
 
-    fputs("<g>", f->out);
+    fputs("<g class=\"b\">", f->out);
     put_tooltip(f, r, name, value, value / f->total);
     fprintf(f->out, "<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"%d\" fill=\"#%06x\"/>", b->left, top,
             fmax(b->width - 0.5, 0.1), LEVEL - 1, colour);
@@ -182,7 +185,8 @@ struct hq_error *flame_write(const struct table *t, FILE *out)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%g\" viewBox=\"0 0 %d %g\" "
             "font-family=\"monospace\" font-size=\"12\">\n",
             WIDTH, height, WIDTH, height);
-    fputs("<style>rect:hover{stroke:#000}text{pointer-events:none}</style>\n<rect width=\"100%\" height=\"100%\" "
+    fputs("<style>.b{cursor:pointer}rect:hover{stroke:#000}.hit rect{stroke:#a0f;stroke-width:2}.b "
+          "text{pointer-events:none}</style>\n<rect width=\"100%\" height=\"100%\" "
           "fill=\"#fff\"/>\n"
           "<text x=\"8\" y=\"20\" font-size=\"14\">",
           out);
@@ -190,9 +194,13 @@ struct hq_error *flame_write(const struct table *t, FILE *out)
     units_format(amount, f.total, t->columns.data[f.column].dim);
     fprintf(out, ": %s of ", amount);
     put_escaped(t->columns.data[f.column].name, out);
-    fputs("</text>\n", out);
+    fprintf(out, "</text>\n<text id=\"told\" x=\"%d\" y=\"20\" text-anchor=\"end\" cursor=\"pointer\"></text>\n",
+            WIDTH - 8);
     if (f.total > 0)
         put_boxes(&f);
-    fputs("</svg>\n", out);
+    /* Its own text has no end of such a section. */
+    fputs("<script><![CDATA[\n", out);
+    fwrite(flame_program().data, 1, flame_program().bytes, out);
+    fputs("]]></script>\n</svg>\n", out);
     return NULL;
 }

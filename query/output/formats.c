@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/formats.h"
+#include "query/output/plain.h"
 #include "common/str.h"
 #include "common/suggest.h"
 #include "query/grammar/parse.h"
@@ -52,7 +53,7 @@ static enum output_colours colours_of_terminal(void)
     return strstr(term, "256") ? COLOURS_256 : COLOURS_BASIC;
 }
 
-/* COLUMNS and LINES count only for a terminal that does not tell its size. */
+/* COLUMNS and LINES count for a terminal that does not tell its size; COLUMNS in pipes, too, where it is exported. */
 static unsigned size_from(const char *variable, unsigned told, unsigned otherwise)
 {
     const char *text = getenv(variable);
@@ -66,6 +67,7 @@ void output_detect(struct output_options *o, FILE *out)
     struct winsize size = {0};
 
     *o = (struct output_options){.utf8 = !strcasecmp(nl_langinfo(CODESET), "UTF-8")};
+    o->width = size_from("COLUMNS", 0, 0);
     if (!isatty(fileno(out)))
         return;
     if (ioctl(fileno(out), TIOCGWINSZ, &size))
@@ -78,7 +80,9 @@ void output_detect(struct output_options *o, FILE *out)
 struct hq_error *output_write(const struct output_format *format, const struct table *t, const struct output_options *o,
                               FILE *out)
 {
-    HQ_TRY(format->write(t, o, out));
+    bool as_it_is = !o->width || format->for_terminals;
+
+    HQ_TRY(as_it_is ? format->write(t, o, out) : plain_write(format, t, o, out));
     if (fflush(out) || ferror(out))
         return hq_error_errno(HQ_DATA, "cannot write the result");
     return NULL;
@@ -103,7 +107,7 @@ void output_notes(const struct table *t, FILE *err)
     char text[160];
 
     for (size_t i = 0; i < t->notes.len; i++)
-        fprintf(err, "%s\n", t->notes.data[i]);
+        utf8_put_line(t->notes.data[i], err);
     if (output_coverage(t, text, sizeof text))
         fprintf(err, "%s\n", text);
 }

@@ -52,6 +52,19 @@ static void put_columns(const struct table *t, FILE *out)
     fputs("],\n", out);
 }
 
+/* What each column adds up to, in the order of the values. */
+static void put_total(const struct table *t, FILE *out)
+{
+    fputs(" \"total\":[", out);
+    for (size_t i = 0; i < t->columns.len; i++) {
+        const struct column *c = &t->columns.data[i];
+
+        fputs(i ? "," : "", out);
+        json_number(c->type == COLUMN_NUMBER && !c->no_total ? c->total : NAN, out);
+    }
+    fputs("],\n", out);
+}
+
 static void put_values(const struct table *t, const struct row *r, FILE *out)
 {
     bool ci = false;
@@ -60,7 +73,7 @@ static void put_values(const struct table *t, const struct row *r, FILE *out)
     for (size_t i = 0; i < t->columns.len; i++) {
         if (i)
             fputc(',', out);
-        if (t->columns.data[i].type == COLUMN_TEXT)
+        if (t->columns.data[i].type == COLUMN_TEXT && isnan(r->cells[i].number))
             json_text(r->cells[i].text, out);
         else
             json_number(r->cells[i].number, out);
@@ -120,6 +133,7 @@ struct hq_error *json_write(const struct table *t, const struct output_options *
     json_text(t->view, out);
     fputs(",\n", out);
     put_columns(t, out);
+    put_total(t, out);
     fputs(" \"rows\":[", out);
     for (size_t i = 0; i < t->rows.len; i++) {
         if (t->rows.data[i].flags & ROW_FOLDED)

@@ -62,19 +62,6 @@ static void pack_rows(const struct picture *p, uint32_t across, uint32_t down, s
     deflateEnd(&z);
 }
 
-static void add_base64(struct str *out, const unsigned char *in, size_t n)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-    str_reserve(out, n / 3 * 4 + 8);
-    for (size_t i = 0; i < n; i += 3) {
-        uint32_t v = (uint32_t)in[i] << 16 | (i + 1 < n ? (uint32_t)in[i + 1] << 8 : 0) | (i + 2 < n ? in[i + 2] : 0);
-        const char four[4] = {digits[v >> 18], digits[v >> 12 & 63], i + 1 < n ? digits[v >> 6 & 63] : '=',
-                              i + 2 < n ? digits[v & 63] : '='};
-        str_addn(out, four, 4);
-    }
-}
-
 void png_base64(struct str *out, const struct picture *p, uint32_t across, uint32_t down)
 {
     AUTO_STR struct str png = {0}, head = {0}, data = {0};
@@ -87,5 +74,5 @@ void png_base64(struct str *out, const struct picture *p, uint32_t across, uint3
     add_chunk(&png, "IHDR", head.s, head.len);
     add_chunk(&png, "IDAT", data.s, data.len);
     add_chunk(&png, "IEND", "", 0);
-    add_base64(out, (const unsigned char *)png.s, png.len);
+    base64_add(out, png.s, png.len);
 }

@@ -34,6 +34,7 @@ struct pprof_writer {
     struct keymap functions; /* struct function_key */
     struct intern modules;   /* their numbers are the ids of mappings */
     VEC(struct value_column) columns;
+    bool overflow; /* a value does not fit */
 };
 
 /* ---- fields ---- */
@@ -118,8 +119,10 @@ static void put_sample(void *arg, size_t row, const struct stack_frame *stack, s
     bool any = false;
 
     vec_foreach(v, &w->columns) {
-        int64_t x = llround(v->own[row] * v->unit);
+        double own = v->own[row] * v->unit;
+        int64_t x = fabs(own) < 0x1p63 ? llround(own) : 0;
 
+        w->overflow |= !(fabs(own) < 0x1p63);
         put_number(&values, (uint64_t)x);
         any |= x != 0;
     }
@@ -219,7 +222,8 @@ struct hq_error *pprof_write(const struct table *t, const struct output_options 
     add_main(&w);
     stacks_each(t, put_sample, &w);
     put_tables(&w);
-    struct hq_error *error = put_compressed(&w.out, out);
+    struct hq_error *error = w.overflow ? hq_error_new(HQ_DATA, "the values are larger than pprof's format holds")
+                                        : put_compressed(&w.out, out);
 
     vec_foreach(v, &w.columns)
         free(v->own);

@@ -226,7 +226,7 @@ static void lay_out_beside(struct screen *s)
         if ((int)label_width(&l) > s->label_width)
             s->label_width = (int)label_width(&l);
     }
-    if (s->o->width && s->label_width > half)
+    if (s->o->width && s->label_width > half && !s->o->full_names)
         s->label_width = half > 24 ? half : 24;
 }
 
@@ -345,7 +345,7 @@ static int put_label(struct screen *s, size_t index, int indent)
 
     if (s->beside)
         room = (size_t)s->label_width;
-    else if (s->o->width)
+    else if (s->o->width && !s->o->full_names)
         room = (int)s->o->width - s->left - indent > 24 ? (size_t)((int)s->o->width - s->left - indent) : 24;
     if (whole > room && l.place[0] && room < whole - name + (name < ENOUGH_OF_NAME ? name : ENOUGH_OF_NAME)) {
         l.place[0] = 0;
@@ -370,15 +370,33 @@ static int put_label(struct screen *s, size_t index, int indent)
     return (int)(rest + name);
 }
 
-static void put_beside(struct screen *s, const char *text, int label)
+/* As an editor shows them: to columns of eight. */
+static void expand_tabs(struct str *out, const char *text)
 {
+    for (; *text; text++) {
+        if (*text == '\t')
+            str_repeat(out, ' ', 8 - utf8_width(str_cstr(out)) % 8);
+        else
+            str_addc(out, *text);
+    }
+}
+
+static void put_beside(struct screen *s, const char *beside, int label)
+{
+    AUTO_STR struct str expanded = {0};
+    const char *text = beside;
+
+    if (beside && strchr(beside, '\t')) {
+        expand_tabs(&expanded, beside);
+        text = str_cstr(&expanded);
+    }
     int room = (int)s->o->width - s->left - s->label_width - 2;
 
     if (!text || !text[0])
         return;
     spaces(label < s->label_width ? s->label_width - label + 2 : 2, s->out);
     room = room > 24 ? room : 24;
-    if (!s->o->width)
+    if (!s->o->width || s->o->full_names)
         text_put(text, s->o->utf8, s->out);
     else if (s->beside->column->is_path)
         text_put_path(text, (size_t)room, s->o->utf8, s->out);

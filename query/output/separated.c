@@ -40,7 +40,7 @@ static void put_number(const struct separated *s, double value, FILE *out)
 {
     char text[NUMBER_MAX];
     exact_text(text, value);
-    put_field(s, text, false, out);
+    fprintf(out, "%s%s", s->separator, text); /* never quoted, nor guarded */
 }
 
 static void put_line(const struct separated *s, uint32_t line, FILE *out)
@@ -48,7 +48,7 @@ static void put_line(const struct separated *s, uint32_t line, FILE *out)
     char text[16] = "";
     if (line)
         snprintf(text, sizeof text, "%u", line);
-    put_field(s, text, false, out);
+    fprintf(out, "%s%s", s->separator, text);
 }
 
 static void put_call_site(const struct separated *s, const struct row *r, FILE *out)
@@ -74,7 +74,7 @@ static void put_row(const struct table *t, const struct separated *s, const stru
     snprintf(text, sizeof text, "%d", r->depth);
     put_field(s, text, false, out);
     for (size_t c = 0; c < t->columns.len; c++) {
-        if (t->columns.data[c].type == COLUMN_TEXT)
+        if (t->columns.data[c].type == COLUMN_TEXT && isnan(r->cells[c].number))
             put_field(s, r->cells[c].text, false, out);
         else
             put_number(s, r->cells[c].number, out);
@@ -82,6 +82,24 @@ static void put_row(const struct table *t, const struct separated *s, const stru
             put_number(s, r->cells[c].ci, out);
     }
     fputs(s->newline, out);
+}
+
+void separated_texts(const struct table *t, void (*fn)(void *arg, const char *text), void *arg)
+{
+    for (size_t i = 0; i < t->rows.len; i++) {
+        const struct row *r = &t->rows.data[i];
+        char own[ROW_NAME_MAX];
+        const char *texts[] = {row_name(r, own), r->module, r->file, r->call_file};
+
+        if (r->flags & ROW_FOLDED)
+            continue;
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            if (texts[k])
+                fn(arg, texts[k]);
+        for (size_t c = 0; c < t->columns.len; c++)
+            if (t->columns.data[c].type == COLUMN_TEXT && r->cells[c].text)
+                fn(arg, r->cells[c].text);
+    }
 }
 
 struct hq_error *separated_write(const struct table *t, const struct separated *s, FILE *out)

@@ -10,6 +10,9 @@ struct separated {
     void (*put)(const char *text, FILE *out); /* one field, quoted or escaped as the format wants */
 };
 
+/* Calls fn for every text of a row that is shown: of the scope, and of the columns of text. */
+void separated_texts(const struct table *t, void (*fn)(void *arg, const char *text), void *arg);
+
 struct hq_error *separated_write(const struct table *t, const struct separated *s, FILE *out);
 
 #endif

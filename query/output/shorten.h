@@ -10,7 +10,8 @@
 /*
  * Adds to `out` the name in at most `width` columns if it can be had by leaving out what says least, in this order: the
  * long spelling of std::string, the return type, the parameters, then template arguments from the innermost outwards,
- * `std::map<...>::operator[](...)`, and the scopes around the name, `...::operator[](...)`. Otherwise what is left
+ * `std::map<...>::operator[](...)`, and the scopes between the outermost and the last name that says something:
+ * `std::...::operator[]`, and for a lambda's code `ns::...::matvec::{lambda#1}`. Otherwise what is left
  * then, which is still too wide. `dots` stands for what is left out.
  */
 void name_shorten(struct str *out, const char *name, size_t width, const char *dots);

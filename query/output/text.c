@@ -9,27 +9,10 @@ size_t text_next(const char *s, uint32_t *c)
     return utf8_next(s, 4, c); /* the NUL ends it */
 }
 
-struct range {
-    uint32_t first, last;
-};
-
-/* Characters that move or hide what stands around them. */
-static const struct range controls[] = {
-    {0, 0x1f}, {0x7f, 0x9f}, {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0, 0},
-};
-
-static bool in_ranges(const struct range *r, uint32_t c)
-{
-    for (; r->last; r++)
-        if (c >= r->first && c <= r->last)
-            return true;
-    return false;
-}
-
 /* A terminal without UTF-8 gets as many question marks as the character has columns. */
 static void put_char(const char *s, size_t len, uint32_t c, size_t width, bool utf8, FILE *out)
 {
-    if (in_ranges(controls, c) || (c >= 0x80 && !utf8))
+    if (utf8_controls(c) || (c >= 0x80 && !utf8))
         fprintf(out, "%.*s", (int)width, "??");
     else if (c == TEXT_BAD)
         fputs("\xef\xbf\xbd", out);
@@ -214,7 +197,7 @@ static void place_label(const struct table *t, const struct row *r, const struct
     if (r->call_file) {
         place_text(place, sizeof place, r->call_file, r->call_line);
         snprintf(l->place, sizeof l->place, "[%s]", place);
-    } else if (r->kind == SCOPE_PROCEDURE || r->kind == SCOPE_INLINE) {
+    } else if (scope_is_called(r->kind) || r->kind == SCOPE_INLINE) {
         if (r->file && !t->tree)
             place_text(l->place, sizeof l->place, r->file, r->line);
         else if (!r->file && r->module && !told && !r->apart)

@@ -1,21 +1,67 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Procedures as people count them, and what a static list means by `of PATTERN`. */
 #include "common/hash.h"
+#include "common/names.h"
 #include "query/views/groups.h"
 #include "query/views/views.h"
 
 struct entity_key {
-    uint32_t name, file, module;
+    uint32_t name, file, module, linkage;
 };
+
+/* Procedures of one name and place that the linker has different names for: instances of a template over lambdas. */
+struct alike {
+    uint32_t linkage; /* the first that is known, 0: none */
+    bool several;
+};
+
+struct alikes {
+    struct keymap keys;
+    VEC(struct alike) list;
+};
+
+static struct entity_key alike_key(const struct hqdb_scope *s)
+{
+    return (struct entity_key){s->name, s->file, s->module, 0};
+}
+
+static bool is_procedure(const struct hqdb_scope *s)
+{
+    return scope_is_called(s->kind) || s->kind == SCOPE_INLINE;
+}
+
+static void alikes_find(const struct tree *t, struct alikes *out)
+{
+    keymap_init(&out->keys, sizeof(struct entity_key));
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        const struct hqdb_scope *s = &t->scopes[i];
+        struct entity_key key = alike_key(s);
+        bool is_new;
+
+        if (!is_procedure(s))
+            continue;
+        struct alike *a;
+        uint32_t index = keymap_add(&out->keys, &key, &is_new);
+        if (is_new)
+            vec_push(&out->list, (struct alike){0});
+        a = &out->list.data[index];
+        if (!tree_linkage(t, i) || a->several)
+            continue;
+        a->several = a->linkage && a->linkage != s->linkage && !name_is_structor(tree_text(t, s->name));
+        a->linkage = s->linkage;
+    }
+}
 
 const struct entities *run_entities(struct run *run)
 {
     const struct tree *t = run->tree;
     struct entities *e;
     struct keymap keys;
+    struct alikes alikes = {0};
 
     if (run->entities)
         return run->entities;
+    alikes_find(t, &alikes);
     e = run->entities = ARENA_NEW(&run->arena, struct entities);
     e->of = ARENA_ARRAY(&run->arena, t->scope_count, uint32_t);
     e->scope = ARENA_ARRAY(&run->arena, t->scope_count, uint32_t);
@@ -25,15 +71,20 @@ const struct entities *run_entities(struct run *run)
         bool is_new;
 
         e->of[i] = HQDB_NONE;
-        if (s->kind != SCOPE_PROCEDURE && s->kind != SCOPE_INLINE)
+        if (!is_procedure(s))
             continue;
-        e->of[i] = keymap_add(&keys, &(struct entity_key){s->name, s->file, s->module}, &is_new);
+        struct entity_key key = alike_key(s);
+        if (alikes.list.data[keymap_find(&alikes.keys, &key)].several)
+            key.linkage = s->linkage;
+        e->of[i] = keymap_add(&keys, &key, &is_new);
         if (is_new || (s->kind == SCOPE_PROCEDURE && t->scopes[e->scope[e->of[i]]].kind != SCOPE_PROCEDURE &&
                        tree_instances(t, i).len))
             e->scope[e->of[i]] = i;
     }
     e->count = keys.len;
     keymap_deinit(&keys);
+    keymap_deinit(&alikes.keys);
+    vec_deinit(&alikes.list);
     return e;
 }
 

@@ -17,7 +17,7 @@ struct part {
 
 static bool is_frame(enum scope_kind kind)
 {
-    return kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL;
+    return scope_is_called(kind) || kind == SCOPE_INLINE || kind == SCOPE_THREAD || kind == SCOPE_PARTIAL;
 }
 
 static int by_value(const void *x, const void *y)
@@ -43,7 +43,7 @@ static double value_at(struct run *run, uint32_t context, const struct program *
     struct node n = node_at(run->tree, &context);
 
     run_measure(run, &n, slots);
-    return program_number(p, &(struct point){.slots = slots, .totals = run->totals});
+    return program_number(p, &(struct point){.number = point_number(), .slots = slots, .totals = run->totals});
 }
 
 struct piece {
@@ -116,7 +116,7 @@ static double whole_value(struct run *run, double *slots)
     run_measure(run, &n, slots);
     for (size_t s = 1; s < 2 * run->selection.measures.len; s += 2)
         slots[s] = slots[s - 1];
-    return program_number(run->by, &(struct point){.slots = slots, .totals = run->totals});
+    return program_number(run->by, &(struct point){.number = point_number(), .slots = slots, .totals = run->totals});
 }
 
 static struct hq_error *explain_roots(struct run *run, struct nodes *out)

@@ -11,6 +11,12 @@ static void set_text(struct table *t, struct row *row, size_t column, const char
     row->cells[column].text = arena_strdup(&t->arena, text ? text : "");
 }
 
+static void set_number(struct table *t, struct row *row, size_t column, const char *text, double number)
+{
+    set_text(t, row, column, text);
+    row->cells[column].number = number;
+}
+
 static void add_text_column(struct table *t, const char *name)
 {
     struct column *c = vec_add(&t->columns);
@@ -28,9 +34,15 @@ static const char *period_text(struct arena *arena, const struct measure *m)
 
     if (m->flags & HQDB_METRIC_EXACT)
         return "exact";
-    if (!m->period)
+    if (!m->period || m->flags & (HQDB_METRIC_SPANS | HQDB_METRIC_WEIGHED))
         return "";
     return arena_printf(arena, "every %s", units_format(text, (double)m->period * m->scale, m->dim));
+}
+
+/* In the unit of the metric; blank for what is exact or not known. */
+static double period_of(const struct measure *m)
+{
+    return m->flags & HQDB_METRIC_EXACT || !m->period ? NAN : scaled_value((int64_t)m->period, m->scale);
 }
 
 static struct hq_error *measured_rows(struct run *run, struct table *t)
@@ -47,10 +59,11 @@ static struct hq_error *measured_rows(struct run *run, struct table *t)
         row->number = (uint32_t)i + 1;
         set_text(t, row, 0, arena_printf(&t->arena, "$%zu $%zu", 2 * i + 1, 2 * i + 2));
         set_text(t, row, 1, *dim_unit(m->dim) ? dim_unit(m->dim) : dim_name(m->dim));
-        set_text(t, row, 2, period_text(&t->arena, m));
-        set_text(t, row, 3, units_format(text, (double)m->total * m->scale, m->dim));
-        set_text(t, row, 4,
-                 m->flags & HQDB_METRIC_NO_COUNTS ? "" : arena_printf(&t->arena, "%lld", (long long)m->total_count));
+        set_number(t, row, 2, period_text(&t->arena, m), period_of(m));
+        set_number(t, row, 3, units_format(text, (double)m->total * m->scale, m->dim),
+                   scaled_value(m->total, m->scale));
+        if (!(m->flags & HQDB_METRIC_NO_COUNTS))
+            set_number(t, row, 4, arena_printf(&t->arena, "%lld", (long long)m->total_count), (double)m->total_count);
         set_text(t, row, 5, *m->description ? m->description : m->event);
     }
     return NULL;
@@ -92,10 +105,43 @@ static void fact(struct table *t, const char *name, const char *value)
     set_text(t, row, 0, value);
 }
 
-static void facts_of_run(const struct db *db, struct table *t)
+/* For programs: the number and, in the second column, its unit. */
+static void fact_number(struct table *t, const char *name, double number, const char *unit)
 {
-    for (size_t i = 0; i < db->info_count; i++)
-        fact(t, db_string(db, db->info[i].key), db_string(db, db->info[i].value));
+    char text[UNITS_TEXT];
+    struct row *row = table_add_row(t);
+
+    row->name = arena_strdup(&t->arena, name);
+    snprintf(text, sizeof text, "%.15g", number);
+    set_number(t, row, 0, text, number);
+    set_text(t, row, 1, unit);
+}
+
+/* `63` or `1.190 s`, of what is no name. */
+static bool is_quantity(const char *key, const char *value, double *number, const char **unit)
+{
+    static const char *const names[] = {"command", "executables", "directory", "host", "launcher"};
+    char *end;
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(key, names[i]))
+            return false;
+    *number = strtod(value, &end);
+    *unit = end + (*end == ' ');
+    return end > value && isfinite(*number) && (!**unit || !strcmp(*unit, "s") || !strcmp(*unit, "B"));
+}
+
+static void facts_of_run(const struct db *db, bool for_programs, struct table *t)
+{
+    for (size_t i = 0; i < db->info_count; i++) {
+        const char *key = db_string(db, db->info[i].key), *value = db_string(db, db->info[i].value), *unit;
+        double number;
+
+        if (for_programs && is_quantity(key, value, &number, &unit))
+            fact_number(t, key, number, unit);
+        else
+            fact(t, key, value);
+    }
 }
 
 struct counts {
@@ -123,6 +169,35 @@ static struct counts count_profiles(const struct db *db)
     map_deinit(&processes);
     map_deinit(&hosts);
     return n;
+}
+
+/* What facts_of_data says, a number a row. */
+static void numbers_of_data(struct run *run, struct table *t)
+{
+    const struct db *db = run->tree->db;
+    struct counts n = count_profiles(db);
+    struct arena *a = &t->arena;
+
+    fact_number(t, "profiles", (double)db->profile_count, "threads");
+    if (n.processes)
+        fact_number(t, "profiles: processes", (double)n.processes, "processes");
+    if (n.hosts)
+        fact_number(t, "profiles: hosts", (double)n.hosts, "hosts");
+    if (n.ranks)
+        fact_number(t, "ranks", (double)n.ranks, "ranks");
+    for (size_t i = 0; i < run->selection.here_count; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+        const char *unit = *dim_unit(m->dim) ? dim_unit(m->dim) : dim_name(m->dim);
+
+        fact_number(t, m->name, scaled_value(m->total, m->scale), unit);
+        if (!(m->flags & HQDB_METRIC_NO_COUNTS))
+            fact_number(t, arena_printf(a, "%s: samples", m->name), (double)m->total_count, "samples");
+        if (!isnan(period_of(m)))
+            fact_number(t, arena_printf(a, "%s: period", m->name), period_of(m), unit);
+    }
+    fact_number(t, "contexts", (double)db->context_count, "contexts");
+    fact_number(t, "contexts: call path frames", (double)db->frame_count, "frames");
+    fact_number(t, "load modules", (double)db->module_count, "load modules");
 }
 
 static void facts_of_data(struct run *run, struct table *t)
@@ -182,17 +257,23 @@ static void facts_of_structure(const struct db *db, struct table *t)
     }
 }
 
-static void facts_of_losses(const struct db *db, struct table *t)
+static void facts_of_losses(const struct db *db, bool for_programs, struct table *t)
 {
-    for (size_t i = 0; i < db->loss_count; i++)
-        if (db->losses[i].count)
-            fact(t, db->losses[i].partial ? "partial call paths" : "lost samples",
+    for (size_t i = 0; i < db->loss_count; i++) {
+        const char *what = db->losses[i].partial ? "partial call paths" : "lost samples";
+
+        if (db->losses[i].count && for_programs)
+            fact_number(t, arena_printf(&t->arena, "%s: %s", what, db_string(db, db->losses[i].reason)),
+                        (double)db->losses[i].count, db->losses[i].partial ? "call paths" : "samples");
+        else if (db->losses[i].count)
+            fact(t, what,
                  arena_printf(&t->arena, "%llu: %s", (unsigned long long)db->losses[i].count,
                               db_string(db, db->losses[i].reason)));
+    }
     facts_of_structure(db, t);
 }
 
-static void facts_of_file(const struct db *db, struct table *t)
+static void facts_of_file(const struct db *db, bool for_programs, struct table *t)
 {
     uint64_t all = 0;
     char size[UNITS_TEXT];
@@ -200,7 +281,10 @@ static void facts_of_file(const struct db *db, struct table *t)
     fact(t, "file", db->path);
     for (size_t i = 0; i < db_section_count(db); i++)
         all += db_section(db, i).bytes;
-    fact(t, "size", units_format(size, (double)all, DIM_BYTES));
+    if (for_programs)
+        fact_number(t, "size", (double)all, "B");
+    else
+        fact(t, "size", units_format(size, (double)all, DIM_BYTES));
     for (size_t i = 0; i < db_section_count(db); i++) {
         struct db_section s = db_section(db, i);
         bool first = true;
@@ -212,7 +296,10 @@ static void facts_of_file(const struct db *db, struct table *t)
             s.bytes += db_section(db, k).bytes;
             s.count += db_section(db, k).count;
         }
-        if (first && s.bytes >= all / 50 + 1)
+        if (first && for_programs) {
+            fact_number(t, arena_printf(&t->arena, "size: %s", s.name), (double)s.bytes, "B");
+            fact_number(t, arena_printf(&t->arena, "records: %s", s.name), (double)s.count, "records");
+        } else if (first && s.bytes >= all / 50 + 1)
             fact(t, arena_printf(&t->arena, "  %s", s.name),
                  arena_printf(&t->arena, "%s, %llu records", units_format(size, (double)s.bytes, DIM_BYTES),
                               (unsigned long long)s.count));
@@ -221,14 +308,21 @@ static void facts_of_file(const struct db *db, struct table *t)
 
 static struct hq_error *info_fill(struct run *run, struct table *t)
 {
+    bool for_programs = run->query->as && run->complete;
+
     add_text_column(t, "value");
+    if (for_programs)
+        add_text_column(t, "unit");
     t->facts = true;
     for (size_t i = 0; i < run->selection.here_count; i++)
         HQ_TRY(selection_load(&run->selection, i));
-    facts_of_run(run->tree->db, t);
-    facts_of_data(run, t);
-    facts_of_losses(run->tree->db, t);
-    facts_of_file(run->env->db, t);
+    facts_of_run(run->tree->db, for_programs, t);
+    if (for_programs)
+        numbers_of_data(run, t);
+    else
+        facts_of_data(run, t);
+    facts_of_losses(run->tree->db, for_programs, t);
+    facts_of_file(run->env->db, for_programs, t);
     return NULL;
 }
 

@@ -43,7 +43,7 @@ static void group_by_scope(struct run *run, const struct set *all, uint32_t top,
     groups_init(&g, sizeof(uint32_t));
     for (size_t i = 0; i < n && !run_interrupted(run); i++) {
         uint32_t c = all ? all->data[i] : (uint32_t)i, scope = tree_scope_of(t, c);
-        uint32_t k = t->scopes[scope].kind == SCOPE_PROCEDURE ? below(t, scope, top) : HQDB_NONE;
+        uint32_t k = scope_is_called(t->scopes[scope].kind) ? below(t, scope, top) : HQDB_NONE;
 
         if (k != HQDB_NONE)
             groups_add(&g, &k, c, MEMBER_BOTH);
@@ -124,12 +124,14 @@ static void add_child(struct run *run, struct groups *g, uint32_t c)
         groups_add(g, &(struct below_key){SCOPE_LINE, s->line ? 0 : scope, s->file, s->line}, c, MEMBER_BOTH);
         return;
     case SCOPE_PROCEDURE:
+    case SCOPE_WAIT:
+    case SCOPE_RUNTIME:
         groups_add(g, &(struct below_key){SCOPE_CALL, scope, x->call_file, x->call_line}, c, MEMBER_BOTH);
         break;
     default: groups_add(g, &(struct below_key){s->kind, scope, 0, 0}, c, MEMBER_BOTH); break;
     }
     /* Calls, inlined ones too, are part of the line that makes them, if there is such a row. */
-    if ((s->kind == SCOPE_PROCEDURE || s->kind == SCOPE_INLINE) && x->call_line &&
+    if ((scope_is_called(s->kind) || s->kind == SCOPE_INLINE) && x->call_line &&
         keymap_find(&g->keys, &line) != KEYMAP_NONE)
         groups_add(g, &line, c, MEMBER_INCLUSIVE);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `iterations of PATTERN`: the visits of each profile to a procedure or loop (query/slices.h tells what a visit is),
+ * `iterations of PATTERN`: the visits of each profile to a procedure or loop (query/visits.h tells what a visit is),
  * with what took most of each and how far its length is from the median of all that are shown. Start, length and
- * deviation are its metrics, so that where, sort by, limit and expect work on them as in other lists.
+ * deviation are its metrics, so that where, sort by, limit and expect work on them as in other lists. Where samples do
+ * not tell the visits apart, every row says so, and what follows from their number is left blank.
  */
 #include "query/views/trace.h"
 #include "common/hash.h"
 #include "query/views/views.h"
+#include "query/visits.h"
 #include <math.h>
 
 enum { START, LENGTH, DEVIATION, MEASURES };
@@ -32,22 +34,30 @@ static uint32_t child_on_path(const struct tree *tree, const uint8_t *mark, uint
 static struct hq_error *count_children(struct run *run, const struct timeline *time, const struct visit *v,
                                        const uint8_t *mark, struct children *out)
 {
-    int64_t offset = timeline_offset(time, v->profile), from = (int64_t)v->from_us - offset;
+    int64_t offset = timeline_offset(time, v->profile), from;
     struct slice whole;
     struct slices slices = slices_of(&run->selection, v->profile, &whole);
     struct db_trace_reader *reader;
     struct db_trace_record r;
     size_t slice = 0;
+    uint64_t before = v->from_us;
 
     map_clear(&out->samples);
     out->all = 0;
     HQ_TRY(db_trace_open(time->db, v->profile, &reader));
-    db_trace_seek(reader, from > 0 ? (uint64_t)from : 0);
+    if (!__builtin_sub_overflow((int64_t)v->from_us, offset, &from) && from > 0)
+        db_trace_seek(reader, (uint64_t)from - 1);
     while (db_trace_next(reader, &r)) {
-        int64_t at = offset + (int64_t)r.time_us;
-        if (at >= (int64_t)v->to_us)
+        int64_t at = (int64_t)timeline_shift(offset, r.time_us);
+        bool spans = timeline_spans(time->db, r.metric);
+        uint64_t begin = before;
+
+        if (at >= (int64_t)v->to_us + spans)
             break;
-        if (at < (int64_t)v->from_us || !slices_hold(&slices, (uint64_t)at, &slice))
+        if (at < (int64_t)v->from_us + spans)
+            continue;
+        before = (uint64_t)at;
+        if (spans ? !slices_overlap(&slices, begin, before, &slice) : !slices_hold(&slices, before, &slice))
             continue;
         uint32_t child = child_on_path(run->tree, mark, selection_context(&run->selection, r.frame));
         uint32_t scope = child == HQDB_NONE ? HQDB_NONE : tree_scope_of(run->tree, child);
@@ -110,31 +120,21 @@ static void set_measures(struct run *run, const struct visits *visits, double me
         {"length", "how long it takes"},
         {"deviation", "from the median of the lengths"},
     };
-    static const int64_t none[1]; /* its sums are never read: every node has its values */
     struct selection *s = &run->selection;
 
     vec_clear(&s->measures);
     for (size_t i = 0; i < MEASURES; i++)
-        vec_push(&s->measures, (struct measure){
-                                   .name = names[i].name,
-                                   .event = names[i].name,
-                                   .description = names[i].description,
-                                   .dim = DIM_SECONDS,
-                                   .scale = 1e-6,
-                                   .flags = HQDB_METRIC_NO_COUNTS,
-                                   .here_measure = SIZE_MAX,
-                                   .old_measure = SIZE_MAX,
-                                   .factor = 1,
-                                   .share_of = SIZE_MAX,
-                                   .sums = none,
-                               });
+        vec_push(&s->measures, measure_of_view(names[i].name, names[i].description, DIM_SECONDS, 1e-6));
     s->here_count = MEASURES;
     s->measures.data[DEVIATION].marks_sign = true;
-    s->measures.data[DEVIATION].total = llround(median * 1e6); /* so `deviation > 20%` is a share of the median */
+    s->measures.data[DEVIATION].total = isnan(median)
+                                            ? 0
+                                            : llround(median * 1e6); /* so `deviation > 20%` is a share of the median */
     for (size_t i = 0; i < visits->len; i++)
-        s->measures.data[LENGTH].total += (int64_t)visits->data[i].length_us;
+        sum_add(&s->measures.data[LENGTH].total, (int64_t)visits->data[i].length_us);
 }
 
+/* median: NaN where there is none to deviate from. */
 static struct hq_error *add_node(struct run *run, const struct trace *t, const struct visit *v, double median,
                                  const uint8_t *mark, struct children *children, struct node *out)
 {
@@ -153,8 +153,8 @@ static struct hq_error *add_node(struct run *run, const struct trace *t, const s
         .slots = slots,
         .rule = EXCLUSIVE_NONE,
         .id = hash_combine(hash_combine(hash_str("visit"), v->profile), v->number),
-        .name = arena_printf(&run->arena, "%s #%u%s", trace_label(t, v->profile, &run->arena), v->number,
-                             v->cut ? " (cut)" : ""),
+        .name = arena_printf(&run->arena, "%s #%u%s%s", trace_label(t, v->profile, &run->arena), v->number,
+                             v->cut ? " (cut)" : "", run->doubt ? " (uncertain)" : ""),
         .text = largest_child(run, children, &run->arena),
     };
     return NULL;
@@ -166,7 +166,9 @@ static void note_visits(struct run *run, const struct visits *visits, double med
     char text[UNITS_TEXT];
 
     units_format(text, median, DIM_SECONDS);
-    if (!cut)
+    if (run->doubt)
+        run_note(run, "%zu row%s: %s", n, n == 1 ? "" : "s", run->doubt);
+    else if (!cut)
         run_note(run, "%zu visit%s, median length %s", n, n == 1 ? "" : "s", text);
     else if (cut == n)
         run_note(run, "%zu visit%s, which the slice cuts%s, median length %s", n, n == 1 ? "" : "s",
@@ -203,7 +205,10 @@ static struct hq_error *iterations_prepare(struct run *run)
     for (uint32_t i = 0; i < t.profile_count && !err; i++)
         err = run_interrupted(run) ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
                                    : visits_add(&run->selection, &t.time, t.profiles[i], within, &visits);
-    double median = median_length(&visits);
+    AUTO_FREE char *doubt = err ? NULL : visits_doubt(&visits, run->tree, mark);
+    double median = doubt ? NAN : median_length(&visits);
+
+    run->doubt = doubt ? arena_strdup(&run->table->arena, doubt) : NULL;
     if (!err)
         err = add_nodes(run, &t, &visits, median, mark);
     if (!err)
@@ -211,12 +216,6 @@ static struct hq_error *iterations_prepare(struct run *run)
     vec_deinit(&visits);
     trace_deinit(&t);
     return err;
-}
-
-static struct hq_error *iterations_roots(struct run *run, struct nodes *out)
-{
-    vec_append(out, run->prepared.data, run->prepared.len);
-    return NULL;
 }
 
 const struct view_row view_iterations = {
@@ -227,5 +226,5 @@ const struct view_row view_iterations = {
     .in_order = true,
     .beside = "largest child",
     .prepare = iterations_prepare,
-    .roots = iterations_roots,
+    .roots = roots_prepared,
 };

@@ -43,7 +43,7 @@ struct line_key {
 
 static bool is_call(enum scope_kind kind)
 {
-    return kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE;
+    return scope_is_called(kind) || kind == SCOPE_INLINE;
 }
 
 /* What tells lines without a number apart: their procedure, or what else they lie in. */
@@ -117,7 +117,7 @@ static void containers(struct run *run, enum scope_kind kind, struct nodes *out)
     struct set *inc, *exc;
 
     for (uint32_t i = 0; i < t->scope_count; i++) {
-        in[i] = t->scopes[i].kind == SCOPE_PROCEDURE ? tree_enclosing(t, i, kind) : HQDB_NONE;
+        in[i] = scope_is_called(t->scopes[i].kind) ? tree_enclosing(t, i, kind) : HQDB_NONE;
         if (in[i] != HQDB_NONE && wanted && !wanted[in[i]])
             in[i] = HQDB_NONE;
     }

@@ -50,7 +50,7 @@ static void add_lines(struct listing *l)
 
             if (!calls && kind == SCOPE_LINE && s->line && l->within[scope])
                 groups_add(&l->groups, &(struct at){s->file, s->line}, c, MEMBER_BOTH);
-            if (calls && (kind == SCOPE_PROCEDURE || kind == SCOPE_INLINE) && x->call_line && parent != HQDB_NONE &&
+            if (calls && (scope_is_called(kind) || kind == SCOPE_INLINE) && x->call_line && parent != HQDB_NONE &&
                 l->within[tree_scope_of(t, parent)] &&
                 keymap_find(&l->groups.keys, &(struct at){x->call_file, x->call_line}) != KEYMAP_NONE)
                 groups_add(&l->groups, &(struct at){x->call_file, x->call_line}, c, MEMBER_INCLUSIVE);
@@ -116,7 +116,7 @@ static struct text_file read_text(struct listing *l, uint32_t path)
     const char *name = db_string(run->tree->db, path), *data;
     size_t size;
 
-    for (const char *d = run->env->source_path; d && *d;
+    for (const char *d = query_setting_text(run->env, SETTING_SOURCE_PATH); d && *d;
          d += d[strcspn(d, ":")] ? strcspn(d, ":") + 1 : strcspn(d, ":")) {
         AUTO_FREE char *found = find_below(d, strcspn(d, ":"), name);
 

@@ -44,6 +44,9 @@ static const char *process_text(const struct work *w, uint32_t first)
         str_addf(&text, "%spid %u", text.len ? ", " : "", p->pid);
     if (*command)
         str_addf(&text, "%s%s", text.len ? ", " : "", command);
+    if (w->run->selection.helpers.of && w->run->selection.helpers.of[first])
+        str_addf(&text, "%s%s", text.len ? ", " : "",
+                 w->run->selection.helpers.of[first] == STANDS_LAUNCHER ? "launcher" : "helper");
     return arena_strdup(&w->run->arena, str_cstr(&text));
 }
 
@@ -143,7 +146,9 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
     struct work w = {.run = run, .target = *target};
     struct hq_error *err;
 
-    profiles_group(&run->selection, run->query->per, true, &w.groups);
+    selection_find_helpers(&run->selection);
+    profiles_group(&run->selection, run->query->per ? run->query->per : PER_THREAD,
+                   run->query->view.kind == VIEW_PROFILES ? PROFILES_ALL : PROFILES_VALUED, &w.groups);
     node_ranges(run->tree, target, false, &w.ranges[0]);
     node_ranges(run->tree, target, true, &w.ranges[1]);
     err = measure_all(&w);
@@ -155,7 +160,7 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
         n.scope = n.context = HQDB_NONE;
         n.profile = first;
         n.name = group_name(&w, first);
-        n.text = run->query->per == PER_THREAD ? process_text(&w, first) : NULL; /* of one process */
+        n.text = run->query->per <= PER_THREAD ? process_text(&w, first) : NULL; /* of one process */
         n.slots = w.slots[g];
         n.leaf = true;
         n.id = 0;

@@ -36,7 +36,9 @@ static void find_profiles(struct trace *t)
 {
     const struct selection *s = &t->run->selection;
     const struct db *db = s->tree.db;
-    bool ranked = false;
+    bool ranked = false, chosen = t->run->query->threads.len > 0;
+
+    selection_find_helpers(&t->run->selection);
 
     for (uint32_t p = 0; p < db->profile_count; p++)
         ranked = ranked || (selection_has_profile(s, p) && db->profiles[p].rank >= 0);
@@ -44,6 +46,8 @@ static void find_profiles(struct trace *t)
     for (uint32_t p = 0; p < db->profile_count; p++) {
         struct slice whole;
         if (!selection_has_profile(s, p) || (ranked && db->profiles[p].rank < 0) || !slices_of(s, p, &whole).len)
+            continue;
+        if (s->helpers.of && s->helpers.of[p] != STANDS_IN && !chosen)
             continue;
         t->profiles[t->profile_count++] = p;
     }

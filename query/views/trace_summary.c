@@ -203,19 +203,25 @@ static bool is_waiting_name(const char *name)
     return strcasestr(name, "barrier") != NULL;
 }
 
-static uint8_t *mark_waiting(const struct tree *tree)
+static bool waits(struct regex *regex, const char *name)
+{
+    return regex ? regex_matches(regex, name) : is_waiting_name(name);
+}
+
+static uint8_t *mark_waiting(const struct tree *tree, struct regex *regex)
 {
     uint8_t *mark = xcalloc((size_t)tree->context_count + 1, 1);
     AUTO_FREE uint8_t *scopes = xcalloc((size_t)tree->scope_count + 1, 1);
 
     for (uint32_t s = 0; s < tree->scope_count; s++) {
         const struct hqdb_scope *scope = tree_scope(tree, s);
-        scopes[s] = (scope->kind == SCOPE_PROCEDURE || scope->kind == SCOPE_INLINE) &&
-                    is_waiting_name(tree_text(tree, scope->name));
+        scopes[s] = (!regex && scope->kind == SCOPE_WAIT) ||
+                    ((scope_is_called(scope->kind) || scope->kind == SCOPE_INLINE) &&
+                     waits(regex, tree_text(tree, scope->name)));
         for (uint64_t i = scope->first_alias;
              i < (uint64_t)scope->first_alias + scope->alias_count && i < tree->db->alias_count; i++)
             scopes[s] = scopes[s] ||
-                        (scope->kind == SCOPE_PROCEDURE && is_waiting_name(db_string(tree->db, tree->db->aliases[i])));
+                        (scope->kind == SCOPE_PROCEDURE && waits(regex, db_string(tree->db, tree->db->aliases[i])));
     }
     for (uint32_t c = 0; c < tree->context_count; c++)
         mark[c] = scopes[tree_scope_of(tree, c)];
@@ -251,14 +257,21 @@ static void note_worst(const struct histogram *h)
 
 static struct hq_error *trace_imbalance_fill(struct run *run, struct table *table)
 {
+    const struct setting_value *waits = &run->env->settings.of[SETTING_WAITS];
+    struct pattern regex = {.kind = PATTERN_REGEX, .text = waits->text, .ignore_case = waits->ignore_case};
     const struct pattern *of = run->query->view.of;
+    struct regex *waiting = NULL;
     struct histogram h;
     struct hq_error *err = histogram_look(&h, run);
 
+    if (!err && !of && waits->text)
+        err = regex_compile(&regex, &waiting);
     if (!err) {
-        AUTO_FREE uint8_t *mark = of ? matches_mark(&run->of, run->tree) : mark_waiting(run->tree);
+        AUTO_FREE uint8_t *mark = of ? matches_mark(&run->of, run->tree) : mark_waiting(run->tree, waiting);
         AUTO_FREE uint8_t *within = contexts_within(run->tree, mark);
-        vec_push(&h.names, of ? print_pattern(&table->arena, of) : "MPI or a barrier");
+        vec_push(&h.names, of        ? print_pattern(&table->arena, of)
+                           : waiting ? print_pattern(&table->arena, &regex)
+                                     : "MPI or a barrier");
         vec_push(&h.names, "elsewhere");
         classify_by_mark(&h, within);
         vec_push(&h.order, 0);
@@ -268,7 +281,9 @@ static struct hq_error *trace_imbalance_fill(struct run *run, struct table *tabl
                           h.trace.shown_count == 1 ? "" : "s", h.names.data[0]),
              table);
         note_worst(&h);
+        err = waiting ? regex_failure(waiting) : NULL;
     }
+    regex_destroy(waiting);
     histogram_deinit(&h);
     return err;
 }

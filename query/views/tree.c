@@ -20,7 +20,7 @@ struct node node_of_context(const struct tree *t, uint32_t c)
         .leaf = tree_kind(t, c) == SCOPE_LINE,
     };
 
-    if (n.kind == SCOPE_PROCEDURE || n.kind == SCOPE_INLINE) {
+    if (scope_is_called(n.kind) || n.kind == SCOPE_INLINE) {
         n.call_file = x->call_file;
         n.call_line = x->call_line;
     }
@@ -51,7 +51,7 @@ static struct node single(struct run *run, uint32_t c)
 
 static bool shown(const struct run *run, uint32_t c)
 {
-    return run->env->lines || tree_kind(run->tree, c) != SCOPE_LINE;
+    return query_setting(run->env, SETTING_LINES) || tree_kind(run->tree, c) != SCOPE_LINE;
 }
 
 struct child_key {

@@ -50,6 +50,12 @@ struct node node_of_context(const struct tree *t, uint32_t c);
 /* A node for all of `contexts` (ascending), named by a scope. */
 struct node node_of_set(const struct tree *t, uint32_t scope, struct set contexts);
 
+/* The rows that prepare has put into run->prepared. */
+struct hq_error *roots_prepared(struct run *run, struct nodes *out);
+/* A metric that the view brings itself, in the place of those of the database: every node has its values in its slots.
+ */
+struct measure measure_of_view(const char *name, const char *description, enum dim dim, double scale);
+
 /*
  * Procedures as people count them: PROCEDURE and INLINE scopes of one name in one file of one module are one.
  * [scope] -> its number, HQDB_NONE for other kinds. Made once per run.

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `regions`: parallel regions, one row each. Entries and elapsed time are exact: counted where a region was opened.
+ * Work, waiting and what the runtime does are sampled times of the threads in it, by the innermost row of kind wait or
+ * runtime. From them follow, with P threads, of which the busiest works for `most`:
+ *
+ *     balance      work / (P * most)        mean by maximum
+ *     efficiency   work / (P * elapsed)     blank if not all of the time was sampled by a clock
+ *     imbalance    P * most - work          thread time that is lost to the waiting for the busiest
+ */
+#include "common/hash.h"
+#include "query/views/views.h"
+#include <math.h>
+
+enum { ELAPSED, ENTRIES, TEAM, WORK, WAITING, RUNTIME, BALANCE, EFFICIENCY, IMBALANCE, MEASURES };
+
+static const struct {
+    const char *name, *description;
+    enum dim dim;
+    double scale;
+} measures[MEASURES] = {
+    [ELAPSED] = {"elapsed", "time from before a region is opened to after it was left, exact", DIM_SECONDS, 1e-9},
+    [ENTRIES] = {"entries", "times that the region was opened, exact", DIM_EVENTS, 1},
+    [TEAM] = {"team", "threads that were sampled in it", DIM_EVENTS, 1},
+    [WORK] = {"work", "the program's own time in all threads", DIM_SECONDS, 1e-9},
+    [WAITING] = {"waiting", "time in rows of kind wait", DIM_SECONDS, 1e-9},
+    [RUNTIME] = {"overhead", "time in rows of kind runtime", DIM_SECONDS, 1e-9},
+    [BALANCE] = {"balance", "work of the mean thread by that of the busiest", DIM_NONE, 1e-9},
+    [EFFICIENCY] = {"efficiency", "work by threads times elapsed time", DIM_NONE, 1e-9},
+    [IMBALANCE] = {"imbalance", "thread time lost to the busiest thread", DIM_SECONDS, 1e-9},
+};
+
+/* Whose time a frame is in a region. */
+enum share { SHARE_WORK, SHARE_WAITING, SHARE_RUNTIME };
+
+/* The measure of time that was sampled, SIZE_MAX if there is none. */
+static size_t clock_measure(const struct run *run)
+{
+    for (size_t i = 0; i < run->selection.measures.len; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+
+        if (m->dim == DIM_SECONDS && m->side == SIDE_HERE && m->flags & HQDB_METRIC_SAMPLED)
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+static bool is_selected(const struct run *run, uint32_t profile)
+{
+    return !run->selection.profiles || run->selection.profiles[profile];
+}
+
+/* What a context below a region is to it; a region in it has its own threads, which are its too. */
+static enum share share_of(const struct tree *t, uint32_t c, uint32_t region)
+{
+    for (; c != region && c != HQDB_NONE; c = tree_parent(t, c)) {
+        enum scope_kind kind = tree_kind(t, c);
+
+        if (kind == SCOPE_WAIT || kind == SCOPE_RUNTIME)
+            return kind == SCOPE_WAIT ? SHARE_WAITING : SHARE_RUNTIME;
+        if (scope_is_called(kind) || kind == SCOPE_INLINE)
+            return SHARE_WORK;
+    }
+    return SHARE_WORK;
+}
+
+struct sums {
+    double share[3];
+    double *work; /* [profile] */
+    uint8_t *seen;
+};
+
+static void add_context(const struct run *run, uint32_t metric, double scale, uint32_t region, struct sums *s)
+{
+    const struct db *db = run->tree->db;
+    struct db_range r = tree_range(run->tree, region);
+    struct db_values v = db_frame_values(db, r, metric);
+    struct db_value x;
+    uint32_t context = region;
+
+    while (db_value_next(&v, &x)) {
+        double seconds = (double)x.sum * scale;
+
+        if (x.profile >= db->profile_count || !is_selected(run, x.profile))
+            continue;
+        context = db_frame_context(db, x.frame);
+        enum share share = share_of(run->tree, context, region);
+
+        s->share[share] += seconds;
+        s->seen[x.profile] = 1;
+        if (share == SHARE_WORK)
+            s->work[x.profile] += seconds;
+    }
+}
+
+static void derive(double *values, const struct sums *s, size_t profiles)
+{
+    double most = 0, threads = 0;
+
+    for (size_t p = 0; p < profiles; p++) {
+        threads += s->seen[p];
+        most = s->work[p] > most ? s->work[p] : most;
+    }
+    values[TEAM] = threads;
+    values[WORK] = s->share[SHARE_WORK];
+    values[WAITING] = s->share[SHARE_WAITING];
+    values[RUNTIME] = s->share[SHARE_RUNTIME];
+    values[BALANCE] = most > 0 ? values[WORK] / (threads * most) : NAN;
+    values[IMBALANCE] = threads * most - values[WORK];
+    values[EFFICIENCY] = threads > 0 && values[ELAPSED] > 0 ? values[WORK] / (threads * values[ELAPSED]) : NAN;
+}
+
+/* What was counted where the region was opened; false: in none of the chosen profiles. */
+static bool add_counts(const struct run *run, uint32_t scope, double *values)
+{
+    const struct db *db = run->tree->db;
+    bool any = false;
+
+    for (size_t i = 0; i < db->region_count; i++) {
+        const struct hqdb_region *r = &db->regions[i];
+
+        if (r->frame >= db->frame_count || r->profile >= db->profile_count || !is_selected(run, r->profile) ||
+            tree_scope_of(run->tree, db_frame_context(db, r->frame)) != scope)
+            continue;
+        values[ENTRIES] += (double)r->entries;
+        values[ELAPSED] += (double)r->elapsed_ns / 1e9;
+        any = true;
+    }
+    return any;
+}
+
+static void measure_region(struct run *run, uint32_t scope, struct db_list contexts, size_t clock, double *slots)
+{
+    const struct db *db = run->tree->db;
+    double values[MEASURES] = {0};
+    AUTO_FREE double *work = xcalloc(db->profile_count + 1, sizeof *work);
+    AUTO_FREE uint8_t *seen = xcalloc(db->profile_count + 1, 1);
+    struct sums sums = {.work = work, .seen = seen};
+    uint32_t covered = 0;
+
+    if (!add_counts(run, scope, values))
+        values[ENTRIES] = values[ELAPSED] = NAN; /* recorded without */
+    for (size_t i = 0; i < contexts.len && clock != SIZE_MAX; i++) {
+        const struct measure *m = &run->selection.measures.data[clock];
+
+        if (contexts.data[i] < covered)
+            continue;
+        add_context(run, m->metric, m->scale, contexts.data[i], &sums);
+        covered = tree_end(run->tree, contexts.data[i]);
+    }
+    derive(values, &sums, db->profile_count);
+    for (size_t i = TEAM; i < MEASURES && clock == SIZE_MAX; i++)
+        values[i] = NAN;
+    for (size_t i = 0; i < MEASURES; i++)
+        slots[2 * i] = slots[2 * i + 1] = values[i];
+}
+
+static void set_measures(struct run *run)
+{
+    struct selection *s = &run->selection;
+
+    vec_clear(&s->measures);
+    for (size_t i = 0; i < MEASURES; i++)
+        vec_push(&s->measures, measure_of_view(measures[i].name, measures[i].name, measures[i].dim, measures[i].scale));
+    s->here_count = MEASURES;
+}
+
+static struct hq_error *regions_prepare(struct run *run)
+{
+    const struct tree *t = run->tree;
+    const uint8_t *wanted = run_wanted(run, KIND_BIT(SCOPE_REGION));
+    size_t clock = clock_measure(run);
+    VEC(struct node) nodes = {0};
+
+    for (uint32_t i = 0; i < t->scope_count && !run_interrupted(run); i++) {
+        struct db_list l = tree_instances(t, i);
+
+        if (t->scopes[i].kind != SCOPE_REGION || !l.len || (wanted && !wanted[i]))
+            continue;
+        struct node n = node_of_set(t, i, (struct set){l.data, l.len});
+        double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double);
+        uint32_t host = tree_enclosing(t, i, SCOPE_PROCEDURE);
+
+        measure_region(run, i, l, clock, slots);
+        n.slots = slots;
+        n.leaf = true;
+        n.rule = EXCLUSIVE_NONE;
+        n.text = host == HQDB_NONE ? NULL : tree_scope_name(t, host, &run->arena);
+        n.id = hash_combine(hash_str(tree_scope_name(t, i, &run->arena)), n.text ? hash_str(n.text) : 0);
+        vec_push(&nodes, n);
+    }
+    run->prepared.data = ARENA_ARRAY(&run->arena, nodes.len, struct node);
+    run->prepared.len = nodes.len;
+    if (nodes.len)
+        memcpy(run->prepared.data, nodes.data, nodes.len * sizeof *nodes.data);
+    else
+        run_note(run,
+                 "no parallel region was seen; those of a runtime that is linked statically, of recordings of version "
+                 "0.1 and of other tools' profiles are not known");
+    vec_deinit(&nodes);
+    set_measures(run);
+    return NULL;
+}
+
+const struct view_row view_regions = {
+    .shape = SHAPE_LIST,
+    .of_kinds = KINDS_STATIC,
+    .row_kinds = KIND_BIT(SCOPE_REGION),
+    .beside = "procedure",
+    .prepare = regions_prepare,
+    .roots = roots_prepared,
+};

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `summary`: the first minute. What ran and how well it was measured, where the time goes, how parallel it was; beside
+ * each fact the question that tells more. The numbers are the answers to those questions, asked here. What is fine is
+ * not mentioned: a row about waiting, imbalance or losses stands there only if it is worth a look.
+ */
+#include "common/units.h"
+#include "db/runtimes.h"
+#include "query/output/number.h"
+#include "query/views/views.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+enum { TOP_ROWS = 5, PATH_NAMES = 6 };
+#define WORTH_SAVING  0.05 /* of the whole */
+#define WORTH_TELLING 0.01
+
+enum { QUESTIONS_MOST = 12 };
+
+struct summary {
+    struct query_env *env; /* its own, so that nothing is remembered of the questions */
+    struct run *run;
+    struct table *table;
+    const struct measure *metric; /* the first */
+    const char *inclusive, *own;  /* how it is written */
+    double total;
+    const char *questions[QUESTIONS_MOST]; /* that tell more */
+    size_t question_count;
+};
+
+/* number: what the row is about, in the unit of the metric; NaN if that is no cost. */
+static void add(struct summary *s, const char *name, const char *value, double number)
+{
+    struct row *row = table_add_row(s->table);
+
+    row->name = arena_strdup(&s->table->arena, name);
+    row->cells[0].text = arena_strdup(&s->table->arena, value);
+    row->cells[1].number = number;
+}
+
+static void ask_next(struct summary *s, const char *question)
+{
+    if (s->question_count < QUESTIONS_MOST)
+        s->questions[s->question_count++] = arena_strdup(&s->table->arena, question);
+}
+
+static const char *share(const struct summary *s, double value)
+{
+    char text[NUMBER_MAX];
+
+    percent_text(text, value, s->total, false);
+    return arena_strdup(&s->table->arena, *text ? text : "0.0%");
+}
+
+static const char *amount(const struct summary *s, double value)
+{
+    char text[UNITS_TEXT];
+
+    return arena_strdup(&s->table->arena, units_format(text, value, s->metric->dim));
+}
+
+static const char *fact_of(const struct db *db, const char *key)
+{
+    for (size_t i = 0; i < db->info_count; i++)
+        if (!strcmp(db_string(db, db->info[i].key), key))
+            return db_string(db, db->info[i].value);
+    return NULL;
+}
+
+/* ---- what ran, and how well it was measured ---- */
+
+static void tell_run(struct summary *s)
+{
+    const struct db *db = s->run->tree->db;
+    const char *command = fact_of(db, "command"), *duration = fact_of(db, "duration");
+    uint32_t ranks = 0, working = 0;
+
+    for (uint32_t p = 0; p < db->profile_count; p++) {
+        bool seen = db->profiles[p].rank < 0;
+
+        for (uint32_t q = 0; q < p && !seen; q++)
+            seen = db->profiles[q].rank == db->profiles[p].rank;
+        ranks += !seen;
+        working += s->metric && db_profile_total(db, p, s->metric->metric).sum != 0;
+    }
+    AUTO_STR struct str text = {0};
+
+    if (duration)
+        str_addf(&text, "%s, ", duration);
+    if (ranks)
+        str_addf(&text, "%u rank%s, ", ranks, ranks == 1 ? "" : "s");
+    str_addf(&text, "%zu thread%s", db->profile_count, db->profile_count == 1 ? "" : "s");
+    if (s->metric && working < db->profile_count)
+        str_addf(&text, ", %u of them with samples", working);
+    if (command)
+        add(s, "command", command, NAN);
+    add(s, "run", str_cstr(&text), NAN);
+}
+
+static void tell_measured(struct summary *s)
+{
+    const struct measure *m = s->metric;
+    AUTO_STR struct str text = {0};
+
+    str_addf(&text, "%s %s", amount(s, s->total), m->name);
+    if (!(m->flags & HQDB_METRIC_NO_COUNTS))
+        str_addf(&text, " in %" PRId64 " sample%s", m->total_count, m->total_count == 1 ? "" : "s");
+    /* 1.96 sqrt(p (1 - p) / n) is largest at p = 1/2 */
+    if (!(m->flags & (HQDB_METRIC_NO_COUNTS | HQDB_METRIC_EXACT)) && m->total_count > 0)
+        str_addf(&text, "; a share of half of it is known to +-%.1f %%", 98 / sqrt((double)m->total_count));
+    add(s, "measured", str_cstr(&text), s->total);
+}
+
+static void tell_losses(struct summary *s)
+{
+    const struct db *db = s->run->tree->db;
+    uint64_t lost[2] = {0};
+
+    for (size_t i = 0; i < db->loss_count; i++)
+        lost[db->losses[i].partial != 0] += db->losses[i].count;
+    double all = s->metric ? (double)s->metric->total_count + (double)lost[0] : 0;
+
+    if (lost[0])
+        add(s, "lost", arena_printf(&s->table->arena, "%" PRIu64 " samples", lost[0]), NAN);
+    if (all > 0 && (double)lost[1] > WORTH_TELLING * all)
+        add(s, "partial",
+            arena_printf(&s->table->arena, "%.1f %% of the call paths have no outer end", 100 * (double)lost[1] / all),
+            NAN);
+    if (lost[0] || lost[1])
+        ask_next(s, "info");
+}
+
+/* ---- where it goes ---- */
+
+static struct hq_error *tell_path(struct summary *s)
+{
+    struct table *t;
+    AUTO_STR struct str text = {0};
+
+    HQ_TRY(query_ask(s->env, "hot path threshold 25%", &t));
+    size_t n = t->rows.len, from = n > PATH_NAMES ? n - PATH_NAMES : 0;
+
+    for (size_t i = from; i < n; i++)
+        str_addf(&text, "%s%s", i > from ? " > " : from ? "... > " : "", t->rows.data[i].name);
+    if (n && t->columns.len)
+        str_addf(&text, ": %s", share(s, t->rows.data[n - 1].cells[0].number));
+    if (n)
+        add(s, "hot path", str_cstr(&text), t->columns.len ? t->rows.data[n - 1].cells[0].number : NAN);
+    ask_next(s, "hot path threshold 25%");
+    table_destroy(t);
+    return NULL;
+}
+
+/* The first rows of a ranked list, as long as they have a hundredth of the whole. */
+static struct hq_error *tell_list(struct summary *s, const char *name, const char *question)
+{
+    struct table *t;
+
+    HQ_TRY(query_ask(s->env, question, &t));
+    for (size_t i = 0; i < t->rows.len && i < TOP_ROWS; i++) {
+        const struct row *r = &t->rows.data[i];
+        AUTO_STR struct str text = {0};
+
+        if (!(r->cells[0].number >= WORTH_TELLING * s->total))
+            break;
+        str_addf(&text, "%s  %s", share(s, r->cells[0].number), r->name);
+        if (r->file && r->line && r->kind != SCOPE_LOOP)
+            str_addf(&text, "  [%s:%u]", path_base(r->file), r->line);
+        add(s, name, str_cstr(&text), r->cells[0].number);
+        if (!i)
+            ask_next(s, question);
+    }
+    table_destroy(t);
+    return NULL;
+}
+
+/* ---- how parallel it was ---- */
+
+static struct hq_error *tell_runtimes(struct summary *s)
+{
+    double in[RUNTIME_SYSTEM + 1] = {0};
+    struct table *t;
+
+    HQ_TRY(query_ask(s->env, arena_printf(&s->table->arena, "modules columns %s", s->own), &t));
+    vec_foreach(r, &t->rows) {
+        const struct runtime *known = runtime_of_module(r->name);
+
+        if (known && r->cells[0].number > 0)
+            in[known->kind] += r->cells[0].number;
+    }
+    table_destroy(t);
+    if (in[RUNTIME_MPI] + in[RUNTIME_OPENMP] < WORTH_SAVING * s->total)
+        return NULL;
+    if (in[RUNTIME_MPI] > 0)
+        add(s, "runtimes", arena_printf(&s->table->arena, "%s in MPI", share(s, in[RUNTIME_MPI])), in[RUNTIME_MPI]);
+    if (in[RUNTIME_OPENMP] > 0)
+        add(s, "runtimes", arena_printf(&s->table->arena, "%s in OpenMP", share(s, in[RUNTIME_OPENMP])),
+            in[RUNTIME_OPENMP]);
+    ask_next(s, arena_printf(&s->table->arena, "modules sort by %s", s->own));
+    return NULL;
+}
+
+/*
+ * How far the largest of n equal values lies above their mean by the chance of sampling: the expected maximum of n
+ * normal deviations is below sqrt(2 ln n) of them, and two more make it improbable.
+ */
+static double chance(const struct summary *s, double mean, size_t n)
+{
+    const struct measure *m = s->metric;
+
+    if (m->flags & HQDB_METRIC_EXACT || m->total_count <= 0)
+        return 0;
+    return (sqrt(2 * log((double)n)) + 2) * sqrt(mean * s->total / (double)m->total_count);
+}
+
+/* The work of each rank (or thread) without what is spent inside of MPI, where those wait that have less of it. */
+static struct hq_error *tell_balance(struct summary *s, const char *question, const char *who)
+{
+    double most = 0, least = INFINITY, sum = 0;
+    const char *at_most = "", *at_least = "";
+    size_t n = 0;
+    struct table *t;
+
+    HQ_TRY(query_ask(s->env, question, &t));
+    vec_foreach(r, &t->rows) {
+        double x = r->cells[0].number;
+
+        if (isnan(x) || strncmp(r->name, who, strlen(who)) != 0)
+            continue;
+        n++;
+        sum += x;
+        if (x > most) {
+            most = x;
+            at_most = r->name;
+        }
+        if (x < least) {
+            least = x;
+            at_least = r->name;
+        }
+    }
+    double mean = n ? sum / (double)n : 0, saved = (most - mean) * (double)n;
+
+    if (n > 1 && saved > WORTH_SAVING * s->total && most - mean > chance(s, mean, n)) {
+        add(s, "balance",
+            arena_printf(&s->table->arena, "%s%s has %s, %s %s; perfect balance would save %s, %s of the whole",
+                         strcmp(who, "rank") ? "" : "outside of MPI ", at_most, amount(s, most), at_least,
+                         amount(s, least), amount(s, saved), share(s, saved)),
+            saved);
+        ask_next(s, question);
+    }
+    table_destroy(t);
+    return NULL;
+}
+
+static bool has_ranks(const struct db *db)
+{
+    for (size_t i = 0; i < db->profile_count; i++)
+        if (db->profiles[i].rank >= 0)
+            return true;
+    return false;
+}
+
+static struct hq_error *tell_all(struct summary *s)
+{
+    const struct db *db = s->run->tree->db;
+    struct arena *a = &s->table->arena;
+
+    tell_run(s);
+    if (s->metric)
+        tell_measured(s);
+    tell_losses(s);
+    if (!s->metric || !(s->total > 0)) {
+        add(s, "nothing", "no metric has a value: the program did nothing that was measured", NAN);
+        return NULL;
+    }
+    HQ_TRY(tell_path(s));
+    HQ_TRY(tell_list(s, "procedures", arena_printf(a, "procedures columns %s sort by %s limit 5", s->own, s->own)));
+    HQ_TRY(tell_list(s, "loops", arena_printf(a, "loops columns %s sort by %s limit 5", s->own, s->own)));
+    HQ_TRY(tell_runtimes(s));
+    if (has_ranks(db))
+        HQ_TRY(tell_balance(s, arena_printf(a, "threads not through /^P?MPI_/ per rank columns %s", s->inclusive),
+                            "rank"));
+    else if (db->profile_count > 1)
+        HQ_TRY(tell_balance(s, arena_printf(a, "threads columns %s", s->inclusive), ""));
+    for (size_t i = 0; i < s->question_count; i++)
+        add(s, "ask next", s->questions[i], NAN);
+    return NULL;
+}
+
+static struct hq_error *summary_fill(struct run *run, struct table *table)
+{
+    struct query_env env;
+    struct summary s = {.env = &env, .run = run, .table = table};
+
+    table->facts = true;
+    vec_push(&table->columns,
+             (struct column){.name = "value", .type = COLUMN_TEXT, .scope = SCOPED_NONE, .total = NAN});
+    vec_push(&table->columns,
+             (struct column){.name = "number", .type = COLUMN_NUMBER, .scope = SCOPED_NONE, .total = NAN});
+    if (run->selection.here_count) {
+        HQ_TRY(selection_load(&run->selection, 0));
+        s.metric = &run->selection.measures.data[0];
+        s.total = scaled_value(s.metric->total, s.metric->scale);
+        /* A name that needs quotes is written by its number. */
+        bool plain = !s.metric->name[strspn(s.metric->name, "abcdefghijklmnopqrstuvwxyz_0123456789:")];
+
+        s.inclusive = plain ? s.metric->name : "$1";
+        s.own = arena_printf(&table->arena, "%s.x", s.inclusive);
+    }
+    query_env_init(&env, run->env->db);
+    env.interrupted = run->env->interrupted;
+    for (int i = 0; i < SETTING_KINDS; i++)
+        query_set(&env, i, &run->env->settings.of[i]);
+    struct hq_error *error = tell_all(&s);
+
+    query_env_deinit(&env);
+    return error;
+}
+
+const struct view_row view_summary = {.shape = SHAPE_FACTS, .fill = summary_fill};
