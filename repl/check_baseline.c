@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Baselines in `hq check`: the values of a query against those that were written before. */
+#include "common/clock.h"
+#include "common/log.h"
+#include "repl/check_run.h"
+#include <string.h>
+
+#define LEAST      0.005  /* the smallest share that comes into a baseline */
+#define LEAST_KEPT 0.0025 /* and that stays in one, so that a row on the edge does not come and go */
+
+/*
+ * All rows that the query means, with their intervals. A limit would make rows come and go, and so would a filter that
+ * they cross: those that `where` leaves out are measured too, and marked.
+ */
+static struct hq_error *measure(struct runner *r, const struct statement *st, struct baseline *into,
+                                struct baseline_query *q)
+{
+    struct table *t = NULL;
+
+    HQ_TRY(gate_measure(&r->session.env, st, &t));
+    if (t)
+        baseline_measure(into, q, t, r->runs.len > 1 ? 0 : r->update ? LEAST_KEPT : LEAST);
+    table_destroy(t);
+    return NULL;
+}
+
+/* The values of this database, or the means over all runs, where also small rows are measured. */
+static struct hq_error *measure_runs(struct runner *r, const struct statement *st, struct baseline *into,
+                                     const char *text)
+{
+    size_t n = r->runs.len;
+    struct baseline_query *q;
+    struct hq_error *error = NULL;
+
+    if (n == 1)
+        return measure(r, st, into, baseline_add(into, text));
+    struct baseline_query *runs = xcalloc(n, sizeof *runs);
+    const struct baseline_query **list = xcalloc(n, sizeof *list);
+
+    for (size_t i = 0; i < n && !error; i++) {
+        list[i] = &runs[i];
+        error = session_open(&r->session, r->runs.data[i], NULL);
+        if (!error)
+            error = measure(r, st, into, &runs[i]);
+    }
+    if (!error)
+        error = session_open(&r->session, r->db, NULL);
+    q = baseline_add(into, text);
+    if (!error)
+        baseline_average(q, list, n, r->update ? LEAST_KEPT : LEAST);
+    for (size_t i = 0; i < n; i++)
+        vec_deinit(&runs[i].values);
+    free(runs);
+    free(list);
+    return error;
+}
+
+/* As the baseline was written: under its settings, and by the names that both sides have. */
+static struct hq_error *measure_as_before(struct runner *r, const struct statement *st,
+                                          const struct baseline_query *before, struct baseline *now, const char *text)
+{
+    struct query_env *env = &r->session.env;
+    AUTO(arena_deinit) struct arena arena = {0};
+    baseline_settings mine = {0}, others = {0};
+    bool knows = db_knows_linkage(env->db);
+
+    baseline_settings_now(env, NULL, &arena, &mine);
+    struct hq_error *error = baseline_settings_apply(r->before.settings.data, r->before.settings.len, env);
+
+    if (!error)
+        error = baseline_settings_apply(before->settings.data, before->settings.len, env);
+    baseline_settings_now(env, &(struct baseline){.settings = mine}, &arena, &others);
+    vec_foreach(s, &others)
+        log_note("%s:%u: compared under `%s`, as its baseline was written", r->file, st->place.line, *s);
+    if (!error)
+        error = measure_runs(r, st, now, text);
+    hq_error_free(baseline_settings_apply(mine.data, mine.len, env));
+    vec_deinit(&mine);
+    vec_deinit(&others);
+    if (r->before.by_source && knows)
+        baseline_fold(now);
+    if (!r->before.by_source && !knows) {
+        log_note("%s: only the baseline has names for the linker: procedures are told apart by those of the source",
+                 r->file);
+        baseline_fold(&r->before);
+    }
+    return error;
+}
+
+void check_begin_baseline(struct runner *r)
+{
+    const struct query_env *env = &r->session.env;
+
+    baseline_settings_now(env, NULL, &r->after.arena, &r->after.settings);
+    r->after.by_source = !db_knows_linkage(env->db);
+    if (r->update && r->after.by_source && !r->before.by_source)
+        baseline_fold(&r->before);
+}
+
+static struct hq_error *update_baseline(struct runner *r, const struct statement *st, const char *text)
+{
+    HQ_TRY(measure_runs(r, st, &r->after, text));
+    struct baseline_query *q = &vec_last(&r->after.queries);
+
+    bool by_source = r->before.by_source && !r->after.by_source;
+
+    baseline_settings_now(&r->session.env, &r->after, &r->after.arena, &q->settings);
+    baseline_renew(q, r->keep_tolerance ? baseline_find(&r->before, text) : NULL, by_source, r->tolerance, LEAST);
+    if (!q->values.len) {
+        vec_deinit(&q->values);
+        vec_deinit(&q->settings);
+        r->after.queries.len--;
+    } else {
+        log_note("%s:%u: %zu values", r->file, st->place.line, q->values.len);
+    }
+    return NULL;
+}
+
+static const char *metric_names(struct arena *arena, const struct baseline_query *q)
+{
+    const char *names = "";
+
+    vec_foreach(v, &q->values)
+        if (!strstr(names, v->metric))
+            names = *names ? arena_printf(arena, "%s, %s", names, v->metric) : v->metric;
+    return *names ? names : "nothing";
+}
+
+/* A run of other events cannot be compared with: everything would be new. */
+static struct hq_error *check_metrics(const struct baseline_query *before, const struct baseline_query *now)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+
+    vec_foreach(v, &now->values)
+        vec_foreach(old, &before->values)
+            if (!strcmp(v->metric, old->metric))
+                return NULL;
+    if (!now->values.len || !before->values.len)
+        return NULL;
+    return hq_error_new(
+        HQ_USAGE,
+        "the baseline holds %s, and this run has %s; record the same events, or write the baseline again with "
+        "hq check --update",
+        metric_names(&arena, before), metric_names(&arena, now));
+}
+
+struct hq_error *check_baseline(struct runner *r, const struct statement *st)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    const char *text = gate_query_text(&arena, st);
+    struct baseline_query *before = baseline_find(&r->before, text);
+    AUTO(baseline_deinit) struct baseline now = {0};
+    double start = clock_seconds();
+
+    if (!gate_compares(st) || (r->update && baseline_find(&r->after, text)))
+        return NULL;
+    if (r->update)
+        return update_baseline(r, st, text);
+    if (!before) {
+        if (r->before.queries.len && !st->query.expect.len)
+            log_warn("%s:%u: the baseline has no values of this query; hq check --update writes them", r->file,
+                     st->place.line);
+        return NULL;
+    }
+    before->asked = true;
+    HQ_TRY(measure_as_before(r, st, before, &now, text));
+    HQ_TRY(check_metrics(before, &now.queries.data[0]));
+    struct check_lines lines = {0};
+    double alpha = baseline_alpha(&r->before, &now.queries.data[0]);
+    enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines);
+    struct check *c = check_new(r, outcome, arena_printf(&arena, "baseline of %s", text), st->place.line);
+
+    vec_foreach(line, &lines)
+        check_add_line(r, c, *line);
+    vec_deinit(&lines);
+    check_finish(r, start);
+    return NULL;
+}
+
+/* A query that was changed has left its values behind. */
+void check_tell_unasked(const struct runner *r, const char *path)
+{
+    vec_foreach(q, &r->before.queries)
+        if (!q->asked)
+            log_warn("%s: %s does not ask `%s`; hq check --update forgets it", path, r->file, q->text);
+}
+
+struct hq_error *check_write_baseline(struct runner *r, const char *path)
+{
+    if (!r->update || !r->after.queries.len)
+        return NULL;
+    HQ_TRY(baseline_write(path, &r->after));
+    log_note("%s: %zu values of %zu quer%s", path, baseline_size(&r->after), r->after.queries.len,
+             r->after.queries.len == 1 ? "y" : "ies");
+    return NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of `hq check` share: cmd_check.c (files, expectations, reports), check_baseline.c, check_race.c. */
+#ifndef HQ_REPL_CHECK_RUN_H
+#define HQ_REPL_CHECK_RUN_H
+
+#include "query/grammar/ast.h"
+#include "repl/baseline.h"
+#include "repl/gate/gate.h"
+#include "repl/session.h"
+
+struct runner {
+    const struct opt_args *args;
+    struct checks checks;
+    struct session session; /* of the present file */
+    const char *db, *file;
+    struct run_set set;     /* if the database is one; else empty */
+    VEC(const char *) runs; /* the databases of the runs: the first one is db unless it is a set */
+    struct baseline before, after;
+    bool update, keep_tolerance, verbose, touched;
+    enum check_outcome inconclusive; /* what it counts as */
+    double tolerance;
+    struct gate_tolerance race_tolerance;
+    int status; /* the gravest of errors */
+    FILE *tap;  /* NULL: none is wanted */
+};
+
+/* ---- points: cmd_check.c ---- */
+
+/* A new point of the present file, the last of all. */
+struct check *check_new(struct runner *r, enum check_outcome outcome, const char *name, unsigned line);
+void check_add_line(struct runner *r, struct check *c, const char *text);
+/* The last check is whole: print it. */
+void check_finish(struct runner *r, double start);
+
+/* ---- check_baseline.c ---- */
+
+/* The terms of a new baseline: settings, and whether there are names for the linker. The session of the file is open.
+ */
+void check_begin_baseline(struct runner *r);
+/* Judges a query by its baseline, or writes its values into the new one. Nothing for a query that has none. */
+struct hq_error *check_baseline(struct runner *r, const struct statement *st);
+/* Names the queries that a baseline has and its file does not ask. */
+void check_tell_unasked(const struct runner *r, const char *path);
+/* Writes the new baseline of a file, if that is asked for. */
+struct hq_error *check_write_baseline(struct runner *r, const char *path);
+
+/* ---- check_race.c ---- */
+
+/* Is the database a race? */
+bool check_is_race(const struct runner *r);
+/* A point for each query of the file: the new runs against the old ones. */
+struct hq_error *check_race(struct runner *r, const char *file);
+
+#endif

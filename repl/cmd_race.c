@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq race`: runs an old and a new program in turns until it is known whether the new one is slower. */
+#include "common/clock.h"
+#include "common/file.h"
+#include "common/log.h"
+#include "common/progress.h"
+#include "common/units.h"
+#include "repl/command.h"
+#include "repl/gate/gate.h"
+#include "repl/gate/repeat.h"
+#include <string.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAIRS_MIN = 4, PAIRS_MAX = 500 };
+#define TIME_DEFAULT 120.0 /* seconds, unless -n or --at-most says otherwise */
+
+static const struct opt options[] = {
+    {.name = "old", .value = "CMD", .help = "the command of the old program, as for a shell"},
+    {.name = "new", .value = "CMD", .help = "that of the new one"},
+    {.name = "runs",
+     .letter = 'n',
+     .value = "N",
+     .help = "run each program N times, and judge at the end; without it they run until it is decided"},
+    {.name = "at-most",
+     .value = "TIME",
+     .help = "end after this time, decided or not (default: 120s); the run that has begun is ended"},
+    {.name = "output", .letter = 'o', .value = "SET", .help = "the directory that gets the runs; without it race.runs"},
+    {.name = "force", .letter = 'f', .help = "replace the runs that SET holds"},
+    {.name = "tolerance",
+     .value = "P%",
+     .help = "the rise that has to be found, in percent of a row; half of it may pass (default: 10%)"},
+    {.name = "event",
+     .letter = 'e',
+     .value = "EVENT[@RATE]",
+     .repeats = true,
+     .help = "what to measure, as for hq record (default: CPUTIME@1000/s)"},
+    {.name = "define",
+     .letter = 'D',
+     .value = "NAME=VALUE",
+     .repeats = true,
+     .help = "the value of {{NAME}} in queries"},
+    {.name = "quiet", .help = "print the verdict alone"},
+    {0}};
+
+struct race {
+    const struct opt_args *args;
+    struct arena arena;
+    struct run_set set;
+    struct gate gate;
+    struct repeat_words options, command[RUN_SIDES];
+    struct gate_tolerance tolerance;
+    size_t fixed;  /* pairs; 0: until it is decided */
+    double budget; /* seconds */
+    double start;
+    size_t pairs;
+    double spent;               /* of GATE_FAMILY, by the looks so far */
+    enum check_outcome outcome; /* of the last look */
+    struct check_lines lines;   /* and why */
+    size_t wanted;
+};
+
+/* ---- the command line ---- */
+
+static struct hq_error *take_count(struct race *r)
+{
+    const char *text = opt_value(r->args, "runs");
+    char *end;
+    long n = text ? strtol(text, &end, 10) : 0;
+
+    if (text && (!*text || *end || n < 2 || n > PAIRS_MAX))
+        return hq_error_new(HQ_USAGE, "-n takes a number of runs from 2 to %d, not `%s`", PAIRS_MAX, text);
+    r->fixed = (size_t)n;
+    return NULL;
+}
+
+static struct hq_error *take_budget(struct race *r)
+{
+    const char *text = opt_value(r->args, "at-most");
+
+    r->budget = r->fixed ? 0 : TIME_DEFAULT;
+    if (!text)
+        return NULL;
+    HQ_TRY(hq_error_prefix(units_parse_seconds(text, &r->budget), "--at-most"));
+    return r->budget > 0 ? NULL : hq_error_new(HQ_USAGE, "--at-most takes a time such as 5min, not `%s`", text);
+}
+
+static struct hq_error *take_tolerance(struct race *r)
+{
+    const char *text = opt_value(r->args, "tolerance");
+    struct quantity q;
+
+    r->tolerance = gate_default;
+    if (!text)
+        return NULL;
+    HQ_TRY(hq_error_prefix(units_parse(text, &q), "--tolerance"));
+    if (!q.percent || !(q.value > 0) || q.value > 10)
+        return hq_error_new(HQ_USAGE, "--tolerance takes a percentage such as 5%%, not `%s`", text);
+    r->tolerance.relative = q.value;
+    r->tolerance.of_total = fmin(r->tolerance.of_total, q.value);
+    return NULL;
+}
+
+/* A command with nothing for a shell in it is run as it is, so that the shell is not measured. */
+static struct hq_error *take_command(struct race *r, enum run_side side, const char *option)
+{
+    const char *text = opt_value(r->args, option);
+    struct repeat_words *words = &r->command[side];
+
+    if (!text || !text[strspn(text, " \t\n")])
+        return hq_error_new(HQ_USAGE, "--old 'CMD' and --new 'CMD' name the two programs; --%s is missing", option);
+    if (text[strcspn(text, "|&;<>()$`\\\"'*?[#~=%\n{}!")]) {
+        vec_push(words, "sh");
+        vec_push(words, "-c");
+        vec_push(words, text);
+        return NULL;
+    }
+    char *copy = arena_strdup(&r->arena, text), *rest = copy;
+
+    for (char *word; (word = strsep(&rest, " \t"));)
+        if (*word)
+            vec_push(words, word);
+    return NULL;
+}
+
+static struct hq_error *take_options(struct race *r)
+{
+    static const char *const ours[] = {"old",   "new",       "runs",   "at-most", "output",
+                                       "force", "tolerance", "define", "quiet",   NULL};
+
+    HQ_TRY(take_count(r));
+    HQ_TRY(take_budget(r));
+    HQ_TRY(take_tolerance(r));
+    HQ_TRY(take_command(r, RUN_OLD, "old"));
+    HQ_TRY(take_command(r, RUN_NEW, "new"));
+    for (size_t i = 0; i < r->args->operands.len; i++)
+        if (!file_exists(r->args->operands.data[i]))
+            return hq_error_new(HQ_USAGE, "there is no file %s; the operands are files of queries",
+                                r->args->operands.data[i]);
+    /* Short programs need more samples than `hq record` takes: sampling is to add little to how runs differ. */
+    if (!opt_count(r->args, "event"))
+        vec_push(&r->options, "--event=CPUTIME@1000/s");
+    repeat_options(r->args, ours, &r->arena, &r->options);
+    return NULL;
+}
+
+/* ---- runs ---- */
+
+static struct hq_error *run_once(struct race *r, enum run_side side, const char *path)
+{
+    AUTO_FREE char *log = xasprintf("%s.out", path);
+    int status;
+
+    HQ_TRY(repeat_record(&r->options, &r->command[side], path, log, &status));
+    if (status != 0)
+        return hq_error_new(HQ_DATA, "%s program ended with status %d; what it printed is in %s",
+                            side == RUN_OLD ? "the old" : "the new", status, log);
+    unlink(log);
+    return NULL;
+}
+
+/* The first run of a program reads its files from the disk, and warms the processor: it is not counted. */
+static struct hq_error *warm_up(struct race *r)
+{
+    AUTO_FREE char *path = file_join(r->set.directory, "warm-up.hq");
+
+    for (enum run_side side = RUN_OLD; side < RUN_SIDES; side++) {
+        HQ_TRY(run_once(r, side, path));
+        HQ_TRY(file_remove_tree(path));
+    }
+    return NULL;
+}
+
+static struct hq_error *run_pair(struct race *r)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        /* A B B A A B B A ... */
+        enum run_side side = (r->pairs % 2 == 0) == (turn == 0) ? RUN_OLD : RUN_NEW;
+        AUTO_FREE char *path = run_set_next(&r->set);
+
+        HQ_TRY(run_once(r, side, path));
+        run_set_add(&r->set, side, path);
+        HQ_TRY(gate_ask(&r->gate, path, side, r->pairs, r->args->operands.data, r->args->operands.len));
+    }
+    r->pairs++;
+    return run_set_write(&r->set);
+}
+
+/* ---- looks ---- */
+
+static double elapsed_share(const struct race *r)
+{
+    double by_count = r->fixed ? (double)r->pairs / (double)r->fixed : 0,
+           by_time = r->budget > 0 ? (clock_seconds() - r->start) / r->budget : 0;
+
+    return fmin(1, fmax(by_count, by_time));
+}
+
+static void look(struct race *r, double family)
+{
+    vec_clear(&r->lines);
+    r->outcome = CHECK_PASS;
+    r->wanted = 0;
+    vec_foreach(q, &r->gate.queries) {
+        size_t wanted;
+        enum check_outcome one = gate_judge_query(*q, r->pairs, &r->tolerance, family / (double)r->gate.queries.len,
+                                                  &r->arena, &r->lines, &wanted);
+
+        r->wanted = wanted > r->wanted ? wanted : r->wanted;
+        if (one == CHECK_FAIL || (one == CHECK_INCONCLUSIVE && r->outcome == CHECK_PASS))
+            r->outcome = one;
+    }
+}
+
+/* A look after each ABBA; it spends what the time since the last one allows. */
+static bool decided(struct race *r)
+{
+    double share = elapsed_share(r), spent;
+
+    if (r->fixed) {
+        if (r->pairs >= r->fixed || share >= 1) {
+            look(r, GATE_FAMILY);
+            return true;
+        }
+        return false;
+    }
+    if (r->pairs < PAIRS_MIN || r->pairs % 2) {
+        if (share < 1 && r->pairs < PAIRS_MAX)
+            return false;
+    }
+    spent = r->pairs >= PAIRS_MAX ? GATE_FAMILY : gate_spent(share);
+    look(r, spent - r->spent);
+    r->spent = spent;
+    return r->outcome != CHECK_INCONCLUSIVE || share >= 1 || r->pairs >= PAIRS_MAX;
+}
+
+static struct hq_error *run_all(struct race *r)
+{
+    struct progress progress;
+    struct hq_error *error;
+
+    progress_start(&progress, "racing: pairs of runs", r->fixed, true);
+    error = warm_up(r);
+    r->start = clock_seconds();
+    while (!error) {
+        error = run_pair(r);
+        progress_add(&progress, 1);
+        if (!error && decided(r))
+            break;
+    }
+    progress_finish(&progress);
+    return error;
+}
+
+/* ---- the verdict ---- */
+
+static int tell(struct race *r, double took)
+{
+    static const char *const words[] = {"ok: the new program is not slower", "FAIL: the new program is slower",
+                                        "inconclusive"};
+
+    if (r->outcome == CHECK_FAIL)
+        gate_explain(r->set.directory, &r->arena, &r->lines);
+    printf("%s (%zu pairs of runs, %.0f s)\n", words[r->outcome], r->pairs, took);
+    vec_foreach(line, &r->lines)
+        printf("  %s\n", *line);
+    if (r->outcome == CHECK_INCONCLUSIVE)
+        printf("  about %zu runs of each would decide: -n %zu, or a longer --at-most\n", r->wanted, r->wanted);
+    if (!opt_flag(r->args, "quiet", false))
+        log_hint("hq %s, compare with %s/old.hq: the runs of each side, joined; hq check %s FILE judges other queries",
+                 r->set.directory, r->set.directory, r->set.directory);
+    return r->outcome == CHECK_FAIL ? HQ_FAILED : r->outcome == CHECK_PASS ? HQ_OK : HQ_INCONCLUSIVE;
+}
+
+static struct hq_error *race(struct race *r, int *status)
+{
+    const char *output = opt_value(r->args, "output");
+
+    HQ_TRY(take_options(r));
+    HQ_TRY(run_set_create(output ? output : "race.runs", opt_flag(r->args, "force", false), &r->set));
+    gate_init(&r->gate, r->args, r->fixed ? r->fixed : PAIRS_MAX);
+    double start = clock_seconds();
+
+    HQ_TRY(run_all(r));
+    HQ_TRY(run_set_join(&r->set));
+    *status = tell(r, clock_seconds() - start);
+    return NULL;
+}
+
+static int run(const struct opt_args *args)
+{
+    struct race r = {.args = args};
+    int status = HQ_OK;
+    struct hq_error *error = race(&r, &status);
+
+    gate_deinit(&r.gate);
+    run_set_deinit(&r.set);
+    vec_deinit(&r.options);
+    vec_deinit(&r.command[RUN_OLD]);
+    vec_deinit(&r.command[RUN_NEW]);
+    vec_deinit(&r.lines);
+    arena_deinit(&r.arena);
+    return error ? command_fail("race", error) : status;
+}
+
+const struct command cmd_race = {
+    .cmd =
+        {
+            .name = "race",
+            .usage = "--old CMD --new CMD [-n N] [--at-most TIME] [-o SET] [FILE]...",
+            .summary = "run two programs in turns and tell whether the new one is slower",
+            .description =
+                "Records the old and the new program in turns (old, new, new, old, ...), after one run of each that "
+                "does not count, and judges every procedure, or the rows of the queries in FILE, by the differences "
+                "of neighbouring runs. It ends when each row is decided, or after --at-most.\n\n"
+                "A row fails if it rose by more than half its tolerance and by more than chance explains: at most one "
+                "race in a hundred of two equal programs fails. It is ok if a rise as large as the tolerance would "
+                "have failed in nine of ten cases. Everything else is inconclusive. The tolerance is 10 % of the row, "
+                "at least 2 % of the total; 0.5 % for exact events such as ALLOC.\n\n"
+                "Exit status: 0 not slower, 1 slower, 2 wrong usage, 3 a program failed or its data could not be "
+                "read, 4 inconclusive.",
+            .examples = "  hq race --old ./app.main --new ./app -o race.runs\n"
+                        "  hq race --old './app.main -n 9' --new './app -n 9' --at-most 5min -o race.runs\n"
+                        "  hq check race.runs perf/*.hq --junit perf.xml\n"
+                        "  hq race.runs 'explain 80% of delta compare with race.runs/old.hq'\n",
+            .options = options,
+        },
+    .run = run,
+};

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/gate/gate.h"
+#include "query/grammar/words.h"
+#include <string.h>
+
+void gate_init(struct gate *g, const struct opt_args *args, size_t pairs)
+{
+    *g = (struct gate){.args = args, .pairs = pairs};
+}
+
+void gate_deinit(struct gate *g)
+{
+    vec_foreach(q, &g->queries)
+        gate_values_deinit(&(*q)->values);
+    vec_deinit(&g->queries);
+    arena_deinit(&g->arena);
+}
+
+/* ---- one query ---- */
+
+bool gate_compares(const struct statement *st)
+{
+    return st->kind == STATEMENT_QUERY && !st->query.compare && view_has_costs(st->query.view.kind);
+}
+
+const char *gate_query_text(struct arena *arena, const struct statement *st)
+{
+    struct query q = st->query;
+
+    q.expect.len = 0;
+    q.limit = 0;
+    q.as = NULL;
+    return print_query(arena, &q);
+}
+
+struct hq_error *gate_measure(struct query_env *env, const struct statement *st, struct table **out)
+{
+    struct statement whole = *st;
+    bool ci = query_setting(env, SETTING_CI);
+
+    *out = NULL;
+    whole.query.expect.len = 0;
+    whole.query.as = NULL;
+    whole.query.limit = 0;
+    whole.query.all = true;
+    query_switch(env, SETTING_CI, true);
+    env->keep_all = true;
+    struct hq_error *error = query_run(env, &whole, out);
+
+    query_switch(env, SETTING_CI, ci);
+    env->keep_all = false;
+    if (!error && *out && ((*out)->facts || (*out)->picture)) {
+        table_destroy(*out);
+        *out = NULL;
+    }
+    return error;
+}
+
+/* ---- the queries of a run ---- */
+
+struct asking {
+    struct gate *gate;
+    struct session session;
+    const char *file;
+    enum run_side side;
+    size_t run;
+    struct hq_error *error;
+};
+
+static struct gate_query *query_of(struct asking *a, const struct statement *st)
+{
+    AUTO(arena_deinit) struct arena scratch = {0};
+    struct gate *g = a->gate;
+    const char *text = gate_query_text(&scratch, st);
+
+    vec_foreach(q, &g->queries)
+        if (!strcmp((*q)->text, text) && !strcmp((*q)->file, a->file))
+            return *q;
+    struct gate_query *q = ARENA_NEW(&g->arena, struct gate_query);
+
+    *q = (struct gate_query){
+        .file = arena_strdup(&g->arena, a->file), .line = st->place.line, .text = arena_strdup(&g->arena, text)};
+    q->values.room = g->pairs;
+    vec_push(&g->queries, q);
+    return q;
+}
+
+static struct hq_error *on_query(void *arg, const struct statement *st)
+{
+    struct asking *a = arg;
+    AUTO(baseline_deinit) struct baseline into = {0};
+    struct baseline_query values = {0};
+    struct table *t = NULL;
+
+    if (!gate_compares(st))
+        return NULL;
+    HQ_TRY(gate_measure(&a->session.env, st, &t));
+    if (t) {
+        baseline_measure(&into, &values, t, 0);
+        gate_values_add(&query_of(a, st)->values, a->side, a->run, &values);
+    }
+    vec_deinit(&values.values);
+    table_destroy(t);
+    return NULL;
+}
+
+static void on_error(void *arg, const struct hq_error *error)
+{
+    struct asking *a = arg;
+
+    if (!a->error)
+        a->error = hq_error_new(error->status, "%s", error->message);
+}
+
+static void run_text(struct session *s, const char *text)
+{
+    session_text(s, &(struct source){.name = "query", .text = text, .length = strlen(text)});
+}
+
+static struct hq_error *ask(struct asking *a, const char *db, const char *const *files, size_t count,
+                            struct arena *arena)
+{
+    struct session *s = &a->session;
+
+    if (a->gate->args)
+        HQ_TRY(session_parameters(s, a->gate->args, arena));
+    HQ_TRY(session_open(s, db, NULL));
+    if (!count)
+        run_text(s, "procedures");
+    for (size_t i = 0; i < count && !a->error; i++) {
+        a->file = files[i];
+        session_file(s, files[i]);
+    }
+    return MEM_STEAL(a->error);
+}
+
+static void asking_init(struct asking *a)
+{
+    session_init(&a->session);
+    a->session.quiet = true;
+    a->session.on_error = on_error;
+    a->session.on_arg = a;
+    a->file = "";
+}
+
+struct hq_error *gate_ask(struct gate *g, const char *db, enum run_side side, size_t run, const char *const *files,
+                          size_t count)
+{
+    struct asking a = {.gate = g, .side = side, .run = run};
+    AUTO(arena_deinit) struct arena arena = {0};
+
+    asking_init(&a);
+    a.session.on_query = on_query;
+    struct hq_error *error = ask(&a, db, files, count, &arena);
+
+    session_deinit(&a.session);
+    return error;
+}
+
+enum check_outcome gate_judge_query(struct gate_query *q, size_t pairs, const struct gate_tolerance *tolerance,
+                                    double family, struct arena *arena, struct check_lines *lines, size_t *wanted)
+{
+    q->values.runs[RUN_OLD] = q->values.runs[RUN_NEW] = pairs;
+    return gate_values_judge(&q->values, tolerance, family, arena, lines, wanted);
+}
+
+/* ---- why ---- */
+
+struct explaining {
+    struct asking asking; /* first: on_error takes it */
+    struct arena *arena;
+    struct check_lines *lines;
+};
+
+/* The number of the column with the difference of the first metric. */
+static size_t delta_column(const struct table *t)
+{
+    for (size_t c = 0; c < t->columns.len; c++)
+        if (t->columns.data[c].marks_sign && t->columns.data[c].type == COLUMN_NUMBER)
+            return c;
+    return SIZE_MAX;
+}
+
+/* The call path of a row, where the view shows one; else its name. */
+static const char *place_of(const struct table *t, const struct row *r)
+{
+    for (size_t c = 0; c < t->columns.len; c++)
+        if (t->columns.data[c].is_path && r->cells[c].text)
+            return r->cells[c].text;
+    return r->name;
+}
+
+static struct hq_error *on_explain(void *arg, const struct statement *st)
+{
+    enum { LINES = 3 };
+    struct explaining *e = arg;
+    struct table *t = NULL;
+    size_t told = 0;
+
+    HQ_TRY(query_run(&e->asking.session.env, st, &t));
+    size_t c = t ? delta_column(t) : SIZE_MAX;
+
+    for (size_t i = 0; c != SIZE_MAX && i < t->rows.len && told < LINES; i++) {
+        const struct row *r = &t->rows.data[i];
+        char text[UNITS_TEXT];
+
+        if (r->flags & ROW_FOLDED || !(r->cells[c].number > 0))
+            continue;
+        units_format(text, r->cells[c].number, t->columns.data[c].dim);
+        vec_push(e->lines,
+                 arena_printf(e->arena, "%s +%s in %s", told++ ? "        " : "because:", text, place_of(t, r)));
+    }
+    table_destroy(t);
+    return NULL;
+}
+
+void gate_explain(const char *set, struct arena *arena, struct check_lines *lines)
+{
+    AUTO_FREE char *old = run_set_joined(set, RUN_OLD), *now = run_set_joined(set, RUN_NEW);
+    AUTO_FREE char *text = xasprintf("explain 80%% of delta compare with \"%s\" all", old);
+    struct explaining e = {.arena = arena, .lines = lines};
+
+    asking_init(&e.asking);
+    e.asking.session.on_query = on_explain;
+    struct hq_error *error = session_open(&e.asking.session, now, NULL);
+
+    if (!error)
+        run_text(&e.asking.session, text);
+    hq_error_free(error);
+    hq_error_free(e.asking.error);
+    session_deinit(&e.asking.session);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/gate/judge.h"
+#include "common/mem.h"
+#include "repl/quantile.h"
+#include <math.h>
+
+static double mean_of(const double *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return n ? sum / (double)n : 0;
+}
+
+static double deviation_of(const double *x, size_t n, double mean)
+{
+    double squares = 0;
+
+    for (size_t i = 0; i < n; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    return n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
+}
+
+struct gate_difference gate_paired(const double *old, const double *now, size_t n)
+{
+    struct gate_difference d = {.old = mean_of(old, n), .now = mean_of(now, n), .df = n > 1 ? (double)n - 1 : 0};
+    double squares = 0;
+
+    d.rise = d.now - d.old;
+    for (size_t i = 0; i < n; i++) {
+        double off = now[i] - old[i] - d.rise;
+
+        squares += off * off;
+    }
+    d.error = n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : 0;
+    return d;
+}
+
+struct gate_difference gate_apart_means(double old, double old_sd, size_t n, double now, double now_sd, size_t m)
+{
+    struct gate_difference d = {.old = old, .now = now, .rise = now - old};
+    double a = n > 1 ? old_sd * old_sd / (double)n : 0, b = m > 1 ? now_sd * now_sd / (double)m : 0;
+
+    /* A side of one run is taken to scatter as the other does. */
+    if (n > 1 && m == 1)
+        b = old_sd * old_sd;
+    if (m > 1 && n == 1)
+        a = now_sd * now_sd;
+    d.error = sqrt(a + b);
+    if (n > 1 && m > 1)
+        d.df = a + b > 0 ? (a + b) * (a + b) / (a * a / (double)(n - 1) + b * b / (double)(m - 1))
+                         : (double)(n + m - 2);
+    else if (n > 1 || m > 1)
+        d.df = (double)(n > 1 ? n : m) - 1;
+    return d;
+}
+
+struct gate_difference gate_apart(const double *old, size_t n, const double *now, size_t m)
+{
+    double a = mean_of(old, n), b = mean_of(now, m);
+
+    return gate_apart_means(a, deviation_of(old, n, a), n, b, deviation_of(now, m, b), m);
+}
+
+struct gate_difference gate_exact(double old, double now)
+{
+    return (struct gate_difference){.old = old, .now = now, .rise = now - old, .df = INFINITY};
+}
+
+/* Student's t above which a value lies with this probability. */
+static double above(double level, double df)
+{
+    if (level >= 0.5)
+        return 0;
+    return isinf(df) ? normal_above(level) : student_above(level, df);
+}
+
+/* How likely chance alone lifts a row over half its tolerance. */
+static double chance(const struct gate_difference *d)
+{
+    /* Exact values do not rise by chance, and of what has no known error nothing fails. */
+    if (d->error == 0 || d->df <= 0)
+        return 0;
+    double t = 0.5 * d->allowed / d->error;
+
+    return isinf(d->df) ? normal_beyond(t) : student_beyond(t, d->df);
+}
+
+double gate_level(const struct gate_difference *rows, size_t n, double family)
+{
+    enum { STEPS = 30 };
+    double low = family / (double)(n ? n : 1), high = family;
+    AUTO_FREE double *by_chance = xcalloc(n + 1, sizeof *by_chance);
+
+    for (size_t i = 0; i < n; i++)
+        by_chance[i] = chance(&rows[i]);
+    /* The sum of what each may fail by grows with the level. */
+    for (int step = 0; step < STEPS; step++) {
+        double level = sqrt(low * high), sum = 0;
+
+        for (size_t i = 0; i < n; i++)
+            sum += fmin(level, by_chance[i]);
+        if (sum <= family)
+            low = level;
+        else
+            high = level;
+    }
+    return low;
+}
+
+double gate_spent(double share)
+{
+    return share >= 1 ? GATE_FAMILY : share <= 0 ? 0 : GATE_FAMILY * share * share;
+}
+
+/* What a rise has to exceed to fail. */
+static double threshold(const struct gate_difference *d, double level)
+{
+    if (d->df == INFINITY && d->error == 0)
+        return d->allowed;
+    return fmax(above(level, d->df) * d->error, 0.5 * d->allowed);
+}
+
+enum gate_verdict gate_judge(const struct gate_difference *d, double level)
+{
+    if (d->df <= 0)
+        return GATE_UNDECIDED;
+    if (d->rise > threshold(d, level))
+        return GATE_FAIL;
+    return gate_seen(d, level) <= d->allowed * (1 + 1e-9) ? GATE_OK : GATE_UNDECIDED;
+}
+
+double gate_seen(const struct gate_difference *d, double level)
+{
+    if (d->df <= 0)
+        return INFINITY;
+    return threshold(d, level) + (d->error > 0 ? above(1 - GATE_POWER, d->df) * d->error : 0);
+}
+
+size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n)
+{
+    enum { MOST = 1000 };
+
+    if (d->df <= 0 || n < 2)
+        return n + 2;
+    for (size_t m = n + 1; m < MOST; m++) {
+        struct gate_difference more = *d;
+
+        more.error = d->error * sqrt((double)n / (double)m);
+        more.df = d->df + (double)(m - n);
+        if (gate_seen(&more, level) <= d->allowed || d->rise > threshold(&more, level))
+            return m;
+    }
+    return MOST;
+}
+
+double gate_interval(const struct gate_difference *d)
+{
+    return d->df <= 0 ? INFINITY : d->error > 0 ? above(0.025, d->df) * d->error : 0;
+}

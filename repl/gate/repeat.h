@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Recording a program again and again: each run is a `hq record` of its own, so that one is as another. */
+#ifndef HQ_REPL_GATE_REPEAT_H
+#define HQ_REPL_GATE_REPEAT_H
+
+#include "common/arena.h"
+#include "common/err.h"
+#include "common/opt.h"
+
+struct repeat_words {
+    const char **data;
+    size_t len, cap;
+};
+
+/* What of this command line every run gets: all options but those named in `skip`, which NULL ends. */
+void repeat_options(const struct opt_args *args, const char *const *skip, struct arena *arena,
+                    struct repeat_words *out);
+
+/*
+ * Records one run into `path`. With `log` all that the program and hq print goes to that file. *status is what `hq
+ * record` ended with: the program's exit status, or 128 and the number of the signal that ended it. An error: hq itself
+ * could not be started.
+ */
+struct hq_error *repeat_record(const struct repeat_words *options, const struct repeat_words *command, const char *path,
+                               const char *log, int *status);
+
+#endif

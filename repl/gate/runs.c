@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/gate/runs.h"
+#include "common/file.h"
+#include "common/mem.h"
+#include "common/str.h"
+#include "db/build.h"
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST "runs.txt"
+static const char head[] = "hq runs 1";
+static const char *const names[RUN_SIDES] = {"old", "new"};
+
+enum { LIST_MAX = 1 << 20 };
+
+bool run_set_is(const char *path)
+{
+    AUTO_FREE char *list = file_join(path, LIST);
+
+    return file_is_dir(path) && file_exists(list);
+}
+
+void run_set_deinit(struct run_set *set)
+{
+    vec_foreach(r, &set->runs)
+        free(r->path);
+    vec_deinit(&set->runs);
+    free(set->directory);
+}
+
+void run_set_add(struct run_set *set, enum run_side side, const char *path)
+{
+    vec_push(&set->runs, (struct run_entry){.side = side, .path = xstrdup(path)});
+}
+
+static bool read_entry(struct run_set *set, const char *line)
+{
+    for (enum run_side side = RUN_OLD; side < RUN_SIDES; side++) {
+        size_t n = strlen(names[side]);
+
+        if (!strncmp(line, names[side], n) && line[n] == ' ' && line[n + 1] && !strchr(line + n + 1, '/')) {
+            AUTO_FREE char *path = file_join(set->directory, line + n + 1);
+
+            run_set_add(set, side, path);
+            return true;
+        }
+    }
+    return false;
+}
+
+struct hq_error *run_set_read(const char *path, struct run_set *out)
+{
+    AUTO_FREE char *list = file_join(path, LIST);
+    AUTO_STR struct str text = {0};
+    unsigned number = 0;
+    char *rest;
+
+    *out = (struct run_set){.directory = xstrdup(path)};
+    HQ_TRY(file_read(list, &text, LIST_MAX));
+    str_addc(&text, '\n');
+    rest = text.s;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        bool fine = ++number == 1 ? !strcmp(line, head) : !*line || *line == '#' || read_entry(out, line);
+
+        if (!fine)
+            return hq_error_new(HQ_DATA, "%s:%u: the line is not as `hq race` and `hq record --runs` write it", list,
+                                number);
+    }
+    size_t old = run_set_count(out, RUN_OLD), now = run_set_count(out, RUN_NEW);
+
+    if (!now || (old && old != now))
+        return hq_error_new(HQ_DATA, "%s lists %zu old and %zu new runs; a race has as many of each", list, old, now);
+    return NULL;
+}
+
+size_t run_set_count(const struct run_set *set, enum run_side side)
+{
+    size_t n = 0;
+
+    vec_foreach(r, &set->runs)
+        n += r->side == side;
+    return n;
+}
+
+const char *run_set_path(const struct run_set *set, enum run_side side, size_t i)
+{
+    vec_foreach(r, &set->runs)
+        if (r->side == side && !i--)
+            return r->path;
+    return NULL;
+}
+
+char *run_set_joined(const char *directory, enum run_side side)
+{
+    AUTO_FREE char *name = xasprintf("%s.hq", names[side]);
+
+    return file_join(directory, name);
+}
+
+size_t run_set_joins(const char *path)
+{
+    AUTO_FREE char *above = file_dirname(path), *old = run_set_joined(above, RUN_OLD);
+    AUTO_FREE char *now = run_set_joined(above, RUN_NEW);
+    bool is_old = !strcmp(path, old), is_side = is_old || !strcmp(path, now);
+    const char *directory = run_set_is(path) ? path : is_side && run_set_is(above) ? above : NULL;
+    struct run_set set = {0};
+    AUTO_ERROR struct hq_error *error = directory ? run_set_read(directory, &set) : NULL;
+    size_t n = error || !directory ? 1 : run_set_count(&set, is_old ? RUN_OLD : RUN_NEW);
+
+    run_set_deinit(&set);
+    return n;
+}
+
+struct hq_error *run_set_create(const char *path, bool force, struct run_set *out)
+{
+    *out = (struct run_set){.directory = xstrdup(path)};
+    if (run_set_is(path) && force)
+        HQ_TRY(file_remove_tree(path));
+    if (file_exists(path)) {
+        bool empty = false;
+
+        if (!file_is_dir(path))
+            return hq_error_new(HQ_USAGE, "%s is a file; -o names a directory for the runs", path);
+        HQ_TRY(file_dir_is_empty(path, &empty));
+        if (!empty)
+            return hq_error_new(HQ_USAGE, "%s %s; choose another directory%s", path,
+                                run_set_is(path) ? "holds runs already" : "is not empty and holds no runs",
+                                run_set_is(path) ? ", or replace them by --force" : "");
+    }
+    return file_make_dirs(path);
+}
+
+char *run_set_next(const struct run_set *set)
+{
+    AUTO_FREE char *name = xasprintf("%03zu.hq", set->runs.len + 1);
+
+    return file_join(set->directory, name);
+}
+
+struct hq_error *run_set_write(const struct run_set *set)
+{
+    AUTO_FREE char *list = file_join(set->directory, LIST);
+    struct file_writer w;
+
+    HQ_TRY(file_writer_open(&w, list));
+    fprintf(w.file, "%s\n", head);
+    vec_foreach(r, &set->runs)
+        fprintf(w.file, "%s %s\n", names[r->side], file_basename(r->path));
+    return file_writer_commit(&w);
+}
+
+static struct hq_error *join_side(const struct run_set *set, enum run_side side)
+{
+    AUTO_FREE char *joined = run_set_joined(set->directory, side), *written = NULL;
+    VEC(const char *) inputs = {0};
+    struct build_options options = {.output = joined, .force = true};
+
+    vec_foreach(r, &set->runs)
+        if (r->side == side)
+            vec_push(&inputs, r->path);
+    struct hq_error *error = inputs.len ? db_build(inputs.data, inputs.len, &options, &written) : NULL;
+
+    vec_deinit(&inputs);
+    return error;
+}
+
+struct hq_error *run_set_join(const struct run_set *set)
+{
+    HQ_TRY(join_side(set, RUN_OLD));
+    return join_side(set, RUN_NEW);
+}

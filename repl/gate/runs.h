@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A set of runs: a directory that holds the recordings of one program (`hq record --runs N`) or of two that ran in
+ * turns
+ * (`hq race`), and a small text file that lists them in the order in which they ran:
+ *
+ *     hq runs 1
+ *     old 001.hq
+ *     new 002.hq
+ *     new 003.hq
+ *     old 004.hq
+ *
+ * The runs of one program are all `new`. Beside them lie new.hq, and of a race old.hq: all runs of a side joined, which
+ * is what a question to the set is answered from. Runs after the last whole pair are not listed.
+ */
+#ifndef HQ_REPL_GATE_RUNS_H
+#define HQ_REPL_GATE_RUNS_H
+
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/vec.h"
+#include <stdbool.h>
+
+enum run_side { RUN_OLD, RUN_NEW, RUN_SIDES };
+
+struct run_entry {
+    enum run_side side;
+    char *path; /* of its database */
+};
+
+struct run_set {
+    char *directory;
+    VEC(struct run_entry) runs; /* as they ran */
+};
+
+/* Is this a directory with such a list? */
+bool run_set_is(const char *path);
+struct hq_error *run_set_read(const char *path, struct run_set *out);
+void run_set_deinit(struct run_set *set);
+/* How many runs of a side there are; a race has as many of each. */
+size_t run_set_count(const struct run_set *set, enum run_side side);
+/* The i-th run of a side. */
+const char *run_set_path(const struct run_set *set, enum run_side side, size_t i);
+/* The joined database of a side, malloc'ed: DIRECTORY/new.hq. */
+char *run_set_joined(const char *directory, enum run_side side);
+
+/* How many runs a database joins: those of a set, or of one side of it (DIRECTORY/old.hq); 1 for any other. */
+size_t run_set_joins(const char *path);
+
+/* ---- making one ---- */
+
+/* Makes the directory; HQ_USAGE if something is there and `force` does not allow it to go. */
+struct hq_error *run_set_create(const char *path, bool force, struct run_set *out);
+/* The path for the next run, malloc'ed. It comes into the list by run_set_add. */
+char *run_set_next(const struct run_set *set);
+void run_set_add(struct run_set *set, enum run_side side, const char *path);
+/* Writes the list. */
+struct hq_error *run_set_write(const struct run_set *set);
+/* Joins the runs of each side. */
+struct hq_error *run_set_join(const struct run_set *set);
+
+#endif

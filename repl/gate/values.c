@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/gate/values.h"
+#include <math.h>
+#include <string.h>
+
+#define LEAST 0.005 /* the smallest share that is judged, as in a baseline */
+
+const struct gate_tolerance gate_default = {.relative = 0.1, .of_total = 0.02, .exact = 0.005};
+
+void gate_values_deinit(struct gate_values *v)
+{
+    vec_deinit(&v->rows);
+    arena_deinit(&v->arena);
+}
+
+static struct gate_row *row_of(struct gate_values *v, const struct baseline_value *like, const char *path)
+{
+    vec_foreach(r, &v->rows)
+        if (!strcmp(r->path, path) && !strcmp(r->metric, like->metric))
+            return r;
+    vec_push(&v->rows, (struct gate_row){.metric = arena_strdup(&v->arena, like->metric),
+                                         .path = arena_strdup(&v->arena, path),
+                                         .dim = like->dim,
+                                         .exact = like->absolute});
+    struct gate_row *r = &vec_last(&v->rows);
+
+    for (int side = 0; side < RUN_SIDES; side++) {
+        r->value[side] = ARENA_ARRAY(&v->arena, v->room, double);
+        memset(r->value[side], 0, v->room * sizeof(double));
+    }
+    return r;
+}
+
+/* Counts scatter as their root: a value of k samples has the variance value^2 / k. */
+static double sampling_variance(const struct baseline_value *v)
+{
+    double k = v->share * v->samples;
+
+    return isfinite(k) && k > 0 ? v->value * v->value / k : 0;
+}
+
+void gate_values_add(struct gate_values *v, enum run_side side, size_t run, const struct baseline_query *q)
+{
+    vec_foreach(value, &q->values) {
+        struct gate_row *r = row_of(v, value, value->path);
+
+        r->value[side][run] = value->value;
+        r->sampling[side] += sampling_variance(value);
+        if (strstr(value->metric, ".x") || value->share <= 0)
+            continue;
+        r = row_of(v, value, "");
+        r->value[side][run] = value->value / value->share;
+        r->sampling[side] = 0;
+    }
+}
+
+static double mean(const double *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
+    return n ? sum / (double)n : 0;
+}
+
+/* The name of the inclusive metric: cputime of cputime.x. */
+static size_t base_length(const char *metric)
+{
+    size_t n = strlen(metric);
+
+    return n > 2 && !strcmp(metric + n - 2, ".x") ? n - 2 : n;
+}
+
+static double total_of(const struct gate_values *v, const struct gate_row *like, enum run_side side)
+{
+    size_t n = base_length(like->metric);
+
+    vec_foreach(r, &v->rows)
+        if (!*r->path && strlen(r->metric) == n && !strncmp(r->metric, like->metric, n))
+            return mean(r->value[side], v->runs[side]);
+    return 0;
+}
+
+static struct gate_difference difference_of(const struct gate_values *v, const struct gate_row *r,
+                                            const struct gate_tolerance *t)
+{
+    size_t n = v->runs[RUN_OLD];
+    struct gate_difference d = gate_paired(r->value[RUN_OLD], r->value[RUN_NEW], n);
+    double sampling = sqrt(r->sampling[RUN_OLD] + r->sampling[RUN_NEW]) / (double)n;
+
+    if (r->exact && d.error == 0) {
+        d = gate_exact(d.old, d.now);
+        d.allowed = t->exact * d.old;
+        return d;
+    }
+    /* By luck a few runs may differ by less than sampling alone makes them differ. */
+    if (d.df > 0)
+        d.error = fmax(d.error, sampling);
+    d.allowed = fmax(t->relative * d.old, t->of_total * total_of(v, r, RUN_OLD));
+    return d;
+}
+
+static bool counts(const struct gate_values *v, const struct gate_row *r)
+{
+    for (int side = 0; side < RUN_SIDES; side++)
+        if (mean(r->value[side], v->runs[side]) >= LEAST * total_of(v, r, side))
+            return true;
+    return false;
+}
+
+static const char *name_of(struct arena *arena, const struct gate_row *r)
+{
+    return *r->path ? arena_printf(arena, "%s of %s", r->metric, r->path) : arena_printf(arena, "all %s", r->metric);
+}
+
+/* "+10.9 % [8.1, 13.7]": the change in percent of the old value with its 95 % interval. */
+static const char *change_of(struct arena *arena, const struct gate_difference *d)
+{
+    double unit = d->old > 0 ? 100 / d->old : 0, half = gate_interval(d);
+
+    if (unit == 0)
+        return "new";
+    if (!isfinite(half) || half == 0)
+        return arena_printf(arena, "%+.1f%%", d->rise * unit);
+    return arena_printf(arena, "%+.1f%% [%+.1f, %+.1f]", d->rise * unit, (d->rise - half) * unit,
+                        (d->rise + half) * unit);
+}
+
+static const char *amount(struct arena *arena, double value, enum dim dim)
+{
+    char text[UNITS_TEXT];
+
+    return arena_strdup(arena, units_format(text, value, dim));
+}
+
+struct judged {
+    const struct gate_row *row;
+    struct gate_difference d;
+    enum gate_verdict verdict;
+};
+
+static void tell_row(struct arena *arena, struct check_lines *lines, const struct judged *j, double level, size_t n)
+{
+    const struct gate_difference *d = &j->d;
+    const char *what = name_of(arena, j->row), *from = amount(arena, d->old, j->row->dim),
+               *to = amount(arena, d->now, j->row->dim), *change = change_of(arena, d);
+
+    if (j->verdict == GATE_FAIL)
+        vec_push(lines, arena_printf(arena, "rose: %s: %s -> %s, %s", what, from, to, change));
+    else if (j->verdict == GATE_UNDECIDED && d->df <= 0)
+        vec_push(lines, arena_printf(arena, "cannot tell: %s: one pair of runs says nothing of how runs differ", what));
+    else if (j->verdict == GATE_UNDECIDED)
+        vec_push(lines,
+                 arena_printf(arena,
+                              "cannot tell: %s: %s -> %s, %s; a rise below %s is not seen for certain, about %zu "
+                              "runs of each would do",
+                              what, from, to, change, amount(arena, gate_seen(d, level), j->row->dim),
+                              gate_runs_wanted(d, level, n)));
+    else if (-d->rise > d->allowed / 2 && gate_interval(d) < -d->rise)
+        vec_push(lines, arena_printf(arena, "fell: %s: %s -> %s, %s", what, from, to, change));
+}
+
+/* What a check that found nothing would have found: of the totals by name, of all others the largest. */
+static void tell_power(struct arena *arena, struct check_lines *lines, const struct judged *all, size_t n, double level)
+{
+    double worst = 0, total = 0;
+    const struct judged *least_sure = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        double seen = all[i].verdict == GATE_OK && all[i].d.old > 0 ? gate_seen(&all[i].d, level) : 0;
+
+        if (seen > 0 && !*all[i].row->path)
+            total = fmax(total, seen / all[i].d.old);
+        else if (seen > worst && all[i].d.df != INFINITY) {
+            worst = seen;
+            least_sure = &all[i];
+        }
+    }
+    if (total > 0)
+        vec_push(lines, arena_printf(arena, "seen in 9 of 10 cases: a rise of %.1f%% of all%s", 100 * total,
+                                     least_sure ? arena_printf(arena, ", and of %s in any row (the least certain: %s)",
+                                                               amount(arena, worst, least_sure->row->dim),
+                                                               name_of(arena, least_sure->row))
+                                                : ""));
+}
+
+/* A caller that does nothing itself has the values of what it calls, in every run: the two are one row. */
+static bool is_echo(const struct gate_values *v, const struct gate_row *r, const struct judged *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t n_base = base_length(r->metric);
+        bool same = base_length(all[i].row->metric) == n_base && !strncmp(all[i].row->metric, r->metric, n_base);
+
+        for (int side = 0; side < RUN_SIDES && same; side++)
+            same = !memcmp(all[i].row->value[side], r->value[side], v->runs[side] * sizeof(double));
+        if (same && *all[i].row->path)
+            return true;
+    }
+    return false;
+}
+
+enum check_outcome gate_values_judge(const struct gate_values *v, const struct gate_tolerance *t, double family,
+                                     struct arena *arena, struct check_lines *lines, size_t *wanted)
+{
+    VEC(struct judged) all = {0};
+    VEC(struct gate_difference) differences = {0};
+    enum check_outcome outcome = CHECK_PASS;
+
+    vec_foreach(r, &v->rows)
+        if (counts(v, r) && !is_echo(v, r, all.data, all.len)) {
+            vec_push(&all, (struct judged){.row = r, .d = difference_of(v, r, t)});
+            vec_push(&differences, vec_last(&all).d);
+        }
+    double level = gate_level(differences.data, differences.len, family);
+
+    *wanted = 0;
+    vec_foreach(j, &all) {
+        size_t more = 0;
+
+        j->verdict = gate_judge(&j->d, level);
+        if (j->verdict == GATE_FAIL)
+            outcome = CHECK_FAIL;
+        else if (j->verdict == GATE_UNDECIDED && outcome == CHECK_PASS)
+            outcome = CHECK_INCONCLUSIVE;
+        if (j->verdict == GATE_UNDECIDED)
+            more = gate_runs_wanted(&j->d, level, v->runs[RUN_OLD]);
+        *wanted = more > *wanted ? more : *wanted;
+        tell_row(arena, lines, j, level, v->runs[RUN_OLD]);
+    }
+    if (outcome != CHECK_FAIL)
+        tell_power(arena, lines, all.data, all.len, level);
+    vec_deinit(&all);
+    vec_deinit(&differences);
+    return outcome;
+}

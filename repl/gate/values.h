@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The rows of one query in every run of a set, and what the runs together say of them. */
+#ifndef HQ_REPL_GATE_VALUES_H
+#define HQ_REPL_GATE_VALUES_H
+
+#include "common/arena.h"
+#include "repl/baseline.h"
+#include "repl/check.h"
+#include "repl/gate/judge.h"
+#include "repl/gate/runs.h"
+
+/* One row of a query and one metric of it, or, with an empty path, the total of a metric. */
+struct gate_row {
+    const char *metric, *path;
+    enum dim dim;
+    bool exact;                 /* the metric has no sampling error */
+    double *value[RUN_SIDES];   /* by run, in base units; 0 where the run has no such row */
+    double sampling[RUN_SIDES]; /* sum over the runs of the variance that sampling alone has */
+};
+
+struct gate_values {
+    struct arena arena;
+    size_t room;            /* the most runs of a side that there will be */
+    size_t runs[RUN_SIDES]; /* those that are judged */
+    VEC(struct gate_row) rows;
+};
+
+struct gate_tolerance {
+    double relative; /* of the value: 0.1 */
+    double of_total; /* and never less than this share of the metric's total in the old runs: 0.02 */
+    double exact;    /* of the value of a metric without sampling error: 0.005 */
+};
+extern const struct gate_tolerance gate_default;
+
+void gate_values_deinit(struct gate_values *v);
+/* Takes the values of one run (baseline_measure with `least` 0). */
+void gate_values_add(struct gate_values *v, enum run_side side, size_t run, const struct baseline_query *q);
+
+/*
+ * Judges all rows that are something on either side (0.5 % of the total), old runs against new ones that ran in turns,
+ * at a family level. The gravest verdict; `lines` gets a line for each row that failed or is undecided, for those that
+ * fell, and one that says what would have been seen. `wanted`: about how many runs of each program would decide.
+ */
+enum check_outcome gate_values_judge(const struct gate_values *v, const struct gate_tolerance *t, double family,
+                                     struct arena *arena, struct check_lines *lines, size_t *wanted);
+
+#endif
