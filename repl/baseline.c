@@ -9,13 +9,16 @@
 
 enum { FILE_MAX = 64 << 20 };
 
-static const char head[] = "hq baseline 1";
+static const char head[] = "hq baseline 2";
 
 void baseline_deinit(struct baseline *b)
 {
-    vec_foreach(q, &b->queries)
+    vec_foreach(q, &b->queries) {
         vec_deinit(&q->values);
+        vec_deinit(&q->settings);
+    }
     vec_deinit(&b->queries);
+    vec_deinit(&b->settings);
     arena_deinit(&b->arena);
 }
 
@@ -112,27 +115,53 @@ static const char *metric_name(struct line *l, struct arena *arena)
     return name;
 }
 
-/* "of 2310", "of exact", "of unknown", "of 4 runs, sd 0.02s" */
+/* ", sd 1.2%, mean 1.25s, spread 0.02s" and what a later version knows besides. */
+static void read_more(struct line *l, struct baseline_value *v)
+{
+    const struct {
+        const char *word;
+        double *value;
+    } known[] = {{"sd", &v->share_sd}, {"mean", &v->value}, {"spread", &v->value_sd}};
+
+    while (!strncmp(l->at, ", ", 2)) {
+        const char *word = l->at + 2;
+        size_t n = strcspn(word, " :");
+
+        l->at = word + n;
+        want(l, " ");
+        struct quantity q = quantity(l);
+
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            if (strlen(known[i].word) == n && !strncmp(word, known[i].word, n))
+                *known[i].value = q.value;
+        if (n == 4 && !strncmp(word, "mean", n))
+            v->dim = q.dim;
+    }
+}
+
+/* "of 2310", "of 9240 in 5 runs", "of exact", "of unknown" */
 static void read_support(struct line *l, struct baseline_value *v)
 {
     want(l, " of ");
-    if (!strncmp(l->at, "exact:", 6)) {
+    if (!strncmp(l->at, "exact", 5)) {
         v->samples = INFINITY;
         l->at += 5;
-    } else if (!strncmp(l->at, "unknown:", 8)) {
+    } else if (!strncmp(l->at, "unknown", 7)) {
         v->samples = NAN;
         l->at += 7;
     } else {
         v->samples = quantity(l).value;
     }
-    v->absolute = !strncmp(l->at, " runs", 5);
-    if (v->absolute) {
-        v->runs = v->samples >= 1 && v->samples < 1e6 ? (unsigned)v->samples : 0;
-        want(l, " runs, sd ");
-        v->sd = quantity(l).value;
+    if (!strncmp(l->at, " in ", 4)) {
+        l->at += 4;
+        double runs = quantity(l).value;
+
+        want(l, " runs");
+        v->runs = runs >= 2 && runs < 1e6 ? (unsigned)runs : 0;
+        if (!v->runs)
+            fail(l, "has too few runs");
     }
-    if (v->absolute && v->runs < 2)
-        fail(l, "has too few runs");
+    read_more(l, v);
 }
 
 static void read_value(struct line *l, struct baseline *b)
@@ -142,14 +171,15 @@ static void read_value(struct line *l, struct baseline *b)
 
     want(l, " ");
     q = quantity(l);
+    v.dim = q.dim;
     want(l, " +-");
     v.tolerance = quantity(l).value;
     read_support(l, &v);
     want(l, ": ");
     v.path = arena_strdup(&b->arena, l->at);
-    v.dim = q.dim;
-    if (v.absolute == q.percent)
-        fail(l, "mixes a share and runs");
+    v.absolute = !q.percent;
+    if (v.absolute && !isinf(v.samples))
+        fail(l, "has a value where a share must be: only what is exact is kept as it is");
     if (v.absolute)
         v.value = q.value;
     else
@@ -160,12 +190,29 @@ static void read_value(struct line *l, struct baseline *b)
         vec_push(&vec_last(&b->queries).values, v);
 }
 
+/* `WORD: TEXT` before the first query. */
+static bool is_head_line(const char *line)
+{
+    size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz-");
+
+    return n && !strncmp(line + n, ": ", 2);
+}
+
 static void read_line(struct line *l, struct baseline *b)
 {
     if (!*l->at || *l->at == '#')
         return;
+    if (!strncmp(l->at, "set ", 4)) {
+        baseline_settings *into = b->queries.len ? &vec_last(&b->queries).settings : &b->settings;
+
+        vec_push(into, arena_strdup(&b->arena, l->at));
+        return;
+    }
     if (strncmp(l->at, "query: ", 7) != 0) {
-        read_value(l, b);
+        if (!b->queries.len && !strcmp(l->at, "names: source"))
+            b->by_source = true;
+        else if (b->queries.len || !is_head_line(l->at))
+            read_value(l, b);
         return;
     }
     if (baseline_find(b, l->at + 7))
@@ -197,6 +244,20 @@ static struct hq_error *wrong_line(const struct line *l, const char *text)
                         l->file, l->number, l->wrong);
 }
 
+static struct hq_error *wrong_head(const char *path, const char *line)
+{
+    unsigned version;
+
+    if (sscanf(line, "hq baseline %u", &version) != 1)
+        return hq_error_new(HQ_DATA, "%s is no baseline: it does not begin with `%s`", path, head);
+    if (version == 1)
+        return hq_error_new(HQ_USAGE,
+                            "%s is a baseline of hq 0.1, which told procedures apart by their names alone; write it "
+                            "again with hq check --update, which keeps its tolerances",
+                            path);
+    return hq_error_new(HQ_USAGE, "%s is a baseline of a later version of hq: it begins with `%s`", path, line);
+}
+
 struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline *b)
 {
     AUTO_STR struct str text = {0};
@@ -215,8 +276,8 @@ struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline
         l.at = at;
         l.number++;
         if (l.number == 1 && strcmp(at, head) != 0 && !forgiving)
-            return hq_error_new(HQ_DATA, "%s is no baseline of this version of hq: it does not begin with `%s`", path,
-                                head);
+            return wrong_head(path, at);
+        b->by_source |= l.number == 1 && strcmp(at, head) != 0;
         if (l.number > 1)
             read_line(&l, b);
         if (l.wrong && !forgiving)
@@ -236,18 +297,43 @@ static int by_path(const void *a, const void *b)
     return order ? order : strcmp(x->metric, y->metric);
 }
 
+static bool must_be_quoted(const char *metric)
+{
+    return !strcmp(metric, "set") || (strpbrk(metric, " :\"") && !strstr(metric, "::"));
+}
+
+static void add_settings(struct str *out, const baseline_settings *settings)
+{
+    vec_foreach(s, settings)
+        str_addf(out, "%s\n", *s);
+}
+
+static void add_support(struct str *out, const struct baseline_value *v)
+{
+    const char *unit = dim_unit(v->dim);
+
+    if (isnan(v->samples))
+        str_add(out, " of unknown");
+    else if (isinf(v->samples))
+        str_add(out, " of exact");
+    else
+        str_addf(out, " of %.0f", v->samples);
+    if (v->runs < 2)
+        return;
+    str_addf(out, " in %u runs", v->runs);
+    if (!v->absolute)
+        str_addf(out, ", sd %.3g%%, mean %.6g%s", 100 * v->share_sd, v->value, unit);
+    str_addf(out, ", spread %.3g%s", v->value_sd, unit);
+}
+
 static void add_value(struct str *out, const struct baseline_value *v)
 {
-    str_addf(out, strpbrk(v->metric, " :\"") && !strstr(v->metric, "::") ? "\"%s\"" : "%s", v->metric);
+    str_addf(out, must_be_quoted(v->metric) ? "\"%s\"" : "%s", v->metric);
     if (v->absolute)
-        str_addf(out, " %.6g%s +-%.3g%% of %u runs, sd %.3g%s", v->value, dim_unit(v->dim), 100 * v->tolerance, v->runs,
-                 v->sd, dim_unit(v->dim));
-    else if (isnan(v->samples))
-        str_addf(out, " %.2f%% +-%.3g%% of unknown", 100 * v->share, 100 * v->tolerance);
-    else if (isinf(v->samples))
-        str_addf(out, " %.2f%% +-%.3g%% of exact", 100 * v->share, 100 * v->tolerance);
+        str_addf(out, " %.9g%s +-%.3g%%", v->value, dim_unit(v->dim), 100 * v->tolerance);
     else
-        str_addf(out, " %.2f%% +-%.3g%% of %.0f", 100 * v->share, 100 * v->tolerance, v->samples);
+        str_addf(out, " %.2f%% +-%.3g%%", 100 * v->share, 100 * v->tolerance);
+    add_support(out, v);
     str_addf(out, ": %s\n", v->path);
 }
 
@@ -256,9 +342,11 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
     AUTO_STR struct str out = {0};
     struct file_writer w;
 
-    str_addf(&out, "%s\n", head);
+    str_addf(&out, "%s\nnames: %s\n", head, b->by_source ? "source" : "linkage");
+    add_settings(&out, &b->settings);
     vec_foreach(q, &b->queries) {
         str_addf(&out, "\nquery: %s\n", q->text);
+        add_settings(&out, &q->settings);
         vec_sort(&q->values, by_path);
         vec_foreach(v, &q->values)
             add_value(&out, v);
@@ -276,6 +364,15 @@ static struct baseline_value *find_value(const struct baseline_query *q, const c
         if (!strcmp(v->metric, metric) && !strcmp(v->path, path))
             return v;
     return NULL;
+}
+
+/* Of how many samples the values of a metric in a run are. */
+static double samples_in(const struct baseline_query *q, const char *metric)
+{
+    vec_foreach(v, &q->values)
+        if (!strcmp(v->metric, metric))
+            return v->samples;
+    return 0;
 }
 
 static bool is_measured(const struct column *c)
@@ -309,7 +406,7 @@ static double samples_of(const struct table *t, size_t column)
  */
 static const char *row_path(struct arena *arena, const struct row *r, const char **paths, int max)
 {
-    const char *path = r->key && r->depth < max ? r->key : NULL;
+    const char *path = r->key && r->depth < max ? baseline_shorten(arena, r->key) : NULL;
 
     if (r->depth >= max)
         return NULL;
@@ -345,7 +442,12 @@ static struct baseline_value *value_at(struct baseline_query *q, struct map *ind
 static void add_cell(struct baseline_query *q, struct map *index, const struct column *c, const struct cell *cell,
                      const char *path, double samples, bool outside)
 {
-    struct baseline_value fresh = {.metric = c->name, .path = path, .samples = samples, .dim = c->dim, .outside = true};
+    struct baseline_value fresh = {.metric = c->name,
+                                   .path = path,
+                                   .samples = samples,
+                                   .dim = c->dim,
+                                   .absolute = isinf(samples) && c->dim != DIM_SECONDS,
+                                   .outside = true};
     struct baseline_value *v = value_at(q, index, &fresh);
 
     v->outside &= outside;
@@ -381,38 +483,42 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
     q->values.len = kept;
 }
 
-void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n)
+/* The mean over the runs, and how far they differ; rows that a run has not are nothing there. */
+static void average(struct baseline_value *v, const struct baseline_query *const *runs, size_t n)
 {
-    (void)b;
-    vec_foreach(first, &runs[0]->values) {
-        struct baseline_value v = *first;
-        double sum = 0, squares = 0, share = 0, samples = 0;
-        size_t found = 0;
+    double share_squares = 0, value_squares = 0;
 
-        for (size_t i = 0; i < n; i++) {
-            const struct baseline_value *one = find_value(runs[i], v.metric, v.path);
+    v->share = v->value = v->samples = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct baseline_value *one = find_value(runs[i], v->metric, v->path);
 
-            if (!one)
-                break;
-            found++;
-            v.outside = v.outside && one->outside;
-            sum += one->value;
-            share += one->share;
-            samples += one->samples;
-        }
-        if (found < n)
-            continue;
-        for (size_t i = 0; i < n; i++) {
-            double off = find_value(runs[i], v.metric, v.path)->value - sum / (double)n;
-
-            squares += off * off;
-        }
-        v.absolute = n > 1;
-        v.runs = (unsigned)n;
-        v.value = sum / (double)n;
-        v.sd = n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
-        v.share = share / (double)n;
-        v.samples = samples;
-        vec_push(&q->values, v);
+        v->share += one ? one->share / (double)n : 0;
+        v->value += one ? one->value / (double)n : 0;
+        v->samples += one ? one->samples : samples_in(runs[i], v->metric);
+        v->outside = v->outside && (!one || one->outside);
     }
+    for (size_t i = 0; i < n; i++) {
+        const struct baseline_value *one = find_value(runs[i], v->metric, v->path);
+        double share = (one ? one->share : 0) - v->share, value = (one ? one->value : 0) - v->value;
+
+        share_squares += share * share;
+        value_squares += value * value;
+    }
+    v->runs = (unsigned)n;
+    v->share_sd = sqrt(share_squares / (double)(n - 1));
+    v->value_sd = sqrt(value_squares / (double)(n - 1));
+}
+
+void baseline_average(struct baseline_query *q, const struct baseline_query *const *runs, size_t n, double least)
+{
+    for (size_t run = 0; run < n; run++)
+        vec_foreach(first, &runs[run]->values) {
+            struct baseline_value v = *first;
+
+            if (find_value(q, v.metric, v.path))
+                continue;
+            average(&v, runs, n);
+            if (v.share >= least)
+                vec_push(&q->values, v);
+        }
 }

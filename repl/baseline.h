@@ -2,23 +2,39 @@
 /*
  * Baselines: values of queries, kept in a small text file beside the queries and compared with those of later runs.
  *
- *     hq baseline 1
+ *     hq baseline 2
+ *     names: linkage
+ *     set inline on
+ *     set normalise on
+ *
  *     query: procedures where cputime.x > 5%
- *     cputime.x 41.2% +-2% of 2310: procedure solve
- *     cputime 1.25s +-5% of 4 runs, sd 0.02s: procedure main > loop 1 of main
+ *     set inline off
+ *     cputime.x 41.2% +-20% of 2310: procedure apply [_Z5applyI4GridEvT_]
+ *     cputime 90% +-10% of 9240 in 5 runs, sd 1.2%, mean 1.25s, spread 0.02s: procedure main > loop 1 of main
+ *     alloc_bytes 1.05MB +-0.5% of exact: procedure main
  *
- * One value a line, in the order of their keys, so that changes merge: metric; its share of the total, or a mean in
- * seconds, events or bytes; what it may grow by (percentage points for a share, percent otherwise); how many samples or
- * runs it was measured with (`of exact`: no uncertainty); and what compare with aligns by: kinds, names and numbers of
- * loops, from the outermost scope. Comments begin with #, empty lines are skipped.
+ * The head says how procedures are told apart: by their names for the linker, in brackets where those do not say the
+ * same, or by those of the `source` alone, as a database of another tool has them. Then a line for each setting that a
+ * cost depends on (words.h), as it was when the file of queries began; behind a query those that the file had changed.
+ * A check asks under these settings, and where only one side has names for the linker, by those of the source
+ * (baseline_fold).
  *
- * The judgement. A share rises if it exceeds the baseline by more than the tolerance, and by more than z standard
- * errors of the difference of two proportions; z is taken so that of all values in the file together one in a hundred
- * unchanged runs is called a rise. A value that the tolerance alone keeps from that takes no part of the hundredth, and
- * rows of the same share (a procedure in two views, a chain of callers) take one together; so z is smaller than the
- * number of rows (Bonferroni) makes it. A mean over runs is judged by Student's t in the same way. What exceeds the
- * tolerance and not the error passes if the comparison could have told a rise of twenty points (or of a quarter of a
- * mean), and is inconclusive otherwise, as is a run of fewer than 100 samples.
+ * One value a line, in the order of their keys, so that changes merge: metric; its share of the total, or, without
+ * sampling error, its value; what it may grow by (percentage points for a share, percent of a value); how many samples
+ * it was measured with (`of exact`: no uncertainty), in how many runs, how far the shares of these differ, and their
+ * mean value with its spread; and what compare with aligns by: kinds, names and numbers of
+ * loops, from the outermost scope. Comments begin with #, empty lines are skipped. What a later version adds to a value
+ * stands before its path as `, WORD VALUE` (`of 2310, mean 1.2s: procedure solve`) and to the head as `WORD: TEXT`;
+ * both are passed over where they are not known. What would be wrong without them needs another number behind `hq
+ * baseline`.
+ *
+ * The judgement is that of repl/gate/judge.h: a rise fails if it exceeds half the tolerance, and what chance explains,
+ * at one unchanged run in a hundred for all values of the file together; it passes if a rise as large as the tolerance
+ * would have failed in nine of ten cases; everything else is inconclusive. What chance explains: of several runs how
+ * far they differ (Welch's t), and never less than sampling makes them differ. Of one run on either side that is not
+ * known. Then shares are taken to differ by eight hundredths of the root of p(1-p) between two runs (four points for a
+ * half) besides sampling: more than benchmarks were found to do, less than programs that wait for disks may; the
+ * verdict says so. Values without sampling error are compared as they are.
  */
 #ifndef HQ_REPL_BASELINE_H
 #define HQ_REPL_BASELINE_H
@@ -27,30 +43,43 @@
 #include "common/err.h"
 #include "common/units.h"
 #include "common/vec.h"
+#include "query/query.h"
 #include "query/table.h"
 #include "repl/check.h"
 
 struct baseline_value {
     const char *metric, *path;
-    bool outside;     /* `where` leaves it out: known, not judged; not kept in the file */
-    bool absolute;    /* value, sd and runs count; else share and samples */
-    double share;     /* 0 to 1 */
-    double samples;   /* of the whole; INFINITY: exact; NAN: not known */
-    double value, sd; /* in base units */
-    unsigned runs;
+    bool outside;    /* `where` leaves it out: known, not judged; not kept in the file */
+    bool absolute;   /* no sampling error, and in the unit of the metric: value counts; else share and samples */
+    double share;    /* 0 to 1; of several runs the mean */
+    double samples;  /* of the whole, all runs together; INFINITY: exact; NAN: not known */
+    double value;    /* in base units; of several runs the mean; 0: not known */
+    unsigned runs;   /* 0 counts as 1 */
+    double share_sd; /* over the runs; of one run 0 */
+    double value_sd;
     enum dim dim;
-    double tolerance; /* 0.02: two points of a share, two percent of a value */
+    double tolerance; /* 0.1: ten points of a share, ten percent of a value */
 };
 
+/* What a value may rise by if nobody says otherwise. */
+#define BASELINE_TOLERANCE_EXACT 0.005
+#define BASELINE_TOLERANCE_RUNS  0.1 /* shares over several runs */
+#define BASELINE_TOLERANCE_ONE   0.2 /* shares of one run */
+
+typedef VEC(const char *) baseline_settings; /* `set NAME VALUE` each */
+
 struct baseline_query {
-    const char *text; /* canonical */
-    bool asked;       /* by the file that is checked */
+    const char *text;           /* canonical */
+    baseline_settings settings; /* `set NAME VALUE` where it is another than in the head */
+    bool asked;                 /* by the file that is checked */
     VEC(struct baseline_value) values;
 };
 
 /* Zeroed is empty; texts are in the arena. */
 struct baseline {
     struct arena arena;
+    bool by_source;             /* `names: source`, and version 1 */
+    baseline_settings settings; /* `set NAME VALUE` */
     VEC(struct baseline_query) queries;
 };
 
@@ -59,8 +88,8 @@ void baseline_deinit(struct baseline *b);
 /* queries/waste.hq -> queries/waste.baseline; free it. */
 char *baseline_path(const char *query_file);
 /*
- * A file that is not there is an empty baseline. HQ_DATA names the line that is wrong; `forgiving` passes over it, for
- * an update, which wants the tolerances of what it replaces.
+ * A file that is not there is an empty baseline. HQ_DATA names the line that is wrong, HQ_USAGE another version of the
+ * format; `forgiving` passes over both, for an update, which wants the tolerances of what it replaces.
  */
 struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline *b);
 struct hq_error *baseline_write(const char *path, const struct baseline *b);
@@ -78,19 +107,37 @@ size_t baseline_size(const struct baseline *b);
  */
 void baseline_measure(struct baseline *b, struct baseline_query *q, const struct table *t, double least);
 
-/* The means of several runs as absolute values. Rows that are not in all runs are left out. */
-void baseline_average(struct baseline *b, struct baseline_query *q, const struct baseline_query *const *runs, size_t n);
+/* The means of several runs and how far they differ, of rows of which the mean is at least `least`; a row that a run
+ * has not is nothing there. */
+void baseline_average(struct baseline_query *q, const struct baseline_query *const *runs, size_t n, double least);
+
+/* ---- under which terms (baseline_terms.c) ---- */
+
+/* The settings that a cost depends on, as statements in the arena: all, or those that are not in `head`. */
+void baseline_settings_now(const struct query_env *env, const struct baseline *head, struct arena *arena,
+                           baseline_settings *out);
+/* Sets what the statements say; HQ_USAGE if one of them is none of this version. */
+struct hq_error *baseline_settings_apply(const char *const *settings, size_t n, struct query_env *env);
+/* The key of a row without the name for the linker, if the name says the same: `procedure f(int)`. */
+const char *baseline_shorten(struct arena *arena, const char *key);
+/* `procedure f(int) [_Z1fi]` without the name for the linker; in the arena. */
+const char *baseline_fold_path(struct arena *arena, const char *path);
+/* All paths by the names of the source; values that become one are added up. */
+void baseline_fold(struct baseline *b);
 
 /*
- * Gives the values of a new baseline their tolerances: those of `before` (NULL: there is none), else `tolerance`. A
+ * Gives the values of a new baseline their tolerances: those of `before` (NULL: there is none), else `tolerance` (0: by
+ * what the value is). A
  * share that chance may have made of the old one stays as it was, unless the new run is much longer; so an update
- * changes few lines, and drifts add up until they are seen. Without an old value, those below `least` go.
+ * changes few lines, and drifts add up until they are seen. Without an old value, those below `least` go. `by_source`:
+ * the old values are by the names of the source.
  */
-void baseline_renew(struct baseline_query *q, const struct baseline_query *before, double tolerance, double least);
+void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
+                    double least);
 
 /*
  * How likely chance may call one value a rise, so that of all in the file together it does in one unchanged run of a
- * hundred. `now`: the values of any query of the run, which tell how many samples it has.
+ * hundred. `now`: the values of any query of the run, which tell how many samples and runs it has.
  */
 double baseline_alpha(const struct baseline *before, const struct baseline_query *now);
 

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Is a value larger than its baseline, or may it be chance (baseline.h)? */
 #include "repl/baseline.h"
-#include "repl/quantile.h"
+#include "repl/gate/judge.h"
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLES_MIN = 100 };            /* fewer say nothing about shares */
-static const double tells_share = 0.2; /* a comparison that could not tell a rise of twenty points ... */
-static const double tells_mean = 0.25; /* ... or of a quarter is inconclusive if it sees one beyond the tolerance */
-
-static const double familywise = 0.01; /* chance that an unchanged run is called a rise */
+/* How far the share of a half differs between two runs if nothing is known of that. */
+static const double unknown_spread = 0.04;
 
 struct judge {
     struct arena *arena;
     struct check_lines *lines;
-    double alpha;               /* of one value */
+    double level;               /* of one value */
     enum check_outcome outcome; /* the gravest */
+    double least_sure;          /* of the shares that passed: what would have been seen */
+    bool one_run;               /* some were of one run on either side */
 };
 
 /* ---- what is said ---- */
@@ -27,22 +26,32 @@ static void say(struct judge *j, enum check_outcome outcome, const char *line)
         j->outcome = outcome;
 }
 
-static const char *amount(struct judge *j, const struct baseline_value *v, bool absolute)
+static const char *amount(struct judge *j, const struct baseline_value *v)
 {
     char text[UNITS_TEXT];
 
-    return absolute ? arena_strdup(j->arena, units_format(text, v->value, v->dim))
-                    : arena_printf(j->arena, "%.1f%%", 100 * v->share);
+    return v->absolute ? arena_strdup(j->arena, units_format(text, v->value, v->dim))
+                       : arena_printf(j->arena, "%.1f%%", 100 * v->share);
+}
+
+/* What is known of the times besides the shares. */
+static const char *times(struct judge *j, const struct baseline_value *old, const struct baseline_value *now)
+{
+    char from[UNITS_TEXT], to[UNITS_TEXT];
+
+    if (old->absolute || old->runs < 2 || old->value <= 0)
+        return "";
+    units_format(from, old->value, old->dim);
+    units_format(to, now->value, now->dim);
+    return arena_printf(j->arena, " (%s -> %s)", from, to);
 }
 
 /* ---- the difference and its standard error ---- */
 
-static double share_error(double a, double n, double b, double m)
+static double sampling_error(double a, double n, double b, double m)
 {
     double pooled;
 
-    if (isnan(n) || isnan(m))
-        return 0;
     if (isinf(n) && isinf(m))
         return 0;
     n = isinf(n) ? 1e18 : fmax(n, 1);
@@ -52,51 +61,68 @@ static double share_error(double a, double n, double b, double m)
     return sqrt(pooled * (1 - pooled) * (1 / n + 1 / m));
 }
 
-static double mean_error(const struct baseline_value *a, const struct baseline_value *b, double *df)
+static double spread_of_shares(double a, double b)
 {
-    double n = a->runs, m = b->runs ? b->runs : 1, squares = (n - 1) * a->sd * a->sd + (m - 1) * b->sd * b->sd;
+    double p = fmin(1, fmax(0, (a + b) / 2));
 
-    *df = n + m - 2;
-    return sqrt(squares / *df * (1 / n + 1 / m));
+    return unknown_spread * 2 * sqrt(p * (1 - p));
 }
 
-/* About how many samples more until a difference of this size counts; both sides have their part in the error. */
-static const char *more_samples(struct judge *j, const struct baseline_value *old, const struct baseline_value *now)
+static struct gate_difference difference(const struct baseline_value *old, const struct baseline_value *now)
 {
-    double rise = now->share - old->share, z = normal_above(j->alpha), n = old->samples, m = now->samples, pooled, room;
+    bool several = old->runs > 1 || now->runs > 1, known = !isnan(old->samples) && !isnan(now->samples);
+    struct gate_difference d;
 
-    if (!isfinite(m) || m <= 0)
-        return "";
-    pooled = isfinite(n) ? (old->share * n + now->share * m + 1) / (n + m + 2) : now->share;
-    room = rise / z * (rise / z) / (pooled * (1 - pooled)) - (isfinite(n) ? 1 / n : 0);
-    if (room <= 0)
-        return "; the baseline has too few samples, write it again from a longer run";
-    return arena_printf(j->arena, "; about %.0f more samples would decide", fmax(1, ceil(1 / room - m)));
+    if (old->absolute && now->absolute) {
+        d = gate_exact(old->value, now->value);
+        d.allowed = old->tolerance * old->value;
+        return d;
+    }
+    double sampling = known ? sampling_error(old->share, old->samples, now->share, now->samples) : 0;
+
+    d = gate_apart_means(old->share, old->share_sd, old->runs > 1 ? old->runs : 1, now->share, now->share_sd,
+                         now->runs > 1 ? now->runs : 1);
+    d.allowed = old->tolerance;
+    if (several) {
+        d.error = fmax(d.error, sampling);
+    } else if (known) {
+        d.error = hypot(sampling, spread_of_shares(old->share, now->share));
+        d.df = INFINITY;
+    }
+    return d;
 }
 
-/* Tells a rise from noise; `old` is the baseline, `what` how the line begins. */
+/* Tells a rise from noise; `what` is how the line begins. */
 static void judge_rise(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
                        const char *what)
 {
-    bool absolute = old->absolute;
-    double rise = absolute ? now->value - old->value : now->share - old->share;
-    double allowed = absolute ? old->tolerance * old->value : old->tolerance, need, df = 0;
+    struct gate_difference d = difference(old, now);
+    enum gate_verdict verdict = gate_judge(&d, j->level);
+    const char *from = amount(j, old), *to = amount(j, now), *more = times(j, old, now);
+    double seen = gate_seen(&d, j->level);
 
-    need = absolute ? mean_error(old, now, &df) : share_error(old->share, old->samples, now->share, now->samples);
-    need *= absolute ? student_above(j->alpha, df) : normal_above(j->alpha);
-    if (isnan(need))
-        need = INFINITY;
-    if (rise > allowed && rise > need)
-        say(j, CHECK_FAIL,
-            arena_printf(j->arena, "%s: %s -> %s", what, amount(j, old, absolute), amount(j, now, absolute)));
-    else if (rise > allowed && need > (absolute ? tells_mean * old->value : tells_share))
+    if (verdict == GATE_FAIL)
+        say(j, CHECK_FAIL, arena_printf(j->arena, "%s: %s -> %s%s", what, from, to, more));
+    else if (verdict == GATE_UNDECIDED && !isfinite(seen))
         say(j, CHECK_INCONCLUSIVE,
-            arena_printf(j->arena, "%s, perhaps by chance: %s -> %s%s", what, amount(j, old, absolute),
-                         amount(j, now, absolute), absolute ? "; more runs would decide" : more_samples(j, old, now)));
-    else if (-rise > allowed && -rise > need)
+            arena_printf(j->arena,
+                         "cannot tell: %s of %s: %s -> %s; how far runs differ is not known: record several "
+                         "(hq record --runs N)",
+                         now->metric, now->path, from, to));
+    else if (verdict == GATE_UNDECIDED)
+        say(j, CHECK_INCONCLUSIVE,
+            arena_printf(
+                j->arena,
+                "cannot tell: %s of %s: %s -> %s%s; only a rise of %.1f points is sure to be seen, its tolerance is "
+                "%.3g: more runs would decide",
+                now->metric, now->path, from, to, more, 100 * seen, 100 * d.allowed));
+    else if (-d.rise > d.allowed / 2 && gate_interval(&d) < -d.rise)
         say(j, CHECK_PASS,
-            arena_printf(j->arena, "fell: %s of %s: %s -> %s", now->metric, now->path, amount(j, old, absolute),
-                         amount(j, now, absolute)));
+            arena_printf(j->arena, "fell: %s of %s: %s -> %s%s", now->metric, now->path, from, to, more));
+    if (!old->absolute && verdict == GATE_OK) {
+        j->least_sure = fmax(j->least_sure, seen);
+        j->one_run |= old->runs < 2 && now->runs < 2;
+    }
 }
 
 /* ---- rows ---- */
@@ -105,94 +131,72 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
 static void judge_new(struct judge *j, const struct baseline_query *before, const struct baseline_value *now)
 {
     struct baseline_value least = {
-        .metric = now->metric, .path = now->path, .share = 1, .samples = NAN, .tolerance = 0.02};
+        .metric = now->metric, .path = now->path, .share = 1, .samples = NAN, .tolerance = BASELINE_TOLERANCE_ONE};
     bool any = false;
 
     vec_foreach(v, &before->values)
-        if (!v->absolute && !strcmp(v->metric, now->metric)) {
+        if (!strcmp(v->metric, now->metric) && v->absolute == now->absolute) {
+            double smallest = any && v->absolute ? fmin(least.value, v->value) : v->value;
+
             any = true;
             least.share = fmin(least.share, v->share);
+            least.value = smallest;
+            least.absolute = v->absolute;
             least.samples = v->samples;
+            least.runs = v->runs;
+            least.share_sd = fmax(least.share_sd, v->share_sd);
             least.tolerance = v->tolerance;
         }
     if (!any)
-        least.share = 0;
-    if (now->share > least.share)
+        return;
+    if (now->absolute ? now->value > least.value : now->share > least.share)
         judge_rise(j, &least, now, arena_printf(j->arena, "new: %s of %s", now->metric, now->path));
-}
-
-static double samples_in(const struct baseline_query *q)
-{
-    double most = 0;
-
-    vec_foreach(v, &q->values)
-        most = isnan(v->samples) || v->absolute ? INFINITY : fmax(most, v->samples);
-    return most;
 }
 
 /* ---- all values of a file together ---- */
 
-/* How likely chance lifts a value above its tolerance. Of means it is not known before the runs have told their spread.
- */
-static double chance(const struct baseline_value *v, double samples)
-{
-    double error = v->absolute ? 0 : share_error(v->share, v->samples, v->share, samples);
-
-    return error > 0 ? normal_beyond(v->tolerance / error) : 1;
-}
-
-static int descending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x < y) - (x > y);
-}
-
-/* In the order of what is measured. */
-static int by_value(const void *pa, const void *pb)
-{
-    const struct baseline_value *a = pa, *b = pb;
-    double x[] = {a->absolute, a->share, a->value, a->sd, a->tolerance},
-           y[] = {b->absolute, b->share, b->value, b->sd, b->tolerance};
-
-    for (size_t i = 0; i < sizeof x / sizeof *x; i++)
-        if (x[i] != y[i])
-            return x[i] < y[i] ? -1 : 1;
-    return 0;
-}
-
 double baseline_alpha(const struct baseline *before, const struct baseline_query *now)
 {
-    VEC(struct baseline_value) values = {0};
-    VEC(double) chances = {0};
-    double samples = samples_in(now), rest = 0, alpha = 0;
+    VEC(struct gate_difference) all = {0};
+    const struct baseline_value *some = NULL;
 
+    vec_foreach(v, &now->values)
+        if (!v->absolute)
+            some = v;
     vec_foreach(q, &before->queries)
-        vec_append(&values, q->values.data, q->values.len);
-    vec_sort(&values, by_value);
-    for (size_t i = 0; i < values.len; i++)
-        if (!i || by_value(&values.data[i], &values.data[i - 1]))
-            vec_push(&chances, chance(&values.data[i], samples));
-    vec_sort(&chances, descending);
-    vec_foreach(c, &chances)
-        rest += *c;
-    /* The k likeliest have alpha each, the others what the tolerance leaves them, which is less. */
-    for (size_t k = 1; k <= chances.len; k++) {
-        rest -= chances.data[k - 1];
-        alpha = (familywise - rest) / (double)k;
-        if (alpha > 0 && (k == chances.len || alpha >= chances.data[k]))
-            break;
-    }
-    vec_deinit(&values);
-    vec_deinit(&chances);
-    return alpha > 0 && alpha < familywise ? alpha : familywise;
+        vec_foreach(v, &q->values) {
+            struct baseline_value same = *v;
+            bool known = false;
+
+            /* As large as it was, as well known as this run tells: the chance before the values are looked at. */
+            same.samples = some ? some->samples : v->samples;
+            same.runs = some ? some->runs : 1;
+            struct gate_difference d = difference(v, &same);
+
+            vec_foreach(other, &all)
+                known |= other->old == d.old && other->error == d.error && other->allowed == d.allowed;
+            if (!known && !v->absolute)
+                vec_push(&all, d);
+        }
+    double level = gate_level(all.data, all.len, GATE_FAMILY);
+
+    vec_deinit(&all);
+    return level;
+}
+
+/* What a check that found nothing would have found. */
+static void tell_power(struct judge *j)
+{
+    if (j->outcome == CHECK_PASS && j->least_sure > 0)
+        say(j, CHECK_PASS,
+            arena_printf(j->arena, "seen in 9 of 10 cases: a rise of %.1f points%s", 100 * j->least_sure,
+                         j->one_run ? ", of one run each: nothing is known of how runs differ" : ""));
 }
 
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines)
 {
-    struct judge j = {arena, lines, alpha, CHECK_PASS};
-    double samples = samples_in(now);
+    struct judge j = {.arena = arena, .lines = lines, .level = alpha};
 
     vec_foreach(v, &now->values) {
         const struct baseline_value *old = baseline_value_find(before, v);
@@ -205,13 +209,11 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
             judge_new(&j, before, v);
     }
     vec_foreach(v, &before->values)
-        if (!baseline_value_find(now, v) && (v->absolute || v->share > v->tolerance))
-            say(&j, CHECK_PASS,
-                arena_printf(arena, "gone: %s of %s, was %s", v->metric, v->path, amount(&j, v, v->absolute)));
-    if (samples < SAMPLES_MIN && j.outcome == CHECK_PASS && before->values.len)
-        say(&j, CHECK_INCONCLUSIVE,
-            arena_printf(arena, "only %.0f samples: too few to compare; about %.0f more would do", samples,
-                         SAMPLES_MIN - samples));
+        if (!baseline_value_find(now, v) && (v->absolute || v->share > 0.02))
+            say(&j, CHECK_PASS, arena_printf(arena, "gone: %s of %s, was %s", v->metric, v->path, amount(&j, v)));
+    if (!now->values.len && before->values.len)
+        say(&j, CHECK_INCONCLUSIVE, "this run has no samples of any row: too few to compare");
+    tell_power(&j);
     return j.outcome;
 }
 
@@ -220,27 +222,49 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
 /* Far from what a check calls a rise, so that what it called one is written anew. */
 static bool is_as_before(const struct baseline_value *old, const struct baseline_value *now)
 {
-    double error = share_error(old->share, old->samples, now->share, now->samples);
+    struct gate_difference d = difference(old, now);
 
-    return !old->absolute && error > 0 && now->samples < 1.2 * old->samples &&
-           fabs(now->share - old->share) < normal_above(0.05) * error;
+    return !old->absolute && d.error > 0 && now->samples < 1.2 * old->samples && now->runs <= old->runs &&
+           fabs(d.rise) < 1.64 * d.error;
 }
 
-void baseline_renew(struct baseline_query *q, const struct baseline_query *before, double tolerance, double least)
+static double tolerance_of(const struct baseline_value *v)
 {
+    return v->absolute ? BASELINE_TOLERANCE_EXACT : v->runs > 1 ? BASELINE_TOLERANCE_RUNS : BASELINE_TOLERANCE_ONE;
+}
+
+/* The value that it replaces; `fold`: by its name in the source. */
+static const struct baseline_value *value_before(const struct baseline_query *before, const struct baseline_value *v,
+                                                 struct arena *fold)
+{
+    struct baseline_value like = *v;
+
+    if (fold)
+        like.path = baseline_fold_path(fold, v->path);
+    return baseline_value_find(before, &like);
+}
+
+void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
+                    double least)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
     size_t kept = 0;
 
     for (size_t i = 0; i < q->values.len; i++) {
         struct baseline_value v = q->values.data[i];
-        const struct baseline_value *old = baseline_value_find(before, &v);
+        const struct baseline_value *old = value_before(before, &v, by_source ? &arena : NULL);
 
         old = old && old->absolute == v.absolute ? old : NULL;
         if (!old && v.share < least)
             continue;
-        v.tolerance = old ? old->tolerance : tolerance;
+        v.tolerance = old ? old->tolerance : tolerance > 0 ? tolerance : tolerance_of(&v);
         if (old && is_as_before(old, &v)) {
             v.share = old->share;
             v.samples = old->samples;
+            v.runs = old->runs;
+            v.share_sd = old->share_sd;
+            v.value = old->value;
+            v.value_sd = old->value_sd;
         }
         q->values.data[kept++] = v;
     }

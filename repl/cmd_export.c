@@ -7,6 +7,7 @@
 #include "db/import/import.h"
 #include "query/output.h"
 #include "repl/command.h"
+#include "repl/limits.h"
 #include "repl/session.h"
 #include <string.h>
 #include <strings.h>
@@ -16,6 +17,7 @@ static const struct opt options[] = {
     {.name = "lines",
      .negatable = true,
      .help = "keep the lines of statements apart (default for pprof and callgrind)"},
+    LIMIT_OPTIONS,
     {.name = "quiet", .help = "no hints and no coverage line"},
     {0}};
 
@@ -94,7 +96,10 @@ static int run(const struct opt_args *args)
     if (args->operands.len > 3)
         return command_usage("export", "one query at a time, in quotes");
     const char *format = args->operands.data[0];
+    struct hq_error *error = limits_take(args);
 
+    if (error)
+        return command_fail("export", error);
     if (!output_find(format))
         return unknown_format(format);
     if (args->operands.len == 2 && strcasecmp(format, "chrome") == 0)

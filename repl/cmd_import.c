@@ -4,13 +4,19 @@
 #include "common/log.h"
 #include "common/suggest.h"
 #include "common/vec.h"
+#include "common/units.h"
 #include "db/import/import.h"
+#include "db/import/limits.h"
 #include "repl/command.h"
 #include <string.h>
 
 static const struct opt options[] = {
     {.name = "output", .letter = 'o', .value = "DB", .help = "the directory to make, or a file whose name ends in .db"},
     {.name = "formats", .help = "list the formats"},
+    {.name = "max-depth", .value = "N", .help = "frames of one call path at most (100K)"},
+    {.name = "max-frames", .value = "N", .help = "different frames at most (10M)"},
+    {.name = "max-values", .value = "N", .help = "values, and cells of metrics times frames, at most (100M)"},
+    {.name = "max-size", .value = "SIZE", .help = "bytes of a file, uncompressed, at most (16GiB)"},
     {.name = "quiet", .help = "no notes and no progress"},
     {.name = "verbose", .letter = 'v', .help = "say what is being done"},
     {0}};
@@ -35,6 +41,26 @@ static struct hq_error *no_format(const char *word)
     return hq_error_new(HQ_USAGE, "there is no format %s; `hq import --formats` lists them%s", word, str_cstr(&advice));
 }
 
+/* The limits of db/import/limits.h. */
+static struct hq_error *take_limits(const struct opt_args *args)
+{
+    const struct {
+        const char *option;
+        uint64_t *limit;
+    } limits[] = {{"max-depth", &import_limits.depth},
+                  {"max-frames", &import_limits.frames},
+                  {"max-values", &import_limits.values},
+                  {"max-size", &import_limits.bytes}};
+
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        const char *text = opt_value(args, limits[i].option);
+
+        if (text)
+            HQ_TRY(hq_error_prefix(units_parse_count(text, limits[i].limit), "--%s", limits[i].option));
+    }
+    return NULL;
+}
+
 static bool is_word(const char *operand)
 {
     return strcmp(operand, "-") && !strpbrk(operand, "./") && !file_exists(operand);
@@ -52,6 +78,10 @@ static int run(const struct opt_args *args)
     log_set_level(opt_flag(args, "quiet", false)     ? LEVEL_QUIET
                   : opt_flag(args, "verbose", false) ? LEVEL_VERBOSE
                                                      : LEVEL_NORMAL);
+    struct hq_error *bad = take_limits(args);
+
+    if (bad)
+        return command_fail("import", bad);
     /* A format's name is a format, unless it is all that was given: then it is a file. */
     if (args->operands.len > 1 && (format = import_find(args->operands.data[0])))
         first = 1;

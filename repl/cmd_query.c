@@ -5,6 +5,7 @@
 #include "common/suggest.h"
 #include "query/grammar/words.h"
 #include "repl/command.h"
+#include "repl/limits.h"
 #include "repl/prompt.h"
 #include "repl/saved.h"
 #include "repl/session.h"
@@ -42,6 +43,7 @@ static const struct opt options[] = {
      .help =
          "where `source of` looks for source files first; below DIR under the whole compiled path, or its last parts"},
     {.name = "timing", .help = "say how long each query took"},
+    LIMIT_OPTIONS,
     {.name = "quiet", .help = "no hints and no coverage line"},
     {.name = "verbose", .letter = 'v', .help = "say what is being done"},
     {0}};
@@ -97,9 +99,10 @@ static void take_flags(struct session *s, const struct opt_args *args)
 
     s->keep_going = opt_flag(args, "keep-going", false);
     s->quiet = opt_flag(args, "quiet", false);
-    s->strict = s->env.strict = opt_flag(args, "strict", false);
-    s->env.source_path = opt_value(args, "source-path");
+    s->strict = opt_flag(args, "strict", false);
+    s->source_path = opt_value(args, "source-path");
     s->timing = opt_flag(args, "timing", false);
+    session_options(s);
     if (inconclusive && !strcmp(inconclusive, "pass"))
         s->inconclusive = HQ_OK;
     if (inconclusive && !strcmp(inconclusive, "fail"))
@@ -249,7 +252,10 @@ static int run(const struct opt_args *args)
     signal(SIGPIPE, SIG_DFL);
     session_init(&s);
     take_flags(&s, args);
-    struct hq_error *error = session_parameters(&s, args, &arena);
+    struct hq_error *error = limits_take(args);
+
+    if (!error)
+        error = session_parameters(&s, args, &arena);
 
     if (!error)
         error = session_open(&s, args->operands.data[0], NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `hq record`: runs a program with the collector and says where the data is. */
 #include "repl/command.h"
+#include "repl/gate/repeat.h"
+#include "repl/gate/runs.h"
 #include "repl/record.h"
 
 #include "common/file.h"
@@ -12,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+static const char *const clocks[] = {"auto", "perf", "timer", NULL};
+
 static const struct opt options[] = {
     {.name = "event",
      .letter = 'e',
@@ -20,6 +24,11 @@ static const struct opt options[] = {
      .help = "what to measure; may be given several times. CPUTIME (the default, at 200/s) and REALTIME with a rate "
              "such as 200/s or a period such "
              "as 5ms; PAPI events with a count, such as PAPI_TOT_CYC@1000000; ALLOC, IO, LOCK"},
+    {.name = "clock",
+     .value = "CLOCK",
+     .choices = clocks,
+     .help = "what samples CPUTIME: perf, the kernel's software clock; timer, timers that fire at the kernel's tick; "
+             "auto (the default), the first where time in the kernel may be counted too, else the second"},
     {.name = "list", .letter = 'l', .help = "show the events that there are on this machine, and end"},
     {.name = "output", .letter = 'o', .value = "DB", .help = "the directory that gets the data; without it COMMAND.hq"},
     {.name = "force", .letter = 'f', .help = "replace the recording that DB holds"},
@@ -31,6 +40,9 @@ static const struct opt options[] = {
     {.name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7"},
     {.name = "delay", .value = "TIME", .help = "measure nothing before the program has run so long"},
     {.name = "duration", .value = "TIME", .help = "and nothing after so long a time from then"},
+    {.name = "runs",
+     .value = "N",
+     .help = "run the program N times; DB becomes a set of runs, which hq check and questions take like a database"},
     {.name = "stopped", .help = "measure nothing until the program calls hq_start of hq.h"},
     {.name = NULL},
 };
@@ -70,7 +82,11 @@ static struct hq_error *collect_events(const struct opt_args *args, struct str *
 {
     for (size_t i = 0; i < opt_count(args, "event"); i++)
         HQ_TRY(record_add_event(opt_value_at(args, "event", i), events));
-    return events->len ? NULL : record_add_event("CPUTIME", events);
+    if (!events->len)
+        HQ_TRY(record_add_event("CPUTIME", events));
+    if (opt_value(args, "clock") && !strstr(str_cstr(events), "CPUTIME@"))
+        return hq_error_new(HQ_USAGE, "--clock chooses what samples CPUTIME, which is not asked for: add -e CPUTIME");
+    return NULL;
 }
 
 /* --delay and --duration as points in time, which hold for all processes of the launch. */
@@ -177,6 +193,7 @@ static void set_environment(const struct record_place *place, const char *events
     set_home(place);
     setenv("HQ_LAUNCH", str_cstr(&launch), 1);
     setenv("HQ_EVENTS", events, 1);
+    setenv("HQ_CLOCK", opt_value(args, "clock") ? opt_value(args, "clock") : "auto", 1);
     setenv("HQ_TRACE", opt_flag(args, "trace", true) ? "1" : "0", 1);
     setenv("HQ_STOPPED", opt_flag(args, "stopped", false) ? "1" : "0", 1);
     unsetenv("HQ_TOLD");
@@ -243,6 +260,43 @@ static int measure(const struct opt_args *args, char *const *command, const char
     return result ? result : record_end_like(status);
 }
 
+/* --runs: each run is a `hq record` of its own. */
+static struct hq_error *repeat(const struct opt_args *args, const char *count, int *status)
+{
+    static const char *const not_theirs[] = {"runs", "output", "force", NULL};
+    enum { RUNS_MAX = 1000 };
+    AUTO(arena_deinit) struct arena arena = {0};
+    AUTO(run_set_deinit) struct run_set set = {0};
+    AUTO_FREE char *name = xasprintf("%s.runs", file_basename(args->operands.data[0]));
+    const char *output = opt_value(args, "output");
+    struct repeat_words words = {0}, command = {0};
+    char *end;
+    long n = strtol(count, &end, 10);
+
+    if (!*count || *end || n < 2 || n > RUNS_MAX)
+        return hq_error_new(HQ_USAGE, "--runs takes a number from 2 to %d, not `%s`", RUNS_MAX, count);
+    HQ_TRY(run_set_create(output ? output : name, opt_flag(args, "force", false), &set));
+    repeat_options(args, not_theirs, &arena, &words);
+    vec_append(&command, args->operands.data, args->operands.len);
+    struct hq_error *error = NULL;
+
+    for (long i = 0; i < n && !error && !*status; i++) {
+        AUTO_FREE char *path = run_set_next(&set);
+
+        error = repeat_record(&words, &command, path, NULL, status);
+        if (!error && !*status)
+            run_set_add(&set, RUN_NEW, path);
+    }
+    vec_deinit(&words);
+    vec_deinit(&command);
+    if (!error && *status)
+        return hq_error_new(*status, "run %zu ended with status %d; %s has no list of runs", set.runs.len + 1, *status,
+                            set.directory);
+    if (!error)
+        error = run_set_write(&set);
+    return error ? error : run_set_join(&set);
+}
+
 static int list_events(void)
 {
     AUTO_STR struct str text = {0};
@@ -260,6 +314,10 @@ static int run(const struct opt_args *args)
         return list_events();
     if (!args->operands.len)
         return command_usage("record", "name the program to run");
+    if (opt_value(args, "runs")) {
+        status = 0;
+        return command_fail("record", repeat(args, opt_value(args, "runs"), &status));
+    }
     char **command = calloc(args->operands.len + 1, sizeof *command);
     for (size_t i = 0; command && i < args->operands.len; i++)
         command[i] = (char *)args->operands.data[i];

@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "common/progress.h"
 #include "db/db.h"
+#include "db/facts.h"
 
 #include <stdio.h>
 
@@ -21,6 +22,11 @@ static struct hq_error *verify(const char *path, bool quiet)
     progress_start(&progress, "verifying", 0, false);
     err = db_verify(db);
     progress_finish(&progress);
+    if (!err && facts_damaged(db))
+        err = hq_error_new(HQ_DATA,
+                           "%s is whole, but the measurements that it was made of are damaged: `hq %s info` "
+                           "says which",
+                           db->path, path);
     if (!err && !quiet)
         printf("%s: whole; %zu profile%s, %zu contexts, %zu metric%s\n", db->path, db->profile_count,
                db->profile_count == 1 ? "" : "s", db->context_count, db->metric_count,

@@ -28,7 +28,9 @@ static void print_error(const char *name, const char *message)
 {
     progress_hide();
     fflush(stdout);
-    fprintf(stderr, "hq%s%s: %s\n", *name ? " " : "", name, message);
+    AUTO_FREE char *line = xasprintf("hq%s%s: %s", *name ? " " : "", name, message);
+
+    utf8_put_line(line, stderr);
 }
 
 int command_fail(const char *name, struct hq_error *error)

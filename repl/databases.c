@@ -7,6 +7,8 @@
 #include "db/import/import.h"
 #include "format/database.h"
 #include "format/measurement.h"
+#include "repl/command.h"
+#include "repl/gate/runs.h"
 #include "repl/session.h"
 #include <dirent.h>
 #include <inttypes.h>
@@ -39,21 +41,17 @@ static struct named_db *find(struct session *s, const char *name)
     return NULL;
 }
 
-static uint64_t fact(const struct db *db, const char *key)
-{
-    for (size_t i = 0; i < db->info_count; i++)
-        if (!strcmp(db_string(db, db->info[i].key), key))
-            return strtoull(db_string(db, db->info[i].value), NULL, 10);
-    return 0;
-}
-
-/* Answers look the same whether the data is whole or not. */
+/* Answers look the same whether the data is whole or not: a sentence and the exit status tell. */
 static void tell_damage(const struct db *db, const char *path)
 {
-    uint64_t files = fact(db, FACT_DAMAGED_FILES), samples = fact(db, FACT_SAMPLES), missing = 0;
+    uint64_t files = facts_number(db, FACT_DAMAGED_FILES), samples = facts_number(db, FACT_SAMPLES), missing = 0;
 
-    if (!files)
+    if (!files) {
+        if (facts_damaged(db))
+            log_warn("%s: %" PRIu64 " measurement file%s damaged and left out", path, facts_number(db, FACT_LEFT_OUT),
+                     facts_number(db, FACT_LEFT_OUT) == 1 ? " is" : "s are");
         return;
+    }
     for (size_t i = 0; i < db->loss_count; i++)
         if (!strcmp(db_string(db, db->losses[i].reason), FACT_LOST_TO_DAMAGE))
             missing = db->losses[i].count < samples ? db->losses[i].count : samples;
@@ -66,7 +64,7 @@ bool looks_like_database(const char *directory)
 {
     AUTO_FREE char *measurements = file_join(directory, HQM_DIRECTORY), *file = file_join(directory, HQDB_FILE);
 
-    return file_is_dir(measurements) || file_exists(file);
+    return file_is_dir(measurements) || file_exists(file) || run_set_is(directory);
 }
 
 /* What is beside a path that is not there: names like it, or else the databases. */
@@ -119,11 +117,27 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
     }
     if (!file_exists(expanded))
         return no_database(s, expanded);
-    HQ_TRY(import_prepare(expanded, &(struct build_options){0}, &db));
+    /* Of a set of runs all of the new program, joined. */
+    AUTO_FREE char *joined = run_set_is(expanded) ? run_set_joined(expanded, RUN_NEW) : NULL;
+
+    HQ_TRY(import_prepare(joined ? joined : expanded, &(struct build_options){0}, &db));
     tell_damage(db, expanded);
+    if (facts_damaged(db))
+        s->status = exit_worse(s->status, HQ_DATA);
     vec_push(&s->databases, (struct named_db){.path = MEM_STEAL(expanded), .alias = MEM_STEAL(name), .db = db});
     *out = &vec_last(&s->databases);
     return NULL;
+}
+
+/* The sums of five runs are no comparison for those of three. */
+static void tell_runs(const struct session *s, const struct named_db *other)
+{
+    const struct named_db *here = session_current(s);
+    size_t mine = here ? run_set_joins(here->path) : 1, others = run_set_joins(other->path);
+
+    if (mine != others)
+        log_warn("%s joins %zu run%s and %s %zu: `scaled by %.4g` makes their sums alike", here->path, mine,
+                 mine == 1 ? "" : "s", other->path, others, (double)mine / (double)others);
 }
 
 /* For `compare with NAME`. */
@@ -133,6 +147,7 @@ static struct hq_error *find_db(void *arg, const char *name, struct db **out)
 
     if (!d)
         HQ_TRY(add(arg, name, NULL, &d));
+    tell_runs(arg, d);
     *out = d->db;
     return NULL;
 }

@@ -81,7 +81,7 @@ static void each_setting(each_entry *each, void *arg)
     for (int i = 0; i < SETTING_KINDS; i++) {
         AUTO_STR struct str usage = {0};
 
-        str_addf(&usage, "set %s on|off", setting_words[i].name);
+        setting_usage(i, &usage);
         each(arg, &(struct entry){"setting", setting_words[i].name, setting_words[i].other, usage.s,
                                   setting_words[i].summary, -1, -1});
     }

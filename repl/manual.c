@@ -221,10 +221,12 @@ static void add_words(struct str *out)
             add_term(out, statement_words[i].usage, statement_words[i].summary);
     add_section(out, "SETTINGS");
     for (int i = 0; i < SETTING_KINDS; i++) {
-        AUTO_FREE char *text = xasprintf("%s (%s at the start)", setting_words[i].summary,
-                                         setting_words[i].on ? "on" : "off");
+        const struct setting_word *w = &setting_words[i];
+        AUTO_FREE char *text = xasprintf("%s (%s at the start)", w->summary, w->words[w->start]);
+        AUTO_STR struct str usage = {0};
 
-        add_term(out, setting_words[i].name, text);
+        setting_usage(i, &usage);
+        add_term(out, str_cstr(&usage), text);
     }
     add_section(out, "FUNCTIONS");
     for (int i = 0; i < FUNCTION_KINDS; i++)

@@ -19,11 +19,14 @@ static char *prompt_of(const struct session *s)
     const char *between = " [";
 
     str_addf(&text, "hq %s", d ? d->alias : "(no database)");
-    for (int i = 0; i < SETTING_KINDS; i++)
-        if (session_setting(s, i) != setting_words[i].on) {
-            str_addf(&text, "%s%s %s", between, setting_words[i].name, setting_words[i].on ? "off" : "on");
+    for (int i = 0; i < SETTING_KINDS; i++) {
+        AUTO_STR struct str change = {0};
+
+        if (session_changed(s, i, &change)) {
+            str_addf(&text, "%s%s", between, str_cstr(&change));
             between = ", ";
         }
+    }
     str_add(&text, *between == ',' ? "]> " : "> ");
     return str_steal(&text);
 }

@@ -63,7 +63,7 @@ static double above(double (*tail)(double, double), double p, double df)
         low *= 2;
     while (tail(high, df) > p && high < 1e12)
         high *= 2;
-    for (int i = 0; i < 100; i++) {
+    for (int i = 0; i < 60; i++) {
         double middle = (low + high) / 2;
 
         if (tail(middle, df) > p)
@@ -87,4 +87,9 @@ double normal_above(double p)
 double student_above(double p, double df)
 {
     return above(student_tail, p, df);
+}
+
+double student_beyond(double t, double df)
+{
+    return student_tail(t, df);
 }

@@ -10,6 +10,7 @@ double normal_beyond(double x);
 double normal_above(double p);
 
 /* The same for Student's t with df >= 1 degrees of freedom. */
+double student_beyond(double t, double df);
 double student_above(double p, double df);
 
 #endif

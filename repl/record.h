@@ -5,6 +5,7 @@
 
 #include "common/err.h"
 #include "common/str.h"
+#include "format/measurement.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,7 +31,7 @@ struct hq_error *record_find_library(char **path);
 /* Adds the events of one -e option to the list for the collector: NAME@PERIOD,... */
 struct hq_error *record_add_event(const char *text, struct str *list);
 
-/* The kernel looks at CPU clocks at its tick only: a sentence if the list asks for more, else nothing. */
+/* Timers of CPU time fire at the kernel's tick only: a sentence if the list asks for more, else nothing. */
 void record_note_tick(const char *list, struct str *note);
 
 /* Does the list need libhqexact.so? */
@@ -121,6 +122,9 @@ struct record_sum {
         measured_ns; /* CPU time of processes before and after measuring began in them, as far as it is known */
     uint64_t unended_sum[RECORD_EVENTS]; /* the part of event_sum that is of processes of which it is not known */
     unsigned running;                    /* processes that still run */
+    uint64_t clock[HQM_CLOCKS];          /* files by what sampled CPUTIME, and how many threads of them had a timer */
+    uint64_t timer_threads;              /* though there was another clock */
+    int clock_error;                     /* why a file has no better one: the first errno value */
 };
 
 /*

@@ -6,11 +6,13 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/mem.h"
+#include "db/cpu_clock.h"
 #include "db/generated.h"
 #include "db/unmeasured.h"
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/wait.h>
 
 enum { NAMED = 3 }; /* programs without the collector that are named */
@@ -27,6 +29,23 @@ static bool has_sampled(const char *events)
         if (at[1] != '0')
             return true;
     return false;
+}
+
+/* What sampled CPUTIME, and where that was not the same everywhere. */
+static void add_clock(struct str *line, const struct record_sum *sum)
+{
+    const char *next = ", CPUTIME by ";
+
+    for (enum hqm_clock clock = HQM_CLOCKS - 1; clock > HQM_CLOCK_UNKNOWN; clock--) {
+        if (!sum->clock[clock])
+            continue;
+        str_addf(line, "%s%s", next, clock_name(clock));
+        if (sum->clock[clock] < sum->files)
+            str_addf(line, " in %llu", (unsigned long long)sum->clock[clock]);
+        next = ", by ";
+    }
+    if (sum->timer_threads)
+        str_addf(line, ", by timers in %llu of the threads", (unsigned long long)sum->timer_threads);
 }
 
 static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events)
@@ -47,6 +66,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         str_add(&line, ", ");
         add_count(&line, sum->files, "process", "processes");
         str_addf(&line, " in %s", place->database);
+        if (sum->samples && strstr(events, "CPUTIME@"))
+            add_clock(&line, sum);
     }
     if (sum->lost)
         str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum->lost,
@@ -54,6 +75,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
     if (sum->running)
         str_addf(&line, "; %u still running", sum->running);
     fprintf(stderr, "hq: %s\n", str_cstr(&line));
+    if (sum->samples && !sum->running && isatty(STDERR_FILENO))
+        fprintf(stderr, "hq: a first look: hq %s summary\n", place->database);
 }
 
 /* Programs that the collector was not loaded into. False if there are none. */
@@ -153,7 +176,8 @@ void record_close(const struct record_place *place, const char *events, pid_t pi
     tell_data(place, &sum, events);
     if (!tell_programs(place) && all && sum.files && !sum.lost)
         tell_missing_time(&sum, events);
-    record_note_tick(events, &note);
+    if (sum.clock[HQM_CLOCK_TIMER] || sum.timer_threads)
+        record_note_tick(events, &note);
     if (note.len)
         fprintf(stderr, "hq: %s\n", str_cstr(&note));
 }

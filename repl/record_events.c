@@ -67,6 +67,13 @@ static struct hq_error *add_counter(const char *text, size_t length, const char 
     str_addn(&name, text, length);
     if (rate)
         HQ_TRY(hq_error_prefix(units_parse_count(rate, &threshold), "%s", text));
+    /* The page in which glibc 2.41 keeps random numbers is gone again after each signal: the program would not get on.
+     */
+    if (threshold == 1 && strcasestr(str_cstr(&name), "FAULTS"))
+        return hq_error_new(HQ_USAGE,
+                            "%s: a signal at every page fault may keep a program from ever getting on; take every "
+                            "second: %s@2",
+                            text, str_cstr(&name));
     record_counter_problem(str_cstr(&name), &why);
     if (why.len)
         return hq_error_new(HQ_USAGE, "%s cannot be measured: %s; `hq record --list` shows what can", str_cstr(&name),

@@ -73,6 +73,10 @@ static void add(const struct record_place *place, const char *path, int fd, char
         header->state = HQM_ENDED;
     }
     sum->files++;
+    sum->clock[header->cpu_clock < HQM_CLOCKS ? header->cpu_clock : HQM_CLOCK_UNKNOWN]++;
+    sum->timer_threads += header->timer_threads;
+    if (!sum->clock_error)
+        sum->clock_error = (int)header->cpu_clock_error;
     sum->samples += header->samples;
     sum->partial += header->partial;
     sum->lost_space += header->loss[HQM_LOSS_NO_SPACE];

@@ -29,14 +29,31 @@ struct content {
     const struct output_format *format;
     const struct table *table;
     const char *text;
+    bool csv_safe;
 };
 
 static struct hq_error *put(const struct content *c, const struct output_options *o, FILE *out)
 {
+    struct output_options options = *o;
+
+    options.csv_safe = c->csv_safe;
     if (c->table)
-        return output_write(c->format, c->table, o, out);
+        return output_write(c->format, c->table, &options, out);
     fputs(c->text, out);
     return fflush(out) ? hq_error_errno(HQ_DATA, "cannot write the result") : NULL;
+}
+
+/* An error of writing says where to. */
+static struct hq_error *put_file(const struct content *c, const struct output_options *o, FILE *out, const char *path)
+{
+    struct hq_error *error = put(c, o, out);
+
+    if (!error || error->status != HQ_DATA)
+        return error;
+    struct hq_error *named = hq_error_new(HQ_DATA, "%s: %s", path, error->message);
+
+    hq_error_free(error);
+    return named;
 }
 
 static struct hq_error *append(const struct content *c, const struct output_options *o, const char *path)
@@ -45,7 +62,7 @@ static struct hq_error *append(const struct content *c, const struct output_opti
 
     if (!f)
         return hq_error_errno(HQ_DATA, "cannot write %s", path);
-    struct hq_error *error = put(c, o, f);
+    struct hq_error *error = put_file(c, o, f, path);
 
     if (fclose(f) && !error)
         error = hq_error_errno(HQ_DATA, "cannot write %s", path);
@@ -62,7 +79,7 @@ static struct hq_error *to_file(const struct content *c, const char *path, bool 
     if (at_end)
         return append(c, &options, expanded);
     HQ_TRY(file_writer_open(&w, expanded));
-    struct hq_error *error = put(c, &options, w.file);
+    struct hq_error *error = put_file(c, &options, w.file, expanded);
 
     if (error) {
         file_writer_discard(&w);
@@ -93,7 +110,7 @@ static struct hq_error *to_command(const struct content *c, const char *command)
 static const char *pager_for(const struct session *s, const struct output_options *o)
 {
     /* Without a terminal, or one whose height is not known, there is nothing to be taller than. */
-    return s->prompt && !s->no_pager && o->height ? pager_command() : NULL;
+    return s->prompt && query_setting(&s->env, SETTING_PAGER) && o->height ? pager_command() : NULL;
 }
 
 static struct hq_error *to_person(const struct session *s, const struct content *c)
@@ -103,7 +120,8 @@ static struct hq_error *to_person(const struct session *s, const struct content 
     output_detect(&options, stdout);
     const char *pager = pager_for(s, &options);
 
-    if (s->no_colour)
+    options.full_names = query_setting(&s->env, SETTING_NAMES) == 1;
+    if (!query_setting(&s->env, SETTING_COLOUR))
         options.colours = COLOURS_NONE;
     return pager ? through(c, &options, pager, options.height) : put(c, &options, stdout);
 }
@@ -128,7 +146,8 @@ struct hq_error *result_show(const struct session *s, const struct statement *st
 {
     const struct output_spec *as = spec_of(st);
     const struct output_format *format = output_find(as ? as->format : t->tree ? "tree" : "table");
-    struct hq_error *error = send(s, st, &(struct content){.format = format, .table = t});
+    struct hq_error *error = send(
+        s, st, &(struct content){.format = format, .table = t, .csv_safe = query_setting(&s->env, SETTING_CSV_SAFE)});
 
     if (!error && !s->quiet)
         output_notes(t, stderr);

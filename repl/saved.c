@@ -115,7 +115,8 @@ struct hq_error *saved_find(const char *name, char **path)
         AUTO_STR struct str text = {0};
 
         suggest_text(&s.near, &text);
-        error = hq_error_new(HQ_USAGE, "there is no saved query `%s`%s", name, str_cstr(&text));
+        error = hq_error_new(HQ_USAGE, "there is no saved query `%s`%s", name,
+                             text.len ? text.s : "; `help queries` lists what there is");
     }
     *path = s.path;
     arena_deinit(&s.arena);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/session.h"
+#include "repl/limits.h"
+#include "common/clock.h"
 #include "common/file.h"
 #include "common/log.h"
 #include "common/progress.h"
@@ -88,8 +90,11 @@ bool session_error(struct session *s, struct hq_error *error)
     /* An error with a place has its own lines and needs no name of a program before it. */
     if (s->on_error)
         s->on_error(s->on_arg, error);
-    else
-        fprintf(stderr, "%s%s\n", strchr(error->message, '\n') ? "" : "hq: ", error->message);
+    else {
+        AUTO_FREE char *line = xasprintf("%s%s", strchr(error->message, '\n') ? "" : "hq: ", error->message);
+
+        utf8_put_line(line, stderr);
+    }
     hq_error_free(error);
     s->status = exit_worse(s->status, status);
     return s->prompt || s->keep_going;
@@ -120,7 +125,7 @@ static void tell_verdict(struct session *s, const struct table *t, bool shown)
     s->status = exit_worse(s->status, kind == VERDICT_INCONCLUSIVE ? s->inconclusive : status[kind]);
     /* It is among the notes of a result that was shown, unless there are to be none. */
     if (s->quiet ? kind != VERDICT_PASS : !shown)
-        fprintf(stderr, "%s\n", t->verdict.text);
+        utf8_put_line(t->verdict.text, stderr);
 }
 
 /* Pictures of traces fit the window that they are shown in. */
@@ -141,7 +146,7 @@ static struct hq_error *evaluate(struct session *s, const struct statement *st, 
     struct progress progress;
 
     progress_start(&progress, s->prompt ? "working (Ctrl-C cancels)" : "working", 0, false);
-    struct hq_error *error = query_run(&s->env, st, out);
+    struct hq_error *error = limits_query(&s->env, st, out);
 
     progress_finish(&progress);
     return error;
@@ -207,8 +212,6 @@ static struct hq_error *run_change(struct session *s, const struct statement *st
 
     if (st->kind == STATEMENT_OPEN)
         HQ_TRY(session_open(s, st->open.db.text, st->open.alias.text));
-    else if (st->kind == STATEMENT_SET)
-        session_set(s, st->set.setting, st->set.on);
     else
         HQ_TRY(query_run(&s->env, st, &none));
     note_change(s, st);
@@ -228,14 +231,11 @@ static struct hq_error *run_undo(struct session *s)
     AUTO_FREE char *last_query = MEM_STEAL(s->env.last_query);
     const struct db *asked = s->env.db;
 
-    fresh.source_path = s->env.source_path;
     query_env_deinit(&s->env);
     s->env = fresh;
     s->env.interrupted = s->prompt ? &interrupt_flag : NULL;
     s->changes = (__typeof__(s->changes)){0};
-    for (int i = 0; i < SETTING_KINDS; i++)
-        session_set(s, i, setting_words[i].on);
-    s->env.strict = s->strict;
+    session_options(s);
     if (s->databases.len)
         HQ_TRY(session_open(s, s->databases.data[0].path, NULL));
     vec_foreach(text, &again) {
@@ -351,24 +351,16 @@ static bool run_nested(struct session *s, const struct statement *st)
     return go_on;
 }
 
-static double seconds(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
-}
-
 static bool run_timed(struct session *s, const struct statement *st)
 {
     char text[UNITS_TEXT];
-    double start = seconds();
+    double start = clock_seconds();
     bool nested = st->kind == STATEMENT_RUN || st->kind == STATEMENT_INCLUDE,
          asks = st->kind == STATEMENT_QUERY || st->kind == STATEMENT_LAST;
     bool go_on = nested ? run_nested(s, st) : session_error(s, placed(s, st, run_statement(s, st)));
 
-    if (s->timing && asks)
-        fprintf(stderr, "time: %s\n", units_format(text, seconds() - start, DIM_SECONDS));
+    if (query_setting(&s->env, SETTING_TIMING) && asks)
+        fprintf(stderr, "time: %s\n", units_format(text, clock_seconds() - start, DIM_SECONDS));
     return go_on;
 }
 

@@ -31,13 +31,13 @@ struct session {
     bool prompt;                      /* a person is there: results may be paged, ^C cancels */
     bool keep_going;                  /* after an error go on with the next statement */
     bool quiet;                       /* no hints and no coverage line */
-    bool timing, no_pager, no_colour; /* `set timing on`, `set pager off`, `set colour off` */
     bool quit;
-    bool in_file;     /* the present text is a file: its errors name the line */
-    int inconclusive; /* the status that an inconclusive expectation counts as */
-    int status;       /* the gravest so far */
-    bool strict;      /* asked for on the command line: `undo` does not take it back */
-    int nesting;      /* of include and run */
+    bool in_file;        /* the present text is a file: its errors name the line */
+    int inconclusive;    /* the status that an inconclusive expectation counts as */
+    int status;          /* the gravest so far */
+    bool strict, timing; /* asked for on the command line: `undo` does not take them back */
+    const char *source_path;
+    int nesting; /* of include and run */
     /* `hq check`: queries and expectations run here, and errors are told here, instead of being printed; NULL
      * otherwise. */
     struct hq_error *(*on_query)(void *arg, const struct statement *st);
@@ -79,9 +79,10 @@ const struct named_db *session_current(const struct session *s);
 
 /* ---- settings (repl/settings.c) ---- */
 
-/* Whether a setting is on. */
-bool session_setting(const struct session *s, enum setting setting);
-void session_set(struct session *s, enum setting setting, bool on);
+/* Sets what the command line asked for. */
+void session_options(struct session *s);
+/* `NAME VALUE` of each setting that is not as at the start, for a list; false if that is none of them. */
+bool session_changed(const struct session *s, enum setting setting, struct str *out);
 /* The statements that lead here, as one line: what `state` prints. */
 void session_state(const struct session *s, struct str *out);
 /* The names and values of all settings, for `set` alone. */

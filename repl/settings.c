@@ -1,51 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The settings of a session: where each lives, and how they print (session.h). */
+/* The settings of a session and how they print (session.h). */
 #include "query/grammar/words.h"
 #include "repl/session.h"
 
-/*
- * Where a setting lives, and whether the flag there says the opposite (`no_pager`): zeroed flags are what a
- * session starts with.
- */
-static bool *flag_of(struct session *s, enum setting setting, bool *negative)
+void session_options(struct session *s)
 {
-    *negative = false;
-    switch (setting) {
-    case SETTING_LINES: return &s->env.lines;
-    case SETTING_CI: return &s->env.ci;
-    case SETTING_STRICT: return &s->env.strict;
-    case SETTING_TIMING: return &s->timing;
-    case SETTING_INLINE: *negative = true; return &s->env.no_inline;
-    case SETTING_NORMALISE: *negative = true; return &s->env.raw;
-    case SETTING_PAGER: *negative = true; return &s->no_pager;
-    case SETTING_COLOUR: *negative = true; return &s->no_colour;
-    case SETTING_KINDS: break;
-    }
-    return NULL;
+    query_switch(&s->env, SETTING_STRICT, s->strict);
+    query_switch(&s->env, SETTING_TIMING, s->timing);
+    query_set(&s->env, SETTING_SOURCE_PATH, &(struct setting_value){.text = s->source_path});
 }
 
-bool session_setting(const struct session *s, enum setting setting)
+static bool is_at_start(const struct session *s, enum setting setting)
 {
-    bool negative;
-    const bool *flag = flag_of((struct session *)s, setting, &negative);
-
-    return flag && *flag != negative;
+    return !query_setting_text(&s->env, setting) && query_setting(&s->env, setting) == setting_words[setting].start;
 }
 
-void session_set(struct session *s, enum setting setting, bool on)
+bool session_changed(const struct session *s, enum setting setting, struct str *out)
 {
-    bool negative;
-    bool *flag = flag_of(s, setting, &negative);
-
-    if (flag)
-        *flag = on != negative;
+    if (is_at_start(s, setting))
+        return false;
+    str_addf(out, "%s ", setting_words[setting].name);
+    print_setting(out, setting, &s->env.settings.of[setting]);
+    return true;
 }
 
 void session_settings(const struct session *s, struct str *out)
 {
-    for (int i = 0; i < SETTING_KINDS; i++)
-        str_addf(out, "  %-10s %-4s %s\n", setting_words[i].name, session_setting(s, i) ? "on" : "off",
-                 setting_words[i].summary);
+    for (int i = 0; i < SETTING_KINDS; i++) {
+        AUTO_STR struct str value = {0};
+
+        print_setting(&value, i, &s->env.settings.of[i]);
+        str_addf(out, "  %-11s %-7s %s\n", setting_words[i].name, str_cstr(&value), setting_words[i].summary);
+    }
 }
 
 void session_state(const struct session *s, struct str *out)
@@ -61,11 +47,14 @@ void session_state(const struct session *s, struct str *out)
         str_addf(out, "%sopen %s", between, session_current(s)->alias);
         between = "; ";
     }
-    for (int i = 0; i < SETTING_KINDS; i++)
-        if (session_setting(s, i) != setting_words[i].on) {
-            str_addf(out, "%sset %s %s", between, setting_words[i].name, session_setting(s, i) ? "on" : "off");
+    for (int i = 0; i < SETTING_KINDS; i++) {
+        AUTO_STR struct str change = {0};
+
+        if (session_changed(s, i, &change)) {
+            str_addf(out, "%sset %s", between, str_cstr(&change));
             between = "; ";
         }
+    }
     vec_foreach(l, &s->env.lets) {
         str_addf(out, "%s%s", between, l->text);
         between = "; ";

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Under which terms a baseline was written: settings and names (baseline.h). */
+#include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include "repl/baseline.h"
+#include "structure/structure.h"
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- settings ---- */
+
+static bool has(const baseline_settings *settings, const char *text)
+{
+    vec_foreach(s, settings)
+        if (!strcmp(*s, text))
+            return true;
+    return false;
+}
+
+void baseline_settings_now(const struct query_env *env, const struct baseline *head, struct arena *arena,
+                           baseline_settings *out)
+{
+    for (int i = 0; i < SETTING_KINDS; i++) {
+        AUTO_STR struct str text = {0};
+
+        if (!setting_words[i].counts)
+            continue;
+        str_addf(&text, "set %s ", setting_words[i].name);
+        print_setting(&text, i, &env->settings.of[i]);
+        if (!head || !has(&head->settings, str_cstr(&text)))
+            vec_push(out, arena_strdup(arena, str_cstr(&text)));
+    }
+}
+
+struct hq_error *baseline_settings_apply(const char *const *settings, size_t n, struct query_env *env)
+{
+    struct hq_error *err = NULL;
+
+    for (size_t i = 0; i < n && !err; i++) {
+        struct source source = {.name = "baseline", .text = settings[i], .length = strlen(settings[i])};
+        struct script *script;
+        struct table *none = NULL;
+
+        err = parse_script(&source, NULL, &script);
+        if (!err && script->statements.len == 1 && script->statements.data[0].kind == STATEMENT_SET)
+            err = query_run(env, &script->statements.data[0], &none);
+        if (err) {
+            hq_error_free(err);
+            err = hq_error_new(HQ_USAGE,
+                               "the baseline was written with `%s`, which this version of hq does not know; write it "
+                               "again with hq check --update",
+                               settings[i]);
+        }
+        script_destroy(script);
+    }
+    return err;
+}
+
+/* ---- names ---- */
+
+/* The end of ` [LINKAGE]` at the end of a part of a path; NULL if there is none at s. */
+static const char *linkage_end(const char *s)
+{
+    size_t n;
+
+    if (strncmp(s, " [", 2) != 0)
+        return NULL;
+    n = strcspn(s + 2, " []");
+    if (!n || s[2 + n] != ']')
+        return NULL;
+    s += 3 + n;
+    return !*s || !strncmp(s, " > ", 3) ? s : NULL;
+}
+
+const char *baseline_shorten(struct arena *arena, const char *key)
+{
+    const char *open = strrchr(key, '[');
+    const char *end = open > key ? linkage_end(open - 1) : NULL;
+
+    if (!end || *end)
+        return key;
+    AUTO_FREE char *symbol = xstrndup(open + 1, (size_t)(end - 1 - open - 1)), *name = structure_demangle(symbol);
+    size_t length = (size_t)(open - 1 - key), n = name ? strlen(name) : 0;
+    bool same = n && n < length && !memcmp(key + length - n, name, n) && key[length - n - 1] == ' ';
+
+    return same ? arena_strndup(arena, key, length) : key;
+}
+
+const char *baseline_fold_path(struct arena *arena, const char *path)
+{
+    char *out = arena_strdup(arena, path), *to = out;
+
+    while (*path) {
+        const char *end = linkage_end(path);
+
+        if (end)
+            path = end;
+        else
+            *to++ = *path++;
+    }
+    *to = '\0';
+    return out;
+}
+
+static void add_up(struct baseline_value *into, const struct baseline_value *v)
+{
+    into->share += v->share;
+    into->value += v->value;
+    into->share_sd = hypot(into->share_sd, v->share_sd);
+    into->value_sd = hypot(into->value_sd, v->value_sd);
+    into->tolerance = fmax(into->tolerance, v->tolerance);
+    into->outside = into->outside && v->outside;
+}
+
+void baseline_fold(struct baseline *b)
+{
+    vec_foreach(q, &b->queries) {
+        size_t kept = 0;
+
+        for (size_t i = 0; i < q->values.len; i++) {
+            struct baseline_value v = q->values.data[i];
+            struct baseline_query before = {.values = {.data = q->values.data, .len = kept}};
+
+            v.path = baseline_fold_path(&b->arena, v.path);
+            struct baseline_value *same = (struct baseline_value *)baseline_value_find(&before, &v);
+
+            if (same)
+                add_up(same, &v);
+            else
+                q->values.data[kept++] = v;
+        }
+        q->values.len = kept;
+    }
+    b->by_source = true;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* `hq report`: a database as one page for a browser. */
+#include "common/file.h"
+#include "common/log.h"
+#include "common/progress.h"
+#include "common/units.h"
+#include "query/report/report.h"
+#include "repl/command.h"
+#include "repl/session.h"
+#include <string.h>
+#include <sys/stat.h>
+
+#define BUDGET (20u << 20)
+
+static const struct opt options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .value = "FILE",
+     .help = "where to write (default: DB.html; - is standard output)"},
+    {.name = "force", .letter = 'f', .help = "replace a file that is there and is not a report"},
+    {.name = "compare", .value = "OLD", .help = "show beside each value the one of this database, and the difference"},
+    {.name = "budget",
+     .value = "SIZE",
+     .help = "the size that the file may have, such as 5MB (default: 20MiB); traces, then values of single threads are "
+             "left out to keep it, and the page says so"},
+    {.name = "with-source", .help = "put the text of the source files that cost most into the page"},
+    {.name = "source-path", .value = "DIR[:DIR]...", .help = "where source files are looked for first"},
+    {.name = "quiet", .help = "do not say what was written"},
+    {0}};
+
+/* my.hq/ -> my.html */
+static char *output_of(const char *path)
+{
+    AUTO_FREE char *whole = xstrdup(path);
+
+    for (size_t n = strlen(whole); n > 1 && whole[n - 1] == '/'; n--)
+        whole[n - 1] = '\0';
+    char *dot = strrchr(file_basename(whole), '.');
+
+    if (dot && dot != file_basename(whole))
+        *dot = '\0';
+    return xasprintf("%s.html", whole);
+}
+
+/* Only what this command wrote is replaced unasked. */
+static struct hq_error *may_write(const char *path)
+{
+    char head[512] = "";
+    FILE *f;
+
+    if (!strcmp(path, "-") || !(f = fopen(path, "r")))
+        return NULL;
+    size_t n = fread(head, 1, sizeof head - 1, f);
+    struct stat st;
+    bool regular = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode);
+
+    fclose(f);
+    head[n] = '\0';
+    if (n == 0 || !regular || strstr(head, "<title>hq report</title>"))
+        return NULL;
+    return hq_error_new(HQ_USAGE, "%s is there and is not a report; --force replaces it", path);
+}
+
+static void tell(const char *output, const struct report_options *o, const struct report_result *r)
+{
+    char size[UNITS_TEXT];
+
+    if (log_get_level() == LEVEL_QUIET)
+        return;
+    fprintf(stderr, "hq: %s: %s, opens in any browser\n", output, units_format(size, (double)r->bytes, DIM_BYTES));
+    if (r->trace_every > 1)
+        log_note("one in %u records of the traces is in the page, to keep it within --budget", r->trace_every);
+    else if (r->records && !r->trace_every && !o->compare)
+        log_note("the traces are left out of the page, to keep it within --budget");
+    if (!r->profiles && !o->compare)
+        log_note("the values of single threads are left out of the page, to keep it within --budget");
+}
+
+static void tell_budget(const struct report_options *o, const struct report_result *r)
+{
+    char size[UNITS_TEXT];
+
+    if (o->budget && r->bytes > o->budget)
+        log_note("the page is larger than --budget %s: program, tree and totals stay whole",
+                 units_format(size, (double)o->budget, DIM_BYTES));
+}
+
+static struct hq_error *write_report(struct session *s, const struct report_options *o, const char *output)
+{
+    struct file_writer w = {0};
+    struct report_result result;
+    struct progress progress;
+
+    HQ_TRY(file_writer_open(&w, !strcmp(output, "-") ? "/dev/stdout" : output));
+    progress_start(&progress, "writing the page", 0, false);
+    struct hq_error *error = report_write(&s->env, o, w.file, &result);
+
+    progress_finish(&progress);
+    if (error) {
+        file_writer_discard(&w);
+        return error;
+    }
+    HQ_TRY(file_writer_commit(&w));
+    if (strcmp(output, "-"))
+        tell(output, o, &result);
+    tell_budget(o, &result);
+    return NULL;
+}
+
+/* Statements that make the state of the page: settings and lets. */
+static bool prepare(struct session *s, const struct opt_args *args)
+{
+    for (size_t i = 1; i < args->operands.len; i++) {
+        const char *text = args->operands.data[i];
+
+        if (!session_text(s, &(struct source){.name = "query", .text = text, .length = strlen(text)}))
+            return false;
+    }
+    return true;
+}
+
+static struct hq_error *report(struct session *s, const struct opt_args *args)
+{
+    const char *path = args->operands.data[0], *given = opt_value(args, "output"), *budget = opt_value(args, "budget");
+    AUTO_FREE char *output = given ? xstrdup(given) : output_of(path);
+    AUTO_STR struct str state = {0};
+    struct report_options o = {.name = path,
+                               .compare = opt_value(args, "compare"),
+                               .budget = BUDGET,
+                               .with_source = opt_flag(args, "with-source", false)};
+
+    if (budget)
+        HQ_TRY(units_parse_count(budget, &o.budget));
+    if (!opt_flag(args, "force", false))
+        HQ_TRY(may_write(output));
+    HQ_TRY(session_open(s, path, NULL));
+    if (!prepare(s, args))
+        return NULL;
+    if (s->env.last_query)
+        return hq_error_new(HQ_USAGE,
+                            "a page is made with settings, not with a question: hq report DB \"set inline off\"; "
+                            "hq DB \"QUESTION as svg to FILE\" makes one picture");
+    session_state(s, &state);
+    if (state.len)
+        str_add(&state, "; ");
+    o.settings = str_cstr(&state);
+    s->source_path = opt_value(args, "source-path");
+    if (s->source_path)
+        session_options(s);
+    return write_report(s, &o, output);
+}
+
+static int run(const struct opt_args *args)
+{
+    struct session s;
+
+    if (opt_flag(args, "quiet", false))
+        log_set_level(LEVEL_QUIET);
+    if (!args->operands.len)
+        return command_usage("report", "the database is missing");
+    session_init(&s);
+    struct hq_error *error = report(&s, args);
+    int status = s.status;
+
+    session_deinit(&s);
+    return error ? command_fail("report", error) : status;
+}
+
+const struct command cmd_report = {
+    .cmd =
+        {
+            .name = "report",
+            .usage = "DB [STATEMENT]... [-o FILE]",
+            .summary = "write a database as a page for a browser",
+            .description =
+                "Writes one file of HTML that any browser opens by a double click, without a server and without a "
+                "network: the calling context tree, callers, flat profile, flame graph, trace, ranks and source, all "
+                "of "
+                "one selection, with every number as hq prints it and the query that prints it.\n\n"
+                "STATEMENT is a setting, such as \"set inline off\": the page shows the database so.",
+            .examples = "  hq report my.hq\n  hq report my.hq --with-source -o my.html\n  hq report new.hq --compare "
+                        "old.hq\n",
+            .options = options,
+        },
+    .run = run,
+};
