@@ -49,29 +49,29 @@ fi
 
 # Everybody is killed: the next use of the recording brings the data home.
 rm -rf "$DB"
-setsid "$HQ" record --buffer "$TMP/buffer" -o "$DB" -- "$PROGRAMS/paths" 20 1 2>"$TMP/err" &
-pid=$!
+held "$HQ" record --buffer "$TMP/buffer" -o "$DB" -- "$PROGRAMS/paths" 20 1 2>"$TMP/err"
 until [ -n "$(first)" ] && [ "$("$READ" "$(dirname "$(first)")" | awk '$1 == "samples" { print $2 }')" -gt 5 ]; do :; done
 "$HQ" record --force -o "$DB" -- true 2>"$TMP/err"
 check "a live recording is not replaced" [ "$?:$(grep -c 'still runs' "$TMP/err")" = 2:1 ]
-kill -9 -- -$pid
-wait $pid 2>/dev/null
-while group_runs $pid; do :; done
+order all KILL
+ended
 check "killed: a mark tells where the data is" [ "$(marks)" = 1 ]
 "$HQ" "$DB" info >"$TMP/out" 2>"$TMP/err"
 check "killed: the next use fetches it" [ "$?:$(left):$(marks)" = 0:0:0 ]
 check "killed: and it is there" grep -Eq '^samples +[1-9]' "$TMP/out"
 
 # A daemon goes on when the command has ended.
-record --buffer "$TMP/buffer" -- sh -c '"$0" 30 1 </dev/null >/dev/null 2>&1 & until [ -e "$HQ_DIR"/*-$!-0.hqm ]; do :; done; echo $!' "$PROGRAMS/paths"
+held sh -c '"$@"; echo $? >"$0"' "$TMP/recorded" "$HQ" record --force -o "$DB" --buffer "$TMP/buffer" -- \
+    sh -c '"$0" 30 1 </dev/null >/dev/null 2>&1 & until [ -e "$HQ_DIR"/*-$!-0.hqm ]; do :; done; echo $!' "$PROGRAMS/paths" >"$TMP/out" 2>"$TMP/err"
+until [ -s "$TMP/recorded" ]; do :; done
 daemon=$(cat "$TMP/out")
 check "daemon: what runs on is named" grep -q 'processes still run, so 1 of the files stay' "$TMP/err"
 "$HQ" record --force -o "$DB" -- true 2>"$TMP/err"
 check "daemon: its recording is not replaced" [ "$?:$(grep -c 'still runs and writes to' "$TMP/err")" = 2:1 ]
 "$HQ" build "$DB" >"$TMP/out" 2>"$TMP/err"
 check "daemon: a build leaves its file to it" grep -q 'processes that still run write to' "$TMP/err"
-kill "$daemon"
-while kill -0 "$daemon" 2>/dev/null && ! grep -q ') Z' "/proc/$daemon/stat" 2>/dev/null; do :; done
+order "$daemon" TERM
+ended
 "$HQ" build "$DB" >"$TMP/out" 2>"$TMP/err"
 again
 check "daemon: then it is fetched" [ "$(value files):$(marks)" = 2:0 ]

@@ -7,6 +7,7 @@ READ=$BUILD/tools/measurements
 PROGRAMS=$BUILD/programs
 TMP=${HQ_TEST_TMP:-$(mktemp -d)}
 DB=$TMP/test.hq
+. tests/held.sh
 passed=0 failed=0 skipped=0
 
 # record ARGS...: records into $DB; standard error in $TMP/err, output in $TMP/out, status in $status, sums in $TMP/sums.
@@ -17,7 +18,7 @@ record() {
 }
 
 # value KEY: a number of the last recording, 0 if it is not there.
-value() { awk -v k="$1 " 'index($0, k) == 1 { v = $NF } END { print v + 0 }' "$TMP/sums"; }
+value() { awk -v k="$1 " 'index($0, k) == 1 { v = $NF } END { printf "%.15g\n", v + 0 }' "$TMP/sums"; }
 
 # paths: COUNT EVENT a;b;c lines of the last recording.
 paths() { "$READ" "$DB/measurements" paths; }
@@ -46,9 +47,6 @@ sound() { awk '/^broken/ { broken = 1 } /^files/ { read = 1 } END { exit broken 
 
 # full PERCENT: so many samples have a full path.
 full() { holds "$(value samples) > 0 && $(value partial) <= (100 - $1) / 100 * $(value samples)"; }
-
-# group_runs GROUP: does a process of this group still run?
-group_runs() { awk -v group="$1" '{ sub(/.*\) /, "") } $3 == group && $1 != "Z" { found = 1 } END { exit !found }' /proc/[0-9]*/stat 2>/dev/null; }
 
 finish() {
     if [ $skipped -gt 0 ]; then echo "$passed passed, $failed failed, $skipped skipped"; else echo "$passed passed, $failed failed"; fi

@@ -43,11 +43,10 @@ record -- "$PROGRAMS/ends" first-thread-leaves
 check "the second thread outlives the first" holds "$(share burn_on) > 15"
 
 # A signal sent to hq record reaches the program.
-"$HQ" record --force -o "$DB" -- sh -c 'trap "exit 9" USR1; echo ready; while :; do :; done' >"$TMP/out" 2>"$TMP/err" &
-pid=$!
+held "$HQ" record --force -o "$DB" -- sh -c 'trap "exit 9" USR1; echo ready; while :; do :; done' >"$TMP/out" 2>"$TMP/err"
 until grep -q ready "$TMP/out"; do :; done
-kill -USR1 $pid
-wait $pid
+order first USR1
+ended
 check "signals are passed on" [ $? = 9 ]
 
 record -- "$PROGRAMS/threads" 8 4 100000

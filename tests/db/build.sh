@@ -48,12 +48,11 @@ done
 # ---- killed builds leave no broken file ----
 for round in 1 2 3 4 5 6; do
     rm -f "$TMP/spmd/hq.db"
-    "$HQ" build "$TMP/spmd" >/dev/null 2>&1 &
-    pid=$!
+    held "$HQ" build "$TMP/spmd" >/dev/null 2>&1
     # Not for the time but for different places to be killed at.
     for _ in $(seq $((round * round * 300))); do :; done
-    kill -9 $pid 2>/dev/null
-    wait $pid 2>/dev/null
+    order all KILL
+    ended
     check "after a killed build" "$HQ" build "$TMP/spmd"
     check "it is whole" "$HQ" verify "$TMP/spmd"
     check "the same as ever" cmp "$TMP/spmd/hq.db" "$TMP/spmd.1.db"
@@ -75,7 +74,7 @@ cp "$TMP"/spmd/measurements/node0000-100[0-3]-0.hqm "$TMP/bad/measurements/"
 head -c 5000 "$TMP/bad/measurements/node0000-1000-0.hqm" >"$TMP/x" && mv "$TMP/x" "$TMP/bad/measurements/node0000-1000-0.hqm"
 echo nonsense >"$TMP/bad/measurements/node0000-1001-0.hqm"
 : >"$TMP/bad/measurements/node0000-1002-0.hqm"
-check "a damaged measurement is left out" status_is 0 "$HQ" "$TMP/bad" "info"
+check "a damaged measurement is left out" status_is 3 "$HQ" "$TMP/bad" "info"
 check "and it is said" says "node0000-1001-0.hqm.*made without it"
 rm "$TMP/bad/measurements/"*100[03]-0.hqm "$TMP/bad/hq.db"
 check "only damaged ones" status_is 3 "$HQ" "$TMP/bad" "info"
@@ -84,9 +83,9 @@ check "a whole one" status_is 0 "$HQ" "$TMP/half" "info"
 check "is not said to be damaged" test ! -s "$TMP/said"
 for file in "$TMP"/half/measurements/*.hqm; do truncate -s $(($(stat -c %s "$file") / 2)) "$file"; done
 rm "$TMP/half/hq.db"
-check "cut files" status_is 0 "$HQ" "$TMP/half" "procedures limit 1"
+check "cut files" status_is 3 "$HQ" "$TMP/half" "procedures limit 1"
 check "the build tells" says "hqm: the measurement file is damaged: [0-9]* of its [0-9]* samples are there"
-check "asked again" status_is 0 "$HQ" "$TMP/half" "procedures limit 1"
+check "asked again" status_is 3 "$HQ" "$TMP/half" "procedures limit 1"
 check "the database tells" says "half: [0-9]* of [0-9]* samples are there: 1 measurement file has damaged parts"
 check "what is lost is a loss" grep -q "damaged measurement file" <("$BUILD/tools/dump" "$TMP/half/hq.db")
 for file in "$TMP"/half/measurements/*.hqm; do truncate -s 4096 "$file"; done

@@ -43,7 +43,8 @@ for i in range(int(os.environ.get("MUTANTS", "40"))):
         check(built.stderr.splitlines()[-1].startswith("hq build: "), f"mutant {i}: {built.stderr}")
     elif built.returncode == 0:
         verified = subprocess.run([HQ, "verify", f"{tmp}/damaged"], capture_output=True, text=True, timeout=60)
-        check(verified.returncode == 0, f"mutant {i}: {verified.stderr}")
+        check(verified.returncode == 0 or " is whole, but the measurements that it was made of are damaged" in verified.stderr,
+              f"mutant {i}: {verified.stderr}")
         asked = subprocess.run([HQ, f"{tmp}/damaged", "tree"], capture_output=True, text=True, errors="replace", timeout=60)
-        check(asked.returncode == 0, f"mutant {i}: {asked.stderr[:2000]}")
+        check(asked.returncode == verified.returncode, f"mutant {i}: {asked.stderr[:2000]}")
 finish()

@@ -7,6 +7,7 @@
 dump() gives every value in the file as text; build/tools/dump prints the same from the C reader.
 """
 import struct
+import subprocess
 import sys
 
 NONE = 0xFFFFFFFF
@@ -15,13 +16,13 @@ M64 = (1 << 64) - 1
 
 (STRINGS, INFO, METRICS, MODULES, SCOPES, ALIASES, CODES, FRAMES, CONTEXTS, PROFILES, SUMS, COUNTS, VALUE_INDEX, VALUES,
  SCOPE_INDEX, SCOPE_CONTEXTS, LOSSES, TRACE_INDEX, TRACE, SOURCES, STATISTICS, SCOPE_STATISTICS, FRAME_VALUE_INDEX,
- FRAME_VALUES, SOURCE_TEXT, NAMES) = range(1, 27)
+ FRAME_VALUES, SOURCE_TEXT, NAMES, KNOWN, KNOWN_TEXT) = range(1, 29)
 
 LAYOUTS = {
     INFO: "<II", METRICS: "<IIIHHQd", MODULES: "<IIII", SCOPES: "<IIIIIIIIIIIIQ", ALIASES: "<I", CODES: "<QIIII", FRAMES: "<II",
     CONTEXTS: "<QIIIIII", PROFILES: "<iIIIIIIIQQQII", SUMS: "<q", COUNTS: "<q", VALUE_INDEX: "<QqQ", SCOPE_INDEX: "<Q",
     SCOPE_CONTEXTS: "<I", LOSSES: "<IIQ", TRACE_INDEX: "<QQQII", SOURCES: "<IIQQ", STATISTICS: "<QqqqQQ",
-    SCOPE_STATISTICS: "<QqqqQQ", FRAME_VALUE_INDEX: "<Q", NAMES: "<qI12s",
+    SCOPE_STATISTICS: "<QqqqQQ", FRAME_VALUE_INDEX: "<Q", NAMES: "<qI12s", KNOWN: "<IIIIQQQ",
 }
 
 
@@ -124,6 +125,21 @@ class Database:
                 frame += code.signed()
                 yield profile, time, frame, metric, weight
 
+    def known(self):
+        """(module, state, names) of each module whose procedures are known."""
+        text = self.bytes(KNOWN_TEXT)
+        for module, state, count, _, offset, length, unpacked in self.records(KNOWN):
+            data = subprocess.run(["zstd", "-dc"], input=text[offset:offset + length], check=True, capture_output=True).stdout
+            names, at, before = [], 0, b""
+            while at < len(data):
+                end = data.index(0, at + 1)
+                before = before[:data[at]] + data[at + 1:end]
+                names.append(before.decode("utf-8", "surrogateescape"))
+                at = end + 1
+            if len(data) != unpacked or len(names) != count:
+                raise ValueError("the names of a module are not what their record says")
+            yield module, state, names
+
     def dump_tables(self):
         text = self.text
         for key, value in self.records(INFO):
@@ -133,9 +149,9 @@ class Database:
         for path, build_id, flags, note in self.records(MODULES):
             yield f"module {text(path)} {text(build_id)} {flags} {text(note)}"
         aliases = self.records(ALIASES)
-        for kind, parent, name, file, line, module, call_file, call_line, ordinal, first, count, _, address in self.records(SCOPES):
+        for kind, parent, name, file, line, module, call_file, call_line, ordinal, first, count, linkage, address in self.records(SCOPES):
             names = "".join(" " + text(a) for (a,) in aliases[first:first + count])
-            yield (f"scope {kind} {parent} {text(name)} {text(file)}:{line} {module} {text(call_file)}:{call_line} "
+            yield (f"scope {kind} {parent} {text(name)} ({text(linkage)}) {text(file)}:{line} {module} {text(call_file)}:{call_line} "
                    f"{ordinal} {address:x}{names}")
         for offset, module, raw, normal, _ in self.records(CODES):
             yield f"code {module} {offset:x} {raw} {normal}"
@@ -159,6 +175,10 @@ class Database:
         source_text = self.bytes(SOURCE_TEXT)
         for path, _, offset, length in self.records(SOURCES):
             yield f"source {text(path)} {length} {sum(source_text[offset:offset + length])}"
+
+        for module, state, names in self.known():
+            for name in names:
+                yield f"known {module} {state} {name}"
 
     def dump_metric(self, metric):
         sums, counts = self.records(SUMS, metric), self.records(COUNTS, metric)

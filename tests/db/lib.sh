@@ -3,6 +3,7 @@
 set -u
 HQ=$(realpath "$HQ")
 TMP=$HQ_TEST_TMP
+. tests/held.sh
 passed=0 failed=0 skipped=0
 
 # check WHAT COMMAND...: what the command prints is shown if it fails.

@@ -37,15 +37,15 @@ def step(name, want, what):
     return out
 
 
-app(4, 1)
-step("update", 0, "the baseline of 4 s is written")
+app(1.5, 1)
+step("update", 0, "the baseline of five runs is written")
 baseline = open(f"{TMP}/perf/shares.baseline").read()
 for name in ("read_input", "solve", "write_output"):
     check(re.search(rf"^cputime \d.*: procedure {name}$", baseline, re.M), f"the baseline has {name}:\n{baseline}")
 
 step("check", 0, "the same program again passes")
 
-app(4, 3)
+app(1.5, 3)
 out = step("check", 1, "solve made three times as slow fails")
 check("rose: cputime of procedure solve" in out, f"solve is named:\n{out}")
 check(re.search(r"^not ok \d+ - perf/limits.hq:1: procedures of solve expect cputime < 55%$", out, re.M), f"the limit fails:\n{out}")
@@ -53,19 +53,19 @@ report = xml.etree.ElementTree.parse(f"{TMP}/perf.xml").getroot()
 check(sum(int(s.get("failures")) for s in report) >= 2, "perf.xml counts the failures")
 markdown = open(f"{TMP}/perf.md").read()
 check(markdown.startswith("### hq check: ") and "**FAIL**" in markdown, f"perf.md tells of the failure:\n{markdown}")
-status, out, err = run(HQ, "check", "--bisect", "perf.hq", "perf/limits.hq", "perf/shares.hq")
+status, out, err = run(HQ, "check", "--bisect", "perf.runs", "perf/limits.hq", "perf/shares.hq")
 check(status == 1, f"--bisect calls it bad: {status}")
 
-status, out, err = run(HQ, "check", "--update", "perf.hq", "perf/limits.hq", "perf/shares.hq")
+status, out, err = run(HQ, "check", "--update", "perf.runs", "perf/limits.hq", "perf/shares.hq")
 check(status == 1, f"writing the baseline again leaves the limit failed: {status}")
-status, out, err = run(HQ, "check", "perf.hq", "perf/shares.hq")
+status, out, err = run(HQ, "check", "perf.runs", "perf/shares.hq")
 check(status == 0, f"the new baseline holds: {status}\n{out}")
 
 app(0.2, 3)
 status, out, err = run(HQ, "record", "--force", "-o", "short.hq", "--", "./app")
 status, out, err = run(HQ, "check", "short.hq", "perf/shares.hq")
 check(status == 4, f"too short a run is inconclusive: {status}\n{out}")
-check("# TODO inconclusive" in out and "more would do" in out, f"it says how many more samples:\n{out}")
+check("# TODO inconclusive" in out and "more runs would decide" in out, f"it says what to do:\n{out}")
 status, out, err = run(HQ, "check", "--bisect", "short.hq", "perf/shares.hq")
 check(status == 125, f"--bisect skips it: {status}")
 finish()

@@ -23,7 +23,7 @@ MAY = {
 # Behind one header: nobody else includes the library's own.
 LIBRARIES = {
     "readline/": ["repl/readline.c"],
-    "libdwarf/": ["structure/dwarf_impl.h"],
+    "libdwarf.h": ["structure/libdwarf.h"],
     "Zydis/": ["structure/insn_x86.c"],
     "papi.h": ["preload/sources/papi.c", "repl/record_counters.c"],
     "pcre2.h": ["query/regex.c"],

@@ -5,7 +5,7 @@ set -u
 cd "$HQ_TEST_TMP" || exit 1
 passed=0 failed=0
 mkdir -p src/deep elsewhere/deep
-sed 's|^NOINLINE void heavy.*|& // here|' "$TOP/tests/programs/split.c" >src/deep/split.c
+sed 's|WORK(units);|& // here|' "$TOP/tests/programs/split.c" >src/deep/split.c
 (cd src && gcc -O2 -g -o ../program "$PWD/deep/split.c") || exit 1
 "$HQ" record -o s.hq -- ./program 0.3 >/dev/null 2>&1 || exit 1
 

@@ -108,7 +108,7 @@ if shutil.which("go"):
     top = {r[5].split(" (inline)")[0]: r[0] for r in (x.split(None, 5) for x in done.stdout.split("\n")) if len(r) == 6}
     check(top.get("worker") == "4000ms" and top.get("solve") == "2000ms" and top.get("axpy") == "500ms", f"go tool pprof: {done.stdout}{done.stderr}")
 else:
-    print("go tool pprof is not installed: not asked")
+    print("skipped: go tool pprof is not installed")
 
 # ---- callgrind ----
 run("export", "callgrind", database, "-o", f"{TMP}/out.callgrind")

@@ -50,6 +50,16 @@ check(len(rows) == 2 and "1" in json.dumps(rows), f"two ranks: {rows}")
 only = json.loads(run(f"{TMP}/plain", "tree ranks 0 depth 1 as json"))["rows"]
 check([(r["name"], r["values"][0]) for r in only if r["values"][0]] == [("main", 3.5)], f"rank 0 alone: {only}")
 
+# Values that are no numbers, and a rank at the edge.
+for bad in (float("nan"), float("inf")):
+    database = Hpctoolkit(THREADS).save(f"{TMP}/{bad}", [(1, "main thread", [(CALLED, FUNCTION, "main", [line(3, [], {0: 1.0, 1: 2.0})], {})])])
+    with open(f"{database}/profile.db", "r+b") as file:
+        data = file.read().replace(struct.pack("<Hd", 7, 2.0), struct.pack("<Hd", 7, bad))
+        file.seek(0)
+        file.write(data)
+    check("is no number" in run(database, "procedures", status=3), f"{bad} is told")
+run(Hpctoolkit([[(2, 0x7FFFFFFF)], [(2, 5)]]).save(f"{TMP}/edge", [(1, "main thread", [(CALLED, FUNCTION, "main", [line(3, [], {0: 1.0, 1: 2.0})], {})])]), "profiles")
+
 # Three ranks of two threads and a GPU stream, each with a trace; kinds of identifiers that are not known are part of the name.
 h = Hpctoolkit([[(1, 0x1000 + r // 2), (2, r), (3, t)] for r in range(3) for t in range(2)] + [[(2, 1), (7, 4)]], minor=99, extra=8)
 base = 1_700_000_000_000_000_000
@@ -96,7 +106,17 @@ spec = importlib.util.spec_from_file_location("dblib", "tests/db/lib.py")
 dblib = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(dblib)
 records = sorted((p, t) for p, t, *_ in dblib.Database(f"{TMP}/traced.hq/hq.db").trace())
-check(records == [(0, 0), (0, 5000), (0, 20000), (1, 1000)], f"trace records {records}")
+# A record holds until the next one, the last as long as most do (4 ms or 5 ms here): main from 0 to 5 ms, solve until 9, nothing until 20, main.
+check(records == [(0, 0), (0, 5000), (0, 9000), (0, 20000), (0, 25000), (1, 1000), (1, 6000)], f"trace records {records}")
+for query in ("threads all", "threads all during 0%..100%"):
+    shares = [r["values"][0] for r in json.loads(run(f"{TMP}/traced.hq", query + " as json"))["rows"]]
+    check(sorted(round(x, 6) for x in shares) == [3.5, 5.25], f"{query}: {shares}")
+parts = [sum(r["values"][0] for r in json.loads(run(f"{TMP}/traced.hq", f"threads all during {a}..{b} as json"))["rows"])
+         for a, b in (("", "3ms"), ("3ms", "10ms"), ("10ms", "21ms"), ("21ms", ""))]
+check(abs(sum(parts) - 8.75) < 1e-6 and min(parts) > 0, f"adjoining slices: {parts}")
+cells = [line.split(",") for line in run(f"{TMP}/traced.hq", "trace level 2 width 25 height 2 as csv").splitlines()[1:]]
+check([c[2] for c in cells][:14] == ["main"] * 5 + ["solve"] * 4 + ["main"] * 5, f"the picture: {[(c[2], c[-1]) for c in cells]}")
+check("node 0" in run(f"{TMP}/traced.hq", "profiles"), "a node is numbered: its identifier is no name")
 run("verify", f"{TMP}/traced.hq")
 
 # Damage: one sentence with the file and the place, nothing left.

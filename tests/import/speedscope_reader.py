@@ -21,7 +21,7 @@ TOLERANCE = 1e-11    # of the total; weights are sums of binary fractions in ano
 
 
 def stop(sentence):
-    print(sentence)
+    print(f"skipped: {sentence}")
     sys.exit(77)
 
 

@@ -28,7 +28,7 @@ static unsigned next(void)
     return (unsigned)(state >> 32);
 }
 
-static __attribute__((noinline)) void spend(void)
+static __attribute__((noinline, noipa)) void spend(void)
 {
     volatile int x = 0;
     int n = (int)(next() % 3000);
@@ -41,7 +41,7 @@ typedef void function(int);
 static function *volatile pointers[4];
 
 /* The size of the frame changes from call to call, what is below does not. */
-static __attribute__((noinline)) void sized(int depth)
+static __attribute__((noinline, noipa)) void sized(int depth)
 {
     volatile char *memory = alloca(16 + next() % 7 * 16);
 
@@ -53,7 +53,7 @@ static __attribute__((noinline)) void sized(int depth)
     memory[1] = 2;
 }
 
-static __attribute__((noinline)) void plain(int depth)
+static __attribute__((noinline, noipa)) void plain(int depth)
 {
     if (depth > 0)
         pointers[next() % 3](depth - 1);
@@ -62,7 +62,7 @@ static __attribute__((noinline)) void plain(int depth)
     __asm__ volatile("");
 }
 
-static __attribute__((noinline)) void twice(int depth)
+static __attribute__((noinline, noipa)) void twice(int depth)
 {
     if (depth > 0)
         pointers[next() % 3](depth - 1);
@@ -82,7 +82,7 @@ static __attribute__((noinline, optimize("no-omit-frame-pointer"))) void framed(
 }
 
 /* Realigned frames find their caller through a register, or by an expression. */
-static __attribute__((noinline)) void aligned(int depth)
+static __attribute__((noinline, noipa)) void aligned(int depth)
 {
     volatile char memory[64 + 64] __attribute__((aligned(64)));
 
@@ -96,7 +96,7 @@ static __attribute__((noinline)) void aligned(int depth)
 
 static jmp_buf back;
 
-static __attribute__((noinline)) void jump_from(int depth)
+static __attribute__((noinline, noipa)) void jump_from(int depth)
 {
     if (depth == 0) {
         spend();

@@ -14,7 +14,7 @@
 
 static void *volatile kept[1000];
 
-static __attribute__((noinline)) void *freed_later(void)
+static __attribute__((noinline, noipa)) void *freed_later(void)
 {
     void *p = realloc(malloc(100), 300);
 
@@ -22,7 +22,7 @@ static __attribute__((noinline)) void *freed_later(void)
     return p;
 }
 
-static __attribute__((noinline)) void *leaked(void)
+static __attribute__((noinline, noipa)) void *leaked(void)
 {
     void *p = calloc(5, 10);
 
@@ -51,7 +51,7 @@ static int alloc(void)
     return 0;
 }
 
-static __attribute__((noinline)) int writer(int fd)
+static __attribute__((noinline, noipa)) int writer(int fd)
 {
     char block[4096] = {0};
 
@@ -61,7 +61,7 @@ static __attribute__((noinline)) int writer(int fd)
     return 0;
 }
 
-static __attribute__((noinline)) int reader(FILE *file)
+static __attribute__((noinline, noipa)) int reader(FILE *file)
 {
     char block[1000];
     size_t total = 0, got;
@@ -96,7 +96,7 @@ static void *hold(void *unused)
     return unused;
 }
 
-static __attribute__((noinline)) void blocked(void)
+static __attribute__((noinline, noipa)) void blocked(void)
 {
     pthread_mutex_lock(&mutex);
     pthread_mutex_unlock(&mutex);
@@ -117,17 +117,17 @@ static int lock(void)
     return 0;
 }
 
-static __attribute__((noinline)) void before(void)
+static __attribute__((noinline, noipa)) void before(void)
 {
     burn(0.3);
     __asm__ volatile("# before");
 }
-static __attribute__((noinline)) void middle(void)
+static __attribute__((noinline, noipa)) void middle(void)
 {
     burn(0.3);
     __asm__ volatile("# middle");
 }
-static __attribute__((noinline)) void after(void)
+static __attribute__((noinline, noipa)) void after(void)
 {
     burn(0.3);
     __asm__ volatile("# after");

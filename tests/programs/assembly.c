@@ -56,7 +56,7 @@ PROCEDURE(exchanged, "lea -4096(%rsp), %rax\n xchg %rax, %rsp\n" SPIN("1") "mov 
 
 static volatile uint64_t sink;
 
-__attribute__((noinline)) uint64_t back(uint64_t x, uint64_t *frame)
+__attribute__((noinline, noipa)) uint64_t back(uint64_t x, uint64_t *frame)
 {
     for (int i = 0; i < 4000; i++)
         sink += x ^ (uint64_t)i;
@@ -64,7 +64,7 @@ __attribute__((noinline)) uint64_t back(uint64_t x, uint64_t *frame)
 }
 
 /* Leaves return addresses, of itself and what calls it, all over the stack below. */
-__attribute__((noinline)) static uint64_t litter(uint64_t depth)
+__attribute__((noinline, noipa)) static uint64_t litter(uint64_t depth)
 {
     volatile uint64_t room[3] = {depth, depth, depth};
 
@@ -72,7 +72,7 @@ __attribute__((noinline)) static uint64_t litter(uint64_t depth)
 }
 
 #define FROM(name) \
-    __attribute__((noinline)) static void from_##name(uint64_t x, uint64_t *frame) \
+    __attribute__((noinline, noipa)) static void from_##name(uint64_t x, uint64_t *frame) \
     { \
         sink += litter(60 + x % 7); \
         sink += name(x, frame); \
@@ -80,15 +80,16 @@ __attribute__((noinline)) static uint64_t litter(uint64_t depth)
     }
 #define ALL(X) \
     X(leaf) \
-    X(pushes) X(locals) X(framed) X(aligned) X(saved) X(nested) X(outer) X(tail) X(tail_to_c) X(computed) X(branching) \
-        X(exchanged)
+    X(pushes) \
+    X(locals) \
+    X(framed) X(aligned) X(saved) X(nested) X(outer) X(tail) X(tail_to_c) X(computed) X(branching) X(exchanged)
 ALL(FROM)
 
 #define ROW(name) from_##name,
 static void (*const from[])(uint64_t, uint64_t *) = {ALL(ROW)};
 
 /* `frame` looks like one that a frame pointer leads to, with a return address into main. */
-__attribute__((noinline)) static void round_of_all(uint64_t x, uint64_t *frame)
+__attribute__((noinline, noipa)) static void round_of_all(uint64_t x, uint64_t *frame)
 {
     for (unsigned i = 0; i < sizeof from / sizeof *from; i++) {
         from[i](x + i, frame);
@@ -96,7 +97,7 @@ __attribute__((noinline)) static void round_of_all(uint64_t x, uint64_t *frame)
     }
 }
 
-__attribute__((noinline)) static void *here(void)
+__attribute__((noinline, noipa)) static void *here(void)
 {
     return __builtin_return_address(0);
 }

@@ -9,7 +9,7 @@
 #include "burn.h"
 #include <stdlib.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline, noipa))
 
 static volatile unsigned long steps;
 

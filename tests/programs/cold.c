@@ -18,7 +18,7 @@ extern const char returns[];
 
 static char data[DATA_BYTES];
 
-static __attribute__((noinline)) int sweep(int x)
+static __attribute__((noinline, noipa)) int sweep(int x)
 {
     for (size_t i = 0; i < sizeof data; i += LINE)
         x += data[i];
@@ -27,7 +27,7 @@ static __attribute__((noinline)) int sweep(int x)
     return x;
 }
 
-static __attribute__((noinline)) int down(int depth, double end)
+static __attribute__((noinline, noipa)) int down(int depth, double end)
 {
     int x = depth;
 

@@ -19,10 +19,10 @@
 
 static unsigned state = 12345;
 
-static __attribute__((noinline)) void left(int depth);
-static __attribute__((noinline)) void right(int depth);
+static __attribute__((noinline, noipa)) void left(int depth);
+static __attribute__((noinline, noipa)) void right(int depth);
 
-static __attribute__((noinline)) void both(int depth)
+static __attribute__((noinline, noipa)) void both(int depth)
 {
     state = state * 1103515245 + 12345;
     if (depth > 0)
@@ -127,15 +127,32 @@ static int give_up(const char *way)
     return strcmp(way, "wide") ? 1 : wide();
 }
 
+/* Rounds that take some 0.5 s. A program that may only read and write has no clock. */
+static void spin(long rounds)
+{
+    for (volatile long i = 0; i < rounds; i++)
+        ;
+}
+
+static long rounds_of_half_a_second(void)
+{
+    double start = thread_seconds();
+    long rounds = 0;
+
+    for (; thread_seconds() < start + 0.05; rounds += 100000)
+        spin(100000);
+    return rounds * 10;
+}
+
 int main(int argc, char **argv)
 {
-    burn(0.1);
+    long rounds = rounds_of_half_a_second();
+
+    burn(0.05);
     if (argc < 2 || give_up(argv[1]))
         return 1;
     if (!strcmp(argv[1], "strict")) {
-        volatile unsigned x = 1;
-        for (int i = 0; i < 200000000; i++)
-            x = x * 1103515245 + 12345;
+        spin(rounds);
         syscall(SYS_exit, 3);
     }
     for (double end = thread_seconds() + 0.5; thread_seconds() < end;)

@@ -17,7 +17,7 @@ static unsigned next(void)
     return state >> 16;
 }
 
-static __attribute__((noinline)) void one(void)
+static __attribute__((noinline, noipa)) void one(void)
 {
     volatile int x = 0;
 
@@ -25,7 +25,7 @@ static __attribute__((noinline)) void one(void)
         x += i;
 }
 
-static __attribute__((noinline)) void two(void)
+static __attribute__((noinline, noipa)) void two(void)
 {
     volatile int x = 0;
 
@@ -34,7 +34,7 @@ static __attribute__((noinline)) void two(void)
     one();
 }
 
-static __attribute__((noinline)) void three(void)
+static __attribute__((noinline, noipa)) void three(void)
 {
     if (next() & 1)
         two();
@@ -42,7 +42,7 @@ static __attribute__((noinline)) void three(void)
         one();
 }
 
-static __attribute__((noinline)) int down(int depth)
+static __attribute__((noinline, noipa)) int down(int depth)
 {
     if (depth == 0) {
         for (int i = 0; i < 2000; i++)
@@ -55,7 +55,7 @@ static __attribute__((noinline)) int down(int depth)
 }
 
 /* Comes back some frames after each round, deeper ones more often. */
-static __attribute__((noinline)) void rounds(int depth, int tail)
+static __attribute__((noinline, noipa)) void rounds(int depth, int tail)
 {
     if (depth > 0) {
         rounds(depth - 1, tail);

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static __attribute__((noinline)) void work(void)
+static __attribute__((noinline, noipa)) void work(void)
 {
     burn(0.3);
     __asm__ volatile(""); /* no tail call */

@@ -19,7 +19,7 @@
 extern char **environ;
 static char *self;
 
-static __attribute__((noinline)) int child_work(void *unused)
+static __attribute__((noinline, noipa)) int child_work(void *unused)
 {
     (void)unused;
     burn(0.3);

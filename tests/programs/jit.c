@@ -31,7 +31,7 @@ static const unsigned char forward[] = {
 /* push %rbp; mov %rsp,%rbp; 1: dec %rdi; jne 1b; pop %rbp; ret */
 static const unsigned char countdown[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3};
 
-static __attribute__((noinline)) void work(void *unused, void *list)
+static __attribute__((noinline, noipa)) void work(void *unused, void *list)
 {
     (void)unused, (void)list;
     burn(0.3);

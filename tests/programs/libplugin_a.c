@@ -3,7 +3,7 @@
 void adversary_spend(void);
 void plugin_entry(int depth);
 
-static __attribute__((noinline)) void inside(int depth)
+static __attribute__((noinline, noipa)) void inside(int depth)
 {
     volatile char memory[48];
 

@@ -28,7 +28,7 @@ static void *run(void *handler)
 
     info.si_value.sival_int = OUR_VALUE;
     getcontext(&context);
-    register long number __asm__("rdi") = SIGRTMAX - 3;
+    register long number __asm__("rdi") = 33;
     register void *first __asm__("rsi") = &info, *second __asm__("rdx") = &context;
     __asm__ volatile("movq %%rsp, %%rbx\n andq $-16, %%rsp\n subq $136, %%rsp\n andq $-16, %%rsp\n subq $8, %%rsp\n "
                      "call *%3\n movq %%rbx, %%rsp"
@@ -45,7 +45,7 @@ int main(void)
     pthread_t thread;
 
     memset(&action, 0, sizeof action);
-    if (syscall(SYS_rt_sigaction, SIGRTMAX - 3, NULL, &action, sizeof action.mask) != 0 || !action.handler ||
+    if (syscall(SYS_rt_sigaction, 33, NULL, &action, sizeof action.mask) != 0 || !action.handler ||
         pthread_create(&thread, NULL, run, (void *)action.handler) != 0 || pthread_join(thread, NULL) != 0)
         return 1;
     puts("ok");

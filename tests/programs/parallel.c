@@ -7,7 +7,7 @@
 
 static double total;
 
-static __attribute__((noinline)) double work(int n)
+static __attribute__((noinline, noipa)) double work(int n)
 {
     double s = 0;
 
@@ -16,7 +16,7 @@ static __attribute__((noinline)) double work(int n)
     return s;
 }
 
-static __attribute__((noinline)) void outer(int depth)
+static __attribute__((noinline, noipa)) void outer(int depth)
 {
     if (depth > 0) {
         outer(depth - 1);

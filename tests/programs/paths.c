@@ -16,7 +16,7 @@ static unsigned next(void)
     return (unsigned)(state >> 32);
 }
 
-static __attribute__((noinline)) void spend(void)
+static __attribute__((noinline, noipa)) void spend(void)
 {
     volatile int x = 0;
 
@@ -24,10 +24,10 @@ static __attribute__((noinline)) void spend(void)
         x += i;
 }
 
-static __attribute__((noinline)) void left(int depth);
-static __attribute__((noinline)) void right(int depth);
+static __attribute__((noinline, noipa)) void left(int depth);
+static __attribute__((noinline, noipa)) void right(int depth);
 
-static __attribute__((noinline)) void both(int depth)
+static __attribute__((noinline, noipa)) void both(int depth)
 {
     if (depth == 0)
         spend();

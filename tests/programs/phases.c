@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline, noipa))
 
 static volatile unsigned long sink;
 static double began;

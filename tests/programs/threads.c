@@ -12,19 +12,19 @@
 
 static double seconds;
 
-static __attribute__((noinline)) void *work(void *unused)
+static __attribute__((noinline, noipa)) void *work(void *unused)
 {
     burn(seconds);
     return unused;
 }
 
-static __attribute__((noinline)) void left(pthread_t *thread)
+static __attribute__((noinline, noipa)) void left(pthread_t *thread)
 {
     if (pthread_create(thread, NULL, work, NULL))
         abort();
 }
 
-static __attribute__((noinline)) void right(pthread_t *thread)
+static __attribute__((noinline, noipa)) void right(pthread_t *thread)
 {
     if (pthread_create(thread, NULL, work, NULL))
         abort();

@@ -17,7 +17,7 @@ struct guard {
     ~guard() { data.clear(); }
 };
 
-static __attribute__((noinline)) int deep(int depth)
+static __attribute__((noinline, noipa)) int deep(int depth)
 {
     guard g(depth % 7 + 1);
 
@@ -26,7 +26,7 @@ static __attribute__((noinline)) int deep(int depth)
     return deep(depth - 1) + g.data[0];
 }
 
-static __attribute__((noinline)) int rethrow(int depth)
+static __attribute__((noinline, noipa)) int rethrow(int depth)
 {
     try {
         return deep(depth);

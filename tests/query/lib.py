@@ -194,6 +194,29 @@ class Evaluator:
             found.append(mine)
         return found
 
+    def visits_are_doubtful(self, name):
+        """Not nine of ten gaps with three samples, or not nine of ten visits with two, in some profile; or no gap at all, in a loop."""
+        any_gap = any_visit = False
+        for profile in self.profiles:
+            lengths, gaps, length, gap = [], [], 0, None
+            for hit in [any(r[0] != "line" and r[0].name == name for r in s[3]) for s in self.program.samples if s[0] == profile] + [False]:
+                if hit and not length and gap is not None:
+                    gaps.append(gap)
+                if hit:
+                    length, gap = length + 1, 0
+                elif length:
+                    lengths.append(length)
+                    length, gap = 0, 1
+                elif gap is not None:
+                    gap += 1
+            any_gap, any_visit = any_gap or bool(gaps), any_visit or bool(lengths)
+            if sum(g < 3 for g in gaps) * 10 > len(gaps) or sum(n < 2 for n in lengths) * 10 > len(lengths):
+                return True
+        def in_loop(path):
+            rows = [r[0] for r in path if r[0] != "line"]
+            return any(r.name == name and any(o.kind == "loop" for o in rows[:i]) for i, r in enumerate(rows))
+        return any_visit and not any_gap and any(in_loop(s[3]) for s in self.program.samples)
+
     def times(self):
         """(profile, time) of the samples in the slice; None: all."""
         during = self.q.get("during")
@@ -354,7 +377,8 @@ class Evaluator:
 
     # statistics over profiles of the inclusive values of the first metric
     def groups(self):
-        per, profiles = self.q.get("per", "thread"), self.program.profiles
+        profiles = self.program.profiles
+        per = self.q.get("per", "rank" if any(profiles[i].rank >= 0 for i in self.profiles) else "thread")
         counted = [i for i in self.profiles if profiles[i].rank >= 0] or self.profiles
         groups = defaultdict(list)
         for i in counted:

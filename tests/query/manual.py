@@ -25,8 +25,8 @@ def databases(directory):
     text = open(f"{HERE}/app.fixture").read().replace("metric CPUTIME seconds 0.001 10 sampled", "metric CPUTIME seconds 0.001 10 sampled traced")
     extra = open(f"{HERE}/examples.extra").read() + EXTRA
     # Forty visits to step, so that `iteration 37 of step` is one, and a trace of some length.
-    for i in range(40):
-        extra += f"trace r0 {600000 + 2000 * i} CPUTIME 1 main:15 > step:3\ntrace r0 {601000 + 2000 * i} CPUTIME 1 main:11\n"
+    for i in range(200):
+        extra += f"trace r0 {600000 + 1000 * i} CPUTIME 1 main:{'15 > step:3' if i % 5 < 2 else '11'}\n"
     extra += "trace r3 100000 CPUTIME 1 main:12 > axpy:4\ntrace r3 900000 CPUTIME 1 main:11\n"
     with open(f"{directory}/manual.fixture", "w") as f:
         f.write(text + extra)

@@ -25,6 +25,7 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
     void *data = real(at, size, protection, flags, fd, offset);
     const char *victim = getenv("VICTIM"), *keep = getenv("KEEP") && *getenv("KEEP") ? getenv("KEEP") : NULL;
     char link[64], path[4096] = "";
+    static time_t writes;
     struct timespec now[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
 
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -32,8 +33,8 @@ void *mmap(void *at, size_t size, int protection, int flags, int fd, off_t offse
         return data;
     if (keep && truncate(path, atol(keep)))
         abort();
-    /* Whatever the clock of the file system says. */
-    now[1] = (struct timespec){.tv_sec = 1};
+    /* Whatever the clock of the file system says; it is written to each time that it is opened. */
+    now[1] = (struct timespec){.tv_sec = ++writes};
     if (!keep && utimensat(AT_FDCWD, path, now, 0))
         abort();
     return data;

@@ -10,6 +10,7 @@ import bisect
 import glob
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile

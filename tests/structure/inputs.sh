@@ -65,6 +65,25 @@ g++ -O2 -g -o lambdas "$lambdas" && "$HQ" structure lambdas | sed -n 's/^ *inlin
 if [ "$(grep -c 'lambda' names)" -ge 6 ] && [ -z "$(comm -23 names truth)" ]; then passed=$((passed + 1)); else
     failed=$((failed + 1)); echo "not ok names of inlined lambdas"; comm -23 names truth; fi
 
+# Instances of a template over lambdas, called and inlined: gcc has one name for all, the symbols have one each.
+cat >over.cc <<'END'
+#include <cstdlib>
+template <class F> __attribute__((noinline)) double run(int n, F f) { double s = 0; for (int i = 0; i < n; i++) s += f(i); return s; }
+template <class F> inline double inl(int n, F f) { double s = 0; for (int i = 0; i < n; i++) s += f(i); return s; }
+namespace ns { template <class T, int N> struct box { T t; __attribute__((noinline)) double go(int n) { return run(n, t) * N; } }; }
+int main(int argc, char **argv) {
+    int n = std::atoi(argv[1]); double z = argc;
+    auto b = [=](int i) { return z * (i + 3.0); };
+    return run(n, [=](int i) { return z * i; }) + run(n, [=](int i) { return z / (i + 1.0); }) + inl(n, [=](int i) { return z - i; }) +
+           inl(n, [=](int i) { return z + i; }) + ns::box<decltype(b), 2>{b}.go(n) > 1;
+}
+END
+g++ -O0 -o symbols over.cc && nm -C symbols >truth
+g++ -O2 -g -o over over.cc && "$HQ" structure over | sed -n 's/^ *\(inlined \)\{0,1\}\([a-z:]*<main.*>\).*  .*/\2/p' | sort -u >names
+if [ "$(grep -c '^run<main::{lambda(int)#[123]}>' names)" = 3 ] && [ "$(grep -c '^inl<main::{lambda(int)#[345]}>' names)" = 2 ] &&
+    grep -q '^ns::box<main::{lambda(int)#[0-9]}, 2>' names && [ -z "$(while read -r name; do grep -qF "$name" truth || echo "$name"; done <names)" ]; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "not ok names of instances over lambdas"; cat names; grep lambda truth; fi
+
 # A call does not return if any of the names of what it calls is known for that.
 cat >prog.c <<'END'
 void qx(int), quick_exit(int) __attribute__((alias("qx"))), other(int);

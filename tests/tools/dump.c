@@ -26,8 +26,9 @@ static void dump_static(const struct db *db)
     for (size_t i = 0; i < db->scope_count; i++) {
         const struct hqdb_scope *s = &db->scopes[i];
 
-        printf("scope %u %u %s %s:%u %u %s:%u %u %" PRIx64, s->kind, s->parent, text(db, s->name), text(db, s->file),
-               s->line, s->module, text(db, s->call_file), s->call_line, s->ordinal, s->address);
+        printf("scope %u %u %s (%s) %s:%u %u %s:%u %u %" PRIx64, s->kind, s->parent, text(db, s->name),
+               text(db, s->linkage), text(db, s->file), s->line, s->module, text(db, s->call_file), s->call_line,
+               s->ordinal, s->address);
         for (uint32_t a = 0; a < s->alias_count; a++)
             printf(" %s", text(db, db->aliases[s->first_alias + a]));
         printf("\n");
@@ -83,6 +84,17 @@ static void dump_tree(const struct db *db)
         for (size_t j = 0; source && j < bytes; j++)
             sum += (unsigned char)source[j];
         printf("source %s %zu %zu\n", text(db, db->sources[i].path), bytes, sum);
+    }
+}
+
+static void dump_known(const struct db *db)
+{
+    for (uint32_t m = 0; m < db->module_count; m++) {
+        struct db_known *k = db_known_open(db, m);
+
+        for (const struct db_known_name *n; (n = db_known_next(k));)
+            printf("known %u %d %s\n", m, db_known_state(db, m), n->linkage);
+        db_known_close(k);
     }
 }
 
@@ -144,6 +156,7 @@ int main(int argc, char **argv)
     }
     dump_static(db);
     dump_tree(db);
+    dump_known(db);
     for (uint32_t m = 0; m < db->metric_count; m++)
         dump_metric(db, m);
     for (uint32_t p = 0; p < db->profile_count; p++)

@@ -11,9 +11,11 @@
  *                                               seconds|events|bytes|none; sampled exact no_counts traced
  *     module ID PATH [BUILD-ID]
  *     file ID MODULE PATH
- *     proc ID FILE NAME LINE [ALIAS]...
+ *     proc ID FILE NAME LINE [linkage=NAME] [ALIAS]...
+ *     known MODULE all|symbols|exported NAME... the names of its procedures, sampled or not, ascending
  *     loop ID PARENT LINE                       in a proc, inline or loop; numbered within the procedure from 1
- *     inline ID PARENT NAME FILE LINE CALL-LINE FILE is a path: where it is defined; called in its parent's file
+ *     inline ID PARENT NAME FILE LINE CALL-LINE [linkage=NAME]
+ *                                               FILE is a path: where it is defined; called in its parent's file
  *     profile ID [KEY=VALUE]...                 rank host pid tid thread command serial state start end realtime
  *                                               (start, end in us), creator=PROFILE
  *     value PROFILE EVENT SUM COUNT PATH        adds to a leaf: SUM in base units, COUNT samples
@@ -25,6 +27,8 @@
  * call site, and at the end the sampled statement), in the file of the scope. SCOPE:LINE~SCOPE2:LINE2 gives another
  * place before normalisation. thread=NAME and partial=NAME, only at the start, are roots.
  */
+#include "structure/known.h"
+#include "structure/unpack.h"
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/str.h"
@@ -129,6 +133,12 @@ static int split(const struct fixture *f, char *line, char **words)
     return n;
 }
 
+/* The word linkage=NAME, or NULL. */
+static const char *linkage_name(const char *word)
+{
+    return word && !strncmp(word, "linkage=", 8) ? word + 8 : NULL;
+}
+
 /* ---- structure ---- */
 
 static const struct scope_facts *facts_of(const struct fixture *f, uint32_t scope)
@@ -169,19 +179,43 @@ static void add_proc(struct fixture *f, char **w)
 {
     const struct scope_facts *file = facts_of(f, look_up(f, &f->scopes, w[2]));
     long long line = number(f, w[4]);
+    const char *linkage = linkage_name(w[5]);
 
     add_scope(f, w[1],
               &(struct model_scope){
                   .kind = SCOPE_PROCEDURE,
                   .parent = file->scope,
                   .name = w[3],
+                  .linkage = linkage,
                   .file = file->file,
                   .line = (uint32_t)line,
                   .module = file->module,
                   .address = 4096u * (uint64_t)(f->facts.len + 1),
-                  .aliases = (const char *const *)w + 5,
+                  .aliases = (const char *const *)w + 5 + (linkage != NULL),
               },
               HQDB_NONE);
+}
+
+static void add_known(struct fixture *f, char **w)
+{
+    static const char *const states[] = {
+        [KNOWN_EXPORTED] = "exported", [KNOWN_SYMBOLS] = "symbols", [KNOWN_ALL] = "all"};
+    AUTO_STR struct str text = {0};
+    struct known k = {0};
+
+    for (int i = KNOWN_EXPORTED; i < KNOWN_KINDS; i++)
+        if (w[2] && !strcmp(w[2], states[i]))
+            k.state = i;
+    if (!k.state)
+        fail(f, "neither all, symbols nor exported", w[2]);
+    for (char **name = w + 3; *name; name++, k.count++) {
+        str_addc(&text, '\0'); /* shares nothing with the one before */
+        str_addn(&text, *name, strlen(*name) + 1);
+    }
+    k.unpacked = text.len;
+    k.packed = pack(text.s, text.len, &k.bytes);
+    model_known(f->model, look_up(f, &f->modules, w[1]), &k);
+    free(k.packed);
 }
 
 static void add_loop(struct fixture *f, char **w)
@@ -215,6 +249,7 @@ static void add_inline(struct fixture *f, char **w)
                   .kind = SCOPE_INLINE,
                   .parent = parent->scope,
                   .name = w[3],
+                  .linkage = w[6] ? linkage_name(w[7]) : NULL,
                   .file = w[4],
                   .line = (uint32_t)number(f, w[5]),
                   .module = parent->module,
@@ -357,6 +392,8 @@ static void add_line(struct fixture *f, char **w, int n)
         add_file(f, w);
     else if (!strcmp(what, "proc") && n >= 5)
         add_proc(f, w);
+    else if (!strcmp(what, "known") && n >= 4)
+        add_known(f, w);
     else if (!strcmp(what, "loop"))
         add_loop(f, w);
     else if (!strcmp(what, "inline"))

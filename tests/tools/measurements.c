@@ -24,13 +24,13 @@ struct column {
     uint32_t count, size;
 };
 struct lane {
-    struct column kind[HQM_TRACE + 1];
+    struct column kind[HQM_REGIONS + 1];
 };
 
 static const char *path;
 static struct {
     uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, written, created,
-        ended, execed, running, signalled, maxlane, overruns;
+        ended, execed, running, signalled, maxlane, overruns, regions, entries, clock[HQM_CLOCKS], timer_threads;
     uint64_t sum[16], count[16], reason[HQM_PARTIAL_MAX], loss[HQM_LOSS_MAX];
     char event[16][64];
 } total;
@@ -135,7 +135,8 @@ static void read_segments(struct reader *r)
                                      sizeof(struct hqm_thread),
                                      sizeof(struct hqm_node),
                                      sizeof(struct hqm_cell),
-                                     sizeof(struct hqm_trace)};
+                                     sizeof(struct hqm_trace),
+                                     sizeof(struct hqm_region)};
 
     for (size_t at = r->header->header_bytes; at + HQM_ALIGN <= r->size;) {
         const struct hqm_segment *s = (const struct hqm_segment *)(r->data + at);
@@ -145,7 +146,7 @@ static void read_segments(struct reader *r)
             at += HQM_ALIGN;
             continue;
         }
-        check(s->kind >= HQM_STRINGS && s->kind <= HQM_TRACE, "unknown kind");
+        check(s->kind >= HQM_STRINGS && s->kind <= HQM_REGIONS, "unknown kind");
         check(s->record_size == sizes[s->kind], "record size");
         check(s->bytes >= HQM_ALIGN && s->bytes % HQM_ALIGN == 0 && s->bytes <= r->size - at, "segment bytes");
         check(s->capacity == (s->bytes - sizeof *s) / s->record_size, "capacity");
@@ -179,6 +180,12 @@ static void print_node(const struct reader *r, const struct hqm_node *nodes, uin
         putchar(';');
     }
     uint32_t module = nodes[n].kind_module & ((1u << HQM_MODULE_BITS) - 1);
+    if (nodes[n].kind_module >> HQM_MODULE_BITS >= HQM_NODE_INSIDE) {
+        bool inside = nodes[n].kind_module >> HQM_MODULE_BITS == HQM_NODE_INSIDE;
+        printf("%s:%llu.%llu", inside ? "inside" : "wait", (unsigned long long)nodes[n].offset >> 32,
+               (unsigned long long)nodes[n].offset & 0xffffffff);
+        return;
+    }
     if (nodes[n].kind_module >> HQM_MODULE_BITS == HQM_NODE_PARTIAL) {
         printf("partial:%llu", (unsigned long long)nodes[n].offset);
         return;
@@ -191,6 +198,33 @@ static void print_node(const struct reader *r, const struct hqm_node *nodes, uin
         printf("%s+0x%llx", file ? file + 1 : "?", (unsigned long long)nodes[n].offset);
 }
 
+/* What names a region is where it was opened. */
+static void check_region_name(const struct reader *r, uint64_t name)
+{
+    uint64_t lane = name >> 32, node = name & 0xffffffff;
+
+    check(lane && lane < r->lanes && node < r->lane[lane].kind[HQM_NODES].count, "region of node");
+    check(((const struct hqm_node *)r->lane[lane].kind[HQM_NODES].data)[node].kind_module >> HQM_MODULE_BITS ==
+              HQM_NODE_REGION,
+          "region of node is none");
+}
+
+static void check_regions(const struct reader *r, const struct lane *l)
+{
+    for (uint32_t i = 0; i < l->kind[HQM_REGIONS].count; i++) {
+        const struct hqm_region *x = (const struct hqm_region *)l->kind[HQM_REGIONS].data + i;
+
+        check(x->node < l->kind[HQM_NODES].count, "node of region");
+        check(((const struct hqm_node *)l->kind[HQM_NODES].data)[x->node].kind_module >> HQM_MODULE_BITS ==
+                  HQM_NODE_REGION,
+              "node of region is none");
+        check(x->left <= x->entries, "region left more often than entered");
+        check(x->thread < hqm_thread_count(r->header, r->lane[0].kind[HQM_THREADS].count), "thread of region");
+        total.regions++;
+        total.entries += x->entries;
+    }
+}
+
 static void check_lane(struct reader *r, uint32_t number, bool paths)
 {
     struct lane *l = &r->lane[number];
@@ -201,7 +235,9 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
 
     for (uint32_t i = 0; i < nodes->count; i++) {
         uint32_t kind = n[i].kind_module >> HQM_MODULE_BITS, module = n[i].kind_module & ((1u << HQM_MODULE_BITS) - 1);
-        check(i == 0 ? kind == HQM_NODE_ROOT : kind == HQM_NODE_FRAME || kind == HQM_NODE_PARTIAL, "node kind");
+        check(i == 0 ? kind == HQM_NODE_ROOT : kind > HQM_NODE_ROOT && kind <= HQM_NODE_WAIT, "node kind");
+        if (kind >= HQM_NODE_INSIDE)
+            check_region_name(r, n[i].offset);
         check(i == 0 || n[i].parent < i, "parent after child");
         check(module <= modules, "module number");
         check(kind != HQM_NODE_PARTIAL || (n[i].offset && n[i].offset < HQM_PARTIAL_MAX && n[i].parent == 0),
@@ -223,6 +259,7 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
             putchar('\n');
         }
     }
+    check_regions(r, l);
     uint64_t last = 0;
     for (uint32_t i = 0; i < trace->count; i++) {
         const struct hqm_trace *t = (const struct hqm_trace *)trace->data + i;
@@ -305,6 +342,8 @@ static void check_file(struct reader *r, bool paths, bool threads)
     total.ended += h->state == HQM_ENDED;
     total.execed += h->state == HQM_EXECED;
     total.signalled += h->exit_signal != 0;
+    total.clock[h->cpu_clock < HQM_CLOCKS ? h->cpu_clock : 0]++;
+    total.timer_threads += h->timer_threads;
     for (int i = 0; i < HQM_PARTIAL_MAX; i++)
         total.reason[i] += h->partial_by_reason[i];
     for (int i = 0; i < HQM_LOSS_MAX; i++)
@@ -322,6 +361,10 @@ static void print_totals(void)
            (unsigned long long)total.modules, (unsigned long long)total.bytes, (unsigned long long)total.written);
     printf("running %llu\nended %llu\nexeced %llu\nsignalled %llu\n", (unsigned long long)total.running,
            (unsigned long long)total.ended, (unsigned long long)total.execed, (unsigned long long)total.signalled);
+    printf("regions %llu\nentries %llu\n", (unsigned long long)total.regions, (unsigned long long)total.entries);
+    printf("timer-clock %llu\nperf-clock %llu\nuser-clock %llu\ntimer-threads %llu\n",
+           (unsigned long long)total.clock[HQM_CLOCK_TIMER], (unsigned long long)total.clock[HQM_CLOCK_PERF],
+           (unsigned long long)total.clock[HQM_CLOCK_PERF_USER], (unsigned long long)total.timer_threads);
     for (int i = 0; i < 16; i++)
         if (total.event[i][0])
             printf("sum %s %llu\ncount %s %llu\n", total.event[i], (unsigned long long)total.sum[i], total.event[i],

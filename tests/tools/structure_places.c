@@ -3,7 +3,7 @@
  * structure_places [--normal] BINARY < ADDRESSES: the chain of scopes of each hexadecimal address, one line for each,
  * innermost first:
  *
- *     ADDRESS  line FILE:LINE  loop FILE:LINE  inline NAME@CALLFILE:CALLLINE  procedure NAME
+ *     ADDRESS  line FILE:LINE  loop FILE:LINE@HEADER  inline NAME@CALLFILE:CALLLINE  procedure NAME
  *
  * with tabs between.
  */
@@ -21,7 +21,7 @@ static void print_scope(const struct structure *s, const struct structure_scope 
 {
     switch (c->kind) {
     case SCOPE_LINE: printf("\tline %s:%u", text(s, c->file), c->line); break;
-    case SCOPE_LOOP: printf("\tloop %s:%u", text(s, c->file), c->line); break;
+    case SCOPE_LOOP: printf("\tloop %s:%u@%llx", text(s, c->file), c->line, (unsigned long long)c->address); break;
     case SCOPE_INLINE: printf("\tinline %s@%s:%u", text(s, c->name), text(s, c->call_file), c->call_line); break;
     case SCOPE_PROCEDURE: printf("\tprocedure %s", text(s, c->name)); break;
     default: break;

@@ -18,7 +18,7 @@ enum { SCOPES = 60, CODES = 80, PATHS = 120, DEPTH = 9, PROFILES = 7, METRICS = 
 struct scope {
     enum scope_kind kind;
     uint32_t parent, line, ordinal, call_line;
-    char name[8], file[8];
+    char name[16], file[16];
 };
 struct sample {
     uint32_t profile, metric, path;

@@ -4,6 +4,8 @@
 #include "common/vec.h"
 #include "query/grammar/expected.h"
 #include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include "tests/unit/grammar_same.h"
 #include <string.h>
 
 static bool inside(const struct place *p)
@@ -51,12 +53,18 @@ static char *check_statement(const struct statement *s, struct arena *arena)
     struct hq_error *err = parse_script(&source, &prompt, &script);
     char *wrong = NULL;
 
-    if (!err && script->statements.len == 1)
+    const char *differs = NULL;
+
+    if (!err && script->statements.len == 1) {
         again = print_statement(&script->arena, &script->statements.data[0]);
+        differs = grammar_difference(s, &script->statements.data[0]);
+    }
     if (err)
         wrong = xasprintf("the canonical text is refused: %s", err->message);
     else if (strcmp(again, canonical) != 0)
         wrong = xasprintf("printed again, %s is %s", canonical, again);
+    else if (differs)
+        wrong = xasprintf("%s means something else: %s", canonical, differs);
     else if (!inside(&s->place) || (s->kind == STATEMENT_QUERY && !query_places(&s->query)))
         wrong = xasprintf("a place lies outside the text");
     hq_error_free(err);
@@ -113,10 +121,67 @@ static void damage(struct str *s, uint64_t *state)
     }
 }
 
+/* The production of a clause: the first word of its name, but for these. */
+static const char *production_of(enum clause_kind clause)
+{
+    static const char *const productions[CLAUSE_KINDS] = {[CLAUSE_COMPARE] = "compare",
+                                                          [CLAUSE_SCALED] = "scaled",
+                                                          [CLAUSE_SORT] = "sort",
+                                                          [CLAUSE_PERCENT] = "percent-of"};
+
+    return productions[clause] ? productions[clause] : clause_words[clause].name;
+}
+
+/* The view of a text that is one, or -1. */
+static int view_of(const char *text)
+{
+    struct source source = {"view", text, strlen(text), 1};
+    struct parse_options options = {.any_parameter = true};
+    struct script *script;
+    struct hq_error *err = parse_script(&source, &options, &script);
+    int view = !err && script->statements.len == 1 && script->statements.data[0].kind == STATEMENT_QUERY
+                   ? (int)script->statements.data[0].query.view.kind
+                   : -1;
+
+    hq_error_free(err);
+    script_destroy(script);
+    return view;
+}
+
+/*
+ * A view and some of the clauses that it takes. A sentence of the grammar rarely is one: the grammar does not say which
+ * clause has a meaning for which view, nor that most stand once.
+ */
+static void random_query(const struct grammar *g, uint64_t *state, struct str *out)
+{
+    int view;
+
+    for (int tries = 0; tries < 20; tries++) {
+        str_clear(out);
+        grammar_sentence(g, "view", state, out);
+        if ((view = view_of(str_cstr(out))) >= 0)
+            break;
+    }
+    uint32_t start = random_below(state, CLAUSE_KINDS);
+
+    for (uint32_t i = 0; i < CLAUSE_KINDS && view >= 0; i++) {
+        enum clause_kind clause = (start + i) % CLAUSE_KINDS;
+
+        if (!clause_allowed(view, clause, NULL) || random_below(state, 4) > 0)
+            continue;
+        for (uint32_t n = clause_words[clause].repeats ? 1 + random_below(state, 2) : 1; n; n--)
+            grammar_sentence(g, production_of(clause), state, out);
+    }
+}
+
 void fuzz_random(const struct grammar *g, uint64_t *state, struct str *out)
 {
-    uint32_t kind = random_below(state, 4);
+    uint32_t kind = random_below(state, 6);
 
+    if (kind > 3)
+        random_query(g, state, out);
+    if (kind == 5 && random_below(state, 2))
+        damage(out, state);
     if (kind < 3)
         grammar_sentence(g, kind == 0 ? "script" : "statement", state, out);
     if (kind == 1)

@@ -213,7 +213,6 @@ static const struct {
     {"STRING", NULL, {"\"x y\"", "'it'", "\"std::vector<int>\"", "\"a\\\"b\"", "'\\d'"}},
     {"REGEX", NULL, {"/^MPI/", "/a\\/b/i", "/[x]+/"}},
     {"FILE", NULL, {"a/b.hq", "x.csv", "../old"}},
-    {"SETTING", NULL, {"lines", "ci", "normalize"}},
     {"FUNCTION", NULL, {"sum", "max", "if", "SQRT", "imbalance"}},
     {"ATTRIBUTE", NULL, {"name", "kind", "file", "depth", "callsite"}},
     {"PARAMETER", "percent", {"{{a=5%}}"}},
@@ -230,6 +229,7 @@ struct writer {
     uint64_t *state;
     struct str *out;
     const char *production;
+    enum setting setting; /* that was written last */
     int depth;
     bool glue;
 };
@@ -264,12 +264,43 @@ static const char *view_name(const char *terminal, uint64_t *state)
     return n ? names[random_below(state, n)] : NULL;
 }
 
+/* Which terminal stands for the name of the setting. */
+static const char *setting_terminal(enum setting setting)
+{
+    static const char *const texts[] = {[TAKES_REGEX] = "SETTING-REGEX", [TAKES_FILE] = "SETTING-FILE"};
+    const struct setting_word *s = &setting_words[setting];
+
+    if (s->type != TAKES_WORD)
+        return texts[s->type];
+    return is_switch(setting) ? "SETTING" : "SETTING-WORD";
+}
+
+/* A setting of the kind that the terminal asks for, or a word that the last one takes; NULL for another terminal. */
+static const char *setting_name(struct writer *w, const char *terminal)
+{
+    uint32_t n = 0;
+
+    if (strcmp(terminal, "WORD") == 0) {
+        while (setting_words[w->setting].words[n])
+            n++;
+        return setting_words[w->setting].words[random_below(w->state, n)];
+    }
+    if (strncmp(terminal, "SETTING", 7) != 0)
+        return NULL;
+    do
+        w->setting = random_below(w->state, SETTING_KINDS);
+    while (strcmp(setting_terminal(w->setting), terminal) != 0);
+    const char *other = setting_words[w->setting].other;
+
+    return other && random_below(w->state, 2) ? other : setting_words[w->setting].name;
+}
+
 static void put_terminal(struct writer *w, const char *name)
 {
-    const char *view = view_name(name, w->state);
+    const char *view = view_name(name, w->state), *setting = view ? NULL : setting_name(w, name);
 
-    if (view) {
-        put(w, view);
+    if (view || setting) {
+        put(w, view ? view : setting);
         return;
     }
     for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++) {

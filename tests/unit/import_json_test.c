@@ -145,10 +145,10 @@ TEST(chrome_begin_and_end)
     CHECK_EQ_STR(db_string(db, db->profiles[1].command), "prog: io");
     struct db_trace_reader *r;
     struct db_trace_record x;
-    uint64_t want[] = {5, 5, 8, 3, 10, 2};
+    uint64_t want[] = {0, 0, 5, 5, 8, 3, 10, 2}; /* spans, behind a pause */
 
     CHECK_OK(db_trace_open(db, 0, &r));
-    for (int i = 0; i < 3 && db_trace_next(r, &x); i++) {
+    for (int i = 0; i < 4 && db_trace_next(r, &x); i++) {
         CHECK_EQ_INT(x.time_us, want[2 * i]);
         CHECK_EQ_INT(x.weight, want[2 * i + 1]);
     }

@@ -3,6 +3,7 @@
  * doc/language.md says what the parser does: its grammar is that of the sources, sentences of it parse, so do its
  * examples, and its tables are those of words.c. HQ_UPDATE=1 writes grammar and tables into the manual.
  */
+#include "common/hash.h"
 #include "common/mem.h"
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
@@ -73,11 +74,12 @@ static void add_attributes(struct str *s)
 static void add_settings(struct str *s)
 {
     for (int i = 0; i < SETTING_KINDS; i++) {
-        AUTO_FREE char *usage = xasprintf("set %s %s", setting_words[i].name, setting_words[i].on ? "off" : "on");
-        AUTO_FREE char *summary = xasprintf("%s (at the start: %s)", setting_words[i].summary,
-                                            setting_words[i].on ? "on" : "off");
+        const struct setting_word *w = &setting_words[i];
+        AUTO_FREE char *summary = xasprintf("%s (at the start: %s)", w->summary, w->words[w->start]);
+        AUTO_STR struct str usage = {0};
 
-        add_row(s, usage, summary);
+        setting_usage(i, &usage);
+        add_row(s, str_cstr(&usage), summary);
     }
 }
 
@@ -210,38 +212,57 @@ static bool is_about_meaning(const char *message)
     return false;
 }
 
-/* `sort by` without a key, then a clause that the view has not: its word is free there, and is taken for a metric. */
-static bool sorts_by_clause(const char *sentence)
+static bool begins_with_clause(const char *text)
 {
-    for (const char *p = sentence; (p = strstr(p, "sort by "));) {
-        p += strlen("sort by ");
-        for (int i = 0; i < CLAUSE_KINDS; i++)
-            if (!strncmp(p, clause_words[i].name, strlen(clause_words[i].name)))
-                return true;
-    }
+    for (int i = 0; i < CLAUSE_KINDS; i++)
+        if (!strncmp(text, clause_words[i].name, strlen(clause_words[i].name)))
+            return true;
     return false;
 }
 
-TEST(sentences_of_the_grammar_parse)
+/*
+ * A key of `sort by` that is left out, then a clause that the view has not: its word is free there, and is taken for a
+ * metric.
+ */
+static bool sorts_by_clause(const char *sentence)
 {
-    AUTO_FREE char *text = grammar_of_manual();
-    struct grammar *g = grammar_load(text);
+    const char *keys = strstr(sentence, "sort by ");
+
+    if (!keys)
+        return false;
+    for (const char *key = keys + strlen("sort by "); key; key = strstr(key, ", "), key += key ? 2 : 0)
+        if (begins_with_clause(key))
+            return true;
+    return false;
+}
+
+static void sentences_parse(const struct grammar *g, uint64_t seed)
+{
     AUTO_STR struct str s = {0};
-    uint64_t state = 7;
+    uint64_t state = hash_u64(seed);
     int accepted = 0, wrong = 0;
 
-    for (int i = 0; i < 20000 && wrong < 5; i++) {
+    for (int i = 0; i < 10000 && wrong < 5; i++) {
         str_clear(&s);
         grammar_sentence(g, "statement", &state, &s);
         AUTO_ERROR struct hq_error *err = parse("sentence", str_cstr(&s));
 
         accepted += !err;
         if (err && !is_about_meaning(err->message) && !sorts_by_clause(str_cstr(&s))) {
-            TEST_FAIL("%s", err->message);
+            TEST_FAIL("seed %llu: %s", (unsigned long long)seed, err->message);
             wrong++;
         }
     }
-    CHECK(accepted > 4000);
+    CHECK(accepted > 2000);
+}
+
+TEST(sentences_of_the_grammar_parse)
+{
+    AUTO_FREE char *text = grammar_of_manual();
+    struct grammar *g = grammar_load(text);
+
+    for (uint64_t seed = 1; seed <= 8; seed++)
+        sentences_parse(g, seed);
     grammar_free(g);
 }
 

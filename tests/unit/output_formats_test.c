@@ -36,6 +36,7 @@ TEST(example)
         " \"columns\":[\n"
         "  {\"name\":\"cputime\",\"metric\":\"cputime\",\"scope\":\"inclusive\",\"unit\":\"s\"},\n"
         "  {\"name\":\"cputime.x\",\"metric\":\"cputime\",\"scope\":\"exclusive\",\"unit\":\"s\"}],\n"
+        " \"total\":[10,10],\n"
         " \"rows\":[\n"
         "  "
         "{\"id\":\"0000000000001\",\"kind\":\"procedure\",\"name\":\"m\",\"module\":null,\"file\":null,\"line\":null,"
@@ -140,6 +141,7 @@ TEST(nasty)
                  " \"columns\":[\n"
                  "  {\"name\":\"cputime\",\"metric\":\"cputime\",\"scope\":\"inclusive\",\"unit\":\"s\"},\n"
                  "  {\"name\":\"a,b\",\"metric\":null,\"scope\":null,\"unit\":null}],\n"
+                 " \"total\":[null,null],\n"
                  " \"rows\":[\n"
                  "  {\"id\":null,\"kind\":\"procedure\",\"name\":\"f<int, "
                  "\\\"x\\\">(a|b);\\t_z\\ufffd数\",\"module\":null,\"file\":null,\"line\":null,\"callsite\":\"/s/"
@@ -182,9 +184,9 @@ TEST(empty)
 
     t->view = "tree";
     check_format(t, "csv", &plain, "id,kind,name,module,file,line,callsite,depth\r\n");
-    check_format(
-        t, "json", &plain,
-        "{\"hq\":1, \"query\":null, \"view\":\"tree\",\n \"columns\":[],\n \"rows\":[],\n \"coverage\":null}\n");
+    check_format(t, "json", &plain,
+                 "{\"hq\":1, \"query\":null, \"view\":\"tree\",\n \"columns\":[],\n \"total\":[],\n \"rows\":[],\n "
+                 "\"coverage\":null}\n");
     check_format(t, "folded", &plain, "as folded needs a column of numbers: ask for a view with a metric");
     check_format(t, "dot", &plain, "as dot needs a column of numbers: ask for a view with a metric");
     table_destroy(t);

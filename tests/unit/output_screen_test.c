@@ -145,11 +145,27 @@ TEST(texts_beside_names)
                  "#     time  name                         path\n"
                  "1  1.000 s  axpy                         … > solve > smooth > axpy\n"
                  "2  1.000 s  a_name_o…tters_that_goes_on\n");
+    check_format(t, "table", &(struct output_options){.width = 66, .full_names = true},
+                 "#     time  name                                        path\n"
+                 "1  1.000 s  axpy                                        main > iterate > solve > smooth > axpy\n"
+                 "2  1.000 s  a_name_of_rather_many_letters_that_goes_on\n");
     t->columns.data[1].is_path = false;
     check_format(t, "table", &(struct output_options){.width = 66},
                  "#     time  name                         path\n"
                  "1  1.000 s  axpy                         main > iterate > solve...\n"
                  "2  1.000 s  a_name_o...ers_that_goes_on\n");
+    table_destroy(t);
+}
+
+TEST(tabs_go_to_columns_of_eight)
+{
+    struct table *t = paths_table("axpy", "\tx\t= y;\t// z", SCOPE_PROCEDURE, "solve");
+
+    t->columns.data[1].is_path = false;
+    check_format(t, "table", &plain,
+                 "#     time  name   path\n"
+                 "1  1.000 s  axpy           x       = y;    // z\n"
+                 "2  1.000 s  solve\n");
     table_destroy(t);
 }
 

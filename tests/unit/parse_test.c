@@ -74,7 +74,7 @@ TEST(defaults)
     CHECK(q->view.of == NULL && q->during == NULL && q->by == NULL && q->as == NULL && q->compare == NULL);
     CHECK_NEAR(q->threshold, 50, 0);
     CHECK_NEAR(q->scale, 1, 0);
-    CHECK_EQ_INT(q->per, PER_THREAD);
+    CHECK_EQ_INT(q->per, PER_USUAL);
     for (int i = 0; i < CLAUSE_KINDS; i++)
         CHECK_EQ_INT(q->given[i].line, 0);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names in the room that a terminal has. */
 #include "query/output/shorten.h"
+#include "common/file.h"
+#include "common/mem.h"
 #include "tests/unit/test.h"
 #include <string.h>
 
@@ -32,8 +34,8 @@ TEST(one_thing_after_the_other)
     shortens(name, 64, "ns::Map<std::string, std::pair<int, A<...> > >::find(...) const");
     shortens(name, 60, "ns::Map<std::string, std::pair<...> >::find(...) const");
     shortens(name, 40, "ns::Map<...>::find(...) const");
-    shortens(name, 28, "...::find(...) const");
-    shortens(name, 5, "...::find(...) const");
+    shortens(name, 28, "ns::...::find(...) const");
+    shortens(name, 5, "ns::...::find");
 }
 
 TEST(brackets_that_are_none)
@@ -51,10 +53,47 @@ TEST(brackets_that_are_none)
 
 TEST(unbalanced)
 {
-    shortens("a<b<c(((", 3, "a<b<c(((");
+    shortens("a<b<c(((", 3, "a");
     shortens("a>>>)))b", 3, "a>>>)))b");
     shortens("<", 0, "<");
     shortens("", 0, "");
+}
+
+/*
+ * Real names, each with what it becomes in 44 columns and in one: tests/unit/shorten_names.txt. HQ_UPDATE=1 writes it
+ * anew; read what `git diff` says of it.
+ */
+TEST(real_names)
+{
+    static const char path[] = "tests/unit/shorten_names.txt";
+    AUTO_STR struct str file = {0}, made = {0};
+    size_t names = 0, number = 0;
+
+    CHECK_OR_RETURN(!file_read(path, &file, 1 << 20));
+    for (char *line = file.s, *end; line && *line; line = end + 1, number++) {
+        end = line + strcspn(line, "\n");
+        CHECK_OR_RETURN(*end == '\n');
+        if (number % 3)
+            continue;
+        AUTO_FREE char *name = xstrndup(line, (size_t)(end - line));
+
+        str_addf(&made, "%s\n    ", name);
+        name_shorten(&made, name, 44, "...");
+        str_add(&made, "\n    ");
+        name_shorten(&made, name, 1, "...");
+        str_addc(&made, '\n');
+        names++;
+    }
+    CHECK(names >= 200);
+    if (getenv("HQ_UPDATE")) {
+        FILE *out = fopen(path, "w");
+
+        CHECK_OR_RETURN(out);
+        fputs(str_cstr(&made), out);
+        fclose(out);
+    } else {
+        CHECK(!strcmp(str_cstr(&file), str_cstr(&made)));
+    }
 }
 
 TEST_MAIN

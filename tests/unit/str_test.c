@@ -81,6 +81,22 @@ static int by_value(const void *a, const void *b)
     return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
 }
 
+TEST(base64_pads)
+{
+    AUTO_STR struct str s = {0};
+
+    /* RFC 4648, section 10 */
+    base64_add(&s, "", 0);
+    base64_add(&s, "f", 1);
+    str_addc(&s, ' ');
+    base64_add(&s, "fo", 2);
+    str_addc(&s, ' ');
+    base64_add(&s, "foobar", 6);
+    str_addc(&s, ' ');
+    base64_add(&s, "\xff\xfe\0", 3);
+    CHECK_EQ_STR(str_cstr(&s), "Zg== Zm8= Zm9vYmFy //4A");
+}
+
 TEST(vectors)
 {
     VEC(int) v = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The structure cache: same answers with it as without, whatever lies in it, and with several writers at once. */
 #include "tests/unit/test.h"
+#include "common/kept.h"
 #include "common/file.h"
 #include "structure/cache.h"
 #include "structure/structure.h"
@@ -33,9 +34,9 @@ static void add_chain(struct str *out, const struct structure *s, uint32_t at)
     for (; at != STRUCTURE_NONE; at = s->scopes.data[at].parent) {
         const struct structure_scope *c = &s->scopes.data[at];
 
-        str_addf(out, "%d %s %s:%u %s:%u #%u %llx", c->kind, intern_str(&s->strings, c->name),
-                 intern_str(&s->strings, c->file), c->line, intern_str(&s->strings, c->call_file), c->call_line,
-                 c->ordinal, (unsigned long long)c->address);
+        str_addf(out, "%d %s (%s) %s:%u %s:%u #%u %llx", c->kind, intern_str(&s->strings, c->name),
+                 intern_str(&s->strings, c->linkage), intern_str(&s->strings, c->file), c->line,
+                 intern_str(&s->strings, c->call_file), c->call_line, c->ordinal, (unsigned long long)c->address);
         for (uint32_t i = 0; i < c->alias_count; i++)
             str_addf(out, " =%s", intern_str(&s->strings, s->aliases.data[c->first_alias + i]));
         str_addc(out, '|');
@@ -196,11 +197,11 @@ TEST(what_was_used_longest_ago_is_removed_where_files_are_too_many)
     AUTO_FREE char *other = old_file(directory, "lock", 400), *dead = old_file(directory, "x.hqs.tmp.1.0", 400);
     AUTO_FREE char *alive = old_file(directory, "y.hqs.tmp.1.0", 0);
     /* What is used again is young again. */
-    cache_note_use(paths[9]);
-    cache_trim(directory, 2000000);
+    kept_note_use(paths[9]);
+    kept_trim(directory, ".hqs", 2000000);
     CHECK(file_exists(paths[8]));
     CHECK(!file_exists(dead) && file_exists(alive) && file_exists(other));
-    cache_trim(directory, 600000);
+    kept_trim(directory, ".hqs", 600000);
     CHECK(file_exists(paths[9]) && file_exists(paths[0]) && file_exists(paths[1]));
     CHECK(!file_exists(paths[8]) && !file_exists(paths[7]) && !file_exists(paths[6]) && !file_exists(paths[5]));
     for (int i = 0; i < 10; i++)

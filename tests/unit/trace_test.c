@@ -123,6 +123,16 @@ TEST(pictures)
                  " a  64.6%  elsewhere\n"
                  " b  23.1%  MPI or a barrier\n"
                  "    12.3%  no samples: idle, or not on a CPU\n");
+    query_set(&t.env, SETTING_WAITS, &(struct setting_value){.text = "^INIT$", .ignore_case = true});
+    check_answer(&t, "trace imbalance width 65 height 2", "table",
+                 "trace imbalance: share of 2 profiles in /^INIT$/i\n"
+                 "100%      bbbbbaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+                 "  0% bbbbbbbbbbbbbbbaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n"
+                 "     +-------------------+-------------------+-------------------+----\n"
+                 "     0 s                 2 s                 4 s                 6 s\n"
+                 " a  72.3%  elsewhere\n"
+                 " b  15.4%  /^INIT$/i\n"
+                 "    12.3%  no samples: idle, or not on a CPU\n");
     traced_close(&t);
 }
 

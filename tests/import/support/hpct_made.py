@@ -384,7 +384,7 @@ class Made:
         if f and f.name:
             return f.name
         if module:
-            return f"<unknown procedure> 0x{offset:x} [{os.path.basename(module)}]"
+            return f"{os.path.basename(module)}+0x{offset:x}"
         return f"<unknown procedure> [{os.path.basename(f.file)}:{f.line}]" if f and known(f.file) else "<unknown procedure>"
 
     def step(self, kind, c):

@@ -42,11 +42,12 @@ NOINLINE void nest(void)
     for (int i = 0; i < n; i++) \
     (v)[i] = n + getchar()
 /*! siblings: loops both */
+/* clang-format off */
 NOINLINE void siblings(int n)
 {
-    CLEAR(x);
-    CLEAR(y); /* @both */
+    CLEAR(x); CLEAR(y); /* @both */
 }
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

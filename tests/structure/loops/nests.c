@@ -54,10 +54,10 @@ NOINLINE double row(const double *a, int n)
     return sum;
 }
 
-/* while, do, and a loop that is left in the middle. */
-/*! kinds: loops w d f                          when gcc */
+/* while, do, and a loop that is left in the middle: `for (;;)` is no code, the first statement is where it begins. */
+/*! kinds: loops w d f                          when gcc -O[123] */
 /*! kinds: count 3 */
-/*! kinds: fbody in f                           when gcc */
+/*! kinds: fbody in f                           when gcc -O[123] */
 NOINLINE int kinds(const char *s, int n)
 {
     int found = 0;
@@ -70,11 +70,11 @@ NOINLINE int kinds(const char *s, int n)
         found = found * 31 + n;
     } while (found & 1 && n++ < 100); /* @d */
     for (;;) {
-        int c = getchar(); /* @fbody */
+        int c = getchar(); /* @f */
 
-        if (c == EOF) /* @f */
+        if (c == EOF)
             break;
-        found ^= c;
+        found ^= c; /* @fbody */
     }
     return found;
 }

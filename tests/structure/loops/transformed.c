@@ -48,31 +48,32 @@ NOINLINE void jammed(double (*restrict a)[128], const double (*restrict b)[128],
 
 /*
  * The body of a parallel loop is a procedure of its own, with the loop of the source; gcc gives the condition of the
- * loop that it spread over threads the line of the last statement.
+ * loop that it spread over threads the line of the last statement: the code in front has its own. The call
+ * in a peeled round is where it is made.
  */
 /*! parallel._omp_fn.0: loops p p/q */
-/*! parallel._omp_fn.0: pbody in p/q */
+/*! parallel._omp_fn.0: pbody in p/q   when ^(?!.*-fpeel) */
 NOINLINE void parallel(double *a, int n)
 {
 #pragma omp parallel for
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) { /* @p */
         double sum = 0;
 
         for (int j = 1; j < n; j++)   /* @q */
             sum += sin(a[i * n + j]); /* @pbody */
-        a[i * n] = sum;               /* @p */
+        a[i * n] = sum;
     }
 }
 
 /* The sum over threads is a loop at the pragma: it tries until nobody else has written between. */
-/*! reduced._omp_fn.0: loops red atomic */
+/*! reduced._omp_fn.0: only red atomic   when ^(?!.*-fpeel) */
 NOINLINE double reduced(const double *a, int n)
 {
     double sum = 0;
 
 #pragma omp parallel for reduction(+ : sum)  // @atomic
-    for (int i = 0; i < n; i++)
-        sum += a[i]; /* @red */
+    for (int i = 0; i < n; i++)              /* @red */
+        sum += a[i];
     return sum;
 }
 

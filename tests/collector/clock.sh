@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What samples CPUTIME: which clock it is and that this is said, that it is right where timers are not, and that neither its
+# descriptors nor its signal are seen by the program.
+. tests/collector/lib.sh
+CLOCK=$PROGRAMS/clock
+
+by() { [ "$(value "$1-clock"):$(value files)" = 1:1 ]; }
+sampled() { holds "$(value 'sum CPUTIME') >= $1 * 1e9"; }
+lost() { value "loss 5"; }
+# cost NAME: percentage of the time in a procedure and what it calls.
+cost() {
+    "$HQ" "$DB" 'procedures all as csv' 2>/dev/null |
+        awk -F, -v n="$1" -v all="$(value 'sum CPUTIME')" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i } index($0, n) && $column["kind"] == "procedure" { x = $(NF - 1) } END { printf "%.2f", 1e11 * x / all }'
+}
+# near SHARE TRUE: percentages, within four standard errors of as many samples as there are, and one.
+near() { holds "($1 - $2) ^ 2 <= (4 * 100 * sqrt(0.25 / ($(value samples) + 1)) + 1) ^ 2"; }
+
+record --clock=timer -- "$CLOCK" close
+check "timer: it is used" by timer
+check "timer: it is said" grep -q ', CPUTIME by timers$' "$TMP/err"
+"$HQ" "$DB" info >"$TMP/info" 2>&1
+check "timer: its bias is said" grep -q "^clock of CPUTIME .*tick.*too often" "$TMP/info"
+"$HQ" record --clock=perf -e REALTIME -o "$DB" -- true 2>"$TMP/err"
+check "a clock of nothing is a mistake" [ $? = 2 ]
+
+record --clock=perf -e CPUTIME@1000/s -- "$CLOCK" calls 1 30000000
+if ! by perf; then
+    skip "the kernel's software clock may not be used here"
+    finish
+fi
+
+truth=$(cat "$TMP/out")
+check "long calls: the program runs as without hq" [ $status = 0 ]
+check "long calls: their share" near "$(cost long_call)" "$truth"
+check "long calls: all time is there" sampled 0.97
+check "perf: it is said" grep -q ', CPUTIME by the software clock$' "$TMP/err"
+"$HQ" "$DB" info >"$TMP/info" 2>&1
+check "perf: info says it" grep -q "^clock of CPUTIME .*the kernel's software clock$" "$TMP/info"
+
+for way in lowest close closefrom close_range dup2 dup3; do
+    record --clock=perf -- "$CLOCK" $way
+    check "$way: the program runs as without hq" [ $status = 0 ]
+    check "$way: the clock goes on" [ "$(value timer-threads):$(lost)" = 0:0 ]
+    check "$way: all time is there" sampled 0.65
+done
+record --clock=perf -- "$CLOCK" bare
+check "bare: the program runs" [ $status = 0 ]
+check "bare: a timer takes over" [ "$(value timer-threads)" = 1 ]
+check "bare: the loss is counted" holds "$(value 'sum CPUTIME') + $(lost) * 5e6 >= 0.6e9 && $(lost) > 0"
+check "bare: the loss is said" grep -q ' samples were lost' "$TMP/err"
+
+for way in fork threads limit filter; do
+    record --clock=perf -- "$CLOCK" $way
+    check "$way: the program runs as without hq" [ $status = 0 ]
+    check "$way: it is measured" sampled 0.3
+done
+record --clock=perf -- "$CLOCK" limit
+check "limit: the other threads have timers" holds "$(value timer-threads) >= 24"
+check "limit: that is said" grep -Eq 'by timers in [0-9]+ of the threads' "$TMP/err"
+
+# Nothing is queued, so nothing turns into SIGIO.
+if (ulimit -i 0) 2>/dev/null; then
+    (ulimit -i 0; timeout 100 "$HQ" record --force --clock=perf -o "$DB" -- "$CLOCK" close >"$TMP/out" 2>"$TMP/err"; exit $?)
+    check "no pending signals: the program runs" [ $? = 0 ]
+    "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
+    check "no pending signals: it is measured" sampled 0.65
+else
+    skip "the number of pending signals cannot be limited here"
+fi
+
+for way in trap sent; do
+    record --clock=perf -- "$CLOCK" $way
+    check "$way: ends the program as without hq" [ $status = 133 ]
+done
+record --clock=perf -- "$CLOCK" handled
+check "handled: the program's handler runs" [ $status = 0 ]
+
+for rate in 1000 4000; do
+    record --clock=perf -e CPUTIME@$rate/s -- "$CLOCK" exec
+    check "exec at $rate/s: the programs run" [ $status = 0 ]
+done
+record -- "$CLOCK" traced
+check "traced: the program runs as without hq" [ $status = 0 ]
+
+# An ordinary user, whom the kernel lets see user mode alone.
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null)
+if [ "$(id -u)" = 0 ] && [ "${paranoid:-2}" -ge 2 ] && command -v setpriv >/dev/null; then
+    user=$(mktemp -d /tmp/hq-clock.XXXXXX) && chmod 777 "$user" || exit 1
+    trap 'rm -rf "$user"' EXIT
+    DB=$user/test.hq
+    as_user() { (HQ="setpriv --reuid 65534 --regid 65534 --clear-groups $HQ"; HOME=$user TMPDIR=$user timeout 100 $HQ record --force -o "$DB" "$@" >"$TMP/out" 2>"$TMP/err"); status=$?; "$READ" "$DB/measurements" >"$TMP/sums" 2>&1; }
+    as_user -- "$CLOCK" close
+    if [ -d "$DB" ]; then
+        check "user: timers" by timer
+        "$HQ" "$DB" info >"$TMP/info" 2>&1
+        check "user: why" grep -q "^clock of CPUTIME .*perf_event_paranoid" "$TMP/info"
+        as_user --clock=perf -e CPUTIME@1000/s -- "$CLOCK" calls 1 30000000
+        truth=$(cat "$TMP/out")
+        check "user, perf: the program runs" [ $status = 0 ]
+        check "user, perf: in user mode" by user
+        check "user, perf: time in the kernel has a row of its own" holds "$(cost 'kernel, place unknown') >= $truth - 5"
+        check "user, perf: none of it is at the next sample" holds "$(cost user_work) <= 100 - $truth + 5"
+        as_user --clock=perf -- "$CLOCK" close
+        check "user, perf: the clock goes on" [ "$(value timer-threads):$(lost)" = 0:0 ]
+    else
+        skip "another user cannot run this hq"
+    fi
+    DB=$TMP/test.hq
+    record -- "$CLOCK" drop
+    check "drop: the program runs" [ $status = 0 ]
+    check "drop: threads that may no longer count the kernel have timers" [ "$(value timer-threads)" = 3 ]
+else
+    skip "another user may count the kernel here, or nobody else can be"
+fi
+finish

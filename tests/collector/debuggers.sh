@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Debuggers and profilers under hq record, and the programs that they run, do what they do without, and are measured.
+. tests/collector/lib.sh
+have() { command -v "$1" >/dev/null || { skip "there is no $1"; return 1; }; }
+for event in CPUTIME@1000/s REALTIME@1000/s; do
+    if have gdb; then
+        record -e $event -- gdb -q -nx -batch -ex run -ex 'print $_exitcode' --args "$PROGRAMS/threads" 4 2 100000
+        check "gdb, $event: no signal of ours stops the program" holds "$status == 0 && $(grep -c 'received signal' "$TMP/out") == 0"
+        check "gdb, $event: the program ends well" grep -q '^\$1 = 0$' "$TMP/out"
+        check "gdb, $event: the program is measured" holds "$(value threads) >= 4 && $(share 'work|burn') > 1"
+        record -e $event -- gdb -q -nx -batch -ex 'break burn' -ex run -ex backtrace -ex 'delete 1' -ex continue --args "$PROGRAMS/ends" return
+        check "gdb, $event: it stops where it is told to" grep -q '^#0  burn ' "$TMP/out"
+        check "gdb, $event: and the program goes on to its end" grep -q 'exited with code 07' "$TMP/out"
+    fi
+    if have strace; then
+        record -e $event -- strace -f -o "$TMP/trace" "$PROGRAMS/ends" return
+        check "strace, $event: the status is the program's" [ $status = 7 ]
+        check "strace, $event: it sees the program's calls" grep -q 'exit_group(7)' "$TMP/trace"
+        check "strace, $event: the program is measured" holds "$(share ';work;burn') > 5"
+    fi
+done
+# One inside, the other outside: each has its own signal.
+profiler=$(ls /usr/lib/*/libprofiler.so.0 2>/dev/null | head -1)
+if [ "$profiler" ]; then
+    LD_PRELOAD=$profiler CPUPROFILE=$TMP/profile record -- "$PROGRAMS/ends" return
+    check "gperftools: the program ends well" [ $status = 7 ]
+    check "gperftools: both have samples" holds "$(stat -c %s "$TMP/profile" 2>/dev/null || echo 0) > 500 && $(value samples) > 20"
+else
+    skip "there is no libprofiler"
+fi
+if have perf; then
+    record -- perf record -q -g -o "$TMP/perf.data" "$PROGRAMS/ends" return
+    check "perf: the status is the program's" [ $status = 7 ]
+    check "perf: both have samples" holds "$(stat -c %s "$TMP/perf.data" 2>/dev/null || echo 0) > 1000 && $(value samples) > 20"
+fi
+finish

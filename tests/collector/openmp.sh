@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Parallel regions: what every thread of a team does hangs below the call path that opened the region, its entries are counted
+# exactly, and no sample is lost on the way.
+. tests/collector/lib.sh
+
+# rows QUERY: what it answers, without the header.
+rows() { "$HQ" "$DB" "$1 as csv" 2>>"$TMP/err" | sed '1d; s/\r$//'; }
+
+# looks RUNTIME: what holds for every recording of tests/programs/openmp.c.
+looks() {
+    local lost samples total
+    check "$1: the program runs as ever" [ $status = 0 ]
+    check "$1: the files keep the format's rules" sound
+    check "$1: all call paths are whole" full 100
+    check "$1: as many regions as the program opened" [ "$(value entries)" = "$(tail -1 "$TMP/out")" ]
+    # Threads of the runtime begin in the C library, the program's own in main or foreign.
+    paths | awk '$3 ~ /burn/ && $3 !~ /inside:|wait:|;main;|;foreign;/ { lost += $1 } { n += $1 } END { print lost + 0, n + 0 }' >"$TMP/joined"
+    read -r lost samples <"$TMP/joined"
+    check "$1: no work of a team outside of its region ($lost of $samples samples)" [ "$lost" = 0 ]
+    total=$(rows 'tree all' | awk -F, '{ print; exit }' | wc -l)
+    check "$1: there is a tree" [ "$total" = 1 ]
+    check "$1: the verifier finds nothing" "$HQ" verify "$DB"
+    for setting in off on; do
+        "$HQ" "$DB" "set internals $setting; modules all columns cputime.x as csv" 2>>"$TMP/err" | awk -F, 'NR > 1 { sum += $NF } END { printf "%.0f\n", sum * 1e9 }' >"$TMP/$setting"
+        check "$1: the database has every sample, internals $setting" holds "$(cat "$TMP/$setting") == $(value 'sum CPUTIME')"
+    done
+    rows 'procedures all' >"$TMP/procedures"
+    check "$1: bodies are no procedures of their own" [ "$(grep -cE "omp_fn|omp_outlined" "$TMP/procedures")" = 0 ]
+    for at in plain sections constructs tasks nested cancelled conditional loops; do
+        check "$1: $at has its regions" [ "$(rows "tree of $at columns kind all" | grep -c region)" -ge 1 ]
+    done
+    check "$1: the hot path goes through a region" [ "$(rows 'hot path of plain columns kind' | grep -c region)" -ge 1 ]
+    check "$1: the view of regions has their entries" [ "$(rows 'regions columns entries' | awk -F, '{ sum += $NF } END { print sum }')" = "$(value entries)" ]
+    check "$1: a region within a region" [ "$(rows 'tree of nested columns kind all' | grep -c region)" -ge 2 ]
+}
+
+export OMP_CANCELLATION=true
+record -e CPUTIME@500/s -- "$PROGRAMS/openmp" 0.04
+looks libgomp
+
+# Who works 1 : 3 in two threads has a balance of 4 / (2 * 3), and loses half of the work to it, whatever else runs on the machine: the work is
+# CPU time, and each of its two sums is right to a period of 4 ms or so, of 250 and 750 ms.
+uneven() {
+    record -e CPUTIME@250/s -- "$1" 0.025
+    rows 'regions columns entries, work, balance, imbalance, team' >"$TMP/uneven"
+    IFS=, read -r entries work balance imbalance threads <<<"$(awk -F, '{ print $(NF - 4) "," $(NF - 3) "," $(NF - 2) "," $(NF - 1) "," $NF }' "$TMP/uneven")"
+    check "uneven: one region, ten entries, two threads" [ "$entries $threads $(wc -l <"$TMP/uneven")" = "10 2 1" ]
+    check "uneven: its work ($work s)" holds "$work > 0.96 && $work < 1.06"
+    check "uneven: its balance ($balance)" holds "$balance > 0.64 && $balance < 0.69"
+    check "uneven: its imbalance ($imbalance s)" holds "$imbalance > 0.45 && $imbalance < 0.55"
+}
+uneven "$PROGRAMS/uneven"
+
+# The same for libomp, which tells a tool about its regions.
+if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/programs/openmp.c 2>"$TMP/err"; then
+    record -e CPUTIME@500/s -- "$TMP/openmp" 0.04
+    looks libomp
+    clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c
+    uneven "$TMP/uneven-libomp"
+    OMP_TOOL_LIBRARIES=/nowhere/tool.so record -- "$TMP/openmp" 0.002
+    check "libomp: a tool of the program's own comes first" grep -q 'an OpenMP tool of its own' "$TMP/err"
+    check "libomp: beside it no region is seen" [ "$(value entries)" = 0 ]
+else
+    skip "there is no clang with libomp"
+fi
+finish

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hq race and sets of runs: exact amounts decide at once and to the byte, a threefold slowdown is found, equal programs
+are not called slower, and what goes wrong is said. Equal programs fail once in a hundred races by design, and each
+race here is only asked not to fail twice in a row."""
+
+import os
+import subprocess
+
+from lib import *
+
+SOURCE = """
+#include <stdlib.h>
+static void *volatile kept;
+__attribute__((noinline)) static void take(int n) { for (int i = 0; i < n; i++) { kept = malloc(1000); free(kept); } }
+int main(int c, char **v) { (void)c; take(atoi(v[1])); return 0; }
+"""
+with open(f"{TMP}/take.c", "w") as f:
+    f.write(SOURCE)
+subprocess.run(["gcc", "-O1", "-g", "-o", f"{TMP}/take", f"{TMP}/take.c"], check=True)
+
+
+def race(old, new, *options, want=None, what=""):
+    status, out, err = run(HQ, "race", "--force", "-o", "set", "--old", old, "--new", new, *options)
+    if want is not None:
+        check(status == want, f"{what}: exit status {status}, not {want}; {out[-800:]}{err[-500:]}")
+    return status, out, err
+
+
+# Exact amounts need no repetition: the smallest race decides.
+status, out, _ = race("./take 1000", "./take 1000", "-n", "2", "-e", "ALLOC", want=0, what="equal amounts")
+status, out, _ = race("./take 1000", "./take 1050", "-n", "2", "-e", "ALLOC", want=1, what="5 % more bytes")
+check("+5.0%" in out, f"the rise is told: {out}")
+check("because: " in out and "take" in out, f"the context is named: {out}")
+check(race("./take 1000", "./take 1003", "-n", "2", "-e", "ALLOC")[0] == 0, "0.3 % more bytes are within the tolerance")
+
+# The set is a database, and a checked one.
+status, out, _ = run(HQ, "set", "procedures of take as csv")
+check(status == 0 and "take" in out, f"a question to the set: {out}")
+with open(f"{TMP}/q.hq", "w") as f:
+    f.write("procedures\nprocedures of take expect rows = 1\n")
+race("./take 1000", "./take 1050", "-n", "2", "-e", "ALLOC", want=1, what="for a check")
+status, out, err = run(HQ, "check", "set", "q.hq")
+check(status == 1 and "race of procedures" in out and out.count("not ok") == 2 and "ok 3" in out, f"check of a race: {out}{err}")
+status, out, err = run(HQ, "race", "--force", "-o", "set", "--old", "./take 10", "--new", "./take 10", "-n", "2", "-e", "ALLOC", "q.hq")
+check(status == 0, f"queries of a race: {status} {out}{err}")
+
+# Time: three times as much is seen whatever the machine does meanwhile, and equal programs do not fail.
+bench = f"{PROGRAMS}/benchmark"
+race(f"{bench} 0.2 1", f"{bench} 0.2 3", "-n", "6", want=1, what="three times slower")
+check(any(race(f"{bench} 0.2 1", f"{bench} 0.2 1", "-n", "6")[0] != 1 for _ in range(2)), "equal programs are not called slower")
+
+# Sets of one program.
+status, out, err = run(HQ, "record", "--runs", "3", "-e", "ALLOC", "-o", "three", "--", "./take", "100")
+check(status == 0, f"record --runs: {err}")
+status, out, _ = run(HQ, "three", "metrics as csv")
+check(status == 0, "metrics of a set")
+status, out, err = run(HQ, "three", "procedures compare with set/old.hq")
+check("three joins 3 runs and set/old.hq 6: `scaled by 0.5` makes their sums alike" in err, f"sets of different size: {err}")
+status, out, err = run(HQ, "record", "--runs", "2", "-o", "failing", "--", "false")
+check(status == 1 and "run 1 ended with status 1" in err, f"a run that fails: {status} {err}")
+
+# Mistakes.
+for words, want, part in (
+    (["race", "--old", "true"], 2, "--new is missing"),
+    (["race", "--old", "true", "--new", "true", "-n", "1"], 2, "from 2 to"),
+    (["race", "--old", "false", "--new", "true", "-n", "2", "-o", "m1"], 3, "the old program ended with status 1"),
+    (["race", "--old", "true", "--new", "true", "-n", "2", "-o", "m2", "nosuch.hq"], 2, "there is no file nosuch.hq"),
+    (["race", "--old", "true", "--new", "true", "-n", "2", "-o", "set"], 2, "holds runs already"),
+    (["race", "--old", "true", "--new", "true", "-n", "2", "-o", "q.hq"], 2, "is a file"),
+    (["race", "--old", "true", "--new", "true", "--at-most", "soon"], 2, "--at-most"),
+    (["race", "--old", "true", "--new", "true", "--tolerance", "5"], 2, "--tolerance"),
+    (["record", "--runs", "x", "-o", "m3", "--", "true"], 2, "--runs takes a number"),
+):
+    status, out, err = run(HQ, *words)
+    check(status == want and part in err, f"{' '.join(words)}: {status} {err}")
+with open(f"{TMP}/set/runs.txt", "a") as f:
+    f.write("newer 9.hq\n")
+status, out, err = run(HQ, "check", "set", "q.hq")
+check(status == 3 and "runs.txt:" in err, f"a damaged list: {status} {err}")
+finish()

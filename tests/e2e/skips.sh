@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/run counts what is skipped, and with CI=true takes what tests/skips does not list for a failure; what is listed there is said by some test.
+cd "$HQ_TEST_TMP" || exit 1
+passed=0 failed=0
+
+# expect LAST STATUS CI SCRIPT: tests/run of a test that does this ends with this line and status.
+expect() {
+    local got status
+    printf '%s\n' "$4" >"$HQ_TEST_TMP/some.sh"
+    CI=$3 SKIPS=$HQ_TEST_TMP/skips "$TOP/tests/run" "$HQ_TEST_TMP/some.sh" >out 2>&1
+    status=$?
+    got=$(tail -n 1 out)
+    if [ "$got:$status" = "$1:$2" ]; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED: CI=$3, $4: '$got', status $status, where '$1', status $2 is right"
+        cat out
+    fi
+}
+echo "$HQ_TEST_TMP/some.sh | no such thing | for this test" >skips
+for ci in '' true; do
+    expect '0 passed, 0 failed, 1 skipped' 0 "$ci" 'echo "skipped: no such thing here"; exit 77'
+    expect '3 passed, 0 failed, 1 skipped' 0 "$ci" 'echo "skipped: no such thing"; echo more; echo "3 passed, 0 failed, 1 skipped"'
+    expect '3 passed, 1 failed' 1 "$ci" 'echo "3 passed, 1 failed"; exit 1'
+done
+expect '0 passed, 0 failed, 1 skipped' 0 '' 'exit 77'
+expect '0 passed, 1 failed' 1 true 'exit 77'
+expect '0 passed, 0 failed, 1 skipped' 0 '' 'echo "skipped: another thing"; exit 77'
+expect '0 passed, 1 failed' 1 true 'echo "skipped: another thing"; exit 77'
+expect '3 passed, 0 failed, 2 skipped' 0 '' 'echo "skipped: no such thing"; echo "skipped: another"; echo "3 passed, 0 failed"'
+expect '3 passed, 1 failed, 1 skipped' 1 true 'echo "skipped: no such thing"; echo "skipped: another"; echo "3 passed, 0 failed, 2 skipped"'
+expect '3 passed, 1 failed, 1 skipped' 1 true 'echo "skipped: no such thing"; echo "3 passed, 0 failed, 2 skipped"'
+rm skips
+expect '0 passed, 1 failed' 1 true 'echo "skipped: no such thing"; exit 77'
+
+# What no test says any more leaves the list.
+while IFS= read -r line; do
+    case $line in '#'*) continue ;; esac
+    test=${line%% |*} said=${line#* | }
+    said=${said%% |*}
+    # Or with a name at one end: `skip "$1 is not possible here"`, `skip "there is no $1"`.
+    if grep -qF -e "$said" -e "\$1 ${said#* }" -e "${said% *} \$1" "$TOP/$test"; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "FAILED: tests/skips: $test does not say '$said'"
+    fi
+done <"$TOP/tests/skips"
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verdict of races: known cases, and that the level and the power hold in simulated ones. */
+#include "repl/gate/judge.h"
+#include "tests/unit/test.h"
+
+#include <math.h>
+#include <stdint.h>
+
+/* ---- random numbers: the same each time ---- */
+
+static uint64_t state = 0x9e3779b97f4a7c15;
+
+static double uniform(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+    return sqrt(-2 * log(uniform())) * cos(2 * 3.14159265358979323846 * uniform());
+}
+
+enum { ROWS = 20, PAIRS = 10 };
+
+/*
+ * A race of ABBA pairs: every run has a factor of its own, the machine drifts (a random walk, with steps now and then),
+ * and each row scatters by itself. Row 0 of the new program is slower.
+ */
+static void make_race(double old[ROWS][PAIRS], double now[ROWS][PAIRS], double spread, double slower)
+{
+    double drift = 0;
+
+    for (int run = 0; run < 2 * PAIRS; run++) {
+        int pair = run / 2, first_is_old = pair % 2 == 0, is_old = (run % 2 == 0) == first_is_old;
+        double common;
+
+        drift += 0.01 * normal();
+        if (uniform() < 0.05)
+            drift += 0.2 * (uniform() - 0.5);
+        common = 1 + drift + spread * 0.5 * normal();
+        for (int row = 0; row < ROWS; row++) {
+            double mean = row == 0 ? 0.4 : 0.6 / (ROWS - 1), value = mean * (common + spread * normal());
+
+            (is_old ? old : now)[row][pair] = is_old || row ? value : value * (1 + slower);
+        }
+    }
+}
+
+struct counts {
+    int fail, ok, undecided, row0;
+};
+
+static struct counts race_often(int times, double spread, double slower)
+{
+    struct counts c = {0};
+
+    for (int i = 0; i < times; i++) {
+        double old[ROWS][PAIRS], now[ROWS][PAIRS];
+        struct gate_difference d[ROWS];
+        bool fails = false, open = false;
+
+        make_race(old, now, spread, slower);
+        for (int row = 0; row < ROWS; row++) {
+            d[row] = gate_paired(old[row], now[row], PAIRS);
+            d[row].allowed = fmax(0.1 * d[row].old, 0.02);
+        }
+        double level = gate_level(d, ROWS, GATE_FAMILY);
+
+        for (int row = 0; row < ROWS; row++) {
+            enum gate_verdict verdict = gate_judge(&d[row], level);
+
+            fails |= verdict == GATE_FAIL;
+            open |= verdict == GATE_UNDECIDED;
+            c.row0 += row == 0 && verdict == GATE_FAIL;
+        }
+        c.fail += fails;
+        c.undecided += !fails && open;
+        c.ok += !fails && !open;
+    }
+    return c;
+}
+
+/* 1,500 races: one in a hundred would be 15; the bound is five standard errors above. */
+TEST(unchanged_programs_fail_at_most_once_in_a_hundred)
+{
+    CHECK(race_often(1500, 0.03, 0).fail <= 35);
+    CHECK(race_often(1500, 0.10, 0).fail <= 35);
+}
+
+/* Ten pairs of runs that differ by 3 %: 10 % more in a row of 40 % is found; bounds are five standard errors away. */
+TEST(a_slowdown_of_a_tenth_is_found)
+{
+    struct counts c = race_often(500, 0.03, 0.1);
+
+    CHECK(c.row0 >= 450 - 34);
+}
+
+TEST(what_is_called_ok_would_have_been_seen)
+{
+    /* With runs so far apart that a tenth cannot be seen nothing is ok; where it can most races are. */
+    CHECK(race_often(500, 0.3, 0).ok <= 5);
+    CHECK(race_often(500, 0.02, 0).ok >= 450);
+}
+
+TEST(known_differences)
+{
+    const double old[] = {10, 12, 11, 13}, now[] = {11, 14, 12, 14};
+    struct gate_difference d = gate_paired(old, now, 4);
+
+    CHECK_NEAR(d.rise, 1.25, 1e-12);
+    CHECK_NEAR(d.error, 0.25, 1e-12); /* differences 1 2 1 1: deviation 0.5, by the root of 4 */
+    CHECK_NEAR(d.df, 3, 0);
+    d = gate_apart(old, 4, now, 4);
+    CHECK_NEAR(d.rise, 1.25, 1e-12);
+    CHECK_NEAR(d.error, sqrt((5.0 / 3 + 2.25) / 4), 1e-9); /* variances 1.667 and 2.25 */
+    CHECK(d.df > 5.8 && d.df < 6);
+    CHECK_NEAR(gate_interval(&(struct gate_difference){.error = 1, .df = 3}), 3.182446, 1e-5);
+}
+
+TEST(exact_values_have_their_tolerance_alone)
+{
+    struct gate_difference d = gate_exact(1000, 1004);
+
+    d.allowed = 5;
+    CHECK(gate_judge(&d, 0.01) == GATE_OK);
+    d = gate_exact(1000, 1006);
+    d.allowed = 5;
+    CHECK(gate_judge(&d, 0.01) == GATE_FAIL);
+    CHECK_NEAR(gate_seen(&d, 0.01), 5, 1e-12);
+}
+
+TEST(one_pair_of_runs_tells_nothing)
+{
+    const double old[] = {1}, now[] = {5};
+    struct gate_difference d = gate_paired(old, now, 1);
+
+    d.allowed = 0.1;
+    CHECK(gate_judge(&d, 0.01) == GATE_UNDECIDED);
+    CHECK(isinf(gate_seen(&d, 0.01)));
+    CHECK(gate_runs_wanted(&d, 0.01, 1) > 1);
+}
+
+TEST(looks_spend_no_more_than_there_is)
+{
+    double before = 0;
+
+    for (double share = 0.1; share <= 1.01; share += 0.1) {
+        CHECK(gate_spent(share) >= before);
+        before = gate_spent(share);
+    }
+    CHECK_NEAR(gate_spent(1), GATE_FAMILY, 1e-12);
+    CHECK_NEAR(gate_spent(2), GATE_FAMILY, 1e-12);
+}
+
+TEST_MAIN

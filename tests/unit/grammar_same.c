@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/grammar_same.h"
+#include "common/vec.h"
+#include "query/grammar/words.h"
+#include <string.h>
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_pattern(const struct pattern *a, const struct pattern *b)
+{
+    return a->kind == b->kind && same_text(a->text, b->text) && a->wildcards == b->wildcards &&
+           a->quoted == b->quoted && a->ignore_case == b->ignore_case && a->row == b->row;
+}
+
+static bool same_metric(const struct metric_ref *a, const struct metric_ref *b)
+{
+    return a->side == b->side && a->number == b->number && same_text(a->name, b->name) &&
+           a->exclusive == b->exclusive && a->alone == b->alone;
+}
+
+static bool same_expr(const struct expr *a, const struct expr *b)
+{
+    if (!a || !b || a->kind != b->kind)
+        return a == b;
+    switch (a->kind) {
+    case EXPR_NUMBER: return a->number == b->number && a->dim == b->dim;
+    case EXPR_PERCENT: return a->number == b->number;
+    case EXPR_STRING: return same_text(a->string, b->string);
+    case EXPR_METRIC:
+    case EXPR_TOTAL: return same_metric(&a->metric, &b->metric);
+    case EXPR_ATTRIBUTE: return a->attribute == b->attribute;
+    case EXPR_NEGATE:
+    case EXPR_NOT: return same_expr(a->left, b->left);
+    case EXPR_BINARY: return a->op == b->op && same_expr(a->left, b->left) && same_expr(a->right, b->right);
+    case EXPR_MATCH:
+        return a->negated == b->negated && same_expr(a->left, b->left) && same_pattern(&a->regex, &b->regex);
+    case EXPR_CALL: break;
+    }
+    bool same = a->function == b->function && a->args.len == b->args.len;
+
+    for (size_t i = 0; same && i < a->args.len; i++)
+        same = same_expr(a->args.data[i], b->args.data[i]);
+    return same;
+}
+
+static bool same_instant(const struct instant *a, const struct instant *b)
+{
+    return a->percent == b->percent && a->value == b->value;
+}
+
+static bool same_ranges(const number_ranges *a, const number_ranges *b)
+{
+    bool same = a->len == b->len;
+
+    for (size_t i = 0; same && i < a->len; i++)
+        same = a->data[i].first == b->data[i].first && a->data[i].last == b->data[i].last;
+    return same;
+}
+
+static bool same_during(const struct during *a, const struct during *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->kind == b->kind && same_instant(&a->from, &b->from) && same_instant(&a->to, &b->to) &&
+           a->number == b->number && same_pattern(&a->pattern, &b->pattern);
+}
+
+static bool same_path(const struct path *a, const struct path *b)
+{
+    bool same = a->steps.len == b->steps.len;
+
+    for (size_t i = 0; same && i < a->steps.len; i++)
+        same = a->steps.data[i].far == b->steps.data[i].far && a->steps.data[i].any == b->steps.data[i].any &&
+               same_pattern(&a->steps.data[i].pattern, &b->steps.data[i].pattern);
+    return same;
+}
+
+static bool same_expectation(const struct expectation *a, const struct expectation *b)
+{
+    return a->kind == b->kind && same_expr(a->expr, b->expr) &&
+           (a->kind != EXPECT_ROWS || (a->op == b->op && a->rows == b->rows));
+}
+
+static bool same_output(const struct output_spec *a, const struct output_spec *b)
+{
+    return a && b ? same_text(a->format, b->format) && same_text(a->file, b->file) : a == b;
+}
+
+/* A key that was left out is the first metric, and is printed so. */
+static bool same_key(const struct sort_key *a, const struct sort_key *b)
+{
+    static struct expr first = {.kind = EXPR_METRIC, .metric = {.number = 1}};
+
+    return a->ascending == b->ascending && same_expr(a->expr ? a->expr : &first, b->expr ? b->expr : &first);
+}
+
+#define SAME_LIST(a, b, same_item) \
+    ({ \
+        bool same_ = (a)->len == (b)->len; \
+        for (size_t i_ = 0; same_ && i_ < (a)->len; i_++) \
+            same_ = same_item(&(a)->data[i_], &(b)->data[i_]); \
+        same_; \
+    })
+
+static bool same_through(const struct through *a, const struct through *b)
+{
+    return a->negated == b->negated && same_path(&a->path, &b->path);
+}
+
+static bool same_column(const struct column_def *a, const struct column_def *b)
+{
+    return same_text(a->name, b->name) && same_expr(a->expr, b->expr);
+}
+
+static bool same_condition(struct expr *const *a, struct expr *const *b)
+{
+    return same_expr(*a, *b);
+}
+
+static bool same_view(const struct view *a, const struct view *b)
+{
+    return a->kind == b->kind && (a->of && b->of ? same_pattern(a->of, b->of) : a->of == b->of) &&
+           same_instant(&a->at, &b->at) && a->share == b->share && same_expr(a->expr, b->expr);
+}
+
+static const char *query_difference(const struct query *a, const struct query *b)
+{
+    if (!same_view(&a->view, &b->view))
+        return "the view";
+    for (int i = 0; i < CLAUSE_KINDS; i++)
+        if (!a->given[i].line != !b->given[i].line)
+            return clause_words[i].name;
+    return !same_ranges(&a->ranks, &b->ranks)                                       ? "ranks"
+           : !same_ranges(&a->threads, &b->threads)                                 ? "threads"
+           : a->per != b->per                                                       ? "per"
+           : !same_during(a->during, b->during)                                     ? "during"
+           : !SAME_LIST(&a->through, &b->through, same_through)                     ? "through"
+           : !SAME_LIST(&a->prune, &b->prune, same_pattern)                         ? "prune"
+           : !SAME_LIST(&a->hide, &b->hide, same_pattern)                           ? "hide"
+           : !same_text(a->compare, b->compare)                                     ? "compare with"
+           : a->scale != b->scale                                                   ? "scaled by"
+           : a->flatten != b->flatten                                               ? "flatten"
+           : !SAME_LIST(&a->columns, &b->columns, same_column)                      ? "columns"
+           : !SAME_LIST(&a->where, &b->where, same_condition)                       ? "where"
+           : !SAME_LIST(&a->matching, &b->matching, same_pattern)                   ? "matching"
+           : !SAME_LIST(&a->expect, &b->expect, same_expectation)                   ? "expect"
+           : !SAME_LIST(&a->sort, &b->sort, same_key)                               ? "sort by"
+           : a->limit != b->limit                                                   ? "limit"
+           : a->depth != b->depth                                                   ? "depth"
+           : a->all != b->all                                                       ? "all"
+           : !same_expr(a->by, b->by)                                               ? "by"
+           : a->threshold != b->threshold                                           ? "threshold"
+           : a->percent != b->percent                                               ? "percent of"
+           : a->level != b->level || a->width != b->width || a->height != b->height ? "level, width or height"
+           : !same_output(a->as, b->as)                                             ? "as"
+                                                                                    : NULL;
+}
+
+static bool same_value(const struct setting_value *a, const struct setting_value *b)
+{
+    return a->word == b->word && same_text(a->text, b->text) && a->ignore_case == b->ignore_case;
+}
+
+const char *grammar_difference(const struct statement *a, const struct statement *b)
+{
+    bool same = true;
+
+    if (a->kind != b->kind)
+        return "the kind of the statement";
+    if (!same_text(a->pipe.text, b->pipe.text) || !same_text(a->redirect.text, b->redirect.text) ||
+        a->append != b->append)
+        return "where the result goes";
+    switch (a->kind) {
+    case STATEMENT_QUERY: return query_difference(&a->query, &b->query);
+    case STATEMENT_LET:
+        same = same_text(a->let.name.text, b->let.name.text) && same_expr(a->let.expr, b->let.expr);
+        break;
+    case STATEMENT_SET: same = a->set.setting == b->set.setting && same_value(&a->set.value, &b->set.value); break;
+    case STATEMENT_EXPECT: same = same_expectation(&a->expect, &b->expect); break;
+    case STATEMENT_RUN: same = same_text(a->run.text, b->run.text); break;
+    case STATEMENT_INCLUDE: same = same_text(a->include.text, b->include.text); break;
+    case STATEMENT_OPEN:
+        same = same_text(a->open.db.text, b->open.db.text) && same_text(a->open.alias.text, b->open.alias.text);
+        break;
+    case STATEMENT_LAST: same = same_output(a->last, b->last); break;
+    case STATEMENT_HELP: same = same_text(a->help.text, b->help.text); break;
+    default: break;
+    }
+    return same ? NULL : "its operands";
+}
