@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # make             build ./hq and ./libhqpreload.so in the tree
-# make demo        install what is missing, build, record a real MPI program, ask four questions
+# make demo        install what is missing, build, record an MPI + OpenMP program, find what is wrong with it
 # make check       install what is missing, build, run every test (`make help` lists the rest)
 #
 # A room is a directory; its files are found by wildcard, so a new file needs no change here.
 # Variables: PREFIX DESTDIR CC CFLAGS LDFLAGS V=1 (show commands), SAN=1 (AddressSanitizer and UBSan,
-# in build-san/), DEPS=no (install nothing), JOBS=N, TESTS="FILE..." (for check-only).
+# in build-san/), WERROR=1 (a warning is an error), DEPS=no (install nothing), JOBS=N, T="FILE..." (for test).
 
 VERSION = 0.1.0
 PREFIX ?= /usr/local
@@ -18,9 +18,10 @@ CFLAGS ?= -O2 -g
 
 # ---- Debian packages: the only list -------------------------------------------------------------------------------
 PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev \
-  libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev
+  libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev esbuild
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
-  x264 dav1d aom-tools clang llvm dwz redis-server openssl perl valgrind git zsh mergerfs fuse3 locales
+  x264 dav1d aom-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
+  chromium chromium-driver python3-selenium node-typescript
 PACKAGES_soak = libpython3.11-testsuite
 PACKAGES_bench = golang-go python3-jsonschema google-perftools libgoogle-perftools-dev linux-perf
 
@@ -37,6 +38,7 @@ PRELOAD = libhqpreload.so libhqexact.so
 SAN_FLAGS =
 endif
 Q = $(if $(V),,@)
+WARNINGS = -Wall -Wextra -Wshadow -Werror=implicit $(if $(WERROR),-Werror)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@)
 
 # ---- Sources ------------------------------------------------------------------------------------------------------
@@ -73,7 +75,7 @@ HQ_LIBS = -Wl,--as-needed $(foreach l,$(LIBRARIES),$($l_LIBS)) -lpthread -lm -ld
 PRELOAD_LIBS = -Wl,--as-needed $(UNWIND_LIBS) -ldl -lrt -lpthread
 # PAPI is opened at run time, only when a PAPI event is asked for: its header is all that is needed here.
 INCLUDES = -I. $(sort $(foreach l,$(LIBRARIES) UNWIND PAPI,$($l_CFLAGS)))
-BASE_FLAGS = -std=gnu11 -Wall -Wextra -Wshadow -Werror=implicit -D_GNU_SOURCE -include $(BUILD)/config.h \
+BASE_FLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -include $(BUILD)/config.h \
   $(INCLUDES) -MMD -MP $(SAN_FLAGS)
 PIC_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 
@@ -90,12 +92,14 @@ LIBHQ = $(BUILD)/libhq.a
 LIBPRELOAD = $(BUILD)/libhqpreload.a
 LIBTEST = $(BUILD)/libhqtest.a
 
-.PHONY: all config tests programs
+.PHONY: all config objects tests programs
 all: $(if $(wildcard $(MAIN)),$(HQ)) $(if $(PRELOAD_SRC),$(PRELOAD)) $(if $(SAN),,$(MPI_SHIMS))
 config:
 	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
 tests: all $(UNITS) $(TOOLS)
 programs: $(PROGRAMS)
+# Everything compiled and nothing linked, for another compiler's warnings: make objects BUILD=build-clang CC=clang WERROR=1
+objects: $(HQ_OBJ) $(PRELOAD_OBJ) $(EXACT_OBJ) $(call objects,$(MAIN) $(UNIT_SRC) $(TEST_LIB_SRC) $(TOOL_SRC))
 
 $(HQ): $(BUILD)/repl/main.o $(LIBHQ)
 	$(call say,LINK)
@@ -123,9 +127,24 @@ $(LIBTEST): $(call objects,$(TEST_LIB_SRC))
 	$(call say,AR)
 	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
 
+# The page of `hq report`: one classic script and one style, which the object embeds. A release brings them along in
+# query/output/page/, for builds without esbuild.
+PAGE_SRC = $(wildcard query/output/page/*.ts query/output/page/*.css)
+PAGE = $(if $(HAVE_ESBUILD),$(BUILD)/page,$(if $(wildcard query/output/page/page.js),query/output/page))
+$(BUILD)/page/page.js: $(PAGE_SRC)
+	$(call say,PAGE)
+	$(Q)mkdir -p $(@D) && esbuild query/output/page/main.ts --bundle --minify --format=iife --target=es2020 \
+	  --charset=utf8 --log-level=warning --outfile=$@
+$(BUILD)/page/page.css: query/output/page/style.css
+	$(Q)mkdir -p $(@D) && esbuild $< --minify --log-level=warning --outfile=$@
+$(BUILD)/query/report/bundle.o: $(if $(PAGE),$(PAGE)/page.js $(PAGE)/page.css)
+$(BUILD)/query/report/bundle.o: BASE_FLAGS += $(if $(PAGE),-DHQ_PAGE='"$(PAGE)"')
+
+$(BUILD)/query/output/flame.o: query/output/flame.js
+
 # Who builds with other flags in the same tree gets what he asked for.
 .PHONY: always
-$(BUILD)/flags: export FLAGS = $(CC) $(CFLAGS) $(LDFLAGS)
+$(BUILD)/flags: export FLAGS = $(CC) $(CFLAGS) $(LDFLAGS) $(WERROR)
 $(BUILD)/flags: always
 	$(Q)mkdir -p $(@D) && printf '%s\n' "$$FLAGS" | cmp -s - $@ || printf '%s\n' "$$FLAGS" >$@
 
@@ -176,7 +195,8 @@ SAN_BUILD = build-san
 SAN_TESTS = $(UNITS:$(BUILD)/%=$(SAN_BUILD)/%)
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
-.PHONY: check check-only check-fast demo bench fuzz soak deps deps-build deps-test deps-bench deps-soak
+
+.PHONY: check check-only check-fast test demo bench fuzz soak deps deps-build deps-test deps-bench deps-soak
 check: deps-build deps-test
 	+$(Q)$(SUBMAKE) tests programs
 	+$(Q)$(SUBMAKE) SAN=1 tests
@@ -186,7 +206,10 @@ check-only:
 	$(Q)tests/run $(or $(TESTS),BUILD=$(BUILD) HQ=./hq $(UNITS) $(QUERY_RUN) $(SCRIPTS) \
 	  BUILD=$(SAN_BUILD) HQ=./$(SAN_BUILD)/hq $(SAN_TESTS) $(QUERY_RUN))
 check-fast: tests
-	$(Q)tests/run BUILD=$(BUILD) HQ=./$(HQ) $(UNITS)
+	$(Q)tests/run BUILD=$(BUILD) HQ=./$(HQ) $(UNITS) $(QUERY_RUN)
+# make test T="tests/e2e/split.py build/tests/map_test"
+test: tests programs
+	$(Q)tests/run BUILD=$(BUILD) HQ=./$(HQ) $(or $(T),$(error say which: make test T=tests/e2e/split.py))
 
 demo: deps-build deps-test
 	+$(Q)$(SUBMAKE) all
@@ -215,7 +238,7 @@ install: all
 	$(call install_files,include,$(wildcard preload/hq.h))
 	$(call install_files,share/hq/queries,$(wildcard examples/queries/*))
 	$(call install_files,share/doc/hq,$(wildcard README.md LICENSE))
-	$(call install_files,share/doc/hq/doc,$(wildcard doc/*.md))
+	$(call install_files,share/doc/hq/doc,$(wildcard doc/*.md doc/*.png))
 	$(Q)for page in $$(./hq --manual); do ./hq --manual $$page | $(call install_to,share/man/man$${page##*.}/$$page) || exit 1; done
 	$(Q)./hq --completion bash | $(call install_to,share/bash-completion/completions/hq)
 	$(Q)./hq --completion zsh | $(call install_to,share/zsh/site-functions/_hq)
@@ -224,11 +247,12 @@ uninstall:
 	  share/man/man1/hq.1 share/man/man1/hq-*.1 share/man/man5/hq-language.5 \
 	  share/bash-completion/completions/hq share/zsh/site-functions/_hq
 clean:
-	$(Q)rm -rf build build-san hq libhqpreload.so libhqexact.so libhqmpi-*.so demo.hq
+	$(Q)rm -rf build build-san build-clang hq libhqpreload.so libhqexact.so libhqmpi-*.so demo.hq demo.html
 help:
 	@echo "make              build ./hq and ./libhqpreload.so      make config       look for libraries again"
-	@echo "make demo         record hpcc, ask four questions       make deps         install missing Debian packages"
+	@echo "make demo         record a program, find its fault     make deps         install missing Debian packages"
 	@echo "make check        every test                            make check-fast   unit tests, nothing installed"
+	@echo "make test T=FILE  one test, or several                 make objects      compile, link nothing (WERROR=1 CC=clang)"
 	@echo "make check-only   every test, nothing built;            make SAN=1 tests  build with sanitizers in build-san/"
 	@echo "                  TESTS='FILE...' chooses               make bench|fuzz|soak   longer work"
 	@echo "make install PREFIX=/usr/local DESTDIR=   make uninstall   make clean"
