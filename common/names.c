@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/names.h"
+#include "common/brackets.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -8,25 +9,11 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$' || (c & 0x80);
 }
 
-size_t name_operator(const char *name, const char *s)
-{
-    if (s - name < 8 || memcmp(s - 8, "operator", 8) != 0 || (s - name > 8 && is_word(s[-9])))
-        return 0;
-    /* The longer ones stand first: of `operator+<int>` only + is the operator. */
-    static const char *const symbols[] = {
-        "<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||",
-        "++",  "--",  "+=",  "-=",  "*=", "/=", "%=", "^=", "&=", "|=", "->", "<",  ">",  "=",
-        "+",   "-",   "*",   "/",   "%",  "^",  "&",  "|",  "~",  "!",  ",",  NULL};
-    for (size_t i = 0; symbols[i]; i++)
-        if (!strncmp(s, symbols[i], strlen(symbols[i])))
-            return strlen(symbols[i]);
-    return 0;
-}
-
-/* What may stand after the arguments. */
-static bool is_tail(const char *s)
+/* The length of what may stand after the arguments. */
+static size_t tail_length(const char *s)
 {
     static const char *const words[] = {" const", " volatile", " &&", " &", " noexcept", ""};
+    const char *start = s;
 
     while (*s) {
         size_t n = 0;
@@ -35,15 +22,17 @@ static bool is_tail(const char *s)
             const char *end = strchr(s, ']');
 
             n = end ? (size_t)(end + 1 - s) : 0;
+        } else if (!strncmp(s, " requires ", 10) || (*s == '@' && s[1])) {
+            n = strlen(s);
         }
         for (size_t i = 0; !n && *words[i]; i++)
             if (!strncmp(s, words[i], strlen(words[i])))
                 n = strlen(words[i]);
         if (!n)
-            return false;
+            break;
         s += n;
     }
-    return true;
+    return (size_t)(s - start);
 }
 
 /* Whether s stands right behind `operator` of a conversion, of new and delete, or of a literal: what follows up to the
@@ -55,40 +44,81 @@ static bool converts(const char *name, const char *s)
 }
 
 struct scan {
-    const char *arguments; /* the last top-level "(" that is_tail follows */
+    const char *arguments; /* the last top-level "(" that only a tail follows */
     const char *space;     /* the last top-level space before it */
     const char *colons;    /* after the last top-level "::" before the end of the scan */
+    const char *template;  /* the arguments of a template that end with the scan, with what stands before them */
 };
 
-/* One pass over the brackets up to `end`. */
+/* One pass over what is outside of brackets, up to `end`. */
 static struct scan scan_name(const char *name, const char *end)
 {
     struct scan r = {0};
-    const char *open = NULL;
     bool converting = false;
-    int depth = 0;
 
     for (const char *s = name; s < end; s++) {
-        size_t skip = depth == 0 ? name_operator(name, s) : 0;
+        size_t skip = name_operator(name, s);
 
         if (skip) {
             s += skip - 1;
-        } else if (strchr("<({[", *s) && *s) {
-            if (depth++ == 0)
-                open = *s == '(' ? s : NULL;
-        } else if (strchr(">)}]", *s) && depth > 0 && !(*s == '>' && s > name && s[-1] == '-')) {
-            if (--depth == 0 && *s == ')' && open && is_tail(s + 1))
-                r.arguments = open;
-        } else if (depth == 0 && (converting |= converts(name, s))) {
+        } else if (strchr("<({[", *s)) {
+            const char *close = name_bracket_end(name, s);
+
+            if (close && close + 1 == end && *s == '<' && s > name)
+                r.template = s[-1] == ' ' ? s - 1 : s;
+            if (!close || close >= end)
+                break;
+            size_t tail = *s == '(' ? tail_length(close + 1) : 0;
+            if (*s == '(' && !close[1 + tail])
+                r.arguments = s;
+            s = tail && !strncmp(close + 1 + tail, "::", 2) ? close + tail : close;
+        } else if (converting |= converts(name, s)) {
             continue;
-        } else if (depth == 0 && *s == ' ' && s[1] != '<' && !(s - name >= 8 && !memcmp(s - 8, "operator", 8))) {
+        } else if (*s == ' ' && s[1] != '<' && !(s - name >= 8 && !memcmp(s - 8, "operator", 8))) {
             if (!r.arguments)
                 r.space = s;
-        } else if (depth == 0 && *s == ':' && s[1] == ':') {
+        } else if (*s == ':' && s[1] == ':') {
+            const char *generic = s[2] == '<' && s > name ? name_bracket_end(name, s + 2) : NULL;
+
+            if (generic && generic + 1 == end) {
+                r.template = s; /* Rust: `insert::<u64>` */
+                break;
+            }
             r.colons = s + 2;
+            s++;
         }
     }
     return r;
+}
+
+/* Of `void (*f(int))(double)`, `int (&f())[3]` and `void (A::*f(int))(double)` what stands in the first brackets behind
+ * * or &; NULL: the name is none of these. *length: of the name and its arguments. */
+static const char *within_declarator(const char *name, size_t *length, size_t *no_arguments)
+{
+    for (const char *s = name, *close; *s; s = close + 1) {
+        s += strcspn(s, "<({[");
+        close = *s ? name_operator(name, s) ? s : name_bracket_end(name, s) : NULL;
+        if (!close)
+            return NULL;
+        if (*s != '(' || s == name || s[-1] != ' ' || !close[1] || !strchr("([", close[1]))
+            continue;
+        const char *own = s + 1, *arguments = NULL;
+
+        for (const char *t = own, *end; t < close; t = end + 1) {
+            end = name_operator(name, t) ? t + name_operator(name, t) - 1 : name_bracket_end(name, t);
+            if (!end && (*t == '*' || *t == '&') && (t == own || !strncmp(t - 2, "::", 2)))
+                own = t + 1;
+            if (end && *t == '(' && end + 1 + tail_length(end + 1) >= close)
+                arguments = t;
+            end = end ? end : t;
+        }
+        if (!arguments || own == s + 1)
+            continue;
+        *length = (size_t)(close - own);
+        *no_arguments = (size_t)(arguments - own);
+        return own;
+    }
+    return NULL;
 }
 
 /* What compilers put behind the name of a procedure that they made of another: the body of a parallel region; a copy, a
@@ -129,9 +159,12 @@ size_t name_without_clone(const char *symbol, size_t length)
 
 struct name_parts name_split(const char *name)
 {
-    size_t length = strlen(name);
+    size_t length = strlen(name), no_arguments;
     struct scan r = scan_name(name, name + length);
+    const char *within = strstr(name, " (") ? within_declarator(name, &length, &no_arguments) : NULL;
 
+    if (within)
+        return (struct name_parts){within, length, no_arguments};
     if (!r.arguments || r.arguments == name)
         return (struct name_parts){name, length, without_suffix(name)};
     if (r.space) {
@@ -160,16 +193,9 @@ bool name_is(const char *name, const char *word)
 /* The length of a name without template arguments at its end. */
 static size_t without_template(const char *name, size_t n)
 {
-    int depth = 0;
+    struct scan r = scan_name(name, name + n);
 
-    if (!n || name[n - 1] != '>' || (n >= 10 && strstr(name, "operator") && !memchr(name, '(', n)))
-        return n;
-    for (size_t i = n; i-- > 0;) {
-        depth += name[i] == '>' ? 1 : name[i] == '<' ? -1 : 0;
-        if (depth == 0)
-            return i ? i : n;
-    }
-    return n;
+    return r.template ? (size_t)(r.template - name) : n;
 }
 
 bool name_ends(const char *name, const char *word)

@@ -11,8 +11,8 @@
 #include <stddef.h>
 
 struct name_parts {
-    const char *name;    /* without return type */
-    size_t length;       /* of name, arguments included */
+    const char *name; /* without return type */
+    size_t length; /* of name, arguments and what follows them included; of `void (*f(int))(double)` it is `f(int)` */
     size_t no_arguments; /* length of name without arguments and what follows them: ` const`, ` [clone .isra.0]`,
                             `._omp_fn.0` */
 };
@@ -22,10 +22,6 @@ struct name_parts {
 size_t name_without_clone(const char *symbol, size_t length);
 
 struct name_parts name_split(const char *name);
-
-/* The length of an operator's symbol if s, within name, stands right after the word "operator": < and ( in it are not
- * brackets. Otherwise 0. */
-size_t name_operator(const char *name, const char *s);
 
 /* True if `word` is the whole name, with or without arguments or return type. */
 bool name_is(const char *name, const char *word);

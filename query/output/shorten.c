@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/shorten.h"
+#include "common/brackets.h"
 #include "common/mem.h"
 #include "common/names.h"
 #include <ctype.h>
@@ -18,8 +19,22 @@ static const struct {
     {"std::__1::", "std::"},
 };
 
+/* gfortran: __module_MOD_procedure */
+static const char *fortran_procedure(const char *name)
+{
+    const char *mod = !strncmp(name, "__", 2) ? strstr(name + 2, "_MOD_") : NULL;
+
+    return mod && mod > name + 2 && mod[5] ? mod : NULL;
+}
+
 static void add_familiar(struct str *out, const char *name)
 {
+    const char *mod = fortran_procedure(name);
+
+    if (mod) {
+        str_addf(out, "%.*s::%s", (int)(mod - name - 2), name + 2, mod + 5);
+        return;
+    }
     while (*name) {
         size_t n = 0;
         for (size_t i = 0; !n && i < sizeof familiar / sizeof *familiar; i++)
@@ -38,50 +53,30 @@ struct limits {
     int round, angle;
 };
 
-static bool closes(const char *name, const char *s)
+/* Brackets that are part of what something is called: `(anonymous namespace)`, and Go's `(*Server).Serve`. */
+static bool names(const char *name, const char *s)
 {
-    return *s == ')' || (*s == '>' && !(s > name && s[-1] == '-'));
+    return !strncmp(s, "(anonymous", 10) || (s[1] == '*' && s > name && s[-1] == '.');
 }
 
-/* The bracket that closes the one at s; NULL if none does. */
-static const char *bracket_end(const char *name, const char *s)
+/* Adds what stands from s on before `end`, which is as deep in brackets as `depth`. */
+static void add_within(struct str *out, const char *name, const char *s, const char *end, int depth,
+                       struct limits limits, const char *dots)
 {
-    int depth = 0;
+    while (s < end) {
+        size_t symbol = name_operator(name, s);
+        const char *close = symbol || *s == '[' || *s == '{' || names(name, s) ? NULL : name_bracket_end(name, s);
+        size_t n = symbol ? symbol : 1;
 
-    for (; *s; s++) {
-        depth += *s == '(' || *s == '<' ? 1 : closes(name, s) ? -1 : 0;
-        if (depth == 0)
-            return s;
-    }
-    return NULL;
-}
-
-static void add_within(struct str *out, const char *name, struct limits limits, const char *dots)
-{
-    /* Rust: in `<A as B>::f` the first bracket holds the name itself. */
-    int depth = *name == '<' ? -1 : 0;
-
-    for (const char *s = name; *s; s++) {
-        size_t operator= name_operator(name, s);
-        const char *end = NULL;
-
-        if (operator) {
-            str_addn(out, s, operator);
-            s += operator- 1;
+        str_addn(out, s, n);
+        s += n;
+        if (!close || close >= end)
             continue;
-        }
-        if ((*s == '(' && strncmp(s, "(anonymous", 10) != 0) || *s == '<') {
-            int limit = *s == '(' ? limits.round : limits.angle;
-            if (depth++ >= limit)
-                end = bracket_end(name, s);
-        } else if (closes(name, s) && depth > 0) {
-            depth--;
-        }
-        str_addc(out, *s);
-        if (!end || end == s + 1)
-            continue;
-        str_add(out, dots);
-        s = end - 1;
+        if (depth < (s[-1] == '(' ? limits.round : limits.angle) || close == s)
+            add_within(out, name, s, close, depth + 1, limits, dots);
+        else
+            str_add(out, dots);
+        s = close;
     }
 }
 
@@ -98,9 +93,10 @@ enum { PARTS_MAX = 64 };
 struct parts {
     struct part list[PARTS_MAX];
     size_t count;
+    const char *separator;
 };
 
-static struct part part_of(const char *s, size_t len)
+static struct part part_of(const char *name, const char *s, size_t len)
 {
     size_t bare = 0;
 
@@ -108,41 +104,51 @@ static struct part part_of(const char *s, size_t len)
     bool is_operator = len > 8 && !strncmp(s, "operator", 8);
 
     if (is_operator)
-        bare = 8 + name_operator(s, s + 8) + (s[8] == ' ' ? strcspn(s + 8, "<(") : 0);
-    while (bare < len && ((s[bare] != '<' && (s[bare] != '(' || is_operator)) || !bare) && *s != '{' && *s != '(')
-        bare++;
+        bare = 8 + name_operator(name, s + 8) + (s[8] == ' ' ? strcspn(s + 8, "<(") : 0);
+    for (; bare < len && *s != '{' && *s != '('; bare++) {
+        const char *close = bare && !is_operator && strchr("<(", s[bare]) ? name_bracket_end(name, s + bare) : NULL;
+
+        if (close && close + 1 < s + len && close[1] == '.')
+            bare = (size_t)(close - s); /* Go: `pkg.(*Type).Method`; D: `sort!(int).sort` */
+        else if (bare && (s[bare] == '<' || (s[bare] == '(' && !is_operator)))
+            break;
+    }
     if (*s == '{' || *s == '(' || *s == '<')
         bare = len;
-    while (bare && strchr(" :", s[bare - 1]))
+    while (bare && bare <= len && strchr(" :", s[bare - 1]))
         bare--;
     return (struct part){s, len, bare < len ? bare : len};
 }
 
-/* Cuts a name without arguments at each :: outside of brackets. */
+/* Cuts a name without arguments at each :: outside of brackets; what Go writes, `path/of/package.(*Type).Method`, at
+ * each slash. */
 static void cut(const char *name, size_t len, struct parts *out)
 {
     size_t from = 0;
-    int depth = 0;
+    bool colons = memmem(name, len, "::", 2), slashes = !colons && memchr(name, '/', len) && *name != '/';
 
     out->count = 0;
     for (size_t i = 0; i < len && out->count < PARTS_MAX - 1; i++) {
-        size_t operator= depth == 0 ? name_operator(name, name + i) : 0;
+        size_t symbol = name_operator(name, name + i);
+        const char *close = symbol ? NULL : name_bracket_end(name, name + i);
 
-        if (operator) {
-            i += operator- 1;
-        } else if (depth == 0 && i >= from + 8 && !strncmp(name + i - 8, "operator", 8) && strchr(" \"", name[i])) {
+        if (symbol) {
+            i += symbol - 1;
+        } else if (i >= from + 8 && !strncmp(name + i - 8, "operator", 8) && strchr(" \"", name[i])) {
             break;
-        } else if (strchr("<({[", name[i])) {
-            depth++;
-        } else if (strchr(">)}]", name[i])) {
-            depth -= depth > 0;
-        } else if (depth == 0 && name[i] == ':' && name[i + 1] == ':' && name[i + 2] != '<') {
-            out->list[out->count++] = part_of(name + from, i - from);
+        } else if (close && close < name + len) {
+            i = (size_t)(close - name);
+        } else if (name[i] == ':' && name[i + 1] == ':' && name[i + 2] != '<') {
+            out->list[out->count++] = part_of(name, name + from, i - from);
             from = i + 2;
             i++;
+        } else if (slashes && name[i] == '/') {
+            out->list[out->count++] = part_of(name, name + from, i - from);
+            from = i + 1;
         }
     }
-    out->list[out->count++] = part_of(name + from, len - from);
+    out->separator = slashes ? "/" : "::";
+    out->list[out->count++] = part_of(name, name + from, len - from);
 }
 
 static bool begins(const struct part *p, const char *with)
@@ -160,13 +166,44 @@ static bool is_hash(const struct part *p)
 static bool is_nameless(const struct part *p)
 {
     return (begins(p, "operator") && p->len > 8 && !isalnum((unsigned char)p->s[8]) && p->s[8] != '_') ||
-           *p->s == '{' || begins(p, "$_") || begins(p, "(anonymous") || begins(p, "_M_invoke") || is_hash(p);
+           *p->s == '{' || begins(p, "'lambda") || begins(p, "$_") || begins(p, "(anonymous") ||
+           begins(p, "_M_invoke") || is_hash(p);
 }
 
-static void add_last(struct str *out, const char *s, size_t len)
+/* Where `word` stands in a type, outside of brackets; else its end. */
+static size_t find_word(const char *s, size_t len, const char *word)
 {
+    for (size_t i = 0; i + strlen(word) <= len; i++) {
+        const char *close = name_bracket_end(s, s + i);
+
+        if (close && close < s + len)
+            i = (size_t)(close - s);
+        else if (!strncmp(s + i, word, strlen(word)))
+            return i;
+    }
+    return len;
+}
+
+/* The last name of a type of Rust, with what stands before it: `&mut Map`, `dyn FnOnce`. */
+static void add_type(struct str *out, const char *type, size_t len)
+{
+    static const char *const before[] = {"&", "mut ", "dyn ", "impl ", "*const ", "*mut "};
+    AUTO_FREE char *own = xstrndup(type, len);
+    const char *s = own;
     struct parts p;
 
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        if (!strncmp(s, before[i], strlen(before[i]))) {
+            str_add(out, before[i]);
+            s += strlen(before[i]);
+            i = (size_t)-1;
+        }
+    if (strchr("[(", *s) || !strncmp(s, "fn(", 3)) {
+        str_add(out, s);
+        return;
+    }
+    len = find_word(s, strlen(s), " + ");
+    len = find_word(s, len, " -> ");
     cut(s, len, &p);
     str_addn(out, p.list[p.count - 1].s, p.list[p.count - 1].bare);
 }
@@ -174,7 +211,8 @@ static void add_last(struct str *out, const char *s, size_t len)
 /* {lambda(int, int)#2} is {lambda#2}; <a::B<C> as d::E> is <B as E>. */
 static void add_part(struct str *out, const struct part *p, bool bare, const char *dots)
 {
-    const char *end = p->s + p->len, *as = NULL;
+    const char *end = p->s + p->len;
+    static const char *const between[] = {" as ", " for "};
 
     if (begins(p, "{lambda(")) {
         for (const char *s = end; s-- > p->s;)
@@ -183,14 +221,15 @@ static void add_part(struct str *out, const struct part *p, bool bare, const cha
                 return;
             }
     }
-    for (const char *s = p->s; *p->s == '<' && s + 4 < end && !as; s++)
-        if (!strncmp(s, " as ", 4))
-            as = s;
-    if (as) {
+    for (size_t i = 0; *p->s == '<' && p->len > 2 && i < 2; i++) {
+        size_t at = find_word(p->s + 1, p->len - 2, between[i]), word = strlen(between[i]);
+
+        if (at == p->len - 2)
+            continue;
         str_addc(out, '<');
-        add_last(out, p->s + 1, (size_t)(as - p->s - 1));
-        str_add(out, " as ");
-        add_last(out, as + 4, (size_t)(end - 1 - (as + 4)));
+        add_type(out, p->s + 1, at);
+        str_add(out, between[i]);
+        add_type(out, p->s + 1 + at + word, p->len - 2 - at - word);
         str_addc(out, '>');
         return;
     }
@@ -217,25 +256,25 @@ static void add_ends(struct str *out, const char *whole, bool bare, const char *
         first++;
     if (first < last) {
         add_part(out, &p.list[first], true, dots);
-        str_add(out, "::");
+        str_add(out, p.separator);
     }
     if (last > first + 1 || (first && first == last))
-        str_addf(out, "%s::", dots);
+        str_addf(out, "%s%s", dots, p.separator);
     for (size_t i = last; i < p.count; i++) {
         bool call = bare && i > last && i + 1 == p.count && begins(&p.list[i], "operator()") && *p.list[i - 1].s == '{';
 
         if (i > last && !call)
-            str_add(out, "::");
+            str_add(out, p.separator);
         if (!call)
             add_part(out, &p.list[i], bare, dots);
     }
     const char *tail = name.name + name.no_arguments;
     if (!bare && name.no_arguments < name.length && *tail == '(') {
-        const char *end = bracket_end(tail, tail);
+        const char *end = name_bracket_end(tail, tail), *stop = name.name + name.length;
 
-        str_addf(out, tail[1] == ')' ? "()%s" : "(%s)%s", tail[1] == ')' ? "" : dots, end ? end + 1 : "");
-        if (tail[1] == ')' && end)
-            str_add(out, end + 1);
+        str_addf(out, "(%s)", tail[1] == ')' ? "" : dots);
+        if (end && end < stop)
+            str_addn(out, end + 1, (size_t)(stop - end - 1));
     } else {
         const char *region = strstr(tail, "._omp_fn."), *clang = strstr(tail, ".omp_outlined");
 
@@ -257,13 +296,19 @@ void name_shorten(struct str *out, const char *name, size_t width, const char *d
         return;
     }
     add_familiar(&known, name);
-    const char *whole = str_cstr(&known);
+    const char *whole = str_cstr(&known), *end = whole + known.len;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        /* Rust: in `<A as B>::f` the first bracket holds the name itself. */
+        int depth = *whole == '<' ? -1 : 0;
+
         str_truncate(out, start);
-        add_within(out, whole, steps[i], dots);
+        add_within(out, whole, whole, end, depth, steps[i], dots);
         if (utf8_width(out->s + start) <= width)
             return;
-        whole = name_split(str_cstr(&known)).name;
+        struct name_parts own = name_split(str_cstr(&known));
+
+        whole = own.name;
+        end = own.name + own.length;
     }
     for (int bare = 0; bare < 2; bare++) {
         str_truncate(out, start);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/text.h"
+#include "common/brackets.h"
 #include "common/file.h"
 #include "query/output/shorten.h"
 #include <string.h>
@@ -73,11 +74,14 @@ void text_put_cut(const char *s, size_t width, bool utf8, FILE *out)
 /* Where the name at the start of a path ends: at a ` > ` that closes no template. */
 static size_t first_name(const char *path)
 {
-    size_t n = 0;
+    const char *s = path;
 
-    for (int depth = 0; path[n] && (depth || strncmp(path + n, " > ", 3) != 0); n++)
-        depth += path[n] == '<' || path[n] == '(' ? 1 : (path[n] == '>' || path[n] == ')') && depth ? -1 : 0;
-    return n;
+    for (; *s && strncmp(s, " > ", 3) != 0; s++) {
+        const char *close = name_bracket_end(path, s);
+
+        s = close ? close : s;
+    }
+    return (size_t)(s - path);
 }
 
 enum { NAME_IN_PATH = 30 };

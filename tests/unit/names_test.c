@@ -50,6 +50,10 @@ TEST(operators)
     CHECK(finds("operator<<", "std::operator<<(std::ostream&, char const*)"));
     CHECK(finds("operator->", "Pointer<Node>::operator->() const"));
     CHECK(finds("operator bool", "Pointer<Node>::operator bool() const"));
+    CHECK(finds("operator<=>", "bool ns::operator<=><int, long>(ns::A<int> const&, ns::A<long> const&)"));
+    CHECK(finds("f", "void (*f(int))(double)"));
+    CHECK(finds("f(int)", "void (*ns::f(int))(double)"));
+    CHECK(!finds("double", "void (*f(int))(double)"));
     CHECK(!finds("int", "Functor::operator()(int) const"));
 }
 
@@ -64,6 +68,22 @@ TEST(last_components)
         {"x<a::b>::y", "y"},
         {"", ""},
         {"main::{lambda(int)#1}::operator()(int) const", "operator()"},
+        {"A::f(int) const::{lambda(int)#1}::operator()<int>(int) const", "operator()"},
+        {"std::enable_if<((sizeof (int))>(2)), void>::type ns::conditional<((sizeof (int))>(2)), int>(int)",
+         "conditional"},
+        {"bool less<(1 < 2)>::compare<(3 > 2)>(int)", "compare"},
+        {"decltype (((declval<int>)())<<((declval<int>)())) ns::shifted<int, long>(int, long)", "shifted"},
+        {"void (*select<int>(std::string const&))(double)", "select"},
+        {"void (ns::A::*ns::member<int>(ns::B))(double) const", "member"},
+        {"int (&ns::array_of())[3]", "array_of"},
+        {"void ns::apply<(&ns::operator<< <char>), int>(int)", "apply"},
+        {"bool operator<=><int, long>(ns::wide<int> const&, ns::wide<long> const&)", "operator<=>"},
+        {"std::ostream& ns::operator<< <int>(std::ostream&, ns::A<int>)", "operator<<"},
+        {"ns::Foo<'<'>::bar(int)", "bar"},
+        {"auto ns::f<ns::A>(ns::A) requires ns::C<ns::A>", "f"},
+        {"<dyn core::ops::FnOnce() -> R as core::ops::FnOnce<()>>::call_once", "call_once"},
+        {"<[T] as rayon::slice::ParallelSliceMut<T>>::par_sort::<K, F>", "par_sort"},
+        {"llvm::raw_ostream::flush()@@LLVM_15", "flush"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
