@@ -290,19 +290,6 @@ static const char *procedure_name(const struct attribution *a, const struct tree
     return procedure == STRUCTURE_NONE ? NULL : intern_str(&s->strings, s->scopes.data[procedure].name);
 }
 
-/* Whose a frame of a load module is follows from whose its caller is. */
-static enum inside inside_of(const struct attribution *a, const struct tree_frame *f)
-{
-    enum inside caller = f->parent == TREE_NONE ? OUTSIDE : a->inside[f->parent];
-    const struct runtime *runtime = a->modules[f->module].runtime;
-
-    if (!runtime || (runtime->kind == RUNTIME_SUPPORT && caller < ENTRY_OF_MPI))
-        return OUTSIDE;
-    if (caller != OUTSIDE)
-        return caller >= ENTRY_OF_MPI ? INSIDE_OF_MPI : INSIDE;
-    return runtime->kind == RUNTIME_OPENMP ? ENTRY : OUTSIDE;
-}
-
 static bool is_thread_root(const struct attribution *a, uint32_t frame)
 {
     return frame != TREE_NONE && calltree_frame(a->tree, frame)->module == TREE_THREAD;
@@ -323,33 +310,43 @@ static bool begins_thread(const struct attribution *a, const struct tree_frame *
            (f->parent != TREE_NONE && a->elidable[f->parent] && chain_top(a, f->parent) != TREE_NONE);
 }
 
-static uint32_t code_of(struct attribution *a, uint32_t frame)
+static enum inside inside_at(const struct attribution *a, const struct tree_frame *f)
+{
+    return inside_of(a->modules[f->module].runtime, f->parent == TREE_NONE ? OUTSIDE : a->inside[f->parent]);
+}
+
+/* Of a frame in a load module. */
+static uint32_t frame_of_code(struct attribution *a, uint32_t frame, uint32_t parent)
 {
     const struct tree_frame *f = calltree_frame(a->tree, frame);
-    struct module_work *w;
-    struct structure_place p;
+    struct module_work *w = &a->modules[f->module];
+    struct structure_place p = w->structure.places.data[index_of(w, f->offset)];
     uint32_t code = HQDB_NONE;
+    enum inside inside = a->inside[frame] = inside_at(a, f);
 
-    if (f->module == TREE_REGION)
-        return openmp_region_code(a, frame);
-    if (f->module == TREE_WAIT) {
-        a->inside[frame] = ENTRY;
-        return openmp_wait_code(a);
-    }
-    if (f->module >= a->tree->modules.len)
-        return model_code(a->model, HQDB_NONE, f->offset, nowhere_scope(a), nowhere_scope(a));
-    w = &a->modules[f->module];
-    p = w->structure.places.data[index_of(w, f->offset)];
-    a->inside[frame] = inside_of(a, f);
-    if (a->inside[frame] == INSIDE || a->inside[frame] == INSIDE_OF_MPI)
-        return model_code_inside(a->model, w->module, f->offset, convert_scope(a, w, p.raw),
-                                 convert_scope(a, w, p.normal));
-    if (a->inside[frame] == ENTRY)
+    if (inside == ENTRY)
         code = openmp_state_code(a, w, f->offset, procedure_name(a, &(struct tree_site){f->offset, f->module, 0}),
                                  begins_thread(a, f));
-    return code != HQDB_NONE
-               ? code
-               : model_code(a->model, w->module, f->offset, convert_scope(a, w, p.raw), convert_scope(a, w, p.normal));
+    if (code != HQDB_NONE)
+        return model_frame(a->model, parent, code);
+    code = model_code(a->model, w->module, f->offset, convert_scope(a, w, p.raw), convert_scope(a, w, p.normal));
+    return folding_frame(a->model, parent, code, inside);
+}
+
+static uint32_t add_frame(struct attribution *a, uint32_t frame, uint32_t parent)
+{
+    const struct tree_frame *f = calltree_frame(a->tree, frame);
+
+    if (f->module < a->tree->modules.len)
+        return frame_of_code(a, frame, parent);
+    if (f->module == TREE_REGION)
+        return model_frame(a->model, parent, openmp_region_code(a, frame));
+    if (f->module == TREE_WAIT) {
+        a->inside[frame] = ENTRY;
+        return model_frame(a->model, parent, openmp_wait_code(a));
+    }
+    return model_frame(a->model, parent,
+                       model_code(a->model, HQDB_NONE, f->offset, nowhere_scope(a), nowhere_scope(a)));
 }
 
 /* A name that is an address says less than the caller's name. */
@@ -419,7 +416,7 @@ static uint32_t make_frame(struct attribution *a, uint32_t frame)
     const struct tree_frame *f = calltree_frame(a->tree, frame);
 
     if (a->frames[frame] == HQDB_NONE)
-        a->frames[frame] = model_frame(a->model, parent_frame(a, f->parent), code_of(a, frame));
+        a->frames[frame] = add_frame(a, frame, parent_frame(a, f->parent));
     return a->frames[frame];
 }
 
@@ -443,7 +440,7 @@ static void place_frame(struct attribution *a, uint32_t frame)
         if (a->tree->sampled.data[frame])
             make_frame(a, frame);
     } else if (f->parent != TREE_NONE && a->elidable[f->parent] && is_outermost(a, f)) {
-        a->frames[frame] = model_frame(a->model, parent_frame(a, chain_top(a, f->parent)), code_of(a, frame));
+        a->frames[frame] = add_frame(a, frame, parent_frame(a, chain_top(a, f->parent)));
     } else {
         make_frame(a, frame);
     }

@@ -9,6 +9,7 @@
 #include "common/map.h"
 #include "common/progress.h"
 #include "db/attribute.h"
+#include "db/folding.h"
 #include "db/roles.h"
 #include "db/runtimes.h"
 #include "structure/known.h"
@@ -48,15 +49,6 @@ struct attribution {
     uint8_t *inside;   /* [tree frame] enum inside */
     struct map bodies; /* frame of a region -> its body: module << 32 | scope of the structure */
     struct progress progress;
-};
-
-/* Whose a frame is. */
-enum inside {
-    OUTSIDE,      /* the program's, or a library's */
-    ENTRY,        /* called from there into a runtime */
-    INSIDE,       /* below that */
-    ENTRY_OF_MPI, /* as ENTRY; what MPI is built on belongs to it too */
-    INSIDE_OF_MPI,
 };
 
 /* ---- attribute.c ---- */

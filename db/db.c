@@ -300,6 +300,15 @@ uint32_t db_parent_context(const struct db *db, uint32_t context)
                                                                                  : HQDB_NONE;
 }
 
+uint32_t db_caller_frame(const struct db *db, uint32_t frame)
+{
+    do
+        frame = db_parent_frame(db, frame);
+    while (frame != HQDB_NONE && db->frames[frame].code < db->code_count &&
+           db->codes[db->frames[frame].code].flags & HQDB_CODE_ENTRY);
+    return frame;
+}
+
 uint32_t db_parent_frame(const struct db *db, uint32_t frame)
 {
     return frame < db->frame_count && db->frames[frame].parent < frame ? db->frames[frame].parent : HQDB_NONE;

@@ -83,6 +83,8 @@ const struct hqdb_code *db_code(const struct db *db, uint32_t code);
 uint32_t db_parent_scope(const struct db *db, uint32_t scope);
 uint32_t db_parent_context(const struct db *db, uint32_t context);
 uint32_t db_parent_frame(const struct db *db, uint32_t frame);
+/* The frame that called it: the parent, past what stands for the entry into a runtime. */
+uint32_t db_caller_frame(const struct db *db, uint32_t frame);
 
 /* One past the last context of a subtree: greater than context, at most context_count. */
 uint32_t db_context_end(const struct db *db, uint32_t context);

@@ -146,8 +146,8 @@ static void put_records(struct chrome_writer *w, struct db_trace_reader *reader)
         double end = (double)r.time_us + offset, duration = spans ? fmax(end - w->now, 0) : duration_of(w, &r);
         double start = end - duration;
 
-        if (spans && !r.weight && (duration == 0 || isinf(duration) || db_parent_frame(w->db, r.frame) == HQDB_NONE)) {
-            r.frame = db_parent_frame(w->db, r.frame); /* what called it goes on */
+        if (spans && !r.weight && (duration == 0 || isinf(duration) || db_caller_frame(w->db, r.frame) == HQDB_NONE)) {
+            r.frame = db_caller_frame(w->db, r.frame); /* what called it goes on */
             path_of(w->db, r.frame, &path);
             switch_to(w, &path, fmax(w->now, 0));
             w->now = end;

@@ -113,20 +113,41 @@ static uint32_t host_node(const struct fusing *f, uint32_t frame)
     return scope_at(f->in, n->scope)->kind == SCOPE_LINE ? n->parent : f->frame_node[frame];
 }
 
+static bool has_flag(const struct fusing *f, uint32_t frame, uint32_t flag)
+{
+    uint32_t code = f->in->frames[frame].code;
+
+    return code < f->in->code_count && f->in->codes[code].flags & flag;
+}
+
+/* The frame that made a call, HQDB_NONE if there is none: what stands for an entry is none where the entry is seen. */
+static uint32_t caller_of(const struct fusing *f, uint32_t frame)
+{
+    uint32_t caller = f->in->frames[frame].parent;
+
+    while (caller < frame && f->settings.internals && has_flag(f, caller, HQDB_CODE_ENTRY)) {
+        frame = caller;
+        caller = f->in->frames[frame].parent;
+    }
+    return caller < frame ? caller : HQDB_NONE;
+}
+
 static void place_frame(struct fusing *f, uint32_t frame)
 {
-    uint32_t caller = f->in->frames[frame].parent, code = f->in->frames[frame].code;
+    uint32_t caller = caller_of(f, frame);
     const struct hqdb_scope *site = scope_at(f->in, 0);
     uint32_t at = 0;
 
-    if (caller < frame) {
-        at = host_node(f, caller);
-        site = scope_at(f->in, leaf_scope(f, caller));
-    }
-    if (caller < frame && code < f->in->code_count && f->in->codes[code].flags & HQDB_CODE_INSIDE &&
-        !f->settings.internals) {
-        f->frame_node[frame] = f->frame_node[caller];
+    if (has_flag(f, frame, f->settings.internals ? HQDB_CODE_ENTRY : HQDB_CODE_INSIDE) &&
+        (caller != HQDB_NONE || f->settings.internals)) {
+        f->frame_node[frame] = caller == HQDB_NONE ? 0 : f->frame_node[caller];
         return;
+    }
+    if (caller != HQDB_NONE) {
+        at = host_node(f, caller);
+        /* Where in a runtime a call back was made is not shown. */
+        if (f->settings.internals || !has_flag(f, caller, HQDB_CODE_INSIDE))
+            site = scope_at(f->in, leaf_scope(f, caller));
     }
     collect_chain(f, leaf_scope(f, frame), at, site->kind == SCOPE_REGION);
     for (size_t i = f->chain.len; i-- > 0;) {

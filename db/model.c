@@ -210,9 +210,16 @@ uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t 
     return add_code(m, (struct code_key){offset, module, raw, normal, 0});
 }
 
-uint32_t model_code_inside(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal)
+uint32_t model_code_inside(struct model *m, uint32_t code)
 {
-    return add_code(m, (struct code_key){offset, module, raw, normal, HQDB_CODE_INSIDE});
+    const struct hqdb_code *c = &m->codes.data[code];
+
+    return add_code(m, (struct code_key){c->offset, c->module, c->raw, c->normal, HQDB_CODE_INSIDE});
+}
+
+uint32_t model_code_entry(struct model *m, uint32_t scope)
+{
+    return add_code(m, (struct code_key){0, m->scopes.data[scope].module, scope, scope, HQDB_CODE_ENTRY});
 }
 
 uint32_t model_frame(struct model *m, uint32_t parent, uint32_t code)

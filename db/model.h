@@ -64,8 +64,11 @@ uint32_t model_module_scope(struct model *m, uint32_t module); /* the MODULE sco
 
 /* An address that was sampled or called from, in the LINE scopes of both structures; module HQDB_NONE: in none. */
 uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal);
-/* The same inside of a runtime: its frames fall into the contexts of their parents, unless `set internals on`. */
-uint32_t model_code_inside(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal);
+/* The same address inside of a runtime: its frames fall into the contexts of their parents, unless `set internals on`.
+ */
+uint32_t model_code_inside(struct model *m, uint32_t code);
+/* What stands for the entry into a runtime, a PROCEDURE: its frames are passed over with `set internals on`. */
+uint32_t model_code_entry(struct model *m, uint32_t scope);
 
 /* A frame below `parent` (HQDB_NONE: at the top). A frame at the top has no call site. */
 uint32_t model_frame(struct model *m, uint32_t parent, uint32_t code);

@@ -27,6 +27,17 @@ const struct runtime *runtime_of_module(const char *path)
     return NULL;
 }
 
+bool runtime_is_mpi_of_c(const char *path)
+{
+    static const char *const names[] = {"libmpi.so*", "libmpich.so*", "libmpi-*.so*", "libmpich-*.so*"};
+    const char *file = file_basename(path);
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (glob_matches(names[i], file, strlen(file)))
+            return true;
+    return false;
+}
+
 bool is_launcher(const char *command)
 {
     const char *file = file_basename(command);

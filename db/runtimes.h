@@ -26,6 +26,9 @@ struct runtime {
 /* The runtime of a load module by its path; NULL if it is none. */
 const struct runtime *runtime_of_module(const char *path);
 
+/* Whether it is the library of MPI that C calls, not one for another language or a part of it. */
+bool runtime_is_mpi_of_c(const char *path);
+
 /* Whether a program, by the path of its executable, starts the ranks of others (launchers.def). */
 bool is_launcher(const char *command);
 

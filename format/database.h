@@ -144,13 +144,16 @@ struct hqdb_scope {
 };
 static_assert(sizeof(struct hqdb_scope) == 56, "layout");
 
-/* The insides of a runtime: the frame falls into the context of its parent, the call that the program made. */
-enum { HQDB_CODE_INSIDE = 1 };
+/*
+ * INSIDE of a runtime: the frame falls into the context of its parent, which stands for the call that the program made.
+ * ENTRY: it is that, a PROCEDURE; its child is the frame of the call, and only that has an address and values.
+ */
+enum { HQDB_CODE_INSIDE = 1, HQDB_CODE_ENTRY = 2 };
 struct hqdb_code {        /* an address that was sampled or called from */
     uint64_t offset;      /* link-time address in the module */
     uint32_t module;      /* HQDB_NONE: in no module */
     uint32_t raw, normal; /* LINE scopes; of a root frame both the THREAD or PARTIAL scope, of other frames without code
-                             both the REGION, WAIT or RUNTIME scope */
+                             both the REGION, WAIT, RUNTIME or (ENTRY) PROCEDURE scope */
     uint32_t flags;       /* HQDB_CODE_* */
 };
 static_assert(sizeof(struct hqdb_code) == 24, "layout");

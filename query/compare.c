@@ -15,6 +15,7 @@
 #include "query/grammar/parse.h"
 #include "query/paths.h"
 #include "common/names.h"
+#include "db/runtimes.h"
 #include "query/query.h"
 #include <string.h>
 
@@ -318,6 +319,34 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
     map_deinit(&a.known[1]);
 }
 
+static bool has_entries(const struct db *db)
+{
+    for (size_t i = 0; i < db->code_count; i++)
+        if (db->codes[i].flags & HQDB_CODE_ENTRY)
+            return true;
+    return false;
+}
+
+/* Whether a database has the insides of runtimes without telling them: of an older hq, or of a tool without modules. */
+static bool may_be_unfolded(const struct db *db)
+{
+    for (size_t i = 0; i < db->module_count; i++) {
+        const struct runtime *r = runtime_of_module(db_string(db, db->modules[i].path));
+
+        if (r && (r->kind == RUNTIME_MPI || r->kind == RUNTIME_GPU))
+            return !has_entries(db);
+    }
+    return !db->module_count;
+}
+
+static void note_folding(const struct query_env *env, const struct db *here, const struct db *old, struct selection *s)
+{
+    if (!query_setting(env, SETTING_INTERNALS) &&
+        ((has_entries(here) && may_be_unfolded(old)) || (has_entries(old) && may_be_unfolded(here))))
+        vec_push(&s->notes, xstrdup("only one of the databases tells the insides of runtimes from what the program "
+                                    "called: `set internals on` compares both as they are"));
+}
+
 struct hq_error *compare_trees(struct query_env *env, struct selection *s, const struct query *q)
 {
     AUTO(tree_deinit) struct tree old = {0};
@@ -327,6 +356,7 @@ struct hq_error *compare_trees(struct query_env *env, struct selection *s, const
     HQ_TRY(open_old(env, q, &old_db));
     HQ_TRY(derive_settings(env, old_db, &both.old));
     tree_init(&old, both.old);
+    note_folding(env, here.db, both.old, s);
     HQ_TRY(paths_mark(env, &old, q, &s->old_keep, NULL));
     HQ_TRY(prune_tree(env, &old, q, NULL));
     align(&here, &old, &both, s);

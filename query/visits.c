@@ -94,7 +94,7 @@ static void take_span(struct visiting *v, uint64_t us, bool within, struct visit
 /* Whether what a record of no time says ended leaves the thread within: what called it went on. */
 static bool is_around(const struct selection *s, uint32_t frame, const uint8_t *within)
 {
-    uint32_t parent = db_parent_frame(s->tree.db, frame);
+    uint32_t parent = db_caller_frame(s->tree.db, frame);
 
     return parent != HQDB_NONE && within[selection_context(s, parent)];
 }

@@ -6,6 +6,8 @@
 #include "common/mem.h"
 #include "common/names.h"
 #include "common/str.h"
+#include "db/folding.h"
+#include "db/model_data.h"
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -44,6 +46,8 @@ void import_deinit(struct import *im)
     vec_deinit(&im->depths);
     vec_deinit(&im->magnitudes);
     vec_deinit(&im->counts);
+    vec_deinit(&im->runtimes);
+    vec_deinit(&im->inside);
     free(im->problem);
 }
 
@@ -235,12 +239,40 @@ static uint32_t note_frame(struct import *im, uint32_t parent, uint32_t frame)
     return frame;
 }
 
+static const struct runtime *runtime_of_code(struct import *im, uint32_t code)
+{
+    uint32_t scope = im->model->codes.data[code].normal, module = im->model->scopes.data[scope].module;
+
+    if (module == HQDB_NONE)
+        return NULL;
+    while (im->runtimes.len < im->model->modules.len)
+        vec_push(&im->runtimes,
+                 runtime_of_module(intern_str(&im->model->strings, im->model->modules.data[im->runtimes.len].path)));
+    return im->runtimes.data[module];
+}
+
+/* The insides of runtimes fold as in a database of our own measurements, where a tool tells the load modules. */
+static uint32_t folded_frame(struct import *im, uint32_t parent, uint32_t code)
+{
+    enum inside caller = parent == HQDB_NONE || parent >= im->inside.len ? OUTSIDE : im->inside.data[parent];
+    enum inside inside = inside_of(runtime_of_code(im, code), caller);
+    uint32_t frame = folding_frame(im->model, parent, code, inside), entry = im->model->frames.data[frame].parent;
+
+    if (entry != parent)
+        parent = note_frame(im, parent, entry);
+    note_frame(im, parent, frame);
+    while (im->inside.len < im->model->frames.len)
+        vec_push(&im->inside, OUTSIDE);
+    im->inside.data[frame] = (uint8_t)inside;
+    return frame;
+}
+
 uint32_t import_frame(struct import *im, uint32_t parent, uint32_t place)
 {
     struct import_codes c = im->places.data[place];
 
     for (uint32_t i = 0; i < c.count && !im->problem; i++)
-        parent = note_frame(im, parent, model_frame(im->model, parent, im->codes.data[c.first + i]));
+        parent = folded_frame(im, parent, im->codes.data[c.first + i]);
     return parent;
 }
 

@@ -19,6 +19,7 @@
 #include "common/map.h"
 #include "common/vec.h"
 #include "db/import/import.h"
+#include "db/runtimes.h"
 #include "db/model.h"
 #include "format/measurement.h"
 
@@ -55,10 +56,12 @@ struct import {
     VEC(uint32_t) place_of_key;
     VEC(struct import_metric_row) metrics;
     VEC(struct model_profile) profiles;
-    VEC(uint32_t) depths;     /* [frame] */
-    VEC(uint64_t) magnitudes; /* [metric] the sum of its values without their signs */
-    VEC(uint64_t) counts;     /* [metric] of its samples */
-    uint64_t records;         /* of traces */
+    VEC(uint32_t) depths;                 /* [frame] */
+    VEC(uint64_t) magnitudes;             /* [metric] the sum of its values without their signs */
+    VEC(uint64_t) counts;                 /* [metric] of its samples */
+    uint64_t records;                     /* of traces */
+    VEC(const struct runtime *) runtimes; /* [module] NULL: none */
+    VEC(uint8_t) inside;                  /* [frame] enum inside */
     char *problem;
 };
 
