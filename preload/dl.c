@@ -12,9 +12,12 @@
 
 EXPORT int dlclose(void *handle)
 {
-    int result = REAL(dlclose)(handle);
+    bool active = options.active;
 
-    if (options.active) {
+    if (active)
+        modules_closing();
+    int result = REAL(dlclose)(handle);
+    if (active) {
         modules_refresh();
         recipe_forget_all();
     }

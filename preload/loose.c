@@ -8,7 +8,7 @@
 enum { RANGES = 1024, SHARE = 256 };
 
 struct range {
-    uint64_t start, end;
+    uint64_t start, end, image;
 };
 struct table {
     uint32_t count;
@@ -30,7 +30,7 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool is_known(uint64_t address)
+static const struct range *known(uint64_t address)
 {
     const struct table *table = atomic_load_explicit(&current, memory_order_acquire);
     uint32_t low = 0, high = table->count < RANGES ? table->count : RANGES;
@@ -43,54 +43,110 @@ static bool is_known(uint64_t address)
         else
             high = middle;
     }
-    return low < table->count && low < RANGES && address >= table->range[low].start;
+    return low < table->count && low < RANGES && address >= table->range[low].start ? &table->range[low] : NULL;
 }
 
-static void add(struct table *table, uint64_t start, uint64_t end)
-{
-    if (table->count && table->range[table->count - 1].end == start)
-        table->range[table->count - 1].end = end;
-    else if (table->count < RANGES)
-        table->range[table->count++] = (struct range){start, end};
-}
-
-/* A line is START-END PERMISSIONS and more; numbers are hexadecimal, addresses ascend. */
+/*
+ * A line is START-END PERMISSIONS OFFSET DEVICE INODE PATH; numbers are hexadecimal but for the inode, addresses
+ * ascend, and a path of a file begins with a slash. The vDSO is no file, but looks like one in memory.
+ */
+enum field { START, END, PERMISSIONS, OFFSET, DEVICE, INODE, PATH };
 struct line {
-    uint64_t number[2];
-    int field, column;
-    bool executable;
+    uint64_t number[PATH];
+    enum field field;
+    int column;
+    bool executable, vdso;
 };
 
-static void read_character(struct line *line, char c, struct table *table)
+struct reading {
+    struct line line;
+    uint64_t image, device, inode; /* the latest mapping of a file's beginning */
+    struct table *table;           /* NULL: only the path at `wanted` is asked for */
+    uint64_t wanted;
+    char *path;
+    size_t used, room;
+};
+
+static void add(struct table *table, uint64_t start, uint64_t end, uint64_t image)
 {
-    if (c == '\n') {
-        if (line->executable)
-            add(table, line->number[0], line->number[1]);
-        *line = (struct line){.field = 0};
-    } else if (c == '-' && line->field == 0) {
-        line->field = 1;
-    } else if (c == ' ') {
-        line->field = line->field < 2 ? 2 : 3;
-    } else if (line->field < 2) {
-        line->number[line->field] = line->number[line->field] << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
-    } else if (line->field == 2 && ++line->column == 3) {
-        line->executable = c == 'x';
+    struct range *last = table->count ? &table->range[table->count - 1] : NULL;
+
+    if (last && last->end == start && last->image == image)
+        last->end = end;
+    else if (table->count < RANGES)
+        table->range[table->count++] = (struct range){start, end, image};
+}
+
+static void end_line(struct reading *r)
+{
+    const struct line *line = &r->line;
+    bool is_file = line->number[INODE] != 0;
+
+    if ((is_file && line->number[OFFSET] == 0) || line->vdso) {
+        r->image = line->number[START];
+        r->device = line->number[DEVICE];
+        r->inode = line->number[INODE];
     }
+    bool of_image = (is_file || line->vdso) && line->number[INODE] == r->inode && line->number[DEVICE] == r->device;
+    if (r->table && line->executable)
+        add(r->table, line->number[START], line->number[END], of_image ? r->image : 0);
+    r->line = (struct line){.field = START};
+}
+
+static void read_character(struct reading *r, char c)
+{
+    struct line *line = &r->line;
+
+    if (c == '\n') {
+        end_line(r);
+    } else if (line->field == PATH) {
+        if (line->column++ == 0)
+            line->vdso = false;
+        if (c == '[' && line->column == 1)
+            line->vdso = true;
+        else if (line->vdso && line->column <= 6)
+            line->vdso = c == "[vdso]"[line->column - 1];
+        if (r->path && line->number[START] == r->wanted && r->used + 1 < r->room)
+            r->path[r->used++] = c;
+    } else if (c == ' ') {
+        if (line->field != INODE)
+            line->field++;
+        else
+            line->column = 0; /* the path follows after more spaces */
+    } else if (line->field == START && c == '-') {
+        line->field = END;
+    } else if (line->field == PERMISSIONS) {
+        if (++line->column == 3)
+            line->executable = c == 'x';
+    } else if (line->field == INODE && (c == '/' || c == '[')) {
+        line->field = PATH;
+        line->column = 0;
+        read_character(r, c);
+    } else if (c != ':') {
+        uint64_t digit = (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+        line->number[line->field] = line->number[line->field] << 4 | (digit & 15);
+    }
+}
+
+static void read_list(struct reading *r, char *buffer, size_t room)
+{
+    int fd = raw_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+    long bytes;
+
+    while (fd >= 0 && (bytes = raw_read(fd, buffer, room)) > 0)
+        for (long i = 0; i < bytes; i++)
+            read_character(r, buffer[i]);
+    if (fd >= 0)
+        raw_close(fd);
 }
 
 static void fill(struct table *table)
 {
     static char buffer[4096];
-    struct line line = {.field = 0};
-    int fd = raw_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
-    long bytes;
+    struct reading r = {.table = table};
 
     table->count = 0;
-    while (fd >= 0 && (bytes = raw_read(fd, buffer, sizeof buffer)) > 0)
-        for (long i = 0; i < bytes; i++)
-            read_character(&line, buffer[i], table);
-    if (fd >= 0)
-        raw_close(fd);
+    read_list(&r, buffer, sizeof buffer);
 }
 
 /* False if it is too early to look again. */
@@ -112,5 +168,31 @@ static bool look(void)
 
 bool loose_is_code(uint64_t address)
 {
-    return is_known(address) || (look() && is_known(address));
+    return known(address) || (look() && known(address));
+}
+
+uint64_t loose_image(uint64_t address)
+{
+    const struct range *range = known(address);
+
+    if (!range && look())
+        range = known(address);
+    return range ? range->image : 0;
+}
+
+bool loose_path(uint64_t image, char *path, size_t room)
+{
+    char buffer[2048]; /* on the handler's own stack */
+    struct reading r = {.wanted = image, .path = path, .room = room};
+
+    if (raw_frozen)
+        return false;
+    read_list(&r, buffer, sizeof buffer);
+    path[r.used] = 0;
+    return r.used > 0 && r.used + 1 < room;
+}
+
+void loose_stale(void)
+{
+    atomic_store(&not_before, 0);
 }

@@ -9,9 +9,19 @@
 #define HQ_PRELOAD_LOOSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Was the address in an executable mapping when the list was last read? For addresses in no module. */
 bool loose_is_code(uint64_t address);
+
+/* Where the file begins in memory that the executable mapping around the address is of; 0: it is of none. */
+uint64_t loose_image(uint64_t address);
+
+/* The path of the file that begins there, by a reading of its own. False: there is none, or it does not fit. */
+bool loose_path(uint64_t image, char *path, size_t room);
+
+/* Mappings have changed: the next question may read the list again, however soon. */
+void loose_stale(void);
 
 #endif

@@ -2,13 +2,16 @@
 #include "preload/modules.h"
 
 #include "preload/file.h"
+#include "preload/find.h"
 #include "preload/heap.h"
 #include "preload/hot.h"
+#include "preload/loose.h"
 #include "preload/raw.h"
 
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -17,11 +20,12 @@
 static _Atomic(struct module *) table[MODULES_NOTED];
 uint64_t modules_bases[MODULES_NOTED] __attribute__((aligned(64)));
 static _Atomic uint32_t modules; /* numbers given out; a slot may still be empty */
+static _Atomic uint32_t closing; /* calls of dlclose under way */
+static bool starting;            /* the program has not begun */
 
 /*
  * From the first segment of the program to its last. The kernel leaves gaps between the segments where the linker did
- * (a page before the data is enough), and then _dl_find_object knows each segment by itself. What the loader maps it
- * fills up.
+ * (a page before the data is enough), and then the loader answers for each segment by itself. What it maps it fills up.
  */
 static uint64_t program_start, program_end;
 
@@ -211,39 +215,42 @@ void modules_describe(void)
     }
 }
 
-static uint32_t flags_of(const struct link_map *map, uint64_t start)
+static bool is_program(const struct object *object)
+{
+    return program_start <= object->start && object->end <= program_end;
+}
+
+static uint32_t flags_of(const struct object *object, const char *name)
 {
     uint64_t own = (uint64_t)&modules_start;
 
-    if (map->l_name[0] == 0)
+    if (is_program(object))
         return HQM_MODULE_MAIN;
-    if (strstr(map->l_name, "/libhqexact.so"))
+    if (strstr(name, "/libhqexact.so"))
         return HQM_MODULE_COLLECTOR;
-    if (strstr(map->l_name, "linux-vdso") || strstr(map->l_name, "linux-gate"))
+    if (strstr(name, "linux-vdso") || strstr(name, "linux-gate") || strcmp(name, "[vdso]") == 0)
         return HQM_MODULE_VDSO;
-    struct dl_find_object found;
-    return _dl_find_object((void *)own, &found) == 0 && (uint64_t)found.dlfo_map_start == start ? HQM_MODULE_COLLECTOR
-                                                                                                : 0;
+    return object->start <= own && own < object->end ? HQM_MODULE_COLLECTOR : 0;
 }
 
-static uint32_t note(const struct dl_find_object *found)
+static uint32_t note_as(const struct object *object, const char *name)
 {
-    const struct link_map *map = found->dlfo_link_map;
     struct module *module = heap_take(sizeof *module);
 
     if (!module)
         return 0;
-    module->link_map = map;
-    module->base = map->l_addr;
-    module->start = (uint64_t)found->dlfo_map_start;
-    module->end = (uint64_t)found->dlfo_map_end;
+    module->base = object->base;
+    module->start = object->start;
+    module->end = object->end;
+    module->eh_frame_hdr = object->eh_frame_hdr;
+    module->lasts = starting;
     module->load_us = file_now_us();
-    module->flags = flags_of(map, module->start);
-    if (module->flags & HQM_MODULE_MAIN && program_start <= module->start && module->end <= program_end) {
+    module->flags = flags_of(object, name);
+    if (module->flags & HQM_MODULE_MAIN) {
         module->start = program_start;
         module->end = program_end;
     }
-    module->path = absolute_path(module, map->l_name);
+    module->path = absolute_path(module, name);
     if (!module->path)
         return 0;
     read_program_headers(module);
@@ -251,64 +258,98 @@ static uint32_t note(const struct dl_find_object *found)
     return add(module);
 }
 
-/* The same file at the same place: a path alone would not tell a file that was replaced meanwhile. */
-static bool is_same(const struct module *module, const struct dl_find_object *found)
+static COLD uint32_t note(const struct object *object)
 {
-    struct module fresh = {.start = (uint64_t)found->dlfo_map_start,
-                           .end = (uint64_t)found->dlfo_map_end,
-                           .base = found->dlfo_link_map->l_addr};
-    const char *name = found->dlfo_link_map->l_name;
-    size_t whole = strlen(module->path), part = strlen(name);
+    char path[PATH_MAX];
+
+    return note_as(object, find_name(object, path, sizeof path));
+}
+
+/* The same file at the same place: a path alone would not tell a file that was replaced meanwhile. */
+static bool is_same(const struct module *module, const struct object *object)
+{
+    struct module fresh = {.start = object->start, .end = object->end, .base = object->base};
 
     if (module->flags & (HQM_MODULE_MAIN | HQM_MODULE_VDSO))
         return true;
-    if (part > whole || strcmp(module->path + whole - part, name) != 0)
-        return false;
+    if (object->map) {
+        const char *name = object->map->l_name;
+        size_t whole = strlen(module->path), part = strlen(name);
+        if (part > whole || strcmp(module->path + whole - part, name) != 0)
+            return false;
+    }
     read_program_headers(&fresh);
     return fresh.build_id_len == module->build_id_len &&
            memcmp(fresh.build_id, module->build_id, sizeof fresh.build_id) == 0;
 }
 
-static bool is_at(const struct module *module, const struct dl_find_object *found)
+static bool is_at(const struct module *module, const struct object *object)
 {
     if (!module)
         return false;
     if (module->flags & HQM_MODULE_MAIN)
-        return module->link_map == found->dlfo_link_map;
-    return module->start == (uint64_t)found->dlfo_map_start && module->end == (uint64_t)found->dlfo_map_end;
+        return is_program(object);
+    return module->start == object->start && module->end == object->end;
 }
 
-static COLD uint32_t search(const struct dl_find_object *found)
+static COLD uint32_t search(const struct object *object)
 {
     for (uint32_t i = atomic_load(&modules); i-- > 0;) {
         struct module *module = atomic_load_explicit(&table[i], memory_order_acquire);
 
-        if (!is_at(module, found))
+        if (!is_at(module, object))
             continue;
-        if (!__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED))
+        /* Who asks the kernel does so because the table is in doubt. */
+        if (!__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED) && find_is_quick())
             return i + 1;
-        if (is_same(module, found)) {
+        if (is_same(module, object)) {
             __atomic_store_n(&module->unload_us, 0, __ATOMIC_RELAXED);
             if (module->record)
                 ((struct hqm_module *)module->record)->unload_us = 0;
             return i + 1;
         }
     }
-    return note(found);
+    return note(object);
 }
 
-/* Mostly it is the module of the search before: the others' records need not be touched. */
-LEARN static uint32_t number_of(const struct dl_find_object *found)
+static _Atomic uint32_t latest; /* mostly it is the module of the search before */
+
+/* The others' records need not be touched. */
+LEARN static uint32_t number_of(const struct object *object)
 {
-    static _Atomic uint32_t latest;
     uint32_t number = atomic_load_explicit(&latest, memory_order_relaxed);
     const struct module *module = number ? modules_get(number) : NULL;
 
-    if (!is_at(module, found) || __atomic_load_n(&module->unload_us, __ATOMIC_RELAXED)) {
-        number = search(found);
+    if (!is_at(module, object) || __atomic_load_n(&module->unload_us, __ATOMIC_RELAXED) || !find_is_quick()) {
+        number = search(object);
         atomic_store_explicit(&latest, number, memory_order_relaxed);
     }
     return number;
+}
+
+/* Is the address in what the table has, beyond doubt? While a library is being closed, only what lasts is. */
+static bool holds(uint32_t number, uint64_t address)
+{
+    const struct module *module = number ? modules_get(number) : NULL;
+
+    return module && address >= module->start && address < module->end &&
+           !__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED) &&
+           (module->lasts || atomic_load_explicit(&closing, memory_order_acquire) == 0);
+}
+
+/* Where an answer of find_object is dear, the table is asked first. 0: it does not know. */
+static uint32_t number_at(uint64_t address)
+{
+    uint32_t number = atomic_load_explicit(&latest, memory_order_relaxed);
+
+    if (holds(number, address))
+        return number;
+    for (number = atomic_load(&modules); number > 0; number--)
+        if (holds(number, address)) {
+            atomic_store_explicit(&latest, number, memory_order_relaxed);
+            return number;
+        }
+    return 0;
 }
 
 static COLD void note_program(const struct module *module, const struct code *code)
@@ -325,16 +366,19 @@ static COLD void note_program(const struct module *module, const struct code *co
 
 LEARN static __attribute__((noinline)) bool find_in_all(uint64_t address, struct code *code)
 {
-    struct dl_find_object found;
+    struct object found;
     struct module *module;
 
-    if (_dl_find_object((void *)address, &found) != 0)
-        return false;
-    code->eh_frame_hdr = found.dlfo_eh_frame;
-    code->module = number_of(&found);
+    code->module = find_is_quick() ? 0 : number_at(address);
+    if (code->module == 0) {
+        if (!find_object(address, &found))
+            return false;
+        code->module = number_of(&found);
+    }
     if (code->module == 0)
         return false;
     module = atomic_load_explicit(&table[code->module - 1], memory_order_acquire);
+    code->eh_frame_hdr = module->eh_frame_hdr;
     code->index = &module->index;
     code->start = module->start;
     code->end = module->end;
@@ -370,41 +414,76 @@ static void measure_program(const struct dl_phdr_info *info)
 /* The first is the program. */
 static int note_object(struct dl_phdr_info *info, size_t size, void *data)
 {
+    struct object object;
     struct code code;
 
     (void)size, (void)data;
     if (program_end == 0)
         measure_program(info);
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_LOAD) {
-            modules_find(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, &code);
-            break;
-        }
+    if (!find_object_of(info, &object))
+        return 0;
+    if (find_is_quick())
+        modules_find(object.start, &code);
+    else if (!number_at(object.start))
+        note_as(&object, info->dlpi_name);
     return 0;
 }
 
 void modules_start(void)
 {
+    starting = true;
     dl_iterate_phdr(note_object, NULL);
+    starting = false;
+}
+
+void modules_closing(void)
+{
+    atomic_fetch_add(&closing, 1);
+}
+
+static bool is_there(const struct module *module)
+{
+    struct object found;
+
+    return find_object(module->start, &found) && is_at(module, &found) && is_same(module, &found);
+}
+
+static int mark_object(struct dl_phdr_info *info, size_t size, void *data)
+{
+    const uint32_t *round = data;
+    struct object object;
+    uint32_t count = find_object_of(info, &object) ? atomic_load(&modules) : 0;
+
+    (void)size;
+    for (uint32_t i = 0; i < count; i++)
+        if (table[i] && is_at(table[i], &object) && is_same(table[i], &object))
+            table[i]->seen = *round;
+    return 0;
+}
+
+static void note_unloaded(struct module *module)
+{
+    __atomic_store_n(&module->unload_us, file_now_us() + 1, __ATOMIC_RELAXED);
+    index_forget(&module->index);
+    if (module->record)
+        ((struct hqm_module *)module->record)->unload_us = module->unload_us;
 }
 
 /* A module whose address is now nobody's, or another's, has been unloaded. */
 void modules_refresh(void)
 {
-    uint32_t count = atomic_load(&modules);
+    static _Atomic uint32_t rounds;
+    uint32_t count = atomic_load(&modules), round = atomic_fetch_add(&rounds, 1) + 1;
 
+    if (!find_is_quick())
+        dl_iterate_phdr(mark_object, &round);
     for (uint32_t i = 0; i < count; i++) {
         struct module *module = atomic_load(&table[i]);
-        struct dl_find_object found;
 
-        if (!module || module->unload_us || module->flags & HQM_MODULE_MAIN)
-            continue;
-        if (_dl_find_object((void *)module->start, &found) == 0 && (uint64_t)found.dlfo_map_end == module->end &&
-            found.dlfo_link_map == module->link_map)
-            continue;
-        __atomic_store_n(&module->unload_us, file_now_us() + 1, __ATOMIC_RELAXED);
-        index_forget(&module->index);
-        if (module->record)
-            ((struct hqm_module *)module->record)->unload_us = module->unload_us;
+        if (module && !module->unload_us && !(module->flags & HQM_MODULE_MAIN) &&
+            !(find_is_quick() ? is_there(module) : module->seen >= round))
+            note_unloaded(module);
     }
+    loose_stale();
+    atomic_fetch_sub(&closing, 1);
 }

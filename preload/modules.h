@@ -2,9 +2,9 @@
 /*
  * Load modules: what is mapped where, for the unwinder and for the measurement file.
  *
- * Modules are found when a sample first meets them, by _dl_find_object, which takes no lock and makes no system call;
- * those present at the start are noted then. Two threads that meet a new module at once may note it twice, which does
- * no harm. A module stays in the table when it is unloaded: loaded again at the same place it gets its number back.
+ * Modules are found when a sample first meets them (find.h); those present at the start are noted then. Two threads
+ * that meet a new module at once may note it twice, which does no harm. A module stays in the table when it is
+ * unloaded: loaded again at the same place it gets its number back.
  */
 #ifndef HQ_PRELOAD_MODULES_H
 #define HQ_PRELOAD_MODULES_H
@@ -21,7 +21,9 @@ struct module {
     uint64_t base, start, end; /* link address 0 is at base; mapped range */
     uint32_t flags;            /* HQM_MODULE_* */
     const char *path;
-    const void *link_map;
+    bool lasts;    /* there before the program began: not unloaded, as a rule */
+    uint32_t seen; /* the latest refresh that found it */
+    const uint8_t *eh_frame_hdr;
     struct index index;
     struct {
         uint64_t start, end;
@@ -43,7 +45,8 @@ struct code {
 /* Not in signal handlers: notes all modules that are loaded. */
 void modules_start(void);
 
-/* Not in signal handlers: after a dlclose, notes which modules are gone. */
+/* Not in signal handlers: around a dlclose, of which the second notes which modules are gone. */
+void modules_closing(void);
 void modules_refresh(void);
 
 /* False if the address is in no module (or in one that cannot be noted: counted as a loss). Safe in signal handlers. */

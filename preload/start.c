@@ -3,6 +3,8 @@
 
 #include "preload/export.h"
 #include "preload/file.h"
+#include "preload/find.h"
+#include "preload/libc.h"
 #include "preload/modules.h"
 #include "preload/options.h"
 #include "preload/process.h"
@@ -12,23 +14,14 @@
 #include "preload/thread.h"
 #include "preload/vdso.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-
-void *real_lookup(_Atomic(void *) *where, const char *name)
-{
-    void *address = dlsym(RTLD_NEXT, name);
-
-    atomic_store_explicit(where, address, memory_order_relaxed);
-    return address;
-}
 
 /* Said once per launch: the children of this process inherit the mark. */
 static void complain(int error)
 {
     if (!getenv("HQ_TOLD"))
-        say("cannot write measurements in ", options.directory, ": ", strerrordesc_np(error),
+        say("cannot write measurements in ", options.directory, ": ", libc_error(error),
             "; the program runs unmeasured (--buffer DIR writes elsewhere first)", NULL);
     setenv("HQ_TOLD", "1", 1);
 }
@@ -50,6 +43,7 @@ void start_once(void)
         complain(file_error());
         return;
     }
+    find_prepare();
     modules_start();
     vdso_keep();
     if (!process_start()) {

@@ -4,6 +4,7 @@
 #include "preload/altstack.h"
 #include "preload/export.h"
 #include "preload/handler.h"
+#include "preload/libc.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
 #include "preload/sources/source.h"
@@ -19,6 +20,14 @@ __thread struct thread self __attribute__((tls_model("initial-exec")));
 static _Atomic uint32_t threads; /* numbers given out */
 static pthread_key_t ending;
 static bool have_key;
+
+/* Looked up before a thread begins, when a lock of the loader's harms nobody. Where these are in libpthread a program
+ * without it has one thread alone. */
+static struct {
+    __typeof__(&pthread_getattr_np) getattr;
+    __typeof__(&pthread_attr_getstack) getstack;
+    __typeof__(&pthread_setspecific) setspecific;
+} pthread;
 
 extern void *__libc_stack_end;
 
@@ -102,9 +111,9 @@ static void find_stack(void)
     void *low;
     size_t bytes;
 
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+    if (!have_key || pthread.getattr(pthread_self(), &attributes) != 0)
         return;
-    if (pthread_attr_getstack(&attributes, &low, &bytes) == 0) {
+    if (pthread.getstack(&attributes, &low, &bytes) == 0) {
         self.stack_low = (uint64_t)low;
         self.stack_high = (uint64_t)low + bytes;
     }
@@ -146,17 +155,28 @@ void thread_end(void)
 static void on_end(void *round)
 {
     if ((intptr_t)round < 3)
-        pthread_setspecific(ending, (void *)((intptr_t)round + 1));
+        pthread.setspecific(ending, (void *)((intptr_t)round + 1));
     else
         thread_end();
+}
+
+static void find_pthread(void)
+{
+    __typeof__(&pthread_key_create) create_key = have_key ? NULL : libc_find("pthread_key_create");
+
+    if (!create_key)
+        return;
+    pthread.getattr = libc_find("pthread_getattr_np");
+    pthread.getstack = libc_find("pthread_attr_getstack");
+    pthread.setspecific = libc_find("pthread_setspecific");
+    have_key = pthread.getattr && pthread.getstack && pthread.setspecific && create_key(&ending, on_end) == 0;
 }
 
 void thread_begin_first(void)
 {
     bool forked = self.alive;
 
-    if (!have_key)
-        have_key = pthread_key_create(&ending, on_end) == 0;
+    find_pthread();
     atomic_store(&threads, 1);
     self.number = self.creator = self.creator_lane = self.creator_node = 0;
     self.alone = true;
@@ -205,7 +225,7 @@ static void *run(void *data)
     self.creator_node = beginning.node;
     find_stack();
     if (have_key)
-        pthread_setspecific(ending, (void *)1);
+        pthread.setspecific(ending, (void *)1);
     note_number();
     begin();
     if (beginning.routine_c11)
@@ -218,6 +238,7 @@ static struct beginning *make_beginning(void)
 {
     struct beginning *beginning;
 
+    find_pthread();
     start_once();
     process_check();
     if (!options.active || !self.alive || !guard_enter())

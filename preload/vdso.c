@@ -2,6 +2,7 @@
 #include "preload/vdso.h"
 
 #include "preload/file.h"
+#include "preload/libc.h"
 #include "preload/modules.h"
 #include "preload/options.h"
 #include "preload/raw.h"
@@ -15,8 +16,8 @@ int (*vdso_clock_gettime)(clockid_t, struct timespec *) = clock_gettime;
 
 void vdso_find_clock(void)
 {
-    void *vdso = dlopen("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    void *function = vdso ? dlsym(vdso, "__vdso_clock_gettime") : NULL;
+    void *vdso = libc_open("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    void *function = vdso ? libc_symbol(vdso, "__vdso_clock_gettime") : NULL;
 
     if (function)
         vdso_clock_gettime = (int (*)(clockid_t, struct timespec *))function;

@@ -8,6 +8,7 @@
  * call that opened the region returns. Arguments that a later version adds at the end are none of ours.
  */
 #include "preload/export.h"
+#include "preload/libc.h"
 #include "preload/openmp/region.h"
 
 #include <dlfcn.h>
@@ -19,16 +20,15 @@ typedef void body_function(void *);
 /* A library that was loaded for one plugin alone is not found behind ours, but behind the plugin. */
 static __attribute__((noinline, cold)) void *find(_Atomic(void *) *where, const char *name, const void *caller)
 {
-    struct link_map *map = NULL;
     void *address = real_lookup(where, name), *handle;
-    Dl_info info;
+    const struct link_map *map = address ? NULL : libc_module_of(caller);
 
-    if (address || !dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
+    if (!map)
         return address;
-    handle = dlopen(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
+    handle = libc_open(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
     if (!handle)
         return NULL;
-    address = dlsym(handle, name);
+    address = libc_symbol(handle, name);
     dlclose(handle);
     return address;
 }

@@ -6,6 +6,7 @@
  */
 #include "preload/handler.h"
 #include "preload/interruption.h"
+#include "preload/libc.h"
 #include "preload/process.h"
 #include "preload/signals.h"
 #include "preload/sources/source.h"
@@ -45,13 +46,14 @@ static __thread struct {
     int event[EVENTS_MAX];
 } counting __attribute__((tls_model("initial-exec")));
 
-#define FIND(name) ((papi.name = (__typeof__(papi.name))dlsym(papi.handle, "PAPI_" #name)) != NULL)
+#define FIND(name) ((papi.name = (__typeof__(papi.name))libc_symbol(papi.handle, "PAPI_" #name)) != NULL)
 
 static bool open_library(void)
 {
-    papi.handle = dlopen("libpapi.so.7.0", RTLD_NOW);
-    if (!papi.handle)
-        papi.handle = dlopen("libpapi.so", RTLD_NOW);
+    static const char *const names[] = {"libpapi.so.7.0", "libpapi.so.6.0", "libpapi.so.7.1", "libpapi.so"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names && !papi.handle; i++)
+        papi.handle = libc_open(names[i], RTLD_NOW);
     return papi.handle && FIND(library_init) && FIND(thread_init) && FIND(shutdown) && FIND(event_name_to_code) &&
            FIND(create_eventset) && FIND(add_event) && FIND(overflow) && FIND(get_overflow_event_index) &&
            FIND(start) && FIND(stop) && FIND(cleanup_eventset) && FIND(destroy_eventset) && FIND(unregister_thread) &&

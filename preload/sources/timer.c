@@ -14,6 +14,7 @@
 #include "preload/handler.h"
 #include "preload/hot.h"
 #include "preload/interruption.h"
+#include "preload/libc.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
 #include "preload/sources/perf.h"
@@ -74,7 +75,7 @@ static void complain(long error)
 
     if (atomic_flag_test_and_set(&said) || getenv("HQ_TOLD"))
         return;
-    say("the kernel refuses a timer (", strerrordesc_np((int)error), "; ulimit -i), so threads run unmeasured", NULL);
+    say("the kernel refuses a timer (", libc_error((int)error), "; ulimit -i), so threads run unmeasured", NULL);
     if (self.number == 0)
         setenv("HQ_TOLD", "1", 1);
 }

@@ -13,4 +13,11 @@ for kind in undefined defined; do
     list --$kind-only >"$TMP/$kind"
     check "$kind symbols are as in $file" diff $file "$TMP/$kind"
 done
+# It runs where the C library is 2.28 or later: newer functions are looked up when they are needed (preload/libc.h).
+newer() {
+    for library in libhqpreload.so libhqexact.so; do
+        readelf -V "$(dirname "$HQ")/$library" | grep -o 'GLIBC_[0-9.]*' | sort -u | awk -F'[_.]' '$2 > 2 || $3 > 28'
+    done
+}
+[ "${1:-}" = --write ] || check "no version of the C library after 2.28 is asked for" [ -z "$(newer)" ]
 [ "${1:-}" = --write ] || finish

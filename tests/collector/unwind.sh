@@ -11,11 +11,17 @@ done
 $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/check.so" \
     tests/collector/check_unwind.c "${objects[@]}" -Wl,--wrap=unwind -lunwind || exit 1
 
+# The same without the loader's answers, as with C libraries before 2.35.
+$CC -c -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -DHQ_FIND_BY_MAPPINGS -o "$TMP/find.o" preload/find.c &&
+    $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/mappings.so" \
+        tests/collector/check_unwind.c "${objects[@]/#*\/find.o/$TMP/find.o}" -Wl,--wrap=unwind -lunwind || exit 1
+LIBRARY=$TMP/check.so
+
 # compare SECONDS COMMAND...: runs it with the test build; sums in $TMP/check.
 compare() {
     rm -rf "$DB" "$TMP/check"
     mkdir -p "$DB/measurements"
-    HQ_CHECK_FILE=$TMP/check HQ_DIR=$DB/measurements HQ_LAUNCH=1 HQ_EVENTS=${EVENT:-CPUTIME@1000000} LD_PRELOAD=$TMP/check.so \
+    HQ_CHECK_FILE=$TMP/check HQ_DIR=$DB/measurements HQ_LAUNCH=1 HQ_EVENTS=${EVENT:-CPUTIME@1000000} LD_PRELOAD=$LIBRARY \
         "$@" >"$TMP/out" 2>"$TMP/err"
     status=$?
     "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
@@ -45,4 +51,7 @@ run red_zone 300 "$PROGRAMS/redzone" 1
 run threads 50 "$PROGRAMS/threads" 200 4 5000
 run python 100 /usr/bin/python3 -c 'import time
 while time.process_time() < 1: sum(i * i for i in range(100000))'
+LIBRARY=$TMP/mappings.so
+run "plugins by mappings" 300 "$PROGRAMS/adversary" 2 "$PROGRAMS"
+run "threads by mappings" 50 "$PROGRAMS/threads" 200 4 5000
 finish

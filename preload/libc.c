@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/libc.h"
+
+#include "preload/export.h"
+#include "preload/raw.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* The oldest version of each, which later C libraries keep; weak, since a program may be without libdl. */
+__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
+__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
+__asm__(".symver dladdr1, dladdr1@GLIBC_2.3.3");
+extern __typeof__(dlsym) dlsym __attribute__((weak));
+extern __typeof__(dlopen) dlopen __attribute__((weak));
+extern __typeof__(dladdr1) dladdr1 __attribute__((weak));
+
+/* How C libraries before 2.34 open what they need themselves. The mark says that the caller may. */
+extern void *__libc_dlopen_mode(const char *name, int mode) __attribute__((weak));
+extern void *__libc_dlsym(void *handle, const char *name) __attribute__((weak));
+enum { LIBC_MAY = (int)0x80000000u };
+
+static struct {
+    __typeof__(&dlsym) symbol;
+    __typeof__(&dlopen) open;
+    __typeof__(&dladdr1) module_of;
+} loader;
+
+static void prepare(void)
+{
+    void *libdl;
+
+    if (loader.symbol)
+        return;
+    if (dlsym && dlopen && dladdr1) {
+        loader.open = dlopen;
+        loader.module_of = dladdr1;
+        loader.symbol = dlsym;
+    } else if (__libc_dlopen_mode && __libc_dlsym && (libdl = __libc_dlopen_mode("libdl.so.2", RTLD_NOW | LIBC_MAY))) {
+        loader.open = (__typeof__(&dlopen))__libc_dlsym(libdl, "dlopen");
+        loader.module_of = (__typeof__(&dladdr1))__libc_dlsym(libdl, "dladdr1");
+        loader.symbol = (__typeof__(&dlsym))__libc_dlsym(libdl, "dlsym");
+    }
+}
+
+void *libc_symbol(void *handle, const char *name)
+{
+    prepare();
+    return loader.symbol ? loader.symbol(handle, name) : NULL;
+}
+
+EXPORT void *hq_exact_dlsym(void)
+{
+    prepare();
+    return (void *)loader.symbol;
+}
+
+void *libc_open(const char *name, int flags)
+{
+    prepare();
+    return loader.open ? loader.open(name, flags) : NULL;
+}
+
+const struct link_map *libc_module_of(const void *address)
+{
+    struct link_map *map = NULL;
+    Dl_info info;
+
+    prepare();
+    return loader.module_of && loader.module_of(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
+}
+
+const char *libc_error(int error)
+{
+    const char *(*describe)(int) = (const char *(*)(int))libc_find("strerrordesc_np");
+    const char *text = describe ? describe(error) : strerror(error);
+
+    return text ? text : "unknown error";
+}
+
+/* What programs may find by its name because we wrap it, and the C library has not. */
+static int no_close_range(unsigned from, unsigned to, int flags)
+{
+    return (int)syscall(SYS_close_range, from, to, flags);
+}
+
+static void no_closefrom(int from)
+{
+    for (int fd = (int)sysconf(_SC_OPEN_MAX); fd-- > from;)
+        raw_close(fd);
+}
+
+static int no_execveat(int fd, const char *path, char *const arguments[], char *const environment[], int flags)
+{
+    return (int)syscall(SYS_execveat, fd, path, arguments, environment, flags);
+}
+
+static int no_epoll_pwait2(int fd, struct epoll_event *events, int count, const struct timespec *limit,
+                           const sigset_t *mask)
+{
+    return (int)syscall(SYS_epoll_pwait2, fd, events, count, limit, mask, 8);
+}
+
+static int no_Fork(void)
+{
+    return (int)syscall(SYS_fork);
+}
+
+static int no_function(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+static const struct {
+    const char *name;
+    void *function;
+} substitutes[] = {
+    {"close_range", no_close_range}, {"closefrom", no_closefrom},
+    {"execveat", no_execveat},       {"_Fork", no_Fork},
+    {"getaddrinfo_a", no_function},  {"epoll_pwait2", no_epoll_pwait2},
+    {"sem_clockwait", no_function},
+};
+
+void *libc_find(const char *name)
+{
+    static const char *const libraries[] = {"libpthread.so.0", "libdl.so.2", "librt.so.1", "libanl.so.1"};
+    void *found = libc_symbol(RTLD_NEXT, name);
+
+    if (found)
+        return found;
+    /* A plugin brought the library, and its references are ours since we come first. */
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+        void *handle = libc_open(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
+
+        if (handle && (found = libc_symbol(handle, name)))
+            return found;
+    }
+    return NULL;
+}
+
+void *real_lookup(_Atomic(void *) *where, const char *name)
+{
+    void *address = libc_find(name);
+
+    for (size_t i = 0; !address && i < sizeof substitutes / sizeof *substitutes; i++)
+        if (strcmp(name, substitutes[i].name) == 0)
+            address = substitutes[i].function;
+    atomic_store_explicit(where, address, memory_order_relaxed);
+    return address;
+}

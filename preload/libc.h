@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The C library that is there at run time, from 2.28 on. Until 2.34 it was several libraries, of which a program has
+ * those that it needs: dlsym itself may be missing. So the collector names no version after 2.28 and none of these
+ * libraries; what moved or came later is looked up here. tests/collector/symbols.sh holds the limit.
+ */
+#ifndef HQ_PRELOAD_LIBC_H
+#define HQ_PRELOAD_LIBC_H
+
+#include <link.h>
+
+/* As dlsym of the first library that has it. NULL: the program's C library is too old. Not in signal handlers. */
+void *libc_find(const char *name);
+
+/* dlsym, dlopen and dladdr1 of the program's C library, called from the collector. Not in signal handlers. */
+void *libc_symbol(void *handle, const char *name);
+void *libc_open(const char *name, int flags);
+const struct link_map *libc_module_of(const void *address);
+
+/* dlsym itself, for the library of exact events. */
+void *hq_exact_dlsym(void);
+
+/* The text of an error number. */
+const char *libc_error(int error);
+
+#endif
