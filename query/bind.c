@@ -460,6 +460,7 @@ static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, 
     p->is_text = attribute_is_text(e->attribute);
     p->literal = !p->is_text;
     b->uses_attributes = true;
+    b->uses_waits |= e->attribute == ATTRIBUTE_WAITS;
     return NULL;
 }
 

@@ -56,6 +56,7 @@ static double attribute_number(enum attribute attribute, const struct facts *f)
     switch (attribute) {
     case ATTRIBUTE_LINE: return f->line ? f->line : NAN;
     case ATTRIBUTE_DEPTH: return f->depth;
+    case ATTRIBUTE_WAITS: return f->waits;
     case ATTRIBUTE_RANK: return f->rank >= 0 ? (double)f->rank : NAN;
     case ATTRIBUTE_THREAD: return f->thread >= 0 ? (double)f->thread : NAN;
     default: return NAN;

@@ -73,7 +73,7 @@ struct binding {
     struct arena *arena;
     size_t here_count; /* measures of this database: $1 .. $2n */
     uint8_t *used;     /* [measures] referenced by some expression */
-    bool uses_attributes;
+    bool uses_attributes, uses_waits;
     bool has_rows_of_profiles; /* rank, thread, host have a meaning */
     unsigned row_kinds;        /* KIND_BIT of the rows of the view */
     VEC(struct statistic) statistics;
@@ -113,6 +113,7 @@ struct facts {
     const char *name, *module, *file, *call_file, *host, *beside;
     uint32_t line, call_line;
     int depth; /* from 0 */
+    bool waits;
     uint64_t id;
     int64_t rank, thread; /* -1: none */
 };

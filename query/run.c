@@ -4,6 +4,7 @@
 #include "query/output.h"
 #include "query/rows.h"
 #include "query/views/views.h"
+#include "query/waits.h"
 #include <math.h>
 #include <stdarg.h>
 
@@ -125,6 +126,11 @@ void run_facts(struct run *run, const struct node *n, int depth, struct facts *f
         f->line = s->line;
         if (f->file && !*f->file)
             f->file = NULL;
+    }
+    if (run->binding.uses_waits && n->scope != HQDB_NONE) {
+        if (!run->waits)
+            run->waits = waits_of_scopes(run->env, t);
+        f->waits = run->waits[n->scope] != WAITS_NOT;
     }
     f->beside = n->text;
     if (n->call_file || n->call_line) {
@@ -507,6 +513,7 @@ static void run_deinit(struct run *run)
     matches_deinit(&run->of);
     binding_deinit(&run->binding);
     selection_deinit(&run->selection);
+    free(run->waits);
     arena_deinit(&run->arena);
 }
 

@@ -57,6 +57,7 @@ struct run {
     struct entities *entities;
     uint32_t *scope_child, *scope_next; /* flat: children of a scope as a list; made on demand */
     struct ranges ranges;               /* scratch */
+    uint8_t *waits;                     /* [scope] enum waiting; made on demand */
 };
 
 /* True once the user has asked to stop. */

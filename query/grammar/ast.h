@@ -111,6 +111,7 @@ enum attribute {
     ATTRIBUTE_DEPTH,
     ATTRIBUTE_ID,
     ATTRIBUTE_CALLSITE,
+    ATTRIBUTE_WAITS,
     ATTRIBUTE_RANK,
     ATTRIBUTE_THREAD,
     ATTRIBUTE_HOST, /* the last three: rows of threads and profiles */

@@ -106,6 +106,8 @@ const struct attribute_word attribute_words[ATTRIBUTE_KINDS] = {
     [ATTRIBUTE_DEPTH] = {"depth", "nesting depth of the row, from 0"},
     [ATTRIBUTE_ID] = {"id", "identity of the context, the same in every run of a build"},
     [ATTRIBUTE_CALLSITE] = {"callsite", "file:line of the call"},
+    [ATTRIBUTE_WAITS] = {"waits",
+                         "1 where a thread waits: in MPI, for barriers, locks, other threads, input and output"},
     [ATTRIBUTE_RANK] = {"rank", "rank of the profile (views threads, profiles, iterations)"},
     [ATTRIBUTE_THREAD] = {"thread", "thread of the profile (views threads, profiles, iterations)"},
     [ATTRIBUTE_HOST] = {"host", "host of the profile (views threads, profiles, iterations)"},
@@ -159,7 +161,7 @@ bool view_has_costs(enum view_kind view)
 bool attribute_is_text(enum attribute attribute)
 {
     return attribute != ATTRIBUTE_LINE && attribute != ATTRIBUTE_DEPTH && attribute != ATTRIBUTE_RANK &&
-           attribute != ATTRIBUTE_THREAD;
+           attribute != ATTRIBUTE_THREAD && attribute != ATTRIBUTE_WAITS;
 }
 
 const char *operator_text(enum operator op)

@@ -8,6 +8,7 @@
 #include "db/runtimes.h"
 #include "query/output/number.h"
 #include "query/views/views.h"
+#include "query/waits.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -201,6 +202,38 @@ static struct hq_error *tell_runtimes(struct summary *s)
     return NULL;
 }
 
+/* What is spent waiting, by what is waited for. */
+static void tell_waiting(struct summary *s)
+{
+    const struct tree *t = s->run->tree;
+    AUTO_FREE uint8_t *waits = waits_of_contexts(s->env, t);
+    int64_t by[WAITINGS] = {0}, all = 0;
+    AUTO_STR struct str text = {0};
+
+    for (uint32_t c = 0; c < t->context_count; c++) {
+        uint32_t end = c + 1 < t->context_count ? tree_first(t, c + 1) : t->position_count;
+
+        if (waits[c])
+            by[waits[c]] += s->metric->sums[end] - s->metric->sums[tree_first(t, c)];
+    }
+    for (int i = 1; i < WAITINGS; i++)
+        all += by[i];
+
+    double waited = scaled_value(all, s->metric->scale);
+
+    if (!(waited > WORTH_SAVING * s->total))
+        return;
+    str_addf(&text, "%s", share(s, waited));
+    for (int i = 1, told = 0; i < WAITINGS; i++) {
+        double x = scaled_value(by[i], s->metric->scale);
+
+        if (x > WORTH_TELLING * s->total)
+            str_addf(&text, "%s %s in %s", told++ ? "," : ":", share(s, x), waiting_name((enum waiting)i));
+    }
+    add(s, "waiting", str_cstr(&text), waited);
+    ask_next(s, "procedures where waits");
+}
+
 /*
  * How far the largest of n equal values lies above their mean by the chance of sampling: the expected maximum of n
  * normal deviations is below sqrt(2 ln n) of them, and two more make it improbable.
@@ -278,6 +311,7 @@ static struct hq_error *tell_all(struct summary *s)
     HQ_TRY(tell_list(s, "procedures", arena_printf(a, "procedures columns %s sort by %s limit 5", s->own, s->own)));
     HQ_TRY(tell_list(s, "loops", arena_printf(a, "loops columns %s sort by %s limit 5", s->own, s->own)));
     HQ_TRY(tell_runtimes(s));
+    tell_waiting(s);
     if (has_ranks(db))
         HQ_TRY(tell_balance(s, arena_printf(a, "threads not through /^P?MPI_/ per rank columns %s", s->inclusive),
                             "rank"));

@@ -9,9 +9,9 @@
 #include "common/hash.h"
 #include "query/grammar/parse.h"
 #include "query/views/views.h"
+#include "query/waits.h"
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 #define PROFILES_LOOKED_AT 512u
 
@@ -195,39 +195,6 @@ static struct hq_error *trace_summary_fill(struct run *run, struct table *table)
 
 /* ---- imbalance ---- */
 
-/* By default profiles wait in MPI and in barriers. */
-static bool is_waiting_name(const char *name)
-{
-    if (!strncmp(name, "PMPI_", 5) || !strncasecmp(name, "MPI_", 4))
-        return true;
-    return strcasestr(name, "barrier") != NULL;
-}
-
-static bool waits(struct regex *regex, const char *name)
-{
-    return regex ? regex_matches(regex, name) : is_waiting_name(name);
-}
-
-static uint8_t *mark_waiting(const struct tree *tree, struct regex *regex)
-{
-    uint8_t *mark = xcalloc((size_t)tree->context_count + 1, 1);
-    AUTO_FREE uint8_t *scopes = xcalloc((size_t)tree->scope_count + 1, 1);
-
-    for (uint32_t s = 0; s < tree->scope_count; s++) {
-        const struct hqdb_scope *scope = tree_scope(tree, s);
-        scopes[s] = (!regex && scope->kind == SCOPE_WAIT) ||
-                    ((scope_is_called(scope->kind) || scope->kind == SCOPE_INLINE) &&
-                     waits(regex, tree_text(tree, scope->name)));
-        for (uint64_t i = scope->first_alias;
-             i < (uint64_t)scope->first_alias + scope->alias_count && i < tree->db->alias_count; i++)
-            scopes[s] = scopes[s] ||
-                        (scope->kind == SCOPE_PROCEDURE && waits(regex, db_string(tree->db, tree->db->aliases[i])));
-    }
-    for (uint32_t c = 0; c < tree->context_count; c++)
-        mark[c] = scopes[tree_scope_of(tree, c)];
-    return mark;
-}
-
 static void classify_by_mark(struct histogram *h, const uint8_t *within)
 {
     for (size_t i = 0; i < (size_t)h->trace.shown_count * h->trace.width; i++)
@@ -255,35 +222,43 @@ static void note_worst(const struct histogram *h)
                  h->names.data[0], 100 * worst, (double)trace_instant(&h->trace, at) / 1e6);
 }
 
+/* What `of` names, or what waits. */
+static uint8_t *mark_imbalance(struct run *run, const char **name)
+{
+    const struct setting_value *set = &run->env->settings.of[SETTING_WAITS];
+    struct pattern regex = {.kind = PATTERN_REGEX, .text = set->text, .ignore_case = set->ignore_case};
+    const struct pattern *of = run->query->view.of;
+    AUTO_FREE uint8_t *mark = NULL;
+
+    if (!of) {
+        *name = set->text ? print_pattern(&run->table->arena, &regex) : "what waits (MPI, barriers, locks, ...)";
+        return waits_of_contexts(run->env, run->tree);
+    }
+    *name = print_pattern(&run->table->arena, of);
+    mark = matches_mark(&run->of, run->tree);
+    return contexts_within(run->tree, mark);
+}
+
 static struct hq_error *trace_imbalance_fill(struct run *run, struct table *table)
 {
-    const struct setting_value *waits = &run->env->settings.of[SETTING_WAITS];
-    struct pattern regex = {.kind = PATTERN_REGEX, .text = waits->text, .ignore_case = waits->ignore_case};
-    const struct pattern *of = run->query->view.of;
-    struct regex *waiting = NULL;
     struct histogram h;
     struct hq_error *err = histogram_look(&h, run);
 
-    if (!err && !of && waits->text)
-        err = regex_compile(&regex, &waiting);
     if (!err) {
-        AUTO_FREE uint8_t *mark = of ? matches_mark(&run->of, run->tree) : mark_waiting(run->tree, waiting);
-        AUTO_FREE uint8_t *within = contexts_within(run->tree, mark);
-        vec_push(&h.names, of        ? print_pattern(&table->arena, of)
-                           : waiting ? print_pattern(&table->arena, &regex)
-                                     : "MPI or a barrier");
+        const char *name;
+        AUTO_FREE uint8_t *within = mark_imbalance(run, &name);
+
+        vec_push(&h.names, name);
         vec_push(&h.names, "elsewhere");
         classify_by_mark(&h, within);
         vec_push(&h.order, 0);
         vec_push(&h.order, 1);
         show(&h,
              arena_printf(&table->arena, "trace imbalance: share of %u profile%s in %s", h.trace.shown_count,
-                          h.trace.shown_count == 1 ? "" : "s", h.names.data[0]),
+                          h.trace.shown_count == 1 ? "" : "s", name),
              table);
         note_worst(&h);
-        err = waiting ? regex_failure(waiting) : NULL;
     }
-    regex_destroy(waiting);
     histogram_deinit(&h);
     return err;
 }

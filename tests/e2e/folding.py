@@ -58,4 +58,6 @@ for mpi in ("openmpi", "mpich"):
     check(above == {"MPI_Allreduce"}, f"{mpi}: the operation is called by {above}")
     above = {r["name"] for r in ask(f"f90-{mpi}.hq", "callers of MPI_Recv depth 2")["rows"] if r["depth"] == 1}
     check(above == {"folding"}, f"{mpi}: MPI_Recv is called by {above}")
+    waits = {r["name"] for r in ask(f"c-{mpi}.hq", "procedures where waits")["rows"] if r["name"].startswith("MPI_")}
+    check({"MPI_Barrier", "MPI_Allreduce", "MPI_Recv"} <= waits <= CALLS, f"{mpi}: what waits is {waits}")
 finish() if tried else exit(77)

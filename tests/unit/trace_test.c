@@ -113,7 +113,7 @@ TEST(pictures)
                  " d   6.2%  finish\n"
                  "    12.3%  no samples: idle, or not on a CPU\n");
     check_answer(&t, "trace imbalance width 65 height 4", "table",
-                 "trace imbalance: share of 2 profiles in MPI or a barrier\n"
+                 "trace imbalance: share of 2 profiles in what waits (MPI, barriers, locks, ...)\n"
                  "100%      aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbaaaaaaaabbba\n"
                  "          aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabbbaaaaaaaabbba\n"
                  "     aaaaaaaaaaaaaaaaabbbaabbbaaabbbaabbbbbbbbbaaaaaaaabbbaaaaaaaabbba\n"
@@ -121,7 +121,7 @@ TEST(pictures)
                  "     +-------------------+-------------------+-------------------+----\n"
                  "     0 s                 2 s                 4 s                 6 s\n"
                  " a  64.6%  elsewhere\n"
-                 " b  23.1%  MPI or a barrier\n"
+                 " b  23.1%  what waits (MPI, barriers, locks, ...)\n"
                  "    12.3%  no samples: idle, or not on a CPU\n");
     query_set(&t.env, SETTING_WAITS, &(struct setting_value){.text = "^INIT$", .ignore_case = true});
     check_answer(&t, "trace imbalance width 65 height 2", "table",
