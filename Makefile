@@ -235,7 +235,7 @@ install: all
 	$(Q)install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/lib/hq'
 	$(if $(wildcard $(MAIN)),$(Q)install -m 755 hq '$(DESTDIR)$(PREFIX)/bin/hq')
 	$(if $(PRELOAD_SRC),$(Q)install -m 755 $(PRELOAD) $(MPI_SHIMS) '$(DESTDIR)$(PREFIX)/lib/hq/')
-	$(call install_files,include,$(wildcard preload/hq.h))
+	$(call install_files,include,$(wildcard preload/hq.h preload/hq.f90))
 	$(call install_files,share/hq/queries,$(wildcard examples/queries/*))
 	$(call install_files,share/doc/hq,$(wildcard README.md LICENSE))
 	$(call install_files,share/doc/hq/doc,$(wildcard doc/*.md doc/*.png))
@@ -243,7 +243,7 @@ install: all
 	$(Q)./hq --completion bash | $(call install_to,share/bash-completion/completions/hq)
 	$(Q)./hq --completion zsh | $(call install_to,share/zsh/site-functions/_hq)
 uninstall:
-	$(Q)cd '$(DESTDIR)$(PREFIX)' && rm -rf bin/hq lib/hq include/hq.h share/hq share/doc/hq \
+	$(Q)cd '$(DESTDIR)$(PREFIX)' && rm -rf bin/hq lib/hq include/hq.h include/hq.f90 share/hq share/doc/hq \
 	  share/man/man1/hq.1 share/man/man1/hq-*.1 share/man/man5/hq-language.5 \
 	  share/bash-completion/completions/hq share/zsh/site-functions/_hq
 clean:

@@ -92,6 +92,8 @@ enum hqdb_tag {
     HQDB_KNOWN,             /* struct hqdb_known, by module; from minor version 1 on */
     HQDB_KNOWN_TEXT,        /* bytes: the names */
     HQDB_REGIONS,           /* struct hqdb_region, by profile and frame; from minor version 1 on */
+    HQDB_MARK_INDEX,        /* struct hqdb_mark_index, by profile; from minor version 1 on */
+    HQDB_MARKS,             /* coded bytes: when regions and phases were entered and left */
 };
 
 struct hqdb_info {
@@ -239,7 +241,7 @@ struct hqdb_known { /* the names of a load module's procedures, with or without 
 };
 static_assert(sizeof(struct hqdb_known) == 40, "layout");
 
-struct hqdb_region {  /* a parallel region as one profile has opened it by one call path; exact */
+struct hqdb_region {  /* a parallel region or phase as one profile has opened it by one call path; exact */
     uint32_t frame;   /* of the region */
     uint32_t profile; /* that opened it */
     uint64_t entries; /* times that it was opened */
@@ -274,6 +276,20 @@ struct hqdb_trace_block {
     uint32_t records;
 };
 static_assert(sizeof(struct hqdb_trace_block) == 32, "layout");
+
+/*
+ * The marks of a profile, in the order of time: when it entered or left a region or phase. Only the thread that opens a
+ * parallel region marks it.
+ *     coded (time - previous time) << 1 | leaves     previous of the first: 0
+ *     coded signed (frame - previous frame)          of the region or phase; previous of the first: 0
+ */
+struct hqdb_mark_index {
+    uint64_t offset; /* in HQDB_MARKS */
+    uint64_t marks;
+    uint32_t profile; /* one without marks has no record */
+    uint32_t reserved;
+};
+static_assert(sizeof(struct hqdb_mark_index) == 24, "layout");
 
 struct hqdb_source { /* a source file as it was when the database was built */
     uint32_t path;   /* as in scopes */

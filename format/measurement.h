@@ -203,8 +203,8 @@ static_assert(sizeof(struct hqm_thread) == 64, "layout");
  * A node of a lane's calling context tree. Node 0 of every lane is its root.
  * HQM_NODE_FRAME: offset is ready for look-up: the sampled pc of a leaf, or for a call site an address
  * inside the call instruction (return address - 1), minus the module's base.
- * HQM_NODE_PARTIAL: child of the root; the frames below it were found, those above were not; offset is
- * the reason (enum hqm_partial).
+ * HQM_NODE_PARTIAL: child of the root, or of a HQM_NODE_PHASE; the frames below it were found, those above were not;
+ * offset is the reason (enum hqm_partial).
  *
  * Since minor version 2, of parallel regions (OpenMP), which are named by where they were opened: lane << 32 | node.
  * HQM_NODE_REGION: child of the call that opens a region, in the tree of the thread that does; offset tells several
@@ -214,8 +214,21 @@ static_assert(sizeof(struct hqm_thread) == 64, "layout");
  * thread that opened the region, the same call path again.
  * HQM_NODE_WAIT: likewise, but the thread had done its share of the region and waited for the others at its end. In
  * threads of the runtime it is a child of the root.
+ *
+ * Likewise of phases (hq.h). A HQM_NODE_REGION below the call that began one names it; its record has the runtime
+ * HQM_RUNTIME_PHASE. HQM_NODE_PHASE: child of the root; what is below it ran while the thread was in the phase that
+ * `offset` names (lane << 32 | node), the innermost one; those around it follow from where it was begun. The paths
+ * below are whole, from the outermost frame on.
  */
-enum hqm_node_kind { HQM_NODE_ROOT, HQM_NODE_FRAME, HQM_NODE_PARTIAL, HQM_NODE_REGION, HQM_NODE_INSIDE, HQM_NODE_WAIT };
+enum hqm_node_kind {
+    HQM_NODE_ROOT,
+    HQM_NODE_FRAME,
+    HQM_NODE_PARTIAL,
+    HQM_NODE_REGION,
+    HQM_NODE_INSIDE,
+    HQM_NODE_WAIT,
+    HQM_NODE_PHASE
+};
 #define HQM_MODULE_BITS 24
 struct hqm_node {
     uint32_t parent;
@@ -234,14 +247,15 @@ struct hqm_cell { /* one metric of one node in one thread; grows in place */
 };
 static_assert(sizeof(struct hqm_cell) == 32, "layout");
 
-/* A parallel region as one thread has opened it from one call path; counted exactly, grows in place. */
-enum hqm_runtime { HQM_RUNTIME_GOMP = 1, HQM_RUNTIME_OMPT = 2 };
+/* A parallel region as one thread has opened it from one call path, or a phase; counted exactly, grows in place. Of a
+ * phase `body` is its name in the strings, and nothing else about procedures is known. */
+enum hqm_runtime { HQM_RUNTIME_GOMP = 1, HQM_RUNTIME_OMPT = 2, HQM_RUNTIME_PHASE = 3 };
 struct hqm_region {
     uint32_t node;          /* of kind HQM_NODE_REGION in this lane */
     uint32_t thread;        /* hqm_thread.number of the thread that opened it */
     uint32_t runtime;       /* enum hqm_runtime: how it was seen */
     uint32_t body_module;   /* of the procedure that the threads run, 0: not known */
-    uint64_t body;          /* its address, less the module's base */
+    uint64_t body;          /* its address, less the module's base; of a phase: its name */
     uint64_t entries;       /* times that it was opened */
     uint64_t left;          /* times that it was left again: elapsed_ns is of these */
     uint64_t elapsed_ns;    /* from before the runtime is called to after it has returned */
@@ -254,6 +268,11 @@ static_assert(sizeof(struct hqm_region) == 64, "layout");
 
 /* A sample in time. Weight is in periods (1 + timer overruns); more than 4095 makes further records. */
 #define HQM_TRACE_THREAD 15u /* event number of a record that switches to the thread in `node` */
+/* Event number of a mark, since minor version 2, in files of at most so many events: the thread has entered (weight
+ * HQM_MARK_ENTER) or left the region or phase whose HQM_NODE_REGION is `node`. One that was entered before measuring
+ * began, or by a damaged stack, may be left without having been entered. */
+#define HQM_TRACE_MARK   14u
+enum { HQM_MARK_ENTER = 1, HQM_MARK_LEAVE = 2 };
 struct hqm_trace {
     uint32_t node;
     uint32_t time_low;     /* microseconds since start_realtime_ns, bits 0-31 */

@@ -124,8 +124,9 @@ bool sample_in_kernel(int event, uint64_t weight)
         return false;
     if (file_ready() && window_is_open(file_now_us())) {
         struct lane *lane = thread_lane();
-        uint32_t path = lane_path(0, KIND, HQM_PARTIAL_KERNEL);
-        uint32_t node = lane ? lane_child(lane, 0, path, KIND, HQM_PARTIAL_KERNEL) : NO_NODE;
+        struct place base = lane ? unwind_base(lane) : (struct place){NO_NODE, 0};
+        uint32_t path = lane_path(base.path, KIND, HQM_PARTIAL_KERNEL);
+        uint32_t node = base.node != NO_NODE ? lane_child(lane, base.node, path, KIND, HQM_PARTIAL_KERNEL) : NO_NODE;
 
         if (node == NO_NODE)
             file_lost(HQM_LOSS_NO_SPACE, weight);

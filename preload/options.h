@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EVENTS_MAX = 15 }; /* event numbers in a trace record have 4 bits, of which one value is taken */
+enum { EVENTS_MAX = 14 }; /* event numbers in a trace record have 4 bits, of which two values are taken */
 
 /* What every sample needs stands first, in one or two cache lines. */
 extern struct options {

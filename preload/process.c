@@ -6,6 +6,7 @@
 #include "preload/export.h"
 #include "preload/file.h"
 #include "preload/openmp/region.h"
+#include "preload/phases.h"
 #include "preload/options.h"
 #include "preload/raw.h"
 #include "preload/sources/source.h"
@@ -61,6 +62,7 @@ static void after_fork(void)
     file_forget();
     lane_forget_all();
     regions_forget();
+    phases_forget();
     thread_begin_first();
 }
 

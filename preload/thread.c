@@ -62,6 +62,12 @@ struct lane *thread_lane(void)
     return self.lane;
 }
 
+void thread_mark(uint32_t node, unsigned mark, uint64_t now_us)
+{
+    if (options.trace && self.lane && !lane_trace(self.lane, node, HQM_TRACE_MARK, mark, now_us))
+        file_lost(HQM_LOSS_TRACE, 1);
+}
+
 void guard_leave_at(struct place place)
 {
     if (self.missed_any)

@@ -90,6 +90,10 @@ static inline void thread_stack(uint64_t sp, uint64_t *low, uint64_t *high)
         stacks_restrict(self.stack, sp, low, high);
 }
 
+/* Notes in the trace, if there is one, that the thread enters or leaves (HQM_MARK_*) the region or phase of a node of
+ * its lane. With the guard up. */
+void thread_mark(uint32_t node, unsigned mark, uint64_t now_us);
+
 /* Numbers given out so far. */
 uint32_t thread_count(void);
 

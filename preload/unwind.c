@@ -126,6 +126,15 @@ static inline bool mark_ahead(const struct frame *f, uint32_t next)
     return next < marks.count && f->sp <= marks.mark[next].sp;
 }
 
+HOT struct place unwind_base(struct lane *lane)
+{
+    const uint32_t kind = (uint32_t)HQM_NODE_PHASE << HQM_MODULE_BITS;
+    uint64_t phase = marks.phase;
+    uint32_t path = phase ? lane_path(0, kind, phase) : 0;
+
+    return (struct place){phase ? lane_child(lane, 0, path, kind, phase) : 0, path};
+}
+
 /*
  * Puts the fresh frames inside the kept ones, with their nodes. Where the tree is large, no node of it is in the
  * processor's caches, and each is looked for below its parent: so all are asked for some frames ahead, by their paths.
@@ -133,18 +142,16 @@ static inline bool mark_ahead(const struct frame *f, uint32_t next)
 static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
 {
     struct memo *memo = &lane->memo;
-    struct place here = {0};
+    struct place here = kept ? (struct place){memo->frames[kept - 1].node, memo->paths[kept - 1]} : unwind_base(lane);
     uint32_t kind, ahead, first = kept, paths = w->frames, mark = 0, mark_of_path = 0;
     uint64_t offset;
 
-    if (kept)
-        here = (struct place){memo->frames[kept - 1].node, memo->paths[kept - 1]};
     if (kept && marks.count)
         mark = mark_of_path = marks_outside(memo->frames[kept - 1].sp);
-    if (w->partial) {
+    if (w->partial && here.node != NO_NODE) {
         kind = (uint32_t)HQM_NODE_PARTIAL << HQM_MODULE_BITS;
-        here.path = lane_path(0, kind, w->partial);
-        here.node = lane_child(lane, 0, here.path, kind, w->partial);
+        here.path = lane_path(here.path, kind, w->partial);
+        here.node = lane_child(lane, here.node, here.path, kind, w->partial);
     }
     ahead = here.path;
     for (uint32_t i = w->frames; i-- > 0 && here.node != NO_NODE;) {

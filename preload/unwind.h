@@ -62,6 +62,9 @@ struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uin
 
 void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS]);
 
+/* Below which node the paths of the thread begin: the phase that it is in, else the root. */
+struct place unwind_base(struct lane *lane);
+
 /* The next sample of the lane is another thread's: nothing of the previous one holds. */
 void unwind_forget(struct lane *lane);
 

@@ -30,6 +30,7 @@ enum { MARK_ANY = 0, MARK_OURS = UINT32_MAX };
 
 struct marks {
     uint32_t count;
+    uint64_t phase;   /* the innermost that the thread is in (preload/phases.h), 0 none: its node is above all others */
     uint64_t changed; /* at or below this place of the stack other marks hold than at the last walk; 0: nowhere */
     /* A mark for all of the stack holds as long as *waiting is what it was. */
     const uint64_t *waiting;

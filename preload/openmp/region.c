@@ -98,6 +98,18 @@ static struct place opened_at(struct region *r, const void *call)
     return r->frame || here.node == NO_NODE ? here : call_in_walk(r, here, (uint64_t)call);
 }
 
+static uint64_t trace_time(uint64_t ns)
+{
+    return (ns - file_header()->start_monotonic_ns) / 1000;
+}
+
+static void count_entry(struct region *r, struct place here)
+{
+    r->at = here;
+    r->record->entries++;
+    thread_mark(r->record->node, HQM_MARK_ENTER, trace_time(r->start_ns));
+}
+
 bool region_open(struct region *r, const void *body, const void *call, enum hqm_runtime runtime)
 {
     struct place here;
@@ -112,8 +124,8 @@ bool region_open(struct region *r, const void *body, const void *call, enum hqm_
         r->home = &marks;
         r->epoch = process_epoch();
         r->start_ns = vdso_clock_ns(CLOCK_MONOTONIC);
-        if (window_is_open((r->start_ns - file_header()->start_monotonic_ns) / 1000))
-            r->record->entries++;
+        if (window_is_open(trace_time(r->start_ns)))
+            count_entry(r, here);
         else
             r->record = NULL;
     }
@@ -130,8 +142,14 @@ void region_close(struct region *r)
     if (r->counter)
         __atomic_store_n(r->counter, r->value + 1, __ATOMIC_RELEASE);
     if (r->record) {
-        r->record->elapsed_ns += vdso_clock_ns(CLOCK_MONOTONIC) - r->start_ns;
+        uint64_t now = vdso_clock_ns(CLOCK_MONOTONIC);
+
+        r->record->elapsed_ns += now - r->start_ns;
         r->record->left++;
+        if (options.trace && guard_enter()) {
+            thread_mark(r->record->node, HQM_MARK_LEAVE, trace_time(vdso_clock_ns(CLOCK_MONOTONIC)));
+            guard_leave_at(r->at);
+        }
     }
 }
 

@@ -19,6 +19,7 @@ struct region {
     uint64_t *counter;        /* is no longer `value` when it has ended; NULL: not known */
     uint64_t value;
     struct hqm_region *record; /* NULL: not counted */
+    struct place at;           /* of the call */
     uint64_t start_ns;
     unsigned epoch;
 };

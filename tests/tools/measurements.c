@@ -30,7 +30,7 @@ struct lane {
 static const char *path;
 static struct {
     uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, written, created,
-        ended, execed, running, signalled, maxlane, overruns, regions, entries, clock[HQM_CLOCKS], timer_threads;
+        ended, execed, running, signalled, maxlane, overruns, regions, entries, marks, clock[HQM_CLOCKS], timer_threads;
     uint64_t sum[16], count[16], reason[HQM_PARTIAL_MAX], loss[HQM_LOSS_MAX];
     char event[16][64];
 } total;
@@ -181,9 +181,9 @@ static void print_node(const struct reader *r, const struct hqm_node *nodes, uin
     }
     uint32_t module = nodes[n].kind_module & ((1u << HQM_MODULE_BITS) - 1);
     if (nodes[n].kind_module >> HQM_MODULE_BITS >= HQM_NODE_INSIDE) {
-        bool inside = nodes[n].kind_module >> HQM_MODULE_BITS == HQM_NODE_INSIDE;
-        printf("%s:%llu.%llu", inside ? "inside" : "wait", (unsigned long long)nodes[n].offset >> 32,
-               (unsigned long long)nodes[n].offset & 0xffffffff);
+        static const char *const names[] = {"inside", "wait", "phase"};
+        printf("%s:%llu.%llu", names[(nodes[n].kind_module >> HQM_MODULE_BITS) - HQM_NODE_INSIDE],
+               (unsigned long long)nodes[n].offset >> 32, (unsigned long long)nodes[n].offset & 0xffffffff);
         return;
     }
     if (nodes[n].kind_module >> HQM_MODULE_BITS == HQM_NODE_PARTIAL) {
@@ -235,13 +235,14 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
 
     for (uint32_t i = 0; i < nodes->count; i++) {
         uint32_t kind = n[i].kind_module >> HQM_MODULE_BITS, module = n[i].kind_module & ((1u << HQM_MODULE_BITS) - 1);
-        check(i == 0 ? kind == HQM_NODE_ROOT : kind > HQM_NODE_ROOT && kind <= HQM_NODE_WAIT, "node kind");
+        check(i == 0 ? kind == HQM_NODE_ROOT : kind > HQM_NODE_ROOT && kind <= HQM_NODE_PHASE, "node kind");
         if (kind >= HQM_NODE_INSIDE)
             check_region_name(r, n[i].offset);
         check(i == 0 || n[i].parent < i, "parent after child");
         check(module <= modules, "module number");
-        check(kind != HQM_NODE_PARTIAL || (n[i].offset && n[i].offset < HQM_PARTIAL_MAX && n[i].parent == 0),
-              "partial node");
+        bool based = n[i].parent == 0 || n[n[i].parent].kind_module >> HQM_MODULE_BITS == HQM_NODE_PHASE;
+        check(kind != HQM_NODE_PARTIAL || (n[i].offset && n[i].offset < HQM_PARTIAL_MAX && based), "partial node");
+        check(kind != HQM_NODE_PHASE || n[i].parent == 0, "phase node");
         if (kind == HQM_NODE_FRAME && module)
             check(n[i].offset < r->modules[module - 1].end - r->modules[module - 1].base, "offset beyond its module");
     }
@@ -271,6 +272,12 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
         if (event == HQM_TRACE_THREAD)
             continue;
         check(t->node < nodes->count, "node of trace");
+        if (event == HQM_TRACE_MARK && events <= HQM_TRACE_MARK) {
+            check(n[t->node].kind_module >> HQM_MODULE_BITS == HQM_NODE_REGION, "mark of no region");
+            check(t->weight_event >> 4 == HQM_MARK_ENTER || t->weight_event >> 4 == HQM_MARK_LEAVE, "mark");
+            total.marks++;
+            continue;
+        }
         check(event < events, "event of trace");
         weight[event] += t->weight_event >> 4;
     }
@@ -361,7 +368,8 @@ static void print_totals(void)
            (unsigned long long)total.modules, (unsigned long long)total.bytes, (unsigned long long)total.written);
     printf("running %llu\nended %llu\nexeced %llu\nsignalled %llu\n", (unsigned long long)total.running,
            (unsigned long long)total.ended, (unsigned long long)total.execed, (unsigned long long)total.signalled);
-    printf("regions %llu\nentries %llu\n", (unsigned long long)total.regions, (unsigned long long)total.entries);
+    printf("regions %llu\nentries %llu\nmarks %llu\n", (unsigned long long)total.regions,
+           (unsigned long long)total.entries, (unsigned long long)total.marks);
     printf("timer-clock %llu\nperf-clock %llu\nuser-clock %llu\ntimer-threads %llu\n",
            (unsigned long long)total.clock[HQM_CLOCK_TIMER], (unsigned long long)total.clock[HQM_CLOCK_PERF],
            (unsigned long long)total.clock[HQM_CLOCK_PERF_USER], (unsigned long long)total.timer_threads);

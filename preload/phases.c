@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/phases.h"
+
+#include "common/hash.h"
+#include "preload/export.h"
+#include "preload/openmp/marks.h"
+#include "preload/thread.h"
+#include "preload/window.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+void hq_collector_phase_begin(const char *name);
+void hq_collector_phase_end(void);
+
+struct phase {
+    uint64_t id;               /* lane << 32 | node; 0: it is not measured */
+    struct hqm_region *record; /* NULL: not counted */
+    struct place at;           /* of the call that began it */
+    uint64_t start_us;
+};
+
+static __thread struct phase nested[PHASES_NESTED] __attribute__((tls_model("initial-exec")));
+static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
+
+/* Each name is once in the file, so that a call path that begins a phase has one node for it. */
+static struct name {
+    _Atomic uint64_t hash;   /* 0: free */
+    _Atomic uint32_t string; /* 0: another thread is about to write it */
+} names[PHASE_NAMES];
+
+static uint32_t name_string(const char *name)
+{
+    uint64_t hash = hash_str(name) | 1, found;
+    uint32_t string;
+
+    for (uint32_t i = 0; i < PHASE_NAMES; i++) {
+        struct name *n = &names[(hash + i) % PHASE_NAMES];
+
+        found = 0;
+        if (atomic_compare_exchange_strong(&n->hash, &found, hash)) {
+            string = file_string(name);
+            atomic_store(&n->string, string);
+            return string;
+        }
+        if (found != hash)
+            continue;
+        string = atomic_load(&n->string);
+        return string ? string : file_string(name);
+    }
+    return 0;
+}
+
+/* The present innermost one: other paths hold from now on, on all of the stack. */
+static void set_phase(uint64_t id)
+{
+    marks_changed(MARK_BASE);
+    atomic_signal_fence(memory_order_seq_cst);
+    marks.phase = id;
+    atomic_signal_fence(memory_order_seq_cst);
+    marks_changed(MARK_BASE);
+}
+
+/* With the guard up. */
+static void open_phase(struct phase *p, struct place here, const char *name)
+{
+    uint32_t string = name_string(name);
+    struct hqm_region *record = string ? lane_region(self.lane, here, string, self.number) : NULL;
+
+    if (!record)
+        return;
+    record->runtime = HQM_RUNTIME_PHASE;
+    record->body = string;
+    p->id = (uint64_t)self.lane->number << 32 | record->node;
+    p->at = here;
+    p->start_us = file_now_us();
+    if (!window_is_open(p->start_us))
+        return;
+    p->record = record;
+    record->entries++;
+    thread_mark(record->node, HQM_MARK_ENTER, p->start_us);
+}
+
+EXPORT void hq_collector_phase_begin(const char *name)
+{
+    struct phase *p = depth < PHASES_NESTED ? &nested[depth] : NULL;
+    struct place here = {NO_NODE, 0};
+
+    depth++;
+    if (!p)
+        return;
+    *p = (struct phase){0};
+    if (!options.active || !name || !guard_enter())
+        return;
+    if (file_ready())
+        here = thread_here();
+    if (here.node != NO_NODE)
+        open_phase(p, here, *name ? name : "(no name)");
+    if (p->id)
+        set_phase(p->id);
+    guard_leave_at(here);
+}
+
+static void close_phase(const struct phase *p)
+{
+    uint64_t now = file_now_us();
+
+    p->record->elapsed_ns += (now - p->start_us) * 1000;
+    p->record->left++;
+    thread_mark(p->record->node, HQM_MARK_LEAVE, now);
+}
+
+/* The innermost phase that is measured around the present one. */
+static uint64_t outer(void)
+{
+    uint32_t i = depth < PHASES_NESTED ? depth : PHASES_NESTED;
+
+    while (i && !nested[i - 1].id)
+        i--;
+    return i ? nested[i - 1].id : 0;
+}
+
+EXPORT void hq_collector_phase_end(void)
+{
+    struct phase *p;
+
+    if (!depth || --depth >= PHASES_NESTED)
+        return;
+    p = &nested[depth];
+    if (!p->id)
+        return;
+    if (guard_enter()) {
+        if (p->record)
+            close_phase(p);
+        set_phase(outer());
+        guard_leave_at(p->at);
+    } else {
+        set_phase(outer());
+    }
+}
+
+void phases_forget(void)
+{
+    for (uint32_t i = 0; i < PHASES_NESTED; i++)
+        nested[i] = (struct phase){0};
+    memset(names, 0, sizeof names);
+    marks.phase = 0;
+}
