@@ -11,9 +11,10 @@ struct run {
 struct assembly {
     const struct canon *canon;
     struct writer *writer;
-    struct spool values, runs;
+    struct spool values, runs, marks;
     VEC(struct hqdb_value_index) index;
     VEC(struct hqdb_trace_block) blocks;
+    VEC(struct hqdb_mark_index) mark_index;
     VEC(struct run) directory; /* [batch][metric] */
     uint64_t trace_bytes;
     size_t batches;
@@ -27,6 +28,7 @@ struct assembly *assembly_create(const struct canon *c, struct writer *w, const 
     a->writer = w;
     spool_init(&a->values, directory);
     spool_init(&a->runs, directory);
+    spool_init(&a->marks, directory);
     writer_begin(w, HQDB_TRACE, 0, 1);
     return a;
 }
@@ -37,6 +39,8 @@ void assembly_destroy(struct assembly *a)
         return;
     spool_deinit(&a->values);
     spool_deinit(&a->runs);
+    spool_deinit(&a->marks);
+    vec_deinit(&a->mark_index);
     vec_deinit(&a->index);
     vec_deinit(&a->blocks);
     vec_deinit(&a->directory);
@@ -55,6 +59,11 @@ struct hq_error *assembly_add(struct assembly *a, const struct batch *b)
     }
     a->trace_bytes += b->trace.len;
     writer_append(a->writer, b->trace.data, b->trace.len);
+    for (size_t i = 0; i < b->mark_index.len; i++) {
+        vec_push(&a->mark_index, b->mark_index.data[i]);
+        vec_last(&a->mark_index).offset += a->marks.bytes;
+    }
+    HQ_TRY(spool_append(&a->marks, b->marks.data, b->marks.len));
     HQ_TRY(spool_append(&a->values, b->values.data, b->values.len));
     for (size_t m = 0; m < b->metric_count; m++) {
         vec_push(&a->directory, (struct run){a->runs.bytes, b->runs[m].len});
@@ -136,6 +145,19 @@ static size_t counted_profiles(const struct canon *c)
     return n;
 }
 
+/* A file without marks has no such sections. */
+static struct hq_error *write_marks(struct assembly *a)
+{
+    const uint8_t *marks;
+
+    if (!a->mark_index.len)
+        return NULL;
+    HQ_TRY(spool_read(&a->marks, &marks));
+    writer_section(a->writer, HQDB_MARK_INDEX, 0, sizeof *a->mark_index.data, a->mark_index.data, a->mark_index.len);
+    writer_section(a->writer, HQDB_MARKS, 0, 1, marks, a->marks.bytes);
+    return NULL;
+}
+
 struct hq_error *assembly_finish(struct assembly *a, struct tally *t)
 {
     const uint8_t *values, *runs;
@@ -145,6 +167,7 @@ struct hq_error *assembly_finish(struct assembly *a, struct tally *t)
     writer_end(a->writer);
     writer_section(a->writer, HQDB_TRACE_INDEX, 0, sizeof *a->blocks.data, a->blocks.data, a->blocks.len);
     vec_push(&a->index, end);
+    HQ_TRY(write_marks(a));
     HQ_TRY(spool_read(&a->values, &values));
     HQ_TRY(spool_read(&a->runs, &runs));
     writer_section(a->writer, HQDB_VALUES, 0, 1, values, a->values.bytes);

@@ -310,6 +310,17 @@ static bool begins_thread(const struct attribution *a, const struct tree_frame *
            (f->parent != TREE_NONE && a->elidable[f->parent] && chain_top(a, f->parent) != TREE_NONE);
 }
 
+/* Phases of one name are one scope, wherever they were begun. */
+static uint32_t phase_code(struct attribution *a, const char *called)
+{
+    AUTO_FREE char *name = xasprintf("phase %s", called);
+    uint32_t scope = model_scope(
+        a->model, &(struct model_scope){
+                      .kind = SCOPE_PHASE, .parent = MODEL_ROOT, .name = name, .file = "", .module = HQDB_NONE});
+
+    return model_code(a->model, HQDB_NONE, 0, scope, scope);
+}
+
 static enum inside inside_at(const struct attribution *a, const struct tree_frame *f)
 {
     return inside_of(a->modules[f->module].runtime, f->parent == TREE_NONE ? OUTSIDE : a->inside[f->parent]);
@@ -341,6 +352,8 @@ static uint32_t add_frame(struct attribution *a, uint32_t frame, uint32_t parent
         return frame_of_code(a, frame, parent);
     if (f->module == TREE_REGION)
         return model_frame(a->model, parent, openmp_region_code(a, frame));
+    if (f->module == TREE_PHASE)
+        return model_frame(a->model, parent, phase_code(a, intern_str(&a->tree->strings, (uint32_t)f->offset)));
     if (f->module == TREE_WAIT) {
         a->inside[frame] = ENTRY;
         return model_frame(a->model, parent, openmp_wait_code(a));

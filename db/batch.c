@@ -27,6 +27,8 @@ void batch_deinit(struct batch *b)
     vec_deinit(&b->trace);
     vec_deinit(&b->index);
     vec_deinit(&b->blocks);
+    vec_deinit(&b->marks);
+    vec_deinit(&b->mark_index);
 }
 
 static bool is_sorted(const struct value_list *list)
@@ -159,6 +161,18 @@ void batch_trace(struct batch *b, const struct db_trace_record *records, size_t 
     for (size_t i = 0; i < count; i += HQDB_TRACE_RECORDS)
         code_block(b, b->first + b->count - 1, records + i,
                    count - i < HQDB_TRACE_RECORDS ? count - i : HQDB_TRACE_RECORDS);
+}
+
+void batch_marks(struct batch *b, const struct db_mark *marks, size_t count)
+{
+    struct db_mark last = {0};
+
+    if (!count)
+        return;
+    vec_push(&b->mark_index,
+             (struct hqdb_mark_index){.offset = b->marks.len, .marks = count, .profile = b->first + b->count - 1});
+    for (size_t i = 0; i < count; i++)
+        put_mark(&b->marks, &last, &marks[i]);
 }
 
 /*

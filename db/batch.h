@@ -11,6 +11,7 @@
 #include "db/canon.h"
 #include "db/coded.h"
 #include "db/tally.h"
+#include "db/trace_code.h"
 
 struct value_list {
     struct db_value *data;
@@ -23,11 +24,12 @@ struct trace_list {
 
 struct batch {
     uint32_t first, count; /* profiles */
-    struct bytes values, trace;
-    VEC(struct hqdb_value_index) index;  /* [profile][metric], offsets within `values` */
-    VEC(struct hqdb_trace_block) blocks; /* offsets within `trace` */
-    struct bytes *runs;                  /* [metric] the values by frame, see assembly.c */
-    struct value_list *all;              /* [metric] scratch until batch_finish */
+    struct bytes values, trace, marks;
+    VEC(struct hqdb_value_index) index;     /* [profile][metric], offsets within `values` */
+    VEC(struct hqdb_trace_block) blocks;    /* offsets within `trace` */
+    VEC(struct hqdb_mark_index) mark_index; /* offsets within `marks` */
+    struct bytes *runs;                     /* [metric] the values by frame, see assembly.c */
+    struct value_list *all;                 /* [metric] scratch until batch_finish */
     size_t metric_count;
 };
 
@@ -42,6 +44,9 @@ void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct v
 /* More of the trace of the profile added last, in order of time; but for the last time in multiples of
  * HQDB_TRACE_RECORDS. */
 void batch_trace(struct batch *b, const struct db_trace_record *records, size_t count);
+
+/* The marks of the profile added last, in order of time. */
+void batch_marks(struct batch *b, const struct db_mark *marks, size_t count);
 
 /* After the last profile. */
 void batch_finish(struct batch *b, const struct canon *c);

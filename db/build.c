@@ -270,6 +270,7 @@ static struct hq_error *fill_process(struct builder *b, size_t process, struct b
     for (size_t t = 0; t < data.thread_count; t++) {
         batch_add(batch, &b->canon, tally, data.values + t * data.metric_count);
         batch_trace(batch, data.traces[t].data, data.traces[t].len);
+        batch_marks(batch, data.marks[t].data, data.marks[t].len);
     }
     return NULL;
 }

@@ -17,9 +17,10 @@
 #define TREE_NO_MODULE 0xffffffffu /* offset: an address that lies in no module */
 #define TREE_THREAD    0xfffffffeu /* offset: creator + 1, 0 unknown */
 #define TREE_PARTIAL   0xfffffffdu /* offset: enum hqm_partial */
-/* In place of a module below other frames. */
+/* In place of a module below other frames; a phase may also be at the top. */
 #define TREE_REGION    0xfffffffcu /* offset: opening + 1; its parent is the call that opened the region */
 #define TREE_WAIT      0xfffffffbu /* offset: 0; its parent is a region, at whose end the thread waits */
+#define TREE_PHASE     0xfffffffau /* offset: text of its name; its parent is the call that began it, or made that call */
 #define TREE_NONE      0xffffffffu /* no parent; not found */
 
 struct tree_frame {

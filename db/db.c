@@ -19,6 +19,7 @@ static const char *const tag_names[] = {
     [HQDB_SCOPE_STATISTICS] = "scope statistics", [HQDB_FRAME_VALUE_INDEX] = "index of values by frame",
     [HQDB_FRAME_VALUES] = "values by frame", [HQDB_SOURCE_TEXT] = "source text",
     [HQDB_NAMES] = "names", [HQDB_KNOWN] = "known procedures", [HQDB_KNOWN_TEXT] = "names of known procedures", [HQDB_REGIONS] = "regions",
+    [HQDB_MARK_INDEX] = "mark index", [HQDB_MARKS] = "marks",
 };
 /* clang-format on */
 
@@ -170,6 +171,8 @@ static struct hq_error *load_tables(struct db *db)
     HQ_TRY(load_bytes(db, HQDB_SOURCE_TEXT, 0, &f->source_text));
     HQ_TRY(LOAD(db, HQDB_TRACE_INDEX, f->trace_index, f->trace_block_count));
     HQ_TRY(load_bytes(db, HQDB_TRACE, 0, &f->trace));
+    HQ_TRY(LOAD(db, HQDB_MARK_INDEX, f->mark_index, f->mark_index_count));
+    HQ_TRY(load_bytes(db, HQDB_MARKS, 0, &f->marks));
     HQ_TRY(load_bytes(db, HQDB_VALUES, 0, &f->values));
     HQ_TRY(load_names(db));
     HQ_TRY(LOAD(db, HQDB_KNOWN, f->known, f->known_count));

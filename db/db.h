@@ -205,6 +205,22 @@ struct hq_error *db_damage(const struct db *db);
 /* Checks every checksum, index and number in the file: `hq verify`. */
 struct hq_error *db_verify(const struct db *db);
 
+/* When a profile entered and left parallel regions and phases, exactly, in order of time; both by its own clock. */
+struct db_mark {
+    uint64_t time_us;
+    uint32_t frame; /* of the region or phase */
+    bool leaves;
+};
+struct db_marks { /* all private */
+    const struct db *db;
+    const uint8_t *at, *end;
+    uint64_t left;
+    struct db_mark last;
+};
+/* None where none were made. */
+struct db_marks db_marks_of(const struct db *db, uint32_t profile);
+bool db_mark_next(struct db_marks *m, struct db_mark *out);
+
 /* The trace of a profile. Any instant is found by binary search in the block index, then decoding one block. */
 struct db_trace_record {
     uint64_t time_us;

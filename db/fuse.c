@@ -6,6 +6,7 @@
 #include "common/mem.h"
 #include "common/vec.h"
 #include <stdlib.h>
+#include <string.h>
 
 /* A context while the tree grows, numbered by arrival; also the key that tells children apart. */
 struct node {
@@ -78,12 +79,26 @@ static bool is_within(const struct fusing *f, uint32_t at, uint32_t scope)
     return false;
 }
 
+/* Is a node that a phase is in, or one around it in the same procedure, of this scope? */
+static bool goes_on(const struct fusing *f, uint32_t at, uint32_t scope)
+{
+    for (; at; at = node_at(f, at)->parent) {
+        enum scope_kind kind = scope_at(f->in, node_at(f, at)->scope)->kind;
+
+        if (node_at(f, at)->scope == scope)
+            return true;
+        if (scope_is_called(kind))
+            return false;
+    }
+    return false;
+}
+
 /*
  * The scopes of a frame up to its procedure, or up to the one it lies in already: `at` is where it hangs, which a
- * parallel region and what is in it (also a task: from_region) take as the continuation of the procedure they are
- * written in.
+ * parallel region and what is in it (also a task: called from a region), and what is in a phase, take as the
+ * continuation of the procedure they are written in.
  */
-static void collect_chain(struct fusing *f, uint32_t scope, uint32_t at, bool from_region)
+static void collect_chain(struct fusing *f, uint32_t scope, uint32_t at, enum scope_kind from)
 {
     uint32_t region = scope_at(f->in, node_at(f, at)->scope)->kind == SCOPE_REGION ? node_at(f, at)->scope : HQDB_NONE;
 
@@ -93,7 +108,10 @@ static void collect_chain(struct fusing *f, uint32_t scope, uint32_t at, bool fr
 
         if (s->kind == SCOPE_ROOT || s->kind == SCOPE_MODULE || s->kind == SCOPE_FILE)
             return;
-        if ((scope == region && f->chain.len) || (from_region && s->kind == SCOPE_PROCEDURE && is_within(f, at, scope)))
+        if (from == SCOPE_PHASE && s->kind != SCOPE_LINE && goes_on(f, at, scope))
+            return;
+        if ((scope == region && f->chain.len) ||
+            (from == SCOPE_REGION && s->kind == SCOPE_PROCEDURE && is_within(f, at, scope)))
             return;
         if (s->kind != SCOPE_INLINE || !f->settings.no_inline)
             vec_push(&f->chain, scope);
@@ -132,6 +150,15 @@ static uint32_t caller_of(const struct fusing *f, uint32_t frame)
     return caller < frame ? caller : HQDB_NONE;
 }
 
+/* Phases are begun by inlined procedures of hq.h, which are no part of the program. */
+static uint32_t phase_host(const struct fusing *f, uint32_t at)
+{
+    while (scope_at(f->in, node_at(f, at)->scope)->kind == SCOPE_INLINE &&
+           !strncmp(scope_name(f, node_at(f, at)->scope), "hq_phase", strlen("hq_phase")))
+        at = node_at(f, at)->parent;
+    return at;
+}
+
 static void place_frame(struct fusing *f, uint32_t frame)
 {
     uint32_t caller = caller_of(f, frame);
@@ -149,7 +176,9 @@ static void place_frame(struct fusing *f, uint32_t frame)
         if (f->settings.internals || !has_flag(f, caller, HQDB_CODE_INSIDE))
             site = scope_at(f->in, leaf_scope(f, caller));
     }
-    collect_chain(f, leaf_scope(f, frame), at, site->kind == SCOPE_REGION);
+    if (scope_at(f->in, leaf_scope(f, frame))->kind == SCOPE_PHASE)
+        at = phase_host(f, at);
+    collect_chain(f, leaf_scope(f, frame), at, site->kind);
     for (size_t i = f->chain.len; i-- > 0;) {
         const struct hqdb_scope *s = scope_at(f->in, f->chain.data[i]);
         struct node n = {.parent = at, .scope = f->chain.data[i]};
@@ -169,7 +198,7 @@ static void place_frame(struct fusing *f, uint32_t frame)
 /* ---- numbering in preorder ---- */
 
 struct child {
-    uint32_t parent, not_line, scope, call_file, call_line, node;
+    uint32_t parent, group, scope, call_file, call_line, node;
 };
 
 static int compare_u32(uint32_t a, uint32_t b)
@@ -182,10 +211,16 @@ static int compare_children(const void *pa, const void *pb)
     const struct child *a = pa, *b = pb;
     int c = compare_u32(a->parent, b->parent);
 
-    c = c ? c : compare_u32(a->not_line, b->not_line);
+    c = c ? c : compare_u32(a->group, b->group);
     c = c ? c : compare_u32(a->scope, b->scope);
     c = c ? c : compare_u32(a->call_file, b->call_file);
     return c ? c : compare_u32(a->call_line, b->call_line);
+}
+
+/* The call that begins a phase may lie in an inlined procedure beside it, and comes before what it is the parent of. */
+static uint32_t group_of(enum scope_kind kind)
+{
+    return kind == SCOPE_LINE ? 0 : kind == SCOPE_PHASE ? 2 : 1;
 }
 
 /* All nodes but the root, siblings together and in order. */
@@ -199,7 +234,7 @@ static struct child *sorted_children(const struct fusing *f)
 
         children[i - 1] = (struct child){
             .parent = n->parent,
-            .not_line = scope_at(f->in, n->scope)->kind != SCOPE_LINE,
+            .group = group_of(scope_at(f->in, n->scope)->kind),
             .scope = n->scope,
             .call_file = n->call_file,
             .call_line = n->call_line,

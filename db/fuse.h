@@ -7,9 +7,11 @@
  * A frame adds below its caller's scope: its procedure, the inlined procedures and loops around its address,
  * and the LINE itself. A callee is a child of the innermost loop, inlined procedure or procedure that holds the call
  * site. What lies inside of a runtime falls where its caller does. Directly below a parallel region the procedure that
- * the compiler made of it is left out: a region is part of the procedure it is written in.
+ * the compiler made of it is left out: a region is part of the procedure it is written in. Likewise a phase is part of
+ * the procedure that begins it: what is in it, in that procedure, goes on below the scopes that both have in common.
  * Children are told apart by static scope, and procedures by the file and line of the call site too. Order
- * of children: lines first, then by scope, then by call site; so the result does not depend on the order of the frames.
+ * of children: lines first, phases last, else by scope, then by call site; so the result does not depend on the order
+ * of the frames.
  */
 #ifndef HQ_DB_FUSE_H
 #define HQ_DB_FUSE_H

@@ -8,9 +8,6 @@
 #include <string.h>
 
 enum { MAX_MODULES = 1 << HQM_MODULE_BITS };
-/* In lane_map.frames beside frames of the tree and TREE_NONE, which is the top. */
-#define NOT_YET 0xfffffffeu
-#define NOWHERE 0xfffffffdu
 
 /* ---- modules ---- */
 
@@ -78,15 +75,6 @@ static const struct hqm_node *creator_node(const struct measurement *m, const st
     return t->creator_lane ? measurement_record(m, HQM_NODES, t->creator_lane, t->creator_node) : NULL;
 }
 
-static uint32_t module_of(const struct lanes *l, const struct hqm_node *n)
-{
-    uint32_t number = n->kind_module & (MAX_MODULES - 1);
-
-    if (!number)
-        return l->generated;
-    return number <= l->module_count && l->modules[number - 1] != KEYMAP_NONE ? l->modules[number - 1] : TREE_NO_MODULE;
-}
-
 static struct tree_creator creator_path(const struct lanes *l, const struct measurement *m, const struct hqm_thread *t,
                                         const struct hqm_node *n)
 {
@@ -98,7 +86,7 @@ static struct tree_creator creator_path(const struct lanes *l, const struct meas
         bool is_frame = n && n->kind_module >> HQM_MODULE_BITS == HQM_NODE_FRAME;
 
         c.sites[i] = (struct tree_site){.offset = is_frame ? n->offset : 0,
-                                        .module = is_frame ? module_of(l, n) : TREE_NONE};
+                                        .module = is_frame ? lanes_module(l, n) : TREE_NONE};
         if (!is_frame || n->parent >= number)
             n = NULL;
         else
@@ -136,7 +124,7 @@ static void find_roots(struct lanes *l, const struct measurement *m, const struc
 
             l->roots[i] = add ? calltree_add(add, root) : calltree_find(tree, root);
             if (l->roots[i] == TREE_NONE)
-                l->roots[i] = NOWHERE;
+                l->roots[i] = LANES_NOWHERE;
         }
     }
 }
@@ -171,6 +159,8 @@ void lanes_deinit(struct lanes *l)
     }
     vec_deinit(&l->openers);
     map_deinit(&l->regions);
+    map_deinit(&l->phase_at);
+    vec_deinit(&l->phases);
     map_deinit(&l->by_number);
 }
 
@@ -204,289 +194,4 @@ uint32_t lanes_creator_frame(struct lanes *l, const struct measurement *m, struc
 bool lanes_creator_is_lost(const struct lanes *l, const struct measurement *m, size_t thread)
 {
     return l->threads[thread].creator_lane && !creator_node(m, &l->threads[thread]);
-}
-
-/* ---- nodes ---- */
-
-/* Nodes lie one after another in their segments; what comes after a gap has lost its parents. */
-static void read_nodes(struct lane *lane, const struct measurement *m)
-{
-    struct measured records = measured_records(m, HQM_NODES, lane->number);
-    VEC(struct hqm_node) nodes = {0};
-
-    for (const struct hqm_node *n; (n = measured_next(&records));) {
-        if (records.number != nodes.len) {
-            lane->damaged = true;
-            break;
-        }
-        vec_push(&nodes, *n);
-    }
-    lane->nodes = nodes.data;
-    lane->node_count = (uint32_t)nodes.len;
-}
-
-void lane_init(struct lane *lane, struct lanes *lanes, const struct measurement *m, uint32_t number)
-{
-    *lane = (struct lane){.number = number, .lanes = lanes};
-    read_nodes(lane, m);
-}
-
-void lane_deinit(struct lane *lane)
-{
-    for (size_t i = 0; i < lane->maps.len; i++)
-        free(lane->maps.data[i].frames);
-    vec_deinit(&lane->maps);
-    vec_deinit(&lane->path);
-    free(lane->nodes);
-}
-
-static uint32_t *map_of(struct lane *lane, uint32_t root)
-{
-    struct lane_map map = {.root = root};
-
-    for (size_t i = 0; i < lane->maps.len; i++) {
-        if (lane->maps.data[i].root == root)
-            return lane->maps.data[i].frames;
-    }
-    map.frames = xmalloc(((size_t)lane->node_count + 1) * sizeof *map.frames);
-    for (uint32_t i = 0; i <= lane->node_count; i++)
-        map.frames[i] = NOT_YET;
-    map.frames[0] = root;
-    vec_push(&lane->maps, map);
-    return map.frames;
-}
-
-static uint32_t enter(const struct calltree *tree, struct calltree *add, struct tree_frame f)
-{
-    uint32_t frame = add ? calltree_add(add, f) : calltree_find(tree, f);
-
-    return frame == TREE_NONE ? NOWHERE : frame;
-}
-
-static uint32_t resolve(struct lane *lane, const struct calltree *tree, struct calltree *add, uint32_t thread,
-                        uint32_t node);
-
-/* The lane of this number, read once. */
-static struct lane *opener(struct lanes *l, uint32_t number)
-{
-    struct lane *lane;
-
-    vec_foreach(known, &l->openers) {
-        if ((*known)->number == number)
-            return *known;
-    }
-    lane = xcalloc(1, sizeof *lane);
-    lane_init(lane, l, l->measurement, number);
-    vec_push(&l->openers, lane);
-    return lane;
-}
-
-static const struct hqm_region *region_record(const struct lanes *l, uint32_t lane, uint32_t node)
-{
-    struct measured records = measured_records(l->measurement, HQM_REGIONS, lane);
-
-    for (const struct hqm_region *r; (r = measured_next(&records));) {
-        if (r->node == node)
-            return r;
-    }
-    return NULL;
-}
-
-static struct tree_site site_in(const struct lanes *l, uint32_t module, uint64_t offset)
-{
-    if (!module || module > l->module_count || l->modules[module - 1] == KEYMAP_NONE)
-        return (struct tree_site){.module = TREE_NONE};
-    return (struct tree_site){.offset = offset, .module = l->modules[module - 1]};
-}
-
-static uint64_t opening_of(const struct lanes *l, const struct calltree *tree, struct calltree *add,
-                           const struct hqm_region *r)
-{
-    struct tree_opening o = {site_in(l, r->body_module, r->body), site_in(l, r->callee_module, r->callee)};
-    uint32_t found = add ? keymap_add(&add->openings, &o, NULL) : keymap_find(&tree->openings, &o);
-
-    return found == KEYMAP_NONE ? 0 : found + 1u;
-}
-
-enum { NESTED_MOST = 64 }; /* regions; more only by damage */
-
-static uint32_t module_flags(const struct calltree *tree, uint32_t module)
-{
-    return module < tree->modules.len ? tree->modules.data[module].flags : 0;
-}
-
-static uint32_t find_region(struct lanes *l, const struct calltree *tree, struct calltree *add, uint64_t name)
-{
-    struct lane *lane = opener(l, (uint32_t)(name >> 32));
-    const struct hqm_region *r = region_record(l, lane->number, (uint32_t)name);
-    uint32_t thread = r ? lanes_thread(l, r->thread) : TREE_NONE, call, node;
-
-    if (!r || r->node >= lane->node_count || thread == TREE_NONE || l->nested == NESTED_MOST)
-        return NOWHERE;
-    /* The runtime's own frames below the call are not part of the path. */
-    node = r->node;
-    do {
-        if (lane->nodes[node].parent >= node)
-            return NOWHERE;
-        node = lane->nodes[node].parent;
-    } while (module_flags(tree, module_of(l, &lane->nodes[node])) & TREE_OPENMP);
-    l->nested++;
-    call = resolve(lane, tree, add, thread, node);
-    l->nested--;
-    if (call == TREE_NONE)
-        return NOWHERE;
-    /* A region's body that has left by a jump for the runtime, which opens another. */
-    if (calltree_frame(tree, call)->module == TREE_WAIT)
-        call = calltree_frame(tree, call)->parent;
-    return enter(tree, add, (struct tree_frame){opening_of(l, tree, add, r), TREE_REGION, call});
-}
-
-/* The frame of a region by its name in the file. */
-static uint32_t region(struct lanes *l, const struct calltree *tree, struct calltree *add, uint64_t name)
-{
-    uint32_t frame = (uint32_t)map_get(&l->regions, name, NOT_YET);
-
-    if (frame == NOT_YET) {
-        frame = find_region(l, tree, add, name);
-        map_put(&l->regions, name, frame);
-    }
-    return frame;
-}
-
-uint32_t lanes_region(struct lanes *l, struct calltree *tree, uint64_t name)
-{
-    uint32_t frame = region(l, tree, tree, name);
-
-    return frame == NOWHERE ? TREE_NONE : frame;
-}
-
-/*
- * What an OpenMP runtime calls of the program while it waits is a task, or, where nothing tells more of a thread than
- * its region, the thread's share of that: both hang below the region. TREE_NONE: it was called by somebody else, or
- * there is none.
- */
-static uint32_t region_of_callback(const struct calltree *tree, uint32_t caller)
-{
-    bool by_openmp = false;
-
-    for (uint32_t i = caller; i != TREE_NONE; i = calltree_frame(tree, i)->parent) {
-        const struct tree_frame *f = calltree_frame(tree, i);
-        uint32_t flags = module_flags(tree, f->module);
-
-        if (f->module == TREE_WAIT)
-            return f->parent;
-        if (f->module == TREE_REGION)
-            return by_openmp ? i : TREE_NONE;
-        by_openmp |= (flags & TREE_OPENMP) != 0;
-        if (!by_openmp && !(flags & TREE_SYSTEM))
-            return TREE_NONE;
-    }
-    return TREE_NONE;
-}
-
-/* Of the start of a thread that waits nothing is kept. */
-static uint32_t add_frame(const struct lanes *l, const struct calltree *tree, struct calltree *add,
-                          const struct hqm_node *n, uint32_t parent)
-{
-    struct tree_frame f = {n->offset, module_of(l, n), parent};
-    uint32_t above = parent == TREE_NONE ? TREE_NO_MODULE : calltree_frame(tree, parent)->module, flags, region;
-
-    flags = module_flags(tree, f.module);
-    if (above == TREE_WAIT && flags & TREE_SYSTEM)
-        return parent;
-    if (!(flags & (TREE_OPENMP | TREE_SYSTEM)) &&
-        (above == TREE_WAIT || module_flags(tree, above) & (TREE_OPENMP | TREE_SYSTEM))) {
-        region = region_of_callback(tree, parent);
-        f.parent = region == TREE_NONE ? parent : region;
-    }
-    return enter(tree, add, f);
-}
-
-static uint32_t step(struct lane *lane, const struct calltree *tree, struct calltree *add, const struct hqm_node *n,
-                     uint32_t parent)
-{
-    uint32_t inside;
-
-    switch (n->kind_module >> HQM_MODULE_BITS) {
-    case HQM_NODE_FRAME: return parent == NOWHERE ? NOWHERE : add_frame(lane->lanes, tree, add, n, parent);
-    case HQM_NODE_INSIDE:
-        inside = region(lane->lanes, tree, add, n->offset);
-        return inside == NOWHERE ? parent : inside; /* of a damaged file: better in its thread than nowhere */
-    case HQM_NODE_WAIT:
-        inside = region(lane->lanes, tree, add, n->offset);
-        return inside == NOWHERE ? parent : enter(tree, add, (struct tree_frame){0, TREE_WAIT, inside});
-    case HQM_NODE_PARTIAL: return enter(tree, add, (struct tree_frame){n->offset, TREE_PARTIAL, TREE_NONE});
-    default: return NOWHERE;
-    }
-}
-
-static uint32_t resolve(struct lane *lane, const struct calltree *tree, struct calltree *add, uint32_t thread,
-                        uint32_t node)
-{
-    uint32_t *frames = map_of(lane, lane->lanes->roots[thread]), frame;
-    size_t waiting = lane->path.len; /* a region's opening may lie in this lane too */
-
-    if (node >= lane->node_count) {
-        lane->damaged = true;
-        return TREE_NONE;
-    }
-    while (frames[node] == NOT_YET) {
-        if (lane->nodes[node].parent >= node) {
-            frames[node] = NOWHERE;
-            lane->damaged = true;
-            break;
-        }
-        vec_push(&lane->path, node);
-        node = lane->nodes[node].parent;
-    }
-    frame = frames[node];
-    while (lane->path.len > waiting) {
-        node = vec_pop(&lane->path);
-        frame = frames[node] = step(lane, tree, add, &lane->nodes[node], frame);
-    }
-    /* A sample without any frame has lost its whole path. */
-    if (frame == TREE_NONE)
-        frame = enter(tree, add, (struct tree_frame){0, TREE_PARTIAL, TREE_NONE});
-    return frame == NOWHERE ? TREE_NONE : frame;
-}
-
-uint32_t lane_add(struct lane *lane, struct calltree *tree, uint32_t thread, uint32_t node)
-{
-    return resolve(lane, tree, tree, thread, node);
-}
-
-uint32_t lane_find(struct lane *lane, const struct calltree *tree, uint32_t thread, uint32_t node)
-{
-    return resolve(lane, tree, NULL, thread, node);
-}
-
-/* ---- traces ---- */
-
-struct lane_trace lane_trace_start(const struct measurement *m, const struct lane *lane)
-{
-    return (struct lane_trace){
-        .lanes = lane->lanes, .records = measured_records(m, HQM_TRACE, lane->number), .thread = TREE_NONE};
-}
-
-bool lane_trace_next(struct lane_trace *t, struct lane_record *out)
-{
-    for (const struct hqm_trace *r; (r = measured_next(&t->records));) {
-        uint32_t event = r->weight_event & 15u;
-
-        if (event == HQM_TRACE_THREAD) {
-            t->thread = lanes_thread(t->lanes, r->node);
-            continue;
-        }
-        if (t->thread == TREE_NONE)
-            continue;
-        *out = (struct lane_record){
-            .time_us = (uint64_t)r->time_high << 32 | r->time_low,
-            .thread = t->thread,
-            .node = r->node,
-            .event = event,
-            .weight = r->weight_event >> 4,
-        };
-        return true;
-    }
-    return false;
 }

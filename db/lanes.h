@@ -13,6 +13,18 @@
 #include "db/calltree.h"
 #include "db/measurement.h"
 
+/* In lanes.roots and lane_map.frames, beside frames of the tree and TREE_NONE, which is the top. */
+#define LANES_NOWHERE 0xfffffffdu
+
+/* A phase by the call path that began it, which holds those around it. */
+struct lane_phase {
+    uint32_t name;  /* text; 0: of a damaged file */
+    uint32_t begun; /* frame */
+    uint32_t outer; /* the phase around it, TREE_NONE none */
+    uint32_t depth; /* how many are around it */
+    uint32_t shown; /* its frame, as the first path in it has it; TREE_NONE: there was none yet */
+};
+
 struct lanes {
     struct hqm_thread *threads;
     size_t thread_count;
@@ -27,7 +39,9 @@ struct lanes {
     } openers;
     struct map regions; /* name of a region in the file -> frame */
     unsigned nested;
-    uint32_t generated; /* that of code in no module, TREE_NO_MODULE if it has no names */
+    VEC(struct lane_phase) phases; /* that were looked for */
+    struct map phase_at;           /* name of a phase in the file -> its place there */
+    uint32_t generated;            /* that of code in no module, TREE_NO_MODULE if it has no names */
 };
 
 /*
@@ -42,6 +56,16 @@ void lanes_deinit(struct lanes *l);
 
 /* Position of a thread, TREE_NONE if it has no record. */
 uint32_t lanes_thread(const struct lanes *l, uint32_t number);
+/* The module of a node, in the tree; TREE_NO_MODULE: none that is known. */
+static inline uint32_t lanes_module(const struct lanes *l, const struct hqm_node *n)
+{
+    uint32_t number = n->kind_module & ((1u << HQM_MODULE_BITS) - 1);
+
+    if (!number)
+        return l->generated;
+    return number <= l->module_count && l->modules[number - 1] != KEYMAP_NONE ? l->modules[number - 1] : TREE_NO_MODULE;
+}
+
 /* Forgets the threads for which keep[position] is TREE_NONE. */
 void lanes_limit(struct lanes *l, const uint32_t *keep);
 /* The call path that created a thread, added to the tree; TREE_NONE unknown. */
@@ -54,13 +78,18 @@ bool lanes_creator_is_lost(const struct lanes *l, const struct measurement *m, s
  */
 uint32_t lanes_region(struct lanes *l, struct calltree *tree, uint64_t name);
 
-struct lane_map {
+/* The same where nothing may be added: TREE_NONE also if it is not there. */
+uint32_t lanes_find_region(struct lanes *l, const struct calltree *tree, uint64_t name);
+
+struct lane_map { /* [node] for paths that begin at `root` */
     uint32_t root, *frames;
-}; /* [node] for paths that begin at `root` */
+    uint8_t *entered; /* how many of the phases that the node lies in are above its frame; the others would be below */
+};
 struct lane {
     uint32_t number;
     struct lanes *lanes;
     struct hqm_node *nodes;
+    uint32_t *base; /* [node] the node of the phase that it lies in, 0 none */
     uint32_t node_count;
     bool damaged; /* nodes are missing or lead nowhere */
     VEC(struct lane_map) maps;

@@ -52,6 +52,9 @@ void model_destroy(struct model *m)
     vec_foreach(t, &m->traces)
         vec_deinit(&t->coded);
     vec_deinit(&m->traces);
+    vec_foreach(list, &m->marks)
+        vec_deinit(list);
+    vec_deinit(&m->marks);
     vec_deinit(&m->sources);
     vec_deinit(&m->source_text);
     vec_deinit(&m->known);
@@ -269,6 +272,13 @@ void model_region(struct model *m, const struct hqdb_region *region)
 void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count)
 {
     vec_push(&m->values, (struct model_value_entry){profile, metric, frame, sum, count});
+}
+
+void model_mark(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, bool leaves)
+{
+    while (m->marks.len <= profile)
+        vec_push(&m->marks, (struct mark_list){0});
+    vec_push(&m->marks.data[profile], (struct db_mark){time_us, frame, leaves});
 }
 
 void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight)

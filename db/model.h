@@ -94,6 +94,9 @@ void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t fr
 /* Adds a trace record, weight in periods; times of a profile must not decrease. */
 void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight);
 
+/* Adds a mark of a region or phase, by its frame; times of a profile must not decrease. */
+void model_mark(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, bool leaves);
+
 /* Keeps the text of a source file; `path` as in scopes. */
 void model_source(struct model *m, const char *path, const char *text, size_t bytes);
 

@@ -41,6 +41,7 @@ struct model {
     VEC(struct hqdb_profile) profiles;
     VEC(struct model_value_entry) values;
     VEC(struct model_trace) traces; /* [profile], as far as there are any */
+    VEC(struct mark_list) marks;    /* likewise */
     VEC(struct model_source) sources;
     VEC(char) source_text;
     VEC(struct hqdb_known) known; /* offset: in known_text */

@@ -66,6 +66,17 @@ static void add_trace(struct batch *b, const struct canon *c, const struct model
     }
 }
 
+static void add_marks(struct batch *b, const struct canon *c, const struct mark_list *list)
+{
+    AUTO_FREE struct db_mark *marks = xcalloc(list->len + 1, sizeof *marks);
+
+    for (size_t i = 0; i < list->len; i++) {
+        marks[i] = list->data[i];
+        marks[i].frame = c->frame_of[marks[i].frame];
+    }
+    batch_marks(b, marks, list->len);
+}
+
 static struct hq_error *write_profiles(const struct model *m, const struct canon *c, struct writer *w,
                                        const char *directory)
 {
@@ -89,6 +100,8 @@ static struct hq_error *write_profiles(const struct model *m, const struct canon
         batch_add(&b, c, tally, f.lists);
         if (model_profile[p] < m->traces.len)
             add_trace(&b, c, &m->traces.data[model_profile[p]]);
+        if (model_profile[p] < m->marks.len)
+            add_marks(&b, c, &m->marks.data[model_profile[p]]);
     }
     batch_finish(&b, c);
     err = assembly_add(a, &b);

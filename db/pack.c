@@ -182,6 +182,8 @@ void pack_batch(struct bytes *b, const struct batch *batch)
     PACK(b, batch->trace.data, batch->trace.len);
     PACK(b, batch->index.data, batch->index.len);
     PACK(b, batch->blocks.data, batch->blocks.len);
+    PACK(b, batch->marks.data, batch->marks.len);
+    PACK(b, batch->mark_index.data, batch->mark_index.len);
     for (size_t m = 0; m < batch->metric_count; m++)
         PACK(b, batch->runs[m].data, batch->runs[m].len);
 }
@@ -196,6 +198,8 @@ void unpack_batch(struct cursor *c, struct batch *out)
     UNPACK(c, out->trace.data, out->trace.len);
     UNPACK(c, out->index.data, out->index.len);
     UNPACK(c, out->blocks.data, out->blocks.len);
+    UNPACK(c, out->marks.data, out->marks.len);
+    UNPACK(c, out->mark_index.data, out->mark_index.len);
     for (size_t m = 0; m < metrics; m++)
         UNPACK(c, out->runs[m].data, out->runs[m].len);
 }

@@ -182,6 +182,12 @@ static struct hq_error *add_volume(const struct process *p, uint64_t *volumes, c
     return NULL;
 }
 
+/* In a file of so many events the number of marks is one of theirs. */
+static bool lane_record_marks(const struct process *p, const struct lane_record *r)
+{
+    return r->event == HQM_TRACE_MARK && p->event_count <= HQM_TRACE_MARK;
+}
+
 /* Counts the samples that are there on the way. */
 static struct hq_error *scan_lane(const struct process *p, struct lane *lane, const struct measurement *m,
                                   struct calltree *tree, uint64_t *samples, uint64_t *volumes)
@@ -206,10 +212,9 @@ static struct hq_error *scan_lane(const struct process *p, struct lane *lane, co
             traced += c->count;
     }
     while (lane_trace_next(&trace, &r)) {
-        uint32_t frame = lane_add(lane, tree, r.thread, r.node);
+        uint32_t frame = lane_record_marks(p, &r) ? TREE_NONE : lane_add(lane, tree, r.thread, r.node);
 
-        any = true;
-
+        any |= !lane_record_marks(p, &r);
         if (frame != TREE_NONE)
             tree->sampled.data[frame] = true;
     }
@@ -313,12 +318,27 @@ static void fill_values(const struct filling *f, struct lane *lane, const struct
     }
 }
 
+static void fill_mark(const struct filling *f, struct lane *lane, const struct lane_record *r)
+{
+    uint32_t frame = lanes_find_region(lane->lanes, f->places->tree, (uint64_t)lane->number << 32 | r->node);
+    struct mark_list *list = &f->data->marks[f->row[r->thread]];
+    uint64_t time = list->len && vec_last(list).time_us > r->time_us ? vec_last(list).time_us : r->time_us;
+
+    frame = frame == TREE_NONE ? HQDB_NONE : f->places->frames[frame];
+    if (frame != HQDB_NONE)
+        vec_push(list, (struct db_mark){time, frame, r->weight == HQM_MARK_LEAVE});
+}
+
 static void fill_trace(const struct filling *f, struct lane *lane, const struct measurement *m)
 {
     struct lane_trace trace = lane_trace_start(m, lane);
     struct lane_record r;
 
     while (lane_trace_next(&trace, &r)) {
+        if (lane_record_marks(f->process, &r)) {
+            fill_mark(f, lane, &r);
+            continue;
+        }
         uint32_t metric = r.event < f->process->event_count ? f->places->metrics[r.event] : HQDB_NONE;
         uint32_t frame = place(f, lane, r.thread, r.node);
         struct trace_list *list = &f->data->traces[f->row[r.thread]];
@@ -357,6 +377,7 @@ struct hq_error *process_fill(const struct process *p, const struct process_plac
     HQ_TRY(measurement_open(p->path, &m));
     out->values = xcalloc(p->thread_count * places->metric_count + 1, sizeof *out->values);
     out->traces = xcalloc(p->thread_count + 1, sizeof *out->traces);
+    out->marks = xcalloc(p->thread_count + 1, sizeof *out->marks);
     lanes_find(&lanes, &m, places->tree, p->path);
     /* A process that still runs may have more threads by now: those wait for the next build. */
     f.row = row = thread_rows(p, &lanes);
@@ -380,7 +401,10 @@ void process_data_deinit(struct process_data *d)
         vec_deinit(&d->values[i]);
     for (size_t i = 0; d->traces && i < d->thread_count; i++)
         vec_deinit(&d->traces[i]);
+    for (size_t i = 0; d->marks && i < d->thread_count; i++)
+        vec_deinit(&d->marks[i]);
     free(d->values);
     free(d->traces);
+    free(d->marks);
     *d = (struct process_data){0};
 }

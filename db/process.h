@@ -66,10 +66,11 @@ struct process_places {
     size_t metric_count;
 };
 
-/* The values and trace of every thread, ready for batch_add; ended with process_data_deinit. */
+/* The values, trace and marks of every thread, ready for batch_add; ended with process_data_deinit. */
 struct process_data {
     struct value_list *values; /* [thread * metric_count + metric] */
     struct trace_list *traces; /* [thread] */
+    struct mark_list *marks;   /* [thread] */
     size_t thread_count, metric_count;
 };
 struct hq_error *process_fill(const struct process *p, const struct process_places *places, struct process_data *out);

@@ -27,6 +27,32 @@ static inline void put_trace_record(struct bytes *b, struct db_trace_record *las
     *last = *r;
 }
 
+struct mark_list {
+    struct db_mark *data;
+    size_t len, cap;
+};
+
+/* Likewise a mark (format/database.h, struct hqdb_mark_index). */
+static inline void put_mark(struct bytes *b, struct db_mark *last, const struct db_mark *m)
+{
+    put_coded(b, (m->time_us - last->time_us) << 1 | m->leaves);
+    put_signed(b, (int64_t)m->frame - (int64_t)last->frame);
+    *last = *m;
+}
+
+/* The mark behind `last`, which it replaces. False at the end, and for what does not fit. */
+static inline bool get_mark(const uint8_t **at, const uint8_t *end, struct db_mark *last)
+{
+    uint64_t time, frame;
+    int64_t step;
+
+    if (!get_coded(at, end, &time) || !get_signed(at, end, &step))
+        return false;
+    frame = last->frame + (uint64_t)step;
+    *last = (struct db_mark){last->time_us + (time >> 1), (uint32_t)frame, time & 1};
+    return frame <= UINT32_MAX;
+}
+
 /* The record behind `last`, which it replaces. False at the end, and for what does not fit into a record. */
 static inline bool get_trace_record(const uint8_t **at, const uint8_t *end, struct db_trace_record *last)
 {

@@ -260,6 +260,25 @@ static struct hq_error *verify_trace(const struct db *db, uint32_t profile)
     return NULL;
 }
 
+static struct hq_error *verify_marks(const struct db *db)
+{
+    const struct db_file *f = db->file;
+
+    for (size_t i = 0; i < f->mark_index_count; i++) {
+        const struct hqdb_mark_index *x = &f->mark_index[i];
+        struct db_marks marks = db_marks_of(db, x->profile);
+        struct db_mark m;
+        uint64_t read = 0;
+
+        EXPECT(db, x->profile < db->profile_count, "mark index", "names a profile outside");
+        EXPECT(db, !i || x->profile > x[-1].profile, "mark index", "is out of order");
+        for (; db_mark_next(&marks, &m); read++)
+            continue;
+        EXPECT(db, read == x->marks, "marks", "has fewer marks than its index says");
+    }
+    return NULL;
+}
+
 static struct hq_error *verify_traces(const struct db *db)
 {
     const struct db_file *f = db->file;
@@ -291,6 +310,7 @@ struct hq_error *db_verify(const struct db *db)
     HQ_TRY(verify_profiles(db));
     HQ_TRY(verify_frames(db));
     HQ_TRY(verify_regions(db));
+    HQ_TRY(verify_marks(db));
     HQ_TRY(verify_contexts(db));
     HQ_TRY(verify_places(db));
     HQ_TRY(parallel_try(db->metric_count, threads, verify_metric, (void *)db));

@@ -16,13 +16,14 @@ M64 = (1 << 64) - 1
 
 (STRINGS, INFO, METRICS, MODULES, SCOPES, ALIASES, CODES, FRAMES, CONTEXTS, PROFILES, SUMS, COUNTS, VALUE_INDEX, VALUES,
  SCOPE_INDEX, SCOPE_CONTEXTS, LOSSES, TRACE_INDEX, TRACE, SOURCES, STATISTICS, SCOPE_STATISTICS, FRAME_VALUE_INDEX,
- FRAME_VALUES, SOURCE_TEXT, NAMES, KNOWN, KNOWN_TEXT) = range(1, 29)
+ FRAME_VALUES, SOURCE_TEXT, NAMES, KNOWN, KNOWN_TEXT, REGIONS, MARK_INDEX, MARKS) = range(1, 32)
 
 LAYOUTS = {
     INFO: "<II", METRICS: "<IIIHHQd", MODULES: "<IIII", SCOPES: "<IIIIIIIIIIIIQ", ALIASES: "<I", CODES: "<QIIII", FRAMES: "<II",
     CONTEXTS: "<QIIIIII", PROFILES: "<iIIIIIIIQQQII", SUMS: "<q", COUNTS: "<q", VALUE_INDEX: "<QqQ", SCOPE_INDEX: "<Q",
     SCOPE_CONTEXTS: "<I", LOSSES: "<IIQ", TRACE_INDEX: "<QQQII", SOURCES: "<IIQQ", STATISTICS: "<QqqqQQ",
     SCOPE_STATISTICS: "<QqqqQQ", FRAME_VALUE_INDEX: "<Q", NAMES: "<qI12s", KNOWN: "<IIIIQQQ",
+    MARK_INDEX: "<QQII",
 }
 
 
@@ -125,6 +126,17 @@ class Database:
                 frame += code.signed()
                 yield profile, time, frame, metric, weight
 
+    def marks(self):
+        data = self.bytes(MARKS)
+        for offset, marks, profile, _ in self.records(MARK_INDEX):
+            code = Coded(data, offset, len(data))
+            time = frame = 0
+            for _ in range(marks):
+                step = code.number()
+                time += step >> 1
+                frame += code.signed()
+                yield profile, time, frame, step & 1
+
     def known(self):
         """(module, state, names) of each module whose procedures are known."""
         text = self.bytes(KNOWN_TEXT)
@@ -202,6 +214,8 @@ class Database:
             yield from self.dump_metric(metric)
         for profile, time, frame, metric, weight in self.trace():
             yield f"trace {profile} {time} {frame} {metric} {weight}"
+        for profile, time, frame, leaves in self.marks():
+            yield f"mark {profile} {time} {frame} {leaves}"
 
 
 if __name__ == "__main__":

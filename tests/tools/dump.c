@@ -142,6 +142,14 @@ static void dump_trace(const struct db *db, uint32_t profile)
     db_trace_close(r);
 }
 
+static void dump_marks(const struct db *db, uint32_t profile)
+{
+    struct db_mark mark;
+
+    for (struct db_marks marks = db_marks_of(db, profile); db_mark_next(&marks, &mark);)
+        printf("mark %u %" PRIu64 " %u %d\n", profile, mark.time_us, mark.frame, mark.leaves);
+}
+
 int main(int argc, char **argv)
 {
     struct db *db;
@@ -161,6 +169,8 @@ int main(int argc, char **argv)
         dump_metric(db, m);
     for (uint32_t p = 0; p < db->profile_count; p++)
         dump_trace(db, p);
+    for (uint32_t p = 0; p < db->profile_count; p++)
+        dump_marks(db, p);
     db_close(db);
     return 0;
 }

@@ -20,12 +20,14 @@
  *                                               (start, end in us), creator=PROFILE
  *     value PROFILE EVENT SUM COUNT PATH        adds to a leaf: SUM in base units, COUNT samples
  *     trace PROFILE TIME-US EVENT WEIGHT PATH   a sample in time
+ *     mark PROFILE TIME-US enter|leave PATH     of the phase at the end of PATH
  *     loss REASON COUNT, partial REASON COUNT
  *     source PATH TEXT
  *
  * PATH is frames from the outermost, separated by > : each is SCOPE:LINE, a statement directly in that scope (the
  * call site, and at the end the sampled statement), in the file of the scope. SCOPE:LINE~SCOPE2:LINE2 gives another
- * place before normalisation. thread=NAME and partial=NAME, only at the start, are roots.
+ * place before normalisation. thread=NAME and partial=NAME, only at the start, are roots; phase=NAME hangs below the
+ * call that begins it.
  */
 #include "structure/known.h"
 #include "structure/unpack.h"
@@ -289,6 +291,14 @@ static uint32_t add_frame(struct fixture *f, uint32_t parent, char *text)
     uint64_t offset, raw_offset;
     uint32_t module, raw, normal;
 
+    if (equals && *text == 'p' && text[1] == 'h') {
+        AUTO_FREE char *name = xasprintf("phase %s", equals + 1);
+
+        normal = model_scope(
+            f->model, &(struct model_scope){
+                          .kind = SCOPE_PHASE, .parent = MODEL_ROOT, .name = name, .file = "", .module = HQDB_NONE});
+        return model_frame(f->model, parent, model_code(f->model, HQDB_NONE, 0, normal, normal));
+    }
     if (equals)
         return model_root_frame(f->model, *text == 't' ? SCOPE_THREAD : SCOPE_PARTIAL, equals + 1);
     if (tilde)
@@ -406,6 +416,9 @@ static void add_line(struct fixture *f, char **w, int n)
     else if (!strcmp(what, "trace") && n >= 6)
         model_trace(f->model, look_up(f, &f->profiles, w[1]), (uint64_t)number(f, w[2]), add_path(f, w + 5),
                     look_up(f, &f->metrics, w[3]), (uint32_t)number(f, w[4]));
+    else if (!strcmp(what, "mark") && n >= 5)
+        model_mark(f->model, look_up(f, &f->profiles, w[1]), (uint64_t)number(f, w[2]), add_path(f, w + 4),
+                   !strcmp(w[3], "leave"));
     else
         fail(f, "not understood", what);
 }
