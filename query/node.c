@@ -41,7 +41,8 @@ static void add_own(const struct tree *t, uint32_t c, enum exclusive_rule rule, 
             k = tree_end(t, k);
         } else if (loop) {
             return;
-        } else if (kind == SCOPE_LOOP || kind == SCOPE_REGION || (kind == SCOPE_INLINE && rule == EXCLUSIVE_FRAME)) {
+        } else if (kind == SCOPE_LOOP || kind == SCOPE_REGION || kind == SCOPE_PHASE ||
+                   (kind == SCOPE_INLINE && rule == EXCLUSIVE_FRAME)) {
             add_direct(t, k, out);
             k++;
         } else {

@@ -20,7 +20,8 @@ struct query_env;
 /* What stands on a call path; loops and inlined procedures match where they are named. */
 #define KINDS_PATH \
     (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE) | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_THREAD) | \
-     KIND_BIT(SCOPE_PARTIAL) | KIND_BIT(SCOPE_REGION) | KIND_BIT(SCOPE_WAIT) | KIND_BIT(SCOPE_RUNTIME))
+     KIND_BIT(SCOPE_PARTIAL) | KIND_BIT(SCOPE_REGION) | KIND_BIT(SCOPE_WAIT) | KIND_BIT(SCOPE_RUNTIME) | \
+     KIND_BIT(SCOPE_PHASE))
 /* The rows of call paths; `set lines on` adds lines. */
 #define KINDS_TREE (KINDS_PATH | KIND_BIT(SCOPE_ROOT))
 #define KINDS_PROCEDURE \

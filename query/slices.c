@@ -240,7 +240,7 @@ static struct hq_error *make_visits(const struct query *q, const struct timeline
         if (stopped(s))
             err = interrupted();
         else if (selection_has_profile(s, p))
-            err = visits_add(s, time, p, within, &visits);
+            err = (d->kind == DURING_PATTERN ? visits_add_own : visits_add)(s, time, p, mark, within, &visits);
     }
     s->sliced = true;
     AUTO_FREE char *doubt = err || d->kind == DURING_PATTERN ? NULL : visits_doubt(&visits, &s->tree, mark);

@@ -60,6 +60,22 @@ uint64_t timeline_instant(const struct timeline *t, const struct instant *i, boo
     return us >= 9e18 ? INT64_MAX : us > 0 ? (uint64_t)llround(us) : 0;
 }
 
+uint32_t timeline_metric(const struct db *db)
+{
+    uint32_t first = HQDB_NONE;
+
+    for (uint32_t m = 0; m < db->metric_count; m++) {
+        const struct hqdb_metric *metric = &db->metrics[m];
+
+        if (!(metric->flags & HQDB_METRIC_TRACED))
+            continue;
+        if (metric->dimension == DIM_SECONDS)
+            return m;
+        first = first == HQDB_NONE ? m : first;
+    }
+    return first;
+}
+
 double timeline_period_us(const struct db *db, uint32_t metric)
 {
     const struct hqdb_metric *m = &db->metrics[metric];

@@ -35,6 +35,9 @@ uint64_t timeline_instant(const struct timeline *t, const struct instant *i, boo
 /* Microseconds of wall clock that a weight of 1 stands for; 0 if the metric does not count time. */
 double timeline_period_us(const struct db *db, uint32_t metric);
 
+/* The metric whose traces tell where time went: the first of seconds, else the first that has traces; HQDB_NONE. */
+uint32_t timeline_metric(const struct db *db);
+
 /* Whether a record of the metric's traces is all that the thread did since the record before (format/database.h). */
 static inline bool timeline_spans(const struct db *db, uint32_t metric)
 {

@@ -43,30 +43,34 @@ static void enter(struct visiting *v, uint64_t from_us)
     v->now.from_us = from_us;
 }
 
-/* Cuts what has a sample in the slices to them; visits follow in time. */
-static void leave(struct visiting *v, uint64_t to_us, struct visits *out)
+/* Cuts a visit that has something in the slices to them; visits follow in time. */
+static void cut_visit(struct visiting *v, struct visit cut, uint64_t to_us, struct visits *out)
 {
-    struct visit cut = v->now;
+    uint64_t began = cut.from_us;
 
-    vec_push(&v->lengths, v->here);
-    v->inside = false;
-    v->here = 0;
-    if (!cut.samples)
-        return;
     cut.from_us = NEVER;
     cut.length_us = 0;
-    while (v->slices.data[v->first_slice].to_us <= v->now.from_us)
-        v->first_slice++; /* one of them holds a sample of the visit */
+    while (v->slices.data[v->first_slice].to_us <= began)
+        v->first_slice++; /* one of them holds a part of the visit */
     for (size_t i = v->first_slice; i < v->slices.len && v->slices.data[i].from_us < to_us; i++) {
         const struct slice *s = &v->slices.data[i];
-        uint64_t from = s->from_us > v->now.from_us ? s->from_us : v->now.from_us;
+        uint64_t from = s->from_us > began ? s->from_us : began;
 
         cut.from_us = cut.from_us == NEVER ? from : cut.from_us;
         cut.to_us = s->to_us < to_us ? s->to_us : to_us;
         cut.length_us += cut.to_us - from;
     }
-    cut.cut = cut.length_us < to_us - v->now.from_us;
+    cut.cut |= cut.length_us < to_us - began;
     vec_push(out, cut);
+}
+
+static void leave(struct visiting *v, uint64_t to_us, struct visits *out)
+{
+    vec_push(&v->lengths, v->here);
+    v->inside = false;
+    v->here = 0;
+    if (v->now.samples)
+        cut_visit(v, v->now, to_us, out);
 }
 
 static void take_sample(struct visiting *v, uint64_t us, double period, bool within, struct visits *out)
@@ -173,13 +177,83 @@ static void judge_profile(struct visiting *v, struct apart *a)
     a->doubtful |= short_gaps * 10 > gaps || short_visits * 10 > visits;
 }
 
-struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile,
-                            const uint8_t *within, struct visits *out)
+/* ---- by marks ---- */
+
+static bool has_marks(const struct selection *s, uint32_t profile, const uint8_t *matching)
+{
+    struct db_marks marks = db_marks_of(s->tree.db, profile);
+    struct db_mark m;
+
+    while (db_mark_next(&marks, &m))
+        if (matching[selection_context(s, m.frame)])
+            return true;
+    return false;
+}
+
+bool visits_are_marked(const struct selection *s, const uint8_t *matching)
+{
+    for (uint32_t p = 0; p < s->tree.db->profile_count; p++)
+        if (selection_has_profile(s, p) && has_marks(s, p, matching))
+            return true;
+    return false;
+}
+
+/* One of no length lies in the slice that its instant does. */
+static bool lies_in(const struct slices *slices, uint64_t from, uint64_t to)
+{
+    size_t at = 0;
+
+    return from == to ? slices_hold(slices, from, &at) : slices_overlap(slices, from, to, &at) > 0;
+}
+
+static void take_marked(struct visiting *v, uint64_t from, uint64_t to, bool whole, struct visits *out)
+{
+    v->now.number++;
+    v->now.from_us = from;
+    v->now.cut = !whole;
+    if (lies_in(&v->slices, from, to))
+        cut_visit(v, v->now, to, out);
+}
+
+/* The outermost of nested ones. One that was entered before measuring began is there from the start; what was not left
+ * lasts to the end of the thread; such are not whole. */
+static void take_marks(const struct selection *s, const struct timeline *time, uint32_t profile,
+                       const uint8_t *matching, struct visiting *v, struct visits *out)
+{
+    int64_t offset = timeline_offset(time, profile);
+    struct db_marks marks = db_marks_of(s->tree.db, profile);
+    struct db_mark m;
+    uint64_t from = 0, depth = 0, us;
+
+    while (db_mark_next(&marks, &m)) {
+        if (!matching[selection_context(s, m.frame)])
+            continue;
+        us = timeline_shift(offset, m.time_us);
+        if (!m.leaves && !depth++)
+            from = us;
+        if (m.leaves && !depth && !v->now.number)
+            take_marked(v, timeline_start(time, profile), us, false, out);
+        if (m.leaves && depth && !--depth)
+            take_marked(v, from, us, true, out);
+    }
+    if (depth) {
+        us = timeline_end(time, profile);
+        take_marked(v, from, us > from ? us : from, false, out);
+    }
+    out->apart.exact = true;
+}
+
+struct hq_error *visits_add_own(const struct selection *s, const struct timeline *time, uint32_t profile,
+                                const uint8_t *matching, const uint8_t *within, struct visits *out)
 {
     struct slice whole;
     struct visiting v = {.now = {.profile = profile}, .last_us = NEVER, .slices = slices_of(s, profile, &whole)};
     struct db_trace_reader *reader;
 
+    if (has_marks(s, profile, matching)) {
+        take_marks(s, time, profile, matching, &v, out);
+        return NULL;
+    }
     HQ_TRY(db_trace_open(s->tree.db, profile, &reader));
     struct hq_error *err = look_for_visits(s, timeline_offset(time, profile), within, reader, &v, out);
 
@@ -188,6 +262,18 @@ struct hq_error *visits_add(const struct selection *s, const struct timeline *ti
     vec_deinit(&v.gaps);
     vec_deinit(&v.lengths);
     return err;
+}
+
+struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile,
+                            const uint8_t *matching, const uint8_t *within, struct visits *out)
+{
+    if (!out->apart.looked) {
+        out->apart.looked = true;
+        out->apart.marked = visits_are_marked(s, matching);
+    }
+    if (out->apart.marked && !has_marks(s, profile, matching))
+        return NULL;
+    return visits_add_own(s, time, profile, matching, within, out);
 }
 
 /* ---- can they be told apart? ---- */

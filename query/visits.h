@@ -3,7 +3,8 @@
  * Visits: runs of samples of one thread with a pattern on their call path. A visit begins and ends halfway between the
  * samples inside and outside, and no more than a period from the one inside. Two visits with no sample between them
  * cannot be told apart and count as one; so visits are counted and numbered only where those that were seen lie well
- * apart (struct apart). In a trace of spans a visit begins and ends with its spans.
+ * apart (struct apart). In a trace of spans a visit begins and ends with its spans. Where the program or its runtime
+ * marks what matches (phases, parallel regions), visits are the marked ones: exact, however short.
  */
 #ifndef HQ_QUERY_VISITS_H
 #define HQ_QUERY_VISITS_H
@@ -29,8 +30,9 @@ struct apart {
     double period_us;                /* mean time that a sample stands for */
     uint64_t least_gap, least_visit; /* samples that nine of ten hold at least, in the profile where that is least; 0:
                                         there is none */
-    bool exact;                      /* begins and ends are in the trace */
+    bool exact;                      /* begins and ends are in the trace, or marked */
     bool doubtful;                   /* in some profile they do not */
+    bool looked, marked;             /* it was looked for marks; there are some */
 };
 struct visits {
     struct visit *data;
@@ -38,9 +40,20 @@ struct visits {
     struct apart apart;
 };
 
-/* Appends the visits of one profile that have a sample in the selection's slices, cut to them. within: by context. */
+/* Whether a profile of the selection has marked what matches. */
+bool visits_are_marked(const struct selection *s, const uint8_t *matching);
+
+/*
+ * Appends the visits of one profile to the matching contexts that lie in the selection's slices (have a sample in them,
+ * if they were found by samples), cut to them. matching, within: by context. Where visits_are_marked, a profile without
+ * marks has none.
+ */
 struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile,
-                            const uint8_t *within, struct visits *out);
+                            const uint8_t *matching, const uint8_t *within, struct visits *out);
+
+/* The same for profiles that other ones' marks are not to keep from theirs: while something is on the stack. */
+struct hq_error *visits_add_own(const struct selection *s, const struct timeline *time, uint32_t profile,
+                                const uint8_t *matching, const uint8_t *within, struct visits *out);
 
 /* Why the visits to what matches cannot be counted or numbered, and what would help; NULL: they can. Of visits without
  * any gap it depends on whether a loop is around them. The caller frees. */

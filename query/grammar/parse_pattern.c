@@ -110,7 +110,21 @@ static struct pattern parameter_pattern(struct parser *p, enum name_kind names)
     return pattern;
 }
 
-/* pattern = NAME | STRING | REGEX | "#" DIGITS | "@" ID | PARAMETER */
+/* A phase is the scope that hq_phase_begin("NAME") opens. Behind the word, any other pattern is not its name. */
+static struct pattern word_pattern(struct parser *p, const struct token *t)
+{
+    struct token name;
+
+    check_bare_end(p, t);
+    next(p);
+    name = *peek(p, LEX_PATTERN);
+    if (strcasecmp(t->text, "phase") != 0 || name.kind != TOKEN_STRING)
+        return name_pattern(t->text, false);
+    next(p);
+    return name_pattern(arena_printf(p->arena, "phase %s", name.text), true);
+}
+
+/* pattern = NAME | [ "phase" ] STRING | REGEX | "#" DIGITS | "@" ID | PARAMETER */
 struct pattern parse_pattern(struct parser *p, enum name_kind names)
 {
     struct token t = *peek(p, LEX_PATTERN);
@@ -122,9 +136,9 @@ struct pattern parse_pattern(struct parser *p, enum name_kind names)
     switch (t.kind) {
     case TOKEN_PARAMETER: return parameter_pattern(p, names);
     case TOKEN_WORD:
-        check_bare_end(p, &t);
-        pattern = name_pattern(t.text, false);
-        break;
+        pattern = word_pattern(p, &t);
+        pattern.place = t.place;
+        return pattern;
     case TOKEN_STRING:
         if (!t.text[0])
             fail(p, &t.place, NULL, "an empty name matches nothing");

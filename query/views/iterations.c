@@ -41,6 +41,7 @@ static struct hq_error *count_children(struct run *run, const struct timeline *t
     struct db_trace_record r;
     size_t slice = 0;
     uint64_t before = v->from_us;
+    uint32_t metric = timeline_metric(time->db);
 
     map_clear(&out->samples);
     out->all = 0;
@@ -50,6 +51,9 @@ static struct hq_error *count_children(struct run *run, const struct timeline *t
     while (db_trace_next(reader, &r)) {
         int64_t at = (int64_t)timeline_shift(offset, r.time_us);
         bool spans = timeline_spans(time->db, r.metric);
+
+        if (r.metric != metric && metric != HQDB_NONE)
+            continue;
         uint64_t begin = before;
 
         if (at >= (int64_t)v->to_us + spans)
@@ -204,7 +208,7 @@ static struct hq_error *iterations_prepare(struct run *run)
 
     for (uint32_t i = 0; i < t.profile_count && !err; i++)
         err = run_interrupted(run) ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
-                                   : visits_add(&run->selection, &t.time, t.profiles[i], within, &visits);
+                                   : visits_add(&run->selection, &t.time, t.profiles[i], mark, within, &visits);
     AUTO_FREE char *doubt = err ? NULL : visits_doubt(&visits, run->tree, mark);
     double median = doubt ? NAN : median_length(&visits);
 

@@ -69,7 +69,7 @@ const char *trace_label(const struct trace *t, uint32_t profile, struct arena *a
 static bool is_level(const struct tree *tree, uint32_t c)
 {
     enum scope_kind kind = tree_kind(tree, c);
-    return scope_is_called(kind) || kind == SCOPE_INLINE || kind == SCOPE_REGION;
+    return scope_is_called(kind) || kind == SCOPE_INLINE || kind == SCOPE_REGION || kind == SCOPE_PHASE;
 }
 
 /* The innermost procedure at or above a context. */

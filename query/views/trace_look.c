@@ -21,7 +21,9 @@ static int compare_profiles(const void *a, const void *b, void *arg)
 
 static bool has_trace(const struct db *db, uint32_t profile)
 {
+    struct db_marks marks = db_marks_of(db, profile);
     struct db_trace_reader *r;
+    struct db_mark mark;
     uint64_t records, first, last;
     AUTO_ERROR struct hq_error *err = db_trace_open(db, profile, &r);
 
@@ -29,7 +31,7 @@ static bool has_trace(const struct db *db, uint32_t profile)
         return false;
     bool has = db_trace_extent(r, &records, &first, &last);
     db_trace_close(r);
-    return has;
+    return has || db_mark_next(&marks, &mark);
 }
 
 static void find_profiles(struct trace *t)

@@ -378,7 +378,7 @@ function contains(set: ArrayLike<number>, c: number): boolean {
 export const baseName = (path: string) => path.slice(path.lastIndexOf("/") + 1) || path;
 
 export function kindText(n: Node): string {
-  return ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime"][n.kind];
+  return ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime", "phase"][n.kind];
 }
 
 // The call site, else where it is defined, else its load module.
