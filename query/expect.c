@@ -5,6 +5,9 @@
  */
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
+#include "query/output.h"
+#include "query/output/apart.h"
+#include "query/output/shorten.h"
 #include "query/rows.h"
 #include <math.h>
 
@@ -143,6 +146,17 @@ static bool rows_hold(enum operator op, size_t rows, uint64_t n)
     }
 }
 
+/* What a row is called in a verdict, as `set names` wants it. */
+static const char *told_name(struct run *run, struct entry *e)
+{
+    AUTO_STR struct str text = {0};
+
+    if (query_setting(run->env, SETTING_NAMES) != NAMES_SHORT)
+        return entry_name(run, e);
+    name_shorten(&text, entry_name(run, e), NAME_SHORT, "...");
+    return arena_strdup(&run->arena, str_cstr(&text));
+}
+
 static const char *plural(size_t n)
 {
     return n == 1 ? "" : "s";
@@ -180,7 +194,7 @@ static void say_tally(struct run *run, const struct expectation *x, const struct
                  : bad == 1            ? "holds"
                                        : "hold");
         if (e)
-            str_addf(out, "%s%s", bad > 1 ? ", the first: " : ": ", entry_name(run, e));
+            str_addf(out, "%s%s", bad > 1 ? ", the first: " : ": ", told_name(run, e));
     } else {
         str_addf(out, "%zu row%s", t->rows, plural(t->rows));
     }
@@ -197,7 +211,7 @@ static enum verdict_kind evaluate(struct run *run, const struct expectation *x, 
 
         str_addf(why, "%zu row%s", t.rows, plural(t.rows));
         if (!holds && t.costliest && x->op == OP_EQ && !x->rows)
-            str_addf(why, "%s: %s", t.rows > 1 ? ", the costliest" : "", entry_name(run, t.costliest));
+            str_addf(why, "%s: %s", t.rows > 1 ? ", the costliest" : "", told_name(run, t.costliest));
         if (!holds && (run->query->limit || run->query->depth))
             str_addf(why, "; an expectation counts rows before %s", run->query->limit ? "limit" : "depth");
         return holds ? VERDICT_PASS : VERDICT_FAIL;

@@ -18,12 +18,16 @@
 
 enum output_colours { COLOURS_NONE, COLOURS_BASIC, COLOURS_256, COLOURS_TRUE };
 
+/* In the order of the words of `set names`. */
+enum output_names { NAMES_FIT, NAMES_SHORT, NAMES_FULL };
+
 struct output_options {
-    unsigned width, height; /* of the terminal; 0: not a terminal, and names are never shortened */
+    bool terminal;
+    unsigned width, height; /* of the terminal; 0: as wide, as high as it takes. COLUMNS gives pipes a width, too */
     enum output_colours colours;
-    bool full_names; /* also where they are wider than the terminal */
-    bool utf8;       /* lines and dots beyond ASCII may be used */
-    bool csv_safe;   /* no text in csv that a spreadsheet would run */
+    enum output_names names;
+    bool utf8;     /* lines and dots beyond ASCII may be used */
+    bool csv_safe; /* no text in csv that a spreadsheet would run */
 };
 
 struct output_format {
@@ -32,6 +36,7 @@ struct output_format {
     bool complete;
     bool of_paths;      /* takes own costs from the shape of the tree: what `depth` cuts off is a row `...` */
     bool of_lines;      /* has a use for the lines of statements: `hq export` gives them */
+    bool full_names;    /* for programs: whatever `set names` says */
     bool for_terminals; /* sees itself to what would control a terminal; the others are made for files (plain.h) */
     struct hq_error *(*write)(const struct table *t, const struct output_options *o, FILE *out);
 };

@@ -57,6 +57,7 @@ struct row {
     uint32_t number;           /* 1-based, what #3 names; 0 for folded rows */
     uint32_t times;            /* > 1: it stands for so many rounds of a recursion, one below the other */
     const char *name;          /* without call site; never NULL */
+    const char *shown;         /* of its name, what formats for people show; NULL: all of it */
     const char *module, *file; /* NULL unknown */
     uint32_t line;             /* 0 unknown */
     const char *call_file;     /* call site, NULL none */

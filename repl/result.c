@@ -20,6 +20,7 @@ struct hq_error *result_check(const struct statement *st)
 static void not_a_terminal(struct output_options *o)
 {
     output_detect(o, stdout);
+    o->terminal = false;
     o->width = o->height = 0;
     o->colours = COLOURS_NONE;
 }
@@ -30,6 +31,7 @@ struct content {
     const struct table *table;
     const char *text;
     bool csv_safe;
+    enum output_names names;
 };
 
 static struct hq_error *put(const struct content *c, const struct output_options *o, FILE *out)
@@ -37,6 +39,7 @@ static struct hq_error *put(const struct content *c, const struct output_options
     struct output_options options = *o;
 
     options.csv_safe = c->csv_safe;
+    options.names = c->names;
     if (c->table)
         return output_write(c->format, c->table, &options, out);
     fputs(c->text, out);
@@ -120,7 +123,6 @@ static struct hq_error *to_person(const struct session *s, const struct content 
     output_detect(&options, stdout);
     const char *pager = pager_for(s, &options);
 
-    options.full_names = query_setting(&s->env, SETTING_NAMES) == 1;
     if (!query_setting(&s->env, SETTING_COLOUR))
         options.colours = COLOURS_NONE;
     return pager ? through(c, &options, pager, options.height) : put(c, &options, stdout);
@@ -146,8 +148,11 @@ struct hq_error *result_show(const struct session *s, const struct statement *st
 {
     const struct output_spec *as = spec_of(st);
     const struct output_format *format = output_find(as ? as->format : t->tree ? "tree" : "table");
-    struct hq_error *error = send(
-        s, st, &(struct content){.format = format, .table = t, .csv_safe = query_setting(&s->env, SETTING_CSV_SAFE)});
+    struct content content = {.format = format,
+                              .table = t,
+                              .csv_safe = query_setting(&s->env, SETTING_CSV_SAFE),
+                              .names = (enum output_names)query_setting(&s->env, SETTING_NAMES)};
+    struct hq_error *error = send(s, st, &content);
 
     if (!error && !s->quiet)
         output_notes(t, stderr);

@@ -2,6 +2,7 @@
 #include "query/output/blocks.h"
 #include "query/output/axis.h"
 #include "query/output/screen.h"
+#include "query/output/apart.h"
 #include "query/output/text.h"
 #include "common/mem.h"
 #include <string.h>
@@ -99,6 +100,13 @@ static void put_share(uint64_t cells, uint64_t all, FILE *out)
     fprintf(out, "%7s", cells == UINT64_MAX ? "" : cells ? text : "0.0%");
 }
 
+static size_t names_room(const struct output_options *o)
+{
+    size_t room = o->width > 30 && o->names != NAMES_FULL ? o->width - 12 : SIZE_MAX;
+
+    return o->names == NAMES_SHORT && room > NAME_SHORT ? NAME_SHORT : room;
+}
+
 static void put_legend(const struct picture *p, const struct output_options *o, FILE *out)
 {
     uint64_t filled = 0, shown = 0;
@@ -118,7 +126,7 @@ static void put_legend(const struct picture *p, const struct output_options *o, 
         }
         put_share(n->cells, all, out);
         fputs("  ", out);
-        text_put_short(n->name, o->width > 30 && !o->full_names ? o->width - 12 : SIZE_MAX, o->utf8, out);
+        text_put_short(n->name, names_room(o), o->utf8, out);
         fputc('\n', out);
     }
     if (most < p->names.len) {

@@ -28,6 +28,7 @@ struct flame {
     FILE *out;
     size_t column;
     double total;
+    bool full; /* names lose nothing but what is beyond the end of the box */
 };
 
 static double value_of(const struct flame *f, size_t row)
@@ -57,14 +58,18 @@ static double below(const struct flame *f, size_t row)
     return sum;
 }
 
-static void put_name(const char *name, double width, FILE *out)
+static void put_name(const struct flame *f, const char *name, double width)
 {
+    FILE *out = f->out;
     size_t room = width > 3 * LETTER ? (size_t)((width - 6) / LETTER) : 0, len = 0, columns = 0;
     AUTO_STR struct str text = {0};
 
     if (room < 2)
         return;
-    name_shorten(&text, name, room, "\xe2\x80\xa6");
+    if (f->full)
+        str_add(&text, name);
+    else
+        name_shorten(&text, name, room, "\xe2\x80\xa6");
     while (len < text.len && columns < room) {
         uint32_t c;
         size_t n = text_next(text.s + len, &c);
@@ -103,9 +108,12 @@ static bool is_dark(uint32_t colour)
 static void put_box(const struct flame *f, const struct row *r, const struct box *b, int level, double value)
 {
     char own[ROW_NAME_MAX];
-    const char *name = row_name(r, own);
+    struct row whole = *r;
     double top = TOP + level * LEVEL;
-    uint32_t colour = picture_colour(name);
+
+    whole.shown = NULL;
+    uint32_t colour = picture_colour(row_name(&whole, own));
+    const char *name = row_name(r, own);
 
     fputs("<g class=\"b\">", f->out);
     put_tooltip(f, r, name, value, value / f->total);
@@ -114,7 +122,7 @@ static void put_box(const struct flame *f, const struct row *r, const struct box
     if (b->width > 3 * LETTER) {
         fprintf(f->out, "<text x=\"%.1f\" y=\"%g\"%s>", b->left + 3, top + LEVEL - 5,
                 is_dark(colour) ? " fill=\"#fff\"" : "");
-        put_name(name, b->width, f->out);
+        put_name(f, name, b->width);
         fputs("</text>", f->out);
     }
     fputs("</g>\n", f->out);
@@ -165,10 +173,10 @@ static int depth_of(const struct table *t)
     return deepest;
 }
 
-struct hq_error *flame_write(const struct table *t, FILE *out)
+struct hq_error *flame_write(const struct table *t, const struct output_options *o, FILE *out)
 {
     AUTO_FREE double *own = NULL;
-    struct flame f = {.t = t, .out = out};
+    struct flame f = {.t = t, .out = out, .full = o->names == NAMES_FULL};
     char amount[UNITS_TEXT];
 
     if (!t->tree)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/formats.h"
+#include "query/output/apart.h"
 #include "query/output/plain.h"
+#include "query/output/text.h"
 #include "common/str.h"
 #include "common/suggest.h"
 #include "query/grammar/parse.h"
@@ -57,9 +59,10 @@ static enum output_colours colours_of_terminal(void)
 static unsigned size_from(const char *variable, unsigned told, unsigned otherwise)
 {
     const char *text = getenv(variable);
-    long n = text ? strtol(text, NULL, 10) : 0;
+    char *end = NULL;
+    long n = text ? strtol(text, &end, 10) : 0;
 
-    return told ? told : n > 0 && n < 10000 ? (unsigned)n : otherwise;
+    return told ? told : n > 0 && n < 10000 && !*end ? (unsigned)n : otherwise;
 }
 
 void output_detect(struct output_options *o, FILE *out)
@@ -72,17 +75,45 @@ void output_detect(struct output_options *o, FILE *out)
         return;
     if (ioctl(fileno(out), TIOCGWINSZ, &size))
         size.ws_col = size.ws_row = 0;
+    o->terminal = true;
     o->width = size_from("COLUMNS", size.ws_col, 80);
     o->height = size_from("LINES", size.ws_row, 24);
     o->colours = colours_of_terminal();
 }
 
+/* Its rows show short names, which the caller frees (drop_names). */
+static struct table with_short_names(const struct table *t)
+{
+    char **names = table_short_names(t, NAME_SHORT, text_dots(true));
+    struct table copy = *t;
+
+    copy.rows.data = xmalloc((t->rows.len + 1) * sizeof *copy.rows.data);
+    for (size_t i = 0; i < t->rows.len; i++) {
+        copy.rows.data[i] = t->rows.data[i];
+        copy.rows.data[i].shown = names[i];
+    }
+    free(names);
+    return copy;
+}
+
+static void drop_names(struct table *copy)
+{
+    for (size_t i = 0; i < copy->rows.len; i++)
+        free((char *)copy->rows.data[i].shown);
+    free(copy->rows.data);
+}
+
 struct hq_error *output_write(const struct output_format *format, const struct table *t, const struct output_options *o,
                               FILE *out)
 {
-    bool as_it_is = !o->width || format->for_terminals;
+    bool as_it_is = !o->terminal || format->for_terminals;
+    bool shortens = o->names == NAMES_SHORT && !format->full_names && !format->for_terminals;
+    struct table copy = shortens ? with_short_names(t) : *t;
+    struct hq_error *error = as_it_is ? format->write(&copy, o, out) : plain_write(format, &copy, o, out);
 
-    HQ_TRY(as_it_is ? format->write(t, o, out) : plain_write(format, t, o, out));
+    if (shortens)
+        drop_names(&copy);
+    HQ_TRY(error);
     if (fflush(out) || ferror(out))
         return hq_error_errno(HQ_DATA, "cannot write the result");
     return NULL;

@@ -64,10 +64,16 @@ static const char *guide_text(const struct guides *g, size_t index, int level, b
     return goes_on ? (utf8 ? "\xe2\x94\x9c " : "|-") : (utf8 ? "\xe2\x94\x94 " : "`-");
 }
 
+int guides_width(const struct guides *g, size_t index)
+{
+    int depth = depth_of(g->table, index), shown = depth < g->deepest ? depth : g->deepest;
+
+    return shown * g->step + (shown && depth > shown ? snprintf(NULL, 0, "+%d ", depth - shown) : 0);
+}
+
 int guides_put(struct guides *g, size_t index, const struct output_options *o, FILE *out)
 {
     int depth = depth_of(g->table, index), shown = depth < g->deepest ? depth : g->deepest;
-    int width = shown * g->step;
 
     g->open[depth] = g->has_next[index];
     if (shown == 0)
@@ -79,7 +85,7 @@ int guides_put(struct guides *g, size_t index, const struct output_options *o, F
         fprintf(out, "%.*s", bytes, text);
     }
     if (depth > shown)
-        width += fprintf(out, "+%d ", depth - shown);
+        fprintf(out, "+%d ", depth - shown);
     paint_off(PAINT_DIM, o, out);
-    return width;
+    return guides_width(g, index);
 }

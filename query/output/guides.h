@@ -23,6 +23,8 @@ struct guides {
 void guides_init(struct guides *g, const struct table *t, bool lines, int room);
 void guides_deinit(struct guides *g);
 
+/* Columns before the name of row `index`. */
+int guides_width(const struct guides *g, size_t index);
 /* Writes what stands before the name of row `index` and returns its width. Rows are to be given in order. */
 int guides_put(struct guides *g, size_t index, const struct output_options *o, FILE *out);
 

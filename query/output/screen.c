@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/screen.h"
 #include "common/mem.h"
+#include "query/output/apart.h"
 #include "query/output/blocks.h"
 #include "query/output/columns.h"
 #include "query/output/facts.h"
@@ -33,6 +34,7 @@ struct screen {
     bool has_hot;
     struct guides guides;
     const struct row **outer; /* [row] */
+    struct shown_name *names; /* [row] */
 };
 
 void paint_on(enum paint p, const struct output_options *o, FILE *out)
@@ -140,11 +142,11 @@ static void lay_out_columns(struct screen *s)
 
 /* ---- what fits a terminal ---- */
 
-enum { NAMES_ROOM = 32 }; /* columns of the terminal that the names want */
+enum { NAMES_ROOM = 32, NAMES_LEAST = 24 }; /* columns of the terminal that the names want, and that they always get */
 
-static bool too_wide(const struct screen *s)
+static bool too_wide(const struct screen *s, int names)
 {
-    return s->o->width && s->left + NAMES_ROOM > (int)s->o->width;
+    return s->o->width && s->left + names > (int)s->o->width;
 }
 
 static void leave_out(struct screen *s, size_t c)
@@ -163,22 +165,28 @@ static bool compares(const struct screen *s)
     return false;
 }
 
+static void leave_out_last(struct screen *s, size_t keep, int names)
+{
+    for (size_t c = s->column_count; c-- > keep && too_wide(s, names);)
+        if (s->columns[c].column->type == COLUMN_NUMBER && !s->columns[c].column->orders) {
+            leave_out(s, c);
+            s->narrow++;
+        }
+}
+
 /* Where the query leaves the columns to hq: first those without a value go, then the last ones, but for the first
- * metric, texts, and what the query orders by. */
+ * metric, texts, and what the query orders by; on the narrowest terminals only its inclusive value stays. */
 static void fit_columns(struct screen *s)
 {
-    if (s->t->chosen_columns || !too_wide(s))
+    if (s->t->chosen_columns || !too_wide(s, NAMES_ROOM))
         return;
     for (size_t c = s->column_count; c-- > 1;)
         if (!s->columns[c].column->orders && !column_has_value(s->t, s->columns[c].index)) {
             leave_out(s, c);
             s->empty++;
         }
-    for (size_t c = s->column_count; c-- > (compares(s) ? 1 : 2) && too_wide(s);)
-        if (s->columns[c].column->type == COLUMN_NUMBER && !s->columns[c].column->orders) {
-            leave_out(s, c);
-            s->narrow++;
-        }
+    leave_out_last(s, compares(s) ? 1 : 2, NAMES_ROOM);
+    leave_out_last(s, 1, NAMES_LEAST);
 }
 
 static void put_note(const struct screen *s, const char *text)
@@ -226,8 +234,8 @@ static void lay_out_beside(struct screen *s)
         if ((int)label_width(&l) > s->label_width)
             s->label_width = (int)label_width(&l);
     }
-    if (s->o->width && s->label_width > half && !s->o->full_names)
-        s->label_width = half > 24 ? half : 24;
+    if (s->o->width && s->label_width > half && s->o->names != NAMES_FULL)
+        s->label_width = half > NAMES_LEAST ? half : NAMES_LEAST;
 }
 
 static void look_at_rows(struct screen *s)
@@ -334,29 +342,56 @@ static enum paint paint_of_row(const struct row *r)
 /* Where less of a name would be left, its place makes room. */
 enum { ENOUGH_OF_NAME = 28 };
 
-/* Returns the columns that it took. */
-static int put_label(struct screen *s, size_t index, int indent)
+/* What a row is called, without its place where that leaves too little; returns the columns for the name. */
+static size_t lay_out_label(const struct screen *s, size_t index, struct label *l)
 {
-    const struct row *r = &s->t->rows.data[index];
-    struct label l;
-    label_of(s->t, r, s->outer[index], &l);
-    enum paint p = paint_of_row(r);
-    size_t whole = label_width(&l), name = utf8_width(l.name), rest = whole - name, room = SIZE_MAX;
+    label_of(s->t, &s->t->rows.data[index], s->outer[index], l);
+    size_t whole = label_width(l), name = utf8_width(l->name), room = SIZE_MAX;
+    int left = (int)s->o->width - s->left - guides_width(&s->guides, index);
 
     if (s->beside)
         room = (size_t)s->label_width;
-    else if (s->o->width && !s->o->full_names)
-        room = (int)s->o->width - s->left - indent > 24 ? (size_t)((int)s->o->width - s->left - indent) : 24;
-    if (whole > room && l.place[0] && room < whole - name + (name < ENOUGH_OF_NAME ? name : ENOUGH_OF_NAME)) {
-        l.place[0] = 0;
-        whole = label_width(&l);
-        rest = whole - name;
+    else if (s->o->width && s->o->names != NAMES_FULL)
+        room = left > NAMES_LEAST ? (size_t)left : NAMES_LEAST;
+    if (whole > room && l->place[0] && room < whole - name + (name < ENOUGH_OF_NAME ? name : ENOUGH_OF_NAME)) {
+        l->place[0] = 0;
+        whole = label_width(l);
     }
     if (whole > room)
-        name = name > whole - room + 12 ? name - (whole - room) : name < 12 ? name : 12;
+        return name > whole - room + 12 ? name - (whole - room) : 12;
+    return room == SIZE_MAX ? room : room - (whole - name);
+}
+
+/* All names at once: those that would look alike say where they differ. */
+static void name_rows(struct screen *s)
+{
+    struct arena own = {0};
+    size_t n = s->t->rows.len;
+
+    s->names = xcalloc(n + 1, sizeof *s->names);
+    for (size_t i = 0; i < n; i++) {
+        struct label l;
+        size_t room = lay_out_label(s, i, &l);
+
+        s->names[i].room = s->o->names == NAMES_SHORT && room > NAME_SHORT ? NAME_SHORT : room;
+        s->names[i].name = l.name == l.own ? arena_strdup(&own, l.name) : l.name;
+    }
+    names_show(s->names, n, text_dots(s->o->utf8));
+    arena_deinit(&own);
+}
+
+/* Returns the columns that it took. */
+static int put_label(struct screen *s, size_t index)
+{
+    const struct row *r = &s->t->rows.data[index];
+    struct label l;
+    enum paint p = paint_of_row(r);
+
+    lay_out_label(s, index, &l);
+    l.name = s->names[index].shown;
     paint_on(p, s->o, s->out);
     fputs(l.prefix, s->out);
-    name = text_put_short(l.name, name, s->o->utf8, s->out);
+    text_put(l.name, s->o->utf8, s->out);
     fputs(l.suffix, s->out);
     if (l.mark[0])
         fprintf(s->out, " (%s)", l.mark);
@@ -367,7 +402,7 @@ static int put_label(struct screen *s, size_t index, int indent)
         text_put(l.place, s->o->utf8, s->out);
         paint_off(PAINT_PLACE, s->o, s->out);
     }
-    return (int)(rest + name);
+    return (int)label_width(&l);
 }
 
 /* As an editor shows them: to columns of eight. */
@@ -396,7 +431,7 @@ static void put_beside(struct screen *s, const char *beside, int label)
         return;
     spaces(label < s->label_width ? s->label_width - label + 2 : 2, s->out);
     room = room > 24 ? room : 24;
-    if (!s->o->width || s->o->full_names)
+    if (!s->o->width || s->o->names == NAMES_FULL)
         text_put(text, s->o->utf8, s->out);
     else if (s->beside->column->is_path)
         text_put_path(text, (size_t)room, s->o->utf8, s->out);
@@ -420,8 +455,8 @@ static void put_row(struct screen *s, size_t index)
     paint_off(dim ? PAINT_DIM : PAINT_PLAIN, s->o, s->out);
     if (s->has_hot)
         fputs(r->flags & ROW_HOT ? "* " : "  ", s->out);
-    int indent = guides_put(&s->guides, index, s->o, s->out);
-    int label = put_label(s, index, indent);
+    guides_put(&s->guides, index, s->o, s->out);
+    int label = put_label(s, index);
     if (s->beside)
         put_beside(s, r->cells[s->beside->index].text, label);
     fputc('\n', s->out);
@@ -468,6 +503,7 @@ struct hq_error *screen_write(const struct table *t, const struct output_options
     guides_init(&s.guides, t, guides, o->width ? (int)o->width - s.left : 0);
     s.outer = outer_rows(t);
     lay_out_beside(&s);
+    name_rows(&s);
     put_heading(&s);
     put_totals(&s);
     for (size_t i = 0; i < t->rows.len; i++)
@@ -476,6 +512,9 @@ struct hq_error *screen_write(const struct table *t, const struct output_options
         fputs("(no rows)\n", out);
     put_left_out(&s);
     guides_deinit(&s.guides);
+    for (size_t i = 0; i < t->rows.len; i++)
+        free(s.names[i].shown);
+    free(s.names);
     free(s.outer);
     free(s.columns);
     return NULL;

@@ -133,9 +133,8 @@ static void put_legend(const struct svg *s, size_t names)
 
 struct hq_error *svg_write(const struct table *t, const struct output_options *o, FILE *out)
 {
-    (void)o;
     if (!t->picture)
-        return flame_write(t, out);
+        return flame_write(t, o, out);
     const struct picture *p = t->picture;
     struct svg s = lay_out(p, out);
     size_t names = p->names.len < SVG_NAMES ? p->names.len : SVG_NAMES;

@@ -58,9 +58,14 @@ void text_put(const char *s, bool utf8, FILE *out)
     put_columns(s, 0, SIZE_MAX, utf8, out);
 }
 
+const char *text_dots(bool utf8)
+{
+    return utf8 ? "\xe2\x80\xa6" : "...";
+}
+
 void text_put_cut(const char *s, size_t width, bool utf8, FILE *out)
 {
-    const char *dots = utf8 ? "\xe2\x80\xa6" : "...";
+    const char *dots = text_dots(utf8);
     size_t gap = utf8_width(dots);
 
     if (utf8_width(s) <= width) {
@@ -88,7 +93,7 @@ enum { NAME_IN_PATH = 30 };
 
 void text_put_path(const char *s, size_t width, bool utf8, FILE *out)
 {
-    const char *dots = utf8 ? "\xe2\x80\xa6" : "...";
+    const char *dots = text_dots(utf8);
     size_t gap = utf8_width(dots), whole = utf8_width(s);
     struct str path AUTO_STR = {0};
 
@@ -113,23 +118,49 @@ void text_put_path(const char *s, size_t width, bool utf8, FILE *out)
     put_columns(s, whole - (width > gap ? width - gap : 0), SIZE_MAX, utf8, out);
 }
 
+/* The bytes of s that take `columns`. */
+static size_t bytes_of(const char *s, size_t columns)
+{
+    size_t bytes = 0, at = 0;
+
+    while (s[bytes]) {
+        uint32_t c;
+        size_t n = text_next(s + bytes, &c);
+
+        at += utf8_width_n(s + bytes, n);
+        if (at > columns)
+            break;
+        bytes += n;
+    }
+    return bytes;
+}
+
+void text_fit(struct str *out, const char *s, size_t width, const char *dots)
+{
+    size_t gap = utf8_width(dots), start = out->len;
+
+    name_shorten(out, s, width, dots);
+    size_t whole = utf8_width(str_cstr(out) + start);
+    if (whole <= width || width <= gap)
+        return;
+    AUTO_FREE char *text = xstrdup(out->s + start);
+    size_t head = (width - gap) / 3, tail = width - gap - head;
+
+    size_t from = bytes_of(text, head), to = bytes_of(text, whole - tail), mark = strlen(dots);
+    bool told = (from >= mark && !memcmp(text + from - mark, dots, mark)) || !strncmp(text + to, dots, mark);
+
+    str_truncate(out, start + from);
+    str_add(out, told ? "" : dots);
+    str_add(out, text + to);
+}
+
 size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out)
 {
-    const char *dots = utf8 ? "\xe2\x80\xa6" : "...";
-    size_t gap = utf8_width(dots);
-    struct str text AUTO_STR = {0};
+    AUTO_STR struct str text = {0};
 
-    name_shorten(&text, s, width, dots);
-    size_t whole = utf8_width(str_cstr(&text));
-    if (whole <= width || width <= gap) {
-        text_put(str_cstr(&text), utf8, out);
-        return whole;
-    }
-    size_t head = (width - gap) / 3, tail = width - gap - head;
-    put_columns(text.s, 0, head, utf8, out);
-    fputs(dots, out);
-    put_columns(text.s, whole - tail, SIZE_MAX, utf8, out);
-    return width;
+    text_fit(&text, s, width, text_dots(utf8));
+    text_put(str_cstr(&text), utf8, out);
+    return utf8_width(str_cstr(&text));
 }
 
 void text_put_valid(const char *s, FILE *out)
@@ -172,6 +203,8 @@ static void place_text(char *text, size_t size, const char *file, uint32_t line)
 
 const char *row_name(const struct row *r, char own[ROW_NAME_MAX])
 {
+    if (r->shown)
+        return r->shown;
     bool unnamed = !r->name[0] || !strcmp(r->name, scope_kind_name(r->kind));
 
     if (!unnamed || !r->file || (r->kind != SCOPE_LOOP && r->kind != SCOPE_LINE))

@@ -17,8 +17,11 @@ size_t text_next(const char *s, uint32_t *c);
 
 /* Writes s for a terminal: what would control it becomes '?'; without utf8 all that is not ASCII does too. */
 void text_put(const char *s, bool utf8, FILE *out);
-/* The same for a name in `width` columns: first arguments are left out, then it is cut in the middle; more of the end
- * is kept than of the start. */
+/* Adds to `out` what is shown of a name in `width` columns: first arguments are left out, then it is cut in the middle;
+ * more of the end is kept than of the start. `dots` stands for what is missing. */
+void text_fit(struct str *out, const char *s, size_t width, const char *dots);
+const char *text_dots(bool utf8);
+/* The same for a terminal. */
 size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out); /* the columns that it took */
 /* The same for any text, of which the start is kept. */
 void text_put_cut(const char *s, size_t width, bool utf8, FILE *out);

@@ -145,7 +145,7 @@ TEST(texts_beside_names)
                  "#     time  name                         path\n"
                  "1  1.000 s  axpy                         … > solve > smooth > axpy\n"
                  "2  1.000 s  a_name_o…tters_that_goes_on\n");
-    check_format(t, "table", &(struct output_options){.width = 66, .full_names = true},
+    check_format(t, "table", &(struct output_options){.width = 66, .names = NAMES_FULL},
                  "#     time  name                                        path\n"
                  "1  1.000 s  axpy                                        main > iterate > solve > smooth > axpy\n"
                  "2  1.000 s  a_name_of_rather_many_letters_that_goes_on\n");

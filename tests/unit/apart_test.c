@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Names that would look alike in the room that they have. */
+#include "query/output/apart.h"
+#include "common/mem.h"
+#include "common/str.h"
+#include "tests/unit/test.h"
+#include <string.h>
+
+enum { MOST = 8 };
+
+static void show(size_t room, const char *const *names, const char *const *expected)
+{
+    struct shown_name shown[MOST] = {0};
+    size_t n = 0;
+
+    for (; names[n]; n++)
+        shown[n] = (struct shown_name){.name = names[n], .room = room};
+    names_show(shown, n, "...");
+    for (size_t i = 0; i < n; i++) {
+        if (strcmp(shown[i].shown, expected[i]) != 0)
+            printf("# %s\n", shown[i].shown);
+        CHECK(!strcmp(shown[i].shown, expected[i]));
+        free(shown[i].shown);
+    }
+}
+
+#define SHOW(room, names, ...) show(room, names, (const char *const[]){__VA_ARGS__, NULL})
+#define NAMES(...) \
+    (const char *const[]) \
+    { \
+        __VA_ARGS__, NULL \
+    }
+
+TEST(what_differs_stays)
+{
+    SHOW(48, NAMES("sort<A>(A*)", "sort<B>(B*)"), "sort<A>(A*)", "sort<B>(B*)");
+    SHOW(8, NAMES("sort_what_there_is", "main"), "s...e_is", "main");
+}
+
+TEST(first_argument_that_differs)
+{
+    SHOW(30,
+         NAMES("void run<int, main::{lambda(int)#1}>(int, main::{lambda(int)#1})",
+               "void run<int, main::{lambda(int)#2}>(int, main::{lambda(int)#2})", "main"),
+         "run {main...ambda#1}}", "run {main...ambda#2}}", "main");
+    SHOW(40,
+         NAMES("ns::Grid<double, 3>::smooth_the_residual(std::vector<double> const&)",
+               "ns::Grid<float, 3>::smooth_the_residual(std::vector<double> const&)",
+               "ns::Grid<double, 3>::smooth_the_residual(std::vector<double> const&)"),
+         "ns::...::smooth_the_residual {double}", "ns::...::smooth_the_residual {float}",
+         "ns::...::smooth_the_residual {double}");
+}
+
+/* One argument does not tell three names apart: then it is all that differs. */
+TEST(all_that_differs)
+{
+    SHOW(44,
+         NAMES("void apply_to_everything<ns::Matrix<double>, A, X>(ns::Matrix<double> const&)",
+               "void apply_to_everything<ns::Matrix<double>, A, Y>(ns::Matrix<double> const&)",
+               "void apply_to_everything<ns::Matrix<double>, B, X>(ns::Matrix<double> const&)"),
+         "apply_to_everything<...>(...) {A, X}", "apply_to_everything<...>(...) {A, Y}",
+         "apply_to_everything<...>(...) {B, X}");
+}
+
+TEST(scopes_and_ends)
+{
+    SHOW(30, NAMES("a::first_of_them::b::solve(int, int)", "a::second_of_them::b::solve(int, int)"),
+         "a::...::solve {first_of_them}", "a::...::solve {second_of_them}");
+}
+
+/* However little room there is, two names never look alike. */
+TEST(no_room)
+{
+    static const char *const names[] = {"a_long_name_of_c_code_1_with_an_end",
+                                        "a_long_name_of_c_code_2_with_an_end",
+                                        "f<(3 > 2)>(int)",
+                                        "f<(3 > 1)>(int)",
+                                        "operator<< <A>(int, int)",
+                                        "operator<< <B>(int, int)",
+                                        "<<<((((",
+                                        "<<<(((("};
+
+    for (size_t room = 0; room < 40; room++) {
+        struct shown_name shown[MOST] = {0};
+
+        for (size_t i = 0; i < MOST; i++)
+            shown[i] = (struct shown_name){.name = names[i], .room = room};
+        names_show(shown, MOST, "...");
+        for (size_t i = 0; i < MOST; i++)
+            for (size_t k = 0; k < MOST; k++)
+                CHECK(!strcmp(shown[i].shown, shown[k].shown) == !strcmp(names[i], names[k]));
+        for (size_t i = 0; i < MOST; i++)
+            free(shown[i].shown);
+    }
+}
+
+TEST_MAIN
