@@ -157,7 +157,8 @@ static uint32_t add_metric(struct model *m, const struct process_event *e)
 {
     uint16_t flags = (e->flags & HQM_EVENT_SAMPLED ? HQDB_METRIC_SAMPLED : 0) |
                      (e->flags & HQM_EVENT_EXACT ? HQDB_METRIC_EXACT : 0) |
-                     (e->flags & HQM_EVENT_TRACED ? HQDB_METRIC_TRACED : 0);
+                     (e->flags & HQM_EVENT_TRACED ? HQDB_METRIC_TRACED : 0) |
+                     (e->flags & HQM_EVENT_ELAPSED ? HQDB_METRIC_ELAPSED : 0);
 
     return model_metric(m, &(struct model_metric){e->name, e->description, e->dimension, flags, e->period, e->scale});
 }

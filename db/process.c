@@ -7,6 +7,7 @@
 #include "db/generated.h"
 #include "db/lanes.h"
 #include "db/measurement.h"
+#include "db/waiting.h"
 #include "db/zeroed.h"
 #include <stdlib.h>
 #include <string.h>
@@ -190,13 +191,14 @@ static bool lane_record_marks(const struct process *p, const struct lane_record 
 
 /* Counts the samples that are there on the way. */
 static struct hq_error *scan_lane(const struct process *p, struct lane *lane, const struct measurement *m,
-                                  struct calltree *tree, uint64_t *samples, uint64_t *volumes)
+                                  const struct map *waits, struct calltree *tree, uint64_t *samples, uint64_t *volumes)
 {
     struct measured records = measured_records(m, HQM_CELLS, lane->number);
     struct lane_trace trace = lane_trace_start(m, lane);
     struct lane_record r;
     uint64_t traced = 0;
     bool any = false;
+    struct waiting wait;
 
     for (const struct hqm_cell *c; (c = measured_next(&records));) {
         uint32_t thread = lanes_thread(lane->lanes, c->thread);
@@ -218,6 +220,16 @@ static struct hq_error *scan_lane(const struct process *p, struct lane *lane, co
         if (frame != TREE_NONE)
             tree->sampled.data[frame] = true;
     }
+    if (waiting_of(waits, p, lane->number, &wait)) {
+        uint32_t thread = lanes_thread(lane->lanes, wait.thread);
+        uint32_t frame = thread == TREE_NONE ? TREE_NONE : lane_add(lane, tree, thread, wait.node);
+        struct hqm_cell more = {.event = wait.event, .sum = wait.weight * p->events[wait.event].period};
+
+        if (frame != TREE_NONE) {
+            HQ_TRY(add_volume(p, volumes, &more));
+            tree->sampled.data[frame] = true;
+        }
+    }
     /* One may have been counted when the process was killed, and its record not yet made. */
     if (traced > 1 && !any && !p->header.loss[HQM_LOSS_TRACE] && !p->header.loss[HQM_LOSS_NO_SPACE])
         lane->damaged = true;
@@ -231,12 +243,14 @@ static struct hq_error *scan(struct process *p, const struct measurement *m, str
     uint64_t samples = 0;
 
     p->header = m->header;
+    p->header.end_us = waiting_until(p->path, &m->header);
     p->damaged |= m->lost_segments;
     read_facts(p, m);
     read_events(p, m);
     note_zeroed(p, m);
 
     AUTO_FREE uint64_t *volumes = xcalloc(p->event_count + 1, sizeof *volumes);
+    AUTO(map_deinit) struct map waits = waiting_find(m);
 
     lanes_init(&lanes, m, tree, p->directory, generated_is_named(p->path, m) ? p->path : NULL);
     read_threads(p, m, &lanes, tree);
@@ -244,7 +258,7 @@ static struct hq_error *scan(struct process *p, const struct measurement *m, str
         struct lane lane;
 
         lane_init(&lane, &lanes, m, number);
-        error = scan_lane(p, &lane, m, tree, &samples, volumes);
+        error = scan_lane(p, &lane, m, &waits, tree, &samples, volumes);
         p->damaged |= lane.damaged;
         lane_deinit(&lane);
     }
@@ -351,6 +365,30 @@ static void fill_trace(const struct filling *f, struct lane *lane, const struct 
     }
 }
 
+/* After the lane's values: a wait that ends meanwhile may be missing, but is not there twice. */
+static void fill_waiting(const struct filling *f, struct lane *lane, const struct map *waits)
+{
+    const struct process *p = f->process;
+    struct waiting wait;
+    uint32_t thread, frame, metric;
+
+    if (!waiting_of(waits, p, lane->number, &wait))
+        return;
+    thread = lanes_thread(lane->lanes, wait.thread);
+    frame = thread == TREE_NONE ? HQDB_NONE : place(f, lane, thread, wait.node);
+    metric = f->places->metrics[wait.event];
+    if (frame == HQDB_NONE || metric == HQDB_NONE)
+        return;
+    vec_push(&f->data->values[f->row[thread] * f->data->metric_count + metric],
+             (struct db_value){.frame = frame, .sum = (int64_t)(wait.weight * p->events[wait.event].period)});
+    if (p->events[wait.event].flags & HQM_EVENT_TRACED) {
+        struct trace_list *list = &f->data->traces[f->row[thread]];
+        uint64_t end = p->header.end_us, last = list->len ? vec_last(list).time_us : 0;
+
+        vec_push(list, (struct db_trace_record){end > last ? end : last, frame, metric, wait.weight});
+    }
+}
+
 static uint32_t *thread_rows(const struct process *p, const struct lanes *lanes)
 {
     uint32_t *row = xcalloc(lanes->thread_count + 1, sizeof *row);
@@ -382,12 +420,16 @@ struct hq_error *process_fill(const struct process *p, const struct process_plac
     /* A process that still runs may have more threads by now: those wait for the next build. */
     f.row = row = thread_rows(p, &lanes);
     lanes_limit(&lanes, row);
+
+    AUTO(map_deinit) struct map waits = waiting_find(&m);
+
     for (uint32_t number = 0; measurement_next_lane(&m, &number);) {
         struct lane lane;
 
         lane_init(&lane, &lanes, &m, number);
         fill_values(&f, &lane, &m);
         fill_trace(&f, &lane, &m);
+        fill_waiting(&f, &lane, &waits);
         lane_deinit(&lane);
     }
     lanes_deinit(&lanes);

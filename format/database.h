@@ -108,6 +108,7 @@ enum {
     HQDB_METRIC_TRACED = 8,
     HQDB_METRIC_SPANS = 16,   /* a record of its traces holds all of the time since the one before; see below */
     HQDB_METRIC_WEIGHED = 32, /* each record of its traces tells by its weight what its sample stood for */
+    HQDB_METRIC_ELAPSED = 64, /* a record of its traces stands for as many periods just before it as its weight says */
 };
 struct hqdb_metric {
     uint32_t name;  /* lower case, [a-z_][\w:]*: cputime */

@@ -109,8 +109,11 @@ struct hqm_header {
     uint32_t cpu_clock;       /* enum hqm_clock: what samples CPUTIME */
     uint32_t cpu_clock_error; /* why it is not a better one, as an errno value; 0: it was not asked for */
     uint64_t timer_threads;   /* threads that had a timer though cpu_clock is another */
+    /* When nothing is measured (hq_stop, --until); of what happens then nothing is in waits under way. */
+    uint64_t closed_us;       /* how long that was, all together, */
+    uint64_t closed_since_us; /* and from when on it is so; 0: it is not */
 };
-static_assert(sizeof(struct hqm_header) == 152 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
+static_assert(sizeof(struct hqm_header) == 168 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
 
 /* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has
  * one. */
@@ -158,7 +161,7 @@ struct hqm_info {
 static_assert(sizeof(struct hqm_info) == 8, "layout");
 
 enum hqm_dimension { HQM_DIM_NONE, HQM_DIM_SECONDS, HQM_DIM_EVENTS, HQM_DIM_BYTES };
-enum { HQM_EVENT_SAMPLED = 1, HQM_EVENT_EXACT = 2, HQM_EVENT_TRACED = 4 };
+enum { HQM_EVENT_SAMPLED = 1, HQM_EVENT_EXACT = 2, HQM_EVENT_TRACED = 4, HQM_EVENT_ELAPSED = 8 };
 struct hqm_event {
     uint32_t name; /* as the user gave it, without the rate: CPUTIME, PAPI_TOT_CYC */
     uint32_t description;
@@ -195,7 +198,10 @@ struct hqm_thread {
     uint64_t start_us;
     uint64_t end_us;  /* 0: was alive at the end */
     uint64_t samples; /* written when the thread ends; until then its cells tell */
-    uint64_t reserved[2];
+    /* Since minor version 2: a wait that is under way. */
+    uint32_t wait_node;  /* of the thread's lane: where it waits */
+    uint32_t wait_event; /* record number of the event + 1; 0: it does not wait, or its samples come in time */
+    uint64_t wait_us;    /* counted up to here, in microseconds since the start in which the window was open */
 };
 static_assert(sizeof(struct hqm_thread) == 64, "layout");
 
@@ -267,6 +273,7 @@ struct hqm_region {
 static_assert(sizeof(struct hqm_region) == 64, "layout");
 
 /* A sample in time. Weight is in periods (1 + timer overruns); more than 4095 makes further records. */
+#define HQM_WEIGHT_MAX   4095u
 #define HQM_TRACE_THREAD 15u /* event number of a record that switches to the thread in `node` */
 /* Event number of a mark, since minor version 2, in files of at most so many events: the thread has entered (weight
  * HQM_MARK_ENTER) or left the region or phase whose HQM_NODE_REGION is `node`. One that was entered before measuring

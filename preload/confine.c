@@ -6,6 +6,7 @@
  */
 #include "preload/export.h"
 #include "preload/file.h"
+#include "preload/interruption.h"
 #include "preload/options.h"
 #include "preload/raw.h"
 #include "preload/seccomp.h"
@@ -76,7 +77,7 @@ static void before_filter(const struct sock_fprog *filter)
 {
     static const int needed[] = {SYS_open,    SYS_close,        SYS_fallocate,      SYS_mmap,          SYS_munmap,
                                  SYS_madvise, SYS_prlimit64,    SYS_rt_sigprocmask, SYS_rt_sigpending, SYS_stat,
-                                 SYS_getcwd,  SYS_timer_create, SYS_timer_settime,  SYS_timer_delete};
+                                 SYS_getcwd,  SYS_timer_create, SYS_timer_settime,  SYS_timer_delete,  SYS_getrusage};
     static const int clocks[] = {SYS_perf_event_open, SYS_fcntl, SYS_ioctl, SYS_read};
 
     reserve();
@@ -123,7 +124,8 @@ EXPORT long syscall(long number, ...)
         return sigaltstack((const stack_t *)a[0], (stack_t *)a[1]);
     stacks_watch(number, a);
     bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
-    long result = REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    long result = number == SYS_futex ? WAITING(REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]))
+                                      : REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (execs)
         process_after_failed_exec();
     if (result == 0 && (number == SYS_fork || number == SYS_clone || number == SYS_clone3))

@@ -117,6 +117,10 @@ ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
         self.wait.widened = false;
     }
     self.wait.masked = false;
+    bool inside = self.idle.inside;
+    self.idle.inside = false; /* it may never come back to the call */
+    if (self.idle.rests)
+        idle_end(!inside);
     if (kind & ON_STACK)
         move(e);
     if (!(kind & RESTARTS) && self.repeated == pc)

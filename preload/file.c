@@ -11,6 +11,7 @@
 #include "preload/text.h"
 #include "preload/thread.h"
 #include "preload/vdso.h"
+#include "preload/window.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -391,6 +392,7 @@ static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial
     header->cpu_clock = (uint32_t)perf_clock();
     header->cpu_clock_error = (uint32_t)perf_error();
     header->timer_threads = perf_refused();
+    window_note(header);
     if (!process_epoch()) { /* a forked child is measured from its start, though its file is younger */
         header->cpu_image_ns = before;
         header->cpu_start_ns = cpu_time();

@@ -19,6 +19,23 @@ static COLD void count_partial(struct hqm_header *header, uint32_t reason)
     __atomic_fetch_add(&header->partial_by_reason[reason], 1, __ATOMIC_RELAXED);
 }
 
+/* Elapsed time that does not fit into one record is in several, each at its own time. */
+static COLD bool trace_long(struct lane *lane, uint32_t node, int event, uint64_t weight, uint64_t now)
+{
+    uint64_t period_us = self.idle.due_ns && self.idle.event == event ? options.period[event] / 1000 : 0;
+
+    for (; weight > HQM_WEIGHT_MAX; weight -= HQM_WEIGHT_MAX)
+        if (!lane_trace(lane, node, (uint32_t)event, HQM_WEIGHT_MAX, now - (weight - HQM_WEIGHT_MAX) * period_us))
+            return false;
+    return lane_trace(lane, node, (uint32_t)event, weight, now);
+}
+
+static inline bool trace(struct lane *lane, uint32_t node, int event, uint64_t weight, uint64_t now)
+{
+    return weight > HQM_WEIGHT_MAX ? trace_long(lane, node, event, weight, now)
+                                   : lane_trace(lane, node, (uint32_t)event, weight, now);
+}
+
 /* Adds a sample to the profile and the trace. */
 static HOT bool store(struct lane *lane, struct place place, int event, uint64_t weight, uint64_t now)
 {
@@ -31,7 +48,7 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
     }
     cell->sum += weight * options.period[event];
     cell->count++;
-    if (options.trace && !lane_trace(lane, place.node, (uint32_t)event, weight, now))
+    if (options.trace && !trace(lane, place.node, event, weight, now))
         file_lost(HQM_LOSS_TRACE, 1);
     self.samples++;
     if (self.alone)
@@ -39,6 +56,8 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
     else
         __atomic_fetch_add(&header->samples, 1, __ATOMIC_RELAXED);
     header->end_us = now;
+    self.stored = place;
+    self.last_us = now;
     return true;
 }
 
@@ -91,6 +110,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
 HOT void sample(int event, uint64_t weight, const ucontext_t *context)
 {
     code_prefetch(hot_start, hot_end);
+    self.stored.node = NO_NODE;
     if (guard_enter()) {
         record(event, weight, context);
         guard_leave();
@@ -98,6 +118,21 @@ HOT void sample(int event, uint64_t weight, const ucontext_t *context)
         self.missed[event] += weight;
         self.missed_any = true;
     }
+}
+
+void sample_there(struct place place, int event, uint64_t weight, uint64_t until_ns)
+{
+    struct hqm_header *header = file_header();
+
+    if (!header || !self.lane || !guard_enter()) {
+        self.missed[event] += self.alive ? weight : 0;
+        self.missed_any = self.alive;
+        return;
+    }
+    uint64_t until = until_ns > header->start_monotonic_ns ? (until_ns - header->start_monotonic_ns) / 1000 : 0;
+    store(self.lane, place, event, weight, until > self.last_us ? until : self.last_us);
+    header->end_us = file_now_us();
+    guard_leave();
 }
 
 void sample_missed(struct place place)

@@ -13,6 +13,9 @@
 /* One sample of an event with a weight, in periods. Safe in signal handlers: calls nothing that locks or allocates. */
 void sample(int event, uint64_t weight, const ucontext_t *context);
 
+/* Weight that a thread has earned at a place where it does not stand any more, up to an instant of CLOCK_MONOTONIC. */
+void sample_there(struct place place, int event, uint64_t weight, uint64_t until_ns);
+
 /*
  * Time that was spent in the kernel at places that are not known: a row of its own. In a signal handler, or with no
  * sample in flight. False: not now, since the collector is at work in the thread.

@@ -115,7 +115,17 @@ HOT void interruption_note(ucontext_t *context)
 uint32_t interruption_begin(void)
 {
     self.interrupted = false;
+    if (self.idle.rests)
+        idle_end(true);
+    self.idle.inside = true;
     return self.theirs;
+}
+
+void interruption_end(void)
+{
+    self.idle.inside = false;
+    if (self.idle.rests)
+        idle_end(false);
 }
 
 bool interrupted_by_us(uint32_t before)

@@ -36,6 +36,7 @@ void interruption_end_repetition(ucontext_t *context);
         do \
             result_ = (call); \
         while (result_ < 0 && interrupted_by_us(before_)); \
+        interruption_end(); \
         result_; \
     })
 
@@ -53,6 +54,18 @@ void interruption_end_repetition(ucontext_t *context);
 /* A call begins, and it has failed: errno is its own, `before` what the first has returned. */
 uint32_t interruption_begin(void);
 bool interrupted_by_us(uint32_t before);
+
+/* It is over, and is not made again: if the thread has waited in it, that is counted (idle.h). */
+void interruption_end(void);
+
+/* The same for a call that may wait and that the kernel, or the C library, makes again by itself. */
+#define WAITING(call) \
+    ({ \
+        interruption_begin(); \
+        __typeof__(call) waited_ = (call); \
+        interruption_end(); \
+        waited_; \
+    })
 
 /* Around a call that waits with this mask. */
 void interruption_mask(const sigset_t *mask);

@@ -8,18 +8,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum {
-    LANES_MAX = 65536,
-    FIRST_BYTES = 8192,
-    LARGEST_BYTES = 1 << 20,
-    FIRST_SLOTS = 512,
-    RESERVED_SLOTS = 32768,
-    WEIGHT_MAX = 4095
-};
+enum { LANES_MAX = 65536, FIRST_BYTES = 8192, LARGEST_BYTES = 1 << 20, FIRST_SLOTS = 512, RESERVED_SLOTS = 32768 };
 enum { CELL_KIND = 255u << HQM_MODULE_BITS };
 
 static _Atomic(struct lane *) lanes[LANES_MAX];
-static _Atomic uint32_t used; /* numbers given out */
+static _Atomic uint32_t used;   /* numbers given out */
+static _Atomic uint32_t vacant; /* how many of them have no owner; may be too many for a moment */
 
 static COLD bool column_grow(struct column *c)
 {
@@ -228,7 +222,7 @@ struct hqm_region *lane_region(struct lane *lane, struct place at, uint64_t name
 HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
 {
     do {
-        uint64_t part = weight > WEIGHT_MAX ? WEIGHT_MAX : weight;
+        uint64_t part = weight > HQM_WEIGHT_MAX ? HQM_WEIGHT_MAX : weight;
         struct hqm_trace *record = column_next(&lane->trace);
 
         if (!record)
@@ -304,12 +298,14 @@ struct lane *lane_take(void)
     uint32_t count = atomic_load(&used), number;
     struct lane *lane;
 
-    for (uint32_t i = 0; i < count && i < LANES_MAX; i++) {
+    for (uint32_t i = 0; atomic_load(&vacant) && i < count && i < LANES_MAX; i++) {
         int expected = 0;
         lane = atomic_load_explicit(&lanes[i], memory_order_acquire);
         if (lane && !atomic_load_explicit(&lane->taken, memory_order_relaxed) &&
-            atomic_compare_exchange_strong(&lane->taken, &expected, 1))
+            atomic_compare_exchange_strong(&lane->taken, &expected, 1)) {
+            atomic_fetch_sub(&vacant, 1);
             return lane;
+        }
     }
     number = atomic_fetch_add(&used, 1) + 1;
     if (number > LANES_MAX) {
@@ -333,6 +329,7 @@ void lane_return(struct lane *lane)
 {
     unwind_forget(lane);
     lane->thread = NULL;
+    atomic_fetch_add(&vacant, 1);
     atomic_store_explicit(&lane->taken, 0, memory_order_release);
 }
 
@@ -345,6 +342,7 @@ void lane_forget_all(void)
 {
     uint32_t count = atomic_exchange(&used, 0);
 
+    atomic_store(&vacant, 0);
     for (uint32_t i = 0; i < count && i < LANES_MAX; i++) {
         struct lane *lane = atomic_exchange(&lanes[i], NULL);
         if (lane)

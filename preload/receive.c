@@ -59,6 +59,7 @@ static bool again(int fd, int option, int64_t since, uint32_t before)
         do \
             result_ = call; \
         while (result_ < 0 && errno == EINTR && again(fd, option, since_, before_)); \
+        interruption_end(); \
         return result_; \
     } while (0)
 

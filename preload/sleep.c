@@ -26,6 +26,7 @@ EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *re
         if (error != EINTR || !interrupted_by_us(before))
             break;
     }
+    interruption_end();
     if (rest && error == EINTR && !(flags & TIMER_ABSTIME))
         *rest = left;
     return error;

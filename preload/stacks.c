@@ -16,15 +16,17 @@ static struct {
     _Atomic uint64_t from, to;  /* doubted; to 0: nothing */
 } stacks[PLACES];
 static _Atomic uint32_t used;
+static _Atomic uint32_t first_free; /* where to look first: most places before it are taken */
 
 bool stacks_doubted;
 
-uint32_t stacks_add(uint64_t low, uint64_t high)
+static uint32_t add_from(uint32_t first, uint64_t low, uint64_t high)
 {
-    for (uint32_t i = 0; i < PLACES && high > low; i++) {
+    for (uint32_t i = first; i < PLACES && high > low; i++) {
         uint64_t none = 0;
         if (!atomic_compare_exchange_strong(&stacks[i].high, &none, high))
             continue;
+        atomic_store(&first_free, i + 1);
         atomic_store(&stacks[i].to, 0);
         atomic_store(&stacks[i].low, low);
         uint32_t count = atomic_load(&used);
@@ -35,16 +37,27 @@ uint32_t stacks_add(uint64_t low, uint64_t high)
     return 0;
 }
 
+uint32_t stacks_add(uint64_t low, uint64_t high)
+{
+    uint32_t place = add_from(atomic_load(&first_free), low, high);
+
+    return place ? place : add_from(0, low, high);
+}
+
 void stacks_remove(uint32_t place)
 {
-    if (place)
-        atomic_store(&stacks[place - 1].high, 0);
+    if (!place)
+        return;
+    atomic_store(&stacks[place - 1].high, 0);
+    if (atomic_load(&first_free) >= place)
+        atomic_store(&first_free, place - 1);
 }
 
 void stacks_forget(void)
 {
     for (uint32_t i = atomic_exchange(&used, 0); i > 0; i--)
         atomic_store(&stacks[i - 1].high, 0);
+    atomic_store(&first_free, 0);
 }
 
 static void widen(_Atomic uint64_t *from, _Atomic uint64_t *to, uint64_t low, uint64_t high)

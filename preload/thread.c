@@ -187,7 +187,7 @@ void thread_begin_first(void)
     self.number = self.creator = self.creator_lane = self.creator_node = 0;
     self.alone = true;
     self.lane = NULL;
-    self.samples = 0;
+    self.samples = self.last_us = 0;
     self.rest_until = 0;
     sources_forget();
     if (!forked)

@@ -10,6 +10,7 @@
 #ifndef HQ_PRELOAD_THREAD_H
 #define HQ_PRELOAD_THREAD_H
 
+#include "preload/idle.h"
 #include "preload/lane.h"
 #include "preload/options.h"
 #include "preload/process.h"
@@ -37,8 +38,11 @@ struct thread {
     volatile uint32_t theirs;   /* handlers of the program that were entered (entry.h) */
     volatile uint64_t repeated; /* where our signal has come to a system call that the kernel makes again; 0 nowhere */
     struct wait wait;
+    struct idle idle;
+    struct place stored; /* where the last sample was; NO_NODE: it was not taken */
     uint32_t number, creator, creator_lane, creator_node;
     uint64_t start_us, samples;
+    uint64_t last_us; /* of the last sample in the trace */
     uint64_t stack_low, stack_high;
     uint32_t stack;              /* in stacks.h */
     struct lane *lane;           /* from the first sample on */

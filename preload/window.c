@@ -5,6 +5,7 @@
 #include "preload/file.h"
 #include "preload/hot.h"
 #include "preload/options.h"
+#include "preload/vdso.h"
 
 #include <stdatomic.h>
 
@@ -21,12 +22,51 @@ HOT bool window_is_open(uint64_t now_us)
     return now >= options.from_us && (!options.until_us || now < options.until_us);
 }
 
+/* By hq_stop: how long before it was opened last, and since when it is closed; 0: it is open, or was never. */
+static _Atomic uint64_t closed_before, closed_since;
+
+static uint64_t until_ns(const struct hqm_header *header)
+{
+    return options.until_us * 1000 - header->start_realtime_ns + header->start_monotonic_ns;
+}
+
+uint64_t window_closed_ns(uint64_t now_ns)
+{
+    uint64_t since = atomic_load(&options.stopped) ? atomic_load(&closed_since) : 0, all = atomic_load(&closed_before);
+    const struct hqm_header *header = file_header();
+
+    if (options.until_us && header && (!since || until_ns(header) < since))
+        since = until_ns(header);
+    return all + (since && now_ns > since ? now_ns - since : 0);
+}
+
+void window_note(struct hqm_header *header)
+{
+    uint64_t since = atomic_load(&options.stopped) ? atomic_load(&closed_since) : 0;
+
+    if (options.until_us && (!since || until_ns(header) < since))
+        since = until_ns(header);
+    header->closed_us = atomic_load(&closed_before) / 1000;
+    header->closed_since_us = since > header->start_monotonic_ns ? (since - header->start_monotonic_ns) / 1000 : 0;
+}
+
 EXPORT void hq_collector_start(void)
 {
-    atomic_store(&options.stopped, false);
+    if (!atomic_exchange(&options.stopped, false))
+        return;
+    uint64_t since = atomic_exchange(&closed_since, 0), now = vdso_clock_ns(CLOCK_MONOTONIC);
+
+    if (since && now > since)
+        atomic_fetch_add(&closed_before, now - since);
+    if (file_header())
+        window_note(file_header());
 }
 
 EXPORT void hq_collector_stop(void)
 {
-    atomic_store(&options.stopped, true);
+    if (atomic_exchange(&options.stopped, true))
+        return;
+    atomic_store(&closed_since, vdso_clock_ns(CLOCK_MONOTONIC));
+    if (file_header())
+        window_note(file_header());
 }

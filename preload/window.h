@@ -3,10 +3,18 @@
 #ifndef HQ_PRELOAD_WINDOW_H
 #define HQ_PRELOAD_WINDOW_H
 
+#include "format/measurement.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Is now, in microseconds since the start of the measurement file, a time to measure? Safe in signal handlers. */
 bool window_is_open(uint64_t now_us);
+
+/* How much of the time up to an instant of CLOCK_MONOTONIC it was closed after it had been open. Differences count. */
+uint64_t window_closed_ns(uint64_t now_ns);
+
+/* Writes into a header what a reader has to know of it. */
+void window_note(struct hqm_header *header);
 
 #endif

@@ -5,6 +5,7 @@
 #include "query/pattern.h"
 #include "query/query.h"
 #include "query/visits.h"
+#include <math.h>
 
 #define NEVER UINT64_MAX
 
@@ -144,11 +145,37 @@ static void add_span(const struct addition *a, const struct db_trace_record *r, 
         add_value(a, r, value, ends_inside && r->weight);
 }
 
+/* How many of the instants that a record stands for, a period apart and the last one at its own time, do not lie before
+ * another one. */
+static uint64_t instants_from(uint64_t us, uint32_t weight, double period, uint64_t from)
+{
+    double before = us < from ? 0 : floor((double)(us - from) / period) + 1;
+
+    return before < weight ? (uint64_t)before : weight;
+}
+
+/* A sample of elapsed time that weighs several periods stands for those just before it: a wait lies where it was. */
+static void add_elapsed(const struct addition *a, const struct db_trace_record *r, uint64_t us,
+                        const struct slice *slice)
+{
+    double period = timeline_period_us(a->s->tree.db, r->metric);
+    struct db_trace_record part = *r;
+
+    if (period <= 0)
+        part.weight = slice->from_us <= us && us < slice->to_us ? r->weight : 0;
+    else
+        part.weight = (uint32_t)(instants_from(us, r->weight, period, slice->from_us) -
+                                 instants_from(us, r->weight, period, slice->to_us));
+    if (part.weight)
+        add_value(a, r, value_of(a, &part), slice->from_us <= us && us < slice->to_us);
+}
+
 static struct hq_error *add_profile(const struct addition *a, uint32_t profile)
 {
     struct slice whole;
     struct slices slices = slices_of(a->s, profile, &whole);
     int64_t offset = timeline_offset(a->time, profile);
+    bool elapsed = timeline_is_elapsed(a->s->tree.db, a->metric);
     struct db_trace_reader *reader;
     struct db_trace_record r;
 
@@ -171,9 +198,14 @@ static struct hq_error *add_profile(const struct addition *a, uint32_t profile)
                 add_span(a, &r, before == NEVER ? us : before, us, slice);
                 continue;
             }
+            if (elapsed) {
+                if (r.metric != a->metric)
+                    continue;
+                add_elapsed(a, &r, us, slice);
+            }
             if (us >= slice->to_us)
                 break;
-            if (us >= slice->from_us)
+            if (us >= slice->from_us && !elapsed)
                 add_value(a, &r, value_of(a, &r), true);
         }
     }

@@ -177,7 +177,9 @@ bool sampler_at(struct sampler *s, uint64_t us, struct db_trace_record *out)
     double before = s->has_before ? (double)us - (double)s->before.time_us : INFINITY;
     double own = s->has_after ? own_time(s, &s->after) : 0;
     bool gap = !s->has_after || !s->has_before || after + before > own + SEVERAL_PERIODS * period_of(s, &s->after);
-    bool takes_after = gap ? after <= own : after <= before;
+    /* The next one may stand for several instants, the first of which lies so much earlier. */
+    double lead = own > 0 && timeline_is_elapsed(s->db, s->after.metric) ? own - period_of(s, &s->after) : 0;
+    bool takes_after = gap ? after <= own : after - lead <= before;
 
     if (gap && !takes_after && !(s->has_before && before <= period_of(s, &s->before) / 2))
         return false;

@@ -44,6 +44,12 @@ static inline bool timeline_spans(const struct db *db, uint32_t metric)
     return metric < db->metric_count && db->metrics[metric].flags & HQDB_METRIC_SPANS;
 }
 
+/* Whether a record of several periods stands for the time just before it: of a thread that has waited. */
+static inline bool timeline_is_elapsed(const struct db *db, uint32_t metric)
+{
+    return metric < db->metric_count && db->metrics[metric].flags & HQDB_METRIC_ELAPSED;
+}
+
 /* A record of nothing: the thread did not run, or was not there. */
 static inline bool timeline_is_pause(const struct db *db, const struct db_trace_record *r)
 {

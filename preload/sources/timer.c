@@ -26,8 +26,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC = 0x68710000 }; /* in the value of our signals, to tell them from others of the same number */
+enum {
+    MAGIC = 0x68710000,
+    WATCH = 0x100
+}; /* in the value of our signals, to tell them from others of the same number */
 
+static _Atomic int watches;
 static _Atomic int64_t left_over[EVENTS_MAX]; /* by the threads that have ended */
 
 /* Some emulators (QEMU 7) call handlers with a stack that is not aligned. */
@@ -35,12 +39,22 @@ static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, si
 {
     int event = info->si_value.sival_int - MAGIC;
 
+    if (info->si_code == SI_TIMER && event >= WATCH && event < WATCH + options.events) {
+        idle_awake(context);
+        interruption_note(context);
+        return;
+    }
     if (info->si_code != SI_TIMER || event < 0 || event >= options.events) {
         signal_foreign(number, info, context);
         return;
     }
     if (perf_runs(event)) {
         perf_watch(event);
+        return;
+    }
+    if (event == self.idle.event && self.idle.due_ns) {
+        idle_sample(event, context);
+        interruption_note(context);
         return;
     }
     uint64_t weight = 1u + (unsigned)info->si_overrun + self.extra[event];
@@ -85,27 +99,78 @@ static struct timespec timespec_of(uint64_t ns)
     return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
-int timer_start(int event, clockid_t clock, uint64_t first, uint64_t period)
+static long set(int id, int flags, uint64_t first, uint64_t period)
 {
     struct itimerspec interval = {.it_interval = timespec_of(period), .it_value = timespec_of(first)};
+
+    return raw_syscall(SYS_timer_settime, id, flags, (long)&interval, 0, 0, 0);
+}
+
+/* Of this thread; its number + 1, or -errno. */
+static long make(int value, clockid_t clock, int flags, uint64_t first, uint64_t period)
+{
     struct sigevent notify;
     int id;
 
     memset(&notify, 0, sizeof notify);
     notify.sigev_notify = SIGEV_THREAD_ID;
     notify.sigev_signo = SIGNAL_RESERVED;
-    notify.sigev_value.sival_int = MAGIC + event;
+    notify.sigev_value.sival_int = MAGIC + value;
     notify._sigev_un._tid = raw_gettid();
     long error = raw_syscall(SYS_timer_create, clock, (long)&notify, (long)&id, 0, 0, 0);
     if (error < 0)
-        return (int)-error;
-    error = raw_syscall(SYS_timer_settime, id, 0, (long)&interval, 0, 0, 0);
-    if (error < 0) {
+        return error;
+    error = set(id, flags, first, period);
+    if (error < 0)
         raw_syscall(SYS_timer_delete, id, 0, 0, 0, 0, 0);
-        return (int)-error;
-    }
-    self.timer[event] = id + 1;
+    return error < 0 ? error : id + 1;
+}
+
+static int start_by(int event, clockid_t clock, int flags, uint64_t first, uint64_t period)
+{
+    long made = make(event, clock, flags, first, period);
+
+    if (made < 0)
+        return (int)-made;
+    self.timer[event] = (int)made;
     return 0;
+}
+
+int timer_start(int event, clockid_t clock, uint64_t first, uint64_t period)
+{
+    return start_by(event, clock, 0, first, period);
+}
+
+void timer_set(int event, uint64_t next_ns, uint64_t period_ns)
+{
+    if (self.timer[event])
+        set(self.timer[event] - 1, TIMER_ABSTIME, next_ns, period_ns);
+}
+
+/* Timers are limited by user (ulimit -i), and these are no more than a help: few processes need many. */
+int timer_watch(int event, int watch, uint64_t cpu_ns)
+{
+    enum { MOST = 256 };
+
+    if (watch) {
+        set(watch - 1, 0, cpu_ns, 0);
+        return watch;
+    }
+    if (atomic_fetch_add(&watches, 1) < MOST) {
+        long made = make(WATCH + event, CLOCK_THREAD_CPUTIME_ID, 0, cpu_ns, 0);
+        if (made > 0)
+            return (int)made;
+    }
+    atomic_fetch_sub(&watches, 1);
+    return 0;
+}
+
+void timer_unwatch(int watch)
+{
+    if (!watch)
+        return;
+    raw_syscall(SYS_timer_delete, watch - 1, 0, 0, 0, 0, 0);
+    atomic_fetch_sub(&watches, 1);
 }
 
 void timer_stop(int event)
@@ -135,9 +200,24 @@ static bool start_cputime(int event)
     return start(event, CLOCK_THREAD_CPUTIME_ID, carried < period ? (uint64_t)(period - carried) : 1);
 }
 
+/* A second event of the same clock has a plain timer. */
 static bool start_realtime(int event)
 {
-    return start(event, CLOCK_MONOTONIC, options.period[event]);
+    if (self.timer[self.idle.event] && self.idle.due_ns)
+        return start(event, CLOCK_MONOTONIC, options.period[event]);
+    uint64_t first = idle_start(event);
+    int error = start_by(event, CLOCK_MONOTONIC, TIMER_ABSTIME, first, options.period[event]);
+
+    if (error)
+        complain(error);
+    return !error;
+}
+
+static void stop_realtime(int event)
+{
+    if (event == self.idle.event && self.idle.due_ns && self.timer[event])
+        idle_stop();
+    timer_stop(event);
 }
 
 static void stop_cputime(int event)
@@ -153,6 +233,8 @@ static void forget(void)
 {
     memset(self.timer, 0, sizeof self.timer);
     memset(left_over, 0, sizeof left_over);
+    atomic_store(&watches, 0);
+    idle_forget();
     perf_forget();
 }
 
@@ -170,10 +252,10 @@ const struct source source_CPUTIME = {
 const struct source source_REALTIME = {
     .description = "elapsed time of the thread",
     .dimension = HQM_DIM_SECONDS,
-    .flags = HQM_EVENT_SAMPLED,
+    .flags = HQM_EVENT_SAMPLED | HQM_EVENT_ELAPSED,
     .scale = 1e-9,
     .prepare = prepare_realtime,
     .start = start_realtime,
-    .stop = timer_stop,
+    .stop = stop_realtime,
     .forget = forget,
 };

@@ -12,4 +12,14 @@ int timer_start(int event, clockid_t clock, uint64_t first, uint64_t period);
 
 void timer_stop(int event);
 
+/* When a timer of elapsed time fires next, by CLOCK_MONOTONIC, and how often from then on. Safe in a signal handler. */
+void timer_set(int event, uint64_t next_ns, uint64_t period_ns);
+
+/*
+ * Once, when the thread has used so much CPU time from now on, it is told by idle_awake. `watch` is what the call
+ * before has returned, 0 the first time; 0: the kernel, or we, have no timer for it. Safe in a signal handler.
+ */
+int timer_watch(int event, int watch, uint64_t cpu_ns);
+void timer_unwatch(int watch);
+
 #endif

@@ -60,15 +60,16 @@ static void make_sample(struct sample *s)
                            .pid = 7,
                            .rank = 1,
                            .state = HQM_ENDED,
-                           .samples = 40};
+                           .samples = 40,
+                           .end_us = 900};
     struct hqm_info info[3] = {{1, 6}, {8, 16}, {20, 28}};
     struct hqm_event events[2] = {{.name = 30, .dimension = HQM_DIM_SECONDS, .flags = 5, .period = 1000, .scale = 1e-9},
                                   {.name = 38, .scale = 1}};
     struct hqm_module modules[2] = {{.path = 47, .flags = HQM_MODULE_MAIN, .build_id_len = 4}, {.path = 54}};
     struct hqm_thread threads[4] = {{.tid = 7, .lane = 1},
-                                    {1, 8, 1, 0, 1, 3, 5, 0, 1, {0}},
-                                    {2, 9, 2, 1, 1, 4, 6, 0, 1, {0}},
-                                    {3, 10, 2, 9, 9, 9, 6, 0, 1, {0}}};
+                                    {1, 8, 1, 0, 1, 3, 5, 0, 1, 0, 0, 0},
+                                    {2, 9, 2, 1, 1, 4, 6, 0, 1, 3, 1, 7},
+                                    {3, 10, 2, 9, 9, 9, 6, 0, 1, 2, 2, 1}};
 
     memcpy(s->data, &h, sizeof h);
     s->size = HQM_ALIGN;

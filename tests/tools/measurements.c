@@ -254,7 +254,8 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
         total.sum[c->event] += c->sum;
         total.count[c->event] += c->count;
         if (paths) {
-            printf("%llu %s ", (unsigned long long)c->count,
+            uint64_t period = ((const struct hqm_event *)r->lane[0].kind[HQM_EVENTS].data)[c->event].period;
+            printf("%llu %s ", (unsigned long long)(period ? c->sum / period : c->count),
                    text(r, ((const struct hqm_event *)r->lane[0].kind[HQM_EVENTS].data)[c->event].name));
             print_node(r, n, c->node);
             putchar('\n');

@@ -11,6 +11,8 @@ export const isCall = (k: Kind) => isCalled(k) || k === Kind.Inline;
 
 export enum Dim { None, Seconds, Events, Bytes }
 
+export const ELAPSED = 64; // of Metric.flags: a record of several periods stands for those just before it (format/database.h)
+
 export interface Metric {
   name: string; event: string; description: string;
   side: "here" | "old" | "delta";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is measured: a selection of profiles and time, and the values of nodes in it (query/select.c, query/node.c).
-import { Data, isCall, Kind, NONE, Sums } from "./data";
+import { Data, isCall, Kind, NONE, Sums, ELAPSED } from "./data";
 
 export type Range = [number, number]; // of numbers, both ends in it
 
@@ -61,6 +61,17 @@ export class Selection {
       return;
     }
     const t = d.trace(profile), [from, to] = this.chosen.time, worth = d.metrics[metric].period / d.units[metric] * d.kept.every;
+    const m = d.metrics[metric], us = m.period * m.scale * 1e6;
+    if (m.flags & ELAPSED && us > 0) { // query/slices.c
+      for (let i = firstAtLeast(t.time, from); i < t.time.length; i++) {
+        if (t.metric[i] !== metric) continue;
+        const since = (x: number) => t.time[i] < x ? 0 : Math.min(t.weight[i], Math.floor((t.time[i] - x) / us) + 1);
+        const periods = since(from) - since(to);
+        if (periods) take(t.at[i], worth * periods, t.time[i] < to ? 1 : 0);
+        if (t.time[i] >= to) break;
+      }
+      return;
+    }
     for (let i = firstAtLeast(t.time, from); i < t.time.length && t.time[i] < to; i++)
       if (t.metric[i] === metric) take(t.at[i], worth * t.weight[i], 1); // a record that stands for several is one sample: the error is that of what was kept
   }

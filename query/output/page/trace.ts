@@ -2,7 +2,7 @@
 // The trace: what each profile did at each instant (query/timeline.c, query/views/trace*.c). A drag chooses time, and
 // ranks; everything else on the page then shows that slice.
 import { App, rangesText } from "./app";
-import { Data, Dim, isCall, Kind, NONE, Trace as Records } from "./data";
+import { Data, Dim, isCall, ELAPSED, Kind, NONE, Trace as Records } from "./data";
 import { clear, el, fit, plain, sizeCanvas } from "./dom";
 import { showTip } from "./flame";
 import { firstAtLeast, nodeRanges, within } from "./model";
@@ -23,7 +23,8 @@ export function recordAt(d: Data, t: Records, us: number): number {
   const after = next < n ? t.time[next] - us : Infinity, before = last >= 0 ? us - t.time[last] : Infinity;
   const own = next < n ? period(next) * t.weight[next] : 0;
   const gap = next >= n || last < 0 || after + before > own + 3 * period(next);
-  const takesAfter = gap ? after <= own : after <= before;
+  const lead = next < n && d.metrics[t.metric[next]].flags & ELAPSED ? period(next) * (t.weight[next] - 1) / d.kept.every : 0;
+  const takesAfter = gap ? after <= own : after - lead <= before;
   if (gap && !takesAfter && !(last >= 0 && before <= period(last) / 2)) return -1;
   return takesAfter ? next : last;
 }
