@@ -17,7 +17,7 @@ CFLAGS ?= -O2 -g
 .DEFAULT_GOAL = all
 
 # ---- Debian packages: the only list -------------------------------------------------------------------------------
-PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev \
+PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev/libcapstone-dev \
   libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev esbuild
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   x264 dav1d aom-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
@@ -48,13 +48,13 @@ MAIN = repl/main.c
 MPI_KINDS = $(or $(foreach k,openmpi mpich,$(if $(shell command -v mpicc.$k),$k)),$(if $(HAVE_MPI),$(if $(shell mpicc -showme:version 2>/dev/null),openmpi,mpich)))
 MPI_SHIMS = $(MPI_KINDS:%=libhqmpi-%.so)
 # Files that need an optional package are left out without it.
-SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%)
+SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%) $(if $(HAVE_ZYDIS),%/insn_capstone.c,%/insn_zydis.c)
 HQ_SRC = $(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c)))
 # preload/exact is a library of its own, loaded only for events such as ALLOC.
 EXACT_SRC = $(wildcard preload/exact/*.c)
 PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC),$(wildcard preload/*.c preload/*/*.c))
 EXPORTS = $(wildcard preload/exports.map)
-UNIT_SRC = $(wildcard tests/unit/*_test.c)
+UNIT_SRC = $(filter-out $(if $(HAVE_ZYDIS),,%/insn_quick_test.c %/machine_test.c),$(wildcard tests/unit/*_test.c))
 TEST_LIB_SRC = $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 TOOL_SRC = $(wildcard tests/tools/*.c)
 PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%),$(wildcard $(addprefix tests/programs/*.,c cc f90)))
@@ -70,8 +70,8 @@ $(BUILD)/config.mk: common/configure.sh
 	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
 $(BUILD)/config.h: $(BUILD)/config.mk ;
 
-LIBRARIES = DWARF YAJL ZLIB ZSTD LZMA ZYDIS IBERTY PCRE2 READLINE
-HQ_LIBS = -Wl,--as-needed $(foreach l,$(LIBRARIES),$($l_LIBS)) -lpthread -lm -ldl
+LIBRARIES = DWARF YAJL ZLIB ZSTD LZMA ZYDIS CAPSTONE IBERTY PCRE2 READLINE
+HQ_LIBS = -Wl,--as-needed $(foreach l,$(LIBRARIES),$($l_LIBS)) -lpthread -lm -ldl -lrt
 PRELOAD_LIBS = -Wl,--as-needed $(UNWIND_LIBS) -ldl -lrt -lpthread
 # PAPI is opened at run time, only when a PAPI event is asked for: its header is all that is needed here.
 INCLUDES = -I. $(sort $(foreach l,$(LIBRARIES) UNWIND PAPI,$($l_CFLAGS)))

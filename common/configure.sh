@@ -75,7 +75,15 @@ required YAJL libyajl-dev "$(flags yajl -lyajl)" "yajl/yajl_parse.h" "yajl_alloc
 required ZLIB zlib1g-dev "$(flags zlib -lz)" "zlib.h" "zlibVersion() != 0"
 required ZSTD libzstd-dev "$(flags libzstd -lzstd)" "zstd.h" "ZSTD_versionNumber()"
 required LZMA liblzma-dev "$(flags liblzma -llzma)" "lzma.h" "lzma_version_number()"
-required ZYDIS libzydis-dev "$(flags zydis -lZydis)" "Zydis/Zydis.h" "ZydisGetVersion() != 0"
+# One decoder of instructions is enough; DECODER=capstone takes the slower one although both are there.
+if [ "${DECODER:-zydis}" = zydis ] && links "Zydis/Zydis.h" "ZydisGetVersion() != 0" "$(flags zydis -lZydis)"; then
+    echo "HAVE_ZYDIS = 1" >>"$mk"
+    emit ZYDIS "$(flags zydis -lZydis)"
+else
+    required CAPSTONE "libzydis-dev (or libcapstone-dev)" "$(flags capstone -lcapstone) -I/usr/include" "capstone/capstone.h" "cs_version(0, 0) != 0"
+    lacking="${lacking}Zydis, with Capstone instead (package libzydis-dev)
+"
+fi
 required IBERTY libiberty-dev "-liberty" "libiberty/demangle.h" "cplus_demangle(\"_Z1fv\", 0) != 0"
 required PCRE2 libpcre2-dev "-DPCRE2_CODE_UNIT_WIDTH=8 $(flags libpcre2-8 -lpcre2-8)" "pcre2.h" "pcre2_config(PCRE2_CONFIG_VERSION, 0)"
 required READLINE libreadline-dev "$(flags readline -lreadline)" "stdio.h readline/readline.h" "readline != 0"

@@ -89,7 +89,7 @@
 #define vec_upto(v, member, value) array_upto((v)->data, (v)->len, member, value)
 
 /* vec_foreach (p, &rows) use(p);   p is a pointer to the element */
-#define vec_foreach(p, v) for (__typeof__((v)->data + 0) p = (v)->data; p && p < (v)->data + (v)->len; p++)
+#define vec_foreach(p, v) for (__typeof__(*(v)->data) *p = (v)->data; p && p < (v)->data + (v)->len; p++)
 
 static inline void *vec_grow_(void *data, size_t *cap, size_t len, size_t more, size_t size)
 {

@@ -28,7 +28,7 @@ static const char *reason(int error)
     case EPERM: return "a better clock is not permitted: it takes kernel.perf_event_paranoid <= 1 or CAP_PERFMON";
     case EBUSY: return "a debugger takes a better clock's signal for its own";
     case EOPNOTSUPP: return "a better clock takes Linux 6.11, and no program in Go";
-    default: return strerrordesc_np(error);
+    default: return strerror(error);
     }
 }
 

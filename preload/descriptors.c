@@ -2,12 +2,11 @@
 #include "preload/descriptors.h"
 
 #include "preload/export.h"
+#include "preload/kernel.h"
 #include "preload/process.h"
 #include "preload/raw.h"
 
 #include <errno.h>
-#include <linux/close_range.h>
-#include <linux/perf_event.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
 #include "preload/lane.h"
 
 #include "preload/hot.h"
+#include "preload/kernel.h"
 #include "preload/options.h"
 #include "preload/raw.h"
 

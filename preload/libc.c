@@ -2,6 +2,7 @@
 #include "preload/libc.h"
 
 #include "preload/export.h"
+#include "preload/kernel.h"
 #include "preload/raw.h"
 
 #include <dlfcn.h>
@@ -9,10 +10,13 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* The oldest version of each, which later C libraries keep; weak, since a program may be without libdl. */
+/* The oldest version of each, which later C libraries keep; weak, since a program may be without libdl. Built where it
+ * is a library of its own, which is not linked, they have no version at all. */
+#if __GLIBC_PREREQ(2, 34)
 __asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
 __asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
 __asm__(".symver dladdr1, dladdr1@GLIBC_2.3.3");
+#endif
 extern __typeof__(dlsym) dlsym __attribute__((weak));
 extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dladdr1) dladdr1 __attribute__((weak));

@@ -2,6 +2,10 @@
 #include "structure/elf_kind.h"
 #include <string.h>
 
+#ifndef EM_LOONGARCH /* glibc before 2.33 */
+#define EM_LOONGARCH 258
+#endif
+
 static const struct {
     const char *magic;
     size_t len;

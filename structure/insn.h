@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* x86-64 instructions, reduced to what control flow needs. This header hides Zydis. */
+/* x86-64 instructions, reduced to what control flow needs. This header hides the decoder, Zydis or Capstone. */
 #ifndef HQ_STRUCTURE_INSN_H
 #define HQ_STRUCTURE_INSN_H
 

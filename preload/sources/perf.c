@@ -6,6 +6,7 @@
 #include "preload/handler.h"
 #include "preload/hot.h"
 #include "preload/interruption.h"
+#include "preload/kernel.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
 #include "preload/sources/timer.h"
@@ -14,7 +15,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <linux/perf_event.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,19 +67,18 @@ static __thread struct {
 
 static int open_event(uint64_t period, bool in_kernel)
 {
-    struct perf_event_attr attributes;
+    union kernel_event event;
 
-    memset(&attributes, 0, sizeof attributes);
-    attributes.type = PERF_TYPE_SOFTWARE;
-    attributes.size = sizeof attributes;
-    attributes.config = PERF_COUNT_SW_CPU_CLOCK;
-    attributes.sample_period = period;
-    attributes.sigtrap = 1;
-    attributes.remove_on_exec = 1;
-    attributes.sig_data = MAGIC;
-    attributes.exclude_kernel = !in_kernel;
-    attributes.exclude_hv = !in_kernel;
-    return (int)raw_syscall(SYS_perf_event_open, (long)&attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+    memset(&event, 0, sizeof event);
+    event.known.type = PERF_TYPE_SOFTWARE;
+    event.known.size = KERNEL_EVENT_BYTES;
+    event.known.config = PERF_COUNT_SW_CPU_CLOCK;
+    event.known.sample_period = period;
+    event.known.exclude_kernel = !in_kernel;
+    event.known.exclude_hv = !in_kernel;
+    event.whole.bits |= KERNEL_EVENT_SIGTRAP | KERNEL_EVENT_REMOVE_ON_EXEC;
+    event.whole.signal_data = MAGIC;
+    return (int)raw_syscall(SYS_perf_event_open, (long)&event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
 }
 
 static bool can_open(bool in_kernel)

@@ -24,7 +24,8 @@ MAY = {
 LIBRARIES = {
     "readline/": ["repl/readline.c"],
     "libdwarf.h": ["structure/libdwarf.h"],
-    "Zydis/": ["structure/insn_x86.c"],
+    "Zydis/": ["structure/insn_zydis.c"],
+    "capstone/": ["structure/insn_capstone.c"],
     "papi.h": ["preload/sources/papi.c", "repl/record_counters.c"],
     "pcre2.h": ["query/regex.c"],
     "yajl/": ["db/import/json.c"],

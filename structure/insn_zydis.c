@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The instruction decoder: the only file that knows Zydis (insn.h). */
+/* The instruction decoder (insn.h): the only file that knows Zydis. */
 #include "structure/insn.h"
 #include "structure/insn_quick.h"
 #include <Zydis/Zydis.h>
