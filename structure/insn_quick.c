@@ -43,27 +43,26 @@ static const uint8_t one_byte[256] = {
 /* clang-format on */
 
 /* After 0f; with VEX and EVEX prefixes only what has a ModRM byte. */
+/* clang-format off */
 static const uint8_t two_byte[256] = {
-    X,   X,   X,    X,   X,   NONE, X,   X,   X,    X,    X,    NONE, X,    X,    X,    X, /* 00 syscall, ud2 */
-    M,   M,   M,    M,   M,   M,    M,   M,   X,    X,    X,    X,    X,    X,    X,    M, /* 10 moves, nop */
-    X,   X,   X,    X,   X,   X,    X,   X,   M,    M,    M,    M,    M,    M,    M,    M, /* 20 moves, conversions */
-    X,   X,   X,    X,   X,   X,    X,   X,   X,    X,    X,    X,    X,    X,    X,    X,    M,
-    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,       /* 40 cmov */
-    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M, /* 50 vectors */
-    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M,    MI,
-    MI,  MI,  MI,   M,   M,   M,    X,   X,   X,    X,    X,    M,    M,    M,    M,          /* 70 */
-    R32, R32, R32,  R32, R32, R32,  R32, R32, R32,  R32,  R32,  R32,  R32,  R32,  R32,  R32,  /* 80 jcc */
-    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M,    /* 90 setcc */
-    X,   X,   NONE, M,   MI,  M,    X,   X,   X,    X,    X,    M,    MI,   M,    X,    M,    /* a0 cpuid, bits, shifts,
-                                                                                                 imul */
-    M,   M,   X,    M,   X,   X,    M,   M,   X,    X,    MI,   M,    M,    M,    M,    M,    /* b0 cmpxchg, bits, movz,
-                                                                                                 movs */
-    M,   M,   MI,   X,   MI,  MI,   MI,  X,   NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, /* c0 xadd, shuffles,
-                                                                                                 bswap */
-    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M,    /* d0 vectors */
-    M,   M,   M,    M,   M,   M,    M,   M,   M,    M,    M,    M,    M,    M,    M,    M,    X,
-    M,   M,   M,    M,   M,   M,    X,   M,   M,    M,    M,    M,    M,    M,    X,
+    X, X, X, X, X, NONE, X, X,  X, X, X, NONE, X, X, X, X,      /* 00 syscall, ud2 */
+    M, M, M, M, M, M, M, M,  X, X, X, X, X, X, X, M,            /* 10 moves, nop */
+    X, X, X, X, X, X, X, X,  M, M, M, M, M, M, M, M,            /* 20 moves, conversions */
+    X, X, X, X, X, X, X, X,  X, X, X, X, X, X, X, X,
+    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,            /* 40 cmov */
+    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,            /* 50 vectors */
+    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,
+    MI, MI, MI, MI, M, M, M, X,  X, X, X, X, M, M, M, M,        /* 70 */
+    R32, R32, R32, R32, R32, R32, R32, R32,  R32, R32, R32, R32, R32, R32, R32, R32,    /* 80 jcc */
+    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,            /* 90 setcc */
+    X, X, NONE, M, MI, M, X, X,  X, X, X, M, MI, M, X, M,       /* a0 cpuid, bits, shifts, imul */
+    M, M, X, M, X, X, M, M,  X, X, MI, M, M, M, M, M,           /* b0 cmpxchg, bits, movz, movs */
+    M, M, MI, X, MI, MI, MI, X,  NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE,        /* c0 xadd, shuffles, bswap */
+    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,            /* d0 vectors */
+    M, M, M, M, M, M, M, M,  M, M, M, M, M, M, M, M,
+    X, M, M, M, M, M, M, X,  M, M, M, M, M, M, M, X,
 };
+/* clang-format on */
 
 struct bytes {
     const uint8_t *p;
