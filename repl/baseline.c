@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/baseline.h"
 #include "common/file.h"
-#include "common/hash.h"
-#include "common/map.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -39,14 +37,6 @@ struct baseline_query *baseline_find(const struct baseline *b, const char *text)
     return NULL;
 }
 
-const struct baseline_value *baseline_value_find(const struct baseline_query *q, const struct baseline_value *like)
-{
-    for (size_t i = 0; q && i < q->values.len; i++)
-        if (!strcmp(q->values.data[i].metric, like->metric) && !strcmp(q->values.data[i].path, like->path))
-            return &q->values.data[i];
-    return NULL;
-}
-
 struct baseline_query *baseline_add(struct baseline *b, const char *text)
 {
     vec_push(&b->queries, (struct baseline_query){.text = arena_strdup(&b->arena, text)});
@@ -69,6 +59,7 @@ struct line {
     unsigned number;
     const char *at;
     const char *wrong;
+    struct row_names names; /* of the values of the present query */
 };
 
 static void fail(struct line *l, const char *what)
@@ -186,8 +177,9 @@ static void read_value(struct line *l, struct baseline *b)
         v.share = q.value;
     if (!b->queries.len)
         fail(l, "comes before any query");
+    /* Of two lines for one row the first counts. */
     if (!l->wrong)
-        vec_push(&vec_last(&b->queries).values, v);
+        baseline_value_add(&vec_last(&b->queries), &l->names, &v, NULL);
 }
 
 /* `WORD: TEXT` before the first query. */
@@ -219,6 +211,8 @@ static void read_line(struct line *l, struct baseline *b)
         fail(l, "is there twice");
     else
         baseline_add(b, l->at + 7);
+    row_names_deinit(&l->names);
+    l->names = (struct row_names){0};
 }
 
 /* Lines that a merge leaves where both sides changed the same. */
@@ -258,33 +252,43 @@ static struct hq_error *wrong_head(const char *path, const char *line)
     return hq_error_new(HQ_USAGE, "%s is a baseline of a later version of hq: it begins with `%s`", path, line);
 }
 
+/* `text` is cut into lines. */
+static struct hq_error *read_lines(struct line *l, char *text, bool forgiving, struct baseline *b)
+{
+    char *next;
+
+    for (char *at = text; at && *at; at = next) {
+        size_t n = strcspn(at, "\n");
+
+        next = at + n + (at[n] == '\n');
+        at[n] = '\0';
+        l->at = at;
+        l->number++;
+        if (l->number == 1 && strcmp(at, head) != 0 && !forgiving)
+            return wrong_head(l->file, at);
+        b->by_source |= l->number == 1 && strcmp(at, head) != 0;
+        if (l->number > 1)
+            read_line(l, b);
+        if (l->wrong && !forgiving)
+            return wrong_line(l, at);
+        l->wrong = NULL;
+    }
+    return NULL;
+}
+
 struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline *b)
 {
     AUTO_STR struct str text = {0};
     struct line l = {.file = path};
-    char *next;
 
     *b = (struct baseline){0};
     if (!file_exists(path))
         return NULL;
     HQ_TRY(file_read(path, &text, FILE_MAX));
-    for (char *at = text.len ? text.s : NULL; at && *at; at = next) {
-        size_t n = strcspn(at, "\n");
+    struct hq_error *error = read_lines(&l, text.len ? text.s : NULL, forgiving, b);
 
-        next = at + n + (at[n] == '\n');
-        at[n] = '\0';
-        l.at = at;
-        l.number++;
-        if (l.number == 1 && strcmp(at, head) != 0 && !forgiving)
-            return wrong_head(path, at);
-        b->by_source |= l.number == 1 && strcmp(at, head) != 0;
-        if (l.number > 1)
-            read_line(&l, b);
-        if (l.wrong && !forgiving)
-            return wrong_line(&l, at);
-        l.wrong = NULL;
-    }
-    return NULL;
+    row_names_deinit(&l.names);
+    return error;
 }
 
 /* ---- writing ---- */
@@ -354,171 +358,4 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
     HQ_TRY(file_writer_open(&w, path));
     file_writer_write(&w, str_cstr(&out), out.len);
     return file_writer_commit(&w);
-}
-
-/* ---- from a table ---- */
-
-static struct baseline_value *find_value(const struct baseline_query *q, const char *metric, const char *path)
-{
-    vec_foreach(v, &q->values)
-        if (!strcmp(v->metric, metric) && !strcmp(v->path, path))
-            return v;
-    return NULL;
-}
-
-/* Of how many samples the values of a metric in a run are. */
-static double samples_in(const struct baseline_query *q, const char *metric)
-{
-    vec_foreach(v, &q->values)
-        if (!strcmp(v->metric, metric))
-            return v->samples;
-    return 0;
-}
-
-static bool is_measured(const struct column *c)
-{
-    return c->type == COLUMN_NUMBER && c->metric && c->scope != SCOPED_NONE && c->total > 0 && isfinite(c->total) &&
-           !c->marks_sign && strncmp(c->name, "old.", 4) != 0;
-}
-
-/* How many samples the whole has: a value of k samples has a 95 % interval of 1.96 value / sqrt(k). Read from the
- * largest row. */
-static double samples_of(const struct table *t, size_t column)
-{
-    const struct cell *best = NULL;
-
-    vec_foreach(r, &t->rows) {
-        const struct cell *cell = &r->cells[column];
-
-        if (cell->number > 0 && (!best || cell->number > best->number))
-            best = cell;
-    }
-    if (!best || isnan(best->ci))
-        return NAN;
-    if (best->ci == 0)
-        return INFINITY;
-    double k = 1.959963984540054 * best->number / best->ci;
-
-    return round(k * k * t->columns.data[column].total / best->number);
-}
-
-/* Paths of names, as deep as the row: path[depth] is that of the last row at the depth. A part without a name ends it.
- */
-static const char *row_path(struct arena *arena, const struct row *r, const char **paths, int max)
-{
-    const char *path = r->key && r->depth < max ? baseline_shorten(arena, r->key) : NULL;
-
-    if (r->depth >= max)
-        return NULL;
-    if (path && r->depth > 0)
-        path = paths[r->depth - 1] ? arena_printf(arena, "%s > %s", paths[r->depth - 1], path) : NULL;
-    if (path) {
-        char *line = arena_strdup(arena, path);
-
-        for (char *c = line; *c; c++)
-            *c = *c == '\n' ? ' ' : *c;
-        path = line;
-    }
-    paths[r->depth] = path;
-    return path;
-}
-
-/* The value of a path and metric, new if there was none: `index` is by their hash. Two paths of one hash are tried one
- * after the other. */
-static struct baseline_value *value_at(struct baseline_query *q, struct map *index, const struct baseline_value *fresh)
-{
-    for (uint64_t salt = 0;; salt++) {
-        uint64_t key = hash_combine(hash_combine(salt, hash_str(fresh->metric)), hash_str(fresh->path));
-        bool is_new;
-        uint64_t at = *map_insert(index, key ? key : 1, q->values.len, &is_new);
-
-        if (is_new)
-            vec_push(&q->values, *fresh);
-        if (!strcmp(q->values.data[at].path, fresh->path) && !strcmp(q->values.data[at].metric, fresh->metric))
-            return &q->values.data[at];
-    }
-}
-
-static void add_cell(struct baseline_query *q, struct map *index, const struct column *c, const struct cell *cell,
-                     const char *path, double samples, bool outside)
-{
-    struct baseline_value fresh = {.metric = c->name,
-                                   .path = path,
-                                   .samples = samples,
-                                   .dim = c->dim,
-                                   .absolute = isinf(samples) && c->dim != DIM_SECONDS,
-                                   .outside = true};
-    struct baseline_value *v = value_at(q, index, &fresh);
-
-    v->outside &= outside;
-    v->share += cell->number / c->total;
-    v->value += cell->number;
-}
-
-enum { DEPTH_MAX = 256 };
-
-void baseline_measure(struct baseline *b, struct baseline_query *q, const struct table *t, double least)
-{
-    const char *paths[DEPTH_MAX] = {NULL};
-    AUTO(map_deinit) struct map index = {0};
-    size_t kept = 0;
-
-    for (size_t c = 0; c < t->columns.len; c++) {
-        struct column column = t->columns.data[c];
-        double samples = is_measured(&column) ? samples_of(t, c) : 0;
-
-        if (!is_measured(&column))
-            continue;
-        column.name = arena_strdup(&b->arena, column.name);
-        vec_foreach(r, &t->rows) {
-            const char *path = r->flags & ROW_FOLDED ? NULL : row_path(&b->arena, r, paths, DEPTH_MAX);
-
-            if (path && r->cells[c].number > 0)
-                add_cell(q, &index, &column, &r->cells[c], path, samples, r->flags & ROW_ANCESTOR);
-        }
-    }
-    vec_foreach(v, &q->values)
-        if (v->share >= least)
-            q->values.data[kept++] = *v;
-    q->values.len = kept;
-}
-
-/* The mean over the runs, and how far they differ; rows that a run has not are nothing there. */
-static void average(struct baseline_value *v, const struct baseline_query *const *runs, size_t n)
-{
-    double share_squares = 0, value_squares = 0;
-
-    v->share = v->value = v->samples = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct baseline_value *one = find_value(runs[i], v->metric, v->path);
-
-        v->share += one ? one->share / (double)n : 0;
-        v->value += one ? one->value / (double)n : 0;
-        v->samples += one ? one->samples : samples_in(runs[i], v->metric);
-        v->outside = v->outside && (!one || one->outside);
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct baseline_value *one = find_value(runs[i], v->metric, v->path);
-        double share = (one ? one->share : 0) - v->share, value = (one ? one->value : 0) - v->value;
-
-        share_squares += share * share;
-        value_squares += value * value;
-    }
-    v->runs = (unsigned)n;
-    v->share_sd = sqrt(share_squares / (double)(n - 1));
-    v->value_sd = sqrt(value_squares / (double)(n - 1));
-}
-
-void baseline_average(struct baseline_query *q, const struct baseline_query *const *runs, size_t n, double least)
-{
-    for (size_t run = 0; run < n; run++)
-        vec_foreach(first, &runs[run]->values) {
-            struct baseline_value v = *first;
-
-            if (find_value(q, v.metric, v.path))
-                continue;
-            average(&v, runs, n);
-            if (v.share >= least)
-                vec_push(&q->values, v);
-        }
 }

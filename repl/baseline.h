@@ -46,6 +46,7 @@
 #include "query/query.h"
 #include "query/table.h"
 #include "repl/check.h"
+#include "repl/gate/row_names.h"
 
 struct baseline_value {
     const char *metric, *path;
@@ -96,9 +97,22 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b);
 /* NULL if the query has none. */
 struct baseline_query *baseline_find(const struct baseline *b, const char *text);
 struct baseline_query *baseline_add(struct baseline *b, const char *text);
-/* The value of the same metric and path; NULL if there is none, or no query. */
-const struct baseline_value *baseline_value_find(const struct baseline_query *q, const struct baseline_value *like);
 size_t baseline_size(const struct baseline *b);
+
+/* ---- values (baseline_measure.c) ---- */
+
+/*
+ * Values are looked up by names that are as many, in the same order: made of all values that there are, or kept while
+ * values are added. A file has each metric and path once; of more the first counts.
+ */
+void baseline_value_names(const struct baseline_query *q, struct row_names *names);
+/* NULL if there is none, or no query. */
+const struct baseline_value *baseline_value_find(const struct baseline_query *q, const struct row_names *names,
+                                                 const char *metric, const char *path);
+/* The value of the metric and path of `fresh`, which is added if there is none; valid until the next is added. *is_new
+ * may be NULL. */
+struct baseline_value *baseline_value_add(struct baseline_query *q, struct row_names *names,
+                                          const struct baseline_value *fresh, bool *is_new);
 
 /*
  * The values of a table that was made with `set ci on`: shares of metrics that have a total, of rows that are something

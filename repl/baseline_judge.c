@@ -80,8 +80,8 @@ static struct gate_difference difference(const struct baseline_value *old, const
     }
     double sampling = known ? sampling_error(old->share, old->samples, now->share, now->samples) : 0;
 
-    d = gate_apart_means(old->share, old->share_sd, old->runs > 1 ? old->runs : 1, now->share, now->share_sd,
-                         now->runs > 1 ? now->runs : 1);
+    d = gate_apart(old->share, old->share_sd, old->runs > 1 ? old->runs : 1, now->share, now->share_sd,
+                   now->runs > 1 ? now->runs : 1);
     d.allowed = old->tolerance;
     if (several) {
         d.error = fmax(d.error, sampling);
@@ -197,9 +197,12 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                                   struct arena *arena, struct check_lines *lines)
 {
     struct judge j = {.arena = arena, .lines = lines, .level = alpha};
+    AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0};
 
+    baseline_value_names(before, &old_names);
+    baseline_value_names(now, &new_names);
     vec_foreach(v, &now->values) {
-        const struct baseline_value *old = baseline_value_find(before, v);
+        const struct baseline_value *old = baseline_value_find(before, &old_names, v->metric, v->path);
 
         if (v->outside)
             continue;
@@ -209,7 +212,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
             judge_new(&j, before, v);
     }
     vec_foreach(v, &before->values)
-        if (!baseline_value_find(now, v) && (v->absolute || v->share > 0.02))
+        if (!baseline_value_find(now, &new_names, v->metric, v->path) && (v->absolute || v->share > 0.02))
             say(&j, CHECK_PASS, arena_printf(arena, "gone: %s of %s, was %s", v->metric, v->path, amount(&j, v)));
     if (!now->values.len && before->values.len)
         say(&j, CHECK_INCONCLUSIVE, "this run has no samples of any row: too few to compare");
@@ -233,26 +236,19 @@ static double tolerance_of(const struct baseline_value *v)
     return v->absolute ? BASELINE_TOLERANCE_EXACT : v->runs > 1 ? BASELINE_TOLERANCE_RUNS : BASELINE_TOLERANCE_ONE;
 }
 
-/* The value that it replaces; `fold`: by its name in the source. */
-static const struct baseline_value *value_before(const struct baseline_query *before, const struct baseline_value *v,
-                                                 struct arena *fold)
-{
-    struct baseline_value like = *v;
-
-    if (fold)
-        like.path = baseline_fold_path(fold, v->path);
-    return baseline_value_find(before, &like);
-}
-
 void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
                     double least)
 {
     AUTO(arena_deinit) struct arena arena = {0};
+    AUTO(row_names_deinit) struct row_names names = {0};
     size_t kept = 0;
 
+    if (before)
+        baseline_value_names(before, &names);
     for (size_t i = 0; i < q->values.len; i++) {
         struct baseline_value v = q->values.data[i];
-        const struct baseline_value *old = value_before(before, &v, by_source ? &arena : NULL);
+        const struct baseline_value *old = baseline_value_find(before, &names, v.metric,
+                                                               by_source ? baseline_fold_path(&arena, v.path) : v.path);
 
         old = old && old->absolute == v.absolute ? old : NULL;
         if (!old && v.share < least)

@@ -116,21 +116,20 @@ static void add_up(struct baseline_value *into, const struct baseline_value *v)
 void baseline_fold(struct baseline *b)
 {
     vec_foreach(q, &b->queries) {
-        size_t kept = 0;
+        struct baseline_query folded = {0};
+        AUTO(row_names_deinit) struct row_names names = {0};
 
-        for (size_t i = 0; i < q->values.len; i++) {
-            struct baseline_value v = q->values.data[i];
-            struct baseline_query before = {.values = {.data = q->values.data, .len = kept}};
+        vec_foreach(v, &q->values) {
+            bool is_new;
 
-            v.path = baseline_fold_path(&b->arena, v.path);
-            struct baseline_value *same = (struct baseline_value *)baseline_value_find(&before, &v);
+            v->path = baseline_fold_path(&b->arena, v->path);
+            struct baseline_value *same = baseline_value_add(&folded, &names, v, &is_new);
 
-            if (same)
-                add_up(same, &v);
-            else
-                q->values.data[kept++] = v;
+            if (!is_new)
+                add_up(same, v);
         }
-        q->values.len = kept;
+        vec_deinit(&q->values);
+        q->values = folded.values;
     }
     b->by_source = true;
 }

@@ -13,15 +13,6 @@ static double mean_of(const double *x, size_t n)
     return n ? sum / (double)n : 0;
 }
 
-static double deviation_of(const double *x, size_t n, double mean)
-{
-    double squares = 0;
-
-    for (size_t i = 0; i < n; i++)
-        squares += (x[i] - mean) * (x[i] - mean);
-    return n > 1 ? sqrt(squares / (double)(n - 1)) : 0;
-}
-
 struct gate_difference gate_paired(const double *old, const double *now, size_t n)
 {
     struct gate_difference d = {.old = mean_of(old, n), .now = mean_of(now, n), .df = n > 1 ? (double)n - 1 : 0};
@@ -37,7 +28,7 @@ struct gate_difference gate_paired(const double *old, const double *now, size_t 
     return d;
 }
 
-struct gate_difference gate_apart_means(double old, double old_sd, size_t n, double now, double now_sd, size_t m)
+struct gate_difference gate_apart(double old, double old_sd, size_t n, double now, double now_sd, size_t m)
 {
     struct gate_difference d = {.old = old, .now = now, .rise = now - old};
     double a = n > 1 ? old_sd * old_sd / (double)n : 0, b = m > 1 ? now_sd * now_sd / (double)m : 0;
@@ -54,13 +45,6 @@ struct gate_difference gate_apart_means(double old, double old_sd, size_t n, dou
     else if (n > 1 || m > 1)
         d.df = (double)(n > 1 ? n : m) - 1;
     return d;
-}
-
-struct gate_difference gate_apart(const double *old, size_t n, const double *now, size_t m)
-{
-    double a = mean_of(old, n), b = mean_of(now, m);
-
-    return gate_apart_means(a, deviation_of(old, n, a), n, b, deviation_of(now, m, b), m);
 }
 
 struct gate_difference gate_exact(double old, double now)

@@ -39,10 +39,8 @@ struct gate_difference {
 
 /* Neighbours of one race: old[i] and now[i] ran one after the other. */
 struct gate_difference gate_paired(const double *old, const double *now, size_t n);
-/* Runs that were made apart: Welch's t (Biometrika 34, 1947). */
-struct gate_difference gate_apart(const double *old, size_t n, const double *now, size_t m);
-/* The same of means and standard deviations. */
-struct gate_difference gate_apart_means(double old, double old_sd, size_t n, double now, double now_sd, size_t m);
+/* Runs that were made apart, by their means and standard deviations: Welch's t (Biometrika 34, 1947). */
+struct gate_difference gate_apart(double old, double old_sd, size_t n, double now, double now_sd, size_t m);
 /* Values without error: counts of instructions, of calls, of bytes. */
 struct gate_difference gate_exact(double old, double now);
 

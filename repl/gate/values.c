@@ -10,14 +10,17 @@ const struct gate_tolerance gate_default = {.relative = 0.1, .of_total = 0.02, .
 void gate_values_deinit(struct gate_values *v)
 {
     vec_deinit(&v->rows);
+    row_names_deinit(&v->names);
     arena_deinit(&v->arena);
 }
 
 static struct gate_row *row_of(struct gate_values *v, const struct baseline_value *like, const char *path)
 {
-    vec_foreach(r, &v->rows)
-        if (!strcmp(r->path, path) && !strcmp(r->metric, like->metric))
-            return r;
+    bool is_new;
+    uint32_t at = row_names_add(&v->names, like->metric, path, &is_new);
+
+    if (!is_new)
+        return &v->rows.data[at];
     vec_push(&v->rows, (struct gate_row){.metric = arena_strdup(&v->arena, like->metric),
                                          .path = arena_strdup(&v->arena, path),
                                          .dim = like->dim,
@@ -63,7 +66,7 @@ static double mean(const double *x, size_t n)
     return n ? sum / (double)n : 0;
 }
 
-/* The name of the inclusive metric: cputime of cputime.x. */
+/* The length of the name of the inclusive metric: cputime of cputime.x. */
 static size_t base_length(const char *metric)
 {
     size_t n = strlen(metric);
@@ -73,12 +76,10 @@ static size_t base_length(const char *metric)
 
 static double total_of(const struct gate_values *v, const struct gate_row *like, enum run_side side)
 {
-    size_t n = base_length(like->metric);
+    AUTO_FREE char *base = xstrndup(like->metric, base_length(like->metric));
+    uint32_t at = row_names_find(&v->names, base, "");
 
-    vec_foreach(r, &v->rows)
-        if (!*r->path && strlen(r->metric) == n && !strncmp(r->metric, like->metric, n))
-            return mean(r->value[side], v->runs[side]);
-    return 0;
+    return at == ROW_NAMES_NONE ? 0 : mean(v->rows.data[at].value[side], v->runs[side]);
 }
 
 static struct gate_difference difference_of(const struct gate_values *v, const struct gate_row *r,

@@ -230,6 +230,33 @@ TEST(slower_programs_fail)
     CHECK_EQ_INT(failures(before, after, 6400, 100, &state), 100);
 }
 
+TEST(means_and_spread_over_runs)
+{
+    AUTO(baseline_deinit) struct baseline b = {0};
+    struct baseline_query out = {0};
+    const double shares[3][2] = {{0.3, 0.1}, {0.4, 0}, {0.5, 0}};
+
+    for (int i = 0; i < 3; i++) {
+        struct baseline_query *q = baseline_add(&b, i ? i > 1 ? "c" : "b" : "a");
+
+        for (int row = 0; row < 2; row++)
+            if (shares[i][row] > 0)
+                vec_push(&q->values, share(row ? "procedure g" : "procedure f", shares[i][row], 100));
+    }
+    const struct baseline_query *runs_of[] = {&b.queries.data[0], &b.queries.data[1], &b.queries.data[2]};
+
+    baseline_average(&out, runs_of, 3, 0.01);
+    CHECK_EQ_INT(out.values.len, 2);
+    CHECK_NEAR(out.values.data[0].share, 0.4, 1e-12);
+    CHECK_NEAR(out.values.data[0].share_sd, 0.1, 1e-12);
+    CHECK_NEAR(out.values.data[0].samples, 300, 0);
+    /* Nothing in two of the runs. */
+    CHECK_NEAR(out.values.data[1].share, 0.1 / 3, 1e-12);
+    CHECK_NEAR(out.values.data[1].share_sd, 0.1 / sqrt(3), 1e-12);
+    CHECK_EQ_INT(out.values.data[1].runs, 3);
+    vec_deinit(&out.values);
+}
+
 /* ---- files ---- */
 
 TEST(what_is_written_reads_back)
@@ -363,10 +390,13 @@ TEST(an_update_reads_what_can_be_read)
           f);
     fclose(f);
     CHECK_OK(baseline_read(path, true, &b));
-    struct baseline_value like = {.metric = "cputime", .path = "f"}, other = {.metric = "cputime", .path = "g"};
+    AUTO(row_names_deinit) struct row_names names = {0};
+    const struct baseline_query *q = baseline_find(&b, "a");
 
-    CHECK_NEAR(baseline_value_find(baseline_find(&b, "a"), &like)->tolerance, 0.07, 1e-9);
-    CHECK_NEAR(baseline_value_find(baseline_find(&b, "a"), &other)->tolerance, 0.03, 1e-9);
+    baseline_value_names(q, &names);
+    CHECK_NEAR(baseline_value_find(q, &names, "cputime", "f")->tolerance, 0.07, 1e-9);
+    CHECK_NEAR(baseline_value_find(q, &names, "cputime", "g")->tolerance, 0.03, 1e-9);
+    CHECK(!baseline_value_find(q, &names, "cputime", "h"));
     CHECK_OK(file_remove_tree(dir));
 }
 

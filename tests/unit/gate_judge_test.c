@@ -113,7 +113,7 @@ TEST(known_differences)
     CHECK_NEAR(d.rise, 1.25, 1e-12);
     CHECK_NEAR(d.error, 0.25, 1e-12); /* differences 1 2 1 1: deviation 0.5, by the root of 4 */
     CHECK_NEAR(d.df, 3, 0);
-    d = gate_apart(old, 4, now, 4);
+    d = gate_apart(11.5, sqrt(5.0 / 3), 4, 12.75, 1.5, 4);
     CHECK_NEAR(d.rise, 1.25, 1e-12);
     CHECK_NEAR(d.error, sqrt((5.0 / 3 + 2.25) / 4), 1e-9); /* variances 1.667 and 2.25 */
     CHECK(d.df > 5.8 && d.df < 6);

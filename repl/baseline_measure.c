@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Values of a baseline: looked up, read from a table, averaged over runs (baseline.h). */
+#include "repl/baseline.h"
+#include <math.h>
+#include <string.h>
+
+void baseline_value_names(const struct baseline_query *q, struct row_names *names)
+{
+    vec_foreach(v, &q->values)
+        row_names_add(names, v->metric, v->path, NULL);
+}
+
+const struct baseline_value *baseline_value_find(const struct baseline_query *q, const struct row_names *names,
+                                                 const char *metric, const char *path)
+{
+    uint32_t at = q ? row_names_find(names, metric, path) : ROW_NAMES_NONE;
+
+    return at < (q ? q->values.len : 0) ? &q->values.data[at] : NULL;
+}
+
+struct baseline_value *baseline_value_add(struct baseline_query *q, struct row_names *names,
+                                          const struct baseline_value *fresh, bool *is_new)
+{
+    bool first;
+    uint32_t at = row_names_add(names, fresh->metric, fresh->path, &first);
+
+    if (first)
+        vec_push(&q->values, *fresh);
+    if (is_new)
+        *is_new = first;
+    return &q->values.data[at];
+}
+
+/* ---- from a table ---- */
+
+static bool is_measured(const struct column *c)
+{
+    return c->type == COLUMN_NUMBER && c->metric && c->scope != SCOPED_NONE && c->total > 0 && isfinite(c->total) &&
+           !c->marks_sign && strncmp(c->name, "old.", 4) != 0;
+}
+
+/* How many samples the whole has: a value of k samples has a 95 % interval of 1.96 value / sqrt(k). Read from the
+ * largest row. */
+static double samples_of(const struct table *t, size_t column)
+{
+    const struct cell *best = NULL;
+
+    vec_foreach(r, &t->rows) {
+        const struct cell *cell = &r->cells[column];
+
+        if (cell->number > 0 && (!best || cell->number > best->number))
+            best = cell;
+    }
+    if (!best || isnan(best->ci))
+        return NAN;
+    if (best->ci == 0)
+        return INFINITY;
+    double k = 1.959963984540054 * best->number / best->ci;
+
+    return round(k * k * t->columns.data[column].total / best->number);
+}
+
+/* Paths of names, as deep as the row: path[depth] is that of the last row at the depth. A part without a name ends it.
+ */
+static const char *row_path(struct arena *arena, const struct row *r, const char **paths, int max)
+{
+    const char *path = r->key && r->depth < max ? baseline_shorten(arena, r->key) : NULL;
+
+    if (r->depth >= max)
+        return NULL;
+    if (path && r->depth > 0)
+        path = paths[r->depth - 1] ? arena_printf(arena, "%s > %s", paths[r->depth - 1], path) : NULL;
+    if (path) {
+        char *line = arena_strdup(arena, path);
+
+        for (char *c = line; *c; c++)
+            *c = *c == '\n' ? ' ' : *c;
+        path = line;
+    }
+    paths[r->depth] = path;
+    return path;
+}
+
+static void add_cell(struct baseline_query *q, struct row_names *names, const struct column *c, const struct cell *cell,
+                     const char *path, double samples, bool outside)
+{
+    struct baseline_value fresh = {.metric = c->name,
+                                   .path = path,
+                                   .samples = samples,
+                                   .dim = c->dim,
+                                   .absolute = isinf(samples) && c->dim != DIM_SECONDS,
+                                   .outside = true};
+    struct baseline_value *v = baseline_value_add(q, names, &fresh, NULL);
+
+    v->outside &= outside;
+    v->share += cell->number / c->total;
+    v->value += cell->number;
+}
+
+enum { DEPTH_MAX = 256 };
+
+void baseline_measure(struct baseline *b, struct baseline_query *q, const struct table *t, double least)
+{
+    const char *paths[DEPTH_MAX] = {NULL};
+    AUTO(row_names_deinit) struct row_names names = {0};
+    size_t kept = 0;
+
+    for (size_t c = 0; c < t->columns.len; c++) {
+        struct column column = t->columns.data[c];
+        double samples = is_measured(&column) ? samples_of(t, c) : 0;
+
+        if (!is_measured(&column))
+            continue;
+        column.name = arena_strdup(&b->arena, column.name);
+        vec_foreach(r, &t->rows) {
+            const char *path = r->flags & ROW_FOLDED ? NULL : row_path(&b->arena, r, paths, DEPTH_MAX);
+
+            if (path && r->cells[c].number > 0)
+                add_cell(q, &names, &column, &r->cells[c], path, samples, r->flags & ROW_ANCESTOR);
+        }
+    }
+    vec_foreach(v, &q->values)
+        if (v->share >= least)
+            q->values.data[kept++] = *v;
+    q->values.len = kept;
+}
+
+/* ---- over several runs ---- */
+
+/* Of one row: the squares of what the runs that have it differ from the mean. */
+struct spread {
+    double share, value;
+    size_t runs; /* that have it */
+};
+
+/* Of how many samples the values of a metric are, in all runs together. */
+static double samples_in(const struct baseline_query *const *runs, size_t n, const char *metric)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        vec_foreach(v, &runs[i]->values)
+            if (!strcmp(v->metric, metric)) {
+                sum += v->samples;
+                break;
+            }
+    return sum;
+}
+
+static double squared(double x)
+{
+    return x * x;
+}
+
+/* The deviation of n values of which some are missing, and therefore nothing. */
+static double deviation(double squares, size_t missing, double mean, size_t n)
+{
+    return sqrt((squares + (double)missing * squared(mean)) / (double)(n - 1));
+}
+
+/* The means, row by row; `names` gets the rows of q. */
+static void add_means(struct baseline_query *q, struct row_names *names, const struct baseline_query *const *runs,
+                      size_t n)
+{
+    for (size_t run = 0; run < n; run++)
+        vec_foreach(one, &runs[run]->values) {
+            bool is_new;
+            struct baseline_value *v = baseline_value_add(q, names, one, &is_new);
+
+            if (is_new)
+                v->share = v->value = 0;
+            v->share += one->share / (double)n;
+            v->value += one->value / (double)n;
+            v->outside = v->outside && one->outside;
+        }
+}
+
+void baseline_average(struct baseline_query *q, const struct baseline_query *const *runs, size_t n, double least)
+{
+    AUTO(row_names_deinit) struct row_names names = {0};
+    size_t kept = 0;
+
+    add_means(q, &names, runs, n);
+    AUTO_FREE struct spread *spreads = xcalloc(q->values.len + 1, sizeof *spreads);
+
+    for (size_t run = 0; run < n; run++)
+        vec_foreach(one, &runs[run]->values) {
+            uint32_t at = row_names_find(&names, one->metric, one->path);
+
+            spreads[at].share += squared(one->share - q->values.data[at].share);
+            spreads[at].value += squared(one->value - q->values.data[at].value);
+            spreads[at].runs++;
+        }
+    for (size_t i = 0; i < q->values.len; i++) {
+        struct baseline_value v = q->values.data[i];
+        const struct spread *s = &spreads[i];
+
+        v.share_sd = deviation(s->share, n - s->runs, v.share, n);
+        v.value_sd = deviation(s->value, n - s->runs, v.value, n);
+        v.runs = (unsigned)n;
+        v.samples = samples_in(runs, n, v.metric);
+        if (v.share >= least)
+            q->values.data[kept++] = v;
+    }
+    q->values.len = kept;
+}

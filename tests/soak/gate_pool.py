@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# timeout: 21600
+"""How often a race and a baseline call a program slower that is not, and find one that is, on this machine.
+
+Records a pool of runs once: HQ_ROUNDS (150) rounds, each of which runs every program in a random order, the unchanged ones twice, under a load
+that changes (HQ_LOAD=none: what others run is the load). Then build/tools/gate_draws draws pairs of sets of consecutive rounds from it,
+so that drift stays in them, and lets hq's own code judge each. HQ_POOL names a directory for the runs, which is gone on with if it is there;
+without it they go with the test."""
+
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+
+HQ, TMP, PROGRAMS, TOP, BUILD = (os.environ[v] for v in ("HQ", "HQ_TEST_TMP", "PROGRAMS", "TOP", "BUILD"))
+ROUNDS = int(os.environ.get("HQ_ROUNDS", "150"))
+POOL = os.environ.get("HQ_POOL", f"{TMP}/pool")
+LIST = f"{POOL}/pool.txt"
+
+PYTHON = """
+import json, random, re
+random.seed(1)
+words = [str(random.random()) for _ in range(20000)]
+def encode(): return json.dumps({w: [i, w] for i, w in enumerate(words)})
+def decode(text): return sorted(json.loads(text))
+def search(text): return len(re.findall(r"0[.](\\d+)9", text)) + sum(map(len, set(text.split(","))))
+for _ in range(6):
+    text = encode(); decode(text); search(text)
+"""
+PIPELINE = "for i in 1 2 3; do dd if=/dev/zero bs=512 count=60000 2>/dev/null | tr '\\0' x | cksum >/dev/null; " \
+           "ls -lR /usr/share/doc /usr/lib/python3* >/dev/null 2>&1; done"
+FILES = f"for i in 1 2 3 4; do dd if=/dev/urandom of={TMP}/noise bs=64k count=250 conv=fsync 2>/dev/null; cksum <{TMP}/noise >/dev/null; done"
+
+UNITS = "20000"
+planted = lambda percent, factor, units=UNITS: [f"{PROGRAMS}/planted", units, str(percent), str(factor)]
+# A family is recorded side by side. NAME.a and NAME.b are one program, NAME+N has the planted procedure N % slower.
+FAMILIES = [{f"cxx{p}.a": planted(p, 1), f"cxx{p}.b": planted(p, 1),
+             **{f"cxx{p}+{s}": planted(p, 1 + s / 100) for s in (5, 10, 20, 50)}} for p in (10, 40, 80)]
+FAMILIES += [{f"{name}.a": command, f"{name}.b": command} for name, command in
+             (("python", ["python3", "-c", PYTHON]), ("pipeline", ["sh", "-c", PIPELINE]), ("files", ["sh", "-c", FILES]))]
+FAMILIES += [{"short40.a": planted(40, 1, "10000"), "short40.b": planted(40, 1, "10000"), "short40+10": planted(40, 1.1, "10000")}]
+
+
+def record(name, number, command):
+    """One run, as `hq race` makes it; its database is kept and its measurements are not."""
+    path = f"{POOL}/{name}.{number}.hq"
+    start = time.monotonic()
+    done = subprocess.run([HQ, "record", "--force", "-e", "CPUTIME@1000/s", "-o", path, "--", *command], cwd=TMP, capture_output=True,
+                          text=True, stdin=subprocess.DEVNULL)
+    took = time.monotonic() - start
+    if done.returncode:
+        sys.exit(f"recording {name}: {done.stderr}")
+    subprocess.run([HQ, path, "procedures limit 1", "--quiet"], capture_output=True, check=True)
+    for entry in os.listdir(path):
+        if entry != "hq.db":
+            shutil.rmtree(f"{path}/{entry}") if os.path.isdir(f"{path}/{entry}") else os.unlink(f"{path}/{entry}")
+    return f"{name} {number} {took:.3f} {os.path.basename(path)}\n"
+
+
+class Load:
+    """Busy processes that come and go: a walk between none and one more than there are processors."""
+
+    def __init__(self, on):
+        self.on, self.busy = on, []
+
+    def change(self):
+        if not self.on:
+            return
+        want = max(0, min((os.cpu_count() or 2) + 1, len(self.busy) + random.choice((-2, -1, 0, 1, 2))))
+        while len(self.busy) > want:
+            one = self.busy.pop()
+            one.kill()
+            one.wait()
+        while len(self.busy) < want:
+            self.busy.append(subprocess.Popen(["sh", "-c", "while :; do :; done"]))
+
+    def end(self):
+        self.on = True
+        while self.busy:
+            one = self.busy.pop()
+            one.kill()
+            one.wait()
+
+
+def record_pool():
+    os.makedirs(POOL, exist_ok=True)
+    done = max((int(line.split()[1]) for line in open(LIST)), default=-1) + 1 if os.path.exists(LIST) else 0
+    load = Load(os.environ.get("HQ_LOAD") != "none")
+    try:
+        for number in range(done, ROUNDS):
+            lines = []
+            for family in random.sample(FAMILIES, len(FAMILIES)):
+                load.change()
+                lines += [record(name, number, family[name]) for name in random.sample(sorted(family), len(family))]
+            with open(LIST, "a") as f:
+                f.writelines(lines)
+    finally:
+        load.end()
+
+
+record_pool()
+done = subprocess.run([f"{TOP}/{BUILD}/tools/gate_draws", LIST, os.environ.get("HQ_DRAWS", "1000")])
+print(f"{int(done.returncode == 0)} passed, {int(done.returncode != 0)} failed")
+sys.exit(done.returncode != 0)
