@@ -13,6 +13,16 @@
 
 enum outcome { NO, YES, UNDECIDED };
 
+/* A comparison as the difference of what is measured and its bound, for the interval; valid where `args` is. */
+static struct program difference_of(const struct program *p, struct program *args[2])
+{
+    bool turned = p->args[1]->kind == PROGRAM_SLOT;
+
+    args[0] = p->args[turned];
+    args[1] = p->args[!turned];
+    return (struct program){.kind = PROGRAM_BINARY, .op = OP_SUB, .args = args, .arg_count = 2};
+}
+
 struct judged {
     enum outcome outcome;
     double more;
@@ -22,9 +32,7 @@ static struct judged judge(struct run *run, struct entry *e, const struct progra
 
 static struct judged judge_comparison(struct run *run, struct entry *e, const struct program *p, const struct point *at)
 {
-    bool turned = p->args[1]->kind == PROGRAM_SLOT;
-    struct program *args[2] = {p->args[turned], p->args[!turned]};
-    struct program difference = {.kind = PROGRAM_BINARY, .op = OP_SUB, .args = args, .arg_count = 2};
+    struct program *args[2], difference = difference_of(p, args);
     int truth = program_truth(p, at);
     double value, width;
 
@@ -65,13 +73,70 @@ static struct judged judge(struct run *run, struct entry *e, const struct progra
     return (struct judged){program_truth(p, at) == 1 ? YES : NO, 0};
 }
 
+/* ---- what was measured ---- */
+
+static bool is_comparison(const struct program *p)
+{
+    return p->kind == PROGRAM_BINARY && p->op >= OP_EQ && p->op <= OP_GE && !p->args[0]->is_text;
+}
+
+/* The first comparison of numbers that came out so and makes the whole what it is; NULL if there is none. */
+static const struct program *deciding(struct run *run, struct entry *e, const struct program *p, const struct point *at,
+                                      enum outcome outcome)
+{
+    if (p->kind == PROGRAM_NOT)
+        return deciding(run, e, p->args[0], at, outcome == UNDECIDED ? UNDECIDED : outcome == NO ? YES : NO);
+    if (p->kind == PROGRAM_BINARY && (p->op == OP_AND || p->op == OP_OR)) {
+        const struct program *first = deciding(run, e, p->args[0], at, outcome);
+
+        return first ? first : deciding(run, e, p->args[1], at, outcome);
+    }
+    return is_comparison(p) && judge(run, e, p, at).outcome == outcome ? p : NULL;
+}
+
+static const char *amount(char text[UNITS_TEXT], double value, double whole, enum dim dim)
+{
+    if (!(whole > 0))
+        return units_format(text, value, dim);
+    snprintf(text, UNITS_TEXT, "%.1f%%", 100 * value / whole);
+    return text;
+}
+
+/* "51.6% [48.4, 54.8], limit 48%" of the row that decides; in percent where the bound is. */
+static void say_measured(struct run *run, struct entry *e, const struct program *p, enum outcome outcome,
+                         struct str *out)
+{
+    struct facts facts = entry_facts(run, e);
+    struct point at = entry_point(run, e, &facts);
+    const struct program *c = p ? deciding(run, e, p, &at, outcome) : NULL;
+
+    if (!c)
+        return;
+    struct program *args[2], difference = difference_of(c, args);
+    bool percent = args[1]->kind == PROGRAM_SHARE;
+    double whole = percent ? program_total(args[1]->args[0], run->totals) : 0, low, high;
+    double value = program_number(args[0], &at), bound = program_number(args[1], &at);
+    enum dim dim = args[0]->dim;
+    char text[UNITS_TEXT];
+
+    str_addf(out, ": %s", amount(text, value, whole, dim));
+    if (interval_ends(run, e, &difference, value, &low, &high)) {
+        str_addf(out, " [%s, ", amount(text, low, whole, dim));
+        str_addf(out, "%s]", amount(text, high, whole, dim));
+    }
+    if (percent)
+        str_addf(out, ", limit %.4g%%", 100 * args[1]->number);
+    else
+        str_addf(out, ", limit %s", units_format(text, bound, dim));
+}
+
 /* ---- over the rows ---- */
 
 struct tally {
     size_t rows, yes, no, undecided;
     bool unseen; /* there are no rows, and too few samples to say that there is nothing */
     double more;
-    struct entry *first_no, *first_yes, *costliest;
+    struct entry *first_no, *first_yes, *first_undecided, *costliest;
 };
 
 static struct tally count(struct run *run, struct entry **entries, size_t n, const struct program *p)
@@ -102,6 +167,8 @@ static struct tally count(struct run *run, struct entry **entries, size_t n, con
             t.first_no = e;
         if (j.outcome == YES && !t.first_yes)
             t.first_yes = e;
+        if (j.outcome == UNDECIDED && !t.first_undecided)
+            t.first_undecided = e;
     }
     return t;
 }
@@ -174,8 +241,17 @@ static void say_more(const struct run *run, double factor, struct str *out)
         str_add(out, "; the value is on the bound, so no number of samples would decide");
 }
 
-static void say_tally(struct run *run, const struct expectation *x, const struct tally *t, enum verdict_kind verdict,
-                      struct str *out)
+static void say_row(struct run *run, struct entry *e, bool one_of_many, const struct program *p, enum outcome outcome,
+                    struct str *out)
+{
+    if (!e)
+        return;
+    str_addf(out, "%s%s", one_of_many ? ", the first: " : ": ", told_name(run, e));
+    say_measured(run, e, p, outcome, out);
+}
+
+static void say_tally(struct run *run, const struct expectation *x, const struct program *p, const struct tally *t,
+                      enum verdict_kind verdict, struct str *out)
 {
     struct entry *e = x->kind == EXPECT_ALL ? t->first_no : t->first_yes;
     size_t bad = x->kind == EXPECT_ALL ? t->no : t->yes;
@@ -185,16 +261,18 @@ static void say_tally(struct run *run, const struct expectation *x, const struct
         say_more(run, t->more, out);
     } else if (verdict == VERDICT_INCONCLUSIVE) {
         str_addf(out, "%zu of %zu row%s undecided", t->undecided, t->rows, plural(t->rows));
+        say_row(run, t->first_undecided, t->undecided > 1, p, UNDECIDED, out);
         say_more(run, t->more, out);
     } else if (verdict == VERDICT_FAIL && x->kind == EXPECT_ANY) {
         str_addf(out, "%s of %zu row%s holds", t->rows ? "none" : "0", t->rows, plural(t->rows));
+        if (t->rows == 1)
+            say_row(run, t->first_no, false, p, NO, out);
     } else if (verdict == VERDICT_FAIL) {
         str_addf(out, "%zu of %zu row%s %s", bad, t->rows, plural(t->rows),
                  x->kind == EXPECT_ALL ? bad == 1 ? "fails" : "fail"
                  : bad == 1            ? "holds"
                                        : "hold");
-        if (e)
-            str_addf(out, "%s%s", bad > 1 ? ", the first: " : ": ", told_name(run, e));
+        say_row(run, e, bad > 1, p, x->kind == EXPECT_ALL ? NO : YES, out);
     } else {
         str_addf(out, "%zu row%s", t->rows, plural(t->rows));
     }
@@ -219,7 +297,7 @@ static enum verdict_kind evaluate(struct run *run, const struct expectation *x, 
     if (!t.rows && run->query->view.of && !rows_filtered(run))
         judge_unseen(run, p, &t);
     verdict = decide(x->kind, &t);
-    say_tally(run, x, &t, verdict, why);
+    say_tally(run, x, p, &t, verdict, why);
     return verdict;
 }
 

@@ -150,3 +150,18 @@ double interval_half_width(struct run *run, const struct entry *e, const struct 
     program_slots(p, note_slot, &d);
     return delta_method(run, e, p, &d);
 }
+
+bool interval_ends(struct run *run, struct entry *e, const struct program *difference, double value, double *low,
+                   double *high)
+{
+    const struct program *slot;
+    double unit, n = share_samples(run, difference, &slot, &unit), half = interval_half_width(run, e, difference);
+
+    if (!(half > 0) || !isfinite(half))
+        return false;
+    double centre = n > 0 ? unit * ((double)samples_of(run, e, slot->slot) + Z * Z / 2) / (n + Z * Z) : value;
+
+    *low = centre - half;
+    *high = centre + half;
+    return true;
+}
