@@ -347,6 +347,21 @@ static void note_folding(const struct query_env *env, const struct db *here, con
                                     "called: `set internals on` compares both as they are"));
 }
 
+/* What the values of the old side are multiplied by: unless that is said, so that means over the runs are compared. */
+static double old_factor(struct selection *s, const struct query_env *env, const struct db *old_db,
+                         const struct query *q)
+{
+    size_t here = env->runs_of ? env->runs_of(env->find_db_arg, env->db) : 1,
+           old = env->runs_of ? env->runs_of(env->find_db_arg, old_db) : 1;
+
+    if (q->given[CLAUSE_SCALED].line || here == old)
+        return q->scale;
+    vec_push(&s->notes, xasprintf("this side is the sum of %zu run%s and the other of %zu, whose values are scaled by "
+                                  "%.4g, so that means over the runs are compared (`scaled by 1` compares the sums)",
+                                  here, here == 1 ? "" : "s", old, (double)here / (double)old));
+    return (double)here / (double)old;
+}
+
 struct hq_error *compare_trees(struct query_env *env, struct selection *s, const struct query *q)
 {
     AUTO(tree_deinit) struct tree old = {0};
@@ -361,6 +376,7 @@ struct hq_error *compare_trees(struct query_env *env, struct selection *s, const
     HQ_TRY(prune_tree(env, &old, q, NULL));
     align(&here, &old, &both, s);
     s->tree = both;
+    s->old_factor = old_factor(s, env, old_db, q);
     tree_deinit(&here);
     return NULL;
 }

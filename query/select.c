@@ -67,7 +67,7 @@ static void add_compared(struct selection *s, const struct query *q)
         struct measure *m = &s->measures.data[i];
 
         if (m->side == SIDE_OLD)
-            m->factor = q->scale;
+            m->factor = s->old_factor;
         if (m->side == SIDE_OLD && partner[i].measure != SIZE_MAX)
             rename_old(s, m, partner[i], q);
     }

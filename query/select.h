@@ -61,6 +61,7 @@ struct selection {
     uint8_t *old_profiles; /* the same of the other side of a comparison */
     uint8_t *keep;         /* [frame_count] 1: its call path was selected; NULL: all */
     uint8_t *old_keep;
+    double old_factor; /* what the values of that side are multiplied by */
     bool sliced;
     VEC(struct slice) slices;            /* by profile, then time, disjoint; only if sliced */
     uint64_t origin_us;                  /* when the run started (timeline.h); only if sliced */

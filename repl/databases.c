@@ -129,15 +129,15 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
     return NULL;
 }
 
-/* The sums of five runs are no comparison for those of three. */
-static void tell_runs(const struct session *s, const struct named_db *other)
+/* For comparing means over the runs of sets. */
+static size_t runs_of(void *arg, const struct db *db)
 {
-    const struct named_db *here = session_current(s);
-    size_t mine = here ? run_set_joins(here->path) : 1, others = run_set_joins(other->path);
+    struct session *s = arg;
 
-    if (mine != others)
-        log_warn("%s joins %zu run%s and %s %zu: `scaled by %.4g` makes their sums alike", here->path, mine,
-                 mine == 1 ? "" : "s", other->path, others, (double)mine / (double)others);
+    vec_foreach(d, &s->databases)
+        if (d->db == db)
+            return run_set_joins(d->path);
+    return 1;
 }
 
 /* For `compare with NAME`. */
@@ -147,7 +147,6 @@ static struct hq_error *find_db(void *arg, const char *name, struct db **out)
 
     if (!d)
         HQ_TRY(add(arg, name, NULL, &d));
-    tell_runs(arg, d);
     *out = d->db;
     return NULL;
 }
@@ -164,6 +163,7 @@ struct hq_error *session_open(struct session *s, const char *path, const char *a
         HQ_TRY(add(s, path, alias, &d));
     s->env.find_db = find_db;
     s->env.find_db_arg = s;
+    s->env.runs_of = runs_of;
     query_env_set_db(&s->env, d->db);
     return NULL;
 }

@@ -54,8 +54,18 @@ status, out, err = run(HQ, "record", "--runs", "3", "-e", "ALLOC", "-o", "three"
 check(status == 0, f"record --runs: {err}")
 status, out, _ = run(HQ, "three", "metrics as csv")
 check(status == 0, "metrics of a set")
-status, out, err = run(HQ, "three", "procedures compare with set/old.hq")
-check("three joins 3 runs and set/old.hq 6: `scaled by 0.5` makes their sums alike" in err, f"sets of different size: {err}")
+
+# Sums of three runs and of two: without a word means are compared, so a program is as it was.
+status, out, err = run(HQ, "record", "--runs", "2", "-e", "ALLOC", "-o", "two", "--", "./take", "100")
+for query, factor in (("procedures of take compare with two", 1.5), ("procedures of take compare with two scaled by 1", 1)):
+    result = json.loads(run(HQ, "three", query + " as json")[1])
+    row = find(result, "take")
+    here, old, delta = (value(result, row, p + "alloc_bytes") for p in ("", "old.", "delta."))
+    check(here == 300 * 1000 and old == factor * 200 * 1000 and delta == here - old, f"{query}: {here} {old} {delta}")
+status, out, err = run(HQ, "three", "procedures compare with two")
+check("this side is the sum of 3 runs and the other of 2, whose values are scaled by 1.5" in err, f"sets of different size: {err}")
+status, out, err = run(HQ, "three", "procedures compare with three/001.hq")
+check("the sum of 3 runs and the other of 1" in err, f"a set and one run: {err}")
 status, out, err = run(HQ, "record", "--runs", "2", "-o", "failing", "--", "false")
 check(status == 1 and "run 1 ended with status 1" in err, f"a run that fails: {status} {err}")
 
