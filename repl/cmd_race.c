@@ -7,6 +7,7 @@
 #include "common/units.h"
 #include "repl/command.h"
 #include "repl/gate/gate.h"
+#include "repl/gate/looks.h"
 #include "repl/gate/repeat.h"
 #include <string.h>
 #include <math.h>
@@ -15,7 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAIRS_MIN = 4, PAIRS_MAX = 500 };
 #define TIME_DEFAULT 120.0 /* seconds, unless -n or --at-most says otherwise */
 
 static const struct opt options[] = {
@@ -53,11 +53,9 @@ struct race {
     struct gate gate;
     struct repeat_words options, command[RUN_SIDES];
     struct gate_tolerance tolerance;
-    size_t fixed;  /* pairs; 0: until it is decided */
-    double budget; /* seconds */
+    struct gate_looks looks;
     double start;
     size_t pairs;
-    double spent;               /* of GATE_FAMILY, by the looks so far */
     enum check_outcome outcome; /* of the last look */
     struct check_lines lines;   /* and why */
     size_t wanted;
@@ -71,9 +69,9 @@ static struct hq_error *take_count(struct race *r)
     char *end;
     long n = text ? strtol(text, &end, 10) : 0;
 
-    if (text && (!*text || *end || n < 2 || n > PAIRS_MAX))
-        return hq_error_new(HQ_USAGE, "-n takes a number of runs from 2 to %d, not `%s`", PAIRS_MAX, text);
-    r->fixed = (size_t)n;
+    if (text && (!*text || *end || n < 2 || n > LOOKS_PAIRS_MAX))
+        return hq_error_new(HQ_USAGE, "-n takes a number of runs from 2 to %d, not `%s`", LOOKS_PAIRS_MAX, text);
+    r->looks.fixed = (size_t)n;
     return NULL;
 }
 
@@ -81,11 +79,11 @@ static struct hq_error *take_budget(struct race *r)
 {
     const char *text = opt_value(r->args, "at-most");
 
-    r->budget = r->fixed ? 0 : TIME_DEFAULT;
+    r->looks.budget = r->looks.fixed ? 0 : TIME_DEFAULT;
     if (!text)
         return NULL;
-    HQ_TRY(hq_error_prefix(units_parse_seconds(text, &r->budget), "--at-most"));
-    return r->budget > 0 ? NULL : hq_error_new(HQ_USAGE, "--at-most takes a time such as 5min, not `%s`", text);
+    HQ_TRY(hq_error_prefix(units_parse_seconds(text, &r->looks.budget), "--at-most"));
+    return r->looks.budget > 0 ? NULL : hq_error_new(HQ_USAGE, "--at-most takes a time such as 5min, not `%s`", text);
 }
 
 static struct hq_error *take_tolerance(struct race *r)
@@ -191,14 +189,6 @@ static struct hq_error *run_pair(struct race *r)
 
 /* ---- looks ---- */
 
-static double elapsed_share(const struct race *r)
-{
-    double by_count = r->fixed ? (double)r->pairs / (double)r->fixed : 0,
-           by_time = r->budget > 0 ? (clock_seconds() - r->start) / r->budget : 0;
-
-    return fmin(1, fmax(by_count, by_time));
-}
-
 static void look(struct race *r, double family)
 {
     vec_clear(&r->lines);
@@ -215,26 +205,14 @@ static void look(struct race *r, double family)
     }
 }
 
-/* A look after each ABBA; it spends what the time since the last one allows. */
 static bool decided(struct race *r)
 {
-    double share = elapsed_share(r), spent;
+    double family;
 
-    if (r->fixed) {
-        if (r->pairs >= r->fixed || share >= 1) {
-            look(r, GATE_FAMILY);
-            return true;
-        }
+    if (!gate_look(&r->looks, r->pairs, clock_seconds() - r->start, &family))
         return false;
-    }
-    if (r->pairs < PAIRS_MIN || r->pairs % 2) {
-        if (share < 1 && r->pairs < PAIRS_MAX)
-            return false;
-    }
-    spent = r->pairs >= PAIRS_MAX ? GATE_FAMILY : gate_spent(share);
-    look(r, spent - r->spent);
-    r->spent = spent;
-    return r->outcome != CHECK_INCONCLUSIVE || share >= 1 || r->pairs >= PAIRS_MAX;
+    look(r, family);
+    return r->looks.last || r->outcome != CHECK_INCONCLUSIVE;
 }
 
 static struct hq_error *run_all(struct race *r)
@@ -242,7 +220,7 @@ static struct hq_error *run_all(struct race *r)
     struct progress progress;
     struct hq_error *error;
 
-    progress_start(&progress, "racing: pairs of runs", r->fixed, true);
+    progress_start(&progress, "racing: pairs of runs", r->looks.fixed, true);
     error = warm_up(r);
     r->start = clock_seconds();
     while (!error) {
@@ -281,7 +259,7 @@ static struct hq_error *race(struct race *r, int *status)
 
     HQ_TRY(take_options(r));
     HQ_TRY(run_set_create(output ? output : "race.runs", opt_flag(r->args, "force", false), &r->set));
-    gate_init(&r->gate, r->args, r->fixed ? r->fixed : PAIRS_MAX);
+    gate_init(&r->gate, r->args, r->looks.fixed ? r->looks.fixed : LOOKS_PAIRS_MAX);
     double start = clock_seconds();
 
     HQ_TRY(run_all(r));

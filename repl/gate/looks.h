@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * When a race looks at its rows, and what part of GATE_FAMILY each look may spend. With a fixed number of pairs there
+ * is one look, at the end; else one after each ABBA from the fourth pair on, which spends what the time since the last
+ * one allows (gate_spent). Pure data.
+ */
+#ifndef HQ_REPL_GATE_LOOKS_H
+#define HQ_REPL_GATE_LOOKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { LOOKS_PAIRS_MIN = 4, LOOKS_PAIRS_MAX = 500 };
+
+struct gate_looks {
+    size_t fixed;  /* pairs; 0: until it is decided */
+    double budget; /* seconds; 0: without an end */
+    double spent;  /* by the looks so far; begins with 0 */
+    bool last;     /* the present look ends the race, whatever it shows */
+};
+
+/* Whether to look after so many pairs and seconds; then *family is what may be spent. */
+bool gate_look(struct gate_looks *l, size_t pairs, double seconds, double *family);
+
+#endif
