@@ -136,6 +136,11 @@ struct hq_error *baseline_settings_apply(const char *const *settings, size_t n, 
 const char *baseline_shorten(struct arena *arena, const char *key);
 /* `procedure f(int) [_Z1fi]` without the name for the linker; in the arena. */
 const char *baseline_fold_path(struct arena *arena, const char *path);
+/* The same for people: long names shortened, and of many scopes the first and the last ones; with `calls` no loops on
+ * the way, and `main > f` for `procedure main > procedure f`. In the arena. */
+const char *baseline_shown(struct arena *arena, const char *path, bool calls);
+/* The next scope of a path behind s; NULL if there is none. */
+const char *baseline_next_scope(const char *s);
 /* All paths by the names of the source; values that become one are added up. */
 void baseline_fold(struct baseline *b);
 
@@ -158,8 +163,21 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
 /*
  * Judges `now` by `before`, telling why in lines. Rows below the least share
  * are not kept: what is new is judged against the smallest that is. Values outside of the filter are not judged.
+ * *failed (may be NULL) becomes the metric of the first value that failed; NULL if none did.
  */
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
-                                  struct arena *arena, struct check_lines *lines);
+                                  struct arena *arena, struct check_lines *lines, const struct baseline_value **failed);
+
+/* ---- why (baseline_explain.c) ---- */
+
+/* Are its rows call paths, as those of a tree are? */
+bool baseline_has_paths(const struct baseline_query *q);
+/*
+ * Up to three lines: the scopes whose own part of a metric, without those of their callees that are known, rose most.
+ * Both sides are values with call paths. Without those of the baseline (`before` is NULL): in which call paths the row
+ * is now.
+ */
+void baseline_explain(const struct baseline_query *before, const struct baseline_query *now,
+                      const struct baseline_value *failed, struct arena *arena, struct check_lines *lines);
 
 #endif

@@ -8,20 +8,32 @@
 /* How far the share of a half differs between two runs if nothing is known of that. */
 static const double unknown_spread = 0.04;
 
+/* A line, and how much there is behind it. */
+struct told {
+    const char *line;
+    double size;
+};
+
 struct judge {
     struct arena *arena;
     struct check_lines *lines;
-    double level;               /* of one value */
-    enum check_outcome outcome; /* the gravest */
-    double least_sure;          /* of the shares that passed: what would have been seen */
-    bool one_run;               /* some were of one run on either side */
+    double level;                        /* of one value */
+    enum check_outcome outcome;          /* the gravest */
+    double least_sure;                   /* of the shares that passed: what would have been seen */
+    double exact;                        /* the same of exact values, as a part of them */
+    bool one_run;                        /* some were of one run on either side */
+    bool one_side;                       /* some were of one run on one of them */
+    const struct baseline_value *failed; /* the one that rose most */
+    double most;                         /* how much: its rise in tolerances */
+    VEC(struct told) rose, open, rest;
+    size_t wanted; /* runs that would decide all that is open; 0: some are of one run */
+    bool sampling; /* most of what leaves something open is sampling */
 };
 
 /* ---- what is said ---- */
 
-static void say(struct judge *j, enum check_outcome outcome, const char *line)
+static void comes_to(struct judge *j, enum check_outcome outcome)
 {
-    vec_push(j->lines, line);
     if (outcome == CHECK_FAIL || (outcome == CHECK_INCONCLUSIVE && j->outcome == CHECK_PASS))
         j->outcome = outcome;
 }
@@ -84,7 +96,7 @@ static struct gate_difference difference(const struct baseline_value *old, const
                    now->runs > 1 ? now->runs : 1);
     d.allowed = old->tolerance;
     if (several) {
-        d.error = fmax(d.error, sampling);
+        d.sampling = sampling;
     } else if (known) {
         d.error = hypot(sampling, spread_of_shares(old->share, now->share));
         d.df = INFINITY;
@@ -92,37 +104,81 @@ static struct gate_difference difference(const struct baseline_value *old, const
     return d;
 }
 
-/* Tells a rise from noise; `what` is how the line begins. */
+static unsigned runs_of(const struct baseline_value *v)
+{
+    return v->runs > 1 ? v->runs : 1;
+}
+
+static const char *points(struct judge *j, const struct baseline_value *old, double rise)
+{
+    return old->absolute && old->value > 0 ? arena_printf(j->arena, "%.3g%%", 100 * rise / old->value)
+                                           : arena_printf(j->arena, "%.1f points", 100 * rise);
+}
+
+/* "9.7 points [7.9, 11.5]": a rise with its 95 % interval. */
+static const char *rise_text(struct judge *j, const struct baseline_value *old, const struct gate_difference *d)
+{
+    double half = gate_interval(d);
+
+    if (!(half > 0) || !isfinite(half))
+        return arena_printf(j->arena, "%s%s", d->rise < 0 ? "" : "+", points(j, old, d->rise));
+    return arena_printf(j->arena, "%+.1f points [%+.1f, %+.1f]", 100 * d->rise, 100 * (d->rise - half),
+                        100 * (d->rise + half));
+}
+
+static void judge_open(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
+                       const struct gate_difference *d)
+{
+    double seen = gate_seen(d, j->level);
+    unsigned n = runs_of(old) < runs_of(now) ? runs_of(old) : runs_of(now);
+    const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
+                                    baseline_shown(j->arena, now->path, false), amount(j, old), amount(j, now),
+                                    times(j, old, now));
+
+    comes_to(j, CHECK_INCONCLUSIVE);
+    j->sampling |= sampling_error(old->share, old->samples, now->share, now->samples) > d->error;
+    if (n < 2 || !isfinite(seen))
+        j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
+    else
+        j->wanted = (size_t)fmax((double)j->wanted, (double)gate_runs_wanted(d, j->level, n));
+    if (isfinite(seen))
+        what = arena_printf(j->arena, "%s; only a rise of %.1f points is sure to be seen, its tolerance is %.3g", what,
+                            100 * seen, 100 * d->allowed);
+    vec_push(&j->open, (struct told){what, isfinite(seen) ? seen / d->allowed : INFINITY});
+}
+
+/* Tells a rise from noise; `kind` is how the line begins. */
 static void judge_rise(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
-                       const char *what)
+                       const char *kind)
 {
     struct gate_difference d = difference(old, now);
     enum gate_verdict verdict = gate_judge(&d, j->level);
-    const char *from = amount(j, old), *to = amount(j, now), *more = times(j, old, now);
-    double seen = gate_seen(&d, j->level);
+    const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
+                                    baseline_shown(j->arena, now->path, false), amount(j, old), amount(j, now),
+                                    times(j, old, now));
 
-    if (verdict == GATE_FAIL)
-        say(j, CHECK_FAIL, arena_printf(j->arena, "%s: %s -> %s%s", what, from, to, more));
-    else if (verdict == GATE_UNDECIDED && !isfinite(seen))
-        say(j, CHECK_INCONCLUSIVE,
-            arena_printf(j->arena,
-                         "cannot tell: %s of %s: %s -> %s; how far runs differ is not known: record several "
-                         "(hq record --runs N)",
-                         now->metric, now->path, from, to));
-    else if (verdict == GATE_UNDECIDED)
-        say(j, CHECK_INCONCLUSIVE,
-            arena_printf(
-                j->arena,
-                "cannot tell: %s of %s: %s -> %s%s; only a rise of %.1f points is sure to be seen, its tolerance is "
-                "%.3g: more runs would decide",
-                now->metric, now->path, from, to, more, 100 * seen, 100 * d.allowed));
-    else if (-d.rise > d.allowed / 2 && gate_interval(&d) < -d.rise)
-        say(j, CHECK_PASS,
-            arena_printf(j->arena, "fell: %s of %s: %s -> %s%s", now->metric, now->path, from, to, more));
-    if (!old->absolute && verdict == GATE_OK) {
-        j->least_sure = fmax(j->least_sure, seen);
-        j->one_run |= old->runs < 2 && now->runs < 2;
+    if (verdict == GATE_FAIL) {
+        double size = d.allowed > 0 ? d.rise / d.allowed : INFINITY;
+
+        j->failed = !j->failed || size > j->most ? now : j->failed;
+        j->most = fmax(j->most, size);
+        comes_to(j, CHECK_FAIL);
+        vec_push(&j->rose,
+                 (struct told){arena_printf(j->arena, "%s: %s, %s", kind, what, rise_text(j, old, &d)), size});
+    } else if (verdict == GATE_UNDECIDED) {
+        judge_open(j, old, now, &d);
+    } else if (-d.rise > d.allowed / 2 && gate_interval(&d) < -d.rise) {
+        vec_push(&j->rest, (struct told){.line = arena_printf(j->arena, "fell: %s", what)});
     }
+    if (old->absolute) {
+        if (verdict == GATE_OK && old->value > 0)
+            j->exact = fmax(j->exact, d.allowed / old->value);
+        return;
+    }
+    j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
+    j->one_side |= (runs_of(old) < 2) != (runs_of(now) < 2);
+    if (verdict == GATE_OK)
+        j->least_sure = fmax(j->least_sure, gate_seen(&d, j->level));
 }
 
 /* ---- rows ---- */
@@ -144,13 +200,14 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
             least.absolute = v->absolute;
             least.samples = v->samples;
             least.runs = v->runs;
-            least.share_sd = fmax(least.share_sd, v->share_sd);
+            /* So small a row differs from run to run by no more than this one does. */
+            least.share_sd = now->share_sd;
             least.tolerance = v->tolerance;
         }
     if (!any)
         return;
     if (now->absolute ? now->value > least.value : now->share > least.share)
-        judge_rise(j, &least, now, arena_printf(j->arena, "new: %s of %s", now->metric, now->path));
+        judge_rise(j, &least, now, "new");
 }
 
 /* ---- all values of a file together ---- */
@@ -174,7 +231,8 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
             struct gate_difference d = difference(v, &same);
 
             vec_foreach(other, &all)
-                known |= other->old == d.old && other->error == d.error && other->allowed == d.allowed;
+                known |= other->old == d.old && other->error == d.error && other->sampling == d.sampling &&
+                         other->allowed == d.allowed;
             if (!known && !v->absolute)
                 vec_push(&all, d);
         }
@@ -184,17 +242,65 @@ double baseline_alpha(const struct baseline *before, const struct baseline_query
     return level;
 }
 
-/* What a check that found nothing would have found. */
+/* ---- the lines in their order ---- */
+
+enum { ROSE_MAX = 8, OPEN_MAX = 3 };
+
+static int by_size(const void *a, const void *b)
+{
+    const struct told *x = a, *y = b;
+
+    return x->size < y->size ? 1 : x->size > y->size ? -1 : strcmp(x->line, y->line);
+}
+
+static void tell_rises(struct judge *j)
+{
+    vec_sort(&j->rose, by_size);
+    for (size_t i = 0; i < j->rose.len && i < ROSE_MAX; i++)
+        vec_push(j->lines, j->rose.data[i].line);
+    if (j->rose.len > ROSE_MAX)
+        vec_push(j->lines, arena_printf(j->arena, "      and %zu more", j->rose.len - ROSE_MAX));
+}
+
+/* How many values are open, what to do about it, and those that are open widest. */
+static void tell_open(struct judge *j)
+{
+    const char *more = j->sampling ? ", or longer runs, or a higher rate" : "",
+               *values = arena_printf(j->arena, "cannot tell: %zu value%s", j->open.len, j->open.len == 1 ? "" : "s");
+
+    if (!j->open.len)
+        return;
+    vec_sort(&j->open, by_size);
+    if (j->wanted)
+        vec_push(j->lines, arena_printf(j->arena,
+                                        "%s: about %zu runs of both would decide (hq record --runs %zu, for the "
+                                        "baseline too)%s",
+                                        values, j->wanted, j->wanted, more));
+    else
+        vec_push(j->lines, arena_printf(j->arena, "%s: record several runs%s (hq record --runs 5)%s", values,
+                                        j->one_run ? ", for the baseline too" : "", more));
+    /* Beside what failed they are of no interest. */
+    for (size_t i = 0; j->outcome != CHECK_FAIL && i < j->open.len && i < OPEN_MAX; i++)
+        vec_push(j->lines, arena_printf(j->arena, "  %s", j->open.data[i].line));
+}
+
+/* What a check that found nothing would have found, and what it does not know. */
 static void tell_power(struct judge *j)
 {
     if (j->outcome == CHECK_PASS && j->least_sure > 0)
-        say(j, CHECK_PASS,
-            arena_printf(j->arena, "seen in 9 of 10 cases: a rise of %.1f points%s", 100 * j->least_sure,
-                         j->one_run ? ", of one run each: nothing is known of how runs differ" : ""));
+        vec_push(j->lines, arena_printf(j->arena, "seen in 9 of 10 cases: a rise of %.1f points", 100 * j->least_sure));
+    if (j->outcome == CHECK_PASS && j->exact > 0)
+        vec_push(j->lines, arena_printf(j->arena, "seen always: a rise of more than %.3g%%", 100 * j->exact));
+    if (j->one_run)
+        vec_push(j->lines, "of one run each: nothing is known of how runs differ; shares are taken to differ by 4 "
+                           "points of a half, which is no promise (hq record --runs 5)");
+    else if (j->one_side)
+        vec_push(j->lines,
+                 "one side is of one run: it is taken to differ from others as the runs of the other side do");
 }
 
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
-                                  struct arena *arena, struct check_lines *lines)
+                                  struct arena *arena, struct check_lines *lines, const struct baseline_value **failed)
 {
     struct judge j = {.arena = arena, .lines = lines, .level = alpha};
     AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0};
@@ -207,16 +313,29 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         if (v->outside)
             continue;
         if (old)
-            judge_rise(&j, old, v, arena_printf(arena, "rose: %s of %s", v->metric, v->path));
+            judge_rise(&j, old, v, "rose");
         else
             judge_new(&j, before, v);
     }
     vec_foreach(v, &before->values)
         if (!baseline_value_find(now, &new_names, v->metric, v->path) && (v->absolute || v->share > 0.02))
-            say(&j, CHECK_PASS, arena_printf(arena, "gone: %s of %s, was %s", v->metric, v->path, amount(&j, v)));
-    if (!now->values.len && before->values.len)
-        say(&j, CHECK_INCONCLUSIVE, "this run has no samples of any row: too few to compare");
+            vec_push(&j.rest,
+                     (struct told){.line = arena_printf(arena, "gone: %s of %s, was %s", v->metric,
+                                                        baseline_shown(arena, v->path, false), amount(&j, v))});
+    if (!now->values.len && before->values.len) {
+        comes_to(&j, CHECK_INCONCLUSIVE);
+        vec_push(lines, "this run has no samples of any row: too few to compare");
+    }
+    tell_rises(&j);
+    vec_foreach(t, &j.rest)
+        vec_push(lines, t->line);
+    tell_open(&j);
     tell_power(&j);
+    vec_deinit(&j.rose);
+    vec_deinit(&j.open);
+    vec_deinit(&j.rest);
+    if (failed)
+        *failed = j.failed;
     return j.outcome;
 }
 
@@ -227,8 +346,10 @@ static bool is_as_before(const struct baseline_value *old, const struct baseline
 {
     struct gate_difference d = difference(old, now);
 
-    return !old->absolute && d.error > 0 && now->samples < 1.2 * old->samples && now->runs <= old->runs &&
-           fabs(d.rise) < 1.64 * d.error;
+    double error = fmax(d.error, d.sampling);
+
+    return !old->absolute && error > 0 && now->samples < 1.2 * old->samples && now->runs <= old->runs &&
+           fabs(d.rise) < 1.64 * error;
 }
 
 static double tolerance_of(const struct baseline_value *v)

@@ -2,6 +2,7 @@
 /* Baselines in `hq check`: the values of a query against those that were written before. */
 #include "common/clock.h"
 #include "common/log.h"
+#include "query/grammar/parse.h"
 #include "repl/check_run.h"
 #include <string.h>
 
@@ -144,6 +145,41 @@ static struct hq_error *check_metrics(const struct baseline_query *before, const
         metric_names(&arena, before), metric_names(&arena, now));
 }
 
+/* The values of this run for a query that is only known by its text. */
+static struct hq_error *measure_text(struct runner *r, const char *text, const struct baseline_query *before,
+                                     struct baseline *now)
+{
+    struct source source = {.name = "baseline", .text = text, .length = strlen(text)};
+    struct script *script;
+    struct hq_error *error = parse_script(&source, NULL, &script);
+
+    if (!error && script->statements.len == 1)
+        error = before ? measure_as_before(r, &script->statements.data[0], before, now, text)
+                       : measure_runs(r, &script->statements.data[0], now, text);
+    script_destroy(script);
+    return error;
+}
+
+/*
+ * Where a rise comes from, by the call paths that the baseline has of any query; without those where the row is now.
+ * That it cannot be said is no error.
+ */
+static void explain(struct runner *r, const struct baseline_query *before, const struct baseline_query *now,
+                    const struct baseline_value *failed, struct arena *arena, struct check_lines *lines)
+{
+    AUTO(baseline_deinit) struct baseline other = {0};
+    const struct baseline_query *paths = NULL;
+
+    vec_foreach(q, &r->before.queries)
+        if (baseline_has_paths(q) && (!paths || q == before))
+            paths = q;
+    struct hq_error *error = paths == before ? NULL : measure_text(r, paths ? paths->text : "tree", paths, &other);
+
+    if (!error && (paths == before || other.queries.len))
+        baseline_explain(paths, paths == before ? now : &other.queries.data[0], failed, arena, lines);
+    hq_error_free(error);
+}
+
 struct hq_error *check_baseline(struct runner *r, const struct statement *st)
 {
     AUTO(arena_deinit) struct arena arena = {0};
@@ -167,7 +203,11 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     HQ_TRY(check_metrics(before, &now.queries.data[0]));
     struct check_lines lines = {0};
     double alpha = baseline_alpha(&r->before, &now.queries.data[0]);
-    enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines);
+    const struct baseline_value *failed;
+    enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines, &failed);
+
+    if (failed)
+        explain(r, before, &now.queries.data[0], failed, &arena, &lines);
     struct check *c = check_new(r, outcome, arena_printf(&arena, "baseline of %s", text), st->place.line);
 
     vec_foreach(line, &lines)
@@ -185,6 +225,16 @@ void check_tell_unasked(const struct runner *r, const char *path)
             log_warn("%s: %s does not ask `%s`; hq check --update forgets it", path, r->file, q->text);
 }
 
+/* Exact values need no second run. */
+static bool is_of_one_run(const struct baseline *b)
+{
+    vec_foreach(q, &b->queries)
+        vec_foreach(v, &q->values)
+            if (!v->absolute && v->runs < 2)
+                return true;
+    return false;
+}
+
 struct hq_error *check_write_baseline(struct runner *r, const char *path)
 {
     if (!r->update || !r->after.queries.len)
@@ -192,5 +242,8 @@ struct hq_error *check_write_baseline(struct runner *r, const char *path)
     HQ_TRY(baseline_write(path, &r->after));
     log_note("%s: %zu values of %zu quer%s", path, baseline_size(&r->after), r->after.queries.len,
              r->after.queries.len == 1 ? "y" : "ies");
+    if (is_of_one_run(&r->after))
+        log_warn("%s is of one run and knows nothing of how runs differ; make it of several: hq record --runs 5 -o SET",
+                 path);
     return NULL;
 }

@@ -128,8 +128,14 @@ static void junit_case(const struct check *c, struct str *out)
         str_addf(out, "line %u: ", c->line);
     xml_escape(out, c->name);
     str_addf(out, "\" time=\"%.3f\"", c->seconds);
-    if (c->outcome == CHECK_PASS) {
+    if (c->outcome == CHECK_PASS && !c->lines.len) {
         str_add(out, "/>\n");
+        return;
+    }
+    if (c->outcome == CHECK_PASS) {
+        str_add(out, ">\n      <system-out>");
+        xml_lines(c, out);
+        str_add(out, "</system-out>\n    </testcase>\n");
         return;
     }
     str_addf(out, ">\n      <%s message=\"", tags[c->outcome]);

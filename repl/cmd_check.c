@@ -227,6 +227,9 @@ static struct hq_error *take_options(struct runner *r)
         return hq_error_new(HQ_USAGE, "standard output takes one report: give --junit or --markdown a file");
     if (opt_flag(r->args, "update", false) && opt_flag(r->args, "bisect", false))
         return hq_error_new(HQ_USAGE, "--update writes baselines and --bisect judges by them: give one of the two");
+    if (as && !strcmp(as, "pass") && opt_flag(r->args, "bisect", false))
+        return hq_error_new(HQ_USAGE, "--inconclusive=pass would have --bisect call a commit good that nobody could "
+                                      "judge; leave it out, and such commits are skipped");
     r->tolerance = tolerance ? q.value : 0;
     r->race_tolerance = gate_default;
     if (tolerance)

@@ -54,24 +54,43 @@ static double student_tail(double t, double df)
     return t >= 0 ? half : 1 - half;
 }
 
-/* Tails fall, so bisection always gets there; sixty halvings leave nothing to be wanted. */
-static double above(double (*tail)(double, double), double p, double df)
+static double normal_density(double x, double df)
 {
-    double low = -1, high = 1;
+    (void)df;
+    return exp(-x * x / 2) / sqrt(2 * M_PI);
+}
+
+static double student_density(double t, double df)
+{
+    return exp(lgamma((df + 1) / 2) - lgamma(df / 2) - (df + 1) / 2 * log1p(t * t / df)) / sqrt(df * M_PI);
+}
+
+/* Newton's method on the logarithm of the tail, which is nearly straight, within an interval that always holds the
+ * result: a step that leaves it is replaced by its middle. */
+static double above(double (*tail)(double, double), double (*density)(double, double), double p, double df)
+{
+    double low = -1, high = 1, x;
 
     while (tail(low, df) < p && low > -1e12)
         low *= 2;
     while (tail(high, df) > p && high < 1e12)
         high *= 2;
-    for (int i = 0; i < 60; i++) {
-        double middle = (low + high) / 2;
+    x = (low + high) / 2;
+    for (int i = 0; i < 100; i++) {
+        double q = tail(x, df), slope = density(x, df), next;
 
-        if (tail(middle, df) > p)
-            low = middle;
+        if (q > p)
+            low = x;
         else
-            high = middle;
+            high = x;
+        next = slope > 0 && q > 0 ? x + q * log(q / p) / slope : low;
+        if (!(next > low && next < high))
+            next = (low + high) / 2;
+        if (fabs(next - x) <= 1e-13 * (1 + fabs(x)))
+            return next;
+        x = next;
     }
-    return (low + high) / 2;
+    return x;
 }
 
 double normal_beyond(double x)
@@ -81,12 +100,12 @@ double normal_beyond(double x)
 
 double normal_above(double p)
 {
-    return above(normal_tail, p, 0);
+    return above(normal_tail, normal_density, p, 0);
 }
 
 double student_above(double p, double df)
 {
-    return above(student_tail, p, df);
+    return above(student_tail, student_density, p, df);
 }
 
 double student_beyond(double t, double df)

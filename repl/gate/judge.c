@@ -60,13 +60,20 @@ static double above(double level, double df)
     return isinf(df) ? normal_above(level) : student_above(level, df);
 }
 
+static double error_of(const struct gate_difference *d)
+{
+    return fmax(d->error, d->sampling);
+}
+
 /* How likely chance alone lifts a row over half its tolerance. */
 static double chance(const struct gate_difference *d)
 {
+    double error = error_of(d);
+
     /* Exact values do not rise by chance, and of what has no known error nothing fails. */
-    if (d->error == 0 || d->df <= 0)
+    if (error == 0 || d->df <= 0)
         return 0;
-    double t = 0.5 * d->allowed / d->error;
+    double t = 0.5 * d->allowed / error;
 
     return isinf(d->df) ? normal_beyond(t) : student_beyond(t, d->df);
 }
@@ -98,12 +105,19 @@ double gate_spent(double share)
     return share >= 1 ? GATE_FAMILY : share <= 0 ? 0 : GATE_FAMILY * share * share;
 }
 
+/* What chance exceeds with this probability. */
+static double by_chance_at(const struct gate_difference *d, double level)
+{
+    return fmax(d->error > 0 ? above(level, d->df) * d->error : 0,
+                d->sampling > 0 ? above(level, INFINITY) * d->sampling : 0);
+}
+
 /* What a rise has to exceed to fail. */
 static double threshold(const struct gate_difference *d, double level)
 {
-    if (d->df == INFINITY && d->error == 0)
-        return d->allowed;
-    return fmax(above(level, d->df) * d->error, 0.5 * d->allowed);
+    double least = error_of(d) > 0 ? d->allowed / 2 : d->allowed;
+
+    return fmax(least, by_chance_at(d, level));
 }
 
 enum gate_verdict gate_judge(const struct gate_difference *d, double level)
@@ -119,27 +133,39 @@ double gate_seen(const struct gate_difference *d, double level)
 {
     if (d->df <= 0)
         return INFINITY;
-    return threshold(d, level) + (d->error > 0 ? above(1 - GATE_POWER, d->df) * d->error : 0);
+    return threshold(d, level) + by_chance_at(d, 1 - GATE_POWER);
+}
+
+/* Whether m runs would decide what n did not, if they differ as those do. */
+static bool would_decide(const struct gate_difference *d, double level, size_t n, size_t m)
+{
+    struct gate_difference more = *d;
+
+    more.error = d->error * sqrt((double)n / (double)m);
+    more.sampling = d->sampling * sqrt((double)n / (double)m);
+    more.df = d->df + (double)(m - n);
+    return gate_seen(&more, level) <= d->allowed || d->rise > threshold(&more, level);
 }
 
 size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n)
 {
     enum { MOST = 1000 };
+    size_t low = n, high = MOST;
 
     if (d->df <= 0 || n < 2)
         return n + 2;
-    for (size_t m = n + 1; m < MOST; m++) {
-        struct gate_difference more = *d;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
 
-        more.error = d->error * sqrt((double)n / (double)m);
-        more.df = d->df + (double)(m - n);
-        if (gate_seen(&more, level) <= d->allowed || d->rise > threshold(&more, level))
-            return m;
+        if (would_decide(d, level, n, middle))
+            high = middle;
+        else
+            low = middle;
     }
-    return MOST;
+    return high;
 }
 
 double gate_interval(const struct gate_difference *d)
 {
-    return d->df <= 0 ? INFINITY : d->error > 0 ? above(0.025, d->df) * d->error : 0;
+    return d->df <= 0 ? INFINITY : by_chance_at(d, 0.025);
 }

@@ -9,6 +9,9 @@
  * have heavy tails (Student, The probable error of a mean, Biometrika 6, 1908; Benjamini, Is the t test really
  * conservative when the parent distribution is long-tailed?, Technometrics 25, 1983).
  *
+ * A few runs may by luck differ by less than sampling alone makes them differ. So a rise has to exceed both what the
+ * runs' differences and what sampling explains; asking for both leaves the level what it is.
+ *
  * A tolerance is a rise that has to be found; half of it may pass. A row
  *   fails         if it rose by more than half its tolerance and by more than chance explains,
  *   is ok         if it did not, and a rise as large as its tolerance would have failed in nine of ten cases,
@@ -24,6 +27,7 @@
 #ifndef HQ_REPL_GATE_JUDGE_H
 #define HQ_REPL_GATE_JUDGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define GATE_FAMILY 0.01 /* an unchanged program fails in at most one check of a hundred */
@@ -33,7 +37,8 @@ struct gate_difference {
     double old, now; /* means over the runs */
     double rise;     /* now - old */
     double error;    /* standard error of the rise; 0: the values have none */
-    double df;       /* its degrees of freedom; INFINITY for exact values; 0: too few runs to know the error */
+    double sampling; /* the part of it that sampling alone makes, which is known; 0: none */
+    double df;       /* degrees of freedom of `error`; INFINITY for exact values; 0: too few runs to know the error */
     double allowed;  /* the tolerance, in the unit of the values; the caller sets it */
 };
 

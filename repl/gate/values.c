@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/values.h"
+#include "repl/gate/tell.h"
 #include <math.h>
 #include <string.h>
 
@@ -94,9 +95,7 @@ static struct gate_difference difference_of(const struct gate_values *v, const s
         d.allowed = t->exact * d.old;
         return d;
     }
-    /* By luck a few runs may differ by less than sampling alone makes them differ. */
-    if (d.df > 0)
-        d.error = fmax(d.error, sampling);
+    d.sampling = sampling;
     d.allowed = fmax(t->relative * d.old, t->of_total * total_of(v, r, RUN_OLD));
     return d;
 }
@@ -109,84 +108,8 @@ static bool counts(const struct gate_values *v, const struct gate_row *r)
     return false;
 }
 
-static const char *name_of(struct arena *arena, const struct gate_row *r)
-{
-    return *r->path ? arena_printf(arena, "%s of %s", r->metric, r->path) : arena_printf(arena, "all %s", r->metric);
-}
-
-/* "+10.9 % [8.1, 13.7]": the change in percent of the old value with its 95 % interval. */
-static const char *change_of(struct arena *arena, const struct gate_difference *d)
-{
-    double unit = d->old > 0 ? 100 / d->old : 0, half = gate_interval(d);
-
-    if (unit == 0)
-        return "new";
-    if (!isfinite(half) || half == 0)
-        return arena_printf(arena, "%+.1f%%", d->rise * unit);
-    return arena_printf(arena, "%+.1f%% [%+.1f, %+.1f]", d->rise * unit, (d->rise - half) * unit,
-                        (d->rise + half) * unit);
-}
-
-static const char *amount(struct arena *arena, double value, enum dim dim)
-{
-    char text[UNITS_TEXT];
-
-    return arena_strdup(arena, units_format(text, value, dim));
-}
-
-struct judged {
-    const struct gate_row *row;
-    struct gate_difference d;
-    enum gate_verdict verdict;
-};
-
-static void tell_row(struct arena *arena, struct check_lines *lines, const struct judged *j, double level, size_t n)
-{
-    const struct gate_difference *d = &j->d;
-    const char *what = name_of(arena, j->row), *from = amount(arena, d->old, j->row->dim),
-               *to = amount(arena, d->now, j->row->dim), *change = change_of(arena, d);
-
-    if (j->verdict == GATE_FAIL)
-        vec_push(lines, arena_printf(arena, "rose: %s: %s -> %s, %s", what, from, to, change));
-    else if (j->verdict == GATE_UNDECIDED && d->df <= 0)
-        vec_push(lines, arena_printf(arena, "cannot tell: %s: one pair of runs says nothing of how runs differ", what));
-    else if (j->verdict == GATE_UNDECIDED)
-        vec_push(lines,
-                 arena_printf(arena,
-                              "cannot tell: %s: %s -> %s, %s; a rise below %s is not seen for certain, about %zu "
-                              "runs of each would do",
-                              what, from, to, change, amount(arena, gate_seen(d, level), j->row->dim),
-                              gate_runs_wanted(d, level, n)));
-    else if (-d->rise > d->allowed / 2 && gate_interval(d) < -d->rise)
-        vec_push(lines, arena_printf(arena, "fell: %s: %s -> %s, %s", what, from, to, change));
-}
-
-/* What a check that found nothing would have found: of the totals by name, of all others the largest. */
-static void tell_power(struct arena *arena, struct check_lines *lines, const struct judged *all, size_t n, double level)
-{
-    double worst = 0, total = 0;
-    const struct judged *least_sure = NULL;
-
-    for (size_t i = 0; i < n; i++) {
-        double seen = all[i].verdict == GATE_OK && all[i].d.old > 0 ? gate_seen(&all[i].d, level) : 0;
-
-        if (seen > 0 && !*all[i].row->path)
-            total = fmax(total, seen / all[i].d.old);
-        else if (seen > worst && all[i].d.df != INFINITY) {
-            worst = seen;
-            least_sure = &all[i];
-        }
-    }
-    if (total > 0)
-        vec_push(lines, arena_printf(arena, "seen in 9 of 10 cases: a rise of %.1f%% of all%s", 100 * total,
-                                     least_sure ? arena_printf(arena, ", and of %s in any row (the least certain: %s)",
-                                                               amount(arena, worst, least_sure->row->dim),
-                                                               name_of(arena, least_sure->row))
-                                                : ""));
-}
-
 /* A caller that does nothing itself has the values of what it calls, in every run: the two are one row. */
-static bool is_echo(const struct gate_values *v, const struct gate_row *r, const struct judged *all, size_t n)
+static bool is_echo(const struct gate_values *v, const struct gate_row *r, const struct gate_judged *all, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         size_t n_base = base_length(r->metric);
@@ -203,13 +126,13 @@ static bool is_echo(const struct gate_values *v, const struct gate_row *r, const
 enum check_outcome gate_values_judge(const struct gate_values *v, const struct gate_tolerance *t, double family,
                                      struct arena *arena, struct check_lines *lines, size_t *wanted)
 {
-    VEC(struct judged) all = {0};
+    VEC(struct gate_judged) all = {0};
     VEC(struct gate_difference) differences = {0};
     enum check_outcome outcome = CHECK_PASS;
 
     vec_foreach(r, &v->rows)
         if (counts(v, r) && !is_echo(v, r, all.data, all.len)) {
-            vec_push(&all, (struct judged){.row = r, .d = difference_of(v, r, t)});
+            vec_push(&all, (struct gate_judged){.row = r, .d = difference_of(v, r, t)});
             vec_push(&differences, vec_last(&all).d);
         }
     double level = gate_level(differences.data, differences.len, family);
@@ -226,10 +149,8 @@ enum check_outcome gate_values_judge(const struct gate_values *v, const struct g
         if (j->verdict == GATE_UNDECIDED)
             more = gate_runs_wanted(&j->d, level, v->runs[RUN_OLD]);
         *wanted = more > *wanted ? more : *wanted;
-        tell_row(arena, lines, j, level, v->runs[RUN_OLD]);
     }
-    if (outcome != CHECK_FAIL)
-        tell_power(arena, lines, all.data, all.len, level);
+    gate_tell(all.data, all.len, level, *wanted, outcome, arena, lines);
     vec_deinit(&all);
     vec_deinit(&differences);
     return outcome;

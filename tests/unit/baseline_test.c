@@ -49,7 +49,7 @@ static enum check_outcome judge(struct baseline_value before, struct baseline_va
 
     vec_push(&a.values, before);
     vec_push(&b.values, now);
-    enum check_outcome outcome = baseline_judge(&a, &b, 0.01 / 20, &arena, &lines);
+    enum check_outcome outcome = baseline_judge(&a, &b, 0.01 / 20, &arena, &lines, NULL);
 
     *line = xstrdup(lines.len ? lines.data[0] : "");
     vec_deinit(&lines);
@@ -70,28 +70,28 @@ static void check_judgement(struct baseline_value before, struct baseline_value 
 
 TEST(shares_of_one_run_each)
 {
-    check_judgement(
-        share("procedure f", 0.3, 20000), share("procedure f", 0.3, 20000), CHECK_PASS,
-        "seen in 9 of 10 cases: a rise of 16.9 points, of one run each: nothing is known of how runs differ");
+    check_judgement(share("procedure f", 0.3, 20000), share("procedure f", 0.3, 20000), CHECK_PASS,
+                    "seen in 9 of 10 cases: a rise of 16.9 points");
     check_judgement(share("procedure f", 0.3, 20000), share("procedure f", 0.46, 20000), CHECK_FAIL,
-                    "rose: cputime.x of procedure f: 30.0% -> 46.0%");
+                    "rose: cputime.x of procedure f: 30.0% -> 46.0%, +16.0 points [+8.3, +23.7]");
     check_judgement(share("procedure f", 0.3, 100), share("procedure f", 0.3, 100), CHECK_INCONCLUSIVE,
-                    "cannot tell: cputime.x of procedure f: 30.0% -> 30.0%; only a rise of 34.1 points is sure to be "
-                    "seen, its tolerance is 20: more runs would decide");
-    check_judgement(share("procedure f", 0.3, INFINITY), share("procedure f", 0.3, NAN), CHECK_INCONCLUSIVE,
-                    "cannot tell: cputime.x of procedure f: 30.0% -> 30.0%; how far runs differ is not known: record "
-                    "several (hq record --runs N)");
+                    "cannot tell: 1 value: record several runs, for the baseline too (hq record --runs 5)");
+    check_judgement(
+        share("procedure f", 0.3, INFINITY), share("procedure f", 0.3, NAN), CHECK_INCONCLUSIVE,
+        "cannot tell: 1 value: record several runs, for the baseline too (hq record --runs 5), or longer runs, "
+        "or a higher rate");
     check_judgement(share("procedure f", 0.5, 20000), share("procedure f", 0.2, 20000), CHECK_PASS,
                     "fell: cputime.x of procedure f: 50.0% -> 20.0%");
     check_judgement(share("procedure f", 0.3, 20000), share("procedure g", 0.6, 20000), CHECK_FAIL,
-                    "new: cputime.x of procedure g: 30.0% -> 60.0%");
+                    "new: cputime.x of procedure g: 30.0% -> 60.0%, +30.0 points [+22.1, +37.9]");
 }
 
 TEST(exact_values)
 {
-    check_judgement(exact("procedure f", 1e6), exact("procedure f", 1.004e6), CHECK_PASS, "");
+    check_judgement(exact("procedure f", 1e6), exact("procedure f", 1.004e6), CHECK_PASS,
+                    "seen always: a rise of more than 0.5%");
     check_judgement(exact("procedure f", 1e6), exact("procedure f", 1.006e6), CHECK_FAIL,
-                    "rose: alloc_bytes of procedure f: 977 KiB -> 982 KiB");
+                    "rose: alloc_bytes of procedure f: 977 KiB -> 982 KiB, +0.6%");
 }
 
 TEST(rows_outside_of_the_filter_are_not_judged)
@@ -113,7 +113,7 @@ TEST(shares_over_runs)
     check_judgement(runs("procedure f", 0.3, 0.01, 5), runs("procedure f", 0.3, 0.01, 5), CHECK_PASS,
                     "seen in 9 of 10 cases: a rise of 5.9 points");
     check_judgement(runs("procedure f", 0.3, 0.01, 5), runs("procedure f", 0.4, 0.01, 5), CHECK_FAIL,
-                    "rose: cputime of procedure f: 30.0% -> 40.0% (1.2 s -> 1.6 s)");
+                    "rose: cputime of procedure f: 30.0% -> 40.0% (1.2 s -> 1.6 s), +10.0 points [+8.5, +11.5]");
     check_judgement(runs("procedure f", 0.3, 0.1, 3), runs("procedure f", 0.4, 0, 1), CHECK_INCONCLUSIVE, NULL);
 }
 
@@ -165,7 +165,7 @@ static bool fails(const struct baseline *a, const struct baseline *b)
         struct check_lines lines = {0};
         double alpha = baseline_alpha(a, &b->queries.data[q]);
 
-        failed |= baseline_judge(&a->queries.data[q], &b->queries.data[q], alpha, &arena, &lines) == CHECK_FAIL;
+        failed |= baseline_judge(&a->queries.data[q], &b->queries.data[q], alpha, &arena, &lines, NULL) == CHECK_FAIL;
         vec_deinit(&lines);
     }
     return failed;

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/gate/tell.h"
+#include "common/mem.h"
+#include <math.h>
+#include <string.h>
+
+enum { ROSE_MAX = 8, OPEN_MAX = 3 };
+
+struct telling {
+    struct arena *arena;
+    struct check_lines *lines;
+    double level;
+};
+
+static const char *name_of(struct arena *arena, const struct gate_row *r)
+{
+    return *r->path ? arena_printf(arena, "%s of %s", r->metric, baseline_shown(arena, r->path, false))
+                    : arena_printf(arena, "all %s", r->metric);
+}
+
+/* "+10.9 % [8.1, 13.7]": the change in percent of the old value with its 95 % interval. */
+static const char *change_of(struct arena *arena, const struct gate_difference *d)
+{
+    double unit = d->old > 0 ? 100 / d->old : 0, half = gate_interval(d);
+
+    if (unit == 0)
+        return "new";
+    if (!isfinite(half) || half == 0)
+        return arena_printf(arena, "%+.1f%%", d->rise * unit);
+    return arena_printf(arena, "%+.1f%% [%+.1f, %+.1f]", d->rise * unit, (d->rise - half) * unit,
+                        (d->rise + half) * unit);
+}
+
+static const char *amount(struct arena *arena, double value, enum dim dim)
+{
+    char text[UNITS_TEXT];
+
+    return arena_strdup(arena, units_format(text, value, dim));
+}
+
+/* "cputime of procedure hot: 1.65 s -> 1.83 s, +10.9% [+8.1, +13.7]" */
+static const char *change_line(struct arena *arena, const struct gate_judged *j)
+{
+    return arena_printf(arena, "%s: %s -> %s, %s", name_of(arena, j->row), amount(arena, j->d.old, j->row->dim),
+                        amount(arena, j->d.now, j->row->dim), change_of(arena, &j->d));
+}
+
+/* How far a row is beyond what decides it; the farthest come first. */
+static double size_of(const struct gate_judged *j, double level)
+{
+    double seen = gate_seen(&j->d, level), allowed = j->d.allowed > 0 ? j->d.allowed : 1e-300;
+
+    if (j->verdict == GATE_UNDECIDED)
+        return isfinite(seen) ? seen / allowed : 1e300;
+    return fabs(j->d.rise) / allowed;
+}
+
+static int by_size(const void *a, const void *b, void *level)
+{
+    double x = size_of(*(const struct gate_judged *const *)a, *(double *)level);
+    double y = size_of(*(const struct gate_judged *const *)b, *(double *)level);
+
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+typedef VEC(const struct gate_judged *) judged_list;
+
+static judged_list rows_with(const struct telling *t, const struct gate_judged *all, size_t n,
+                             enum gate_verdict verdict)
+{
+    judged_list list = {0};
+    double level = t->level;
+
+    for (size_t i = 0; i < n; i++)
+        if (all[i].verdict == verdict)
+            vec_push(&list, &all[i]);
+    vec_sort_r(&list, by_size, &level);
+    return list;
+}
+
+static void tell_rises(struct telling *t, const struct gate_judged *all, size_t n)
+{
+    judged_list rose = rows_with(t, all, n, GATE_FAIL);
+
+    for (size_t i = 0; i < rose.len && i < ROSE_MAX; i++)
+        vec_push(t->lines, arena_printf(t->arena, "rose: %s", change_line(t->arena, rose.data[i])));
+    if (rose.len > ROSE_MAX)
+        vec_push(t->lines, arena_printf(t->arena, "      and %zu more", rose.len - ROSE_MAX));
+    vec_deinit(&rose);
+}
+
+static void tell_falls(struct telling *t, const struct gate_judged *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (all[i].verdict != GATE_FAIL && all[i].d.df > 0 && -all[i].d.rise > all[i].d.allowed / 2 &&
+            gate_interval(&all[i].d) < -all[i].d.rise)
+            vec_push(t->lines, arena_printf(t->arena, "fell: %s", change_line(t->arena, &all[i])));
+}
+
+/* Whether longer runs or a higher rate would help as more runs do. */
+static bool sampling_matters(const struct gate_judged *all, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (all[i].verdict == GATE_UNDECIDED && all[i].d.sampling > 0.7 * all[i].d.error && all[i].d.sampling > 0)
+            return true;
+    return false;
+}
+
+static void tell_open(struct telling *t, const struct gate_judged *all, size_t n, size_t wanted, bool with_rows)
+{
+    judged_list open = rows_with(t, all, n, GATE_UNDECIDED);
+
+    if (open.len) {
+        vec_push(t->lines,
+                 arena_printf(t->arena, "cannot tell: %zu row%s: about %zu runs of each would decide%s", open.len,
+                              open.len == 1 ? "" : "s", wanted,
+                              sampling_matters(all, n) ? ", or fewer if they are longer or sampled faster" : ""));
+        for (size_t i = 0; with_rows && i < open.len && i < OPEN_MAX; i++) {
+            const struct gate_judged *j = open.data[i];
+            double seen = gate_seen(&j->d, t->level);
+
+            vec_push(t->lines,
+                     isfinite(seen)
+                         ? arena_printf(t->arena, "  %s; only a rise of %s is sure to be seen, its tolerance is %s",
+                                        change_line(t->arena, j), amount(t->arena, seen, j->row->dim),
+                                        amount(t->arena, j->d.allowed, j->row->dim))
+                         : arena_printf(t->arena, "  %s: one pair of runs says nothing of how runs differ",
+                                        name_of(t->arena, j->row)));
+        }
+    }
+    vec_deinit(&open);
+}
+
+/* What a check that found nothing would have found: of the totals by name, of all others the largest. */
+static void tell_power(struct telling *t, const struct gate_judged *all, size_t n)
+{
+    double worst = 0, total = 0, exact = 0;
+    const struct gate_judged *least_sure = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct gate_judged *j = &all[i];
+        double seen = j->verdict == GATE_OK && j->d.old > 0 ? gate_seen(&j->d, t->level) : 0;
+
+        if (seen > 0 && j->d.df == INFINITY && j->d.error == 0)
+            exact = fmax(exact, seen / j->d.old);
+        else if (seen > 0 && !*j->row->path)
+            total = fmax(total, seen / j->d.old);
+        else if (seen > worst) {
+            worst = seen;
+            least_sure = j;
+        }
+    }
+    if (total > 0)
+        vec_push(t->lines,
+                 arena_printf(t->arena, "seen in 9 of 10 cases: a rise of %.1f%% of all%s", 100 * total,
+                              least_sure ? arena_printf(t->arena, ", and of %s in any row (the least certain: %s)",
+                                                        amount(t->arena, worst, least_sure->row->dim),
+                                                        name_of(t->arena, least_sure->row))
+                                         : ""));
+    else if (least_sure)
+        vec_push(t->lines,
+                 arena_printf(t->arena, "seen in 9 of 10 cases: a rise of %s in any row (the least certain: %s)",
+                              amount(t->arena, worst, least_sure->row->dim), name_of(t->arena, least_sure->row)));
+    if (exact > 0)
+        vec_push(t->lines, arena_printf(t->arena, "seen always: a rise of more than %.3g%% of what is counted exactly",
+                                        100 * exact));
+}
+
+void gate_tell(const struct gate_judged *all, size_t n, double level, size_t wanted, enum check_outcome outcome,
+               struct arena *arena, struct check_lines *lines)
+{
+    struct telling t = {.arena = arena, .lines = lines, .level = level};
+
+    tell_rises(&t, all, n);
+    tell_falls(&t, all, n);
+    tell_open(&t, all, n, wanted, outcome != CHECK_FAIL);
+    if (outcome == CHECK_PASS)
+        tell_power(&t, all, n);
+}

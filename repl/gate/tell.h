@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The verdict on the rows of a race in words. */
+#ifndef HQ_REPL_GATE_TELL_H
+#define HQ_REPL_GATE_TELL_H
+
+#include "repl/gate/values.h"
+
+struct gate_judged {
+    const struct gate_row *row;
+    struct gate_difference d;
+    enum gate_verdict verdict;
+};
+
+/*
+ * Adds the lines of a verdict: what rose, the largest rises first; what fell; how many rows are open, about how many
+ * runs of each program would decide them (`wanted`), and which are the least certain; of a race that found nothing,
+ * what it would have found. `level` is that of one row. Texts are in the arena.
+ */
+void gate_tell(const struct gate_judged *all, size_t n, double level, size_t wanted, enum check_outcome outcome,
+               struct arena *arena, struct check_lines *lines);
+
+#endif
