@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gate_draws LIST [DRAWS]: draws pairs of sets of runs from a pool (tests/soak/gate_pool.py) and lets hq's own code
+ * judge each, as `hq race` and a baseline do. A line of LIST is `PROGRAM ROUND SECONDS DATABASE`; NAME.a and NAME.b are
+ * one program, NAME+N the same with its procedure `planted` N % slower.
+ *
+ * A set is of consecutive rounds that begin anywhere, so that drift stays in it. Of an unchanged pair which of the two
+ * runs of a round is called old is drawn for each round. Draws overlap: an interval takes as many of them for
+ * independent as there are separate stretches of rounds in the pool, times the programs in the line. Prints tables in
+ * Markdown.
+ */
+#include "common/file.h"
+#include "common/hash.h"
+#include "repl/gate/gate.h"
+#include "repl/gate/looks.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct pool_run {
+    struct baseline_query values; /* texts in the program's arena */
+    double seconds;
+    bool there;
+};
+
+struct program {
+    char *name;
+    struct baseline texts;
+    VEC(struct pool_run) runs; /* by round */
+};
+
+static VEC(struct program) pool;
+static uint64_t random_state = 1;
+
+static size_t draw(size_t n)
+{
+    return hash_u64(++random_state) % n;
+}
+
+/* ---- the pool ---- */
+
+static struct program *program_of(const char *name)
+{
+    vec_foreach(p, &pool)
+        if (!strcmp(p->name, name))
+            return p;
+    vec_push(&pool, (struct program){.name = xstrdup(name)});
+    return &vec_last(&pool);
+}
+
+struct reading {
+    struct program *program;
+    struct pool_run *run;
+    struct session *session;
+};
+
+static struct hq_error *on_query(void *arg, const struct statement *st)
+{
+    struct reading *r = arg;
+    struct table *t = NULL;
+
+    HQ_TRY(gate_measure(&r->session->env, st, &t));
+    if (t)
+        baseline_measure(&r->program->texts, &r->run->values, t, 0);
+    table_destroy(t);
+    return NULL;
+}
+
+static struct hq_error *read_run(struct program *p, struct pool_run *run, const char *path)
+{
+    struct session s;
+    struct reading r = {p, run, &s};
+    static const char text[] = "procedures";
+
+    session_init(&s);
+    s.quiet = true;
+    s.on_query = on_query;
+    s.on_arg = &r;
+    struct hq_error *error = session_open(&s, path, NULL);
+
+    if (!error)
+        session_text(&s, &(struct source){.name = "query", .text = text, .length = sizeof text - 1});
+    session_deinit(&s);
+    return error;
+}
+
+static struct hq_error *read_pool(const char *list)
+{
+    AUTO_FREE char *directory = file_dirname(list);
+    FILE *f = fopen(list, "r");
+    char name[100], db[200];
+    unsigned round;
+    double seconds;
+    struct hq_error *error = f ? NULL : hq_error_errno(HQ_DATA, "%s", list);
+
+    while (!error && fscanf(f, "%99s %u %lf %199s", name, &round, &seconds, db) == 4) {
+        struct program *p = program_of(name);
+        AUTO_FREE char *path = file_join(directory, db);
+
+        while (p->runs.len <= round)
+            vec_push(&p->runs, (struct pool_run){0});
+        p->runs.data[round].seconds = seconds;
+        p->runs.data[round].there = true;
+        error = read_run(p, &p->runs.data[round], path);
+    }
+    if (f)
+        fclose(f);
+    return error;
+}
+
+static struct program *find(const char *base, const char *suffix)
+{
+    AUTO_FREE char *name = xasprintf("%s%s", base, suffix);
+
+    vec_foreach(p, &pool)
+        if (!strcmp(p->name, name))
+            return p;
+    return NULL;
+}
+
+/* ---- counts and intervals ---- */
+
+struct counts {
+    size_t draws, fail, ok, open, named; /* named: failed and told the planted procedure */
+    double seconds, rounds;              /* sums over the draws */
+    double independent;                  /* stretches of rounds, over all programs of the line */
+};
+
+static void add(struct counts *to, const struct counts *c)
+{
+    to->draws += c->draws;
+    to->fail += c->fail;
+    to->ok += c->ok;
+    to->open += c->open;
+    to->named += c->named;
+    to->seconds += c->seconds;
+    to->rounds += c->rounds;
+    to->independent += c->independent;
+}
+
+/* Wilson's 95 % interval of a share, of as many independent draws as there may be. */
+static void print_share(size_t k, const struct counts *c)
+{
+    double n = fmin((double)c->draws, c->independent), p = (double)k / (double)c->draws, z = 1.96;
+    double middle = (p + z * z / (2 * n)) / (1 + z * z / n);
+    double half = z / (1 + z * z / n) * sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+
+    printf(" %.1f %% [%.1f, %.1f] |", 100 * p, 100 * fmax(0, middle - half), 100 * fmin(1, middle + half));
+}
+
+static void print_counts(const char *name, const struct counts *c, bool slower)
+{
+    if (!c->draws)
+        return;
+    printf("| %s | %zu |", name, c->draws);
+    print_share(c->fail, c);
+    if (slower)
+        print_share(c->named, c);
+    print_share(c->ok, c);
+    print_share(c->open, c);
+    printf(" %.0f s, %.1f |\n", c->seconds / (double)c->draws, c->rounds / (double)c->draws);
+}
+
+/* ---- races ---- */
+
+static bool names_planted(const struct check_lines *lines)
+{
+    for (size_t i = 0; i < lines->len; i++)
+        if (!strncmp(lines->data[i], "rose:", 5) && strstr(lines->data[i], "planted"))
+            return true;
+    return false;
+}
+
+/* One race from a round on; `mix`: which of the two is called old is drawn. False: the pool ended first. */
+static bool race(const struct program *a, const struct program *b, size_t first, bool mix, double budget,
+                 struct counts *c)
+{
+    struct gate_looks looks = {.budget = budget};
+    struct gate_values v = {.room = LOOKS_PAIRS_MAX};
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct check_lines lines = {0};
+    enum check_outcome outcome = CHECK_INCONCLUSIVE;
+    size_t pairs = 0, wanted, rounds = a->runs.len < b->runs.len ? a->runs.len : b->runs.len;
+    double seconds = 0, family;
+    bool ended = false;
+
+    while (!ended && first + pairs < rounds) {
+        const struct pool_run *old = &a->runs.data[first + pairs], *now = &b->runs.data[first + pairs];
+
+        if (mix && draw(2)) {
+            const struct pool_run *other = old;
+
+            old = now;
+            now = other;
+        }
+        if (!old->there || !now->there)
+            break;
+        gate_values_add(&v, RUN_OLD, pairs, &old->values);
+        gate_values_add(&v, RUN_NEW, pairs, &now->values);
+        pairs++;
+        seconds += old->seconds + now->seconds;
+        if (!gate_look(&looks, pairs, seconds, &family))
+            continue;
+        vec_clear(&lines);
+        v.runs[RUN_OLD] = v.runs[RUN_NEW] = pairs;
+        outcome = gate_values_judge(&v, &gate_default, family, &arena, &lines, &wanted);
+        ended = looks.last || outcome != CHECK_INCONCLUSIVE;
+    }
+    if (ended) {
+        c->draws++;
+        c->fail += outcome == CHECK_FAIL;
+        c->ok += outcome == CHECK_PASS;
+        c->open += outcome == CHECK_INCONCLUSIVE;
+        c->named += outcome == CHECK_FAIL && names_planted(&lines);
+        c->seconds += seconds;
+        c->rounds += (double)pairs;
+    }
+    vec_deinit(&lines);
+    gate_values_deinit(&v);
+    return ended;
+}
+
+static struct counts races(const struct program *a, const struct program *b, const struct program *other, bool mix,
+                           size_t draws, double budget)
+{
+    struct counts c = {0};
+
+    for (size_t i = 0; i < 4 * draws && c.draws < draws; i++)
+        race(other && draw(2) ? other : a, b, draw(a->runs.len), mix, budget, &c);
+    c.independent = c.draws ? fmax(1, (double)a->runs.len / (c.rounds / (double)c.draws)) : 0;
+    return c;
+}
+
+/* ---- baselines ---- */
+
+/* Runs of `joined` rounds each, added up: a longer run of the same program. */
+static bool join(struct baseline *into, struct baseline_query *out, const struct program *p, size_t first,
+                 size_t joined)
+{
+    AUTO(row_names_deinit) struct row_names names = {0};
+    double whole = 0;
+
+    (void)into;
+    for (size_t i = 0; i < joined; i++) {
+        if (first + i >= p->runs.len || !p->runs.data[first + i].there)
+            return false;
+        vec_foreach(v, &p->runs.data[first + i].values.values) {
+            bool is_new;
+            struct baseline_value *to = baseline_value_add(out, &names, v, &is_new);
+
+            if (!is_new)
+                to->value += v->value;
+        }
+    }
+    /* The total of one metric: all programs of the pool measure one. */
+    for (size_t i = 0; i < joined; i++) {
+        const struct baseline_query *q = &p->runs.data[first + i].values;
+
+        if (q->values.len && q->values.data[0].share > 0)
+            whole += q->values.data[0].value / q->values.data[0].share;
+    }
+    double samples = 0;
+
+    for (size_t i = 0; i < joined; i++)
+        samples += p->runs.data[first + i].values.values.len ? p->runs.data[first + i].values.values.data[0].samples
+                                                             : 0;
+    vec_foreach(v, &out->values) {
+        v->share = v->value / whole;
+        v->samples = samples;
+    }
+    return whole > 0;
+}
+
+enum { BASELINE_RUNS = 5 };
+
+static bool average(struct baseline *b, const struct program *p, size_t first, size_t joined)
+{
+    struct baseline_query runs[BASELINE_RUNS] = {0};
+    const struct baseline_query *list[BASELINE_RUNS];
+    bool fine = true;
+
+    for (size_t i = 0; i < BASELINE_RUNS; i++) {
+        list[i] = &runs[i];
+        fine = fine && join(b, &runs[i], p, first + i * joined, joined);
+    }
+    if (fine)
+        baseline_average(baseline_add(b, "procedures"), list, BASELINE_RUNS, 0.005);
+    for (size_t i = 0; i < BASELINE_RUNS; i++)
+        vec_deinit(&runs[i].values);
+    return fine;
+}
+
+static bool check(const struct program *a, const struct program *b, size_t joined, struct counts *c)
+{
+    AUTO(baseline_deinit) struct baseline before = {0}, now = {0};
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct check_lines lines = {0};
+    size_t length = BASELINE_RUNS * joined, first = draw(a->runs.len);
+    /* The new runs come after the old ones, soon or late. */
+    size_t second = first + length + draw(a->runs.len);
+
+    if (!average(&before, a, first, joined) || !average(&now, b, second, joined))
+        return false;
+    baseline_renew(&before.queries.data[0], NULL, false, 0, 0.005);
+    double alpha = baseline_alpha(&before, &now.queries.data[0]);
+    enum check_outcome outcome = baseline_judge(&before.queries.data[0], &now.queries.data[0], alpha, &arena, &lines,
+                                                NULL);
+
+    c->draws++;
+    c->fail += outcome == CHECK_FAIL;
+    c->ok += outcome == CHECK_PASS;
+    c->open += outcome == CHECK_INCONCLUSIVE;
+    c->named += outcome == CHECK_FAIL && names_planted(&lines);
+    c->rounds += 2 * (double)length;
+    for (size_t i = 0; i < length; i++)
+        c->seconds += a->runs.data[first + i].seconds + b->runs.data[second + i].seconds;
+    vec_deinit(&lines);
+    return true;
+}
+
+static struct counts checks(const struct program *a, const struct program *b, size_t joined, size_t draws)
+{
+    struct counts c = {0};
+
+    if (a->runs.len >= 2 * BASELINE_RUNS * joined)
+        for (size_t i = 0; i < 40 * draws && c.draws < draws; i++)
+            check(a, b, joined, &c);
+    c.independent = c.draws ? fmax(1, (double)a->runs.len / (c.rounds / (double)c.draws)) : 0;
+    return c;
+}
+
+/* ---- how far runs differ ---- */
+
+/* The seconds of `planted`, or of the whole, by round; their deviation from run to run in percent. */
+static double value_of(const struct pool_run *run, bool planted)
+{
+    double largest = 0;
+
+    vec_foreach(v, &run->values.values) {
+        if (planted && strstr(v->path, "planted(") && !strstr(v->metric, ".x"))
+            return v->value;
+        if (!planted && v->share > 0)
+            largest = fmax(largest, v->value / v->share);
+    }
+    return planted ? 0 : largest;
+}
+
+static void print_spread(const char *base, bool planted)
+{
+    const struct program *a = find(base, ".a"), *b = find(base, ".b");
+    double n = 0, sum = 0, squares = 0, apart = 0;
+
+    for (size_t i = 0; i < a->runs.len && i < b->runs.len; i++) {
+        if (!a->runs.data[i].there || !b->runs.data[i].there)
+            continue;
+        double x = value_of(&a->runs.data[i], planted), y = value_of(&b->runs.data[i], planted);
+
+        n++;
+        sum += x + y;
+        squares += x * x + y * y;
+        apart += (x - y) * (x - y);
+    }
+    double mean = sum / (2 * n), sd = sqrt((squares - 2 * n * mean * mean) / (2 * n - 1));
+
+    printf("| %s, %s | %.0f | %.3f s | %.1f %% | %.1f %% |\n", base, planted ? "`planted`" : "all", n, mean,
+           100 * sd / mean, 100 * sqrt(apart / (2 * n)) / mean);
+}
+
+/* ---- tables ---- */
+
+static const char *const unchanged[] = {"cxx10", "cxx40", "cxx80", "python", "pipeline", "files", "short40"};
+static const char *const slower[] = {"5", "10", "20", "50"};
+enum { UNCHANGED = sizeof unchanged / sizeof *unchanged, SLOWER = sizeof slower / sizeof *slower };
+
+/* A line for each program and one for all together; which of them failed more often than once in a hundred beyond
+ * chance. */
+static struct counts print_unchanged(size_t draws, double budget, size_t joined)
+{
+    struct counts all = {0};
+
+    for (size_t i = 0; i < UNCHANGED; i++) {
+        const struct program *a = find(unchanged[i], ".a"), *b = find(unchanged[i], ".b");
+
+        if (!a || !b)
+            continue;
+        struct counts c = joined ? checks(a, b, joined, draws) : races(a, b, NULL, true, draws, budget);
+
+        print_counts(unchanged[i], &c, false);
+        add(&all, &c);
+    }
+    print_counts("**all**", &all, false);
+    return all;
+}
+
+static void print_slower(size_t draws, double budget, size_t joined)
+{
+    for (size_t i = 0; i < UNCHANGED; i++)
+        for (size_t k = 0; k < SLOWER; k++) {
+            AUTO_FREE char *suffix = xasprintf("+%s", slower[k]), *name = xasprintf("%s %s %%", unchanged[i], suffix);
+            const struct program *a = find(unchanged[i], ".a"), *b = find(unchanged[i], suffix);
+
+            if (!a || !b)
+                continue;
+            struct counts c = joined ? checks(a, b, joined, draws)
+                                     : races(a, b, find(unchanged[i], ".b"), false, draws, budget);
+
+            print_counts(name, &c, true);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    const double budget = 120;
+    size_t draws = argc > 2 ? (size_t)atol(argv[2]) : 1000;
+    struct hq_error *error = argc > 1 ? read_pool(argv[1]) : hq_error_new(HQ_USAGE, "gate_draws LIST [DRAWS]");
+
+    if (error) {
+        fprintf(stderr, "%s\n", error->message);
+        return 2;
+    }
+    printf("| program | rounds | mean | sd of all runs | sd of neighbours |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; i < UNCHANGED; i++)
+        if (find(unchanged[i], ".a") && find(unchanged[i], ".b")) {
+            print_spread(unchanged[i], false);
+            if (value_of(&find(unchanged[i], ".a")->runs.data[0], true) > 0)
+                print_spread(unchanged[i], true);
+        }
+    printf("\nRaces of unchanged programs:\n\n| program | draws | failed | ok | inconclusive | measured, pairs |\n"
+           "|---|---|---|---|---|---|\n");
+    struct counts race_all = print_unchanged(draws, budget, 0);
+
+    printf("\nRaces with a slower one:\n\n| program | draws | failed | `planted` named | ok | inconclusive | measured, "
+           "pairs |\n|---|---|---|---|---|---|---|\n");
+    print_slower(draws, budget, 0);
+    for (size_t joined = 1; joined <= 3; joined += 2) {
+        printf("\nBaselines of five runs, each of %zu rounds, unchanged:\n\n| program | draws | failed | ok | "
+               "inconclusive | measured, rounds |\n|---|---|---|---|---|---|\n",
+               joined);
+        print_unchanged(draws, budget, joined);
+        printf("\nthe same, slower:\n\n| program | draws | failed | `planted` named | ok | inconclusive | measured, "
+               "rounds "
+               "|\n|---|---|---|---|---|---|---|\n");
+        print_slower(draws, budget, joined);
+    }
+    /* What the method promises, three standard errors of an independent draw away. */
+    double n = fmin((double)race_all.draws, race_all.independent);
+    bool fine = (double)race_all.fail / (double)race_all.draws <= 0.01 + 3 * sqrt(0.01 * 0.99 / n);
+
+    return !fine;
+}
