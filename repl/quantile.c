@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/quantile.h"
+#include "common/hash.h"
 #include <math.h>
+#include <string.h>
 
 static double normal_tail(double x, double df)
 {
@@ -105,7 +107,21 @@ double normal_above(double p)
 
 double student_above(double p, double df)
 {
-    return above(student_tail, student_density, p, df);
+    /* Rows are judged by the dozen at one level and with as many runs each: what was asked last is remembered. */
+    static _Thread_local struct {
+        double p, df, x;
+    } known[16];
+    uint64_t bits[2];
+
+    memcpy(bits, (double[]){p, df}, sizeof bits);
+    size_t at = hash_combine(hash_u64(bits[0]), bits[1]) % (sizeof known / sizeof *known);
+
+    if (known[at].p != p || known[at].df != df) {
+        known[at].x = above(student_tail, student_density, p, df);
+        known[at].p = p;
+        known[at].df = df;
+    }
+    return known[at].x;
 }
 
 double student_beyond(double t, double df)
