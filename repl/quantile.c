@@ -100,28 +100,34 @@ double normal_beyond(double x)
     return normal_tail(x, 0);
 }
 
-double normal_above(double p)
+/* Rows are judged by the dozen at one level and with as many runs each: what was asked last is remembered. df 0: the
+ * normal distribution. */
+static double known_above(double p, double df)
 {
-    return above(normal_tail, normal_density, p, 0);
-}
-
-double student_above(double p, double df)
-{
-    /* Rows are judged by the dozen at one level and with as many runs each: what was asked last is remembered. */
     static _Thread_local struct {
         double p, df, x;
-    } known[16];
+    } known[64];
     uint64_t bits[2];
 
     memcpy(bits, (double[]){p, df}, sizeof bits);
     size_t at = hash_combine(hash_u64(bits[0]), bits[1]) % (sizeof known / sizeof *known);
 
     if (known[at].p != p || known[at].df != df) {
-        known[at].x = above(student_tail, student_density, p, df);
+        known[at].x = df > 0 ? above(student_tail, student_density, p, df) : above(normal_tail, normal_density, p, 0);
         known[at].p = p;
         known[at].df = df;
     }
     return known[at].x;
+}
+
+double normal_above(double p)
+{
+    return known_above(p, 0);
+}
+
+double student_above(double p, double df)
+{
+    return known_above(p, df);
 }
 
 double student_beyond(double t, double df)

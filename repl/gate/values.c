@@ -146,11 +146,12 @@ enum check_outcome gate_values_judge(const struct gate_values *v, const struct g
             outcome = CHECK_FAIL;
         else if (j->verdict == GATE_UNDECIDED && outcome == CHECK_PASS)
             outcome = CHECK_INCONCLUSIVE;
-        if (j->verdict == GATE_UNDECIDED)
+        if (j->verdict == GATE_UNDECIDED && lines)
             more = gate_runs_wanted(&j->d, level, v->runs[RUN_OLD]);
         *wanted = more > *wanted ? more : *wanted;
     }
-    gate_tell(all.data, all.len, level, *wanted, outcome, arena, lines);
+    if (lines)
+        gate_tell(all.data, all.len, level, *wanted, outcome, arena, lines);
     vec_deinit(&all);
     vec_deinit(&differences);
     return outcome;

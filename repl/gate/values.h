@@ -40,7 +40,8 @@ void gate_values_add(struct gate_values *v, enum run_side side, size_t run, cons
 /*
  * Judges all rows that are something on either side (0.5 % of the total), old runs against new ones that ran in turns,
  * at a family level. The gravest verdict; `lines` gets a line for each row that failed or is undecided, for those that
- * fell, and one that says what would have been seen. `wanted`: about how many runs of each program would decide.
+ * fell, and one that says what would have been seen; NULL: the verdict alone is wanted. `wanted`: about how many runs
+ * of each program would decide.
  */
 enum check_outcome gate_values_judge(const struct gate_values *v, const struct gate_tolerance *t, double family,
                                      struct arena *arena, struct check_lines *lines, size_t *wanted);
