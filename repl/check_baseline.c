@@ -26,8 +26,7 @@ static struct hq_error *measure(struct runner *r, const struct statement *st, st
 }
 
 /* The values of this database, or the means over all runs, where also small rows are measured. */
-static struct hq_error *measure_runs(struct runner *r, const struct statement *st, struct baseline *into,
-                                     const char *text)
+struct hq_error *check_measure(struct runner *r, const struct statement *st, struct baseline *into, const char *text)
 {
     size_t n = r->runs.len;
     struct baseline_query *q;
@@ -74,7 +73,7 @@ static struct hq_error *measure_as_before(struct runner *r, const struct stateme
     vec_foreach(s, &others)
         log_note("%s:%u: compared under `%s`, as its baseline was written", r->file, st->place.line, *s);
     if (!error)
-        error = measure_runs(r, st, now, text);
+        error = check_measure(r, st, now, text);
     hq_error_free(baseline_settings_apply(mine.data, mine.len, env));
     vec_deinit(&mine);
     vec_deinit(&others);
@@ -100,7 +99,7 @@ void check_begin_baseline(struct runner *r)
 
 static struct hq_error *update_baseline(struct runner *r, const struct statement *st, const char *text)
 {
-    HQ_TRY(measure_runs(r, st, &r->after, text));
+    HQ_TRY(check_measure(r, st, &r->after, text));
     struct baseline_query *q = &vec_last(&r->after.queries);
 
     bool by_source = r->before.by_source && !r->after.by_source;
@@ -155,7 +154,7 @@ static struct hq_error *measure_text(struct runner *r, const char *text, const s
 
     if (!error && script->statements.len == 1)
         error = before ? measure_as_before(r, &script->statements.data[0], before, now, text)
-                       : measure_runs(r, &script->statements.data[0], now, text);
+                       : check_measure(r, &script->statements.data[0], now, text);
     script_destroy(script);
     return error;
 }

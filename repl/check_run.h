@@ -20,8 +20,10 @@ struct runner {
     enum check_outcome inconclusive; /* what it counts as */
     double tolerance;
     struct gate_tolerance race_tolerance;
-    int status; /* the gravest of errors */
-    FILE *tap;  /* NULL: none is wanted */
+    const char *history;  /* the directory for the values of this commit; NULL: none is kept */
+    struct baseline kept; /* what goes there */
+    int status;           /* the gravest of errors */
+    FILE *tap;            /* NULL: none is wanted */
 };
 
 /* ---- points: cmd_check.c ---- */
@@ -43,6 +45,16 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st);
 void check_tell_unasked(const struct runner *r, const char *path);
 /* Writes the new baseline of a file, if that is asked for. */
 struct hq_error *check_write_baseline(struct runner *r, const char *path);
+
+/* The values of a query over the runs, as a new query of `into`. */
+struct hq_error *check_measure(struct runner *r, const struct statement *st, struct baseline *into, const char *text);
+
+/* ---- check_history.c ---- */
+
+/* Takes the values of a query for the history. Nothing without one, and for a query that has none. */
+struct hq_error *check_history_take(struct runner *r, const struct statement *st);
+/* Writes them, and makes a point that tells the steps of all courses. */
+struct hq_error *check_history_end(struct runner *r);
 
 /* ---- check_race.c ---- */
 

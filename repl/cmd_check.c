@@ -33,6 +33,12 @@ static const struct opt options[] = {
     {.name = "markdown",
      .value = "FILE",
      .help = "write a report in Markdown, as for a pull request; - is standard output, in place of TAP"},
+    {.name = "history",
+     .value = "DIR",
+     .help = "keep the values of this commit in DIR, and tell where a row's level changed (hq history DIR draws it)"},
+    {.name = "commit",
+     .value = "NAME",
+     .help = "what --history calls this commit (default: what git says of the current directory)"},
     {.name = "bisect", .help = "exit with 0 (passed), 1 (failed) or 125 (could not tell), as `git bisect run` wants"},
     {.name = "define",
      .letter = 'D',
@@ -130,6 +136,7 @@ static struct hq_error *on_query(void *arg, const struct statement *st)
 
     if (!check_is_race(r) || r->update)
         HQ_TRY(check_baseline(r, st));
+    HQ_TRY(check_history_take(r, st));
     return check_expectations(r, st);
 }
 
@@ -175,7 +182,7 @@ static struct hq_error *check_file(struct runner *r, const char *file)
         if (!r->update && !check_is_race(r))
             check_tell_unasked(r, path);
     }
-    if (!error && !r->touched && !r->update)
+    if (!error && !r->touched && !r->update && !r->history)
         error = hq_error_new(
             HQ_USAGE, "%s has nothing to check: no query with `expect`, and no baseline (hq check --update makes one)",
             file);
@@ -195,6 +202,11 @@ static void check_files(struct runner *r)
         baseline_deinit(&r->after);
         r->before = r->after = (struct baseline){0};
     }
+    struct hq_error *error = check_history_end(r);
+
+    if (error)
+        on_error(r, error);
+    hq_error_free(error);
 }
 
 /* ---- the command ---- */
@@ -225,6 +237,9 @@ static struct hq_error *take_options(struct runner *r)
 
     if (junit && markdown && !strcmp(junit, "-") && !strcmp(markdown, "-"))
         return hq_error_new(HQ_USAGE, "standard output takes one report: give --junit or --markdown a file");
+    r->history = opt_value(r->args, "history");
+    if (opt_value(r->args, "commit") && !r->history)
+        return hq_error_new(HQ_USAGE, "--commit names what --history DIR keeps; give that, too");
     if (opt_flag(r->args, "update", false) && opt_flag(r->args, "bisect", false))
         return hq_error_new(HQ_USAGE, "--update writes baselines and --bisect judges by them: give one of the two");
     if (as && !strcmp(as, "pass") && opt_flag(r->args, "bisect", false))
@@ -321,6 +336,7 @@ static int run(const struct opt_args *args)
     if (error)
         status = exit_worse(status, command_fail("check", error));
     checks_deinit(&r.checks);
+    baseline_deinit(&r.kept);
     run_set_deinit(&r.set);
     vec_deinit(&r.runs);
     return status;

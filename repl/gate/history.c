@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "repl/gate/history.h"
+#include "common/file.h"
+#include "db/import/json.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char ending[] = ".json";
+
+/* ---- reading ---- */
+
+struct reading {
+    struct history *history;
+    struct history_commit commit;
+    struct history_value value;
+    double version;
+};
+
+static enum dim dim_of(const char *unit)
+{
+    return !strcmp(unit, "s")        ? DIM_SECONDS
+           : !strcmp(unit, "B")      ? DIM_BYTES
+           : !strcmp(unit, "events") ? DIM_EVENTS
+                                     : DIM_NONE;
+}
+
+static void take_field(struct reading *r, const char *key, const struct json_value *v)
+{
+    struct history_value *to = &r->value;
+    const struct {
+        const char *key;
+        const char **to;
+    } texts[] = {{"query", &to->query}, {"metric", &to->metric}, {"path", &to->path}};
+
+    for (size_t i = 0; v->kind == JSON_STRING && i < sizeof texts / sizeof *texts; i++)
+        if (!strcmp(key, texts[i].key))
+            *texts[i].to = arena_strdup(&r->history->arena, v->text);
+    if (!strcmp(key, "unit") && v->kind == JSON_STRING)
+        to->dim = dim_of(v->text);
+    else if (!strcmp(key, "share"))
+        to->share = v->number;
+    else if (!strcmp(key, "value"))
+        to->value = v->number;
+    else if (!strcmp(key, "exact"))
+        to->exact = v->number != 0;
+}
+
+static struct hq_error *on_value(void *arg, const struct json_path *path, const struct json_value *v)
+{
+    struct reading *r = arg;
+
+    if (path->depth == 1 && json_key(path, 0, "hq_history"))
+        r->version = v->number;
+    else if (path->depth == 1 && json_key(path, 0, "commit") && v->kind == JSON_STRING)
+        r->commit.name = arena_strdup(&r->history->arena, v->text);
+    else if (path->depth == 1 && json_key(path, 0, "order"))
+        r->commit.order = v->number;
+    else if (path->depth == 3 && json_key(path, 0, "values") && !path->steps[2].in_array)
+        take_field(r, str_cstr(&path->steps[2].key), v);
+    return NULL;
+}
+
+static struct hq_error *on_end(void *arg, const struct json_path *path)
+{
+    struct reading *r = arg;
+
+    if (path->depth != 2 || !json_key(path, 0, "values"))
+        return NULL;
+    if (r->value.query && r->value.metric && r->value.path)
+        vec_push(&r->commit.values, r->value);
+    r->value = (struct history_value){0};
+    return NULL;
+}
+
+static struct hq_error *read_file(struct history *h, const char *path)
+{
+    static const struct json_handler handler = {on_value, on_end};
+    struct reading r = {.history = h};
+    struct hq_error *error = json_walk(path, false, &handler, &r);
+
+    if (!error && (r.version < 1 || !r.commit.name))
+        error = hq_error_new(HQ_DATA, "%s is no file of a history as hq check --history writes it", path);
+    if (!error && r.version > 1)
+        error = hq_error_new(HQ_USAGE, "%s is of a later version of hq", path);
+    if (error)
+        vec_deinit(&r.commit.values);
+    else
+        vec_push(&h->commits, r.commit);
+    return error;
+}
+
+static int by_order(const void *a, const void *b)
+{
+    const struct history_commit *x = a, *y = b;
+
+    return x->order < y->order ? -1 : x->order > y->order ? 1 : strcmp(x->name, y->name);
+}
+
+static bool is_file_of_history(const char *name)
+{
+    size_t n = strlen(name), e = sizeof ending - 1;
+
+    return n > e && *name != '.' && !strcmp(name + n - e, ending);
+}
+
+struct hq_error *history_read(const char *directory, const char *only, struct history *out)
+{
+    AUTO_FREE char *one = only ? xasprintf("%s%s", only, ending) : NULL;
+    DIR *d = opendir(directory);
+    struct hq_error *error = NULL;
+
+    *out = (struct history){0};
+    for (struct dirent *e; d && !error && (e = readdir(d));) {
+        AUTO_FREE char *path = file_join(directory, e->d_name);
+
+        if (is_file_of_history(e->d_name) && (!one || !strcmp(one, e->d_name)))
+            error = read_file(out, path);
+    }
+    if (d)
+        closedir(d);
+    vec_sort(&out->commits, by_order);
+    return error;
+}
+
+void history_deinit(struct history *h)
+{
+    vec_foreach(c, &h->commits)
+        vec_deinit(&c->values);
+    vec_deinit(&h->commits);
+    arena_deinit(&h->arena);
+}
+
+/* ---- which commit ---- */
+
+static bool is_good_name(const char *name)
+{
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-");
+
+    return n && !name[n] && n <= 100 && *name != '.' && *name != '-';
+}
+
+struct hq_error *history_commit_name(const char *name, struct arena *arena, const char **out, double *order)
+{
+    char of_git[64] = "";
+    double at = 0;
+
+    if (name && !is_good_name(name))
+        return hq_error_new(HQ_USAGE, "--commit takes a name of letters, digits and . _ + -, not `%s`", name);
+    *order = (double)time(NULL);
+    *out = name;
+    if (name)
+        return NULL;
+    FILE *git = popen("git log -1 --format='%ct %h' 2>/dev/null", "r");
+    bool told = git && fscanf(git, "%lf %63s", &at, of_git) == 2;
+
+    if (git)
+        pclose(git);
+    if (!told || !is_good_name(of_git))
+        return hq_error_new(HQ_USAGE, "--history wants to know which commit this is: there is no git here that could "
+                                      "tell, so say --commit NAME");
+    *out = arena_strdup(arena, of_git);
+    *order = at;
+    return NULL;
+}
+
+/* ---- writing ---- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct history_value *x = a, *y = b;
+    int order = strcmp(x->query, y->query);
+
+    order = order ? order : strcmp(x->path, y->path);
+    return order ? order : strcmp(x->metric, y->metric);
+}
+
+static void add_value(struct str *out, const struct history_value *v)
+{
+    str_add(out, "{\"query\":");
+    json_quote(out, v->query);
+    str_add(out, ",\"metric\":");
+    json_quote(out, v->metric);
+    str_add(out, ",\"path\":");
+    json_quote(out, v->path);
+    str_addf(out, ",\"share\":%.5g,\"value\":%.9g,\"unit\":", v->share, v->value);
+    json_quote(out, v->dim == DIM_EVENTS ? "events" : dim_unit(v->dim));
+    str_addf(out, ",\"exact\":%s}", v->exact ? "true" : "false");
+}
+
+static bool is_asked(const char *text, const struct baseline_query *const *queries, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(queries[i]->text, text))
+            return true;
+    return false;
+}
+
+struct hq_error *history_write(const char *directory, const char *commit, double order,
+                               const struct baseline_query *const *queries, size_t count, double least)
+{
+    AUTO(history_deinit) struct history before = {0};
+    AUTO_FREE char *name = xasprintf("%s%s", commit, ending), *path = file_join(directory, name);
+    AUTO_STR struct str out = {0};
+    struct history_commit c = {.name = commit, .order = order};
+    struct file_writer w;
+
+    HQ_TRY(file_make_dirs(directory));
+    HQ_TRY(history_read(directory, commit, &before));
+    vec_foreach(old, &before.commits) {
+        c.order = old->order;
+        vec_foreach(v, &old->values)
+            if (!is_asked(v->query, queries, count))
+                vec_push(&c.values, *v);
+    }
+    for (size_t i = 0; i < count; i++)
+        vec_foreach(v, &queries[i]->values)
+            if (v->share >= least && !v->outside)
+                vec_push(&c.values, (struct history_value){.query = queries[i]->text,
+                                                           .metric = v->metric,
+                                                           .path = v->path,
+                                                           .share = v->share,
+                                                           .value = v->value,
+                                                           .dim = v->dim,
+                                                           .exact = v->absolute});
+    vec_sort(&c.values, by_key);
+    str_add(&out, "{\"hq_history\":1,\"commit\":");
+    json_quote(&out, commit);
+    str_addf(&out, ",\"order\":%.0f,\"values\":[", c.order);
+    vec_foreach(v, &c.values) {
+        str_add(&out, v == c.values.data ? "\n" : ",\n");
+        add_value(&out, v);
+    }
+    str_add(&out, "]}\n");
+    vec_deinit(&c.values);
+    HQ_TRY(file_writer_open(&w, path));
+    file_writer_write(&w, str_cstr(&out), out.len);
+    return file_writer_commit(&w);
+}

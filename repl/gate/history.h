@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The values of a program's queries over its commits: a directory with a small JSON file for each,
+ *
+ *     {"hq_history":1,"commit":"1a2b3c4","order":1731234567,"values":[
+ *     {"query":"procedures","metric":"cputime","path":"procedure
+ * solve","share":0.41,"value":1.25,"unit":"s","exact":false},
+ *     ...]}
+ *
+ * a value a line, in the order of their keys. `order` says which commit came after which: seconds since 1970. Fields
+ * that are not known are passed over; what would be wrong without them needs another number behind hq_history.
+ */
+#ifndef HQ_REPL_GATE_HISTORY_H
+#define HQ_REPL_GATE_HISTORY_H
+
+#include "repl/baseline.h"
+#include "repl/gate/steps.h"
+
+struct history_value {
+    const char *query, *metric, *path;
+    double share, value; /* of the total; in base units */
+    enum dim dim;
+    bool exact; /* the value has no sampling error: it counts, and not the share */
+};
+
+struct history_commit {
+    const char *name;
+    double order;
+    VEC(struct history_value) values;
+};
+
+/* Zeroed is empty; texts are in the arena. */
+struct history {
+    struct arena arena;
+    VEC(struct history_commit) commits; /* in their order */
+};
+
+/* Reads all files of a directory, or one commit's if `only` is not NULL. A directory that is not there is empty. */
+struct hq_error *history_read(const char *directory, const char *only, struct history *out);
+void history_deinit(struct history *h);
+
+/*
+ * What the commit is called: `name`, else what git says of the directory in which hq runs. *order is the commit's time
+ * by git, for a name that is given now. HQ_USAGE if there is neither, or the name cannot be one of a file.
+ */
+struct hq_error *history_commit_name(const char *name, struct arena *arena, const char **out, double *order);
+
+/*
+ * Writes the values of queries as those of a commit. What the file of that commit has of other queries stays, and so
+ * does its order; values are shares that are at least `least`.
+ */
+struct hq_error *history_write(const char *directory, const char *commit, double order,
+                               const struct baseline_query *const *queries, size_t count, double least);
+
+/* ---- courses ---- */
+
+/* A row of a query over the commits that asked it. */
+struct course {
+    const char *query, *metric, *path;
+    enum dim dim;
+    bool exact;         /* in units of dim; else shares, 0 to 1 */
+    VEC(double) y;      /* 0 where the row was not there */
+    VEC(size_t) commit; /* which each is of */
+    VEC(struct gate_step) steps;
+};
+
+typedef VEC(struct course) courses;
+
+/* All rows, with their steps: those that an unchanged history has in one of a hundred. */
+void history_courses(const struct history *h, courses *out);
+void courses_deinit(courses *c);
+
+/* "cputime of procedure solve: 41.2% -> 48.0% between 1a2b and 5e6f": of a step, in the arena. */
+const char *course_step_text(const struct history *h, const struct course *c, const struct gate_step *s,
+                             struct arena *arena);
+/* How large a step is beside what was there: for putting them into an order. */
+double course_step_size(const struct gate_step *s);
+/* "cputime of procedure solve" */
+const char *course_name(const struct course *c, struct arena *arena);
+
+/* As bars on a terminal; as a picture in svg. */
+struct hq_error *course_plot(const struct history *h, const struct course *c, FILE *out);
+void course_svg(const struct history *h, const struct course *c, struct str *out);
+
+#endif

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""hq check --history and hq history: exact amounts whose course is known find their step to the commit and their drift, by names that are
+given and by those of git; what is kept is what the program did; and what goes wrong is said."""
+
+import xml.etree.ElementTree
+
+from lib import *
+
+SOURCE = """
+#include <stdlib.h>
+static void *volatile kept;
+__attribute__((noinline)) static void take(int n) { for (int i = 0; i < n; i++) { kept = malloc(1000); free(kept); } }
+__attribute__((noinline)) static void others(int n) { for (int i = 0; i < n; i++) { kept = malloc(1000); free(kept); } }
+int main(int c, char **v) { (void)c; take(atoi(v[1])); others(100); return 0; }
+"""
+with open(f"{TMP}/take.c", "w") as f:
+    f.write(SOURCE)
+check(run("gcc", "-O1", "-g", "-o", "take", "take.c")[0] == 0, "the program is built")
+with open(f"{TMP}/q.hq", "w") as f:
+    f.write("procedures\n")
+
+
+def commit(directory, name, n, *more, **options):
+    record("run.hq", "./take", n, options=["--force", "-e", "ALLOC"])
+    return run(HQ, "check", "run.hq", "q.hq", "--history", directory, *(["--commit", name] if name else []), *more, **options)
+
+
+# A step in the sixth of ten commits; the values are those of the program.
+for i in range(10):
+    status, out, err = commit("steps", f"c{i}", 100 if i < 5 else 120)
+    check(status == 0 and f"course over {i + 1} commit" in out, f"commit {i}: {status} {out}{err}")
+check("alloc_bytes of procedure take: 97.7 KiB -> 117 KiB in c5" in out, f"the step is told by the check:\n{out}")
+kept = json.load(open(f"{TMP}/steps/c9.json"))
+value_of = {(v["metric"], v["path"]): v for v in kept["values"]}
+check(kept["hq_history"] == 1 and kept["commit"] == "c9" and value_of["alloc_bytes", "procedure take"]["value"] == 120 * 1000 and
+      value_of["alloc_bytes", "procedure take"]["exact"], f"what is kept: {kept}")
+status, out, err = run(HQ, "history", "steps")
+check(status == 0 and "10 commits, c0 to c9" in out and "alloc_bytes of procedure take: 97.7 KiB -> 117 KiB in c5\n" in out, f"hq history: {out}{err}")
+check("procedure others" not in out, f"what did not change has no step: {out}")
+status, out, err = run(HQ, "history", "steps", "take", "-m", "alloc_bytes")
+check(status == 0 and sum(line.startswith("c") for line in out.splitlines()) == 10 and out.rstrip().endswith("in c5"), f"the course of a row: {out}{err}")
+bars = [line.count("█") + line.count("#") for line in out.splitlines() if line.startswith("c")]
+check(len(set(bars[:5])) == 1 and len(set(bars[5:])) == 1 and bars[5] > bars[4], f"it is drawn: {bars}")
+status, out, err = run(HQ, "history", "steps", "take", "--svg", "take.svg")
+picture = xml.etree.ElementTree.parse(f"{TMP}/take.svg").getroot()
+titles = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}title")]
+check(status == 0 and len(titles) == 10 and titles[0] == "c0: 97.7 KiB" and titles[9] == "c9: 117 KiB", f"the picture: {titles} {err}")
+
+# The same commit again replaces its values, and keeps its place.
+commit("steps", "c2", 100)
+status, out, err = run(HQ, "history", "steps", "take")
+check([line.split()[0] for line in out.splitlines() if line.startswith("c")][:10] == [f"c{i}" for i in range(10)] or "c2" in out, f"order: {out}")
+check(len(os.listdir(f"{TMP}/steps")) == 10, "a commit has one file")
+
+# 1 % more in each commit: no single one shows it.
+for i in range(12):
+    commit("drift", f"d{i:02}", 1000 + 10 * i)
+status, out, err = run(HQ, "history", "drift")
+check("alloc_bytes of procedure take: 977 KiB -> 1.06 MiB, little by little from d00 to d11 (12 commits)" in out, f"a drift is told as one: {out}")
+
+# Commits are called what git calls them.
+env = dict(os.environ, GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null",
+           **{f"GIT_{who}_{what}": v for who in ("AUTHOR", "COMMITTER") for what, v in (("NAME", "t"), ("EMAIL", "t@t"), ("DATE", "2020-01-02T03:04:05Z"))})
+os.makedirs(f"{TMP}/repository")
+for command in (["git", "init", "-q"], ["git", "commit", "-q", "--allow-empty", "-m", "first"]):
+    check(run(*command, cwd=f"{TMP}/repository", env=env)[0] == 0, " ".join(command))
+head = run("git", "rev-parse", "--short", "HEAD", cwd=f"{TMP}/repository", env=env)[1].strip()
+status, out, err = run(HQ, "check", f"{TMP}/run.hq", f"{TMP}/q.hq", "--history", "h", cwd=f"{TMP}/repository", env=env)
+check(status == 0 and json.load(open(f"{TMP}/repository/h/{head}.json"))["order"] == 1577934245, f"the commit of git: {status} {err}")
+
+# Mistakes.
+with open(f"{TMP}/drift/broken.json", "w") as f:
+    f.write('{"hq_history":1,"commit":')
+for words, want, part in (
+    (["check", "run.hq", "q.hq", "--history", "new"], 2, "say --commit NAME"),
+    (["check", "run.hq", "q.hq", "--history", "new", "--commit", "a/b"], 2, "--commit takes a name"),
+    (["check", "run.hq", "q.hq", "--commit", "a"], 2, "--history DIR"),
+    (["history"], 2, "the directory is missing"),
+    (["history", "nosuch"], 2, "holds no history"),
+    (["history", "steps", "nosuch"], 2, "no row `nosuch`"),
+    (["history", "steps", "--svg", "x"], 2, "name it behind the directory"),
+    (["history", "drift"], 3, "broken.json"),
+):
+    status, out, err = run(HQ, *words, env=dict(os.environ, GIT_DIR="/nonexistent"))
+    check(status == want and part in err + out, f"{' '.join(words)}: {status} {err}{out}")
+finish()
