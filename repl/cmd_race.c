@@ -212,6 +212,7 @@ static bool decided(struct race *r)
     if (!gate_look(&r->looks, r->pairs, clock_seconds() - r->start, &family))
         return false;
     look(r, family);
+    r->set.family = family;
     return r->looks.last || r->outcome != CHECK_INCONCLUSIVE;
 }
 
@@ -263,6 +264,7 @@ static struct hq_error *race(struct race *r, int *status)
     double start = clock_seconds();
 
     HQ_TRY(run_all(r));
+    HQ_TRY(run_set_write(&r->set));
     HQ_TRY(run_set_join(&r->set));
     *status = tell(r, clock_seconds() - start);
     return NULL;

@@ -10,8 +10,9 @@ bool gate_look(struct gate_looks *l, size_t pairs, double seconds, double *famil
     double spent = share >= 1 || pairs >= LOOKS_PAIRS_MAX ? GATE_FAMILY : gate_spent(share);
 
     l->last = share >= 1 || pairs >= LOOKS_PAIRS_MAX;
-    if (!l->last && (l->fixed || pairs < LOOKS_PAIRS_MIN || pairs % 2))
+    if (!l->last && (l->fixed || pairs < LOOKS_PAIRS_MIN || pairs < l->next))
         return false;
+    l->next = 2 * (size_t)ceil(0.7 * (double)pairs);
     *family = spent - l->spent;
     l->spent = spent;
     return true;

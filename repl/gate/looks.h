@@ -16,6 +16,7 @@ struct gate_looks {
     size_t fixed;  /* pairs; 0: until it is decided */
     double budget; /* seconds; 0: without an end */
     double spent;  /* by the looks so far; begins with 0 */
+    size_t next;   /* pairs at the next look; begins with 0 */
     bool last;     /* the present look ends the race, whatever it shows */
 };
 

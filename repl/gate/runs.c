@@ -34,6 +34,15 @@ void run_set_add(struct run_set *set, enum run_side side, const char *path)
     vec_push(&set->runs, (struct run_entry){.side = side, .path = xstrdup(path)});
 }
 
+static bool read_comment(struct run_set *set, const char *line)
+{
+    double family;
+
+    if (sscanf(line, "# family %lf", &family) == 1 && family > 0 && family <= 1)
+        set->family = family;
+    return *line == '#';
+}
+
 static bool read_entry(struct run_set *set, const char *line)
 {
     for (enum run_side side = RUN_OLD; side < RUN_SIDES; side++) {
@@ -61,7 +70,7 @@ struct hq_error *run_set_read(const char *path, struct run_set *out)
     str_addc(&text, '\n');
     rest = text.s;
     for (char *line; (line = strsep(&rest, "\n"));) {
-        bool fine = ++number == 1 ? !strcmp(line, head) : !*line || *line == '#' || read_entry(out, line);
+        bool fine = ++number == 1 ? !strcmp(line, head) : !*line || read_comment(out, line) || read_entry(out, line);
 
         if (!fine)
             return hq_error_new(HQ_DATA, "%s:%u: the line is not as `hq race` and `hq record --runs` write it", list,
@@ -145,6 +154,8 @@ struct hq_error *run_set_write(const struct run_set *set)
 
     HQ_TRY(file_writer_open(&w, list));
     fprintf(w.file, "%s\n", head);
+    if (set->family > 0)
+        fprintf(w.file, "# family %.6g\n", set->family);
     vec_foreach(r, &set->runs)
         fprintf(w.file, "%s %s\n", names[r->side], file_basename(r->path));
     return file_writer_commit(&w);

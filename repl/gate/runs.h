@@ -10,6 +10,9 @@
  *     new 003.hq
  *     old 004.hq
  *
+ * Lines that begin with # are passed over by those who do not know them; `# family X` is what the last look of a race
+ * might spend (looks.h), which a later check of the same runs keeps to.
+ *
  * The runs of one program are all `new`. Beside them lie new.hq, and of a race old.hq: all runs of a side joined, which
  * is what a question to the set is answered from. Runs after the last whole pair are not listed.
  */
@@ -31,6 +34,7 @@ struct run_entry {
 struct run_set {
     char *directory;
     VEC(struct run_entry) runs; /* as they ran */
+    double family;              /* what the last look might spend; 0: not known */
 };
 
 /* Is this a directory with such a list? */

@@ -45,14 +45,14 @@ static const char *change_line(struct arena *arena, const struct gate_judged *j)
                         amount(arena, j->d.now, j->row->dim), change_of(arena, &j->d));
 }
 
-/* How far a row is beyond what decides it; the farthest come first. */
+/* By how much of the whole it rose; of an open row, how far its tolerance is from what would be seen. */
 static double size_of(const struct gate_judged *j, double level)
 {
     double seen = gate_seen(&j->d, level), allowed = j->d.allowed > 0 ? j->d.allowed : 1e-300;
 
     if (j->verdict == GATE_UNDECIDED)
         return isfinite(seen) ? seen / allowed : 1e300;
-    return fabs(j->d.rise) / allowed;
+    return j->d.rise / (j->whole > 0 ? j->whole : 1);
 }
 
 static int by_size(const void *a, const void *b, void *level)

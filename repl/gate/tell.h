@@ -9,6 +9,7 @@ struct gate_judged {
     const struct gate_row *row;
     struct gate_difference d;
     enum gate_verdict verdict;
+    double whole; /* the total of its metric in the old runs */
 };
 
 /*

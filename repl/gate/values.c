@@ -132,7 +132,8 @@ enum check_outcome gate_values_judge(const struct gate_values *v, const struct g
 
     vec_foreach(r, &v->rows)
         if (counts(v, r) && !is_echo(v, r, all.data, all.len)) {
-            vec_push(&all, (struct gate_judged){.row = r, .d = difference_of(v, r, t)});
+            vec_push(&all,
+                     (struct gate_judged){.row = r, .d = difference_of(v, r, t), .whole = total_of(v, r, RUN_OLD)});
             vec_push(&differences, vec_last(&all).d);
         }
     double level = gate_level(differences.data, differences.len, family);
