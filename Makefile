@@ -21,9 +21,9 @@ PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev lib
   libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev esbuild
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   x264 dav1d aom-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
-  chromium chromium-driver python3-selenium node-typescript
+  chromium chromium-driver python3-selenium node-typescript python3-jsonschema
 PACKAGES_soak = libpython3.11-testsuite
-PACKAGES_bench = golang-go python3-jsonschema google-perftools libgoogle-perftools-dev linux-perf
+PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
 
 # ---- Where things are built ---------------------------------------------------------------------------------------
 ifdef SAN
@@ -237,8 +237,9 @@ install: all
 	$(if $(PRELOAD_SRC),$(Q)install -m 755 $(PRELOAD) $(MPI_SHIMS) '$(DESTDIR)$(PREFIX)/lib/hq/')
 	$(call install_files,include,$(wildcard preload/hq.h preload/hq.f90))
 	$(call install_files,share/hq/queries,$(wildcard examples/queries/*))
+	$(call install_files,share/hq/ci,$(wildcard examples/ci/*))
 	$(call install_files,share/doc/hq,$(wildcard README.md LICENSE))
-	$(call install_files,share/doc/hq/doc,$(wildcard doc/*.md doc/*.png))
+	$(call install_files,share/doc/hq/doc,$(wildcard doc/*.md doc/*.png doc/*.json))
 	$(Q)for page in $$(./hq --manual); do ./hq --manual $$page | $(call install_to,share/man/man$${page##*.}/$$page) || exit 1; done
 	$(Q)./hq --completion bash | $(call install_to,share/bash-completion/completions/hq)
 	$(Q)./hq --completion zsh | $(call install_to,share/zsh/site-functions/_hq)
