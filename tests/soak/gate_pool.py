@@ -100,7 +100,11 @@ def record_pool():
         load.end()
 
 
-record_pool()
-done = subprocess.run([f"{TOP}/{BUILD}/tools/gate_draws", LIST, os.environ.get("HQ_DRAWS", "1000")])
-print(f"{int(done.returncode == 0)} passed, {int(done.returncode != 0)} failed")
-sys.exit(done.returncode != 0)
+failed = 0
+for words in (["gate_simulate", "10000"], ["gate_draws", LIST, os.environ.get("HQ_DRAWS", "1000")]):
+    if words[0] == "gate_draws":
+        record_pool()
+    failed += subprocess.run([f"{TOP}/{BUILD}/tools/{words[0]}", *words[1:]]).returncode != 0
+    print(flush=True)
+print(f"{2 - failed} passed, {failed} failed")
+sys.exit(failed != 0)

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gate_simulate [RACES]: races of simulated programs on machines that drift (a random walk of a hundredth from run to
+ * run), jump (in one run of twenty, by up to a tenth) and scatter, judged by hq's own code with all its looks. Runs
+ * take two seconds at 1000 samples a second; ROWS procedures, the first with 40 % of the time, which is slower in the
+ * second half of the table. Prints a table in Markdown; status 1 if more unchanged programs fail than the method
+ * allows, or fewer slowdowns are found.
+ */
+#include "common/hash.h"
+#include "repl/gate/judge.h"
+#include "repl/gate/looks.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { ROWS = 20 };
+#define SECONDS 2.0
+#define RATE    1000.0
+
+static uint64_t state = 1;
+
+static double uniform(void)
+{
+    return ((double)(hash_u64(++state) >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(void)
+{
+    return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+struct machine {
+    double speed;  /* drifts and jumps */
+    double spread; /* of a run */
+};
+
+/* One run: a factor of its own for the whole and one for each row, and sampling. */
+static void run(struct machine *m, double slower, double seconds[ROWS])
+{
+    m->speed += 0.01 * normal();
+    if (uniform() < 0.05)
+        m->speed += 0.2 * (uniform() - 0.5);
+    double whole = m->speed * (1 + m->spread * normal());
+
+    for (int row = 0; row < ROWS; row++) {
+        double mean = SECONDS * (row ? 0.6 / (ROWS - 1) : 0.4 * (1 + slower));
+        double value = fmax(0, mean * whole * (1 + 0.25 * m->spread * normal()));
+
+        seconds[row] = fmax(0, value + sqrt(value / RATE) * normal());
+    }
+}
+
+static enum gate_verdict look(double (*old)[LOOKS_PAIRS_MAX], double (*now)[LOOKS_PAIRS_MAX], size_t pairs,
+                              double family, bool *named)
+{
+    struct gate_difference d[ROWS];
+    enum gate_verdict verdict = GATE_OK;
+    double total = 0;
+
+    for (int row = 0; row < ROWS; row++) {
+        d[row] = gate_paired(old[row], now[row], pairs);
+        d[row].sampling = sqrt((d[row].old + d[row].now) / RATE / (double)pairs);
+        total += d[row].old;
+    }
+    for (int row = 0; row < ROWS; row++)
+        d[row].allowed = fmax(0.1 * d[row].old, 0.02 * total);
+    double level = gate_level(d, ROWS, family);
+
+    for (int row = 0; row < ROWS; row++) {
+        enum gate_verdict one = gate_judge(&d[row], level);
+
+        if (one == GATE_FAIL || verdict == GATE_OK)
+            verdict = one;
+        *named |= row == 0 && one == GATE_FAIL;
+    }
+    return verdict;
+}
+
+struct counts {
+    int fail, ok, open, named;
+    double seconds;
+};
+
+static void race(double spread, double slower, struct counts *c)
+{
+    static double old[ROWS][LOOKS_PAIRS_MAX], now[ROWS][LOOKS_PAIRS_MAX];
+    struct machine m = {.speed = 1, .spread = spread};
+    struct gate_looks looks = {.budget = 120};
+    enum gate_verdict verdict = GATE_UNDECIDED;
+    double family, values[ROWS];
+    size_t pairs = 0;
+    bool named = false;
+
+    for (;;) {
+        for (int turn = 0; turn < 2; turn++) {
+            bool is_old = (pairs % 2 == 0) == (turn == 0);
+
+            run(&m, is_old ? 0 : slower, values);
+            for (int row = 0; row < ROWS; row++)
+                (is_old ? old : now)[row][pairs] = values[row];
+        }
+        pairs++;
+        if (!gate_look(&looks, pairs, 2 * SECONDS * (double)pairs, &family))
+            continue;
+        verdict = look(old, now, pairs, family, &named);
+        if (looks.last || verdict != GATE_UNDECIDED)
+            break;
+    }
+    c->fail += verdict == GATE_FAIL;
+    c->ok += verdict == GATE_OK;
+    c->open += verdict == GATE_UNDECIDED;
+    c->named += named;
+    c->seconds += 2 * SECONDS * (double)pairs;
+}
+
+int main(int argc, char **argv)
+{
+    static const double spreads[] = {0.02, 0.04, 0.08, 0.2}, slower[] = {0, 0.05, 0.1, 0.2};
+    int races = argc > 1 ? atoi(argv[1]) : 10000;
+    bool fine = true;
+
+    printf("| runs differ by | slower | races | failed | that row named | ok | inconclusive | measured |\n"
+           "|---|---|---|---|---|---|---|---|\n");
+    for (size_t k = 0; k < sizeof slower / sizeof *slower; k++)
+        for (size_t s = 0; s < sizeof spreads / sizeof *spreads; s++) {
+            struct counts c = {0};
+            double n = races;
+
+            for (int i = 0; i < races; i++)
+                race(spreads[s], slower[k], &c);
+            printf("| %.0f %% | %.0f %% | %d | %.2f %% | %.1f %% | %.1f %% | %.1f %% | %.0f s |\n", 100 * spreads[s],
+                   100 * slower[k], races, 100 * c.fail / n, 100 * c.named / n, 100 * c.ok / n, 100 * c.open / n,
+                   c.seconds / n);
+            fflush(stdout);
+            if (slower[k] == 0)
+                fine = fine && c.fail / n <= GATE_FAMILY + 4 * sqrt(GATE_FAMILY / n);
+            if (slower[k] == 0.1 && spreads[s] <= 0.04)
+                fine = fine && c.fail / n >= GATE_POWER - 4 * sqrt(GATE_POWER * (1 - GATE_POWER) / n);
+        }
+    return !fine;
+}
