@@ -79,12 +79,16 @@ const struct topic topics[] = {
      "  Comment      perf.md goes to the pull request, perf.xml to the test report, perf.html is an artifact\n"
      "  Verdict      0 not slower, 1 slower or a limit exceeded, 4 inconclusive: a warning; 2 and 3 are mistakes\n"
      "\n"
-     "  perf/*.hq    questions whose rows are raced (procedures), and limits (procedures of solve expect cputime < 30%)\n"
-     "  machines     Both programs run in turns on one machine, so it may be slow and busy; what both suffer from does\n"
-     "               not count. What is inconclusive says how many runs would decide: a longer --at-most, longer runs,\n"
+     "  perf/*.hq    questions whose rows are raced (procedures), and limits (procedures of solve expect cputime < "
+     "30%)\n"
+     "  machines     Both programs run in turns on one machine, so it may be slow and busy; what both suffer from "
+     "does\n"
+     "               not count. What is inconclusive says how many runs would decide: a longer --at-most, longer "
+     "runs,\n"
      "               or a higher rate (-e CPUTIME@4000/s) for very short ones.\n"
      "  exactly      -e ALLOC, -e IO and imported callgrind files have no error: 0.5 % is seen from one run.\n"
-     "  slow drift   hq check run.hq perf/*.hq --history perf/history on the main branch, then hq history perf/history\n"
+     "  slow drift   hq check run.hq perf/*.hq --history perf/history on the main branch, then hq history "
+     "perf/history\n"
      "  which one    git bisect run with hq check --bisect (hq check --help)\n"},
     {NULL, NULL, NULL},
 };
