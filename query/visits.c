@@ -243,6 +243,15 @@ static void take_marks(const struct selection *s, const struct timeline *time, u
     out->apart.exact = true;
 }
 
+void visits_take(const struct selection *s, struct visit stretch, struct visits *out)
+{
+    struct slice whole;
+    struct visiting v = {.slices = slices_of(s, stretch.profile, &whole)};
+
+    if (lies_in(&v.slices, stretch.from_us, stretch.to_us))
+        cut_visit(&v, stretch, stretch.to_us, out);
+}
+
 struct hq_error *visits_add_own(const struct selection *s, const struct timeline *time, uint32_t profile,
                                 const uint8_t *matching, const uint8_t *within, struct visits *out)
 {

@@ -55,6 +55,9 @@ struct hq_error *visits_add(const struct selection *s, const struct timeline *ti
 struct hq_error *visits_add_own(const struct selection *s, const struct timeline *time, uint32_t profile,
                                 const uint8_t *matching, const uint8_t *within, struct visits *out);
 
+/* Appends the part of a stretch of one profile that lies in the selection's slices, if there is any. */
+void visits_take(const struct selection *s, struct visit stretch, struct visits *out);
+
 /* Why the visits to what matches cannot be counted or numbered, and what would help; NULL: they can. Of visits without
  * any gap it depends on whether a loop is around them. The caller frees. */
 char *visits_doubt(const struct visits *v, const struct tree *t, const uint8_t *matching);

@@ -196,14 +196,19 @@ struct instant {
     double value; /* else seconds, not negative */
 };
 
+enum { FOLD_POINTS = 10000 }; /* at most */
+
 struct view {
     struct place place; /* of the view with its `of` */
     enum view_kind kind;
-    struct pattern *of; /* NULL without; never NULL for source and iterations */
-    struct instant at;  /* VIEW_TRACE_AT; its rank or thread, and that of VIEW_TRACE_DEPTH, is in query.ranks or
-                           query.threads;  none: the first profile */
-    double share;       /* VIEW_EXPLAIN: percent, above 0 and at most 100 */
-    struct expr *expr;  /* VIEW_EXPLAIN */
+    struct pattern *of;      /* NULL without; never NULL for source and iterations */
+    struct instant at;       /* VIEW_TRACE_AT; its rank or thread, and that of VIEW_TRACE_DEPTH, is in query.ranks or
+                                query.threads;  none: the first profile */
+    double share;            /* VIEW_EXPLAIN: percent, above 0 and at most 100 */
+    struct expr *expr;       /* VIEW_EXPLAIN */
+    struct pattern *between; /* VIEW_PHASES: what is between visits to it; NULL: `of`, or between MPI and OpenMP */
+    uint32_t points;         /* VIEW_FOLD; 0: as many as usual */
+    enum instances { INSTANCES_SD, INSTANCES_MAD, INSTANCES_ALL } instances; /* VIEW_FOLD: which are folded */
 };
 
 /* ---- clauses ---- */

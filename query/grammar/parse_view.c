@@ -114,7 +114,38 @@ static void parse_explain(struct parser *p, struct view *v)
     v->expr = parse_expr(p);
 }
 
-/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | trace | explain        "of" may, must, cannot stand */
+/* phases = "phases" [ ("between" | "of") pattern ] */
+static void parse_phases(struct parser *p, struct view *v)
+{
+    struct pattern **pattern = accept_word(p, "between") ? &v->between : accept_word(p, "of") ? &v->of : NULL;
+
+    if (!pattern)
+        return;
+    *pattern = ARENA_NEW(p->arena, struct pattern);
+    **pattern = parse_pattern(p, NAMES_ANY);
+}
+
+/* fold = "fold" "of" pattern [ "points" count ] [ "instances" ("all" | "sd" | "mad") ] */
+static void parse_fold(struct parser *p, struct view *v)
+{
+    want_word(p, "of");
+    v->of = ARENA_NEW(p->arena, struct pattern);
+    *v->of = parse_pattern(p, NAMES_ANY);
+    if (accept_word(p, "points"))
+        v->points = parse_count(p, 1, "the number of points");
+    if (v->points > FOLD_POINTS)
+        fail(p, &v->of->place, NULL, "a fold has at most %d points", FOLD_POINTS);
+    if (!accept_word(p, "instances"))
+        return;
+    if (accept_word(p, "all"))
+        v->instances = INSTANCES_ALL;
+    else if (accept_word(p, "mad"))
+        v->instances = INSTANCES_MAD;
+    else
+        want_word(p, "sd");
+}
+
+/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | trace | explain | phases | fold        "of" may, must, cannot stand */
 bool parse_view(struct parser *p, struct query *q)
 {
     struct token t = *peek(p, LEX_PLAIN);
@@ -134,6 +165,10 @@ bool parse_view(struct parser *p, struct query *q)
         parse_trace(p, q);
     else if (kind == VIEW_EXPLAIN)
         parse_explain(p, &q->view);
+    else if (kind == VIEW_PHASES)
+        parse_phases(p, &q->view);
+    else if (kind == VIEW_FOLD)
+        parse_fold(p, &q->view);
     p->view = q->view.kind;
     parse_of(p, &q->view);
     q->view.place = since(p, &t.place);

@@ -259,10 +259,18 @@ static void add_view(struct str *s, const struct view *v)
         str_add(s, "% of ");
         add_expr(s, v->expr, LEVEL_OR);
     }
+    if (v->between) {
+        str_add(s, " between ");
+        add_pattern(s, v->between);
+    }
     if (v->of) {
         str_add(s, " of ");
         add_pattern(s, v->of);
     }
+    if (v->points)
+        str_addf(s, " points %u", v->points);
+    if (v->instances)
+        str_addf(s, " instances %s", v->instances == INSTANCES_ALL ? "all" : "mad");
 }
 
 static void add_expectation(struct str *s, const struct expectation *e)

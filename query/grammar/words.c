@@ -11,7 +11,7 @@
 enum {
     COSTS = BIT(NESTED) | BIT(RANKED) | BIT(UNALIGNED) | BIT(HOT_PATH),
     ALIGNED = BIT(NESTED) | BIT(RANKED) | BIT(HOT_PATH) | BIT(EXPLAIN),
-    LISTS = BIT(PROFILES) | BIT(VISITS) | BIT(TEAMS),
+    LISTS = BIT(PROFILES) | BIT(VISITS) | BIT(TEAMS) | BIT(STRETCHES),
     PICTURES = BIT(PICTURE) | BIT(LEVEL),
     ANY = (1u << FAMILIES) - 1,
 };
@@ -33,7 +33,7 @@ const struct clause_word clause_words[CLAUSE_KINDS] = {
     [CLAUSE_DURING] =
         {"during", NULL, "during FROM..TO | iteration N of PATTERN | PATTERN",
          "only this slice of the trace: times, shares of the run, a visit, or while a procedure is on the stack", false,
-         COSTS | BIT(EXPLAIN) | BIT(VISITS) | PICTURES, "it shows one instant"},
+         COSTS | BIT(EXPLAIN) | BIT(VISITS) | BIT(STRETCHES) | PICTURES, "it shows one instant"},
     [CLAUSE_THROUGH] = {"through", "not through", "[not] through A > B >> C",
                         "only samples whose call path matches (> a direct call, >> any frames between, * one frame)",
                         true, COSTS | BIT(EXPLAIN), NULL},
@@ -51,7 +51,7 @@ const struct clause_word clause_words[CLAUSE_KINDS] = {
     [CLAUSE_FLATTEN] = {"flatten", NULL, "flatten [N]", "replaces each top row by its children, N times", false,
                         BIT(NESTED), "its rows have no children to take their place"},
     [CLAUSE_COLUMNS] = {"columns", NULL, "columns [NAME =] EXPR, ...", "what is shown", false,
-                        COSTS | BIT(EXPLAIN) | BIT(TEAMS), "its columns are fixed"},
+                        COSTS | BIT(EXPLAIN) | BIT(TEAMS) | BIT(STRETCHES), "its columns are fixed"},
     [CLAUSE_WHERE] = {"where", NULL, "where EXPR", "keeps the rows for which it holds; in a tree their ancestors stay",
                       true, COSTS | LISTS, NULL},
     [CLAUSE_MATCHING] = {"matching", NULL, "matching /REGEX/", "keeps the rows whose name matches", true, COSTS | LISTS,
@@ -97,8 +97,8 @@ const struct function_word function_words[FUNCTION_KINDS] = {
 };
 
 const struct attribute_word attribute_words[ATTRIBUTE_KINDS] = {
-    [ATTRIBUTE_KIND] = {"kind",
-                        "root, thread, procedure, inline, loop, line, call, module, file, region, wait or runtime"},
+    [ATTRIBUTE_KIND] =
+        {"kind", "root, thread, procedure, inline, loop, line, call, module, file, region, wait, runtime or phase"},
     [ATTRIBUTE_NAME] = {"name", "name of the scope"},
     [ATTRIBUTE_FILE] = {"file", "path of its source file"},
     [ATTRIBUTE_LINE] = {"line", "its line"},
@@ -129,6 +129,7 @@ static const char *bare(enum view_family family)
     case FAMILY_LEVEL:
     case FAMILY_INSTANT: return "a picture of a trace names what ran when; choose with ranks, threads and during";
     case FAMILY_TEAMS: return "its regions are counted over the whole run; choose with ranks and threads";
+    case FAMILY_STRETCHES:
     case FAMILY_VISITS: return "its rows are visits in time; choose with ranks, threads and during";
     default: return NULL;
     }

@@ -25,13 +25,14 @@ enum view_family {
     FAMILY_UNALIGNED, /* the same, of what another build does not have: lines, profiles */
     FAMILY_HOT_PATH,
     FAMILY_EXPLAIN,
-    FAMILY_FACTS,    /* what the database holds */
-    FAMILY_PROFILES, /* the same, one row a profile */
-    FAMILY_VISITS,   /* one row a visit in time */
-    FAMILY_TEAMS,    /* one row a parallel region, with metrics of its own */
-    FAMILY_PICTURE,  /* of a trace */
-    FAMILY_LEVEL,    /* the same, of one level of call paths */
-    FAMILY_INSTANT,  /* one instant of a trace */
+    FAMILY_FACTS,     /* what the database holds */
+    FAMILY_PROFILES,  /* the same, one row a profile */
+    FAMILY_VISITS,    /* one row a visit in time */
+    FAMILY_STRETCHES, /* one row a stretch of time, with its own metrics */
+    FAMILY_TEAMS,     /* one row a parallel region, with metrics of its own */
+    FAMILY_PICTURE,   /* of a trace */
+    FAMILY_LEVEL,     /* the same, of one level of call paths */
+    FAMILY_INSTANT,   /* one instant of a trace */
     FAMILIES
 };
 

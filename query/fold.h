@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Folding (Servat, Llort, Huck, Giménez, Labarta, Unveiling internal evolution of parallel application computation
+ * phases, ICPP 2011): the samples of many instances of one stretch of a program, each at its place within its instance,
+ * taken together as if they were of one. A counter is known where it overflowed, so how far it has come at a place is
+ * how many of all its samples lie before; the curve through these points is a smoothing spline (spline.h), its slope
+ * times the mean speed of all instances is the rate. The band of a rate is what 95 of 100 samples of the instances
+ * themselves (with replacement) give: bootstrap percentiles.
+ */
+#ifndef HQ_QUERY_FOLD_H
+#define HQ_QUERY_FOLD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOLD_NUGGET 1e-4 /* the reference's; spline.h says what it is here */
+
+struct fold_event {
+    double x;      /* place in the instance, 0 to 1 */
+    double amount; /* what the counter has grown by since its sample before */
+    uint32_t instance;
+};
+
+struct fold_instances {
+    const double *length; /* [count] seconds */
+    size_t count;
+};
+
+struct fold_point {
+    double sum;       /* how far the mean instance has come */
+    double rate;      /* per second; not below 0 */
+    double low, high; /* of the rate; NaN where there is one instance only */
+};
+
+/*
+ * The curve at the middles of `count` equal parts of an instance. Events are sorted in place. False: there are none.
+ * The same events give the same numbers.
+ */
+int fold_curve(struct fold_event *events, size_t event_count, struct fold_instances instances,
+               struct fold_point *points, size_t count);
+
+/* Which instances are alike enough: keep[i] = 1 where the length is within two standard deviations of the mean, or
+ * (mad) within two median absolute deviations of the median. Returns how many. */
+size_t fold_alike(const double *lengths, size_t count, int mad, uint8_t *keep);
+
+#endif

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/stretches.h"
+#include "common/mem.h"
+#include <string.h>
+
+/* ---- what is no computing ---- */
+
+static bool is_mpi(const char *name)
+{
+    name += *name == 'P';
+    return !strncmp(name, "MPI_", 4);
+}
+
+/* By context, for `between` nothing: 1 MPI or waiting, 2 a parallel region. */
+static uint8_t *default_bounds(struct run *run, uint8_t **regions)
+{
+    const struct tree *t = run->tree;
+    uint8_t *bounds = xcalloc((size_t)t->context_count + 1, 1);
+
+    *regions = xcalloc((size_t)t->context_count + 1, 1);
+    for (uint32_t c = 0; c < t->context_count; c++) {
+        enum scope_kind kind = tree_kind(t, c);
+
+        bounds[c] = kind == SCOPE_WAIT ||
+                    (kind == SCOPE_PROCEDURE && is_mpi(tree_scope_name(t, tree_scope_of(t, c), &run->arena)));
+        (*regions)[c] = kind == SCOPE_REGION;
+    }
+    return bounds;
+}
+
+/* ---- bursts ---- */
+
+struct cutting {
+    const struct selection *s;
+    const struct timeline *time;
+    struct visit next; /* number of the burst before */
+    struct visits *out;
+};
+
+static void add_burst(struct cutting *c, uint64_t from, uint64_t to)
+{
+    if (to <= from)
+        return;
+    c->next.number++;
+    c->next.from_us = from;
+    c->next.to_us = to;
+    visits_take(c->s, c->next, c->out);
+}
+
+/* A burst, cut where regions begin and end. */
+static void split_burst(struct cutting *c, uint64_t from, uint64_t to, const struct visit *regions, size_t count,
+                        size_t *at)
+{
+    while (*at < count && regions[*at].to_us <= from)
+        ++*at;
+    for (size_t i = *at; i < count && regions[i].from_us < to; i++) {
+        uint64_t begin = regions[i].from_us > from ? regions[i].from_us : from;
+        uint64_t end = regions[i].to_us < to ? regions[i].to_us : to;
+
+        add_burst(c, from, begin);
+        add_burst(c, begin, end);
+        from = end;
+    }
+    add_burst(c, from, to);
+}
+
+/* What lies between visits. */
+static void cut_profile(struct cutting *c, const struct visits *between, size_t first, const struct visits *regions,
+                        size_t first_region)
+{
+    uint32_t profile = c->next.profile;
+    uint64_t from = timeline_start(c->time, profile), end = timeline_end(c->time, profile);
+    const struct visit *r = regions->data + first_region;
+    size_t at = 0, count = regions->len - first_region;
+
+    for (size_t i = first; i < between->len; i++) {
+        split_burst(c, from, between->data[i].from_us, r, count, &at);
+        from = between->data[i].to_us > from ? between->data[i].to_us : from;
+    }
+    split_burst(c, from, end, r, count, &at);
+}
+
+struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8_t *between, struct visits *out,
+                             char **doubt)
+{
+    struct selection all = run->selection;
+    uint8_t *regions = NULL, *bounds = between ? NULL : default_bounds(run, &regions);
+    const uint8_t *mark = between ? between : bounds;
+    AUTO_FREE uint8_t *within = contexts_within(run->tree, mark);
+    struct visits outside = {0}, teams = {0};
+    struct hq_error *err = NULL;
+    bool marked = regions && visits_are_marked(&run->selection, regions);
+
+    *doubt = NULL;
+    all.sliced = false; /* bounds are looked for in all of the time */
+    for (uint32_t i = 0; i < t->profile_count && !err; i++) {
+        struct cutting c = {&run->selection, &t->time, {.profile = t->profiles[i]}, out};
+        size_t first = outside.len, first_team = teams.len;
+
+        if (run_interrupted(run))
+            err = hq_error_new(QUERY_INTERRUPTED, "interrupted");
+        if (!err)
+            err = visits_add_own(&all, &t->time, t->profiles[i], mark, within, &outside);
+        if (!err && marked)
+            err = visits_add(&all, &t->time, t->profiles[i], regions, regions, &teams);
+        if (!err)
+            cut_profile(&c, &outside, first, &teams, first_team);
+    }
+    if (!err)
+        *doubt = visits_doubt(&outside, run->tree, mark);
+    vec_deinit(&outside);
+    vec_deinit(&teams);
+    free(regions);
+    free(bounds);
+    return err;
+}
+
+struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint8_t *mark, struct visits *out,
+                              char **doubt)
+{
+    AUTO_FREE uint8_t *within = contexts_within(run->tree, mark);
+
+    *doubt = NULL;
+    for (uint32_t i = 0; i < t->profile_count; i++) {
+        if (run_interrupted(run))
+            return hq_error_new(QUERY_INTERRUPTED, "interrupted");
+        HQ_TRY(visits_add(&run->selection, &t->time, t->profiles[i], mark, within, out));
+    }
+    *doubt = visits_doubt(out, run->tree, mark);
+    return NULL;
+}
+
+/* ---- values ---- */
+
+const uint32_t *stretches_metrics(struct run *run, size_t *count)
+{
+    const struct db *db = run->tree->db;
+    uint32_t *metrics = ARENA_ARRAY(&run->arena, db->metric_count + 1, uint32_t);
+
+    *count = 0;
+    for (uint32_t m = 0; m < db->metric_count; m++)
+        if (db->metrics[m].flags & HQDB_METRIC_TRACED)
+            metrics[(*count)++] = m;
+    return metrics;
+}
+
+struct measuring {
+    const struct visit *data;
+    size_t len;
+    size_t at;              /* the first that may hold what comes next */
+    const size_t *place_of; /* [metric of the database] + 1, 0: not asked for */
+    size_t count;
+    double *values;
+};
+
+/* A sample belongs to the stretch that it falls in, a span to each by its part in it. */
+static void add_record(struct measuring *m, const struct db *db, const struct db_trace_record *r, uint64_t before,
+                       uint64_t us)
+{
+    bool spans = timeline_spans(db, r->metric) && us > before;
+    double value = (double)db->metrics[r->metric].period * r->weight;
+    size_t place = m->place_of[r->metric];
+
+    while (m->at < m->len && m->data[m->at].to_us <= (spans ? before : us))
+        m->at++;
+    for (size_t i = m->at; place && i < m->len && m->data[i].from_us <= us; i++) {
+        const struct visit *v = &m->data[i];
+        uint64_t from = v->from_us > before ? v->from_us : before, to = v->to_us < us ? v->to_us : us;
+
+        if (spans && to > from)
+            m->values[i * m->count + place - 1] += value * (double)(to - from) / (double)(us - before);
+        if (!spans && us < v->to_us)
+            m->values[i * m->count + place - 1] += value;
+    }
+}
+
+static struct hq_error *measure_profile(const struct trace *t, uint32_t profile, struct measuring *m)
+{
+    int64_t offset = timeline_offset(&t->time, profile);
+    struct db_trace_reader *reader;
+    struct db_trace_record r;
+    uint64_t before = 0, us;
+
+    HQ_TRY(db_trace_open(t->time.db, profile, &reader));
+    for (; m->at < m->len && db_trace_next(reader, &r); before = us) {
+        us = timeline_shift(offset, r.time_us);
+        add_record(m, t->time.db, &r, before, us);
+    }
+    db_trace_close(reader);
+    return NULL;
+}
+
+struct hq_error *stretches_measure(struct run *run, const struct trace *t, const struct visits *stretches,
+                                   const uint32_t *metrics, size_t count, double *values)
+{
+    AUTO_FREE size_t *place_of = xcalloc(t->time.db->metric_count + 1, sizeof *place_of);
+
+    for (size_t i = 0; i < count; i++)
+        place_of[metrics[i]] = i + 1;
+    for (size_t first = 0, end; first < stretches->len; first = end) {
+        struct measuring m = {
+            .data = stretches->data + first, .place_of = place_of, .count = count, .values = values + first * count};
+
+        for (end = first; end < stretches->len && stretches->data[end].profile == m.data->profile;)
+            end++;
+        m.len = end - first;
+        if (run_interrupted(run))
+            return hq_error_new(QUERY_INTERRUPTED, "interrupted");
+        HQ_TRY(measure_profile(t, m.data->profile, &m));
+    }
+    return NULL;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Folding: the spline against its dense form and its limits, representative routines by the paper's example, and a
+ * program of three phases of known rates from samples that are few in each instance. */
+#include "common/hash.h"
+#include "common/mem.h"
+#include "query/fold.h"
+#include "query/routines.h"
+#include "query/spline.h"
+#include "tests/unit/test.h"
+#include <math.h>
+#include <stdio.h>
+
+static double uniform(uint64_t *state)
+{
+    return (double)(hash_u64(++*state) >> 11) / 9007199254740992.0;
+}
+
+/* Solves a full system by Gauss with pivots. */
+static void solve_dense(double *a, double *b, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        size_t best = k;
+
+        for (size_t i = k; i < n; i++)
+            best = fabs(a[i * n + k]) > fabs(a[best * n + k]) ? i : best;
+        for (size_t j = 0; j < n; j++) {
+            double x = a[k * n + j];
+            a[k * n + j] = a[best * n + j];
+            a[best * n + j] = x;
+        }
+        double x = b[k];
+        b[k] = b[best];
+        b[best] = x;
+        for (size_t i = k + 1; i < n; i++) {
+            double f = a[i * n + k] / a[k * n + k];
+            for (size_t j = k; j < n; j++)
+                a[i * n + j] -= f * a[k * n + j];
+            b[i] -= f * b[k];
+        }
+    }
+    for (size_t i = n; i-- > 0;) {
+        for (size_t j = i + 1; j < n; j++)
+            b[i] -= a[i * n + j] * b[j];
+        b[i] /= a[i * n + i];
+    }
+}
+
+/* The other form of the same curve: kriging with the covariance |h|^3, a linear drift and a nugget. */
+TEST(a_smoothing_spline_is_kriging)
+{
+    enum { N = 40, M = N + 2 };
+    struct spline_point points[N];
+    double x[N], y[N], *a = xcalloc(M * M, sizeof *a), b[M] = {0}, worst = 0, slope;
+    const double nugget = 1e-4;
+    struct spline spline;
+    uint64_t state = 7;
+    size_t at = 0;
+
+    for (size_t i = 0; i < N; i++) {
+        x[i] = ((double)i + 0.8 * uniform(&state)) / N;
+        y[i] = sin(5 * x[i]) + 0.1 * uniform(&state);
+        points[i] = (struct spline_point){x[i], y[i], 1};
+    }
+    spline_fit(points, N, nugget / 12, &spline);
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < N; j++)
+            a[i * M + j] = pow(fabs(x[i] - x[j]), 3);
+        a[i * M + i] += nugget;
+        a[i * M + N] = a[N * M + i] = 1;
+        a[i * M + N + 1] = a[(N + 1) * M + i] = x[i];
+        b[i] = y[i];
+    }
+    solve_dense(a, b, M);
+    for (double t = 0.02; t < 0.98; t += 0.003) {
+        double kriged = b[N] + b[N + 1] * t;
+
+        for (size_t i = 0; i < N; i++)
+            kriged += b[i] * pow(fabs(t - x[i]), 3);
+        worst = fmax(worst, fabs(kriged - spline_at(&spline, t, &at, &slope)));
+    }
+    CHECK(worst < 1e-9);
+    spline_deinit(&spline);
+    free(a);
+}
+
+TEST(splines_of_few_points)
+{
+    struct spline_point two[] = {{0, 1, 1}, {1, 3, 1}},
+                        near[] = {{0, 0, 1}, {0.5, 1, 1}, {0.5 + 1e-9, 3, 3}, {1, 5, 1}};
+    struct spline s;
+    double slope;
+    size_t at = 0;
+
+    spline_fit(two, 2, 1e-5, &s);
+    CHECK(fabs(spline_at(&s, 0.25, &at, &slope) - 1.5) < 1e-12 && fabs(slope - 2) < 1e-12);
+    spline_deinit(&s);
+    spline_fit(near, 4, 1e-12, &s);
+    CHECK_EQ_INT(s.n, 3);
+    at = 0;
+    CHECK(fabs(spline_at(&s, 0.5, &at, &slope) - 2.5) < 1e-3);
+    CHECK(fabs(spline_at(&s, 2, &at, &slope) - (spline_at(&s, 1, &at, &slope) + slope)) < 1e-9);
+    spline_deinit(&s);
+}
+
+/* Figure 3 of the paper: routines main, a, b, c, d, e, f are 0 to 6. */
+TEST(the_routines_of_the_paper)
+{
+    enum { NO = 7 };
+    static const uint32_t paths[6][6] = {{0, 1, 2, 3, 4, NO},   {0, 1, 2, 3, 4, 3}, {0, 1, 2, 3, NO, NO},
+                                         {0, 1, 2, NO, NO, NO}, {0, 1, 2, 3, 4, 6}, {0, 1, 2, 3, 4, 5}};
+    static const uint32_t depths[6] = {5, 6, 4, 3, 6, 6};
+    struct routine_sample samples[6];
+    struct routine_runs runs = {0};
+
+    for (uint32_t i = 0; i < 6; i++)
+        samples[i] = (struct routine_sample){((double)i + 0.5) / 6, paths[i], depths[i]};
+    routines_find(samples, 6, (struct routine_limits){.samples = 2}, &runs);
+    /* main, a and b over all; c and d in s1 to s3 and s1 to s2; c and d in s5 to s6; nothing at the sixth level. */
+    static const uint32_t want[][4] = {{0, 0, 0, 6}, {1, 1, 0, 6}, {2, 2, 0, 6}, {3, 3, 0, 3},
+                                       {4, 4, 0, 2}, {3, 3, 4, 6}, {4, 4, 4, 6}};
+
+    CHECK_EQ_INT(runs.len, 7);
+    for (size_t i = 0; i < runs.len && i < 7; i++) {
+        CHECK_EQ_INT(runs.data[i].routine, want[i][0]);
+        CHECK_EQ_INT(runs.data[i].level, want[i][1]);
+        CHECK_EQ_INT(runs.data[i].first, want[i][2]);
+        CHECK_EQ_INT(runs.data[i].end, want[i][3]);
+    }
+    CHECK(runs.len == 7 && runs.data[4].leaf && runs.data[6].leaf && !runs.data[3].leaf);
+    vec_deinit(&runs);
+}
+
+TEST(routines_behind_a_stray_sample)
+{
+    static const uint32_t one[] = {1}, two[] = {2};
+    struct routine_sample samples[40];
+    struct routine_runs runs = {0};
+
+    for (uint32_t i = 0; i < 40; i++)
+        samples[i] = (struct routine_sample){((double)i + 0.5) / 40, i == 13 ? two : one, 1};
+    routines_find(samples, 40, (struct routine_limits){.samples = 7, .share = 0.03, .join = true}, &runs);
+    CHECK_EQ_INT(runs.len, 1);
+    CHECK(runs.len == 1 && runs.data[0].from == 0 && runs.data[0].to == 1);
+    vec_deinit(&runs);
+}
+
+/* ---- three phases: 0.5, 0.3 and 0.2 of an instance, rates 1 : 3 : 0.5 ---- */
+
+static const double borders[] = {0, 0.5, 0.8, 1}, speeds[] = {1, 3, 0.5};
+
+/* How far a counter has come at x; 1.5 at the end. */
+static double come(double x)
+{
+    double sum = 0;
+
+    for (int i = 0; i < 3; i++)
+        sum += speeds[i] * (fmin(fmax(x, borders[i]), borders[i + 1]) - borders[i]);
+    return sum;
+}
+
+static double place_of(double sum)
+{
+    for (int i = 0; i < 3; i++)
+        if (sum <= come(borders[i + 1]))
+            return borders[i] + (sum - come(borders[i])) / speeds[i];
+    return 1;
+}
+
+enum { INSTANCES = 200 };
+
+struct program {
+    struct fold_event *faults, *ticks;
+    size_t faults_len, ticks_len;
+    double length[INSTANCES];
+};
+
+/* A counter that overflows forty times in an instance, of 50 ms in the mean, and a clock of 200/s, at any phase to it.
+ */
+static void run(struct program *p, uint64_t seed)
+{
+    const double period = 1.5 / 40;
+    double left = period * uniform(&seed), clock = uniform(&seed) * 0.005;
+
+    p->faults = xcalloc(INSTANCES * 60, sizeof *p->faults);
+    p->ticks = xcalloc(INSTANCES * 20, sizeof *p->ticks);
+    for (uint32_t i = 0; i < INSTANCES; i++) {
+        p->length[i] = 0.047 + 0.006 * uniform(&seed);
+        for (; left < 1.5; left += period * (0.8 + 0.4 * uniform(&seed)))
+            p->faults[p->faults_len++] = (struct fold_event){place_of(left), period, i};
+        left -= 1.5;
+        for (; clock < p->length[i]; clock += 0.005)
+            p->ticks[p->ticks_len++] = (struct fold_event){clock / p->length[i], 0.005, i};
+        clock -= p->length[i];
+    }
+}
+
+static void end(struct program *p)
+{
+    free(p->faults);
+    free(p->ticks);
+}
+
+TEST(rates_of_three_phases)
+{
+    enum { POINTS = 400 };
+    struct fold_point points[POINTS];
+    double worst = 0, covered = 0, all = 0;
+
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        struct program p = {0};
+
+        run(&p, seed * 1000003);
+        CHECK(fold_curve(p.faults, p.faults_len, (struct fold_instances){p.length, INSTANCES}, points, POINTS));
+        for (int k = 0; k < 3; k++) {
+            double sum = 0, n = 0, truth = speeds[k] / 0.05;
+
+            for (size_t i = 0; i < POINTS; i++) {
+                double x = ((double)i + 0.5) / POINTS;
+
+                if (x < borders[k] + 0.02 || x > borders[k + 1] - 0.02)
+                    continue;
+                sum += points[i].rate;
+                n++;
+                all++;
+                covered += points[i].low <= truth && truth <= points[i].high;
+            }
+            worst = fmax(worst, fabs(sum / n / truth - 1));
+        }
+        CHECK(fabs(points[POINTS - 1].sum - 1.5) < 0.02);
+        end(&p);
+    }
+    printf("rates are %.1f %% off at most, the band covers %.1f %% of the points\n", 100 * worst, 100 * covered / all);
+    CHECK(worst < 0.05);
+    CHECK(covered / all > 0.9 && covered / all <= 1);
+}
+
+/* Who runs follows from the place; the clock's samples tell it. */
+TEST(borders_of_three_phases)
+{
+    static const uint32_t routines[] = {0, 1, 2};
+    struct program p = {0};
+    enum { POINTS = 400 };
+    struct fold_point points[POINTS];
+    struct routine_runs runs = {0};
+    double mean = 0;
+
+    run(&p, 99);
+    CHECK(fold_curve(p.ticks, p.ticks_len, (struct fold_instances){p.length, INSTANCES}, points, POINTS));
+    struct routine_sample *samples = xcalloc(p.ticks_len, sizeof *samples);
+
+    for (size_t i = 0; i < p.ticks_len; i++) {
+        int k = p.ticks[i].x < 0.5 ? 0 : p.ticks[i].x < 0.8 ? 1 : 2;
+        samples[i] = (struct routine_sample){p.ticks[i].x, &routines[k], 1};
+    }
+    routines_find(samples, p.ticks_len, (struct routine_limits){.samples = 7, .share = 0.025, .join = true}, &runs);
+    CHECK_EQ_INT(runs.len, 3);
+    for (size_t i = 0; i < runs.len && i < 3; i++)
+        CHECK(fabs(runs.data[i].from - borders[i]) < 0.01 && fabs(runs.data[i].to - borders[i + 1]) < 0.01);
+    for (size_t i = 0; i < POINTS; i++)
+        mean += points[i].rate / POINTS;
+    CHECK(fabs(mean - 1) < 0.02); /* a second of the clock takes a second */
+    vec_deinit(&runs);
+    free(samples);
+    end(&p);
+}
+
+TEST(what_cannot_be_folded)
+{
+    struct fold_event one = {0.5, 1, 0};
+    double length = 1;
+    struct fold_point point;
+
+    CHECK(!fold_curve(NULL, 0, (struct fold_instances){&length, 1}, &point, 1));
+    CHECK(fold_curve(&one, 1, (struct fold_instances){&length, 1}, &point, 1));
+    CHECK(isnan(point.low) && point.rate > 0);
+}
+
+TEST(instances_that_are_alike)
+{
+    double lengths[] = {1, 1.01, 0.99, 1.02, 0.98, 1, 1, 1, 1, 9}, same[] = {2, 2, 2};
+    uint8_t keep[10];
+
+    CHECK_EQ_INT(fold_alike(lengths, 10, 0, keep), 9);
+    CHECK(!keep[9]);
+    CHECK_EQ_INT(fold_alike(lengths, 10, 1, keep), 7);
+    CHECK_EQ_INT(fold_alike(same, 3, 0, keep), 3);
+    CHECK_EQ_INT(fold_alike(same, 3, 1, keep), 3);
+    CHECK_EQ_INT(fold_alike(NULL, 0, 1, keep), 0);
+}
+
+TEST_MAIN
