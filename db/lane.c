@@ -253,7 +253,9 @@ static uint32_t find_region(struct lanes *l, const struct calltree *tree, struct
     /* A region's body that has left by a jump for the runtime, which opens another. */
     if (calltree_frame(tree, call)->module == TREE_WAIT)
         call = calltree_frame(tree, call)->parent;
-    return enter(tree, add, (struct tree_frame){opening_of(l, tree, add, r), TREE_REGION, call});
+    uint64_t opening = opening_of(l, tree, add, r);
+
+    return r->runtime == HQM_RUNTIME_TASK ? call : enter(tree, add, (struct tree_frame){opening, TREE_REGION, call});
 }
 
 /* The frame of a region by its name in the file. */

@@ -146,6 +146,29 @@ static void note_body(struct attribution *a, uint32_t region, uint32_t module, u
     map_put(&a->bodies, region, (uint64_t)module << 32 | procedure);
 }
 
+/* The places of bodies of tasks; those of regions have theirs already. */
+static void note_tasks(struct attribution *a)
+{
+    for (uint32_t i = 0; i < a->tree->openings.len; i++) {
+        const struct tree_opening *o = keymap_key(&a->tree->openings, i);
+        uint32_t statement = statement_at(a, o->body.module, o->body.offset), procedure;
+        struct module_work *w;
+
+        if (statement == STRUCTURE_NONE)
+            continue;
+        w = &a->modules[o->body.module];
+        procedure = procedure_of(&w->structure, statement);
+
+        const struct structure_scope *x = &w->structure.scopes.data[statement];
+        struct outlined *of = procedure == STRUCTURE_NONE ? NULL : outlined_at(w, procedure);
+
+        if (of && of->kind == BODY_OF_TASK && !of->line && x->line) {
+            of->file = intern_str(&w->structure.strings, x->file);
+            of->line = x->line;
+        }
+    }
+}
+
 void openmp_find_bodies(struct attribution *a)
 {
     const struct calltree *t = a->tree;
@@ -164,6 +187,7 @@ void openmp_find_bodies(struct attribution *a)
         if (statement != STRUCTURE_NONE && (!o || o->body.module == TREE_NONE))
             note_body(a, f->parent, f->module, statement, false);
     }
+    note_tasks(a);
 }
 
 /* ---- scopes ---- */
@@ -208,11 +232,13 @@ static uint32_t region_scope(struct attribution *a, const struct module_work *w,
             .kind = SCOPE_REGION, .parent = parent, .name = name, .file = file, .line = line, .module = w->module});
 }
 
-/* A task whose name does not tell where it was made: a procedure, by its place. */
+/* A task: a procedure, by its place, which is found by the name of the one that it was written in too. */
 static uint32_t task_scope(struct attribution *a, struct module_work *w, uint32_t procedure, const struct outlined *o)
 {
     AUTO_FREE char *name = o->line ? xasprintf("task at %s:%u", *o->file ? file_basename(o->file) : "?", o->line)
                                    : xasprintf("task %s", name_at(w, procedure));
+
+    const char *aliases[] = {name_at(w, procedure), NULL};
 
     return model_scope(a->model, &(struct model_scope){
                                      .kind = SCOPE_PROCEDURE,
@@ -222,6 +248,7 @@ static uint32_t task_scope(struct attribution *a, struct module_work *w, uint32_
                                      .line = o->line,
                                      .module = w->module,
                                      .address = w->structure.scopes.data[procedure].address,
+                                     .aliases = aliases,
                                  });
 }
 
@@ -235,14 +262,14 @@ static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uin
     if (o->kind == NOT_OUTLINED)
         return HQDB_NONE;
     split_name(name, &base);
-    if (!base && o->kind == BODY_OF_TASK)
+    if (o->kind == BODY_OF_TASK)
         return task_scope(a, w, procedure, o);
     if (!base && !o->opener)
         return HQDB_NONE;
     AUTO_FREE char *made_of = base ? xstrndup(name, base) : xstrdup(o->opener);
 
     host = procedure_named(a, w, made_of, procedure);
-    return o->kind == BODY_OF_TASK ? host : region_scope(a, w, host, o->file, o->line, name);
+    return region_scope(a, w, host, o->file, o->line, name);
 }
 
 uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope)
@@ -340,6 +367,9 @@ uint32_t openmp_state_code(struct attribution *a, const struct module_work *w, u
 
     if (idle)
         return code_of_scope(a, w->module, offset, state_scope(a, w->module, SCOPE_WAIT, "[idle: no region]"));
+    if (name && strstr(name, "+0x")) /* the inside of a stripped runtime: what called it is not on the stack */
+        return code_of_scope(a, w->module, offset,
+                             state_scope(a, w->module, SCOPE_RUNTIME, "[fork, join, scheduling]"));
     for (size_t i = 0; name && i < sizeof states / sizeof *states; i++)
         if (!fnmatch(states[i].match, name, 0))
             return code_of_scope(a, w->module, offset, state_scope(a, w->module, states[i].kind, states[i].name));

@@ -142,6 +142,8 @@ static void read_regions(struct process *p, const struct measurement *m, struct 
         struct measured records = measured_records(m, HQM_REGIONS, lane);
 
         for (const struct hqm_region *r; (r = measured_next(&records));) {
+            if (r->runtime == HQM_RUNTIME_TASK)
+                continue;
             uint32_t frame = lanes_region(lanes, tree, (uint64_t)lane << 32 | r->node);
 
             if (frame != TREE_NONE)

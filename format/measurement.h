@@ -253,9 +253,13 @@ struct hqm_cell { /* one metric of one node in one thread; grows in place */
 };
 static_assert(sizeof(struct hqm_cell) == 32, "layout");
 
-/* A parallel region as one thread has opened it from one call path, or a phase; counted exactly, grows in place. Of a
- * phase `body` is its name in the strings, and nothing else about procedures is known. */
-enum hqm_runtime { HQM_RUNTIME_GOMP = 1, HQM_RUNTIME_OMPT = 2, HQM_RUNTIME_PHASE = 3 };
+/*
+ * A parallel region as one thread has opened it from one call path, or a phase; counted exactly, grows in place. Of a
+ * phase `body` is its name in the strings, and nothing else about procedures is known. HQM_RUNTIME_TASK: it is neither,
+ * but a place where tasks are created; what is inside of it goes on above at the call that creates them, and nothing is
+ * counted.
+ */
+enum hqm_runtime { HQM_RUNTIME_GOMP = 1, HQM_RUNTIME_OMPT = 2, HQM_RUNTIME_PHASE = 3, HQM_RUNTIME_TASK = 4 };
 struct hqm_region {
     uint32_t node;          /* of kind HQM_NODE_REGION in this lane */
     uint32_t thread;        /* hqm_thread.number of the thread that opened it */

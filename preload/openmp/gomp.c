@@ -7,18 +7,15 @@
  * Fixed by libgomp's binary interface: names, arguments, and that each thread has returned from its function before the
  * call that opened the region returns. Arguments that a later version adds at the end are none of ours.
  */
-#include "preload/export.h"
+#include "preload/openmp/gomp.h"
 #include "preload/libc.h"
-#include "preload/openmp/region.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
 
-typedef void body_function(void *);
-
 /* A library that was loaded for one plugin alone is not found behind ours, but behind the plugin. */
-static __attribute__((noinline, cold)) void *find(_Atomic(void *) *where, const char *name, const void *caller)
+__attribute__((noinline, cold)) void *gomp_find(_Atomic(void *) *where, const char *name, const void *caller)
 {
     void *address = real_lookup(where, name), *handle;
     const struct link_map *map = address ? NULL : libc_module_of(caller);
@@ -32,14 +29,6 @@ static __attribute__((noinline, cold)) void *find(_Atomic(void *) *where, const 
     dlclose(handle);
     return address;
 }
-
-#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
-#define RUNTIME(function) \
-    ({ \
-        static _Atomic(void *) found_; \
-        void *address_ = atomic_load_explicit(&found_, memory_order_relaxed); \
-        (__typeof__(&function))(address_ ? address_ : find(&found_, #function, CALLER)); \
-    })
 
 /* In every thread of a team. */
 static __attribute__((noinline)) void run(void *argument)

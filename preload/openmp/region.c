@@ -3,6 +3,7 @@
 
 #include "preload/hot.h"
 #include "preload/modules.h"
+#include "preload/openmp/tasks.h"
 #include "preload/raw.h"
 #include "preload/thread.h"
 #include "preload/vdso.h"
@@ -133,6 +134,25 @@ bool region_open(struct region *r, const void *body, const void *call, enum hqm_
     return r->id != 0;
 }
 
+uint64_t region_of_tasks(uint64_t frame, const void *body)
+{
+    struct region r = {.frame = frame};
+    struct hqm_region *record = NULL;
+    struct place here;
+
+    if (!options.active || !guard_enter())
+        return 0;
+    here = file_ready() ? opened_at(&r, NULL) : (struct place){NO_NODE, 0};
+    if (here.node != NO_NODE)
+        record = lane_region(self.lane, here, (uint64_t)body, self.number);
+    if (record && !record->runtime) {
+        record->runtime = HQM_RUNTIME_TASK;
+        record->body_module = locate((uint64_t)body, &record->body);
+    }
+    guard_leave_at(here);
+    return record ? (uint64_t)self.lane->number << 32 | record->node : 0;
+}
+
 void region_close(struct region *r)
 {
     if (r->epoch != process_epoch() || !self.lane || !self.lane->number)
@@ -159,4 +179,5 @@ void regions_forget(void)
     marks.count = 0;
     marks.waiting = NULL;
     marks.changed = 0;
+    tasks_forget();
 }

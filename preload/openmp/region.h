@@ -32,6 +32,12 @@ struct region {
  */
 bool region_open(struct region *r, const void *body, const void *call, enum hqm_runtime runtime);
 
+/*
+ * The name of the place (lane << 32 | node) where the caller of our function with this frame pointer creates tasks with
+ * a procedure `body`; 0: it cannot be had.
+ */
+uint64_t region_of_tasks(uint64_t frame, const void *body);
+
 /* It has left it. */
 void region_close(struct region *r);
 

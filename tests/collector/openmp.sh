@@ -52,12 +52,30 @@ uneven() {
 }
 uneven "$PROGRAMS/uneven"
 
+# Whatever kind a task is of, it gets its arguments, and its work hangs below the loop that creates it, in whichever thread it ran: SECONDS for each of four,
+# right to a period or two.
+tasks() {
+    local program=$1 want
+    want=$("$program" 0.001)
+    record -e CPUTIME@500/s -- "$program" 0.04
+    check "$2: tasks compute what they do alone" [ "$(cat "$TMP/out")" = "$want" ]
+    check "$2: and are right" [ "${want##* }" = 0 ]
+    check "$2: a task's files keep the format's rules" sound
+    rows 'tree of create all columns kind, cputime' >"$TMP/create"
+    check "$2: the verifier finds nothing" "$HQ" verify "$DB"
+}
+tasks "$PROGRAMS/tasks" libgomp
+check "libgomp: tasks below the loop that creates them" [ "$(awk -F, '$3 ~ /^loop/ { l = $8 } $3 ~ /^task at/ && $8 == l + 1 { t = $8 } $3 == "burn" && $8 == t + 1 { print "yes"; exit }' "$TMP/create")" = yes ]
+check "libgomp: all of their work" [ "$(awk -F, '$3 == "burn" { print $NF }' "$TMP/create")" = "$(rows 'procedures of burn columns cputime' | awk -F, '{ print $NF }')" ]
+
 # The same for libomp, which tells a tool about its regions.
 if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/programs/openmp.c 2>"$TMP/err"; then
     record -e CPUTIME@500/s -- "$TMP/openmp" 0.04
     looks libomp
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c
     uneven "$TMP/uneven-libomp"
+    clang -O2 -g -fopenmp -Itests/programs -o "$TMP/tasks-libomp" tests/programs/tasks.c
+    tasks "$TMP/tasks-libomp" libomp
     OMP_TOOL_LIBRARIES=/nowhere/tool.so record -- "$TMP/openmp" 0.002
     check "libomp: a tool of the program's own comes first" grep -q 'an OpenMP tool of its own' "$TMP/err"
     check "libomp: beside it no region is seen" [ "$(value entries)" = 0 ]

@@ -220,7 +220,8 @@ static void check_regions(const struct reader *r, const struct lane *l)
               "node of region is none");
         check(x->left <= x->entries, "region left more often than entered");
         check(x->thread < hqm_thread_count(r->header, r->lane[0].kind[HQM_THREADS].count), "thread of region");
-        total.regions++;
+        check(x->runtime != HQM_RUNTIME_TASK || !x->entries, "tasks are counted");
+        total.regions += x->runtime != HQM_RUNTIME_TASK;
         total.entries += x->entries;
     }
 }

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tasks of libgomp: what a task does hangs below the call that created it. The calls that gcc makes of `#pragma omp
+ * task` and `taskloop` get a function of ours for that of the program, which sets a mark around it (marks.h), and
+ * arguments of ours before those of the program, which name the place.
+ *
+ * That place is not walked to for each task, for one may take 0.2 us: the first task that a thread creates by one call
+ * in one region, or in one task, is walked to, and stands for all that follow. A task that creates others by the call
+ * that has created it, or one of those that it is within, stays where it is: tasks that recur have one place.
+ *
+ * Fixed by libgomp's binary interface: names and arguments; that the first two words of a taskloop's arguments receive
+ * the bounds, and the third names its reductions; that a detached task writes to its arguments (it is left alone). A
+ * runtime calls `copy` for a task that it keeps, and may run one that it does not keep on the arguments as they are.
+ */
+#include "preload/openmp/gomp.h"
+#include "preload/openmp/tasks.h"
+#include "preload/process.h"
+
+#include <string.h>
+
+typedef void copy_function(void *to, void *from);
+
+enum { PLACES_MOST = 8192, KNOWN_PLACES = 64, TRIES = 4, DETACHED = 1 << 13 };
+
+/* Where tasks are created. */
+struct task_place {
+    uint64_t call;                  /* return address */
+    const struct task_place *outer; /* the task that it is within, NULL none */
+    uint64_t id;                    /* lane << 32 | node */
+    unsigned epoch;
+};
+
+static struct task_place places[PLACES_MOST];
+static _Atomic(uint32_t) place_count;
+
+struct known_place {
+    uint64_t call, region;
+    const struct task_place *outer, *place;
+};
+static __thread struct known_place known[KNOWN_PLACES] __attribute__((tls_model("initial-exec")));
+static __thread const struct task_place *current __attribute__((tls_model("initial-exec")));
+
+/* What a runtime is given for the program's arguments, which stand behind it. */
+struct task {
+    uint64_t words[3]; /* of a taskloop: what the runtime writes and reads there */
+    body_function *body;
+    copy_function *copy; /* NULL: bytes */
+    const struct task_place *place;
+    void *data; /* the program's own */
+    size_t size;
+    uint32_t offset; /* of the program's arguments in a copy of this */
+    bool copied, loop;
+};
+
+void tasks_forget(void)
+{
+    memset(known, 0, sizeof known);
+    current = NULL;
+}
+
+static void copy(void *to, void *from)
+{
+    struct task *t = to;
+
+    *t = *(const struct task *)from;
+    t->copied = true;
+    if (t->copy)
+        t->copy((char *)to + t->offset, t->data);
+    else if (t->size)
+        memcpy((char *)to + t->offset, t->data, t->size);
+}
+
+static __attribute__((noinline)) void run(void *argument)
+{
+    struct task *t = argument;
+    void *data = t->copied ? (char *)argument + t->offset : t->data;
+    uint64_t here = (uint64_t)__builtin_frame_address(0);
+    const struct task_place *before = current;
+
+    if (t->loop)
+        memcpy(data, t->words, 2 * sizeof t->words[0]);
+    if (t->place->epoch != process_epoch()) { /* created before a fork */
+        t->body(data);
+        return;
+    }
+    current = t->place;
+    marks_enter((struct mark){here, t->place->id, HQM_NODE_INSIDE, MARK_OURS});
+    t->body(data);
+    marks_leave(here);
+    current = before;
+}
+
+static __attribute__((noinline, cold)) const struct task_place *new_place(const struct known_place *key, uint64_t frame,
+                                                                          const void *body)
+{
+    uint64_t id = region_of_tasks(frame, body);
+    uint32_t n = id ? atomic_fetch_add(&place_count, 1) : PLACES_MOST;
+
+    if (n >= PLACES_MOST) {
+        if (id)
+            atomic_store(&place_count, PLACES_MOST);
+        return NULL;
+    }
+    places[n] = (struct task_place){key->call, key->outer, id, process_epoch()};
+    return &places[n];
+}
+
+/* Where this task is created, NULL if that cannot be had. `frame`: frame pointer of our function that creates it. */
+static const struct task_place *place_of(uint64_t frame, const void *call, const void *body)
+{
+    uint64_t region = marks_region();
+    struct known_place key = {(uint64_t)call, region, current && current->id == region ? current : NULL, NULL}, *k;
+    uint64_t hash = ((key.call ^ region * 31) * 0x9e3779b97f4a7c15u) >> 32;
+
+    for (const struct task_place *p = key.outer; p; p = p->outer)
+        if (p->call == key.call)
+            return p;
+    for (uint32_t i = 0; i < TRIES; i++) {
+        k = &known[(hash + i) % KNOWN_PLACES];
+        if (k->call == key.call && k->region == region && k->outer == key.outer)
+            return k->place;
+        if (!k->call)
+            break;
+    }
+    key.place = new_place(&key, frame, body);
+    if (key.place)
+        *k = key;
+    return key.place;
+}
+
+/* Puts ours before the program's arguments: false, and all stays as it is, if the task's place cannot be had. */
+static bool wrap(struct task *t, uint64_t frame, const void *call, body_function **body, void **data,
+                 copy_function **copier, long *size, long *align, bool loop)
+{
+    long boundary = *align > (long)_Alignof(struct task) ? *align : (long)_Alignof(struct task);
+
+    if (*size < 0 || boundary & (boundary - 1) || (loop && *size < (long)(2 * sizeof t->words[0])))
+        return false;
+    t->place = place_of(frame, call, (const void *)*body);
+    if (!t->place)
+        return false;
+    t->body = *body;
+    t->copy = *copier;
+    t->data = *data;
+    t->size = (size_t)*size;
+    t->offset = (uint32_t)((sizeof *t + (size_t)boundary - 1) & ~((size_t)boundary - 1));
+    t->copied = false;
+    t->loop = loop;
+    if (loop)
+        memcpy(t->words, *data, t->size < sizeof t->words ? t->size : sizeof t->words);
+    *body = run;
+    *data = t;
+    *copier = copy;
+    *size += t->offset;
+    *align = boundary;
+    return true;
+}
+
+#define FRAME (uint64_t) __builtin_frame_address(0)
+
+void GOMP_task(body_function *body, void *data, copy_function *copier, long size, long align, bool deferred,
+               unsigned flags, void **depend, int priority, void *detach);
+EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, long size, long align, bool deferred,
+                      unsigned flags, void **depend, int priority, void *detach)
+{
+    __typeof__(&GOMP_task) real_ = RUNTIME(GOMP_task);
+    struct task task;
+
+    if (!(flags & DETACHED))
+        wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align, false);
+    real_(body, data, copier, size, align, deferred, flags, depend, priority, detach);
+}
+
+#define TASKLOOP(function, number) \
+    void function(body_function *body, void *data, copy_function *copier, long size, long align, unsigned flags, \
+                  unsigned long tasks, int priority, number start, number end, number step); \
+    EXPORT void function(body_function *body, void *data, copy_function *copier, long size, long align, \
+                         unsigned flags, unsigned long tasks, int priority, number start, number end, number step) \
+    { \
+        __typeof__(&function) real_ = RUNTIME(function); \
+        struct task task; \
+\
+        wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align, true); \
+        real_(body, data, copier, size, align, flags, tasks, priority, start, end, step); \
+    }
+TASKLOOP(GOMP_taskloop, long)
+TASKLOOP(GOMP_taskloop_ull, unsigned long long)
