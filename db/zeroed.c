@@ -5,8 +5,9 @@
 enum { PAGE = 4096, LISTED = 4 };
 
 static const char *const contents[] = {
-    [HQM_STRINGS] = "texts",   [HQM_INFO] = "facts",       [HQM_EVENTS] = "events", [HQM_MODULES] = "load modules",
-    [HQM_THREADS] = "threads", [HQM_NODES] = "call paths", [HQM_CELLS] = "values",  [HQM_TRACE] = "trace",
+    [HQM_STRINGS] = "texts",        [HQM_INFO] = "facts",      [HQM_EVENTS] = "events",
+    [HQM_MODULES] = "load modules", [HQM_THREADS] = "threads", [HQM_NODES] = "call paths",
+    [HQM_CELLS] = "values",         [HQM_TRACE] = "trace",     [HQM_REGIONS] = "regions",
 };
 
 struct list {
@@ -45,6 +46,8 @@ static void look_at_segment(const struct measurement *m, const struct measured_s
 {
     size_t from = (size_t)(s->data - m->map.data), end = from + (size_t)s->count * s->record_size;
 
+    if (s->kind == HQM_NODES && s->lane && !s->first)
+        from += s->record_size; /* the root of a tree is zeros, and perhaps the process ended before its first sample */
     for (size_t page = from / PAGE * PAGE; page < end; page += PAGE) {
         size_t first = page > from ? page : from, last = page + PAGE < end ? page + PAGE : end;
 
