@@ -530,7 +530,6 @@ const char *loss_reason(unsigned reason)
         [HQM_LOSS_NO_THREAD] = "thread unknown to the collector",
         [HQM_LOSS_TRACE] = "trace record lost, sample counted",
         [HQM_LOSS_MODULES] = "load module not noted",
-        [HQM_LOSS_CLOCK] = "the program closed the descriptor of the clock",
     };
 
     return reason < sizeof names / sizeof *names ? names[reason] : "unknown reason";

@@ -65,7 +65,6 @@ enum hqm_loss {
     HQM_LOSS_NO_THREAD, /* the thread was not known to the collector */
     HQM_LOSS_TRACE,     /* sample counted in the profile, trace record lost */
     HQM_LOSS_MODULES,   /* a load module could not be noted */
-    HQM_LOSS_CLOCK,     /* the program closed the descriptor of the thread's clock */
     HQM_LOSS_MAX = 16
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/sources/perf.h"
 
-#include "preload/descriptors.h"
 #include "preload/file.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
 #include "preload/interruption.h"
 #include "preload/kernel.h"
+#include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
 #include "preload/sources/timer.h"
@@ -18,7 +18,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
@@ -33,12 +32,21 @@ enum { MAGIC = 0x68710000, FIRST_MAJOR = 6, FIRST_MINOR = 11 };
 enum { SHORTEST = 10000, WATCH = 250000000 }; /* ns: the kernel fires no faster; how often a clock is looked after */
 
 /*
+ * The kernel notes each firing in a ring of one page, by a record that is a header alone, and says behind which byte
+ * the next one comes. So it is known how often the clock has fired since the sample before: in a system call of many
+ * periods it fires many times and has one signal, when the call returns. The mapping also keeps the event alive when
+ * its descriptor is closed, so there is none that the program could see, close, or inherit.
+ */
+enum { PAGE = 4096, RECORD = sizeof(struct perf_event_header) };
+
+/*
  * What a clock costs is spent by what the program does, not by samples: to open and close one takes some hundred times
  * as long as a timer, and to change between threads that have one microseconds. Unless --clock=perf asks for it
  * whatever it costs, only so many threads have one, at the start and then each second, and a thread that gives its
  * processor away more often than SWITCHES times in a second of CPU time goes on with a timer.
  */
 enum { STARTS = 128, STARTS_PER_SECOND = 8, SWITCHES = 4000 };
+enum { CLOCKS = 512 }; /* at once: the two pages of each are memory that the kernel must not swap out */
 
 static struct {
     enum hqm_clock kind;
@@ -46,20 +54,20 @@ static struct {
     volatile bool frozen;
     bool insists;      /* --clock=perf */
     uint64_t prepared; /* us, by file_now_us */
+    _Atomic int clocks;
     _Atomic uint64_t starts;
     _Atomic uint64_t refused;
 } perf;
 
-/* The clock of a thread. Times are nanoseconds of CPU time, those of the event from where that stood at its start. */
+/* The clock of a thread. Times are nanoseconds of CPU time. */
 static __thread struct {
-    int place; /* of its descriptor; 0: none */
+    const struct perf_event_mmap_page *ring; /* NULL: it has none */
     int event;
-    bool early;         /* the first period is a shorter one */
     bool watched;       /* there is a timer that looks after it, or none can be had */
-    int64_t start;      /* of the event */
-    int64_t behind;     /* by how much the event's time is behind the CPU clock */
-    int64_t last;       /* when it fired last, by the event's time, as far as is known */
-    int64_t drift;      /* what is in no sample yet, beside the time since then */
+    uint64_t seen;      /* of the ring, in bytes */
+    int64_t every;      /* from one firing to the next; until the first one less than a period, if a sample was due */
+    int64_t credit;     /* less than a period: what firings stand for beyond whole samples */
+    int64_t counted;    /* of the thread's CPU clock is in samples or in `in_kernel` */
     uint64_t extra;     /* periods that the next sample stands for beside its own */
     uint64_t in_kernel; /* periods in the kernel that are in no record yet */
     long switches;      /* of the thread, when its clock was looked after last */
@@ -76,78 +84,80 @@ static int open_event(uint64_t period, bool in_kernel)
     event.known.sample_period = period;
     event.known.exclude_kernel = !in_kernel;
     event.known.exclude_hv = !in_kernel;
+    event.known.watermark = 1; /* nobody waits at the ring */
+    event.known.wakeup_watermark = PAGE;
     event.whole.bits |= KERNEL_EVENT_SIGTRAP | KERNEL_EVENT_REMOVE_ON_EXEC;
     event.whole.signal_data = MAGIC;
     return (int)raw_syscall(SYS_perf_event_open, (long)&event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
 }
 
-static bool can_open(bool in_kernel)
+/* Has this thread no clock afterwards, the result is the reason, as -errno. */
+static int open_ring(uint64_t first, bool in_kernel)
 {
-    int fd = open_event(1000000000, in_kernel);
+    void *ring;
+    int fd = open_event(first, in_kernel), error = fd;
 
     if (fd < 0)
-        perf.error = -fd;
+        return error;
+    error = raw_mmap_at(2 * PAGE, PROT_READ, MAP_SHARED, fd, 0, &ring);
+    raw_close(fd);
+    if (error)
+        return error;
+    own.ring = ring;
+    own.seen = 0;
+    own.every = (int64_t)first;
+    return 0;
+}
+
+/* A copy of the process, made behind the C library's back, has no such mapping, and may have another one there. */
+static void close_ring(const struct perf_event_mmap_page *ring)
+{
+    if (!raw_frozen && process_is_this())
+        raw_munmap((void *)ring, 2 * PAGE);
+}
+
+static bool can_open(bool in_kernel)
+{
+    int error = open_ring(1000000000, in_kernel);
+
+    if (error < 0)
+        perf.error = -error;
     else
-        raw_close(fd);
-    return fd >= 0;
+        close_ring(own.ring);
+    own.ring = NULL;
+    return error == 0;
 }
 
 /*
- * How often a clock has fired since the sample before, where the kernel is counted too; `elapsed` is by the event's
- * time. If it fires while the thread is in a system call, its one signal is delivered when that returns; what has
- * passed since it fired is not yet a period. So the whole periods since it fired last are counted, and a sample that
- * comes at once tells anew when that was.
+ * CPU time that is in no sample: since the clock fired last, and what it did not see. It stands still while the kernel
+ * changes threads, and one of user mode does not fire in the kernel. What of it makes whole periods was there. A sample
+ * in user mode comes at once; otherwise up to a period may have passed since the clock fired.
  */
-static uint64_t fired(int64_t elapsed, int64_t period)
+static uint64_t unseen(int64_t rest, int64_t period)
 {
-    int64_t times = elapsed / period, late;
+    int64_t margin = perf.kind == HQM_CLOCK_PERF ? -period / 2 : period / 2;
 
-    times = times > 0 ? times : 1;
-    late = elapsed - times * period;
-    if (late < period / 32) {
-        own.last += elapsed;
-        own.drift += late;
-    } else {
-        own.last += times * period;
-    }
-    return (uint64_t)times;
+    return rest + margin >= period ? (uint64_t)((rest + margin) / period) : 0;
 }
 
-/* In user mode it comes at once, but does not tell when it fires in the kernel: all periods but the last were there. */
-static uint64_t fired_in_user_mode(int64_t elapsed, int64_t period)
-{
-    int64_t times = (elapsed + period / 2) / period;
-
-    times = times > 0 ? times : 1;
-    own.last += elapsed;
-    own.drift += elapsed - times * period;
-    own.in_kernel += (uint64_t)times - 1;
-    return 1;
-}
-
-/*
- * The event's time stands still while the kernel changes threads, the CPU clock does not: what that takes adds up to
- * periods in the kernel. Where the CPU clock is the slower one, because a host takes processors away, a sample is left
- * out now and then.
- */
+/* Where the CPU clock is the slower one, because a host takes processors away, a sample is left out now and then. */
 static HOT uint64_t weight_of_sample(int64_t period)
 {
-    int64_t cpu = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID), time = cpu - own.behind;
-    uint64_t weight, count;
+    uint64_t head = __atomic_load_n(&own.ring->data_head, __ATOMIC_ACQUIRE), weight, missed;
+    int64_t rest;
 
-    if (descriptors_read(own.place, &count)) {
-        time = (int64_t)count + own.start;
-        own.drift += cpu - time - own.behind;
-        own.behind = cpu - time;
-    }
-    weight = own.extra + (perf.kind == HQM_CLOCK_PERF ? fired(time - own.last, period)
-                                                      : fired_in_user_mode(time - own.last, period));
+    own.credit += (int64_t)((head - own.seen) / RECORD) * own.every;
+    own.seen = head;
+    weight = own.extra + (uint64_t)(own.credit / period);
+    own.credit %= period;
     own.extra = 0;
-    if (own.drift >= period) {
-        own.in_kernel += (uint64_t)(own.drift / period);
-        own.drift %= period;
-    } else if (own.drift <= -period) {
-        own.drift += period;
+    own.counted += (int64_t)weight * period;
+    rest = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted;
+    missed = unseen(rest, period);
+    own.in_kernel += missed;
+    own.counted += (int64_t)missed * period;
+    if (rest <= -period && weight) {
+        own.counted -= period;
         weight--;
     }
     return weight;
@@ -159,10 +169,14 @@ static COLD void watch(void)
     timer_start(own.event, CLOCK_THREAD_CPUTIME_ID, WATCH, WATCH);
 }
 
+/* The period of an event can be changed by its descriptor alone: another event takes over. If there can be none, this
+ * one goes on firing too often, and each firing stands for less. */
 static COLD void go_on_by_periods(uint64_t period)
 {
-    own.early = false;
-    raw_syscall(SYS_ioctl, descriptors_number(own.place), (long)PERF_EVENT_IOC_PERIOD, (long)&period, 0, 0, 0);
+    const struct perf_event_mmap_page *before = own.ring;
+
+    if (!perf.frozen && !raw_frozen && open_ring(period, perf.kind == HQM_CLOCK_PERF) == 0)
+        close_ring(before);
 }
 
 /* The C library learns these names of the kernel in version 2.37. */
@@ -197,7 +211,7 @@ static HOT __attribute__((force_align_arg_pointer)) void on_overflow(int number,
         trap_foreign(number, info, context);
         return;
     }
-    if (!own.place)
+    if (!own.ring)
         return; /* it was on its way when the clock was stopped */
     uint64_t weight = weight_of_sample((int64_t)options.period[own.event]);
 
@@ -205,9 +219,9 @@ static HOT __attribute__((force_align_arg_pointer)) void on_overflow(int number,
         own.in_kernel = 0;
     if (weight)
         sample(own.event, weight, context);
-    if (!perf.frozen && own.early)
+    if (own.every != (int64_t)options.period[own.event])
         go_on_by_periods(options.period[own.event]);
-    if (!perf.frozen && !raw_frozen && !own.watched)
+    if (!perf.insists && !perf.frozen && !raw_frozen && !own.watched)
         watch();
     interruption_note(context);
 }
@@ -326,54 +340,52 @@ static long switches(void)
 
 static bool open_clock(uint64_t first)
 {
-    int fd = perf.frozen ? -EPERM : open_event(first, perf.kind == HQM_CLOCK_PERF);
-
-    own.place = fd < 0 ? 0 : descriptors_keep(fd);
-    return own.place;
+    if (perf.frozen)
+        return false;
+    if (atomic_fetch_add(&perf.clocks, 1) < CLOCKS && open_ring(first, perf.kind == HQM_CLOCK_PERF) == 0)
+        return true;
+    atomic_fetch_sub(&perf.clocks, 1);
+    return false;
 }
 
 bool perf_start(int event, int64_t carried)
 {
     int64_t period = (int64_t)options.period[event], first = carried < period ? period - carried : 0;
 
-    if (perf.kind == HQM_CLOCK_TIMER || own.place)
+    if (perf.kind == HQM_CLOCK_TIMER || own.ring)
         return false;
     first = first < SHORTEST && period > SHORTEST ? SHORTEST : first;
     own.event = event;
-    own.early = first < period;
     own.watched = false;
     own.extra = carried >= period ? (uint64_t)(carried / period - 1) : 0;
-    own.drift = carried >= period ? carried % period : 0;
+    own.credit = period - first;
+    own.counted = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - carried;
     own.in_kernel = 0;
-    own.start = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
-    own.behind = 0;
-    own.last = own.start + first - period;
     if (!is_affordable() || !open_clock((uint64_t)first)) {
         note_refused();
         return false;
     }
     own.switches = perf.insists ? 0 : switches();
-    if (self.number == 0)
+    if (self.number == 0 && !perf.insists)
         watch();
     return true;
 }
 
 bool perf_runs(int event)
 {
-    return own.place && own.event == event;
+    return own.ring && own.event == event;
 }
 
 int64_t perf_stop(void)
 {
     int64_t period = (int64_t)options.period[own.event], rest;
-    int place = own.place;
+    const struct perf_event_mmap_page *ring = own.ring;
 
-    own.place = 0;
+    own.ring = NULL;
     atomic_signal_fence(memory_order_seq_cst);
-    rest = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.behind - own.last + own.drift +
-           (int64_t)(own.extra + own.in_kernel) * period;
-    if (!perf.frozen && !raw_frozen)
-        descriptors_close(place);
+    rest = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.counted + (int64_t)own.in_kernel * period;
+    close_ring(ring);
+    atomic_fetch_sub(&perf.clocks, 1);
     if (perf.kind == HQM_CLOCK_PERF_USER && rest >= period && sample_in_kernel(own.event, (uint64_t)(rest / period)))
         rest %= period;
     return rest;
@@ -381,10 +393,10 @@ int64_t perf_stop(void)
 
 void perf_forget(void)
 {
-    own.place = 0;
+    own.ring = NULL;
     atomic_store(&perf.refused, 0);
     atomic_store(&perf.starts, 0);
-    descriptors_close_all();
+    atomic_store(&perf.clocks, 0);
 }
 
 /* What is in no sample goes on to the timer. */
@@ -404,33 +416,16 @@ static bool switches_much(void)
     long before = own.switches;
 
     own.switches = switches();
-    return !perf.insists && own.switches - before > SWITCHES / (1000000000 / WATCH);
+    return own.switches - before > SWITCHES / (1000000000 / WATCH);
 }
 
 void perf_watch(int event)
 {
-    int64_t period = (int64_t)options.period[event], now;
-
-    if (raw_frozen || perf.frozen)
-        return;
-    if (descriptors_is_open(own.place)) {
-        if (switches_much())
-            leave_to_timer(event);
-        return;
-    }
-    now = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - own.behind;
-    descriptors_forget(own.place);
-    own.place = 0;
-    file_lost(HQM_LOSS_CLOCK, (uint64_t)((now - own.last) / period));
-    note_refused();
-    timer_stop(event);
-    self.owed[event] = (now - own.last) % period - now - own.behind;
-    self.extra[event] = 0;
-    timer_start(event, CLOCK_THREAD_CPUTIME_ID, (uint64_t)period, (uint64_t)period);
+    if (!raw_frozen && !perf.frozen && switches_much())
+        leave_to_timer(event);
 }
 
 void perf_freeze(void)
 {
     perf.frozen = true;
-    descriptors_freeze();
 }

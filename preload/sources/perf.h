@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The kernel's software clock: a perf event of type cpu-clock per thread, which fires by a timer of its own, not at
- * the tick, and whose signal goes to that thread.
+ * the tick, and whose signal goes to that thread. No descriptor of it stays open.
  *
  * HQ_CLOCK says whether it is wanted: `timer` never, `perf` also where the kernel may not be counted, else (`auto`)
  * where it may.
@@ -40,12 +40,12 @@ int64_t perf_stop(void);
 void perf_forget(void);
 
 /*
- * A slow timer of CPU time looks after the clock, in case the program has closed its descriptor by a bare system call:
- * then the timer takes over, and what was missed is counted. In a signal handler.
+ * A slow timer of CPU time looks after the clock: where the thread gives its processor away too often for what such a
+ * clock costs, a timer takes over. In a signal handler.
  */
 void perf_watch(int event);
 
-/* From now on a seccomp filter forbids calls that such clocks need: those that run go on, there are no new ones. */
+/* From now on a seccomp filter forbids calls that new clocks need: those that run go on. */
 void perf_freeze(void);
 
 #endif

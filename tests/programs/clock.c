@@ -3,11 +3,17 @@
  * clock WAY: what a program may do to the descriptors and the signal of a clock that samples it. Exit status 0 if all
  * went as it does without a collector; else a sentence and 1.
  *
- *   calls SECONDS BYTES   work of 3 ms on average in `user_work`, then one read of so many bytes in `long_call`; prints
- *                         the percentage of the CPU time that `long_call` took
- *   lowest, close, closefrom, close_range, dup2, dup3, bare   something with descriptors, between 0.2 s and 0.5 s of
- * work fork, threads, limit, drop, filter                        see below; each burns 0.3 s or more trap, handled,
- * sent                                       SIGTRAP of an instruction or by kill
+ *   calls SECONDS BYTES   rounds of 3 ms of work on average in `user_work` and one read of so many bytes in `long_call`
+ *   changes SECONDS       rounds of 0.6 ms of work on average in `user_work` and 60 round trips to another thread
+ *                         Both print the percentage of the CPU time that was not in `user_work`, how many rounds,
+ *                         and the seconds in `user_work`
+ *   lowest, close, closefrom, close_range, dup2, dup3, bare
+ *                         something with descriptors, between 0.2 s and 0.5 s of work
+ *   fork, threads, limit, many, drop, filter
+ *                         see below; each burns 0.3 s or more
+ *   exec, bare-exec [trapped]
+ *                         each of 60 programs runs, or ends by SIGTRAP if it may
+ *   trap, handled, sent   SIGTRAP of an instruction or by kill
  */
 #define _GNU_SOURCE
 #include "burn.h"
@@ -61,13 +67,54 @@ static int calls(double seconds, size_t bytes)
     int zeros = open("/dev/zero", O_RDONLY);
     double user = 0, kernel = 0;
     char *to = malloc(bytes);
+    long rounds = 0;
 
     long_call(zeros, to, bytes); /* the pages are there */
-    while (user + kernel < seconds) {
+    for (; user + kernel < seconds; rounds++) {
         user += user_work(0.0015 + 0.003 * drand48());
         kernel += long_call(zeros, to, bytes);
     }
-    printf("%.2f\n", 100 * kernel / (user + kernel));
+    printf("%.3f %ld %.3f\n", 100 * kernel / (user + kernel), rounds, user);
+    return 0;
+}
+
+static int there[2], back[2];
+
+static void *answer(void *unused)
+{
+    char c;
+
+    while (read(there[0], &c, 1) == 1 && write(back[1], &c, 1) == 1)
+        continue;
+    return unused;
+}
+
+static __attribute__((noinline)) double round_trips(int count)
+{
+    double start = thread_seconds();
+    char c = 0;
+
+    for (int i = 0; i < count; i++)
+        if (write(there[1], &c, 1) != 1 || read(back[0], &c, 1) != 1)
+            exit(wrong("no answer"));
+    return thread_seconds() - start;
+}
+
+static int changes(double seconds)
+{
+    double user = 0, kernel = 0;
+    pthread_t thread;
+    long rounds = 0;
+
+    if (pipe(there) || pipe(back) || pthread_create(&thread, NULL, answer, NULL))
+        return wrong("no pipes");
+    for (; user + kernel < seconds; rounds++) {
+        user += user_work(0.0003 + 0.0006 * drand48());
+        kernel += round_trips(60);
+    }
+    close(there[1]);
+    pthread_join(thread, NULL);
+    printf("%.3f %ld %.3f\n", 100 * kernel / (user + kernel), rounds, user);
     return 0;
 }
 
@@ -90,6 +137,19 @@ static int perf_events(void)
     return count;
 }
 
+static int mapped_perf_events(void)
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[512];
+    int count = 0;
+
+    while (maps && fgets(line, sizeof line, maps))
+        count += strstr(line, "perf_event") != NULL;
+    if (maps)
+        fclose(maps);
+    return count;
+}
+
 static int lowest(void)
 {
     closefrom(3);
@@ -101,11 +161,10 @@ static int lowest(void)
 
 static int close_all(void)
 {
-    for (int i = 3; i < NUMBERS; i++) {
-        int clock = is_perf_event(i);
-        if ((close(i) == 0 || errno != EBADF) && clock)
-            return wrong("closed what it has not opened");
-    }
+    if (perf_events())
+        return wrong("a descriptor that it has not opened");
+    for (int i = 3; i < NUMBERS; i++)
+        close(i);
     return 0;
 }
 
@@ -130,11 +189,11 @@ static int by_dup3(int to)
     return dup3(2, to, O_CLOEXEC);
 }
 
-static long bare(long number, long a)
+static long bare3(long number, long a, long b, long c)
 {
     long result;
 
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a) : "rcx", "r11", "memory");
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
     return result;
 }
 
@@ -146,19 +205,22 @@ static void *burn_a_little(void *seconds)
     return NULL;
 }
 
+static double together_seconds;
+
 static void *burn_together(void *barrier)
 {
     pthread_barrier_wait(barrier);
-    burn(0.05);
+    burn(together_seconds);
     return NULL;
 }
 
 /* So many threads at once. */
-static int together(unsigned count)
+static int together(unsigned count, double seconds)
 {
     pthread_t thread[256];
     pthread_barrier_t all;
 
+    together_seconds = seconds;
     pthread_barrier_init(&all, NULL, count);
     for (unsigned i = 0; i < count; i++)
         if (pthread_create(&thread[i], NULL, burn_together, &all))
@@ -187,11 +249,11 @@ static void *wait_there(void *unused)
     return unused;
 }
 
-/* A child has as many as the first thread of its parent had, though that has more threads. */
+/* A child has its own clock alone, though its parent has more threads. */
 static int forked(void)
 {
     pthread_t thread;
-    int status, before = perf_events();
+    int status;
 
     pthread_barrier_init(&both, NULL, 2);
     pthread_create(&thread, NULL, wait_there, NULL);
@@ -199,26 +261,36 @@ static int forked(void)
     pid_t pid = fork();
     if (pid == 0) {
         burn(0.3);
-        _exit(perf_events() > before);
+        _exit(perf_events() || mapped_perf_events() > 1);
     }
     waitpid(pid, &status, 0);
     pthread_barrier_wait(&both);
     pthread_join(thread, NULL);
-    return status ? wrong("the child has inherited descriptors") : 0;
+    return status ? wrong("the child has inherited clocks") : 0;
 }
 
-/* The clock of a forked child, which has no file yet, fires in the middle of exec unless it is stopped before. */
-static int execs(void)
+/*
+ * The clock of a forked child, which has no file yet, fires in the middle of exec unless it is stopped before. Nobody
+ * can stop it before an instruction of the program's own; then the kernel may hand the new program a SIGTRAP, and
+ * nothing else.
+ */
+static int execs(int by_instruction, int may_trap)
 {
+    static char *arguments[] = {"true", NULL};
+
     for (int i = 0; i < 60; i++) {
         int status;
         pid_t pid = fork();
         if (pid == 0) {
             burn(0.00002 * (i % 30));
-            execl("/bin/true", "true", NULL);
+            if (by_instruction)
+                bare3(SYS_execve, (long)"/bin/true", (long)arguments, (long)environ);
+            else
+                execv("/bin/true", arguments);
             _exit(2);
         }
-        if (waitpid(pid, &status, 0) != pid || status)
+        if (waitpid(pid, &status, 0) != pid ||
+            (status && !(may_trap && WIFSIGNALED(status) && WTERMSIG(status) == SIGTRAP)))
             return wrong("a program ended at its start");
     }
     burn(0.1);
@@ -230,14 +302,16 @@ static int limited(void)
     struct rlimit few = {24, 24};
 
     setrlimit(RLIMIT_NOFILE, &few);
-    return together(30) || perf_events() > 6 ? wrong("more than a quarter") : 0;
+    return together(30, 0.05) || perf_events() ? wrong("a descriptor of a clock") : 0;
 }
 
 static int ended(void)
 {
-    int before = perf_events();
+    int before = mapped_perf_events();
 
-    return in_a_row(200, 0.002) || perf_events() != before ? wrong("threads leave descriptors behind") : 0;
+    return in_a_row(200, 0.002) || perf_events() || mapped_perf_events() != before
+               ? wrong("threads leave clocks behind")
+               : 0;
 }
 
 /* Any call that a clock needs ends the program. */
@@ -324,7 +398,7 @@ static int between(const char *way)
         return over_all(by_dup3);
     if (!strcmp(way, "bare")) {
         for (int i = 3; i < NUMBERS; i++)
-            bare(SYS_close, i);
+            bare3(SYS_close, i, 0, 0);
         return 0;
     }
     fprintf(stderr, "clock: there is no way %s\n", way);
@@ -338,14 +412,20 @@ int main(int count, char **argument)
 
     if (!strcmp(way, "calls"))
         return calls(atof(argument[2]), (size_t)atol(argument[3]));
+    if (!strcmp(way, "changes"))
+        return changes(atof(argument[2]));
     if (!strcmp(way, "fork"))
         return forked();
     if (!strcmp(way, "exec"))
-        return execs();
+        return execs(0, 0);
+    if (!strcmp(way, "bare-exec"))
+        return execs(1, count > 2 && !strcmp(argument[2], "trapped"));
     if (!strcmp(way, "threads"))
         return ended();
     if (!strcmp(way, "limit"))
         return limited();
+    if (!strcmp(way, "many"))
+        return together(200, 0.01);
     if (!strcmp(way, "drop"))
         return dropped();
     if (!strcmp(way, "filter"))
