@@ -85,17 +85,6 @@ const char *libc_error(int error)
 }
 
 /* What programs may find by its name because we wrap it, and the C library has not. */
-static int no_close_range(unsigned from, unsigned to, int flags)
-{
-    return (int)syscall(SYS_close_range, from, to, flags);
-}
-
-static void no_closefrom(int from)
-{
-    for (int fd = (int)sysconf(_SC_OPEN_MAX); fd-- > from;)
-        raw_close(fd);
-}
-
 static int no_execveat(int fd, const char *path, char *const arguments[], char *const environment[], int flags)
 {
     return (int)syscall(SYS_execveat, fd, path, arguments, environment, flags);
@@ -122,9 +111,8 @@ static const struct {
     const char *name;
     void *function;
 } substitutes[] = {
-    {"close_range", no_close_range}, {"closefrom", no_closefrom},
-    {"execveat", no_execveat},       {"_Fork", no_Fork},
-    {"getaddrinfo_a", no_function},  {"epoll_pwait2", no_epoll_pwait2},
+    {"execveat", no_execveat},      {"_Fork", no_Fork},
+    {"getaddrinfo_a", no_function}, {"epoll_pwait2", no_epoll_pwait2},
     {"sem_clockwait", no_function},
 };
 
