@@ -9,14 +9,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
 #ifndef SYS_epoll_pwait2
 #define SYS_epoll_pwait2 441
-#endif
-#ifndef CLOSE_RANGE_CLOEXEC
-#define CLOSE_RANGE_CLOEXEC 4
 #endif
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
