@@ -51,7 +51,9 @@ struct dwarf_row { /* valid from address up to that of the next row */
     uint64_t address;
     uint32_t file; /* in dwarf_files() */
     uint32_t line;
-    bool end; /* nothing is known from here on */
+    bool end;       /* nothing is known from here on */
+    uint32_t least; /* smallest line, of the same file, among the rows of the table at this address: statements that
+                       have no code of their own are told there */
 };
 
 struct dwarf_unit {

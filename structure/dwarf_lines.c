@@ -197,7 +197,7 @@ static void add_row(struct rows *rows, const struct state *s, bool end)
     uint32_t file = s->file < UINT32_MAX ? (uint32_t)s->file : UINT32_MAX;
     uint32_t line = s->line > 0 && s->line < UINT32_MAX ? (uint32_t)s->line : 0;
 
-    vec_push(rows, (struct dwarf_row){s->address, file, line, end});
+    vec_push(rows, (struct dwarf_row){s->address, file, line, end, line});
 }
 
 static void extended(struct cursor *c, struct state *s, struct rows *rows)
@@ -284,9 +284,14 @@ static void append(const struct rows *from, const struct sequence *s, const stru
 
         if (out->len && row.address < vec_last(out).address)
             continue;
-        if (out->len && row.address == vec_last(out).address)
-            out->len--;
         row.file = row.file < files->count ? files->ids[row.file] : 0;
+        row.least = row.line;
+        if (out->len && row.address == vec_last(out).address) {
+            struct dwarf_row over = vec_pop(out);
+
+            if (!over.end && over.file == row.file && over.least && over.least < row.least)
+                row.least = over.least;
+        }
         vec_push(out, row);
     }
 }

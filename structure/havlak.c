@@ -5,19 +5,9 @@
  * backwards from its back edges, and collapsed into the header. An irreducible loop inside an irreducible one is merged
  * with it: interpreters' computed gotos would otherwise nest a hundred deep.
  */
-#include "structure/cfg.h"
-#include "structure/loops.h"
+#include "structure/havlak_impl.h"
 #include <stdlib.h>
 #include <string.h>
-
-struct graph { /* nodes are reachable blocks, numbered in preorder */
-    const struct cfg *cfg;
-    uint32_t count;
-    uint32_t *number; /* block -> node, CFG_NONE: unreachable */
-    uint32_t *block;  /* node -> block */
-    uint32_t *last;   /* node -> last descendant */
-    uint32_t *pred_start, *preds;
-};
 
 struct nest {
     const struct graph *g;
@@ -252,21 +242,6 @@ static void nest_deinit(struct nest *t)
     free(t->kind);
 }
 
-struct maker {
-    const struct cfg *cfg;
-    const struct nest *t;
-    uint32_t *loop_of; /* block -> innermost loop */
-    VEC(struct loop) loops;
-    VEC(struct loop_span) spans;
-    VEC(struct loop_branch) branches;
-    VEC(struct dwarf_range) calls;
-};
-
-static uint64_t block_address(const struct cfg *cfg, uint32_t block)
-{
-    return cfg->insns.data[cfg->blocks.data[block].first].address;
-}
-
 static int by_header(const void *a, const void *b)
 {
     const struct loop *x = a, *y = b;
@@ -275,9 +250,9 @@ static int by_header(const void *a, const void *b)
 }
 
 /* Numbers loops by header address, an outer loop before those inside it. */
-static void number_loops(struct maker *m)
+static void number_loops(struct loop_maker *m)
 {
-    const struct graph *g = m->t->g;
+    const struct graph *g = m->g;
     uint32_t *of_node = xcalloc(g->count, sizeof *of_node);
     VEC(struct loop) sorted = {0};
     VEC(uint32_t) path = {0};
@@ -285,7 +260,7 @@ static void number_loops(struct maker *m)
     memset(of_node, 0xff, g->count * sizeof *of_node);
     for (uint32_t n = 0; n < g->count; n++)
         if (m->t->kind[n] != NO_LOOP)
-            vec_push(&sorted, (struct loop){.parent = n, .header = block_address(m->cfg, g->block[n])});
+            vec_push(&sorted, (struct loop){.parent = n, .header = loop_block_address(m->cfg, g->block[n])});
     vec_sort(&sorted, by_header);
     vec_foreach(l, &sorted) {
         for (uint32_t n = l->parent; n != CFG_NONE && of_node[n] == LOOP_NONE; n = m->t->header[n])
@@ -294,8 +269,9 @@ static void number_loops(struct maker *m)
             uint32_t n = vec_pop(&path), outer = m->t->header[n];
 
             of_node[n] = (uint32_t)m->loops.len;
+            vec_push(&m->headers, g->block[n]);
             vec_push(&m->loops, (struct loop){.parent = outer == CFG_NONE ? LOOP_NONE : of_node[outer],
-                                              .header = block_address(m->cfg, g->block[n])});
+                                              .header = loop_block_address(m->cfg, g->block[n])});
         }
     }
     for (uint32_t n = 0; n < g->count; n++) {
@@ -308,12 +284,12 @@ static void number_loops(struct maker *m)
     vec_deinit(&path);
 }
 
-static void make_spans(struct maker *m)
+static void make_spans(struct loop_maker *m)
 {
     for (uint32_t i = 0; i < m->cfg->blocks.len; i++) {
         const struct cfg_block *b = &m->cfg->blocks.data[i];
         const struct insn *last = &m->cfg->insns.data[b->first + b->count - 1];
-        struct loop_span s = {block_address(m->cfg, i), last->address + last->length, m->loop_of[i]};
+        struct loop_span s = {loop_block_address(m->cfg, i), last->address + last->length, m->loop_of[i]};
 
         if (s.loop == LOOP_NONE)
             continue;
@@ -324,38 +300,7 @@ static void make_spans(struct maker *m)
     }
 }
 
-static bool contains(const struct maker *m, uint32_t outer, uint32_t loop)
-{
-    while (loop != LOOP_NONE && loop != outer)
-        loop = m->loops.data[loop].parent;
-    return loop == outer;
-}
-
-/* The branches in front of an outermost loop, back to a call or another loop. */
-static void find_front(struct maker *m, uint32_t loop)
-{
-    const struct insn *insns = m->cfg->insns.data;
-    uint32_t block = 0;
-
-    while (block_address(m->cfg, block) != m->loops.data[loop].header)
-        block++;
-    while (block-- > 0 && (m->loop_of[block] == LOOP_NONE || contains(m, loop, m->loop_of[block]))) {
-        const struct cfg_block *b = &m->cfg->blocks.data[block];
-
-        /* Its own blocks may lie in front of its header. */
-        if (m->loop_of[block] != LOOP_NONE)
-            continue;
-
-        for (uint32_t i = b->first + b->count; i-- > b->first;) {
-            if (insns[i].kind == INSN_CALL || insns[i].kind == INSN_CALL_INDIRECT)
-                return;
-            if (insns[i].kind == INSN_BRANCH)
-                vec_push(&m->branches, (struct loop_branch){loop, LOOP_IN_FRONT, insns[i].address});
-        }
-    }
-}
-
-static void judge_branch(struct maker *m, uint32_t block)
+static void judge_branch(struct loop_maker *m, uint32_t block)
 {
     const struct cfg_block *b = &m->cfg->blocks.data[block];
     const struct insn *last = &m->cfg->insns.data[b->first + b->count - 1];
@@ -366,11 +311,11 @@ static void judge_branch(struct maker *m, uint32_t block)
         for (uint32_t i = 0; i < b->successor_count; i++) {
             uint32_t to = m->cfg->successors.data[b->first_successor + i];
 
-            exits |= !contains(m, l, m->loop_of[to]);
-            back |= block_address(m->cfg, to) == m->loops.data[l].header;
+            exits |= !loop_contains(m, l, m->loop_of[to]);
+            back |= loop_block_address(m->cfg, to) == m->loops.data[l].header;
         }
         exits = last->kind == INSN_BRANCH && (exits || b->successor_count == 1);
-        bool at_header = block_address(m->cfg, block) == m->loops.data[l].header;
+        bool at_header = loop_block_address(m->cfg, block) == m->loops.data[l].header;
         if (!exits && !back)
             continue;
         enum loop_evidence e = exits && back        ? LOOP_EXIT_AND_BACK
@@ -381,7 +326,7 @@ static void judge_branch(struct maker *m, uint32_t block)
     }
 }
 
-static void find_calls(struct maker *m)
+static void find_calls(struct loop_maker *m)
 {
     vec_foreach(in, &m->cfg->insns)
         if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
@@ -392,7 +337,7 @@ void loops_find(const struct cfg *cfg, struct loops *out)
 {
     struct graph g;
     struct nest t;
-    struct maker m = {.cfg = cfg, .t = &t};
+    struct loop_maker m = {.cfg = cfg, .g = &g, .t = &t};
 
     memset(out, 0, sizeof *out);
     if (cfg->entry == CFG_NONE)
@@ -405,9 +350,7 @@ void loops_find(const struct cfg *cfg, struct loops *out)
     if (m.loops.len) {
         make_spans(&m);
         find_calls(&m);
-        for (uint32_t i = 0; i < m.loops.len; i++)
-            if (m.loops.data[i].parent == LOOP_NONE)
-                find_front(&m, i);
+        loop_near_find(&m);
         for (uint32_t i = 0; i < cfg->blocks.len; i++)
             judge_branch(&m, i);
     }
@@ -420,8 +363,11 @@ void loops_find(const struct cfg *cfg, struct loops *out)
         .branch_count = m.branches.len,
         .calls = m.calls.data,
         .call_count = m.calls.len,
+        .near = m.near.data,
+        .near_count = m.near.len,
     };
     free(m.loop_of);
+    vec_deinit(&m.headers);
     nest_deinit(&t);
     graph_deinit(&g);
 }
@@ -432,5 +378,6 @@ void loops_deinit(struct loops *l)
     free(l->spans);
     free(l->branches);
     free(l->calls);
+    free(l->near);
     memset(l, 0, sizeof *l);
 }

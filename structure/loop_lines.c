@@ -2,15 +2,18 @@
 /*
  * The line of a loop: that of its control statement, as a reader would point at it. The exit condition names it best,
  * then the backward branch, then its first line; see doc/structure.md. That is wrong, and mended, in these cases:
- *   - gcc gives the condition of a loop that OpenMP spreads over threads the line of the last statement; the branches
- *     in front, where a thread without a share goes past it, have the right one;
+ *   - the condition of a loop that OpenMP spreads over threads has the line of the last statement, or of the loop in
+ * it; the branches in front, where a thread takes its share or goes past the loop, have its line or that of its pragma,
+ *     and gcc tells at its header a statement without code, which is the loop's;
+ *   - gfortran gives the condition of a DO loop the line of the last statement: the branches that guard the loop, or
+ *     those behind it that work off what a vectorised loop leaves over, have the right one;
  *   - a condition in the body that goes round or leaves names the loop less well than one at its top, in its first
  * line;
- *   - what is left in the middle only is closed by goto, or has no condition: it begins at the top;
- *   - the branch of a vectorised loop may have the line of its only statement.
+ *   - what is left in the middle only is closed by goto, or has no condition: it begins at the top.
  */
 #include "structure/tree_impl.h"
 #include <string.h>
+#include <strings.h>
 
 static void prefer(struct loop_place *place, uint32_t evidence, uint32_t file, uint32_t line)
 {
@@ -32,7 +35,7 @@ static void name_by_branches(struct maker *m, size_t n)
         const struct loop_branch *branch = &m->loops->branches[i];
         size_t at = tree_piece_at(m, branch->address + 1);
 
-        if (!at || branch->evidence == LOOP_IN_FRONT)
+        if (!at)
             continue;
         tree_projected(m, &m->pieces.data[at - 1], m->places[branch->loop].context, &file, &line);
         prefer(&m->places[branch->loop], branch->evidence, file, line);
@@ -44,9 +47,10 @@ static void name_by_branches(struct maker *m, size_t n)
         }
 }
 
-static void note_line(struct loop_place *place, uint32_t file, uint32_t line)
+/* Code of a region's start lies everywhere in it. */
+static void note_line(struct loop_place *place, uint32_t file, uint32_t line, uint32_t origin)
 {
-    if (!line || file != place->file)
+    if (!line || file != place->file || line == origin)
         return;
     place->least = place->least && place->least < line ? place->least : line;
     place->most = place->most > line ? place->most : line;
@@ -59,15 +63,19 @@ static void note_lines(struct maker *m)
     vec_foreach(piece, &m->pieces)
         for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
             tree_projected(m, piece, m->places[l].context, &file, &line);
-            note_line(&m->places[l], file, line);
+            note_line(&m->places[l], file, line, m->origin);
         }
     for (size_t l = 0; l < m->loops->count; l++) {
         size_t at = tree_piece_at(m, m->loops->list[l].header);
+
+        if (!m->places[l].most)
+            m->places[l].least = m->places[l].most = m->places[l].line;
 
         if (at == m->pieces.len)
             continue;
         tree_projected(m, &m->pieces.data[at], m->places[l].context, &file, &line);
         m->places[l].top = file == m->places[l].file ? line : 0;
+        m->places[l].told = m->places[l].top && m->pieces.data[at].line == line ? m->pieces.data[at].least : 0;
     }
     for (size_t i = 0; i < m->loops->branch_count; i++) {
         const struct loop_branch *branch = &m->loops->branches[i];
@@ -81,15 +89,13 @@ static void note_lines(struct maker *m)
             continue;
         if (branch->evidence == LOOP_HEADER_EXIT)
             place->header_exit = line;
-        if (branch->evidence == LOOP_IN_FRONT && line <= place->least && line > place->front)
-            place->front = line;
     }
 }
 
 /* The body of a parallel region is a procedure of its own; of gcc's only this name says so. */
 static bool is_region(const struct maker *m)
 {
-    const char *name = m->p->dwarf->origin.name;
+    const char *name = m->p->dwarf ? m->p->dwarf->origin.name : NULL;
 
     return name && strstr(name, "._omp_fn.");
 }
@@ -102,42 +108,230 @@ static uint32_t entry_line(const struct maker *m)
     return at < m->pieces.len ? m->pieces.data[at].line : 0;
 }
 
-/* How many loops of the source a region has at its top, one at least: copies end in the same line. What has the line of
- * the region itself puts the threads' results together. */
-static uint32_t shared_loops(const struct maker *m, uint32_t origin)
+/* Whether code takes a thread's share of a loop, as gcc has it: it asks for the number of the thread. */
+static bool takes_share(const struct maker *m)
 {
-    uint32_t count = 0;
+    for (size_t i = 0; m->loops && i < m->loops->call_count; i++) {
+        const struct dwarf_range *call = &m->loops->calls[i];
+        const struct stub *stub;
+        size_t size;
+        const uint8_t *code = elf_at(m->image->text, call->low, &size);
+        struct insn in;
 
-    for (uint32_t l = 0; l < m->loops->count; l++) {
-        bool first = m->loops->list[l].parent == LOOP_NONE && m->places[l].line != origin;
-
-        for (uint32_t k = 0; k < l && first; k++)
-            first = m->loops->list[k].parent != LOOP_NONE || m->places[k].most != m->places[l].most;
-        count += first;
-    }
-    return count ? count : 1;
-}
-
-/* Whether a line lies in the code of another loop. */
-static bool in_another(const struct maker *m, uint32_t line, const struct loop_place *place)
-{
-    for (uint32_t l = 0; l < m->loops->count; l++) {
-        const struct loop_place *other = &m->places[l];
-
-        if (other != place && other->file == place->file && line >= other->least && line <= other->most &&
-            other->most != place->most)
+        if (!code || !size)
+            continue;
+        insn_decode(code, size, call->low, &in);
+        stub = in.kind == INSN_CALL ? plt_find(&m->image->plt, in.target) : NULL;
+        if (stub && !strcmp(stub->target, "omp_get_thread_num"))
             return true;
     }
     return false;
 }
 
-/* Of a loop that threads share: the branches in front know it, or its first statement; where it is all of the region,
- * it is where the region is. */
-static uint32_t share_line(const struct maker *m, const struct loop_place *place, uint32_t origin, bool all)
+/* All control statements of Fortran stand above what they repeat. */
+static bool is_fortran(const struct maker *m, const struct loop_place *place)
 {
-    if ((place->front > origin && !in_another(m, place->front, place)) || (all && place->front == origin && origin))
-        return place->front;
-    return place->line == place->most && place->top && place->top < place->line ? place->top : place->line;
+    const char *dot = place->file ? strrchr(intern_str(dwarf_files(m->image->dwarf), place->file), '.') : NULL;
+
+    return dot && (!strcasecmp(dot, ".f") || !strncasecmp(dot, ".f9", 3) || !strncasecmp(dot, ".f0", 3) ||
+                   !strcasecmp(dot, ".for"));
+}
+
+static bool lies_in(const struct maker *m, uint32_t loop, uint32_t outer)
+{
+    while (loop != LOOP_NONE && loop != outer)
+        loop = m->loops->list[loop].parent;
+    return loop == outer;
+}
+
+/* Whether a line lies in the code of a loop that stands beside this one. */
+static bool in_another(const struct maker *m, uint32_t line, uint32_t loop)
+{
+    const struct loop_place *place = &m->places[loop];
+
+    for (uint32_t l = 0; l < m->loops->count; l++) {
+        const struct loop_place *other = &m->places[l];
+
+        if (other->line == m->origin && m->origin)
+            continue;
+        bool within = line >= other->least || (line == other->line && other->most < place->least);
+
+        if (other->file == place->file && within && line <= other->most && other->most != place->most &&
+            !lies_in(m, loop, l) && !lies_in(m, l, loop))
+            return true;
+    }
+    return false;
+}
+
+struct wanted {
+    unsigned sides;      /* bits of enum loop_side */
+    bool all;            /* not the branches alone: also what leads to them */
+    uint32_t low, below; /* lines: above `low`, below `below` */
+};
+
+/* The larger one of `best` and the line nearest above a loop in one place near it. */
+static uint32_t better_line(const struct maker *m, uint32_t loop, const struct loop_near *near, struct wanted want,
+                            uint32_t best)
+{
+    const struct loop_place *place = &m->places[loop];
+    uint32_t file, line;
+
+    for (size_t at = tree_piece_at(m, near->address + 1); at-- > 0;) {
+        tree_projected(m, &m->pieces.data[at], place->context, &file, &line);
+        if (file == place->file && line > want.low && line < want.below && line > best && !in_another(m, line, loop))
+            best = line;
+        if (!want.all || m->pieces.data[at].low <= near->since)
+            break;
+    }
+    return best;
+}
+
+/* The first of the places near a loop. */
+static size_t first_near(const struct maker *m, uint32_t loop)
+{
+    size_t low = 0, high = m->loops->near_count;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (m->loops->near[mid].loop < loop)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* The line nearest above loop `as` among those of the places near `loop`, 0: none. */
+static uint32_t near_line(const struct maker *m, uint32_t loop, uint32_t as, struct wanted want)
+{
+    const struct loop_place *place = &m->places[as];
+    uint32_t best = 0, line;
+
+    for (size_t low = first_near(m, loop); low < m->loops->near_count && m->loops->near[low].loop == loop; low++) {
+        const struct loop_near *near = &m->loops->near[low];
+
+        if (near->side == LOOP_THROUGH) {
+            const struct loop_place *other = &m->places[near->other];
+
+            /* What was cut off the front of the same loop. */
+            if (loop == as && other->file == place->file && other->least >= place->least &&
+                other->most <= place->most) {
+                line = near_line(m, near->other, as, want);
+                best = line > best ? line : best;
+            }
+        } else if (want.sides >> near->side & 1) {
+            best = better_line(m, as, near, want, best);
+        }
+    }
+    return best;
+}
+
+enum {
+    IN_FRONT = 1 << LOOP_FRONT | 1 << LOOP_GUARD,
+    AROUND = IN_FRONT | 1 << LOOP_BEHIND,
+    ABOVE = 10, /* lines: what stands further above the first statement of a loop is hardly its pragma */
+    CLOSE = 3,  /* and this close is what is no pragma of it */
+};
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Lines of a loop's control statement are above this one. */
+static uint32_t lower_bound(const struct maker *m, uint32_t loop)
+{
+    uint32_t parent = m->loops->list[loop].parent;
+    const struct loop_place *place = &m->places[loop], *outer = parent == LOOP_NONE ? NULL : &m->places[parent];
+    uint32_t far = place->least > ABOVE ? place->least - ABOVE : 0;
+
+    return larger(outer && outer->file == place->file && outer->line < place->least ? outer->line : m->origin, far);
+}
+
+/* Whether other loops stand beside an outermost one: copies of it end in the same line, and what has the line of the
+ * region itself puts the threads' results together. */
+static bool is_among_others(const struct maker *m, uint32_t loop)
+{
+    for (uint32_t l = 0; l < m->loops->count; l++)
+        if (m->loops->list[l].parent == LOOP_NONE && m->places[l].most != m->places[loop].most &&
+            m->places[l].line != m->origin)
+            return true;
+    return false;
+}
+
+/* Of a loop that threads share: the branches in front have its line or that of its pragma, or what is told at its
+ * header has it; 0: they have another's. */
+static uint32_t share_line(const struct maker *m, uint32_t loop)
+{
+    const struct loop_place *place = &m->places[loop];
+    uint32_t low = lower_bound(m, loop);
+    uint32_t front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, low, place->least});
+
+    if (!front && m->origin && m->loops->list[loop].parent == LOOP_NONE && !is_among_others(m, loop))
+        front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, m->origin - 1, m->origin + 1});
+    if (place->told < place->least && place->told > larger(front, low) &&
+        (place->told <= front + CLOSE || place->told + CLOSE > place->least) && !in_another(m, place->told, loop))
+        return place->told;
+    return front ? front : near_line(m, loop, loop, (struct wanted){IN_FRONT, true, low, place->least});
+}
+
+/* The line of the first branch behind a loop that is not of its statements, if it is close above them: what a
+ * vectorised loop leaves over is worked off there. 0: none. */
+static uint32_t left_over_line(const struct maker *m, uint32_t loop, uint32_t low)
+{
+    const struct loop_place *place = &m->places[loop];
+    uint32_t file, line;
+
+    for (size_t i = first_near(m, loop); i < m->loops->near_count && m->loops->near[i].loop == loop; i++) {
+        size_t at = m->loops->near[i].side == LOOP_BEHIND ? tree_piece_at(m, m->loops->near[i].address + 1) : 0;
+
+        if (!at)
+            continue;
+        tree_projected(m, &m->pieces.data[at - 1], place->context, &file, &line);
+        if (file == place->file && line >= place->least && line <= place->most)
+            continue;
+        return file == place->file && line > larger(low, place->least - CLOSE) && line < place->least ? line : 0;
+    }
+    return 0;
+}
+
+/* Of a DO loop whose condition has the line of a statement in it: the branch that guards it and one behind have one
+ * line, or some code there has the line above the first statement, or in a parallel region that of a pragma. 0: none.
+ */
+static uint32_t do_line(const struct maker *m, uint32_t loop, uint32_t low, bool region)
+{
+    uint32_t least = m->places[loop].least, line = least;
+
+    do
+        line = near_line(m, loop, loop, (struct wanted){1 << LOOP_GUARD, false, larger(low, least - CLOSE - 2), line});
+    while (line && !near_line(m, loop, loop, (struct wanted){1 << LOOP_BEHIND, false, line - 1, line + 1}));
+    if (line)
+        return line;
+    line = near_line(m, loop, loop, (struct wanted){AROUND, true, larger(low, least - (region ? CLOSE : 2)), least});
+    return line ? line : left_over_line(m, loop, low);
+}
+
+/* Whether a loop has the line of one directly in it: then it is not its own. */
+static bool as_inner(const struct maker *m, uint32_t loop)
+{
+    for (uint32_t l = loop + 1; l < m->loops->count; l++)
+        if (m->loops->list[l].parent == loop && m->places[l].line == m->places[loop].line &&
+            m->places[l].file == m->places[loop].file)
+            return true;
+    return false;
+}
+
+/* A loop with a call in it is no array statement. */
+static bool holds_call(const struct maker *m, uint32_t loop)
+{
+    for (size_t i = 0; i < m->loops->call_count; i++) {
+        size_t at = tree_piece_at(m, m->loops->calls[i].high);
+
+        if (at && lies_in(m, m->pieces.data[at - 1].loop, loop))
+            return true;
+    }
+    return false;
 }
 
 /* A loop of the same code beside another one, vector body and remainder, has the name of the one that tells it. */
@@ -157,31 +351,73 @@ static void name_as_sibling(struct maker *m, uint32_t loop)
     }
 }
 
+/* A condition that is not where a loop begins. */
+static void name_by_top(struct loop_place *place)
+{
+    if (place->evidence == LOOP_EXIT_AND_BACK && place->header_exit == place->least && place->line < place->most)
+        place->line = place->least;
+    else if ((place->evidence == LOOP_EXIT || place->evidence == LOOP_HEADER_EXIT) && place->top == place->least &&
+             place->top < place->line && place->line < place->most)
+        place->line = place->top;
+}
+
+/* The loops at the top of a parallel region. */
+static void name_of_region(struct maker *m, uint32_t loop)
+{
+    struct loop_place *place = &m->places[loop];
+    uint32_t line = share_line(m, loop);
+
+    if (line)
+        place->line = line;
+    else if (place->line == place->most && place->top && place->top < place->line)
+        place->line = place->top;
+}
+
+/* From the inside out: an outer loop may have the line of one in it, which is looked at first. */
+static void name_do_loops(struct maker *m, bool region)
+{
+    for (uint32_t l = (uint32_t)m->loops->count; l-- > 0;) {
+        struct loop_place *place = &m->places[l];
+        uint32_t low = lower_bound(m, l), line;
+
+        if (!is_fortran(m, place) || place->line < place->least || place->least <= CLOSE + 2)
+            continue;
+        if (place->line == place->most && place->least < place->most) {
+            line = do_line(m, l, region && low ? low - 1 : low, region);
+            if (line || region || holds_call(m, l))
+                place->line = line ? line : place->least;
+        } else if ((line = left_over_line(m, l, low))) {
+            place->line = line;
+        }
+    }
+}
+
 void tree_name_loops(struct maker *m)
 {
     size_t n = m->loops ? m->loops->count : 0;
-    uint32_t origin = 0, shared = 0;
+    bool region = is_region(m), shares;
+    uint32_t line;
 
     name_by_branches(m, n);
-    if (n)
-        note_lines(m);
-    if (n && m->p->dwarf && is_region(m)) {
-        origin = entry_line(m);
-        shared = shared_loops(m, origin);
-    }
+    if (!n)
+        return;
+    m->origin = region ? entry_line(m) : 0;
+    note_lines(m);
     for (uint32_t l = 0; l < n; l++) {
-        struct loop_place *place = &m->places[l];
+        const struct loop_place *place = &m->places[l];
 
-        if (shared && m->loops->list[l].parent == LOOP_NONE &&
+        if (region && m->loops->list[l].parent == LOOP_NONE &&
             (place->line == place->most || place->line > place->least))
-            place->line = share_line(m, place, origin, shared == 1);
-        else if (place->evidence == LOOP_EXIT_AND_BACK && place->header_exit == place->least &&
-                 place->line < place->most)
-            place->line = place->least;
-        else if ((place->evidence == LOOP_EXIT || place->evidence == LOOP_HEADER_EXIT) && place->top == place->least &&
-                 place->top < place->line && place->line < place->most)
-            place->line = place->top;
+            name_of_region(m, l);
+        else
+            name_by_top(&m->places[l]);
     }
+    name_do_loops(m, region);
+    shares = region || takes_share(m);
+    for (uint32_t l = 0; shares && l < n; l++)
+        if ((as_inner(m, l) || (m->loops->list[l].parent == LOOP_NONE && m->places[l].line > m->places[l].least)) &&
+            (line = share_line(m, l)))
+            m->places[l].line = line;
     for (uint32_t l = 0; l < n; l++)
         if (m->places[l].line && m->places[l].line == m->places[l].least)
             name_as_sibling(m, l);

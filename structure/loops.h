@@ -9,18 +9,27 @@
 #define LOOP_NONE UINT32_MAX
 
 /* How likely the line of a branch is the line of the loop statement: lower is better. */
-enum loop_evidence {
-    LOOP_EXIT_AND_BACK,
-    LOOP_HEADER_EXIT,
-    LOOP_EXIT,
-    LOOP_BACK,
-    LOOP_IN_FRONT, /* not of the loop: in the code between an outermost loop and the call or loop in front of it */
-    LOOP_EVIDENCE_KINDS
-};
+enum loop_evidence { LOOP_EXIT_AND_BACK, LOOP_HEADER_EXIT, LOOP_EXIT, LOOP_BACK, LOOP_EVIDENCE_KINDS };
 
 struct loop_branch {
     uint32_t loop;
     enum loop_evidence evidence;
+    uint64_t address;
+};
+
+/* Where a branch or jump lies that is near a loop and not in it. */
+enum loop_side {
+    LOOP_FRONT,   /* on the way to it, since the last call, other loop, or header of the loop around it */
+    LOOP_GUARD,   /* the same, and it can go past the loop */
+    LOOP_BEHIND,  /* on the way from it, up to the same */
+    LOOP_THROUGH, /* none: another loop that the way to it leads out of */
+};
+
+struct loop_near {
+    uint32_t loop;
+    enum loop_side side;
+    uint32_t other; /* of LOOP_THROUGH, else LOOP_NONE */
+    uint64_t since; /* what leads to the branch without another one between them */
     uint64_t address;
 };
 
@@ -38,8 +47,9 @@ struct loops {
     struct loop *list;
     struct loop_span *spans;
     struct loop_branch *branches;
+    struct loop_near *near;    /* in the order of the loops */
     struct dwarf_range *calls; /* the call instructions, ascending; none if there are no loops */
-    size_t count, span_count, branch_count, call_count;
+    size_t count, span_count, branch_count, call_count, near_count;
 };
 
 struct cfg;

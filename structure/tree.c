@@ -175,6 +175,7 @@ static void set_lines(struct maker *m)
         /* Line 0: code that belongs to no line. Its file says nothing. */
         piece->line = u->rows[row].line;
         piece->file = piece->line ? u->rows[row].file : 0;
+        piece->least = piece->low == u->rows[row].address ? u->rows[row].least : piece->line;
     }
 }
 

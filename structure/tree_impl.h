@@ -9,6 +9,7 @@
 struct piece {
     uint64_t low, high;
     uint32_t file, line; /* in dwarf_files(); 0 unknown */
+    uint32_t least;      /* line of a statement without code at its start, or its own */
     uint32_t inlined;    /* canonical inline, DWARF_NONE: directly in the procedure */
     uint32_t loop;       /* LOOP_NONE */
 };
@@ -20,7 +21,7 @@ struct loop_place {
     uint32_t evidence;    /* what the line was taken from, LOOP_EVIDENCE_KINDS: the code alone */
     uint32_t least, most; /* lines of its code, in the same file */
     uint32_t top;         /* the line that its code begins with, 0: another file's, or none */
-    uint32_t front;       /* the line nearest above it among those of the branches in front, 0: none */
+    uint32_t told; /* line of a statement without code that is told at its header, or that of the header's code */
     uint32_t header_exit; /* the line of an exit in the header, 0: none */
 };
 
@@ -36,6 +37,7 @@ struct maker {
     VEC(uint64_t) cuts;
     VEC(struct piece) pieces;
     struct loop_place *places;
+    uint32_t origin;   /* of a parallel region: the line that its code begins with; else 0 */
     struct map chains; /* (inline, loop) -> scope */
 };
 
