@@ -97,7 +97,7 @@ else
     if "$HQ" record --list | grep -q '^perf::PAGE-FAULTS '; then
         # @1 is refused: see record_events.c.
         record -e perf::PAGE-FAULTS@2 -- /usr/bin/python3 -c 'bytearray(10000000)'
-        check "PAPI: page faults, by their call path" holds "$status == 0 && $(value 'sum perf::PAGE-FAULTS') > 2000 && $(share 'PyRun_StringFlags;') > 50"
+        check "PAPI: page faults, by their call path" holds "$status == 0 && $(value 'sum perf::PAGE-FAULTS') > 2000 && $(share 'Py_RunMain;') > 50"
     else
         skip "the kernel counts no events of its own here"
     fi
