@@ -152,7 +152,7 @@ static bool in_another(const struct maker *m, uint32_t line, uint32_t loop)
     for (uint32_t l = 0; l < m->loops->count; l++) {
         const struct loop_place *other = &m->places[l];
 
-        if (other->line == m->origin && m->origin)
+        if ((other->line == m->origin && m->origin) || (other->least <= place->least && other->most >= place->most))
             continue;
         bool within = line >= other->least || (line == other->line && other->most < place->least);
 
@@ -268,9 +268,11 @@ static uint32_t share_line(const struct maker *m, uint32_t loop)
     uint32_t low = lower_bound(m, loop);
     uint32_t front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, low, place->least});
 
+    if (!front && place->line > place->least)
+        front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, low, place->least + 1});
     if (!front && m->origin && m->loops->list[loop].parent == LOOP_NONE && !is_among_others(m, loop))
         front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, m->origin - 1, m->origin + 1});
-    if (place->told < place->least && place->told > larger(front, low) &&
+    if ((!front || front == m->origin) && place->told < place->least && place->told > larger(front, low) &&
         (place->told <= front + CLOSE || place->told + CLOSE > place->least) && !in_another(m, place->told, loop))
         return place->told;
     return front ? front : near_line(m, loop, loop, (struct wanted){IN_FRONT, true, low, place->least});
