@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/gate.h"
 #include "query/grammar/words.h"
+#include "query/output/shorten.h"
 #include <string.h>
 
 void gate_init(struct gate *g, const struct opt_args *args, size_t pairs)
@@ -170,6 +171,7 @@ struct explaining {
     struct asking asking; /* first: on_error takes it */
     struct arena *arena;
     struct check_lines *lines;
+    double runs; /* of each side: the joined databases hold their sum */
 };
 
 /* The number of the column with the difference of the first metric. */
@@ -190,6 +192,44 @@ static const char *place_of(const struct table *t, const struct row *r)
     return r->name;
 }
 
+/* Where the next scope of `main > f<A> > g` begins behind s; NULL if it is the last. Marks inside of brackets are parts
+ * of names. */
+static const char *next_place(const char *s)
+{
+    int depth = 0;
+
+    for (; *s; s++) {
+        if (depth == 0 && !strncmp(s, " > ", 3))
+            return s + 3;
+        depth += *s == '<' || *s == '(';
+        depth -= (*s == ')' || (*s == '>' && s[-1] != '-')) && depth > 0;
+    }
+    return NULL;
+}
+
+/* The path with short names, and of a long one its first two scopes and the last four. */
+static const char *short_place(struct arena *arena, const char *path)
+{
+    enum { WIDTH = 64, FIRST = 2, LAST = 4 };
+    AUTO_STR struct str out = {0};
+    size_t count = 0, i = 0;
+
+    for (const char *at = path; at; at = next_place(at))
+        count++;
+    for (const char *at = path, *next; at; at = next, i++) {
+        next = next_place(at);
+        AUTO_FREE char *name = next ? xstrndup(at, (size_t)(next - 3 - at)) : xstrdup(at);
+
+        if (count > FIRST + LAST + 1 && i >= FIRST && i < count - LAST) {
+            str_add(&out, i == FIRST ? " > ..." : "");
+            continue;
+        }
+        str_add(&out, i ? " > " : "");
+        name_shorten(&out, name, WIDTH, "...");
+    }
+    return arena_strdup(arena, str_cstr(&out));
+}
+
 static struct hq_error *on_explain(void *arg, const struct statement *st)
 {
     enum { LINES = 3 };
@@ -206,9 +246,9 @@ static struct hq_error *on_explain(void *arg, const struct statement *st)
 
         if (r->flags & ROW_FOLDED || !(r->cells[c].number > 0))
             continue;
-        units_format(text, r->cells[c].number, t->columns.data[c].dim);
-        vec_push(e->lines,
-                 arena_printf(e->arena, "%s +%s in %s", told++ ? "        " : "because:", text, place_of(t, r)));
+        units_format(text, r->cells[c].number / e->runs, t->columns.data[c].dim);
+        vec_push(e->lines, arena_printf(e->arena, "%s +%s in %s", told++ ? "        " : "because:", text,
+                                        short_place(e->arena, place_of(t, r))));
     }
     table_destroy(t);
     return NULL;
@@ -218,7 +258,7 @@ void gate_explain(const char *set, struct arena *arena, struct check_lines *line
 {
     AUTO_FREE char *old = run_set_joined(set, RUN_OLD), *now = run_set_joined(set, RUN_NEW);
     AUTO_FREE char *text = xasprintf("explain 80%% of delta compare with \"%s\" all", old);
-    struct explaining e = {.arena = arena, .lines = lines};
+    struct explaining e = {.arena = arena, .lines = lines, .runs = (double)run_set_joins(set)};
 
     asking_init(&e.asking);
     e.asking.session.on_query = on_explain;

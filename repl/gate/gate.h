@@ -37,7 +37,7 @@ struct hq_error *gate_ask(struct gate *g, const char *db, enum run_side side, si
 enum check_outcome gate_judge_query(struct gate_query *q, size_t pairs, const struct gate_tolerance *tolerance,
                                     double family, struct arena *arena, struct check_lines *lines, size_t *wanted);
 
-/* Up to three lines: the contexts that cover most of the rise between the joined databases of a set. */
+/* Up to three lines: the contexts that cover most of the rise between the two sides of a set, means over the runs. */
 void gate_explain(const char *set, struct arena *arena, struct check_lines *lines);
 
 /*
