@@ -9,6 +9,10 @@
  * What a database of another tool cannot tell at all is left out on the other side, too, so that paths meet: loops fall
  * on what holds them, arguments are no part of names, threads are one. Two tools never agree on what is inlined: there
  * an inlined procedure counts as called if the other side has it at all, and falls on what holds it if not.
+ *
+ * Where one side joins parallel regions with the paths that open them and the other does not know which path that was,
+ * the regions of each procedure are one row at the top, with what all threads do in them, and so is what the runtime
+ * of OpenMP does, waiting included.
  */
 #include "common/hash.h"
 #include "query/derive.h"
@@ -26,6 +30,7 @@ struct scope_key {
 /* What is left out of both sides, because one of them cannot tell it. */
 struct left_out {
     bool loops, inlines, arguments, threads, linkage, inlines_of_both;
+    bool regions, no_homes; /* no_homes: nor which procedure they are written in */
 };
 
 struct aligner {
@@ -34,8 +39,9 @@ struct aligner {
     VEC(struct hqdb_scope) scopes;
     struct intern *extra; /* texts of the old side */
     struct left_out without;
-    struct map alike;    /* names that several procedures of a side have, by name_of: 1 */
-    struct map known[2]; /* without.inlines: names of the procedures of this side and the old one, inlined or not */
+    struct map alike;       /* names that several procedures of a side have, by name_of: 1 */
+    struct map known[2];    /* without.inlines: names of the procedures of this side and the old one, inlined or not */
+    struct map names_of[2]; /* first names of the procedures of each side */
 };
 
 /* The name that a procedure is known by on both sides. */
@@ -70,20 +76,104 @@ static uint32_t telling_of(struct aligner *a, const struct tree *t, const struct
     return intern_add(&a->names, text);
 }
 
-/* The same, or what tells it apart where another procedure has the name, too. */
-static uint32_t procedure_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
+/* A symbol may have several names (write, __write), of which two tools choose different ones: the one that the other
+ * side has. */
+static uint32_t shared_name_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
 {
     uint32_t name = name_of(a, tree_text(t, s->name));
+    struct db_list aliases = {0};
+
+    if (s->alias_count && !map_get(&a->names_of[!old], name, 0))
+        aliases = tree_aliases(t, s);
+    for (size_t i = 0; i < aliases.len; i++) {
+        uint32_t other = name_of(a, db_string(t->db, aliases.data[i]));
+
+        if (map_get(&a->names_of[!old], other, 0) && !map_get(&a->names_of[old], other, 0))
+            return other;
+    }
+    return name;
+}
+
+static void note_names(struct aligner *a, const struct tree *t, bool old)
+{
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if (tree_scope(t, i)->kind == SCOPE_PROCEDURE)
+            map_put(&a->names_of[old], name_of(a, tree_text(t, tree_scope(t, i)->name)), 1);
+}
+
+/* The same, or what tells it apart where another procedure has the name, too. */
+static uint32_t procedure_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
+{
+    uint32_t name = shared_name_of(a, t, s, old);
     const char *linkage = tree_text(t, s->linkage);
 
     return *linkage && !a->without.linkage && map_get(&a->alike, name, 0) ? telling_of(a, t, s) : name;
 }
 
+/* ---- parallel regions that one side does not join ---- */
+
+static bool in_openmp(const struct tree *t, const struct hqdb_scope *s)
+{
+    const struct runtime *r = s->module < t->db->module_count
+                                  ? runtime_of_module(db_string(t->db, t->db->modules[s->module].path))
+                                  : NULL;
+
+    return r && r->kind == RUNTIME_OPENMP;
+}
+
+/* The body of a parallel region as a procedure of its own, as gcc and clang make them. */
+static bool is_outlined(const char *name)
+{
+    return strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined");
+}
+
+/* A row for all regions of a procedure, by its name without arguments; what is written in no procedure that is known,
+ * shares one. */
+static const char *region_name(struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
+{
+    const char *own = tree_text(t, s->name);
+    uint32_t up = s->parent;
+
+    if (s->kind == SCOPE_REGION) {
+        while (up != HQDB_NONE && tree_scope(t, up)->kind != SCOPE_PROCEDURE && tree_scope(t, up)->kind != SCOPE_INLINE)
+            up = tree_scope_parent(t, up);
+        own = up == HQDB_NONE ? "" : tree_text(t, tree_scope(t, up)->name);
+    }
+    struct name_parts p = name_split(own);
+    AUTO_FREE char *text = a->without.no_homes || !p.no_arguments || *p.name == '.'
+                               ? xstrdup("parallel regions")
+                               : xasprintf("parallel regions of %.*s", (int)p.no_arguments, p.name);
+
+    return intern_str(&a->names, intern_add(&a->names, text));
+}
+
+enum parallel { PARALLEL_NOT, PARALLEL_REGION, PARALLEL_RUNTIME };
+
+/* Whether a scope becomes such a row. */
+static enum parallel parallel_of(const struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
+{
+    if (!a->without.regions)
+        return PARALLEL_NOT;
+    if (s->kind == SCOPE_REGION || (s->kind == SCOPE_PROCEDURE && is_outlined(tree_text(t, s->name))))
+        return PARALLEL_REGION;
+    return (scope_is_called(s->kind) || s->kind == SCOPE_INLINE) && in_openmp(t, s) ? PARALLEL_RUNTIME : PARALLEL_NOT;
+}
+
+static const char *parallel_name(struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
+{
+    return parallel_of(a, t, s) == PARALLEL_REGION ? region_name(a, t, s) : "OpenMP runtime";
+}
+
 /* What a scope is known by on both sides. */
-static struct scope_key key_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, uint32_t parent)
+static struct scope_key key_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, uint32_t parent,
+                               bool old)
 {
     const char *name = tree_text(t, s->name);
+    enum parallel parallel = parallel_of(a, t, s);
 
+    if (parallel)
+        return (struct scope_key){parallel == PARALLEL_REGION ? SCOPE_REGION : SCOPE_RUNTIME, 0,
+                                  intern_add(&a->names, parallel_name(a, t, s)), 0};
     switch (s->kind) {
     case SCOPE_MODULE:
     case SCOPE_FILE:
@@ -91,19 +181,30 @@ static struct scope_key key_of(struct aligner *a, const struct tree *t, const st
                                   0};
     case SCOPE_LOOP: return (struct scope_key){s->kind, parent, 0, s->ordinal};
     case SCOPE_INLINE:
-        return a->without.inlines ? (struct scope_key){SCOPE_PROCEDURE, 0, procedure_of(a, t, s), 0}
-                                  : (struct scope_key){s->kind, parent, procedure_of(a, t, s), 0};
-    case SCOPE_PROCEDURE: return (struct scope_key){s->kind, 0, procedure_of(a, t, s), 0};
+        return a->without.inlines ? (struct scope_key){SCOPE_PROCEDURE, 0, procedure_of(a, t, s, old), 0}
+                                  : (struct scope_key){s->kind, parent, procedure_of(a, t, s, old), 0};
+    case SCOPE_PROCEDURE: return (struct scope_key){s->kind, 0, procedure_of(a, t, s, old), 0};
     case SCOPE_THREAD: return (struct scope_key){s->kind, 0, a->without.threads ? 0 : intern_add(&a->names, name), 0};
     default: return (struct scope_key){s->kind, 0, name_of(a, name), 0};
     }
 }
 
+/* A row for the threads that a runtime created: what they do is not below it where regions are rows. */
+static bool is_of_team(const char *name)
+{
+    static const char by[] = "thread created by ";
+
+    return !strncmp(name, by, sizeof by - 1) &&
+           (!strncmp(name + sizeof by - 1, "GOMP_", 5) || strstr(name, "kmp") || strstr(name, "libgomp"));
+}
+
 /* Scopes that have no rows of their own: their contexts are those of what holds them. */
 static bool is_folded(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
 {
-    return s->kind == SCOPE_LINE || (s->kind == SCOPE_LOOP && a->without.loops) ||
-           (s->kind == SCOPE_INLINE && a->without.inlines && !map_get(&a->known[!old], procedure_of(a, t, s), 0));
+    return s->kind == SCOPE_LINE ||
+           (s->kind == SCOPE_LOOP && (a->without.loops || (a->without.regions && in_openmp(t, s)))) ||
+           (s->kind == SCOPE_THREAD && a->without.regions && is_of_team(tree_text(t, s->name))) ||
+           (s->kind == SCOPE_INLINE && a->without.inlines && !map_get(&a->known[!old], procedure_of(a, t, s, old), 0));
 }
 
 static uint32_t carry_text(struct aligner *a, const struct tree *t, uint32_t text, bool old)
@@ -125,14 +226,22 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
             to[i] = parent;
             continue;
         }
-        struct scope_key key = key_of(a, t, &s, parent);
+        struct scope_key key = key_of(a, t, &s, parent, old);
 
         to[i] = keymap_add(&a->keys, &key, &is_new);
         if (!is_new)
             continue;
         s.parent = i == 0 ? HQDB_NONE : parent;
         s.kind = (uint16_t)key.kind;
-        s.name = carry_text(a, t, s.name, old);
+        if (parallel_of(a, t, tree_scope(t, i))) {
+            s.name = TREE_EXTRA + intern_add(a->extra, parallel_name(a, t, tree_scope(t, i)));
+            s.parent = 0;
+            s.linkage = s.file = s.call_file = s.line = s.call_line = 0;
+            s.alias_count = 0;
+            s.module = HQDB_NONE;
+        } else {
+            s.name = carry_text(a, t, s.name, old);
+        }
         s.file = carry_text(a, t, s.file, old);
         s.linkage = carry_text(a, t, s.linkage, old);
         s.call_file = carry_text(a, t, s.call_file, old);
@@ -155,6 +264,8 @@ static uint32_t *align_contexts(struct tree_builder *b, const struct tree *t, co
     for (uint32_t c = 1; c < t->context_count; c++) {
         uint32_t up = tree_parent(t, c), parent = up == HQDB_NONE ? 0 : node[up], scope = to[tree_scope_of(t, c)];
 
+        if (parallel_of(a, t, tree_scope(t, tree_scope_of(t, c))))
+            parent = 0;
         node[c] = is_folded(a, t, tree_scope(t, tree_scope_of(t, c)), old)
                       ? parent
                       : builder_child(b, parent, scope, 0, 0,
@@ -190,7 +301,7 @@ static uint32_t *compose(struct tree *side, uint32_t *position)
 
 struct knows {
     const char *format;
-    bool loops, inlines, arguments, linkage;
+    bool loops, inlines, arguments, linkage, regions, outlined, nameless;
     size_t threads;
 }; /* format: NULL for a recording of our own */
 
@@ -206,6 +317,9 @@ static struct knows what_is_known(const struct tree *t)
         const struct hqdb_scope *s = tree_scope(t, i);
 
         k.loops |= s->kind == SCOPE_LOOP;
+        k.regions |= s->kind == SCOPE_REGION;
+        k.outlined |= s->kind == SCOPE_PROCEDURE && (in_openmp(t, s) || is_outlined(tree_text(t, s->name)));
+        k.nameless |= s->kind == SCOPE_PROCEDURE && *tree_text(t, s->name) == '.' && is_outlined(tree_text(t, s->name));
         k.inlines |= s->kind == SCOPE_INLINE;
         k.threads += s->kind == SCOPE_THREAD;
         k.linkage |= *tree_text(t, s->linkage) != '\0';
@@ -225,6 +339,8 @@ static struct knows what_is_known(const struct tree *t)
 static void leave_out(struct left_out *w, const struct knows *k, const struct knows *more)
 {
     w->linkage |= !k->linkage && more->linkage;
+    w->regions |= !k->regions && k->outlined && more->regions;
+    w->no_homes |= w->regions && k->nameless;
     if (!k->format)
         return;
     w->loops |= !k->loops && more->loops;
@@ -250,6 +366,10 @@ static void note_left_out(const struct left_out *w, bool any_alike, struct selec
     if (what.len)
         vec_push(&s->notes,
                  xasprintf("only one of the databases knows %s: left out of the comparison", str_cstr(&what)));
+    if (w->regions)
+        vec_push(&s->notes,
+                 xstrdup("only one of the databases knows which call path opens a parallel region: the regions of a "
+                         "procedure are a row at the top, and so is the runtime of OpenMP, waiting included"));
     if (w->inlines_of_both)
         vec_push(&s->notes, xstrdup("inlined procedures count as called, because two tools find others of them"));
 }
@@ -277,7 +397,7 @@ static void note_known(struct aligner *a, const struct tree *t, bool old)
 {
     for (uint32_t i = 0; i < t->scope_count; i++)
         if (tree_scope(t, i)->kind == SCOPE_PROCEDURE || tree_scope(t, i)->kind == SCOPE_INLINE)
-            map_put(&a->known[old], procedure_of(a, t, tree_scope(t, i)), 1);
+            map_put(&a->known[old], procedure_of(a, t, tree_scope(t, i), old), 1);
 }
 
 static void align(struct tree *here, struct tree *old, struct tree *both, struct selection *s)
@@ -293,6 +413,8 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
         known[i] = what_is_known(sides[i]);
     for (int i = 0; i < 2; i++)
         leave_out(&a.without, &known[i], &known[1 - i]);
+    for (int i = 0; i < 2; i++)
+        note_names(&a, sides[i], i);
     for (int i = 0; i < 2; i++)
         note_alike(&a, sides[i]);
     for (int i = 0; i < 2 && a.without.inlines; i++)
@@ -315,6 +437,8 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
     keymap_deinit(&a.keys);
     intern_deinit(&a.names);
     map_deinit(&a.alike);
+    map_deinit(&a.names_of[0]);
+    map_deinit(&a.names_of[1]);
     map_deinit(&a.known[0]);
     map_deinit(&a.known[1]);
 }

@@ -177,6 +177,28 @@ def check_recordings(version, hq, scratch, expected):
     os.remove(lock.name)
 
 
+def check_regions(version, hq, scratch):
+    """A recording whose parallel regions are joined with what opens them, and the database of a version that did not: both sides have the regions of
+    each procedure as one row at the top, and nothing is lost."""
+    new, old = os.path.join(scratch, "regions.hq"), os.path.join(scratch, "databases", "openmp.hq")
+    program = os.path.join(os.environ["TOP"], os.environ.get("BUILD", "build"), "programs/parallel")
+    done = subprocess.run([hq, "record", "-o", new, "--", program, "1"], capture_output=True, text=True)
+    check(done.returncode == 0, f"recording: {done.stderr}")
+    for here, there in ((new, old), (old, new)):
+        done = subprocess.run([hq, here, f'tree compare with "{there}" as json'], capture_output=True, text=True)
+        check("which call path opens a parallel region" in done.stderr, f"it says so: {done.stderr}")
+        answer = json.loads(done.stdout)
+        top = {row["name"]: row["values"] for row in answer["rows"] if row["depth"] == 0}
+        for name in ("parallel regions of main", "parallel regions of outer"):
+            check(name in top and all(v and v > 0 for v in top[name][:2]), f"{here}: {name}: {top.get(name)}")
+        names = {row["name"] for row in answer["rows"]}
+        check(not [n for n in names if "GOMP" in n or "_omp_fn" in n or n.startswith("[wait")], f"{here}: {sorted(names)}")
+        for side in (0, 1):
+            check(same(sum(v[side] or 0 for v in top.values()), answer["total"][side]), f"{here}: side {side}: {top} of {answer['total']}")
+        columns, rows = ask(hq, here, f'procedures of work compare with "{there}"', [])
+        check(len(rows) == 1 and all(float(rows[0][columns.index(c)]) > 0 for c in ("cputime", "old.cputime")), f"{here}: work: {rows}")
+
+
 def write(version, hq):
     """In a directory with NAME.hq, each with its measurements and its hq.db, and the programs."""
     names = sorted(n[:-3] for n in os.listdir(".") if n.endswith(".hq"))
@@ -212,5 +234,6 @@ for version in sorted(v for v in os.listdir(OLDER) if os.path.isdir(os.path.join
     with lzma.open(os.path.join(OLDER, version, "answers.json.xz"), "rt") as f:
         expected = json.load(f)
     check_databases(version, os.environ["HQ"], os.path.join(scratch, version), expected)
+    check_regions(version, os.environ["HQ"], os.path.join(scratch, version))
     check_recordings(version, os.environ["HQ"], os.path.join(scratch, version), expected)
 finish()
