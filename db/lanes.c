@@ -27,10 +27,22 @@ static uint32_t whose(const char *path)
     return runtime->kind == RUNTIME_OPENMP ? TREE_OPENMP : runtime->kind == RUNTIME_SYSTEM ? TREE_SYSTEM : 0;
 }
 
+/* The path by which the program was started, where that is another one than its file's (a link's); else "". */
+static const char *started_as(const struct measurement *m)
+{
+    struct measured records = measured_records(m, HQM_INFO, 0);
+
+    for (const struct hqm_info *i; (i = measured_next(&records));)
+        if (!strcmp(measurement_string(m, i->key), "started as"))
+            return measurement_string(m, i->value);
+    return "";
+}
+
 /* tree may be changed if directory is not NULL. */
 static void read_modules(struct lanes *l, const struct measurement *m, const struct calltree *tree,
                          struct calltree *add, const char *directory)
 {
+    const char *started = started_as(m);
     struct measured records = measured_records(m, HQM_MODULES, 0);
 
     while (measured_next(&records)) {
@@ -42,7 +54,7 @@ static void read_modules(struct lanes *l, const struct measurement *m, const str
     records = measured_records(m, HQM_MODULES, 0);
     for (const struct hqm_module *x; (x = measured_next(&records));) {
         char build_id[2 * sizeof x->build_id + 1];
-        const char *path = measurement_string(m, x->path);
+        const char *path = x->flags & HQM_MODULE_MAIN && *started ? started : measurement_string(m, x->path);
 
         if (records.number >= l->module_count)
             continue;

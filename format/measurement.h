@@ -151,8 +151,8 @@ static_assert(sizeof(struct hqm_segment) == 64, "layout");
 
 /*
  * Facts about the process, as pairs of texts. Keys: command (arguments, each quoted for a shell where it needs to be),
- * host, directory, executable, launcher (openmpi, mpich, slurm, ...), collector (its version), warning (may occur
- * several times: what could not be measured and why).
+ * host, directory, executable, started as (the path of a link to it by which it was started), launcher (openmpi, mpich,
+ * slurm, ...), collector (its version), warning (may occur several times: what could not be measured and why).
  */
 struct hqm_info {
     uint32_t key, value;

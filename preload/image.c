@@ -8,6 +8,7 @@
 #include "preload/sources/source.h"
 
 #include <string.h>
+#include <sys/auxv.h>
 
 static void note(const char *key, const char *value)
 {
@@ -76,6 +77,32 @@ static void note_command(void)
     note("command", text);
 }
 
+/* Whoever looks for the program knows it by the name that it was started by, if that leads to the same file: a link's
+ * (redis-server of Debian is a link to redis-check-rdb), not a script's. */
+static void note_started(const char *executable)
+{
+    static char path[4000];
+    struct stat there, here;
+    const char *name = (const char *)getauxval(AT_EXECFN);
+    size_t at = 0, length = name ? strlen(name) : 0;
+
+    if (!length || length >= sizeof path / 2)
+        return;
+    if (name[0] != '/') {
+        long bytes = raw_syscall(SYS_getcwd, (long)path, (long)(sizeof path - length - 1), 0, 0, 0, 0);
+
+        if (bytes <= 0)
+            return;
+        name += !strncmp(name, "./", 2) ? 2 : 0;
+        at = (size_t)bytes;
+        path[at - 1] = '/';
+    }
+    strcpy(path + at, name);
+    if (strcmp(path, executable) != 0 && raw_stat(path, &there) == 0 && raw_stat(executable, &here) == 0 &&
+        there.st_dev == here.st_dev && there.st_ino == here.st_ino)
+        note("started as", path);
+}
+
 static void note_paths(void)
 {
     static char path[4000];
@@ -84,8 +111,10 @@ static void note_paths(void)
         note("directory", path);
     long bytes = modules_program(path, sizeof path - 1);
     path[bytes] = 0;
-    if (bytes)
-        note("executable", path);
+    if (!bytes)
+        return;
+    note("executable", path);
+    note_started(path);
 }
 
 static void note_event(int number, const struct source *source)

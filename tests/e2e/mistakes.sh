@@ -45,6 +45,16 @@ says '^executables .*/split (as by-a-link)$'
 expect 0 '' "$HQ" link.hq profiles
 says ', by-a-link$'
 expect 0 '' "$HQ" link.hq modules
+says ' by-a-link$'
+expect 0 '' "$HQ" link.hq 'procedures of "by-a-link"'
+says ' heavy '
+# Not under a name that only the program says, nor that of a script that it interprets.
+"$HQ" record -o named.hq -- bash -c "exec -a a-name-of-its-own '$PROGRAMS/split' 0.1" >/dev/null 2>&1
+expect 0 '' "$HQ" named.hq modules
+says ' split$'
+printf '#!%s 0.1\n' "$PROGRAMS/split" >script && chmod +x script
+"$HQ" record -o script.hq -- ./script >/dev/null 2>&1
+expect 0 '' "$HQ" script.hq modules
 says ' split$'
 
 # Recording
