@@ -111,7 +111,7 @@ static double finish(enum function f, struct accumulator *a)
     case FUNCTION_STDDEV: return deviation;
     case FUNCTION_COV: return mean != 0 ? deviation / mean : NAN;
     case FUNCTION_COUNT: return (double)a->nonzero;
-    case FUNCTION_IMBALANCE: return (a->max - mean) * n;
+    case FUNCTION_IMBALANCE: return a->max - mean;
     case FUNCTION_P50: return percentile(a, 0.5);
     case FUNCTION_P90: return percentile(a, 0.9);
     case FUNCTION_P99: return percentile(a, 0.99);

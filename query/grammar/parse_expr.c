@@ -381,6 +381,15 @@ static bool sends_to_file(struct parser *p, const struct expr *left)
     return ended(&ahead);
 }
 
+/* `max(` beside an attribute: no name has such an end, so it is the function. */
+static bool begins_call(const struct token *t)
+{
+    size_t end = t->place.offset + t->place.length;
+
+    return t->kind == TOKEN_WORD && end < t->place.source->length && t->place.source->text[end] == '(' &&
+           find_function(t->text) >= 0;
+}
+
 /* `module = libc.so.6`: beside an attribute a name with dots or colons is a text, as a pattern is. */
 static struct expr *parse_beside_attribute(struct parser *p)
 {
@@ -389,7 +398,7 @@ static struct expr *parse_beside_attribute(struct parser *p)
 
     if (t.kind == TOKEN_REGEX)
         fail(p, &t.place, "write =~ or !~ before it", "a regular expression is no text");
-    if (t.kind == TOKEN_WORD)
+    if (t.kind == TOKEN_WORD && !begins_call(&t))
         check_bare_end(p, &t);
     if (t.kind != TOKEN_WORD || !strpbrk(t.text, ".:") || strpbrk(t.text, "*?"))
         return parse_sum(p);

@@ -397,7 +397,7 @@ class Evaluator:
             x = [t[key].inc[0] if key in t else 0 for t in per]
             n, mean = len(x), sum(x) / len(x) if x else 0
             table[key] = [mean, min(x), max(x), (sum((v - mean) ** 2 for v in x) / n) ** 0.5, sum(v != 0 for v in x),
-                          (max(x) - mean) * n, percentile(x, 0.9)] if x else None
+                          max(x) - mean, percentile(x, 0.9)] if x else None
         return table
 
     # rows that are profiles: by number of the profile
