@@ -72,7 +72,7 @@ static struct scan scan_name(const char *name, const char *end)
             if (*s == '(' && !close[1 + tail])
                 r.arguments = s;
             s = tail && !strncmp(close + 1 + tail, "::", 2) ? close + tail : close;
-        } else if (converting |= converts(name, s)) {
+        } else if ((converting |= converts(name, s))) {
             continue;
         } else if (*s == ' ' && s[1] != '<' && !(s - name >= 8 && !memcmp(s - 8, "operator", 8))) {
             if (!r.arguments)
