@@ -40,6 +40,8 @@ void clock_describe(const struct hqm_header *header, struct str *out)
                                                             : HQM_CLOCK_UNKNOWN;
 
     str_add(out, clocks[clock].manner);
+    if (clock != HQM_CLOCK_TIMER && header->minor >= 2 && header->timer_threads)
+        str_addf(out, "; in some threads %s", clocks[HQM_CLOCK_TIMER].manner);
     if (clock == HQM_CLOCK_TIMER && header->cpu_clock_error && header->minor >= 2)
         str_addf(out, " (%s)", reason((int)header->cpu_clock_error));
 }

@@ -125,6 +125,8 @@ if [ "$(id -u)" = 0 ] && [ "${paranoid:-2}" -ge 2 ] && command -v setpriv >/dev/
     record -- "$CLOCK" drop
     check "drop: the program runs" [ $status = 0 ]
     check "drop: threads that may no longer count the kernel have timers" [ "$(value timer-threads)" = 3 ]
+    "$HQ" "$DB" info >"$TMP/info" 2>&1
+    check "drop: the bias of these is said" grep -q "^clock of CPUTIME .*the kernel's software clock; in some threads timers.*too often" "$TMP/info"
 else
     skip "another user may count the kernel here, or nobody else can be"
 fi
