@@ -498,6 +498,7 @@ struct hq_error *attribute(const struct calltree *tree, const struct attribute_o
     }
     a.frames = xmalloc(((size_t)tree->frames.len + 1) * sizeof *a.frames);
     a.inside = xcalloc((size_t)tree->frames.len + 1, 1);
+    openmp_note_static(&a);
     openmp_find_bodies(&a);
     a.elidable = xcalloc((size_t)tree->frames.len + 1, 1);
     for (uint32_t i = 0; i < tree->frames.len; i++)

@@ -65,6 +65,8 @@ uint32_t procedure_of(const struct structure *s, uint32_t scope);
 /* Once, before any scope is converted: which procedures are the bodies of regions. */
 void openmp_find_bodies(struct attribution *a);
 void openmp_deinit(struct module_work *w);
+/* A fact for each load module that holds a runtime of its own. */
+void openmp_note_static(struct attribution *a);
 
 /* The model's scope for a procedure that a compiler made of a region or task, or for its inlined twin; HQDB_NONE: it is
  * not one. */

@@ -20,6 +20,7 @@ struct outlined { /* of a procedure */
     enum outlined_kind kind;
     const char *file; /* of a region's body: where it is written; "" and 0 not known */
     uint32_t line;
+    bool is_task;       /* seen to be created as one: gcc gives regions and tasks the same names */
     const char *opener; /* the procedure that was seen to open it, NULL none */
 };
 
@@ -162,7 +163,10 @@ static void note_tasks(struct attribution *a)
         const struct structure_scope *x = &w->structure.scopes.data[statement];
         struct outlined *of = procedure == STRUCTURE_NONE ? NULL : outlined_at(w, procedure);
 
-        if (of && of->kind == BODY_OF_TASK && !of->line && x->line) {
+        if (!of || of->kind != BODY_OF_TASK)
+            continue;
+        of->is_task = true;
+        if (!of->line && x->line) {
             of->file = intern_str(&w->structure.strings, x->file);
             of->line = x->line;
         }
@@ -188,6 +192,40 @@ void openmp_find_bodies(struct attribution *a)
             note_body(a, f->parent, f->module, statement, false);
     }
     note_tasks(a);
+}
+
+/* ---- runtimes that are linked statically ---- */
+
+static bool knows(const struct known *known, const char *const *names, size_t count)
+{
+    struct known_walk *w = known->state ? known_open(known->packed, known->bytes, known->unpacked) : NULL;
+    bool found = false;
+
+    for (const char *name; w && !found && (name = known_next(w));)
+        for (size_t i = 0; i < count; i++)
+            found |= !strcmp(name, names[i]);
+    if (w)
+        known_close(w);
+    return found;
+}
+
+void openmp_note_static(struct attribution *a)
+{
+    static const char *const names[] = {"GOMP_parallel", "GOMP_parallel_start", "__kmpc_fork_call"};
+
+    for (size_t i = 0; i < a->tree->modules.len; i++) {
+        const struct module_work *w = &a->modules[i];
+
+        if (w->runtime || w->flags & (TREE_GENERATED | HQM_MODULE_COLLECTOR) ||
+            !knows(&w->known, names, sizeof names / sizeof *names))
+            continue;
+        AUTO_FREE char *text = xasprintf(
+            "%s holds its OpenMP runtime, linked statically: its parallel regions are not seen, "
+            "and its threads have roots of their own",
+            file_basename(w->path));
+
+        model_info(a->model, "warning", text);
+    }
 }
 
 /* ---- scopes ---- */
@@ -262,14 +300,14 @@ static uint32_t outlined_scope(struct attribution *a, struct module_work *w, uin
     if (o->kind == NOT_OUTLINED)
         return HQDB_NONE;
     split_name(name, &base);
-    if (o->kind == BODY_OF_TASK)
+    if (o->kind == BODY_OF_TASK && (!base || o->is_task))
         return task_scope(a, w, procedure, o);
     if (!base && !o->opener)
         return HQDB_NONE;
     AUTO_FREE char *made_of = base ? xstrndup(name, base) : xstrdup(o->opener);
 
     host = procedure_named(a, w, made_of, procedure);
-    return region_scope(a, w, host, o->file, o->line, name);
+    return o->kind == BODY_OF_TASK ? host : region_scope(a, w, host, o->file, o->line, name);
 }
 
 uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t scope)

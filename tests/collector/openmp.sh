@@ -68,6 +68,31 @@ tasks "$PROGRAMS/tasks" libgomp
 check "libgomp: tasks below the loop that creates them" [ "$(awk -F, '$3 ~ /^loop/ { l = $8 } $3 ~ /^task at/ && $8 == l + 1 { t = $8 } $3 == "burn" && $8 == t + 1 { print "yes"; exit }' "$TMP/create")" = yes ]
 check "libgomp: all of their work" [ "$(awk -F, '$3 == "burn" { print $NF }' "$TMP/create")" = "$(rows 'procedures of burn columns cputime' | awk -F, '{ print $NF }')" ]
 
+# Threads that sleep 1 : 2 : 3 : 4 wait, by wall clock, as long as they clock themselves, whether the runtime sleeps or spins: each of 40 naps and 30 waits is right to a
+# period of 2 ms, which makes some 10 ms of 1.6 and 1.0 s; ten times that is for what a busy machine puts between two readings of a clock.
+naps() {
+    OMP_WAIT_POLICY=$3 record -e REALTIME@500/s -- "$1" 0.016
+    read -r slept waited <"$TMP/out"
+    IFS=, read -r work waiting entries <<<"$(rows 'regions columns work, waiting, entries' | awk -F, '{ print $(NF - 2) "," $(NF - 1) "," $NF }')"
+    check "$2, $3: ten entries" [ "$entries" = 10 ]
+    check "$2, $3: the work ($work s) is the naps ($slept s)" holds "$work > 0.92 * $slept - 0.02 && $work < 1.08 * $slept + 0.02"
+    check "$2, $3: the waiting ($waiting s) is that by the program's clock ($waited s)" holds "$waiting > 0.9 * $waited - 0.03 && $waiting < 1.1 * $waited + 0.03"
+}
+naps "$PROGRAMS/naps" libgomp passive
+naps "$PROGRAMS/naps" libgomp active
+
+# A runtime within the program: nothing of it is seen, `info` says so, and a region's body is no task.
+check "static: a program with its own libgomp" gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/static" tests/programs/uneven.c -Wl,-Bstatic -lgomp -Wl,-Bdynamic
+record -e CPUTIME@500/s -- "$TMP/static" 0.005
+"$HQ" "$DB" info >"$TMP/info" 2>&1
+check "static: it is told" grep -q 'static holds its OpenMP runtime, linked statically' "$TMP/info"
+rows 'tree all' >"$TMP/tree"
+check "static: a body of a region is no task" [ "$(grep -c 'task' "$TMP/tree")" = 0 ]
+check "static: it is a part of its procedure" grep -q ',compute,' "$TMP/tree"
+record -- "$PROGRAMS/uneven" 0.002
+"$HQ" "$DB" info >"$TMP/info" 2>&1
+check "shared: nothing is told" [ "$(grep -c 'linked statically' "$TMP/info")" = 0 ]
+
 # The same for libomp, which tells a tool about its regions.
 if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/programs/openmp.c 2>"$TMP/err"; then
     record -e CPUTIME@500/s -- "$TMP/openmp" 0.04
@@ -76,6 +101,8 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     uneven "$TMP/uneven-libomp"
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/tasks-libomp" tests/programs/tasks.c
     tasks "$TMP/tasks-libomp" libomp
+    clang -O2 -g -fopenmp -o "$TMP/naps-libomp" tests/programs/naps.c
+    naps "$TMP/naps-libomp" libomp passive
     OMP_TOOL_LIBRARIES=/nowhere/tool.so record -- "$TMP/openmp" 0.002
     check "libomp: a tool of the program's own comes first" grep -q 'an OpenMP tool of its own' "$TMP/err"
     check "libomp: beside it no region is seen" [ "$(value entries)" = 0 ]
