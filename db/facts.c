@@ -102,6 +102,29 @@ static void add_times(struct model *m, const struct process *p, size_t count)
     model_info(m, "duration", text);
 }
 
+static const char trace_text[] = "complete from %.6f s on";
+
+/* Where the size was bounded each process has its newest records. */
+static void add_trace(struct model *m, const struct process *p, size_t count)
+{
+    uint64_t start = earliest(p, count)->header.start_realtime_ns / 1000, from = 0, dropped = 0;
+    AUTO_STR struct str text = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        uint64_t at = p[i].header.start_realtime_ns / 1000 + p[i].header.trace_from_us;
+
+        if (!p[i].header.trace_dropped)
+            continue;
+        dropped += p[i].header.trace_dropped;
+        from = at > start && at - start > from ? at - start : from;
+    }
+    if (!dropped)
+        return;
+    str_addf(&text, trace_text, (double)from / 1e6);
+    str_addf(&text, "; %" PRIu64 " records of before made room (--max-size)", dropped);
+    model_info(m, FACT_TRACE, str_cstr(&text));
+}
+
 /* How far apart the ranks start, by the clocks of their hosts: of each the first process. */
 static void add_spread(struct model *m, const struct process *p, size_t count)
 {
@@ -260,6 +283,7 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     add_spread(m, p, count);
     add_sizes(m, p, count);
     add_events(m, earliest(p, count));
+    add_trace(m, p, count);
     add_clocks(m, p, count);
     add_set(m, "collector", p, count, collector_of);
     if (unreadable)
@@ -274,6 +298,18 @@ uint64_t facts_number(const struct db *db, const char *key)
     for (size_t i = 0; i < db->info_count; i++)
         if (!strcmp(db_string(db, db->info[i].key), key))
             return strtoull(db_string(db, db->info[i].value), NULL, 10);
+    return 0;
+}
+
+double facts_trace_from(const struct db *db)
+{
+    const char *start = strchr(trace_text, '%');
+    size_t words = (size_t)(start - trace_text);
+
+    for (size_t i = 0; i < db->info_count; i++)
+        if (!strcmp(db_string(db, db->info[i].key), FACT_TRACE) &&
+            !strncmp(db_string(db, db->info[i].value), trace_text, words))
+            return strtod(db_string(db, db->info[i].value) + words, NULL);
     return 0;
 }
 

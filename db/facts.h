@@ -13,11 +13,15 @@
 #define FACT_LOST_TO_DAMAGE "damaged measurement file"
 #define FACT_LEFT_OUT       "measurement files that are damaged and left out"
 
+#define FACT_TRACE "trace" /* there only if it is not whole */
+
 /* Processes in canonical order. `unreadable`: measurement files that were left out. */
 void facts_add(struct model *m, const struct process *processes, size_t count, size_t unreadable);
 
 /* The number that info of a database has for a key, 0 without one. */
 uint64_t facts_number(const struct db *db, const char *key);
+/* When the traces begin to be whole, in seconds from the start of the run; 0: they are. */
+double facts_trace_from(const struct db *db);
 /* Whether something of the measurements it was made of is missing. */
 bool facts_damaged(const struct db *db);
 

@@ -111,8 +111,12 @@ struct hqm_header {
     /* When nothing is measured (hq_stop, --until); of what happens then nothing is in waits under way. */
     uint64_t closed_us;       /* how long that was, all together, */
     uint64_t closed_since_us; /* and from when on it is so; 0: it is not */
+    /* Where the size is bounded, the oldest segment of a lane's trace is used again: the first of a lane does not begin
+     * with record 0, and each begins with HQM_TRACE_THREAD. */
+    uint64_t trace_dropped; /* records that made room, of all lanes */
+    uint64_t trace_from_us; /* from here on none is missing */
 };
-static_assert(sizeof(struct hqm_header) == 168 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
+static_assert(sizeof(struct hqm_header) == 184 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
 
 /* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has
  * one. */

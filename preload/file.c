@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { CHUNKS = 1024, KINDS = 8 };
+enum { CHUNKS = 16384, KINDS = 8 };
 enum { FIRST_CHUNK = 128 << 10, LARGEST_CHUNK = 4 << 20, SMALLEST_CHUNK = 16 << 10 };
 enum { RETRY_AFTER = 256 }; /* a full disk is asked again after so many refusals */
 enum { NONE, OPENING, OPEN, FAILED };
@@ -37,7 +37,7 @@ static struct {
     _Atomic(struct chunk *) current, next;
     _Atomic int growing;
     _Atomic uint32_t refused;
-    _Atomic uint64_t end;
+    _Atomic uint64_t end, used;
     _Atomic(struct hqm_segment *) shared[KINDS];
 } file;
 
@@ -136,6 +136,9 @@ static struct chunk *grow(size_t needed)
         return NULL;
     while (bytes < end / 2 && bytes < LARGEST_CHUNK)
         bytes *= 2;
+    if (options.max_size && end + bytes > options.max_size)
+        bytes = end + SMALLEST_CHUNK < options.max_size ? (options.max_size - end) / HQM_ALIGN * HQM_ALIGN
+                                                        : 2 * SMALLEST_CHUNK;
     if (bytes < needed)
         bytes = (needed + HQM_ALIGN - 1) / HQM_ALIGN * HQM_ALIGN;
     for (; bytes >= needed; bytes /= 2) {
@@ -181,6 +184,7 @@ static void *take_space(size_t bytes)
         void *space = carve(chunk, bytes);
 
         if (space) {
+            atomic_fetch_add(&file.used, bytes);
             grow_ahead(chunk);
             return space;
         }
@@ -193,10 +197,17 @@ static void *take_space(size_t bytes)
         if (!atomic_compare_exchange_strong(&file.current, &chunk, next)) {
             space = carve(next, bytes);
             atomic_store(&file.next, next);
-            if (space)
+            if (space) {
+                atomic_fetch_add(&file.used, bytes);
                 return space;
+            }
         }
     }
+}
+
+uint64_t file_used(void)
+{
+    return atomic_load_explicit(&file.used, memory_order_relaxed);
 }
 
 void file_reserve(uint64_t bytes)
@@ -418,6 +429,7 @@ static int open_file(void)
     chunk->bytes = FIRST_CHUNK;
     atomic_store(&file.chunks, 1);
     atomic_store(&file.end, FIRST_CHUNK);
+    atomic_store(&file.used, 0);
     file.header = (struct hqm_header *)chunk->base;
     fill_header(file.header, pid, serial, before);
     for (int kind = HQM_STRINGS; kind <= HQM_THREADS; kind++) {

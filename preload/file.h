@@ -28,6 +28,9 @@ static inline struct hqm_header *file_header(void)
 bool file_ready(void);
 int file_error(void);
 
+/* Bytes that were given out. */
+uint64_t file_used(void);
+
 /* Makes sure that `bytes` more are there without a system call: before the program gives up its right to make one. */
 void file_reserve(uint64_t bytes);
 

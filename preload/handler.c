@@ -57,7 +57,6 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
         __atomic_fetch_add(&header->samples, 1, __ATOMIC_RELAXED);
     header->end_us = now;
     self.stored = place;
-    self.last_us = now;
     return true;
 }
 
@@ -130,7 +129,7 @@ void sample_there(struct place place, int event, uint64_t weight, uint64_t until
         return;
     }
     uint64_t until = until_ns > header->start_monotonic_ns ? (until_ns - header->start_monotonic_ns) / 1000 : 0;
-    store(self.lane, place, event, weight, until > self.last_us ? until : self.last_us);
+    store(self.lane, place, event, weight, until);
     header->end_us = file_now_us();
     guard_leave();
 }

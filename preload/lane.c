@@ -34,17 +34,96 @@ static COLD bool column_grow(struct column *c)
     return true;
 }
 
-/* The next free record, not yet counted; NULL if there is no space. */
-static inline void *column_next(struct column *c)
-{
-    return c->count < c->capacity || column_grow(c) ? c->next : NULL;
-}
-
 /* Counts the record that column_next gave. */
 static inline void column_publish(struct column *c)
 {
     c->next += c->record_size;
     __atomic_store_n(&c->segment->count, ++c->count, __ATOMIC_RELEASE);
+}
+
+/* ---- traces of a bounded size ---- */
+
+static bool ring_add(struct ring *r, struct hqm_segment *segment)
+{
+    if (r->count == r->room) {
+        uint32_t room = r->room ? r->room * 2 : 512;
+        struct hqm_segment **more = raw_memory(room * sizeof *more);
+
+        if (!more)
+            return false;
+        for (uint32_t i = 0; i < r->count; i++)
+            more[i] = r->segments[i];
+        if (r->segments)
+            raw_munmap(r->segments, r->room * sizeof *more);
+        r->segments = more;
+        r->room = room;
+    }
+    r->segments[r->count++] = segment;
+    return true;
+}
+
+/* A quarter is left for call paths. A lane has two segments at least. */
+static bool ring_may_grow(const struct ring *r, uint64_t bytes)
+{
+    return r->count < 2 || (!r->full && file_used() + bytes <= options.max_size / 4 * 3);
+}
+
+/* The records of the oldest segment make room. A reader finds none in it until it is the newest. */
+static void ring_turn(struct lane *lane)
+{
+    struct ring *r = &lane->ring;
+    struct column *c = &lane->trace;
+    struct hqm_segment *segment = r->segments[r->oldest];
+    const struct hqm_trace *last = (const struct hqm_trace *)(segment + 1) + segment->count - 1;
+    struct hqm_header *header = file_header();
+    uint64_t from = (uint64_t)last->time_high << 32 | last->time_low;
+    uint64_t known = __atomic_load_n(&header->trace_from_us, __ATOMIC_RELAXED);
+
+    r->full = true;
+    r->oldest = (r->oldest + 1) % r->count;
+    while (known < from &&
+           !__atomic_compare_exchange_n(&header->trace_from_us, &known, from, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+    __atomic_fetch_add(&header->trace_dropped, segment->count, __ATOMIC_RELAXED);
+    __atomic_store_n(&segment->count, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&segment->first, c->segment->first + c->segment->capacity, __ATOMIC_RELEASE);
+    c->segment = segment;
+    c->next = (char *)(segment + 1);
+    c->count = 0;
+    c->capacity = segment->capacity;
+}
+
+/* Each segment begins with the thread, since those before it may go. */
+static COLD bool trace_grow(struct lane *lane, uint64_t time_us)
+{
+    struct ring *r = &lane->ring;
+    struct column *c = &lane->trace;
+
+    if (!options.max_size)
+        return column_grow(c);
+    if (file_used() + c->next_bytes > options.max_size / 4 * 3)
+        c->next_bytes = HQM_ALIGN;
+    if (!ring_may_grow(r, c->next_bytes) || !column_grow(c)) {
+        if (r->count < 2)
+            return false;
+        ring_turn(lane);
+    } else if (!ring_add(r, c->segment)) {
+        return false;
+    }
+    *(struct hqm_trace *)c->next = (struct hqm_trace){.node = lane->owner,
+                                                      .time_low = (uint32_t)time_us,
+                                                      .time_high = (uint16_t)(time_us >> 32),
+                                                      .weight_event = 1u << 4 | HQM_TRACE_THREAD};
+    column_publish(c);
+    return true;
+}
+
+/* ---- lookup ---- */
+
+/* The next free record, not yet counted; NULL if there is no space. */
+static inline void *column_next(struct column *c)
+{
+    return c->count < c->capacity || column_grow(c) ? c->next : NULL;
 }
 
 static HOT struct lookup_slot *lookup_find(const struct lookup *l, uint32_t path, uint32_t parent, uint32_t kind,
@@ -222,12 +301,15 @@ struct hqm_region *lane_region(struct lane *lane, struct place at, uint64_t name
 
 HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
 {
+    if (time_us < lane->traced_us)
+        time_us = lane->traced_us;
+    lane->traced_us = time_us;
     do {
         uint64_t part = weight > HQM_WEIGHT_MAX ? HQM_WEIGHT_MAX : weight;
-        struct hqm_trace *record = column_next(&lane->trace);
 
-        if (!record)
+        if (lane->trace.count >= lane->trace.capacity && !trace_grow(lane, time_us))
             return false;
+        struct hqm_trace *record = (struct hqm_trace *)lane->trace.next;
         record->node = node;
         record->time_low = (uint32_t)time_us;
         record->time_high = (uint16_t)(time_us >> 32);
@@ -291,6 +373,8 @@ static void lane_discard(struct lane *lane)
 {
     if (lane->lookup.slots)
         raw_munmap(lane->lookup.slots, (lane->lookup.mask + 1) * sizeof *lane->lookup.slots);
+    if (lane->ring.segments)
+        raw_munmap(lane->ring.segments, lane->ring.room * sizeof *lane->ring.segments);
     raw_munmap(lane, LANE_BYTES);
 }
 

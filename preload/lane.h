@@ -39,6 +39,13 @@ struct lookup_slot {
     };
 };
 
+/* The segments of a trace that may not grow (--max-size), in turn. */
+struct ring {
+    struct hqm_segment **segments;
+    uint32_t count, room, oldest;
+    bool full; /* from now on the oldest is used again */
+};
+
 struct lookup {
     struct lookup_slot *slots;
     uint32_t mask, used;
@@ -55,6 +62,9 @@ struct lane {
     struct column trace, nodes, cells;
     struct hqm_thread *thread; /* of the present owner, NULL if its record found no space */
     struct column regions;
+    struct ring ring;
+    uint32_t owner;                /* number of the present owner */
+    uint64_t traced_us;            /* time of the last record of the trace */
     uint64_t opened[LANE_REGIONS]; /* by nesting: how often its threads have opened or left a region; read by others */
 };
 
@@ -108,7 +118,8 @@ struct hqm_cell *lane_cell(struct lane *lane, struct place place, uint32_t event
  * if it is new. NULL if there is no space. */
 struct hqm_region *lane_region(struct lane *lane, struct place at, uint64_t name, uint32_t thread);
 
-/* Appends to the trace; `weight` may be any number. False if there is no space. */
+/* Appends to the trace; `weight` may be any number. A time before that of the last record is taken as that. False if
+ * there is no space. */
 bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us);
 
 #endif

@@ -136,6 +136,7 @@ bool options_read(void)
     options.trace = !trace || strcmp(trace, "0") != 0;
     options.from_us = number_of("HQ_FROM_US");
     options.until_us = number_of("HQ_UNTIL_US");
+    options.max_size = number_of("HQ_MAX_SIZE");
     options.stopped = number_of("HQ_STOPPED") != 0;
     options.active = options.events > 0 && (options.rank < 0 || rank_wanted(getenv("HQ_RANKS")));
     return options.active;

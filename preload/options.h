@@ -8,6 +8,7 @@
  *   HQ_LAUNCH      identity of the launch, a number
  *   HQ_EVENTS      EVENT@PERIOD,...: period in the base units of the event, nanoseconds for the clocks
  *   HQ_TRACE       0: no traces
+ *   HQ_MAX_SIZE    bytes that the file of a process may have; its trace keeps the newest records
  *   HQ_RANKS       LIST such as 0-3,7: only these ranks are measured
  *   HQ_FROM_US     nothing is measured before this time, microseconds since 1970
  *   HQ_UNTIL_US    nor from this time on
@@ -29,6 +30,7 @@ extern struct options {
     int32_t rank;         /* -1: none */
     int events;
     uint64_t from_us, until_us; /* 0: no limit */
+    uint64_t max_size;          /* likewise */
     uint64_t period[EVENTS_MAX];
     char name[EVENTS_MAX][64];
     char directory[PATH_MAX];

@@ -55,6 +55,7 @@ struct lane *thread_lane(void)
         self.lane = lane_take();
         if (self.lane) {
             note_thread(self.lane);
+            self.lane->owner = self.number;
             if (options.trace)
                 lane_trace(self.lane, self.number, HQM_TRACE_THREAD, 1, file_now_us());
         }
@@ -187,7 +188,7 @@ void thread_begin_first(void)
     self.number = self.creator = self.creator_lane = self.creator_node = 0;
     self.alone = true;
     self.lane = NULL;
-    self.samples = self.last_us = 0;
+    self.samples = 0;
     self.rest_until = 0;
     sources_forget();
     if (!forked)

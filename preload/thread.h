@@ -42,7 +42,6 @@ struct thread {
     struct place stored; /* where the last sample was; NO_NODE: it was not taken */
     uint32_t number, creator, creator_lane, creator_node;
     uint64_t start_us, samples;
-    uint64_t last_us; /* of the last sample in the trace */
     uint64_t stack_low, stack_high;
     uint32_t stack;              /* in stacks.h */
     struct lane *lane;           /* from the first sample on */

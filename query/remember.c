@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What `#n` means after a result, and the coverage line. */
+#include "db/facts.h"
 #include "query/rows.h"
 #include "query/views/views.h"
 
@@ -159,6 +160,19 @@ static void covered(struct run *run, struct entry **entries, size_t n, struct ra
     }
     free(all);
     free(mark);
+}
+
+void note_trace(struct run *run)
+{
+    double from = facts_trace_from(run->env->db);
+    bool reads = run->query->view.kind >= VIEW_TRACE && run->query->view.kind <= VIEW_ITERATIONS;
+
+    if (from <= 0)
+        return;
+    vec_foreach(slice, &run->selection.slices)
+        reads |= (double)slice->from_us < from * 1e6;
+    if (reads)
+        run_note(run, "the traces begin at %.6g s: what was before made room for what came later (--max-size)", from);
 }
 
 void coverage_compute(struct run *run, struct entry **entries, size_t n)

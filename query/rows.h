@@ -84,6 +84,9 @@ bool interval_ends(struct run *run, struct entry *e, const struct program *diffe
 /* How far from a bound a value may lie that is on it; p is the difference of the two, `difference` its value here. */
 double interval_at_bound(struct run *run, const struct entry *e, const struct program *p, double difference);
 
+/* Of a recording with a bounded size the traces hold its end only: says so of a question that reaches further back. */
+void note_trace(struct run *run);
+
 /* Coverage of what these entries stand for. */
 void coverage_compute(struct run *run, struct entry **entries, size_t n);
 

@@ -478,6 +478,7 @@ static struct hq_error *make_table(struct run *run)
     HQ_TRY(selection_make(run->env, run->query, &run->selection));
     run->tree = &run->selection.tree;
     note_selection(run);
+    note_trace(run);
     HQ_TRY(resolve_of(run));
     if (run->view->prepare)
         HQ_TRY(run->view->prepare(run));

@@ -37,6 +37,10 @@ static const struct opt options[] = {
      .value = "DIR",
      .help = "write to this directory while the program runs, and move the data to DB when it has ended; where files "
              "of DB cannot be mapped this happens by itself"},
+    {.name = "max-size",
+     .value = "SIZE",
+     .help = "let the trace of a process make its file no larger than SIZE, such as 500MiB: costs by call path stay "
+             "complete, the trace keeps the newest samples, and answers say from when on"},
     {.name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7"},
     {.name = "delay", .value = "TIME", .help = "measure nothing before the program has run so long"},
     {.name = "duration", .value = "TIME", .help = "and nothing after so long a time from then"},
@@ -142,6 +146,25 @@ static struct hq_error *set_ranks(const struct opt_args *args)
     return NULL;
 }
 
+static struct hq_error *set_max_size(const struct opt_args *args)
+{
+    const char *text = opt_value(args, "max-size");
+    AUTO_STR struct str bytes = {0};
+    uint64_t size;
+
+    unsetenv("HQ_MAX_SIZE");
+    if (!text)
+        return NULL;
+    HQ_TRY(hq_error_prefix(units_parse_count(text, &size), "--max-size"));
+    if (size < 256 << 10)
+        return hq_error_new(HQ_USAGE, "--max-size %s: 256KiB is the least", text);
+    if (!opt_flag(args, "trace", true))
+        return hq_error_new(HQ_USAGE, "--max-size bounds the trace, and --no-trace keeps none");
+    str_addf(&bytes, "%llu", (unsigned long long)size);
+    setenv("HQ_MAX_SIZE", str_cstr(&bytes), 1);
+    return NULL;
+}
+
 /* Processes on other nodes have another directory of that name, and bring their files home themselves. */
 static void set_home(const struct record_place *place)
 {
@@ -234,6 +257,8 @@ static int measure(const struct opt_args *args, char *const *command, const char
         error = set_ranks(args);
     if (!error)
         error = set_window(args);
+    if (!error)
+        error = set_max_size(args);
     if (!error)
         error = record_find_library(&library);
     if (!error)

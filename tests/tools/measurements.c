@@ -264,11 +264,15 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
     }
     check_regions(r, l);
     uint64_t last = 0;
-    for (uint32_t i = 0; i < trace->count; i++) {
+    uint32_t start = 0; /* with a bounded size the oldest records are gone */
+    while (r->header->trace_dropped && start < trace->count &&
+           !((const struct hqm_trace *)trace->data)[start].weight_event)
+        start++;
+    for (uint32_t i = start; i < trace->count; i++) {
         const struct hqm_trace *t = (const struct hqm_trace *)trace->data + i;
         uint32_t event = t->weight_event & 15;
         uint64_t time = (uint64_t)t->time_high << 32 | t->time_low;
-        check(i > 0 || event == HQM_TRACE_THREAD, "a trace starts with its thread");
+        check(i > start || event == HQM_TRACE_THREAD, "a trace starts with its thread");
         check(time >= last, "time goes back");
         last = time;
         if (event == HQM_TRACE_THREAD)
@@ -286,7 +290,7 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
     /* Every sample is added to its cell before it goes into the trace; a killed process may have one more there. */
     for (uint32_t e = 0; e < events; e++) {
         const struct hqm_event *event = (const struct hqm_event *)r->lane[0].kind[HQM_EVENTS].data + e;
-        if (!(event->flags & HQM_EVENT_TRACED) || r->header->loss[HQM_LOSS_TRACE])
+        if (!(event->flags & HQM_EVENT_TRACED) || r->header->loss[HQM_LOSS_TRACE] || r->header->trace_dropped)
             continue;
         uint64_t traced = weight[e] * event->period;
         bool killed = r->header->state == HQM_RUNNING || r->header->exit_signal;
