@@ -4,6 +4,7 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
+#include "common/names.h"
 #include "common/str.h"
 #include "common/vec.h"
 #include "query/output/text.h"
@@ -125,7 +126,10 @@ static char **differences(const struct group *g, const char *dots)
                 AUTO_FREE char *part = xstrndup(from, length);
                 AUTO_STR struct str fitted = {0};
 
-                text_fit(&fitted, part, room, dots);
+                if (name_split(part).name == part)
+                    text_fit(&fitted, part, room, dots);
+                else
+                    text_fit_type(&fitted, part, room, dots);
                 cut |= utf8_width(part) > room;
                 free(texts[i]);
                 texts[i] = xstrdup(length ? str_cstr(&fitted) : "-");

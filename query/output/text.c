@@ -135,11 +135,10 @@ static size_t bytes_of(const char *s, size_t columns)
     return bytes;
 }
 
-void text_fit(struct str *out, const char *s, size_t width, const char *dots)
+/* Cuts what was added from `start` on. */
+static void cut_middle(struct str *out, size_t start, size_t width, const char *dots)
 {
-    size_t gap = utf8_width(dots), start = out->len;
-
-    name_shorten(out, s, width, dots);
+    size_t gap = utf8_width(dots);
     size_t whole = utf8_width(str_cstr(out) + start);
     if (whole <= width || width <= gap)
         return;
@@ -152,6 +151,22 @@ void text_fit(struct str *out, const char *s, size_t width, const char *dots)
     str_truncate(out, start + from);
     str_add(out, told ? "" : dots);
     str_add(out, text + to);
+}
+
+void text_fit(struct str *out, const char *s, size_t width, const char *dots)
+{
+    size_t start = out->len;
+
+    name_shorten(out, s, width, dots);
+    cut_middle(out, start, width, dots);
+}
+
+void text_fit_type(struct str *out, const char *s, size_t width, const char *dots)
+{
+    size_t start = out->len;
+
+    str_add(out, s);
+    cut_middle(out, start, width, dots);
 }
 
 size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out)

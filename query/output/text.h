@@ -20,6 +20,8 @@ void text_put(const char *s, bool utf8, FILE *out);
 /* Adds to `out` what is shown of a name in `width` columns: first arguments are left out, then it is cut in the middle;
  * more of the end is kept than of the start. `dots` stands for what is missing. */
 void text_fit(struct str *out, const char *s, size_t width, const char *dots);
+/* The same for what is no name, as the type `double (int)`: nothing is left out, only cut. */
+void text_fit_type(struct str *out, const char *s, size_t width, const char *dots);
 const char *text_dots(bool utf8);
 /* The same for a terminal. */
 size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out); /* the columns that it took */

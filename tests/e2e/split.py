@@ -12,7 +12,7 @@ whole = total("split.hq")
 tree = ask("split.hq", "tree")
 n = samples(tree)
 check(n >= 4 * 200 * 0.7, f"4 s at 200/s gave {n} samples")
-near_share(whole / spent, 1, n, "all CPU time is accounted for", slack=0.03)
+near_share(whole / spent, 1, n, "all CPU time is accounted for", slack=0.06)  # starting takes a tenth of a second of a slow processor
 
 procedures = ask("split.hq", "procedures")
 for name in ("heavy", "shared", "recurse", "left", "right"):

@@ -51,6 +51,14 @@ TEST(first_argument_that_differs)
          "ns::...::smooth_the_residual {double}");
 }
 
+TEST(types_are_cut_and_not_shortened)
+{
+    SHOW(40,
+         NAMES("std::function<double (double)>::operator()(double) const",
+               "std::function<float (float)>::operator()(float) const"),
+         "std::f...n::operator() {double (double)}", "std::fu...on::operator() {float (float)}");
+}
+
 /* One argument does not tell three names apart: then it is all that differs. */
 TEST(all_that_differs)
 {
