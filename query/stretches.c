@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/stretches.h"
 #include "common/mem.h"
+#include "query/views/views.h"
+#include <math.h>
 #include <string.h>
 
 /* ---- what is no computing ---- */
@@ -209,4 +211,70 @@ struct hq_error *stretches_measure(struct run *run, const struct trace *t, const
         HQ_TRY(measure_profile(t, m.data->profile, &m));
     }
     return NULL;
+}
+
+/* ---- as rows ---- */
+
+enum { START, LENGTH, OWN };
+
+void stretches_set_measures(struct run *run, const struct visits *v, const uint32_t *metrics, size_t count,
+                            const double *values)
+{
+    struct selection *s = &run->selection;
+    VEC(struct measure) made = {0};
+
+    vec_push(&made, measure_of_view("start", "when it starts", DIM_SECONDS, 1e-6));
+    vec_push(&made, measure_of_view("length", "how long it takes", DIM_SECONDS, 1e-6));
+    for (size_t i = 0; i < v->len; i++)
+        sum_add(&made.data[LENGTH].total, (int64_t)v->data[i].length_us);
+    for (size_t k = 0; k < count; k++) {
+        const struct hqdb_metric *m = &run->tree->db->metrics[metrics[k]];
+        double total = 0;
+
+        for (size_t i = 0; i < v->len; i++)
+            total += values[i * count + k];
+        vec_push(&made, measure_of_view(db_string(run->tree->db, m->name), db_string(run->tree->db, m->description),
+                                        (enum dim)m->dimension, m->scale));
+        vec_last(&made).total = llround(total);
+    }
+    vec_clear(&s->measures);
+    for (size_t i = 0; i < made.len; i++)
+        vec_push(&s->measures, made.data[i]);
+    s->here_count = made.len;
+    vec_deinit(&made);
+}
+
+double *stretch_slots(struct run *run, const struct visit *v, const uint32_t *metrics, size_t count,
+                      const double *values)
+{
+    double *slots = ARENA_ARRAY(&run->arena, 2 * (OWN + count), double);
+
+    slots[2 * START] = (double)v->from_us / 1e6;
+    slots[2 * LENGTH] = (double)v->length_us / 1e6;
+    for (size_t k = 0; k < count; k++)
+        slots[2 * (OWN + k)] = values[k] * run->tree->db->metrics[metrics[k]].scale;
+    for (size_t k = 0; k < OWN + count; k++)
+        slots[2 * k + 1] = slots[2 * k];
+    return slots;
+}
+
+struct hq_error *stretches_find(struct run *run, const struct trace *t, struct visits *out, char **doubt)
+{
+    const struct view *view = &run->query->view;
+    struct matches between = {0};
+    struct hq_error *err = NULL;
+
+    if (view->between)
+        err = pattern_resolve(run->env, run->tree, view->between, KINDS_PATH, &between);
+    if (!err && between.problem)
+        run_note(run, "%s", between.problem);
+    if (!err) {
+        AUTO_FREE uint8_t *mark = view->between ? matches_mark(&between, run->tree)
+                                  : view->of    ? matches_mark(&run->of, run->tree)
+                                                : NULL;
+
+        err = view->of ? stretches_of(run, t, mark, out, doubt) : bursts_find(run, t, mark, out, doubt);
+    }
+    matches_deinit(&between);
+    return err;
 }

@@ -23,6 +23,9 @@ struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8
 struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint8_t *mark, struct visits *out,
                               char **doubt);
 
+/* Those that the query's view asks for by `of` or `between`. */
+struct hq_error *stretches_find(struct run *run, const struct trace *t, struct visits *out, char **doubt);
+
 /* The metrics whose traces say when they grew: numbers in the database, in its order. In the run's arena. */
 const uint32_t *stretches_metrics(struct run *run, size_t *count);
 
@@ -32,5 +35,12 @@ const uint32_t *stretches_metrics(struct run *run, size_t *count);
  */
 struct hq_error *stretches_measure(struct run *run, const struct trace *t, const struct visits *stretches,
                                    const uint32_t *metrics, size_t count, double *values);
+
+/* Makes start, length and the metrics the measures of the selection; and the slots of a stretch for them, in the run's
+ * arena, from its `count` values. */
+void stretches_set_measures(struct run *run, const struct visits *v, const uint32_t *metrics, size_t count,
+                            const double *values);
+double *stretch_slots(struct run *run, const struct visit *v, const uint32_t *metrics, size_t count,
+                      const double *values);
 
 #endif

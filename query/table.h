@@ -70,6 +70,7 @@ struct row {
 };
 
 struct picture;
+struct chart;
 
 enum verdict_kind { VERDICT_NONE, VERDICT_PASS, VERDICT_FAIL, VERDICT_INCONCLUSIVE };
 
@@ -84,6 +85,7 @@ struct table {
     bool facts;          /* name and text columns only (info): no numbers, no totals */
     struct picture
         *picture; /* of the trace views, in the arena; else NULL. table, tree and svg draw it instead of the rows */
+    const struct chart *chart; /* of fold and clusters, in the arena; else NULL. svg draws it */
     struct coverage {
         int64_t samples, shown, filtered, partial;
         bool known;

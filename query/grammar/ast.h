@@ -201,14 +201,18 @@ enum { FOLD_POINTS = 10000 }; /* at most */
 struct view {
     struct place place; /* of the view with its `of` */
     enum view_kind kind;
-    struct pattern *of;      /* NULL without; never NULL for source and iterations */
-    struct instant at;       /* VIEW_TRACE_AT; its rank or thread, and that of VIEW_TRACE_DEPTH, is in query.ranks or
-                                query.threads;  none: the first profile */
-    double share;            /* VIEW_EXPLAIN: percent, above 0 and at most 100 */
-    struct expr *expr;       /* VIEW_EXPLAIN */
-    struct pattern *between; /* VIEW_PHASES: what is between visits to it; NULL: `of`, or between MPI and OpenMP */
-    uint32_t points;         /* VIEW_FOLD; 0: as many as usual */
+    struct pattern *of; /* NULL without; never NULL for source and iterations */
+    struct instant at;  /* VIEW_TRACE_AT; its rank or thread, and that of VIEW_TRACE_DEPTH, is in query.ranks or
+                           query.threads;  none: the first profile */
+    double share;       /* VIEW_EXPLAIN: percent, above 0 and at most 100 */
+    struct expr *expr;  /* VIEW_EXPLAIN */
+    struct pattern
+        *between; /* VIEW_PHASES, VIEW_CLUSTERS: what is between visits to it; NULL: `of`, or between MPI and OpenMP */
+    uint32_t points;                                                         /* VIEW_FOLD; 0: as many as usual */
     enum instances { INSTANCES_SD, INSTANCES_MAD, INSTANCES_ALL } instances; /* VIEW_FOLD: which are folded */
+    LIST(struct expr *) by; /* VIEW_CLUSTERS: its dimensions; none: the usual ones */
+    double eps;             /* likewise; 0: as usual */
+    uint32_t least;         /* likewise: `min` */
 };
 
 /* ---- clauses ---- */

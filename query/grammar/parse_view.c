@@ -145,7 +145,27 @@ static void parse_fold(struct parser *p, struct view *v)
         want_word(p, "sd");
 }
 
-/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | trace | explain | phases | fold        "of" may, must, cannot stand */
+/* clusters = "clusters" "of" phases [ "by" expr { "," expr } ] { "eps" factor | "min" count } */
+static void parse_clusters(struct parser *p, struct view *v)
+{
+    want_word(p, "of");
+    want_word(p, "phases");
+    parse_phases(p, v);
+    if (accept_word(p, "by"))
+        do
+            list_push(p->arena, &v->by, parse_expr(p));
+        while (accept_mark(p, ","));
+    for (;;) {
+        if (accept_word(p, "eps"))
+            v->eps = parse_factor(p);
+        else if (accept_word(p, "min"))
+            v->least = parse_count(p, 1, "the least number of points of a cluster");
+        else
+            return;
+    }
+}
+
+/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | trace | explain | phases | fold | clusters        "of" may, must, cannot stand */
 bool parse_view(struct parser *p, struct query *q)
 {
     struct token t = *peek(p, LEX_PLAIN);
@@ -169,6 +189,8 @@ bool parse_view(struct parser *p, struct query *q)
         parse_phases(p, &q->view);
     else if (kind == VIEW_FOLD)
         parse_fold(p, &q->view);
+    else if (kind == VIEW_CLUSTERS)
+        parse_clusters(p, &q->view);
     p->view = q->view.kind;
     parse_of(p, &q->view);
     q->view.place = since(p, &t.place);

@@ -249,6 +249,8 @@ static void add_during(struct str *s, const struct during *d)
 static void add_view(struct str *s, const struct view *v)
 {
     str_add(s, view_words[v->kind].name);
+    if (v->kind == VIEW_CLUSTERS)
+        str_add(s, " of phases");
     if (v->kind == VIEW_TRACE_AT) {
         str_addc(s, ' ');
         add_instant(s, &v->at);
@@ -269,6 +271,16 @@ static void add_view(struct str *s, const struct view *v)
     }
     if (v->points)
         str_addf(s, " points %u", v->points);
+    for (size_t i = 0; i < v->by.len; i++) {
+        str_add(s, i ? ", " : " by ");
+        add_expr(s, v->by.data[i], LEVEL_OR);
+    }
+    if (v->eps > 0) {
+        str_add(s, " eps ");
+        add_number(s, v->eps);
+    }
+    if (v->least)
+        str_addf(s, " min %u", v->least);
     if (v->instances)
         str_addf(s, " instances %s", v->instances == INSTANCES_ALL ? "all" : "mad");
 }

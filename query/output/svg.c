@@ -5,6 +5,7 @@
  */
 #include "query/output/formats.h"
 #include "query/output/axis.h"
+#include "query/output/chart.h"
 #include "query/output/flame.h"
 #include "query/output/png.h"
 #include "query/output/regions.h"
@@ -133,6 +134,8 @@ static void put_legend(const struct svg *s, size_t names)
 
 struct hq_error *svg_write(const struct table *t, const struct output_options *o, FILE *out)
 {
+    if (t->chart)
+        return chart_write(t->chart, out);
     if (!t->picture)
         return flame_write(t, o, out);
     const struct picture *p = t->picture;

@@ -6,15 +6,17 @@
  */
 #include "common/hash.h"
 #include "common/str.h"
+#include "query/chart.h"
 #include "query/fold.h"
 #include "query/grammar/parse.h"
+#include "query/picture.h"
 #include "query/routines.h"
 #include "query/stretches.h"
 #include "query/views/views.h"
 #include <math.h>
 #include <string.h>
 
-enum { POINTS = 100, TIME = 0, OWN = 1, SUM = 0, RATE, LOW, HIGH, EACH };
+enum { POINTS = 100, TIME = 0, OWN = 1, SUM = 0, RATE, LOW, HIGH, EACH, DRAWN_POINTS = 4000 };
 /* Of the paper: runs of seven samples, and of 2.5 % of the region. */
 static const struct routine_limits limits = {.samples = 7, .share = 0.025, .join = true};
 
@@ -297,6 +299,110 @@ static void add_rows(struct fold *f)
     }
 }
 
+/* ---- the picture ---- */
+
+static const char *routine_name(const struct fold *f, uint32_t routine, struct arena *arena)
+{
+    return arena_strdup(arena, tree_scope_name(f->run->tree, routine, &f->run->arena));
+}
+
+/* leaves: the deepest ones alone. */
+static const struct chart_band *bands_of(const struct fold *f, struct arena *arena, bool leaves, size_t *count)
+{
+    struct chart_band *bands = ARENA_ARRAY(arena, f->runs.len + 1, struct chart_band);
+
+    *count = 0;
+    for (size_t i = 0; i < f->runs.len; i++) {
+        const struct routine_run *r = &f->runs.data[i];
+        const char *name = routine_name(f, r->routine, arena);
+
+        if (!leaves || r->leaf)
+            bands[(*count)++] = (struct chart_band){r->from * f->mean, r->to * f->mean, r->level, picture_colour(name),
+                                                    name};
+    }
+    return bands;
+}
+
+static const struct chart_series *lines_of(const struct fold *f, struct arena *arena)
+{
+    size_t step = f->places.len / DRAWN_POINTS + 1, n = 0;
+    struct chart_series *s = ARENA_NEW(arena, struct chart_series);
+    double *x = ARENA_ARRAY(arena, f->places.len / step + 1, double),
+           *y = ARENA_ARRAY(arena, f->places.len / step + 1, double);
+
+    for (size_t i = 0; i < f->places.len; i += step) {
+        const struct hqdb_scope *scope = tree_scope(f->run->tree,
+                                                    tree_scope_of(f->run->tree, f->places.data[i].context));
+
+        x[n] = f->places.data[i].x * f->mean;
+        y[n++] = scope->kind == SCOPE_LINE && scope->line ? scope->line : NAN;
+    }
+    *s = (struct chart_series){.name = "line of a sample", .colour = 0xc03080, .x = x, .y = y, .count = n};
+    return s;
+}
+
+static const struct chart_series *rates_of(const struct fold *f, struct arena *arena, size_t *count)
+{
+    static const uint32_t colours[] = {0x000000, 0xc02020, 0x2050c0, 0x208040, 0x906000, 0x7030a0};
+    struct chart_series *series = ARENA_ARRAY(arena, f->metric_count + 1, struct chart_series);
+
+    *count = 0;
+    for (size_t k = 0; k < f->metric_count; k++) {
+        const struct hqdb_metric *m = &f->run->tree->db->metrics[f->metrics[k]];
+        double *values = ARENA_ARRAY(arena, 4 * f->points + 1, double);
+
+        if (!f->curves[k])
+            continue;
+        for (size_t i = 0; i < f->points; i++) {
+            values[i] = ((double)i + 0.5) / (double)f->points * f->mean;
+            values[f->points + i] = f->curves[k][i].rate;
+            values[2 * f->points + i] = f->curves[k][i].low;
+            values[3 * f->points + i] = f->curves[k][i].high;
+        }
+        series[*count] = (struct chart_series){
+            .name = arena_printf(arena, "%s a second", db_string(f->run->tree->db, m->name)),
+            .colour = colours[*count % 6],
+            .x = values,
+            .y = values + f->points,
+            .low = values + 2 * f->points,
+            .high = values + 3 * f->points,
+            .count = f->points,
+            .line = true,
+            .dim = m->dimension == DIM_SECONDS ? DIM_NONE : (enum dim)m->dimension,
+        };
+        ++*count;
+    }
+    return series;
+}
+
+static void draw(struct fold *f, const char *pattern)
+{
+    struct arena *arena = &f->run->table->arena;
+    struct chart *chart = ARENA_NEW(arena, struct chart);
+    struct chart_panel *p = ARENA_ARRAY(arena, 3, struct chart_panel);
+
+    p[0].title = "routines";
+    p[0].bands = bands_of(f, arena, false, &p[0].band_count);
+    p[1].title = "source lines";
+    p[1].bands = bands_of(f, arena, true, &p[1].band_count);
+    p[1].series = lines_of(f, arena);
+    p[1].series_count = 1;
+    p[2].title = "rates, each on its own scale, with bands of 95 %";
+    p[2].own_scales = true;
+    p[2].bands = p[1].bands;
+    p[2].band_count = p[1].band_count;
+    p[2].series = rates_of(f, arena, &p[2].series_count);
+    *chart = (struct chart){
+        .title = arena_printf(arena, "fold of %s: %zu visits as one", pattern, f->visits.len),
+        .x_name = "time in the mean visit",
+        .x_dim = DIM_SECONDS,
+        .to = f->mean,
+        .panels = p,
+        .panel_count = 3,
+    };
+    f->run->table->chart = chart;
+}
+
 /* ---- what cannot be folded ---- */
 
 static void note_poor(struct fold *f, const char *pattern)
@@ -352,9 +458,11 @@ static struct hq_error *prepare(struct fold *f, struct trace *t)
         choose(f, &all);
     if (!err && f->visits.len)
         err = fold_visits(f);
-    if (!err && f->visits.len)
+    if (!err && f->visits.len) {
         note_poor(f, pattern);
-    else if (!err && !matches_nothing(&run->of))
+        draw(f, pattern);
+    }
+    if (!err && !f->visits.len && !matches_nothing(&run->of))
         run_note(run,
                  "there is no whole visit to %s to fold: record a run in which it is entered and left, with a trace, "
                  "or mark it in the program by hq_phase_begin (hq.h)",

@@ -256,7 +256,7 @@ static const char *view_name(const char *terminal, uint64_t *state)
         const struct view_word *v = &view_words[i];
 
         if (strcmp(kinds[v->of], terminal) != 0 || strncmp(v->name, "trace", 5) == 0 || i == VIEW_EXPLAIN ||
-            i == VIEW_PHASES || i == VIEW_FOLD)
+            i == VIEW_PHASES || i == VIEW_FOLD || i == VIEW_CLUSTERS)
             continue;
         names[n++] = v->name;
         for (int k = 0; k < 3 && v->others[k]; k++)

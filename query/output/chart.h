@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A chart as svg. */
+#ifndef HQ_QUERY_OUTPUT_CHART_H
+#define HQ_QUERY_OUTPUT_CHART_H
+
+#include "common/err.h"
+#include "query/chart.h"
+#include <stdio.h>
+
+struct hq_error *chart_write(const struct chart *c, FILE *out);
+
+#endif
