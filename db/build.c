@@ -207,6 +207,21 @@ static void add_regions(struct builder *b, const struct process *p, uint32_t fir
     }
 }
 
+static void add_messages(struct builder *b, const struct process *p, uint32_t first)
+{
+    for (size_t i = 0; i < p->message_count; i++) {
+        const struct process_message *x = &p->messages[i];
+        struct hqdb_message message = x->message;
+
+        message.frame = b->frames[x->frame];
+        for (size_t t = 0; t < p->thread_count; t++)
+            if (p->threads[t].number == x->thread && message.frame != HQDB_NONE) {
+                message.profile = first + (uint32_t)t;
+                model_message(b->model, &message, x->group);
+            }
+    }
+}
+
 static void add_processes(struct builder *b)
 {
     b->metrics = xcalloc(b->process_count + 1, sizeof *b->metrics);
@@ -220,6 +235,7 @@ static void add_processes(struct builder *b)
                                                                        : HQDB_NONE;
         add_profiles(b, p, b->first_profile[i]);
         add_regions(b, p, b->first_profile[i]);
+        add_messages(b, p, b->first_profile[i]);
         b->first_profile[i + 1] = b->first_profile[i] + (uint32_t)p->thread_count;
     }
 }

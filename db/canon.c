@@ -377,6 +377,47 @@ static void place_regions(const struct model *m, struct canon *c)
     c->region_count = n;
 }
 
+static int compare_messages(const void *pa, const void *pb)
+{
+    const struct hqdb_message *a = pa, *b = pb;
+
+    COMPARE(a->profile, b->profile);
+    COMPARE(a->frame, b->frame);
+    COMPARE(a->group, b->group);
+    COMPARE(a->peer, b->peer);
+    return 0;
+}
+
+/* Of one profile, frame, group and peer there is one record. */
+static void place_messages(const struct model *m, struct canon *c)
+{
+    size_t n = 0;
+
+    c->messages = xcalloc(m->messages.len + 1, sizeof *c->messages);
+    for (size_t i = 0; i < m->messages.len; i++) {
+        c->messages[i] = m->messages.data[i];
+        c->messages[i].frame = c->frame_of[c->messages[i].frame];
+        c->messages[i].profile = c->profile_of[c->messages[i].profile];
+        c->messages[i].group = c->text_of[c->messages[i].group];
+    }
+    if (m->messages.len)
+        qsort(c->messages, m->messages.len, sizeof *c->messages, compare_messages);
+    for (size_t i = 0; i < m->messages.len; i++) {
+        struct hqdb_message *last = n ? &c->messages[n - 1] : NULL, *x = &c->messages[i];
+
+        if (last && !compare_messages(last, x)) {
+            last->count += x->count;
+            last->bytes += x->bytes;
+            last->time_ns += x->time_ns;
+            last->received += x->received;
+            last->received_bytes += x->received_bytes;
+        } else {
+            c->messages[n++] = *x;
+        }
+    }
+    c->message_count = n;
+}
+
 struct hq_error *canon_make(const struct model *m, struct canon *c)
 {
     AUTO_FREE uint32_t *scope_rank = NULL;
@@ -393,6 +434,7 @@ struct hq_error *canon_make(const struct model *m, struct canon *c)
     index_scopes(c);
     place_profiles(m, c);
     place_regions(m, c);
+    place_messages(m, c);
     return NULL;
 }
 
@@ -410,6 +452,7 @@ void canon_deinit(struct canon *c)
     free(c->profiles);
     free(c->losses);
     free(c->regions);
+    free(c->messages);
     free(c->scope_index);
     free(c->scope_contexts);
     free(c->frame_context);
@@ -435,6 +478,8 @@ void canon_write(const struct canon *c, struct writer *w)
     writer_section(w, HQDB_LOSSES, 0, sizeof *c->losses, c->losses, c->loss_count);
     if (c->region_count)
         writer_section(w, HQDB_REGIONS, 0, sizeof *c->regions, c->regions, c->region_count);
+    if (c->message_count)
+        writer_section(w, HQDB_MESSAGES, 0, sizeof *c->messages, c->messages, c->message_count);
     writer_section(w, HQDB_SCOPE_INDEX, 0, sizeof *c->scope_index, c->scope_index, c->scope_count + 1);
     writer_section(w, HQDB_SCOPE_CONTEXTS, 0, sizeof *c->scope_contexts, c->scope_contexts, c->context_count);
 }

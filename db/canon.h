@@ -39,6 +39,8 @@ struct canon {
     struct hqdb_loss *losses;
     struct hqdb_region *regions;
     size_t region_count;
+    struct hqdb_message *messages;
+    size_t message_count;
     size_t loss_count;
     uint64_t *scope_index;
     uint32_t *scope_contexts;

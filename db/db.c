@@ -20,6 +20,7 @@ static const char *const tag_names[] = {
     [HQDB_FRAME_VALUES] = "values by frame", [HQDB_SOURCE_TEXT] = "source text",
     [HQDB_NAMES] = "names", [HQDB_KNOWN] = "known procedures", [HQDB_KNOWN_TEXT] = "names of known procedures", [HQDB_REGIONS] = "regions",
     [HQDB_MARK_INDEX] = "mark index", [HQDB_MARKS] = "marks",
+    [HQDB_MESSAGES] = "messages",
 };
 /* clang-format on */
 
@@ -167,6 +168,7 @@ static struct hq_error *load_tables(struct db *db)
     HQ_TRY(LOAD(db, HQDB_PROFILES, db->profiles, db->profile_count));
     HQ_TRY(LOAD(db, HQDB_LOSSES, db->losses, db->loss_count));
     HQ_TRY(LOAD(db, HQDB_REGIONS, db->regions, db->region_count));
+    HQ_TRY(LOAD(db, HQDB_MESSAGES, db->messages, db->message_count));
     HQ_TRY(LOAD(db, HQDB_SOURCES, db->sources, db->source_count));
     HQ_TRY(load_bytes(db, HQDB_SOURCE_TEXT, 0, &f->source_text));
     HQ_TRY(LOAD(db, HQDB_TRACE_INDEX, f->trace_index, f->trace_block_count));

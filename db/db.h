@@ -48,6 +48,8 @@ struct db {
     size_t profile_count;
     const struct hqdb_region *regions; /* frames may be out of range: db_frame_context */
     size_t region_count;
+    const struct hqdb_message *messages; /* frames and profiles may be out of range */
+    size_t message_count;
     const struct hqdb_loss *losses;
     size_t loss_count;
     const struct hqdb_source *sources;

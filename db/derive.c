@@ -88,6 +88,17 @@ static void derive_regions(struct db *db, const struct fuse *fused)
     db->regions = regions;
 }
 
+static void derive_messages(struct db *db, const struct fuse *fused)
+{
+    struct hqdb_message *messages = ARENA_ARRAY(&db->file->arena, db->message_count, struct hqdb_message);
+
+    for (size_t i = 0; i < db->message_count; i++) {
+        messages[i] = db->messages[i];
+        messages[i].frame = messages[i].frame < db->frame_count ? fused->frame_rank[messages[i].frame] : HQDB_NONE;
+    }
+    db->messages = messages;
+}
+
 struct hq_error *db_derive(const struct db *base, struct fuse_settings settings, struct db **out)
 {
     struct db *db = xmalloc(sizeof *db);
@@ -116,6 +127,7 @@ struct hq_error *db_derive(const struct db *base, struct fuse_settings settings,
     derive_metrics(db);
     derive_scope_index(db);
     derive_regions(db, &fused);
+    derive_messages(db, &fused);
     fuse_deinit(&fused);
     *out = db;
     return NULL;

@@ -15,6 +15,7 @@ static const size_t record_sizes[] = {
     [HQM_CELLS] = sizeof(struct hqm_cell),
     [HQM_TRACE] = sizeof(struct hqm_trace),
     [HQM_REGIONS] = sizeof(struct hqm_region),
+    [HQM_MESSAGES] = sizeof(struct hqm_message),
 };
 
 /* The magic is what the collector writes last of a header; the first segment is opened before. */
@@ -79,7 +80,7 @@ static bool read_segment(const struct measurement *m, uint64_t offset, struct hq
     room = m->map.size - offset - sizeof *head;
     if (room > head->bytes - sizeof *head)
         room = head->bytes - sizeof *head;
-    if (head->kind < HQM_STRINGS || head->kind > HQM_REGIONS)
+    if (head->kind < HQM_STRINGS || head->kind > HQM_MESSAGES)
         return true;
     /* Longer records of later versions must leave the known fields aligned. */
     if (head->record_size < record_sizes[head->kind] || (head->record_size - record_sizes[head->kind]) % 8 ||
@@ -235,7 +236,7 @@ bool measurement_next_lane(const struct measurement *m, uint32_t *lane)
 {
     uint64_t next = UINT64_MAX;
 
-    for (unsigned kind = HQM_NODES; kind <= HQM_REGIONS && m->segment_count; kind++) {
+    for (unsigned kind = HQM_NODES; kind <= HQM_MESSAGES && m->segment_count; kind++) {
         const struct measured_segment *s = find(m, kind, (uint64_t)*lane + 1);
 
         if (s < m->segments + m->segment_count && s->kind == kind && s->lane < next)

@@ -49,6 +49,7 @@ void model_destroy(struct model *m)
     vec_deinit(&m->profiles);
     vec_deinit(&m->values);
     vec_deinit(&m->regions);
+    vec_deinit(&m->messages);
     vec_foreach(t, &m->traces)
         vec_deinit(&t->coded);
     vec_deinit(&m->traces);
@@ -267,6 +268,12 @@ uint32_t model_profile(struct model *m, const struct model_profile *p)
 void model_region(struct model *m, const struct hqdb_region *region)
 {
     vec_push(&m->regions, *region);
+}
+
+void model_message(struct model *m, const struct hqdb_message *message, const char *group)
+{
+    vec_push(&m->messages, *message);
+    m->messages.data[m->messages.len - 1].group = intern_add(&m->strings, group);
 }
 
 void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count)

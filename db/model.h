@@ -88,6 +88,9 @@ uint32_t model_profile(struct model *m, const struct model_profile *profile);
 /* What is counted of a region: frame and profile as the model numbers them. */
 void model_region(struct model *m, const struct hqdb_region *region);
 
+/* The same of messages; `group` is their group, "" if there is none. */
+void model_message(struct model *m, const struct hqdb_message *message, const char *group);
+
 /* Adds to the value of a frame in a profile: sum in base units, count of samples (of calls, for an exact metric). */
 void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count);
 

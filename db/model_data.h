@@ -32,6 +32,7 @@ struct model {
     VEC(struct hqdb_info) info;
     VEC(struct hqdb_loss) losses;
     VEC(struct hqdb_region) regions;
+    VEC(struct hqdb_message) messages;
     VEC(struct hqdb_metric) metrics;
     VEC(struct hqdb_module) modules;
     VEC(struct hqdb_scope) scopes;

@@ -105,6 +105,9 @@ void pack_process(struct bytes *b, const struct process *p)
     }
     PACK(b, p->threads, p->thread_count);
     PACK(b, p->regions, p->region_count);
+    PACK(b, p->messages, p->message_count);
+    for (size_t i = 0; i < p->message_count; i++)
+        pack_text(b, p->messages[i].group);
     put_number(b, p->damaged);
     put_number(b, p->missing);
 }
@@ -144,6 +147,9 @@ void unpack_process(struct cursor *c, struct process *out)
     }
     out->threads = keep(&out->arena, c, &out->thread_count, sizeof *out->threads);
     out->regions = keep(&out->arena, c, &out->region_count, sizeof *out->regions);
+    out->messages = keep(&out->arena, c, &out->message_count, sizeof *out->messages);
+    for (size_t i = 0; i < out->message_count; i++)
+        out->messages[i].group = arena_strdup(&out->arena, unpack_text(c));
     out->damaged = cursor_u64(c) != 0;
     out->missing = cursor_u64(c);
 }

@@ -132,6 +132,49 @@ void process_move_frames(struct process *p, const uint32_t *remap)
     }
     for (size_t i = 0; i < p->region_count; i++)
         p->regions[i].frame = remap[p->regions[i].frame];
+    for (size_t i = 0; i < p->message_count; i++)
+        p->messages[i].frame = remap[p->messages[i].frame];
+}
+
+struct messages {
+    VEC(struct process_message) all;
+};
+
+static void scan_messages(struct process *p, struct lane *lane, const struct measurement *m, struct calltree *tree,
+                          struct messages *messages)
+{
+    struct measured records = measured_records(m, HQM_MESSAGES, lane->number);
+
+    for (const struct hqm_message *x; (x = measured_next(&records));) {
+        uint32_t thread = lanes_thread(lane->lanes, x->thread);
+        uint32_t frame = thread == TREE_NONE ? TREE_NONE : lane_add(lane, tree, thread, x->node);
+        struct process_message message = {.frame = frame, .thread = x->thread};
+
+        if (frame == TREE_NONE)
+            continue;
+        tree->sampled.data[frame] = true;
+        message.group = x->group ? arena_strdup(&p->arena, measurement_string(m, x->group)) : "";
+        message.message = (struct hqdb_message){.peer = x->peer,
+                                                .count = x->count,
+                                                .bytes = x->bytes,
+                                                .time_ns = x->time_ns,
+                                                .received = x->received,
+                                                .received_bytes = x->received_bytes};
+        if (x->group && !*message.group) {
+            p->damaged = true; /* its text is gone */
+            message.message.peer = -1;
+        }
+        vec_push(&messages->all, message);
+    }
+}
+
+static void keep_messages(struct process *p, struct messages *messages)
+{
+    p->message_count = messages->all.len;
+    p->messages = ARENA_ARRAY(&p->arena, p->message_count, struct process_message);
+    if (p->message_count)
+        memcpy(p->messages, messages->all.data, p->message_count * sizeof *p->messages);
+    vec_deinit(&messages->all);
 }
 
 static void read_regions(struct process *p, const struct measurement *m, struct lanes *lanes, struct calltree *tree)
@@ -241,6 +284,7 @@ static struct hq_error *scan_lane(const struct process *p, struct lane *lane, co
 static struct hq_error *scan(struct process *p, const struct measurement *m, struct calltree *tree)
 {
     struct lanes lanes;
+    struct messages messages = {0};
     struct hq_error *error = NULL;
     uint64_t samples = 0;
 
@@ -261,10 +305,12 @@ static struct hq_error *scan(struct process *p, const struct measurement *m, str
 
         lane_init(&lane, &lanes, m, number);
         error = scan_lane(p, &lane, m, &waits, tree, &samples, volumes);
+        scan_messages(p, &lane, m, tree, &messages);
         p->damaged |= lane.damaged;
         lane_deinit(&lane);
     }
     read_regions(p, m, &lanes, tree);
+    keep_messages(p, &messages);
     lanes_deinit(&lanes);
     /* The collector counts a sample when its cell has it, and the header was read first: fewer come of damage only. */
     p->missing = m->header.samples > samples ? m->header.samples - samples : 0;

@@ -10,6 +10,7 @@
 #include "common/arena.h"
 #include "db/batch.h"
 #include "db/calltree.h"
+#include "format/database.h"
 
 struct process_event {
     const char *name, *description;
@@ -30,6 +31,13 @@ struct process_region { /* as a thread has opened it by one call path */
     uint64_t entries, left, elapsed_ns;
 };
 
+struct process_message { /* as a thread has exchanged them with a rank or group by one call path */
+    uint32_t frame;      /* in the tree */
+    uint32_t thread;     /* number */
+    const char *group;
+    struct hqdb_message message; /* the rest of it */
+};
+
 struct process { /* texts and arrays live in `arena` */
     struct arena arena;
     const char *path;      /* of the file */
@@ -44,6 +52,8 @@ struct process { /* texts and arrays live in `arena` */
     size_t thread_count; /* by number */
     struct process_region *regions;
     size_t region_count;
+    struct process_message *messages;
+    size_t message_count;
     bool damaged;     /* parts of the file could not be read */
     uint64_t missing; /* samples that the header counts and the file has not */
 };

@@ -152,6 +152,20 @@ static struct hq_error *verify_regions(const struct db *db)
     return NULL;
 }
 
+static struct hq_error *verify_messages(const struct db *db)
+{
+    for (size_t i = 0; i < db->message_count; i++) {
+        const struct hqdb_message *x = &db->messages[i];
+
+        EXPECT(db, x->frame < db->frame_count && x->profile < db->profile_count, "messages",
+               "names a frame or profile outside");
+        EXPECT(db, x->count || (!x->bytes && !x->time_ns), "messages", "has bytes or time of no message");
+        EXPECT(db, x->received || !x->received_bytes, "messages", "has bytes of no message that was received");
+        EXPECT(db, x->peer >= -1, "messages", "names a rank below zero");
+    }
+    return NULL;
+}
+
 static struct hq_error *verify_frames(const struct db *db)
 {
     for (size_t i = 0; i < db->code_count; i++) {
@@ -311,6 +325,7 @@ struct hq_error *db_verify(const struct db *db)
     HQ_TRY(verify_frames(db));
     HQ_TRY(verify_regions(db));
     HQ_TRY(verify_marks(db));
+    HQ_TRY(verify_messages(db));
     HQ_TRY(verify_contexts(db));
     HQ_TRY(verify_places(db));
     HQ_TRY(parallel_try(db->metric_count, threads, verify_metric, (void *)db));

@@ -94,6 +94,7 @@ enum hqdb_tag {
     HQDB_REGIONS,           /* struct hqdb_region, by profile and frame; from minor version 1 on */
     HQDB_MARK_INDEX,        /* struct hqdb_mark_index, by profile; from minor version 1 on */
     HQDB_MARKS,             /* coded bytes: when regions and phases were entered and left */
+    HQDB_MESSAGES,          /* struct hqdb_message, by profile, frame, group and peer; from minor version 1 on */
 };
 
 struct hqdb_info {
@@ -250,6 +251,18 @@ struct hqdb_region {  /* a parallel region or phase as one profile has opened it
     uint64_t elapsed_ns;
 };
 static_assert(sizeof(struct hqdb_region) == 32, "layout");
+
+/* Messages (MPI) that one profile has exchanged by one call path with a rank, or with each of a group of ranks other
+ * than its own; exact. What was received is known only of some calls. */
+struct hqdb_message {
+    uint32_t frame, profile;
+    int32_t peer;          /* rank, -1 not known; 0 where there is a group */
+    uint32_t group;        /* string: ranks, ascending, as "0-3,7"; the empty one: it is just one */
+    uint64_t count, bytes; /* sent: to each of the group */
+    uint64_t time_ns;      /* in the calls that sent them: to all of the group together */
+    uint64_t received, received_bytes;
+};
+static_assert(sizeof(struct hqdb_message) == 56, "layout");
 
 struct hqdb_loss {    /* what was lost or is incomplete, by reason */
     uint32_t reason;  /* string */

@@ -137,6 +137,7 @@ enum hqm_kind {
     HQM_CELLS,       /* struct hqm_cell */
     HQM_TRACE,       /* struct hqm_trace */
     HQM_REGIONS,     /* struct hqm_region; since minor version 2 */
+    HQM_MESSAGES,    /* struct hqm_message; since minor version 2 */
 };
 
 #define HQM_SEGMENT_MAGIC 0x4753514du
@@ -278,6 +279,21 @@ struct hqm_region {
     uint32_t reserved;
 };
 static_assert(sizeof(struct hqm_region) == 64, "layout");
+
+/*
+ * Messages (MPI) between one call path of a thread and one rank, or each of a group of ranks other than its own;
+ * counted exactly, grows in place. Ranks are those of MPI_COMM_WORLD. What was received is known only of some calls.
+ */
+struct hqm_message {
+    uint32_t node;
+    uint32_t thread;       /* hqm_thread.number */
+    int32_t peer;          /* the rank, -1 not known; with a group: 0 */
+    uint32_t group;        /* string: ranks, ascending, as "0-3,7"; 0: there is just one */
+    uint64_t count, bytes; /* sent: to each of the group */
+    uint64_t time_ns;      /* in the calls that sent them: to all of the group together */
+    uint64_t received, received_bytes;
+};
+static_assert(sizeof(struct hqm_message) == 56, "layout");
 
 /* A sample in time. Weight is in periods (1 + timer overruns); more than 4095 makes further records. */
 #define HQM_WEIGHT_MAX   4095u

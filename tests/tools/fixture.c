@@ -21,6 +21,9 @@
  *     value PROFILE EVENT SUM COUNT PATH        adds to a leaf: SUM in base units, COUNT samples
  *     trace PROFILE TIME-US EVENT WEIGHT PATH   a sample in time
  *     mark PROFILE TIME-US enter|leave PATH     of the phase at the end of PATH
+ *     message PROFILE TO COUNT BYTES NS RECEIVED RECEIVED-BYTES PATH
+ *                                               TO is a rank, ? if it is not known, or a group as "0-3" or "1,2"; COUNT
+ *                                               and BYTES to each of it
  *     loss REASON COUNT, partial REASON COUNT
  *     source PATH TEXT
  *
@@ -323,6 +326,25 @@ static uint32_t add_path(struct fixture *f, char **words)
 
 /* ---- the rest ---- */
 
+static void add_message(struct fixture *f, char **w)
+{
+    bool is_group = strpbrk(w[2], "-,") != NULL;
+    struct hqdb_message m = {
+        .frame = add_path(f, w + 8),
+        .profile = look_up(f, &f->profiles, w[1]),
+        .peer = is_group             ? 0
+                : !strcmp(w[2], "?") ? -1
+                                     : (int32_t)number(f, w[2]),
+        .count = (uint64_t)number(f, w[3]),
+        .bytes = (uint64_t)number(f, w[4]),
+        .time_ns = (uint64_t)number(f, w[5]),
+        .received = (uint64_t)number(f, w[6]),
+        .received_bytes = (uint64_t)number(f, w[7]),
+    };
+
+    model_message(f->model, &m, is_group ? w[2] : "");
+}
+
 static void add_metric(struct fixture *f, char **w)
 {
     static const char *const dimensions[] = {"none", "seconds", "events", "bytes"};
@@ -413,6 +435,8 @@ static void add_line(struct fixture *f, char **w, int n)
     else if (!strcmp(what, "value") && n >= 6)
         model_value(f->model, look_up(f, &f->profiles, w[1]), look_up(f, &f->metrics, w[2]), add_path(f, w + 5),
                     number(f, w[3]), (uint64_t)number(f, w[4]));
+    else if (!strcmp(what, "message") && n >= 9)
+        add_message(f, w);
     else if (!strcmp(what, "trace") && n >= 6)
         model_trace(f->model, look_up(f, &f->profiles, w[1]), (uint64_t)number(f, w[2]), add_path(f, w + 5),
                     look_up(f, &f->metrics, w[3]), (uint32_t)number(f, w[4]));

@@ -24,7 +24,7 @@ struct column {
     uint32_t count, size;
 };
 struct lane {
-    struct column kind[HQM_REGIONS + 1];
+    struct column kind[HQM_MESSAGES + 1];
 };
 
 static const char *path;
@@ -136,7 +136,8 @@ static void read_segments(struct reader *r)
                                      sizeof(struct hqm_node),
                                      sizeof(struct hqm_cell),
                                      sizeof(struct hqm_trace),
-                                     sizeof(struct hqm_region)};
+                                     sizeof(struct hqm_region),
+                                     sizeof(struct hqm_message)};
 
     for (size_t at = r->header->header_bytes; at + HQM_ALIGN <= r->size;) {
         const struct hqm_segment *s = (const struct hqm_segment *)(r->data + at);
@@ -146,7 +147,7 @@ static void read_segments(struct reader *r)
             at += HQM_ALIGN;
             continue;
         }
-        check(s->kind >= HQM_STRINGS && s->kind <= HQM_REGIONS, "unknown kind");
+        check(s->kind >= HQM_STRINGS && s->kind <= HQM_MESSAGES, "unknown kind");
         check(s->record_size == sizes[s->kind], "record size");
         check(s->bytes >= HQM_ALIGN && s->bytes % HQM_ALIGN == 0 && s->bytes <= r->size - at, "segment bytes");
         check(s->capacity == (s->bytes - sizeof *s) / s->record_size, "capacity");
@@ -226,6 +227,19 @@ static void check_regions(const struct reader *r, const struct lane *l)
     }
 }
 
+static void check_messages(const struct reader *r, const struct lane *l)
+{
+    for (uint32_t i = 0; i < l->kind[HQM_MESSAGES].count; i++) {
+        const struct hqm_message *x = (const struct hqm_message *)l->kind[HQM_MESSAGES].data + i;
+
+        check(x->node < l->kind[HQM_NODES].count, "node of message");
+        check(x->thread < hqm_thread_count(r->header, r->lane[0].kind[HQM_THREADS].count), "thread of message");
+        check(x->peer >= -1 && (!x->group || !x->peer), "peer of message");
+        check(x->group < r->lane[0].kind[HQM_STRINGS].count, "group of message");
+        check(x->count || x->received, "no message");
+    }
+}
+
 static void check_lane(struct reader *r, uint32_t number, bool paths)
 {
     struct lane *l = &r->lane[number];
@@ -263,6 +277,7 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
         }
     }
     check_regions(r, l);
+    check_messages(r, l);
     uint64_t last = 0;
     uint32_t start = 0; /* with a bounded size the oldest records are gone */
     while (r->header->trace_dropped && start < trace->count &&
