@@ -34,7 +34,7 @@ SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 else
 BUILD ?= build
 HQ = hq
-PRELOAD = libhqpreload.so libhqexact.so
+PRELOAD = libhqpreload.so libhqexact.so libhqmpi.so
 SAN_FLAGS =
 endif
 Q = $(if $(V),,@)
@@ -52,7 +52,9 @@ SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%) $(if $(HAVE_ZYDIS),%/i
 HQ_SRC = $(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c)))
 # preload/exact is a library of its own, loaded only for events such as ALLOC.
 EXACT_SRC = $(wildcard preload/exact/*.c)
-PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC),$(wildcard preload/*.c preload/*/*.c))
+# preload/mpi likewise, for -e MPI. It needs no MPI to be built: libhqmpi-*.so are something else.
+MPI_SRC = $(wildcard preload/mpi/*.c)
+PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC) $(MPI_SRC),$(wildcard preload/*.c preload/*/*.c))
 EXPORTS = $(wildcard preload/exports.map)
 UNIT_SRC = $(filter-out $(if $(HAVE_ZYDIS),,%/insn_quick_test.c %/machine_test.c),$(wildcard tests/unit/*_test.c))
 TEST_LIB_SRC = $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
@@ -84,6 +86,7 @@ objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HQ_OBJ = $(call objects,$(HQ_SRC))
 PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC))
 EXACT_OBJ = $(call objects,$(EXACT_SRC))
+MPI_OBJ = $(call objects,$(MPI_SRC)) $(BUILD)/preload/exact/lookup.o
 UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 TOOLS = $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(TOOL_SRC))
 PROGRAMS = $(foreach p,$(basename $(notdir $(PROGRAM_SRC))),$(BUILD)/programs/$p$(if $(filter lib%,$p),.so))
@@ -99,7 +102,7 @@ config:
 tests: all $(UNITS) $(TOOLS)
 programs: $(PROGRAMS)
 # Everything compiled and nothing linked, for another compiler's warnings: make objects BUILD=build-clang CC=clang WERROR=1
-objects: $(HQ_OBJ) $(PRELOAD_OBJ) $(EXACT_OBJ) $(call objects,$(MAIN) $(UNIT_SRC) $(TEST_LIB_SRC) $(TOOL_SRC))
+objects: $(HQ_OBJ) $(PRELOAD_OBJ) $(EXACT_OBJ) $(MPI_OBJ) $(call objects,$(MAIN) $(UNIT_SRC) $(TEST_LIB_SRC) $(TOOL_SRC))
 
 $(HQ): $(BUILD)/repl/main.o $(LIBHQ)
 	$(call say,LINK)
@@ -115,10 +118,12 @@ libhqmpi-%.so: db/mpi/shim.c db/mpi/shim.h
 	$(call say,MPICC)
 	$(Q)$(or $(shell command -v mpicc.$*),mpicc) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -shared -I. -o $@ $<
 
-libhqexact.so: $(EXACT_OBJ) libhqpreload.so
+libhqexact.so: $(EXACT_OBJ)
+libhqmpi.so: $(MPI_OBJ)
+libhqexact.so libhqmpi.so: libhqpreload.so
 	$(call say,LINK)
 	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,defs -Wl,-z,nodelete '-Wl,-rpath,$$ORIGIN' $(LDFLAGS) \
-	  -o $@ $(EXACT_OBJ) ./libhqpreload.so -ldl
+	  -o $@ $(filter %.o,$^) ./libhqpreload.so -ldl
 
 $(LIBHQ): $(HQ_OBJ)
 $(LIBPRELOAD): $(PRELOAD_OBJ)
@@ -248,7 +253,7 @@ uninstall:
 	  share/man/man1/hq.1 share/man/man1/hq-*.1 share/man/man5/hq-language.5 \
 	  share/bash-completion/completions/hq share/zsh/site-functions/_hq
 clean:
-	$(Q)rm -rf build build-san build-clang hq libhqpreload.so libhqexact.so libhqmpi-*.so demo.hq demo.html
+	$(Q)rm -rf build build-san build-clang hq libhqpreload.so libhqexact.so libhqmpi.so libhqmpi-*.so demo.hq demo.html
 help:
 	@echo "make              build ./hq and ./libhqpreload.so      make config       look for libraries again"
 	@echo "make demo         record a program, find its fault     make deps         install missing Debian packages"

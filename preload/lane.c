@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { LANES_MAX = 65536, FIRST_BYTES = 8192, LARGEST_BYTES = 1 << 20, FIRST_SLOTS = 512, RESERVED_SLOTS = 32768 };
-enum { CELL_KIND = 255u << HQM_MODULE_BITS };
+enum { CELL_KIND = 255u << HQM_MODULE_BITS, MESSAGE_KIND = 254u << HQM_MODULE_BITS };
 
 static _Atomic(struct lane *) lanes[LANES_MAX];
 static _Atomic uint32_t used;   /* numbers given out */
@@ -299,6 +299,34 @@ struct hqm_region *lane_region(struct lane *lane, struct place at, uint64_t name
     return slot->region;
 }
 
+struct hqm_message *lane_message(struct lane *lane, struct place place, int32_t peer, uint32_t group, uint32_t thread)
+{
+    struct lookup *l = &lane->lookup;
+    /* Groups are offsets of texts, of which those beyond 16 MB have no number here. */
+    uint32_t kind = MESSAGE_KIND | group, path;
+    uint64_t offset = (uint64_t)thread << 32 | (uint32_t)peer;
+    struct lookup_slot *slot;
+
+    if (group >> HQM_MODULE_BITS)
+        return NULL;
+    path = lane_path(place.path, kind, offset);
+    slot = lookup_find(l, path, place.node, kind, offset);
+    if (!slot->number && !(slot = lookup_room(l) ? lookup_add(l, path, place.node, kind, offset, UINT32_MAX) : NULL))
+        return NULL;
+    if (!slot->message) {
+        struct hqm_message *message = column_next(&lane->messages);
+        if (!message)
+            return NULL;
+        message->node = place.node;
+        message->thread = thread;
+        message->peer = peer;
+        message->group = group;
+        column_publish(&lane->messages);
+        slot->message = message;
+    }
+    return slot->message;
+}
+
 HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
 {
     if (time_us < lane->traced_us)
@@ -356,6 +384,8 @@ static bool lane_prepare(struct lane *lane, uint32_t number)
         .kind = HQM_TRACE, .record_size = sizeof(struct hqm_trace), .lane = number, .next_bytes = HQM_ALIGN};
     lane->regions = (struct column){
         .kind = HQM_REGIONS, .record_size = sizeof(struct hqm_region), .lane = number, .next_bytes = HQM_ALIGN};
+    lane->messages = (struct column){
+        .kind = HQM_MESSAGES, .record_size = sizeof(struct hqm_message), .lane = number, .next_bytes = HQM_ALIGN};
     lane->memo.cfi = (struct cfi *)memory;
     lane->memo.fresh = (struct frame *)(memory + CFI_BYTES);
     lane->memo.frames = (struct frame *)(memory + CFI_BYTES + FRAME_BYTES);

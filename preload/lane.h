@@ -36,6 +36,7 @@ struct lookup_slot {
     union {
         struct hqm_cell *cell;     /* NULL: none */
         struct hqm_region *region; /* of a node of kind HQM_NODE_REGION */
+        struct hqm_message *message;
     };
 };
 
@@ -61,7 +62,7 @@ struct lane {
     struct lookup lookup;
     struct column trace, nodes, cells;
     struct hqm_thread *thread; /* of the present owner, NULL if its record found no space */
-    struct column regions;
+    struct column regions, messages;
     struct ring ring;
     uint32_t owner;                /* number of the present owner */
     uint64_t traced_us;            /* time of the last record of the trace */
@@ -117,6 +118,10 @@ struct hqm_cell *lane_cell(struct lane *lane, struct place place, uint32_t event
 /* The record of the region that is opened at a place, told apart by `name` and the present thread; made, with its node,
  * if it is new. NULL if there is no space. */
 struct hqm_region *lane_region(struct lane *lane, struct place at, uint64_t name, uint32_t thread);
+
+/* The record of messages between a place, by a thread, and a rank or group, made if it is new; it stays where it is.
+ * NULL if there is no space. */
+struct hqm_message *lane_message(struct lane *lane, struct place place, int32_t peer, uint32_t group, uint32_t thread);
 
 /* Appends to the trace; `weight` may be any number. A time before that of the last record is taken as that. False if
  * there is no space. */

@@ -4,6 +4,7 @@
 #include "preload/export.h"
 #include "preload/kernel.h"
 #include "preload/raw.h"
+#include "preload/sources/exact.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -74,6 +75,30 @@ const struct link_map *libc_module_of(const void *address)
 
     prepare();
     return loader.module_of && loader.module_of(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
+}
+
+void *libc_behind(const void *address, const char *name)
+{
+    const struct link_map *map = libc_module_of(address);
+    void *handle = map ? libc_open(map->l_name, RTLD_LAZY | RTLD_NOLOAD) : NULL, *found;
+
+    if (!handle)
+        return NULL;
+    found = libc_symbol(handle, name);
+    dlclose(handle);
+    return found;
+}
+
+EXPORT void *hq_exact_behind(const void *address, const char *name)
+{
+    return libc_behind(address, name);
+}
+
+EXPORT void *hq_exact_symbol(const void *address, const char *name)
+{
+    void *found = libc_symbol(RTLD_DEFAULT, name);
+
+    return found ? found : libc_behind(address, name);
 }
 
 const char *libc_error(int error)

@@ -17,6 +17,10 @@ void *libc_symbol(void *handle, const char *name);
 void *libc_open(const char *name, int flags);
 const struct link_map *libc_module_of(const void *address);
 
+/* A symbol of a library that is found from where `address` is, which need not be loaded for all; NULL if there is none.
+ */
+void *libc_behind(const void *address, const char *name);
+
 /* dlsym itself, for the library of exact events. */
 void *hq_exact_dlsym(void);
 

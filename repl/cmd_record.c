@@ -195,12 +195,15 @@ static void set_preload(const char *library, const char *events)
     AUTO_STR struct str preload = {0};
     const char *old = getenv("LD_PRELOAD");
 
+    int directory = (int)(strlen(library) - strlen("libhqpreload.so"));
+    bool exact, mpi;
+
+    record_libraries(events, &exact, &mpi);
     str_add(&preload, library);
-    if (record_needs_exact(events)) {
-        AUTO_STR struct str exact = {0};
-        str_addn(&exact, library, strlen(library) - strlen("libhqpreload.so"));
-        str_addf(&preload, ":%slibhqexact.so", str_cstr(&exact));
-    }
+    if (exact)
+        str_addf(&preload, ":%.*slibhqexact.so", directory, library);
+    if (mpi)
+        str_addf(&preload, ":%.*slibhqmpi.so", directory, library);
     if (old && *old && !strstr(old, library))
         str_addf(&preload, ":%s", old);
     setenv("LD_PRELOAD", str_cstr(&preload), 1);

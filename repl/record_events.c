@@ -109,12 +109,12 @@ void record_note_tick(const char *list, struct str *note)
                  1e9 / period, 1e9 / tick_ns);
 }
 
-bool record_needs_exact(const char *list)
+void record_libraries(const char *list, bool *exact, bool *mpi)
 {
+    *exact = *mpi = false;
     for (int k = 0; k < METRICS; k++)
         if (strstr(list, metrics[k].name))
-            return true;
-    return false;
+            *(strcmp(metrics[k].event, "MPI") == 0 ? mpi : exact) = true;
 }
 
 void record_list_events(struct str *out)

@@ -10,24 +10,14 @@
 #include "preload/openmp/gomp.h"
 #include "preload/libc.h"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <stddef.h>
 
 /* A library that was loaded for one plugin alone is not found behind ours, but behind the plugin. */
 __attribute__((noinline, cold)) void *gomp_find(_Atomic(void *) *where, const char *name, const void *caller)
 {
-    void *address = real_lookup(where, name), *handle;
-    const struct link_map *map = address ? NULL : libc_module_of(caller);
+    void *address = real_lookup(where, name);
 
-    if (!map)
-        return address;
-    handle = libc_open(map->l_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (!handle)
-        return NULL;
-    address = libc_symbol(handle, name);
-    dlclose(handle);
-    return address;
+    return address ? address : libc_behind(caller, name);
 }
 
 /* In every thread of a team. */

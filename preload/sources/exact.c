@@ -3,6 +3,7 @@
 
 #include "preload/export.h"
 #include "preload/handler.h"
+#include "preload/image.h"
 #include "preload/raw.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
@@ -46,7 +47,21 @@ static struct hqm_cell *add(struct place place, const struct exact_amount *amoun
     return cell;
 }
 
-EXPORT void hq_exact_add(const void *function, struct exact_amount *amounts, int count)
+static void add_message(struct place place, const struct exact_message *m)
+{
+    struct hqm_message *record = lane_message(self.lane, place, m->peer, m->group, self.number);
+
+    if (!record)
+        return;
+    record->count += m->count;
+    record->bytes += m->bytes;
+    record->time_ns += m->time_ns;
+    record->received += m->received;
+    record->received_bytes += m->received_bytes;
+}
+
+EXPORT void hq_exact_call(const void *function, struct exact_amount *amounts, int count,
+                          const struct exact_message *messages, int message_count)
 {
     int before = errno;
 
@@ -59,10 +74,39 @@ EXPORT void hq_exact_add(const void *function, struct exact_amount *amounts, int
     for (int i = 0; i < count; i++)
         if (amounts[i].event >= 0 && place.node != NO_NODE)
             amounts[i].cell = add(place, &amounts[i]);
+    for (int i = 0; i < message_count && place.node != NO_NODE; i++)
+        add_message(place, &messages[i]);
     if (wanted && place.node == NO_NODE)
         file_lost(HQM_LOSS_NO_SPACE, 1);
     guard_leave_at(place);
     errno = before;
+}
+
+EXPORT void hq_exact_add(const void *function, struct exact_amount *amounts, int count)
+{
+    hq_exact_call(function, amounts, count, NULL, 0);
+}
+
+EXPORT uint32_t hq_exact_text(const char *text)
+{
+    uint32_t offset = 0;
+
+    if (!guard_enter())
+        return 0;
+    if (file_ready())
+        offset = file_string(text);
+    guard_leave();
+    return offset;
+}
+
+EXPORT void hq_exact_warn(const char *text)
+{
+    if (!guard_enter())
+        return;
+    if (file_ready())
+        image_warn(text);
+    guard_leave();
+    say(text, NULL);
 }
 
 EXPORT void hq_exact_take_back(struct hqm_cell *cell, uint64_t amount)

@@ -2,7 +2,7 @@
 /*
  * Exact amounts at the call path of a wrapper. The wrappers (preload/exact/) are a library of their own, libhqexact.so,
  * which is loaded only when such an event is asked for, so that malloc and its like cost nothing otherwise. It calls
- * these two.
+ * these; so does libhqmpi.so (preload/mpi/) for MPI.
  */
 #ifndef HQ_PRELOAD_SOURCES_EXACT_H
 #define HQ_PRELOAD_SOURCES_EXACT_H
@@ -26,6 +26,33 @@ struct exact_amount {
  * innermost frame. errno is kept. Not in signal handlers of ours.
  */
 void hq_exact_add(const void *function, struct exact_amount *amounts, int count);
+
+/*
+ * Messages at the call path: how many were sent to a rank, or to each of a group of ranks other than the sender, and
+ * how many of a rank's were received; 0 of both adds nothing. Ranks are those of MPI_COMM_WORLD.
+ */
+struct exact_message {
+    int32_t peer;          /* -1: not known; 0 if there is a group */
+    uint32_t group;        /* hq_exact_text of its ranks, "0-3,7"; 0: a single rank */
+    uint64_t count, bytes; /* sent, to each */
+    uint64_t time_ns;      /* of the calls that sent them, to all together */
+    uint64_t received, received_bytes;
+};
+
+/* hq_exact_add for a call that moves messages. */
+void hq_exact_call(const void *function, struct exact_amount *amounts, int count, const struct exact_message *messages,
+                   int message_count);
+
+/* What has a name in the library in which `address` lies and those that it needs, which need not be loaded for all of
+ * the program; the second looks for one that all have first. NULL if nothing has it. */
+void *hq_exact_behind(const void *address, const char *name);
+void *hq_exact_symbol(const void *address, const char *name);
+
+/* A text in the measurement file, 0 if there is no space. */
+uint32_t hq_exact_text(const char *text);
+
+/* A sentence for standard error and for `info`, once. */
+void hq_exact_warn(const char *text);
 
 /* May no system call be made any more (confine.c)? */
 int hq_exact_frozen(void);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The MPI of this process: its binary interface, a row of abi.def, and what is asked of it by the profiling interface.
+ * No header of an MPI is used: handles pass through as words, of which abi->handle_bytes count.
+ */
+#ifndef HQ_PRELOAD_MPI_ABI_H
+#define HQ_PRELOAD_MPI_ABI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct abi {
+    const char *name, *symbol, *versions[4];
+    const char *world; /* the symbol whose address is MPI_COMM_WORLD; NULL: world_handle */
+    uintptr_t world_handle;
+    int handle_bytes;    /* of handles in C: 4 or 8 */
+    int proc_null, root; /* the same in Fortran */
+    intptr_t in_place, status_ignore, statuses_ignore;
+    /* MPI_Status, in C and as integers of Fortran: its size, and offsets in it. The count is one of bytes. Where
+     * count_shift is 1, it is 31 bits above the 32 at status_count: those that stand above the bit for cancelled ones.
+     */
+    int status_bytes, status_source, status_cancelled, status_count, count_shift;
+    bool fortran_is_c; /* the functions of Fortran call those of C by their names, so these count */
+};
+
+/* The functions of MPI's profiling interface, with words for its handles. */
+struct mpi {
+    const struct abi *abi; /* NULL: one that abi.def does not have; nothing else may be used then */
+    int (*type_size)(uintptr_t type, long long *bytes);
+    int (*comm_rank)(uintptr_t comm, int *rank);
+    int (*comm_test_inter)(uintptr_t comm, int *flag);
+    int (*comm_group)(uintptr_t comm, uintptr_t *group);
+    int (*comm_remote_group)(uintptr_t comm, uintptr_t *group);
+    int (*group_size)(uintptr_t group, int *size);
+    int (*group_free)(uintptr_t *group);
+    int (*group_translate)(uintptr_t from, int count, const int *ranks, uintptr_t to, int *translated);
+    uintptr_t (*comm_f2c)(int), (*type_f2c)(int), (*request_f2c)(int), (*message_f2c)(int); /* NULL: the same number */
+    uintptr_t world;
+    /* Addresses of what Fortran has for MPI_STATUS(ES)_IGNORE and MPI_IN_PLACE, by several spellings. */
+    const void *fortran_ignore[8], *fortran_in_place[4];
+};
+
+/* `function` is one of that MPI. Found at the first call; the same ever after. */
+const struct mpi *mpi_of(const void *function);
+
+bool mpi_is_fortran_ignore(const struct mpi *mpi, const void *status);
+bool mpi_is_fortran_in_place(const struct mpi *mpi, const void *buffer);
+
+#endif

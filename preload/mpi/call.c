@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/mpi/call.h"
+
+#include "preload/exact/exact.h"
+#include "preload/mpi/complete.h"
+#include "preload/mpi/flow.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+    MPI_FAILED = 1
+}; /* what a call returns that no library has: a weak reference to it was not NULL because of us */
+
+/* The frame of the outermost call under way, 0 none. One that lies inside of what calls now was left by a jump. */
+static __thread uintptr_t outermost;
+static __thread struct flow scratch;
+
+/* ---- Arguments ---- */
+
+int64_t call_count(const struct call *c, int i)
+{
+    return c->wrapper->language == LANGUAGE_WIDE ? (int64_t)c->word[i] : call_int(c, i);
+}
+
+int64_t call_count_at(const struct call *c, int i, int at)
+{
+    return c->wrapper->language == LANGUAGE_WIDE ? ((const int64_t *)c->word[i])[at] : ((const int *)c->word[i])[at];
+}
+
+static uintptr_t from_fortran(uintptr_t (*convert)(int), int number)
+{
+    return convert ? convert(number) : (uintptr_t)(uint32_t)number;
+}
+
+/* The handle at place `at` of an array. */
+static uintptr_t handle_at(const struct call *c, const void *array, int at, uintptr_t (*convert)(int))
+{
+    if (call_is_fortran(c))
+        return from_fortran(convert, ((const int *)array)[at]);
+    return c->mpi->abi->handle_bytes == 4 ? ((const uint32_t *)array)[at] : ((const uintptr_t *)array)[at];
+}
+
+static uintptr_t handle(const struct call *c, int i, uintptr_t (*convert)(int))
+{
+    return call_is_fortran(c) ? from_fortran(convert, call_int(c, i)) : c->word[i];
+}
+
+uintptr_t call_comm(const struct call *c, int i)
+{
+    return handle(c, i, c->mpi->comm_f2c);
+}
+
+static int64_t type_size(const struct call *c, uintptr_t type)
+{
+    long long bytes = 0;
+
+    return c->mpi->type_size(type, &bytes) || bytes < 0 ? 0 : bytes;
+}
+
+int64_t call_type_size(const struct call *c, int i)
+{
+    return type_size(c, handle(c, i, c->mpi->type_f2c));
+}
+
+int64_t call_type_size_at(const struct call *c, int i, int at)
+{
+    return type_size(c, handle_at(c, call_pointer(c, i), at, c->mpi->type_f2c));
+}
+
+uintptr_t call_request(const struct call *c, int i, int at)
+{
+    return handle_at(c, call_pointer(c, i), at, c->mpi->request_f2c);
+}
+
+uintptr_t call_message(const struct call *c, int i)
+{
+    return handle_at(c, call_pointer(c, i), 0, c->mpi->message_f2c);
+}
+
+bool call_is_in_place(const struct call *c, int i)
+{
+    if (call_is_fortran(c))
+        return mpi_is_fortran_in_place(c->mpi, call_pointer(c, i));
+    return (intptr_t)c->word[i] == c->mpi->abi->in_place;
+}
+
+/* ---- The call ---- */
+
+static uintptr_t invoke(const struct call *c)
+{
+    typedef uintptr_t few(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+    typedef uintptr_t many(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+                           uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+    const uintptr_t *w = c->word;
+
+    if (c->wrapper->words <= 6)
+        return ((few *)c->real)(w[0], w[1], w[2], w[3], w[4], w[5]);
+    return ((many *)c->real)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13],
+                             w[14], w[15]);
+}
+
+/* A library that was loaded for one plugin alone is found behind the plugin. */
+static void *real_of(struct wrapper *wrapper, const void *caller)
+{
+    void *address = atomic_load_explicit(&wrapper->real, memory_order_relaxed);
+
+    if (address)
+        return address;
+    address = real_lookup(&wrapper->real, wrapper->name);
+    if (!address) {
+        address = hq_exact_behind(caller, wrapper->name);
+        address = address == wrapper->own ? NULL : address;
+        atomic_store_explicit(&wrapper->real, address, memory_order_relaxed);
+    }
+    return address;
+}
+
+static uint64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* The time of a call belongs to what it sends: in equal parts, to the nanosecond. */
+static void share_time(struct flow *flow, uint64_t time_ns)
+{
+    uint64_t senders = 0, part, rest;
+
+    for (size_t i = 0; i < flow->count; i++)
+        senders += flow->messages[i].count != 0;
+    if (!senders)
+        return;
+    part = time_ns / senders;
+    rest = time_ns % senders;
+    for (size_t i = 0; i < flow->count; i++)
+        if (flow->messages[i].count) {
+            flow->messages[i].time_ns = part + rest;
+            rest = 0;
+        }
+}
+
+static void tell(const struct call *c, struct flow *flow)
+{
+    struct exact_amount amounts[] = {
+        {.event = EVENT("MPI_TIME"), .amount = c->time_ns, .count = 1},
+        {.event = EVENT("MPI_CALLS"), .amount = 1, .count = 1},
+        {.event = flow->sent ? EVENT("MPI_SENT") : -1, .amount = flow->sent, .count = 1},
+        {.event = flow->received ? EVENT("MPI_RECEIVED") : -1, .amount = flow->received, .count = 1},
+    };
+
+    share_time(flow, c->time_ns);
+    hq_exact_call(c->real, amounts, 4, flow->messages, (int)flow->count);
+    flow->count = 0;
+    flow->sent = flow->received = 0;
+}
+
+/* Makes a request known: one that receives, or one that moves something at each start. */
+static void note_request(const struct call *c, int argument, struct request request)
+{
+    request.handle = call_request(c, argument, 0);
+    request_add(&request);
+}
+
+static void note_receive(const struct call *c, int source, int comm, int argument, bool persistent)
+{
+    if (call_int(c, source) == c->mpi->abi->proc_null)
+        return;
+    note_request(c, argument, (struct request){.comm = call_comm(c, comm), .receives = true, .persistent = persistent});
+}
+
+static void note_persistent(const struct call *c, int argument, struct flow *flow)
+{
+    note_request(c, argument, (struct request){.persistent = true, .flow = flow_keep(flow)});
+    flow->count = 0;
+    flow->sent = flow->received = 0;
+}
+
+static void add_started(const struct call *c, struct flow *flow)
+{
+    bool all = c->wrapper->shape == STARTALL;
+    int count = all ? call_int(c, 0) : 1;
+
+    for (int i = 0; i < count; i++) {
+        const struct flow *started = request_start(call_request(c, all, i));
+
+        if (started)
+            flow_add_flow(flow, started);
+    }
+}
+
+/* A message that was probed for: with it its communicator is known when it is received. */
+static void note_message(const struct call *c, int argument)
+{
+    struct request message = {.handle = call_message(c, argument), .comm = call_comm(c, 2)};
+
+    if (message.handle)
+        request_add(&message);
+}
+
+static void after(const struct call *c, struct flow *flow)
+{
+    switch ((enum shape)c->wrapper->shape) {
+    case SEND:
+    case SENDRECV:
+    case SENDRECV_REPLACE: return flow_add(flow, c);
+    case SEND_INIT: flow_add(flow, c); return note_persistent(c, 6, flow);
+    case IRECV: return note_receive(c, 3, 5, 6, false);
+    case RECV_INIT: return note_receive(c, 3, 5, 6, true);
+    case ISENDRECV: flow_add(flow, c); return note_receive(c, 8, 10, 11, false);
+    case ISENDRECV_REPLACE: flow_add(flow, c); return note_receive(c, 5, 7, 8, false);
+    case MPROBE: return note_message(c, 3);
+    case IMPROBE: return *(const int *)call_pointer(c, 3) ? note_message(c, 4) : (void)0;
+    case START:
+    case STARTALL: return add_started(c, flow);
+    default: break;
+    }
+    if (c->wrapper->shape < BCAST || c->wrapper->shape > EXSCAN)
+        return;
+    flow_add(flow, c);
+    if (c->wrapper->when == INIT)
+        note_persistent(c, c->wrapper->arguments - 1, flow);
+}
+
+/* Handles that the call takes away, or another one's in their place. */
+struct before {
+    uintptr_t freed;
+    struct request message;
+};
+
+static void look_before(struct before *b, const struct call *c)
+{
+    *b = (struct before){0};
+    if (c->wrapper->shape == REQUEST_FREE)
+        request_forget(call_request(c, 0, 0));
+    else if (c->wrapper->shape == COMM_FREE)
+        comm_forget(c->mpi, handle_at(c, call_pointer(c, 0), 0, c->mpi->comm_f2c));
+    else if (c->wrapper->shape == IMRECV)
+        request_take(call_message(c, 3), &b->message);
+}
+
+static bool succeeded(const struct call *c, uintptr_t result)
+{
+    const int *error = call_is_fortran(c) ? (const int *)c->word[c->wrapper->arguments] : NULL;
+
+    return call_is_fortran(c) ? !error || !*error : !(int)result;
+}
+
+static uintptr_t make(struct call *c)
+{
+    struct completion completion;
+    struct before before;
+    uint64_t start;
+    uintptr_t result;
+
+    look_before(&before, c);
+    complete_before(&completion, c);
+    start = now();
+    result = invoke(c);
+    c->time_ns = now() - start;
+    complete_after(&completion, c, succeeded(c, result), &scratch);
+    if (succeeded(c, result)) {
+        after(c, &scratch);
+        if (c->wrapper->shape == IMRECV)
+            note_request(c, 4, (struct request){.comm = before.message.comm, .receives = true});
+    }
+    tell(c, &scratch);
+    return result;
+}
+
+/* Of another MPI, and where nothing is moved: without a look at the arguments. */
+static uintptr_t make_plain(struct call *c)
+{
+    uint64_t start = now();
+    uintptr_t result = invoke(c);
+
+    c->time_ns = now() - start;
+    tell(c, &scratch);
+    return result;
+}
+
+static bool is_wanted(void)
+{
+    return EVENT("MPI_CALLS") >= 0 || EVENT("MPI_TIME") >= 0 || EVENT("MPI_SENT") >= 0 || EVENT("MPI_RECEIVED") >= 0;
+}
+
+uintptr_t call_made(struct wrapper *wrapper, uintptr_t *words, const void *caller)
+{
+    struct call c = {.wrapper = wrapper, .word = words, .real = real_of(wrapper, caller)};
+    uintptr_t here = (uintptr_t)__builtin_frame_address(0), before = outermost, result;
+
+    if (!c.real)
+        return MPI_FAILED;
+    if ((before && here < before) || !is_wanted())
+        return invoke(&c);
+    c.mpi = mpi_of(c.real);
+    if (call_is_fortran(&c) && c.mpi->abi && c.mpi->abi->fortran_is_c)
+        return invoke(&c);
+    if (wrapper->shape == ABORT)
+        tell(&c, &scratch);
+    outermost = here;
+    result = c.mpi->abi && wrapper->shape != COUNTED ? make(&c) : make_plain(&c);
+    outermost = 0;
+    return result;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/mpi/complete.h"
+
+#include "preload/mpi/flow.h"
+#include "preload/raw.h"
+
+#include <string.h>
+
+/* Where the arguments of a shape stand, -1: it has none. */
+struct places {
+    int requests, status, flag, index; /* index: of the one that is complete, or how many of them */
+    bool many;
+};
+
+static struct places places_of(enum shape shape)
+{
+    switch (shape) {
+    case RECV: return (struct places){-1, 6, -1, -1, false};
+    case SENDRECV: return (struct places){-1, 11, -1, -1, false};
+    case SENDRECV_REPLACE: return (struct places){-1, 8, -1, -1, false};
+    case MRECV: return (struct places){-1, 4, -1, -1, false};
+    case WAIT: return (struct places){0, 1, -1, -1, false};
+    case TEST: return (struct places){0, 2, 1, -1, false};
+    case WAITALL: return (struct places){1, 2, -1, -1, true};
+    case TESTALL: return (struct places){1, 3, 2, -1, true};
+    case WAITANY: return (struct places){1, 3, -1, 2, false};
+    case TESTANY: return (struct places){1, 4, 3, 2, false};
+    case WAITSOME: return (struct places){1, 4, -1, 2, true};
+    default: return (struct places){-1, -1, -1, -1, false};
+    }
+}
+
+static bool is_ignored(const struct call *c, const struct places *p)
+{
+    void *status = call_pointer(c, p->status);
+
+    if (call_is_fortran(c))
+        return mpi_is_fortran_ignore(c->mpi, status);
+    return (intptr_t)status == (p->many ? c->mpi->abi->statuses_ignore : c->mpi->abi->status_ignore);
+}
+
+/* Our statuses in place of none. */
+static void lend(struct completion *x, struct call *c, const struct places *p)
+{
+    size_t bytes = (size_t)(p->many ? x->requests : 1) * (size_t)c->mpi->abi->status_bytes;
+
+    x->statuses = call_pointer(c, p->status);
+    if (!is_ignored(c, p))
+        return;
+    x->statuses = bytes <= sizeof x->own ? x->own : NULL;
+    if (!x->statuses && x->memory)
+        x->statuses = x->memory + (size_t)x->requests * sizeof *x->taken;
+    if (x->statuses)
+        c->word[p->status] = (uintptr_t)x->statuses;
+}
+
+static bool take_requests(struct completion *x, const struct call *c, const struct places *p)
+{
+    bool any = false;
+
+    x->requests = p->requests ? call_int(c, 0) : 1;
+    if (requests_none() || x->requests <= 0)
+        return false;
+    x->memory_bytes = (size_t)x->requests * (sizeof *x->taken + (size_t)c->mpi->abi->status_bytes);
+    x->memory = raw_memory(x->memory_bytes);
+    x->taken = (struct request *)x->memory;
+    for (int i = 0; i < x->requests && x->taken; i++)
+        if (!request_take(call_request(c, p->requests, i), &x->taken[i]))
+            x->taken[i].handle = 0;
+        else
+            any |= x->taken[i].receives;
+    return any;
+}
+
+void complete_before(struct completion *x, struct call *c)
+{
+    struct places p = places_of((enum shape)c->wrapper->shape);
+    struct request message;
+
+    *x = (struct completion){.status = p.status};
+    if (p.status < 0)
+        return;
+    if (c->wrapper->shape == MRECV && request_take(call_message(c, 3), &message))
+        x->message = message.comm;
+    if (p.requests < 0 || take_requests(x, c, &p))
+        lend(x, c, &p);
+}
+
+static void add_status(const struct call *c, const char *status, uintptr_t comm, struct flow *flow)
+{
+    const struct abi *abi = c->mpi->abi;
+    int32_t source, cancelled;
+    uint64_t bytes;
+
+    memcpy(&source, status + abi->status_source, sizeof source);
+    memcpy(&cancelled, status + abi->status_cancelled, sizeof cancelled);
+    memcpy(&bytes, status + abi->status_count, sizeof bytes);
+    if (abi->count_shift)
+        bytes = (bytes & UINT32_MAX) | bytes >> 33 << 32;
+    if (source != abi->proc_null && !(cancelled & 1))
+        flow_add_received(flow, c->mpi, comm, source, bytes);
+}
+
+/* One of the requests is complete. */
+static void finish(struct completion *x, const struct call *c, int at, const char *status, struct flow *flow)
+{
+    if (at < 0 || at >= x->requests || !x->taken[at].handle)
+        return;
+    if (x->taken[at].receives && status)
+        add_status(c, status, x->taken[at].comm, flow);
+    x->taken[at].handle = 0;
+}
+
+static const char *status_at(const struct completion *x, const struct call *c, int at)
+{
+    return x->statuses ? x->statuses + (size_t)at * (size_t)c->mpi->abi->status_bytes : NULL;
+}
+
+static void finish_some(struct completion *x, const struct call *c, const struct places *p, struct flow *flow)
+{
+    int base = call_is_fortran(c) ? 1 : 0;
+
+    if (p->many) {
+        int done = *(const int *)call_pointer(c, p->index);
+        const int *indices = call_pointer(c, 3);
+
+        for (int i = 0; i < done; i++)
+            finish(x, c, indices[i] - base, status_at(x, c, i), flow);
+    } else {
+        finish(x, c, *(const int *)call_pointer(c, p->index) - base, x->statuses, flow);
+    }
+}
+
+static void finish_requests(struct completion *x, const struct call *c, const struct places *p, struct flow *flow)
+{
+    if (p->flag >= 0 && !*(const int *)call_pointer(c, p->flag))
+        return;
+    if (p->index >= 0)
+        return finish_some(x, c, p, flow);
+    for (int i = 0; i < x->requests; i++)
+        finish(x, c, i, status_at(x, c, i), flow);
+}
+
+static uintptr_t comm_of(const struct completion *x, const struct call *c)
+{
+    switch ((enum shape)c->wrapper->shape) {
+    case RECV: return call_comm(c, 5);
+    case SENDRECV: return call_comm(c, 10);
+    case SENDRECV_REPLACE: return call_comm(c, 7);
+    default: return x->message;
+    }
+}
+
+void complete_after(struct completion *x, const struct call *c, bool succeeded, struct flow *flow)
+{
+    struct places p = places_of((enum shape)c->wrapper->shape);
+
+    if (x->status >= 0 && p.requests < 0 && succeeded && x->statuses)
+        add_status(c, x->statuses, comm_of(x, c), flow);
+    if (!x->memory)
+        return;
+    if (succeeded)
+        finish_requests(x, c, &p, flow);
+    for (int i = 0; i < x->requests; i++)
+        if (x->taken[i].handle)
+            request_give_back(&x->taken[i]);
+    raw_munmap(x->memory, x->memory_bytes);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receives: the bytes that have come stand in a status when the call that completes them returns. Where the program
+ * wants none (MPI_STATUS_IGNORE) one of ours is handed to MPI instead.
+ */
+#ifndef HQ_PRELOAD_MPI_COMPLETE_H
+#define HQ_PRELOAD_MPI_COMPLETE_H
+
+#include "preload/mpi/call.h"
+#include "preload/mpi/requests.h"
+
+struct completion {
+    int requests;          /* that the call is given */
+    struct request *taken; /* of each; handle 0: it is none that tells anything */
+    uintptr_t message;     /* of a matched receive: the communicator, 0 not known */
+    int status;            /* argument of the status or statuses, -1 none */
+    char *statuses;        /* where they will stand; NULL: nobody looks */
+    char own[64];          /* one status */
+    char *memory;
+    size_t memory_bytes;
+};
+
+/* Before and after the call; between them `c->word` may have a status of ours. */
+void complete_before(struct completion *x, struct call *c);
+void complete_after(struct completion *x, const struct call *c, bool succeeded, struct flow *flow);
+
+#endif
