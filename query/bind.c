@@ -55,7 +55,7 @@ static struct program *slot_program(struct binding *b, size_t measure, bool excl
 
     p->slot = (unsigned)(2 * measure + exclusive);
     p->dim = b->selection->measures.data[measure].dim;
-    p->linear = true;
+    p->linear = !b->selection->measures.data[measure].plain;
     b->used[measure] = 1;
     if (b->selection->measures.data[measure].side == SIDE_DELTA) {
         struct measure *m = &b->selection->measures.data[measure];

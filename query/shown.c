@@ -43,6 +43,16 @@ struct siblings {
 };
 
 /* One entry for those that are not shown: inclusive of all of them together, exclusive added up. */
+/* Of rows whose values are the view's and add up; a number that is no amount has no sum. */
+static void add_own_values(const struct run *run, struct entry **cut, size_t n, double *slots)
+{
+    for (size_t s = 0; s < 2 * run->selection.measures.len; s++) {
+        slots[s] = run->selection.measures.data[s / 2].plain ? NAN : 0;
+        for (size_t i = 0; i < n; i++)
+            slots[s] += isnan(cut[i]->slots[s]) ? 0 : cut[i]->slots[s];
+    }
+}
+
 struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth,
                             const char *name)
 {
@@ -71,6 +81,8 @@ struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struc
             for (size_t i = 0; i < n; i++)
                 e->slots[s] += cut[i]->slots[s];
         }
+    if (run->view->adds_up)
+        add_own_values(run, cut, n, e->slots);
     return e;
 }
 

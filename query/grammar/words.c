@@ -11,7 +11,7 @@
 enum {
     COSTS = BIT(NESTED) | BIT(RANKED) | BIT(UNALIGNED) | BIT(HOT_PATH),
     ALIGNED = BIT(NESTED) | BIT(RANKED) | BIT(HOT_PATH) | BIT(EXPLAIN),
-    LISTS = BIT(PROFILES) | BIT(VISITS) | BIT(TEAMS) | BIT(STRETCHES),
+    LISTS = BIT(PROFILES) | BIT(VISITS) | BIT(TEAMS) | BIT(STRETCHES) | BIT(MESSAGES),
     PICTURES = BIT(PICTURE) | BIT(LEVEL),
     ANY = (1u << FAMILIES) - 1,
 };
@@ -36,7 +36,7 @@ const struct clause_word clause_words[CLAUSE_KINDS] = {
          COSTS | BIT(EXPLAIN) | BIT(VISITS) | BIT(STRETCHES) | PICTURES, "it shows one instant"},
     [CLAUSE_THROUGH] = {"through", "not through", "[not] through A > B >> C",
                         "only samples whose call path matches (> a direct call, >> any frames between, * one frame)",
-                        true, COSTS | BIT(EXPLAIN), NULL},
+                        true, COSTS | BIT(EXPLAIN) | BIT(MESSAGES), NULL},
     [CLAUSE_PRUNE] = {"prune", NULL, "prune PATTERN",
                       "what is below the scope disappears, its cost becomes the scope's own", true,
                       COSTS | BIT(EXPLAIN), NULL},
@@ -51,7 +51,7 @@ const struct clause_word clause_words[CLAUSE_KINDS] = {
     [CLAUSE_FLATTEN] = {"flatten", NULL, "flatten [N]", "replaces each top row by its children, N times", false,
                         BIT(NESTED), "its rows have no children to take their place"},
     [CLAUSE_COLUMNS] = {"columns", NULL, "columns [NAME =] EXPR, ...", "what is shown", false,
-                        COSTS | BIT(EXPLAIN) | BIT(TEAMS) | BIT(STRETCHES), "its columns are fixed"},
+                        COSTS | BIT(EXPLAIN) | BIT(TEAMS) | BIT(STRETCHES) | BIT(MESSAGES), "its columns are fixed"},
     [CLAUSE_WHERE] = {"where", NULL, "where EXPR", "keeps the rows for which it holds; in a tree their ancestors stay",
                       true, COSTS | LISTS, NULL},
     [CLAUSE_MATCHING] = {"matching", NULL, "matching /REGEX/", "keeps the rows whose name matches", true, COSTS | LISTS,
@@ -129,6 +129,7 @@ static const char *bare(enum view_family family)
     case FAMILY_LEVEL:
     case FAMILY_INSTANT: return "a picture of a trace names what ran when; choose with ranks, threads and during";
     case FAMILY_TEAMS: return "its regions are counted over the whole run; choose with ranks and threads";
+    case FAMILY_MESSAGES: return "its messages are counted over the whole run; choose with ranks, threads and through";
     case FAMILY_STRETCHES:
     case FAMILY_VISITS: return "its rows are visits in time; choose with ranks, threads and during";
     default: return NULL;

@@ -30,6 +30,7 @@ enum view_family {
     FAMILY_VISITS,    /* one row a visit in time */
     FAMILY_STRETCHES, /* one row a stretch of time, with its own metrics */
     FAMILY_TEAMS,     /* one row a parallel region, with metrics of its own */
+    FAMILY_MESSAGES,  /* one row a pair of ranks, likewise */
     FAMILY_PICTURE,   /* of a trace */
     FAMILY_LEVEL,     /* the same, of one level of call paths */
     FAMILY_INSTANT,   /* one instant of a trace */

@@ -7,6 +7,7 @@
 #include "query/output/axis.h"
 #include "query/output/chart.h"
 #include "query/output/flame.h"
+#include "query/output/heat.h"
 #include "query/output/png.h"
 #include "query/output/regions.h"
 #include "common/str.h"
@@ -136,6 +137,8 @@ struct hq_error *svg_write(const struct table *t, const struct output_options *o
 {
     if (t->chart)
         return chart_write(t->chart, out);
+    if (!t->picture && heat_is_for(t))
+        return heat_write(t, out);
     if (!t->picture)
         return flame_write(t, o, out);
     const struct picture *p = t->picture;

@@ -28,6 +28,7 @@ struct view_row {
     unsigned row_kinds; /* what its rows are, KINDS_*; 0: anything */
     bool of_profiles;   /* rows are profiles */
     bool in_order;      /* rows come in their order and are sorted only if asked; none is folded */
+    bool adds_up;       /* with measures of its own: they add up over rows, but for plain ones */
     const char *beside; /* heading of a column of text beside the name; NULL none */
     /* Before anything is bound; may put measures of its own in the place of those of the database. NULL: nothing to do.
      */

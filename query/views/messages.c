@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * `messages`: who sent how much to whom, one row for each pair of ranks, exact. It is made of what senders sent; what
+ * was received stands beside it where the calls of the receiver told (db/database.h, struct hqdb_message). A record of
+ * a group stands for messages to each of its ranks but the sender's own.
+ */
+#include "common/hash.h"
+#include "common/map.h"
+#include "query/slices.h"
+#include "query/views/views.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BYTES, MESSAGES, ELAPSED, RECEIVED, RECEIVED_BYTES, SENDER, RECEIVER, MEASURES };
+
+static const struct {
+    const char *name, *description;
+    enum dim dim;
+    double scale;
+} measures[MEASURES] = {
+    [BYTES] = {"bytes", "bytes sent, exact", DIM_BYTES, 1},
+    [MESSAGES] = {"messages", "messages sent, exact", DIM_EVENTS, 1},
+    [ELAPSED] = {"elapsed", "time in the calls that sent them", DIM_SECONDS, 1e-9},
+    [RECEIVED] = {"received", "messages that calls of the receiver told to have come", DIM_EVENTS, 1},
+    [RECEIVED_BYTES] = {"received_bytes", "bytes of these", DIM_BYTES, 1},
+    [SENDER] = {"sender", "rank", DIM_NONE, 1},
+    [RECEIVER] = {"receiver", "rank", DIM_NONE, 1},
+};
+
+struct pair {
+    int32_t from, to; /* ranks, -1 not known */
+    uint32_t profile; /* of the sender, or of the receiver where it did not tell */
+    uint64_t count, bytes, received, received_bytes;
+    double seconds;
+};
+
+struct pairs {
+    VEC(struct pair) all;
+    struct map numbers;
+    bool any; /* messages in the database, chosen or not */
+    bool overflow;
+};
+
+static struct pair *pair_of(struct pairs *p, int32_t from, int32_t to, uint32_t profile)
+{
+    bool is_new;
+    uint64_t *number = map_insert(&p->numbers, (uint64_t)(uint32_t)from << 32 | (uint32_t)to, p->all.len, &is_new);
+
+    if (is_new)
+        vec_push(&p->all, (struct pair){.from = from, .to = to, .profile = profile});
+    return &p->all.data[*number];
+}
+
+static void add(struct pairs *p, uint64_t *sum, uint64_t x)
+{
+    p->overflow |= __builtin_add_overflow(*sum, x, sum);
+}
+
+static void add_sent(struct pairs *p, const struct hqdb_message *m, int32_t from, int32_t to, double seconds)
+{
+    struct pair *pair = pair_of(p, from, to, m->profile);
+
+    pair->profile = m->profile;
+    add(p, &pair->count, m->count);
+    add(p, &pair->bytes, m->bytes);
+    pair->seconds += seconds;
+}
+
+/* The next range of a group's text: false at its end, or where it is none. */
+static bool next_range(const char **text, int32_t *first, int32_t *last)
+{
+    char *end;
+    long a, b;
+
+    if (**text < '0' || **text > '9')
+        return false;
+    a = b = strtol(*text, &end, 10);
+    if (*end == '-')
+        b = strtol(end + 1, &end, 10);
+    if (a > b || b > INT32_MAX - 1)
+        return false;
+    *first = (int32_t)a;
+    *last = (int32_t)b;
+    *text = *end == ',' ? end + 1 : end;
+    return true;
+}
+
+static void add_group(const struct run *run, struct pairs *p, const struct hqdb_message *m, int32_t from)
+{
+    const char *group = db_string(run->tree->db, m->group);
+    int32_t first, last;
+    uint64_t members = 0;
+
+    for (const char *text = group; next_range(&text, &first, &last);)
+        members += (uint64_t)(last - first) + 1 - (from >= first && from <= last);
+    for (const char *text = group; next_range(&text, &first, &last) && !run_interrupted((struct run *)run);)
+        for (int32_t to = first; to <= last; to++)
+            if (to != from)
+                add_sent(p, m, from, to, (double)m->time_ns / 1e9 / (double)members);
+}
+
+static void add_message(const struct run *run, struct pairs *p, const struct hqdb_message *m)
+{
+    int32_t rank = run->tree->db->profiles[m->profile].rank;
+
+    if (m->count && m->group)
+        add_group(run, p, m, rank);
+    else if (m->count)
+        add_sent(p, m, rank, m->peer, (double)m->time_ns / 1e9);
+    if (m->received) {
+        struct pair *pair = pair_of(p, m->peer, rank, m->profile);
+
+        add(p, &pair->received, m->received);
+        add(p, &pair->received_bytes, m->received_bytes);
+    }
+}
+
+static void collect(struct run *run, struct pairs *p)
+{
+    const struct selection *s = &run->selection;
+    const struct db *db = run->tree->db;
+    AUTO_FREE uint8_t *mark = run->query->view.of ? matches_mark(&run->of, run->tree) : NULL;
+    AUTO_FREE uint8_t *within = mark ? contexts_within(run->tree, mark) : NULL;
+
+    for (size_t i = 0; i < db->message_count && !run_interrupted(run); i++) {
+        const struct hqdb_message *m = &db->messages[i];
+        uint32_t context = m->frame < db->frame_count ? db_frame_context(db, m->frame) : HQDB_NONE;
+
+        if (m->profile >= db->profile_count)
+            continue;
+        p->any = true;
+        if ((s->profiles && !s->profiles[m->profile]) ||
+            (s->keep && (m->frame >= db->frame_count || !s->keep[m->frame])) ||
+            (within && (context >= run->tree->context_count || !within[context])))
+            continue;
+        add_message(run, p, m);
+    }
+}
+
+static void set_measures(struct run *run, const struct pairs *p)
+{
+    struct selection *s = &run->selection;
+
+    vec_clear(&s->measures);
+    for (size_t i = 0; i < MEASURES; i++)
+        vec_push(&s->measures,
+                 measure_of_view(measures[i].name, measures[i].description, measures[i].dim, measures[i].scale));
+    s->here_count = MEASURES;
+    s->measures.data[SENDER].plain = s->measures.data[RECEIVER].plain = true;
+    for (size_t i = 0; i < p->all.len; i++) {
+        const struct pair *pair = &p->all.data[i];
+
+        sum_add(&s->measures.data[BYTES].total, (int64_t)pair->bytes);
+        sum_add(&s->measures.data[MESSAGES].total, (int64_t)pair->count);
+        sum_add(&s->measures.data[RECEIVED].total, (int64_t)pair->received);
+        sum_add(&s->measures.data[RECEIVED_BYTES].total, (int64_t)pair->received_bytes);
+        sum_add(&s->measures.data[ELAPSED].total, (int64_t)llround(pair->seconds * 1e9));
+    }
+}
+
+static const char *rank_text(struct run *run, int32_t rank)
+{
+    return rank < 0 ? "?" : arena_printf(&run->arena, "%d", rank);
+}
+
+static struct node node_of_pair(struct run *run, const struct pair *p)
+{
+    double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double);
+    const double values[MEASURES] = {
+        [BYTES] = p->count ? (double)p->bytes : NAN,
+        [MESSAGES] = p->count ? (double)p->count : NAN,
+        [ELAPSED] = p->count ? p->seconds : NAN,
+        [RECEIVED] = p->received ? (double)p->received : NAN,
+        [RECEIVED_BYTES] = p->received ? (double)p->received_bytes : NAN,
+        [SENDER] = p->from < 0 ? NAN : p->from,
+        [RECEIVER] = p->to < 0 ? NAN : p->to,
+    };
+
+    for (size_t i = 0; i < MEASURES; i++)
+        slots[2 * i] = slots[2 * i + 1] = values[i];
+    return (struct node){
+        .kind = SCOPE_THREAD,
+        .scope = HQDB_NONE,
+        .context = HQDB_NONE,
+        .profile = p->profile,
+        .leaf = true,
+        .slots = slots,
+        .rule = EXCLUSIVE_NONE,
+        .id = hash_combine(hash_combine(hash_str("message"), (uint64_t)p->from), (uint64_t)p->to),
+        .name = arena_printf(&run->arena, "%s -> %s", rank_text(run, p->from), rank_text(run, p->to)),
+    };
+}
+
+static struct hq_error *messages_prepare(struct run *run)
+{
+    struct pairs pairs = {0};
+    struct hq_error *err = NULL;
+
+    collect(run, &pairs);
+    if (pairs.overflow)
+        err = hq_error_new(HQ_DATA, "the messages of this database add up to more than 64 bits hold: it is damaged; "
+                                    "`hq verify` says more");
+    run->prepared.data = ARENA_ARRAY(&run->arena, pairs.all.len, struct node);
+    for (size_t i = 0; i < pairs.all.len && !err; i++)
+        run->prepared.data[i] = node_of_pair(run, &pairs.all.data[i]);
+    run->prepared.len = pairs.all.len;
+    if (!pairs.any)
+        run_note(run, "no message was counted: record an MPI program with `hq record -e MPI`");
+    set_measures(run, &pairs);
+    map_deinit(&pairs.numbers);
+    vec_deinit(&pairs.all);
+    return err;
+}
+
+const struct view_row view_messages = {
+    .shape = SHAPE_LIST,
+    .of_kinds = KINDS_PATH,
+    .row_kinds = KIND_BIT(SCOPE_THREAD),
+    .of_profiles = true,
+    .adds_up = true,
+    .prepare = messages_prepare,
+    .roots = roots_prepared,
+};
