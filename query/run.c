@@ -150,12 +150,6 @@ void run_facts(struct run *run, const struct node *n, int depth, struct facts *f
 
 /* ---- binding the clauses ---- */
 
-/* A number that is no amount. */
-static bool is_plain(const struct run *run, const struct program *p)
-{
-    return p->kind == PROGRAM_SLOT && run->selection.measures.data[p->slot / 2].plain;
-}
-
 static struct column *add_column(struct run *run, struct program *p, const char *name)
 {
     struct column *c = vec_add(&run->table->columns);
@@ -165,10 +159,8 @@ static struct column *add_column(struct run *run, struct program *p, const char 
     c->type = p->is_text ? COLUMN_TEXT : COLUMN_NUMBER;
     c->dim = p->dim;
     c->total = NAN;
-    c->scope = p->kind != PROGRAM_SLOT ? SCOPED_NONE : p->slot % 2 ? SCOPED_EXCLUSIVE : SCOPED_INCLUSIVE;
-    if (is_plain(run, p)) {
-        c->scope = SCOPED_NONE;
-    } else if (p->kind == PROGRAM_SLOT) {
+    c->scope = p->kind != PROGRAM_SLOT || !p->linear ? SCOPED_NONE : p->slot % 2 ? SCOPED_EXCLUSIVE : SCOPED_INCLUSIVE;
+    if (p->kind == PROGRAM_SLOT && p->linear) {
         const struct measure *m = &run->selection.measures.data[p->slot / 2];
 
         c->metric = arena_printf(&run->table->arena, "%s%s",
@@ -236,8 +228,8 @@ static struct hq_error *default_columns(struct run *run)
             continue;
         HQ_TRY(bind_column(&run->binding, n, &run->query->view.place, &p, &name));
         c = add_column(run, p, name);
-        if (is_plain(run, p))
-            continue;
+        if (p->kind == PROGRAM_SLOT && !p->linear)
+            continue; /* a number that is no amount */
         if (!c->metric)
             c->metric = arena_strndup(&run->table->arena, name, strlen(name) - (n % 2 ? 0 : 2));
         c->scope = n % 2 ? SCOPED_INCLUSIVE : SCOPED_EXCLUSIVE;

@@ -170,7 +170,7 @@ struct comm *comm_find(const struct mpi *mpi, uintptr_t handle)
     unsigned now = forgotten;
     struct comm *comm, *other;
 
-    if (last && last->handle == key && last_forgotten == now)
+    if (last && last_forgotten == now && last->handle == key)
         return last;
     lock_take(&lock);
     comm = look_up(key);

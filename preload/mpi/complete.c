@@ -42,16 +42,11 @@ static bool is_ignored(const struct call *c, const struct places *p)
 /* Our statuses in place of none. */
 static void lend(struct completion *x, struct call *c, const struct places *p)
 {
-    size_t bytes = (size_t)(p->many ? x->requests : 1) * (size_t)c->mpi->abi->status_bytes;
-
     x->statuses = call_pointer(c, p->status);
     if (!is_ignored(c, p))
         return;
-    x->statuses = bytes <= sizeof x->own ? x->own : NULL;
-    if (!x->statuses && x->memory)
-        x->statuses = x->memory + (size_t)x->requests * sizeof *x->taken;
-    if (x->statuses)
-        c->word[p->status] = (uintptr_t)x->statuses;
+    x->statuses = x->memory ? x->memory + (size_t)x->requests * sizeof *x->taken : x->own_statuses;
+    c->word[p->status] = (uintptr_t)x->statuses;
 }
 
 static bool take_requests(struct completion *x, const struct call *c, const struct places *p)
@@ -61,9 +56,12 @@ static bool take_requests(struct completion *x, const struct call *c, const stru
     x->requests = p->requests ? call_int(c, 0) : 1;
     if (requests_none() || x->requests <= 0)
         return false;
-    x->memory_bytes = (size_t)x->requests * (sizeof *x->taken + (size_t)c->mpi->abi->status_bytes);
-    x->memory = raw_memory(x->memory_bytes);
-    x->taken = (struct request *)x->memory;
+    x->taken = x->own_taken;
+    if (x->requests > COMPLETE_ROOM) {
+        x->memory_bytes = (size_t)x->requests * (sizeof *x->taken + (size_t)c->mpi->abi->status_bytes);
+        x->memory = raw_memory(x->memory_bytes);
+        x->taken = (struct request *)x->memory;
+    }
     for (int i = 0; i < x->requests && x->taken; i++)
         if (!request_take(call_request(c, p->requests, i), &x->taken[i]))
             x->taken[i].handle = 0;
@@ -77,7 +75,11 @@ void complete_before(struct completion *x, struct call *c)
     struct places p = places_of((enum shape)c->wrapper->shape);
     struct request message;
 
-    *x = (struct completion){.status = p.status};
+    x->requests = 0;
+    x->taken = NULL;
+    x->message = 0;
+    x->status = p.status;
+    x->statuses = x->memory = NULL;
     if (p.status < 0)
         return;
     if (c->wrapper->shape == MRECV && request_take(call_message(c, 3), &message))
@@ -157,12 +159,13 @@ void complete_after(struct completion *x, const struct call *c, bool succeeded, 
 
     if (x->status >= 0 && p.requests < 0 && succeeded && x->statuses)
         add_status(c, x->statuses, comm_of(x, c), flow);
-    if (!x->memory)
+    if (!x->taken)
         return;
     if (succeeded)
         finish_requests(x, c, &p, flow);
     for (int i = 0; i < x->requests; i++)
         if (x->taken[i].handle)
             request_give_back(&x->taken[i]);
-    raw_munmap(x->memory, x->memory_bytes);
+    if (x->memory)
+        raw_munmap(x->memory, x->memory_bytes);
 }

@@ -9,15 +9,18 @@
 #include "preload/mpi/call.h"
 #include "preload/mpi/requests.h"
 
+enum { COMPLETE_ROOM = 16, COMPLETE_STATUS = 32 /* bytes, more than any MPI's */ };
+
 struct completion {
     int requests;          /* that the call is given */
     struct request *taken; /* of each; handle 0: it is none that tells anything */
     uintptr_t message;     /* of a matched receive: the communicator, 0 not known */
     int status;            /* argument of the status or statuses, -1 none */
     char *statuses;        /* where they will stand; NULL: nobody looks */
-    char own[64];          /* one status */
-    char *memory;
+    char *memory;          /* for these two where they have no room here; NULL: they have */
     size_t memory_bytes;
+    struct request own_taken[COMPLETE_ROOM];
+    char own_statuses[COMPLETE_ROOM * COMPLETE_STATUS];
 };
 
 /* Before and after the call; between them `c->word` may have a status of ours. */

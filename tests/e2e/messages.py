@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+`-e MPI` and `messages` against the program's own arithmetic, exactly: calls by name, messages and bytes from rank to rank, bytes sent and received by each
+rank; point to point, persistent, collective, in threads, in sub-communicators, under each MPI that is here.
+"""
+from lib import *
+
+SOURCES = f"{os.environ['TOP']}/tests/e2e/messages"
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+
+def count(x):
+    return int(x or 0)
+
+
+def told(out):
+    """What the program says: {(kind, name or ranks): numbers}; what several ranks say is added up."""
+    kinds = {"call": 1, "message": 2, "sent": 1, "received": 1}
+    found = {}
+    for w in map(str.split, out.splitlines()):
+        if w and w[0] in kinds:
+            key, numbers = tuple(w[:1 + kinds[w[0]]]), map(int, w[1 + kinds[w[0]]:])
+            found[key] = tuple(x + y for x, y in zip(numbers, found.get(key, (0, 0))))
+    return found
+
+
+def measured(db):
+    found = {}
+    calls = ask(db, "procedures of /^mpi_/i columns mpi_calls.x")
+    for r in calls["rows"]:
+        found["call", r["name"]] = (count(r["values"][0]),)
+    for r in ask(db, "messages columns messages, bytes, sender, receiver")["rows"]:
+        messages, sent, sender, receiver = map(count, r["values"])
+        if messages:
+            found["message", str(sender), str(receiver)] = (messages, sent)
+    for r in ask(db, "threads per rank where rank >= 0 columns mpi_sent, mpi_received, rank")["rows"]:
+        sent, received, rank = map(count, r["values"])
+        found["sent", str(rank)] = (sent,)
+        found["received", str(rank)] = (received,)
+    return found
+
+
+def compare(what, db, out):
+    program, hq = told(out), measured(db)
+    check(len(program) > 20, f"{what}: the program says {out[:200]}")
+    for key in sorted(program.keys() | hq.keys()):
+        check(program.get(key) == hq.get(key), f"{what}: {' '.join(key)}: the program says {program.get(key)}, hq {hq.get(key)}")
+    check(run(HQ, "verify", db)[0] == 0, f"{what}: the verifier finds something")
+
+
+def look_closer(what, db):
+    """What the context and the ranks choose adds up; each call is a row of the program's own context."""
+    whole = {r["name"]: r["values"] for r in ask(db, "messages columns messages, bytes")["rows"]}
+    parts = {}
+    for context in ("point_to_point", "blocking", "persistent", "collectives", "threads"):
+        for r in ask(db, f"messages of {context if context != 'threads' else 'in_thread'} columns messages, bytes")["rows"]:
+            old = parts.setdefault(r["name"], [0, 0])
+            parts[r["name"]] = [old[i] + count(r["values"][i]) for i in range(2)]
+    check({n: [count(x) for x in v] for n, v in whole.items()} == parts, f"{what}: contexts add up to {parts}, not {whole}")
+    through = ask(db, "messages through collectives columns messages")["rows"]
+    check(through == ask(db, "messages of collectives columns messages")["rows"], f"{what}: through and of differ")
+    rows = ask(db, "messages ranks 0 where messages > 0 columns sender")["rows"]
+    check(rows and all(r["values"] == [0] for r in rows), f"{what}: messages of rank 0 are {rows}")
+    above = {r["name"] for r in ask(db, "callers of MPI_Alltoallv depth 2")["rows"] if r["depth"] == 1}
+    check(above == {"collectives"}, f"{what}: MPI_Alltoallv is called by {above}")
+    status, out, err = run(HQ, db, "messages as svg")
+    check(status == 0 and out.count("<title>") == len(whole), f"{what}: a heat map of {len(whole)} pairs has {out.count('<title>')}")
+
+
+tried = 0
+# Ranks of MPICH wait by spinning, and there may be fewer processors than ranks.
+for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
+    if not shutil.which(f"mpicc.{mpi}"):
+        print(f"skipped: there is no {mpi}")
+        continue
+    tried += 1
+    program, db = f"messages-{mpi}", f"{mpi}.hq"
+    status, out, err = run(f"mpicc.{mpi}", "-O2", "-g", "-w", "-pthread", "-o", program, f"{SOURCES}.c")
+    check(status == 0, err)
+    status, out, err = run(HQ, "record", "-e", "MPI", "-o", db, "--", f"mpirun.{mpi}", "-n", 3, f"./{program}", rounds, env=ENVIRONMENT)
+    check(status == 0, f"{program}: status {status}: {err[-500:]}")
+    compare(f"C, {mpi}", db, out)
+    look_closer(f"C, {mpi}", db)
+
+    if not shutil.which(f"mpif90.{mpi}"):
+        print(f"skipped: there is no Fortran of {mpi}")
+        continue
+    program, db = f"fortran-{mpi}", f"fortran-{mpi}.hq"
+    status, out, err = run(f"mpif90.{mpi}", "-O1", "-g", "-w", "-fallow-argument-mismatch", "-ffree-line-length-none", "-o", program, f"{SOURCES}.f90")
+    check(status == 0, err)
+    status, out, err = run(HQ, "record", "-e", "MPI", "-o", db, "--", f"mpirun.{mpi}", "-n", 3, f"./{program}", env=ENVIRONMENT)
+    check(status == 0, f"{program}: status {status}: {err[-500:]}")
+    compare(f"Fortran, {mpi}", db, "".join(open(f"{TMP}/sums.{rank}").read() for rank in range(3)))
+finish() if tried else exit(77)
