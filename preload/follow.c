@@ -314,6 +314,28 @@ static bool is_turn(const struct machine *m)
     }
 }
 
+/*
+ * What lies behind a loop that touches each page of a large frame before it is used (-fstack-clash-protection):
+ * `sub $4096, %rsp; orq $0, (%rsp); cmp %reg, %rsp; jne` goes on when both are the same, so the stack pointer is known
+ * without a count of the rounds, and going round again tells nothing.
+ */
+static bool end_probing(const struct follow *f, struct follow_way *way, const struct machine *m)
+{
+    const uint8_t *code = (const uint8_t *)way->pc;
+    struct follow_value end;
+
+    if (m->target >= way->pc || m->target < f->start || way->pc - m->target < 3 || way->pc - m->target > 64 ||
+        !(code[0] == 0x75 || (code[0] == 0x0f && code[1] == 0x85)))
+        return false;
+    if ((code[-3] & 0xfb) != 0x48 || code[-2] != 0x39 || (code[-1] & 0xc7) != 0xc4) /* cmp %reg, %rsp */
+        return false;
+    end = as_address(f, way->reg[(code[-1] >> 3 & 7) + (code[-3] & 4 ? 8 : 0)]);
+    if (!end.kind || end.origin != way->reg[MACHINE_RSP].origin)
+        return false;
+    way->reg[MACHINE_RSP] = end;
+    return true;
+}
+
 /* Follows the present way to its end. */
 static void walk(struct follow *f)
 {
@@ -361,7 +383,8 @@ static void walk(struct follow *f)
             break;
         case MACHINE_BRANCH:
             apply(f, way, &m);
-            postpone(f, way, m.target, m.target >= f->start && m.target < f->end ? way->doubts : 2);
+            if (!end_probing(f, way, &m))
+                postpone(f, way, m.target, m.target >= f->start && m.target < f->end ? way->doubts : 2);
             break;
         default:
             if (!apply(f, way, &m))

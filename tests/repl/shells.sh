@@ -35,7 +35,7 @@ END
 {
     printf 'run bash --norc --noprofile -i\ntype PS1="rea""dy> "; bind "set bell-style none"; . ./hq.bash\\r\nwait ready> \n'
     steps
-    printf 'type hq some.hq --inconclusive=f\\t\nwait =fail \ntype \\x15\ntype hq record -- ba\\t\\t\nwait bash\ntype \\x15exit\\r\nexit 0\n'
+    printf 'type hq some.hq --inconclusive=f\\t\nwait =fail \ntype \\x15\ntype hq record -- ba\\t\\t\\t\nwait bash\ntype \\x15exit\\r\nexit 0\n'
 } >bash.pty
 {
     printf 'run zsh -f -i\n'

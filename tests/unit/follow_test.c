@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <string.h>
 
 /* A directory of modules for the library's parts that are linked here. */
 static struct module modules[64];
@@ -163,6 +164,30 @@ static uint64_t sweep_procedure(const struct code *code, unsigned step)
         }
     }
     return end;
+}
+
+/* A frame of nine pages, each of which is touched first: gcc -fstack-clash-protection. */
+void probing(void);
+__asm__(".text\n.type probing, @function\nprobing: .cfi_startproc\n"
+        "push %rbx\n.cfi_def_cfa_offset 16\n.cfi_offset 3, -16\n"
+        "lea -0x8000(%rsp), %r11\n.cfi_def_cfa 11, 0x8010\n"
+        "1: sub $0x1000, %rsp\norq $0, (%rsp)\ncmp %r11, %rsp\njne 1b\n.cfi_def_cfa_register 7\n"
+        "sub $0x98, %rsp\n.cfi_def_cfa_offset 0x80a8\nxor %eax, %eax\n"
+        "add $0x8098, %rsp\n.cfi_def_cfa_offset 16\npop %rbx\n.cfi_def_cfa_offset 8\nret\n"
+        ".cfi_endproc\n.size probing, . - probing\n");
+
+TEST(frames_whose_pages_are_touched_first)
+{
+    struct code code;
+
+    dl_iterate_phdr(add_module, NULL);
+    memset(&tally, 0, sizeof tally);
+    CHECK_OR_RETURN(modules_find((uint64_t)probing, &code) && cfi_find((uint64_t)probing, &code, &cfi));
+    sweep_procedure(&code, 1);
+    CHECK(tally.certain == 7);
+    CHECK(tally.wrong_certain + tally.wrong_uncertain == 0);
+    memset(&tally, 0, sizeof tally);
+    count = 0;
 }
 
 TEST(agrees_with_call_frame_information)
