@@ -6,10 +6,11 @@
 
 Each run is measured by both at 1000/s. Samples are compared by the procedure that they are in, exclusively; of those in the
 kernel it is the one that called it. A procedure is named by its address, in the same table of symbols for both. Left out is
-what one of the two alone can see: hq's own code, and in hq `[kernel, place unknown]`, the CPU time during which both clocks
-stand still; how much that is, is printed. For every procedure above 1 % the mean of the paired differences shall be within
-three standard errors of zero, or 0.3 points. Without commands: clock_rounds.c, LAMMPS (Debian's lammps) and LULESH ($LULESH:
-the program), the latter with OMP_WAIT_POLICY=passive.
+what one of the two alone can see: hq's own code; the loader, most of whose work is before hq starts; and in hq
+`[kernel, place unknown]`, the CPU time during which both clocks stand still; how much that is, is printed. For every
+procedure above 1 % the mean of the paired differences shall be within three standard errors of zero, or 0.3 points. Without
+commands: clock_rounds.c, LAMMPS (Debian's lammps) and LULESH ($LULESH: the program), the latter with
+OMP_WAIT_POLICY=passive.
 """
 import argparse, bisect, glob, os, shlex, shutil, struct, subprocess, sys, tempfile
 from collections import Counter
@@ -115,7 +116,7 @@ def run(command):
 
 
 def shares(costs):
-    known = {name: cost for name, cost in costs.items() if name != UNKNOWN}
+    known = {name: cost for name, cost in costs.items() if name != UNKNOWN and "[ld-linux" not in name}
     return {name: 100 * cost / sum(known.values()) for name, cost in known.items()}
 
 
