@@ -440,7 +440,7 @@ static void add_rows(struct clustering *c)
              scored ? "; the sequences of all profiles agree in a share of " : "", scored ? score : "");
     if (c->point_count && (!c->count || tallies[c->count].time > 0.2 * time))
         run_note(c->run,
-                 "noise has %.0f %% of the time: half of the bursts have their %uth neighbour within %.2g, so try a "
+                 "noise has %.0f %% of the time: half of the bursts have neighbour number %u within %.2g, so try a "
                  "larger eps, or a smaller min",
                  100 * tallies[c->count].time / time, c->least, usual_distance(c));
 }
