@@ -21,6 +21,7 @@ static struct table tables[2];
 static _Atomic(struct table *) current = &tables[0];
 static atomic_flag filling = ATOMIC_FLAG_INIT;
 static _Atomic uint64_t not_before;
+static _Atomic bool stale; /* what the list says of files may be about those that were closed */
 
 static uint64_t now_ns(void)
 {
@@ -158,6 +159,7 @@ static bool look(void)
         atomic_flag_test_and_set(&filling))
         return false;
     struct table *spare = &tables[atomic_load(&current) == &tables[0]];
+    atomic_store(&stale, false);
     fill(spare);
     atomic_store_explicit(&current, spare, memory_order_release);
     uint64_t end = now_ns();
@@ -173,7 +175,7 @@ bool loose_is_code(uint64_t address)
 
 uint64_t loose_image(uint64_t address)
 {
-    const struct range *range = known(address);
+    const struct range *range = atomic_load(&stale) ? NULL : known(address);
 
     if (!range && look())
         range = known(address);
@@ -194,5 +196,6 @@ bool loose_path(uint64_t image, char *path, size_t room)
 
 void loose_stale(void)
 {
+    atomic_store(&stale, true);
     atomic_store(&not_before, 0);
 }

@@ -279,6 +279,10 @@ static bool is_same(const struct module *module, const struct object *object)
             return false;
     }
     read_program_headers(&fresh);
+    if (!object->map && !fresh.build_id_len) {
+        char path[PATH_MAX];
+        return !module->build_id_len && strcmp(find_name(object, path, sizeof path), module->path) == 0;
+    }
     return fresh.build_id_len == module->build_id_len &&
            memcmp(fresh.build_id, module->build_id, sizeof fresh.build_id) == 0;
 }
