@@ -180,8 +180,10 @@ struct hq_error *flame_write(const struct table *t, const struct output_options 
     char amount[UNITS_TEXT];
 
     if (!t->tree)
-        return hq_error_new(HQ_USAGE, "svg is for pictures of traces, for trees and for messages: ask for trace, tree, "
-                                      "callers, hot path or messages");
+        return hq_error_new(
+            HQ_USAGE,
+            "svg is for pictures of traces, for trees, messages, folds and clusters: ask for trace, tree, callers, "
+            "hot path, messages, fold or clusters");
     HQ_TRY(weights_of(t, "svg", &own, &f.column));
     f.total = whole_of(&f);
 

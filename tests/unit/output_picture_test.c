@@ -157,8 +157,10 @@ TEST(svg)
     CHECK(text && take_image(text));
     if (strcmp(text, svg_text))
         TEST_FAIL("wanted\n%s\ngot\n%s\n", svg_text, text);
-    check_format(none, "svg", &(struct output_options){0},
-                 "svg is for pictures of traces and for trees: ask for trace, tree, callers or hot path");
+    check_format(
+        none, "svg", &(struct output_options){0},
+        "svg is for pictures of traces, for trees, messages, folds and clusters: ask for trace, tree, callers, "
+        "hot path, messages, fold or clusters");
     table_destroy(t);
     table_destroy(none);
 }
