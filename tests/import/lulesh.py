@@ -107,7 +107,7 @@ database = f"{TMP}/lulesh.hq"
 run("import", DATA, "-o", database)
 readme = open(f"{DATA}/README.md").read()
 
-result = json.loads(run(database, "set lines on; tree all as json"))
+result = json.loads(run(database, "set internals on; set lines on; tree all as json"))
 rows = list(rebased(result["rows"]))
 total = sum(r["values"][0] for r in rows if r["depth"] == 0)
 
