@@ -35,7 +35,7 @@ static struct {
     struct chunk chunk[CHUNKS];
     _Atomic uint32_t chunks;
     _Atomic(struct chunk *) current, next;
-    _Atomic int growing;
+    _Atomic int growing, adding;
     _Atomic uint32_t refused;
     _Atomic uint64_t end, used;
     _Atomic(struct hqm_segment *) shared[KINDS];
@@ -98,7 +98,7 @@ static int map_space(int fd, uint64_t offset, size_t bytes, char **base)
     return 0;
 }
 
-static struct chunk *add_chunk(size_t bytes)
+static struct chunk *try_to_add(size_t bytes)
 {
     uint32_t index = atomic_fetch_add(&file.chunks, 1);
     struct chunk *chunk = &file.chunk[index < CHUNKS ? index : 0];
@@ -121,6 +121,22 @@ static struct chunk *add_chunk(size_t bytes)
     while (end < after &&
            !__atomic_compare_exchange_n(&file.header->allocated, &end, after, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
         ;
+    return chunk;
+}
+
+/* One at a time, as a rule: where two grow the file at once and the first finds the disk full, a hole stays, in which a
+ * reader on a full file system gets SIGBUS. Nobody waits for longer than a millisecond or two. */
+static void wait_to_add(void)
+{
+    for (int i = 0; i < 20000 && atomic_exchange(&file.adding, 1); i++)
+        __builtin_ia32_pause();
+}
+
+static struct chunk *add_chunk(size_t bytes)
+{
+    wait_to_add();
+    struct chunk *chunk = try_to_add(bytes);
+    atomic_store(&file.adding, 0);
     return chunk;
 }
 
@@ -430,6 +446,8 @@ static int open_file(void)
     atomic_store(&file.chunks, 1);
     atomic_store(&file.end, FIRST_CHUNK);
     atomic_store(&file.used, 0);
+    atomic_store(&file.growing, 0); /* another thread of the parent may have been at it */
+    atomic_store(&file.adding, 0);
     file.header = (struct hqm_header *)chunk->base;
     fill_header(file.header, pid, serial, before);
     for (int kind = HQM_STRINGS; kind <= HQM_THREADS; kind++) {
