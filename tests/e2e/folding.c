@@ -37,6 +37,9 @@ int main(int argc, char **argv)
         burn(rank ? 0.001 : 0.004);
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Allreduce(out, in, 1, MPI_DOUBLE, operation, MPI_COMM_WORLD);
+        /* Rank 1 waits in each of its calls. */
+        if (!rank)
+            burn(0.003);
         if (!rank)
             PMPI_Send(out, COUNT, MPI_DOUBLE, 1, 1, MPI_COMM_WORLD);
         else
