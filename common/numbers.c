@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/numbers.h"
+#include "common/search.h"
 
 #include <stdlib.h>
 
@@ -25,15 +26,5 @@ size_t numbers_sort(uint64_t *numbers, size_t count)
 
 size_t numbers_from(const uint64_t *numbers, size_t count, uint64_t least)
 {
-    size_t low = 0, high = count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (numbers[middle] < least)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return SEARCH(i, count, numbers[i] < least);
 }

@@ -409,7 +409,7 @@ const char *db_source(const struct db *db, uint32_t path, size_t *bytes)
         if (s->path != path || s->offset > text.len || s->bytes > text.len - s->offset)
             continue;
         *bytes = s->bytes;
-        (db->file->base ? db->file->base->file : db->file)->used[DB_SOURCES] = true;
+        db_stored(db)->file->used[DB_SOURCES] = true;
         return (const char *)text.data + s->offset;
     }
     return NULL;

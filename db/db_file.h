@@ -46,6 +46,12 @@ struct db_file {
     const uint32_t *frame_rank; /* base's frame -> own */
 };
 
+/* The database whose file holds the values, traces and names: a derived one reads its base's. */
+static inline const struct db *db_stored(const struct db *db)
+{
+    return db->file->base ? db->file->base : db;
+}
+
 const char *db_tag_name(uint32_t tag);
 
 #endif

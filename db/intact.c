@@ -26,7 +26,7 @@ static enum db_part part_of(uint32_t tag)
 
 struct hq_error *db_damage(const struct db *db)
 {
-    struct db_file *f = db->file->base ? db->file->base->file : db->file;
+    struct db_file *f = db_stored(db)->file;
 
     if (!f->intact)
         f->intact = ARENA_ARRAY(&f->arena, f->section_count + 1, uint8_t);

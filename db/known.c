@@ -13,7 +13,7 @@ struct db_known {
 
 static const struct hqdb_known *find(const struct db *db, uint32_t module)
 {
-    const struct db_file *f = db->file->base ? db->file->base->file : db->file;
+    const struct db_file *f = db_stored(db)->file;
 
     for (size_t i = 0; i < f->known_count; i++)
         if (f->known[i].module == module)
@@ -38,7 +38,7 @@ size_t db_known_count(const struct db *db, uint32_t module)
 struct db_known *db_known_open(const struct db *db, uint32_t module)
 {
     const struct hqdb_known *k = find(db, module);
-    struct db_file *f = db->file->base ? db->file->base->file : db->file;
+    struct db_file *f = db_stored(db)->file;
     struct db_bytes text = f->known_text;
     struct db_known *out = xcalloc(1, sizeof *out);
 

@@ -2,6 +2,7 @@
 #include "db/measurement.h"
 
 #include "common/mem.h"
+#include "common/search.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,18 +159,9 @@ void measurement_close(struct measurement *m)
 /* The first segment at or after (kind, lane). */
 static const struct measured_segment *find(const struct measurement *m, unsigned kind, uint64_t lane)
 {
-    size_t low = 0, high = m->segment_count;
+    const struct measured_segment *s = m->segments;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct measured_segment *s = &m->segments[middle];
-
-        if (s->kind < kind || (s->kind == kind && s->lane < lane))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return m->segments + low;
+    return s + SEARCH(i, m->segment_count, s[i].kind < kind || (s[i].kind == kind && s[i].lane < lane));
 }
 
 const char *measurement_string(const struct measurement *m, uint32_t offset)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reading traces: the block index is searched, one block is decoded, as far as it is needed. */
+#include "common/search.h"
 #include "common/mem.h"
 #include "db/db_file.h"
 #include "db/trace_code.h"
@@ -16,30 +17,15 @@ struct db_trace_reader {
     uint32_t held_count, held_at;
 };
 
-static const struct db *stored(const struct db *db)
-{
-    return db->file->base ? db->file->base : db;
-}
-
 /* The first block whose profile is at least `profile`. */
 static size_t find_profile(const struct db_file *f, uint64_t profile)
 {
-    size_t low = 0, high = f->trace_block_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (f->trace_index[middle].profile < profile)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return SEARCH(i, f->trace_block_count, f->trace_index[i].profile < profile);
 }
 
 struct hq_error *db_trace_open(const struct db *db, uint32_t profile, struct db_trace_reader **out)
 {
-    struct db_file *f = stored(db)->file;
+    struct db_file *f = db_stored(db)->file;
     struct db_trace_reader *r;
     size_t first, last;
 
@@ -64,7 +50,7 @@ void db_trace_close(struct db_trace_reader *r)
 
 static void start_block(struct db_trace_reader *r, size_t block)
 {
-    const struct db_file *f = stored(r->db)->file;
+    const struct db_file *f = db_stored(r->db)->file;
     const struct hqdb_trace_block *b = &r->blocks[block];
     bool last = b == f->trace_index + f->trace_block_count - 1;
     uint64_t limit = last ? f->trace.len : b[1].offset;

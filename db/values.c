@@ -3,14 +3,9 @@
 #include "db/coded.h"
 #include "db/db_file.h"
 
-static const struct db *stored(const struct db *db)
-{
-    return db->file->base ? db->file->base : db;
-}
-
 struct db_total db_profile_total(const struct db *db, uint32_t profile, uint32_t metric)
 {
-    const struct db_file *f = stored(db)->file;
+    const struct db_file *f = db_stored(db)->file;
     const struct hqdb_value_index *i;
 
     if (profile >= db->profile_count || metric >= db->metric_count || !f->value_index)
@@ -21,7 +16,7 @@ struct db_total db_profile_total(const struct db *db, uint32_t profile, uint32_t
 
 struct db_values db_profile_values(const struct db *db, uint32_t profile, uint32_t metric)
 {
-    struct db_file *f = stored(db)->file;
+    struct db_file *f = db_stored(db)->file;
     struct db_values v = {.db = db, .profile = profile, .metric = metric, .frame = HQDB_NONE};
     const struct hqdb_value_index *i;
 
@@ -39,7 +34,7 @@ struct db_values db_profile_values(const struct db *db, uint32_t profile, uint32
 
 struct db_values db_frame_values(const struct db *db, struct db_range frames, uint32_t metric)
 {
-    struct db_file *f = stored(db)->file;
+    struct db_file *f = db_stored(db)->file;
     struct db_values v = {.db = db, .metric = metric, .by_frame = true};
 
     if (metric >= db->metric_count || !f->frame_value_index[metric])
@@ -110,7 +105,7 @@ static bool get_next(struct db_values *v, uint32_t *number, size_t limit)
 
 static bool next_by_profile(struct db_values *v, struct db_value *out)
 {
-    if (v->at == v->end || !get_next(v, &v->frame, stored(v->db)->frame_count))
+    if (v->at == v->end || !get_next(v, &v->frame, db_stored(v->db)->frame_count))
         return false;
     out->frame = v->db->file->base ? v->db->file->frame_rank[v->frame] : v->frame;
     out->profile = v->profile;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/slices.h"
 #include "common/mem.h"
+#include "common/search.h"
 #include "query/grammar/parse.h"
 #include "query/pattern.h"
 #include "query/query.h"
@@ -48,22 +49,17 @@ uint8_t *contexts_within(const struct tree *t, const uint8_t *matching)
 
 struct slices slices_of(const struct selection *s, uint32_t profile, struct slice *whole)
 {
-    size_t low = 0, high = s->slices.len;
+    const struct slice *data = s->slices.data;
+    size_t first, end;
 
     if (!s->sliced) {
         *whole = (struct slice){.from_us = 0, .to_us = NEVER, .profile = profile};
         return (struct slices){whole, 1};
     }
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->slices.data[middle].profile < profile)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (high = low; high < s->slices.len && s->slices.data[high].profile == profile;)
-        high++;
-    return (struct slices){s->slices.data + low, high - low};
+    first = end = SEARCH(i, s->slices.len, data[i].profile < profile);
+    while (end < s->slices.len && data[end].profile == profile)
+        end++;
+    return (struct slices){data + first, end - first};
 }
 
 uint64_t slices_overlap(const struct slices *slices, uint64_t from, uint64_t to, size_t *at)
