@@ -42,6 +42,30 @@ struct node {
     const double *slots; /* values, if they are not those of the sets; NULL */
 };
 
+/* Two for each measure: inclusive, exclusive. Makes the exclusive ones those that the inclusive ones are, and returns
+ * them. */
+static inline double *slots_same(double *slots, size_t measures)
+{
+    for (size_t i = 0; i < measures; i++)
+        slots[2 * i + 1] = slots[2 * i];
+    return slots;
+}
+
+/* A row that has values of its own and no scope: a visit, a point, a pair of ranks. Its maker gives it a name, an id
+ * and, if it is of one, a profile. */
+static inline struct node node_of_slots(const double *slots)
+{
+    return (struct node){
+        .kind = SCOPE_THREAD,
+        .scope = HQDB_NONE,
+        .context = HQDB_NONE,
+        .profile = HQDB_NONE,
+        .leaf = true,
+        .slots = slots,
+        .rule = EXCLUSIVE_NONE,
+    };
+}
+
 struct nodes {
     struct node *data;
     size_t len, cap;

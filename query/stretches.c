@@ -253,9 +253,7 @@ double *stretch_slots(struct run *run, const struct visit *v, const uint32_t *me
     slots[2 * LENGTH] = (double)v->length_us / 1e6;
     for (size_t k = 0; k < count; k++)
         slots[2 * (OWN + k)] = values[k] * run->tree->db->metrics[metrics[k]].scale;
-    for (size_t k = 0; k < OWN + count; k++)
-        slots[2 * k + 1] = slots[2 * k];
-    return slots;
+    return slots_same(slots, OWN + count);
 }
 
 struct hq_error *stretches_find(struct run *run, const struct trace *t, struct visits *out, char **doubt)

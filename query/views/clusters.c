@@ -391,6 +391,7 @@ static void add_row(struct clustering *c, const struct tally *t, uint32_t cluste
     struct run *run = c->run;
     size_t measures = OWN + EACH * c->dimensions;
     double *slots = ARENA_ARRAY(&run->arena, 2 * measures, double);
+    struct node n;
 
     slots[2 * BURSTS] = t->bursts;
     slots[2 * TIME] = t->time;
@@ -401,19 +402,10 @@ static void add_row(struct clustering *c, const struct tally *t, uint32_t cluste
         slots[2 * (OWN + EACH * k)] = t->n[k] > 0 ? t->sum[k] / t->n[k] : NAN;
         slots[2 * (OWN + EACH * k + 1)] = spread(t->sum[k], t->square[k], t->n[k]);
     }
-    for (size_t k = 0; k < measures; k++)
-        slots[2 * k + 1] = slots[2 * k];
-    run->prepared.data[run->prepared.len++] = (struct node){
-        .kind = SCOPE_THREAD,
-        .scope = HQDB_NONE,
-        .context = HQDB_NONE,
-        .profile = HQDB_NONE,
-        .leaf = true,
-        .slots = slots,
-        .rule = EXCLUSIVE_NONE,
-        .id = hash_combine(hash_str("cluster"), cluster),
-        .name = cluster == c->count ? "noise" : arena_printf(&run->arena, "cluster %u", cluster + 1),
-    };
+    n = node_of_slots(slots_same(slots, measures));
+    n.id = hash_combine(hash_str("cluster"), cluster);
+    n.name = cluster == c->count ? "noise" : arena_printf(&run->arena, "cluster %u", cluster + 1);
+    run->prepared.data[run->prepared.len++] = n;
 }
 
 static void add_rows(struct clustering *c)

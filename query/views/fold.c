@@ -269,6 +269,7 @@ static void add_rows(struct fold *f)
     for (size_t i = 0; i < f->points; i++) {
         double *slots = ARENA_ARRAY(&run->arena, 2 * measures, double);
         uint32_t at = f->chain[i];
+        struct node n;
 
         slots[2 * TIME] = ((double)i + 0.5) / (double)f->points * f->mean;
         for (size_t k = 0; k < f->metric_count; k++) {
@@ -280,22 +281,13 @@ static void add_rows(struct fold *f)
             own[2 * LOW] = p ? p->low : NAN;
             own[2 * HIGH] = p ? p->high : NAN;
         }
-        for (size_t k = 0; k < measures; k++)
-            slots[2 * k + 1] = slots[2 * k];
         if (at && !texts[at - 1])
             texts[at - 1] = chain_text(f, at - 1);
-        run->prepared.data[i] = (struct node){
-            .kind = SCOPE_THREAD,
-            .scope = HQDB_NONE,
-            .context = HQDB_NONE,
-            .profile = HQDB_NONE,
-            .leaf = true,
-            .slots = slots,
-            .rule = EXCLUSIVE_NONE,
-            .id = hash_combine(hash_str("point"), i),
-            .name = arena_printf(&run->arena, "%.4g %%", 100 * ((double)i + 0.5) / (double)f->points),
-            .text = at ? texts[at - 1] : "(nothing for long)",
-        };
+        n = node_of_slots(slots_same(slots, measures));
+        n.id = hash_combine(hash_str("point"), i);
+        n.name = arena_printf(&run->arena, "%.4g %%", 100 * ((double)i + 0.5) / (double)f->points);
+        n.text = at ? texts[at - 1] : "(nothing for long)";
+        run->prepared.data[i] = n;
     }
 }
 

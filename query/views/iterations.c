@@ -145,22 +145,11 @@ static struct hq_error *add_node(struct run *run, const struct trace *t, const s
     double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double), length = (double)v->length_us / 1e6;
 
     HQ_TRY(count_children(run, &t->time, v, mark, children));
-    slots[2 * START] = slots[2 * START + 1] = (double)v->from_us / 1e6;
-    slots[2 * LENGTH] = slots[2 * LENGTH + 1] = length;
-    slots[2 * DEVIATION] = slots[2 * DEVIATION + 1] = v->cut ? NAN : length - median;
-    *out = (struct node){
-        .kind = SCOPE_THREAD,
-        .scope = HQDB_NONE,
-        .context = HQDB_NONE,
-        .profile = v->profile,
-        .leaf = true,
-        .slots = slots,
-        .rule = EXCLUSIVE_NONE,
-        .id = hash_combine(hash_combine(hash_str("visit"), v->profile), v->number),
-        .name = arena_printf(&run->arena, "%s #%u%s%s", trace_label(t, v->profile, &run->arena), v->number,
-                             v->cut ? " (cut)" : "", run->doubt ? " (uncertain)" : ""),
-        .text = largest_child(run, children, &run->arena),
-    };
+    slots[2 * START] = (double)v->from_us / 1e6;
+    slots[2 * LENGTH] = length;
+    slots[2 * DEVIATION] = v->cut ? NAN : length - median;
+    *out = node_of_visit(run, t, v, "visit", slots_same(slots, MEASURES));
+    out->text = largest_child(run, children, &run->arena);
     return NULL;
 }
 

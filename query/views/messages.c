@@ -176,20 +176,15 @@ static struct node node_of_pair(struct run *run, const struct pair *p)
         [SENDER] = p->from < 0 ? NAN : p->from,
         [RECEIVER] = p->to < 0 ? NAN : p->to,
     };
+    struct node n;
 
     for (size_t i = 0; i < MEASURES; i++)
-        slots[2 * i] = slots[2 * i + 1] = values[i];
-    return (struct node){
-        .kind = SCOPE_THREAD,
-        .scope = HQDB_NONE,
-        .context = HQDB_NONE,
-        .profile = p->profile,
-        .leaf = true,
-        .slots = slots,
-        .rule = EXCLUSIVE_NONE,
-        .id = hash_combine(hash_combine(hash_str("message"), (uint64_t)p->from), (uint64_t)p->to),
-        .name = arena_printf(&run->arena, "%s -> %s", rank_text(run, p->from), rank_text(run, p->to)),
-    };
+        slots[2 * i] = values[i];
+    n = node_of_slots(slots_same(slots, MEASURES));
+    n.profile = p->profile;
+    n.id = hash_combine(hash_combine(hash_str("message"), (uint64_t)p->from), (uint64_t)p->to);
+    n.name = arena_printf(&run->arena, "%s -> %s", rank_text(run, p->from), rank_text(run, p->to));
+    return n;
 }
 
 static struct hq_error *messages_prepare(struct run *run)

@@ -16,18 +16,8 @@ static void add_nodes(struct run *run, const struct trace *t, const struct visit
     for (size_t i = 0; i < v->len; i++) {
         const struct visit *x = &v->data[i];
 
-        run->prepared.data[i] = (struct node){
-            .kind = SCOPE_THREAD,
-            .scope = HQDB_NONE,
-            .context = HQDB_NONE,
-            .profile = x->profile,
-            .leaf = true,
-            .slots = stretch_slots(run, x, metrics, count, values + i * count),
-            .rule = EXCLUSIVE_NONE,
-            .id = hash_combine(hash_combine(hash_str("stretch"), x->profile), x->number),
-            .name = arena_printf(&run->arena, "%s #%u%s%s", trace_label(t, x->profile, &run->arena), x->number,
-                                 x->cut ? " (cut)" : "", run->doubt ? " (uncertain)" : ""),
-        };
+        run->prepared.data[i] = node_of_visit(run, t, x, "stretch",
+                                              stretch_slots(run, x, metrics, count, values + i * count));
     }
 }
 

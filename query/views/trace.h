@@ -11,6 +11,7 @@
 #include "query/picture.h"
 #include "query/run.h"
 #include "query/slices.h"
+#include "query/visits.h"
 
 struct trace {
     struct run *run;
@@ -50,6 +51,10 @@ const char *trace_blank(const struct trace *t);
 
 /* "rank 3 thread 1": as short as the profiles at hand allow; in the arena. */
 const char *trace_label(const struct trace *t, uint32_t profile, struct arena *arena);
+
+/* A row of a visit, "rank 3 thread 1 #7 (cut)", with values of its own; of: what it is a row of, for its id. */
+struct node node_of_visit(struct run *run, const struct trace *t, const struct visit *v, const char *of,
+                          const double *slots);
 
 /* Levels of the call path: procedures and inlined procedures, 1 the outermost. */
 uint32_t trace_depth(const struct tree *tree, uint32_t context);

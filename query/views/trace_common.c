@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What pictures of traces share: sizes, labels, levels, rows (trace.h). */
 #include "query/views/trace.h"
+#include "common/hash.h"
 #include "common/str.h"
 #include <math.h>
 #include <string.h>
@@ -62,6 +63,18 @@ const char *trace_label(const struct trace *t, uint32_t profile, struct arena *a
     if (t->processes && p->pid)
         return arena_printf(arena, "%s %u%s", path_base(db_string(db, p->command)), p->pid, thread);
     return arena_printf(arena, "thread %u", p->thread);
+}
+
+struct node node_of_visit(struct run *run, const struct trace *t, const struct visit *v, const char *of,
+                          const double *slots)
+{
+    struct node n = node_of_slots(slots);
+
+    n.profile = v->profile;
+    n.id = hash_combine(hash_combine(hash_str(of), v->profile), v->number);
+    n.name = arena_printf(&run->arena, "%s #%u%s%s", trace_label(t, v->profile, &run->arena), v->number,
+                          v->cut ? " (cut)" : "", run->doubt ? " (uncertain)" : "");
+    return n;
 }
 
 /* ---- levels ---- */
