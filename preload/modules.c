@@ -488,6 +488,7 @@ void modules_refresh(void)
             !(find_is_quick() ? is_there(module) : module->seen >= round))
             note_unloaded(module);
     }
-    loose_stale();
+    if (!find_is_quick()) /* else the list tells only of code in no module, which dlclose does not touch */
+        loose_stale();
     atomic_fetch_sub(&closing, 1);
 }
