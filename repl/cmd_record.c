@@ -23,7 +23,7 @@ static const struct opt options[] = {
      .repeats = true,
      .help = "what to measure; may be given several times. CPUTIME (the default, at 200/s) and REALTIME with a rate "
              "such as 200/s or a period such "
-             "as 5ms; PAPI events with a count, such as PAPI_TOT_CYC@1000000; ALLOC, IO, LOCK"},
+             "as 5ms; PAPI events with a count, such as PAPI_TOT_CYC@1000000; ALLOC, IO, LOCK, MPI"},
     {.name = "clock",
      .value = "CLOCK",
      .choices = clocks,
