@@ -36,12 +36,7 @@ def look(db, what, own):
         check([r["name"] for r in rows] == ["MPI_Recv"], f"{what}: {name} is {[r['name'] for r in rows]}")
 
 
-tried = 0
-for mpi in ("openmpi", "mpich"):
-    if not shutil.which(f"mpicc.{mpi}") or not shutil.which(f"mpif90.{mpi}"):
-        print(f"skipped: there is no {mpi}")
-        continue
-    tried += 1
+for mpi in mpis("mpicc", "mpif90"):
     for language, compiler in (("c", "mpicc"), ("f90", "mpif90")):
         program = f"{language}-{mpi}"
         status, out, err = run(f"{compiler}.{mpi}", "-O1", "-g", f"-I{os.environ['TOP']}/tests/programs", "-o", program, f"{SOURCES}.{language}")
@@ -62,4 +57,4 @@ for mpi in ("openmpi", "mpich"):
     check(above == {"folding"}, f"{mpi}: MPI_Recv is called by {above}")
     waits = {r["name"] for r in ask(f"c-{mpi}.hq", "procedures where waits")["rows"] if r["name"].startswith("MPI_")}
     check({"MPI_Barrier", "MPI_Allreduce", "MPI_Recv"} <= waits <= CALLS, f"{mpi}: what waits is {waits}")
-finish() if tried else exit(77)
+finish()

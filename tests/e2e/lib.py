@@ -48,6 +48,20 @@ def value(result, row, name):
     return 0.0 if v is None else v
 
 
+def mpis(*needed):
+    """The MPIs that are here with all that is needed of each ("mpicc", "mpirun"); none: the test is skipped."""
+    here = []
+    for mpi in ("openmpi", "mpich"):
+        if all(shutil.which(f"{program}.{mpi}") for program in needed):
+            here.append(mpi)
+        else:
+            print(f"skipped: there is no {mpi}")
+    if not here:
+        print("neither Open MPI nor MPICH is here")
+        raise SystemExit(77)
+    return here
+
+
 def find(result, name):
     return next((r for r in result["rows"] if r["name"] == name), None)
 

@@ -30,14 +30,14 @@ def databases(directory):
     extra += "trace r3 100000 CPUTIME 1 main:12 > axpy:4\ntrace r3 900000 CPUTIME 1 main:11\n"
     with open(f"{directory}/manual.fixture", "w") as f:
         f.write(text + extra)
-    os.makedirs(f"{directory}/work")
+    os.makedirs(f"{directory}/here")
     os.makedirs(f"{directory}/before")
-    subprocess.run([FIXTURE, f"{directory}/manual.fixture", f"{directory}/work/my.hq"], check=True)
-    for copy in ("work/old.hq", "work/half.hq", "before/run.hq", "work/run.hq", "work/main.hq"):
-        shutil.copytree(f"{directory}/work/my.hq", f"{directory}/{copy}")
+    subprocess.run([FIXTURE, f"{directory}/manual.fixture", f"{directory}/here/my.hq"], check=True)
+    for copy in ("here/old.hq", "here/half.hq", "before/run.hq", "here/run.hq", "here/main.hq"):
+        shutil.copytree(f"{directory}/here/my.hq", f"{directory}/{copy}")
 
 
-def blank_functions(work):
+def blank_functions(place):
     """Functions that are in the tables and give nothing: nobody has said how they are computed."""
     text = subprocess.run([HQ, "help", "functions"], capture_output=True, text=True, check=True).stdout
     calls = re.findall(r"^  (\w+)\(([^)]*)\)", text, re.M)
@@ -45,7 +45,7 @@ def blank_functions(work):
     assert len(calls) > 10, text
     for name, usage in calls:
         query = f"procedures limit 1 columns v = {name}({arguments.get(usage, usage)}) as json"
-        done = subprocess.run([HQ, "my.hq", query], cwd=work, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([HQ, "my.hq", query], cwd=place, capture_output=True, text=True, timeout=60)
         value = json.loads(done.stdout)["rows"][0]["values"][0] if done.returncode == 0 else None
         if value is None:
             yield f"{query} gives nothing: {done.stderr}"
@@ -55,16 +55,16 @@ def main():
     passed, wrong = 0, []
     with tempfile.TemporaryDirectory(prefix="hq-manual.") as directory:
         databases(directory)
-        row = subprocess.run([HQ, "my.hq", "tree as json"], cwd=f"{directory}/work", capture_output=True, text=True)
-        wrong += blank_functions(f"{directory}/work")
+        row = subprocess.run([HQ, "my.hq", "tree as json"], cwd=f"{directory}/here", capture_output=True, text=True)
+        wrong += blank_functions(f"{directory}/here")
         passed += not wrong
         some_id = re.search(r'"id":"(\w{6})', row.stdout)
         for page in sorted(glob.glob(f"{TOP}/doc/*.md")):
             for block in re.findall(r"```hq\n(.*?)```", open(page).read(), re.S):
                 text = block.replace("@k3f9x2", "@" + some_id.group(1) if some_id else "@k3f9x2")
-                with open(f"{directory}/work/block.hq", "w") as f:
+                with open(f"{directory}/here/block.hq", "w") as f:
                     f.write(text)
-                done = subprocess.run([HQ, "my.hq", "-f", "block.hq"], cwd=f"{directory}/work", capture_output=True, text=True, timeout=60)
+                done = subprocess.run([HQ, "my.hq", "-f", "block.hq"], cwd=f"{directory}/here", capture_output=True, text=True, timeout=60)
                 if done.returncode in (0, 1, 4):
                     passed += 1
                 else:
