@@ -39,6 +39,7 @@ TEST(modules)
         {"/usr/lib/x86_64-linux-gnu/libevent_core-2.1.so.7.0.1", "libevent", RUNTIME_SUPPORT},
         {"/usr/lib/x86_64-linux-gnu/libhwloc.so.15.6.1", "hwloc", RUNTIME_SUPPORT},
         {"/usr/lib/x86_64-linux-gnu/libcuda.so.525.85.12", "CUDA", RUNTIME_GPU},
+        {"/usr/lib/x86_64-linux-gnu/libpocl-devices-pthread.so", "OpenCL", RUNTIME_GPU},
         {"/opt/rocm/lib/libamdhip64.so.5", "HIP", RUNTIME_GPU},
         {"/home/me/solver", NULL, 0},
         {"/usr/lib/x86_64-linux-gnu/libm.so.6", NULL, 0},
