@@ -43,6 +43,7 @@
 #include "common/err.h"
 #include "common/units.h"
 #include "common/vec.h"
+#include "query/output.h"
 #include "query/query.h"
 #include "query/table.h"
 #include "repl/check.h"
@@ -73,6 +74,7 @@ struct baseline_query {
     const char *text;           /* canonical */
     baseline_settings settings; /* `set NAME VALUE` where it is another than in the head */
     bool asked;                 /* by the file that is checked */
+    enum output_names names;    /* how its rows are called in what is said of them */
     VEC(struct baseline_value) values;
 };
 
@@ -136,11 +138,10 @@ struct hq_error *baseline_settings_apply(const char *const *settings, size_t n, 
 const char *baseline_shorten(struct arena *arena, const char *key);
 /* `procedure f(int) [_Z1fi]` without the name for the linker; in the arena. */
 const char *baseline_fold_path(struct arena *arena, const char *path);
-/* The same for people: long names shortened, and of many scopes the first and the last ones; with `calls` no loops on
- * the way, and `main > f` for `procedure main > procedure f`. In the arena. */
-const char *baseline_shown(struct arena *arena, const char *path, bool calls);
 /* The next scope of a path behind s; NULL if there is none. */
 const char *baseline_next_scope(const char *s);
+/* A scope of a path begins with its kind. */
+bool baseline_begins_scope(const char *s);
 /* All paths by the names of the source; values that become one are added up. */
 void baseline_fold(struct baseline *b);
 
@@ -178,6 +179,7 @@ bool baseline_has_paths(const struct baseline_query *q);
  * is now.
  */
 void baseline_explain(const struct baseline_query *before, const struct baseline_query *now,
-                      const struct baseline_value *failed, struct arena *arena, struct check_lines *lines);
+                      const struct baseline_value *failed, enum output_names setting, struct arena *arena,
+                      struct check_lines *lines);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which contexts a rise above a baseline comes from (baseline.h). */
 #include "repl/baseline.h"
+#include "repl/row_paths.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,8 @@ bool baseline_has_paths(const struct baseline_query *q)
     return false;
 }
 
-static void take(owns *all, struct row_names *names, const struct baseline_query *q, const char *metric, bool is_now)
+static void take(owns *all, struct row_names *names, struct row_paths *paths, const struct baseline_query *q,
+                 const char *metric, bool is_now)
 {
     vec_foreach(v, &q->values) {
         bool is_new;
@@ -43,6 +45,7 @@ static void take(owns *all, struct row_names *names, const struct baseline_query
             continue;
         uint32_t at = row_names_add(names, "", v->path, &is_new);
 
+        row_paths_add(paths, v->path);
         if (is_new)
             vec_push(all, (struct own){.path = v->path, .absolute = v->absolute, .dim = v->dim});
         *(is_now ? &all->data[at].now : &all->data[at].old) = v->absolute ? v->value : v->share;
@@ -105,14 +108,15 @@ static const char *rise(struct arena *arena, const struct own *o)
 }
 
 static void explain_by_paths(const struct baseline_query *before, const struct baseline_query *now, const char *metric,
-                             struct arena *arena, struct check_lines *lines)
+                             enum output_names setting, struct arena *arena, struct check_lines *lines)
 {
     AUTO(row_names_deinit) struct row_names names = {0};
+    AUTO(row_paths_deinit) struct row_paths paths = {.setting = setting};
     owns all = {0};
     double largest = 0;
 
-    take(&all, &names, before, metric, false);
-    take(&all, &names, now, metric, true);
+    take(&all, &names, &paths, before, metric, false);
+    take(&all, &names, &paths, now, metric, true);
     make_own(&all, &names);
     vec_sort(&all, by_rise);
     for (size_t i = 0; i < all.len && i < LINES; i++) {
@@ -122,7 +126,7 @@ static void explain_by_paths(const struct baseline_query *before, const struct b
         if (!(o->now - o->old > LEAST_PART * largest))
             break;
         vec_push(lines, arena_printf(arena, "%s %s in %s: %s -> %s", i ? "        " : "because:", rise(arena, o),
-                                     baseline_shown(arena, o->path, true), amount(arena, o, o->old),
+                                     row_paths_text(&paths, arena, o->path, true), amount(arena, o, o->old),
                                      amount(arena, o, o->now)));
     }
     vec_deinit(&all);
@@ -138,22 +142,25 @@ static bool ends_in(const char *path, const char *row)
 }
 
 /* The call paths in which the row is now: which of them rose nobody knows. */
-static void tell_places(const struct baseline_query *now, const struct baseline_value *failed, struct arena *arena,
-                        struct check_lines *lines)
+static void tell_places(const struct baseline_query *now, const struct baseline_value *failed,
+                        enum output_names setting, struct arena *arena, struct check_lines *lines)
 {
+    AUTO(row_paths_deinit) struct row_paths paths = {.setting = setting};
     owns all = {0};
 
-    vec_foreach(v, &now->values)
+    vec_foreach(v, &now->values) {
+        row_paths_add(&paths, v->path);
         if (is_metric(v, failed->metric) && ends_in(v->path, failed->path))
             vec_push(&all, (struct own){.path = v->path,
                                         .now = v->absolute ? v->value : v->share,
                                         .absolute = v->absolute,
                                         .dim = v->dim});
+    }
     vec_sort(&all, by_rise);
     for (size_t i = 0; i < all.len && i < LINES; i++)
         vec_push(lines, arena_printf(arena, "%s %s in %s", i ? "                 " : "where it is now:",
                                      amount(arena, &all.data[i], all.data[i].now),
-                                     baseline_shown(arena, all.data[i].path, true)));
+                                     row_paths_text(&paths, arena, all.data[i].path, true)));
     if (all.len)
         vec_push(lines,
                  "(the baseline has no call paths: `tree` in the file of queries lets it tell which of them rose)");
@@ -161,10 +168,11 @@ static void tell_places(const struct baseline_query *now, const struct baseline_
 }
 
 void baseline_explain(const struct baseline_query *before, const struct baseline_query *now,
-                      const struct baseline_value *failed, struct arena *arena, struct check_lines *lines)
+                      const struct baseline_value *failed, enum output_names setting, struct arena *arena,
+                      struct check_lines *lines)
 {
     if (before)
-        explain_by_paths(before, now, failed->metric, arena, lines);
+        explain_by_paths(before, now, failed->metric, setting, arena, lines);
     else
-        tell_places(now, failed, arena, lines);
+        tell_places(now, failed, setting, arena, lines);
 }

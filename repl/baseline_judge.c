@@ -2,6 +2,7 @@
 /* Is a value larger than its baseline, or may it be chance (baseline.h)? */
 #include "repl/baseline.h"
 #include "repl/gate/judge.h"
+#include "repl/row_paths.h"
 #include <math.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct judge {
     const struct baseline_value *failed; /* the one that rose most */
     double most;                         /* how much: its rise in tolerances */
     VEC(struct told) rose, open, rest;
+    struct row_paths paths;
     size_t wanted; /* runs that would decide all that is open; 0: some are of one run */
     bool sampling; /* most of what leaves something open is sampling */
 };
@@ -132,8 +134,8 @@ static void judge_open(struct judge *j, const struct baseline_value *old, const 
     double seen = gate_seen(d, j->level);
     unsigned n = runs_of(old) < runs_of(now) ? runs_of(old) : runs_of(now);
     const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
-                                    baseline_shown(j->arena, now->path, false), amount(j, old), amount(j, now),
-                                    times(j, old, now));
+                                    row_paths_text(&j->paths, j->arena, now->path, false), amount(j, old),
+                                    amount(j, now), times(j, old, now));
 
     comes_to(j, CHECK_INCONCLUSIVE);
     j->sampling |= sampling_error(old->share, old->samples, now->share, now->samples) > d->error;
@@ -154,8 +156,8 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
     struct gate_difference d = difference(old, now);
     enum gate_verdict verdict = gate_judge(&d, j->level);
     const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
-                                    baseline_shown(j->arena, now->path, false), amount(j, old), amount(j, now),
-                                    times(j, old, now));
+                                    row_paths_text(&j->paths, j->arena, now->path, false), amount(j, old),
+                                    amount(j, now), times(j, old, now));
 
     if (verdict == GATE_FAIL) {
         double size = d.allowed > 0 ? d.rise / d.allowed : INFINITY;
@@ -302,11 +304,15 @@ static void tell_power(struct judge *j)
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed)
 {
-    struct judge j = {.arena = arena, .lines = lines, .level = alpha};
+    struct judge j = {.arena = arena, .lines = lines, .level = alpha, .paths.setting = now->names};
     AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0};
 
     baseline_value_names(before, &old_names);
     baseline_value_names(now, &new_names);
+    vec_foreach(v, &before->values)
+        row_paths_add(&j.paths, v->path);
+    vec_foreach(v, &now->values)
+        row_paths_add(&j.paths, v->path);
     vec_foreach(v, &now->values) {
         const struct baseline_value *old = baseline_value_find(before, &old_names, v->metric, v->path);
 
@@ -319,9 +325,9 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     }
     vec_foreach(v, &before->values)
         if (!baseline_value_find(now, &new_names, v->metric, v->path) && (v->absolute || v->share > 0.02))
-            vec_push(&j.rest,
-                     (struct told){.line = arena_printf(arena, "gone: %s of %s, was %s", v->metric,
-                                                        baseline_shown(arena, v->path, false), amount(&j, v))});
+            vec_push(&j.rest, (struct told){.line = arena_printf(arena, "gone: %s of %s, was %s", v->metric,
+                                                                 row_paths_text(&j.paths, arena, v->path, false),
+                                                                 amount(&j, v))});
     if (!now->values.len && before->values.len) {
         comes_to(&j, CHECK_INCONCLUSIVE);
         vec_push(lines, "this run has no samples of any row: too few to compare");
@@ -334,6 +340,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     vec_deinit(&j.rose);
     vec_deinit(&j.open);
     vec_deinit(&j.rest);
+    row_paths_deinit(&j.paths);
     if (failed)
         *failed = j.failed;
     return j.outcome;

@@ -2,7 +2,6 @@
 /* Under which terms a baseline was written: settings and names (baseline.h). */
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
-#include "query/output/shorten.h"
 #include "repl/baseline.h"
 #include "structure/structure.h"
 #include <ctype.h>
@@ -104,8 +103,7 @@ const char *baseline_fold_path(struct arena *arena, const char *path)
     return out;
 }
 
-/* A scope of a path begins with its kind. */
-static bool begins_scope(const char *s)
+bool baseline_begins_scope(const char *s)
 {
     for (enum scope_kind k = 0; k < SCOPE_KINDS; k++) {
         size_t n = strlen(scope_kind_name(k));
@@ -120,57 +118,10 @@ const char *baseline_next_scope(const char *s)
 {
     while ((s = strstr(s, " > "))) {
         s += 3;
-        if (begins_scope(s))
+        if (baseline_begins_scope(s))
             return s;
     }
     return NULL;
-}
-
-/* Scopes that are no calls say little to people who look for the place. */
-static bool is_left_out(const char *scope, bool calls)
-{
-    return calls && !strncmp(scope, "loop ", 5) && baseline_next_scope(scope);
-}
-
-/* The length of what stands before the name: `procedure `, `loop 1 of `. */
-static size_t kind_length(const char *scope)
-{
-    const char *of = strncmp(scope, "loop ", 5) ? NULL : strstr(scope, " of ");
-
-    return of ? (size_t)(of + 4 - scope) : begins_scope(scope) ? strcspn(scope, " ") + 1 : 0;
-}
-
-static void add_scope(struct str *out, const char *scope, const char *next, bool calls)
-{
-    enum { WIDTH = 64 };
-    AUTO_FREE char *text = next ? xstrndup(scope, (size_t)(next - 3 - scope)) : xstrdup(scope);
-    size_t kind = kind_length(text);
-    bool is_procedure = !strncmp(text, "procedure ", 10);
-
-    str_addf(out, "%s%.*s", out->len ? " > " : "", calls && is_procedure ? 0 : (int)kind, text);
-    name_shorten(out, text + kind, WIDTH, "...");
-}
-
-const char *baseline_shown(struct arena *arena, const char *path, bool calls)
-{
-    enum { FIRST = 2, LAST = 4 };
-    AUTO_STR struct str out = {0};
-    size_t count = 0, i = 0;
-
-    path = baseline_fold_path(arena, path);
-    for (const char *at = path; at; at = baseline_next_scope(at))
-        count += !is_left_out(at, calls);
-    for (const char *at = path, *next; at; at = next) {
-        next = baseline_next_scope(at);
-        if (is_left_out(at, calls))
-            continue;
-        if (count <= FIRST + LAST + 1 || i < FIRST || i >= count - LAST)
-            add_scope(&out, at, next, calls);
-        else
-            str_add(&out, i == FIRST ? " > ..." : "");
-        i++;
-    }
-    return arena_strdup(arena, str_cstr(&out));
 }
 
 static void add_up(struct baseline_value *into, const struct baseline_value *v)

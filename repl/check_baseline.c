@@ -175,7 +175,7 @@ static void explain(struct runner *r, const struct baseline_query *before, const
     struct hq_error *error = paths == before ? NULL : measure_text(r, paths ? paths->text : "tree", paths, &other);
 
     if (!error && (paths == before || other.queries.len))
-        baseline_explain(paths, paths == before ? now : &other.queries.data[0], failed, arena, lines);
+        baseline_explain(paths, paths == before ? now : &other.queries.data[0], failed, now->names, arena, lines);
     hq_error_free(error);
 }
 
@@ -203,6 +203,8 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     struct check_lines lines = {0};
     double alpha = baseline_alpha(&r->before, &now.queries.data[0]);
     const struct baseline_value *failed;
+
+    now.queries.data[0].names = query_setting(&r->session.env, SETTING_NAMES);
     enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines, &failed);
 
     if (failed)

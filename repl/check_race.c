@@ -35,7 +35,7 @@ struct hq_error *check_race(struct runner *r, const char *file)
                                                       &arena, &lines, &wanted);
 
         if (outcome == CHECK_FAIL)
-            gate_explain(r->set.directory, &arena, &lines);
+            gate_explain(r->set.directory, (*q)->values.shown, &arena, &lines);
         struct check *c = check_new(r, outcome, arena_printf(&arena, "race of %s", (*q)->text), (*q)->line);
 
         vec_foreach(line, &lines)

@@ -58,6 +58,7 @@ struct race {
     size_t pairs;
     enum check_outcome outcome; /* of the last look */
     struct check_lines lines;   /* and why */
+    enum output_names names;    /* as the query has them that failed */
     size_t wanted;
 };
 
@@ -200,6 +201,8 @@ static void look(struct race *r, double family)
                                                   &r->arena, &r->lines, &wanted);
 
         r->wanted = wanted > r->wanted ? wanted : r->wanted;
+        if (one == CHECK_FAIL)
+            r->names = (*q)->values.shown;
         if (one == CHECK_FAIL || (one == CHECK_INCONCLUSIVE && r->outcome == CHECK_PASS))
             r->outcome = one;
     }
@@ -242,7 +245,7 @@ static int tell(struct race *r, double took)
                                         "inconclusive"};
 
     if (r->outcome == CHECK_FAIL)
-        gate_explain(r->set.directory, &r->arena, &r->lines);
+        gate_explain(r->set.directory, r->names, &r->arena, &r->lines);
     printf("%s (%zu pairs of runs, %.0f s)\n", words[r->outcome], r->pairs, took);
     vec_foreach(line, &r->lines)
         printf("  %s\n", *line);

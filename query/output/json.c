@@ -116,6 +116,10 @@ static void put_row(const struct table *t, const struct row *r, FILE *out)
     fputs(",\"line\":", out);
     json_number(r->line ? r->line : NAN, out);
     put_call_site(r, out);
+    if (r->apart) {
+        fputs(",\"apart\":", out);
+        json_text(r->apart, out);
+    }
     fprintf(out, ",\"depth\":%d", r->depth);
     put_values(t, r, out);
     fputc('}', out);

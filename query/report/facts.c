@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a page tells in words: metrics, profiles, losses, tables that hq answers, the texts of source files. */
+#include "query/grammar/words.h"
 #include "query/output/json.h"
 #include "query/report/gather.h"
 #include "query/timeline.h"
@@ -205,6 +206,7 @@ struct hq_error *gather_facts(struct gathering *g)
     add_member(g, "version", HQ_VERSION);
     add_member(g, "name", g->options->name);
     add_member(g, "settings", g->options->settings);
+    add_member(g, "names", setting_words[SETTING_NAMES].words[query_setting(g->env, SETTING_NAMES)]);
     add_member(g, "compare", g->options->compare);
     add_metrics(g);
     add_profiles(g);

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tree of a page: static scopes with their names as rows show them, and the contexts in preorder. */
 #include "query/report/gather.h"
+#include "common/hash.h"
+#include "common/map.h"
+#include "common/mem.h"
 #include "db/runtimes.h"
+#include "query/output.h"
+#include "query/output/apart.h"
 #include "query/views/views.h"
+#include <string.h>
 
 static void add_text(struct gathering *g, const char *text)
 {
@@ -27,6 +33,70 @@ static unsigned owner(const struct tree *t, uint32_t scope)
     return r ? 1 + (unsigned)r->kind : 0;
 }
 
+/* Is it called something long? Places and paths are no names of procedures. */
+static bool has_long_name(const struct tree *t, uint32_t scope)
+{
+    enum scope_kind kind = tree_scope(t, scope)->kind;
+
+    return kind != SCOPE_FILE && kind != SCOPE_MODULE && kind != SCOPE_LINE && kind != SCOPE_LOOP && kind != SCOPE_ROOT;
+}
+
+/* What is drawn where there is little room: names that are short and still differ; whole ones by `set names full`. */
+static void gather_short_names(struct gathering *g)
+{
+    const struct tree *t = g->run.tree;
+    uint32_t n = t->scope_count, count = 0;
+    bool full = query_setting(g->env, SETTING_NAMES) == NAMES_FULL;
+    struct shown_name *names = xcalloc(n + 1, sizeof *names);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (has_long_name(t, i))
+            names[count++] = (struct shown_name){.name = tree_scope_name(t, i, &g->run.arena),
+                                                 .room = full ? SIZE_MAX : NAME_SHORT};
+    names_show(names, count, "\xe2\x80\xa6");
+    pack_begin(&g->pack, "scope.short");
+    count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        add_text(g, has_long_name(t, i) ? names[count++].shown : tree_scope_name(t, i, &g->run.arena));
+    pack_end(&g->pack);
+    for (uint32_t i = 0; i < count; i++)
+        free(names[i].shown);
+    free(names);
+}
+
+/* What tells procedures apart that have one name and place: the linker's names for them, else their load modules. */
+static void gather_apart(struct gathering *g)
+{
+    const struct tree *t = g->run.tree;
+    struct map first = {0};
+    uint32_t n = t->scope_count;
+    const char **apart = xcalloc(n + 1, sizeof *apart);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct hqdb_scope *s = tree_scope(t, i);
+        bool is_new;
+
+        if (s->kind != SCOPE_PROCEDURE && s->kind != SCOPE_INLINE)
+            continue;
+        uint64_t look = hash_combine(hash_str(tree_scope_name(t, i, &g->run.arena)),
+                                     hash_str(path_base(tree_text(t, s->file))));
+        uint32_t k = (uint32_t)*map_insert(&first, hash_combine(look, s->line), i, &is_new);
+        const char *own = tree_linkage(t, i), *other = tree_linkage(t, k);
+
+        if (!own || !other || !strcmp(own, other)) {
+            own = tree_module_name(t, i);
+            other = tree_module_name(t, k);
+        }
+        if (is_new || !strcmp(own, other))
+            continue;
+        apart[k] = other;
+        apart[i] = own;
+    }
+    COLUMN(g, "scope.apart", n, i, add_text(g, apart[i]));
+    free(apart);
+    map_deinit(&first);
+}
+
 static void gather_scopes(struct gathering *g)
 {
     const struct tree *t = g->run.tree;
@@ -39,6 +109,8 @@ static void gather_scopes(struct gathering *g)
     COLUMN(g, "scope.parent", n, i, pack_add(p, tree_scope_parent(t, i) + 1u));
     COLUMN(g, "scope.name", n, i, add_text(g, tree_text(t, all[i].name)));
     COLUMN(g, "scope.shown", n, i, add_text(g, tree_scope_name(t, i, &g->run.arena)));
+    gather_short_names(g);
+    gather_apart(g);
     COLUMN(g, "scope.file", n, i, add_text(g, tree_text(t, all[i].file)));
     COLUMN(g, "scope.line", n, i, pack_add(p, all[i].line));
     COLUMN(g, "scope.module", n, i, add_text(g, tree_module_name(t, i)));

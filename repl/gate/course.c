@@ -2,6 +2,7 @@
 /* The course of a row over the commits of a history (history.h): its steps, in words and as a picture. */
 #include "repl/gate/history.h"
 #include "query/output.h"
+#include "repl/row_paths.h"
 #include <math.h>
 #include <string.h>
 
@@ -90,7 +91,10 @@ void courses_deinit(courses *c)
 
 const char *course_name(const struct course *c, struct arena *arena)
 {
-    return arena_printf(arena, "%s of %s", c->metric, baseline_shown(arena, c->path, false));
+    AUTO(row_paths_deinit) struct row_paths paths = {0};
+
+    row_paths_add(&paths, c->path);
+    return arena_printf(arena, "%s of %s", c->metric, row_paths_text(&paths, arena, c->path, false));
 }
 
 static const char *amount(const struct course *c, double y, struct arena *arena)

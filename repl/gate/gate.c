@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/gate.h"
 #include "query/grammar/words.h"
-#include "query/output/shorten.h"
+#include "repl/row_paths.h"
 #include <string.h>
 
 void gate_init(struct gate *g, const struct opt_args *args, size_t pairs)
@@ -98,7 +98,10 @@ static struct hq_error *on_query(void *arg, const struct statement *st)
     HQ_TRY(gate_measure(&a->session.env, st, &t));
     if (t) {
         baseline_measure(&into, &values, t, 0);
-        gate_values_add(&query_of(a, st)->values, a->side, a->run, &values);
+        struct gate_query *q = query_of(a, st);
+
+        q->values.shown = query_setting(&a->session.env, SETTING_NAMES);
+        gate_values_add(&q->values, a->side, a->run, &values);
     }
     vec_deinit(&values.values);
     table_destroy(t);
@@ -171,6 +174,7 @@ struct explaining {
     struct asking asking; /* first: on_error takes it */
     struct arena *arena;
     struct check_lines *lines;
+    enum output_names names;
     double runs; /* of each side: the joined databases hold their sum */
 };
 
@@ -207,25 +211,37 @@ static const char *next_place(const char *s)
     return NULL;
 }
 
-/* The path with short names, and of a long one its first two scopes and the last four. */
-static const char *short_place(struct arena *arena, const char *path)
+static char *place_name(const char *at, const char *next)
 {
-    enum { WIDTH = 64, FIRST = 2, LAST = 4 };
+    return next ? xstrndup(at, (size_t)(next - 3 - at)) : xstrdup(at);
+}
+
+static void add_place(struct row_paths *paths, const char *path)
+{
+    for (const char *at = path, *next; at; at = next) {
+        next = next_place(at);
+        AUTO_FREE char *name = place_name(at, next);
+
+        row_paths_add_name(paths, name);
+    }
+}
+
+/* The path as `set names` has it. */
+static const char *place_text(struct row_paths *paths, struct arena *arena, const char *path)
+{
     AUTO_STR struct str out = {0};
     size_t count = 0, i = 0;
 
     for (const char *at = path; at; at = next_place(at))
         count++;
-    for (const char *at = path, *next; at; at = next, i++) {
+    for (const char *at = path, *next; at; at = next) {
         next = next_place(at);
-        AUTO_FREE char *name = next ? xstrndup(at, (size_t)(next - 3 - at)) : xstrdup(at);
+        enum row_paths_place place = row_paths_place(paths, i++, count);
+        AUTO_FREE char *name = place_name(at, next);
 
-        if (count > FIRST + LAST + 1 && i >= FIRST && i < count - LAST) {
-            str_add(&out, i == FIRST ? " > ..." : "");
-            continue;
-        }
-        str_add(&out, i ? " > " : "");
-        name_shorten(&out, name, WIDTH, "...");
+        if (place != ROW_PATHS_LEFT_OUT)
+            str_addf(&out, "%s%s", at == path ? "" : " > ",
+                     place == ROW_PATHS_DOTS ? "..." : row_paths_name(paths, name));
     }
     return arena_strdup(arena, str_cstr(&out));
 }
@@ -234,11 +250,15 @@ static struct hq_error *on_explain(void *arg, const struct statement *st)
 {
     enum { LINES = 3 };
     struct explaining *e = arg;
+    AUTO(row_paths_deinit) struct row_paths paths = {.setting = e->names};
     struct table *t = NULL;
     size_t told = 0;
 
     HQ_TRY(query_run(&e->asking.session.env, st, &t));
     size_t c = t ? delta_column(t) : SIZE_MAX;
+
+    for (size_t i = 0; c != SIZE_MAX && i < t->rows.len; i++)
+        add_place(&paths, place_of(t, &t->rows.data[i]));
 
     for (size_t i = 0; c != SIZE_MAX && i < t->rows.len && told < LINES; i++) {
         const struct row *r = &t->rows.data[i];
@@ -248,17 +268,17 @@ static struct hq_error *on_explain(void *arg, const struct statement *st)
             continue;
         units_format(text, r->cells[c].number / e->runs, t->columns.data[c].dim);
         vec_push(e->lines, arena_printf(e->arena, "%s +%s in %s", told++ ? "        " : "because:", text,
-                                        short_place(e->arena, place_of(t, r))));
+                                        place_text(&paths, e->arena, place_of(t, r))));
     }
     table_destroy(t);
     return NULL;
 }
 
-void gate_explain(const char *set, struct arena *arena, struct check_lines *lines)
+void gate_explain(const char *set, enum output_names names, struct arena *arena, struct check_lines *lines)
 {
     AUTO_FREE char *old = run_set_joined(set, RUN_OLD), *now = run_set_joined(set, RUN_NEW);
     AUTO_FREE char *text = xasprintf("explain 80%% of delta compare with \"%s\" all", old);
-    struct explaining e = {.arena = arena, .lines = lines, .runs = (double)run_set_joins(set)};
+    struct explaining e = {.arena = arena, .lines = lines, .names = names, .runs = (double)run_set_joins(set)};
 
     asking_init(&e.asking);
     e.asking.session.on_query = on_explain;

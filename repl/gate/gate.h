@@ -38,7 +38,7 @@ enum check_outcome gate_judge_query(struct gate_query *q, size_t pairs, const st
                                     double family, struct arena *arena, struct check_lines *lines, size_t *wanted);
 
 /* Up to three lines: the contexts that cover most of the rise between the two sides of a set, means over the runs. */
-void gate_explain(const char *set, struct arena *arena, struct check_lines *lines);
+void gate_explain(const char *set, enum output_names names, struct arena *arena, struct check_lines *lines);
 
 /*
  * All rows that a query means, with their intervals: limit and expect do not count, and rows that `where` leaves out

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/tell.h"
 #include "common/mem.h"
+#include "repl/row_paths.h"
 #include <math.h>
 #include <string.h>
 
@@ -9,13 +10,14 @@ enum { ROSE_MAX = 8, OPEN_MAX = 3 };
 struct telling {
     struct arena *arena;
     struct check_lines *lines;
+    struct row_paths *paths;
     double level;
 };
 
-static const char *name_of(struct arena *arena, const struct gate_row *r)
+static const char *name_of(struct telling *t, const struct gate_row *r)
 {
-    return *r->path ? arena_printf(arena, "%s of %s", r->metric, baseline_shown(arena, r->path, false))
-                    : arena_printf(arena, "all %s", r->metric);
+    return *r->path ? arena_printf(t->arena, "%s of %s", r->metric, row_paths_text(t->paths, t->arena, r->path, false))
+                    : arena_printf(t->arena, "all %s", r->metric);
 }
 
 /* "+10.9 % [8.1, 13.7]": the change in percent of the old value with its 95 % interval. */
@@ -39,9 +41,11 @@ static const char *amount(struct arena *arena, double value, enum dim dim)
 }
 
 /* "cputime of procedure hot: 1.65 s -> 1.83 s, +10.9% [+8.1, +13.7]" */
-static const char *change_line(struct arena *arena, const struct gate_judged *j)
+static const char *change_line(struct telling *t, const struct gate_judged *j)
 {
-    return arena_printf(arena, "%s: %s -> %s, %s", name_of(arena, j->row), amount(arena, j->d.old, j->row->dim),
+    struct arena *arena = t->arena;
+
+    return arena_printf(arena, "%s: %s -> %s, %s", name_of(t, j->row), amount(arena, j->d.old, j->row->dim),
                         amount(arena, j->d.now, j->row->dim), change_of(arena, &j->d));
 }
 
@@ -83,7 +87,7 @@ static void tell_rises(struct telling *t, const struct gate_judged *all, size_t 
     judged_list rose = rows_with(t, all, n, GATE_FAIL);
 
     for (size_t i = 0; i < rose.len && i < ROSE_MAX; i++)
-        vec_push(t->lines, arena_printf(t->arena, "rose: %s", change_line(t->arena, rose.data[i])));
+        vec_push(t->lines, arena_printf(t->arena, "rose: %s", change_line(t, rose.data[i])));
     if (rose.len > ROSE_MAX)
         vec_push(t->lines, arena_printf(t->arena, "      and %zu more", rose.len - ROSE_MAX));
     vec_deinit(&rose);
@@ -94,7 +98,7 @@ static void tell_falls(struct telling *t, const struct gate_judged *all, size_t 
     for (size_t i = 0; i < n; i++)
         if (all[i].verdict != GATE_FAIL && all[i].d.df > 0 && -all[i].d.rise > all[i].d.allowed / 2 &&
             gate_interval(&all[i].d) < -all[i].d.rise)
-            vec_push(t->lines, arena_printf(t->arena, "fell: %s", change_line(t->arena, &all[i])));
+            vec_push(t->lines, arena_printf(t->arena, "fell: %s", change_line(t, &all[i])));
 }
 
 /* Whether longer runs or a higher rate would help as more runs do. */
@@ -122,10 +126,10 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
             vec_push(t->lines,
                      isfinite(seen)
                          ? arena_printf(t->arena, "  %s; only a rise of %s is sure to be seen, its tolerance is %s",
-                                        change_line(t->arena, j), amount(t->arena, seen, j->row->dim),
+                                        change_line(t, j), amount(t->arena, seen, j->row->dim),
                                         amount(t->arena, j->d.allowed, j->row->dim))
                          : arena_printf(t->arena, "  %s: one pair of runs says nothing of how runs differ",
-                                        name_of(t->arena, j->row)));
+                                        name_of(t, j->row)));
         }
     }
     vec_deinit(&open);
@@ -155,22 +159,25 @@ static void tell_power(struct telling *t, const struct gate_judged *all, size_t 
                  arena_printf(t->arena, "seen in 9 of 10 cases: a rise of %.1f%% of all%s", 100 * total,
                               least_sure ? arena_printf(t->arena, ", and of %s in any row (the least certain: %s)",
                                                         amount(t->arena, worst, least_sure->row->dim),
-                                                        name_of(t->arena, least_sure->row))
+                                                        name_of(t, least_sure->row))
                                          : ""));
     else if (least_sure)
         vec_push(t->lines,
                  arena_printf(t->arena, "seen in 9 of 10 cases: a rise of %s in any row (the least certain: %s)",
-                              amount(t->arena, worst, least_sure->row->dim), name_of(t->arena, least_sure->row)));
+                              amount(t->arena, worst, least_sure->row->dim), name_of(t, least_sure->row)));
     if (exact > 0)
         vec_push(t->lines, arena_printf(t->arena, "seen always: a rise of more than %.3g%% of what is counted exactly",
                                         100 * exact));
 }
 
 void gate_tell(const struct gate_judged *all, size_t n, double level, size_t wanted, enum check_outcome outcome,
-               struct arena *arena, struct check_lines *lines)
+               enum output_names names, struct arena *arena, struct check_lines *lines)
 {
-    struct telling t = {.arena = arena, .lines = lines, .level = level};
+    AUTO(row_paths_deinit) struct row_paths paths = {.setting = names};
+    struct telling t = {.arena = arena, .lines = lines, .paths = &paths, .level = level};
 
+    for (size_t i = 0; i < n; i++)
+        row_paths_add(&paths, all[i].row->path);
     tell_rises(&t, all, n);
     tell_falls(&t, all, n);
     tell_open(&t, all, n, wanted, outcome != CHECK_FAIL);

@@ -152,7 +152,7 @@ enum check_outcome gate_values_judge(const struct gate_values *v, const struct g
         *wanted = more > *wanted ? more : *wanted;
     }
     if (lines)
-        gate_tell(all.data, all.len, level, *wanted, outcome, arena, lines);
+        gate_tell(all.data, all.len, level, *wanted, outcome, v->shown, arena, lines);
     vec_deinit(&all);
     vec_deinit(&differences);
     return outcome;

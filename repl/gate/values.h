@@ -23,7 +23,8 @@ struct gate_values {
     size_t room;            /* the most runs of a side that there will be */
     size_t runs[RUN_SIDES]; /* those that are judged */
     VEC(struct gate_row) rows;
-    struct row_names names; /* of the rows, in their order */
+    struct row_names names;  /* of the rows, in their order */
+    enum output_names shown; /* how rows are called in what is said of them */
 };
 
 struct gate_tolerance {

@@ -221,6 +221,33 @@ for name, of in (("solve", "of solve"), (None, "")):
     check(sorted(map(tuple, values)) == sorted((-1 if r is None else r, t, v) for r, t, v in (x["values"] for x in table["rows"])),
           f"values by rank of {name}: {values}, {table['rows']}")
 
+# ---- names as `set names` has them: short and never alike, whole in what is copied and told ----
+
+LONG = ("std::map<std::string, int>::emplace_hint_unique<std::string, int>(std::string&&, int&&)",
+        *(f"run<main::{{lambda(int)#{i}}}>(main::{{lambda(int)#{i}}}, std::vector<double, std::allocator<double> > const&, std::vector<double, std::allocator<double> > const&)" for i in (1, 2)))
+fixture = open(f"{TOP}/tests/query/alike.fixture").read() + "".join(
+    f'proc long{i} main.cc "{name}" {50 + i}\nvalue p CPUTIME 10 1 main:9 > long{i}:52\n' for i, name in enumerate(LONG))
+open(f"{TMP}/alike.txt", "w").write(fixture)
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/alike.txt", f"{TMP}/alike.hq"], check=True)
+whole = {row["name"] for row in json.loads(hq("--quiet", "alike.hq", "procedures as json"))["rows"]}
+shown = lambda: js("[...document.querySelectorAll('.body .row .name')].map((e) => e.textContent)")
+size(1600, 2000)
+for setting in ("auto", "short", "full"):
+    hq("report", "alike.hq", f"set names {setting}", "-o", "alike.html", "--force")
+    open_page("alike.html", "view=procedures")
+    js("hqPage.set({all: true})")
+    names, rows = shown(), js("[...document.querySelectorAll('.body .row .scope')].map((e) => e.textContent)")
+    check(len(set(rows)) == len(names) == 7 and len(set(names)) == len(whole), f"names {setting}: 7 procedures are told apart: {rows}")
+    check(any("_Z5applyIdEvT_" in row for row in rows), f"those of one name by the linker's: {rows}")
+    check((set(names) == whole) == (setting == "full"), f"names {setting}: {names}")
+    check(all(len(n) <= {"auto": 100, "short": 90, "full": 10000}[setting] for n in names), f"names {setting} are as long as they may be: {names}")
+    check({p[-1] for p, _ in page_rows()[1]} == whole, f"names {setting}: what is copied is whole")
+    drawn = {b["name"]: b["drawn"] for b in js("hqPage.boxes()")}
+    check(setting != "full" or all(n == d for n, d in drawn.items()), f"names {setting} of boxes: {drawn}")
+    check(setting != "short" or all(len(d) <= 90 for d in drawn.values()), f"names {setting} of boxes are short: {drawn}")
+    check(len(set(drawn.values())) == len(drawn), f"names {setting} of boxes differ: {drawn}")
+size(1280, 800)
+
 # ---- a real recording: slices of time ----
 
 hq("record", "-o", "real.hq", "--", f"{os.environ['PROGRAMS']}/parallel")

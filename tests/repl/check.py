@@ -263,6 +263,37 @@ check("seen in 9 of 10 cases: a rise of" in out and "of one run" not in out, f"r
 out, err = hq("s0.hq", "runs.hq", "--run", "s1.hq", "--run", "s2.hq", want=1)
 check("rose: cputime of procedure g: 30.0% -> 44.0% (60 s -> 110 s)" in out, f"a share rose: {out}")
 
+# Names in reports as `set names` has them: what is told is short or whole, and never alike; the baseline has all of them whole
+LONG = "std::map<std::string, int>::emplace_hint_unique<std::string, int>(std::string&&, int&&)"
+RUN = "run<main::{lambda(int)#%d}>(main::{lambda(int)#%d}, std::vector<double, std::allocator<double> > const&)"
+named = [LONG, RUN % (1, 1), RUN % (2, 2), "deep<A<B<C> > >(int)"]
+
+
+def named_database(file, *counts):
+    text = HEAD.format(line=11) + "".join(f'proc n{i} a "{name}" {40 + i}\n' for i, name in enumerate(named))
+    text += "value p cputime 400000000 80000 main:3 > f:31\n" + "".join(f"value p cputime {n * 5000} {n} main:3 > n{i}:31\n" for i, n in enumerate(counts))
+    write(f"{file}.txt", text)
+    subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/{file}.txt", f"{TMP}/{file}"], check=True)
+
+
+named_database("names0.hq", 10000, 10000, 10000, 10000)
+named_database("names1.hq", 90000, 90000, 90000, 90000)
+short = {"auto": "std::map<...>::emplace_hint_unique<...>(...)", "short": "std::map<...>::emplace_hint_unique<...>(...)", "full": LONG}
+for setting in ("auto", "short", "full"):
+    write("named.hq", f"set names {setting}\nprocedures\n")
+    hq("names0.hq", "named.hq", "--update")
+    check(all(f": procedure {name}" in read("named.baseline") for name in named), f"names {setting}: the baseline has them whole: {read('named.baseline')}")
+    out, err = hq("names1.hq", "named.hq", "--junit", "named.xml", "--markdown", "named.md", want=1)
+    told = re.findall(r"rose: cputime of procedure (.*): \d", out)
+    check(len(set(told)) == len(named), f"names {setting}: four rows are told apart: {out}")
+    check((set(told) == set(named)) == (setting == "full") and short[setting] in told, f"names {setting} in TAP: {told}")
+    check(setting != "short" or all(len(name) <= 64 for name in told), f"names {setting} are short: {told}")
+    message = xml.etree.ElementTree.parse(f"{TMP}/named.xml").find(".//failure").text
+    check(all(f"cputime of procedure {name}: " in message for name in told), f"names {setting} in JUnit: {message}")
+    plain = read("named.md").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&").replace("\\", "")
+    check(all(f"cputime of procedure {name}: " in plain for name in told), f"names {setting} in Markdown: {plain}")
+    out, err = hq("names1.hq", "named.hq", "--update")
+
 # Exact amounts: compared as they are, from one run
 EXACT = HEAD.replace("metric cputime seconds 1e-9 5000000 sampled", "metric ir events 1 1 exact")
 for name, n in (("e0", 1000000), ("e1", 1004000), ("e2", 1050000)):

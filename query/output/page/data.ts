@@ -40,7 +40,7 @@ export interface Source { notes: string[]; lines: Map<number, string> }
 export const NONE = 0xffffffff;
 
 export interface Data {
-  version: string; name: string; settings: string; compare: string | null;
+  version: string; name: string; settings: string; names: "auto" | "short" | "full"; compare: string | null;
   texts: string[];
   metrics: Metric[]; units: number[]; plain: (Sums | null)[]; inexact: boolean[];
   profiles: Profile[]; length: number; ranked: boolean;
@@ -49,7 +49,7 @@ export interface Data {
   kept: { records: number; every: number; profiles: boolean };
   positions: number;
   scopes: number;
-  scopeKind: Uint8Array; scopeParent: Uint32Array; scopeName: Uint32Array; scopeShown: Uint32Array;
+  scopeKind: Uint8Array; scopeParent: Uint32Array; scopeName: Uint32Array; scopeShown: Uint32Array; scopeShort: Uint32Array; scopeApart: Uint32Array;
   scopeFile: Uint32Array; scopeLine: Uint32Array; scopeModule: Uint32Array; scopeOwner: Uint8Array;
   scopeEntity: Uint32Array; entityScope: Uint32Array;
   contexts: number;
@@ -224,11 +224,11 @@ export async function openData(base64: string): Promise<Data> {
   for (const s of json.sources) sources.set(s.file, { notes: s.notes, lines: new Map(s.lines) });
 
   return {
-    version: json.version, name: json.name, settings: json.settings, compare: json.compare, texts: json.texts,
+    version: json.version, name: json.name, settings: json.settings, names: json.names, compare: json.compare, texts: json.texts,
     metrics, units, plain, inexact, profiles, length: json.length, ranked: profiles.some((p) => p.rank >= 0),
     losses: json.losses, info: json.info, summary: json.summary, kept: json.kept, positions, scopes,
     scopeKind, scopeParent: ints("scope.parent", scopes, 1), scopeName: ints("scope.name", scopes),
-    scopeShown: ints("scope.shown", scopes), scopeFile: ints("scope.file", scopes), scopeLine: ints("scope.line", scopes),
+    scopeShown: ints("scope.shown", scopes), scopeShort: ints("scope.short", scopes), scopeApart: ints("scope.apart", scopes), scopeFile: ints("scope.file", scopes), scopeLine: ints("scope.line", scopes),
     scopeModule: ints("scope.module", scopes), scopeOwner: small("scope.owner", scopes),
     scopeEntity: ints("scope.entity", scopes, 1), entityScope: ints("entity.scope", json.entities),
     contexts: n, scope, end, parent, first, callFile: ints("context.file", n), callLine: ints("context.line", n), kind, id,

@@ -3,11 +3,11 @@
 import { App, searchRegex } from "./app";
 import { EXACT, NONE } from "./data";
 import { clear, el, fit, plain, sizeCanvas } from "./dom";
-import { Node, nodeName, nodeOfContext, nodeRanges } from "./model";
+import { drawnName, Node, nodeName, nodeOfContext, nodeRanges } from "./model";
 import { oneText, percentText } from "./number";
 import { placeOf } from "./rows";
 
-const LEVEL = 19, NARROWEST = 0.4, LEVELS_MOST = 1500;
+const LEVEL = 19, LETTER = 6.5, NARROWEST = 0.4, LEVELS_MOST = 1500;
 
 interface Box { node: Node; name: string; x: number; width: number; level: number; value: number; up: boolean }
 
@@ -121,7 +121,7 @@ export class Flame {
       }
       if (b.width > 24) {
         g.fillStyle = ink;
-        g.fillText(fit(g, plain(b.name), b.width - 6), b.x + 3, this.top(b) + LEVEL / 2);
+        g.fillText(fit(g, plain(drawnName(data, b.node, (b.width - 6) / LETTER)), b.width - 6), b.x + 3, this.top(b) + LEVEL / 2);
       }
     }
     clear(this.legend);
@@ -136,8 +136,8 @@ export class Flame {
   }
 
   // What is drawn, for tests.
-  list(): { name: string; value: number; level: number }[] {
-    return this.boxes.map((b) => ({ name: b.name, value: b.value, level: b.up ? -b.level : b.level }));
+  list(): { name: string; drawn: string; value: number; level: number }[] {
+    return this.boxes.map((b) => ({ name: b.name, drawn: drawnName(this.app.data, b.node, (b.width - 6) / LETTER), value: b.value, level: b.up ? -b.level : b.level }));
   }
 
   private find(e: MouseEvent): Box | undefined {

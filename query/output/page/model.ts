@@ -267,3 +267,14 @@ export function nodeOfSet(d: Data, scope: number, contexts: ArrayLike<number>): 
 export function nodeName(d: Data, n: Node): string {
   return n.name ?? d.texts[d.scopeShown[n.scope]];
 }
+
+// What is drawn of a name where about `room` letters fit, by `set names`: `full` is whole everywhere, `short` nowhere
+// longer than it needs to be. Two names are never drawn alike.
+export function drawnName(d: Data, n: Node, room: number): string {
+  return n.name ?? drawnScope(d, n.scope, room);
+}
+
+export function drawnScope(d: Data, scope: number, room: number): string {
+  const whole = d.texts[d.scopeShown[scope]];
+  return d.names === "full" || (d.names === "auto" && whole.length <= room) ? whole : d.texts[d.scopeShort[scope]];
+}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks: the selected row's value in each rank or thread, in their order, sorted, or as a histogram. A drag chooses.
 import { App, rangesText } from "./app";
-import { clear, el, sizeCanvas } from "./dom";
+import { clear, el, plain, sizeCanvas } from "./dom";
 import { showTip } from "./flame";
-import { nodeOfContext, nodeName, nodeRanges } from "./model";
+import { drawnName, nodeOfContext, nodeRanges } from "./model";
 import { oneText } from "./number";
-import { niceStep, shortName } from "./trace";
+import { LEGEND, niceStep } from "./trace";
 
 const LEFT = 64, BOTTOM = 34, TOP = 8;
 
@@ -60,7 +60,7 @@ export class Ranks {
     clear(this.bar);
     const plot: HTMLSelectElement = el("select", { "aria-label": "kind of plot", onchange: () => this.app.set({ plot: plot.value as typeof state.plot }) },
       ...[["order", "in order"], ["sorted", "sorted"], ["histogram", "histogram"]].map(([v, t]) => el("option", { value: v, selected: v === state.plot }, t)));
-    this.bar.append(plot, el("span", {}, `${m.name} of `, el("bdi", {}, node ? shortName(nodeName(d, node)) : "the whole run")));
+    this.bar.append(plot, el("span", {}, `${m.name} of `, el("bdi", {}, node ? plain(drawnName(d, node, LEGEND)) : "the whole run")));
     this.points = this.collect();
     const values = this.points.map((p) => p.value), n = values.length, sum = values.reduce((a, b) => a + b, 0), mean = n ? sum / n : 0;
     const most = Math.max(0, ...values), least = n ? Math.min(...values) : 0;

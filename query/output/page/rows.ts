@@ -3,7 +3,7 @@
 import { App, metricText, searchRegex } from "./app";
 import { Compiled, compile, Facts, holds, totalsOf } from "./expr";
 import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE } from "./data";
-import { Node, nodeName, nodeRanges } from "./model";
+import { drawnName, Node, nodeName, nodeRanges } from "./model";
 import { numberText, oneText, percentText, Style, styleFor } from "./number";
 import { nested } from "./views";
 
@@ -358,7 +358,7 @@ export class Rows {
     const cell = (text: string) => text.replace(/[\\`*_{}[\]<>|&]/g, "\\$&").replace(/[\r\n]/g, " ");
     const rows = shown.map((e) => [
       ...this.columns.map((c) => this.text(c, e).filter(Boolean).join(" ")),
-      "\u00a0\u00a0".repeat(e.depth) + cell(e.name) + (this.place(e) ? ` (${cell(this.place(e))})` : ""),
+      "\u00a0\u00a0".repeat(e.depth) + cell(drawnName(d, e.node, Infinity)) + (this.place(e) ? ` (${cell(this.place(e))})` : ""),
     ]);
     return [[...this.columns.map((c) => c.id), "scope"], this.columns.map(() => "--:").concat(":--"), ...rows]
       .map((r) => `| ${r.join(" | ")} |`).join("\n") + "\n";
@@ -381,8 +381,13 @@ export function kindText(n: Node): string {
   return ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime", "phase"][n.kind];
 }
 
-// The call site, else where it is defined, else its load module.
+// The call site, else where it is defined, else its load module; and what tells it from others that look so.
 export function placeOf(d: Data, n: Node): string {
+  const apart = n.scope === NONE ? "" : d.texts[d.scopeApart[n.scope]], place = plainPlace(d, n);
+  return apart ? `${place} (${apart})` : place;
+}
+
+function plainPlace(d: Data, n: Node): string {
   const at = (file: number, line: number) => baseName(d.texts[file]) + (line ? ":" + line : "");
   if (n.callFile) return at(n.callFile, n.callLine);
   if (n.scope === NONE || n.kind === Kind.File) return "";

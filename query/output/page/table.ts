@@ -4,9 +4,10 @@
 import { App, searchRegex } from "./app";
 import { Kind } from "./data";
 import { clear, el, name, plain } from "./dom";
+import { drawnName } from "./model";
 import { Column, Entry, kindText, Rows } from "./rows";
 
-const ROW = 24, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
+const ROW = 24, NAME = 100, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
 
 export class Table {
   readonly element: HTMLElement;
@@ -108,7 +109,7 @@ export class Table {
       el("span", { class: "indent", style: `width:${Math.min(e.depth, 400) * 12}px` }),
       el("span", { class: "twist" + (kids ? e.open ? " open" : " closed" : ""), "aria-hidden": "true" }),
       e.node.kind === Kind.Inline ? el("abbr", { class: "inlined", title: "inlined" }, "[I]") : null,
-      name(e.name, { class: "name" + (search?.test(e.name) ? " found" : ""), title: `${kindText(e.node)} ${plain(e.name)}${place ? "\n" + plain(place) : ""}` }),
+      name(drawnName(this.app.data, e.node, NAME), { class: "name" + (search?.test(e.name) ? " found" : ""), title: `${kindText(e.node)} ${plain(e.name)}${place ? "\n" + plain(place) : ""}` }),
       e.node.rounds ? el("span", { class: "mark" }, `\u00d7 ${e.node.rounds}`) : null,
       gone ? el("span", { class: "mark" }, "gone") : fresh ? el("span", { class: "mark" }, "new") : null,
       place ? el("span", { class: "place" }, name(place)) : null));

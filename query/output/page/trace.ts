@@ -5,10 +5,11 @@ import { App, rangesText } from "./app";
 import { Data, Dim, isCall, ELAPSED, Kind, NONE, Trace as Records } from "./data";
 import { clear, el, fit, plain, sizeCanvas } from "./dom";
 import { showTip } from "./flame";
-import { firstAtLeast, nodeRanges, within } from "./model";
+import { drawnScope, firstAtLeast, nodeRanges, within } from "./model";
 import { timeText } from "./number";
 
 const TOP = 4, AXIS = 22;
+export const LEGEND = 36; // letters of a name
 
 // The record that tells what ran at an instant; -1: nothing is told. The nearest, unless a gap lies between.
 export function recordAt(d: Data, t: Records, us: number): number {
@@ -321,7 +322,7 @@ export class Trace {
     clear(this.legend);
     for (const [s, n] of top.slice(0, 12))
       this.legend.append(el("span", { title: plain(d.texts[d.scopeShown[s]]) }, el("i", { style: `background:${palette.of(s).fill}` }),
-        el("bdi", {}, shortName(d.texts[d.scopeShown[s]])), el("small", {}, ` ${((100 * n) / all).toFixed(0)} %`)));
+        el("bdi", {}, plain(drawnScope(d, s, LEGEND))), el("small", {}, ` ${((100 * n) / all).toFixed(0)} %`)));
     if (top.length > 12) this.legend.append(el("span", {}, `and ${top.length - 12} more`));
     this.legend.append(el("span", {}, el("i", { class: "blank" }), "no samples: idle, or not on a CPU"));
     if (this.shown.length < this.all.length && this.app.state.mode === "profiles")
@@ -416,10 +417,4 @@ export class Trace {
 export function niceStep(from: number, to: number, most: number): number {
   const least = (to - from) / Math.max(1, most), power = 10 ** Math.floor(Math.log10(least || 1)), x = least / power;
   return power * (x <= 1 ? 1 : x <= 2 ? 2 : x <= 5 ? 5 : 10);
-}
-
-// A name without its arguments, and no longer than a legend wants it.
-export function shortName(text: string): string {
-  const bare = plain(text).replace(/\(.*\)/, "()");
-  return bare.length > 36 ? bare.slice(0, 20) + "\u2026" + bare.slice(-14) : bare;
 }
