@@ -42,7 +42,7 @@ WARNINGS = -Wall -Wextra -Wshadow -Werror=implicit $(if $(WERROR),-Werror)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@)
 
 # ---- Sources ------------------------------------------------------------------------------------------------------
-ROOMS = common format structure db query repl
+ROOMS = common format unwind structure db query repl
 MAIN = repl/main.c
 # Debian has a compiler for each; elsewhere there is one mpicc, and only that of Open MPI knows -showme.
 MPI_KINDS = $(or $(foreach k,openmpi mpich,$(if $(shell command -v mpicc.$k),$k)),$(if $(HAVE_MPI),$(if $(shell mpicc -showme:version 2>/dev/null),openmpi,mpich)))
@@ -55,6 +55,8 @@ EXACT_SRC = $(wildcard preload/exact/*.c)
 # preload/mpi likewise, for -e MPI. It needs no MPI to be built: libhqmpi-*.so are something else.
 MPI_SRC = $(wildcard preload/mpi/*.c)
 PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC) $(MPI_SRC),$(wildcard preload/*.c preload/*/*.c))
+# What the collector and the builder of databases share is compiled for each.
+UNWIND_SRC = $(wildcard unwind/*.c)
 EXPORTS = $(wildcard preload/exports.map)
 UNIT_SRC = $(filter-out $(if $(HAVE_ZYDIS),,%/insn_quick_test.c %/machine_test.c),$(wildcard tests/unit/*_test.c))
 TEST_LIB_SRC = $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
@@ -84,7 +86,7 @@ PIC_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec
 # ---- Build --------------------------------------------------------------------------------------------------------
 objects = $(patsubst %.c,$(BUILD)/%.o,$(1))
 HQ_OBJ = $(call objects,$(HQ_SRC))
-PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC))
+PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC)) $(UNWIND_SRC:%.c=$(BUILD)/preload/%.o)
 EXACT_OBJ = $(call objects,$(EXACT_SRC))
 MPI_OBJ = $(call objects,$(MPI_SRC)) $(BUILD)/preload/exact/lookup.o
 UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
@@ -154,6 +156,9 @@ $(BUILD)/flags: always
 	$(Q)mkdir -p $(@D) && printf '%s\n' "$$FLAGS" | cmp -s - $@ || printf '%s\n' "$$FLAGS" >$@
 
 $(BUILD)/preload/%.o: preload/%.c $(BUILD)/config.h $(BUILD)/flags
+	$(call say,CC)
+	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) $(PIC_FLAGS) -c -o $@ $<
+$(BUILD)/preload/unwind/%.o: unwind/%.c $(BUILD)/config.h $(BUILD)/flags
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) $(PIC_FLAGS) -c -o $@ $<
 $(BUILD)/%.o: %.c $(BUILD)/config.h $(BUILD)/flags

@@ -256,6 +256,7 @@ static bool step_by_code(struct walk *w)
     struct code code;
 
     f->load = load;
+    f->rule = recipe_rule;
     f->where = &w->stack;
     f->scratch = w->memo->cfi;
     if (!bounds(w, f, &code) || !follow_out(f, w->reg, w->known))

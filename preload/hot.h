@@ -7,9 +7,9 @@
 #ifndef HQ_PRELOAD_HOT_H
 #define HQ_PRELOAD_HOT_H
 
-#define HOT   __attribute__((section("hq_hot")))
-#define LEARN __attribute__((section("hq_learn"))) /* the way to a recipe that is not known */
-#define COLD  __attribute__((noinline, cold))
+#include "unwind/sections.h"
+
+#define HOT __attribute__((section("hq_hot")))
 
 extern const char hot_start[] __asm__("__start_hq_hot") __attribute__((visibility("hidden")));
 extern const char hot_end[] __asm__("__stop_hq_hot") __attribute__((visibility("hidden")));

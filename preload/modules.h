@@ -9,7 +9,7 @@
 #ifndef HQ_PRELOAD_MODULES_H
 #define HQ_PRELOAD_MODULES_H
 
-#include "preload/index.h"
+#include "unwind/cfi.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,14 +32,6 @@ struct module {
     uint64_t file_size, file_mtime_ns;
     uint8_t build_id_len, build_id[31];
     void *record; /* struct hqm_module in the measurement file */
-};
-
-/* What unwinding needs to know about the code at an address. */
-struct code {
-    uint32_t module;             /* number, from 1 */
-    const uint8_t *eh_frame_hdr; /* NULL: none */
-    struct index *index;
-    uint64_t start, end; /* of the module */
 };
 
 /* Not in signal handlers: notes all modules that are loaded. */

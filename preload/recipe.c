@@ -238,3 +238,14 @@ HOT uint32_t recipe_generation(void)
 {
     return atomic_load_explicit(&generation, memory_order_acquire);
 }
+
+struct follow_rule recipe_rule(const struct follow *f, uint64_t address)
+{
+    struct recipe recipe = recipe_find(address, f->scratch);
+    uint32_t kind = recipe.kind == RECIPE_RSP       ? FOLLOW_RULE_RSP
+                    : recipe.kind == RECIPE_RBP     ? FOLLOW_RULE_RBP
+                    : recipe.kind == RECIPE_GENERAL ? FOLLOW_RULE_OTHER
+                                                    : FOLLOW_RULE_NONE;
+
+    return (struct follow_rule){kind, recipe.cfa, recipe.rbp};
+}

@@ -11,7 +11,8 @@
 #ifndef HQ_PRELOAD_RECIPE_H
 #define HQ_PRELOAD_RECIPE_H
 
-#include "preload/cfi.h"
+#include "preload/modules.h"
+#include "unwind/follow.h"
 
 enum recipe_kind {
     RECIPE_NONE,    /* the address is in no code */
@@ -41,6 +42,9 @@ struct recipe recipe_find(uint64_t address, struct cfi *scratch);
 
 /* Instead of RECIPE_NO_CFI, which recipe_find gave for `first`: holds to `last`, but not beyond its granule. */
 void recipe_keep(uint64_t first, uint64_t last, const struct recipe *recipe);
+
+/* The same for code that follow.h leads to; a follow_ask. */
+struct follow_rule recipe_rule(const struct follow *f, uint64_t address);
 
 /* After code was unloaded. Not for signal handlers. */
 void recipe_forget_all(void);

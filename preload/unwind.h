@@ -15,7 +15,7 @@
 #ifndef HQ_PRELOAD_UNWIND_H
 #define HQ_PRELOAD_UNWIND_H
 
-#include "preload/follow.h"
+#include "unwind/follow.h"
 #include "preload/recipe.h"
 
 #include <ucontext.h>

@@ -8,6 +8,7 @@ objects=()
 for source in preload/*.c preload/openmp/*.c preload/sources/*.c; do
     [ ! -e "$BUILD/${source%.c}.o" ] || objects+=("$BUILD/${source%.c}.o")
 done
+objects+=("$BUILD"/preload/unwind/*.o)
 $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/check.so" \
     tests/collector/check_unwind.c "${objects[@]}" -Wl,--wrap=unwind -lunwind || exit 1
 

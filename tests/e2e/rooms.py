@@ -12,9 +12,10 @@ TOP = os.environ["TOP"]
 MAY = {
     "common": (),
     "format": (),
-    "preload": ("common", "format"),
+    "unwind": (),
+    "preload": ("common", "format", "unwind"),
     "structure": ("common", "format"),
-    "db": ("common", "format", "structure"),
+    "db": ("common", "format", "structure", "unwind"),
     "db/import": ("common", "format", "structure", "db"),
     "query/grammar": ("common",),
     "query": ("common", "format", "db", "query/grammar", "query/views", "query/output"),

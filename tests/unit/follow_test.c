@@ -3,9 +3,11 @@
  * What machine code says about the stack is what the compiler's call frame information says, wherever there is both: in
  * this program and its libraries, every procedure is read as if it had none.
  */
-#include "preload/follow.h"
+#include "preload/modules.h"
+#include "preload/recipe.h"
 #include "preload/raw.h"
 #include "tests/unit/test.h"
+#include "unwind/follow.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -78,7 +80,7 @@ static bool no_memory(void *where, uint64_t address, uint64_t *value)
 }
 
 static struct cfi cfi, scratch;
-static struct follow follow = {.load = no_memory, .scratch = &scratch};
+static struct follow follow = {.load = no_memory, .rule = recipe_rule, .scratch = &scratch};
 static struct {
     unsigned long all, certain, uncertain, wrong_certain, wrong_uncertain;
 } tally;

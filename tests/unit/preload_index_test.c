@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The collector's search for the description of an address, with and without buckets, against the tables of what this
  * program has loaded. */
-#include "preload/index.h"
+#include "unwind/index.h"
 #include "tests/unit/test.h"
 #include <link.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DWARF expressions as call frame information uses them (DWARF 5 section 2.5): a small stack machine. */
-#include "preload/cfi.h"
+#include "unwind/cfi.h"
 
 enum { STACK = 32, STEPS = 1000 };
 

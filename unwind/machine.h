@@ -3,8 +3,8 @@
  * One machine instruction (x86-64): its length, and what it does to the stack pointer and to the registers that may
  * hold it for a while. Reads only the bytes it is given; safe in signal handlers.
  */
-#ifndef HQ_PRELOAD_MACHINE_H
-#define HQ_PRELOAD_MACHINE_H
+#ifndef HQ_UNWIND_MACHINE_H
+#define HQ_UNWIND_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

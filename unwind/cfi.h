@@ -4,13 +4,21 @@
  * the encodings of the Linux Standard Base). Reads only the module's own mapped memory, within its bounds; takes no
  * lock, allocates nothing, and may be used in signal handlers.
  */
-#ifndef HQ_PRELOAD_CFI_H
-#define HQ_PRELOAD_CFI_H
+#ifndef HQ_UNWIND_CFI_H
+#define HQ_UNWIND_CFI_H
 
-#include "preload/modules.h"
+#include "unwind/index.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* What unwinding needs to know about the code at an address. */
+struct code {
+    uint32_t module;             /* number, from 1 */
+    const uint8_t *eh_frame_hdr; /* NULL: none */
+    struct index *index;
+    uint64_t start, end; /* of the module, as it is mapped: all that is read lies in there */
+};
 
 enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RIP = 16, CFI_REGISTERS = 17 }; /* DWARF numbers, x86-64 */
 enum { CFI_NESTED = 8 };                                                          /* remembered states */

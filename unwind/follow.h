@@ -9,11 +9,11 @@
  * whose code goes on behind it: both are mostly so, and counted as doubts. A way with fewer doubts wins. Safe in signal
  * handlers.
  */
-#ifndef HQ_PRELOAD_FOLLOW_H
-#define HQ_PRELOAD_FOLLOW_H
+#ifndef HQ_UNWIND_FOLLOW_H
+#define HQ_UNWIND_FOLLOW_H
 
-#include "preload/machine.h"
-#include "preload/recipe.h"
+#include "unwind/cfi.h"
+#include "unwind/machine.h"
 
 enum { FOLLOW_EXITS = 4, FOLLOW_WAYS = 32, FOLLOW_STORED = 12, FOLLOW_SEEN_LOG2 = 7 };
 
@@ -54,6 +54,20 @@ struct follow_way {
     } store[FOLLOW_STORED];
 };
 
+/* What unwind information says about an address behind the code that has none. */
+enum follow_rule_kind {
+    FOLLOW_RULE_NONE,  /* nothing, or there is no code */
+    FOLLOW_RULE_RSP,   /* CFA = rsp + cfa; return address at CFA - 8; rbp at CFA + rbp unless that is 0 */
+    FOLLOW_RULE_RBP,   /* CFA = rbp + cfa, otherwise the same */
+    FOLLOW_RULE_OTHER, /* something else; taken for the first instruction of a procedure */
+};
+struct follow_rule {
+    uint32_t kind;
+    int32_t cfa, rbp; /* bytes */
+};
+struct follow;
+typedef struct follow_rule follow_ask(const struct follow *f, uint64_t address);
+
 /* Asked for the words of the stack. */
 typedef bool follow_load(void *where, uint64_t address, uint64_t *value);
 
@@ -61,6 +75,7 @@ struct follow {
     /* Set by the caller. */
     uint64_t start, end; /* where instructions may be read that have no unwind information */
     follow_load *load;
+    follow_ask *rule;
     void *where;
     struct cfi *scratch;
     /* The answer. */

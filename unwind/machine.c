@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "preload/machine.h"
+#include "unwind/machine.h"
 
 #include <string.h>
 

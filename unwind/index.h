@@ -6,9 +6,10 @@
  * caches when a sample comes. So a module in which many addresses were looked up gets buckets, by address: then it is
  * one line of them and two of the table. Making them reads all of the table, once. Safe in signal handlers.
  */
-#ifndef HQ_PRELOAD_INDEX_H
-#define HQ_PRELOAD_INDEX_H
+#ifndef HQ_UNWIND_INDEX_H
+#define HQ_UNWIND_INDEX_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct index {
@@ -19,6 +20,11 @@ struct index {
     uint32_t searches;           /* without buckets */
     _Atomic(uint32_t *) buckets; /* for each 1 << shift bytes of code the first row that is not before them */
 };
+
+/* Whoever uses this room says where buckets come from: zeroed memory, or NULL; in the collector safe in signal
+ * handlers. */
+void *index_memory(size_t bytes);
+void index_give_back(void *memory, size_t bytes);
 
 /* The description of the function at or before the address; NULL if there is none. `end` is that of the module. */
 const uint8_t *index_find(struct index *index, const uint8_t *header, uint64_t end, uint64_t address);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "preload/follow.h"
+#include "unwind/follow.h"
 
-#include "preload/hot.h"
+#include "unwind/sections.h"
 
 #include <string.h>
 
@@ -282,16 +282,16 @@ static void step_over(struct follow *f, const struct follow_way *way, uint64_t n
  */
 static void leave(struct follow *f, struct follow_way *way)
 {
-    struct recipe recipe = {.kind = RECIPE_GENERAL};
+    struct follow_rule rule = {.kind = FOLLOW_RULE_OTHER};
     struct follow_value at = way->reg[MACHINE_RSP];
 
     if (way->pc != TAIL_CALL)
-        recipe = recipe_find(way->pc, f->scratch);
-    if (recipe.kind == RECIPE_RSP || recipe.kind == RECIPE_RBP) {
-        at = plus(way->reg[recipe.kind == RECIPE_RSP ? MACHINE_RSP : MACHINE_RBP], recipe.cfa - 8);
-        if (recipe.rbp)
-            way->reg[MACHINE_RBP] = load(f, way, plus(at, 8 + recipe.rbp));
-    } else if (recipe.kind != RECIPE_GENERAL) {
+        rule = f->rule(f, way->pc);
+    if (rule.kind == FOLLOW_RULE_RSP || rule.kind == FOLLOW_RULE_RBP) {
+        at = plus(way->reg[rule.kind == FOLLOW_RULE_RSP ? MACHINE_RSP : MACHINE_RBP], rule.cfa - 8);
+        if (rule.rbp)
+            way->reg[MACHINE_RBP] = load(f, way, plus(at, 8 + rule.rbp));
+    } else if (rule.kind != FOLLOW_RULE_OTHER) {
         return;
     }
     if (!come_back(f, way, at, 0))

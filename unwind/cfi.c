@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "preload/cfi.h"
+#include "unwind/cfi.h"
 
-#include "preload/hot.h"
-#include "preload/index.h"
+#include "unwind/index.h"
+#include "unwind/sections.h"
 
 #include <string.h>
 

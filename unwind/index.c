@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "preload/index.h"
+#include "unwind/index.h"
 
-#include "preload/cfi.h"
-#include "preload/hot.h"
-#include "preload/raw.h"
+#include "unwind/cfi.h"
+#include "unwind/sections.h"
 
 #include <stdatomic.h>
 
@@ -45,7 +44,7 @@ static COLD void make_buckets(struct index *index)
     while (range >> shift >= index->count / ROWS_A_BUCKET + 1)
         shift++;
     buckets = (range >> shift) + 2;
-    made = raw_memory(buckets * sizeof *made);
+    made = index_memory(buckets * sizeof *made);
     if (!made)
         return;
     for (uint32_t row = 0; row < index->count; row++)
@@ -56,7 +55,7 @@ static COLD void make_buckets(struct index *index)
         made[next] = index->count;
     index->shift = shift;
     if (!atomic_compare_exchange_strong(&index->buckets, &expected, made))
-        raw_munmap(made, buckets * sizeof *made);
+        index_give_back(made, buckets * sizeof *made);
 }
 
 LEARN const uint8_t *index_find(struct index *index, const uint8_t *header, uint64_t end, uint64_t address)
