@@ -107,19 +107,38 @@ static struct hq_error *write_report(struct session *s, const struct report_opti
     return NULL;
 }
 
-/* Statements that make the state of the page: settings and lets. */
-static bool prepare(struct session *s, const struct opt_args *args)
+/* One question, which names no file or format of its own. */
+static bool is_question(const char *text)
+{
+    struct source source = {.name = "query", .text = text, .length = strlen(text)};
+    struct script *script;
+    AUTO_ERROR struct hq_error *error = parse_script(&source, NULL, &script);
+    bool is = !error && script->statements.len == 1 && script->statements.data[0].kind == STATEMENT_QUERY &&
+              !script->statements.data[0].query.as;
+
+    script_destroy(script);
+    return is;
+}
+
+typedef VEC(const char *) texts;
+
+/* Statements that make the state of the page, settings and lets; questions are kept for their answers. */
+static bool prepare(struct session *s, const struct opt_args *args, texts *questions)
 {
     for (size_t i = 1; i < args->operands.len; i++) {
         const char *text = args->operands.data[i];
 
+        if (is_question(text)) {
+            vec_push(questions, text);
+            continue;
+        }
         if (!session_text(s, &(struct source){.name = "query", .text = text, .length = strlen(text)}))
             return false;
     }
     return true;
 }
 
-static struct hq_error *report(struct session *s, const struct opt_args *args)
+static struct hq_error *report(struct session *s, const struct opt_args *args, texts *questions)
 {
     const char *path = args->operands.data[0], *given = opt_value(args, "output"), *budget = opt_value(args, "budget");
     AUTO_FREE char *output = given ? xstrdup(given) : output_of(path);
@@ -134,12 +153,13 @@ static struct hq_error *report(struct session *s, const struct opt_args *args)
     if (!opt_flag(args, "force", false))
         HQ_TRY(may_write(output));
     HQ_TRY(session_open(s, path, NULL));
-    if (!prepare(s, args))
+    if (!prepare(s, args, questions))
         return NULL;
     if (s->env.last_query)
-        return hq_error_new(HQ_USAGE,
-                            "a page is made with settings, not with a question: hq report DB \"set inline off\"; "
-                            "hq DB \"QUESTION as svg to FILE\" makes one picture");
+        return hq_error_new(HQ_USAGE, "the page shows the answer to a question as it is: write each one as an argument "
+                                      "of its own, without `as` and `to`");
+    o.questions = questions->data;
+    o.question_count = questions->len;
     session_state(s, &state);
     if (state.len)
         str_add(&state, "; ");
@@ -153,16 +173,18 @@ static struct hq_error *report(struct session *s, const struct opt_args *args)
 static int run(const struct opt_args *args)
 {
     struct session s;
+    texts questions = {0};
 
     if (opt_flag(args, "quiet", false))
         log_set_level(LEVEL_QUIET);
     if (!args->operands.len)
         return command_usage("report", "the database is missing");
     session_init(&s);
-    struct hq_error *error = report(&s, args);
+    struct hq_error *error = report(&s, args, &questions);
     int status = s.status;
 
     session_deinit(&s);
+    vec_deinit(&questions);
     return error ? command_fail("report", error) : status;
 }
 
@@ -177,7 +199,9 @@ const struct command cmd_report = {
                 "network: the calling context tree, callers, flat profile, flame graph, trace, ranks and source, all "
                 "of "
                 "one selection, with every number as hq prints it and the query that prints it.\n\n"
-                "STATEMENT is a setting, such as \"set inline off\": the page shows the database so.",
+                "STATEMENT is a setting, such as \"set inline off\": the page shows the database so; or a question, "
+                "such "
+                "as \"fold of step points 20\": its answer, and its picture, is on the page under Answers.",
             .examples = "  hq report my.hq\n  hq report my.hq --with-source -o my.html\n  hq report new.hq --compare "
                         "old.hq\n",
             .options = options,

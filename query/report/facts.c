@@ -33,8 +33,7 @@ static void add_number(struct str *out, double x)
 
 /* ---- the tables ---- */
 
-/* The answer, every row of it. */
-static struct hq_error *ask(struct gathering *g, const char *text, struct table **out)
+struct hq_error *gather_ask(struct gathering *g, const char *text, struct table **out)
 {
     bool complete = g->env->complete;
 
@@ -50,7 +49,7 @@ static struct hq_error *add_words(struct gathering *g, const char *name, const c
 {
     struct table *t;
 
-    HQ_TRY(ask(g, question, &t));
+    HQ_TRY(gather_ask(g, question, &t));
     str_addf(&g->json, "\"%s\":[", name);
     vec_foreach(row, &t->rows) {
         str_add(&g->json, row == t->rows.data ? "[" : ",[");
@@ -168,7 +167,7 @@ static struct hq_error *add_source(struct gathering *g, const char *path)
 
     str_add(&question, "source of ");
     print_quoted(&question, path);
-    HQ_TRY(ask(g, str_cstr(&question), &t));
+    HQ_TRY(gather_ask(g, str_cstr(&question), &t));
     add_lines(g, path, t);
     table_destroy(t);
     return NULL;
@@ -183,7 +182,7 @@ static struct hq_error *add_sources(struct gathering *g)
 
     str_add(&g->json, "\"sources\":[");
     if (!g->options->compare && (g->options->with_source || gather_db(g)->source_count)) {
-        HQ_TRY(ask(g, "files", &files));
+        HQ_TRY(gather_ask(g, "files", &files));
         for (size_t i = 0; i < files->rows.len && n < SOURCE_FILES && g->json.len - start < SOURCE_BYTES && !error;
              i++) {
             const char *path = files->rows.data[i].name;
@@ -212,5 +211,6 @@ struct hq_error *gather_facts(struct gathering *g)
     add_profiles(g);
     HQ_TRY(add_words(g, "summary", "summary"));
     HQ_TRY(add_words(g, "info", "info"));
+    HQ_TRY(gather_answers(g));
     return add_sources(g);
 }

@@ -33,6 +33,10 @@ uint64_t gather_trace_records(const struct gathering *g);
 
 /* What is told in words: metrics, profiles, losses, tables that hq answers, source texts (facts.c). */
 struct hq_error *gather_facts(struct gathering *g);
+/* The answer to a question, every row of it; the caller destroys it. */
+struct hq_error *gather_ask(struct gathering *g, const char *text, struct table **out);
+/* Answers that the page shows as hq gave them (answers.c). */
+struct hq_error *gather_answers(struct gathering *g);
 
 static inline const struct db *gather_db(const struct gathering *g)
 {

@@ -12,11 +12,13 @@
 #include <stdio.h>
 
 struct report_options {
-    const char *name;     /* of the database as the reader would type it: `hq NAME "..."` */
-    const char *settings; /* statements that lead to the session's state, `set inline off; `; "" none */
-    const char *compare;  /* the database to compare with, as query_env.find_db takes it; NULL none */
-    uint64_t budget;      /* bytes of the file; traces, then values by profile are thinned to keep it. 0: no limit */
-    bool with_source;     /* texts of source files that the database does not hold are looked for on disk */
+    const char *name;             /* of the database as the reader would type it: `hq NAME "..."` */
+    const char *settings;         /* statements that lead to the session's state, `set inline off; `; "" none */
+    const char *const *questions; /* [question_count] whose answers the page shows besides */
+    size_t question_count;
+    const char *compare; /* the database to compare with, as query_env.find_db takes it; NULL none */
+    uint64_t budget;     /* bytes of the file; traces, then values by profile are thinned to keep it. 0: no limit */
+    bool with_source;    /* texts of source files that the database does not hold are looked for on disk */
 };
 
 /* What the file has become. */

@@ -4,130 +4,23 @@
 
 Skipped where there is no chromium, no chromium-driver or no python3-selenium.
 """
-import os
-import sys
-
-sys.path.remove(os.path.dirname(os.path.realpath(__file__)))       # bisect.py there is a test, and a module that selenium wants
-import collections
 import json
-import shutil
+import os
 import subprocess
-import time
 
-from counting import check, finish
+from page_browser import BUILD, HQ, TMP, TOP, Keys, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size, wait, webdriver
 
-TOP, HQ, TMP, BUILD = (os.environ[v] for v in ("TOP", "HQ", "HQ_TEST_TMP", "BUILD"))
-sys.path.append("/usr/lib/python3/dist-packages")        # another python3 may stand before Debian's
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.options import Options
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.keys import Keys
-except ImportError:
-    print("skipped: there is no python3-selenium")
-    sys.exit(77)
-if not shutil.which("chromium") or not shutil.which("chromedriver"):
-    print("skipped: there is no chromium with its driver")
-    sys.exit(77)
-
-
-def hq(*args, status=0):
-    done = subprocess.run([HQ, *args], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
-    check(done.returncode == status, f"hq {' '.join(args)}: {done.returncode}, {done.stderr}")
-    return done.stdout
-
-
-def answer(db, query):
-    """Rows as hq prints them: [(names from the top, values)]."""
-    table = json.loads(hq("--quiet", db, query + " as json"))
-    path, rows = [], []
-    for row in table["rows"]:
-        path[row["depth"]:] = [row["name"]]
-        rows.append((tuple(path), tuple(row["values"])))
-    return [c["name"] for c in table["columns"]], rows
-
-
-def browser():
-    options = Options()
-    for word in ("headless=new", "no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking",
-                 "disable-component-update", "disable-sync", "disable-dev-shm-usage", "force-color-profile=srgb", f"user-data-dir={TMP}/chromium"):
-        options.add_argument("--" + word)
-    options.binary_location = shutil.which("chromium")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-
-
-def wait(condition, what):
-    """Polls: a page is ready when it says so, not after a time."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    check(False, f"waited for {what}")
-    return False
-
-
-driver = browser()
-
-
-def js(text, *args):
-    return driver.execute_script("return " + text, *args)
-
-
-def size(width, height):
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-
-
-def open_page(page, state=""):
-    driver.get("about:blank")
-    driver.get(f"file://{TMP}/{page}" + (f"#{state}" if state else ""))
-    wait(lambda: js("!!window.hqPage"), f"{page} to open")
-    errors = [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"]
-    check(not errors, f"{page} complains: {errors}")
-
-
-def page_rows():
-    """All rows of the table, from the text that `CSV` copies."""
-    import csv
-    import io
-    lines = list(csv.reader(io.StringIO(js("hqPage.csv()"))))
-    path, rows = [], []
-    for line in lines[1:]:
-        path[int(line[2]):] = [line[0]]
-        rows.append((tuple(path), tuple(float(v) if v else None for v in line[5:])))
-    return lines[0][5:], rows
-
-
-def same(db, what, complete=True):
-    """What the page shows is what hq answers to the query that the page shows."""
-    query = js("hqPage.query()")
-    check(js("hqPage.openAll()"), f"{what}: everything opens")
-    columns, rows = page_rows()
-    names, expected = answer(db, query)
-    check([n for n in names if n in columns] == columns, f"{what}, {query}: the columns are {columns}, {names}")
-    names = [n for n in names if n in columns]
-    pick = [columns.index(n) for n in names]
-    whole = json.loads(hq("--quiet", db, query + " as json"))["columns"]
-    keep = [i for i, c in enumerate(whole) if c["name"] in names]
-    here = collections.Counter((p, tuple(v[i] for i in pick)) for p, v in rows)
-    there = collections.Counter((p, tuple(v[i] for i in keep)) for p, v in expected)
-    more, less = here - there, there - here
-    check(not more and not less, f"{what}, {query}: the page has {list(more.items())[:3]}, hq {list(less.items())[:3]} ({len(rows)}, {len(expected)} rows)")
-    check(len(rows) > 0, f"{what}: there are rows")
-    return rows
-
-
+PANES = ("flame", "trace", "ranks", "messages", "answers", "source", "about")
 VIEWS = ("tree", "callers", "flat", "procedures", "loops", "lines", "files", "modules")
 
-for fixture in ("app", "paper", "unlined", "joined"):
-    subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TOP}/tests/query/{fixture}.fixture", f"{TMP}/{fixture}.hq"], check=True)
-    hq("report", f"{fixture}.hq")
-    open_page(f"{fixture}.html")
+for name in ("app", "paper", "unlined", "joined"):
+    fixture(name)
+    hq("report", f"{name}.hq")
+    open_page(f"{name}.html")
     for view in VIEWS:
         js("hqPage.set(arguments[0])", {"view": view, "lines": view != "callers", "all": True})
-        if answer(f"{fixture}.hq", js("hqPage.query()"))[1]:
-            same(f"{fixture}.hq", f"{fixture}, {view}")
+        if answer(f"{name}.hq", js("hqPage.query()"))[1]:
+            same(f"{name}.hq", f"{name}, {view}")
 
 
 # ---- selections: everything is derived anew ----
@@ -189,7 +82,7 @@ js("hqPage.set({columns: '', view: 'tree'})")
 
 # ---- a comparison ----
 
-subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TOP}/tests/query/old.fixture", f"{TMP}/old.hq"], check=True)
+fixture("old")
 hq("report", "app.hq", "--compare", "old.hq", "-o", "compared.html")
 open_page("compared.html")
 for view in ("tree", "callers", "flat", "procedures", "loops"):
@@ -200,7 +93,7 @@ for text in ("delta.cputime / old.cputime", "delta.cputime.x"):
     same("app.hq", f"compared, {text}")
 js("hqPage.set({columns: '', where: 'delta.cputime > 1%'})")
 same("app.hq", "compared, where")
-for pane in ("flame", "trace", "ranks", "source", "about"):
+for pane in js("[...document.querySelectorAll('[data-pane]')].map((e) => e.dataset.pane)"):
     js("hqPage.set({pane: arguments[0]})", pane)
 js("hqPage.set({columns: '', where: '', view: 'tree', pane: 'flame'})")
 check(js("hqPage.boxes().map((b) => b.name)").count("checksum") == 1, "what has vanished is drawn")
@@ -330,7 +223,7 @@ check(not js("""[...document.querySelectorAll('[role=row]')].filter((e) => ![...
       "rows hold cells")
 for width, height in ((1280, 800), (800, 600), (390, 844)):
     size(width, height)
-    for pane in ("flame", "trace", "ranks", "source", "about"):
+    for pane in PANES:
         js("hqPage.set({pane: arguments[0]})", pane)
         boxes = js("""['header', '.state', '.left .tabs', '.table', '.right .tabs', '.panebox'].map((s) => {
             const r = document.querySelector(s).getBoundingClientRect(); return [s, r.left, r.top, r.right, r.bottom]; })""")
@@ -409,7 +302,7 @@ check(js("window.broken") is None and len(driver.find_elements("css selector", "
 hq("report", "hostile.hq")
 open_page("hostile.html")
 for view in VIEWS:
-    for pane in ("flame", "trace", "ranks", "source", "about"):
+    for pane in PANES:
         js("hqPage.set(arguments[0])", {"view": view, "pane": pane})
         names = driver.find_elements("css selector", ".body .name")
         if names:
@@ -453,7 +346,7 @@ with open(f"{TMP}/empty.fixture", "w") as f:
 subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/empty.fixture", f"{TMP}/empty.hq"], check=True)
 hq("report", "empty.hq")
 open_page("empty.html")
-for pane in ("flame", "trace", "ranks", "source", "about"):
+for pane in PANES:
     js("hqPage.set({pane: arguments[0]})", pane)
 check("nothing was measured" in driver.find_element("css selector", ".table").text, "an empty database says so")
 errors = [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"]

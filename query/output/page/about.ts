@@ -12,7 +12,7 @@ export const keys: [string, string][] = [
   ["c", "callers of the selected procedure"],
   ["/", "search; Enter or n the next (costliest first), N the one before"],
   ["1 to 8", "tree, callers, flat, procedures, loops, lines, files, modules"],
-  ["p", "the next picture: flame graph, trace, ranks, source, about"],
+  ["p", "the next picture"],
   ["+ - \u2190 \u2192 Enter", "in the trace: zoom, move, choose the time"],
   ["q", "copy the query that prints this table"],
   ["x", "take back all choices of ranks and time"],

@@ -6,7 +6,7 @@ import { timeText } from "./number";
 import { Palette } from "./palette";
 import { nested, ViewName, viewNames, Views } from "./views";
 
-export const paneNames = ["flame", "trace", "ranks", "source", "about"] as const;
+export const paneNames = ["flame", "trace", "ranks", "messages", "answers", "source", "about"] as const;
 export type PaneName = (typeof paneNames)[number];
 
 export interface State {
@@ -27,13 +27,14 @@ export interface State {
   plot: "order" | "sorted" | "histogram";
   columns: string;                  // derived ones: expressions, one a line
   where: string;
-  folded: boolean;                  // small rows are one row, as in a terminal
+  amount: string;                   // of messages
+  answer: number;
 }
 
 const start: State = {
   view: "tree", pane: "flame", metric: 0, sort: "", ascending: false, zoom: "", search: "", filter: false, ranks: "",
   threads: "", time: "", selected: "", lines: false, all: false, rounds: true, level: 0, mode: "profiles", profile: -1, plot: "order", columns: "",
-  where: "", folded: false,
+  where: "", amount: "bytes", answer: 0,
 };
 
 export type Change = Partial<State>;
@@ -135,7 +136,7 @@ export class App {
     }
     // A link may be old or damaged: what it cannot mean is as at the start.
     if (!viewNames.includes(s.view)) s.view = start.view;
-    if (!paneNames.includes(s.pane)) s.pane = start.pane;
+    if (!this.panes().includes(s.pane)) s.pane = start.pane;
     if (this.data.metrics[s.metric]?.side !== "here") s.metric = 0;
     if (!["profiles", "depth", "summary"].includes(s.mode)) s.mode = start.mode;
     if (!["order", "sorted", "histogram"].includes(s.plot)) s.plot = start.plot;
@@ -216,6 +217,11 @@ export class App {
   // Whether there are columns of several metrics to choose from.
   several(): boolean { return this.data.metrics.filter((m) => m.side === "here").length > 1; }
 
+  // What the database has nothing for is not there.
+  panes(): PaneName[] {
+    return paneNames.filter((p) => (p !== "messages" || this.data.messages.length) && (p !== "answers" || this.data.answers.length));
+  }
+
   shows(metric: number): boolean { return this.state.all || metric === this.state.metric; }
 
   private defaultColumns(): string[] {
@@ -241,6 +247,8 @@ export class App {
         return `${d.settings}trace${s.level ? ` level ${s.level}` : ""}${this.slice()}`;
       case "ranks": return `${d.settings}threads${of ? " of " + of : ""}${d.ranked ? " per rank" : ""}${this.slice()}`;
       case "source": return this.node && d.scopeFile[this.node.scope] ? `source of ${quoted(d.texts[d.scopeFile[this.node.scope]])}${this.slice()}` : null;
+      case "messages": return `${d.settings}messages${this.chosen().ranks ? ` ranks ${s.ranks}` : ""}`;
+      case "answers": return d.settings + d.answers[s.answer]?.question;
       case "about": return "info";
       default: return null;
     }

@@ -39,6 +39,9 @@ export interface Source { notes: string[]; lines: Map<number, string> }
 
 export const NONE = 0xffffffff;
 
+// A question and hq's answer: rows are [name, place, kind, depth, id, cell ...], a cell a text or [number, as people read it].
+export interface Answer { question: string; columns: string[]; rows: any[][]; notes: string[]; picture?: string }
+
 export interface Data {
   version: string; name: string; settings: string; names: "auto" | "short" | "full"; compare: string | null;
   texts: string[];
@@ -61,6 +64,8 @@ export interface Data {
   trace: (profile: number) => Trace;
   hasTraces: boolean;
   sources: Map<number, Source>;
+  answers: Answer[];
+  messages: number[][]; pairs: number; // messages.ts
 }
 
 class Reader {
@@ -235,6 +240,6 @@ export async function openData(base64: string): Promise<Data> {
     instances: (s) => byScope.subarray(starts[s], starts[s + 1]),
     sparse: (m, p) => (values[m] ??= openValues(m))[p],
     trace: (p) => (hasTraces ? (traces ??= openTraces())[p] : noTrace),
-    hasTraces, sources,
+    hasTraces, sources, answers: json.answers, messages: json.messages, pairs: json.pairs,
   };
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The page: a table on one side, a picture on the other, both of one selection and one state.
 import { about } from "./about";
-import { App, PaneName, paneNames, searchRegex } from "./app";
+import { Answers } from "./answers";
+import { App, PaneName, searchRegex } from "./app";
 import { canInflate, isCall, Kind, openData } from "./data";
 import { clear, copy, el, plain } from "./dom";
 import { Flame } from "./flame";
+import { chosenPairs, Messages } from "./messages";
 import { Node, nodeOfContext, nodeRanges } from "./model";
 import { oneText, percentText, timeText } from "./number";
 import { Palette } from "./palette";
@@ -15,7 +17,7 @@ import { Table } from "./table";
 import { Trace } from "./trace";
 import { viewNames } from "./views";
 
-const paneTitles: Record<PaneName, string> = { flame: "Flame graph", trace: "Trace", ranks: "Ranks", source: "Source", about: "About" };
+const paneTitles: Record<PaneName, string> = { flame: "Flame graph", trace: "Trace", ranks: "Ranks", messages: "Messages", answers: "Answers", source: "Source", about: "About" };
 
 class Page {
   private app: App;
@@ -25,6 +27,8 @@ class Page {
   private trace: Trace;
   private ranks: Ranks;
   private source: Source;
+  private messages: Messages;
+  private answers: Answers;
   private pane = el("div", { class: "panebox", role: "tabpanel", "aria-label": "picture" });
   private viewTabs = el("div", { class: "tabs", role: "tablist", "aria-label": "tables" });
   private bar = el("div", { class: "head-bar" });
@@ -47,6 +51,8 @@ class Page {
     this.trace = new Trace(app, (c) => this.selectContext(c));
     this.ranks = new Ranks(app);
     this.source = new Source(app);
+    this.messages = new Messages(app);
+    this.answers = new Answers(app, (id, name) => this.selectId(id, name));
     this.search = el("input", {
       type: "search", placeholder: "search names, /regex/", "aria-label": "search", value: app.state.search, spellcheck: "false",
       oninput: () => this.typed(), onkeydown: (e: KeyboardEvent) => {
@@ -127,11 +133,11 @@ class Page {
     this.bar.append(this.viewTabs, el("div", { class: "options" },
       field("where", "where ...", "keeps the rows for which it holds: cputime > 5% and kind = loop"), field("columns", "+ column", "a column: cputime / @cputime, instructions / cycles"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
       this.app.several() ? toggle("all", "all metrics", "columns of every metric") : null));
-    for (const p of paneNames) this.paneTabs.append(el("button", { role: "tab", "data-pane": p, onclick: () => this.app.set({ pane: p }) }, paneTitles[p]));
+    for (const p of this.app.panes()) this.paneTabs.append(el("button", { role: "tab", "data-pane": p, onclick: () => this.app.set({ pane: p }) }, paneTitles[p]));
     // For tests, and for who asks at the console.
     (window as any).hqPage = { csv: () => this.rows.table("csv"), query: () => this.app.query(), state: () => ({ ...this.app.state }), pane: () => this.app.paneQuery(), data: this.app.data,
       set: (change: any) => this.app.set(change), openAll: () => { const all = this.rows.openAll(); this.table.draw(); return all; },
-      boxes: () => this.flame.list(),
+      boxes: () => this.flame.list(), pairs: () => chosenPairs(this.app),
       perProfile: () => this.app.selection.perProfile(this.app.state.metric, nodeRanges(this.app.data, this.app.node ?? nodeOfContext(this.app.data, 0), false)),
     };
   }
@@ -164,6 +170,14 @@ class Page {
     if (!e) return;
     this.rows.reveal(e);
     this.table.activate(e, true);
+  }
+
+  // What a row of an answer is about: the context of its id, else one of its name.
+  private selectId(id: string, name: string): void {
+    const d = this.app.data, named: number[] = [];
+    for (let s = 0; s < d.scopes; s++) if (d.texts[d.scopeShown[s]] === name) named.push(...d.instances(s));
+    const context = named.find((c) => d.kind[c] !== Kind.Line && d.id(c) === id) ?? named[0];
+    if (context !== undefined) this.selectContext(context);
   }
 
   private selectNode(n: Node): void {
@@ -296,7 +310,7 @@ class Page {
   }
 
   private renderPane(): void {
-    const { state } = this.app, panes = { flame: this.flame, trace: this.trace, ranks: this.ranks, source: this.source };
+    const { state } = this.app, panes = { flame: this.flame, trace: this.trace, ranks: this.ranks, source: this.source, messages: this.messages, answers: this.answers };
     const pane = state.pane === "about" ? about(this.app) : panes[state.pane].element;
     if (this.pane.firstChild !== pane) this.pane.replaceChildren(pane);
     if (state.pane !== "about") panes[state.pane].render();
@@ -323,7 +337,7 @@ class Page {
     else if (e.key === "h") this.hot();
     else if (e.key === "f" && this.app.node) this.zoomTo(this.app.node);
     else if (e.key === "c" && this.app.node) this.callers(this.app.node);
-    else if (e.key === "p") this.app.set({ pane: paneNames[(paneNames.indexOf(state.pane) + 1) % paneNames.length] });
+    else if (e.key === "p") this.app.set({ pane: ((all) => all[(all.indexOf(state.pane) + 1) % all.length])(this.app.panes()) });
     else if (e.key === "q") this.copyQuery();
     else if (e.key === "x") this.app.set({ ranks: "", threads: "", time: "" });
     else if (e.key === "?") this.app.set({ pane: "about" });

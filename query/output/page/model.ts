@@ -34,7 +34,7 @@ export function scaled(sum: number, scale: number): number {
   return scale < 1 && Math.abs(inverse * scale - 1) < 1e-15 ? sum / inverse : sum * scale;
 }
 
-function inRanges(ranges: Range[] | null, number: number): boolean {
+export function inRanges(ranges: Range[] | null, number: number): boolean {
   return !ranges || ranges.some(([a, b]) => number >= a && number <= b);
 }
 

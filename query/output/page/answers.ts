@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Answers as hq gave them when the page was written: regions, folds, clusters, and the questions that were put to it.
+// No choice of ranks or time changes them; digits and pictures are hq's own.
+import { App } from "./app";
+import { clear, copy, el, name, plain } from "./dom";
+
+export class Answers {
+  readonly element = el("div", { class: "pane answers" });
+  private sorted: { column: number; up: boolean } | null = null;
+  private shown = -1;
+
+  // choose: selects in the tree what a row is about, if it is there.
+  constructor(private app: App, private choose: (id: string, name: string) => void) {}
+
+  render(): void {
+    const { data: d, state } = this.app, at = Math.max(0, Math.min(d.answers.length - 1, state.answer)), a = d.answers[at];
+    if (at !== this.shown) this.sorted = null;
+    this.shown = at;
+    clear(this.element);
+    if (!a) return;
+    const pick: HTMLSelectElement = el("select", { "aria-label": "question", onchange: () => this.app.set({ answer: +pick.value }) },
+      ...d.answers.map((x, i) => el("option", { value: i, selected: i === at }, plain(x.question))));
+    this.element.append(el("div", { class: "bar" }, pick, el("button", { title: "copy the rows as CSV", onclick: () => copy(this.csv(at)) }, "CSV"),
+      el("span", { class: "note" }, "as hq answered it when the page was written")));
+    const box = el("div", { class: "scroll" });
+    for (const note of a.notes) box.append(el("p", { class: "note" }, plain(note)));
+    if (a.picture) box.append(el("img", { src: "data:image/svg+xml;base64," + a.picture, alt: `picture of ${plain(a.question)}` }));
+    const rows = [...a.rows], order = this.sorted;
+    if (order) rows.sort((x, y) => compare(x[order.column], y[order.column]) * (order.up ? 1 : -1));
+    const head = el("tr", {}, ...a.columns.map((c, i) => this.heading(c, i + 5, typeof a.rows[0]?.[i + 5] !== "string")), this.heading("name", 0, false));
+    const body = el("tbody", { onclick: (e: MouseEvent) => {
+      const row = rows[(e.target as HTMLElement).closest("tr")!.rowIndex - 1];
+      if (row) this.choose(row[4], row[0]);
+    } }, ...rows.map((r) => el("tr", {},
+      ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? el("td", {}, name(r[i + 5])) : el("td", { class: "number", "data-value": r[i + 5][0] === null ? "" : String(r[i + 5][0]) }, r[i + 5][1]))),
+      el("th", { scope: "row", style: `padding-left:${6 + r[3] * 12}px` }, name(r[0]), r[1] ? el("span", { class: "place" }, " ", name(r[1])) : null))));
+    box.append(rows.length ? el("table", {}, el("thead", {}, head), body) : el("p", { class: "empty" }, "no rows"));
+    this.element.append(box);
+  }
+
+  private heading(text: string, column: number, falling: boolean): HTMLElement {
+    const now = this.sorted?.column === column ? this.sorted : null;
+    return el("th", { scope: "col", "aria-sort": now ? (now.up ? "ascending" : "descending") : "none" },
+      el("button", { onclick: () => {
+        this.sorted = { column, up: now ? !now.up : !falling };
+        this.render();
+      } }, plain(text), now ? (now.up ? " \u25b4" : " \u25be") : ""));
+  }
+
+  private csv(at: number): string {
+    const a = this.app.data.answers[at], field = (text: string) => (/[",\n\r]|^ | $/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
+    return [["name", ...a.columns], ...a.rows.map((r) => [r[0], ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? r[i + 5] : String(r[i + 5][0] ?? "")))])]
+      .map((r) => r.map(field).join(",")).join("\n") + "\n";
+  }
+}
+
+// Texts by their letters, numbers by their size; what is blank is smaller than any.
+function compare(a: any, b: any): number {
+  const [x, y] = [a, b].map((v) => (typeof v === "string" ? v : v[0] ?? -Infinity));
+  return x < y ? -1 : x > y ? 1 : 0;
+}

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the page of `hq report` shows beside the tree: messages as a heat map, and answers as hq gave them."""
+import json
+
+from page_browser import TMP, check, driver, finish, fixture, hq, js, open_page, size, webdriver
+
+fixture("messages")
+hq("report", "messages.hq", "messages sort by messages", "threads of MPI_Send")
+size(1280, 800)
+open_page("messages.html", "pane=messages")
+for ranks in ("", "0", "1-2", "3"):
+    js("hqPage.set({ranks: arguments[0]})", ranks)
+    names = ("sender", "receiver", "bytes", "messages", "elapsed", "received", "received_bytes")
+    there = json.loads(hq("--quiet", "messages.hq", js("hqPage.pane()") + " columns " + ", ".join(names) + " as json"))["rows"]
+    here = sorted(tuple(p) for p in js("hqPage.pairs()"))
+    check(here == sorted(tuple((-1 if i < 2 else 0) if v is None else v for i, v in enumerate(r["values"])) for r in there) and here, f"messages of ranks {ranks}: {here}, {there}")
+js("hqPage.set({ranks: ''})")
+canvas = driver.find_element("css selector", ".messages canvas")
+webdriver.ActionChains(driver).move_to_element_with_offset(canvas, 46 + 60 - canvas.size["width"] // 2, 22 + 20 - canvas.size["height"] // 2).click().perform()
+check(js("hqPage.state().ranks") == "0-1", f"a click on the cell of two ranks chooses them: {js('hqPage.state().ranks')}")
+
+
+def answered(db, question):
+    """A table under Answers has the rows and numbers of hq."""
+    check(js("hqPage.pane()") == question, f"the answer is to {question}: {js('hqPage.pane()')}")
+    rows = js("""[...document.querySelectorAll('.answers tbody tr')].map((r) => [r.querySelector('th bdi').textContent, [...r.querySelectorAll('[data-value]')].map((c) => c.dataset.value)])""")
+    there = [(r["name"], [v for v in r["values"] if not isinstance(v, str)]) for r in json.loads(hq("--quiet", db, question + " as json"))["rows"]]
+    check(rows and [(n, [float(v) if v else None for v in values]) for n, values in rows] == there, f"{question}: {rows[:2]}, {there[:2]}")
+
+
+for i, question in enumerate(("messages sort by messages", "threads of MPI_Send")):
+    js("hqPage.set(arguments[0])", {"pane": "answers", "answer": i})
+    answered("messages.hq", question)
+check(not js("[...document.querySelectorAll('[data-pane]')].some((e) => e.dataset.pane === 'folds')"), "there are the panes that have something")
+js("hqPage.set({answer: 0})")
+check(js("document.querySelector('.answers img').decode().then(() => document.querySelector('.answers img').naturalWidth > 100)"), "the picture of an answer is drawn")
+driver.find_element("css selector", ".answers thead button").click()
+numbers = [float(e.get_attribute("data-value") or "-inf") for e in driver.find_elements("css selector", ".answers tbody tr td:first-child")]
+check(numbers == sorted(numbers, reverse=True) and len(numbers) > 2, f"a click on a heading sorts: {numbers}")
+fixture("marked")
+hq("report", "marked.hq")
+open_page("marked.html", "pane=answers")
+asked = js("hqPage.data.answers.map((a) => a.question)")
+check("fold of phase \"step\"" in asked and "clusters of phases" in asked, f"folds and clusters are asked unasked: {asked}")
+check(js("hqPage.data.answers.every((a) => a.picture)"), "and have pictures")
+check("pane=answers" in driver.current_url and js("document.querySelector('.answers img').decode().then(() => true)"), "which are drawn")
+hq("report", "marked.hq", "procedures as csv", status=2)
+hq("report", "marked.hq", "messages of", status=2)
+fixture("app")
+hq("report", "app.hq")
+open_page("app.html")
+check(not js("[...document.querySelectorAll('[data-pane]')].some((e) => ['messages', 'answers'].includes(e.dataset.pane))"), "what there is nothing of has no pane")
+
+driver.quit()
+finish()
