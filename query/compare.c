@@ -20,6 +20,7 @@
 #include "query/paths.h"
 #include "common/names.h"
 #include "db/runtimes.h"
+#include "query/pairing.h"
 #include "query/query.h"
 #include <string.h>
 
@@ -29,86 +30,19 @@ struct scope_key {
 
 /* What is left out of both sides, because one of them cannot tell it. */
 struct left_out {
-    bool loops, inlines, arguments, threads, linkage, inlines_of_both;
-    bool regions, no_homes; /* no_homes: nor which procedure they are written in */
+    bool loops, inlines, arguments, threads, linkage;
+    bool two_tools, inlines_of_both, loops_of_both; /* two tools never find the same inlined code, nor the same loops */
+    bool regions, no_homes;                         /* no_homes: nor which procedure they are written in */
 };
 
 struct aligner {
     struct keymap keys;
-    struct intern names;
+    struct pairing names;
     VEC(struct hqdb_scope) scopes;
     struct intern *extra; /* texts of the old side */
     struct left_out without;
-    struct map alike;       /* names that several procedures of a side have, by name_of: 1 */
-    struct map known[2];    /* without.inlines: names of the procedures of this side and the old one, inlined or not */
-    struct map names_of[2]; /* first names of the procedures of each side */
+    struct map known[2]; /* without.inlines: names of the procedures of this side and the old one, inlined or not */
 };
-
-/* The name that a procedure is known by on both sides. */
-static uint32_t name_of(struct aligner *a, const char *name)
-{
-    const char *so = strstr(name, ".so."), *plus = so ? strstr(so, "+0x") : NULL;
-
-    /* Code without a name: libm.so.6+0x1000 and libm.so.6.0.1+0x1000 are one file by its two names. */
-    if (plus && so + 3 + strspn(so + 3, ".0123456789") == plus) {
-        AUTO_FREE char *plain = xasprintf("%.*s%s", (int)(so + 3 - name), name, plus);
-
-        return intern_add(&a->names, plain);
-    }
-    if (!a->without.arguments || !strchr(name, '('))
-        return intern_add(&a->names, name);
-    struct name_parts p = name_split(name);
-
-    return intern_addn(&a->names, p.name, p.no_arguments);
-}
-
-/*
- * What tells procedures of one name apart: the name for the linker, and the file for static procedures. Constructors
- * have several names for the linker, and rustc puts a hash behind each that changes from build to build.
- */
-static uint32_t telling_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
-{
-    const char *linkage = name_is_structor(tree_text(t, s->name)) ? "" : tree_text(t, s->linkage);
-    size_t n = strlen(linkage);
-    bool rust = n > 20 && !strncmp(linkage + n - 20, "17h", 3) && linkage[n - 1] == 'E';
-    AUTO_FREE char *text = xasprintf("%.*s\1%s", (int)(rust ? n - 20 : n), linkage, path_base(tree_text(t, s->file)));
-
-    return intern_add(&a->names, text);
-}
-
-/* A symbol may have several names (write, __write), of which two tools choose different ones: the one that the other
- * side has. */
-static uint32_t shared_name_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
-{
-    uint32_t name = name_of(a, tree_text(t, s->name));
-    struct db_list aliases = {0};
-
-    if (s->alias_count && !map_get(&a->names_of[!old], name, 0))
-        aliases = tree_aliases(t, s);
-    for (size_t i = 0; i < aliases.len; i++) {
-        uint32_t other = name_of(a, db_string(t->db, aliases.data[i]));
-
-        if (map_get(&a->names_of[!old], other, 0) && !map_get(&a->names_of[old], other, 0))
-            return other;
-    }
-    return name;
-}
-
-static void note_names(struct aligner *a, const struct tree *t, bool old)
-{
-    for (uint32_t i = 0; i < t->scope_count; i++)
-        if (tree_scope(t, i)->kind == SCOPE_PROCEDURE)
-            map_put(&a->names_of[old], name_of(a, tree_text(t, tree_scope(t, i)->name)), 1);
-}
-
-/* The same, or what tells it apart where another procedure has the name, too. */
-static uint32_t procedure_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
-{
-    uint32_t name = shared_name_of(a, t, s, old);
-    const char *linkage = tree_text(t, s->linkage);
-
-    return *linkage && !a->without.linkage && map_get(&a->alike, name, 0) ? telling_of(a, t, s) : name;
-}
 
 /* ---- parallel regions that one side does not join ---- */
 
@@ -121,47 +55,35 @@ static bool in_openmp(const struct tree *t, const struct hqdb_scope *s)
     return r && r->kind == RUNTIME_OPENMP;
 }
 
-/* The body of a parallel region as a procedure of its own, as gcc and clang make them. */
-static bool is_outlined(const char *name)
-{
-    return strstr(name, "._omp_fn.") || strstr(name, ".omp_outlined");
-}
-
-/* A row for all regions of a procedure, by its name without arguments; what is written in no procedure that is known,
- * shares one. */
-static const char *region_name(struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
-{
-    const char *own = tree_text(t, s->name);
-    uint32_t up = s->parent;
-
-    if (s->kind == SCOPE_REGION) {
-        while (up != HQDB_NONE && tree_scope(t, up)->kind != SCOPE_PROCEDURE && tree_scope(t, up)->kind != SCOPE_INLINE)
-            up = tree_scope_parent(t, up);
-        own = up == HQDB_NONE ? "" : tree_text(t, tree_scope(t, up)->name);
-    }
-    struct name_parts p = name_split(own);
-    AUTO_FREE char *text = a->without.no_homes || !p.no_arguments || *p.name == '.'
-                               ? xstrdup("parallel regions")
-                               : xasprintf("parallel regions of %.*s", (int)p.no_arguments, p.name);
-
-    return intern_str(&a->names, intern_add(&a->names, text));
-}
-
 enum parallel { PARALLEL_NOT, PARALLEL_REGION, PARALLEL_RUNTIME };
 
-/* Whether a scope becomes such a row. */
+/* Whether a scope is a parallel region, or a part of the runtime, and as such stands at the top. */
 static enum parallel parallel_of(const struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
 {
     if (!a->without.regions)
         return PARALLEL_NOT;
-    if (s->kind == SCOPE_REGION || (s->kind == SCOPE_PROCEDURE && is_outlined(tree_text(t, s->name))))
+    if (s->kind == SCOPE_REGION || (s->kind == SCOPE_PROCEDURE && pairing_is_body(tree_text(t, s->name))))
         return PARALLEL_REGION;
     return (scope_is_called(s->kind) || s->kind == SCOPE_INLINE) && in_openmp(t, s) ? PARALLEL_RUNTIME : PARALLEL_NOT;
 }
 
-static const char *parallel_name(struct aligner *a, const struct tree *t, const struct hqdb_scope *s)
+/* The procedure that a region is written in; 0 if it is in none that is known. */
+static uint32_t home_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, bool old)
 {
-    return parallel_of(a, t, s) == PARALLEL_REGION ? region_name(a, t, s) : "OpenMP runtime";
+    uint32_t up = s->parent;
+
+    if (a->without.no_homes)
+        return 0;
+    if (s->kind != SCOPE_REGION)
+        return pairing_home(&a->names, tree_text(t, s->name));
+    while (up != HQDB_NONE && tree_scope(t, up)->kind != SCOPE_PROCEDURE && tree_scope(t, up)->kind != SCOPE_INLINE)
+        up = tree_scope_parent(t, up);
+    if (up == HQDB_NONE)
+        return 0;
+    const char *name = tree_text(t, tree_scope(t, up)->name);
+
+    return pairing_is_body(name) ? pairing_home(&a->names, name)
+                                 : pairing_procedure(&a->names, t, tree_scope(t, up), old);
 }
 
 /* What a scope is known by on both sides. */
@@ -170,22 +92,21 @@ static struct scope_key key_of(struct aligner *a, const struct tree *t, const st
 {
     const char *name = tree_text(t, s->name);
     enum parallel parallel = parallel_of(a, t, s);
+    uint32_t home = parallel == PARALLEL_REGION ? home_of(a, t, s, old) : 0;
 
     if (parallel)
-        return (struct scope_key){parallel == PARALLEL_REGION ? SCOPE_REGION : SCOPE_RUNTIME, 0,
-                                  intern_add(&a->names, parallel_name(a, t, s)), 0};
+        return home ? (struct scope_key){SCOPE_PROCEDURE, 0, home, 0}
+                    : (struct scope_key){parallel == PARALLEL_REGION ? SCOPE_REGION : SCOPE_RUNTIME, 0, 0, 0};
     switch (s->kind) {
-    case SCOPE_MODULE:
-    case SCOPE_FILE:
-        return (struct scope_key){s->kind, s->kind == SCOPE_FILE ? parent : 0, intern_add(&a->names, path_base(name)),
-                                  0};
+    case SCOPE_MODULE: return (struct scope_key){s->kind, 0, pairing_module(&a->names, name), 0};
+    case SCOPE_FILE: return (struct scope_key){s->kind, parent, pairing_name(&a->names, path_base(name)), 0};
     case SCOPE_LOOP: return (struct scope_key){s->kind, parent, 0, s->ordinal};
     case SCOPE_INLINE:
-        return a->without.inlines ? (struct scope_key){SCOPE_PROCEDURE, 0, procedure_of(a, t, s, old), 0}
-                                  : (struct scope_key){s->kind, parent, procedure_of(a, t, s, old), 0};
-    case SCOPE_PROCEDURE: return (struct scope_key){s->kind, 0, procedure_of(a, t, s, old), 0};
-    case SCOPE_THREAD: return (struct scope_key){s->kind, 0, a->without.threads ? 0 : intern_add(&a->names, name), 0};
-    default: return (struct scope_key){s->kind, 0, name_of(a, name), 0};
+        return a->without.inlines ? (struct scope_key){SCOPE_PROCEDURE, 0, pairing_procedure(&a->names, t, s, old), 0}
+                                  : (struct scope_key){s->kind, parent, pairing_procedure(&a->names, t, s, old), 0};
+    case SCOPE_PROCEDURE: return (struct scope_key){s->kind, 0, pairing_procedure(&a->names, t, s, old), 0};
+    case SCOPE_THREAD: return (struct scope_key){s->kind, 0, a->without.threads ? 0 : pairing_name(&a->names, name), 0};
+    default: return (struct scope_key){s->kind, 0, pairing_name(&a->names, name), 0};
     }
 }
 
@@ -204,7 +125,8 @@ static bool is_folded(struct aligner *a, const struct tree *t, const struct hqdb
     return s->kind == SCOPE_LINE ||
            (s->kind == SCOPE_LOOP && (a->without.loops || (a->without.regions && in_openmp(t, s)))) ||
            (s->kind == SCOPE_THREAD && a->without.regions && is_of_team(tree_text(t, s->name))) ||
-           (s->kind == SCOPE_INLINE && a->without.inlines && !map_get(&a->known[!old], procedure_of(a, t, s, old), 0));
+           (s->kind == SCOPE_INLINE && a->without.inlines &&
+            !map_get(&a->known[!old], pairing_procedure(&a->names, t, s, old), 0));
 }
 
 static uint32_t carry_text(struct aligner *a, const struct tree *t, uint32_t text, bool old)
@@ -233,12 +155,21 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
             continue;
         s.parent = i == 0 ? HQDB_NONE : parent;
         s.kind = (uint16_t)key.kind;
-        if (parallel_of(a, t, tree_scope(t, i))) {
-            s.name = TREE_EXTRA + intern_add(a->extra, parallel_name(a, t, tree_scope(t, i)));
-            s.parent = 0;
-            s.linkage = s.file = s.call_file = s.line = s.call_line = 0;
+        enum parallel parallel = parallel_of(a, t, tree_scope(t, i));
+
+        if (parallel) {
+            uint32_t module = tree_enclosing(t, i, SCOPE_MODULE);
+            const char *home = key.kind == SCOPE_PROCEDURE   ? intern_str(&a->names.texts, key.name)
+                               : parallel == PARALLEL_REGION ? "parallel regions"
+                                                             : "OpenMP runtime";
+
+            s.name = TREE_EXTRA + intern_add(a->extra, home);
+            s.linkage = s.call_file = s.line = s.call_line = 0;
             s.alias_count = 0;
-            s.module = HQDB_NONE;
+            if (key.kind != SCOPE_PROCEDURE) {
+                s.parent = module == HQDB_NONE ? 0 : to[module];
+                s.file = 0;
+            }
         } else {
             s.name = carry_text(a, t, s.name, old);
         }
@@ -318,8 +249,8 @@ static struct knows what_is_known(const struct tree *t)
 
         k.loops |= s->kind == SCOPE_LOOP;
         k.regions |= s->kind == SCOPE_REGION;
-        k.outlined |= s->kind == SCOPE_PROCEDURE && (in_openmp(t, s) || is_outlined(tree_text(t, s->name)));
-        k.nameless |= s->kind == SCOPE_PROCEDURE && *tree_text(t, s->name) == '.' && is_outlined(tree_text(t, s->name));
+        k.outlined |= s->kind == SCOPE_PROCEDURE && (in_openmp(t, s) || pairing_is_body(tree_text(t, s->name)));
+        k.nameless |= s->kind == SCOPE_PROCEDURE && pairing_is_nameless_body(tree_text(t, s->name));
         k.inlines |= s->kind == SCOPE_INLINE;
         k.threads += s->kind == SCOPE_THREAD;
         k.linkage |= *tree_text(t, s->linkage) != '\0';
@@ -347,15 +278,18 @@ static void leave_out(struct left_out *w, const struct knows *k, const struct kn
     w->inlines |= !k->inlines && more->inlines;
     w->arguments |= !k->arguments && more->arguments;
     w->threads |= k->threads == 1 && more->threads;
-    if (!more->format || strcmp(k->format, more->format))
+    if (!more->format || strcmp(k->format, more->format)) {
+        w->two_tools = true;
         w->inlines |= w->inlines_of_both = k->inlines && more->inlines;
+        w->loops |= w->loops_of_both = k->loops && more->loops;
+    }
 }
 
 static void note_left_out(const struct left_out *w, bool any_alike, struct selection *s)
 {
     AUTO_STR struct str what = {0};
 
-    if (w->loops)
+    if (w->loops && !w->loops_of_both)
         str_add(&what, "loops");
     if (w->inlines && !w->inlines_of_both)
         str_addf(&what, "%sinlined code", what.len ? ", " : "");
@@ -367,43 +301,27 @@ static void note_left_out(const struct left_out *w, bool any_alike, struct selec
         vec_push(&s->notes,
                  xasprintf("only one of the databases knows %s: left out of the comparison", str_cstr(&what)));
     if (w->regions)
-        vec_push(&s->notes,
-                 xstrdup("only one of the databases knows which call path opens a parallel region: the regions of a "
-                         "procedure are a row at the top, and so is the runtime of OpenMP, waiting included"));
-    if (w->inlines_of_both)
-        vec_push(&s->notes, xstrdup("inlined procedures count as called, because two tools find others of them"));
-}
-
-/* Names that two procedures of this side have: they differ in what the linker calls them, or in their files. */
-static void note_alike(struct aligner *a, const struct tree *t)
-{
-    struct map first = {0};
-
-    for (uint32_t i = 0; i < t->scope_count; i++) {
-        const struct hqdb_scope *s = tree_scope(t, i);
-        bool is_new;
-
-        if ((s->kind != SCOPE_PROCEDURE && s->kind != SCOPE_INLINE) || !*tree_text(t, s->linkage))
-            continue;
-        uint32_t name = name_of(a, tree_text(t, s->name)), telling = telling_of(a, t, s);
-
-        if (*map_insert(&first, name, telling, &is_new) != telling)
-            map_put(&a->alike, name, 1);
-    }
-    map_deinit(&first);
+        vec_push(&s->notes, xstrdup("only one of the databases knows which call path opens a parallel region: what the "
+                                    "regions of a procedure do is a row of its name at the top, and so is the runtime "
+                                    "of OpenMP, waiting included"));
+    if (w->inlines_of_both || w->loops_of_both)
+        vec_push(&s->notes, xasprintf("%s%s%s, because two tools find others of them",
+                                      w->inlines_of_both ? "inlined procedures count as called" : "",
+                                      w->inlines_of_both && w->loops_of_both ? ", and " : "",
+                                      w->loops_of_both ? "loops are left out" : ""));
 }
 
 static void note_known(struct aligner *a, const struct tree *t, bool old)
 {
     for (uint32_t i = 0; i < t->scope_count; i++)
         if (tree_scope(t, i)->kind == SCOPE_PROCEDURE || tree_scope(t, i)->kind == SCOPE_INLINE)
-            map_put(&a->known[old], procedure_of(a, t, tree_scope(t, i), old), 1);
+            map_put(&a->known[old], pairing_procedure(&a->names, t, tree_scope(t, i), old), 1);
 }
 
 static void align(struct tree *here, struct tree *old, struct tree *both, struct selection *s)
 {
     struct aligner a = {.extra = &both->extra};
-    struct tree *sides[2] = {here, old};
+    const struct tree *sides[2] = {here, old};
     struct knows known[2];
     uint32_t *position[2], *to[2], *node[2];
     struct tree_builder b;
@@ -413,13 +331,13 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
         known[i] = what_is_known(sides[i]);
     for (int i = 0; i < 2; i++)
         leave_out(&a.without, &known[i], &known[1 - i]);
-    for (int i = 0; i < 2; i++)
-        note_names(&a, sides[i], i);
-    for (int i = 0; i < 2; i++)
-        note_alike(&a, sides[i]);
+    a.names.no_arguments = a.without.arguments;
+    a.names.no_linkage = a.without.linkage;
+    a.names.two_tools = a.without.two_tools;
+    pairing_init(&a.names, sides);
     for (int i = 0; i < 2 && a.without.inlines; i++)
         note_known(&a, sides[i], i);
-    note_left_out(&a.without, a.alike.len > 0, s);
+    note_left_out(&a.without, a.names.alike.len > 0, s);
     for (int i = 0; i < 2; i++)
         to[i] = align_scopes(&a, sides[i], i);
     builder_init(&b, 0, tree_context(here, 0)->id);
@@ -435,10 +353,7 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
         free(node[i]);
     }
     keymap_deinit(&a.keys);
-    intern_deinit(&a.names);
-    map_deinit(&a.alike);
-    map_deinit(&a.names_of[0]);
-    map_deinit(&a.names_of[1]);
+    pairing_deinit(&a.names);
     map_deinit(&a.known[0]);
     map_deinit(&a.known[1]);
 }

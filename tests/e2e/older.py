@@ -178,7 +178,7 @@ def check_recordings(version, hq, scratch, expected):
 
 
 def check_regions(version, hq, scratch):
-    """A recording whose parallel regions are joined with what opens them, and the database of a version that did not: both sides have the regions of
+    """A recording whose parallel regions are joined with what opens them, and the database of a version that did not: both sides have what the regions of
     each procedure as one row at the top, and nothing is lost."""
     new, old = os.path.join(scratch, "regions.hq"), os.path.join(scratch, "databases", "openmp.hq")
     program = os.path.join(os.environ["TOP"], os.environ.get("BUILD", "build"), "programs/parallel")
@@ -189,7 +189,7 @@ def check_regions(version, hq, scratch):
         check("which call path opens a parallel region" in done.stderr, f"it says so: {done.stderr}")
         answer = json.loads(done.stdout)
         top = {row["name"]: row["values"] for row in answer["rows"] if row["depth"] == 0}
-        for name in ("parallel regions of main", "parallel regions of outer"):
+        for name in ("main", "outer"):
             check(name in top and all(v and v > 0 for v in top[name][:2]), f"{here}: {name}: {top.get(name)}")
         names = {row["name"] for row in answer["rows"]}
         check(not [n for n in names if "GOMP" in n or "_omp_fn" in n or n.startswith("[wait")], f"{here}: {sorted(names)}")

@@ -2,6 +2,7 @@
 """`compare with` between files of different formats: which metrics meet, in what unit, and that procedures and paths meet by name."""
 import itertools
 import json
+import os
 import subprocess
 import sys
 
@@ -99,6 +100,97 @@ with open(cxx) as f:
 rows, said = compare(write("cxx2.txt", text), write("cxx.folded", "main;ns::slow<int> 1\nmain;ns::fast 3\n"), columns="delta.$1")
 check(list(rows.values()) and {k: v[0] for k, v in rows.items()} == {"void ns::slow<int>(int, std::vector<char> const&)": 0.002, "ns::fast(int) const": -0.002, "main": 0}, f"arguments: {rows}")
 check("arguments of names" in said, said)
+
+# A program as hq and as HPCToolkit record it: names of static procedures with and without arguments, return types of templates, bodies of
+# parallel regions as procedures under the thread that ran them, other names of one symbol beside a stub of the name, libraries by their links.
+OURS = """info command lulesh
+metric REALTIME seconds 0.001 1 sampled
+module app /home/u/lulesh
+module gomp /usr/lib/libgomp.so.1
+module libm /usr/lib/libm.so.6
+file a app /home/u/lulesh.cc
+file g gomp omp.c
+file m libm sysdeps/s_cbrt.c
+proc main a main 2650
+inline frog main LagrangeLeapFrog /home/u/lulesh.cc 2601 2748
+inline force frog CalcForce /home/u/lulesh.cc 711 2609
+region body force "parallel region at lulesh.cc:782" 782
+loop outer body 793
+inline tiny outer "CBRT(double)" /home/u/lulesh.h 48 855
+proc kin a "CalcKin(Domain&, int)" 1505 linkage=_Z7CalcKinR6Domaini
+region kinbody kin "parallel region at lulesh.cc:1510" 1510
+loop kinloop kinbody 1510
+proc shape a CalcShape 291 linkage=_ZL9CalcShapePd
+proc part a "Domain::Setup()" 272 linkage=_ZN6Domain5SetupEv
+proc fill a "double* std::fill_n<double*>(double*, double const&)" 900 linkage=_ZSt6fill_nIPdET_
+proc two a CalcVolume 1274 linkage=_ZL10CalcVolumed
+proc two2 a "CalcVolume(double const*)" 1361 linkage=_Z10CalcVolumePKd
+proc cbrt m cbrt 37 cbrtf32x cbrtf64
+proc fork g "[fork, join, scheduling]" 0
+profile p tid=1 thread=0
+profile q tid=2 thread=1
+value p REALTIME 10 10 main:2748 > fork:0
+value p REALTIME 40 40 main:2748 > outer:793
+value p REALTIME 8 8 main:2748 > tiny:49 > cbrt:38
+value q REALTIME 40 40 main:2748 > outer:793
+value p REALTIME 20 20 main:2 > kinloop:1511
+value p REALTIME 5 5 main:3 > shape:300
+value p REALTIME 4 4 main:3 > part:300
+value p REALTIME 3 3 main:3 > fill:900
+value p REALTIME 2 2 main:3 > two:1275
+value p REALTIME 1 1 main:3 > two2:1362
+"""
+
+
+def theirs():
+    def at(n, children=(), values=None):
+        return (0, 2, ("src/lulesh.cc", n), list(children), values or {})
+
+    def call(name, *children):
+        return (1, 0, name, list(children), {})
+
+    def loop(n, *children):
+        return (0, 1, ("src/lulesh.cc", n), list(children), {})
+
+    def inlined(name, *children):
+        return (2, 0, name, list(children), {})
+    body, kin = "CalcForce(Domain&, double*) [clone ._omp_fn.0]", "CalcKin(Domain&, int) [clone ._omp_fn.0]"
+    gomp, unnamed = "GOMP_parallel [libgomp.so.1.0.0]", ""
+    work = loop(796, loop(797, at(855, [inlined("CBRT(double)", at(49, [call("cbrtf32x [libm.so.6]", at(38, [], {0: 0.008})), call("cbrt", at(0, [], {0: 0.001}))]))]),
+                          at(793, [], {0: 0.04})))
+    again = loop(796, at(793, [], {1: 0.04}))
+    main = call("main", at(2748, [inlined("LagrangeLeapFrog", at(2609, [inlined("CalcForce", at(782, [call(gomp, at(0, [call(body, work), call(unnamed, at(0, [], {0: 0.01}))]))]))]))]),
+                at(2, [call("CalcKin(Domain&, int)", at(1510, [call(gomp, at(0, [call(kin, loop(1541, at(1511, [], {0: 0.02})))]))]))]),
+                at(3, [call("CalcShape(double*)", at(300, [], {0: 0.005})), call("Domain::Setup() [clone .part.0]", at(300, [], {0: 0.004})),
+                       call("std::fill_n<double*>(double*, double const&)", at(900, [], {0: 0.003})),
+                       inlined("CalcVolume", at(1275, [], {0: 0.002})), call("CalcVolume(double const*)", at(1362, [], {0: 0.001}))]))
+    h = Hpctoolkit([[(3, 0)], [(3, 1)]])
+    program, library = "/opt/lulesh", "/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0"
+    for name in ("main", body, kin, "LagrangeLeapFrog", "CalcForce", "CBRT(double)", "CalcKin(Domain&, int)", "CalcShape(double*)", "Domain::Setup() [clone .part.0]",
+                 "std::fill_n<double*>(double*, double const&)", "CalcVolume", "CalcVolume(double const*)"):
+        h.where[name] = (program, "src/lulesh.cc", 5)
+    h.where |= {gomp: (library, None, 0), unnamed: (library, None, 0), "cbrt": (program, None, 0), "cbrtf32x [libm.so.6]": ("/usr/lib/libm.so.6", "./math/../s_cbrt.c", 38)}
+    return h.save(f"{TMP}/lulesh.hpct", [(1, "main thread", [main]), (2, "application thread", [call(body, again)])])
+
+
+subprocess.run([f"{os.environ['TOP']}/{os.environ['BUILD']}/tools/fixture", write("lulesh.txt", OURS), f"{TMP}/lulesh.hq"], check=True)
+here, old = f"{TMP}/lulesh.hq", theirs()
+# The stub that leads to cbrt has its name there, and a millisecond of its own.
+PAIRS = {"CalcForce": (0.088, 0.089), "CBRT(double)": (0.008, 0.009), "CalcKin(Domain&, int)": (0.02, 0.02), "CalcShape": (0.005, 0.005), "Domain::Setup()": (0.004, 0.004),
+         "double* std::fill_n<double*>(double*, double const&)": (0.003, 0.003), "CalcVolume": (0.002, 0.002), "CalcVolume(double const*)": (0.001, 0.001), "OpenMP runtime": (0.01, 0.01)}
+for query in "procedures", "tree", "callers", "flat":
+    done = run(here, f'{query} all compare with "{old}" columns realtime, old.realtime as json')
+    rows = [(r["name"], tuple(round(v or 0, 9) for v in r["values"])) for r in json.loads(done)["rows"] if r["kind"] in ("procedure", "runtime")]
+    check(not [r for r in rows if not all(r[1]) and r != ("cbrt", (0, 0.001))] and ("cbrt", (0.008, 0.008)) in rows, f"{query} of two tools: all procedures meet: {rows}")
+    if query == "procedures":
+        check(all((name, values) in rows for name, values in PAIRS.items()), f"pairs: {rows}")
+said = compare(here, old, columns="realtime")[1]
+check("what the regions of a procedure do is a row of its name" in said and "loops are left out" in said, said)
+for query in "procedures", "modules":
+    rows = json.loads(run(here, f'{query} all compare with "{old}" columns realtime.x, old.realtime.x as json'))["rows"]
+    check([round(sum(r["values"][side] or 0 for r in rows), 9) for side in (0, 1)] == [0.133, 0.134], f"{query} add up on both sides: {rows}")
+modules, _ = compare(here, old, "modules", columns="realtime.x, old.realtime.x")
+check(modules["libgomp.so.1"] == (0.01, 0.01) and modules["libm.so.6"] == (0.008, 0.008), f"libraries by two of their names: {modules}")
 
 # By event without modifiers, by alias; the own name of the other side and aliases work in expressions.
 half = perf("cpu/cycles/u", 300, 100)

@@ -136,6 +136,7 @@ class Hpctoolkit:
         self.meta = Blob(0x90 + 16)
         self.next, self.execution, self.function_values, self.raw, self.ids = 1, {}, {}, {}, {}
         self.files, self.modules, self.functions = {}, {}, {}
+        self.where = {}     # of functions: load module, file (None: not known), line
 
     def path(self, table, name):
         if name not in table:
@@ -161,7 +162,7 @@ class Hpctoolkit:
         self.execution[ident], self.function_values[ident], self.raw[ident] = total, own, values
         flags, flex = 0, b""
         if isinstance(what, str):
-            flags, flex = 1, struct.pack("<Q", self.function(what))
+            flags, flex = 1, struct.pack("<Q", self.function(what, *self.where.get(what, ())))
         elif what and lexical in (1, 2):
             flags, flex = 2, struct.pack("<QII", self.path(self.files, what[0]), what[1], 0)
         elif what:

@@ -16,6 +16,7 @@
  *     loop ID PARENT LINE                       in a proc, inline or loop; numbered within the procedure from 1
  *     inline ID PARENT NAME FILE LINE CALL-LINE [linkage=NAME]
  *                                               FILE is a path: where it is defined; called in its parent's file
+ *     region ID PARENT NAME LINE                a parallel region; its work is paths on which it is called
  *     profile ID [KEY=VALUE]...                 rank host pid tid thread command serial state start end realtime
  *                                               (start, end in us), creator=PROFILE
  *     value PROFILE EVENT SUM COUNT PATH        adds to a leaf: SUM in base units, COUNT samples
@@ -243,6 +244,24 @@ static void add_loop(struct fixture *f, char **w)
               parent->proc);
 }
 
+static void add_region(struct fixture *f, char **w)
+{
+    const struct scope_facts *parent = facts_of(f, look_up(f, &f->scopes, w[2]));
+
+    if (!w[3])
+        fail(f, "no name", w[1]);
+    add_scope(f, w[1],
+              &(struct model_scope){
+                  .kind = SCOPE_REGION,
+                  .parent = parent->scope,
+                  .name = w[3],
+                  .file = parent->file,
+                  .line = (uint32_t)number(f, w[4]),
+                  .module = parent->module,
+              },
+              parent->proc);
+}
+
 static void add_inline(struct fixture *f, char **w)
 {
     const struct scope_facts *parent = facts_of(f, look_up(f, &f->scopes, w[2]));
@@ -430,6 +449,8 @@ static void add_line(struct fixture *f, char **w, int n)
         add_loop(f, w);
     else if (!strcmp(what, "inline"))
         add_inline(f, w);
+    else if (!strcmp(what, "region"))
+        add_region(f, w);
     else if (!strcmp(what, "profile"))
         add_profile(f, w);
     else if (!strcmp(what, "value") && n >= 6)
