@@ -4,10 +4,12 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
+#include "common/names.h"
 #include "db/runtimes.h"
 #include "query/output.h"
 #include "query/output/apart.h"
 #include "query/views/views.h"
+#include <string.h>
 #include <string.h>
 
 static void add_text(struct gathering *g, const char *text)
@@ -97,6 +99,45 @@ static void gather_apart(struct gathering *g)
     map_deinit(&first);
 }
 
+/* As patterns take a name besides (name_is): without what it returns, or without its arguments too. */
+static const char *part_of(struct gathering *g, const char *name, bool bare)
+{
+    if (!strpbrk(name, "(."))
+        return name;
+    struct name_parts p = name_split(name);
+
+    return arena_strndup(&g->run.arena, p.name, bare ? p.no_arguments : p.length);
+}
+
+/* [[scope, [name, ...]], ...]: the other names of scopes, each as patterns take it. */
+static void gather_aliases(struct gathering *g)
+{
+    const struct tree *t = g->run.tree;
+    const char *separator = "";
+
+    str_add(&g->json, "\"aliases\":[");
+    for (uint32_t s = 0; s < t->scope_count; s++) {
+        struct db_list names = tree_aliases(t, tree_scope(t, s));
+
+        if (!names.len)
+            continue;
+        str_addf(&g->json, "%s[%u,[", separator, s);
+        for (size_t i = 0; i < names.len; i++) {
+            const char *name = db_string(gather_db(g), names.data[i]);
+
+            str_add(&g->json, i ? "," : "");
+            json_quote(&g->json, name);
+            for (int bare = 0; bare < 2 && strpbrk(name, "(."); bare++) {
+                str_addc(&g->json, ',');
+                json_quote(&g->json, part_of(g, name, bare));
+            }
+        }
+        str_add(&g->json, "]]");
+        separator = ",";
+    }
+    str_add(&g->json, "],");
+}
+
 static void gather_scopes(struct gathering *g)
 {
     const struct tree *t = g->run.tree;
@@ -108,6 +149,8 @@ static void gather_scopes(struct gathering *g)
     COLUMN(g, "scope.kind", n, i, pack_add(p, all[i].kind));
     COLUMN(g, "scope.parent", n, i, pack_add(p, tree_scope_parent(t, i) + 1u));
     COLUMN(g, "scope.name", n, i, add_text(g, tree_text(t, all[i].name)));
+    COLUMN(g, "scope.whole", n, i, add_text(g, part_of(g, tree_text(t, all[i].name), false)));
+    COLUMN(g, "scope.bare", n, i, add_text(g, part_of(g, tree_text(t, all[i].name), true)));
     COLUMN(g, "scope.shown", n, i, add_text(g, tree_scope_name(t, i, &g->run.arena)));
     gather_short_names(g);
     gather_apart(g);
@@ -143,6 +186,7 @@ void gather_tree(struct gathering *g)
     struct pack *p = &g->pack;
 
     gather_scopes(g);
+    gather_aliases(g);
     str_add(&g->json, "\"kinds\":[");
     for (enum scope_kind k = 0; k < SCOPE_KINDS; k++)
         str_addf(&g->json, "%s\"%s\"", k ? "," : "", scope_kind_name(k));

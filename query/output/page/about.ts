@@ -10,12 +10,13 @@ export const keys: [string, string][] = [
   ["h", "hot path: from the selected row to where the cost arises"],
   ["f", "focus: the selected row becomes the root; Esc leads back"],
   ["c", "callers of the selected procedure"],
+  ["d b", "hide the selected procedure; prune below it"],
   ["/", "search; Enter or n the next (costliest first), N the one before"],
   ["1 to 8", "tree, callers, flat, procedures, loops, lines, files, modules"],
   ["p", "the next picture"],
   ["+ - \u2190 \u2192 Enter", "in the trace: zoom, move, choose the time"],
   ["q", "copy the query that prints this table"],
-  ["x", "take back all choices of ranks and time"],
+  ["x", "take back all choices: ranks, time, what is hidden, pruned or flattened"],
   ["?", "this list"],
 ];
 

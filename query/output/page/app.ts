@@ -3,6 +3,7 @@
 import { Data, isCall, Kind, NONE } from "./data";
 import { Chosen, Node, nodeName, nodeOfContext, nodeOfSet, Range, Selection } from "./model";
 import { timeText } from "./number";
+import { matcher, reshape } from "./reshape";
 import { Palette } from "./palette";
 import { nested, ViewName, viewNames, Views } from "./views";
 
@@ -27,6 +28,9 @@ export interface State {
   plot: "order" | "sorted" | "histogram";
   columns: string;                  // derived ones: expressions, one a line
   where: string;
+  prune: string; hide: string;      // patterns, one a line
+  flatten: number;
+  threshold: number;                // of the hot path, percent
   amount: string;                   // of messages
   answer: number;
 }
@@ -34,7 +38,7 @@ export interface State {
 const start: State = {
   view: "tree", pane: "flame", metric: 0, sort: "", ascending: false, zoom: "", search: "", filter: false, ranks: "",
   threads: "", time: "", selected: "", lines: false, all: false, rounds: true, level: 0, mode: "profiles", profile: -1, plot: "order", columns: "",
-  where: "", amount: "bytes", answer: 0,
+  where: "", prune: "", hide: "", flatten: 0, threshold: 50, amount: "bytes", answer: 0,
 };
 
 export type Change = Partial<State>;
@@ -88,7 +92,12 @@ export class App {
   private listeners: Listener[] = [];
   private hash = "";
 
-  constructor(readonly data: Data) {
+  data: Data;         // with what is pruned and hidden
+  problem = "";       // why a pattern does nothing
+  private shaped = "";
+
+  constructor(readonly base: Data) {
+    this.data = base;
     this.read();
     this.derive(new Set(Object.keys(start) as (keyof State)[]));
     window.addEventListener("hashchange", () => {
@@ -116,10 +125,26 @@ export class App {
     for (const l of this.listeners) l(changed);
   }
 
+  // The data as prune and hide leave them; of a comparison hq aligns the trees behind these, the page before.
+  private shape(s: State): void {
+    const key = s.prune + "\n\n" + s.hide;
+    if (key === this.shaped) return;
+    this.shaped = key;
+    this.problem = "";
+    const tests = (text: string) => text.split("\n").filter(Boolean).map((p) => matcher(this.base, p)).filter((m): m is (c: number) => boolean => {
+      if (typeof m === "string") this.problem = m;
+      return typeof m !== "string";
+    });
+    const prune = tests(s.prune), hide = tests(s.hide);
+    this.data = prune.length + hide.length ? reshape(this.base, (c) => prune.some((t) => t(c)), (c) => hide.some((t) => t(c))) : this.base;
+  }
+
   private derive(changed: Set<keyof State>): void {
     const s = this.state;
-    if (changed.has("ranks") || changed.has("threads") || changed.has("time")) this.selection = new Selection(this.data, this.chosen());
-    if (changed.has("lines") || changed.has("rounds")) this.views = new Views(this.data, s.lines, s.rounds);
+    const shape = changed.has("prune") || changed.has("hide");
+    if (shape) this.shape(s);
+    if (shape || changed.has("ranks") || changed.has("threads") || changed.has("time")) this.selection = new Selection(this.data, this.chosen());
+    if (shape || changed.has("lines") || changed.has("rounds")) this.views = new Views(this.data, s.lines, s.rounds);
   }
 
   chosen(): Chosen {
@@ -144,6 +169,9 @@ export class App {
     if (!parseRanges(s.threads)) s.threads = "";
     if (!parseTime(s.time) || !this.data.hasTraces) s.time = "";
     if (!this.data.kept.profiles) s.ranks = s.threads = "";
+    if (this.base.compare) s.prune = s.hide = "";
+    s.flatten = Math.max(0, Math.min(100, s.flatten));
+    this.shape(s);
     if (!this.zoomNode(s.zoom)) s.zoom = "";
     this.state = s;
   }
@@ -196,6 +224,11 @@ export class App {
       (time ? ` during ${timeText(time[0])}..${time[1] === Infinity ? "" : timeText(time[1])}` : "");
   }
 
+  private shapes(): string {
+    const clause = (word: string, text: string) => text.split("\n").filter(Boolean).map((p) => ` ${word} ${p}`).join("");
+    return clause("prune", this.state.prune) + clause("hide", this.state.hide);
+  }
+
   compared(): string { return this.data.compare ? ` compare with ${quoted(this.data.compare)}` : ""; }
 
   query(): string {
@@ -203,7 +236,7 @@ export class App {
     let text: string = s.view;
     const zoom = s.view === "tree" ? this.zoomNode(s.zoom) : null;
     if (zoom) text += " of " + this.pattern(zoom);
-    text += this.slice() + this.compared();
+    text += this.slice() + this.shapes() + this.compared() + (s.flatten ? ` flatten ${s.flatten}` : "");
     const derived = s.columns.split("\n").filter(Boolean);
     if (derived.length || (!s.all && this.several())) text += " columns " + [...this.defaultColumns(), ...derived].join(", ");
     if (s.where) text += " where " + s.where;
@@ -245,7 +278,7 @@ export class App {
         if (s.mode === "depth" && d.profiles[s.profile]?.rank >= 0)
           return `${d.settings}trace depth of rank ${d.profiles[s.profile].rank}${this.slice()}`;
         return `${d.settings}trace${s.level ? ` level ${s.level}` : ""}${this.slice()}`;
-      case "ranks": return `${d.settings}threads${of ? " of " + of : ""}${d.ranked ? " per rank" : ""}${this.slice()}`;
+      case "ranks": return `${d.settings}threads${of ? " of " + of : ""}${d.ranked ? " per rank" : ""}${this.slice()}${this.shapes()}`;
       case "source": return this.node && d.scopeFile[this.node.scope] ? `source of ${quoted(d.texts[d.scopeFile[this.node.scope]])}${this.slice()}` : null;
       case "messages": return `${d.settings}messages${this.chosen().ranks ? ` ranks ${s.ranks}` : ""}`;
       case "answers": return d.settings + d.answers[s.answer]?.question;

@@ -3,7 +3,7 @@
 import { about } from "./about";
 import { Answers } from "./answers";
 import { App, PaneName, searchRegex } from "./app";
-import { canInflate, isCall, Kind, openData } from "./data";
+import { canInflate, isCall, Kind, NONE, openData } from "./data";
 import { clear, copy, el, plain } from "./dom";
 import { Flame } from "./flame";
 import { chosenPairs, Messages } from "./messages";
@@ -15,7 +15,7 @@ import { Entry, Rows } from "./rows";
 import { Source } from "./source";
 import { Table } from "./table";
 import { Trace } from "./trace";
-import { viewNames } from "./views";
+import { nested, viewNames } from "./views";
 
 const paneTitles: Record<PaneName, string> = { flame: "Flame graph", trace: "Trace", ranks: "Ranks", messages: "Messages", answers: "Answers", source: "Source", about: "About" };
 
@@ -97,6 +97,7 @@ class Page {
     const metric: HTMLSelectElement = el("select", { "aria-label": "metric", id: "metric", onchange: () => this.app.set({ metric: +metric.value, sort: "" }) },
       ...metrics.map(([m, i]) => el("option", { value: i, selected: i === this.app.state.metric, title: m.description }, m.name)));
     const filter = el("button", { class: "toggle", id: "filter", "aria-pressed": "false", title: "only rows that match stay, with what is above them", onclick: () => this.app.set({ filter: !this.app.state.filter }) }, "filter");
+    const threshold: HTMLInputElement = el("input", { type: "number", min: 1, max: 100, id: "threshold", "aria-label": "threshold of the hot path, percent", value: this.app.state.threshold, onchange: () => this.app.set({ threshold: +threshold.value || 50 }) });
     const command = fact("command") ?? fact("program") ?? "";
     const samples = metrics.map(([m, i]) => `${oneText(this.app.selection.total(i), m.dim)} ${m.name}`).slice(0, 3).join(", ");
     document.body.append(
@@ -104,7 +105,7 @@ class Page {
         el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
         el("p", { class: "facts", title: plain(command) }, el("bdi", {}, plain(command.length > 90 ? command.slice(0, 90) + "\u2026" : command)), command ? " \u2014 " : "", samples, this.runFacts()),
         el("div", { class: "tools" }, el("label", {}, "metric ", metric), this.search, filter, this.found,
-          el("button", { title: "hot path (h)", onclick: () => this.hot() }, "hot path"),
+          el("button", { title: "hot path (h): down to where a child has less than this share of its parent", onclick: () => this.hot() }, "hot path"), threshold,
           el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.theme = this.dark ? "light" : "dark"; this.repaint(); } }, "\u25d0"),
           el("button", { title: "keys and facts (?)", "aria-label": "help", onclick: () => this.app.set({ pane: "about" }) }, "?"))),
       el("div", { class: "state" }, this.chips, this.problem, el("span", { class: "prompt" }, "hq ", el("bdi", {}, plain(d.name)), " "), this.query,
@@ -114,7 +115,7 @@ class Page {
       el("main", {},
         el("section", { class: "left", "aria-label": "table" }, this.bar, this.table.element),
         el("section", { class: "right", "aria-label": "picture" }, this.paneTabs, this.pane)));
-    viewNames.forEach((v, i) => this.viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "" }) }, v)));
+    viewNames.forEach((v, i) => this.viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "", flatten: 0 }) }, v)));
     const toggle = (key: "lines" | "rounds" | "all", text: string, title: string) =>
       el("button", { class: "toggle", "data-toggle": key, title, onclick: () => this.app.set({ [key]: !this.app.state[key] }) }, text);
     const field = (key: "columns" | "where", text: string, title: string) => {
@@ -132,10 +133,14 @@ class Page {
     };
     this.bar.append(this.viewTabs, el("div", { class: "options" },
       field("where", "where ...", "keeps the rows for which it holds: cputime > 5% and kind = loop"), field("columns", "+ column", "a column: cputime / @cputime, instructions / cycles"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
+      ...(d.compare ? [] : [el("button", { title: "hide the selected procedure (d): what it calls moves up, its own cost goes to its callers", onclick: () => this.cut("hide") }, "hide"),
+        el("button", { title: "prune below the selected procedure (b): what it calls becomes its own cost", onclick: () => this.cut("prune") }, "prune")]),
+      el("button", { title: "flatten: the rows below the top rows take their place", onclick: () => this.flat() }, "flatten"),
       this.app.several() ? toggle("all", "all metrics", "columns of every metric") : null));
     for (const p of this.app.panes()) this.paneTabs.append(el("button", { role: "tab", "data-pane": p, onclick: () => this.app.set({ pane: p }) }, paneTitles[p]));
+    const app = this.app;
     // For tests, and for who asks at the console.
-    (window as any).hqPage = { csv: () => this.rows.table("csv"), query: () => this.app.query(), state: () => ({ ...this.app.state }), pane: () => this.app.paneQuery(), data: this.app.data,
+    (window as any).hqPage = { csv: () => this.rows.table("csv"), query: () => this.app.query(), state: () => ({ ...this.app.state }), pane: () => this.app.paneQuery(), get data() { return app.data; },
       set: (change: any) => this.app.set(change), openAll: () => { const all = this.rows.openAll(); this.table.draw(); return all; },
       boxes: () => this.flame.list(), pairs: () => chosenPairs(this.app),
       perProfile: () => this.app.selection.perProfile(this.app.state.metric, nodeRanges(this.app.data, this.app.node ?? nodeOfContext(this.app.data, 0), false)),
@@ -191,6 +196,18 @@ class Page {
     const context = n.inc.length === 1 ? n.inc[0] : 0;
     const zoom = n.kind === Kind.Root ? "" : context ? "c" + context : isCall(n.kind) ? "s" + n.scope : this.app.state.zoom;
     this.app.set({ view: "tree", zoom, selected: "", sort: "" });
+  }
+
+  // Everywhere if it is a procedure, else that one row.
+  private cut(how: "prune" | "hide"): void {
+    const n = this.app.node, pattern = n && n.kind !== Kind.File && n.kind !== Kind.Module ? this.app.pattern(isCall(n.kind) ? { ...n, context: NONE } : n) : null;
+    if (!pattern || this.app.data.compare) return;
+    const all = this.app.state[how].split("\n").filter((p) => p && p !== pattern);
+    this.app.set({ [how]: [...all, pattern].join("\n"), zoom: "", selected: "" });
+  }
+
+  private flat(): void {
+    if (nested(this.app.state.view)) this.app.set({ flatten: this.app.state.flatten + 1, selected: "" });
   }
 
   private hot(): void {
@@ -258,7 +275,7 @@ class Page {
   // ---- what has changed ----
 
   private changed(changed: Set<string>): void {
-    const rows = ["view", "metric", "sort", "ascending", "zoom", "ranks", "threads", "time", "lines", "rounds", "all", "filter", "columns", "where"];
+    const rows = ["view", "metric", "sort", "ascending", "zoom", "ranks", "threads", "time", "lines", "rounds", "all", "filter", "columns", "where", "prune", "hide", "flatten"];
     const filtered = this.app.state.filter && changed.has("search");
     this.trace.changed(changed);
     if (filtered || rows.some((k) => changed.has(k))) {
@@ -303,6 +320,10 @@ class Page {
     if (time) chip(`${timeText(time[0])} to ${time[1] === Infinity ? "the end" : timeText(time[1])}${this.app.selection.thinned ? " \u2248" : ""}`, { time: "" });
     for (const text of state.columns.split("\n").filter(Boolean))
       chip(`column ${plain(text)}`, { columns: state.columns.split("\n").filter((t) => t !== text).join("\n") });
+    for (const how of ["hide", "prune"] as const)
+      for (const p of state[how].split("\n").filter(Boolean))
+        chip(`${how} ${plain(p)}`, { [how]: state[how].split("\n").filter((t) => t !== p).join("\n"), zoom: "", selected: "" });
+    if (state.flatten) chip(`flatten ${state.flatten}`, { flatten: state.flatten - 1, selected: "" });
     if (state.where) chip(`where ${plain(state.where)}`, { where: "" });
     const where = document.querySelector<HTMLInputElement>("[data-field=where]");
     if (where && document.activeElement !== where) where.value = state.where;
@@ -328,7 +349,7 @@ class Page {
     const target = e.target as HTMLElement, state = this.app.state;
     if (e.ctrlKey || e.metaKey || e.altKey || target.tagName === "INPUT" || target.tagName === "SELECT" || target.tagName === "TEXTAREA") return;
     const number = Number(e.key);
-    if (number >= 1 && number <= viewNames.length) this.app.set({ view: viewNames[number - 1], sort: "", selected: "" });
+    if (number >= 1 && number <= viewNames.length) this.app.set({ view: viewNames[number - 1], sort: "", selected: "", flatten: 0 });
     else if (e.key === "/") {
       this.search.focus();
       this.search.select();
@@ -337,9 +358,11 @@ class Page {
     else if (e.key === "h") this.hot();
     else if (e.key === "f" && this.app.node) this.zoomTo(this.app.node);
     else if (e.key === "c" && this.app.node) this.callers(this.app.node);
+    else if (e.key === "d") this.cut("hide");
+    else if (e.key === "b") this.cut("prune");
     else if (e.key === "p") this.app.set({ pane: ((all) => all[(all.indexOf(state.pane) + 1) % all.length])(this.app.panes()) });
     else if (e.key === "q") this.copyQuery();
-    else if (e.key === "x") this.app.set({ ranks: "", threads: "", time: "" });
+    else if (e.key === "x") this.app.set({ ranks: "", threads: "", time: "", prune: "", hide: "", flatten: 0 });
     else if (e.key === "?") this.app.set({ pane: "about" });
     else if (e.key === "Escape" && state.zoom) this.app.set({ zoom: "", selected: "" });
     else if (e.key.startsWith("Arrow") && target === document.body) this.table.element.focus();

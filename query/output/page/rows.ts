@@ -180,11 +180,24 @@ export class Rows {
 
   // ---- the whole ----
 
+  // The rows below a row as rows of their own; itself, if there are none.
+  private lifted(e: Entry): Entry[] {
+    const kids = this.expand(e);
+    for (const k of kids) {
+      k.key = e.key + "|" + k.key.slice(e.key.length + 1);
+      k.parent = null;
+      k.depth = 0;
+    }
+    return kids.length ? kids : [e];
+  }
+
   rebuild(): void {
-    this.problem = "";
+    this.problem = this.app.problem;
     this.makeColumns();
     this.roots = this.entries(this.app.roots(), null);
-    const s = this.app.state, where = s.where ? this.compiled(s.where) : null, regex = s.filter && s.search ? searchRegex(s.search) : null;
+    const s = this.app.state;
+    for (let n = 0; n < s.flatten && nested(s.view); n++) this.roots = this.sort(this.roots.flatMap((e) => this.lifted(e)));
+    const where = s.where ? this.compiled(s.where) : null, regex = s.filter && s.search ? searchRegex(s.search) : null;
     if (where || regex) this.filter((e) => (!regex || regex.test(e.name)) && (!where || holds(where.value(this.facts(e)))));
     else this.reopen(this.roots);
     // A single root is of no use closed.
@@ -307,7 +320,7 @@ export class Rows {
   }
 
   // From a row down, the child with the largest share, as long as it has at least the threshold (query/hotpath.c).
-  hotPath(from: Entry | null, threshold = 0.5): Entry | null {
+  hotPath(from: Entry | null, threshold = this.app.state.threshold / 100): Entry | null {
     const by = this.columns.find((c) => c.metric === this.app.state.metric && !c.exclusive) ?? this.columns[0];
     if (!by) return null;
     let e = from, above = from ? by.value(from) : by.total, list = from ? this.expand(from) : this.roots;

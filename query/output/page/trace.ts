@@ -46,6 +46,7 @@ export class Trace {
   private rowHeight = 12;
   private cells = new Int32Array(0); // context + 1 by row and column
   private levels: Uint16Array | null = null;
+  private of: Data | null = null; // what `levels` and `cells` were made of
   private drag: { x: number; y: number } | null = null;
   private view: [number, number] | null = null; // zoomed, without choosing
   private all: number[] = [];  // the profiles, in the order of the rows
@@ -111,7 +112,7 @@ export class Trace {
   // How many procedures there are from the top to each context.
   private depths(): Uint16Array {
     const d = this.app.data;
-    if (!this.levels) {
+    if (!this.levels || this.levels.length !== d.contexts) {
       this.levels = new Uint16Array(d.contexts);
       for (let c = 0; c < d.contexts; c++)
         this.levels[c] = (d.parent[c] === NONE ? 0 : this.levels[d.parent[c]]) + (isLevel(d.kind[c]) ? 1 : 0);
@@ -169,8 +170,10 @@ export class Trace {
   private look(): void {
     const { data: d } = this.app, time = this.app.chosen().time;
     const key = [this.from, this.to, this.width, this.shown.length, this.shown[0], this.app.state.ranks, this.app.state.threads, this.app.state.time].join();
-    if (key === this.looked) return;
+    if (key === this.looked && this.of === d) return;
     this.looked = key;
+    this.levels = null;
+    this.of = d;
     this.cells = new Int32Array(this.shown.length * this.width);
     this.shown.forEach((p, y) => {
       const t = d.trace(p);

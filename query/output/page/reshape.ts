@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// prune and hide: the same values on another tree of contexts (query/derive.c). And which scopes a pattern names
+// (query/pattern.c): a name with or without arguments, /a regular expression/ or the @id of a context.
+import { Data, Kind, NONE, Sparse, Sums, Trace } from "./data";
+
+// A pattern as a test of contexts, or a sentence that says why it is none that the page knows.
+export function matcher(d: Data, pattern: string): ((context: number) => boolean) | string {
+  const id = /^@([0-9a-z]{13})$/.exec(pattern), regex = /^\/(.+)\/(i?)$/.exec(pattern);
+  if (id) return (c) => d.kind[c] !== Kind.Line && d.id(c) === id[1];
+  let test: (s: number) => boolean;
+  if (regex) {
+    let r: RegExp;
+    try {
+      r = new RegExp(regex[1], regex[2] + "u");
+    } catch {
+      return `${pattern} is no regular expression that a browser knows`;
+    }
+    test = (s) => names(d, s).concat(places(d, s)).some((n) => r.test(n));
+  } else {
+    const word = /^["']/.test(pattern) ? pattern.slice(1, -1).replace(/\\([\\"'])/g, "$1") : pattern;
+    if (regex === null && !/^["']/.test(pattern) && !/^[\w.:~$]+$/.test(pattern)) return `${pattern} is no pattern that the page knows: a name, /a regular expression/ or an @id`;
+    test = (s) => names(d, s).includes(word) || d.texts[d.scopeWhole[s]] === word || d.texts[d.scopeBare[s]] === word || places(d, s)[0] === word;
+  }
+  const marks = new Uint8Array(d.scopes);
+  let any = false;
+  for (let s = 0; s < d.scopes; s++) if (onPaths(d.scopeKind[s]) && d.instances(s).length && test(s)) any = !!(marks[s] = 1);
+  return any ? (c) => marks[d.scope[c]] === 1 : `nothing on the page is called ${pattern}: hq may know more names`;
+}
+
+const onPaths = (k: Kind) => k !== Kind.Root && k !== Kind.Line && k !== Kind.Call && k !== Kind.Module && k !== Kind.File;
+
+function names(d: Data, s: number): string[] {
+  const own = d.texts[d.scopeName[s]];
+  return (own || d.scopeKind[s] !== Kind.Loop ? [own] : []).concat(d.aliases.get(s) ?? []);
+}
+
+// What a loop is called by its place.
+function places(d: Data, s: number): string[] {
+  if (d.scopeKind[s] !== Kind.Loop) return [];
+  const path = d.texts[d.scopeFile[s]], line = d.scopeLine[s];
+  return [`loop at ${path.slice(path.lastIndexOf("/") + 1)}:${line}`, ...(line ? [`${path}:${line}`] : [])];
+}
+
+// The data with what is below pruned contexts on them, and what hidden ones had on their parents.
+export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number) => boolean): Data {
+  // Nodes: the first context of each, its parent; children of one parent merge by scope and call site.
+  const first: number[] = [0], up: number[] = [-1], kids: number[][] = [[]], known = new Map<string, number>();
+  const node = new Uint32Array(d.contexts), pruned = new Uint8Array(d.contexts);
+  for (let c = 1; c < d.contexts; c++) {
+    const parent = d.parent[c] === NONE ? 0 : d.parent[c], at = node[parent];
+    pruned[c] = pruned[parent] || prune(c) ? 1 : 0;
+    if (pruned[parent] || hide(c)) {
+      node[c] = at;
+      continue;
+    }
+    const key = `${at},${d.scope[c]},${d.callFile[c]},${d.callLine[c]}`;
+    let n = known.get(key);
+    if (n === undefined) {
+      known.set(key, (n = first.length));
+      first.push(c);
+      up.push(at);
+      kids.push([]);
+      kids[at].push(n);
+    }
+    node[c] = n;
+  }
+  // Numbers in preorder, statements before what is called: exclusive values rely on it.
+  const count = first.length, number = new Uint32Array(count), old = new Uint32Array(count), parent = new Uint32Array(count).fill(NONE), end = new Uint32Array(count);
+  const isLine = (n: number) => (d.kind[first[n]] === Kind.Line ? 0 : 1), stack = [0];
+  for (let next = 0; stack.length;) {
+    const n = stack.pop()!;
+    old[next] = first[n];
+    number[n] = next++;
+    kids[n].sort((a, b) => isLine(b) - isLine(a) || b - a);
+    for (const k of kids[n]) stack.push(k);
+  }
+  for (let n = 1; n < count; n++) parent[number[n]] = number[up[n]];
+  for (let c = count - 1; c >= 0; c--) {
+    end[c] = Math.max(end[c], c + 1);
+    if (parent[c] !== NONE) end[parent[c]] = Math.max(end[parent[c]], end[c]);
+  }
+  // Positions in the order of the new contexts.
+  const of = new Uint32Array(d.positions), starts = new Uint32Array(count + 1), place = new Uint32Array(d.positions);
+  for (let c = 0; c < d.contexts; c++) for (let p = d.first[c]; p < d.first[c + 1]; p++) starts[(of[p] = number[node[c]]) + 1]++;
+  for (let c = 0; c < count; c++) starts[c + 1] += starts[c];
+  const next = starts.slice();
+  for (let p = 0; p < d.positions; p++) place[p] = next[of[p]]++;
+
+  const sums = (s: Sums | null): Sums | null => {
+    if (!s) return null;
+    const move = (from: Float64Array) => {
+      const to = new Float64Array(from.length);
+      for (let p = 0; p < d.positions; p++) to[place[p] + 1] = from[p + 1] - from[p];
+      for (let p = 0; p < d.positions; p++) to[p + 1] += to[p];
+      return to;
+    };
+    return { ...s, sums: move(s.sums), counts: move(s.counts) };
+  };
+  const pick = (a: Uint32Array) => Uint32Array.from(old, (c) => a[c]), scope = pick(d.scope);
+  const byScope: number[][] = [], values = new Map<string, Sparse>(), traces = new Map<number, Trace>();
+  scope.forEach((s, c) => (byScope[s] ??= []).push(c));
+  const none = new Uint32Array(0), instances = byScope.map((list) => Uint32Array.from(list));
+  return {
+    ...d, contexts: count, scope, end, parent, first: starts, callFile: pick(d.callFile), callLine: pick(d.callLine),
+    kind: Uint8Array.from(old, (c) => d.kind[c]), plain: d.plain.map(sums), id: (c) => d.id(old[c]), instances: (s) => instances[s] ?? none,
+    sparse: (metric, profile) => {
+      const key = `${metric},${profile}`;
+      if (!values.has(key)) {
+        const v = d.sparse(metric, profile), order = Array.from(v.at.keys()).sort((a, b) => place[v.at[a]] - place[v.at[b]]);
+        values.set(key, { at: Uint32Array.from(order, (i) => place[v.at[i]]), sum: Float64Array.from(order, (i) => v.sum[i]), count: Float64Array.from(order, (i) => v.count[i]) });
+      }
+      return values.get(key)!;
+    },
+    trace: (profile) => {
+      if (!traces.has(profile)) {
+        const t = d.trace(profile);
+        traces.set(profile, { ...t, at: t.at.map((p) => place[p]) });
+      }
+      return traces.get(profile)!;
+    },
+  };
+}
