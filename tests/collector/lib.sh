@@ -10,9 +10,10 @@ DB=$TMP/test.hq
 . tests/held.sh
 passed=0 failed=0 skipped=0
 
-# record ARGS...: records into $DB; standard error in $TMP/err, output in $TMP/out, status in $status, sums in $TMP/sums.
+# record ARGS...: records into $DB; standard error in $TMP/err, output in $TMP/out, status in $status, sums in $TMP/sums. What takes longer than LIMIT
+# seconds hangs.
 record() {
-    timeout 100 "$HQ" record --force -o "$DB" "$@" >"$TMP/out" 2>"$TMP/err"
+    timeout "${LIMIT:-100}" "$HQ" record --force -o "$DB" "$@" >"$TMP/out" 2>"$TMP/err"
     status=$?
     "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
 }
