@@ -214,13 +214,17 @@ static const char *clock_of(const struct process *p, struct str *scratch)
 
 static void add_clocks(struct model *m, const struct process *p, size_t count)
 {
-    uint64_t by_timer = 0;
+    uint64_t by_timer = 0, slowed = 0;
 
     add_set(m, "clock of CPUTIME", p, count, clock_of);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         by_timer += p[i].header.timer_threads;
+        slowed += p[i].header.slowed_threads;
+    }
     if (by_timer)
         add_number(m, "threads that had to take a timer for CPUTIME", by_timer);
+    if (slowed)
+        add_number(m, "threads sampled less often, with more weight, since they change often", slowed);
 }
 
 static void add_losses(struct model *m, const struct process *p, size_t count)

@@ -115,8 +115,11 @@ struct hqm_header {
      * with record 0, and each begins with HQM_TRACE_THREAD. */
     uint64_t trace_dropped; /* records that made room, of all lanes */
     uint64_t trace_from_us; /* from here on none is missing */
+    /* Threads whose samples the software clock took less often than asked for, since they change often: those weigh
+     * more. */
+    uint64_t slowed_threads;
 };
-static_assert(sizeof(struct hqm_header) == 184 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
+static_assert(sizeof(struct hqm_header) == 192 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
 
 /* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has
  * one. */

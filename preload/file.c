@@ -419,6 +419,7 @@ static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial
     header->cpu_clock = (uint32_t)perf_clock();
     header->cpu_clock_error = (uint32_t)perf_error();
     header->timer_threads = perf_refused();
+    header->slowed_threads = perf_slowed();
     window_note(header);
     if (!process_epoch()) { /* a forked child is measured from its start, though its file is younger */
         header->cpu_image_ns = before;

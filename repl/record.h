@@ -124,6 +124,7 @@ struct record_sum {
     unsigned running;                    /* processes that still run */
     uint64_t clock[HQM_CLOCKS];          /* files by what sampled CPUTIME, and how many threads of them had a timer */
     uint64_t timer_threads;              /* though there was another clock */
+    uint64_t slowed_threads;             /* that were sampled less often than asked for */
     int clock_error;                     /* why a file has no better one: the first errno value */
 };
 

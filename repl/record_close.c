@@ -10,6 +10,7 @@
 #include "db/generated.h"
 #include "db/unmeasured.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +47,8 @@ static void add_clock(struct str *line, const struct record_sum *sum)
     }
     if (sum->timer_threads)
         str_addf(line, ", by timers in %llu of the threads", (unsigned long long)sum->timer_threads);
+    if (sum->slowed_threads)
+        str_addf(line, ", less often in %llu of the threads", (unsigned long long)sum->slowed_threads);
 }
 
 static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events)
@@ -156,6 +159,19 @@ static void tell_failure(const struct record_place *place, struct hq_error *erro
     hq_error_free(error);
 }
 
+/* What nobody can prevent: a new program that an instruction of the old one has executed gets what was under way there.
+ */
+static void tell_trap(const struct record_sum *sum, int status)
+{
+    bool by_trap = WIFSIGNALED(status) ? WTERMSIG(status) == SIGTRAP
+                                       : WIFEXITED(status) && WEXITSTATUS(status) == 128 + SIGTRAP;
+
+    if (by_trap && (sum->clock[HQM_CLOCK_PERF] || sum->clock[HQM_CLOCK_PERF_USER]))
+        fprintf(stderr,
+                "hq: the program ended by SIGTRAP, which is the software clock's signal, too: if it does not end so "
+                "without hq, it executes another one past the C library; record it with --clock=timer\n");
+}
+
 void record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all)
 {
     struct record_sum sum;
@@ -174,6 +190,7 @@ void record_close(const struct record_place *place, const char *events, pid_t pi
     if (place->rank > 0 && !sum.lost)
         return;
     tell_data(place, &sum, events);
+    tell_trap(&sum, status);
     if (!tell_programs(place) && all && sum.files && !sum.lost)
         tell_missing_time(&sum, events);
     if (sum.clock[HQM_CLOCK_TIMER] || sum.timer_threads)

@@ -75,6 +75,7 @@ static void add(const struct record_place *place, const char *path, int fd, char
     sum->files++;
     sum->clock[header->cpu_clock < HQM_CLOCKS ? header->cpu_clock : HQM_CLOCK_UNKNOWN]++;
     sum->timer_threads += header->timer_threads;
+    sum->slowed_threads += header->slowed_threads;
     if (!sum->clock_error)
         sum->clock_error = (int)header->cpu_clock_error;
     sum->samples += header->samples;

@@ -9,7 +9,6 @@
 #include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
-#include "preload/sources/timer.h"
 #include "preload/text.h"
 #include "preload/thread.h"
 
@@ -29,7 +28,7 @@
  * Linux 6.11 these too were sent at once; there the clock is taken only if it is asked for.
  */
 enum { MAGIC = 0x68710000, FIRST_MAJOR = 6, FIRST_MINOR = 11 };
-enum { SHORTEST = 10000, WATCH = 250000000 }; /* ns: the kernel fires no faster; how often a clock is looked after */
+enum { SHORTEST = 10000 }; /* ns: the kernel fires no faster */
 
 /*
  * The kernel notes each firing in a ring of one page, by a record that is a header alone, and says behind which byte
@@ -41,11 +40,23 @@ enum { PAGE = 4096, RECORD = sizeof(struct perf_event_header) };
 
 /*
  * What a clock costs is spent by what the program does, not by samples: to open and close one takes some hundred times
- * as long as a timer, and to change between threads that have one microseconds. Unless --clock=perf asks for it
- * whatever it costs, only so many threads have one, at the start and then each second, and a thread that gives its
- * processor away more often than SWITCHES times in a second of CPU time goes on with a timer.
+ * as long as a timer. So, unless --clock=perf asks for it whatever it costs, only so many threads have one, at the
+ * start and then each second.
  */
-enum { STARTS = 128, STARTS_PER_SECOND = 8, SWITCHES = 4000 };
+enum { STARTS = 128, STARTS_PER_SECOND = 8 };
+
+/*
+ * And at each change of threads the kernel sets and cancels the clock's own timer. That is dear (microseconds, in a
+ * virtual machine) while this is the next timer of the processor, since the hardware is told then, and cheap while
+ * the tick comes first: a clock whose period is many ticks is the next one for half a tick of each period. So a
+ * thread that changes often is sampled less often: for each change in a second of CPU time the period has A_CHANGE
+ * more, and what the clock costs stays below a bound. Each sample stands for as much as it was: nothing is
+ * counted twice or left out. But no period is longer than LONGEST, or than one part in YOUNG of what the thread has
+ * used so far. This is looked at once in each LOOK of CPU time, by the changes of the last LONG (all in ns). If the
+ * period followed the phases of a program, long ones that begin in one phase would end in another, and stand there for
+ * what they are not: of LULESH the procedure that works longest between two changes had a tenth too little.
+ */
+enum { A_CHANGE = 250, LONGEST = 50000000, YOUNG = 32, LOOK = 20000000, LONG = 1000000000 };
 enum { CLOCKS = 512 }; /* at once: the two pages of each are memory that the kernel must not swap out */
 
 static struct {
@@ -57,20 +68,25 @@ static struct {
     _Atomic int clocks;
     _Atomic uint64_t starts;
     _Atomic uint64_t refused;
+    _Atomic uint64_t slowed;
 } perf;
 
 /* The clock of a thread. Times are nanoseconds of CPU time. */
 static __thread struct {
     const struct perf_event_mmap_page *ring; /* NULL: it has none */
     int event;
-    bool watched;       /* there is a timer that looks after it, or none can be had */
+    bool slowed;        /* its period has been a longer one */
     uint64_t seen;      /* of the ring, in bytes */
     int64_t every;      /* from one firing to the next; until the first one less than a period, if a sample was due */
+    int64_t wanted;     /* what it shall be from the next sample on */
     int64_t credit;     /* less than a period: what firings stand for beyond whole samples */
     int64_t counted;    /* of the thread's CPU clock is in samples or in `in_kernel` */
     uint64_t extra;     /* periods that the next sample stands for beside its own */
     uint64_t in_kernel; /* periods in the kernel that are in no record yet */
-    long switches;      /* of the thread, when its clock was looked after last */
+    int64_t begun;      /* `counted` when it was started, */
+    int64_t looked;     /* and when it was looked after last, */
+    long changes;       /* after so many changes of threads; */
+    double fair;        /* the period that the changes of late call for */
 } own __attribute__((tls_model("initial-exec")));
 
 static int open_event(uint64_t period, bool in_kernel)
@@ -128,22 +144,34 @@ static bool can_open(bool in_kernel)
     return error == 0;
 }
 
+static int64_t longer(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /*
  * CPU time that is in no sample: since the clock fired last, and what it did not see. It stands still while the kernel
  * changes threads, and one of user mode does not fire in the kernel. What of it makes whole periods was there. A sample
- * in user mode comes at once; otherwise up to a period may have passed since the clock fired.
+ * in user mode comes at once; otherwise as much may have passed since the clock fired as until it fires again.
  */
 static uint64_t unseen(int64_t rest, int64_t period)
 {
-    int64_t margin = perf.kind == HQM_CLOCK_PERF ? -period / 2 : period / 2;
+    int64_t margin = period / 2 - (perf.kind == HQM_CLOCK_PERF ? longer(own.every, period) : 0);
 
     return rest + margin >= period ? (uint64_t)((rest + margin) / period) : 0;
 }
 
-/* Where the CPU clock is the slower one, because a host takes processors away, a sample is left out now and then. */
+/* Where the CPU clock is the slower one, because a host takes processors away, a period is left out now and then. */
+static uint64_t surplus(int64_t rest, int64_t period, uint64_t weight)
+{
+    uint64_t periods = rest < 0 ? (uint64_t)(-rest / period) : 0;
+
+    return periods < weight ? periods : weight;
+}
+
 static HOT uint64_t weight_of_sample(int64_t period)
 {
-    uint64_t head = __atomic_load_n(&own.ring->data_head, __ATOMIC_ACQUIRE), weight, missed;
+    uint64_t head = __atomic_load_n(&own.ring->data_head, __ATOMIC_ACQUIRE), weight, missed, less;
     int64_t rest;
 
     own.credit += (int64_t)((head - own.seen) / RECORD) * own.every;
@@ -156,26 +184,56 @@ static HOT uint64_t weight_of_sample(int64_t period)
     missed = unseen(rest, period);
     own.in_kernel += missed;
     own.counted += (int64_t)missed * period;
-    if (rest <= -period && weight) {
-        own.counted -= period;
-        weight--;
-    }
-    return weight;
+    less = surplus(rest, period, weight);
+    own.counted -= (int64_t)less * period;
+    return weight - less;
 }
 
-static COLD void watch(void)
+/* How often the thread has given its processor away or lost it. */
+static long changes(void)
 {
-    own.watched = true;
-    timer_start(own.event, CLOCK_THREAD_CPUTIME_ID, WATCH, WATCH);
+    struct rusage usage;
+
+    return raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0, 0) < 0 ? 0
+                                                                                   : usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+static void note_slowed(void)
+{
+    struct hqm_header *header = file_header();
+
+    own.slowed = true;
+    atomic_fetch_add(&perf.slowed, 1);
+    if (header)
+        __atomic_fetch_add(&header->slowed_threads, 1, __ATOMIC_RELAXED);
+}
+
+/* How often shall this thread be sampled, for what that costs? A longer or shorter period takes another event, so it
+ * must be worth while. */
+static COLD void look_after(int64_t period)
+{
+    int64_t used = own.counted - own.looked, all = own.counted - own.begun, every;
+    long before = own.changes;
+
+    own.changes = changes();
+    own.looked = own.counted;
+    double fair = (double)(own.changes - before) * A_CHANGE * 1e9 / (double)used;
+    own.fair += (fair - own.fair) * (used < LONG ? (double)used / (double)(all < LONG ? all : LONG) : 1);
+    every = own.fair > LONGEST ? LONGEST : (int64_t)own.fair;
+    every = longer(every > all / YOUNG ? all / YOUNG : every, period);
+    if (every > own.wanted + own.wanted / 3 || every < own.wanted - own.wanted / 3)
+        own.wanted = every;
+    if (own.wanted > period && !own.slowed)
+        note_slowed();
 }
 
 /* The period of an event can be changed by its descriptor alone: another event takes over. If there can be none, this
- * one goes on firing too often, and each firing stands for less. */
-static COLD void go_on_by_periods(uint64_t period)
+ * one goes on, and each firing stands for what it is. */
+static COLD void go_on_by(int64_t wanted)
 {
     const struct perf_event_mmap_page *before = own.ring;
 
-    if (!perf.frozen && !raw_frozen && open_ring(period, perf.kind == HQM_CLOCK_PERF) == 0)
+    if (!perf.frozen && !raw_frozen && open_ring((uint64_t)wanted, perf.kind == HQM_CLOCK_PERF) == 0)
         close_ring(before);
 }
 
@@ -213,16 +271,17 @@ static HOT __attribute__((force_align_arg_pointer)) void on_overflow(int number,
     }
     if (!own.ring)
         return; /* it was on its way when the clock was stopped */
-    uint64_t weight = weight_of_sample((int64_t)options.period[own.event]);
+    int64_t period = (int64_t)options.period[own.event];
+    uint64_t weight = weight_of_sample(period);
 
     if (own.in_kernel && sample_in_kernel(own.event, own.in_kernel))
         own.in_kernel = 0;
     if (weight)
         sample(own.event, weight, context);
-    if (own.every != (int64_t)options.period[own.event])
-        go_on_by_periods(options.period[own.event]);
-    if (!perf.insists && !perf.frozen && !raw_frozen && !own.watched)
-        watch();
+    if (!perf.insists && !raw_frozen && own.counted - own.looked >= LOOK)
+        look_after(period);
+    if (own.every != own.wanted)
+        go_on_by(own.wanted);
     interruption_note(context);
 }
 
@@ -313,6 +372,11 @@ uint64_t perf_refused(void)
     return atomic_load(&perf.refused);
 }
 
+uint64_t perf_slowed(void)
+{
+    return atomic_load(&perf.slowed);
+}
+
 static void note_refused(void)
 {
     struct hqm_header *header = file_header();
@@ -327,15 +391,6 @@ static bool is_affordable(void)
     uint64_t seconds = (file_now_us() - perf.prepared) / 1000000;
 
     return perf.insists || atomic_fetch_add(&perf.starts, 1) < STARTS + STARTS_PER_SECOND * seconds;
-}
-
-/* How often the thread has given its processor away or lost it. */
-static long switches(void)
-{
-    struct rusage usage;
-
-    return raw_syscall(SYS_getrusage, RUSAGE_THREAD, (long)&usage, 0, 0, 0, 0) < 0 ? 0
-                                                                                   : usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
 static bool open_clock(uint64_t first)
@@ -356,7 +411,8 @@ bool perf_start(int event, int64_t carried)
         return false;
     first = first < SHORTEST && period > SHORTEST ? SHORTEST : first;
     own.event = event;
-    own.watched = false;
+    own.slowed = false;
+    own.wanted = period;
     own.extra = carried >= period ? (uint64_t)(carried / period - 1) : 0;
     own.credit = period - first;
     own.counted = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - carried;
@@ -365,9 +421,9 @@ bool perf_start(int event, int64_t carried)
         note_refused();
         return false;
     }
-    own.switches = perf.insists ? 0 : switches();
-    if (self.number == 0 && !perf.insists)
-        watch();
+    own.begun = own.looked = own.counted;
+    own.fair = 0;
+    own.changes = perf.insists ? 0 : changes();
     return true;
 }
 
@@ -395,34 +451,9 @@ void perf_forget(void)
 {
     own.ring = NULL;
     atomic_store(&perf.refused, 0);
+    atomic_store(&perf.slowed, 0);
     atomic_store(&perf.starts, 0);
     atomic_store(&perf.clocks, 0);
-}
-
-/* What is in no sample goes on to the timer. */
-static void leave_to_timer(int event)
-{
-    int64_t period = (int64_t)options.period[event], carried = perf_stop();
-
-    note_refused();
-    timer_stop(event);
-    self.owed[event] = carried - raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
-    self.extra[event] = carried > period ? (uint32_t)(carried / period - 1) : 0;
-    timer_start(event, CLOCK_THREAD_CPUTIME_ID, carried < period ? (uint64_t)(period - carried) : 1, (uint64_t)period);
-}
-
-static bool switches_much(void)
-{
-    long before = own.switches;
-
-    own.switches = switches();
-    return own.switches - before > SWITCHES / (1000000000 / WATCH);
-}
-
-void perf_watch(int event)
-{
-    if (!raw_frozen && !perf.frozen && switches_much())
-        leave_to_timer(event);
 }
 
 void perf_freeze(void)

@@ -24,6 +24,10 @@ int perf_error(void);
 /* How many threads of this process had to take a timer though there is this clock. */
 uint64_t perf_refused(void);
 
+/* How many were sampled less often than asked for, because they change so often that it would cost too much. Not with
+ * --clock=perf. */
+uint64_t perf_slowed(void);
+
 /*
  * In a thread: starts its clock for an event. `carried` is CPU time of other threads, in nanoseconds, that its first
  * sample stands for. False: the thread has to take a timer.
@@ -38,12 +42,6 @@ int64_t perf_stop(void);
 
 /* In a forked child. */
 void perf_forget(void);
-
-/*
- * A slow timer of CPU time looks after the clock: where the thread gives its processor away too often for what such a
- * clock costs, a timer takes over. In a signal handler.
- */
-void perf_watch(int event);
 
 /* From now on a seccomp filter forbids calls that new clocks need: those that run go on. */
 void perf_freeze(void);

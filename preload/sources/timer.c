@@ -48,10 +48,6 @@ static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, si
         signal_foreign(number, info, context);
         return;
     }
-    if (perf_runs(event)) {
-        perf_watch(event);
-        return;
-    }
     if (event == self.idle.event && self.idle.due_ns) {
         idle_sample(event, context);
         interruption_note(context);

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the clocks of CPUTIME cost beside each other: CPU time of starting programs and of 20,000 threads in a row, with the software clock
-and with timers, as ratios of runs in turns, ROUNDS (default 9) of each; HQ_BENCH_QUICK=1: 3 short ones. The work itself costs the same:
-what is told of 200/s and 1000/s by overhead.py holds for the clock that `hq record` takes."""
+"""What the clocks of CPUTIME cost beside each other: CPU time of starting programs, of 20,000 threads in a row, and of 400,000 round trips
+between two threads, with timers, the software clock as `auto` takes it, and as `--clock=perf` does, as ratios of runs in turns, ROUNDS
+(default 9) of each; HQ_BENCH_QUICK=1: 3 short ones. The work itself costs the same: what is told of 200/s and 1000/s by overhead.py holds
+for the clock that `hq record` takes."""
 import os, resource, shutil, subprocess, sys, tempfile
 from statistics import median
 
@@ -24,14 +25,20 @@ def cost(clock, rate, command):
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+CLOCKS = ("bare", "timer", "auto", "perf")
+
+
 def compare(what, rate, command, count, unit):
-    costs = [[cost(clock, rate, command) for clock in ("bare", "timer", "perf")] for _ in range(rounds)]
-    bare, timer, perf = (median(c[i] for c in costs) for i in range(3))
-    print(f"{what:34} bare {bare / count * 1e6:8.1f} us, timer {timer / count * 1e6:8.1f}, perf {perf / count * 1e6:8.1f} a {unit}; "
-          f"perf by timer {median(c[2] / c[1] for c in costs):.3f}, timer by bare {median(c[1] / c[0] for c in costs):.3f}", flush=True)
+    costs = [[cost(clock, rate, command) for clock in CLOCKS] for _ in range(rounds)]
+    each = ", ".join(f"{clock} {median(c[i] for c in costs) / count * 1e6:.1f}" for i, clock in enumerate(CLOCKS))
+    ratios = ", ".join(f"{clock} {median(c[i] / c[0] for c in costs):.3f}" for i, clock in enumerate(CLOCKS) if i)
+    print(f"{what:34} us a {unit}: {each}; by bare: {ratios}", flush=True)
 
 
 compile("clock_threads")
+compile("clock_changes")
 compare("start and end of a program", 200, ["sh", "-c", "for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done"], 11, "process")
 compare("threads in a row", 200, [f"{room}/clock_threads", "2000" if quick else "20000"], 2000 if quick else 20000, "thread")
+for rate in (200, 1000):
+    compare(f"changes of threads, {rate}/s", rate, [f"{room}/clock_changes", "50000" if quick else "400000"], 50000 if quick else 400000, "round trip")
 shutil.rmtree(room)

@@ -49,6 +49,22 @@ check "changes of threads: the program runs as without hq" [ $status = 0 ]
 check "changes of threads: work between them has its own time alone" agrees "$(spent user_work)" "$seconds" "$rounds" 0.00025
 check "changes of threads: all time is there" sampled 0.97
 
+# What that costs is bounded: unless the clock is insisted on, such a thread has fewer samples, which weigh more. The variance
+# of a procedure's time is at most a quarter of the whole time by the longest weight, which is at most 50 ms; four times its root.
+check "changes of threads: insisted on, all samples are there" [ "$(value slowed-threads)" = 0 ]
+record -e CPUTIME@4000/s -- "$CLOCK" changes 3
+read -r truth _ seconds <"$TMP/out"
+if [ "$(value perf-clock):$(value timer-threads)" = 1:0 ]; then
+    check "many changes of threads: fewer samples" holds "$(value slowed-threads) > 0 && $(value 'count CPUTIME') * 500000 < $(value 'sum CPUTIME')"
+    check "many changes of threads: this is said" grep -q 'by the software clock, less often in [12] of the threads' "$TMP/err"
+    "$HQ" "$DB" info >"$TMP/info" 2>&1
+    check "many changes of threads: info says it" grep -q '^threads sampled less often' "$TMP/info"
+    check "many changes of threads: all time is there" sampled 2.7
+    check "many changes of threads: work between them has its time" holds "($(spent user_work) - $seconds) ^ 2 <= 16 * 0.05 / 4 * $(value 'sum CPUTIME') / 1e9"
+else
+    skip "the software clock is not what is taken here"
+fi
+
 for way in lowest close closefrom close_range dup2 dup3 bare; do
     record --clock=perf -- "$CLOCK" $way
     check "$way: the program runs as without hq" [ $status = 0 ]
@@ -74,7 +90,10 @@ fi
 for way in trap sent; do
     record --clock=perf -- "$CLOCK" $way
     check "$way: ends the program as without hq" [ $status = 133 ]
+    check "$way: that the signal may be ours is said" grep -q '^hq: .*SIGTRAP.*--clock=timer' "$TMP/err"
 done
+record --clock=timer -- "$CLOCK" trap
+check "trap, timers: the signal cannot be ours" [ "$status:$(grep -c SIGTRAP "$TMP/err")" = 133:0 ]
 record --clock=perf -- "$CLOCK" handled
 check "handled: the program's handler runs" [ $status = 0 ]
 

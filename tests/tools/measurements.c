@@ -30,7 +30,8 @@ struct lane {
 static const char *path;
 static struct {
     uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, written, created,
-        ended, execed, running, signalled, maxlane, overruns, regions, entries, marks, clock[HQM_CLOCKS], timer_threads;
+        ended, execed, running, signalled, maxlane, overruns, regions, entries, marks, clock[HQM_CLOCKS], timer_threads,
+        slowed_threads;
     uint64_t sum[16], count[16], reason[HQM_PARTIAL_MAX], loss[HQM_LOSS_MAX];
     char event[16][64];
 } total;
@@ -372,6 +373,7 @@ static void check_file(struct reader *r, bool paths, bool threads)
     total.signalled += h->exit_signal != 0;
     total.clock[h->cpu_clock < HQM_CLOCKS ? h->cpu_clock : 0]++;
     total.timer_threads += h->timer_threads;
+    total.slowed_threads += h->slowed_threads;
     for (int i = 0; i < HQM_PARTIAL_MAX; i++)
         total.reason[i] += h->partial_by_reason[i];
     for (int i = 0; i < HQM_LOSS_MAX; i++)
@@ -391,9 +393,10 @@ static void print_totals(void)
            (unsigned long long)total.ended, (unsigned long long)total.execed, (unsigned long long)total.signalled);
     printf("regions %llu\nentries %llu\nmarks %llu\n", (unsigned long long)total.regions,
            (unsigned long long)total.entries, (unsigned long long)total.marks);
-    printf("timer-clock %llu\nperf-clock %llu\nuser-clock %llu\ntimer-threads %llu\n",
+    printf("timer-clock %llu\nperf-clock %llu\nuser-clock %llu\ntimer-threads %llu\nslowed-threads %llu\n",
            (unsigned long long)total.clock[HQM_CLOCK_TIMER], (unsigned long long)total.clock[HQM_CLOCK_PERF],
-           (unsigned long long)total.clock[HQM_CLOCK_PERF_USER], (unsigned long long)total.timer_threads);
+           (unsigned long long)total.clock[HQM_CLOCK_PERF_USER], (unsigned long long)total.timer_threads,
+           (unsigned long long)total.slowed_threads);
     for (int i = 0; i < 16; i++)
         if (total.event[i][0])
             printf("sum %s %llu\ncount %s %llu\n", total.event[i], (unsigned long long)total.sum[i], total.event[i],
