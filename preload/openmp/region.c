@@ -162,12 +162,13 @@ void region_close(struct region *r)
     if (r->counter)
         __atomic_store_n(r->counter, r->value + 1, __ATOMIC_RELEASE);
     if (r->record) {
+        bool marked = options.trace && guard_enter(); /* before the clock is read: no sample of later comes before it */
         uint64_t now = vdso_clock_ns(CLOCK_MONOTONIC);
 
         r->record->elapsed_ns += now - r->start_ns;
         r->record->left++;
-        if (options.trace && guard_enter()) {
-            thread_mark(r->record->node, HQM_MARK_LEAVE, trace_time(vdso_clock_ns(CLOCK_MONOTONIC)));
+        if (marked) {
+            thread_mark(r->record->node, HQM_MARK_LEAVE, trace_time(now));
             guard_leave_at(r->at);
         }
     }
