@@ -355,8 +355,10 @@ HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t w
 enum { FRAME_BYTES = (FRAMES_MAX + 2) * sizeof(struct frame) };
 enum { CFI_BYTES = (sizeof(struct cfi) + 63) / 64 * 64 };
 enum { PATH_BYTES = ((FRAMES_MAX + 2) * sizeof(uint32_t) + 63) / 64 * 64 };
+enum { FOLLOW_BYTES = (sizeof(struct follow) + 63) / 64 * 64 };
 enum {
-    LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + CFI_BYTES + 2 * FRAME_BYTES + PATH_BYTES + sizeof(struct follow)
+    LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + CFI_BYTES + 2 * FRAME_BYTES + PATH_BYTES + FOLLOW_BYTES +
+                 sizeof(struct lane_room)
 };
 
 static struct lane *lane_memory(void)
@@ -391,6 +393,7 @@ static bool lane_prepare(struct lane *lane, uint32_t number)
     lane->memo.frames = (struct frame *)(memory + CFI_BYTES + FRAME_BYTES);
     lane->memo.paths = (uint32_t *)(memory + CFI_BYTES + 2 * FRAME_BYTES);
     lane->memo.follow = (struct follow *)(memory + CFI_BYTES + 2 * FRAME_BYTES + PATH_BYTES);
+    lane->room = (struct lane_room *)((char *)lane->memo.follow + FOLLOW_BYTES);
     root = lookup_room(&lane->lookup) ? column_next(&lane->nodes) : NULL;
     if (!root)
         return false;

@@ -54,6 +54,12 @@ struct lookup {
 
 enum { LANE_REGIONS = 8 };
 
+/* What the lane's thread keeps here and not in thread-local storage, which is taken from the stacks of the program:
+ * phases.c, openmp/tasks.c. What the thread before has left is there. */
+struct lane_room {
+    uint64_t phases[256], tasks[256];
+};
+
 /* What every sample needs stands first, in two cache lines. */
 struct lane {
     uint32_t number; /* from 1 */
@@ -67,6 +73,7 @@ struct lane {
     uint32_t owner;                /* number of the present owner */
     uint64_t traced_us;            /* time of the last record of the trace */
     uint64_t opened[LANE_REGIONS]; /* by nesting: how often its threads have opened or left a region; read by others */
+    struct lane_room *room;
 };
 
 /* A lane for a thread, NULL if there is no space; ends with lane_return. Safe in signal handlers. */

@@ -20,8 +20,17 @@ struct phase {
     uint64_t start_us;
 };
 
-static __thread struct phase nested[PHASES_NESTED] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
+static __thread uint64_t measured __attribute__((tls_model("initial-exec"))); /* a bit for each depth */
+
+_Static_assert(sizeof(struct phase) * PHASES_NESTED <= sizeof(((struct lane_room *)0)->phases) && PHASES_NESTED == 64,
+               "the phases of a thread have room in its lane");
+
+/* Of the calling thread; while it has a lane. */
+static struct phase *nested(uint32_t at)
+{
+    return (struct phase *)self.lane->room->phases + at;
+}
 
 /* Each name is once in the file, so that a call path that begins a phase has one node for it. */
 static struct name {
@@ -83,21 +92,24 @@ static void open_phase(struct phase *p, struct place here, const char *name)
 
 EXPORT void hq_collector_phase_begin(const char *name)
 {
-    struct phase *p = depth < PHASES_NESTED ? &nested[depth] : NULL;
+    struct phase phase = {0};
     struct place here = {NO_NODE, 0};
+    uint32_t at = depth++;
 
-    depth++;
-    if (!p)
+    if (at >= PHASES_NESTED)
         return;
-    *p = (struct phase){0};
+    measured &= ~(1ull << at);
     if (!options.active || !name || !guard_enter())
         return;
     if (file_ready())
         here = thread_here();
     if (here.node != NO_NODE)
-        open_phase(p, here, *name ? name : "(no name)");
-    if (p->id)
-        set_phase(p->id);
+        open_phase(&phase, here, *name ? name : "(no name)");
+    if (phase.id) {
+        *nested(at) = phase;
+        measured |= 1ull << at;
+        set_phase(phase.id);
+    }
     guard_leave_at(here);
 }
 
@@ -115,25 +127,23 @@ static uint64_t outer(void)
 {
     uint32_t i = depth < PHASES_NESTED ? depth : PHASES_NESTED;
 
-    while (i && !nested[i - 1].id)
+    while (i && !(measured >> (i - 1) & 1))
         i--;
-    return i ? nested[i - 1].id : 0;
+    return i && self.lane ? nested(i - 1)->id : 0;
 }
 
 EXPORT void hq_collector_phase_end(void)
 {
-    struct phase *p;
+    struct place at;
 
-    if (!depth || --depth >= PHASES_NESTED)
+    if (!depth || --depth >= PHASES_NESTED || !(measured >> depth & 1))
         return;
-    p = &nested[depth];
-    if (!p->id)
-        return;
-    if (guard_enter()) {
-        if (p->record)
-            close_phase(p);
+    if (self.lane && guard_enter()) {
+        at = nested(depth)->at;
+        if (nested(depth)->record)
+            close_phase(nested(depth));
         set_phase(outer());
-        guard_leave_at(p->at);
+        guard_leave_at(at);
     } else {
         set_phase(outer());
     }
@@ -141,8 +151,7 @@ EXPORT void hq_collector_phase_end(void)
 
 void phases_forget(void)
 {
-    for (uint32_t i = 0; i < PHASES_NESTED; i++)
-        nested[i] = (struct phase){0};
+    measured = 0;
     memset(names, 0, sizeof names);
     marks.phase = 0;
 }

@@ -26,6 +26,7 @@ static bool have_key;
 static struct {
     __typeof__(&pthread_getattr_np) getattr;
     __typeof__(&pthread_attr_getstack) getstack;
+    __typeof__(&pthread_attr_setstacksize) setstacksize;
     __typeof__(&pthread_setspecific) setspecific;
 } pthread;
 
@@ -175,8 +176,10 @@ static void find_pthread(void)
         return;
     pthread.getattr = libc_find("pthread_getattr_np");
     pthread.getstack = libc_find("pthread_attr_getstack");
+    pthread.setstacksize = libc_find("pthread_attr_setstacksize");
     pthread.setspecific = libc_find("pthread_setspecific");
-    have_key = pthread.getattr && pthread.getstack && pthread.setspecific && create_key(&ending, on_end) == 0;
+    have_key = pthread.getattr && pthread.getstack && pthread.setstacksize && pthread.setspecific &&
+               create_key(&ending, on_end) == 0;
 }
 
 void thread_begin_first(void)
@@ -261,10 +264,29 @@ static struct beginning *make_beginning(void)
     return beginning;
 }
 
+enum { SMALL_STACK = 256 << 10, OURS_ON_STACK = 4096 };
+
+/* The C library takes thread-local storage, ours too, from the stack of a thread: a small one becomes larger by that,
+ * if it is not the program's own memory, which reads as one that ends at address 0. `copy` shares what lies behind the
+ * attributes. */
+static const pthread_attr_t *with_room(const pthread_attr_t *attributes, pthread_attr_t *copy)
+{
+    void *low;
+    size_t bytes;
+
+    if (!attributes || !have_key || pthread.getstack(attributes, &low, &bytes) != 0 || (uint64_t)low + bytes != 0 ||
+        !bytes || bytes >= SMALL_STACK)
+        return attributes;
+    *copy = *attributes;
+    return pthread.setstacksize(copy, bytes + OURS_ON_STACK) == 0 ? copy : attributes;
+}
+
 static int create(pthread_t *thread, const pthread_attr_t *attributes, struct beginning *beginning)
 {
+    pthread_attr_t copy;
+
     self.alone = false;
-    int error = REAL(pthread_create)(thread, attributes, run, beginning);
+    int error = REAL(pthread_create)(thread, with_room(attributes, &copy), run, beginning);
     signal_retake();
     if (error)
         free(beginning);

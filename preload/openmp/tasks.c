@@ -15,6 +15,7 @@
 #include "preload/openmp/gomp.h"
 #include "preload/openmp/tasks.h"
 #include "preload/process.h"
+#include "preload/thread.h"
 
 #include <string.h>
 
@@ -37,7 +38,8 @@ struct known_place {
     uint64_t call, region;
     const struct task_place *outer, *place;
 };
-static __thread struct known_place known[KNOWN_PLACES] __attribute__((tls_model("initial-exec")));
+_Static_assert(sizeof(struct known_place) * KNOWN_PLACES <= sizeof(((struct lane_room *)0)->tasks),
+               "what a thread knows of places has room in its lane");
 static __thread const struct task_place *current __attribute__((tls_model("initial-exec")));
 
 /* What a runtime is given for the program's arguments, which stand behind it. */
@@ -54,8 +56,7 @@ struct task {
 
 void tasks_forget(void)
 {
-    memset(known, 0, sizeof known);
-    current = NULL;
+    current = NULL; /* what is known of places is gone with the lane */
 }
 
 static void copy(void *to, void *from)
@@ -109,13 +110,14 @@ static __attribute__((noinline, cold)) const struct task_place *new_place(const 
 static const struct task_place *place_of(uint64_t frame, const void *call, const void *body)
 {
     uint64_t region = marks_region();
-    struct known_place key = {(uint64_t)call, region, current && current->id == region ? current : NULL, NULL}, *k;
+    struct known_place key = {(uint64_t)call, region, current && current->id == region ? current : NULL, NULL};
+    struct known_place *known = self.lane ? (struct known_place *)self.lane->room->tasks : NULL, *k = NULL;
     uint64_t hash = ((key.call ^ region * 31) * 0x9e3779b97f4a7c15u) >> 32;
 
     for (const struct task_place *p = key.outer; p; p = p->outer)
         if (p->call == key.call)
             return p;
-    for (uint32_t i = 0; i < TRIES; i++) {
+    for (uint32_t i = 0; known && i < TRIES; i++) {
         k = &known[(hash + i) % KNOWN_PLACES];
         if (k->call == key.call && k->region == region && k->outer == key.outer)
             return k->place;
@@ -123,7 +125,7 @@ static const struct task_place *place_of(uint64_t frame, const void *call, const
             break;
     }
     key.place = new_place(&key, frame, body);
-    if (key.place)
+    if (key.place && k)
         *k = key;
     return key.place;
 }
