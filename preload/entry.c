@@ -3,6 +3,7 @@
 
 #include "preload/altstack.h"
 #include "preload/interruption.h"
+#include "preload/raw.h"
 #include "preload/thread.h"
 
 #include <stdatomic.h>
@@ -81,11 +82,11 @@ static inline __attribute__((always_inline)) bool within(uint64_t address, uint6
 /* From the kernel's alternate stack, which is ours, to the program's, or, where it has none, to where it is. What was
  * interrupted may stand on the program's already. What has no room there stays, and so does a handler that was called
  * while another one was about to be moved. */
-static ENTRY void move(struct entered *e)
+static ENTRY void move(struct entered *e, bool on_stack)
 {
     uint64_t frame = (uint64_t)e->frame, sp = (uint64_t)e->context->uc_mcontext.gregs[REG_RSP];
     uint64_t low = (uint64_t)altstack.asked.ss_sp, bytes = altstack.asked.ss_size, ours = (uint64_t)altstack.memory;
-    bool none = altstack.asked.ss_flags & SS_DISABLE;
+    bool none = !on_stack || altstack.asked.ss_flags & SS_DISABLE;
     uint64_t end = ours + ALTSTACK_BYTES, to = none || within(sp, low, bytes) ? sp - 128 : low + bytes;
 
     if (!ours || !altstack.replaced || !within(frame, ours, ALTSTACK_BYTES) || within(sp, ours, ALTSTACK_BYTES))
@@ -101,15 +102,9 @@ static ENTRY void move(struct entered *e)
         e->context->uc_mcontext.fpregs = (fpregset_t)((char *)e->context->uc_mcontext.fpregs + distance);
 }
 
-/*
- * Called by the entries, in the program's signal handler: the handler to jump to. A second handler may be entered at
- * any instruction of this; what it was called from is then not the program, so it leaves the mask to the first. That is
- * why this is in the section of the entries, and calls nothing outside before the mask is right.
- */
-ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e);
-ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
+static ENTRY void note(struct entered *e, unsigned kind)
 {
-    uint64_t pc = (uint64_t)e->context->uc_mcontext.gregs[REG_RIP], kind = e->entry / KIND;
+    uint64_t pc = (uint64_t)e->context->uc_mcontext.gregs[REG_RIP];
 
     self.theirs++;
     if (self.wait.widened && !within(pc, (uint64_t)section_start, (uint64_t)(section_end - section_start))) {
@@ -122,10 +117,42 @@ ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
     if (self.idle.rests)
         idle_end(!inside);
     if (kind & ON_STACK)
-        move(e);
+        move(e, true);
     if (!(kind & RESTARTS) && self.repeated == pc)
         interruption_end_repetition(e->context);
+}
+
+/*
+ * Called by the entries, in the program's signal handler: the handler to jump to. A second handler may be entered at
+ * any instruction of this; what it was called from is then not the program, so it leaves the mask to the first. That is
+ * why this is in the section of the entries, and calls nothing outside before the mask is right.
+ */
+ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e);
+ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
+{
+    note(e, (unsigned)(e->entry / KIND));
     return atomic_load_explicit(&behind[e->entry], memory_order_acquire);
+}
+
+void entry_hand_over(int number, siginfo_t *info, void *context, const struct sigaction *action, uint64_t never_masked)
+{
+    struct entered e = {(char *)context - 8, context, info, (uint64_t)number, 0, 0};
+    unsigned restarts = action->sa_flags & SA_RESTART ? RESTARTS : 0;
+    uint64_t mask, asked;
+
+    note(&e, restarts);
+    move(&e, action->sa_flags & SA_ONSTACK);
+    __builtin_memcpy(&mask, &e.context->uc_sigmask, sizeof mask);
+    __builtin_memcpy(&asked, &action->sa_mask, sizeof asked);
+    mask |= asked | (action->sa_flags & SA_NODEFER ? 0 : 1ull << (number - 1));
+    mask &= ~never_masked;
+    sighandler_t handler = action->sa_handler;
+    raw_sigmask(SIG_SETMASK, &mask, NULL);
+    __asm__ volatile("mov %0, %%rsp\n xor %%eax, %%eax\n jmp *%1\n"
+                     :
+                     : "r"(e.frame), "r"(handler), "D"(e.number), "S"(e.info), "d"(e.context)
+                     : "memory");
+    __builtin_unreachable();
 }
 
 static bool is_handler(sighandler_t handler)

@@ -18,11 +18,17 @@
 #define HQ_PRELOAD_ENTRY_H
 
 #include <signal.h>
+#include <stdint.h>
 
 /* What the kernel is to call for a handler with these flags (SA_*). SIG_DFL, SIG_IGN and their like, a handler that
  * needs no entry, and one for which there is none left (128 of each kind), stay what they are. Safe in signal handlers.
  */
 sighandler_t entry_of(sighandler_t handler, int flags);
+
+/* Called in a handler of ours, with what it was called with: goes on as if the kernel had called the program's handler
+ * instead, on the stack and with the mask that this has asked for, less the signals of `never_masked`. */
+void entry_hand_over(int number, siginfo_t *info, void *context, const struct sigaction *action, uint64_t never_masked)
+    __attribute__((noreturn));
 
 /* The handler behind what the kernel calls. */
 sighandler_t entry_behind(sighandler_t address);

@@ -117,7 +117,7 @@ void signal_unblock(void)
 
 void signal_foreign(int number, siginfo_t *info, void *context)
 {
-    const struct sigaction *action = &shadow[number];
+    struct sigaction action = shadow[number];
 
     if (number == SIGNAL_RESERVED) {
         if (info->si_code > 0 && adopted_handler)
@@ -126,18 +126,18 @@ void signal_foreign(int number, siginfo_t *info, void *context)
             library_handler(number, info, context);
         return;
     }
-    if (action->sa_flags & SA_SIGINFO)
-        action->sa_sigaction(number, info, context);
-    else if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN)
-        action->sa_handler(number);
+    if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN)
+        return;
+    if (action.sa_flags & SA_RESETHAND)
+        shadow[number].sa_handler = SIG_DFL;
+    entry_hand_over(number, info, context, &action, ours);
 }
 
 bool signal_is_left_to_kernel(int number, bool raised)
 {
     const struct sigaction *action = &shadow[number];
 
-    return !(action->sa_flags & SA_SIGINFO) &&
-           (action->sa_handler == SIG_DFL || (raised && action->sa_handler == SIG_IGN));
+    return action->sa_handler == SIG_DFL || (raised && action->sa_handler == SIG_IGN);
 }
 
 /* A copy of the set without our signals. */
