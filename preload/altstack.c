@@ -58,11 +58,23 @@ static int leave_to_kernel(const stack_t *wanted, stack_t *old)
     return 0;
 }
 
+/* The return from a handler gives the kernel what it had when that was entered: the program's, if it was asked for with
+ * SS_AUTODISARM and another one in the handler. */
+static void look_at_kernel(void)
+{
+    stack_t now;
+
+    if (altstack.replaced && REAL(sigaltstack)(NULL, &now) == 0 && now.ss_sp != altstack.memory)
+        altstack.replaced = false;
+}
+
 EXPORT int sigaltstack(const stack_t *restrict wanted, stack_t *restrict old)
 {
-    stack_t copy, before = altstack.asked;
+    stack_t copy, before;
     bool there;
 
+    look_at_kernel();
+    before = altstack.asked;
     if (!altstack.replaced || (wanted && wanted->ss_flags & SS_AUTODISARM))
         return leave_to_kernel(wanted, old);
     there = runs_there();
