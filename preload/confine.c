@@ -13,6 +13,7 @@
 #include "preload/sources/perf.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
+#include "preload/vdso.h"
 
 #include <grp.h>
 #include <linux/seccomp.h>
@@ -20,6 +21,11 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH /* since Linux 5.11 */
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#define PR_SYS_DISPATCH_OFF          0
+#endif
 
 enum { RESERVE = 4 << 20 }; /* about 250,000 samples */
 
@@ -94,6 +100,15 @@ static void before_filter(const struct sock_fprog *filter)
             raw_frozen = 1;
 }
 
+/* Whatever stands behind the C library's calls, its return from signal handlers too, is then the program's. */
+static void before_dispatch(unsigned long mode)
+{
+    if (mode == PR_SYS_DISPATCH_OFF)
+        return;
+    reserve();
+    end_measuring("the program dispatches its system calls itself");
+}
+
 EXPORT int prctl(int option, ...)
 {
     unsigned long a[4];
@@ -105,6 +120,10 @@ EXPORT int prctl(int option, ...)
     va_end(list);
     if (options.active && option == PR_SET_SECCOMP)
         before_filter(a[0] == SECCOMP_MODE_FILTER ? (const struct sock_fprog *)a[1] : NULL);
+    if (options.active && option == PR_SET_SYSCALL_USER_DISPATCH)
+        before_dispatch(a[0]);
+    if (option == PR_SET_TSC && a[0] != PR_TSC_ENABLE)
+        vdso_leave_clock();
     return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }
 

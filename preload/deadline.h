@@ -10,16 +10,15 @@
 #ifndef HQ_PRELOAD_DEADLINE_H
 #define HQ_PRELOAD_DEADLINE_H
 
+#include "preload/vdso.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 static inline int64_t deadline_now(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    return (int64_t)vdso_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The end of a timeout that starts now; far away if it is longer than three centuries. */

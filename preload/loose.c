@@ -25,10 +25,7 @@ static _Atomic bool stale; /* what the list says of files may be about those tha
 
 static uint64_t now_ns(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (uint64_t)raw_cpu_time(CLOCK_MONOTONIC);
 }
 
 static const struct range *known(uint64_t address)

@@ -111,7 +111,7 @@ static inline int raw_getrlimit(int resource, struct rlimit *limit)
     return (int)raw_syscall(SYS_prlimit64, 0, resource, 0, (long)limit, 0, 0);
 }
 
-/* Nanoseconds of CPU time, by CLOCK_THREAD_CPUTIME_ID or CLOCK_PROCESS_CPUTIME_ID. */
+/* Nanoseconds of a clock, by a system call: those of CPU time, and any where the vDSO is not to be used. */
 static inline int64_t raw_cpu_time(clockid_t clock)
 {
     struct timespec now = {0};
@@ -144,7 +144,7 @@ extern volatile int raw_frozen; /* the program has given up its right to most sy
 
 static inline int raw_readable(uint64_t address)
 {
-    return !raw_frozen && raw_syscall(SYS_rt_sigprocmask, ~0L, (long)address, 0, 8, 0, 0) != -EFAULT;
+    return !raw_frozen && address && raw_syscall(SYS_rt_sigprocmask, ~0L, (long)address, 0, 8, 0, 0) != -EFAULT;
 }
 
 /* Anonymous zeroed memory, given to the process only as it is touched; NULL if there is none. */

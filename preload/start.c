@@ -36,9 +36,9 @@ void start_once(void)
     if (!options_read())
         return;
     options.active = false;
+    vdso_find_clock();
     if (!sources_prepare())
         return;
-    vdso_find_clock();
     if (!file_ready()) {
         complain(file_error());
         return;

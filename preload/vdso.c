@@ -10,12 +10,35 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 
 /* Until the vDSO is found, and where there is none, the C library's. */
 int (*vdso_clock_gettime)(clockid_t, struct timespec *) = clock_gettime;
 
+static int ask_kernel(clockid_t clock, struct timespec *now)
+{
+    return (int)raw_syscall(SYS_clock_gettime, clock, (long)now, 0, 0, 0, 0);
+}
+
+void vdso_leave_clock(void)
+{
+    vdso_clock_gettime = ask_kernel;
+}
+
+/* Of programs that were executed by one that has forbidden it. */
+static bool is_forbidden(void)
+{
+    int state = PR_TSC_ENABLE;
+
+    return raw_syscall(SYS_prctl, PR_GET_TSC, (long)&state, 0, 0, 0, 0) == 0 && state != PR_TSC_ENABLE;
+}
+
 void vdso_find_clock(void)
 {
+    if (is_forbidden()) {
+        vdso_leave_clock();
+        return;
+    }
     void *vdso = libc_open("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
     void *function = vdso ? libc_symbol(vdso, "__vdso_clock_gettime") : NULL;
 

@@ -16,6 +16,9 @@ void vdso_find_clock(void);
 
 extern int (*vdso_clock_gettime)(clockid_t, struct timespec *);
 
+/* The instruction that the vDSO reads the time by is about to be forbidden: from then on the kernel is asked. */
+void vdso_leave_clock(void);
+
 /* Nanoseconds of a clock. Safe in signal handlers. */
 static inline uint64_t vdso_clock_ns(clockid_t clock)
 {
