@@ -22,12 +22,31 @@ static void pass_on(pid_t child, const siginfo_t *info)
     kill(child, info->si_signo);
 }
 
-/* True when the program has ended. When it was stopped, so is this process, that the shell gets its terminal back. */
+static bool has_terminal(void)
+{
+    int fd = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+/* Ctrl-Z and the like. Who has stopped the program by another signal, or without a terminal, continues it by itself:
+ * nobody would continue this process. */
+static bool stopped_by_terminal(int signal)
+{
+    return (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) && has_terminal();
+}
+
+/* True when the program has ended. When the terminal has stopped it, this process stops too, that the shell gets its
+ * terminal back. */
 static bool ended(pid_t child, int *status)
 {
     while (waitpid(child, status, WNOHANG | WUNTRACED) == child) {
         if (!WIFSTOPPED(*status))
             return true;
+        if (!stopped_by_terminal(WSTOPSIG(*status)))
+            continue;
         raise(SIGSTOP);
         kill(child, SIGCONT);
     }
