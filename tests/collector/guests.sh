@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that do what few do (registers, stacks, clocks, traps, being stopped) print what they print without hq, and end as they end, under each clock.
+. tests/collector/lib.sh
+ulimit -c 0
+{
+for kind in $("$PROGRAMS/guests"); do
+    setsid -w timeout 60 "$PROGRAMS/guests" "$kind" >"$TMP/alone" 2>/dev/null
+    alone=$?
+    for way in "-e CPUTIME@1000/s" "--clock timer -e CPUTIME@1000/s" "-e REALTIME@2000/s"; do
+        # Without a terminal, and in a session of its own: who stops, stops the program alone.
+        setsid -w timeout 60 "$HQ" record --force -o "$DB" $way -- "$PROGRAMS/guests" "$kind" >"$TMP/out" 2>"$TMP/err"
+        status=$?
+        "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
+        check "$kind, $way: ends as without hq ($alone, $status)" [ $status = $alone ]
+        check "$kind, $way: prints what it prints without hq" cmp "$TMP/alone" "$TMP/out"
+        check "$kind, $way: the files keep the format's rules" sound
+    done
+done
+} 2>"$TMP/shell" # the shell's own words of those that end by a signal
+finish

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* build: -O1 -g -pthread */
+/*
+ * guests KIND: does what few programs do, and what a profiler in the same process may stumble over. Prints what comes
+ * out of it, which is the same in any run. Without KIND: the names of all of them.
+ */
+#define _GNU_SOURCE
+#include "burn.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#ifndef PR_SET_SYSCALL_USER_DISPATCH
+#define PR_SET_SYSCALL_USER_DISPATCH 59
+#endif
+enum { MILLION = 1000000 };
+
+static jmp_buf back;
+static volatile int hits;
+
+/* Work without any call, so without a clock or system call of its own. */
+static __attribute__((noinline)) uint64_t spin(long millions)
+{
+    uint64_t x = 1;
+
+    for (long i = 0; i < millions * MILLION; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        __asm__ volatile("" : "+r"(x));
+    }
+    return x;
+}
+
+static void handle(int number, void (*handler)(int, siginfo_t *, void *), int flags)
+{
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = flags | SA_SIGINFO};
+
+    sigaction(number, &action, NULL);
+}
+
+/* The stack pointer as a register like any other. */
+static void nowhere(void)
+{
+    __asm__ volatile("mov %%rsp, %%r15\n xor %%esp, %%esp\n mov $150000000, %%ecx\n"
+                     "1: dec %%ecx\n jnz 1b\n mov %%r15, %%rsp"
+                     :
+                     :
+                     : "rcx", "r15", "cc", "memory");
+    puts("back");
+}
+
+/* Another one that points to the last word of a page. */
+static void last_word(void)
+{
+    char *page = aligned_alloc(4096, 4096);
+
+    memset(page, 0x11, 4096);
+    __asm__ volatile("mov %%rsp, %%r15\n lea 4088(%0), %%rsp\n mov $150000000, %%ecx\n"
+                     "1: dec %%ecx\n jnz 1b\n mov %%r15, %%rsp"
+                     :
+                     : "r"(page)
+                     : "rcx", "r15", "cc", "memory");
+    puts("back");
+}
+
+static __attribute__((noinline)) int deeper(int levels)
+{
+    volatile char room[480];
+
+    room[levels] = (char)levels;
+    return levels ? deeper(levels - 1) + room[levels] : (int)(spin(1) & 1);
+}
+
+static void *on_small_stack(void *result)
+{
+    for (int i = 0; i < 20; i++)
+        *(int *)result += deeper(15);
+    return NULL;
+}
+
+/* The least stack that the C library gives a thread, in use. */
+static void small(void)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int sum = 0;
+
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 16384);
+    for (int i = 0; i < 10; i++)
+        if (pthread_create(&thread, &attributes, on_small_stack, &sum) == 0)
+            pthread_join(thread, NULL);
+    printf("%d\n", sum);
+}
+
+/* Reading the time stamp counter ends the program. */
+static void no_clock(void)
+{
+    prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0);
+    printf("%llx\n", (unsigned long long)spin(100));
+}
+
+static volatile char selector;
+
+static void answer(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info;
+    selector = 0;
+    hits++;
+    ((ucontext_t *)context)->uc_mcontext.gregs[REG_RAX] = 77;
+}
+
+/* System calls come to a handler of the program. */
+static void dispatches(void)
+{
+    uint64_t x;
+
+    handle(SIGSYS, answer, 0);
+    if (prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, &selector) != 0) {
+        puts("the kernel cannot");
+        return;
+    }
+    for (int i = 0; i < 20; i++) {
+        selector = 1;
+        long result = syscall(SYS_getpid);
+        selector = 0;
+        if (result != 77)
+            puts("wrong");
+    }
+    selector = 1;
+    x = spin(100);
+    selector = 0;
+    printf("%d %llx\n", hits, (unsigned long long)x);
+}
+
+static void change_stack(int number, siginfo_t *info, void *context)
+{
+    stack_t none = {.ss_flags = SS_DISABLE};
+
+    (void)number, (void)info, (void)context;
+    hits += sigaltstack(&none, NULL) == 0;
+}
+
+/* An alternate stack that the kernel takes away while a handler runs, which asks for another one. */
+static void disarmed(void)
+{
+    stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536, .ss_flags = (int)(1u << 31)}, now;
+
+    handle(SIGUSR1, change_stack, SA_ONSTACK);
+    sigaltstack(&stack, NULL);
+    for (int i = 0; i < 3; i++) {
+        raise(SIGUSR1);
+        sigaltstack(NULL, &now);
+        printf("%d %d %zu %x\n", hits, now.ss_sp == stack.ss_sp, now.ss_size, (unsigned)now.ss_flags);
+    }
+    spin(100);
+}
+
+static void jump(int number, siginfo_t *info, void *context)
+{
+    char large[100000];
+
+    (void)number, (void)info, (void)context;
+    memset(large, hits, sizeof large);
+    __asm__ volatile("" : : "r"(large) : "memory");
+    hits++;
+    longjmp(back, 1);
+}
+
+/* Breakpoints whose handler needs much stack and jumps out. */
+static void breakpoints(void)
+{
+    sigset_t mask;
+
+    handle(SIGTRAP, jump, SA_NODEFER);
+    for (volatile int i = 0; i < 200; i++)
+        if (!_setjmp(back)) {
+            spin(1);
+            __asm__ volatile("int3");
+        }
+    sigprocmask(0, NULL, &mask);
+    printf("%d %d %d\n", hits, sigismember(&mask, SIGALRM), sigismember(&mask, SIGUSR1));
+}
+
+static void once(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info, (void)context;
+    hits++;
+}
+
+static void breakpoint_once(void)
+{
+    handle(SIGTRAP, once, SA_RESETHAND);
+    __asm__ volatile("int3");
+    printf("%d\n", hits);
+    fflush(stdout);
+    __asm__ volatile("int3");
+    puts("not reached");
+}
+
+/* A child stops this process and lets it go on; nobody else is told. */
+static void stopped(void)
+{
+    pid_t here = getpid(), child = fork();
+    int status;
+
+    for (int i = 0; child == 0 && i < 10; i++) {
+        kill(here, i % 2 ? SIGSTOP : SIGTSTP);
+        usleep(2000);
+        kill(here, SIGCONT);
+    }
+    if (child == 0)
+        _exit(3);
+    spin(100);
+    while (waitpid(child, &status, 0) != child)
+        ;
+    printf("%d\n", WEXITSTATUS(status));
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } kinds[] = {{"nowhere", nowhere},
+                 {"last-word", last_word},
+                 {"small", small},
+                 {"no-clock", no_clock},
+                 {"dispatches", dispatches},
+                 {"disarmed", disarmed},
+                 {"breakpoints", breakpoints},
+                 {"breakpoint-once", breakpoint_once},
+                 {"stopped", stopped}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (argc < 2)
+            puts(kinds[i].name);
+        else if (strcmp(argv[1], kinds[i].name) == 0)
+            kinds[i].run();
+    }
+    return 0;
+}
