@@ -228,6 +228,18 @@ static uint32_t enter_phases(struct lane *lane, const struct calltree *tree, str
     return parent;
 }
 
+/* The frame at the first instruction of a marked procedure. */
+static uint32_t procedure_entry(struct lane *lane, const struct calltree *tree, struct calltree *add, uint32_t thread,
+                                uint32_t node)
+{
+    uint32_t frame;
+
+    lane->lanes->nested++;
+    frame = resolve(lane, tree, add, thread, lane->nodes[node].parent);
+    lane->lanes->nested--;
+    return frame;
+}
+
 static uint32_t find_region(struct lanes *l, const struct calltree *tree, struct calltree *add, uint64_t name)
 {
     struct lane *lane = opener(l, (uint32_t)(name >> 32));
@@ -238,6 +250,10 @@ static uint32_t find_region(struct lanes *l, const struct calltree *tree, struct
         return LANES_NOWHERE;
     if (r->runtime == HQM_RUNTIME_PHASE)
         return phase_itself(l, tree, add, name);
+    if (r->runtime == HQM_RUNTIME_PROCEDURE) {
+        call = lane->nodes[r->node].parent < r->node ? procedure_entry(lane, tree, add, thread, r->node) : TREE_NONE;
+        return call == TREE_NONE ? LANES_NOWHERE : call;
+    }
     /* The runtime's own frames below the call are not part of the path. */
     node = r->node;
     do {

@@ -264,9 +264,16 @@ static_assert(sizeof(struct hqm_cell) == 32, "layout");
  * A parallel region as one thread has opened it from one call path, or a phase; counted exactly, grows in place. Of a
  * phase `body` is its name in the strings, and nothing else about procedures is known. HQM_RUNTIME_TASK: it is neither,
  * but a place where tasks are created; what is inside of it goes on above at the call that creates them, and nothing is
- * counted.
+ * counted. HQM_RUNTIME_PROCEDURE: a marked procedure (`hq record --mark`), whose first instruction the parent of its
+ * node is; nothing lies in it.
  */
-enum hqm_runtime { HQM_RUNTIME_GOMP = 1, HQM_RUNTIME_OMPT = 2, HQM_RUNTIME_PHASE = 3, HQM_RUNTIME_TASK = 4 };
+enum hqm_runtime {
+    HQM_RUNTIME_GOMP = 1,
+    HQM_RUNTIME_OMPT = 2,
+    HQM_RUNTIME_PHASE = 3,
+    HQM_RUNTIME_TASK = 4,
+    HQM_RUNTIME_PROCEDURE = 5
+};
 struct hqm_region {
     uint32_t node;          /* of kind HQM_NODE_REGION in this lane */
     uint32_t thread;        /* hqm_thread.number of the thread that opened it */

@@ -9,6 +9,7 @@
 
 #include "preload/file.h"
 #include "preload/hot.h"
+#include "preload/patch/visits.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 #include "preload/window.h"
@@ -93,6 +94,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     if (lane) {
         uint64_t walked = lane->memo.frames_walked;
         unwind_registers(context, reg);
+        visits_settle(reg[CFI_RSP], now);
         thread_stack(reg[CFI_RSP], &low, &high);
         place = unwind(lane, reg, low, high, &partial);
         if (lane->memo.frames_walked - walked > LONG_WALK) {

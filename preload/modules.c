@@ -86,11 +86,27 @@ static void read_program_headers(struct module *module)
             continue;
         if (header->p_type == PT_LOAD && header->p_flags & PF_X && texts < MODULE_TEXTS) {
             module->text[texts].start = start;
+            module->text[texts].writable = header->p_flags & PF_W;
             module->text[texts++].end = start + header->p_memsz;
         } else if (header->p_type == PT_NOTE && !module->build_id_len) {
             read_build_id(module, (const char *)start, header->p_filesz);
         }
     }
+}
+
+bool modules_read(uint64_t image, uint64_t base, struct module *out)
+{
+    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)image;
+    const Elf64_Phdr *header = (const Elf64_Phdr *)(image + elf->e_phoff);
+
+    *out = (struct module){.base = base, .start = image};
+    if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_phoff + elf->e_phnum * sizeof *header > 4096)
+        return false;
+    for (int i = 0; i < elf->e_phnum; i++)
+        if (header[i].p_type == PT_LOAD && base + header[i].p_vaddr + header[i].p_memsz > out->end)
+            out->end = base + header[i].p_vaddr + header[i].p_memsz;
+    read_program_headers(out);
+    return out->end > out->start;
 }
 
 long modules_program(char *path, size_t bytes)

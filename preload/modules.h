@@ -27,6 +27,7 @@ struct module {
     struct index index;
     struct {
         uint64_t start, end;
+        bool writable;
     } text[MODULE_TEXTS]; /* executable segments */
     uint64_t load_us, unload_us;
     uint64_t file_size, file_mtime_ns;
@@ -43,6 +44,12 @@ void modules_refresh(void);
 
 /* False if the address is in no module (or in one that cannot be noted: counted as a loss). Safe in signal handlers. */
 bool modules_find(uint64_t address, struct code *code);
+
+/*
+ * From the program headers of a file that begins at `image`, whose link address 0 is at `base`: range, texts and
+ * build-id. For one that the loader is still about to open and tells nobody of. False: no file begins there.
+ */
+bool modules_read(uint64_t image, uint64_t base, struct module *out);
 
 /* The module with this number; numbers come from modules_find. */
 const struct module *modules_get(uint32_t number);

@@ -8,6 +8,7 @@
 #include "preload/openmp/region.h"
 #include "preload/phases.h"
 #include "preload/options.h"
+#include "preload/patch/visits.h"
 #include "preload/raw.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
@@ -63,6 +64,7 @@ static void after_fork(void)
     lane_forget_all();
     regions_forget();
     phases_forget();
+    visits_forget();
     thread_begin_first();
 }
 

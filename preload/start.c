@@ -7,6 +7,7 @@
 #include "preload/libc.h"
 #include "preload/modules.h"
 #include "preload/options.h"
+#include "preload/patch/patch.h"
 #include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
@@ -51,8 +52,10 @@ void start_once(void)
         return;
     }
     options.active = true;
+    patch_prepare();
     signal_start();
     thread_begin_first();
+    patch_start();
 }
 
 static __attribute__((constructor)) void start(void)

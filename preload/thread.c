@@ -5,6 +5,7 @@
 #include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/libc.h"
+#include "preload/patch/visits.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
 #include "preload/sources/source.h"
@@ -149,6 +150,7 @@ void thread_end(void)
     self.alive = false;
     stacks_remove(self.stack);
     altstack_end();
+    visits_forget();
     if (self.lane) {
         if (self.lane->thread) {
             self.lane->thread->samples = self.samples;

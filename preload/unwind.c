@@ -4,6 +4,7 @@
 #include "preload/hot.h"
 #include "preload/lane.h"
 #include "preload/openmp/marks.h"
+#include "preload/patch/original.h"
 #include "preload/walk.h"
 
 enum { AHEAD = 12 }; /* frames */
@@ -16,6 +17,7 @@ HOT void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS]
 
     for (int i = 0; i < CFI_REGISTERS; i++)
         reg[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+    reg[CFI_RIP] = patch_original(reg[CFI_RIP]);
 }
 
 /*

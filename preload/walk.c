@@ -2,6 +2,7 @@
 #include "preload/walk.h"
 
 #include "preload/hot.h"
+#include "preload/patch/original.h"
 #include "preload/raw.h"
 
 #include <string.h>
@@ -172,8 +173,10 @@ static enum step step_general(struct walk *w, const struct cfi *cfi)
     memcpy(w->reg, reg, sizeof reg);
     w->known = known;
     w->how = FRAME_BARRIER | (cfi->signal_frame || jumps ? FRAME_EXACT : 0);
-    if (cfi->signal_frame)
+    if (cfi->signal_frame) {
+        w->reg[CFI_RIP] = patch_original(w->reg[CFI_RIP]);
         walk_enter_stack(w);
+    }
     return STEP_ON;
 }
 

@@ -179,13 +179,26 @@ static void judge_profile(struct visiting *v, struct apart *a)
 
 /* ---- by marks ---- */
 
+/* What a mark is of: a marked procedure is marked at its first instruction, which may lie in a line, loop or inlined
+ * procedure of it. */
+static uint32_t marked_context(const struct selection *s, uint32_t frame)
+{
+    uint32_t c = selection_context(s, frame), parent;
+
+    while ((tree_kind(&s->tree, c) == SCOPE_LINE || tree_kind(&s->tree, c) == SCOPE_LOOP ||
+            tree_kind(&s->tree, c) == SCOPE_INLINE) &&
+           (parent = tree_parent(&s->tree, c)) != HQDB_NONE)
+        c = parent;
+    return c;
+}
+
 static bool has_marks(const struct selection *s, uint32_t profile, const uint8_t *matching)
 {
     struct db_marks marks = db_marks_of(s->tree.db, profile);
     struct db_mark m;
 
     while (db_mark_next(&marks, &m))
-        if (matching[selection_context(s, m.frame)])
+        if (matching[marked_context(s, m.frame)])
             return true;
     return false;
 }
@@ -226,7 +239,7 @@ static void take_marks(const struct selection *s, const struct timeline *time, u
     uint64_t from = 0, depth = 0, us;
 
     while (db_mark_next(&marks, &m)) {
-        if (!matching[selection_context(s, m.frame)])
+        if (!matching[marked_context(s, m.frame)])
             continue;
         us = timeline_shift(offset, m.time_us);
         if (!m.leaves && !depth++)

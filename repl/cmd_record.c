@@ -47,6 +47,17 @@ static const struct opt options[] = {
     {.name = "runs",
      .value = "N",
      .help = "run the program N times; DB becomes a set of runs, which hq check and questions take like a database"},
+    {.name = "mark",
+     .value = "PROCEDURE",
+     .repeats = true,
+     .help =
+         "count and time every visit to this procedure of the program or its libraries, by name or with * and ?; may "
+         "be given several times. A visit costs some microseconds, so mark what does more than that"},
+    {.name = "mark-in",
+     .value = "FILE",
+     .repeats = true,
+     .help = "look for these procedures in this library, which the program opens itself, or program, which a script "
+             "starts, too"},
     {.name = "stopped", .help = "measure nothing until the program calls hq_start of hq.h"},
     {.name = NULL},
 };
@@ -248,7 +259,7 @@ static struct hq_error *open_place(const struct opt_args *args, const char *comm
 
 static int measure(const struct opt_args *args, char *const *command, const char *path)
 {
-    AUTO_STR struct str events = {0}, obstacle = {0}, note = {0};
+    AUTO_STR struct str events = {0}, obstacle = {0}, note = {0}, marks = {0};
     struct record_place place = {.life = -1};
     char *library = NULL;
     int status = 0;
@@ -265,7 +276,11 @@ static int measure(const struct opt_args *args, char *const *command, const char
     if (!error)
         error = record_find_library(&library);
     if (!error)
+        error = record_find_marks(args, path, &marks);
+    if (!error)
         error = open_place(args, command[0], &place, &note);
+    if (!error)
+        error = record_set_marks(&marks, place.measurements);
     int result = error ? command_fail("record", error) : HQ_OK;
     if (!error) {
         if (record_find_obstacle(path, &obstacle))

@@ -4,6 +4,7 @@
 #define HQ_REPL_RECORD_H
 
 #include "common/err.h"
+#include "common/opt.h"
 #include "common/str.h"
 #include "format/measurement.h"
 
@@ -43,6 +44,14 @@ void record_list_events(struct str *out);
 /* record_counters.c: events of the processor. `why` stays empty if there is the event. */
 void record_counter_problem(const char *name, struct str *why);
 void record_list_counters(struct str *out);
+
+/* ---- record_marks.c: procedures whose visits are counted ---- */
+
+/* What --mark and --mark-in ask for, as format/patches.h has it; nothing if they ask for nothing. Says on standard
+ * error what cannot be marked. */
+struct hq_error *record_find_marks(const struct opt_args *args, const char *program, struct str *places);
+/* Hands it to the collector, by a file in `directory` (absolute) and HQ_MARKS. */
+struct hq_error *record_set_marks(const struct str *places, const char *directory);
 
 /* ---- record_place.c: where the data goes ---- */
 

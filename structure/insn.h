@@ -50,8 +50,10 @@ struct insn_detail {
     enum insn_form form;
     uint8_t reg, source; /* reg: what is written (compared, jumped to); for OTHER the first register written */
     uint8_t base, index, scale, width;
-    uint64_t value; /* immediate, displacement or address */
-    bool clobbers;  /* a call: the caller-saved registers are lost */
+    uint64_t value;          /* immediate, displacement or address */
+    bool clobbers;           /* a call: the caller-saved registers are lost */
+    bool relative;           /* it depends on where it stands */
+    uint8_t displacement_at; /* where in it the four bytes lie that are a distance of memory from its end; 0: none do */
 };
 void insn_decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out);
 

@@ -196,6 +196,15 @@ void insn_decode_detail(const uint8_t *code, size_t size, uint64_t address, stru
     if (count > 1 && op[1].type == X86_OP_REG)
         out->source = number(op[1].reg);
     out->clobbers = in->id == X86_INS_CALL || in->id == X86_INS_LCALL;
+    enum insn_kind kind = kind_of(in->id, true);
+    out->relative = count && op[0].type == X86_OP_IMM &&
+                    (kind == INSN_BRANCH || kind == INSN_JUMP || kind == INSN_CALL);
+    for (int i = 0; i < count; i++)
+        if (op[i].type == X86_OP_MEM && (op[i].mem.base == X86_REG_RIP || op[i].mem.base == X86_REG_EIP)) {
+            out->relative = true;
+            if (op[i].mem.base == X86_REG_RIP && in->detail->x86.encoding.disp_size == 4)
+                out->displacement_at = in->detail->x86.encoding.disp_offset;
+        }
     if (out->form == INSN_FORM_OTHER && !(count && op[0].access & CS_AC_WRITE))
         out->reg = INSN_NO_REGISTER;
 }

@@ -139,6 +139,10 @@ void insn_decode_detail(const uint8_t *code, size_t size, uint64_t address, stru
         out->form = form_of(&in, op);
     read_operands(op, in.operand_count_visible, address + in.length, out);
     out->clobbers = in.mnemonic == ZYDIS_MNEMONIC_CALL;
+    out->relative = in.attributes & ZYDIS_ATTRIB_IS_RELATIVE;
+    for (size_t i = 0; i < in.operand_count; i++)
+        if (op[i].type == ZYDIS_OPERAND_TYPE_MEMORY && op[i].mem.base == ZYDIS_REGISTER_RIP && in.raw.disp.size == 32)
+            out->displacement_at = in.raw.disp.offset;
     bool writes = in.operand_count_visible && (op[0].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE);
     if (out->form == INSN_FORM_OTHER && !writes)
         out->reg = INSN_NO_REGISTER;

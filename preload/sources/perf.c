@@ -11,9 +11,8 @@
 #include "preload/signals.h"
 #include "preload/text.h"
 #include "preload/thread.h"
+#include "preload/trap.h"
 
-#include <elf.h>
-#include <link.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,30 +246,12 @@ static bool is_ours(const siginfo_t *info)
     return info->si_code == PERF && data == MAGIC;
 }
 
-/* What raises the signal itself (int3), or is sent by somebody, does what it would without us. */
-static COLD void trap_foreign(int number, siginfo_t *info, void *context)
+HOT bool perf_overflow(const siginfo_t *info, ucontext_t *context)
 {
-    bool raised = info->si_code > 0;
-
-    if (!signal_is_left_to_kernel(number, raised)) {
-        signal_foreign(number, info, context);
-        return;
-    }
-    struct {
-        uint64_t handler, flags, restorer, mask;
-    } none = {0};
-    raw_syscall(SYS_rt_sigaction, number, (long)&none, 0, 8, 0, 0);
-    raw_syscall(SYS_tgkill, raw_getpid(), raw_gettid(), number, 0, 0, 0); /* it comes when the handler has returned */
-}
-
-static HOT __attribute__((force_align_arg_pointer)) void on_overflow(int number, siginfo_t *info, void *context)
-{
-    if (!is_ours(info)) {
-        trap_foreign(number, info, context);
-        return;
-    }
+    if (!is_ours(info))
+        return false;
     if (!own.ring)
-        return; /* it was on its way when the clock was stopped */
+        return true; /* it was on its way when the clock was stopped */
     int64_t period = (int64_t)options.period[own.event];
     uint64_t weight = weight_of_sample(period);
 
@@ -283,6 +264,7 @@ static HOT __attribute__((force_align_arg_pointer)) void on_overflow(int number,
     if (own.every != own.wanted)
         go_on_by(own.wanted);
     interruption_note(context);
+    return true;
 }
 
 static bool kernel_is_new(void)
@@ -297,39 +279,6 @@ static bool kernel_is_new(void)
     return major > FIRST_MAJOR || (major == FIRST_MAJOR && minor >= FIRST_MINOR);
 }
 
-/* Go takes all signals behind the C library's back, and ends the program at one that it does not know. Its programs
- * have a note of that name. */
-static int find_go(struct dl_phdr_info *image, size_t bytes, void *unused)
-{
-    (void)bytes;
-    (void)unused;
-    for (int i = 0; i < image->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &image->dlpi_phdr[i];
-        const char *at = (const char *)(image->dlpi_addr + part->p_vaddr), *end = at + part->p_memsz;
-        while (part->p_type == PT_NOTE && end - at >= (ptrdiff_t)sizeof(ElfW(Nhdr)) + 4) {
-            const ElfW(Nhdr) *note = (const void *)at;
-            if (note->n_namesz == 4 && memcmp(note + 1, "Go\0", 4) == 0)
-                return 1;
-            at += sizeof *note + ((note->n_namesz + 3ull) & ~3ull) + ((note->n_descsz + 3ull) & ~3ull);
-        }
-    }
-    return 0;
-}
-
-/* A debugger takes every SIGTRAP for its own, and stops. */
-static bool is_traced(void)
-{
-    char text[4096];
-    int fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
-    long bytes = fd < 0 ? 0 : raw_read(fd, text, sizeof text - 1);
-
-    if (fd >= 0)
-        raw_close(fd);
-    text[bytes > 0 ? bytes : 0] = 0;
-    const char *tracer = strstr(text, "TracerPid:\t");
-    return tracer && tracer[strlen("TracerPid:\t")] != '0';
-}
-
 void perf_prepare(void)
 {
     const char *text = getenv("HQ_CLOCK"), *wanted = text ? text : "auto";
@@ -342,9 +291,9 @@ void perf_prepare(void)
     perf.kind = HQM_CLOCK_TIMER;
     if (strcmp(wanted, "timer") == 0)
         return;
-    if (is_traced())
+    if (trap_is_traced())
         perf.error = EBUSY;
-    else if (dl_iterate_phdr(find_go, NULL) || (!is_new && !insists))
+    else if (trap_is_go() || (!is_new && !insists))
         perf.error = EOPNOTSUPP;
     else if (can_open(true))
         perf.kind = HQM_CLOCK_PERF;
@@ -352,7 +301,7 @@ void perf_prepare(void)
         perf.kind = HQM_CLOCK_PERF_USER;
     if (perf.kind == HQM_CLOCK_TIMER)
         return;
-    signal_take(SIGTRAP, on_overflow);
+    trap_take();
     if (!is_new)
         signal_interrupts();
 }

@@ -11,8 +11,10 @@
 
 #include "format/measurement.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 /* Once, if CPUTIME is asked for: finds out what the kernel allows. */
 void perf_prepare(void);
@@ -42,6 +44,9 @@ int64_t perf_stop(void);
 
 /* In a forked child. */
 void perf_forget(void);
+
+/* A SIGTRAP has come: if it is of this clock, takes the sample. False: it is not. In its handler. */
+bool perf_overflow(const siginfo_t *info, ucontext_t *context);
 
 /* From now on a seccomp filter forbids calls that new clocks need: those that run go on. */
 void perf_freeze(void);

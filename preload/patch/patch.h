@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Marked procedures (`hq record --mark`): breakpoints in memory where they are entered and left, at the places that
+ * `hq record` has found in the files (format/patches.h). At each the replaced instruction is done by the handler, or
+ * runs in a slot near the module that jumps back behind it; so code and stack are what they were to everybody who does
+ * not read the code itself.
+ *
+ *   table.c   which places are patched, where the slots are
+ *   apply.c   patching the modules of the process, and those that it opens later
+ *   follow.c  what the replaced instruction would have done
+ *   visits.c  what is entered and left is counted and traced
+ */
+#ifndef HQ_PRELOAD_PATCH_PATCH_H
+#define HQ_PRELOAD_PATCH_PATCH_H
+
+#include "format/patches.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+/* Where HQ_MARKS names a file of places: reads it and takes SIGTRAP. Before threads exist, and before signal_start. */
+void patch_prepare(void);
+
+/* Patches what is loaded. After the collector has begun, in the program's first thread. */
+void patch_start(void);
+
+/* A SIGTRAP has come: if one of the breakpoints raised it, sees to it. False: none did. In its handler. */
+bool patch_trap(const siginfo_t *info, ucontext_t *context);
+
+/* ---- of this folder ---- */
+
+struct patch {
+    _Atomic uint64_t address;              /* 0: the entry of the table is free */
+    const struct hqp_place *_Atomic place; /* NULL: it was there, in a module that is gone */
+    uint64_t base;                         /* of the module */
+    uint64_t slot;                         /* of HQP_COPY: where the instruction runs */
+};
+
+/* Room for `places` at several addresses. False: there is no memory. */
+bool patch_table_make(uint32_t places);
+
+/* The one at an address, NULL if there is none. Safe in signal handlers. */
+const struct patch *patch_find(uint64_t address);
+
+/* False: the table is full. One that is there is replaced. By one thread at a time. */
+bool patch_put(const struct patch *patch);
+
+/* Those from `start` to `end` are gone, with their slots. */
+void patch_remove(uint64_t start, uint64_t end);
+
+/* A slot for each of `count` instructions within reach of a module; 0: there is no such memory. To be filled, then
+ * closed. */
+enum { PATCH_SLOT = 64 };
+uint64_t patch_slots_take(uint64_t start, uint64_t end, uint32_t count);
+void patch_slot_fill(uint64_t slot, uint64_t address, const struct hqp_place *place);
+bool patch_slots_close(uint64_t slots, uint32_t count);
+
+/* The loader has come to where it tells a debugger that modules have come or gone. */
+bool patch_is_loader(const struct patch *patch);
+void patch_loader_changed(void);
+
+/* Does what the instruction at a breakpoint would have done, or sends the thread to where it is done. */
+void patch_go_on(const struct patch *patch, ucontext_t *context);
+
+/* Whether that leaves the procedure. */
+bool patch_leaves(const struct patch *patch, const ucontext_t *context);
+
+#endif

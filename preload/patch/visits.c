@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/patch/visits.h"
+
+#include "preload/hot.h"
+#include "preload/patch/patch.h"
+#include "preload/raw.h"
+#include "preload/thread.h"
+#include "preload/window.h"
+
+#include <string.h>
+
+__thread struct visits visits __attribute__((tls_model("initial-exec")));
+
+static inline bool on_own_stack(uint64_t sp)
+{
+    return sp >= self.stack_low && sp < self.stack_high;
+}
+
+static HOT void end_visit(const struct visit *v, uint64_t now_us)
+{
+    if (!v->record)
+        return;
+    v->record->elapsed_ns += (now_us - v->start_us) * 1000;
+    v->record->left++;
+    thread_mark(v->record->node, HQM_MARK_LEAVE, now_us);
+}
+
+static HOT bool is_over(const struct visit *v, uint64_t below, uint64_t at)
+{
+    return v->sp == at || (v->sp < below && on_own_stack(v->sp));
+}
+
+static COLD void end_among_foreign(uint64_t below, uint64_t at, uint64_t now_us)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = visits.count; i-- > 0;) /* inner ones end first */
+        if (is_over(&visits.open[i], below, at))
+            end_visit(&visits.open[i], now_us);
+    for (uint32_t i = 0; i < visits.count; i++) {
+        const struct visit v = visits.open[i];
+
+        if (!is_over(&v, below, at))
+            visits.open[kept++] = v;
+        else
+            visits.foreign -= !on_own_stack(v.sp);
+    }
+    visits.count = kept;
+}
+
+/* Ends what lies below a place of the thread's own stack, and what is at one of any. On the own stack alone inner
+ * visits lie below outer ones. */
+static HOT void end_those(uint64_t below, uint64_t at, uint64_t now_us)
+{
+    if (visits.foreign) {
+        end_among_foreign(below, at, now_us);
+        return;
+    }
+    while (visits.count && is_over(&visits.open[visits.count - 1], below, at))
+        end_visit(&visits.open[--visits.count], now_us);
+}
+
+HOT void visits_settle_at(uint64_t sp, uint64_t now_us)
+{
+    if (on_own_stack(sp))
+        end_those(sp, 0, now_us);
+}
+
+static COLD bool make_room(void)
+{
+    enum { FIRST = 170 }; /* a page of them */
+    uint32_t room = visits.room ? visits.room * 2 : FIRST;
+    struct visit *more = room <= VISITS_MAX ? raw_memory(room * sizeof *more) : NULL;
+
+    if (!more)
+        return false;
+    if (visits.open) {
+        memcpy(more, visits.open, visits.count * sizeof *more);
+        raw_munmap(visits.open, visits.room * sizeof *more);
+    }
+    visits.open = more;
+    visits.room = room;
+    return true;
+}
+
+/* Where the procedure has been called, as a place in the thread's tree: at its first instruction. */
+static HOT struct place place_of(const ucontext_t *context, uint64_t entry)
+{
+    uint64_t reg[CFI_REGISTERS], low, high;
+    uint32_t partial;
+
+    unwind_registers(context, reg);
+    reg[CFI_RIP] = entry;
+    thread_stack(reg[CFI_RSP], &low, &high);
+    return unwind(self.lane, reg, low, high, &partial);
+}
+
+static HOT void begin_visit(uint64_t sp, struct place here, uint64_t entry)
+{
+    struct hqm_region *record = here.node == NO_NODE ? NULL : lane_region(self.lane, here, entry, self.number);
+
+    if ((visits.count == visits.room && !make_room()) || !record) {
+        file_lost(HQM_LOSS_NO_SPACE, 1);
+        return;
+    }
+    record->runtime = HQM_RUNTIME_PROCEDURE;
+    record->entries++;
+    uint64_t now = file_now_us();
+    visits.open[visits.count++] = (struct visit){sp, record, now};
+    visits.foreign += !on_own_stack(sp);
+    thread_mark(record->node, HQM_MARK_ENTER, now);
+}
+
+static HOT struct place enter(const struct patch *patch, const ucontext_t *context)
+{
+    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP], now = file_now_us();
+    struct place here = {NO_NODE, 0};
+
+    end_those(on_own_stack(sp) ? sp : 0, sp, now);
+    if (!window_is_open(now) || !thread_lane())
+        return here;
+    here = place_of(context, patch->address);
+    begin_visit(sp, here, patch->address);
+    return here;
+}
+
+static HOT void leave(const ucontext_t *context)
+{
+    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+
+    if (visits.count)
+        end_those(on_own_stack(sp) ? sp : 0, sp, file_now_us());
+}
+
+static HOT void count(const struct patch *patch, const ucontext_t *context)
+{
+    const struct hqp_place *p = patch->place;
+    struct place here = {NO_NODE, 0};
+
+    if (!guard_enter()) {
+        if (self.busy && process_is_known() && p->flags & HQP_ENTRY)
+            file_lost(HQM_LOSS_REENTRY, 1);
+        return;
+    }
+    if (file_ready() && p->flags & HQP_ENTRY)
+        here = enter(patch, context);
+    if (patch_leaves(patch, context))
+        leave(context);
+    guard_leave_at(here);
+}
+
+HOT bool patch_trap(const siginfo_t *info, ucontext_t *context)
+{
+    greg_t *reg = context->uc_mcontext.gregs;
+    const struct patch *patch = info->si_code == SI_KERNEL ? patch_find((uint64_t)reg[REG_RIP] - 1) : NULL;
+
+    if (!patch)
+        return false;
+    if (patch_is_loader(patch))
+        patch_loader_changed();
+    else if (options.active && self.alive)
+        count(patch, context);
+    patch_go_on(patch, context);
+    return true;
+}
+
+void visits_forget(void)
+{
+    if (visits.open)
+        raw_munmap(visits.open, visits.room * sizeof *visits.open);
+    visits = (struct visits){0};
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/trap.h"
+
+#include "preload/hot.h"
+#include "preload/patch/patch.h"
+#include "preload/raw.h"
+#include "preload/signals.h"
+#include "preload/sources/perf.h"
+
+#include <elf.h>
+#include <link.h>
+#include <string.h>
+
+/* What raises the signal itself (int3), or is sent by somebody, does what it would without us. */
+static COLD void foreign(int number, siginfo_t *info, void *context)
+{
+    bool raised = info->si_code > 0;
+
+    if (!signal_is_left_to_kernel(number, raised)) {
+        signal_foreign(number, info, context);
+        return;
+    }
+    raw_sigaction(number, &(struct raw_action){0}, NULL);
+    raw_syscall(SYS_tgkill, raw_getpid(), raw_gettid(), number, 0, 0, 0); /* it comes when the handler has returned */
+}
+
+static HOT __attribute__((force_align_arg_pointer)) void on_trap(int number, siginfo_t *info, void *context)
+{
+    if (!perf_overflow(info, context) && !patch_trap(info, context))
+        foreign(number, info, context);
+}
+
+/* Go takes all signals behind the C library's back, and ends the program at one that it does not know. Its programs
+ * have a note of that name. */
+static int find_go(struct dl_phdr_info *image, size_t bytes, void *unused)
+{
+    (void)bytes;
+    (void)unused;
+    for (int i = 0; i < image->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &image->dlpi_phdr[i];
+        const char *at = (const char *)(image->dlpi_addr + part->p_vaddr), *end = at + part->p_memsz;
+        while (part->p_type == PT_NOTE && end - at >= (ptrdiff_t)sizeof(ElfW(Nhdr)) + 4) {
+            const ElfW(Nhdr) *note = (const void *)at;
+            if (note->n_namesz == 4 && memcmp(note + 1, "Go\0", 4) == 0)
+                return 1;
+            at += sizeof *note + ((note->n_namesz + 3ull) & ~3ull) + ((note->n_descsz + 3ull) & ~3ull);
+        }
+    }
+    return 0;
+}
+
+bool trap_is_go(void)
+{
+    return dl_iterate_phdr(find_go, NULL);
+}
+
+bool trap_is_traced(void)
+{
+    char text[4096];
+    int fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+    long bytes = fd < 0 ? 0 : raw_read(fd, text, sizeof text - 1);
+
+    if (fd >= 0)
+        raw_close(fd);
+    text[bytes > 0 ? bytes : 0] = 0;
+    const char *tracer = strstr(text, "TracerPid:\t");
+    return tracer && tracer[strlen("TracerPid:\t")] != '0';
+}
+
+void trap_take(void)
+{
+    if (!(signal_ours() & 1ull << (SIGTRAP - 1)))
+        signal_take(SIGTRAP, on_trap);
+}

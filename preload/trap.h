@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * SIGTRAP, which three have a use for: the software clock (sources/perf.h), the breakpoints in marked procedures
+ * (patch/patch.h), and the program. Each signal goes to whom it is for.
+ */
+#ifndef HQ_PRELOAD_TRAP_H
+#define HQ_PRELOAD_TRAP_H
+
+#include <stdbool.h>
+
+/* Is there a debugger, which takes every SIGTRAP for its own and stops? Not in signal handlers. */
+bool trap_is_traced(void);
+
+/* Is it a program of Go's, whose runtime ends it at a signal that it does not know? Likewise. */
+bool trap_is_go(void);
+
+/* Takes the signal, if it is not yet taken; before threads exist. */
+void trap_take(void);
+
+#endif

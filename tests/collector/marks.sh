@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `hq record --mark`: every visit to procedures of an unmodified binary is counted, however it ends, and nothing else changes; what cannot be marked
+# is named with the reason.
+. tests/collector/lib.sh
+
+rows() { "$HQ" "$DB" "$1 as csv" 2>>"$TMP/err" | sed '1d; s/\r$//'; }
+visits() { rows "iterations of $1" | wc -l; }
+# counted NAME: what the program says.
+counted() { awk -v n="$1" '$1 == n { print $2 }' "$TMP/out"; }
+
+all="plain recurses tail_calls may_tail_call by_pointer switches jumps_out in_handler in_coroutine loops bare relative only_jumps branches calls_first"
+marks() { for name in "$@"; do printf ' --mark %s' "$name"; done; }
+plugin=$PROGRAMS/libwatched.so
+
+"$PROGRAMS/watched" 200 "$plugin" >"$TMP/bare"
+bare=$?
+for clock in "-e CPUTIME@1000/s" "-e CPUTIME@1000/s --clock=timer" "-e REALTIME@1000/s"; do
+    # shellcheck disable=SC2046,SC2086
+    record $clock $(marks $all inlined plugin_work) --mark-in "$plugin" -- "$PROGRAMS/watched" 200 "$plugin"
+    check "$clock: the exit status is the program's" [ $status = $bare ]
+    check "$clock: its output, too" diff "$TMP/bare" "$TMP/out"
+    check "$clock: the files keep the format's rules" sound
+    check "$clock: all call paths are whole" full 100
+    # The forked child makes two visits to `plain`, and one more by way of tail_calls, which calls it.
+    check "$clock: plain" [ "$(visits plain)" = $(($(counted plain) + 3)) ]
+    check "$clock: tail_calls" [ "$(visits tail_calls)" = $(($(counted tail_calls) + 1)) ]
+    for name in may_tail_call by_pointer switches in_handler in_coroutine; do
+        check "$clock: $name" [ "$(visits $name)" = "$(counted $name)" ]
+    done
+    check "$clock: recursion, the outermost" [ "$(visits recurses)" = $(($(counted recurses) / 21)) ]
+    check "$clock: left by longjmp, the outermost" [ "$(visits jumps_out)" = $(($(counted jumps_out) / 4)) ]
+    check "$clock: instructions that depend on where they stand" [ "$(visits relative)" = "$(counted relative_all)" ]
+    check "$clock: a procedure that is one jump" [ "$(visits only_jumps)" = 400 ]
+    check "$clock: one that begins with a call" [ "$(visits calls_first)" = 400 ]
+    check "$clock: a library that is opened and closed again and again" [ "$(visits plugin_work)" = "$(counted plugin_work)" ]
+    sum=$(awk '$1 != "signals" { n += $2 } END { print n + 4 + 800 }' "$TMP/out")
+    check "$clock: as many entries as there were in all, nested ones too" [ "$(value entries)" = "$sum" ]
+    for reason in 'loops in watched is not marked: a loop goes through' 'bare in watched is not marked: it has no unwind' \
+        'inlined in watched is not marked: it has no code of its own'; do
+        check "$clock: what cannot be marked is named" grep -q "$reason" "$TMP/err"
+    done
+    check "$clock: the verifier finds nothing" "$HQ" verify "$DB"
+done
+check "a visit is as long as what is in it" [ "$(rows 'iterations of recurses where length > 1s' | wc -l)" = 0 ]
+
+record --mark no_such_thing -- "$PROGRAMS/watched" 10
+check "a name that is none is refused" [ $status = 2 ]
+check "with a sentence" grep -q 'no such procedure' "$TMP/err"
+check "and the old recording stays" [ "$(visits only_jumps)" = 400 ]
+record --mark loops -- "$PROGRAMS/watched" 10
+check "if nothing is left to be marked, the program is not run" [ $status = 2 ]
+
+cat >"$TMP/throws.cc" <<'END'
+#include <cstdio>
+#include <stdexcept>
+static volatile long sink;
+namespace inner {
+struct thing {
+    __attribute__((noipa)) long leaves(long n) const
+    {
+        sink++;
+        if (n % 3 == 0)
+            throw std::runtime_error("three");
+        return sink;
+    }
+};
+}
+__attribute__((noipa)) static long outer(const inner::thing &t, long n)
+{
+    return t.leaves(n) + sink;
+}
+int main()
+{
+    inner::thing t;
+    long caught = 0;
+    for (long i = 0; i < 3000; i++) {
+        try {
+            sink += outer(t, i);
+        } catch (const std::exception &) {
+            caught++;
+        }
+    }
+    printf("%ld %ld\n", sink != 0 ? caught : 0, 3000L);
+}
+END
+for level in 0 2; do
+    g++ -O$level -g -o "$TMP/throws" "$TMP/throws.cc"
+    record --mark inner::thing::leaves --mark 'out*' -- "$TMP/throws"
+    check "C++ -O$level: exceptions are caught as ever" [ "$(cat "$TMP/out")" = "1000 3000" ]
+    check "C++ -O$level: all visits are there ($(visits leaves) $(visits outer))" [ "$(visits leaves) $(visits outer)" = "3000 3000" ]
+    check "C++ -O$level: those that an exception leaves end before the next begins" [ "$(value marks)" = 12000 ]
+    record --mark leaves -- "$TMP/throws"
+    check "C++ -O$level: the last part of a name will do" [ "$(visits leaves)" = 3000 ]
+done
+
+# A million visits, each of some instructions.
+cat >"$TMP/million.c" <<'END'
+#include <stdio.h>
+static volatile long sink;
+__attribute__((noipa)) static void visited(long x) { sink += x; }
+int main(void)
+{
+    for (long i = 0; i < 1000000; i++)
+        visited(i);
+    printf("%ld\n", sink);
+}
+END
+gcc -O2 -o "$TMP/million" "$TMP/million.c"
+record --mark visited -- "$TMP/million"
+check "a million visits: the program's result" [ "$(cat "$TMP/out")" = 499999500000 ]
+"$HQ" "$DB" 'iterations of visited limit 1' >"$TMP/visited" 2>>"$TMP/err"
+check "a million visits: all of them" grep -q '^1000000 visits' "$TMP/err"
+check "a million visits: bytes in the database" holds "$("$HQ" "$DB" info 2>>"$TMP/err" | awk '$1 == "marks" { print $3 ~ /MiB/ ? $2 * 1048576 : $2 * 1024 }') < 2 * 1000000 * 6"
+finish
