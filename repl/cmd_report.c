@@ -21,8 +21,9 @@ static const struct opt options[] = {
     {.name = "compare", .value = "OLD", .help = "show beside each value the one of this database, and the difference"},
     {.name = "budget",
      .value = "SIZE",
-     .help = "the size that the file may have, such as 5MB (default: 20MiB); traces, then values of single threads are "
-             "left out to keep it, and the page says so"},
+     .help =
+         "the size that the file may have, such as 5MB (default: 20MiB); traces, then values of single threads, then "
+         "calls that cost next to nothing are left out to keep it, and the page says so"},
     {.name = "with-source", .help = "put the text of the source files that cost most into the page"},
     {.name = "source-path", .value = "DIR[:DIR]...", .help = "where source files are looked for first"},
     {.name = "quiet", .help = "do not say what was written"},
@@ -72,6 +73,15 @@ static void tell(const char *output, const struct report_options *o, const struc
         log_note("one in %u records of the traces is in the page, to keep it within --budget", r->trace_every);
     else if (r->records && !r->trace_every && !o->compare)
         log_note("the traces are left out of the page, to keep it within --budget");
+    if (r->cut > 0)
+        log_note(
+            "calls below %.3g %% of every metric are left out of the page, to keep it within --budget: a row stands "
+            "for those of a caller, what is added up without them is marked, and totals stay exact",
+            100 * r->cut);
+    if (r->coarse > 0)
+        log_note("of calls below %.3g %% of every metric the page has one value a thread, to keep it within --budget: "
+                 "what lies inside them is estimated for chosen ranks and threads, and marked",
+                 100 * r->coarse);
     if (!r->profiles && !o->compare)
         log_note("the values of single threads are left out of the page, to keep it within --budget");
 }
@@ -81,7 +91,7 @@ static void tell_budget(const struct report_options *o, const struct report_resu
     char size[UNITS_TEXT];
 
     if (o->budget && r->bytes > o->budget)
-        log_note("the page is larger than --budget %s: program, tree and totals stay whole",
+        log_note("the page is larger than --budget %s: what is left stays",
                  units_format(size, (double)o->budget, DIM_BYTES));
 }
 

@@ -18,18 +18,29 @@ struct gathering {
     struct run run; /* its selection, tree and arena; not a view at work */
     struct intern texts;
     struct pack pack;
-    struct str json; /* members of the object, each with a comma behind it */
+    struct str json;     /* members of the object, each with a comma behind it */
+    unsigned id_digits;  /* of the whole tree's ids in the page; 0: not known yet */
+    uint32_t left_scope; /* what stands for the calls that small_cut took out of the tree; HQDB_NONE: it is whole */
 };
 
 /* Scopes and contexts (tree.c). */
 void gather_tree(struct gathering *g);
 /* Sums and samples of every metric by position; how much a stored number is worth ("unit"). */
 struct hq_error *gather_sums(struct gathering *g);
-/* The values of each profile, and its trace, of which one record in `every` is kept. */
-void gather_profiles(struct gathering *g);
+/* The values of each profile; those of calls that cost less than the share are one value a call, 0: all are there. */
+void gather_profiles(struct gathering *g, double share);
+/* Its trace, of which one record in `every` is kept. */
 struct hq_error *gather_traces(struct gathering *g, uint32_t every);
 /* How many records the traces have. */
 uint64_t gather_trace_records(const struct gathering *g);
+
+/*
+ * Of each context the outermost call that costs less than the share of every metric's total, if it is that or below it;
+ * else HQDB_NONE. The sums are loaded; the caller frees.
+ */
+uint32_t *small_tops(const struct gathering *g, double share);
+/* Puts these calls together, below each scope as one context of left_scope. No sums are loaded behind it. */
+void small_cut(struct gathering *g, double share);
 
 /* What is told in words: metrics, profiles, losses, tables that hq answers, source texts (facts.c). */
 struct hq_error *gather_facts(struct gathering *g);

@@ -52,9 +52,8 @@ void pack_join(const struct pack *p, const char *json, struct str *out)
         str_addn(out, p->bytes.s, p->bytes.len);
 }
 
-void pack_base64(const struct str *data, struct str *out)
+static void deflate_all(const struct str *data, struct str *packed)
 {
-    AUTO_STR struct str packed = {0};
     z_stream z = {0};
 
     /* 16: with the header of gzip */
@@ -67,13 +66,29 @@ void pack_base64(const struct str *data, struct str *out)
         z.avail_in = (uInt)piece;
         at += piece;
         do {
-            str_reserve(&packed, PIECE);
-            z.next_out = (Bytef *)packed.s + packed.len;
+            str_reserve(packed, PIECE);
+            z.next_out = (Bytef *)packed->s + packed->len;
             z.avail_out = PIECE;
             deflate(&z, at == data->len ? Z_FINISH : Z_NO_FLUSH);
-            packed.len += PIECE - z.avail_out;
+            packed->len += PIECE - z.avail_out;
         } while (z.avail_out == 0);
     }
     deflateEnd(&z);
+}
+
+uint64_t pack_size(const struct str *data)
+{
+    AUTO_STR struct str packed = {0};
+
+    if (data->len)
+        deflate_all(data, &packed);
+    return (packed.len + 2) / 3 * 4;
+}
+
+void pack_base64(const struct str *data, struct str *out)
+{
+    AUTO_STR struct str packed = {0};
+
+    deflate_all(data, &packed);
     base64_add(out, packed.s, packed.len);
 }

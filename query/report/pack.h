@@ -24,6 +24,9 @@ void pack_add_signed(struct pack *p, int64_t number);
 /* All of a pack behind its head: magic, the length of the JSON text as 4 bytes, the text, the columns. */
 void pack_join(const struct pack *p, const char *json, struct str *out);
 
+/* The bytes that gzip and base 64 make of it, about. */
+uint64_t pack_size(const struct str *data);
+
 /* `data` (not empty) compressed as gzip does, in base 64. */
 void pack_base64(const struct str *data, struct str *out);
 

@@ -5,8 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define FRAME_BYTES   1024 /* of HTML around data, program and style */
-#define RECORDS_LEAST 1000 /* fewer say nothing about a run */
+#define FRAME_BYTES    1024 /* of HTML around data, program and style */
+#define RECORDS_LEAST  1000 /* fewer say nothing about a run */
+#define RECORDS_LOOKED 2000000
+/* Shares of a metric's total: calls below the first are never looked for, calls above the others never left out. */
+#define CUT_LEAST      1e-6
+#define CUT_MOST       0.01
+#define COARSE_MOST    0.1 /* of values by profile */
 
 /* Everything but the data: the program, its style, the HTML around them. */
 static void write_head(FILE *out)
@@ -68,59 +73,168 @@ static struct hq_error *select_all(struct gathering *g)
     if (!error)
         error = selection_make(g->env, &script->statements.data[0].query, &g->run.selection);
     g->run.tree = &g->run.selection.tree;
+    g->left_scope = HQDB_NONE;
     script_destroy(script);
     return error;
 }
 
-/* What gives way next: more of the traces, all of them, the values of single profiles. False: nothing is left to give.
- */
-static bool thin(struct report_result *r, uint64_t budget, uint64_t records)
+/* ---- what is in the page ---- */
+
+/* The tree and its sums, of calls that cost at least the share; 0: of all. */
+static struct hq_error *gather_base(struct gathering *g, double share)
 {
-    uint64_t times = r->bytes / budget + 1;
-
-    if (r->trace_every) {
-        uint64_t every = r->trace_every * (times > 2 ? times : 2);
-
-        r->trace_every = records / every < RECORDS_LEAST ? 0 : (uint32_t)every;
-        return true;
+    if (share > 0) {
+        selection_deinit(&g->run.selection);
+        arena_deinit(&g->run.arena);
+        g->run = (struct run){.env = g->env};
+        str_clear(&g->pack.bytes);
+        str_clear(&g->pack.index);
+        HQ_TRY(select_all(g));
+        for (size_t i = 0; i < g->run.selection.measures.len; i++)
+            HQ_TRY(selection_load(&g->run.selection, i));
+        small_cut(g, share);
     }
-    if (!r->profiles)
-        return false;
-    r->profiles = false;
-    return true;
+    gather_tree(g);
+    HQ_TRY(gather_sums(g));
+    add_texts(g);
+    return NULL;
 }
 
-/* What a tighter budget leaves out, once more with less of it until the page is small enough. */
-static struct hq_error *gather_within(struct gathering *g, struct report_result *r, struct str *out)
+/* What is in the page beside the tree. */
+static struct hq_error *gather_rest(struct gathering *g, struct report_result *r, struct str *out)
 {
-    size_t json = g->json.len, bytes = g->pack.bytes.len, index = g->pack.index.len;
-    uint64_t records = g->options->compare ? 0 : gather_trace_records(g);
+    struct str *json = &g->json;
+    size_t length = json->len, bytes = g->pack.bytes.len, index = g->pack.index.len;
 
-    *r = (struct report_result){.records = records, .trace_every = records ? 1 : 0, .profiles = !g->options->compare};
-    for (;;) {
-        if (r->profiles)
-            gather_profiles(g);
-        if (r->trace_every)
-            HQ_TRY(gather_traces(g, r->trace_every));
-        str_addf(&g->json, "\"kept\":{\"records\":%" PRIu64 ",\"every\":%u,\"profiles\":%s},", records, r->trace_every,
-                 r->profiles ? "true" : "false");
-        seal(g, out);
-        r->bytes = out->len + bundle_program().bytes + bundle_style().bytes + FRAME_BYTES;
-        if (!g->options->budget || r->bytes <= g->options->budget || !thin(r, g->options->budget, records))
+    if (r->profiles)
+        gather_profiles(g, r->coarse);
+    if (r->trace_every)
+        HQ_TRY(gather_traces(g, r->trace_every));
+    str_addf(json, "\"kept\":{\"records\":%" PRIu64 ",\"every\":%u,\"profiles\":%s,\"coarse\":%.9g,\"cut\":%.9g},",
+             r->records, r->trace_every, r->profiles ? "true" : "false", r->coarse, r->cut);
+    seal(g, out);
+    r->bytes = out->len + bundle_program().bytes + bundle_style().bytes + FRAME_BYTES;
+    str_truncate(json, length);
+    str_truncate(&g->pack.bytes, bytes);
+    str_truncate(&g->pack.index, index);
+    return NULL;
+}
+
+/* The bytes of a page that the tree takes, with all that is told in words. */
+static uint64_t size_of_base(const struct gathering *g)
+{
+    return pack_size(&g->pack.bytes) + pack_size(&g->json);
+}
+
+static uint64_t size_of_profiles(struct gathering *g, double coarse)
+{
+    size_t bytes = g->pack.bytes.len, index = g->pack.index.len;
+    AUTO_STR struct str own = {0};
+
+    gather_profiles(g, coarse);
+    str_addn(&own, g->pack.bytes.s + bytes, g->pack.bytes.len - bytes);
+    str_truncate(&g->pack.bytes, bytes);
+    str_truncate(&g->pack.index, index);
+    return pack_size(&own);
+}
+
+/* Of one record in `every`, then of all. */
+static struct hq_error *size_of_traces(struct gathering *g, uint32_t every, uint64_t *size)
+{
+    size_t bytes = g->pack.bytes.len, index = g->pack.index.len;
+    AUTO_STR struct str own = {0};
+
+    HQ_TRY(gather_traces(g, every));
+    str_addn(&own, g->pack.bytes.s + bytes, g->pack.bytes.len - bytes);
+    str_truncate(&g->pack.bytes, bytes);
+    str_truncate(&g->pack.index, index);
+    *size = pack_size(&own) * every;
+    return NULL;
+}
+
+/* ---- what gives way ---- */
+
+/* The share of calls that are left out of the tree where it alone takes most of the room. */
+static struct hq_error *thin_tree(struct gathering *g, struct report_result *r, size_t facts, uint64_t room,
+                                  uint64_t *size)
+{
+    uint64_t most = room / 4 * 3;
+
+    *size = size_of_base(g);
+    for (double share = CUT_LEAST; *size > most && share <= CUT_MOST; share *= 3) {
+        str_truncate(&g->json, facts);
+        r->cut = share;
+        HQ_TRY(gather_base(g, share));
+        *size = size_of_base(g);
+    }
+    return NULL;
+}
+
+/* The share of calls whose values by profile are one value. */
+static uint64_t thin_profiles(struct gathering *g, struct report_result *r, uint64_t room)
+{
+    uint64_t size = size_of_profiles(g, r->coarse);
+
+    for (double share = r->cut > 0 ? r->cut : CUT_LEAST; size > room && share <= COARSE_MOST; share *= 3) {
+        r->coarse = share;
+        size = size_of_profiles(g, share);
+    }
+    if (size <= room)
+        return size;
+    r->profiles = false;
+    r->coarse = 0;
+    return 0;
+}
+
+/* One record in so many of the traces, in the room that is left. */
+static struct hq_error *thin_traces(struct gathering *g, struct report_result *r, uint64_t room)
+{
+    uint64_t size, every = r->records / RECORDS_LOOKED + 1;
+
+    r->trace_every = 0;
+    if (!room || r->records < RECORDS_LEAST)
+        return NULL;
+    HQ_TRY(size_of_traces(g, (uint32_t)every, &size));
+    every = size / room + (size % room != 0);
+    r->trace_every = r->records / (every ? every : 1) < RECORDS_LEAST ? 0 : every > 1 ? (uint32_t)every : 1;
+    return NULL;
+}
+
+static struct hq_error *thin(struct gathering *g, struct report_result *r, size_t facts, struct str *out)
+{
+    uint64_t frame = bundle_program().bytes + bundle_style().bytes + FRAME_BYTES, budget = g->options->budget;
+    uint64_t room = budget > frame ? (budget - frame) / 100 * 98 : 0, size = 0, profiles = 0;
+
+    if (room)
+        HQ_TRY(thin_tree(g, r, facts, room, &size));
+    room = room > size ? room - size : 0;
+    if (r->profiles)
+        profiles = room ? thin_profiles(g, r, room) : (r->profiles = false, 0);
+    HQ_TRY(thin_traces(g, r, room - profiles));
+    for (;;) { /* sizes are those of parts: the whole may be a little larger */
+        HQ_TRY(gather_rest(g, r, out));
+        if (r->bytes <= budget || !r->trace_every)
             return NULL;
-        str_truncate(&g->json, json);
-        str_truncate(&g->pack.bytes, bytes);
-        str_truncate(&g->pack.index, index);
+        r->trace_every += r->trace_every / 8 + 1;
+        if (r->records / r->trace_every < RECORDS_LEAST)
+            r->trace_every = 0;
     }
 }
 
 static struct hq_error *gather(struct gathering *g, struct report_result *r, struct str *out)
 {
-    gather_tree(g);
-    HQ_TRY(gather_sums(g));
     HQ_TRY(gather_facts(g));
-    add_texts(g);
-    return gather_within(g, r, out);
+    size_t facts = g->json.len;
+    uint64_t records = g->options->compare ? 0 : gather_trace_records(g), budget = g->options->budget;
+
+    *r = (struct report_result){.records = records, .trace_every = records ? 1 : 0, .profiles = !g->options->compare};
+    HQ_TRY(gather_base(g, 0));
+    if (!budget || records / 2 < budget) { /* a record takes more than a byte or two */
+        HQ_TRY(gather_rest(g, r, out));
+        if (!budget || r->bytes <= budget)
+            return NULL;
+    }
+    return thin(g, r, facts, out);
 }
 
 static void gathering_deinit(struct gathering *g)

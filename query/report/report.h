@@ -17,7 +17,7 @@ struct report_options {
     const char *const *questions; /* [question_count] whose answers the page shows besides */
     size_t question_count;
     const char *compare; /* the database to compare with, as query_env.find_db takes it; NULL none */
-    uint64_t budget;     /* bytes of the file; traces, then values by profile are thinned to keep it. 0: no limit */
+    uint64_t budget;     /* bytes of the file; traces, values by profile and small calls give way. 0: no limit */
     bool with_source;    /* texts of source files that the database does not hold are looked for on disk */
 };
 
@@ -26,6 +26,8 @@ struct report_result {
     uint64_t bytes, records; /* of the file; of the traces in the database */
     uint32_t trace_every;    /* 1: every record of the traces is there; k: one in k; 0: none */
     bool profiles;           /* values by profile are there */
+    double coarse; /* > 0: calls below this share of all metrics have one value by profile for all they hold */
+    double cut;    /* > 0: such calls are left out of the tree, and a row below each caller stands for them */
 };
 
 /* Writes the page. HQ_USAGE if this hq was built without its program, HQ_DATA if the stream fails. `done` may be NULL.

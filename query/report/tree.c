@@ -12,6 +12,8 @@
 #include <string.h>
 #include <string.h>
 
+enum { ID_DIGITS = TABLE_ID_TEXT - 1 };
+
 static void add_text(struct gathering *g, const char *text)
 {
     pack_add(&g->pack, intern_add(&g->texts, text));
@@ -43,6 +45,12 @@ static bool has_long_name(const struct tree *t, uint32_t scope)
     return kind != SCOPE_FILE && kind != SCOPE_MODULE && kind != SCOPE_LINE && kind != SCOPE_LOOP && kind != SCOPE_ROOT;
 }
 
+/* The name of a scope; of what stands for calls that were cut, what the page says. */
+static const char *shown(struct gathering *g, uint32_t scope)
+{
+    return scope == g->left_scope ? "[smaller calls, left out]" : tree_scope_name(g->run.tree, scope, &g->run.arena);
+}
+
 /* What is drawn where there is little room: names that are short and still differ; whole ones by `set names full`. */
 static void gather_short_names(struct gathering *g)
 {
@@ -53,13 +61,12 @@ static void gather_short_names(struct gathering *g)
 
     for (uint32_t i = 0; i < n; i++)
         if (has_long_name(t, i))
-            names[count++] = (struct shown_name){.name = tree_scope_name(t, i, &g->run.arena),
-                                                 .room = full ? SIZE_MAX : NAME_SHORT};
+            names[count++] = (struct shown_name){.name = shown(g, i), .room = full ? SIZE_MAX : NAME_SHORT};
     names_show(names, count, "\xe2\x80\xa6");
     pack_begin(&g->pack, "scope.short");
     count = 0;
     for (uint32_t i = 0; i < n; i++)
-        add_text(g, has_long_name(t, i) ? names[count++].shown : tree_scope_name(t, i, &g->run.arena));
+        add_text(g, has_long_name(t, i) ? names[count++].shown : shown(g, i));
     pack_end(&g->pack);
     for (uint32_t i = 0; i < count; i++)
         free(names[i].shown);
@@ -151,31 +158,52 @@ static void gather_scopes(struct gathering *g)
     COLUMN(g, "scope.name", n, i, add_text(g, tree_text(t, all[i].name)));
     COLUMN(g, "scope.whole", n, i, add_text(g, part_of(g, tree_text(t, all[i].name), false)));
     COLUMN(g, "scope.bare", n, i, add_text(g, part_of(g, tree_text(t, all[i].name), true)));
-    COLUMN(g, "scope.shown", n, i, add_text(g, tree_scope_name(t, i, &g->run.arena)));
+    COLUMN(g, "scope.shown", n, i, add_text(g, shown(g, i)));
     gather_short_names(g);
     gather_apart(g);
     COLUMN(g, "scope.file", n, i, add_text(g, tree_text(t, all[i].file)));
     COLUMN(g, "scope.line", n, i, pack_add(p, all[i].line));
     COLUMN(g, "scope.module", n, i, add_text(g, tree_module_name(t, i)));
     COLUMN(g, "scope.owner", n, i, pack_add(p, owner(t, i)));
-    COLUMN(g, "scope.entity", n, i, pack_add(p, e->of[i] + 1u));
+    COLUMN(g, "scope.entity", n, i, pack_add(p, i == g->left_scope ? 0 : e->of[i] + 1u));
     COLUMN(g, "entity.scope", e->count, i, pack_add(p, e->scope[i]));
+}
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* So many digits of an id tell it from all others of the tree; the first one has 4 bits, the others 5. */
+static unsigned digits_of(const struct tree *t)
+{
+    AUTO_FREE uint64_t *ids = xmalloc(((size_t)t->context_count + 1) * sizeof *ids);
+    unsigned digits = 6;
+
+    for (uint32_t c = 0; c < t->context_count; c++)
+        ids[c] = tree_context(t, c)->id;
+    qsort(ids, t->context_count, sizeof *ids, by_id);
+    for (uint32_t c = 1; c < t->context_count; c++)
+        while (digits < ID_DIGITS && ids[c] != ids[c - 1] && !((ids[c] ^ ids[c - 1]) >> (65 - 5 * digits)))
+            digits++;
+    return digits;
 }
 
 static void gather_ids(struct gathering *g)
 {
     const struct tree *t = g->run.tree;
 
+    if (!g->id_digits) /* of the whole tree, as hq looks for it there */
+        g->id_digits = digits_of(t);
+    unsigned bytes = (5 * g->id_digits - 1 + 7) / 8;
+
+    str_addf(&g->json, "\"idDigits\":%u,", g->id_digits);
     pack_begin(&g->pack, "context.id");
     for (uint32_t c = 0; c < t->context_count; c++)
-        if (tree_kind(t, c) != SCOPE_LINE) {
-            uint64_t id = tree_context(t, c)->id;
-            char bytes[8];
-
-            for (int i = 0; i < 8; i++)
-                bytes[i] = (char)(id >> (8 * i));
-            str_addn(&g->pack.bytes, bytes, sizeof bytes);
-        }
+        for (unsigned i = 0; tree_kind(t, c) != SCOPE_LINE && i < bytes; i++)
+            str_addc(&g->pack.bytes, (char)(tree_context(t, c)->id >> (56 - 8 * i)));
     pack_end(&g->pack);
 }
 
@@ -191,6 +219,7 @@ void gather_tree(struct gathering *g)
     for (enum scope_kind k = 0; k < SCOPE_KINDS; k++)
         str_addf(&g->json, "%s\"%s\"", k ? "," : "", scope_kind_name(k));
     str_add(&g->json, "],");
+    str_addf(&g->json, "\"left\":%d,", g->left_scope == HQDB_NONE ? -1 : (int)g->left_scope);
     str_addf(&g->json, "\"contexts\":%u,\"scopes\":%u,\"positions\":%u,\"entities\":%u,", n, t->scope_count,
              t->position_count, run_entities(&g->run)->count);
     COLUMN(g, "context.scope", n, c, pack_add(p, tree_scope_of(t, c)));

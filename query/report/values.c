@@ -95,7 +95,8 @@ static int by_place(const void *a, const void *b)
 }
 
 /* A profile's values of a metric in the order of their positions, one for each. */
-static void place(const struct gathering *g, uint32_t profile, uint32_t metric, placed_values *out)
+static void place(const struct gathering *g, const uint32_t *moved, uint32_t profile, uint32_t metric,
+                  placed_values *out)
 {
     const struct tree *t = g->run.tree;
     struct db_values v = db_profile_values(t->db, profile, metric);
@@ -107,7 +108,7 @@ static void place(const struct gathering *g, uint32_t profile, uint32_t metric, 
         uint32_t at = x.frame < t->db->frame_count ? (t->position ? t->position[x.frame] : x.frame) : UINT32_MAX;
 
         if (at < t->position_count)
-            vec_push(out, (struct placed){at, x.sum, x.count});
+            vec_push(out, (struct placed){moved ? moved[at] : at, x.sum, x.count});
     }
     vec_sort(out, by_place);
     for (size_t i = 1; i < out->len; i++) {
@@ -135,9 +136,35 @@ static void add_profile(struct gathering *g, const placed_values *values, int64_
     }
 }
 
-void gather_profiles(struct gathering *g)
+/* Where each position's value goes: those within a small call to its first. Tells which calls these are. */
+static uint32_t *move_small(struct gathering *g, double share)
+{
+    const struct tree *t = g->run.tree;
+    AUTO_FREE uint32_t *top = share > 0 ? small_tops(g, share) : NULL;
+    uint32_t *moved = top ? xmalloc(((size_t)t->position_count + 1) * sizeof *moved) : NULL, last = 0;
+
+    pack_begin(&g->pack, "coarse");
+    for (uint32_t p = 0; moved && p < t->position_count; p++)
+        moved[p] = p;
+    for (uint32_t c = 0; top && c < t->context_count; c++) {
+        struct db_range r = tree_range(t, c);
+
+        if (top[c] != c || r.last <= r.first + 1)
+            continue;
+        pack_add(&g->pack, c - last); /* never 0: the root is no call */
+        last = c;
+        for (uint32_t p = r.first; p < r.last; p++)
+            moved[p] = r.first;
+    }
+    pack_add(&g->pack, 0);
+    pack_end(&g->pack);
+    return moved;
+}
+
+void gather_profiles(struct gathering *g, double share)
 {
     const struct selection *s = &g->run.selection;
+    AUTO_FREE uint32_t *moved = move_small(g, share);
     placed_values values = {0};
 
     for (size_t m = 0; m < s->here_count; m++) {
@@ -147,7 +174,7 @@ void gather_profiles(struct gathering *g)
         snprintf(name, sizeof name, "profile%zu", m);
         pack_begin(&g->pack, name);
         for (uint32_t p = 0; p < gather_db(g)->profile_count; p++) {
-            place(g, p, s->measures.data[m].metric, &values);
+            place(g, moved, p, s->measures.data[m].metric, &values);
             add_profile(g, &values, unit);
         }
         pack_end(&g->pack);

@@ -31,6 +31,8 @@ export function about(app: App): HTMLElement {
       : el("p", {}, "No sample was lost, and every call path is whole."),
     d.kept.every > 1 ? el("p", { class: "warn" }, `Of the traces one record in ${d.kept.every} is in this page, to keep it small; numbers of a slice of time are estimates from it, marked \u2248. Without a slice every number is exact.`) : null,
     d.kept.records && !d.kept.every && !d.compare ? el("p", { class: "warn" }, "The traces were left out to keep this page small.") : null,
+    d.kept.cut ? el("p", { class: "warn" }, `Calls below ${100 * d.kept.cut} % of every metric are not in this page, to keep it small: a row stands for those of each caller. Numbers of the tree are exact; those of rows that add up several paths are marked \u2248, and the mouse on them tells how much may be missing.`) : null,
+    d.kept.coarse ? el("p", { class: "warn" }, `Calls below ${100 * d.kept.coarse} % of every metric have one value a thread in this page, to keep it small: what lies inside of them is estimated where ranks or threads are chosen, and marked \u2248.`) : null,
     !d.kept.profiles && !d.compare ? el("p", { class: "warn" }, "The values of single ranks and threads were left out to keep this page small.") : null,
     el("h2", {}, "What ran"), table(d.info),
     el("h2", {}, "Keys"), el("table", { class: "keys" }, el("tbody", {}, ...keys.map(([k, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, k)), el("td", {}, what))))),

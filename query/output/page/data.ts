@@ -49,7 +49,8 @@ export interface Data {
   profiles: Profile[]; length: number; ranked: boolean;
   losses: [number, number, string][];
   info: string[][]; summary: string[][];
-  kept: { records: number; every: number; profiles: boolean };
+  kept: { records: number; every: number; profiles: boolean; coarse: number; cut: number };
+  left: number; // the scope that stands for calls that were left out; -1: none were
   positions: number;
   scopes: number;
   scopeKind: Uint8Array; scopeParent: Uint32Array; scopeName: Uint32Array; scopeShown: Uint32Array; scopeShort: Uint32Array; scopeApart: Uint32Array;
@@ -61,7 +62,10 @@ export interface Data {
   callFile: Uint32Array; callLine: Uint32Array; kind: Uint8Array;
   id: (context: number) => string;
   instances: (scope: number) => Uint32Array;
-  sparse: (metric: number, profile: number) => Sparse;
+  each: (metric: number, profile: number, take: (at: number, sum: number, count: number) => void) => void; // values of a profile, by position
+  sparse: ((metric: number, profile: number) => Sparse) | null; // the same at once, where positions ascend
+  tops: (context: number, exclusive: boolean) => number[]; // the calls with one value by profile in which what is asked lies
+  topValue: (metric: number, top: number) => number;       // units, of the whole run
   trace: (profile: number) => Trace;
   hasTraces: boolean;
   sources: Map<number, Source>;
@@ -90,8 +94,8 @@ class Reader {
 const DIGITS = "0123456789abcdefghjkmnpqrstvwxyz";
 
 // 13 digits of base 32, as query/table.h has them.
-function idText(low: number, high: number): string {
-  let x = (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0), text = "";
+function idText(x: bigint): string {
+  let text = "";
   for (let i = 0; i < 13; i++) {
     text = DIGITS[Number(x & 31n)] + text;
     x >>= 5n;
@@ -151,15 +155,27 @@ export async function openData(base64: string): Promise<Data> {
   for (let s = 2; s < starts.length; s++) starts[s] += starts[s - 1];
   for (let c = 0; c < n; c++) byScope[starts[scope[c] + 1]++] = c;
 
-  const ids = json.columns["context.id"][0] + base;
+  // Calls whose values by profile are one value, which stands at their first position.
+  const coarse = json.kept.coarse > 0 ? new Uint32Array(n) : null, topAt = new Map<number, number>();
+  if (coarse) {
+    const r = reader("coarse");
+    for (let c = 0, step = r.next(); step; step = r.next()) {
+      c += step;
+      coarse.fill(c, c, end[c]);
+      topAt.set(first[c], c);
+    }
+  }
+
+  const ids = json.columns["context.id"][0] + base, idBytes = Math.ceil((5 * json.idDigits - 1) / 8);
   let named: Uint32Array | null = null; // which id is whose: lines have none
   const id = (c: number) => {
     if (!named) {
       named = new Uint32Array(n);
       for (let i = 0, k = 0; i < n; i++) if (kind[i] !== Kind.Line) named[i] = k++;
     }
-    const view = new DataView(bytes.buffer, bytes.byteOffset + ids + 8 * named[c]);
-    return idText(view.getUint32(0, true), view.getUint32(4, true));
+    let id = 0n;
+    for (let i = 0; i < 8; i++) id = (id << 8n) | BigInt(i < idBytes ? bytes[ids + idBytes * named[c] + i] : 0);
+    return idText(id).slice(0, json.idDigits);
   };
 
   const metrics: Metric[] = json.metrics, units: number[] = [], inexact: boolean[] = [], plain: (Sums | null)[] = [];
@@ -202,6 +218,24 @@ export async function openData(base64: string): Promise<Data> {
     });
   };
 
+  const sparse = (m: number, p: number) => (values[m] ??= openValues(m))[p];
+  // What a call has as one value is spread as the whole run has it inside; its sum stays as it is.
+  const each: Data["each"] = (m, p, take) => {
+    const v = sparse(m, p);
+    for (let i = 0; i < v.at.length; i++) {
+      const top = topAt.get(v.at[i]), all = plain[m];
+      if (top === undefined || !all) {
+        take(v.at[i], v.sum[i], v.count[i]);
+        continue;
+      }
+      const from = first[top], to = first[end[top]], sum = all.sums[to] - all.sums[from], count = all.counts[to] - all.counts[from];
+      const part = (x: number, prefix: Float64Array, whole: number, at: number) => (at >= to ? x : whole ? Math.round((x * (prefix[at] - prefix[from])) / whole) : 0);
+      for (let at = from; at < to; at++)
+        if (all.counts[at + 1] !== all.counts[at] || all.sums[at + 1] !== all.sums[at] || at === to - 1)
+          take(at, part(v.sum[i], all.sums, sum, at + 1) - part(v.sum[i], all.sums, sum, at), part(v.count[i], all.counts, count, at + 1) - part(v.count[i], all.counts, count, at));
+    }
+  };
+
   const hasTraces: boolean = json.kept.every > 0;
   let traces: Trace[] | null = null;
   const openTraces = (): Trace[] => {
@@ -240,7 +274,9 @@ export async function openData(base64: string): Promise<Data> {
     scopeEntity: ints("scope.entity", scopes, 1), entityScope: ints("entity.scope", json.entities),
     contexts: n, scope, end, parent, first, callFile: ints("context.file", n), callLine: ints("context.line", n), kind, id,
     instances: (s) => byScope.subarray(starts[s], starts[s + 1]),
-    sparse: (m, p) => (values[m] ??= openValues(m))[p],
+    each, sparse: coarse ? null : sparse, left: json.left,
+    tops: (c, exclusive) => (coarse?.[c] && (exclusive || coarse[c] !== c) ? [coarse[c]] : []),
+    topValue: (m, top) => (plain[m] ? plain[m]!.sums[first[end[top]]] - plain[m]!.sums[first[top]] : 0),
     trace: (p) => (hasTraces ? (traces ??= openTraces())[p] : noTrace),
     hasTraces, sources, answers: json.answers, messages: json.messages, pairs: json.pairs,
   };

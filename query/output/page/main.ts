@@ -142,7 +142,7 @@ class Page {
     // For tests, and for who asks at the console.
     (window as any).hqPage = { csv: () => this.rows.table("csv"), query: () => this.app.query(), state: () => ({ ...this.app.state }), pane: () => this.app.paneQuery(), get data() { return app.data; },
       set: (change: any) => this.app.set(change), openAll: () => { const all = this.rows.openAll(); this.table.draw(); return all; },
-      boxes: () => this.flame.list(), pairs: () => chosenPairs(this.app),
+      boxes: () => this.flame.list(), pairs: () => chosenPairs(this.app), doubts: () => this.rows.visible.map((e) => this.rows.columns.map((c) => this.rows.doubt(c, e))),
       perProfile: () => this.app.selection.perProfile(this.app.state.metric, nodeRanges(this.app.data, this.app.node ?? nodeOfContext(this.app.data, 0), false)),
     };
   }
@@ -181,7 +181,7 @@ class Page {
   private selectId(id: string, name: string): void {
     const d = this.app.data, named: number[] = [];
     for (let s = 0; s < d.scopes; s++) if (d.texts[d.scopeShown[s]] === name) named.push(...d.instances(s));
-    const context = named.find((c) => d.kind[c] !== Kind.Line && d.id(c) === id) ?? named[0];
+    const context = named.find((c) => d.kind[c] !== Kind.Line && id.startsWith(d.id(c))) ?? named[0];
     if (context !== undefined) this.selectContext(context);
   }
 

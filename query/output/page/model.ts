@@ -56,8 +56,7 @@ export class Selection {
   private values(profile: number, metric: number, take: (at: number, sum: number, count: number) => void): void {
     const d = this.data;
     if (!this.chosen.time) {
-      const v = d.sparse(metric, profile);
-      for (let i = 0; i < v.at.length; i++) take(v.at[i], v.sum[i], v.count[i]);
+      d.each(metric, profile, take);
       return;
     }
     const t = d.trace(profile), [from, to] = this.chosen.time, worth = d.metrics[metric].period / d.units[metric] * d.kept.every;
@@ -133,6 +132,25 @@ export class Selection {
   // Whether numbers are estimates, because the traces in the page are thinned.
   get thinned(): boolean { return !!this.chosen.time && this.data.kept.every > 1; }
 
+  // How much a value may be off because of what was left out of the page; 0: not at all. merged: its row stands for more
+  // than one path, so that calls that are not in the tree may belong to it.
+  doubt(metric: number, n: Node, exclusive: boolean, merged: boolean): number {
+    const d = this.data, m = d.metrics[metric];
+    if (m.side === "delta") return [m.here, m.old].reduce((sum, i) => sum + (i < 0 ? 0 : this.doubt(i, n, exclusive, merged)), 0);
+    let sum = 0;
+    if (d.left >= 0 && merged && n.scope !== d.left) sum += Math.abs(this.units(metric, nodeRanges(d, nodeOfSet(d, d.left, d.instances(d.left)), false)));
+    if (d.kept.coarse && !this.plain && !this.chosen.time) {
+      const all = exclusive ? n.exc : n.inc, tops = new Set<number>();
+      for (let i = 0, covered = 0; i < all.length; i++) {
+        if (!exclusive && all[i] < covered) continue;
+        covered = d.end[all[i]];
+        for (const t of d.tops(all[i], exclusive)) tops.add(t);
+      }
+      for (const t of tops) sum += Math.abs(d.topValue(metric, t));
+    }
+    return scaled(sum * d.units[metric], m.scale) * m.factor;
+  }
+
   // The value of ranges in each chosen profile, in the order of the database.
   perProfile(metric: number, ranges: Ranges): { profile: number; value: number }[] {
     const d = this.data, out: { profile: number; value: number }[] = [], m = d.metrics[metric];
@@ -140,10 +158,10 @@ export class Selection {
     for (let p = 0; p < d.profiles.length; p++) {
       if (!this.has(p)) continue;
       let sum = 0;
-      if (this.chosen.time) {
+      const v = d.sparse && !this.chosen.time ? d.sparse(metric, p) : null;
+      if (!v) {
         this.values(p, metric, (at, x) => { if (within(ranges, at)) sum += x; });
       } else {
-        const v = d.sparse(metric, p);
         for (let r = 0; r < ranges.length; r += 2)
           for (let i = firstAtLeast(v.at, ranges[r]); i < v.at.length && v.at[i] < ranges[r + 1]; i++) sum += v.sum[i];
       }

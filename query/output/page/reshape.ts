@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // prune and hide: the same values on another tree of contexts (query/derive.c). And which scopes a pattern names
 // (query/pattern.c): a name with or without arguments, /a regular expression/ or the @id of a context.
-import { Data, Kind, NONE, Sparse, Sums, Trace } from "./data";
+import { Data, Kind, NONE, Sums, Trace } from "./data";
 
 // A pattern as a test of contexts, or a sentence that says why it is none that the page knows.
 export function matcher(d: Data, pattern: string): ((context: number) => boolean) | string {
-  const id = /^@([0-9a-z]{13})$/.exec(pattern), regex = /^\/(.+)\/(i?)$/.exec(pattern);
-  if (id) return (c) => d.kind[c] !== Kind.Line && d.id(c) === id[1];
+  const id = /^@([0-9a-z]{6,13})$/.exec(pattern), regex = /^\/(.+)\/(i?)$/.exec(pattern);
+  if (id) return (c) => d.kind[c] !== Kind.Line && (d.id(c).startsWith(id[1]) || id[1].startsWith(d.id(c)));
   let test: (s: number) => boolean;
   if (regex) {
     let r: RegExp;
@@ -86,6 +86,14 @@ export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number
   const next = starts.slice();
   for (let p = 0; p < d.positions; p++) place[p] = next[of[p]]++;
 
+  const tops = [new Map<number, Set<number>>(), new Map<number, Set<number>>()];
+  for (let c = 0; d.kept.coarse && c < d.contexts; c++)
+    for (const x of [0, 1]) for (const t of d.tops(c, x === 1)) {
+      const n = number[node[c]];
+      if (!tops[x].has(n)) tops[x].set(n, new Set());
+      tops[x].get(n)!.add(t);
+    }
+
   const sums = (s: Sums | null): Sums | null => {
     if (!s) return null;
     const move = (from: Float64Array) => {
@@ -97,20 +105,14 @@ export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number
     return { ...s, sums: move(s.sums), counts: move(s.counts) };
   };
   const pick = (a: Uint32Array) => Uint32Array.from(old, (c) => a[c]), scope = pick(d.scope);
-  const byScope: number[][] = [], values = new Map<string, Sparse>(), traces = new Map<number, Trace>();
+  const byScope: number[][] = [], traces = new Map<number, Trace>();
   scope.forEach((s, c) => (byScope[s] ??= []).push(c));
   const none = new Uint32Array(0), instances = byScope.map((list) => Uint32Array.from(list));
   return {
     ...d, contexts: count, scope, end, parent, first: starts, callFile: pick(d.callFile), callLine: pick(d.callLine),
     kind: Uint8Array.from(old, (c) => d.kind[c]), plain: d.plain.map(sums), id: (c) => d.id(old[c]), instances: (s) => instances[s] ?? none,
-    sparse: (metric, profile) => {
-      const key = `${metric},${profile}`;
-      if (!values.has(key)) {
-        const v = d.sparse(metric, profile), order = Array.from(v.at.keys()).sort((a, b) => place[v.at[a]] - place[v.at[b]]);
-        values.set(key, { at: Uint32Array.from(order, (i) => place[v.at[i]]), sum: Float64Array.from(order, (i) => v.sum[i]), count: Float64Array.from(order, (i) => v.count[i]) });
-      }
-      return values.get(key)!;
-    },
+    sparse: null, each: (metric, profile, take) => d.each(metric, profile, (at, sum, count) => take(place[at], sum, count)),
+    tops: (c, exclusive) => (tops[exclusive ? 1 : 0].has(c) ? [...tops[exclusive ? 1 : 0].get(c)!] : []),
     trace: (profile) => {
       if (!traces.has(profile)) {
         const t = d.trace(profile);

@@ -339,13 +339,23 @@ export class Rows {
 
   text(c: Column, e: Entry): [string, string] {
     const value = c.value(e), [digits, unit] = numberText(c.style, value);
-    const approximate = this.app.selection.thinned || (c.metric >= 0 && this.app.data.inexact[c.metric]);
+    const approximate = this.app.selection.thinned || this.doubt(c, e) > 0 || (c.metric >= 0 && this.app.data.inexact[c.metric]);
     return [digits ? (approximate ? "\u2248" : "") + digits + (unit ? " " + unit : "") : "", percentText(value, c.base, c.sign)];
+  }
+
+  // Calls that are not in the page may belong to all but single paths of the tree.
+  doubt(c: Column, e: Entry): number {
+    const { state, data, selection } = this.app;
+    if (data.left < 0 && !data.kept.coarse) return 0;
+    const merged = state.view !== "tree" || e.node.context === NONE || e.node.rounds > 0;
+    return selection.doubt(c.metric < 0 ? state.metric : c.metric, e.node, c.exclusive, merged);
   }
 
   // "1.32 s +- 0.11 s (264 samples)": the 95 % interval of a sampled value.
   interval(c: Column, e: Entry): string {
     const d = this.app.data, m = d.metrics[c.metric];
+    const doubt = m ? this.doubt(c, e) : 0;
+    if (doubt > 0) return `what was left out of the page changes it by at most ${oneText(doubt, m.dim)}`;
     if (!m || m.side === "delta") return "";
     if (m.flags & EXACT) return "counted exactly";
     if (m.flags & NO_COUNTS) return "the number of samples is not known";
