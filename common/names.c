@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/names.h"
 #include "common/brackets.h"
+#include "common/mem.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -305,4 +306,25 @@ bool path_matches_glob(const char *path, const char *glob)
             return true;
     }
     return glob_matches(glob, path, strlen(path));
+}
+
+char *name_folded(const char *name)
+{
+    struct name_parts parts = name_split(name);
+    char *folded = xstrndup(parts.name, parts.no_arguments);
+
+    for (char *p = folded; *p; p++)
+        *p = (char)tolower((unsigned char)*p);
+    return folded;
+}
+
+bool name_matches_folded(const char *glob, const char *folded)
+{
+    char lower[64];
+    size_t n = 0;
+
+    for (; glob[n] && n + 1 < sizeof lower; n++)
+        lower[n] = (char)tolower((unsigned char)glob[n]);
+    lower[n] = 0;
+    return glob_matches(lower, folded, strlen(folded));
 }

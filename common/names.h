@@ -36,6 +36,10 @@ bool name_is_structor(const char *name);
 
 /* The shell's * and ? (nothing else), against the whole text of `length` bytes. */
 bool glob_matches(const char *glob, const char *text, size_t length);
+/* A name without its arguments, in lower case; the caller frees it. */
+char *name_folded(const char *name);
+/* A glob against that, whatever the glob's case. */
+bool name_matches_folded(const char *glob, const char *folded);
 /* A glob against the name whole, without arguments, and its last component. */
 bool name_matches_glob(const char *name, const char *glob);
 

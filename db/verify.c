@@ -42,7 +42,7 @@ static struct hq_error *verify_scopes(const struct db *db)
     for (size_t i = 0; i < db->scope_count; i++) {
         const struct hqdb_scope *s = &db->scopes[i];
 
-        EXPECT(db, s->kind < SCOPE_KINDS, "scopes", "has a scope of unknown kind");
+        EXPECT(db, s->kind < SCOPE_GROUP, "scopes", "has a scope of unknown kind");
         EXPECT(db, i ? s->parent < i : s->parent == HQDB_NONE, "scopes", "has a scope before its parent");
         EXPECT(db, is_text(db, s->name) && is_text(db, s->linkage) && is_text(db, s->file) && is_text(db, s->call_file),
                "scopes", "names a text outside");

@@ -19,6 +19,7 @@ enum scope_kind {
     SCOPE_RUNTIME, /* a runtime's own work */
     SCOPE_PHASE, /* what a thread does between two calls of hq.h, below the scope that makes the first; no static place
                   */
+    SCOPE_GROUP, /* scopes that belong together, in views of groups; never stored */
     SCOPE_KINDS
 };
 

@@ -23,6 +23,7 @@ void binding_deinit(struct binding *b)
     vec_deinit(&b->regexes);
     vec_deinit(&b->scripts);
     vec_deinit(&b->statistics);
+    vec_deinit(&b->groups);
     free(b->lets);
     free(b->used);
 }
@@ -290,6 +291,9 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
         if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_KIND && a[1 - i]->kind == PROGRAM_TEXT &&
             e->op <= OP_NE)
             HQ_TRY(kinds_check(b, i ? e->left : e->right, a[1 - i]->text));
+    for (int i = 0; i < 2; i++)
+        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_GROUP && a[1 - i]->kind == PROGRAM_TEXT)
+            vec_push(&b->groups, (struct named_group){(i ? e->left : e->right)->place, a[1 - i]->text});
     if (!a[0]->is_text)
         HQ_TRY(agree(&e->op_place, a[0], a[1], "compares", &dim));
     return NULL;
@@ -461,6 +465,7 @@ static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, 
     p->literal = !p->is_text;
     b->uses_attributes = true;
     b->uses_waits |= e->attribute == ATTRIBUTE_WAITS;
+    b->uses_groups |= e->attribute == ATTRIBUTE_GROUP;
     return NULL;
 }
 

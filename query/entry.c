@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measured nodes, their children and their order. */
+#include "query/grouping.h"
 #include "query/rows.h"
 #include "query/views/views.h"
 #include <math.h>
@@ -19,6 +20,9 @@ struct facts entry_facts(struct run *run, struct entry *e)
 
     run_facts(run, &e->node, e->depth, &f);
     f.name = entry_name(run, e);
+    if (run->binding.uses_groups && !e->groups)
+        e->groups = grouping_names(run, &e->node);
+    f.groups = e->groups;
     return f;
 }
 

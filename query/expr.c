@@ -28,6 +28,21 @@ static double compare(enum operator op, double a, double b)
     }
 }
 
+/* "krylov, solver"; NULL: it is in none. */
+static const char *group_text(const struct group_names *groups, char buffer[PROGRAM_TEXT_ROOM])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; groups && i < groups->len && n < PROGRAM_TEXT_ROOM; i++)
+        n += (size_t)snprintf(buffer + n, PROGRAM_TEXT_ROOM - n, "%s%s", i ? ", " : "", groups->data[i]);
+    return n ? buffer : NULL;
+}
+
+static bool is_group(const struct program *p)
+{
+    return p->kind == PROGRAM_ATTRIBUTE && p->attribute == ATTRIBUTE_GROUP;
+}
+
 /* The shown text of an attribute; NULL if the row has none. */
 static const char *attribute_text(enum attribute attribute, const struct facts *f, char buffer[PROGRAM_TEXT_ROOM])
 {
@@ -37,6 +52,7 @@ static const char *attribute_text(enum attribute attribute, const struct facts *
     case ATTRIBUTE_FILE: return f->file;
     case ATTRIBUTE_MODULE: return f->module;
     case ATTRIBUTE_HOST: return f->host;
+    case ATTRIBUTE_GROUP: return group_text(f->groups, buffer);
     case ATTRIBUTE_ID:
         if (!f->id)
             return NULL;
@@ -90,13 +106,29 @@ static bool same_text(const struct program *attribute, const char *text, const c
     }
 }
 
+/* `group = NAME` holds if the row is in the group, in others too or not. */
+static double compare_group(const struct program *p, const struct point *at, const char *name)
+{
+    const struct group_names *groups = at->facts ? at->facts->groups : NULL;
+    bool in = false;
+
+    if (!groups || !name)
+        return NAN;
+    for (size_t i = 0; i < groups->len && !in; i++)
+        in = !strcmp(groups->data[i], name);
+    return in == (p->op == OP_EQ);
+}
+
 static double compare_texts(const struct program *p, const struct point *at)
 {
     char one[PROGRAM_TEXT_ROOM], two[PROGRAM_TEXT_ROOM];
     const struct program *left = p->args[0], *right = p->args[1];
-    const char *a = program_text(left, at, one), *b = program_text(right, at, two);
     bool same;
     int order;
+
+    if (p->op <= OP_NE && (is_group(left) || is_group(right)))
+        return compare_group(p, at, program_text(is_group(left) ? right : left, at, one));
+    const char *a = program_text(left, at, one), *b = program_text(right, at, two);
 
     if (!a || !b)
         return NAN;
@@ -184,6 +216,13 @@ static double total_at(const struct program *p, const struct point *at)
 static double match(const struct program *p, const struct point *at)
 {
     char buffer[PROGRAM_TEXT_ROOM];
+    const struct group_names *groups = is_group(p->args[0]) && at->facts ? at->facts->groups : NULL;
+    bool any = false;
+
+    for (size_t i = 0; groups && i < groups->len && !any; i++)
+        any = regex_matches(p->regex, groups->data[i]);
+    if (groups)
+        return any != p->negated;
     const char *text = program_text(p->args[0], at, buffer);
 
     return text ? regex_matches(p->regex, text) != p->negated : NAN;

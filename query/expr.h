@@ -73,7 +73,12 @@ struct binding {
     struct arena *arena;
     size_t here_count; /* measures of this database: $1 .. $2n */
     uint8_t *used;     /* [measures] referenced by some expression */
-    bool uses_attributes, uses_waits;
+    bool uses_attributes, uses_waits, uses_groups;
+    VEC(struct named_group {
+        struct place place;
+        const char *name;
+    })
+    groups;                    /* what `group` is compared with */
     bool has_rows_of_profiles; /* rank, thread, host have a meaning */
     unsigned row_kinds;        /* KIND_BIT of the rows of the view */
     VEC(struct statistic) statistics;
@@ -107,6 +112,11 @@ struct hq_error *bind_column(struct binding *b, unsigned number, const struct pl
 /* Columns in $n numbering: 2 * (measured + lets). */
 unsigned binding_columns(const struct binding *b);
 
+struct group_names {
+    const char *const *data;
+    size_t len;
+};
+
 /* What attributes are read from. */
 struct facts {
     enum scope_kind kind;
@@ -114,6 +124,7 @@ struct facts {
     uint32_t line, call_line;
     int depth; /* from 0 */
     bool waits;
+    const struct group_names *groups; /* that it is in; NULL: nobody asked */
     uint64_t id;
     int64_t rank, thread; /* -1: none */
 };

@@ -106,7 +106,10 @@ void node_ranges(const struct tree *t, const struct node *n, bool exclusive, str
         add_exposed(t, n->exc, out);
         return;
     }
-    for (size_t i = 0; i < n->exc.len; i++)
+    for (size_t i = 0; i < n->exc.len && n->rule == EXCLUSIVE_DIRECT; i++)
+        if (n->exc.data[i] < t->context_count)
+            add_direct(t, n->exc.data[i], out);
+    for (size_t i = 0; i < n->exc.len && n->rule != EXCLUSIVE_DIRECT; i++)
         if (n->exc.data[i] < t->context_count)
             add_own(t, n->exc.data[i], n->rule, out);
     put_in_order(out);

@@ -19,10 +19,11 @@ struct set {
 }; /* contexts, ascending; in the run's arena or the tree */
 
 enum exclusive_rule {
-    EXCLUSIVE_SCOPE, /* by the kind of each context: doc/language.md, Scopes, values and profiles */
-    EXCLUSIVE_FRAME, /* with inlined code: files and load modules */
-    EXCLUSIVE_ALL,   /* everything below: a row that stands for folded ones of a tree */
-    EXCLUSIVE_NONE,  /* call rows of the flat view */
+    EXCLUSIVE_SCOPE,  /* by the kind of each context: doc/language.md, Scopes, values and profiles */
+    EXCLUSIVE_FRAME,  /* with inlined code: files and load modules */
+    EXCLUSIVE_ALL,    /* everything below: a row that stands for folded ones of a tree */
+    EXCLUSIVE_DIRECT, /* what belongs to each context itself and not to a child: rows of groups */
+    EXCLUSIVE_NONE,   /* call rows of the flat view */
 };
 
 struct node {

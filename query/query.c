@@ -3,6 +3,7 @@
 #include "query/derive.h"
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
+#include "query/group.h"
 #include "query/metrics.h"
 #include "query/pattern.h"
 #include "query/rows.h"
@@ -23,6 +24,7 @@ void query_env_deinit(struct query_env *env)
         free(l->text);
     }
     vec_deinit(&env->lets);
+    groups_forget(env);
     refs_forget(env);
     vec_foreach(db, &env->opened)
         db_close(*db);
@@ -115,6 +117,8 @@ static struct hq_error *run_set(struct query_env *env, const struct statement *s
 
     if (v->text && setting_words[st->set.setting].type == TAKES_REGEX)
         HQ_TRY(check_regex(v));
+    if (st->set.setting == SETTING_GROUPS)
+        HQ_TRY(groups_set(env, v));
     query_set(env, st->set.setting, v);
     return NULL;
 }
@@ -221,6 +225,7 @@ struct hq_error *query_run(struct query_env *env, const struct statement *st, st
     case STATEMENT_QUERY: return run_view(env, st, out);
     case STATEMENT_EXPECT: return run_expect(env, st, out);
     case STATEMENT_LET: return run_let(env, st);
+    case STATEMENT_GROUP: return groups_add_statement(env, st);
     case STATEMENT_SET: return run_set(env, st);
     default: return place_error(&st->place, NULL, "this is no query");
     }

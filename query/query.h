@@ -38,6 +38,7 @@ struct settings {
     struct setting_value of[SETTING_KINDS];
 };
 
+struct session_groups;
 struct query_cache; /* trees that settings made, compiled patterns ... */
 
 struct query_env {
@@ -54,6 +55,7 @@ struct query_env {
     bool keep_all;          /* rows that where and matching leave out stay, as ROW_ANCESTOR */
     bool complete;          /* without `as`, do not fold small rows */
     VEC(struct let) lets;
+    struct session_groups *groups;            /* private to group.h; NULL none */
     VEC(struct row_ref) last;                 /* rows of the previous result, by number - 1 */
     char *last_query;                         /* its text, for a following `expect`; NULL none */
     VEC(struct db *) opened;                  /* by compare with, when there is no find_db */
@@ -80,9 +82,9 @@ void query_set(struct query_env *env, enum setting setting, const struct setting
 void query_switch(struct query_env *env, enum setting setting, bool on);
 
 /*
- * Runs a query, let, expect or set (with a setting); other statements are the prompt's
- * business. *out is the result, NULL for let and set; the caller destroys it. A failed expectation is no error: see
- * table->verdict.
+ * Runs a query, let, group, expect or set (with a setting); other statements are the prompt's
+ * business. *out is the result, NULL for let, group and set; the caller destroys it. A failed expectation is no error:
+ * see table->verdict.
  */
 struct hq_error *query_run(struct query_env *env, const struct statement *st, struct table **out);
 /* The same for a text of one statement. */

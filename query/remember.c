@@ -32,7 +32,7 @@ static struct row_ref make_ref(struct run *run, struct entry *e)
                         .module = copy(f.module),
                         .file = copy(f.file),
                         .line = f.line};
-    bool contexts = run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH;
+    bool contexts = run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH || e->node.kind == SCOPE_GROUP;
 
     if (!contexts || e->node.inc.len > MAX_REMEMBERED || e->node.profile != HQDB_NONE)
         return r;

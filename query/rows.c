@@ -198,6 +198,8 @@ static const char *row_key(struct run *run, const struct entry *e)
     uint32_t scope = e->node.scope, host;
     struct arena *arena = &run->table->arena;
 
+    if (e->node.kind == SCOPE_GROUP)
+        return arena_printf(arena, "group %s", e->node.name);
     if (scope == HQDB_NONE || e->node.profile != HQDB_NONE || e->node.kind == SCOPE_LINE || e->node.kind == SCOPE_CALL)
         return NULL;
     if (e->node.kind != SCOPE_LOOP)

@@ -23,8 +23,9 @@ struct entry {
     size_t shown_kids;
     uint32_t folded; /* > 0: stands for so many rows */
     double *slots;
-    double *statistics; /* NULL until computed */
-    const char *name;   /* made on demand */
+    double *statistics;               /* NULL until computed */
+    const char *name;                 /* made on demand */
+    const struct group_names *groups; /* likewise, where the query asks */
 };
 
 struct entries {

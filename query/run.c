@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
+#include "query/grouping.h"
 #include "query/output.h"
 #include "query/rows.h"
 #include "query/views/views.h"
@@ -493,6 +494,7 @@ static struct hq_error *make_table(struct run *run)
     if (run->view->shape == SHAPE_FACTS)
         return run->view->fill(run, run->table);
     HQ_TRY(bind_clauses(run));
+    HQ_TRY(grouping_check(run));
     note_selection(run);
     HQ_TRY(load(run));
     note_elapsed(run);

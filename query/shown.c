@@ -30,9 +30,10 @@ bool rows_above_fold(const struct run *run, const struct entry *e)
 bool rows_fold(const struct run *run)
 {
     const struct query *q = run->query;
+    bool defined = q->view.kind == VIEW_GROUPS && q->view.grouped == GROUPED_DEFINED; /* somebody wants to see them */
 
-    return !run->complete && !run->view->in_order && !run->view->of_profiles && !q->limit && !q->depth && !q->all &&
-           run->view->shape != SHAPE_PATH;
+    return !defined && !run->complete && !run->view->in_order && !run->view->of_profiles && !q->limit && !q->depth &&
+           !q->all && run->view->shape != SHAPE_PATH;
 }
 
 /* ---- the rows to show ---- */

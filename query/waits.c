@@ -5,9 +5,7 @@
 #include "common/names.h"
 #include "db/folding.h"
 #include "query/pattern.h"
-#include <ctype.h>
 #include <string.h>
-#include <strings.h>
 
 const char *waiting_name(enum waiting waiting)
 {
@@ -25,18 +23,6 @@ const char *waiting_name(enum waiting waiting)
     return names[waiting];
 }
 
-/* As glob_matches, whatever the case of the name. */
-static bool matches(const char *glob, const char *lower_name, size_t length)
-{
-    char lower[64];
-    size_t n = 0;
-
-    for (; glob[n] && n + 1 < sizeof lower; n++)
-        lower[n] = (char)tolower((unsigned char)glob[n]);
-    lower[n] = 0;
-    return glob_matches(lower, lower_name, length);
-}
-
 enum where { ANYWHERE, SYSTEM };
 
 static enum waiting waiting_of_table(const char *name, bool system)
@@ -50,14 +36,10 @@ static enum waiting waiting_of_table(const char *name, bool system)
 #include "query/waits.def"
 #undef WAITS
     };
-    struct name_parts parts = name_split(name);
-    size_t length = parts.no_arguments;
-    AUTO_FREE char *lower = xstrndup(parts.name, length);
+    AUTO_FREE char *folded = name_folded(name);
 
-    for (char *p = lower; *p; p++)
-        *p = (char)tolower((unsigned char)*p);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((system || rows[i].where == ANYWHERE) && matches(rows[i].match, lower, length))
+        if ((system || rows[i].where == ANYWHERE) && name_matches_folded(rows[i].match, folded))
             return rows[i].waiting;
     return WAITS_NOT;
 }
@@ -85,9 +67,26 @@ static struct home home_of(const struct tree *t, uint32_t scope)
     return module ? (struct home){runtime_of_module(module), true} : (struct home){0};
 }
 
+static bool name_is_mpi(const char *name, struct home home)
+{
+    return (home.runtime && home.runtime->kind == RUNTIME_MPI) || is_call_of_mpi(name, home.known && !home.runtime);
+}
+
+bool scope_is_mpi(const struct tree *t, uint32_t scope)
+{
+    const struct hqdb_scope *s = tree_scope(t, scope);
+    struct home home = home_of(t, scope);
+    struct db_list aliases = tree_aliases(t, s);
+    bool is_mpi = name_is_mpi(tree_text(t, s->name), home);
+
+    for (size_t i = 0; i < aliases.len && !is_mpi; i++)
+        is_mpi = name_is_mpi(db_string(t->db, aliases.data[i]), home);
+    return is_mpi;
+}
+
 static enum waiting waiting_of_name(const char *name, struct home home)
 {
-    if ((home.runtime && home.runtime->kind == RUNTIME_MPI) || is_call_of_mpi(name, home.known && !home.runtime))
+    if (name_is_mpi(name, home))
         return WAITS_IN_MPI;
     return waiting_of_table(name, !home.known || (home.runtime && home.runtime->kind == RUNTIME_SYSTEM));
 }

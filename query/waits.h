@@ -24,6 +24,11 @@ enum waiting {
 /* "MPI", "barriers" ...; "" for WAITS_NOT. */
 const char *waiting_name(enum waiting waiting);
 
+/* Whether a procedure is one of MPI: by its load module, or by its name, if it is the program's or of none that is
+ * known.
+ */
+bool scope_is_mpi(const struct tree *t, uint32_t scope);
+
 /* [scope] enum waiting; the caller frees it. */
 uint8_t *waits_of_scopes(const struct query_env *env, const struct tree *t);
 

@@ -46,6 +46,7 @@ static const struct opt options[] = {
      .repeats = true,
      .help = "the value of {{NAME}} in queries"},
     {.name = "strict", .help = "a pattern that matches nothing is an error"},
+    GROUPS_OPTION,
     {.name = "inconclusive",
      .value = "AS",
      .choices = inconclusive_choices,
@@ -149,10 +150,11 @@ static struct hq_error *open_session(struct runner *r, struct arena *arena)
     session_init(s);
     s->quiet = opt_flag(r->args, "quiet", false);
     s->strict = opt_flag(r->args, "strict", false);
-    session_options(s);
+    s->groups = opt_value(r->args, "groups");
     s->on_query = on_query;
     s->on_error = on_error;
     s->on_arg = r;
+    HQ_TRY(session_options(s));
     HQ_TRY(session_parameters(s, r->args, arena));
     HQ_TRY(session_open(s, r->db, NULL));
     check_begin_baseline(r);

@@ -42,6 +42,7 @@ static const struct opt options[] = {
      .value = "DIR[:DIR]...",
      .help =
          "where `source of` looks for source files first; below DIR under the whole compiled path, or its last parts"},
+    GROUPS_OPTION,
     {.name = "timing", .help = "say how long each query took"},
     LIMIT_OPTIONS,
     {.name = "quiet", .help = "no hints and no coverage line"},
@@ -101,8 +102,8 @@ static void take_flags(struct session *s, const struct opt_args *args)
     s->quiet = opt_flag(args, "quiet", false);
     s->strict = opt_flag(args, "strict", false);
     s->source_path = opt_value(args, "source-path");
+    s->groups = opt_value(args, "groups");
     s->timing = opt_flag(args, "timing", false);
-    session_options(s);
     if (inconclusive && !strcmp(inconclusive, "pass"))
         s->inconclusive = HQ_OK;
     if (inconclusive && !strcmp(inconclusive, "fail"))
@@ -254,6 +255,8 @@ static int run(const struct opt_args *args)
     take_flags(&s, args);
     struct hq_error *error = limits_take(args);
 
+    if (!error)
+        error = session_options(&s);
     if (!error)
         error = session_parameters(&s, args, &arena);
 

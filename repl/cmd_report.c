@@ -176,7 +176,7 @@ static struct hq_error *report(struct session *s, const struct opt_args *args, t
     o.settings = str_cstr(&state);
     s->source_path = opt_value(args, "source-path");
     if (s->source_path)
-        session_options(s);
+        HQ_TRY(session_options(s));
     return write_report(s, &o, output);
 }
 

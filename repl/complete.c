@@ -2,6 +2,7 @@
 #include "repl/complete.h"
 #include "query/grammar/expected.h"
 #include "query/grammar/lexer.h"
+#include "query/group.h"
 #include "query/output.h"
 #include "query/table.h"
 #include "repl/complete_add.h"
@@ -277,6 +278,15 @@ static void add_kinds(struct completion *c)
     }
 }
 
+static void add_groups(struct completion *c, bool quoted)
+{
+    struct group_list groups = groups_defined(&c->session->env);
+
+    for (size_t i = 0; i < groups.len && !c->out->more; i++)
+        if (!strncmp(groups.data[i].name, c->word, c->length))
+            add_spelled(c, groups.data[i].name, quoted, groups.data[i].origin);
+}
+
 /* What the attribute may be. */
 static void add_values(struct completion *c, const char *attribute)
 {
@@ -286,6 +296,7 @@ static void add_values(struct completion *c, const char *attribute)
     case ATTRIBUTE_FILE: add_names(c, NAMES_FILE, true); return;
     case ATTRIBUTE_MODULE: add_names(c, NAMES_MODULE, true); return;
     case ATTRIBUTE_HOST: add_hosts(c); return;
+    case ATTRIBUTE_GROUP: add_groups(c, true); return;
     default: return;
     }
 }
@@ -336,6 +347,7 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
     case EXPECTED_TOTAL: add_metrics(c, true); return;
     case EXPECTED_PATTERN: add_scopes(c, e->names); return;
     case EXPECTED_VALUE: add_values(c, e->text); return;
+    case EXPECTED_GROUP: add_groups(c, false); return;
     case EXPECTED_RANKS: add_profiles(c, true, sorts); return;
     case EXPECTED_THREADS: add_profiles(c, false, sorts); return;
     case EXPECTED_FORMAT: add_formats(c); return;
@@ -366,6 +378,7 @@ static bool is_name(const struct expected *e)
     switch (e->kind) {
     case EXPECTED_PATTERN:
     case EXPECTED_VALUE:
+    case EXPECTED_GROUP:
     case EXPECTED_DATABASE:
     case EXPECTED_OUTPUT_FILE:
     case EXPECTED_SCRIPT_FILE: return true;

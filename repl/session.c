@@ -218,11 +218,11 @@ static struct hq_error *run_change(struct session *s, const struct statement *st
     return NULL;
 }
 
-/* Takes back the last let, set or open by going again through those before it. */
+/* Takes back the last let, group, set or open by going again through those before it. */
 static struct hq_error *run_undo(struct session *s)
 {
     if (!s->changes.len)
-        return hq_error_new(HQ_USAGE, "there is nothing to undo: no let, set or open so far");
+        return hq_error_new(HQ_USAGE, "there is nothing to undo: no let, group, set or open so far");
     AUTO_FREE char *undone = vec_pop(&s->changes);
     __typeof__(s->changes) again = s->changes;
     struct query_env fresh;
@@ -235,7 +235,7 @@ static struct hq_error *run_undo(struct session *s)
     s->env = fresh;
     s->env.interrupted = s->prompt ? &interrupt_flag : NULL;
     s->changes = (__typeof__(s->changes)){0};
-    session_options(s);
+    HQ_TRY(session_options(s));
     if (s->databases.len)
         HQ_TRY(session_open(s, s->databases.data[0].path, NULL));
     vec_foreach(text, &again) {
@@ -289,6 +289,7 @@ static struct hq_error *run_statement(struct session *s, const struct statement 
     case STATEMENT_QUERY:
     case STATEMENT_EXPECT: return run_query(s, st);
     case STATEMENT_LET:
+    case STATEMENT_GROUP:
     case STATEMENT_OPEN: return run_change(s, st);
     case STATEMENT_SET: return st->set.setting != SETTING_NONE ? run_change(s, st) : run_listing(s, st);
     case STATEMENT_STATE:

@@ -36,7 +36,7 @@ struct session {
     int inconclusive;    /* the status that an inconclusive expectation counts as */
     int status;          /* the gravest so far */
     bool strict, timing; /* asked for on the command line: `undo` does not take them back */
-    const char *source_path;
+    const char *source_path, *groups;
     int nesting; /* of include and run */
     /* `hq check`: queries and expectations run here, and errors are told here, instead of being printed; NULL
      * otherwise. */
@@ -44,6 +44,14 @@ struct session {
     void (*on_error)(void *arg, const struct hq_error *error);
     void *on_arg;
 };
+
+#define GROUPS_OPTION \
+    { \
+        .name = "groups", .value = "FILE", \
+        .help = "what `groups`, `flat by group` and `where group = NAME` mean: a file of `group NAME = ...`, or " \
+                "directory, " \
+                "module or runtime" \
+    }
 
 void session_init(struct session *s);
 void session_deinit(struct session *s);
@@ -79,8 +87,8 @@ const struct named_db *session_current(const struct session *s);
 
 /* ---- settings (repl/settings.c) ---- */
 
-/* Sets what the command line asked for. */
-void session_options(struct session *s);
+/* Sets what the command line asked for; the file of --groups may be wrong. */
+struct hq_error *session_options(struct session *s);
 /* `NAME VALUE` of each setting that is not as at the start, for a list; false if that is none of them. */
 bool session_changed(const struct session *s, enum setting setting, struct str *out);
 /* The statements that lead here, as one line: what `state` prints. */

@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The settings of a session and how they print (session.h). */
 #include "query/grammar/words.h"
+#include "query/group.h"
 #include "repl/session.h"
 
-void session_options(struct session *s)
+static struct hq_error *take_groups(struct session *s)
+{
+    int word = find_setting_word(SETTING_GROUPS, s->groups);
+    struct setting_value v = {.word = word < 0 ? 0 : (unsigned)word, .text = word < 0 ? s->groups : NULL};
+
+    HQ_TRY(groups_set(&s->env, &v));
+    query_set(&s->env, SETTING_GROUPS, &v);
+    return NULL;
+}
+
+struct hq_error *session_options(struct session *s)
 {
     query_switch(&s->env, SETTING_STRICT, s->strict);
     query_switch(&s->env, SETTING_TIMING, s->timing);
     query_set(&s->env, SETTING_SOURCE_PATH, &(struct setting_value){.text = s->source_path});
+    return s->groups ? take_groups(s) : NULL;
 }
 
 static bool is_at_start(const struct session *s, enum setting setting)
@@ -59,6 +71,13 @@ void session_state(const struct session *s, struct str *out)
         str_addf(out, "%s%s", between, l->text);
         between = "; ";
     }
+    struct group_list groups = groups_defined(&s->env);
+
+    for (size_t i = 0; i < groups.len; i++)
+        if (groups.data[i].statement) {
+            str_addf(out, "%s%s", between, groups.data[i].statement);
+            between = "; ";
+        }
     if (s->env.last_query)
         str_addf(out, "%s%s", between, s->env.last_query);
 }

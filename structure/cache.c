@@ -137,7 +137,7 @@ static bool read_scope(const struct parts *p, uint32_t i, const uint32_t *number
                                  .call_line = from.call_line,
                                  .ordinal = from.ordinal,
                                  .address = from.address};
-    if (from.kind >= SCOPE_KINDS || !text_number(p, from.name, &s.name) || !text_number(p, from.linkage, &s.linkage) ||
+    if (from.kind >= SCOPE_GROUP || !text_number(p, from.name, &s.name) || !text_number(p, from.linkage, &s.linkage) ||
         !text_number(p, from.file, &s.file) || !text_number(p, from.call_file, &s.call_file))
         return false;
     if (from.parent != STRUCTURE_NONE) {

@@ -83,6 +83,33 @@ struct path {
     LIST(struct path_step) steps; /* at least one */
 };
 
+/* ---- groups ---- */
+
+enum part_kind {
+    PART_SCOPES,  /* pattern: procedures, inlined procedures, loops, regions, phases */
+    PART_FILES,   /* pattern: source files */
+    PART_MODULES, /* pattern: load modules */
+    PART_LOOPS,   /* pattern: all loops of what it matches */
+    PART_LINES,   /* lines, pattern: of the source files that it matches */
+    PART_GROUP,   /* group: all that another one holds */
+};
+
+struct number_range {
+    uint32_t first, last;
+}; /* both included, first <= last */
+typedef LIST(struct number_range) number_ranges;
+
+struct group_part {
+    struct place place;
+    enum part_kind kind;
+    struct pattern pattern; /* a name or a regular expression */
+    number_ranges lines;
+    const char *group;
+};
+
+/* What the rows of `groups` and `flat by` are: the groups in force (`set groups`), or a ready-made set of them. */
+enum grouped { GROUPED_NOT, GROUPED_DEFINED, GROUPED_DIRECTORY, GROUPED_MODULE, GROUPED_RUNTIME, GROUPED_KINDS };
+
 /* ---- expressions ---- */
 
 enum metric_side {
@@ -112,6 +139,7 @@ enum attribute {
     ATTRIBUTE_ID,
     ATTRIBUTE_CALLSITE,
     ATTRIBUTE_WAITS,
+    ATTRIBUTE_GROUP,
     ATTRIBUTE_RANK,
     ATTRIBUTE_THREAD,
     ATTRIBUTE_HOST, /* the last three: rows of threads and profiles */
@@ -213,6 +241,7 @@ struct view {
     LIST(struct expr *) by; /* VIEW_CLUSTERS: its dimensions; none: the usual ones */
     double eps;             /* likewise; 0: as usual */
     uint32_t least;         /* likewise: `min` */
+    enum grouped grouped;   /* VIEW_GROUPS, VIEW_FLAT: by what */
 };
 
 /* ---- clauses ---- */
@@ -226,11 +255,6 @@ enum clause_kind {              /* in the order in which they take effect */
     CLAUSE_KINDS
 };
 /* clang-format on */
-
-struct number_range {
-    uint32_t first, last;
-}; /* both included, first <= last */
-typedef LIST(struct number_range) number_ranges;
 
 enum per { PER_USUAL, PER_THREAD, PER_RANK, PER_HOST }; /* usual: nothing is said */
 
@@ -358,6 +382,10 @@ struct statement {
             struct text name;
             struct expr *expr;
         } let;
+        struct {
+            struct text name;
+            LIST(struct group_part) parts;
+        } group;
         struct {
             enum setting setting;
             struct setting_value value;

@@ -34,6 +34,7 @@ enum expected_kind {
     EXPECTED_SCRIPT_FILE,
     EXPECTED_SAVED_QUERY,
     EXPECTED_NEW_NAME,
+    EXPECTED_GROUP, /* the name of one that is defined */
     EXPECTED_HELP_WORD,
     EXPECTED_COMMAND,
     EXPECTED_END, /* the statement may end here */

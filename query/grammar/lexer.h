@@ -58,6 +58,9 @@ struct place place_join(const struct place *from, const struct place *to);
 
 /* True if a name needs no quotes where a PATTERN stands. */
 bool is_bare_pattern(const char *name);
+/* True for a name with an ending, or a path from a certain place: behind `>`, nothing that could be compared with
+ * (parse_expr.c). */
+bool is_file_name(const char *text);
 /* True if it can be written without metric("..."). */
 bool is_bare_name(const char *name);
 

@@ -209,7 +209,7 @@ static void statement_last(struct parser *p, struct statement *s)
 static void (*const parsers[STATEMENT_KINDS])(struct parser *, struct statement *) = {
     [STATEMENT_LET] = statement_let,   [STATEMENT_SET] = statement_set,         [STATEMENT_EXPECT] = statement_expect,
     [STATEMENT_RUN] = statement_run,   [STATEMENT_INCLUDE] = statement_include, [STATEMENT_OPEN] = statement_open,
-    [STATEMENT_HELP] = statement_help, [STATEMENT_LAST] = statement_last,
+    [STATEMENT_HELP] = statement_help, [STATEMENT_LAST] = statement_last,       [STATEMENT_GROUP] = statement_group,
 };
 
 static int find_statement(struct parser *p)
@@ -293,7 +293,7 @@ static void parse_redirect(struct parser *p, struct statement *s)
 }
 
 /*
- * statement = query | let | set | expect | run | include | open | help | "state" | "undo" | last | "quit" | "exit"
+ * statement = query | let | group | set | expect | run | include | open | help | "state" | "undo" | last | "quit" | "exit"
  */
 static struct statement parse_statement(struct parser *p)
 {

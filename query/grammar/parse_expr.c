@@ -317,8 +317,8 @@ bool accept_comparison(struct parser *p, enum operator* op)
 /* What an attribute is compared with. */
 static void note_value(struct parser *p, const struct expr *left)
 {
-    static const enum attribute texts[] = {ATTRIBUTE_KIND, ATTRIBUTE_NAME, ATTRIBUTE_FILE, ATTRIBUTE_MODULE,
-                                           ATTRIBUTE_HOST};
+    static const enum attribute texts[] = {ATTRIBUTE_KIND,   ATTRIBUTE_NAME, ATTRIBUTE_FILE,
+                                           ATTRIBUTE_MODULE, ATTRIBUTE_HOST, ATTRIBUTE_GROUP};
 
     for (size_t i = 0; left->kind == EXPR_ATTRIBUTE && i < sizeof texts / sizeof *texts; i++)
         if (left->attribute == texts[i])
@@ -341,8 +341,7 @@ static struct expr *parse_match(struct parser *p, struct expr *left)
     return e;
 }
 
-/* A name with an ending, or a path from a certain place: nothing that could be compared with. */
-static bool is_file_name(const char *text)
+bool is_file_name(const char *text)
 {
     static const char *const starts[] = {"/", "./", "../", "~/"}, *const sides[] = {"old.", "delta."},
                              *const suffixes[] = {"x", "exclusive", "inclusive"};

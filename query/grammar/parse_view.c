@@ -165,7 +165,35 @@ static void parse_clusters(struct parser *p, struct view *v)
     }
 }
 
-/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | trace | explain | phases | fold | clusters        "of" may, must, cannot stand */
+/* flat = "flat" [ of | "by" ("group" | "directory" | "module" | "runtime") ] */
+/* groups = "groups" [ "by" ("directory" | "module" | "runtime") ] */
+static void parse_grouped(struct parser *p, struct view *v)
+{
+    if (v->kind == VIEW_GROUPS)
+        v->grouped = GROUPED_DEFINED;
+    else if (v->kind != VIEW_FLAT)
+        return;
+    if (v->of || !accept_word(p, "by"))
+        return;
+    int first = v->kind == VIEW_FLAT ? GROUPED_DEFINED : GROUPED_DIRECTORY;
+    struct token t = *peek(p, LEX_PLAIN);
+
+    for (int i = first; i < GROUPED_KINDS; i++)
+        note(p, EXPECTED_KEYWORD, grouped_words[i]);
+    for (int i = first; i < GROUPED_KINDS; i++)
+        if (is_word(&t, grouped_words[i])) {
+            v->grouped = (enum grouped)i;
+            next(p);
+            return;
+        }
+    if (t.kind == TOKEN_END)
+        fail_here(p, NULL);
+    else
+        fail(p, &t.place, NULL, "behind by, this has no meaning for %s: %sdirectory, module or runtime can stand there",
+             view_words[v->kind].name, first == GROUPED_DEFINED ? "group, " : "");
+}
+
+/* view = VIEW [ of ] | VIEW-OF of | VIEW-ALONE | flat | groups | trace | explain | phases | fold | clusters        "of" may, must, cannot stand */
 bool parse_view(struct parser *p, struct query *q)
 {
     struct token t = *peek(p, LEX_PLAIN);
@@ -193,6 +221,7 @@ bool parse_view(struct parser *p, struct query *q)
         parse_clusters(p, &q->view);
     p->view = q->view.kind;
     parse_of(p, &q->view);
+    parse_grouped(p, &q->view);
     q->view.place = since(p, &t.place);
     return true;
 }

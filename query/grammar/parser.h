@@ -144,6 +144,8 @@ struct expectation parse_expectation(struct parser *p); /* parse_expect.c */
 /* A view at the peeked token; false (nothing consumed) if there is none. */
 bool parse_view(struct parser *p, struct query *q); /* parse_view.c */
 
+void statement_group(struct parser *p, struct statement *s); /* parse_group.c */
+
 /* Parses statements into script; the end of it all (parse.c). */
 void parse_statements(struct parser *p);
 void parser_init(struct parser *p, struct script *script, const struct parse_options *options);

@@ -1,219 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From the syntax tree back to its canonical text (parse.h). */
-#include "common/mem.h"
-#include "common/str.h"
 #include "query/grammar/lexer.h"
-#include "query/grammar/parse.h"
+#include "query/grammar/printer.h"
 #include "query/grammar/words.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-/* ---- literals ---- */
-
-/* The shortest decimal number that reads back as the same double; 20, not 2e+01. */
-static void add_number(struct str *s, double x)
-{
-    int whole = x >= 1 && x < 1e15 ? (int)log10(x) + 1 : 1;
-    char text[40];
-
-    for (int digits = whole; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, x);
-        if (strtod(text, NULL) == x)
-            break;
-    }
-    str_add(s, text);
-}
-
-void print_quoted(struct str *s, const char *text)
-{
-    char quote = strchr(text, '"') && !strchr(text, '\'') ? '\'' : '"';
-
-    str_addc(s, quote);
-    for (; *text; text++) {
-        /* A backslash needs one only where it would protect what follows. */
-        bool protects = *text == '\\' && (text[1] == '\\' || text[1] == quote || !text[1]);
-
-        if (*text == quote || protects)
-            str_addc(s, '\\');
-        str_addc(s, *text);
-    }
-    str_addc(s, quote);
-}
-
-/* A file is bare if the lexer would take it whole and nothing else could be meant. */
-static void add_file(struct str *s, const char *file)
-{
-    if (strcspn(file, " \t\n\r\f\v;\"'{|>") == strlen(file) && strncmp(file, "--", 2) != 0)
-        str_add(s, file);
-    else
-        print_quoted(s, file);
-}
-
-static void add_regex(struct str *s, const struct pattern *p)
-{
-    str_addc(s, '/');
-    for (const char *c = p->text; *c; c++) {
-        if (*c == '\\' && c[1]) {
-            str_addc(s, *c++);
-            if (*c == '/')
-                str_addc(s, '\\'), str_addc(s, '\\');
-        } else if (*c == '/') {
-            str_addc(s, '\\');
-        }
-        str_addc(s, *c);
-    }
-    str_add(s, p->ignore_case ? "/i" : "/");
-}
-
-static bool stays_bare(const struct pattern *p)
-{
-    return !p->quoted && is_bare_pattern(p->text);
-}
-
-static void add_pattern(struct str *s, const struct pattern *p)
-{
-    switch (p->kind) {
-    case PATTERN_NAME:
-        if (stays_bare(p))
-            str_add(s, p->text);
-        else
-            print_quoted(s, p->text);
-        break;
-    case PATTERN_REGEX: add_regex(s, p); break;
-    case PATTERN_ROW: str_addf(s, "#%u", p->row); break;
-    case PATTERN_ID: str_addf(s, "@%s", p->text); break;
-    }
-}
-
-static void add_path(struct str *s, const struct path *path)
-{
-    for (size_t i = 0; i < path->steps.len; i++) {
-        const struct path_step *step = &path->steps.data[i];
-
-        str_add(s, i == 0 ? "" : step->far ? " >> " : " > ");
-        if (step->any)
-            str_addc(s, '*');
-        else
-            add_pattern(s, &step->pattern);
-    }
-}
-
-/* ---- expressions ---- */
-
-/* Words that mean something else behind expect. */
-static bool begins_expectation(const char *name)
-{
-    return !strcasecmp(name, "all") || !strcasecmp(name, "any") || !strcasecmp(name, "no") || !strcasecmp(name, "rows");
-}
-
-static void add_metric(struct str *s, const struct metric_ref *m)
-{
-    str_add(s, m->side == SIDE_OLD ? "old" : m->side == SIDE_DELTA ? "delta" : "");
-    if (m->alone) {
-        str_add(s, m->number == 2 ? ".x" : "");
-        return;
-    }
-    str_add(s, m->side == SIDE_HERE ? "" : ".");
-    if (m->number)
-        str_addf(s, "$%u", m->number);
-    else if (m->quoted || !is_bare_name(m->name) || begins_expectation(m->name)) {
-        str_add(s, "metric(");
-        print_quoted(s, m->name);
-        str_addc(s, ')');
-    } else {
-        str_add(s, m->name);
-    }
-    str_add(s, m->exclusive ? ".x" : "");
-}
-
-enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_UNARY, LEVEL_PRIMARY };
-
-static int level(const struct expr *e)
-{
-    switch (e->kind) {
-    case EXPR_BINARY:
-        return e->op == OP_OR    ? LEVEL_OR
-               : e->op == OP_AND ? LEVEL_AND
-               : e->op >= OP_EQ  ? LEVEL_COMPARISON
-               : e->op <= OP_SUB ? LEVEL_SUM
-                                 : LEVEL_PRODUCT;
-    case EXPR_MATCH: return LEVEL_COMPARISON;
-    case EXPR_NOT: return LEVEL_NOT;
-    case EXPR_NEGATE: return LEVEL_UNARY;
-    default: return LEVEL_PRIMARY;
-    }
-}
-
-static void add_expr(struct str *s, const struct expr *e, int least);
-
-static void add_call(struct str *s, const struct expr *e)
-{
-    str_addf(s, "%s(", function_words[e->function].name);
-    for (size_t i = 0; i < e->args.len; i++) {
-        str_add(s, i ? ", " : "");
-        add_expr(s, e->args.data[i], LEVEL_OR);
-    }
-    str_addc(s, ')');
-}
-
-/* Chains lean to the left, comparisons do not chain: the right operand, and both of a comparison, bind tighter. */
-static void add_binary(struct str *s, const struct expr *e, int own)
-{
-    add_expr(s, e->left, own == LEVEL_COMPARISON ? own + 1 : own);
-    str_addf(s, " %s ", operator_text(e->op));
-    add_expr(s, e->right, own + 1);
-}
-
-static void add_unquoted_expr(struct str *s, const struct expr *e)
-{
-    switch (e->kind) {
-    case EXPR_NUMBER:
-        add_number(s, e->number);
-        str_add(s, e->dim == DIM_SECONDS ? "s" : e->dim == DIM_BYTES ? "B" : "");
-        break;
-    case EXPR_PERCENT:
-        add_number(s, e->number);
-        str_addc(s, '%');
-        break;
-    case EXPR_STRING: print_quoted(s, e->string); break;
-    case EXPR_METRIC: add_metric(s, &e->metric); break;
-    case EXPR_TOTAL:
-        str_addc(s, '@');
-        if (e->metric.number && e->metric.side == SIDE_HERE)
-            str_addf(s, "%u", e->metric.number);
-        else
-            add_metric(s, &e->metric);
-        break;
-    case EXPR_ATTRIBUTE: str_add(s, attribute_words[e->attribute].name); break;
-    case EXPR_NEGATE:
-        str_addc(s, '-');
-        add_expr(s, e->left, LEVEL_UNARY);
-        break;
-    case EXPR_NOT:
-        str_add(s, "not ");
-        add_expr(s, e->left, LEVEL_NOT);
-        break;
-    case EXPR_BINARY: add_binary(s, e, level(e)); break;
-    case EXPR_MATCH:
-        add_expr(s, e->left, LEVEL_SUM);
-        str_add(s, e->negated ? " !~ " : " =~ ");
-        add_regex(s, &e->regex);
-        break;
-    case EXPR_CALL: add_call(s, e); break;
-    }
-}
-
-static void add_expr(struct str *s, const struct expr *e, int least)
-{
-    bool parens = level(e) < least;
-
-    str_add(s, parens ? "(" : "");
-    add_unquoted_expr(s, e);
-    str_add(s, parens ? ")" : "");
-}
 
 /* ---- views and clauses ---- */
 
@@ -269,6 +59,8 @@ static void add_view(struct str *s, const struct view *v)
         str_add(s, " of ");
         add_pattern(s, v->of);
     }
+    if (v->grouped > (v->kind == VIEW_GROUPS ? GROUPED_DEFINED : GROUPED_NOT))
+        str_addf(s, " by %s", grouped_words[v->grouped]);
     if (v->points)
         str_addf(s, " points %u", v->points);
     for (size_t i = 0; i < v->by.len; i++) {
@@ -415,6 +207,35 @@ static void add_query(struct str *s, const struct query *q)
     add_form(s, q);
 }
 
+/* ---- groups ---- */
+
+static void add_group_name(struct str *s, const char *name)
+{
+    if (is_bare_name(name))
+        str_add(s, name);
+    else
+        print_quoted(s, name);
+}
+
+static void add_group_part(struct str *s, const struct group_part *part)
+{
+    static const char *const words[] = {[PART_SCOPES] = "",
+                                        [PART_FILES] = "files of ",
+                                        [PART_MODULES] = "modules of ",
+                                        [PART_LOOPS] = "loops of ",
+                                        [PART_LINES] = "of "};
+
+    if (part->kind == PART_GROUP) {
+        str_add(s, " group ");
+        add_group_name(s, part->group);
+        return;
+    }
+    if (part->kind == PART_LINES)
+        add_ranges(s, "lines", &part->lines);
+    str_addf(s, " %s", words[part->kind]);
+    add_pattern(s, &part->pattern);
+}
+
 /* ---- statements ---- */
 
 void print_setting(struct str *s, enum setting setting, const struct setting_value *v)
@@ -445,6 +266,14 @@ static void add_statement(struct str *s, const struct statement *st)
     case STATEMENT_LET:
         str_addf(s, " %s = ", st->let.name.text);
         add_expr(s, st->let.expr, LEVEL_OR);
+        break;
+    case STATEMENT_GROUP:
+        str_addc(s, ' ');
+        add_group_name(s, st->group.name.text);
+        for (size_t i = 0; i < st->group.parts.len; i++) {
+            str_add(s, i ? "," : " =");
+            add_group_part(s, &st->group.parts.data[i]);
+        }
         break;
     case STATEMENT_SET:
         if (st->set.setting != SETTING_NONE) {
@@ -480,7 +309,10 @@ static void add_statement(struct str *s, const struct statement *st)
         str_addf(s, " | %s", st->pipe.text);
     if (st->redirect.text) {
         str_add(s, st->append ? " >> " : " > ");
-        add_file(s, st->redirect.text);
+        if (is_file_name(st->redirect.text))
+            add_file(s, st->redirect.text);
+        else
+            print_quoted(s, st->redirect.text);
     }
 }
 

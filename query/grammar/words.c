@@ -84,6 +84,11 @@ const struct clause_word clause_words[CLAUSE_KINDS] = {
                    ANY, NULL},
 };
 
+const char *const grouped_words[GROUPED_KINDS] = {
+    [GROUPED_NOT] = "",          [GROUPED_DEFINED] = "group",   [GROUPED_DIRECTORY] = "directory",
+    [GROUPED_MODULE] = "module", [GROUPED_RUNTIME] = "runtime",
+};
+
 const struct statement_word statement_words[STATEMENT_KINDS] = {
 #define STATEMENT(kind, ...) [STATEMENT_##kind] = {__VA_ARGS__},
 #include "query/grammar/statements.def"
@@ -98,7 +103,8 @@ const struct function_word function_words[FUNCTION_KINDS] = {
 
 const struct attribute_word attribute_words[ATTRIBUTE_KINDS] = {
     [ATTRIBUTE_KIND] =
-        {"kind", "root, thread, procedure, inline, loop, line, call, module, file, region, wait, runtime or phase"},
+        {"kind",
+         "root, thread, procedure, inline, loop, line, call, module, file, region, wait, runtime, phase or group"},
     [ATTRIBUTE_NAME] = {"name", "name of the scope"},
     [ATTRIBUTE_FILE] = {"file", "path of its source file"},
     [ATTRIBUTE_LINE] = {"line", "its line"},
@@ -108,6 +114,7 @@ const struct attribute_word attribute_words[ATTRIBUTE_KINDS] = {
     [ATTRIBUTE_CALLSITE] = {"callsite", "file:line of the call"},
     [ATTRIBUTE_WAITS] = {"waits",
                          "1 where a thread waits: in MPI, for barriers, locks, other threads, input and output"},
+    [ATTRIBUTE_GROUP] = {"group", "the groups that it is in; `group = NAME` holds for each of them"},
     [ATTRIBUTE_RANK] = {"rank", "rank of the profile (views threads, profiles, iterations)"},
     [ATTRIBUTE_THREAD] = {"thread", "thread of the profile (views threads, profiles, iterations)"},
     [ATTRIBUTE_HOST] = {"host", "host of the profile (views threads, profiles, iterations)"},
@@ -274,7 +281,7 @@ static const struct foreign foreign_clauses[] = {
     {"format", "as FORMAT"},
     {"into", "as FORMAT to FILE"},
     {"output", "as FORMAT to FILE"},
-    {"group", "modules, files, loops and lines are views; per rank, host or thread"},
+    {"group", "flat by group, groups, or where group = NAME; modules, files, loops and lines are views"},
     {"to", "as FORMAT to FILE"},
     {"offset", "limit N, which begins at the first row"},
     {"skip", "limit N, which begins at the first row"},

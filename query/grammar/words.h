@@ -55,6 +55,9 @@ struct clause_word {
     const char *why_not; /* completes "it has no meaning for `procedures`: " */
 };
 
+/* Behind `by`; the first is for what is not grouped. */
+extern const char *const grouped_words[GROUPED_KINDS];
+
 struct statement_word {
     const char *name, *other, *usage, *summary;
 };

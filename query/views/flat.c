@@ -5,6 +5,7 @@
  * one from which scopes were hidden.
  */
 #include "common/hash.h"
+#include "query/grouping.h"
 #include "query/views/groups.h"
 #include "query/views/views.h"
 
@@ -88,8 +89,51 @@ static void pattern_roots(struct run *run, struct nodes *out)
     free(within);
 }
 
+/* ---- by group: what is named, with what is exclusive to the group ---- */
+
+static struct hq_error *grouped_roots(struct run *run, struct nodes *out)
+{
+    struct grouping_row rest = {.name = "[no group]"};
+    const struct grouping *g;
+
+    HQ_TRY(grouping_make(run, run->query->view.grouped, &g));
+    for (size_t i = 0; i < g->count; i++)
+        vec_push(out, node_of_group(run, &g->rows[i]));
+    rest.inc = rest.exc = g->rest;
+    if (rest.exc.len)
+        vec_push(out, node_of_group(run, &rest));
+    if (!g->count)
+        run_note(run, "%s", NO_GROUPS);
+    return NULL;
+}
+
+/* Of each procedure, and of each loop and line that is in the group without its procedure, its instances. */
+static void group_members(struct run *run, const struct node *group, struct nodes *out)
+{
+    const struct tree *t = run->tree;
+    AUTO_FREE uint8_t *in = xcalloc((size_t)t->context_count + 1, 1);
+    struct groups g;
+    struct set *inc, *exc;
+
+    groups_init(&g, sizeof(uint32_t));
+    for (size_t i = 0; i < group->exc.len; i++)
+        in[group->exc.data[i]] = 1;
+    for (size_t i = 0; i < group->exc.len && !run_interrupted(run); i++) {
+        uint32_t c = group->exc.data[i], scope = tree_scope_of(t, c), parent = tree_parent(t, c);
+
+        if (parent == HQDB_NONE || !in[parent] || scope_is_called(t->scopes[scope].kind))
+            groups_add(&g, &scope, c, MEMBER_BOTH);
+    }
+    groups_sets(&g, &run->arena, &inc, &exc);
+    for (uint32_t k = 0; k < g.keys.len; k++)
+        vec_push(out, static_node(t, *(const uint32_t *)keymap_key(&g.keys, k), exc[k]));
+    groups_deinit(&g);
+}
+
 static struct hq_error *flat_roots(struct run *run, struct nodes *out)
 {
+    if (run->query->view.grouped)
+        return grouped_roots(run, out);
     if (!run->query->view.of) {
         group_by_scope(run, NULL, 0, out);
     } else if (run->of.scopes) {
@@ -177,7 +221,9 @@ static void instance_children(struct run *run, const struct node *parent, struct
 
 static void flat_children(struct run *run, const struct node *parent, struct nodes *out)
 {
-    if (parent->kind == SCOPE_MODULE || parent->kind == SCOPE_FILE)
+    if (parent->kind == SCOPE_GROUP)
+        group_members(run, parent, out);
+    else if (parent->kind == SCOPE_MODULE || parent->kind == SCOPE_FILE)
         group_by_scope(run, &parent->inc, parent->scope, out);
     else
         instance_children(run, parent, out);
@@ -185,6 +231,6 @@ static void flat_children(struct run *run, const struct node *parent, struct nod
 
 const struct view_row view_flat = {.shape = SHAPE_NESTED,
                                    .of_kinds = KINDS_STATIC,
-                                   .row_kinds = KINDS_STATIC | KIND_BIT(SCOPE_CALL),
+                                   .row_kinds = KINDS_STATIC | KIND_BIT(SCOPE_CALL) | KIND_BIT(SCOPE_GROUP),
                                    .roots = flat_roots,
                                    .children = flat_children};

@@ -51,6 +51,11 @@ struct node node_of_context(const struct tree *t, uint32_t c);
 /* A node for all of `contexts` (ascending), named by a scope. */
 struct node node_of_set(const struct tree *t, uint32_t scope, struct set contexts);
 
+/* A node for a group, and what is said where there are none (grouped.c). */
+struct grouping_row;
+struct node node_of_group(struct run *run, const struct grouping_row *row);
+#define NO_GROUPS "no group is defined: `set groups FILE` or `group NAME = ...` defines some"
+
 /* The rows that prepare has put into run->prepared. */
 struct hq_error *roots_prepared(struct run *run, struct nodes *out);
 /* A metric that the view brings itself, in the place of those of the database: every node has its values in its slots.

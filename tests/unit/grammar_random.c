@@ -202,6 +202,8 @@ static const struct {
     const char *samples[8];
 } terminals[] = {
     {"NAME", "pattern", {"main", "MPI_*", "*", "~Foo", "a.b", "limit", "x$y"}},
+    {"NAME", "group-pattern", {"main", "MPI_*", "files", "lines", "group", "loops"}},
+    {"NAME", "group-name", {"solver", "files", "of", "group"}},
     {"NAME", "output", {"csv", "json", "Table"}},
     {"NAME", NULL, {"cputime", "flops", "perf::cycles", "waste", "X"}},
     {"NUMBER", "factor", {"2", "0.5", "1e3", "50%"}},
@@ -214,7 +216,7 @@ static const struct {
     {"REGEX", NULL, {"/^MPI/", "/a\\/b/i", "/[x]+/"}},
     {"FILE", NULL, {"a/b.hq", "x.csv", "../old"}},
     {"FUNCTION", NULL, {"sum", "max", "if", "SQRT", "imbalance"}},
-    {"ATTRIBUTE", NULL, {"name", "kind", "file", "depth", "callsite"}},
+    {"ATTRIBUTE", NULL, {"name", "kind", "file", "depth", "callsite", "group"}},
     {"PARAMETER", "percent", {"{{a=5%}}"}},
     {"PARAMETER", "instant", {"{{a=20%}}", "{{b=1.5s}}"}},
     {"PARAMETER", "slices", {"{{a=10%..20%}}", "{{b=main}}"}},
@@ -256,7 +258,7 @@ static const char *view_name(const char *terminal, uint64_t *state)
         const struct view_word *v = &view_words[i];
 
         if (strcmp(kinds[v->of], terminal) != 0 || strncmp(v->name, "trace", 5) == 0 || i == VIEW_EXPLAIN ||
-            i == VIEW_PHASES || i == VIEW_FOLD || i == VIEW_CLUSTERS)
+            i == VIEW_PHASES || i == VIEW_FLAT || i == VIEW_GROUPS || i == VIEW_FOLD || i == VIEW_CLUSTERS)
             continue;
         names[n++] = v->name;
         for (int k = 0; k < 3 && v->others[k]; k++)
@@ -390,8 +392,8 @@ static void add_productions(const char *text, struct str *out)
 
 char *grammar_of_sources(void)
 {
-    static const char *const files[] = {"parse",       "parse_view",    "parse_clause", "parse_expect",
-                                        "parse_value", "parse_pattern", "parse_expr",   "parse_metric"};
+    static const char *const files[] = {"parse",       "parse_group",   "parse_view", "parse_clause", "parse_expect",
+                                        "parse_value", "parse_pattern", "parse_expr", "parse_metric"};
     struct str out = {0};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -123,7 +123,10 @@ static bool same_condition(struct expr *const *a, struct expr *const *b)
 static bool same_view(const struct view *a, const struct view *b)
 {
     return a->kind == b->kind && (a->of && b->of ? same_pattern(a->of, b->of) : a->of == b->of) &&
-           same_instant(&a->at, &b->at) && a->share == b->share && same_expr(a->expr, b->expr);
+           same_instant(&a->at, &b->at) && a->share == b->share && same_expr(a->expr, b->expr) &&
+           (a->between && b->between ? same_pattern(a->between, b->between) : a->between == b->between) &&
+           a->points == b->points && a->instances == b->instances && SAME_LIST(&a->by, &b->by, same_condition) &&
+           a->eps == b->eps && a->least == b->least && a->grouped == b->grouped;
 }
 
 static const char *query_difference(const struct query *a, const struct query *b)
@@ -159,6 +162,12 @@ static const char *query_difference(const struct query *a, const struct query *b
                                                                                     : NULL;
 }
 
+static bool same_part(const struct group_part *a, const struct group_part *b)
+{
+    return a->kind == b->kind && same_text(a->group, b->group) && same_ranges(&a->lines, &b->lines) &&
+           (a->kind == PART_GROUP || same_pattern(&a->pattern, &b->pattern));
+}
+
 static bool same_value(const struct setting_value *a, const struct setting_value *b)
 {
     return a->word == b->word && same_text(a->text, b->text) && a->ignore_case == b->ignore_case;
@@ -177,6 +186,10 @@ const char *grammar_difference(const struct statement *a, const struct statement
     case STATEMENT_QUERY: return query_difference(&a->query, &b->query);
     case STATEMENT_LET:
         same = same_text(a->let.name.text, b->let.name.text) && same_expr(a->let.expr, b->let.expr);
+        break;
+    case STATEMENT_GROUP:
+        same = same_text(a->group.name.text, b->group.name.text) &&
+               SAME_LIST(&a->group.parts, &b->group.parts, same_part);
         break;
     case STATEMENT_SET: same = a->set.setting == b->set.setting && same_value(&a->set.value, &b->set.value); break;
     case STATEMENT_EXPECT: same = same_expectation(&a->expect, &b->expect); break;
