@@ -48,8 +48,13 @@ check "--stopped" [ "$(value samples)" = 0 ]
 start=$EPOCHREALTIME
 record --delay 200ms -e REALTIME@500/s -- "$PROGRAMS/ends" return
 check "--delay" holds "$(value 'sum REALTIME') > 0.02e9 && $(value 'sum REALTIME') / 1e9 < $EPOCHREALTIME - $start - 0.19"
-record --duration 0.2s -e REALTIME@500/s -- "$PROGRAMS/ends" return
-check "--duration" holds "$(value 'sum REALTIME') > 0.01e9 && $(value 'sum REALTIME') <= 0.21e9"
+# That time begins when hq does, and may be over before the program is there: a busy machine gets more.
+for seconds in 0.2 1 5; do
+    record --duration ${seconds}s -e REALTIME@500/s -- bash -c 'end=$((${EPOCHREALTIME/[.,]/} + $0)); while [ "${EPOCHREALTIME/[.,]/}" -lt $end ]; do :; done' \
+        "$(awk "BEGIN { print ($seconds + 0.1) * 1e6 }")"
+    ! holds "$(value 'sum REALTIME') > 0.01e9" || break
+done
+check "--duration" holds "$(value 'sum REALTIME') > 0.01e9 && $(value 'sum REALTIME') <= ($seconds + 0.01) * 1e9"
 record --ranks 1,3-4 -- env PMI_RANK=2 "$PROGRAMS/ends" return
 check "--ranks leaves others alone" [ "$status:$(value 'sum CPUTIME')" = 7:0 ]
 record --ranks 1,3-4 -- env PMI_RANK=3 "$PROGRAMS/ends" return

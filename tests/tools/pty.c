@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIMIT = 20, SHOWN = 2000 };
+enum { LIMIT = 100, SHOWN = 2000 };
 
 struct terminal {
     int fd;
