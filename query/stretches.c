@@ -3,6 +3,7 @@
 #include "common/mem.h"
 #include "query/views/views.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- what is no computing ---- */
@@ -13,21 +14,39 @@ static bool is_mpi(const char *name)
     return !strncmp(name, "MPI_", 4);
 }
 
-/* By context, for `between` nothing: 1 MPI or waiting, 2 a parallel region. */
-static uint8_t *default_bounds(struct run *run, uint8_t **regions)
+/* By context, what bounds bursts where the question names nothing. */
+struct bounds {
+    uint8_t *all;     /* MPI, and waiting */
+    uint8_t *mpi;     /* calls of MPI alone */
+    uint8_t *waits;   /* waiting outside of them */
+    uint8_t *regions; /* parallel ones: where they begin and end is a bound, too */
+};
+
+static void bounds_deinit(struct bounds *b)
+{
+    free(b->all);
+    free(b->mpi);
+    free(b->waits);
+    free(b->regions);
+}
+
+static struct bounds default_bounds(struct run *run)
 {
     const struct tree *t = run->tree;
-    uint8_t *bounds = xcalloc((size_t)t->context_count + 1, 1);
+    size_t n = (size_t)t->context_count + 1;
+    struct bounds b = {xcalloc(n, 1), xcalloc(n, 1), xcalloc(n, 1), xcalloc(n, 1)};
 
-    *regions = xcalloc((size_t)t->context_count + 1, 1);
     for (uint32_t c = 0; c < t->context_count; c++) {
         enum scope_kind kind = tree_kind(t, c);
 
-        bounds[c] = kind == SCOPE_WAIT ||
-                    (kind == SCOPE_PROCEDURE && is_mpi(tree_scope_name(t, tree_scope_of(t, c), &run->arena)));
-        (*regions)[c] = kind == SCOPE_REGION;
+        b.mpi[c] = kind == SCOPE_PROCEDURE && is_mpi(tree_scope_name(t, tree_scope_of(t, c), &run->arena));
+        b.all[c] = b.mpi[c] || kind == SCOPE_WAIT;
+        b.regions[c] = kind == SCOPE_REGION;
     }
-    return bounds;
+    AUTO_FREE uint8_t *in_mpi = contexts_within(t, b.mpi);
+    for (uint32_t c = 0; c < t->context_count; c++)
+        b.waits[c] = b.all[c] && !in_mpi[c];
+    return b;
 }
 
 /* ---- bursts ---- */
@@ -82,38 +101,92 @@ static void cut_profile(struct cutting *c, const struct visits *between, size_t 
     split_burst(c, from, end, r, count, &at);
 }
 
-struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8_t *between, struct visits *out,
-                             char **doubt)
+struct outside {
+    const uint8_t *mark; /* by context: what bounds bursts */
+    uint8_t *within;
+    struct visits visits; /* of all profiles so far */
+};
+
+static struct hq_error *add_outside(struct run *run, const struct trace *t, uint32_t profile, struct outside *o)
 {
     struct selection all = run->selection;
-    uint8_t *regions = NULL, *bounds = between ? NULL : default_bounds(run, &regions);
-    const uint8_t *mark = between ? between : bounds;
-    AUTO_FREE uint8_t *within = contexts_within(run->tree, mark);
-    struct visits outside = {0}, teams = {0};
-    struct hq_error *err = NULL;
-    bool marked = regions && visits_are_marked(&run->selection, regions);
 
-    *doubt = NULL;
     all.sliced = false; /* bounds are looked for in all of the time */
+    return visits_add_own(&all, &t->time, profile, o->mark, o->within, &o->visits);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct visit *x = a, *y = b;
+
+    return x->from_us < y->from_us ? -1 : x->from_us > y->from_us;
+}
+
+/* Puts the visits of a profile in o[1] among those in o[0], which begin at `first`. */
+static void join(struct outside o[2], size_t first, size_t more)
+{
+    struct visits *to = &o[0].visits;
+
+    if (o[1].visits.len > more)
+        vec_append(to, o[1].visits.data + more, o[1].visits.len - more);
+    if (to->len - first > 1)
+        qsort(to->data + first, to->len - first, sizeof *to->data, by_begin);
+}
+
+/* What is not known for sure: of calls of MPI that are marked nothing, of waiting all. */
+static char *doubt_of(const struct run *run, const struct outside o[2])
+{
+    if (!o[1].mark)
+        return visits_doubt(&o[0].visits, run->tree, o[0].mark);
+    return o[1].visits.len ? visits_doubt(&o[1].visits, run->tree, o[1].mark) : NULL;
+}
+
+static struct hq_error *find_bursts(struct run *run, const struct trace *t, struct outside o[2], const uint8_t *regions,
+                                    struct visits *out)
+{
+    struct selection all = run->selection;
+    bool marked = regions && visits_are_marked(&run->selection, regions);
+    struct visits teams = {0};
+    struct hq_error *err = NULL;
+
+    all.sliced = false;
     for (uint32_t i = 0; i < t->profile_count && !err; i++) {
         struct cutting c = {&run->selection, &t->time, {.profile = t->profiles[i]}, out};
-        size_t first = outside.len, first_team = teams.len;
+        size_t first = o[0].visits.len, more = o[1].visits.len, first_team = teams.len;
 
         if (run_interrupted(run))
             err = hq_error_new(QUERY_INTERRUPTED, "interrupted");
-        if (!err)
-            err = visits_add_own(&all, &t->time, t->profiles[i], mark, within, &outside);
+        for (int k = 0; k < 2 && !err && o[k].mark; k++)
+            err = add_outside(run, t, t->profiles[i], &o[k]);
         if (!err && marked)
             err = visits_add(&all, &t->time, t->profiles[i], regions, regions, &teams);
-        if (!err)
-            cut_profile(&c, &outside, first, &teams, first_team);
+        if (!err) {
+            join(o, first, more);
+            cut_profile(&c, &o[0].visits, first, &teams, first_team);
+        }
     }
-    if (!err)
-        *doubt = visits_doubt(&outside, run->tree, mark);
-    vec_deinit(&outside);
     vec_deinit(&teams);
-    free(regions);
-    free(bounds);
+    return err;
+}
+
+struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8_t *between, struct visits *out,
+                             char **doubt)
+{
+    AUTO(bounds_deinit) struct bounds b = between ? (struct bounds){0} : default_bounds(run);
+    bool marked = b.mpi && visits_are_marked(&run->selection, b.mpi);
+    struct outside o[2] = {{.mark = between ? between : marked ? b.mpi : b.all}, {.mark = marked ? b.waits : NULL}};
+
+    *doubt = NULL;
+    for (int k = 0; k < 2 && o[k].mark; k++)
+        o[k].within = contexts_within(run->tree, o[k].mark);
+    struct hq_error *err = find_bursts(run, t, o, b.regions, out);
+
+    if (!err)
+        *doubt = doubt_of(run, o);
+    for (int k = 0; k < 2; k++) {
+        free(o[k].within);
+        vec_deinit(&o[k].visits);
+    }
     return err;
 }
 

@@ -15,6 +15,7 @@ enum {
 /* The frame of the outermost call under way, 0 none. One that lies inside of what calls now was left by a jump. */
 static __thread uintptr_t outermost;
 static __thread struct flow scratch;
+static __thread struct exact_visit visit; /* of the call under way */
 
 /* ---- Arguments ---- */
 
@@ -300,8 +301,12 @@ uintptr_t call_made(struct wrapper *wrapper, uintptr_t *words, const void *calle
         return invoke(&c);
     if (wrapper->shape == ABORT)
         tell(&c, &scratch);
+    if (before)
+        hq_exact_leave(&visit); /* it was left by a jump */
     outermost = here;
+    hq_exact_enter(c.real, &visit);
     result = c.mpi->abi && wrapper->shape != COUNTED ? make(&c) : make_plain(&c);
+    hq_exact_leave(&visit);
     outermost = 0;
     return result;
 }

@@ -82,6 +82,50 @@ EXPORT void hq_exact_call(const void *function, struct exact_amount *amounts, in
     errno = before;
 }
 
+static void begin(const void *function, struct exact_visit *v, struct place here)
+{
+    struct hqm_region *record = lane_region(self.lane, here, (uint64_t)function, self.number);
+
+    if (!record)
+        return;
+    record->runtime = HQM_RUNTIME_PROCEDURE;
+    record->entries++;
+    *v = (struct exact_visit){record, file_now_us(), here.node, here.path, process_epoch()};
+    thread_mark(record->node, HQM_MARK_ENTER, v->start_us);
+}
+
+EXPORT void hq_exact_enter(const void *function, struct exact_visit *visit)
+{
+    struct place here = {NO_NODE, 0};
+    int before = errno;
+
+    *visit = (struct exact_visit){0};
+    if (!options.trace || !guard_enter())
+        return;
+    if (file_ready() && window_is_open(file_now_us()))
+        here = enter_function(thread_here(), function);
+    if (here.node != NO_NODE)
+        begin(function, visit, here);
+    guard_leave_at(here);
+    errno = before;
+}
+
+EXPORT void hq_exact_leave(struct exact_visit *visit)
+{
+    int before = errno;
+    uint64_t now;
+
+    if (!visit->record || visit->epoch != process_epoch() || !guard_enter())
+        return;
+    now = file_now_us();
+    visit->record->elapsed_ns += (now - visit->start_us) * 1000;
+    visit->record->left++;
+    thread_mark(visit->record->node, HQM_MARK_LEAVE, now);
+    visit->record = NULL;
+    guard_leave_at((struct place){visit->node, visit->path});
+    errno = before;
+}
+
 EXPORT void hq_exact_add(const void *function, struct exact_amount *amounts, int count)
 {
     hq_exact_call(function, amounts, count, NULL, 0);

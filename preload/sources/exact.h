@@ -43,6 +43,19 @@ struct exact_message {
 void hq_exact_call(const void *function, struct exact_amount *amounts, int count, const struct exact_message *messages,
                    int message_count);
 
+/*
+ * Around a call of `function`, with a trace: it is marked where it begins and ends, as a marked procedure is
+ * (patch/patch.h). One that was left by a jump is ended by whoever knows of that.
+ */
+struct exact_visit {
+    struct hqm_region *record; /* NULL: it is not marked */
+    uint64_t start_us;
+    uint32_t node, path; /* where it was made */
+    unsigned epoch;
+};
+void hq_exact_enter(const void *function, struct exact_visit *visit);
+void hq_exact_leave(struct exact_visit *visit);
+
 /* What has a name in the library in which `address` lies and those that it needs, which need not be loaded for all of
  * the program; the second looks for one that all have first. NULL if nothing has it. */
 void *hq_exact_behind(const void *address, const char *name);

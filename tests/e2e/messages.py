@@ -48,6 +48,15 @@ def compare(what, db, out):
     check(run(HQ, "verify", db)[0] == 0, f"{what}: the verifier finds something")
 
 
+def look_at_marks(what, db, out):
+    """Each call is a visit, and between them lie the computing bursts, for sure."""
+    for (kind, name, *_), numbers in told(out).items():
+        visits = len(ask(db, f"iterations of {name}")["rows"]) if kind == "call" else 0
+        check(kind != "call" or visits == numbers[0], f"{what}: {name} has {visits} visits of {numbers[0]}")
+    bursts = [r["name"] for r in ask(db, "phases")["rows"]]
+    check(bursts and not any("uncertain" in n for n in bursts), f"{what}: computing bursts are {bursts[:3]}")
+
+
 def look_closer(what, db):
     """What the context and the ranks choose adds up; each call is a row of the program's own context."""
     whole = {r["name"]: r["values"] for r in ask(db, "messages columns messages, bytes")["rows"]}
@@ -81,6 +90,7 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     check(status == 0, f"{program}: status {status}: {err[-500:]}")
     compare(f"C, {mpi}", db, out)
     look_closer(f"C, {mpi}", db)
+    look_at_marks(f"C, {mpi}", db, out)
 
     if not shutil.which(f"mpif90.{mpi}"):
         print(f"skipped: there is no Fortran of {mpi}")
@@ -90,5 +100,7 @@ for mpi, rounds in (("openmpi", 2), ("mpich", 1)):
     check(status == 0, err)
     status, out, err = run(HQ, "record", "-e", "MPI", "-o", db, "--", f"mpirun.{mpi}", "-n", 3, f"./{program}", env=ENVIRONMENT)
     check(status == 0, f"{program}: status {status}: {err[-500:]}")
-    compare(f"Fortran, {mpi}", db, "".join(open(f"{TMP}/sums.{rank}").read() for rank in range(3)))
+    out = "".join(open(f"{TMP}/sums.{rank}").read() for rank in range(3))
+    compare(f"Fortran, {mpi}", db, out)
+    look_at_marks(f"Fortran, {mpi}", db, out)
 finish() if tried else exit(77)
