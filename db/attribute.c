@@ -7,6 +7,7 @@
 #include "common/numbers.h"
 #include "common/parallel.h"
 #include "db/generated.h"
+#include "format/stream.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,8 @@ static void open_modules(struct attribution *a)
         base = file_basename(w->path);
         w->runtime = m->flags & TREE_GENERATED ? NULL : runtime_of_module(w->path);
         w->is_libc = has_prefix(base, "libc.so.") || has_prefix(base, "libc-2.") || has_prefix(base, "libpthread");
+        if (m->flags & HQM_MODULE_KERNEL)
+            w->file = xasprintf("%s/" HQS_KERNEL, intern_str(&t->strings, m->directory), w->build_id);
         if (m->flags & HQM_MODULE_VDSO)
             w->file = xasprintf("%s/vdso-%s.so", intern_str(&t->strings, m->directory), w->build_id);
     }
@@ -97,13 +100,15 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
     (void)worker;
     options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
     options.build_id = options.build_id_len ? build_id : NULL;
-    if (!(w->flags & (TREE_GENERATED | HQM_MODULE_COLLECTOR | HQM_MODULE_VDSO)))
+    if (!(w->flags & (TREE_GENERATED | HQM_MODULE_COLLECTOR | HQM_MODULE_VDSO | HQM_MODULE_KERNEL)))
         known_find(w->path, &options, w->offsets.len > 0, &w->known);
     if (!w->offsets.len)
         return NULL;
     w->places = xcalloc(w->offsets.len, sizeof *w->places);
     if (w->flags & TREE_GENERATED)
         generated_recover(w->path, w->offsets.data, w->offsets.len, &w->structure);
+    else if (w->flags & HQM_MODULE_KERNEL)
+        generated_recover_names(w->file, w->offsets.data, w->offsets.len, &w->structure);
     else
         err = structure_recover(w->file ? w->file : w->path, &options, w->offsets.data, w->offsets.len, &w->structure);
     progress_add(&a->progress, 1);
@@ -518,6 +523,7 @@ const char *partial_reason(uint64_t reason)
         [HQM_PARTIAL_STACK_BOUNDS] = "partial: left the known stack",
         [HQM_PARTIAL_TOO_DEEP] = "partial: too many frames",
         [HQM_PARTIAL_NO_SPACE] = "partial: no room for more call paths",
+        [HQM_PARTIAL_COPY] = "partial: the copy of the stack ended",
     };
 
     return reason < sizeof names / sizeof *names ? names[reason] : "partial: unknown reason";
@@ -531,6 +537,7 @@ const char *loss_reason(unsigned reason)
         [HQM_LOSS_NO_THREAD] = "thread unknown to the collector",
         [HQM_LOSS_TRACE] = "trace record lost, sample counted",
         [HQM_LOSS_MODULES] = "load module not noted",
+        [HQM_LOSS_BUFFER] = "the kernel's buffer was full",
     };
 
     return reason < sizeof names / sizeof *names ? names[reason] : "unknown reason";

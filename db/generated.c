@@ -214,10 +214,10 @@ static uint32_t add_scope(struct structure *s, struct structure_scope scope)
     return (uint32_t)s->scopes.len - 1;
 }
 
-/* File, procedure and line of an entry; those of nameless code if it is NULL. */
+/* File, procedure and line of an entry. */
 static uint32_t add_entry(struct structure *s, const char *text)
 {
-    struct generated_name n = generated_name(text ? text : HQDB_GENERATED);
+    struct generated_name n = generated_name(text);
     uint32_t name = intern_add(&s->strings, n.name), file = intern_add(&s->strings, n.file);
     uint32_t parent = add_scope(
         s, (struct structure_scope){.kind = SCOPE_FILE,
@@ -232,9 +232,8 @@ static uint32_t add_entry(struct structure *s, const char *text)
     return add_scope(s, (struct structure_scope){.kind = SCOPE_LINE, .parent = parent});
 }
 
-void generated_recover(const char *path, const uint64_t *addresses, size_t count, struct structure *out)
+static void recover_from(int fd, const char *nobody, const uint64_t *addresses, size_t count, struct structure *out)
 {
-    AUTO_CLOSE int fd = open_names(path);
     struct perf_map map;
     AUTO_FREE uint32_t *lines = NULL;
     uint32_t nameless = STRUCTURE_NONE;
@@ -249,9 +248,23 @@ void generated_recover(const char *path, const uint64_t *addresses, size_t count
         lines[i] = add_entry(out, intern_str(&map.texts, map.entries.data[i].name));
     for (size_t i = 0; i < count; i++) {
         if (map.entry_of[i] == PERF_MAP_NONE && nameless == STRUCTURE_NONE)
-            nameless = add_entry(out, NULL);
+            nameless = add_entry(out, nobody);
         uint32_t line = map.entry_of[i] == PERF_MAP_NONE ? nameless : lines[map.entry_of[i]];
         vec_push(&out->places, (struct structure_place){line, line});
     }
     perf_map_deinit(&map);
+}
+
+void generated_recover(const char *path, const uint64_t *addresses, size_t count, struct structure *out)
+{
+    AUTO_CLOSE int fd = open_names(path);
+
+    recover_from(fd, HQDB_GENERATED, addresses, count, out);
+}
+
+void generated_recover_names(const char *map, const uint64_t *addresses, size_t count, struct structure *out)
+{
+    AUTO_CLOSE int fd = open(map, O_RDONLY | O_CLOEXEC);
+
+    recover_from(fd, "[kernel]", addresses, count, out);
 }

@@ -25,6 +25,9 @@ bool generated_is_named(const char *path, const struct measurement *m);
  * has a name. */
 void generated_recover(const char *path, const uint64_t *addresses, size_t count, struct structure *out);
 
+/* The same with the names of a file of that form, where it is there: the kernel's. */
+void generated_recover_names(const char *map, const uint64_t *addresses, size_t count, struct structure *out);
+
 /* ---- generated_name.c ---- */
 
 /* What an entry's text tells: "JS:*fib /src/app.js:3:14" is fib of line 3. `file` NULL, `line` 0: it does not tell.

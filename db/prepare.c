@@ -2,6 +2,7 @@
 /* Where the database is, whether it is up to date, and one build at a time. */
 #include "db/builder.h"
 #include "db/elsewhere.h"
+#include "db/perf/convert.h"
 
 #include "common/file.h"
 #include "common/hash.h"
@@ -183,8 +184,10 @@ static struct hq_error *lead_build(const char *const *inputs, size_t count, cons
     AUTO_FREE char *path = place_of_output(inputs[0], options);
     bool running = false;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         elsewhere_fetch(inputs[i]);
+        HQ_TRY(perf_convert(inputs[i]));
+    }
     HQ_TRY(sources_find(inputs, count, &files));
     if (!files.len)
         return hq_error_new(HQ_DATA, "%s: there are no measurements in it; `hq record -o %s -- COMMAND` makes some",
@@ -251,6 +254,7 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
     if (!file_is_dir(path) || !has_measurements(path))
         return db_open(path, out);
     elsewhere_fetch(path);
+    HQ_TRY(perf_convert(path));
     HQ_TRY(sources_find(&path, 1, &files));
     if (!files.len && file_exists(present))
         return db_open(present, out);

@@ -14,6 +14,8 @@ static const struct {
     {"__libc_start_main*", ROLE_START},
     {"__libc_start_call_main*", ROLE_START},
     {"generic_start_main*", ROLE_START},
+    {"libc_start_main_stage2", ROLE_START}, /* musl's */
+    {"_start_c", ROLE_START},
     {"(below main)", ROLE_START}, /* valgrind's word */
     {"start_thread", ROLE_THREAD_START},
     {"thread_start", ROLE_THREAD_START},

@@ -65,6 +65,7 @@ enum hqm_loss {
     HQM_LOSS_NO_THREAD, /* the thread was not known to the collector */
     HQM_LOSS_TRACE,     /* sample counted in the profile, trace record lost */
     HQM_LOSS_MODULES,   /* a load module could not be noted */
+    HQM_LOSS_BUFFER,    /* the kernel's buffer was full (format/stream.h) */
     HQM_LOSS_MAX = 16
 };
 
@@ -76,6 +77,7 @@ enum hqm_partial {
     HQM_PARTIAL_TOO_DEEP,     /* more frames than the collector keeps */
     HQM_PARTIAL_NO_SPACE,     /* no room for more nodes */
     HQM_PARTIAL_KERNEL,       /* time in the kernel, of which only how much is known: such a node has no children */
+    HQM_PARTIAL_COPY,         /* the copy of the stack ended (format/stream.h) */
     HQM_PARTIAL_MAX = 16
 };
 
@@ -182,7 +184,7 @@ struct hqm_event {
 static_assert(sizeof(struct hqm_event) == 40, "layout");
 
 /* The image of the vDSO, which is no file, is kept beside the measurements as vdso-BUILDID.so; its path is "[vdso]". */
-enum { HQM_MODULE_MAIN = 1, HQM_MODULE_VDSO = 2, HQM_MODULE_COLLECTOR = 4 };
+enum { HQM_MODULE_MAIN = 1, HQM_MODULE_VDSO = 2, HQM_MODULE_COLLECTOR = 4, HQM_MODULE_KERNEL = 8 };
 struct hqm_module { /* record number + 1 is the module's number in nodes; 0 is "in no module" */
     uint32_t path;  /* offset into the strings */
     uint32_t flags;

@@ -86,6 +86,8 @@ static const char *why_partial(const char *name)
     } known[] = {
         {"partial: too many frames", "a recursion deeper than what is kept of a call path"},
         {"partial: no room for more call paths", "the file system was full, or the limit of a file's size was reached"},
+        {"partial: the copy of the stack ended",
+         "the samples' copies were shorter than the stack: hq record --by=perf --stack=65528 copies the most"},
         {"partial: left the known stack", "code that runs on a stack of its own making, or has overwritten its stack"},
     };
 

@@ -4,6 +4,7 @@
 #include "repl/gate/repeat.h"
 #include "repl/gate/runs.h"
 #include "repl/record.h"
+#include "repl/record_perf.h"
 
 #include "common/file.h"
 #include "common/units.h"
@@ -14,7 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const clocks[] = {"auto", "perf", "timer", NULL};
+static const char *const clocks[] = {"auto", "perf", "timer", NULL}, *const ways[] = {"collector", "perf", NULL};
+
+enum { NOTHING_MEASURED = 125 }; /* the status of --require; as env and timeout have it for a failure of their own */
 
 static const struct opt options[] = {
     {.name = "event",
@@ -29,6 +32,25 @@ static const struct opt options[] = {
      .choices = clocks,
      .help = "what samples CPUTIME: perf, the kernel's software clock; timer, timers that fire at the kernel's tick; "
              "auto (the default), the first where time in the kernel may be counted too, else the second"},
+    {.name = "by",
+     .value = "WAY",
+     .choices = ways,
+     .help =
+         "collector (the default): a library that is loaded into the program; perf: the kernel's perf_event, with a "
+         "copy of the stack at each sample, for programs that nothing can be loaded into (static ones, other C "
+         "libraries, Go) and for those that run already"},
+    {.name = "pid",
+     .letter = 'p',
+     .value = "PID",
+     .help =
+         "with --by=perf: sample this process, its threads and what it starts from now on, until it ends, --duration "
+         "is over, or Ctrl-C"},
+    {.name = "stack",
+     .value = "SIZE",
+     .help = "with --by=perf: bytes of the stack that each sample copies, a multiple of 8, at most 65528 (16KiB if "
+             "nothing is said); or fp: the kernel follows frame pointers and copies nothing"},
+    {.name = "require",
+     .help = "when nothing can be measured the program is not run, and the status is 125; likewise when nothing was"},
     {.name = "list", .letter = 'l', .help = "show the events that there are on this machine, and end"},
     {.name = "output", .letter = 'o', .value = "DB", .help = "the directory that gets the data; without it COMMAND.hq"},
     {.name = "force", .letter = 'f', .help = "replace the recording that DB holds"},
@@ -39,8 +61,10 @@ static const struct opt options[] = {
              "of DB cannot be mapped this happens by itself"},
     {.name = "max-size",
      .value = "SIZE",
-     .help = "let the trace of a process make its file no larger than SIZE, such as 500MiB: costs by call path stay "
-             "complete, the trace keeps the newest samples, and answers say from when on"},
+     .help =
+         "let the trace of a process make its file no larger than SIZE, such as 500MiB: costs by call path stay "
+         "complete, the trace keeps the newest samples, and answers say from when on. With --by=perf: of all copies "
+         "of stacks together (2GiB if nothing is said); samples beyond are left out and counted"},
     {.name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7"},
     {.name = "delay", .value = "TIME", .help = "measure nothing before the program has run so long"},
     {.name = "duration", .value = "TIME", .help = "and nothing after so long a time from then"},
@@ -64,8 +88,8 @@ static const struct opt options[] = {
 
 static const char rate[] = "the rate stands behind the event: -e CPUTIME@99/s, or a count: -e PAPI_TOT_CYC@1000000",
                   call_paths[] = "call paths are always recorded, and it needs no frame pointers",
-                  from_start[] =
-                      "a program is measured from its start, with all that it starts: hq record -o DB -- PROGRAM";
+                  from_start[] = "a program is measured from its start, with all that it starts: hq record -o DB -- "
+                                 "PROGRAM; or one process that runs already: hq record --by=perf -p PID";
 
 /* Of perf record, hpcrun and others. */
 static const struct opt_foreign foreign[] = {
@@ -80,8 +104,6 @@ static const struct opt_foreign foreign[] = {
     {"call-graph", call_paths},
     {"callgraph", call_paths},
     {"collect", "-e says what is measured; `hq record --list` shows what there is"},
-    {"p", from_start},
-    {"pid", from_start},
     {"a", from_start},
     {"all-cpus", from_start},
     {"C", from_start},
@@ -257,6 +279,51 @@ static struct hq_error *open_place(const struct opt_args *args, const char *comm
                                      : record_buffer_choose(place, note);
 }
 
+/* Without the collector. */
+static int measure_by_perf(const struct opt_args *args, char *const *command, const char *path)
+{
+    AUTO_STR struct str events = {0}, note = {0};
+    struct record_place place = {.life = -1};
+    struct record_perf perf;
+    struct perf_told told = {0};
+    int status = 0;
+    struct hq_error *error = collect_events(args, &events);
+
+    record_survive_size_limit();
+    if (!error)
+        error = record_perf_options(args, str_cstr(&events), &perf);
+    if (!error && (perf.pid != 0) == (path != NULL))
+        error = hq_error_new(HQ_USAGE, path ? "-p names a process that runs already: leave the program away"
+                                            : "name the program to run, or a process with -p");
+    if (!error)
+        error = open_place(args, path ? command[0] : "process", &place, &note);
+    if (!error)
+        error = path ? record_perf_program(&perf, &place, path, command, &status, &told)
+                     : record_perf_process(&perf, &place, &told);
+    int result = error ? command_fail("record", error) : HQ_OK;
+
+    record_place_deinit(&place);
+    if (!result && opt_flag(args, "require", false) && !told.samples)
+        return NOTHING_MEASURED;
+    return result || !path ? result : record_end_like(status);
+}
+
+/* False: nothing will be measured, and --require does not run it then. */
+static bool tell_obstacle(const struct opt_args *args, const char *path, const char *obstacle)
+{
+    bool require = opt_flag(args, "require", false);
+
+    if (!*obstacle)
+        return true;
+    fprintf(stderr, "hq: %s\n", obstacle);
+    if (require)
+        fprintf(stderr, "hq: nothing is run, since --require asks for a measurement\n");
+    if (record_perf_may())
+        fprintf(stderr, "hq: hq record --by=perf%s -- %s would measure it\n", opt_value(args, "output") ? " -o DB" : "",
+                path);
+    return !require;
+}
+
 static int measure(const struct opt_args *args, char *const *command, const char *path)
 {
     AUTO_STR struct str events = {0}, obstacle = {0}, note = {0}, marks = {0};
@@ -264,7 +331,10 @@ static int measure(const struct opt_args *args, char *const *command, const char
     char *library = NULL;
     int status = 0;
     pid_t pid = 0;
+    bool measured = true;
 
+    if (opt_value(args, "stack"))
+        return command_usage("record", "--stack is for --by=perf");
     record_survive_size_limit();
     struct hq_error *error = collect_events(args, &events);
     if (!error)
@@ -275,6 +345,11 @@ static int measure(const struct opt_args *args, char *const *command, const char
         error = set_max_size(args);
     if (!error)
         error = record_find_library(&library);
+    bool loadable = !error && record_find_obstacle(path, &obstacle);
+    if (!error && !tell_obstacle(args, path, str_cstr(&obstacle))) {
+        free(library);
+        return NOTHING_MEASURED;
+    }
     if (!error)
         error = record_find_marks(args, path, &marks);
     if (!error)
@@ -283,23 +358,23 @@ static int measure(const struct opt_args *args, char *const *command, const char
         error = record_set_marks(&marks, place.measurements);
     int result = error ? command_fail("record", error) : HQ_OK;
     if (!error) {
-        if (record_find_obstacle(path, &obstacle))
+        if (loadable)
             set_preload(library, str_cstr(&events));
-        if (obstacle.len)
-            fprintf(stderr, "hq: %s\n", str_cstr(&obstacle));
         if (note.len)
             fprintf(stderr, "hq: %s\n", str_cstr(&note));
         set_environment(&place, str_cstr(&events), args);
-        error = record_run(path, command, &status, &pid);
+        error = record_run(path, command, NULL, &status, &pid);
         if (error) {
             command_fail("record", error);
             result = 126;
         } else {
-            record_close(&place, str_cstr(&events), pid, status, measures_all(args));
+            measured = record_close(&place, str_cstr(&events), pid, status, measures_all(args));
         }
     }
     record_place_deinit(&place);
     free(library);
+    if (!result && !measured && opt_flag(args, "require", false))
+        return NOTHING_MEASURED;
     return result ? result : record_end_like(status);
 }
 
@@ -355,6 +430,12 @@ static int run(const struct opt_args *args)
 
     if (opt_flag(args, "list", false))
         return list_events();
+    bool by_perf = opt_value(args, "by") && !strcmp(opt_value(args, "by"), "perf");
+
+    if (opt_value(args, "pid") && !by_perf)
+        return command_usage("record", "a process that runs already is measured by perf_event: --by=perf -p PID");
+    if (opt_value(args, "pid") && !args->operands.len)
+        return measure_by_perf(args, NULL, NULL);
     if (!args->operands.len)
         return command_usage("record", "name the program to run");
     if (opt_value(args, "runs")) {
@@ -372,7 +453,7 @@ static int run(const struct opt_args *args)
                     ? "there is no such file"
                     : "there is no such command; what only the shell knows is run with sh -c '...'");
     else
-        status = measure(args, command, path);
+        status = by_perf ? measure_by_perf(args, command, path) : measure(args, command, path);
     free(path);
     free(command);
     return status;
@@ -389,11 +470,16 @@ const struct command cmd_record = {
                            "children, the ranks of an MPI launcher. Both `hq record -- mpirun -n 2 PROG` and `mpirun "
                            "-n 2 hq record -o DB -- PROG` work.\n\n"
                            "The program's exit status and signals are passed through; 127 means that there is no such "
-                           "command, 126 that it cannot be run.",
+                           "command, 126 that it cannot be run, 125 (with --require) that nothing was measured.\n\n"
+                           "Nothing can be loaded into static programs, those of another C library, and those that "
+                           "run already. --by=perf has the kernel sample them; their stacks are unwound by the first "
+                           "question.",
             .examples = "  hq record -o my.hq -- ./solver input.dat\n"
                         "  hq record -o my.hq -- mpirun -n 4 ./solver\n"
                         "  hq record -e REALTIME@100/s -o my.hq -- ./server\n"
-                        "  hq record -e CPUTIME -e ALLOC -o my.hq -- ./solver\n",
+                        "  hq record -e CPUTIME -e ALLOC -o my.hq -- ./solver\n"
+                        "  hq record --by=perf -o my.hq -- ./static-program\n"
+                        "  hq record --by=perf -o my.hq --duration 10s -p 4711\n",
             .options = options,
             .foreign = foreign,
             .stops_at_operand = true,

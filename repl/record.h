@@ -105,9 +105,14 @@ void record_buffer_remove(const struct record_place *place);
 
 /*
  * Runs the program and waits for it; signals sent to this process go on to it. `status` is as of waitpid. An error
- * means that it could not be started.
+ * means that it could not be started. `start` may be NULL.
  */
-struct hq_error *record_run(const char *path, char *const *arguments, int *status, pid_t *pid);
+struct record_start { /* called before the program is executed, with its process; an error means that it is not */
+    struct hq_error *(*begin)(void *arg, pid_t pid);
+    void *arg;
+};
+struct hq_error *record_run(const char *path, char *const *arguments, const struct record_start *start, int *status,
+                            pid_t *pid);
 
 /* Seconds of CPU time that the program and all its children took which have been waited for. */
 double record_cpu_time(void);
@@ -147,8 +152,9 @@ struct hq_error *record_sum(const struct record_place *place, pid_t pid, int sig
 
 /*
  * Brings the data home and says what there is, what is missing, and why. Under a launcher only rank 0 speaks, of its
- * own part. `status` is of waitpid; `all`: every process was to be measured from its start to its end.
+ * own part. `status` is of waitpid; `all`: every process was to be measured from its start to its end. False: nothing
+ * was measured.
  */
-void record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all);
+bool record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all);
 
 #endif

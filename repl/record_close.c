@@ -172,7 +172,7 @@ static void tell_trap(const struct record_sum *sum, int status)
                 "without hq, it executes another one past the C library; record it with --clock=timer\n");
 }
 
-void record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all)
+bool record_close(const struct record_place *place, const char *events, pid_t pid, int status, bool all)
 {
     struct record_sum sum;
     AUTO_STR struct str note = {0};
@@ -183,12 +183,14 @@ void record_close(const struct record_place *place, const char *events, pid_t pi
         error = record_buffer_collect(place, &left);
     if (error) {
         tell_failure(place, error);
-        return;
+        return false;
     }
     tell_left(place, left);
     generated_keep(place->measurements, place->launch, place->rank);
+    bool measured = sum.samples || sum.counted;
+
     if (place->rank > 0 && !sum.lost)
-        return;
+        return measured;
     tell_data(place, &sum, events);
     tell_trap(&sum, status);
     if (!tell_programs(place) && all && sum.files && !sum.lost)
@@ -197,4 +199,5 @@ void record_close(const struct record_place *place, const char *events, pid_t pi
         record_note_tick(events, &note);
     if (note.len)
         fprintf(stderr, "hq: %s\n", str_cstr(&note));
+    return measured;
 }

@@ -7,6 +7,7 @@
 #include "db/elsewhere.h"
 #include "db/sources.h"
 #include "format/measurement.h"
+#include "format/stream.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -74,8 +75,9 @@ static void remove_recording(const struct record_place *place)
     free(database);
     while (directory && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
-        if (!suffix || (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0 &&
-                        strcmp(suffix, HQM_UNMEASURED) != 0 && strcmp(suffix, HQM_NAMES) != 0))
+        if (!suffix ||
+            (strcmp(suffix, HQM_SUFFIX) != 0 && strcmp(suffix, ".so") != 0 && strcmp(suffix, HQM_UNMEASURED) != 0 &&
+             strcmp(suffix, HQM_NAMES) != 0 && strcmp(suffix, HQS_SUFFIX) != 0 && strcmp(suffix, HQS_DONE) != 0))
             continue;
         char *path = file_join(place->measurements, entry->d_name);
         unlink(path);
@@ -93,7 +95,7 @@ static bool has_recording(const struct record_place *place)
 
     while (directory && !found && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
-        found = (suffix && strcmp(suffix, HQM_SUFFIX) == 0) ||
+        found = (suffix && (strcmp(suffix, HQM_SUFFIX) == 0 || strcmp(suffix, HQS_SUFFIX) == 0)) ||
                 strncmp(entry->d_name, ELSEWHERE_PREFIX, strlen(ELSEWHERE_PREFIX)) == 0;
     }
     if (directory)

@@ -72,8 +72,13 @@ void record_survive_size_limit(void)
     survives = sigaction(SIGXFSZ, &ignore, &at_size_limit) == 0;
 }
 
-static void become(const char *path, char *const *arguments, const sigset_t *mask, int report)
+/* With a `start` the program waits for a byte; none comes when that has failed. */
+static void become(const char *path, char *const *arguments, const sigset_t *mask, int report, int go)
 {
+    char byte;
+
+    if (go >= 0 && read(go, &byte, 1) != 1)
+        _exit(126);
     if (survives)
         sigaction(SIGXFSZ, &at_size_limit, NULL);
     sigprocmask(SIG_SETMASK, mask, NULL);
@@ -102,12 +107,14 @@ double record_cpu_time(void)
     return children_time() - children_before;
 }
 
-struct hq_error *record_run(const char *path, char *const *arguments, int *status, pid_t *pid)
+struct hq_error *record_run(const char *path, char *const *arguments, const struct record_start *start, int *status,
+                            pid_t *pid)
 {
     sigset_t all, mask;
-    int report[2], error = 0;
+    int report[2], go[2] = {-1, -1}, error = 0;
+    struct hq_error *refused = NULL;
 
-    if (pipe2(report, O_CLOEXEC) != 0)
+    if (pipe2(report, O_CLOEXEC) != 0 || (start && pipe2(go, O_CLOEXEC) != 0))
         return hq_error_errno(HQ_DATA, "cannot start %s", path);
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &mask);
@@ -118,15 +125,26 @@ struct hq_error *record_run(const char *path, char *const *arguments, int *statu
     *pid = fork();
     if (*pid == 0) {
         sigaction(SIGCHLD, &old, NULL);
-        become(path, arguments, &mask, report[1]);
+        if (start)
+            close(go[1]);
+        become(path, arguments, &mask, report[1], go[0]);
     }
     close(report[1]);
+    if (start) {
+        refused = *pid > 0 ? start->begin(start->arg, *pid) : NULL;
+        close(go[0]);
+        if (!refused && write(go[1], "", 1) != 1)
+            refused = hq_error_errno(HQ_DATA, "cannot start %s", path);
+        close(go[1]);
+    }
     if (*pid < 0)
-        return hq_error_errno(HQ_DATA, "cannot start %s", path);
+        return refused ? refused : hq_error_errno(HQ_DATA, "cannot start %s", path);
     ssize_t told = read(report[0], &error, sizeof error);
     close(report[0]);
     wait_for(*pid, &all, status);
     sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (refused)
+        return refused;
     if (told == sizeof error) {
         errno = error;
         return hq_error_errno(HQ_DATA, "cannot start %s", path);

@@ -368,6 +368,16 @@ LEARN static bool enter_description(const uint8_t *entry, const struct code *cod
     return !cursor->bad;
 }
 
+COLD bool cfi_extent(const uint8_t *entry, const struct code *code, struct cfi *cfi, uint64_t *start, uint64_t *length)
+{
+    struct cfi_cursor cursor;
+
+    if (!enter_description(entry, code, cfi, &cursor, length))
+        return false;
+    *start = cfi->start;
+    return true;
+}
+
 COLD void cfi_gap(uint64_t address, const struct code *code, struct cfi *cfi, uint64_t *start, uint64_t *end)
 {
     struct cfi_cursor cursor;

@@ -80,6 +80,9 @@ struct cfi {
  */
 bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi);
 
+/* Which code an entry of .eh_frame describes. False if it describes none, or cannot be understood. */
+bool cfi_extent(const uint8_t *entry, const struct code *code, struct cfi *cfi, uint64_t *start, uint64_t *length);
+
 /* Narrows [*start, *end), which the address is in, to what around it has no information. */
 void cfi_gap(uint64_t address, const struct code *code, struct cfi *cfi, uint64_t *start, uint64_t *end);
 

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/perf/walk.h"
+
+#include "format/measurement.h"
+#include <stddef.h>
+#include <string.h>
+#include <ucontext.h>
+
+enum { FRAMES_MAX = 8192, ENTRY_BYTES = 64 };
+enum step { STEP_ON, STEP_END, STEP_FAILED };
+
+static enum step fail(struct perf_walk *w, uint32_t reason)
+{
+    w->partial = reason;
+    return STEP_FAILED;
+}
+
+/* A word of the stack; why there is none is kept in w->missed. */
+static bool load(void *walk, uint64_t address, uint64_t *value)
+{
+    struct perf_walk *w = walk;
+    uint64_t at = address - w->low;
+
+    if (address < w->low || at > w->bytes || w->bytes - at < 8) {
+        w->missed = address >= w->low && !w->all ? HQM_PARTIAL_COPY : HQM_PARTIAL_STACK_BOUNDS;
+        return false;
+    }
+    memcpy(value, w->stack + at, 8);
+    return true;
+}
+
+static bool find(struct perf_walk *w, uint64_t address, struct perf_place *place)
+{
+    return w->lookup(w->where, address, place);
+}
+
+static uint64_t here(const struct perf_place *place, uint64_t address)
+{
+    return perf_image_here(place->image, address - place->bias);
+}
+
+/* ---- return addresses ---- */
+
+static bool after_call(const uint8_t *code)
+{
+    if (code[-5] == 0xe8)
+        return true;
+    for (int bytes = 2; bytes <= 7; bytes++)
+        if (code[-bytes] == 0xff && (code[1 - bytes] & 0x38) == 0x10)
+            return true;
+    return false;
+}
+
+/* Is this address in code, behind a call instruction? */
+static bool is_return(struct perf_walk *w, uint64_t pc)
+{
+    struct perf_place place;
+
+    if (!find(w, pc - 1, &place) || !place.image)
+        return false;
+    uint64_t at = here(&place, pc);
+    const struct perf_text *text = perf_image_text(place.image, at - 8);
+
+    return text && at <= text->end && after_call((const uint8_t *)at);
+}
+
+/* The bottom of a goroutine's stack: an address in runtime.goexit (nop; call; nop), which nobody has called. */
+static bool is_planted(struct perf_walk *w, uint64_t pc)
+{
+    struct perf_place place;
+
+    if (!find(w, pc - 1, &place) || !place.image)
+        return false;
+    uint64_t at = here(&place, pc);
+    const struct perf_text *text = perf_image_text(place.image, at - 1);
+    const uint8_t *code = (const uint8_t *)at;
+
+    return text && text->end - at > 6 && code[-1] == 0x90 && code[0] == 0xe8 && code[5] == 0x90;
+}
+
+/* Is that where signal handlers return to: mov $15, %eax; syscall? */
+static bool is_sigreturn(struct perf_walk *w, uint64_t pc)
+{
+    static const uint8_t forms[2][9] = {{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05},
+                                        {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}};
+    struct perf_place place;
+
+    if (!find(w, pc, &place) || !place.image)
+        return false;
+    uint64_t at = here(&place, pc);
+    const struct perf_text *text = perf_image_text(place.image, at);
+
+    return text && text->end - at >= sizeof forms[0] &&
+           (memcmp((const void *)at, forms[0], 9) == 0 || memcmp((const void *)at, forms[1], 7) == 0);
+}
+
+/* ---- by call frame information ---- */
+
+static bool find_cfa(const struct perf_walk *w, const struct cfi_machine *machine, uint64_t *cfa)
+{
+    const struct cfi_row *row = &w->cfi.row;
+
+    if (row->cfa_rule == CFI_EXPRESSION)
+        return cfi_evaluate(&w->cfi, row->cfa_value, machine, NULL, cfa);
+    if (row->cfa_rule != CFI_REGISTER || !(w->known >> row->cfa_register & 1))
+        return false;
+    *cfa = w->reg[row->cfa_register] + (uint64_t)(int64_t)row->cfa_value;
+    return true;
+}
+
+/* The caller's value of a register. */
+static bool restore(struct perf_walk *w, const struct cfi_machine *machine, unsigned number, uint64_t cfa,
+                    uint64_t *value)
+{
+    int32_t operand = w->cfi.row.value[number];
+    uint64_t address;
+
+    switch (w->cfi.row.rule[number]) {
+    case CFI_SAME:
+        *value = number == CFI_RSP ? cfa : w->reg[number];
+        return number == CFI_RSP || w->known >> number & 1;
+    case CFI_OFFSET:
+        if (cfa + (uint64_t)(int64_t)operand < w->reg[CFI_RSP] && w->known >> number & 1) {
+            *value = w->reg[number]; /* popped already, in an epilogue */
+            return true;
+        }
+        return load(w, cfa + (uint64_t)(int64_t)operand, value);
+    case CFI_VALUE_OFFSET: *value = cfa + (uint64_t)(int64_t)operand; return true;
+    case CFI_REGISTER:
+        *value = operand >= 0 && operand < CFI_REGISTERS ? w->reg[operand] : 0;
+        return operand >= 0 && operand < CFI_REGISTERS && w->known >> operand & 1;
+    case CFI_EXPRESSION: return cfi_evaluate(&w->cfi, operand, machine, &cfa, &address) && load(w, address, value);
+    case CFI_VALUE_EXPRESSION: return cfi_evaluate(&w->cfi, operand, machine, &cfa, value);
+    default: return false;
+    }
+}
+
+/* Registers that a call preserves: only these are still the frame's in its caller. */
+static bool preserved(unsigned number)
+{
+    return number == CFI_RBX || number == CFI_RBP || number == CFI_RSP || number >= 12;
+}
+
+static enum step step_by_row(struct perf_walk *w)
+{
+    struct cfi_machine machine = {w->reg, w->known, load, w};
+    uint64_t cfa, reg[CFI_REGISTERS];
+    uint32_t known = 0;
+
+    w->missed = HQM_PARTIAL_STACK_BOUNDS;
+    if (w->cfi.row.rule[CFI_RIP] == CFI_UNDEFINED)
+        return STEP_END;
+    if (!find_cfa(w, &machine, &cfa))
+        return fail(w, w->missed);
+    for (unsigned i = 0; i < CFI_REGISTERS; i++) {
+        reg[i] = 0;
+        if ((preserved(i) || w->cfi.signal_frame) && restore(w, &machine, i, cfa, &reg[i]))
+            known |= 1u << i;
+    }
+    if (!(known >> CFI_RIP & 1) || !(known >> CFI_RSP & 1))
+        return fail(w, w->missed);
+    bool jumps = w->exact && w->cfi.row.rule[CFI_RIP] == CFI_REGISTER && reg[CFI_RSP] == w->reg[CFI_RSP];
+    if (!w->cfi.signal_frame && reg[CFI_RSP] <= w->reg[CFI_RSP] && !jumps)
+        return fail(w, HQM_PARTIAL_STACK_BOUNDS);
+    memcpy(w->reg, reg, sizeof reg);
+    w->known = known;
+    w->exact = w->cfi.signal_frame || jumps;
+    return STEP_ON;
+}
+
+/* ---- without it ---- */
+
+static struct follow_rule rule(const struct follow *f, uint64_t address)
+{
+    struct perf_walk *w = f->where;
+    struct follow_rule none = {.kind = FOLLOW_RULE_NONE};
+    const struct cfi_row *row = &f->scratch->row;
+    struct perf_place place;
+
+    /* Where the code goes on is told by addresses in our memory: those of the image that is being followed. */
+    if (!find(w, w->reg[CFI_RIP] - !w->exact, &place) || !place.image || address < place.image->code.start ||
+        address >= place.image->code.end || !cfi_find(address, &place.image->code, f->scratch))
+        return none;
+    if (row->cfa_rule != CFI_REGISTER || row->rule[CFI_RIP] != CFI_OFFSET || row->value[CFI_RIP] != -8 ||
+        (row->cfa_register != CFI_RSP && row->cfa_register != CFI_RBP))
+        return (struct follow_rule){.kind = FOLLOW_RULE_OTHER};
+    return (struct follow_rule){row->cfa_register == CFI_RSP ? FOLLOW_RULE_RSP : FOLLOW_RULE_RBP, row->cfa_value,
+                                row->rule[CFI_RBP] == CFI_OFFSET ? row->value[CFI_RBP] : 0};
+}
+
+static void move(struct perf_walk *w, uint64_t pc, uint64_t sp, uint64_t bp)
+{
+    w->reg[CFI_RIP] = pc;
+    w->reg[CFI_RSP] = sp;
+    w->reg[CFI_RBP] = bp;
+    w->exact = false;
+}
+
+/* Of several ways out one must be the only one with a return address. */
+static bool step_by_code(struct perf_walk *w, const struct perf_place *place)
+{
+    const struct perf_text *text = perf_image_text(place->image, here(place, w->reg[CFI_RIP] - !w->exact));
+    const struct follow_exit *found = NULL;
+    struct follow *f = &w->follow;
+    uint64_t reg[CFI_REGISTERS], pc = 0, word;
+    uint32_t known = 1u << CFI_RSP | 1u << CFI_RIP;
+
+    if (!text)
+        return false;
+    f->load = load;
+    f->rule = rule;
+    f->where = w;
+    f->scratch = &w->cfi;
+    f->start = text->start;
+    f->end = text->end;
+    f->credit = UINT32_MAX;
+    memcpy(reg, w->reg, sizeof reg);
+    reg[CFI_RIP] = here(place, w->reg[CFI_RIP]);
+    cfi_gap(reg[CFI_RIP] - !w->exact, &place->image->code, &w->cfi, &f->start, &f->end);
+    if (reg[CFI_RIP] >= f->end || !follow_out(f, reg, w->known))
+        return false;
+    for (uint32_t i = 0; i < f->exits; i++) {
+        const struct follow_exit *exit = &f->exit[i];
+
+        if (exit->at.word % 8 || exit->at.word < w->reg[CFI_RSP] || !load(w, exit->at.word, &word) ||
+            !(is_return(w, word) || is_planted(w, word) || is_sigreturn(w, word)))
+            continue;
+        if (found)
+            return false;
+        found = exit;
+        pc = word;
+    }
+    if (!found)
+        return false;
+    for (unsigned i = 0; i < MACHINE_REGISTERS; i++)
+        if (follow_evaluate(f, &found->reg[i], &reg[follow_dwarf[i]]))
+            known |= 1u << follow_dwarf[i];
+    memcpy(w->reg, reg, sizeof reg);
+    w->known = known;
+    move(w, pc, found->caller_sp, reg[CFI_RBP]);
+    return true;
+}
+
+/* What a signal interrupted. */
+static bool step_interrupted(struct perf_walk *w)
+{
+    static const uint8_t order[CFI_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                                 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                                 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+    uint64_t context = w->reg[CFI_RSP] + offsetof(ucontext_t, uc_mcontext.gregs), reg[CFI_REGISTERS];
+
+    if (w->exact || !is_sigreturn(w, w->reg[CFI_RIP]))
+        return false;
+    for (unsigned i = 0; i < CFI_REGISTERS; i++)
+        if (!load(w, context + 8u * order[i], &reg[i]))
+            return false;
+    memcpy(w->reg, reg, sizeof reg);
+    w->known = (1u << CFI_REGISTERS) - 1;
+    w->exact = true;
+    return true;
+}
+
+/* The program's entry calls what calls main, and a thread's first procedure ends it: nobody called them. */
+static bool is_outermost(const struct perf_walk *w, const struct perf_place *place)
+{
+    static const uint8_t clone_end[] = {0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05}; /* exit(what it returned) */
+    uint64_t address = w->reg[CFI_RIP] - place->bias, at = here(place, w->reg[CFI_RIP]);
+    const struct perf_text *text = perf_image_text(place->image, at);
+
+    if (address >= place->image->entry && address - place->image->entry < ENTRY_BYTES)
+        return true;
+    return !w->exact && text && text->end - at > sizeof clone_end &&
+           memcmp((const void *)at, clone_end, sizeof clone_end) == 0;
+}
+
+static enum step step_by_frame_pointer(struct perf_walk *w)
+{
+    uint64_t bp = w->reg[CFI_RBP], pc, caller;
+
+    if (!(w->known >> CFI_RBP & 1) || bp % 8)
+        return fail(w, HQM_PARTIAL_NO_CFI);
+    if (bp == 0 && !w->exact)
+        return STEP_END; /* as the ABI has it */
+    if (bp < w->reg[CFI_RSP] || !load(w, bp, &caller) || !load(w, bp + 8, &pc) ||
+        !(is_return(w, pc) || is_planted(w, pc)))
+        return fail(w, bp >= w->low && bp - w->low < 1 << 24 && w->missed == HQM_PARTIAL_COPY ? HQM_PARTIAL_COPY
+                                                                                              : HQM_PARTIAL_NO_CFI);
+    w->known = 1u << CFI_RSP | 1u << CFI_RIP | 1u << CFI_RBP;
+    move(w, pc, bp + 16, caller);
+    return STEP_ON;
+}
+
+static enum step step_without_row(struct perf_walk *w, const struct perf_place *place)
+{
+    uint64_t pc;
+
+    w->missed = 0;
+    if (is_outermost(w, place) || (!w->exact && is_planted(w, w->reg[CFI_RIP])))
+        return STEP_END;
+    if (step_interrupted(w) || step_by_code(w, place))
+        return STEP_ON;
+    if (w->missed == HQM_PARTIAL_COPY)
+        return fail(w, HQM_PARTIAL_COPY);
+    /* A leaf of code that cannot be followed. */
+    if (w->exact && load(w, w->reg[CFI_RSP], &pc) && is_return(w, pc)) {
+        w->known = 1u << CFI_RSP | 1u << CFI_RIP | (w->known & 1u << CFI_RBP);
+        move(w, pc, w->reg[CFI_RSP] + 8, w->reg[CFI_RBP]);
+        return STEP_ON;
+    }
+    return step_by_frame_pointer(w);
+}
+
+static enum step step(struct perf_walk *w)
+{
+    uint64_t address = w->reg[CFI_RIP] - !w->exact;
+    struct perf_place place = {0};
+
+    if (!w->reg[CFI_RIP] && w->frames.len)
+        return STEP_END;
+    if (!find(w, address, &place)) {
+        if (w->frames.len)
+            return fail(w, HQM_PARTIAL_BAD_ADDRESS);
+        vec_push(&w->frames, (struct perf_frame){address, 0});
+        return fail(w, HQM_PARTIAL_BAD_ADDRESS);
+    }
+    vec_push(&w->frames, (struct perf_frame){address - place.bias, place.module});
+    if (!place.image)
+        return step_by_frame_pointer(w);
+    if (cfi_find(here(&place, address), &place.image->code, &w->cfi)) {
+        w->called_main = place.image->main && w->cfi.start == perf_image_here(place.image, place.image->main);
+        return step_by_row(w);
+    }
+    enum step next = step_without_row(w, &place);
+
+    /* What is above main is not shown, and in musl it never returns, so that its code does not tell its caller. */
+    if (next == STEP_FAILED && w->called_main) {
+        w->partial = 0;
+        return STEP_END;
+    }
+    w->called_main = false;
+    return next;
+}
+
+void perf_walk(struct perf_walk *w)
+{
+    vec_clear(&w->frames);
+    w->partial = w->missed = 0;
+    w->exact = true;
+    w->called_main = false;
+    w->low = w->reg[CFI_RSP];
+    while (step(w) == STEP_ON)
+        if (w->frames.len >= FRAMES_MAX) {
+            w->partial = HQM_PARTIAL_TOO_DEEP;
+            break;
+        }
+}
+
+void perf_walk_deinit(struct perf_walk *w)
+{
+    vec_deinit(&w->frames);
+}

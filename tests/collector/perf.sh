@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# `hq record --by=perf`: the kernel samples, and stacks are unwound later: static programs, another C library, what runs already.
+. tests/collector/lib.sh
+: "${CC:=cc}"
+
+# by_perf ARGS...: as record of lib.sh, and unwinds.
+by_perf() {
+    timeout 100 "$HQ" record --by=perf --force -o "$DB" "$@" >"$TMP/out" 2>"$TMP/err"
+    status=$?
+    timeout 100 "$HQ" build "$DB" >>"$TMP/out" 2>>"$TMP/err"
+    "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
+}
+# programs_paths: as paths of lib.sh, without the kernel's part, which begins with address 0 of its module.
+programs_paths() { paths | sed 's/;?+0x0\(;.*\)*$//'; }
+# near SHARE EXPECTED POINTS: a share of the samples in percent.
+near() { holds "$1 > $2 - $3 && $1 < $2 + $3"; }
+
+# ---- nothing is measured, and told so ----
+
+$CC -static -O2 -g -o "$TMP/static" tests/programs/split.c || exit 1
+rm -rf "$TMP/none.hq"
+"$HQ" record --require -o "$TMP/none.hq" -- "$TMP/static" 0.1 >"$TMP/out" 2>"$TMP/err"
+check "--require: a status of its own" [ $? = 125 ]
+check "--require: one sentence says why" grep -q "static is statically linked" "$TMP/err"
+check "--require: the program is not run" [ ! -s "$TMP/out" ]
+check "--require: no recording is left" [ ! -e "$TMP/none.hq" ]
+record --require -- "$TMP/static" 0.1
+check "--require: also with --force" [ $status = 125 ]
+record -- "$TMP/static" 0.1
+check "without it the program is run" [ $status = 0 ]
+record --require -- "$PROGRAMS/split" 0.5
+check "--require: what can be measured is" [ $status = 0 ]
+record --require -e CPUTIME@1/s -- true
+check "--require: too short for a sample" [ $status = 125 ]
+for words in "-p 1 -- true" "--by=perf -e ALLOC -- true" "--by=perf --stack=12 -- true" "--by=perf -p 0" "--stack=fp -- true" \
+    "--by=perf -p $$ -- true" "--by=perf --buffer /tmp -- true" "--by=perf"; do
+    # shellcheck disable=SC2086
+    "$HQ" record -o "$TMP/none.hq" $words >"$TMP/out" 2>"$TMP/err"
+    check "refused: $words" [ $? = 2 ]
+    check "refused in one sentence: $words" [ "$(wc -l <"$TMP/err")" -le 2 ]
+done
+
+if ! "$HQ" record --by=perf -o "$TMP/probe.hq" -- true 2>"$TMP/err"; then
+    check "why not is said" grep -q "perf_event" "$TMP/err"
+    skip "the kernel's software clock may not be used here"
+    finish
+fi
+
+# ---- known paths ----
+
+by_perf -e CPUTIME@2000/s -- "$PROGRAMS/paths" 0.5 1
+check "paths: the exit status is the program's" [ $status = 3 ]
+check "paths: sound files" sound
+check "paths: samples" holds "$(value samples) > 100"
+check "paths: the clock" holds "$(value samples) * 0.0005 < 3 && $(value 'perf-clock') + $(value 'user-clock') == 1"
+# All of the program's own time is below both, which left and right call in turns.
+programs_paths >"$TMP/paths"
+check "paths: all are right" [ "$(awk '$3 ~ /spend/ && $3 !~ /;run;both(;(left|right);both)*(;spend)?$/ { n++ } END { print n + 0 }' "$TMP/paths")" = 0 ]
+check "paths: to their depth" [ "$(awk '$3 ~ /spend$/ && split($3, f, ";") < 83 { n++ } END { print n + 0 }' "$TMP/paths")" = 0 ]
+check "paths: all are full" holds "$(value partial) <= 0.005 * $(value samples)"
+check "paths: two threads" holds "$(value threads) == 2"
+
+by_perf -e CPUTIME@1000/s --stack=512 -- "$PROGRAMS/paths" 0.5
+check "a short copy: its end is the reason" holds "$(value 'reason 7') > 0.9 * $(value samples)"
+check "a short copy: what it holds is right" [ "$(programs_paths | awk '$3 ~ /spend/ && $3 !~ /^partial:7;(both;)?((left|right);both;)*spend$/ { n++ } END { print n + 0 }')" = 0 ]
+
+# Shares of a known split, with one static program and one of the default kind. Five standard errors at 500 samples: 10 points.
+for program in "$TMP/static" "$PROGRAMS/split"; do
+    by_perf -e CPUTIME@1000/s -- "$program" 1
+    check "$program: samples" holds "$(value samples) > 300"
+    check "$program: heavy" near "$(share ';heavy(;|$)')" 70 10
+    check "$program: shared" near "$(share ';shared(;|$)')" 20 9
+    check "$program: recurse" near "$(share ';recurse(;|$)')" 10 7
+    check "$program: below their callers" [ "$(programs_paths | awk '$3 ~ /;shared$/ && $3 !~ /main;(left|right);shared$/ || $3 ~ /;heavy$/ && $3 !~ /main;heavy$/ { n++ } END { print n + 0 }')" = 0 ]
+    check "$program: all are full" holds "$(value partial) <= 0.01 * $(value samples)"
+done
+"$HQ" "$DB" info >"$TMP/info" 2>>"$TMP/err"
+check "info: the clock" grep -q "clock of CPUTIME .*software clock" "$TMP/info"
+check "info: the command" grep -q "command .*split 1" "$TMP/info"
+"$HQ" verify "$DB" >"$TMP/out" 2>&1
+check "verify" [ $? = 0 ]
+
+$CC -O0 -g -o "$TMP/framed" tests/programs/split.c || exit 1
+by_perf -e CPUTIME@1000/s --stack=fp -- "$TMP/framed" 1
+check "frame pointers: samples" holds "$(value samples) > 300"
+check "frame pointers: shared" near "$(share 'main;(left|right);shared(;|$)')" 20 9
+check "frame pointers: nothing is copied" holds "$(stat -c %s "$DB"/measurements/*.perf) < 1000 * $(value samples)"
+
+# ---- children, and other programs ----
+
+by_perf -e CPUTIME@1000/s -- sh -c "'$TMP/static' 0.3; '$PROGRAMS/split' 0.3; true"
+check "children: files of both" holds "$(value files) >= 2"
+check "children: what they run" near "$(share ';heavy(;|$)')" 68 15
+"$HQ" "$DB" info >"$TMP/info" 2>>"$TMP/err"
+check "children: named by their files" grep -q "executables .*static" "$TMP/info"
+
+# ---- a process that runs already ----
+
+held sh -c 'echo $$ >"$1" && exec "$2" 100 2' - "$TMP/pid" "$PROGRAMS/paths" >/dev/null
+until [ -s "$TMP/pid" ]; do :; done
+pid=$(cat "$TMP/pid")
+until [ "$(ls "/proc/$pid/task" | wc -l)" = 3 ]; do :; done
+by_perf -e CPUTIME@1000/s --duration 0.5s -p "$pid"
+check "-p: ends by itself" [ $status = 0 ]
+check "-p: the process runs on" [ -e "/proc/$pid/task/$pid" ]
+cp "$TMP/sums" "$TMP/first"
+programs_paths >"$TMP/paths"
+timeout 100 "$HQ" record --by=perf -e CPUTIME@1000/s -o "$TMP/second.hq" -p "$pid" 2>"$TMP/err2" &
+recorder=$!
+until grep -qs . "$TMP/second.hq"/measurements/*.perf; do :; done
+order first KILL
+ended
+wait $recorder
+check "-p: ends with the process" [ $? = 0 ]
+check "-p: and says what there is" grep -q "samples.* in .*second.hq" "$TMP/err2"
+check "-p: threads that were there" holds "$(value threads) >= 2"
+check "-p: samples" holds "$(value samples) > 10"
+check "-p: all paths are right" [ "$(awk '$3 ~ /spend/ && $3 !~ /;run;both(;(left|right);both)*(;spend)?$/ { n++ } END { print n + 0 }' "$TMP/paths")" = 0 ]
+check "-p: all are full" holds "$(value partial) <= 0.01 * $(value samples)"
+"$HQ" record --by=perf -o "$TMP/gone.hq" -p "$pid" 2>"$TMP/err"
+check "-p: nobody is there" [ $? = 3 ]
+check "-p: said so" grep -q "there is no process $pid" "$TMP/err"
+
+# ---- what is left out is counted ----
+
+by_perf -e CPUTIME@1000/s --max-size 256KiB -- "$PROGRAMS/paths" 0.6
+check "--max-size: bounds the stream" holds "$(stat -c %s "$DB"/measurements/*.perf) < 300000"
+check "--max-size: what is left out is counted" holds "$(value 'loss 0') > 10"
+check "--max-size: and said" grep -q "left out, for want of space (--max-size)" "$TMP/err"
+"$HQ" "$DB" info >"$TMP/info" 2>>"$TMP/err"
+check "--max-size: in info" grep -q "no room for more data" "$TMP/info"
+
+# A stream that was cut off reads as far as it goes; one that is none is refused.
+stream=$(ls "$DB"/measurements/*.perf)
+truncate -s -700 "$stream"
+"$HQ" build "$DB" >"$TMP/out" 2>"$TMP/err"
+check "cut off: built again" [ $? = 0 ]
+printf 'nonsense' | dd of="$stream" conv=notrunc status=none
+truncate -s -8 "$stream"
+"$HQ" build "$DB" >"$TMP/out" 2>"$TMP/err"
+check "no stream: refused" [ $? = 3 ]
+check "no stream: said so" grep -q "is no stream" "$TMP/err"
+finish
