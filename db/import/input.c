@@ -31,12 +31,8 @@ struct hq_error *input_open(struct input *in, const char *path)
         close(fd);
         return hq_error_new(HQ_DATA, "%s is a directory, not a file", path);
     }
-    in->gz = gzdopen(fd, "rb");
-    if (!in->gz) {
-        close(fd);
+    if (!gunzip_open(&in->gz, fd))
         return &hq_error_no_memory;
-    }
-    gzbuffer(in->gz, CHUNK);
     in->cap = CHUNK;
     in->buffer = xmalloc(in->cap + 1);
     in->what = xasprintf("importing %s, MB", standard ? in->path : file_basename(path));
@@ -47,8 +43,7 @@ struct hq_error *input_open(struct input *in, const char *path)
 
 void input_close(struct input *in)
 {
-    if (in->gz)
-        gzclose(in->gz);
+    gunzip_close(&in->gz);
     if (in->started)
         progress_finish(&in->progress);
     free(in->what);
@@ -59,52 +54,53 @@ void input_close(struct input *in)
 
 static void report(struct input *in)
 {
-    z_off_t now = gzoffset(in->gz);
+    uint64_t now = in->gz.taken;
 
-    if (now > 0 && (uint64_t)now > in->reported) {
-        progress_add(&in->progress, (uint64_t)now / MEGABYTE - in->reported / MEGABYTE);
-        in->reported = (uint64_t)now;
-    }
+    progress_add(&in->progress, now / MEGABYTE - in->reported / MEGABYTE);
+    in->reported = now;
 }
 
 /* What some editors put before text in UTF-8. */
-static int skip_mark(void *data, int got)
+static size_t skip_mark(void *data, size_t got)
 {
     if (got < 3 || memcmp(data, "\xef\xbb\xbf", 3) != 0)
         return got;
-    memmove(data, (char *)data + 3, (size_t)got - 3);
+    memmove(data, (char *)data + 3, got - 3);
     return got - 3;
+}
+
+static struct hq_error *failure(const struct input *in, enum gunzip_state state)
+{
+    unsigned long long at = in->gz.taken;
+
+    switch (state) {
+    case GUNZIP_OK: return NULL;
+    case GUNZIP_UNREADABLE: return hq_error_errno(HQ_DATA, "cannot read %s", in->path);
+    case GUNZIP_CUT: return hq_error_new(HQ_DATA, "%s: the compressed data is cut off after %llu bytes", in->path, at);
+    case GUNZIP_NO_MEMBER:
+        return hq_error_new(HQ_DATA, "%s: at byte %llu the compressed data has ended, and what follows is not gzip's",
+                            in->path, at);
+    default: return hq_error_new(HQ_DATA, "%s: the compressed data is damaged near byte %llu", in->path, at);
+    }
 }
 
 static size_t read_some(struct input *in, void *data, size_t n)
 {
-    bool first = gztell(in->gz) == 0;
-    int code, got = gzread(in->gz, data, (unsigned)(n < CHUNK ? n : CHUNK));
+    bool first = in->gz.given == 0;
+    size_t got;
+    enum gunzip_state state = gunzip_read(&in->gz, data, n < CHUNK ? n : CHUNK, &got);
 
-    if (first)
-        got = skip_mark(data, got);
+    if (state != GUNZIP_OK || !got)
+        in->ended = true;
+    in->error = failure(in, state);
     report(in);
-    if (got > 0 && (uint64_t)gztell(in->gz) > import_limits.bytes) {
+    if (got && in->gz.given > import_limits.bytes) {
         in->ended = true;
         in->error = hq_error_new(HQ_DATA, "%s holds more than %llu MiB uncompressed; hq import --max-size takes more",
                                  in->path, (unsigned long long)import_limits.bytes >> 20);
         return 0;
     }
-    if (got > 0)
-        return (size_t)got;
-    in->ended = true;
-    const char *text = gzerror(in->gz, &code);
-
-    /* A compressed file that ends early is an end like any other for gzread, but for this code. */
-    if (code == Z_ERRNO)
-        in->error = hq_error_errno(HQ_DATA, "cannot read %s", in->path);
-    else if (code == Z_BUF_ERROR)
-        in->error = hq_error_new(HQ_DATA, "%s: the compressed data is cut off after %llu bytes", in->path,
-                                 (unsigned long long)in->reported);
-    else if (code != Z_OK && code != Z_STREAM_END)
-        in->error = hq_error_new(HQ_DATA, "%s: the compressed data is damaged near byte %llu (%s)", in->path,
-                                 (unsigned long long)in->reported, text);
-    return 0;
+    return first ? skip_mark(data, got) : got;
 }
 
 size_t input_read(struct input *in, void *data, size_t n)

@@ -7,9 +7,9 @@
 #include "common/err.h"
 #include "common/progress.h"
 #include "common/str.h"
+#include "db/import/gunzip.h"
 #include <stdbool.h>
 #include <stdint.h>
-#include <zlib.h>
 
 #define INPUT_LINE_MAX (16u << 20)
 
@@ -17,7 +17,7 @@ struct input {
     const char *path; /* not owned */
     uint64_t line;    /* number of the line that was read last, from 1 */
     uint64_t offset;  /* bytes given out so far */
-    gzFile gz;        /* private, as all below */
+    struct gunzip gz; /* private, as all below */
     char *buffer;
     size_t at, len, cap;
     uint64_t reported;

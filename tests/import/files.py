@@ -67,6 +67,24 @@ error = run("import", "-", "-o", f"{TMP}/pipe2.hq", status=2)
 check("name the format" in error, error)
 check_tree(write("new.perf.txt.gz", gzip.compress(NEW.encode())), "main 0.008\n slow 0.005\n fresh 0.002\n fast 0.001")
 
+# Compressed files of several members, and with padding; what else stands behind a member is told, for it may have been one.
+first, second = gzip.compress(b"main;a 1\n"), gzip.compress(b"main;b 99\n")
+for name, data in (("two", first + second), ("padded", first + second + bytes(1000)), ("many", first + gzip.compress(b"") * 500 + second)):
+    check_tree(write(f"{name}.folded.gz", data), "main 100\n b 99\n a 1")
+for name, data in (("magic", first + b"\x1e" + second[1:]), ("behind", first + second + b"some text"), ("late", first + bytes(70000) + b"x"),
+                   ("half", first + second[:1]), ("nothing", first + b"\x1f")):
+    error = run("import", write(f"{name}.folded.gz", data), "-o", f"{TMP}/bad.hq", status=3)
+    check("has ended, and what follows is not gzip's" in error and error.count("\n") == 1, f"{name}: {error}")
+for name, data in (("header", first + second[:5]), ("trailer", first + second[:-3])):
+    check("cut off" in run("import", write(f"{name}.folded.gz", data), "-o", f"{TMP}/bad.hq", status=3), name)
+slow = subprocess.Popen([HQ, "import", "folded", "-", "-o", f"{TMP}/slow.hq"], stdin=subprocess.PIPE)
+for byte in first + second:
+    slow.stdin.write(bytes([byte]))
+    slow.stdin.flush()
+slow.stdin.close()
+check(slow.wait() == 0, "byte by byte")
+check_tree(f"{TMP}/slow.hq", "main 100\n b 99\n a 1")
+
 # Several files of one format add up, each its own profile; of several formats they stand side by side.
 run("import", new, old, "-o", f"{TMP}/both.hq")
 check_tree(f"{TMP}/both.hq", "main 0.013\n slow 0.008\n fast 0.002\n fresh 0.002\n gone 0.001")
