@@ -267,5 +267,5 @@ struct hq_error *report_write(struct query_env *env, const struct report_options
     write_head(out);
     fwrite(data.s, 1, data.len, out);
     write_tail(out);
-    return ferror(out) ? hq_error_new(HQ_DATA, "the page could not be written") : NULL;
+    return ferror(out) ? hq_error_errno(HQ_DATA, "the page cannot be written") : NULL;
 }
