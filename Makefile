@@ -48,7 +48,8 @@ MAIN = repl/main.c
 MPI_KINDS = $(or $(foreach k,openmpi mpich,$(if $(shell command -v mpicc.$k),$k)),$(if $(HAVE_MPI),$(if $(shell mpicc -showme:version 2>/dev/null),openmpi,mpich)))
 MPI_SHIMS = $(MPI_KINDS:%=libhqmpi-%.so)
 # Files that need an optional package are left out without it.
-SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%) $(if $(HAVE_ZYDIS),%/insn_capstone.c,%/insn_zydis.c)
+SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%) $(if $(HAVE_ZYDIS),%/insn_capstone.c,%/insn_zydis.c) \
+  $(if $(HAVE_YAJL),%/json_none.c,%/json_yajl.c) $(if $(HAVE_READLINE),%/readline_none.c,%/readline.c)
 HQ_SRC = $(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c)))
 # preload/exact is a library of its own, loaded only for events such as ALLOC.
 EXACT_SRC = $(wildcard preload/exact/*.c)

@@ -71,7 +71,6 @@ printf '#ifndef HQ_CONFIG_H\n#define HQ_CONFIG_H\n#define HQ_VERSION "%s"\n' "$v
 required UNWIND libunwind-dev "$(flags libunwind -lunwind)" "libunwind.h" "unw_strerror(0) != 0"
 # Debian 12 has no description of it for pkg-config, and that of Debian 13 names a directory that is not there.
 required DWARF libdwarf-dev "$(flags libdwarf -ldwarf) -I/usr/include/libdwarf" "dwarf.h libdwarf.h" "dwarf_errmsg(0) != 0"
-required YAJL libyajl-dev "$(flags yajl -lyajl)" "yajl/yajl_parse.h" "yajl_alloc != 0"
 required ZLIB zlib1g-dev "$(flags zlib -lz)" "zlib.h" "zlibVersion() != 0"
 required ZSTD libzstd-dev "$(flags libzstd -lzstd)" "zstd.h" "ZSTD_versionNumber()"
 required LZMA liblzma-dev "$(flags liblzma -llzma)" "lzma.h" "lzma_version_number()"
@@ -86,8 +85,11 @@ else
 fi
 required IBERTY libiberty-dev "-liberty" "libiberty/demangle.h" "cplus_demangle(\"_Z1fv\", 0) != 0"
 required PCRE2 libpcre2-dev "-DPCRE2_CODE_UNIT_WIDTH=8 $(flags libpcre2-8 -lpcre2-8)" "pcre2.h" "pcre2_config(PCRE2_CONFIG_VERSION, 0)"
-required READLINE libreadline-dev "$(flags readline -lreadline)" "stdio.h readline/readline.h" "readline != 0"
 
+[ "${READLINE:-}" = no ] || optional READLINE libreadline-dev "editing of lines, history and completion at the prompt" \
+    "$(flags readline -lreadline)" "stdio.h readline/readline.h" "rl_callback_sigcleanup != 0"
+optional YAJL libyajl-dev "reading of JSON: Chrome traces, speedscope, histories of checks" "$(flags yajl -lyajl)" \
+    "yajl/yajl_parse.h" "yajl_alloc != 0"
 optional PAPI libpapi-dev "hardware counters as events" "$(flags papi -lpapi)" "papi.h" "PAPI_library_init != 0"
 mpi=
 if command -v mpicc >/dev/null; then

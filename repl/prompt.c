@@ -153,7 +153,9 @@ void prompt_run(struct session *s)
     interrupt_ignore_pipe();
     line_open(&editor);
     if (!s->quiet)
-        fputs("`help` tells what can be asked, Tab completes, ? lists what may stand where you are, Ctrl-D leaves.\n",
+        fputs(line_completes ? "`help` tells what can be asked, Tab completes, ? lists what may stand where you are, "
+                               "Ctrl-D leaves.\n"
+                             : "`help` tells what can be asked, Ctrl-D leaves.\n",
               stderr);
     while (!s->quit) {
         if (!read_query(s, &text)) {

@@ -12,6 +12,8 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
+const bool line_completes = true;
+
 /* readline keeps its state in globals and calls back without an argument, so this file has some too. */
 static const struct line_editor *editor;
 static const char *before; /* earlier lines of the query that is being typed */

@@ -20,6 +20,9 @@ struct line_editor {
 void line_open(const struct line_editor *editor);
 void line_close(void);
 
+/* Whether lines are edited here, with completion by Tab and a list by `?`: not without readline (readline_none.c). */
+extern const bool line_completes;
+
 enum line_result { LINE_TEXT, LINE_END, LINE_INTERRUPTED };
 
 /*

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { JSON_DEPTH_MAX = 64 };
 
@@ -45,11 +46,15 @@ struct json_handler {
 };
 
 /* Is step i this key? */
-bool json_key(const struct json_path *path, size_t i, const char *key);
+static inline bool json_key(const struct json_path *path, size_t i, const char *key)
+{
+    return i < path->depth && !path->steps[i].in_array && strcmp(str_cstr(&path->steps[i].key), key) == 0;
+}
 
 /*
  * Reads a file, plain or compressed. HQ_DATA "PATH: byte N: ..." for what is no JSON, is cut off, or is nested deeper
- * than JSON_DEPTH_MAX. open_array: a file that is an array may lack its end, as those of tracers that were killed do.
+ * than JSON_DEPTH_MAX; HQ_USAGE in an hq that was built without a reader of JSON (json_none.c). open_array: a file that
+ * is an array may lack its end, as those of tracers that were killed do.
  */
 struct hq_error *json_walk(const char *path, bool open_array, const struct json_handler *handler, void *arg);
 

@@ -29,7 +29,7 @@ LIBRARIES = {
     "capstone/": ["structure/insn_capstone.c"],
     "papi.h": ["preload/sources/papi.c", "repl/record_counters.c"],
     "pcre2.h": ["query/regex.c"],
-    "yajl/": ["db/import/json.c"],
+    "yajl/": ["db/import/json_yajl.c"],
     "libiberty/": ["structure/demangle.c"],
     "zstd.h": ["structure/unpack.c"],
     "lzma.h": ["structure/unpack.c"],

@@ -18,11 +18,6 @@ struct walk {
     bool top_is_array, complete;
 };
 
-bool json_key(const struct json_path *path, size_t i, const char *key)
-{
-    return i < path->depth && !path->steps[i].in_array && strcmp(str_cstr(&path->steps[i].key), key) == 0;
-}
-
 /* Behind a value: the next element of an array has the next number. */
 static void advance(struct walk *w)
 {
