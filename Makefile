@@ -8,7 +8,7 @@
 # Variables: PREFIX DESTDIR CC CFLAGS LDFLAGS V=1 (show commands), SAN=1 (AddressSanitizer and UBSan,
 # in build-san/), WERROR=1 (a warning is an error), DEPS=no (install nothing), JOBS=N, T="FILE..." (for test).
 
-VERSION = 0.1.0
+VERSION = 0.2.0
 PREFIX ?= /usr/local
 DESTDIR ?=
 DEPS ?= yes
@@ -23,6 +23,7 @@ PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg pyt
   x264 dav1d aom-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
   chromium chromium-driver python3-selenium node-typescript python3-jsonschema
 PACKAGES_soak = libpython3.11-testsuite
+PACKAGES_package = debhelper lintian rpm
 PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
 
 # ---- Where things are built ---------------------------------------------------------------------------------------
@@ -66,7 +67,7 @@ PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%),$(wildcard $(
 
 # ---- Configuration: which libraries there are ---------------------------------------------------------------------
 # Not for the targets that must work before anything is installed; check and demo start a second make after deps.
-NO_CONFIG = help deps deps-% check demo bench fuzz soak clean uninstall
+NO_CONFIG = help deps deps-% check demo bench fuzz soak clean uninstall dist deb rpm tarball check-in
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
@@ -232,7 +233,7 @@ bench fuzz soak: deps-build deps-test
 	+$(Q)$(if $(wildcard tests/$@/run),HQ=./hq BUILD=$(BUILD) CC='$(CC)' MAKE='$(MAKE)' tests/$@/run,echo "tests/$@/run is not there: nothing to do")
 
 deps: deps-build deps-test
-deps-build deps-test deps-bench deps-soak: deps-%:
+deps-build deps-test deps-bench deps-soak deps-package: deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,.ci/deps $* $(PACKAGES_$*))
 
 # ---- Installation -------------------------------------------------------------------------------------------------
@@ -258,6 +259,8 @@ uninstall:
 	$(Q)cd '$(DESTDIR)$(PREFIX)' && rm -rf bin/hq lib/hq include/hq.h include/hq.f90 share/hq share/doc/hq \
 	  share/man/man1/hq.1 share/man/man1/hq-*.1 share/man/man5/hq-language.5 \
 	  share/bash-completion/completions/hq share/zsh/site-functions/_hq
+include common/packaging/packaging.mk
+
 clean:
 	$(Q)rm -rf build build-san build-clang hq libhqpreload.so libhqexact.so libhqmpi.so libhqmpi-*.so demo.hq demo.html
 help:
@@ -267,4 +270,5 @@ help:
 	@echo "make test T=FILE  one test, or several                 make objects      compile, link nothing (WERROR=1 CC=clang)"
 	@echo "make check-only   every test, nothing built;            make SAN=1 tests  build with sanitizers in build-san/"
 	@echo "                  TESTS='FILE...' chooses               make bench|fuzz|soak   longer work"
+	@echo "make dist|deb|rpm|tarball   packages, in build/packages  make check-in SUITE=trixie   all, in a fresh Debian"
 	@echo "make install PREFIX=/usr/local DESTDIR=   make uninstall   make clean"

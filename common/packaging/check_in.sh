@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# check_in.sh SUITE TARGET: a fresh Debian of release SUITE below build/debian-SUITE (debootstrap, kept for the next time),
+# a clone of the last commit in it, and there `make deps && make && make TARGET` as a user would. Needs root; the mounts are
+# taken away at the end, however it ends. MIRROR and APT_DIR (a directory laid over /etc/apt) say where packages come from.
+set -euo pipefail
+suite=$1 target=$2 root=$PWD/build/debian-$1
+[ "$(id -u)" = 0 ] || { echo "make check-in: another system is made by debootstrap and chroot, which need root" >&2; exit 2; }
+command -v debootstrap >/dev/null || { echo "make check-in: debootstrap is missing: apt-get install debootstrap" >&2; exit 2; }
+if [ ! -e "$root/.whole" ]; then
+    rm -rf "$root"
+    debootstrap --variant=minbase "$suite" "$root" ${MIRROR:+"$MIRROR"}
+    [ -z "${APT_DIR:-}" ] || cp -rL "$APT_DIR/." "$root/etc/apt/"
+    touch "$root/.whole"
+fi
+away() { umount -l "$root/dev/pts" "$root/dev/shm" "$root/dev" "$root/proc" "$root/sys" 2>/dev/null || true; }
+trap away EXIT
+for place in dev dev/pts dev/shm; do mount --bind "/$place" "$root/$place"; done
+mount -t proc proc "$root/proc"
+mount -t sysfs sysfs "$root/sys"
+cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+rm -rf "$root/hq"
+git clone -q . "$root/hq"
+chroot "$root" sh -c "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git gcc make ca-certificates &&
+    cd /hq && git config --global --add safe.directory /hq && make deps && make -j$(nproc) && make $target"

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# rpm.sh VERSION DIRECTORY: source and binary RPM from DIRECTORY/hq-VERSION.tar.gz, in DIRECTORY. On a system whose
+# packages have other names than the spec's (Debian), what it needs to be built is not looked at: `make deps` has seen to it.
+set -euo pipefail
+version=$1
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+out=$(cd "$2" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+mkdir -p "$scratch"/{BUILD,BUILDROOT,RPMS,SOURCES,SPECS,SRPMS}
+cp "$out/hq-$version.tar.gz" "$scratch/SOURCES/"
+sed "s/@VERSION@/$version/g" "$here/hq.spec" >"$scratch/SPECS/hq.spec"
+options=()
+[ ! -e /etc/debian_version ] || options+=(--nodeps)
+rpmbuild "${options[@]}" -ba --define "_topdir $scratch" "$scratch/SPECS/hq.spec" >"$scratch/log" 2>&1 ||
+    { tail -40 "$scratch/log" >&2; echo "make rpm: rpmbuild failed" >&2; exit 1; }
+find "$scratch/RPMS" "$scratch/SRPMS" -name '*.rpm' -exec cp {} "$out" \;
+ls "$out"/*.rpm

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Each kind of package is made, put into a root of its own, records and answers there, and leaves nothing behind. Needs root.
+set -u
+TMP=$(mktemp -d) packages=build/packages
+trap 'rm -rf "$TMP"' EXIT
+passed=0 failed=0
+check() {
+    if "${@:2}" >"$TMP/log" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)); echo "FAILED: $1"; tail -5 "$TMP/log"; fi
+}
+make -s deps-package
+# works HQ: it records a program in C with debug information, and finds what costs.
+printf 'int main(void) { volatile double x = 1; for (long i = 0; i < 300000000; i++) x = x * 1.0000001; return x < 0; }\n' >"$TMP/busy.c"
+gcc -O1 -g -o "$TMP/busy" "$TMP/busy.c"
+works() {
+    rm -rf "$TMP/db"
+    "$1" record -o "$TMP/db" -- "$TMP/busy" && "$1" "$TMP/db" "loops" | grep -q 'busy.c:1' && "$1" help
+}
+check "make deb" make deb
+root=$TMP/deb
+mkdir -p "$root/var/lib/dpkg"/{info,updates,triggers} && : >"$root/var/lib/dpkg/status"
+in_root() { dpkg --root="$root" --force-depends --force-not-root "$@"; }
+check "dpkg installs them" in_root -i $packages/hq_*.deb $packages/libhq-collector_*.deb $packages/hq-doc_*.deb
+check "hq of the Debian packages works" works "$root/usr/bin/hq"
+check "its manual pages are there" ls "$root/usr/share/man/man1/hq.1.gz" "$root/usr/share/man/man5/hq-language.5.gz"
+check "dpkg installs them again" in_root -i $packages/hq_*.deb $packages/libhq-collector_*.deb
+check "dpkg removes them" in_root -P hq libhq-collector hq-doc
+check "and nothing is left" [ -z "$(find "$root" -path "$root/var/lib/dpkg" -prune -o ! -type d -print)" ]
+check "make rpm" make rpm
+root=$TMP/rpm
+mkdir -p "$root"
+check "rpm installs them" rpm --root "$root" --dbpath /var/lib/rpm --nodeps -i $packages/hq-[0-9]*.x86_64.rpm $packages/hq-collector-*.rpm
+check "hq of the RPMs works" works "$root/usr/bin/hq"
+check "rpm removes them" rpm --root "$root" --dbpath /var/lib/rpm --nodeps -e hq hq-collector
+check "and nothing is left" [ -z "$(find "$root" -path "$root/var/lib/rpm" -prune -o ! -type d -print)" ]
+check "make tarball" make tarball
+mkdir "$TMP/a place"
+check "it is unpacked" tar -C "$TMP/a place" -xzf $packages/hq-*-x86_64.tar.gz
+hq=$(echo "$TMP/a place"/hq-*/bin/hq)
+check "hq of the archive works" works "$hq"
+check "with its own libraries" [ -z "$(ldd "$hq" | awk '$3 ~ /^\// && $3 !~ /\/lib\/hq\/needs\// && $3 !~ /\/lib(c|m|dl|rt|pthread)\.so/')" ]
+echo "packages: $passed passed, $failed failed"
+[ $failed = 0 ]
