@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* JSON by yajl; json_none.c stands in where there is none. */
 #include "db/import/json.h"
 
 #include "common/mem.h"

@@ -41,7 +41,7 @@ def check_files(page, text, linked):
         linked.add(name)
     linked.update(f"doc/{name}" for name in re.findall(r"`([\w-]+\.md)`", text))
     for name in re.findall(r"`make ([\w-]+)", text):
-        check(re.search(rf"^(?:[\w-]+ )*{name}(?: [\w-]+)*:", read("Makefile"), re.M), f"{page} speaks of make {name}, which is not there")
+        check(re.search(rf"^(?:[\w-]+ )*{name}(?: [\w-]+)*:", read("Makefile") + read("common/packaging/packaging.mk"), re.M), f"{page} speaks of make {name}, which is not there")
 
 
 def rows(*command):
