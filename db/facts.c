@@ -10,6 +10,7 @@
 #include "db/model_data.h"
 #include "db/unmeasured.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -212,19 +213,40 @@ static const char *clock_of(const struct process *p, struct str *scratch)
     return str_cstr(scratch);
 }
 
+static uint64_t cputime_period(const struct process *p)
+{
+    for (size_t i = 0; i < p->event_count; i++)
+        if (p->events[i].name && strcmp(p->events[i].name, "CPUTIME") == 0)
+            return p->events[i].period;
+    return 0;
+}
+
+static void add_weight(struct model *m, double us)
+{
+    AUTO_STR struct str text = {0};
+
+    str_addf(&text, "%.0f us", us);
+    model_info(m, FACT_WEIGHT, str_cstr(&text));
+}
+
 static void add_clocks(struct model *m, const struct process *p, size_t count)
 {
     uint64_t by_timer = 0, slowed = 0;
+    double weights = 0, squares = 0;
 
     add_set(m, "clock of CPUTIME", p, count, clock_of);
     for (size_t i = 0; i < count; i++) {
         by_timer += p[i].header.timer_threads;
         slowed += p[i].header.slowed_threads;
+        weights += (double)p[i].header.weights * (double)cputime_period(&p[i]);
+        squares += (double)p[i].header.weight_squares * pow((double)cputime_period(&p[i]), 2);
     }
     if (by_timer)
         add_number(m, "threads that had to take a timer for CPUTIME", by_timer);
     if (slowed)
         add_number(m, "threads sampled less often, with more weight, since they change often", slowed);
+    if (slowed && weights > 0)
+        add_weight(m, squares / weights * 1e-3);
 }
 
 static void add_losses(struct model *m, const struct process *p, size_t count)

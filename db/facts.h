@@ -13,6 +13,9 @@
 #define FACT_LOST_TO_DAMAGE "damaged measurement file"
 #define FACT_LEFT_OUT       "measurement files that are damaged and left out"
 
+/* Microseconds, weighed by themselves, that samples of CPUTIME stand for; there only if these weigh differently. */
+#define FACT_WEIGHT "CPUTIME that a sample stands for, on average by weight"
+
 #define FACT_TRACE "trace" /* there only if it is not whole */
 
 /* Processes in canonical order. `unreadable`: measurement files that were left out. */

@@ -120,8 +120,9 @@ struct hqm_header {
     /* Threads whose samples the software clock took less often than asked for, since they change often: those weigh
      * more. */
     uint64_t slowed_threads;
+    uint64_t weights, weight_squares; /* of all samples of CPUTIME by the software clock, in periods: sums */
 };
-static_assert(sizeof(struct hqm_header) == 192 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
+static_assert(sizeof(struct hqm_header) == 208 + 8 * (HQM_LOSS_MAX + HQM_PARTIAL_MAX), "layout");
 
 /* Threads that were never sampled have no record, and files of minor version 0 do not count them; but every process has
  * one. */

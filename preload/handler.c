@@ -37,6 +37,12 @@ static inline bool trace(struct lane *lane, uint32_t node, int event, uint64_t w
                                    : lane_trace(lane, node, (uint32_t)event, weight, now);
 }
 
+static inline void note_weight(struct hqm_header *header, uint64_t weight)
+{
+    __atomic_fetch_add(&header->weights, weight, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&header->weight_squares, weight * weight, __ATOMIC_RELAXED);
+}
+
 /* Adds a sample to the profile and the trace. */
 static HOT bool store(struct lane *lane, struct place place, int event, uint64_t weight, uint64_t now)
 {
@@ -56,6 +62,8 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
         header->samples++; /* an atomic addition would wait for all that was stored before */
     else
         __atomic_fetch_add(&header->samples, 1, __ATOMIC_RELAXED);
+    if (event + 1 == options.weighed)
+        note_weight(header, weight);
     header->end_us = now;
     self.stored = place;
     return true;

@@ -29,6 +29,7 @@ extern struct options {
     _Atomic bool stopped; /* set by the program too: window.h */
     int32_t rank;         /* -1: none */
     int events;
+    int weighed;                /* event + 1 whose weights the header tells; 0: none */
     uint64_t from_us, until_us; /* 0: no limit */
     uint64_t max_size;          /* likewise */
     uint64_t period[EVENTS_MAX];

@@ -5,7 +5,8 @@
  * the delta method, with the derivative along each metric taken over a small step to either side. Whether the interval
  * of a share holds a bound is asked the other way round, as Wilson has it: whether a share on the bound would give what
  * was found; so it is right for no sample of n, too. Exact metrics add no uncertainty; where sample counts are not
- * known nothing is.
+ * known nothing is. Where samples weigh differently, n is the number of equal ones that would have the same variance:
+ * the sum by the mean weight, weighed by itself.
  */
 #include "query/rows.h"
 #include <math.h>
@@ -26,11 +27,20 @@ static int64_t samples_of(struct run *run, const struct entry *e, unsigned slot)
     return ranges_sum(&run->ranges, run->selection.measures.data[slot / 2].counts);
 }
 
+/* The same, in samples of equal weight. */
+static double equal_samples_of(struct run *run, const struct entry *e, unsigned slot)
+{
+    const struct measure *m = &run->selection.measures.data[slot / 2];
+    int64_t count = samples_of(run, e, slot);
+
+    return m->weight > 0 ? measure_samples(m, count, e->slots[slot] / m->scale / m->factor) : (double)count;
+}
+
 /* One standard deviation of a measured value. Without a sample, that of one sample. */
 static double slot_deviation(struct run *run, const struct entry *e, unsigned slot)
 {
     const struct measure *m = &run->selection.measures.data[slot / 2];
-    int64_t n;
+    double n;
 
     if (m->flags & HQDB_METRIC_EXACT)
         return 0;
@@ -43,12 +53,12 @@ static double slot_deviation(struct run *run, const struct entry *e, unsigned sl
     }
     if ((m->flags & HQDB_METRIC_NO_COUNTS) || !m->counts)
         return NAN;
-    n = samples_of(run, e, slot);
+    n = equal_samples_of(run, e, slot);
     if (n <= 0 && m->flags & HQDB_METRIC_WEIGHED && m->total_count > 0)
         return scaled_value(m->total, m->scale) * m->factor / (double)m->total_count;
     if (n <= 0)
         return m->period ? (double)m->period * m->scale * m->factor : NAN;
-    return fabs(e->slots[slot]) / sqrt((double)n);
+    return fabs(e->slots[slot]) / sqrt(n);
 }
 
 static void note_slot(void *arg, unsigned slot)
@@ -116,7 +126,7 @@ static double share_samples(const struct run *run, const struct program *p, cons
     const struct measure *m = &run->selection.measures.data[(*slot)->slot / 2];
     bool counted = !(m->flags & (HQDB_METRIC_EXACT | HQDB_METRIC_NO_COUNTS)) && m->counts && m->total_count > 0;
 
-    return counted ? (double)m->total_count : 0;
+    return counted ? measure_samples(m, m->total_count, (double)m->total) : 0;
 }
 
 double interval_at_bound(struct run *run, const struct entry *e, const struct program *p, double difference)
@@ -142,7 +152,7 @@ double interval_half_width(struct run *run, const struct entry *e, const struct 
         return 0;
     samples = share_samples(run, p, &slot, &unit);
     if (samples > 0)
-        return unit * wilson((double)samples_of(run, e, slot->slot), samples);
+        return unit * wilson(equal_samples_of(run, e, slot->slot), samples);
     AUTO_FREE double *sd = xcalloc(n + 1, sizeof *sd);
     AUTO_FREE uint8_t *seen = xcalloc(n + 1, 1);
     struct deviations d = {run, e, sd, seen};
@@ -159,7 +169,7 @@ bool interval_ends(struct run *run, struct entry *e, const struct program *diffe
 
     if (!(half > 0) || !isfinite(half))
         return false;
-    double centre = n > 0 ? unit * ((double)samples_of(run, e, slot->slot) + Z * Z / 2) / (n + Z * Z) : value;
+    double centre = n > 0 ? unit * (equal_samples_of(run, e, slot->slot) + Z * Z / 2) / (n + Z * Z) : value;
 
     *low = centre - half;
     *high = centre + half;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/select.h"
+#include "db/facts.h"
 #include "query/derive.h"
 #include "query/grammar/parse.h"
 #include "query/metrics.h"
@@ -8,6 +9,14 @@
 #include "query/slices.h"
 
 /* ---- measures ---- */
+
+/* Of CPUTIME threads may have samples of different weight. */
+static double weight_of(const struct db *db, const struct hqdb_metric *m)
+{
+    bool sampled = m->flags & HQDB_METRIC_SAMPLED && !strcmp(db_string(db, m->event), "CPUTIME");
+
+    return sampled ? (double)facts_number(db, FACT_WEIGHT) * 1e-6 / m->scale : 0;
+}
 
 static void add_measures(struct selection *s, const struct db *db, enum metric_side side)
 {
@@ -22,6 +31,7 @@ static void add_measures(struct selection *s, const struct db *db, enum metric_s
                                    .scale = m->scale,
                                    .flags = m->flags,
                                    .period = m->period,
+                                   .weight = weight_of(db, m),
                                    .metric = (uint32_t)i,
                                    .side = side,
                                    .here_measure = SIZE_MAX,

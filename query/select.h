@@ -29,6 +29,7 @@ struct measure {
     double scale;                     /* value = integer * scale */
     unsigned flags;                   /* HQDB_METRIC_* */
     uint64_t period;                  /* base units */
+    double weight;                    /* base units that a sample stands for, where samples weigh differently; else 0 */
     uint32_t metric;                  /* number in its database */
     enum metric_side side;            /* old and delta: with `compare with` */
     bool marks_sign;                  /* positive values print with + */
@@ -48,6 +49,14 @@ static inline double scaled_value(int64_t sum, double scale)
     double inverse = __builtin_rint(1 / scale);
 
     return scale < 1 && fabs(inverse * scale - 1) < 1e-15 ? (double)sum / inverse : (double)sum * scale;
+}
+
+/* How many samples of equal weight tell as much as `count` samples that stand for `sum` (base units) do. */
+static inline double measure_samples(const struct measure *m, int64_t count, double sum)
+{
+    double equal = m->weight > 0 ? fabs(sum) / m->weight : INFINITY;
+
+    return equal < (double)count ? equal : (double)count;
 }
 
 struct slice {

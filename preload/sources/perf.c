@@ -222,18 +222,20 @@ static COLD void look_after(int64_t period)
     every = longer(every > all / YOUNG ? all / YOUNG : every, period);
     if (every > own.wanted + own.wanted / 3 || every < own.wanted - own.wanted / 3)
         own.wanted = every;
-    if (own.wanted > period && !own.slowed)
-        note_slowed();
 }
 
 /* The period of an event can be changed by its descriptor alone: another event takes over. If there can be none, this
  * one goes on, and each firing stands for what it is. */
-static COLD void go_on_by(int64_t wanted)
+static COLD void go_on_by(int64_t wanted, int64_t period)
 {
     const struct perf_event_mmap_page *before = own.ring;
 
     if (!perf.frozen && !raw_frozen && open_ring((uint64_t)wanted, perf.kind == HQM_CLOCK_PERF) == 0)
         close_ring(before);
+    else if (own.every >= period)
+        own.wanted = own.every; /* until it is looked after again */
+    if (own.every > period && !own.slowed)
+        note_slowed();
 }
 
 /* The C library learns these names of the kernel in version 2.37. */
@@ -262,7 +264,7 @@ HOT bool perf_overflow(const siginfo_t *info, ucontext_t *context)
     if (!perf.insists && !raw_frozen && own.counted - own.looked >= LOOK)
         look_after(period);
     if (own.every != own.wanted)
-        go_on_by(own.wanted);
+        go_on_by(own.wanted, period);
     interruption_note(context);
     return true;
 }

@@ -63,8 +63,8 @@ static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, si
 
 static bool prepare_cputime(int event)
 {
-    (void)event;
     perf_prepare();
+    options.weighed = perf_clock() == HQM_CLOCK_PERF ? event + 1 : 0;
     signal_take(SIGNAL_RESERVED, on_timer);
     return true;
 }

@@ -109,7 +109,8 @@ static void tell_measured(struct summary *s)
         str_addf(&text, " in %" PRId64 " sample%s", m->total_count, m->total_count == 1 ? "" : "s");
     /* 1.96 sqrt(p (1 - p) / n) is largest at p = 1/2 */
     if (!(m->flags & (HQDB_METRIC_NO_COUNTS | HQDB_METRIC_EXACT)) && m->total_count > 0)
-        str_addf(&text, "; a share of half of it is known to +-%.1f %%", 98 / sqrt((double)m->total_count));
+        str_addf(&text, "; a share of half of it is known to +-%.1f %%",
+                 98 / sqrt(measure_samples(m, m->total_count, (double)m->total)));
     add(s, "measured", str_cstr(&text), s->total);
 }
 

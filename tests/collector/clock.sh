@@ -59,6 +59,11 @@ if [ "$(value perf-clock):$(value timer-threads)" = 1:0 ]; then
     check "many changes of threads: this is said" grep -q 'by the software clock, less often in [12] of the threads' "$TMP/err"
     "$HQ" "$DB" info >"$TMP/info" 2>&1
     check "many changes of threads: info says it" grep -q '^threads sampled less often' "$TMP/info"
+    # Samples of unequal weight tell less than as many of equal weight. The first tenths of a second have many of little weight.
+    weight=$(sed -n 's/^CPUTIME that a sample stands for.* \([0-9]*\) us$/\1/p' "$TMP/info")
+    check "many changes of threads: what a sample stands for" holds "${weight:-0} / 1e6 > 1.2 * $(value 'sum CPUTIME') / 1e9 / $(value 'count CPUTIME') && ${weight:-0} <= 100000"
+    certain=$("$HQ" "$DB" summary 2>/dev/null | sed -n 's/.*known to +-\([0-9.]*\) %.*/\1/p')
+    check "many changes of threads: the summary knows what that means" holds "(${certain:-0} - 98 / sqrt($(value 'sum CPUTIME') / 1000 / $weight)) ^ 2 < 0.01"
     check "many changes of threads: all time is there" sampled 2.7
     check "many changes of threads: work between them has its time" holds "($(spent user_work) - $seconds) ^ 2 <= 16 * 0.05 / 4 * $(value 'sum CPUTIME') / 1e9"
 else
