@@ -232,21 +232,27 @@ static struct hq_error *find(struct marks *m)
 
 /* ---- what is said and written ---- */
 
+/* A pattern such as * means hundreds that nobody thinks of. */
 static struct hq_error *report(const struct marks *m)
 {
-    size_t marked = 0;
+    enum { TOLD = 20 };
+    size_t marked = 0, told = 0;
 
     for (size_t i = 0; i < m->ways.len; i++)
         vec_foreach(p, &m->ways.data[i].procedures) {
             const char *file = file_basename(m->files.data[i]);
 
             marked += !p->refused;
+            if ((p->refused || p->inlined) && told++ >= TOLD)
+                continue;
             if (p->refused)
                 fprintf(stderr, "hq: %s in %s is not marked: %s\n", p->name, file, p->refused);
             else if (p->inlined)
                 fprintf(stderr, "hq: %s in %s is also inlined at %u places, whose visits are not marked\n", p->name,
                         file, p->inlined);
         }
+    if (told > TOLD)
+        fprintf(stderr, "hq: %zu more are not marked, or inlined at some places\n", told - TOLD);
     return marked ? NULL : hq_error_new(HQ_USAGE, "--mark: none of the procedures can be marked");
 }
 

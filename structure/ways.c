@@ -93,7 +93,7 @@ static const char *take_pointer(struct hqp_place *p, const struct insn_detail *d
     p->index = d->index;
     p->scale = d->scale;
     p->target = d->value;
-    for (uint8_t i = 0; i < p->length && p->code[i] >= 0x26; i++)
+    for (uint8_t i = 0; i < p->length && strchr("\x26\x2e\x36\x3e\x64\x65\x66\x67\xf2\xf3", p->code[i]); i++)
         if (p->code[i] == 0x64 || p->code[i] == 0x65 || p->code[i] == 0x67)
             return "it has a jump through a pointer of another segment";
     if (d->form == INSN_FORM_JUMP_REGISTER)

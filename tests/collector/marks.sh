@@ -9,7 +9,7 @@ visits() { rows "iterations of $1" | wc -l; }
 # counted NAME: what the program says.
 counted() { awk -v n="$1" '$1 == n { print $2 }' "$TMP/out"; }
 
-all="plain recurses tail_calls may_tail_call by_pointer switches jumps_out in_handler in_coroutine loops bare relative only_jumps branches calls_first"
+all="plain recurses tail_calls may_tail_call by_pointer switches jumps_out in_handler in_coroutine loops bare relative only_jumps branches calls_first by_stack"
 marks() { for name in "$@"; do printf ' --mark %s' "$name"; done; }
 plugin=$PROGRAMS/libwatched.so
 
@@ -33,8 +33,9 @@ for clock in "-e CPUTIME@1000/s" "-e CPUTIME@1000/s --clock=timer" "-e REALTIME@
     check "$clock: instructions that depend on where they stand" [ "$(visits relative)" = "$(counted relative_all)" ]
     check "$clock: a procedure that is one jump" [ "$(visits only_jumps)" = 400 ]
     check "$clock: one that begins with a call" [ "$(visits calls_first)" = 400 ]
+    check "$clock: one that leaves by a pointer on the stack" [ "$(visits by_stack)" = 400 ]
     check "$clock: a library that is opened and closed again and again" [ "$(visits plugin_work)" = "$(counted plugin_work)" ]
-    sum=$(awk '$1 != "signals" { n += $2 } END { print n + 4 + 800 }' "$TMP/out")
+    sum=$(awk '$1 != "signals" { n += $2 } END { print n + 4 + 1200 }' "$TMP/out")
     check "$clock: as many entries as there were in all, nested ones too" [ "$(value entries)" = "$sum" ]
     for reason in 'loops in watched is not marked: a loop goes through' 'bare in watched is not marked: it has no unwind' \
         'inlined in watched is not marked: it has no code of its own'; do

@@ -4,12 +4,16 @@
  *
  *     visited trap N [DEPTH]       N breakpoints with an empty handler
  *     visited visits N [DEPTH]     N visits to `visited`, below DEPTH procedures
+ *     visited counted FILE         visits to `counted` without an end; how many is in the first 8 bytes of the file
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #define APART __attribute__((noipa))
 
@@ -18,6 +22,24 @@ static volatile long sink;
 APART static void visited(long x)
 {
     sink += x;
+}
+
+static volatile long *count;
+
+APART static void counted(void)
+{
+    ++*count;
+}
+
+static void count_in(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT, 0666);
+
+    if (fd < 0 || ftruncate(fd, 4096) != 0)
+        exit(9);
+    count = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    for (;;)
+        counted();
 }
 
 static void on_trap(int number, siginfo_t *info, void *context)
@@ -57,6 +79,8 @@ int main(int argc, char **argv)
 
     if (argc < 3)
         return 2;
+    if (!strcmp(argv[1], "counted"))
+        count_in(argv[2]);
     if (traps)
         sigaction(SIGTRAP, &(struct sigaction){.sa_sigaction = on_trap, .sa_flags = SA_SIGINFO}, NULL);
     printf("%.1f\n", measure(traps, atol(argv[2]), argc > 3 ? atoi(argv[3]) : 5));

@@ -146,8 +146,10 @@ __asm__(
     ".-branches\n"
     ".type calls_first, @function\ncalls_first: .cfi_startproc\n call relative\n ret\n .cfi_endproc\n .size "
     "calls_first, .-calls_first\n"
+    ".type by_stack, @function\nby_stack: .cfi_startproc\n leaq relative(%rip), %rax\n movq %rax, -16(%rsp)\n jmp "
+    "*-16(%rsp)\n .cfi_endproc\n .size by_stack, .-by_stack\n"
     ".data\n .globl relative_count\nrelative_count: .quad 0\n .text\n");
-void relative(void), only_jumps(void), branches(void), calls_first(void);
+void relative(void), only_jumps(void), branches(void), calls_first(void), by_stack(void);
 extern long relative_count;
 
 static inline __attribute__((always_inline)) long inlined(long x)
@@ -168,6 +170,7 @@ static void *work(void *data)
         relative();
         only_jumps();
         calls_first();
+        by_stack();
     }
     return NULL;
 }
