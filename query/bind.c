@@ -269,6 +269,39 @@ static struct hq_error *bind_operand(struct binding *b, const struct expr *e, co
     return bind_expr(b, e, exclusive, out);
 }
 
+/* A measure of the sum that adds up to nothing; NULL: all have a total. */
+static const struct measure *without_total(const struct binding *b, const struct program *p)
+{
+    const struct measure *m = NULL;
+
+    if (p->kind == PROGRAM_SLOT)
+        return b->selection->measures.data[p->slot / 2].no_total ? &b->selection->measures.data[p->slot / 2] : NULL;
+    for (unsigned i = 0; i < p->arg_count && !m; i++)
+        m = without_total(b, p->args[i]);
+    return m;
+}
+
+/* 5% beside a metric is a share of its total; beside a ratio, which has none, it is the number 0.05. */
+static struct hq_error *bind_share(struct binding *b, const struct expr *percent, struct program *of,
+                                   struct program **out)
+{
+    const struct measure *m = without_total(b, of);
+
+    if (m && of->dim == DIM_NONE)
+        return NULL;
+    if (m)
+        return place_error(&percent->place, NULL,
+                           "the values of %s add up to nothing that this could be a share of: compare them with an "
+                           "amount, as `1.5s`",
+                           m->name);
+    *out = new_program(b, PROGRAM_SHARE, 1);
+    (*out)->number = percent->number / 100;
+    (*out)->args[0] = of;
+    (*out)->dim = of->dim;
+    (*out)->constant = true;
+    return NULL;
+}
+
 static struct hq_error *bind_compare(struct binding *b, const struct expr *e, struct program *p)
 {
     struct program **a = p->args;
@@ -281,11 +314,7 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
 
         if (side->kind != EXPR_PERCENT || !a[1 - i]->linear)
             continue;
-        a[i] = new_program(b, PROGRAM_SHARE, 1);
-        a[i]->number = side->number / 100;
-        a[i]->args[0] = a[1 - i];
-        a[i]->dim = a[1 - i]->dim;
-        a[i]->constant = true;
+        HQ_TRY(bind_share(b, side, a[1 - i], &a[i]));
     }
     for (int i = 0; i < 2; i++)
         if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_KIND && a[1 - i]->kind == PROGRAM_TEXT &&
@@ -479,6 +508,9 @@ static struct hq_error *bind_total(struct binding *b, const struct expr *e, stru
         r.number--;
     r.exclusive = false;
     HQ_TRY(bind_metric(b, &r, false, &(*out)->args[0]));
+    const struct measure *m = without_total(b, (*out)->args[0]);
+    if (m)
+        return place_error(&e->place, NULL, "%s has no total: its values add up to nothing", m->name);
     (*out)->dim = (*out)->args[0]->dim;
     (*out)->constant = true;
     return NULL;

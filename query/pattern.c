@@ -62,13 +62,23 @@ static bool test_place(const struct test *q, const struct tree *t, const struct 
     return s->line && test_path(q, text);
 }
 
+/* The name of a member without its class, as debug information has it beside the symbol's, is no name of its own: who
+ * asks for it means those of all classes. */
+static bool is_unqualified(const struct test *q, const char *alias, const char *name)
+{
+    return q->stage == STAGE_WHOLE && strchr(name, ':') && name_ends(name, alias);
+}
+
 static bool test_aliases(const struct test *q, const struct tree *t, const struct hqdb_scope *s)
 {
     struct db_list names = tree_aliases(t, s);
 
-    for (size_t i = 0; i < names.len; i++)
-        if (test_procedure(q, db_string(t->db, names.data[i])))
+    for (size_t i = 0; i < names.len; i++) {
+        const char *alias = db_string(t->db, names.data[i]);
+
+        if (test_procedure(q, alias) && !is_unqualified(q, alias, tree_text(t, s->name)))
             return true;
+    }
     return false;
 }
 

@@ -386,7 +386,7 @@ static struct hq_error *bind_clauses(struct run *run)
 static void total_of(struct run *run, size_t i)
 {
     const struct measure *all = run->selection.measures.data, *m = &all[i];
-    double total = scaled_value(m->total, m->scale) * m->factor;
+    double total = m->no_total ? NAN : scaled_value(m->total, m->scale) * m->factor;
 
     run->wholes[2 * i] = run->wholes[2 * i + 1] = total;
     if (m->side != SIDE_DELTA) {

@@ -34,6 +34,7 @@ struct measure {
     enum metric_side side;            /* old and delta: with `compare with` */
     bool marks_sign;                  /* positive values print with + */
     bool plain;                       /* a number that is no amount, such as a rank: 0 is not blank */
+    bool no_total;                    /* its values do not add up to anything: when something starts, a mean, a ratio */
     size_t here_measure, old_measure; /* delta: what it is the difference of; SIZE_MAX: zero */
     const char *was;                  /* old and delta: the old side's own name, if it has another one; else NULL */
     double factor;                    /* value = integer * scale * factor; not 1 only on the old side */

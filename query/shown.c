@@ -24,7 +24,9 @@ bool rows_above_fold(const struct run *run, const struct entry *e)
     }
     if (measured || !run->first)
         return !measured;
-    return program_number(run->first, &at) >= FOLD_SHARE * program_total(run->first, run->totals);
+    double total = program_total(run->first, run->totals);
+
+    return isnan(total) || program_number(run->first, &at) >= FOLD_SHARE * total;
 }
 
 bool rows_fold(const struct run *run)
@@ -48,7 +50,9 @@ struct siblings {
 static void add_own_values(const struct run *run, struct entry **cut, size_t n, double *slots)
 {
     for (size_t s = 0; s < 2 * run->selection.measures.len; s++) {
-        slots[s] = run->selection.measures.data[s / 2].plain ? NAN : 0;
+        const struct measure *m = &run->selection.measures.data[s / 2];
+
+        slots[s] = m->plain || m->no_total ? NAN : 0;
         for (size_t i = 0; i < n; i++)
             slots[s] += isnan(cut[i]->slots[s]) ? 0 : cut[i]->slots[s];
     }

@@ -298,8 +298,9 @@ void stretches_set_measures(struct run *run, const struct visits *v, const uint3
 
     vec_push(&made, measure_of_view("start", "when it starts", DIM_SECONDS, 1e-6));
     vec_push(&made, measure_of_view("length", "how long it takes", DIM_SECONDS, 1e-6));
+    measure_add(&made.data[LENGTH], 0);
     for (size_t i = 0; i < v->len; i++)
-        sum_add(&made.data[LENGTH].total, (int64_t)v->data[i].length_us);
+        measure_add(&made.data[LENGTH], (int64_t)v->data[i].length_us);
     for (size_t k = 0; k < count; k++) {
         const struct hqdb_metric *m = &run->tree->db->metrics[metrics[k]];
         double total = 0;
@@ -308,7 +309,7 @@ void stretches_set_measures(struct run *run, const struct visits *v, const uint3
             total += values[i * count + k];
         vec_push(&made, measure_of_view(db_string(run->tree->db, m->name), db_string(run->tree->db, m->description),
                                         (enum dim)m->dimension, m->scale));
-        vec_last(&made).total = llround(total);
+        measure_add(&vec_last(&made), llround(total));
     }
     vec_clear(&s->measures);
     for (size_t i = 0; i < made.len; i++)

@@ -377,7 +377,7 @@ static void set_measures(struct clustering *c, double time)
     vec_clear(&s->measures);
     for (size_t i = 0; i < OWN; i++)
         vec_push(&s->measures, measure_of_view(own[i].name, own[i].description, own[i].dim, own[i].dim ? 1e-6 : 1));
-    s->measures.data[TIME].total = llround(time * 1e6);
+    measure_add(&s->measures.data[TIME], llround(time * 1e6));
     for (size_t k = 0; k < c->dimensions; k++) {
         vec_push(&s->measures, measure_of_view(c->names[k], "its mean", DIM_NONE, 1));
         vec_push(&s->measures,

@@ -131,11 +131,11 @@ static void set_measures(struct run *run, const struct visits *visits, double me
         vec_push(&s->measures, measure_of_view(names[i].name, names[i].description, DIM_SECONDS, 1e-6));
     s->here_count = MEASURES;
     s->measures.data[DEVIATION].marks_sign = true;
-    s->measures.data[DEVIATION].total = isnan(median)
-                                            ? 0
-                                            : llround(median * 1e6); /* so `deviation > 20%` is a share of the median */
+    /* So `deviation > 20%` is a share of the median. */
+    measure_add(&s->measures.data[DEVIATION], isnan(median) ? 0 : llround(median * 1e6));
+    measure_add(&s->measures.data[LENGTH], 0);
     for (size_t i = 0; i < visits->len; i++)
-        sum_add(&s->measures.data[LENGTH].total, (int64_t)visits->data[i].length_us);
+        measure_add(&s->measures.data[LENGTH], (int64_t)visits->data[i].length_us);
 }
 
 /* median: NaN where there is none to deviate from. */

@@ -151,11 +151,11 @@ static void set_measures(struct run *run, const struct pairs *p)
     for (size_t i = 0; i < p->all.len; i++) {
         const struct pair *pair = &p->all.data[i];
 
-        sum_add(&s->measures.data[BYTES].total, (int64_t)pair->bytes);
-        sum_add(&s->measures.data[MESSAGES].total, (int64_t)pair->count);
-        sum_add(&s->measures.data[RECEIVED].total, (int64_t)pair->received);
-        sum_add(&s->measures.data[RECEIVED_BYTES].total, (int64_t)pair->received_bytes);
-        sum_add(&s->measures.data[ELAPSED].total, (int64_t)llround(pair->seconds * 1e9));
+        measure_add(&s->measures.data[BYTES], (int64_t)pair->bytes);
+        measure_add(&s->measures.data[MESSAGES], (int64_t)pair->count);
+        measure_add(&s->measures.data[RECEIVED], (int64_t)pair->received);
+        measure_add(&s->measures.data[RECEIVED_BYTES], (int64_t)pair->received_bytes);
+        measure_add(&s->measures.data[ELAPSED], (int64_t)llround(pair->seconds * 1e9));
     }
 }
 

@@ -33,6 +33,13 @@ struct measure measure_of_view(const char *name, const char *description, enum d
         .old_measure = SIZE_MAX,
         .factor = 1,
         .share_of = SIZE_MAX,
+        .no_total = true,
         .sums = none,
     };
+}
+
+void measure_add(struct measure *m, int64_t amount)
+{
+    m->no_total = false;
+    sum_add(&m->total, amount);
 }

@@ -60,7 +60,9 @@ struct node node_of_group(struct run *run, const struct grouping_row *row);
 struct hq_error *roots_prepared(struct run *run, struct nodes *out);
 /* A metric that the view brings itself, in the place of those of the database: every node has its values in its slots.
  */
+/* Its values add up to nothing, until measure_add says to what. */
 struct measure measure_of_view(const char *name, const char *description, enum dim dim, double scale);
+void measure_add(struct measure *m, int64_t amount);
 
 /*
  * Procedures as people count them: PROCEDURE and INLINE scopes of one name in one file of one module are one.
