@@ -42,6 +42,7 @@ struct aligner {
     struct intern *extra; /* texts of the old side */
     struct left_out without;
     struct map known[2]; /* without.inlines: names of the procedures of this side and the old one, inlined or not */
+    struct map here;     /* names of the procedures of this side -> the first of their scopes in `scopes` */
 };
 
 /* ---- parallel regions that one side does not join ---- */
@@ -134,6 +135,35 @@ static uint32_t carry_text(struct aligner *a, const struct tree *t, uint32_t tex
     return old ? TREE_EXTRA + intern_add(a->extra, tree_text(t, text)) : text;
 }
 
+/*
+ * A procedure that is inlined elsewhere, or called there, is a scope of its own; in lists it is one procedure with that
+ * of this side, and so has its name and place.
+ */
+static void adopt(struct aligner *a, const struct tree *t, uint32_t scope, struct hqdb_scope *s, bool old)
+{
+    const struct hqdb_scope *own = tree_scope(t, scope);
+    bool is_new;
+
+    if (own->kind != SCOPE_PROCEDURE && own->kind != SCOPE_INLINE)
+        return;
+    uint32_t name = pairing_procedure(&a->names, t, own, old);
+
+    if (!old) {
+        map_insert(&a->here, name, a->scopes.len, &is_new);
+        return;
+    }
+    const uint64_t *at = map_find(&a->here, name);
+    if (!at)
+        return;
+    const struct hqdb_scope *here = &a->scopes.data[*at];
+
+    s->name = here->name;
+    s->file = here->file;
+    s->line = here->line;
+    s->linkage = here->linkage;
+    s->module = here->module;
+}
+
 /* [scope of t] -> scope of the new tree; what is folded -> the scope around it. */
 static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
 {
@@ -180,6 +210,7 @@ static uint32_t *align_scopes(struct aligner *a, const struct tree *t, bool old)
             s.module = HQDB_NONE;
             s.alias_count = 0;
         }
+        adopt(a, t, i, &s, old);
         vec_push(&a->scopes, s);
     }
     return to;
@@ -354,6 +385,7 @@ static void align(struct tree *here, struct tree *old, struct tree *both, struct
     }
     keymap_deinit(&a.keys);
     pairing_deinit(&a.names);
+    map_deinit(&a.here);
     map_deinit(&a.known[0]);
     map_deinit(&a.known[1]);
 }

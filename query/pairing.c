@@ -76,11 +76,11 @@ uint32_t pairing_name(struct pairing *p, const char *name)
         return code;
     if (p->no_arguments && strchr(name, '('))
         return bare_name(p, name);
-    if (!p->two_tools)
-        return intern_add(&p->texts, name);
     uint32_t bare = bare_name(p, name);
 
-    return is_one_spelling(p, bare) ? bare : spelt_name(p, name);
+    if (is_one_spelling(p, bare))
+        return bare;
+    return p->two_tools ? spelt_name(p, name) : intern_add(&p->texts, name);
 }
 
 /* ---- what both sides have ---- */

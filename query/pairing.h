@@ -4,9 +4,9 @@
  * by the linker's where several of a side have one name and both sides know that one; by the name that the other side
  * has where a symbol has several (write, __write).
  *
- * Between two tools a name with arguments and one without are the same procedure if neither side has more of that name:
- * what debug information alone tells of a static procedure has no arguments. Return types and marks of copies (` [clone
- * .part.0]`) are no part of a name there.
+ * A name with arguments and one without are the same procedure if neither side has more of that name: what gcc tells of
+ * a static procedure that is inlined everywhere has no arguments, what clang tells has. Between two tools return types
+ * and marks of copies (` [clone .part.0]`) are no part of a name.
  */
 #ifndef HQ_QUERY_PAIRING_H
 #define HQ_QUERY_PAIRING_H
