@@ -242,23 +242,13 @@ static bool bare_name(const struct expr *e)
            e->metric.side == SIDE_HERE;
 }
 
-/* `kind = line`: the kind, not the attribute. */
-static const char *bare_kind(const struct expr *e, const struct expr *other)
-{
-    const char *name = e->kind == EXPR_ATTRIBUTE ? attribute_words[e->attribute].name : NULL;
-
-    return name && other->kind == EXPR_ATTRIBUTE && other->attribute == ATTRIBUTE_KIND && kinds_find(name) < SCOPE_KINDS
-               ? name
-               : NULL;
-}
-
 /* `kind = loop`: a name without quotes beside an attribute that is a text is a text. */
 static struct hq_error *bind_operand(struct binding *b, const struct expr *e, const struct expr *other, bool exclusive,
                                      struct program **out)
 {
     const char *text = bare_name(e) && other->kind == EXPR_ATTRIBUTE && attribute_is_text(other->attribute)
                            ? e->metric.name
-                           : bare_kind(e, other);
+                           : kinds_bare(e, other);
 
     if (text) {
         *out = new_program(b, PROGRAM_TEXT, 0);
@@ -269,23 +259,11 @@ static struct hq_error *bind_operand(struct binding *b, const struct expr *e, co
     return bind_expr(b, e, exclusive, out);
 }
 
-/* A measure of the sum that adds up to nothing; NULL: all have a total. */
-static const struct measure *without_total(const struct binding *b, const struct program *p)
-{
-    const struct measure *m = NULL;
-
-    if (p->kind == PROGRAM_SLOT)
-        return b->selection->measures.data[p->slot / 2].no_total ? &b->selection->measures.data[p->slot / 2] : NULL;
-    for (unsigned i = 0; i < p->arg_count && !m; i++)
-        m = without_total(b, p->args[i]);
-    return m;
-}
-
 /* 5% beside a metric is a share of its total; beside a ratio, which has none, it is the number 0.05. */
 static struct hq_error *bind_share(struct binding *b, const struct expr *percent, struct program *of,
                                    struct program **out)
 {
-    const struct measure *m = without_total(b, of);
+    const struct measure *m = program_without_total(of, b->selection);
 
     if (m && of->dim == DIM_NONE)
         return NULL;
@@ -508,7 +486,7 @@ static struct hq_error *bind_total(struct binding *b, const struct expr *e, stru
         r.number--;
     r.exclusive = false;
     HQ_TRY(bind_metric(b, &r, false, &(*out)->args[0]));
-    const struct measure *m = without_total(b, (*out)->args[0]);
+    const struct measure *m = program_without_total((*out)->args[0], b->selection);
     if (m)
         return place_error(&e->place, NULL, "%s has no total: its values add up to nothing", m->name);
     (*out)->dim = (*out)->args[0]->dim;

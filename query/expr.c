@@ -284,3 +284,14 @@ void program_slots(const struct program *p, void (*visit)(void *arg, unsigned sl
 {
     walk_slots(p, point_number(), visit, arg);
 }
+
+const struct measure *program_without_total(const struct program *p, const struct selection *s)
+{
+    const struct measure *m = NULL;
+
+    if (p->kind == PROGRAM_SLOT)
+        return s->measures.data[p->slot / 2].no_total ? &s->measures.data[p->slot / 2] : NULL;
+    for (unsigned i = 0; i < p->arg_count && !m; i++)
+        m = program_without_total(p->args[i], s);
+    return m;
+}

@@ -106,6 +106,8 @@ struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struc
 struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char *word);
 /* The kind of that name, in any case; SCOPE_KINDS if there is none. */
 enum scope_kind kinds_find(const char *name);
+/* `kind = line`: the kind, where the expression is a word that is also an attribute; else NULL. */
+const char *kinds_bare(const struct expr *e, const struct expr *other);
 /* The program for a metric column: $number, from 1. *name is its heading. NULL if there is no such column. */
 struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out,
                              const char **name);
@@ -148,6 +150,8 @@ const char *program_text(const struct program *p, const struct point *at, char b
 int program_truth(const struct program *p, const struct point *at);
 /* Its value on the totals: what 100 % is. */
 double program_total(const struct program *p, const double *totals);
+/* A measure that it reads and that adds up to nothing; NULL: all have a total. */
+const struct measure *program_without_total(const struct program *p, const struct selection *s);
 
 /* Walks over all slots a program reads; those of what is shared once. */
 void program_slots(const struct program *p, void (*visit)(void *arg, unsigned slot), void *arg);

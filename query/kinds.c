@@ -55,3 +55,12 @@ struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char
     vec_push(&b->selection->notes, xstrdup(str_cstr(&text)));
     return NULL;
 }
+
+const char *kinds_bare(const struct expr *e, const struct expr *other)
+{
+    const char *name = e->kind == EXPR_ATTRIBUTE ? attribute_words[e->attribute].name : NULL;
+
+    return name && other->kind == EXPR_ATTRIBUTE && other->attribute == ATTRIBUTE_KIND && kinds_find(name) < SCOPE_KINDS
+               ? name
+               : NULL;
+}
