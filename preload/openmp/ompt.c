@@ -9,6 +9,7 @@
  */
 #include "preload/export.h"
 #include "preload/openmp/region.h"
+#include "preload/openmp/tasks.h"
 #include "preload/options.h"
 #include "preload/start.h"
 #include "preload/thread.h"
@@ -26,7 +27,6 @@ enum { OMPT_PARALLEL_BEGIN = 3, OMPT_PARALLEL_END = 4, OMPT_IMPLICIT_TASK = 7 };
 enum { OMPT_SCOPE_BEGIN = 1 };
 
 typedef int (*set_callback_function)(int event, void (*callback)(void));
-typedef void (*(*lookup_function)(const char *name))(void);
 
 struct ompt_start_tool_result {
     int (*initialize)(lookup_function lookup, int device, union ompt_data *data);
@@ -95,6 +95,7 @@ static int initialize(lookup_function lookup, int device, union ompt_data *data)
     set(OMPT_PARALLEL_BEGIN, (void (*)(void))on_parallel_begin);
     set(OMPT_PARALLEL_END, (void (*)(void))on_parallel_end);
     set(OMPT_IMPLICIT_TASK, (void (*)(void))on_implicit_task);
+    ompt_tasks_start(set, lookup);
     return 1;
 }
 

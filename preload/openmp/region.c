@@ -134,7 +134,7 @@ bool region_open(struct region *r, const void *body, const void *call, enum hqm_
     return r->id != 0;
 }
 
-uint64_t region_of_tasks(uint64_t frame, const void *body)
+uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body)
 {
     struct region r = {.frame = frame};
     struct hqm_region *record = NULL;
@@ -142,8 +142,8 @@ uint64_t region_of_tasks(uint64_t frame, const void *body)
 
     if (!options.active || !guard_enter())
         return 0;
-    here = file_ready() ? opened_at(&r, NULL) : (struct place){NO_NODE, 0};
-    if (here.node != NO_NODE)
+    here = file_ready() ? opened_at(&r, call) : (struct place){NO_NODE, 0};
+    if (here.node != NO_NODE && r.frame)
         record = lane_region(self.lane, here, (uint64_t)body, self.number);
     if (record && !record->runtime) {
         record->runtime = HQM_RUNTIME_TASK;

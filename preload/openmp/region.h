@@ -34,9 +34,9 @@ bool region_open(struct region *r, const void *body, const void *call, enum hqm_
 
 /*
  * The name of the place (lane << 32 | node) where the caller of our function with this frame pointer creates tasks with
- * a procedure `body`; 0: it cannot be had.
+ * a procedure `body`; with frame 0, where the call that returns to `call` does. 0: it cannot be had.
  */
-uint64_t region_of_tasks(uint64_t frame, const void *body);
+uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body);
 
 /* It has left it. */
 void region_close(struct region *r);

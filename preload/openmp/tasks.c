@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tasks of libgomp: what a task does hangs below the call that created it. The calls that gcc makes of `#pragma omp
- * task` and `taskloop` get a function of ours for that of the program, which sets a mark around it (marks.h), and
- * arguments of ours before those of the program, which name the place.
- *
- * That place is not walked to for each task, for one may take 0.2 us: the first task that a thread creates by one call
- * in one region, or in one task, is walked to, and stands for all that follow. A task that creates others by the call
- * that has created it, or one of those that it is within, stays where it is: tasks that recur have one place.
+ * Places of tasks, and the tasks of libgomp. The calls that gcc makes of `#pragma omp task` and `taskloop` get a
+ * function of ours for that of the program, which sets a mark around it (marks.h), and arguments of ours before those
+ * of the program, which name the place.
  *
  * Fixed by libgomp's binary interface: names and arguments; that the first two words of a taskloop's arguments receive
  * the bounds, and the third names its reductions; that a detached task writes to its arguments (it is left alone). A
@@ -94,7 +90,7 @@ static __attribute__((noinline)) void run(void *argument)
 static __attribute__((noinline, cold)) const struct task_place *new_place(const struct known_place *key, uint64_t frame,
                                                                           const void *body)
 {
-    uint64_t id = region_of_tasks(frame, body);
+    uint64_t id = region_of_tasks(frame, (const void *)key->call, body);
     uint32_t n = id ? atomic_fetch_add(&place_count, 1) : PLACES_MOST;
 
     if (n >= PLACES_MOST) {
@@ -106,10 +102,8 @@ static __attribute__((noinline, cold)) const struct task_place *new_place(const 
     return &places[n];
 }
 
-/* Where this task is created, NULL if that cannot be had. `frame`: frame pointer of our function that creates it. */
-static const struct task_place *place_of(uint64_t frame, const void *call, const void *body)
+const struct task_place *task_place_of(uint64_t region, uint64_t frame, const void *call, const void *body)
 {
-    uint64_t region = marks_region();
     struct known_place key = {(uint64_t)call, region, current && current->id == region ? current : NULL, NULL};
     struct known_place *known = self.lane ? (struct known_place *)self.lane->room->tasks : NULL, *k = NULL;
     uint64_t hash = ((key.call ^ region * 31) * 0x9e3779b97f4a7c15u) >> 32;
@@ -130,6 +124,19 @@ static const struct task_place *place_of(uint64_t frame, const void *call, const
     return key.place;
 }
 
+uint64_t task_place_id(const struct task_place *place)
+{
+    return place && place->epoch == process_epoch() ? place->id : 0;
+}
+
+const struct task_place *task_run(const struct task_place *place)
+{
+    const struct task_place *before = current;
+
+    current = place;
+    return before;
+}
+
 /* Puts ours before the program's arguments: false, and all stays as it is, if the task's place cannot be had. */
 static bool wrap(struct task *t, uint64_t frame, const void *call, body_function **body, void **data,
                  copy_function **copier, long *size, long *align, bool loop)
@@ -138,7 +145,7 @@ static bool wrap(struct task *t, uint64_t frame, const void *call, body_function
 
     if (*size < 0 || boundary & (boundary - 1) || (loop && *size < (long)(2 * sizeof t->words[0])))
         return false;
-    t->place = place_of(frame, call, (const void *)*body);
+    t->place = task_place_of(marks_region(), frame, call, (const void *)*body);
     if (!t->place)
         return false;
     t->body = *body;
