@@ -26,14 +26,14 @@ void picture_deinit(struct picture *p)
     map_deinit(&p->name_numbers);
 }
 
-uint32_t picture_name(struct picture *p, const char *name)
+uint32_t picture_name(struct picture *p, const char *name, enum family family)
 {
     bool is_new;
     uint64_t *number = map_insert(&p->name_numbers, hash_str(name), p->names.len, &is_new);
 
     if (is_new)
         vec_push(&p->names,
-                 (struct picture_name){.name = arena_strdup(p->arena, name), .colour = picture_colour(name)});
+                 (struct picture_name){.name = arena_strdup(p->arena, name), .colour = palette_colour(name, family)});
     return (uint32_t)*number;
 }
 
@@ -93,34 +93,6 @@ void picture_finish(struct picture *p)
         qsort_r(p->by_rank, p->names.len, sizeof *p->by_rank, compare_names, p);
     for (uint32_t i = 0; i < p->names.len; i++)
         p->names.data[p->by_rank[i]].rank = i;
-}
-
-static double channel(double hue, double saturation, double light, double offset)
-{
-    double k = fmod(offset + hue / 30, 12), a = saturation * fmin(light, 1 - light);
-
-    return light - a * fmax(-1, fmin(fmin(k - 3, 9 - k), 1));
-}
-
-/* Hues that look equally far apart: even steps of the colour circle would be green for a third of it. */
-static const uint16_t hues[] = {
-    0, 12, 24, 35, 45, 55, 66, 82, 110, 145, 162, 174, 186, 197, 207, 217, 228, 242, 258, 271, 284, 298, 314, 330, 346,
-};
-
-/* Hue, saturation and lightness from different bits of a hash: FNV-1a, as pictures are compared over years. */
-uint32_t picture_colour(const char *name)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (const char *c = name; *c; c++)
-        h = (h ^ (unsigned char)*c) * 0x100000001b3u;
-    h = hash_u64(h);
-    double hue = hues[h % (sizeof hues / sizeof *hues)], saturation = 0.5 + 0.4 * (double)((h >> 32) % 3) / 2;
-    double light = 0.36 + 0.32 * (double)(h >> 40 & 3) / 3;
-    uint32_t r = (uint32_t)lround(255 * channel(hue, saturation, light, 0));
-    uint32_t g = (uint32_t)lround(255 * channel(hue, saturation, light, 8));
-    uint32_t b = (uint32_t)lround(255 * channel(hue, saturation, light, 4));
-
-    return r << 16 | g << 8 | b;
 }
 
 double picture_step(double from, double to, unsigned most)

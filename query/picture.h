@@ -3,7 +3,7 @@
  * A picture of a trace: a grid of cells, each of which names what ran there and then, or is blank. Views make it beside
  * their table; `table`, `tree` and `svg` draw it, the other formats print the rows of the table.
  *
- * Colours belong to procedures: a colour is computed from the name alone, so a procedure has it in every picture.
+ * Colours belong to procedures (query/palette.h), so a procedure has the same one in every picture.
  */
 #ifndef HQ_QUERY_PICTURE_H
 #define HQ_QUERY_PICTURE_H
@@ -12,6 +12,7 @@
 #include "common/map.h"
 #include "common/vec.h"
 #include <stdbool.h>
+#include "query/palette.h"
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,8 +48,8 @@ struct picture {
 struct picture *picture_create(struct arena *arena, uint32_t width, uint32_t height);
 void picture_deinit(struct picture *p);
 
-/* The number of a procedure; the name is copied. */
-uint32_t picture_name(struct picture *p, const char *name);
+/* The number of a procedure; the name is copied. It has the colour of the family that it is first met in. */
+uint32_t picture_name(struct picture *p, const char *name, enum family family);
 /* The value for cells that show this procedure on this path. The path is not copied. */
 uint32_t picture_item(struct picture *p, uint32_t name, const char *path);
 /* Counts and ranks the names; after the last cell was set. */
@@ -64,9 +65,6 @@ static inline const struct picture_name *picture_shown(const struct picture *p, 
 {
     return &p->names.data[p->items.data[cell - 1].name];
 }
-
-/* The colour of a procedure, 0xRRGGBB: neither near white nor near black, so that it stands out on either ground. */
-uint32_t picture_colour(const char *name);
 
 /* Where an axis from..to has its marks: the step, 1, 2 or 5 times a power of ten, of which at most `most` fit. */
 double picture_step(double from, double to, unsigned most);

@@ -122,6 +122,17 @@ static double row_base(const struct run *run, const struct entry *e, const struc
     return p->kind == PROGRAM_SLOT ? e->parent->slots[p->slot & ~1u] : program_number(p, &at);
 }
 
+/* Flame graphs have colours: whose code it is, or of a comparison what is more than chance. */
+static bool is_drawn(const struct run *run)
+{
+    return run->query->as && !strcmp(run->query->as->format, "svg");
+}
+
+static bool colours_by_change(const struct run *run)
+{
+    return is_drawn(run) && run->query->compare;
+}
+
 static void fill_cells(struct run *run, const struct entry *e, const struct facts *facts, struct row *row)
 {
     struct point at = entry_point(run, e, facts);
@@ -139,7 +150,7 @@ static void fill_cells(struct run *run, const struct entry *e, const struct fact
         }
         cell->number = program_number(p, &at);
         cell->base = row_base(run, e, p, run->table->columns.data[i].base);
-        if (query_setting(run->env, SETTING_CI) && !e->folded)
+        if ((query_setting(run->env, SETTING_CI) || colours_by_change(run)) && !e->folded)
             cell->ci = interval_half_width(run, e, p);
     }
 }
@@ -230,6 +241,8 @@ static void add_row(struct run *run, struct entry *e, uint32_t *number)
         row->call_line = f.call_line;
         row->times = e->times;
         row->key = row_key(run, e);
+        if (is_drawn(run))
+            row->family = run_family(run, e->node.scope);
     }
     fill_cells(run, e, &f, row);
 }

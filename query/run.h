@@ -17,6 +17,7 @@
 #include "query/query.h"
 #include "query/select.h"
 #include "query/table.h"
+#include "query/palette.h"
 
 struct view_row;
 struct entities;
@@ -59,12 +60,16 @@ struct run {
     struct ranges ranges;                            /* scratch */
     uint8_t *waits;                                  /* [scope] enum waiting; made on demand */
     const struct grouping *groupings[GROUPED_KINDS]; /* grouping.h */
+    uint8_t *families;                               /* [scope] enum family; made on demand */
 };
 
 /* True once the user has asked to stop. */
 bool run_interrupted(struct run *run);
 
 struct hq_error *run_query(struct query_env *env, const struct query *q, struct table **out);
+
+/* Whose code a scope is, for pictures; HQDB_NONE: the program's. */
+enum family run_family(struct run *run, uint32_t scope);
 
 /* The slots of a node, all that are used; the others blank. */
 void run_measure(struct run *run, const struct node *n, double *slots);

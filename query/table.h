@@ -66,7 +66,8 @@ struct row {
         *apart; /* what tells it from rows of the same name and place: its load module; NULL: nothing is needed */
     const char
         *key; /* what it is known by in another build: "procedure main", "loop 2 of solve"; NULL: nothing, as lines */
-    struct cell *cells; /* one a column */
+    unsigned char family; /* enum family, for pictures of it; told where `as svg` is asked for */
+    struct cell *cells;   /* one a column */
 };
 
 struct picture;

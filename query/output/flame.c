@@ -2,14 +2,15 @@
 /*
  * `as svg` of a tree: a flame graph that hangs from its root. A row is a box as wide as its share of the total, below
  * the row that it is nested in; what a box has beyond the boxes below it is its own cost. The name, the call site and
- * the cost are a tooltip. Colours are those of the pictures of traces: they belong to procedures.
+ * the cost are a tooltip. Colours are those of the pictures of traces: they belong to procedures; of a comparison they
+ * tell the change.
  */
 #include "query/output/flame.h"
 #include "common/embed.h"
 #include "query/output/shorten.h"
 #include "query/output/text.h"
 #include "query/output/weights.h"
-#include "query/picture.h"
+#include "query/palette.h"
 #include "common/mem.h"
 #include <math.h>
 #include <string.h>
@@ -27,15 +28,24 @@ struct flame {
     const struct table *t;
     FILE *out;
     size_t column;
+    size_t old, delta; /* of a comparison what was before, and the change; SIZE_MAX: it is none */
     double total;
     bool full; /* names lose nothing but what is beyond the end of the box */
 };
 
+static double number_of(const struct flame *f, size_t row, size_t column)
+{
+    double x = column == SIZE_MAX ? 0 : f->t->rows.data[row].cells[column].number;
+
+    return isfinite(x) ? x : 0;
+}
+
+/* Of a comparison the larger of the two values, so that what has vanished is drawn. */
 static double value_of(const struct flame *f, size_t row)
 {
-    double x = f->t->rows.data[row].cells[f->column].number;
+    double x = fmax(number_of(f, row, f->column), number_of(f, row, f->old));
 
-    return isfinite(x) && x > 0 ? x : 0;
+    return x > 0 ? x : 0;
 }
 
 static void put_escaped(const char *text, FILE *out)
@@ -84,9 +94,11 @@ static void put_name(const struct flame *f, const char *name, double width)
     fputs(cut ? "\xe2\x80\xa6" : "", out);
 }
 
-static void put_tooltip(const struct flame *f, const struct row *r, const char *name, double value, double share)
+static void put_tooltip(const struct flame *f, size_t row, const char *name, double value)
 {
-    char amount[UNITS_TEXT];
+    const struct row *r = &f->t->rows.data[row];
+    enum dim dim = f->t->columns.data[f->column].dim;
+    char amount[UNITS_TEXT], before[UNITS_TEXT];
 
     fputs("<title>", f->out);
     put_escaped(r->kind == SCOPE_INLINE ? "[I] " : "", f->out);
@@ -96,8 +108,17 @@ static void put_tooltip(const struct flame *f, const struct row *r, const char *
         put_escaped(r->call_file, f->out);
         fprintf(f->out, ":%u", r->call_line);
     }
-    units_format(amount, value, f->t->columns.data[f->column].dim);
-    fprintf(f->out, "\n%s, %.2f%%</title>", amount, 100 * share);
+    if (f->delta == SIZE_MAX) {
+        units_format(amount, value, dim);
+        fprintf(f->out, "\n%s, %.2f%%</title>", amount, 100 * value / f->total);
+        return;
+    }
+    units_format(amount, number_of(f, row, f->column), dim);
+    units_format(before, number_of(f, row, f->old), dim);
+    fprintf(f->out, "\n%s, before %s%s</title>", amount, before,
+            r->flags & ROW_GONE  ? ", gone"
+            : r->flags & ROW_NEW ? ", new"
+                                 : "");
 }
 
 static bool is_dark(uint32_t colour)
@@ -105,18 +126,34 @@ static bool is_dark(uint32_t colour)
     return 299 * (colour >> 16 & 255) + 587 * (colour >> 8 & 255) + 114 * (colour & 255) < 128 * 1000;
 }
 
-static void put_box(const struct flame *f, const struct row *r, const struct box *b, int level, double value)
+/* Of a comparison by the change: what lies in its 95 % interval is chance. */
+static uint32_t colour_of(const struct flame *f, size_t row, const char *name)
 {
+    const struct row *r = &f->t->rows.data[row];
+    double change = number_of(f, row, f->delta), before = number_of(f, row, f->old);
+
+    if (f->delta == SIZE_MAX)
+        return palette_colour(name, r->family);
+    double ci = r->cells[f->delta].ci, base = before > 0 ? before : value_of(f, row);
+
+    return palette_change(base > 0 ? fabs(change) / base : 0, change > 0,
+                          change == 0 || (isfinite(ci) && fabs(change) <= ci));
+}
+
+static void put_box(const struct flame *f, size_t row, const struct box *b, double value)
+{
+    const struct row *r = &f->t->rows.data[row];
+    int level = r->depth;
     char own[ROW_NAME_MAX];
     struct row whole = *r;
     double top = TOP + level * LEVEL;
 
     whole.shown = NULL;
-    uint32_t colour = picture_colour(row_name(&whole, own));
+    uint32_t colour = colour_of(f, row, row_name(&whole, own));
     const char *name = row_name(r, own);
 
     fputs("<g class=\"b\">", f->out);
-    put_tooltip(f, r, name, value, value / f->total);
+    put_tooltip(f, row, name, value);
     fprintf(f->out, "<rect x=\"%.1f\" y=\"%g\" width=\"%.1f\" height=\"%d\" fill=\"#%06x\"/>", b->left, top,
             fmax(b->width - 0.5, 0.1), LEVEL - 1, colour);
     if (b->width > 3 * LETTER) {
@@ -146,7 +183,7 @@ static void put_boxes(const struct flame *f)
         outer->used += b.width;
         if (b.width < NARROWEST)
             continue;
-        put_box(f, r, &b, r->depth, value);
+        put_box(f, i, &b, value);
         children = below(f, i);
         if (children > value)
             b.scale *= value / children;
@@ -173,6 +210,32 @@ static int depth_of(const struct table *t)
     return deepest;
 }
 
+static size_t column_of(const struct table *t, const char *side, const char *name)
+{
+    AUTO_FREE char *wanted = xasprintf("%s.%s", side, name);
+
+    for (size_t c = 0; c < t->columns.len; c++)
+        if (t->columns.data[c].type == COLUMN_NUMBER && !strcmp(t->columns.data[c].name, wanted))
+            return c;
+    return SIZE_MAX;
+}
+
+static void put_legend(const struct flame *f, double y)
+{
+    const struct {
+        const char *text;
+        uint32_t colour;
+    } keys[] = {{"more", palette_change(1, true, false)},
+                {"less", palette_change(1, false, false)},
+                {"within chance, or the same", palette_change(0, false, true)}};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        fprintf(
+            f->out,
+            "<rect x=\"%zu\" y=\"%g\" width=\"12\" height=\"12\" fill=\"#%06x\"/><text x=\"%zu\" y=\"%g\">%s</text>\n",
+            8 + i * 70, y, keys[i].colour, 26 + i * 70, y + 11, keys[i].text);
+}
+
 struct hq_error *flame_write(const struct table *t, const struct output_options *o, FILE *out)
 {
     AUTO_FREE double *own = NULL;
@@ -185,11 +248,15 @@ struct hq_error *flame_write(const struct table *t, const struct output_options 
             "svg is for pictures of traces, for trees, messages, folds and clusters: ask for trace, tree, callers, "
             "hot path, messages, fold or clusters");
     HQ_TRY(weights_of(t, "svg", &own, &f.column));
+    f.old = column_of(t, "old", t->columns.data[f.column].name);
+    f.delta = column_of(t, "delta", t->columns.data[f.column].name);
+    if (f.old == SIZE_MAX || f.delta == SIZE_MAX)
+        f.old = f.delta = SIZE_MAX;
     f.total = whole_of(&f);
 
     const char *as = strstr(t->query, " as svg");
     AUTO_FREE char *question = xstrndup(t->query, as ? (size_t)(as - t->query) : strlen(t->query));
-    double height = TOP + (depth_of(t) + 1) * LEVEL + 8;
+    double bottom = TOP + (depth_of(t) + 1) * LEVEL + 8, height = bottom + (f.delta == SIZE_MAX ? 0 : 24);
 
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%g\" viewBox=\"0 0 %d %g\" "
@@ -208,6 +275,8 @@ struct hq_error *flame_write(const struct table *t, const struct output_options 
             WIDTH - 8);
     if (f.total > 0)
         put_boxes(&f);
+    if (f.delta != SIZE_MAX)
+        put_legend(&f, bottom);
     /* Its own text has no end of such a section. */
     fputs("<script><![CDATA[\n", out);
     fwrite(flame_program().data, 1, flame_program().bytes, out);

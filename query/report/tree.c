@@ -4,8 +4,9 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
+#include "common/mem.h"
 #include "common/names.h"
-#include "db/runtimes.h"
+#include "query/palette.h"
 #include "query/output.h"
 #include "query/output/apart.h"
 #include "query/views/views.h"
@@ -27,15 +28,6 @@ static void add_text(struct gathering *g, const char *text)
             number; \
         pack_end(&(g)->pack); \
     } while (0)
-
-/* A runtime's code waits or works for it: 0 the program, then 1 + enum runtime_kind. */
-static unsigned owner(const struct tree *t, uint32_t scope)
-{
-    uint32_t module = tree_enclosing(t, scope, SCOPE_MODULE);
-    const struct runtime *r = module == HQDB_NONE ? NULL : runtime_of_module(tree_text(t, tree_scope(t, module)->name));
-
-    return r ? 1 + (unsigned)r->kind : 0;
-}
 
 /* Is it called something long? Places and paths are no names of procedures. */
 static bool has_long_name(const struct tree *t, uint32_t scope)
@@ -164,7 +156,9 @@ static void gather_scopes(struct gathering *g)
     COLUMN(g, "scope.file", n, i, add_text(g, tree_text(t, all[i].file)));
     COLUMN(g, "scope.line", n, i, pack_add(p, all[i].line));
     COLUMN(g, "scope.module", n, i, add_text(g, tree_module_name(t, i)));
-    COLUMN(g, "scope.owner", n, i, pack_add(p, owner(t, i)));
+    AUTO_FREE uint8_t *families = palette_families(g->env, t);
+
+    COLUMN(g, "scope.owner", n, i, pack_add(p, families[i]));
     COLUMN(g, "scope.entity", n, i, pack_add(p, i == g->left_scope ? 0 : e->of[i] + 1u));
     COLUMN(g, "entity.scope", e->count, i, pack_add(p, e->scope[i]));
 }

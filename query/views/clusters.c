@@ -451,7 +451,7 @@ static struct chart_series *series_of(const struct clustering *c, struct arena *
                                       : arena_printf(arena, "cluster %zu", k + 1);
 
         series[k] = (struct chart_series){
-            .name = name, .colour = k == shown ? 0x999999 : picture_colour(name), .x = x, .y = y};
+            .name = name, .colour = k == shown ? 0x999999 : palette_number((unsigned)k), .x = x, .y = y};
         for (size_t i = 0; i < c->bursts.len; i += step) {
             const double *v = c->values + i * c->dimensions;
 

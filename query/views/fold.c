@@ -309,8 +309,8 @@ static const struct chart_band *bands_of(const struct fold *f, struct arena *are
         const char *name = routine_name(f, r->routine, arena);
 
         if (!leaves || r->leaf)
-            bands[(*count)++] = (struct chart_band){r->from * f->mean, r->to * f->mean, r->level, picture_colour(name),
-                                                    name};
+            bands[(*count)++] = (struct chart_band){r->from * f->mean, r->to * f->mean, r->level,
+                                                    palette_colour(name, run_family(f->run, r->routine)), name};
     }
     return bands;
 }

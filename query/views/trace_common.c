@@ -200,7 +200,8 @@ uint32_t trace_item(struct trace *t, struct picture *p, uint32_t context)
     if (is_new) {
         AUTO_STR struct str path = {0};
         add_path(tree, context, p->arena, &path);
-        uint32_t name = picture_name(p, tree_scope_name(tree, tree_scope_of(tree, context), p->arena));
+        uint32_t name = picture_name(p, tree_scope_name(tree, tree_scope_of(tree, context), p->arena),
+                                     run_family(t->run, tree_scope_of(tree, context)));
         *item = picture_item(p, name, arena_strdup(p->arena, str_cstr(&path)));
     }
     return (uint32_t)*item;

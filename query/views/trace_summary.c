@@ -20,13 +20,15 @@
 struct histogram {
     struct trace trace;
     VEC(const char *) names; /* of the classes */
-    uint32_t *classes;       /* [shown][width] class + 1, 0 blank */
-    VEC(uint32_t) order;     /* classes from the bottom up */
+    VEC(enum family) families;
+    uint32_t *classes;   /* [shown][width] class + 1, 0 blank */
+    VEC(uint32_t) order; /* classes from the bottom up */
 };
 
 static void histogram_deinit(struct histogram *h)
 {
     vec_deinit(&h->names);
+    vec_deinit(&h->families);
     vec_deinit(&h->order);
     free(h->classes);
     trace_deinit(&h->trace);
@@ -100,7 +102,7 @@ static void draw(struct histogram *h, uint32_t height, const char *title, struct
     if (height > 4)
         p->labels[height / 2] = "50%";
     for (uint32_t c = 0; c < h->names.len; c++)
-        items[c] = picture_item(p, picture_name(p, h->names.data[c]), NULL);
+        items[c] = picture_item(p, picture_name(p, h->names.data[c], h->families.data[c]), NULL);
     for (uint32_t x = 0; x < p->width; x++) {
         count_column(h, x, counts);
         draw_column(h, p, items, x, counts);
@@ -164,10 +166,14 @@ static void classify_by_procedure(struct histogram *h, uint32_t level, struct ar
             continue;
         uint64_t *class = map_insert(&contexts, cell, 0, &is_new);
         if (is_new) {
-            const char *name = tree_scope_name(tree, tree_scope_of(tree, trace_ancestor(tree, cell - 1, level)), arena);
+            uint32_t scope = tree_scope_of(tree, trace_ancestor(tree, cell - 1, level));
+            const char *name = tree_scope_name(tree, scope, arena);
+
             *class = *map_insert(&names, hash_str(name), h->names.len, &is_new);
-            if (is_new)
+            if (is_new) {
                 vec_push(&h->names, name);
+                vec_push(&h->families, run_family(h->trace.run, scope));
+            }
         }
         h->classes[i] = (uint32_t) * class + 1;
     }
@@ -250,6 +256,8 @@ static struct hq_error *trace_imbalance_fill(struct run *run, struct table *tabl
 
         vec_push(&h.names, name);
         vec_push(&h.names, "elsewhere");
+        vec_push(&h.families, run->query->view.of ? FAMILY_PROGRAM : FAMILY_WAITING);
+        vec_push(&h.families, FAMILY_SYSTEM);
         classify_by_mark(&h, within);
         vec_push(&h.order, 0);
         vec_push(&h.order, 1);

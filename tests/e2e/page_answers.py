@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """What the page of `hq report` shows beside the tree: messages as a heat map, and answers as hq gave them."""
+import colorsys
 import json
+import re
 
 from page_browser import TMP, check, driver, finish, fixture, hq, js, open_page, size, webdriver
 
@@ -51,6 +53,23 @@ fixture("app")
 hq("report", "app.hq")
 open_page("app.html")
 check(not js("[...document.querySelectorAll('[data-pane]')].some((e) => ['messages', 'answers'].includes(e.dataset.pane))"), "what there is nothing of has no pane")
+
+# One palette: a procedure has the same colour in svg, and what waits has the hue of waiting.
+js("hqPage.set({pane: 'flame'})")
+hq("app.hq", 'tree as svg to "tree.svg"')
+fills = dict(re.findall(r'<title>(?:\[I\] )?([^<\n]*)\n(?:called[^<]*\n)?[^<]*</title><rect [^>]*fill="#([0-9a-f]{6})"', open(f"{TMP}/tree.svg").read()))
+drawn = dict(js("[...Array(hqPage.data.scopes).keys()].filter((s) => hqPage.data.instances(s).length).map((s) => [hqPage.data.texts[hqPage.data.scopeShown[s]], hqPage.colour(s)])"))
+far = [(n, f, drawn[n]) for n, f in fills.items() if n in drawn and max(abs(int(f[2 * i:2 * i + 2], 16) - drawn[n][i]) for i in range(3)) > 1]
+check(not far and len(set(fills) & set(drawn)) > 5, f"svg and page have the same colours: {far}, {fills}")
+hues = {n: colorsys.rgb_to_hls(*(c / 255 for c in drawn[n]))[0] * 360 for n in ("PMPI_Wait", "main", "malloc") if n in drawn}
+check(abs(hues["PMPI_Wait"] - 18) < 10 and abs(hues["main"] - 205) < 38, f"the hue tells whose code it is: {hues}")
+
+# A comparison is coloured by change: 72 of 30 samples is more, 108 of 90 chance; what has vanished is drawn.
+fixture("old")
+hq("app.hq", 'tree of main compare with "old.hq" as svg to "change.svg"')
+fills = dict(re.findall(r'<title>([^<\n]*)\n(?:called[^<]*\n)?[^<]*</title><rect [^>]*fill="#([0-9a-f]{6})"', open(f"{TMP}/change.svg").read()))
+hue = lambda n: round(colorsys.rgb_to_hls(*(int(fills[n][i:i + 2], 16) for i in (0, 2, 4)))[0] * 360)
+check(abs(hue("exchange") - 24) < 3 and abs(hue("checksum") - 210) < 3 and fills["solve"] == "cccccc", f"orange is more, blue less, grey chance: {fills}")
 
 driver.quit()
 finish()

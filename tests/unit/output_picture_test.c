@@ -8,9 +8,9 @@ static struct table *small_picture(void)
 {
     struct table *t = table_create();
     struct picture *p = picture_create(&t->arena, 48, 2);
-    uint32_t init = picture_item(p, picture_name(p, "init"), "main > init");
-    uint32_t solve = picture_item(p, picture_name(p, "solve<int>"), "main > run > solve<int>");
-    uint32_t wait = picture_item(p, picture_name(p, "MPI_Wait"), "main > run > exchange > MPI_Wait");
+    uint32_t init = picture_item(p, picture_name(p, "init", FAMILY_PROGRAM), "main > init");
+    uint32_t solve = picture_item(p, picture_name(p, "solve<int>", FAMILY_PROGRAM), "main > run > solve<int>");
+    uint32_t wait = picture_item(p, picture_name(p, "MPI_Wait", FAMILY_MPI), "main > run > exchange > MPI_Wait");
 
     t->picture = p;
     t->view = "trace";
@@ -42,34 +42,37 @@ TEST(terminal)
                  " b  30.2%  MPI_Wait\n"
                  " c  14.6%  init\n"
                  "     7.3%  no samples\n");
-    check_format(t, "tree", &(struct output_options){.colours = COLOURS_256, .width = 80, .utf8 = true},
-                 "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
-                 "         rank 0 \033[48;5;69m        \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     "
-                 "\033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m "
-                 "    \033[48;5;131m   \033[0m\n"
-                 "rank 1 thread 1 \033[48;5;69m      \033[48;5;131m  \033[48;5;61m     \033[48;5;131m   \033[48;5;61m  "
-                 "   \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   \033[48;5;61m     \033[48;5;131m   "
-                 "\033[48;5;61m \033[0m       \n"
-                 "                +-------------------+-------------------+-------\n"
-                 "                0 s                 5 s                 10 s\n"
-                 "\033[48;5;61m  \033[0m  47.9%  solve<int>\n"
-                 "\033[48;5;131m  \033[0m  30.2%  MPI_Wait\n"
-                 "\033[48;5;69m  \033[0m  14.6%  init\n"
-                 "     7.3%  no samples\n");
+    check_format(
+        t, "tree", &(struct output_options){.colours = COLOURS_256, .width = 80, .utf8 = true},
+        "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
+        "         rank 0 \033[48;5;80m        \033[48;5;110m     \033[48;5;180m   \033[48;5;110m     "
+        "\033[48;5;180m   \033[48;5;110m     \033[48;5;180m   \033[48;5;110m     \033[48;5;180m   \033[48;5;110m "
+        "    \033[48;5;180m   \033[0m\n"
+        "rank 1 thread 1 \033[48;5;80m      \033[48;5;180m  \033[48;5;110m     \033[48;5;180m   \033[48;5;110m  "
+        "   \033[48;5;180m   \033[48;5;110m     \033[48;5;180m   \033[48;5;110m     \033[48;5;180m   "
+        "\033[48;5;110m \033[0m       \n"
+        "                +-------------------+-------------------+-------\n"
+        "                0 s                 5 s                 10 s\n"
+        "\033[48;5;110m  \033[0m  47.9%  solve<int>\n"
+        "\033[48;5;180m  \033[0m  30.2%  MPI_Wait\n"
+        "\033[48;5;80m  \033[0m  14.6%  init\n"
+        "     7.3%  no samples\n");
     check_format(
         t, "table", &(struct output_options){.colours = COLOURS_TRUE, .width = 80, .utf8 = true},
         "\033[1mtrace at call path level 3, 2 profiles\033[0m\n"
-        "         rank 0 \033[48;2;100;129;247m        \033[48;2;60;83;179m     \033[48;2;179;60;60m   "
-        "\033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   "
-        "\033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[0m\n"
-        "rank 1 thread 1 \033[48;2;100;129;247m      \033[48;2;179;60;60m  \033[48;2;60;83;179m     "
-        "\033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m     "
-        "\033[48;2;179;60;60m   \033[48;2;60;83;179m     \033[48;2;179;60;60m   \033[48;2;60;83;179m \033[0m       \n"
+        "         rank 0 \033[48;2;90;195;211m        \033[48;2;154;158;228m     \033[48;2;234;162;138m   "
+        "\033[48;2;154;158;228m     \033[48;2;234;162;138m   \033[48;2;154;158;228m     \033[48;2;234;162;138m   "
+        "\033[48;2;154;158;228m     \033[48;2;234;162;138m   \033[48;2;154;158;228m     \033[48;2;234;162;138m   "
+        "\033[0m\n"
+        "rank 1 thread 1 \033[48;2;90;195;211m      \033[48;2;234;162;138m  \033[48;2;154;158;228m     "
+        "\033[48;2;234;162;138m   \033[48;2;154;158;228m     \033[48;2;234;162;138m   \033[48;2;154;158;228m     "
+        "\033[48;2;234;162;138m   \033[48;2;154;158;228m     \033[48;2;234;162;138m   \033[48;2;154;158;228m \033[0m   "
+        "    \n"
         "                +-------------------+-------------------+-------\n"
         "                0 s                 5 s                 10 s\n"
-        "\033[48;2;60;83;179m  \033[0m  47.9%  solve<int>\n"
-        "\033[48;2;179;60;60m  \033[0m  30.2%  MPI_Wait\n"
-        "\033[48;2;100;129;247m  \033[0m  14.6%  init\n"
+        "\033[48;2;154;158;228m  \033[0m  47.9%  solve<int>\n"
+        "\033[48;2;234;162;138m  \033[0m  30.2%  MPI_Wait\n"
+        "\033[48;2;90;195;211m  \033[0m  14.6%  init\n"
         "     7.3%  no samples\n");
     table_destroy(t);
 }
@@ -79,8 +82,8 @@ TEST(small_share)
 {
     struct table *t = table_create();
     struct picture *p = picture_create(&t->arena, 4000, 1);
-    uint32_t some = picture_item(p, picture_name(p, "some"), NULL),
-             rare = picture_item(p, picture_name(p, "a & b"), NULL);
+    uint32_t some = picture_item(p, picture_name(p, "some", FAMILY_PROGRAM), NULL),
+             rare = picture_item(p, picture_name(p, "a & b", FAMILY_SYSTEM), NULL);
 
     t->picture = p;
     p->title = "<title>";
@@ -140,11 +143,11 @@ static const char svg_text[] =
     "y=\"0\" width=\"3\" height=\"2\"/><rect x=\"45\" y=\"0\" width=\"3\" height=\"1\"/><rect x=\"6\" y=\"1\" "
     "width=\"2\" height=\"1\"/></g>\n"
     "</g>\n"
-    "<rect x=\"115\" y=\"116\" width=\"14\" height=\"12\" fill=\"#3c53b3\"/><text x=\"179\" y=\"126\" "
+    "<rect x=\"115\" y=\"116\" width=\"14\" height=\"12\" fill=\"#9a9ee4\"/><text x=\"179\" y=\"126\" "
     "text-anchor=\"end\">47.9%</text><text x=\"189\" y=\"126\">solve&lt;int&gt;</text>\n"
-    "<rect x=\"115\" y=\"134\" width=\"14\" height=\"12\" fill=\"#b33c3c\"/><text x=\"179\" y=\"144\" "
+    "<rect x=\"115\" y=\"134\" width=\"14\" height=\"12\" fill=\"#eaa28a\"/><text x=\"179\" y=\"144\" "
     "text-anchor=\"end\">30.2%</text><text x=\"189\" y=\"144\">MPI_Wait</text>\n"
-    "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#6481f7\"/><text x=\"179\" y=\"162\" "
+    "<rect x=\"115\" y=\"152\" width=\"14\" height=\"12\" fill=\"#5ac3d3\"/><text x=\"179\" y=\"162\" "
     "text-anchor=\"end\">14.6%</text><text x=\"189\" y=\"162\">init</text>\n"
     "</svg>\n";
 

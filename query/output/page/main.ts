@@ -142,7 +142,7 @@ class Page {
     // For tests, and for who asks at the console.
     (window as any).hqPage = { csv: () => this.rows.table("csv"), query: () => this.app.query(), state: () => ({ ...this.app.state }), pane: () => this.app.paneQuery(), get data() { return app.data; },
       set: (change: any) => this.app.set(change), openAll: () => { const all = this.rows.openAll(); this.table.draw(); return all; },
-      boxes: () => this.flame.list(), pairs: () => chosenPairs(this.app), doubts: () => this.rows.visible.map((e) => this.rows.columns.map((c) => this.rows.doubt(c, e))),
+      boxes: () => this.flame.list(), pairs: () => chosenPairs(this.app), colour: (scope: number) => this.app.palette.pixel(scope), doubts: () => this.rows.visible.map((e) => this.rows.columns.map((c) => this.rows.doubt(c, e))),
       perProfile: () => this.app.selection.perProfile(this.app.state.metric, nodeRanges(this.app.data, this.app.node ?? nodeOfContext(this.app.data, 0), false)),
     };
   }
