@@ -88,7 +88,7 @@ static void gather_apart(struct gathering *g)
             own = tree_module_name(t, i);
             other = tree_module_name(t, k);
         }
-        if (is_new || !strcmp(own, other))
+        if (is_new || !own || !other || !strcmp(own, other))
             continue;
         apart[k] = other;
         apart[i] = own;

@@ -77,6 +77,15 @@ for (a, here), (b, old) in itertools.permutations(files.items(), 2):
         check(f"{name} is compared with {other} of the other database" in said, f"{a} with {b}: {said}")
         check(("unit is another" in said) == (not {a, b} <= seconds), f"{a} with {b}: {said}")
 
+# A page of each, also where one procedure is called here and inlined there, in a load module that is not known.
+both = Pprof([("samples", "count")])
+both.function(1, "main", "/src/m.c", 1), both.function(2, "inner", "/src/m.h", 5)
+both.location(1, [(1, 3)]), both.location(2, [(2, 6), (1, 4)]), both.location(3, [(2, 7)])
+both.sample([2, 1], [3]), both.sample([3, 1], [1])
+for path in (*files.values(), write("both.pb", both.bytes())):
+    run("report", "--quiet", "--force", "-o", f"{TMP}/page.html", path)
+    run("report", "--quiet", "--force", "-o", f"{TMP}/page.html", "--compare", files["folded"], path)
+
 # What only one side knows is said to be left out.
 said = compare(files["hpctoolkit"], files["folded"], columns="realtime")[1]
 check("only one of the databases knows loops: left out" in said, said)
