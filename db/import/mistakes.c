@@ -13,8 +13,6 @@ static const struct mistake {
     const char *what, *advice;
 } mistakes[] = {
 #define MAGIC(text) .magic = text, .magic_len = sizeof text - 1
-    {MAGIC("PERFILE2"), .what = "what perf recorded",
-     .advice = "make text of it with perf script -i %s > perf.txt and import that"},
     {MAGIC("2ELIFREP"), .what = "what perf recorded",
      .advice = "make text of it with perf script -i %s > perf.txt and import that"},
     {MAGIC("\xfd"
@@ -95,7 +93,7 @@ static struct hq_error *of_directory(const struct import_probe *p)
             p->path);
     if (has_file(p, "perf.data"))
         return hq_error_new(
-            HQ_DATA, "%s is a directory: make text of the perf.data in it with perf script > perf.txt and import that",
+            HQ_DATA, "%s is a directory: import the perf.data in it",
             p->path);
     return NULL;
 }

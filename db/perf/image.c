@@ -330,3 +330,11 @@ uint64_t perf_image_bias(const struct perf_image *image, uint64_t start, uint64_
     }
     return start - offset - image->low;
 }
+
+uint64_t perf_image_file_offset(const struct perf_image *image, uint64_t address)
+{
+    vec_foreach(l, &image->loads)
+        if (address >= l->address && address - l->address < l->bytes)
+            return address - l->address + l->offset;
+    return address;
+}

@@ -35,6 +35,9 @@ void perf_image_close(struct perf_image *image);
 /* What is at link address 0 of a mapping of the file: an address minus this is one of the file. */
 uint64_t perf_image_bias(const struct perf_image *image, uint64_t start, uint64_t offset);
 
+/* Where in the file a link address is; itself if it is in no segment. */
+uint64_t perf_image_file_offset(const struct perf_image *image, uint64_t address);
+
 /* A link address in our memory, and back. */
 static inline uint64_t perf_image_here(const struct perf_image *image, uint64_t address)
 {

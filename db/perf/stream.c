@@ -57,6 +57,11 @@ static void add_text(struct perf_stream *s, const uint8_t *record, size_t size)
     vec_push(&s->texts, t);
 }
 
+void perf_stream_sort(struct perf_stream *s)
+{
+    vec_sort(&s->records, by_time);
+}
+
 /* Emptying a buffer that a processor still writes to keeps the order within it. */
 static void find_records(struct perf_stream *s)
 {
@@ -72,7 +77,7 @@ static void find_records(struct perf_stream *s)
             vec_push(&s->records,
                      (struct perf_stream_at){perf_event_time(&s->layout, at, size), (uint64_t)(at - s->map.data)});
     }
-    vec_sort(&s->records, by_time);
+    perf_stream_sort(s);
 }
 
 struct hq_error *perf_stream_open(const char *path, struct perf_stream *out)

@@ -29,6 +29,8 @@ struct perf_stream {
 
 /* HQ_DATA if it is no stream, or one of another version. */
 struct hq_error *perf_stream_open(const char *path, struct perf_stream *out);
+/* Puts records in the order of their time. */
+void perf_stream_sort(struct perf_stream *s);
 /* Also of one that could not be opened. */
 void perf_stream_close(struct perf_stream *s);
 

@@ -109,10 +109,10 @@ check("-o DB" in run("import", new, status=2), "the output is missing")
 run("import", new, "-o", f"{TMP}/both.hq")
 check_tree(f"{TMP}/both.hq", "main 0.008\n slow 0.005\n fresh 0.002\n fast 0.001")
 run("verify", f"{TMP}/both.hq")
-check({x.split()[0] for x in run("import", "--formats").split("\n") if x} >= {"hpctoolkit", "perf", "pprof", "folded", "speedscope", "callgrind", "gperftools", "chrome"}, "the formats")
+check({x.split()[0] for x in run("import", "--formats").split("\n") if x} >= {"hpctoolkit", "perf", "perfdata", "pprof", "folded", "speedscope", "callgrind", "gperftools", "chrome"}, "the formats")
 
 # What is known but cannot be imported is named, with what to do; nothing is left.
-for name, data, words in (("perf.data", b"PERFILE2" + bytes(99), "perf script -i"), ("t.xz", b"\xfd7zXZ\0x", "xz -dc"), ("t.zst", b"\x28\xb5\x2f\xfdx", "zstd -dc"),
+for name, data, words in (("perf.data", b"2ELIFREP" + bytes(99), "perf script -i"), ("t.xz", b"\xfd7zXZ\0x", "xz -dc"), ("t.zst", b"\x28\xb5\x2f\xfdx", "zstd -dc"),
                           ("report.txt", "# Samples: 3\n# Event count (approx.): 5\n 1 % a\n", "perf script >"), ("a.out", b"\x7fELF\2", "hq record"),
                           ("u16.txt", "main;a 1\n".encode("utf-16"), "iconv"), ("n.cpuprofile", '{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"},"hitCount":0' + 99999 * " ", "speedscope"),
                           ("n.heapprofile", '{"head":{"callFrame":{"functionName":"(root)"},"selfSize":0', "speedscope"), ("v8.log", "v8-version,11,3\n", "perf script"),

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""perf.data: a file made by hand, whose shares are arithmetic; what perf itself records, against perf report; and what is refused."""
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+
+sys.path.insert(0, "tests/import")
+from lib import HQ, TMP, check, finish, run  # noqa: E402
+
+IP, TID, TIME, CALLCHAIN, PERIOD, REGS, STACK = 1, 2, 4, 32, 256, 4096, 8192
+USER = 2  # PERF_RECORD_MISC_USER
+BASE = 0x10000000000
+
+
+def record(kind, body, misc=USER):
+    body += bytes(-len(body) % 8)
+    return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+
+def end(pid, tid, time):
+    return struct.pack("<IIQ", pid, tid, time)
+
+
+def mapping(pid, start, size, offset, path, time):
+    name = path.encode() + b"\0"
+    return record(10, struct.pack("<IIQQQ", pid, pid, start, size, offset) + bytes(24) + struct.pack("<II", 5, 2) + name + bytes(-len(name) % 8) + end(pid, pid, time))
+
+
+def sample(pid, tid, time, period, chain):
+    words = [(1 << 64) - 512] + chain
+    return record(9, struct.pack("<QIIQQQ", chain[0], pid, tid, time, period, len(words)) + struct.pack(f"<{len(words)}Q", *words))
+
+
+def perfdata(records, types=IP | TID | TIME | PERIOD | CALLCHAIN):
+    attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000000, types, 0, 1 << 18) + bytes(128 - 48)
+    attrs = attr + struct.pack("<QQ", 104, 0)
+    data = b"".join(records)
+    return b"PERFILE2" + struct.pack("<QQ", 104, len(attrs)) + struct.pack("<QQQQQQ", 104, len(attrs), 104 + len(attrs), len(data), 0, 0) + bytes(32) + attrs + data
+
+
+def save(name, data):
+    with open(f"{TMP}/{name}", "wb") as f:
+        f.write(data)
+    return f"{TMP}/{name}"
+
+
+# A program of two processors: records of one stand behind those of the other, and time puts them in order.
+program = os.path.realpath(f"{os.environ['BUILD']}/programs/split")
+symbols = {x.split()[2]: int(x.split()[0], 16) for x in subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout.split("\n") if len(x.split()) == 3}
+loads = [re.split(r"\s+", x.strip()) for x in subprocess.run(["readelf", "-lW", program], capture_output=True, text=True, check=True).stdout.split("\n") if " LOAD " in x]
+text = next(x for x in loads if "E" in x[6:9])
+offset, address = int(text[1], 16), int(text[2], 16)
+
+
+def at(name, plus=4):
+    return BASE + symbols[name] - address + plus
+
+
+main = [at("main", 20)]
+first = [mapping(7, BASE, 0x4000, offset, program, 5)]
+first += [sample(7, 7, 1000000 * i, 1000000, [at("heavy")] + main) for i in range(20, 34)]
+other = [sample(7, 7, 1000000 * i, 1000000, [at("shared"), at("left", 9)] + main) for i in range(10, 14)]
+other += [sample(7, 8, 1000000 * i, 1000000, [at("recurse"), at("recurse", 20)] + main) for i in (40, 41)]
+made = save("made.data", perfdata(other + first))
+
+
+run("import", made, "-o", f"{TMP}/made.hq")
+run("verify", f"{TMP}/made.hq")
+got = run(f"{TMP}/made.hq", "procedures as tsv")
+for name, inclusive in (("main", 0.02), ("heavy", 0.014), ("shared", 0.004), ("left", 0.004), ("recurse", 0.002)):
+    row = next((x for x in got.split("\n") if name in x.split("\t")), "")
+    check(any(abs(float(x) - inclusive) < 1e-9 for x in row.split("\t") if re.fullmatch(r"[0-9.e-]+", x)), f"{name}: {inclusive} in {row!r} of\n{got}")
+check("20 samples" in run(f"{TMP}/made.hq", "info"), "all samples")
+check("2 threads" in run(f"{TMP}/made.hq", "info"), "both threads")
+check("main" in run(made, "hot path"), "asked directly")
+
+# What is not read is told in a sentence.
+for name, data, status, words in (
+        ("packed.data", perfdata([record(81, bytes(16))]), 3, "without -z"),
+        ("piped.data", b"PERFILE2" + struct.pack("<Q", 16) + bytes(80), 3, "written to a pipe"),
+        ("killed.data", perfdata([]), 3, "killed while it recorded"),
+        ("cut.data", open(made, "rb").read()[:-40], 3, "damaged or cut off"),
+        ("short.data", perfdata([record(9, bytes(16))]), 3, "is damaged")):
+    err = subprocess.run([HQ, "import", save(name, data), "-o", f"{TMP}/none.hq"], capture_output=True, text=True, check=False)
+    check(err.returncode == status and words in err.stderr and err.stderr.count("\n") == 1, f"{name}: {err.returncode} {err.stderr}")
+    check(not os.path.exists(f"{TMP}/none.hq"), f"{name} leaves nothing")
+
+# What perf records, against what perf report says of the same file.
+perf = shutil.which("perf")
+works = perf and subprocess.run([perf, "record", "-q", "-e", "cpu-clock", "-o", f"{TMP}/probe.data", "true"], capture_output=True, check=False).returncode == 0
+if not works:
+    print("skipped: there is no perf that may record")
+for how in ("dwarf", "fp") if works else ():
+    data = f"{TMP}/{how}.data"
+    subprocess.run([perf, "record", "-q", "-F", "499", "-e", "cpu-clock", "--call-graph", how, "-o", data, program, "0.7"], capture_output=True, check=True)
+    report = subprocess.run([perf, "report", "-i", data, "--no-children", "-g", "none", "-s", "sym", "--stdio"], capture_output=True, text=True, check=True).stdout
+    theirs = {m[2]: float(m[1]) for m in re.finditer(r"^ *([0-9.]+)% +\[\.\] (\w+) *$", report, re.M)}
+    run("import", data, "-o", f"{TMP}/{how}.hq")
+    rows = run(f"{TMP}/{how}.hq", "procedures as tsv").split("\n")
+    for name in ("heavy", "shared", "recurse"):
+        ours = run(f"{TMP}/{how}.hq", f"procedures of {name}")
+        row = next((x for x in ours.split("\n") if re.search(rf"\b{name}\b", x)), "")
+        percents = [float(x) for x in re.findall(r"([0-9.]+)%", row)]
+        check(percents and abs(percents[-1] - theirs.get(name, 0)) <= 0.1, f"{how}: {name} {percents} {theirs.get(name)}")
+    if how == "dwarf":
+        info = run(f"{TMP}/{how}.hq", "info")
+        partial = re.search(r"partial call paths +(\d+)", info)
+        check(not partial or int(partial[1]) < 10, f"paths are whole: {info}")
+finish()
