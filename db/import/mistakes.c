@@ -92,9 +92,7 @@ static struct hq_error *of_directory(const struct import_probe *p)
             "%s is an HPCToolkit database without its meta.db, which names what was measured: copy it as a whole",
             p->path);
     if (has_file(p, "perf.data"))
-        return hq_error_new(
-            HQ_DATA, "%s is a directory: import the perf.data in it",
-            p->path);
+        return hq_error_new(HQ_DATA, "%s is a directory: import the perf.data in it", p->path);
     return NULL;
 }
 
