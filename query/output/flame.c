@@ -242,11 +242,6 @@ struct hq_error *flame_write(const struct table *t, const struct output_options 
     struct flame f = {.t = t, .out = out, .full = o->names == NAMES_FULL};
     char amount[UNITS_TEXT];
 
-    if (!t->tree)
-        return hq_error_new(
-            HQ_USAGE,
-            "svg is for pictures of traces, for trees, messages, folds and clusters: ask for trace, tree, callers, "
-            "hot path, messages, fold or clusters");
     HQ_TRY(weights_of(t, "svg", &own, &f.column));
     f.old = column_of(t, "old", t->columns.data[f.column].name);
     f.delta = column_of(t, "delta", t->columns.data[f.column].name);

@@ -5,6 +5,7 @@
  * and ranked lists.
  */
 #include "common/mem.h"
+#include "query/output/bars.h"
 #include "query/output/formats.h"
 #include "query/output/number.h"
 #include "query/output/text.h"
@@ -151,18 +152,9 @@ static void put_heading(const struct plot *p)
     fputc('\n', p->out);
 }
 
-/* The first that is an amount: when a visit starts is none. */
-static size_t column_of(const struct table *t)
-{
-    for (size_t c = 0; c < t->columns.len; c++)
-        if (t->columns.data[c].type == COLUMN_NUMBER && strcmp(t->columns.data[c].name, "start") != 0)
-            return c;
-    return t->columns.len;
-}
-
 struct hq_error *plot_write(const struct table *t, const struct output_options *o, FILE *out)
 {
-    struct plot p = {.t = t, .o = o, .out = out, .column = column_of(t)};
+    struct plot p = {.t = t, .o = o, .out = out, .column = bars_column(t)};
 
     if (p.column == t->columns.len || t->facts || t->picture)
         return hq_error_new(HQ_USAGE, "plot is for rows with numbers: threads, iterations, procedures; `trace` is a "

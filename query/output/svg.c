@@ -3,6 +3,7 @@
  * `as svg`: the picture of a trace as one file that needs no other: the cells are an embedded PNG, and invisible
  * rectangles over it, one for each of the largest regions, show the call path when the mouse is on them.
  */
+#include "query/output/bars.h"
 #include "query/output/formats.h"
 #include "query/output/axis.h"
 #include "query/output/chart.h"
@@ -140,7 +141,7 @@ struct hq_error *svg_write(const struct table *t, const struct output_options *o
     if (!t->picture && heat_is_for(t))
         return heat_write(t, out);
     if (!t->picture)
-        return flame_write(t, o, out);
+        return t->tree ? flame_write(t, o, out) : bars_write(t, o, out);
     const struct picture *p = t->picture;
     struct svg s = lay_out(p, out);
     size_t names = p->names.len < SVG_NAMES ? p->names.len : SVG_NAMES;

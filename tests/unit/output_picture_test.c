@@ -156,14 +156,14 @@ TEST(svg)
     struct table *t = small_picture(), *none = example_tree();
 
     none->tree = false;
+    none->facts = true;
+    none->view = "info";
     AUTO_FREE char *text = text_of(t, "svg", &(struct output_options){0});
     CHECK(text && take_image(text));
     if (strcmp(text, svg_text))
         TEST_FAIL("wanted\n%s\ngot\n%s\n", svg_text, text);
-    check_format(
-        none, "svg", &(struct output_options){0},
-        "svg is for pictures of traces, for trees, messages, folds and clusters: ask for trace, tree, callers, "
-        "hot path, messages, fold or clusters");
+    check_format(none, "svg", &(struct output_options){0},
+                 "svg is for rows with numbers and for pictures of traces: `info` has none");
     table_destroy(t);
     table_destroy(none);
 }
