@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "db/attribution.h"
+#include "db/binaries.h"
 
 #include "common/file.h"
 #include "common/log.h"
@@ -51,6 +52,18 @@ static void collect_addresses(struct attribution *a)
     }
 }
 
+/* The copy of a load module that the recording brought along (binaries.h), NULL if it has none. */
+static char *kept_copy(const char *measurements, const struct module_work *w)
+{
+    char *copy = w->path[0] == '/' ? binaries_place(measurements, w->build_id, w->path) : NULL;
+
+    if (copy && !file_exists(copy)) {
+        free(copy);
+        copy = NULL;
+    }
+    return copy;
+}
+
 static void open_modules(struct attribution *a)
 {
     const struct calltree *t = a->tree;
@@ -71,6 +84,8 @@ static void open_modules(struct attribution *a)
             w->file = xasprintf("%s/" HQS_KERNEL, intern_str(&t->strings, m->directory), w->build_id);
         if (m->flags & HQM_MODULE_VDSO)
             w->file = xasprintf("%s/vdso-%s.so", intern_str(&t->strings, m->directory), w->build_id);
+        if (!w->file && !(m->flags & TREE_GENERATED))
+            w->file = kept_copy(intern_str(&t->strings, m->directory), w);
     }
 }
 
@@ -101,7 +116,7 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
     options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
     options.build_id = options.build_id_len ? build_id : NULL;
     if (!(w->flags & (TREE_GENERATED | HQM_MODULE_COLLECTOR | HQM_MODULE_VDSO | HQM_MODULE_KERNEL)))
-        known_find(w->path, &options, w->offsets.len > 0, &w->known);
+        known_find(w->file ? w->file : w->path, &options, w->offsets.len > 0, &w->known);
     if (!w->offsets.len)
         return NULL;
     w->places = xcalloc(w->offsets.len, sizeof *w->places);

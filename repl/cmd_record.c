@@ -8,6 +8,7 @@
 
 #include "common/file.h"
 #include "common/units.h"
+#include "db/binaries.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,6 +66,8 @@ static const struct opt options[] = {
          "let the trace of a process make its file no larger than SIZE, such as 500MiB: costs by call path stay "
          "complete, the trace keeps the newest samples, and answers say from when on. With --by=perf: of all copies "
          "of stacks together (2GiB if nothing is said); samples beyond are left out and counted"},
+    {.name = "with-binaries",
+     .help = "keep copies of the program and its libraries in DB, to ask on another machine, where they are others"},
     {.name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7"},
     {.name = "delay", .value = "TIME", .help = "measure nothing before the program has run so long"},
     {.name = "duration", .value = "TIME", .help = "and nothing after so long a time from then"},
@@ -265,6 +268,28 @@ static bool measures_all(const struct opt_args *args)
            !opt_flag(args, "stopped", false);
 }
 
+static void keep_binaries(const struct record_place *place)
+{
+    struct binaries_kept kept;
+    char size[UNITS_TEXT];
+    struct hq_error *error = binaries_keep(place->measurements, &kept);
+
+    if (error) {
+        fprintf(stderr, "hq: not all binaries are kept in %s: %s\n", place->database, error->message);
+        hq_error_free(error);
+        return;
+    }
+    if (place->rank > 0)
+        return;
+    units_format(size, (double)kept.bytes, DIM_BYTES);
+    fprintf(stderr, "hq: %llu binaries, %s, are kept in %s/" BINARIES_DIRECTORY "\n", (unsigned long long)kept.files,
+            size, place->database);
+    if (kept.changed || kept.unread)
+        fprintf(stderr, "hq: %llu others are not: %llu changed since they were loaded, %llu cannot be read\n",
+                (unsigned long long)(kept.changed + kept.unread), (unsigned long long)kept.changed,
+                (unsigned long long)kept.unread);
+}
+
 static struct hq_error *open_place(const struct opt_args *args, const char *command, struct record_place *place,
                                    struct str *note)
 {
@@ -290,6 +315,9 @@ static int measure_by_perf(const struct opt_args *args, char *const *command, co
     struct hq_error *error = collect_events(args, &events);
 
     record_survive_size_limit();
+    if (!error && opt_flag(args, "with-binaries", false))
+        error = hq_error_new(HQ_USAGE, "--with-binaries keeps what the collector has seen loaded: it does not go with "
+                                       "--by=perf");
     if (!error)
         error = record_perf_options(args, str_cstr(&events), &perf);
     if (!error && (perf.pid != 0) == (path != NULL))
@@ -369,6 +397,8 @@ static int measure(const struct opt_args *args, char *const *command, const char
             result = 126;
         } else {
             measured = record_close(&place, str_cstr(&events), pid, status, measures_all(args));
+            if (opt_flag(args, "with-binaries", false))
+                keep_binaries(&place);
         }
     }
     record_place_deinit(&place);

@@ -4,6 +4,7 @@
 
 #include "common/file.h"
 #include "common/hash.h"
+#include "db/binaries.h"
 #include "db/elsewhere.h"
 #include "db/sources.h"
 #include "format/measurement.h"
@@ -73,6 +74,7 @@ static void remove_recording(const struct record_place *place)
     elsewhere_discard(place->measurements);
     unlink(database);
     free(database);
+    binaries_discard(place->measurements);
     while (directory && (entry = readdir(directory))) {
         const char *suffix = strrchr(entry->d_name, '.');
         if (!suffix ||
