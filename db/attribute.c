@@ -1,164 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "db/attribution.h"
-#include "db/binaries.h"
 
-#include "common/file.h"
-#include "common/log.h"
 #include "common/mem.h"
 #include "common/numbers.h"
-#include "common/parallel.h"
-#include "db/generated.h"
-#include "format/stream.h"
 #include <stdlib.h>
-#include <string.h>
-
-/* ---- addresses by module ---- */
-
-static bool has_prefix(const char *s, const char *prefix)
-{
-    return !strncmp(s, prefix, strlen(prefix));
-}
-
-static void collect_addresses(struct attribution *a)
-{
-    const struct calltree *t = a->tree;
-
-    for (uint32_t i = 0; i < t->frames.len; i++) {
-        const struct tree_frame *f = calltree_frame(t, i);
-
-        if (f->module < t->modules.len)
-            vec_push(&a->modules[f->module].offsets, f->offset);
-    }
-    for (uint32_t i = 0; i < t->creators.len; i++) {
-        const struct tree_creator *c = keymap_key(&t->creators, i);
-
-        for (size_t j = 0; j < TREE_CREATOR_SITES; j++) {
-            if (c->sites[j].module < t->modules.len)
-                vec_push(&a->modules[c->sites[j].module].offsets, c->sites[j].offset);
-        }
-    }
-    for (uint32_t i = 0; i < t->openings.len; i++) {
-        const struct tree_opening *o = keymap_key(&t->openings, i);
-
-        if (o->body.module < t->modules.len)
-            vec_push(&a->modules[o->body.module].offsets, o->body.offset);
-        if (o->callee.module < t->modules.len)
-            vec_push(&a->modules[o->callee.module].offsets, o->callee.offset);
-    }
-    for (size_t m = 0; m < t->modules.len; m++) {
-        struct module_work *w = &a->modules[m];
-
-        w->offsets.len = numbers_sort(w->offsets.data, w->offsets.len);
-    }
-}
-
-/* The copy of a load module that the recording brought along (binaries.h), NULL if it has none. */
-static char *kept_copy(const char *measurements, const struct module_work *w)
-{
-    char *copy = w->path[0] == '/' ? binaries_place(measurements, w->build_id, w->path) : NULL;
-
-    if (copy && !file_exists(copy)) {
-        free(copy);
-        copy = NULL;
-    }
-    return copy;
-}
-
-static void open_modules(struct attribution *a)
-{
-    const struct calltree *t = a->tree;
-
-    a->modules = xcalloc(t->modules.len + 1, sizeof *a->modules);
-    for (size_t i = 0; i < t->modules.len; i++) {
-        const struct tree_module *m = &t->modules.data[i];
-        struct module_work *w = &a->modules[i];
-        const char *base;
-
-        w->path = intern_str(&t->strings, m->path);
-        w->build_id = intern_str(&t->strings, m->build_id);
-        w->flags = m->flags;
-        base = file_basename(w->path);
-        w->runtime = m->flags & TREE_GENERATED ? NULL : runtime_of_module(w->path);
-        w->is_libc = has_prefix(base, "libc.so.") || has_prefix(base, "libc-2.") || has_prefix(base, "libpthread");
-        if (m->flags & HQM_MODULE_KERNEL)
-            w->file = xasprintf("%s/" HQS_KERNEL, intern_str(&t->strings, m->directory), w->build_id);
-        if (m->flags & HQM_MODULE_VDSO)
-            w->file = xasprintf("%s/vdso-%s.so", intern_str(&t->strings, m->directory), w->build_id);
-        if (!w->file && !(m->flags & TREE_GENERATED))
-            w->file = kept_copy(intern_str(&t->strings, m->directory), w);
-    }
-}
-
-/* ---- structure ---- */
-
-static size_t parse_hex(const char *text, uint8_t *out, size_t cap)
-{
-    size_t n = 0;
-
-    for (; n < cap && text[0] && text[1]; text += 2, n++) {
-        char pair[3] = {text[0], text[1], 0};
-
-        out[n] = (uint8_t)strtoul(pair, NULL, 16);
-    }
-    return n;
-}
-
-static struct hq_error *recover(size_t index, unsigned worker, void *arg)
-{
-    struct attribution *a = arg;
-    struct module_work *w = &a->modules[index];
-    uint8_t build_id[32];
-    struct structure_options options = {
-        .cache_dir = a->options->cache_dir, .inlines = true, .loops = !a->options->no_loops};
-    struct hq_error *err = NULL;
-
-    (void)worker;
-    options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
-    options.build_id = options.build_id_len ? build_id : NULL;
-    if (!(w->flags & (TREE_GENERATED | HQM_MODULE_COLLECTOR | HQM_MODULE_VDSO | HQM_MODULE_KERNEL)))
-        known_find(w->file ? w->file : w->path, &options, w->offsets.len > 0, &w->known);
-    if (!w->offsets.len)
-        return NULL;
-    w->places = xcalloc(w->offsets.len, sizeof *w->places);
-    if (w->flags & TREE_GENERATED)
-        generated_recover(w->path, w->offsets.data, w->offsets.len, &w->structure);
-    else if (w->flags & HQM_MODULE_KERNEL)
-        generated_recover_names(w->file, w->offsets.data, w->offsets.len, &w->structure);
-    else
-        err = structure_recover(w->file ? w->file : w->path, &options, w->offsets.data, w->offsets.len, &w->structure);
-    progress_add(&a->progress, 1);
-    return hq_error_prefix(err, "%s", w->path);
-}
-
-enum { NAMES_TOLD = 4 };
-
-/* Whoever moved the database to another machine, or built the program anew, sees addresses for names: why, is said when
- * it happens. */
-static void warn_of_unread(const struct attribution *a)
-{
-    AUTO_STR struct str names = {0};
-    const char *note = NULL;
-    size_t count = 0;
-
-    for (size_t i = 0; i < a->tree->modules.len; i++) {
-        const struct module_work *w = &a->modules[i];
-
-        if (!w->offsets.len || !w->structure.unread || w->flags & HQM_MODULE_VDSO)
-            continue;
-        note = w->structure.note;
-        if (count++ < NAMES_TOLD)
-            str_addf(&names, "%s%s", names.len ? ", " : "", file_basename(w->path));
-    }
-    if (count > NAMES_TOLD)
-        str_addf(&names, " and %zu more", count - NAMES_TOLD);
-    if (count == 1)
-        log_warn("%s; its procedures are shown by their addresses", note);
-    else if (count)
-        log_warn("%zu of the files that were measured are not here, or are others now: %s; their procedures are shown "
-                 "by their addresses, "
-                 "and `info` says more",
-                 count, str_cstr(&names));
-}
 
 /* Stripped code gets names such as libgomp.so.1+0x1cfd0. */
 static bool is_unnamed(const char *name)
@@ -502,16 +347,8 @@ struct hq_error *attribute(const struct calltree *tree, const struct attribute_o
                            uint32_t **frames)
 {
     AUTO(deinit) struct attribution a = {.tree = tree, .options = options, .model = m, .nowhere = HQDB_NONE};
-    struct hq_error *err;
 
-    open_modules(&a);
-    collect_addresses(&a);
-    progress_start(&a.progress, "recovering structure", tree->modules.len, false);
-    err = parallel_try(tree->modules.len, options->threads, recover, &a);
-    progress_finish(&a.progress);
-    if (err)
-        return err;
-    warn_of_unread(&a);
+    HQ_TRY(modules_recover(&a));
     for (size_t i = 0; i < tree->modules.len; i++) {
         if (a.modules[i].offsets.len || !(a.modules[i].flags & HQM_MODULE_COLLECTOR))
             place_addresses(&a, &a.modules[i]);

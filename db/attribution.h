@@ -51,6 +51,12 @@ struct attribution {
     struct progress progress;
 };
 
+/* ---- attribute_modules.c ---- */
+
+/* Finds the load modules of the tree, the addresses in each, and recovers their structure. Warns of files that are not
+ * here. */
+struct hq_error *modules_recover(struct attribution *a);
+
 /* ---- attribute.c ---- */
 
 /* A scope of a structure as one of the model, with its parents. Only what call paths really touch gets there. */
