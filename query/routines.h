@@ -37,7 +37,8 @@ struct routine_runs {
 struct routine_limits {
     uint32_t samples; /* a run has at least so many */
     double share;     /* and is at least so long */
-    bool join;        /* what lies between two runs of one routine, and is below both, is part of them */
+    bool join;        /* a sample counts for what most around it are in, and what lies between two runs of one routine,
+                         and is below both, is part of them */
 };
 
 /* Appends the runs, each before those in it, those of one level in the order of time. */

@@ -200,6 +200,32 @@ static void end(struct program *p)
     free(p->ticks);
 }
 
+/* The border of two routines is anywhere from 0.3 to 0.5 of a visit, evenly: from 0.4 on most visits are in the second.
+ */
+TEST(routines_of_visits_that_do_not_keep_in_step)
+{
+    enum { VISITS = 100, EACH = 40, COUNT = VISITS * EACH };
+    static const uint32_t one[] = {1}, two[] = {2};
+    struct routine_sample *samples = xcalloc(COUNT, sizeof *samples);
+    struct routine_runs runs = {0};
+
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t visit = i * 37 % VISITS;
+        double x = ((double)i + 0.5) / COUNT, border = 0.3 + 0.2 * ((double)visit + 0.5) / VISITS;
+
+        samples[i] = (struct routine_sample){x, x < border ? one : two, 1};
+    }
+    routines_find(samples, COUNT, (struct routine_limits){.samples = 7, .share = 0.025, .join = true}, &runs);
+    CHECK_EQ_INT(runs.len, 2);
+    if (runs.len == 2) {
+        CHECK_EQ_INT(runs.data[0].routine, 1);
+        CHECK_EQ_INT(runs.data[1].routine, 2);
+        CHECK(fabs(runs.data[0].to - 0.4) < 0.01 && fabs(runs.data[1].from - 0.4) < 0.01);
+    }
+    vec_deinit(&runs);
+    free(samples);
+}
+
 TEST(rates_of_three_phases)
 {
     enum { POINTS = 400 };
