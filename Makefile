@@ -21,7 +21,8 @@ PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev lib
   libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev esbuild
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   x264 dav1d aom-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
-  chromium chromium-driver python3-selenium node-typescript python3-jsonschema
+  chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
+  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo
 PACKAGES_soak = libpython3.11-testsuite
 PACKAGES_package = debhelper lintian rpm
 PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
@@ -35,7 +36,7 @@ SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-om
 else
 BUILD ?= build
 HQ = hq
-PRELOAD = libhqpreload.so libhqexact.so libhqmpi.so
+PRELOAD = libhqpreload.so libhqexact.so libhqmpi.so libhqgpu.so
 SAN_FLAGS =
 endif
 Q = $(if $(V),,@)
@@ -56,14 +57,16 @@ HQ_SRC = $(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c)
 EXACT_SRC = $(wildcard preload/exact/*.c)
 # preload/mpi likewise, for -e MPI. It needs no MPI to be built: libhqmpi-*.so are something else.
 MPI_SRC = $(wildcard preload/mpi/*.c)
-PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC) $(MPI_SRC),$(wildcard preload/*.c preload/*/*.c))
+# preload/gpu for -e GPU; it needs nothing of OpenCL to be built.
+GPU_SRC = $(wildcard preload/gpu/*.c)
+PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC) $(MPI_SRC) $(GPU_SRC),$(wildcard preload/*.c preload/*/*.c))
 # What the collector and the builder of databases share is compiled for each.
 UNWIND_SRC = $(wildcard unwind/*.c)
 EXPORTS = $(wildcard preload/exports.map)
 UNIT_SRC = $(filter-out $(if $(HAVE_ZYDIS),,%/insn_quick_test.c %/machine_test.c),$(wildcard tests/unit/*_test.c))
 TEST_LIB_SRC = $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 TOOL_SRC = $(wildcard tests/tools/*.c)
-PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%),$(wildcard $(addprefix tests/programs/*.,c cc f90)))
+PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%) $(if $(HAVE_OPENCL),,tests/programs/opencl_%),$(wildcard $(addprefix tests/programs/*.,c cc f90)))
 
 # ---- Configuration: which libraries there are ---------------------------------------------------------------------
 # Not for the targets that must work before anything is installed; check and demo start a second make after deps.
@@ -91,6 +94,7 @@ HQ_OBJ = $(call objects,$(HQ_SRC))
 PRELOAD_OBJ = $(call objects,$(PRELOAD_SRC)) $(UNWIND_SRC:%.c=$(BUILD)/preload/%.o)
 EXACT_OBJ = $(call objects,$(EXACT_SRC))
 MPI_OBJ = $(call objects,$(MPI_SRC)) $(BUILD)/preload/exact/lookup.o
+GPU_OBJ = $(call objects,$(GPU_SRC)) $(BUILD)/preload/exact/lookup.o
 UNITS = $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(UNIT_SRC))
 TOOLS = $(patsubst tests/tools/%.c,$(BUILD)/tools/%,$(TOOL_SRC))
 PROGRAMS = $(foreach p,$(basename $(notdir $(PROGRAM_SRC))),$(BUILD)/programs/$p$(if $(filter lib%,$p),.so))
@@ -106,7 +110,7 @@ config:
 tests: all $(UNITS) $(TOOLS)
 programs: $(PROGRAMS)
 # Everything compiled and nothing linked, for another compiler's warnings: make objects BUILD=build-clang CC=clang WERROR=1
-objects: $(HQ_OBJ) $(PRELOAD_OBJ) $(EXACT_OBJ) $(MPI_OBJ) $(call objects,$(MAIN) $(UNIT_SRC) $(TEST_LIB_SRC) $(TOOL_SRC))
+objects: $(HQ_OBJ) $(PRELOAD_OBJ) $(EXACT_OBJ) $(MPI_OBJ) $(GPU_OBJ) $(call objects,$(MAIN) $(UNIT_SRC) $(TEST_LIB_SRC) $(TOOL_SRC))
 
 $(HQ): $(BUILD)/repl/main.o $(LIBHQ)
 	$(call say,LINK)
@@ -124,7 +128,8 @@ libhqmpi-%.so: db/mpi/shim.c db/mpi/shim.h
 
 libhqexact.so: $(EXACT_OBJ)
 libhqmpi.so: $(MPI_OBJ)
-libhqexact.so libhqmpi.so: libhqpreload.so
+libhqgpu.so: $(GPU_OBJ)
+libhqexact.so libhqmpi.so libhqgpu.so: libhqpreload.so
 	$(call say,LINK)
 	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,defs -Wl,-z,nodelete '-Wl,-rpath,$$ORIGIN' $(LDFLAGS) \
 	  -o $@ $(filter %.o,$^) ./libhqpreload.so -ldl
@@ -262,7 +267,7 @@ uninstall:
 include common/packaging/packaging.mk
 
 clean:
-	$(Q)rm -rf build build-san build-clang hq libhqpreload.so libhqexact.so libhqmpi.so libhqmpi-*.so demo.hq demo.html
+	$(Q)rm -rf build build-san build-clang hq libhqpreload.so libhqexact.so libhqmpi.so libhqgpu.so libhqmpi-*.so demo.hq demo.html
 help:
 	@echo "make              build ./hq and ./libhqpreload.so      make config       look for libraries again"
 	@echo "make demo         record a program, find its fault     make deps         install missing Debian packages"

@@ -95,6 +95,8 @@ enum hqdb_tag {
     HQDB_MARK_INDEX,        /* struct hqdb_mark_index, by profile; from minor version 1 on */
     HQDB_MARKS,             /* coded bytes: when regions and phases were entered and left */
     HQDB_MESSAGES,          /* struct hqdb_message, by profile, frame, group and peer; from minor version 1 on */
+    HQDB_QUEUES,            /* struct hqdb_queue, by profile; from minor version 1 on */
+    HQDB_COMMANDS,          /* struct hqdb_command, by profile and start; from minor version 1 on */
 };
 
 struct hqdb_info {
@@ -110,6 +112,7 @@ enum {
     HQDB_METRIC_SPANS = 16,   /* a record of its traces holds all of the time since the one before; see below */
     HQDB_METRIC_WEIGHED = 32, /* each record of its traces tells by its weight what its sample stood for */
     HQDB_METRIC_ELAPSED = 64, /* a record of its traces stands for as many periods just before it as its weight says */
+    HQDB_METRIC_DEVICE = 128, /* only profiles that are queues of devices have it, and they have no other */
 };
 struct hqdb_metric {
     uint32_t name;  /* lower case, [a-z_][\w:]*: cputime */
@@ -179,9 +182,11 @@ struct hqdb_context {
 };
 static_assert(sizeof(struct hqdb_context) == 32, "layout");
 
+/* A profile is what a thread did, or what a device did of one queue of commands. */
+#define HQDB_QUEUE 0x80000000u
 struct hqdb_profile {
     int32_t rank;    /* -1: none */
-    uint32_t thread; /* number within its process, 0 the initial thread */
+    uint32_t thread; /* number within its process, 0 the initial thread; of a queue HQDB_QUEUE and its number */
     uint32_t host;   /* string */
     uint32_t pid, tid;
     uint32_t command;           /* string: the executable's path */
@@ -263,6 +268,31 @@ struct hqdb_message {
     uint64_t received, received_bytes;
 };
 static_assert(sizeof(struct hqdb_message) == 56, "layout");
+
+/* A profile that is a queue of a device. */
+struct hqdb_queue {
+    uint32_t profile;
+    uint32_t device; /* string: its name */
+    uint32_t unit;   /* which of the devices of the process's platform it is */
+    uint32_t context;
+    uint32_t flags; /* HQM_QUEUE_* */
+    uint32_t reserved;
+    uint64_t error_ns; /* how far the times of its commands may be off, on the clock of the host */
+};
+static_assert(sizeof(struct hqdb_queue) == 32, "layout");
+
+/* A command that a device has completed. Times are nanoseconds since start_realtime_ns of its profile. */
+struct hqdb_command {
+    uint32_t frame, profile;
+    uint32_t host_profile; /* the thread that gave it, HQDB_NONE unknown */
+    uint16_t kind, flags;  /* enum hqm_command_kind, HQM_COMMAND_* */
+    uint64_t called_ns;    /* when it was enqueued */
+    uint64_t ready_ns;     /* when the last command had ended for which it had to wait; 0: there was none */
+    uint64_t start_ns;
+    uint64_t time_ns; /* from start to end, by the device's own clock; both 0 if it told no times */
+    uint64_t bytes;
+};
+static_assert(sizeof(struct hqdb_command) == 56, "layout");
 
 struct hqdb_loss {    /* what was lost or is incomplete, by reason */
     uint32_t reason;  /* string */

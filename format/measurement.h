@@ -66,6 +66,8 @@ enum hqm_loss {
     HQM_LOSS_TRACE,     /* sample counted in the profile, trace record lost */
     HQM_LOSS_MODULES,   /* a load module could not be noted */
     HQM_LOSS_BUFFER,    /* the kernel's buffer was full (format/stream.h) */
+    HQM_LOSS_COMMANDS,  /* commands of devices that had not ended: those under way as long as the process runs */
+    HQM_LOSS_FAILED,    /* commands of devices that failed */
     HQM_LOSS_MAX = 16
 };
 
@@ -144,6 +146,9 @@ enum hqm_kind {
     HQM_TRACE,       /* struct hqm_trace */
     HQM_REGIONS,     /* struct hqm_region; since minor version 2 */
     HQM_MESSAGES,    /* struct hqm_message; since minor version 2 */
+    HQM_QUEUES,      /* struct hqm_queue, lane 0; since minor version 2 */
+    HQM_COMMANDS,    /* struct hqm_command, lane 0; since minor version 2 */
+    HQM_KINDS
 };
 
 #define HQM_SEGMENT_MAGIC 0x4753514du
@@ -171,7 +176,8 @@ struct hqm_info {
 static_assert(sizeof(struct hqm_info) == 8, "layout");
 
 enum hqm_dimension { HQM_DIM_NONE, HQM_DIM_SECONDS, HQM_DIM_EVENTS, HQM_DIM_BYTES };
-enum { HQM_EVENT_SAMPLED = 1, HQM_EVENT_EXACT = 2, HQM_EVENT_TRACED = 4, HQM_EVENT_ELAPSED = 8 };
+/* DEVICE: its values are those of the commands of devices (struct hqm_command), no cell has any. */
+enum { HQM_EVENT_SAMPLED = 1, HQM_EVENT_EXACT = 2, HQM_EVENT_TRACED = 4, HQM_EVENT_ELAPSED = 8, HQM_EVENT_DEVICE = 16 };
 struct hqm_event {
     uint32_t name; /* as the user gave it, without the rate: CPUTIME, PAPI_TOT_CYC */
     uint32_t description;
@@ -235,6 +241,9 @@ static_assert(sizeof(struct hqm_thread) == 64, "layout");
  * HQM_RUNTIME_PHASE. HQM_NODE_PHASE: child of the root; what is below it ran while the thread was in the phase that
  * `offset` names (lane << 32 | node), the innermost one; those around it follow from where it was begun. The paths
  * below are whole, from the outermost frame on.
+ *
+ * Of devices. HQM_NODE_DEVICE: child of the function that was called to give a device a command; offset is the
+ * command's name in the strings ("[kernel axpy]"). No cell has values there: see HQM_COMMANDS.
  */
 enum hqm_node_kind {
     HQM_NODE_ROOT,
@@ -243,7 +252,8 @@ enum hqm_node_kind {
     HQM_NODE_REGION,
     HQM_NODE_INSIDE,
     HQM_NODE_WAIT,
-    HQM_NODE_PHASE
+    HQM_NODE_PHASE,
+    HQM_NODE_DEVICE
 };
 #define HQM_MODULE_BITS 24
 struct hqm_node {
@@ -307,6 +317,45 @@ struct hqm_message {
     uint64_t received, received_bytes;
 };
 static_assert(sizeof(struct hqm_message) == 56, "layout");
+
+/* A queue of commands of a device (OpenCL: command queue), numbered by its record. */
+struct hqm_queue {
+    uint32_t device;  /* string: the device's name */
+    uint32_t unit;    /* which of the platform's devices it is, from 0 */
+    uint32_t context; /* what the program made it in: contexts of one process are numbered from 1 */
+    uint32_t flags;   /* HQM_QUEUE_* */
+    uint64_t start_us;
+    uint64_t reserved;
+};
+static_assert(sizeof(struct hqm_queue) == 32, "layout");
+enum { HQM_QUEUE_UNTIMED = 1 /* the device tells no times */, HQM_QUEUE_UNORDERED = 2 /* commands may overlap */ };
+
+/* What a command does, for sums. */
+enum hqm_command_kind { HQM_COMMAND_KERNEL = 1, HQM_COMMAND_COPY, HQM_COMMAND_OTHER };
+enum {
+    HQM_COMMAND_UNTIMED = 1, /* its times are not known */
+    HQM_COMMAND_USER = 2,    /* it had to wait for an event that the program itself sets (OpenCL: user event) */
+    HQM_COMMAND_MORE = 4,    /* it had to wait for more commands than `after` names */
+    HQM_COMMAND_AFTER = 4
+};
+
+/*
+ * A command that a device has completed, one record each, in the order in which that was seen. Times of the device are
+ * those of its own clock, of which it is known that `queued` lies between `called` and `returned` and `end` before
+ * `seen`, which are CLOCK_MONOTONIC.
+ */
+struct hqm_command {
+    uint32_t lane, node; /* of kind HQM_NODE_DEVICE: where it was enqueued */
+    uint32_t thread;     /* hqm_thread.number: by whom */
+    uint32_t queue;      /* record number in HQM_QUEUES + 1 */
+    uint16_t kind, flags;
+    uint32_t number;                                 /* of the commands of the process, from 1, as they were enqueued */
+    uint64_t queued_ns, submit_ns, start_ns, end_ns; /* of the device's clock */
+    uint64_t called_ns, returned_ns, seen_ns;        /* of the host's */
+    uint64_t bytes, items;                           /* that it moves; work-items of a kernel */
+    uint32_t after[HQM_COMMAND_AFTER]; /* numbers of commands, under way then, for whose ends it had to wait; 0: none */
+};
+static_assert(sizeof(struct hqm_command) == 112, "layout");
 
 /* A sample in time. Weight is in periods (1 + timer overruns); more than 4095 makes further records. */
 #define HQM_WEIGHT_MAX   4095u

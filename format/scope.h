@@ -20,13 +20,14 @@ enum scope_kind {
     SCOPE_PHASE, /* what a thread does between two calls of hq.h, below the scope that makes the first; no static place
                   */
     SCOPE_GROUP, /* scopes that belong together, in views of groups; never stored */
+    SCOPE_DEVICE, /* what a device did, below the call that gave it the command; no static place */
     SCOPE_KINDS
 };
 
 /* Does a context of this kind begin with a call: of a procedure, or of a runtime for what the kind says? */
 static inline int scope_is_called(enum scope_kind kind)
 {
-    return kind == SCOPE_PROCEDURE || kind == SCOPE_WAIT || kind == SCOPE_RUNTIME;
+    return kind == SCOPE_PROCEDURE || kind == SCOPE_WAIT || kind == SCOPE_RUNTIME || kind == SCOPE_DEVICE;
 }
 
 #endif

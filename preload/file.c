@@ -16,7 +16,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { CHUNKS = 16384, KINDS = 8 };
+enum { CHUNKS = 16384, KINDS = HQM_KINDS };
 enum { FIRST_CHUNK = 128 << 10, LARGEST_CHUNK = 4 << 20, SMALLEST_CHUNK = 16 << 10 };
 enum { RETRY_AFTER = 256 }; /* a full disk is asked again after so many refusals */
 enum { NONE, OPENING, OPEN, FAILED };
@@ -50,6 +50,9 @@ static const struct {
     [HQM_EVENTS] = {sizeof(struct hqm_event), 4096},
     [HQM_MODULES] = {sizeof(struct hqm_module), 12288},
     [HQM_THREADS] = {sizeof(struct hqm_thread), 4096},
+    /* These are opened when there is something to store. */
+    [HQM_QUEUES] = {sizeof(struct hqm_queue), 4096},
+    [HQM_COMMANDS] = {sizeof(struct hqm_command), 65536},
 };
 
 struct hqm_header *_Atomic file_open_header;
@@ -269,12 +272,12 @@ void *file_claim(enum hqm_kind kind, uint32_t records, struct claim *claim)
 {
     for (;;) {
         struct hqm_segment *segment = atomic_load(&file.shared[kind]), *more;
-        uint64_t at = __atomic_load_n(&segment->reserved[0], __ATOMIC_RELAXED);
+        uint64_t at = segment ? __atomic_load_n(&segment->reserved[0], __ATOMIC_RELAXED) : 0;
         void *space;
 
-        if (records > segment->capacity)
+        if (segment && records > segment->capacity)
             return NULL;
-        while (at + records <= segment->capacity)
+        while (segment && at + records <= segment->capacity)
             if (__atomic_compare_exchange_n(&segment->reserved[0], &at, at + records, true, __ATOMIC_RELAXED,
                                             __ATOMIC_RELAXED)) {
                 *claim = (struct claim){segment, (uint32_t)at, records};
@@ -283,8 +286,8 @@ void *file_claim(enum hqm_kind kind, uint32_t records, struct claim *claim)
         space = take_space(shared_kinds[kind].bytes);
         if (!space)
             return NULL;
-        more = make_segment(space, kind, segment->record_size, 0, segment->first + segment->capacity,
-                            shared_kinds[kind].bytes);
+        more = make_segment(space, kind, shared_kinds[kind].record_size, 0,
+                            segment ? segment->first + segment->capacity : 0, shared_kinds[kind].bytes);
         /* The loser's space is never opened: it stays zeros. */
         if (atomic_compare_exchange_strong(&file.shared[kind], &segment, more))
             open_segment(more);

@@ -242,7 +242,7 @@ static uint32_t flags_of(const struct object *object, const char *name)
 
     if (is_program(object))
         return HQM_MODULE_MAIN;
-    if (strstr(name, "/libhqexact.so") || strstr(name, "/libhqmpi.so"))
+    if (strstr(name, "/libhqexact.so") || strstr(name, "/libhqmpi.so") || strstr(name, "/libhqgpu.so"))
         return HQM_MODULE_COLLECTOR;
     if (strstr(name, "linux-vdso") || strstr(name, "linux-gate") || strcmp(name, "[vdso]") == 0)
         return HQM_MODULE_VDSO;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/phases.h"
 
-#include "common/hash.h"
 #include "preload/export.h"
+#include "preload/names.h"
 #include "preload/openmp/marks.h"
 #include "preload/thread.h"
 #include "preload/window.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 void hq_collector_phase_begin(const char *name);
@@ -33,32 +32,7 @@ static struct phase *nested(uint32_t at)
 }
 
 /* Each name is once in the file, so that a call path that begins a phase has one node for it. */
-static struct name {
-    _Atomic uint64_t hash;   /* 0: free */
-    _Atomic uint32_t string; /* 0: another thread is about to write it */
-} names[PHASE_NAMES];
-
-static uint32_t name_string(const char *name)
-{
-    uint64_t hash = hash_str(name) | 1, found;
-    uint32_t string;
-
-    for (uint32_t i = 0; i < PHASE_NAMES; i++) {
-        struct name *n = &names[(hash + i) % PHASE_NAMES];
-
-        found = 0;
-        if (atomic_compare_exchange_strong(&n->hash, &found, hash)) {
-            string = file_string(name);
-            atomic_store(&n->string, string);
-            return string;
-        }
-        if (found != hash)
-            continue;
-        string = atomic_load(&n->string);
-        return string ? string : file_string(name);
-    }
-    return 0;
-}
+static struct names names;
 
 /* The present innermost one: other paths hold from now on, on all of the stack. */
 static void set_phase(uint64_t id)
@@ -73,7 +47,7 @@ static void set_phase(uint64_t id)
 /* With the guard up. */
 static void open_phase(struct phase *p, struct place here, const char *name)
 {
-    uint32_t string = name_string(name);
+    uint32_t string = names_string(&names, name);
     struct hqm_region *record = string ? lane_region(self.lane, here, string, self.number) : NULL;
 
     if (!record)
@@ -152,6 +126,6 @@ EXPORT void hq_collector_phase_end(void)
 void phases_forget(void)
 {
     measured = 0;
-    memset(names, 0, sizeof names);
+    names_forget(&names);
     marks.phase = 0;
 }

@@ -10,9 +10,7 @@
 
 enum {
     PHASES_NESTED = 64, /* phases nested deeper count for the 64th */
-    PHASE_NAMES = 1024, /* different names a process; the others are all called PHASES_OTHER */
 };
-#define PHASES_OTHER "(other names)"
 
 /* In a forked child: what its parent was in goes on there without being counted. */
 void phases_forget(void);

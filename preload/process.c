@@ -10,6 +10,7 @@
 #include "preload/options.h"
 #include "preload/patch/visits.h"
 #include "preload/raw.h"
+#include "preload/sources/device.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 #include "preload/unloaded.h"
@@ -65,6 +66,7 @@ static void after_fork(void)
     regions_forget();
     phases_forget();
     visits_forget();
+    device_forget();
     thread_begin_first();
 }
 

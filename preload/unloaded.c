@@ -194,7 +194,7 @@ static bool strip(const char *list, char *text)
     memcpy(text, PRELOAD, sizeof PRELOAD);
     for (; (length = next_library(&list)); list += length) {
         if (is_library(list, length, "/libhqpreload.so") || is_library(list, length, "/libhqexact.so") ||
-            is_library(list, length, "/libhqmpi.so"))
+            is_library(list, length, "/libhqmpi.so") || is_library(list, length, "/libhqgpu.so"))
             continue;
         if (to[-1] != '=')
             *to++ = ':';

@@ -226,20 +226,33 @@ static void calm_sanitizer(void)
     setenv("ASAN_OPTIONS", str_cstr(&list), 1);
 }
 
+/* A loader of OpenCL's drivers that has layers passes its calls by the last of the list first. */
+static void set_layer(const char *library, int directory)
+{
+    AUTO_STR struct str layers = {0};
+    const char *old = getenv("OPENCL_LAYERS");
+
+    str_addf(&layers, "%s%s%.*slibhqgpu.so", old ? old : "", old && *old ? ":" : "", directory, library);
+    setenv("OPENCL_LAYERS", str_cstr(&layers), 1);
+}
+
 static void set_preload(const char *library, const char *events)
 {
     AUTO_STR struct str preload = {0};
     const char *old = getenv("LD_PRELOAD");
 
     int directory = (int)(strlen(library) - strlen("libhqpreload.so"));
-    bool exact, mpi;
+    struct record_libraries needed = record_libraries(events);
 
-    record_libraries(events, &exact, &mpi);
     str_add(&preload, library);
-    if (exact)
+    if (needed.exact)
         str_addf(&preload, ":%.*slibhqexact.so", directory, library);
-    if (mpi)
+    if (needed.mpi)
         str_addf(&preload, ":%.*slibhqmpi.so", directory, library);
+    if (needed.gpu) {
+        str_addf(&preload, ":%.*slibhqgpu.so", directory, library);
+        set_layer(library, directory);
+    }
     if (old && *old && !strstr(old, library))
         str_addf(&preload, ":%s", old);
     setenv("LD_PRELOAD", str_cstr(&preload), 1);

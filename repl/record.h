@@ -35,8 +35,11 @@ struct hq_error *record_add_event(const char *text, struct str *list);
 /* Timers of CPU time fire at the kernel's tick only: a sentence if the list asks for more, else nothing. */
 void record_note_tick(const char *list, struct str *note);
 
-/* Does the list need libhqexact.so, libhqmpi.so? */
-void record_libraries(const char *list, bool *exact, bool *mpi);
+/* Which libraries beside libhqpreload.so does the list need: libhqexact.so, libhqmpi.so, libhqgpu.so? */
+struct record_libraries {
+    bool exact, mpi, gpu;
+};
+struct record_libraries record_libraries(const char *list);
 
 /* A table for people of all events of this machine. */
 void record_list_events(struct str *out);

@@ -109,12 +109,17 @@ void record_note_tick(const char *list, struct str *note)
                  1e9 / period, 1e9 / tick_ns);
 }
 
-void record_libraries(const char *list, bool *exact, bool *mpi)
+struct record_libraries record_libraries(const char *list)
 {
-    *exact = *mpi = false;
-    for (int k = 0; k < METRICS; k++)
+    struct record_libraries needed = {0};
+
+    for (int k = 0; k < METRICS; k++) {
+        const char *event = metrics[k].event;
+
         if (strstr(list, metrics[k].name))
-            *(strcmp(metrics[k].event, "MPI") == 0 ? mpi : exact) = true;
+            *(!strcmp(event, "MPI") ? &needed.mpi : !strcmp(event, "GPU") ? &needed.gpu : &needed.exact) = true;
+    }
+    return needed;
 }
 
 void record_list_events(struct str *out)

@@ -13,6 +13,9 @@ static const struct {
 #define CLOCK(event, ...) {#event, &source_##event},
 #define METRIC(event, metric, dim, unit, text) \
     {#metric, &(const struct source){.description = text, .dimension = dim, .flags = HQM_EVENT_EXACT, .scale = unit}},
+#define DEVICE_METRIC(event, metric, dim, unit, text) \
+    {#metric, &(const struct source){ \
+                  .description = text, .dimension = dim, .flags = HQM_EVENT_EXACT | HQM_EVENT_DEVICE, .scale = unit}},
 #include "format/events.def"
 };
 

@@ -15,7 +15,7 @@ for kind in undefined defined; do
 done
 # It runs where the C library is 2.28 or later: newer functions are looked up when they are needed (preload/libc.h).
 newer() {
-    for library in libhqpreload.so libhqexact.so libhqmpi.so; do
+    for library in libhqpreload.so libhqexact.so libhqmpi.so libhqgpu.so; do
         readelf -V "$(dirname "$HQ")/$library" | grep -o 'GLIBC_[0-9.]*' | sort -u | awk -F'[_.]' '$2 > 2 || $3 > 28'
     done
 }

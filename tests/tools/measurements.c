@@ -24,14 +24,14 @@ struct column {
     uint32_t count, size;
 };
 struct lane {
-    struct column kind[HQM_MESSAGES + 1];
+    struct column kind[HQM_KINDS];
 };
 
 static const char *path;
 static struct {
     uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, written, created,
-        ended, execed, running, signalled, maxlane, overruns, regions, entries, marks, clock[HQM_CLOCKS], timer_threads,
-        slowed_threads;
+        ended, execed, running, signalled, maxlane, overruns, regions, entries, marks, commands, device_ns,
+        clock[HQM_CLOCKS], timer_threads, slowed_threads;
     uint64_t sum[16], count[16], reason[HQM_PARTIAL_MAX], loss[HQM_LOSS_MAX];
     char event[16][64];
 } total;
@@ -138,7 +138,9 @@ static void read_segments(struct reader *r)
                                      sizeof(struct hqm_cell),
                                      sizeof(struct hqm_trace),
                                      sizeof(struct hqm_region),
-                                     sizeof(struct hqm_message)};
+                                     sizeof(struct hqm_message),
+                                     sizeof(struct hqm_queue),
+                                     sizeof(struct hqm_command)};
 
     for (size_t at = r->header->header_bytes; at + HQM_ALIGN <= r->size;) {
         const struct hqm_segment *s = (const struct hqm_segment *)(r->data + at);
@@ -148,12 +150,12 @@ static void read_segments(struct reader *r)
             at += HQM_ALIGN;
             continue;
         }
-        check(s->kind >= HQM_STRINGS && s->kind <= HQM_MESSAGES, "unknown kind");
+        check(s->kind >= HQM_STRINGS && s->kind < HQM_KINDS, "unknown kind");
         check(s->record_size == sizes[s->kind], "record size");
         check(s->bytes >= HQM_ALIGN && s->bytes % HQM_ALIGN == 0 && s->bytes <= r->size - at, "segment bytes");
         check(s->capacity == (s->bytes - sizeof *s) / s->record_size, "capacity");
         check(s->count <= s->capacity, "count beyond capacity");
-        check((s->lane == 0) == (s->kind <= HQM_THREADS), "lane of kind");
+        check((s->lane == 0) == (s->kind <= HQM_THREADS || s->kind >= HQM_QUEUES), "lane of kind");
         if (s->lane >= r->lanes) {
             r->lane = realloc(r->lane, (s->lane + 1) * sizeof *r->lane);
             memset(r->lane + r->lanes, 0, (s->lane + 1 - r->lanes) * sizeof *r->lane);
@@ -182,6 +184,10 @@ static void print_node(const struct reader *r, const struct hqm_node *nodes, uin
         putchar(';');
     }
     uint32_t module = nodes[n].kind_module & ((1u << HQM_MODULE_BITS) - 1);
+    if (nodes[n].kind_module >> HQM_MODULE_BITS == HQM_NODE_DEVICE) {
+        printf("%s", text(r, (uint32_t)nodes[n].offset));
+        return;
+    }
     if (nodes[n].kind_module >> HQM_MODULE_BITS >= HQM_NODE_INSIDE) {
         static const char *const names[] = {"inside", "wait", "phase"};
         printf("%s:%llu.%llu", names[(nodes[n].kind_module >> HQM_MODULE_BITS) - HQM_NODE_INSIDE],
@@ -251,8 +257,10 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
 
     for (uint32_t i = 0; i < nodes->count; i++) {
         uint32_t kind = n[i].kind_module >> HQM_MODULE_BITS, module = n[i].kind_module & ((1u << HQM_MODULE_BITS) - 1);
-        check(i == 0 ? kind == HQM_NODE_ROOT : kind > HQM_NODE_ROOT && kind <= HQM_NODE_PHASE, "node kind");
-        if (kind >= HQM_NODE_INSIDE)
+        check(i == 0 ? kind == HQM_NODE_ROOT : kind > HQM_NODE_ROOT && kind <= HQM_NODE_DEVICE, "node kind");
+        if (kind == HQM_NODE_DEVICE)
+            text(r, (uint32_t)n[i].offset);
+        else if (kind >= HQM_NODE_INSIDE)
             check_region_name(r, n[i].offset);
         check(i == 0 || n[i].parent < i, "parent after child");
         check(module <= modules, "module number");
@@ -319,6 +327,31 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
         total.lanes++;
 }
 
+static void check_commands(const struct reader *r)
+{
+    const struct column *commands = &r->lane[0].kind[HQM_COMMANDS];
+
+    for (uint32_t i = 0; i < commands->count; i++) {
+        const struct hqm_command *x = (const struct hqm_command *)commands->data + i;
+        bool timed = !(x->flags & HQM_COMMAND_UNTIMED);
+
+        if (!x->number)
+            continue; /* claimed, and its process was killed */
+        check(x->lane && x->lane < r->lanes && x->node < r->lane[x->lane].kind[HQM_NODES].count, "node of command");
+        check(((const struct hqm_node *)r->lane[x->lane].kind[HQM_NODES].data)[x->node].kind_module >>
+                      HQM_MODULE_BITS ==
+                  HQM_NODE_DEVICE,
+              "node of command is none");
+        check(x->thread < hqm_thread_count(r->header, r->lane[0].kind[HQM_THREADS].count), "thread of command");
+        check(x->queue && x->queue <= r->lane[0].kind[HQM_QUEUES].count, "queue of command");
+        check(x->kind >= HQM_COMMAND_KERNEL && x->kind <= HQM_COMMAND_OTHER, "kind of command");
+        check(x->called_ns <= x->returned_ns && x->called_ns <= x->seen_ns, "times of the host");
+        check(timed || !x->end_ns, "times of a command without");
+        total.commands++;
+        total.device_ns += x->end_ns - x->start_ns;
+    }
+}
+
 static void check_file(struct reader *r, bool paths, bool threads)
 {
     const struct hqm_header *h = r->header = (const struct hqm_header *)r->data;
@@ -342,6 +375,7 @@ static void check_file(struct reader *r, bool paths, bool threads)
         text(r, ((const struct hqm_info *)info->data)[i].key), text(r, ((const struct hqm_info *)info->data)[i].value);
     for (uint32_t i = 1; i < r->lanes; i++)
         check_lane(r, i, paths);
+    check_commands(r);
     const struct hqm_thread *t = (const struct hqm_thread *)r->lane[0].kind[HQM_THREADS].data;
     for (uint32_t i = 0; i < r->lane[0].kind[HQM_THREADS].count; i++) {
         if (!t[i].lane)
@@ -393,6 +427,7 @@ static void print_totals(void)
            (unsigned long long)total.ended, (unsigned long long)total.execed, (unsigned long long)total.signalled);
     printf("regions %llu\nentries %llu\nmarks %llu\n", (unsigned long long)total.regions,
            (unsigned long long)total.entries, (unsigned long long)total.marks);
+    printf("commands %llu\ndevice-ns %llu\n", (unsigned long long)total.commands, (unsigned long long)total.device_ns);
     printf("timer-clock %llu\nperf-clock %llu\nuser-clock %llu\ntimer-threads %llu\nslowed-threads %llu\n",
            (unsigned long long)total.clock[HQM_CLOCK_TIMER], (unsigned long long)total.clock[HQM_CLOCK_PERF],
            (unsigned long long)total.clock[HQM_CLOCK_PERF_USER], (unsigned long long)total.timer_threads,

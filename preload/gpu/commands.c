@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Commands from being enqueued to their end. The driver tells of that by a callback, on a thread of its own choice, in
+ * which the event that it is called with tells its times. Where the program wants no event there is one of ours, which
+ * is released then; of the program's events no reference is kept.
+ */
+#include "preload/exact/exact.h"
+#include "preload/gpu/queues.h"
+#include "preload/mpi/lock.h"
+#include "preload/raw.h"
+#include "preload/sources/device.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { BUCKETS = 8192, POOL = 1 << 16 };
+
+const struct command_row command_rows[FUNCTIONS] = {
+#define COMMAND(name, words, event, shown, kind, amount, where, image, blocking) \
+    [CL_##name] = {#name, shown, words, event, HQM_COMMAND_##kind, amount, where, image, blocking},
+#include "preload/gpu/calls.def"
+};
+
+/* A command that is under way. */
+struct flight {
+    struct flight *next; /* of its bucket, or of the free ones */
+    uintptr_t event;
+    bool ours; /* the event */
+    struct device_call call;
+    struct hqm_command record;
+};
+_Static_assert(sizeof(struct flight) <= 256, "promised in doc/accelerators.md");
+
+static _Atomic unsigned lock;
+static struct flight *free_flights, *buckets[BUCKETS];
+static _Atomic uint32_t numbers;
+
+static uint64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* ---- What is under way ---- */
+
+static struct flight *take(void)
+{
+    struct flight *f;
+
+    lock_take(&lock);
+    if (!free_flights) {
+        f = raw_memory(POOL);
+        for (size_t i = 0; f && i < POOL / sizeof *f; i++) {
+            f[i].next = free_flights;
+            free_flights = &f[i];
+        }
+    }
+    f = free_flights;
+    if (f)
+        free_flights = f->next;
+    lock_release(&lock);
+    if (f)
+        *f = (struct flight){0};
+    return f;
+}
+
+static void give_back(struct flight *f)
+{
+    lock_take(&lock);
+    f->next = free_flights;
+    free_flights = f;
+    lock_release(&lock);
+}
+
+static struct flight **bucket_of(uintptr_t event)
+{
+    return &buckets[(uint32_t)((event >> 4) * 0x9e3779b1u) % BUCKETS];
+}
+
+static void link_flight(struct flight *f)
+{
+    lock_take(&lock);
+    f->next = *bucket_of(f->event);
+    *bucket_of(f->event) = f;
+    lock_release(&lock);
+}
+
+static void unlink_flight(struct flight *f)
+{
+    lock_take(&lock);
+    for (struct flight **at = bucket_of(f->event); *at; at = &(*at)->next)
+        if (*at == f) {
+            *at = f->next;
+            break;
+        }
+    lock_release(&lock);
+}
+
+/* The number of the command under way that has this event, 0: none. */
+static uint32_t number_of(uintptr_t event)
+{
+    uint32_t number = 0;
+
+    lock_take(&lock);
+    for (struct flight *f = *bucket_of(event); f && !number; f = f->next)
+        if (f->event == event)
+            number = f->record.number;
+    lock_release(&lock);
+    return number;
+}
+
+/* ---- What a command is ---- */
+
+/* What it has to wait for: of commands only those that have not ended yet matter. */
+static void note_waits(struct hqm_command *record, uint32_t count, const uintptr_t *events)
+{
+    uint32_t known = 0, type, number;
+
+    for (uint32_t i = 0; events && i < count; i++) {
+        number = number_of(events[i]);
+        if (number && known < HQM_COMMAND_AFTER)
+            record->after[known++] = number;
+        else if (number)
+            record->flags |= HQM_COMMAND_MORE;
+        else if (cl_get(CL_clGetEventInfo, events[i], CL_EVENT_COMMAND_TYPE, &type, sizeof type) &&
+                 type == CL_COMMAND_USER)
+            record->flags |= HQM_COMMAND_USER;
+    }
+}
+
+static uint64_t product(uintptr_t array, uint32_t count)
+{
+    const size_t *numbers_of = (const size_t *)array;
+    uint64_t all = 1;
+
+    for (uint32_t i = 0; array && i < count; i++)
+        all *= numbers_of[i];
+    return array ? all : 0;
+}
+
+static void note_amount(struct hqm_command *record, const struct command_row *row, const uintptr_t *words)
+{
+    uintptr_t where = words[row->where];
+    size_t pixel = 0;
+
+    switch ((enum amount)row->amount) {
+    case SIZE: record->bytes = where; break;
+    case REGION: record->bytes = product(where, 3); break;
+    case PIXELS:
+        if (cl_get(CL_clGetImageInfo, words[row->image], CL_IMAGE_ELEMENT_SIZE, &pixel, sizeof pixel))
+            record->bytes = product(where, 3) * pixel;
+        break;
+    case RANGE: record->items = product(where, (uint32_t)words[2] <= 3 ? (uint32_t)words[2] : 0); break;
+    case ONE: record->items = 1; break;
+    case NOTHING: break;
+    }
+}
+
+static void name_command(const struct command_row *row, const uintptr_t *words, char *name, size_t size)
+{
+    char kernel[224];
+
+    if (row->amount != RANGE && row->amount != ONE)
+        snprintf(name, size, "%s", row->shown);
+    else if (CL(clGetKernelInfo, words[1], CL_KERNEL_NAME, sizeof kernel, (uintptr_t)kernel, 0) == CL_SUCCESS)
+        snprintf(name, size, "[kernel %s]", kernel);
+    else
+        snprintf(name, size, "[kernel]");
+}
+
+/* ---- Its end ---- */
+
+static void end(struct flight *f, bool timed)
+{
+    uint64_t *times = &f->record.queued_ns;
+
+    for (unsigned i = 0; timed && i < 4; i++)
+        timed = CL(clGetEventProfilingInfo, f->event, CL_PROFILING_QUEUED + i, sizeof *times, (uintptr_t)&times[i],
+                   0) == CL_SUCCESS;
+    if (!timed) {
+        memset(times, 0, 4 * sizeof *times);
+        f->record.flags |= HQM_COMMAND_UNTIMED;
+    }
+    f->record.seen_ns = now();
+    hq_device_ended(&f->call, &f->record);
+}
+
+static void completed(uintptr_t event, int32_t status, void *data)
+{
+    struct flight *f = data;
+    bool ours = f->ours;
+
+    unlink_flight(f);
+    if (status < 0)
+        hq_device_failed(&f->call);
+    else
+        end(f, true);
+    give_back(f);
+    if (ours)
+        CL(clReleaseEvent, event);
+}
+
+static void under_way(struct flight *f, uintptr_t event, bool ours)
+{
+    enum { COMPLETE = 0 };
+
+    hq_device_begun(&f->call);
+    f->event = event;
+    f->ours = ours;
+    if (event) {
+        link_flight(f);
+        if (CL(clSetEventCallback, event, COMPLETE, (uintptr_t)completed, (uintptr_t)f) == CL_SUCCESS)
+            return;
+        unlink_flight(f);
+    }
+    /* Nobody will tell of its end (functions without an event; OpenCL 1.0). */
+    end(f, false);
+    give_back(f);
+    if (ours)
+        CL(clReleaseEvent, event);
+}
+
+/* ---- The call ---- */
+
+static bool succeeded(enum function function, const uintptr_t *words, uintptr_t result)
+{
+    if (function == CL_clEnqueueMapBuffer || function == CL_clEnqueueMapImage)
+        return result != 0;
+    (void)words;
+    return (int)result == CL_SUCCESS;
+}
+
+static void fill(struct flight *f, const struct command_row *row, const uintptr_t *words, uint32_t queue)
+{
+    unsigned list = row->event == NONE ? 2u : row->event - 1u;
+
+    f->record.queue = queue;
+    f->record.kind = row->kind;
+    f->record.number = atomic_fetch_add(&numbers, 1) + 1;
+    note_amount(&f->record, row, words);
+    if (row->words > list && list > 1)
+        note_waits(&f->record, (uint32_t)words[list - 1], (const uintptr_t *)words[list]);
+}
+
+uintptr_t command_enqueued(enum function function, uintptr_t *words, void *below)
+{
+    const struct command_row *row = &command_rows[function];
+    struct queue q = queue_of(words[0]);
+    struct device_call call;
+    char name[256];
+    struct flight *f = NULL;
+    uintptr_t event = 0, result;
+    bool ours;
+
+    name_command(row, words, name, sizeof name);
+    if (q.number && hq_device_here(cl_entry(function), name, &call))
+        f = take();
+    if (!f)
+        return cl_invoke(below, words, row->words);
+    f->call = call;
+    fill(f, row, words, q.number);
+    ours = row->event != NONE && !words[row->event];
+    if (ours)
+        words[row->event] = (uintptr_t)&event;
+    f->record.called_ns = now();
+    result = cl_invoke(below, words, row->words);
+    f->record.returned_ns = now();
+    if (row->blocking != NONE && (uint32_t)words[row->blocking])
+        hq_device_waited(&call, EVENT("GPU_WAIT"), f->record.returned_ns - f->record.called_ns);
+    if (!succeeded(function, words, result))
+        give_back(f);
+    else
+        under_way(f, row->event == NONE ? 0 : *(uintptr_t *)words[row->event], ours);
+    return result;
+}
+
+static uintptr_t waiting(enum function function, uintptr_t *words, void *below, unsigned count)
+{
+    struct device_call call;
+    bool known = hq_device_here(cl_entry(function), NULL, &call);
+    uint64_t start = now();
+    uintptr_t result = cl_invoke(below, words, count);
+
+    if (known)
+        hq_device_waited(&call, EVENT("GPU_WAIT"), now() - start);
+    return result;
+}
+
+uintptr_t call_watched(enum function function, uintptr_t *words, void *below)
+{
+    switch (function) {
+    case CL_clFinish: return waiting(function, words, below, 1);
+    case CL_clWaitForEvents: return waiting(function, words, below, 2);
+    case CL_clCreateCommandQueue:
+    case CL_clCreateCommandQueueWithProperties: return queue_create(function, words, below);
+    case CL_clReleaseCommandQueue: return queue_release(words, below);
+    case CL_clGetCommandQueueInfo: return queue_info(words, below);
+    case CL_clSetCommandQueueProperty: return queue_set_property(words, below);
+    default: return queue_event_times(words, below);
+    }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The queues of commands that the program has. All of them tell times, whether the program has asked for that or not;
+ * what it has not asked for it does not see. */
+#ifndef HQ_PRELOAD_GPU_QUEUES_H
+#define HQ_PRELOAD_GPU_QUEUES_H
+
+#include "preload/gpu/opencl.h"
+
+/* What is known of a queue by its handle. */
+struct queue {
+    uintptr_t handle; /* 0: free */
+    uint32_t number;  /* hq_device_queue, 0: it is not measured */
+    uint32_t epoch;   /* + 1, of the process in which it has this number */
+    uint8_t hidden;   /* enum hidden */
+    bool untimed;     /* it tells no times */
+};
+
+/* The queue of a handle, made known if it is new. */
+struct queue queue_of(uintptr_t handle);
+
+/* WATCHED of calls.def. */
+uintptr_t queue_create(enum function f, uintptr_t *words, void *below);
+uintptr_t queue_release(uintptr_t *words, void *below);
+uintptr_t queue_info(uintptr_t *words, void *below);
+uintptr_t queue_set_property(uintptr_t *words, void *below);
+uintptr_t queue_event_times(uintptr_t *words, void *below);
+
+#endif

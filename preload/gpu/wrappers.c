@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How calls of OpenCL come to us, in two ways. A loader of drivers that has layers (ocl-icd since 2.3, Khronos') is
+ * given this library as one, by OPENCL_LAYERS: it passes all calls by, also those of programs that open libOpenCL.so by
+ * dlopen. With any other, the program finds the functions here, before libOpenCL.so's. Where the layer is called these
+ * pass through.
+ */
+#include "preload/exact/exact.h"
+#include "preload/gpu/opencl.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int clGetLayerInfo(uint32_t property, size_t size, void *value, size_t *needed);
+int clInitLayer(uint32_t entries, void *const *target, uint32_t *entries_here, void *const **layer);
+
+#define CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+
+static const char *const function_names[FUNCTIONS] = {
+#define OTHER(name)        [CL_##name] = #name,
+#define COMMAND(name, ...) [CL_##name] = #name,
+#define WATCHED(name, ...) [CL_##name] = #name,
+#include "preload/gpu/calls.def"
+};
+
+static _Atomic(void *) behind[FUNCTIONS]; /* libOpenCL.so's functions */
+static void *target[FUNCTIONS];           /* what a loader has given its layer */
+static _Atomic(const void *) somewhere;   /* in the loader */
+static _Atomic int layered;
+
+uintptr_t cl_invoke(void *function, const uintptr_t *w, unsigned count)
+{
+    typedef uintptr_t few(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+    typedef uintptr_t some(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+                           uintptr_t, uintptr_t);
+    typedef uintptr_t many(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
+                           uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
+    uintptr_t a[14];
+
+    for (unsigned i = 0; i < 14; i++)
+        a[i] = i < count ? w[i] : 0;
+    if (count <= 6)
+        return ((few *)function)(a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (count <= 10)
+        return ((some *)function)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]);
+    return ((many *)function)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13]);
+}
+
+/* libOpenCL.so's own function; one that was loaded for a plugin alone is found behind `caller`. */
+static void *behind_us(enum function f, const void *caller)
+{
+    void *address = atomic_load_explicit(&behind[f], memory_order_relaxed);
+
+    if (address)
+        return address;
+    address = real_lookup(&behind[f], function_names[f]);
+    if (!address && caller) {
+        address = hq_exact_behind(caller, function_names[f]);
+        atomic_store_explicit(&behind[f], address, memory_order_relaxed);
+    }
+    return address;
+}
+
+void *cl_below(enum function f)
+{
+    return atomic_load(&layered) ? target[f] : behind_us(f, atomic_load(&somewhere));
+}
+
+const void *cl_entry(enum function f)
+{
+    return behind_us(f, atomic_load(&somewhere));
+}
+
+bool cl_get(enum function f, uintptr_t object, unsigned property, void *value, size_t size)
+{
+    const uintptr_t words[5] = {object, property, size, (uintptr_t)value, 0};
+    void *below = cl_below(f);
+
+    return below && (int)cl_invoke(below, words, 5) == CL_SUCCESS;
+}
+
+static uintptr_t called(enum function f, uintptr_t *words, unsigned count, void *below)
+{
+    if (EVENT("GPU_COMMANDS") < 0)
+        return cl_invoke(below, words, count);
+    return command_rows[f].name ? command_enqueued(f, words, below) : call_watched(f, words, below);
+}
+
+static uintptr_t called_by_program(enum function f, uintptr_t *words, unsigned count, const void *caller)
+{
+    void *below = behind_us(f, caller);
+
+    if (!below) /* a weak reference was not NULL because of us */
+        return f == CL_clCreateCommandQueue || f == CL_clCreateCommandQueueWithProperties
+                   ? 0
+                   : (uintptr_t)(intptr_t)CL_FAILED;
+    if (atomic_load(&layered))
+        return cl_invoke(below, words, count);
+    atomic_store(&somewhere, below);
+    return called(f, words, count, below);
+}
+
+#define P1  uintptr_t a1
+#define P2  P1, uintptr_t a2
+#define P3  P2, uintptr_t a3
+#define P4  P3, uintptr_t a4
+#define P5  P4, uintptr_t a5
+#define P6  P5, uintptr_t a6
+#define P7  P6, uintptr_t a7
+#define P8  P7, uintptr_t a8
+#define P9  P8, uintptr_t a9
+#define P10 P9, uintptr_t a10
+#define P11 P10, uintptr_t a11
+#define P12 P11, uintptr_t a12
+#define P13 P12, uintptr_t a13
+#define P14 P13, uintptr_t a14
+#define A1  a1
+#define A2  A1, a2
+#define A3  A2, a3
+#define A4  A3, a4
+#define A5  A4, a5
+#define A6  A5, a6
+#define A7  A6, a7
+#define A8  A7, a8
+#define A9  A8, a9
+#define A10 A9, a10
+#define A11 A10, a11
+#define A12 A11, a12
+#define A13 A12, a13
+#define A14 A13, a14
+
+#define WRAP(name, n) \
+    uintptr_t name(P##n); \
+    EXPORT uintptr_t name(P##n) \
+    { \
+        uintptr_t words[CL_WORDS] = {A##n}; \
+        return called_by_program(CL_##name, words, n, CALLER); \
+    } \
+    static uintptr_t layer_##name(P##n) \
+    { \
+        uintptr_t words[CL_WORDS] = {A##n}; \
+        return called(CL_##name, words, n, target[CL_##name]); \
+    }
+#define COMMAND(name, words, ...) WRAP(name, words)
+#define WATCHED(name, words)      WRAP(name, words)
+#include "preload/gpu/calls.def"
+
+/* ---- The layer ---- */
+
+EXPORT int clGetLayerInfo(uint32_t property, size_t size, void *value, size_t *needed)
+{
+    static const char name[] = "hq";
+    uint32_t version = CL_LAYER_API_100;
+    const void *answer = property == CL_LAYER_NAME ? (const void *)name : &version;
+    size_t bytes = property == CL_LAYER_NAME ? sizeof name : sizeof version;
+
+    if ((property != CL_LAYER_API_VERSION && property != CL_LAYER_NAME) || (value && size < bytes))
+        return CL_INVALID_VALUE;
+    if (value)
+        memcpy(value, answer, bytes);
+    if (needed)
+        *needed = bytes;
+    return CL_SUCCESS;
+}
+
+EXPORT int clInitLayer(uint32_t entries, void *const *table, uint32_t *entries_here, void *const **layer)
+{
+    static void *functions[FUNCTIONS] = {
+#define COMMAND(name, ...) [CL_##name] = layer_##name,
+#define WATCHED(name, ...) [CL_##name] = layer_##name,
+#include "preload/gpu/calls.def"
+    };
+
+    if (!table || !entries_here || !layer)
+        return CL_INVALID_VALUE;
+    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+        target[i] = i < entries ? table[i] : NULL;
+        if (!functions[i] || !target[i])
+            functions[i] = target[i];
+    }
+    *entries_here = entries < FUNCTIONS ? entries : FUNCTIONS;
+    *layer = functions;
+    atomic_store(&somewhere, CALLER);
+    atomic_store(&layered, 1);
+    return CL_SUCCESS;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/sources/device.h"
+
+#include "preload/export.h"
+#include "preload/handler.h"
+#include "preload/names.h"
+#include "preload/raw.h"
+#include "preload/thread.h"
+#include "preload/window.h"
+
+#include <errno.h>
+
+static struct names names;
+
+/* Frames of the function's module are the insides of what the program has called. */
+static struct place outside_of(struct place here, uint32_t module)
+{
+    const struct memo *memo = &self.lane->memo;
+    struct code code;
+
+    for (uint32_t i = memo->depth; i-- > 0;) {
+        if (!modules_find(memo->frames[i].pc, &code))
+            return (struct place){memo->frames[i].node, memo->paths[i]};
+        if (code.module != module && !modules_is_own(code.module))
+            return (struct place){memo->frames[i].node, memo->paths[i]};
+    }
+    return here;
+}
+
+static struct place child(struct place above, uint32_t kind, uint64_t offset)
+{
+    uint32_t path = lane_path(above.path, kind, offset);
+
+    return (struct place){lane_child(self.lane, above.node, path, kind, offset), path};
+}
+
+static struct place entry(const void *function)
+{
+    struct place here = thread_here();
+    struct code code;
+
+    if (here.node == NO_NODE || !modules_find((uint64_t)function, &code))
+        return here;
+    here = outside_of(here, code.module);
+    if (here.node == NO_NODE)
+        return here;
+    return child(here, (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module,
+                 (uint64_t)function - modules_base(code.module));
+}
+
+static uint32_t name_of(const char *command)
+{
+    uint32_t string = names_string(&names, command);
+
+    return string ? string : names_string(&names, "[other commands]");
+}
+
+static void find(const void *function, const char *command, struct device_call *call)
+{
+    struct place here = entry(function), place;
+    uint32_t name;
+
+    if (here.node == NO_NODE)
+        return file_lost(HQM_LOSS_NO_SPACE, 1);
+    *call = (struct device_call){.lane = self.lane->number,
+                                 .entry_node = here.node,
+                                 .entry_path = here.path,
+                                 .thread = self.number,
+                                 .epoch = process_epoch()};
+    name = command ? name_of(command) : 0;
+    if (!name)
+        return;
+    place = child(here, (uint32_t)HQM_NODE_DEVICE << HQM_MODULE_BITS, name);
+    call->node = place.node == NO_NODE ? 0 : place.node;
+}
+
+EXPORT bool hq_device_here(const void *function, const char *command, struct device_call *call)
+{
+    int before = errno;
+
+    *call = (struct device_call){0};
+    if (!options.active || !guard_enter())
+        return false;
+    if (file_ready() && window_is_open(file_now_us()))
+        find(function, command, call);
+    guard_leave_at((struct place){call->lane ? call->entry_node : NO_NODE, call->entry_path});
+    errno = before;
+    return call->lane && (call->node || !command);
+}
+
+EXPORT void hq_device_waited(const struct device_call *call, int event, uint64_t ns)
+{
+    struct place place = {call->entry_node, call->entry_path};
+    struct hqm_cell *cell;
+    int before = errno;
+
+    if (event < 0 || !call->lane || call->epoch != process_epoch() || !guard_enter())
+        return;
+    cell = self.lane && self.lane->number == call->lane ? lane_cell(self.lane, place, (uint32_t)event, self.number)
+                                                        : NULL;
+    if (cell) {
+        cell->sum += ns;
+        cell->count++;
+    }
+    guard_leave_at(place);
+    errno = before;
+}
+
+EXPORT void hq_device_begun(const struct device_call *call)
+{
+    if (call->epoch == process_epoch())
+        file_lost(HQM_LOSS_COMMANDS, 1);
+}
+
+EXPORT void hq_device_failed(const struct device_call *call)
+{
+    if (call->epoch != process_epoch())
+        return;
+    file_lost(HQM_LOSS_COMMANDS, UINT64_MAX);
+    file_lost(HQM_LOSS_FAILED, 1);
+}
+
+EXPORT void hq_device_ended(const struct device_call *call, struct hqm_command *record)
+{
+    struct hqm_command *to;
+    struct claim claim;
+
+    if (call->epoch != process_epoch() || !file_header())
+        return;
+    to = file_claim(HQM_COMMANDS, 1, &claim);
+    if (!to)
+        return; /* it stays lost */
+    record->lane = call->lane;
+    record->node = call->node;
+    record->thread = call->thread;
+    *to = *record;
+    file_publish(&claim);
+    file_lost(HQM_LOSS_COMMANDS, UINT64_MAX);
+}
+
+EXPORT uint32_t hq_device_queue(const char *device, struct hqm_queue queue)
+{
+    struct hqm_queue *to = NULL;
+    struct claim claim;
+    int before = errno;
+
+    if (!options.active || !guard_enter())
+        return 0;
+    queue.device = file_ready() ? name_of(device) : 0;
+    queue.start_us = file_now_us();
+    to = queue.device ? file_claim(HQM_QUEUES, 1, &claim) : NULL;
+    if (to) {
+        *to = queue;
+        file_publish(&claim);
+    }
+    guard_leave();
+    errno = before;
+    return to ? claim_number(&claim) + 1 : 0;
+}
+
+void device_forget(void)
+{
+    names_forget(&names);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a source of device activity gives and takes, whatever the interface that the program drives its devices by:
+ * the context of the host goes in when a command is given, a record of what the device did comes out when that has
+ * ended. preload/gpu/ is the one for OpenCL; others are libraries of their own like it, and link with libhqpreload.so.
+ *
+ *     struct device_call call;
+ *     bool known = hq_device_here(function, "[kernel axpy]", &call);     in the thread that gives the command, before
+ * it
+ *     ... the command is given ...
+ *     if (known) hq_device_begun(&call);      once it is under way
+ *     ... and on any thread, when it has ended:
+ *     hq_device_ended(&call, &record);
+ *
+ * None takes a lock, or calls malloc; errno is kept. Not in signal handlers.
+ */
+#ifndef HQ_PRELOAD_SOURCES_DEVICE_H
+#define HQ_PRELOAD_SOURCES_DEVICE_H
+
+#include "format/measurement.h"
+
+#include <stdbool.h>
+
+/* Where a thread of the host gave a device something to do. */
+struct device_call {
+    uint32_t lane, node;             /* of the command; node 0: there is none */
+    uint32_t entry_node, entry_path; /* of the function that the program called */
+    uint32_t thread, epoch;
+};
+
+/*
+ * The call path from the program into `function`, which it has called: frames of the function's own load module, and of
+ * the collector, are left out, then the function becomes the innermost frame. With `command`, its name is a row below
+ * that; NULL: it will be no command. False: nothing is measured now, or there is no space (counted).
+ */
+bool hq_device_here(const void *function, const char *command, struct device_call *call);
+
+/* The host has waited at such a place, in the same thread: what `event` (hq_exact_event) counts. */
+void hq_device_waited(const struct device_call *call, int event, uint64_t ns);
+
+/* A command is under way: it counts as lost until it has ended. */
+void hq_device_begun(const struct device_call *call);
+
+/* It has ended. `record` is filled but for lane, node and thread. Of a command of a process before a fork nothing is
+ * kept. Any thread, also one that the collector does not know. */
+void hq_device_ended(const struct device_call *call, struct hqm_command *record);
+
+/* It has failed: it is counted as that. */
+void hq_device_failed(const struct device_call *call);
+
+/* Makes a queue known; its number, 0: there is no space. `queue` is filled but for `device` and `start_us`. */
+uint32_t hq_device_queue(const char *device, struct hqm_queue queue);
+
+/* Inside of the collector: in a forked child, whose file is another. */
+void device_forget(void);
+
+#endif
