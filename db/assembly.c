@@ -136,15 +136,6 @@ static void write_by_frame(struct assembly *a, uint32_t metric, const uint8_t *r
     vec_deinit(&scratch);
 }
 
-static size_t counted_profiles(const struct canon *c)
-{
-    size_t n = 0;
-
-    for (uint32_t p = 0; p < c->profile_count; p++)
-        n += profile_counts(c, p);
-    return n;
-}
-
 /* A file without marks has no such sections. */
 static struct hq_error *write_marks(struct assembly *a)
 {
@@ -172,7 +163,7 @@ struct hq_error *assembly_finish(struct assembly *a, struct tally *t)
     HQ_TRY(spool_read(&a->runs, &runs));
     writer_section(a->writer, HQDB_VALUES, 0, 1, values, a->values.bytes);
     writer_section(a->writer, HQDB_VALUE_INDEX, 0, sizeof *a->index.data, a->index.data, a->index.len);
-    tally_write(t, counted_profiles(a->canon), a->writer);
+    tally_write(t, a->writer);
     for (uint32_t m = 0; m < a->canon->metric_count; m++)
         write_by_frame(a, m, runs);
     return NULL;

@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "common/numbers.h"
+#include "db/devices.h"
 #include <stdlib.h>
 
 /* Stripped code gets names such as libgomp.so.1+0x1cfd0. */
@@ -200,7 +201,7 @@ static uint32_t frame_of_code(struct attribution *a, uint32_t frame, uint32_t pa
     uint32_t code = HQDB_NONE;
     enum inside inside = a->inside[frame] = inside_at(a, f);
 
-    if (inside == ENTRY)
+    if (inside == ENTRY && w->runtime && w->runtime->kind == RUNTIME_OPENMP)
         code = openmp_state_code(a, w, f->offset, procedure_name(a, &(struct tree_site){f->offset, f->module, 0}),
                                  begins_thread(a, f));
     if (code != HQDB_NONE)
@@ -219,6 +220,9 @@ static uint32_t add_frame(struct attribution *a, uint32_t frame, uint32_t parent
         return model_frame(a->model, parent, openmp_region_code(a, frame));
     if (f->module == TREE_PHASE)
         return model_frame(a->model, parent, phase_code(a, intern_str(&a->tree->strings, (uint32_t)f->offset)));
+    if (f->module == TREE_DEVICE)
+        return model_frame(a->model, parent,
+                           devices_code(a->model, intern_str(&a->tree->strings, (uint32_t)f->offset)));
     if (f->module == TREE_WAIT) {
         a->inside[frame] = ENTRY;
         return model_frame(a->model, parent, openmp_wait_code(a));
@@ -390,6 +394,8 @@ const char *loss_reason(unsigned reason)
         [HQM_LOSS_TRACE] = "trace record lost, sample counted",
         [HQM_LOSS_MODULES] = "load module not noted",
         [HQM_LOSS_BUFFER] = "the kernel's buffer was full",
+        [HQM_LOSS_COMMANDS] = "commands of devices that had not ended",
+        [HQM_LOSS_FAILED] = "commands of devices that failed",
     };
 
     return reason < sizeof names / sizeof *names ? names[reason] : "unknown reason";

@@ -136,8 +136,12 @@ static void code_block(struct batch *b, uint32_t profile, const struct db_trace_
         put_trace_record(&b->trace, &last, &r[i]);
 }
 
-bool profile_counts(const struct canon *c, uint32_t profile)
+bool profile_counts(const struct canon *c, uint32_t profile, uint32_t metric)
 {
+    bool queue = c->profiles[profile].thread & HQDB_QUEUE;
+
+    if (queue != ((c->metrics[metric].flags & HQDB_METRIC_DEVICE) != 0))
+        return false;
     return !c->ranked || c->profiles[profile].rank >= 0;
 }
 
@@ -152,7 +156,7 @@ void batch_add(struct batch *b, const struct canon *c, struct tally *t, struct v
             values[m].data[i].profile = profile;
         code_values(b, c, m, &values[m]);
         vec_append(&b->all[m], values[m].data, values[m].len);
-        tally_add(t, m, values[m].data, values[m].len, profile_counts(c, profile));
+        tally_add(t, m, values[m].data, values[m].len, profile_counts(c, profile, m));
     }
 }
 

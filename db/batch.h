@@ -54,7 +54,8 @@ void batch_finish(struct batch *b, const struct canon *c);
 /* Sorts by frame; equal frames keep their order. */
 void sort_by_frame(struct value_list *list);
 
-/* Does the profile take part in the statistics? Launchers do not where there are ranks. */
-bool profile_counts(const struct canon *c, uint32_t profile);
+/* Does the profile take part in the statistics of a metric? Launchers do not where there are ranks; metrics of devices
+ * are those of queues, all others those of threads. */
+bool profile_counts(const struct canon *c, uint32_t profile, uint32_t metric);
 
 #endif

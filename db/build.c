@@ -13,6 +13,7 @@
 #include "common/parallel.h"
 #include "db/attribute.h"
 #include "db/clocks.h"
+#include "db/devices.h"
 #include "db/facts.h"
 #include "db/measurement.h"
 #include "db/model_data.h"
@@ -158,9 +159,15 @@ static uint32_t add_metric(struct model *m, const struct process_event *e)
     uint16_t flags = (e->flags & HQM_EVENT_SAMPLED ? HQDB_METRIC_SAMPLED : 0) |
                      (e->flags & HQM_EVENT_EXACT ? HQDB_METRIC_EXACT : 0) |
                      (e->flags & HQM_EVENT_TRACED ? HQDB_METRIC_TRACED : 0) |
-                     (e->flags & HQM_EVENT_ELAPSED ? HQDB_METRIC_ELAPSED : 0);
+                     (e->flags & HQM_EVENT_ELAPSED ? HQDB_METRIC_ELAPSED : 0) |
+                     (e->flags & HQM_EVENT_DEVICE ? HQDB_METRIC_DEVICE : 0);
+    uint64_t period = e->period;
 
-    return model_metric(m, &(struct model_metric){e->name, e->description, e->dimension, flags, e->period, e->scale});
+    if (devices_are_traced(e)) {
+        flags |= HQDB_METRIC_TRACED | HQDB_METRIC_SPANS;
+        period = DEVICE_TICK_NS;
+    }
+    return model_metric(m, &(struct model_metric){e->name, e->description, e->dimension, flags, period, e->scale});
 }
 
 static void add_profiles(struct builder *b, const struct process *p, uint32_t first)
@@ -236,6 +243,7 @@ static void add_processes(struct builder *b)
         add_profiles(b, p, b->first_profile[i]);
         add_regions(b, p, b->first_profile[i]);
         add_messages(b, p, b->first_profile[i]);
+        devices_add(p, b->frames, b->first_profile[i], b->model);
         b->first_profile[i + 1] = b->first_profile[i] + (uint32_t)p->thread_count;
     }
 }

@@ -102,7 +102,7 @@ uint32_t *calltree_merge(struct calltree *into, const struct calltree *from)
             f.offset = creators[f.offset - 1] + 1u;
         else if (f.module == TREE_REGION && f.offset)
             f.offset = openings[f.offset - 1] + 1u;
-        else if (f.module == TREE_PHASE)
+        else if (f.module == TREE_PHASE || f.module == TREE_DEVICE)
             f.offset = intern_add(&into->strings, intern_str(&from->strings, (uint32_t)f.offset));
         if (f.parent != TREE_NONE)
             f.parent = remap[f.parent];

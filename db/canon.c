@@ -418,6 +418,51 @@ static void place_messages(const struct model *m, struct canon *c)
     c->message_count = n;
 }
 
+static int compare_queues(const void *pa, const void *pb)
+{
+    const struct hqdb_queue *a = pa, *b = pb;
+
+    COMPARE(a->profile, b->profile);
+    return 0;
+}
+
+static int compare_commands(const void *pa, const void *pb)
+{
+    const struct hqdb_command *a = pa, *b = pb;
+
+    COMPARE(a->profile, b->profile);
+    COMPARE(a->start_ns, b->start_ns);
+    COMPARE(a->called_ns, b->called_ns);
+    COMPARE(a->time_ns, b->time_ns);
+    COMPARE(a->frame, b->frame);
+    return 0;
+}
+
+static void place_devices(const struct model *m, struct canon *c)
+{
+    c->queue_count = m->queues.len;
+    c->queues = xcalloc(c->queue_count + 1, sizeof *c->queues);
+    for (size_t i = 0; i < c->queue_count; i++) {
+        c->queues[i] = m->queues.data[i];
+        c->queues[i].profile = c->profile_of[c->queues[i].profile];
+        c->queues[i].device = c->text_of[c->queues[i].device];
+    }
+    c->command_count = m->commands.len;
+    c->commands = xcalloc(c->command_count + 1, sizeof *c->commands);
+    for (size_t i = 0; i < c->command_count; i++) {
+        struct hqdb_command *x = &c->commands[i];
+
+        *x = m->commands.data[i];
+        x->frame = c->frame_of[x->frame];
+        x->profile = c->profile_of[x->profile];
+        x->host_profile = x->host_profile == HQDB_NONE ? HQDB_NONE : c->profile_of[x->host_profile];
+    }
+    if (c->queue_count)
+        qsort(c->queues, c->queue_count, sizeof *c->queues, compare_queues);
+    if (c->command_count)
+        qsort(c->commands, c->command_count, sizeof *c->commands, compare_commands);
+}
+
 struct hq_error *canon_make(const struct model *m, struct canon *c)
 {
     AUTO_FREE uint32_t *scope_rank = NULL;
@@ -435,6 +480,7 @@ struct hq_error *canon_make(const struct model *m, struct canon *c)
     place_profiles(m, c);
     place_regions(m, c);
     place_messages(m, c);
+    place_devices(m, c);
     return NULL;
 }
 
@@ -453,6 +499,8 @@ void canon_deinit(struct canon *c)
     free(c->losses);
     free(c->regions);
     free(c->messages);
+    free(c->queues);
+    free(c->commands);
     free(c->scope_index);
     free(c->scope_contexts);
     free(c->frame_context);
@@ -480,6 +528,10 @@ void canon_write(const struct canon *c, struct writer *w)
         writer_section(w, HQDB_REGIONS, 0, sizeof *c->regions, c->regions, c->region_count);
     if (c->message_count)
         writer_section(w, HQDB_MESSAGES, 0, sizeof *c->messages, c->messages, c->message_count);
+    if (c->queue_count) {
+        writer_section(w, HQDB_QUEUES, 0, sizeof *c->queues, c->queues, c->queue_count);
+        writer_section(w, HQDB_COMMANDS, 0, sizeof *c->commands, c->commands, c->command_count);
+    }
     writer_section(w, HQDB_SCOPE_INDEX, 0, sizeof *c->scope_index, c->scope_index, c->scope_count + 1);
     writer_section(w, HQDB_SCOPE_CONTEXTS, 0, sizeof *c->scope_contexts, c->scope_contexts, c->context_count);
 }

@@ -41,6 +41,10 @@ struct canon {
     size_t region_count;
     struct hqdb_message *messages;
     size_t message_count;
+    struct hqdb_queue *queues;
+    size_t queue_count;
+    struct hqdb_command *commands;
+    size_t command_count;
     size_t loss_count;
     uint64_t *scope_index;
     uint32_t *scope_contexts;

@@ -21,6 +21,8 @@ static const char *const tag_names[] = {
     [HQDB_NAMES] = "names", [HQDB_KNOWN] = "known procedures", [HQDB_KNOWN_TEXT] = "names of known procedures", [HQDB_REGIONS] = "regions",
     [HQDB_MARK_INDEX] = "mark index", [HQDB_MARKS] = "marks",
     [HQDB_MESSAGES] = "messages",
+    [HQDB_QUEUES] = "queues",
+    [HQDB_COMMANDS] = "commands",
 };
 /* clang-format on */
 
@@ -169,6 +171,8 @@ static struct hq_error *load_tables(struct db *db)
     HQ_TRY(LOAD(db, HQDB_LOSSES, db->losses, db->loss_count));
     HQ_TRY(LOAD(db, HQDB_REGIONS, db->regions, db->region_count));
     HQ_TRY(LOAD(db, HQDB_MESSAGES, db->messages, db->message_count));
+    HQ_TRY(LOAD(db, HQDB_QUEUES, db->queues, db->queue_count));
+    HQ_TRY(LOAD(db, HQDB_COMMANDS, db->commands, db->command_count));
     HQ_TRY(LOAD(db, HQDB_SOURCES, db->sources, db->source_count));
     HQ_TRY(load_bytes(db, HQDB_SOURCE_TEXT, 0, &f->source_text));
     HQ_TRY(LOAD(db, HQDB_TRACE_INDEX, f->trace_index, f->trace_block_count));
@@ -390,13 +394,19 @@ const struct hqdb_statistics *db_scope_statistics(const struct db *db, uint32_t 
     return &db->file->scope_statistics[metric][scope];
 }
 
-size_t db_statistics_profiles(const struct db *db)
+size_t db_statistics_profiles(const struct db *db, uint32_t metric)
 {
-    size_t ranked = 0;
+    size_t ranked = 0, all = 0;
+    bool any_rank = false;
 
-    for (size_t i = 0; i < db->profile_count; i++)
-        ranked += db->profiles[i].rank >= 0;
-    return ranked ? ranked : db->profile_count;
+    for (uint32_t i = 0; i < db->profile_count; i++) {
+        bool has = db_is_queue(db, i) == db_is_of_devices(db, metric);
+
+        any_rank |= db->profiles[i].rank >= 0;
+        ranked += has && db->profiles[i].rank >= 0;
+        all += has;
+    }
+    return any_rank ? ranked : all;
 }
 
 const char *db_source(const struct db *db, uint32_t path, size_t *bytes)

@@ -50,6 +50,10 @@ struct db {
     size_t region_count;
     const struct hqdb_message *messages; /* frames and profiles may be out of range */
     size_t message_count;
+    const struct hqdb_queue *queues; /* by profile; profiles may be out of range */
+    size_t queue_count;
+    const struct hqdb_command *commands; /* by profile and start; frames and profiles may be out of range */
+    size_t command_count;
     const struct hqdb_loss *losses;
     size_t loss_count;
     const struct hqdb_source *sources;
@@ -163,7 +167,17 @@ struct db_total db_profile_total(const struct db *db, uint32_t profile, uint32_t
  */
 const struct hqdb_statistics *db_context_statistics(const struct db *db, uint32_t metric, uint32_t context);
 const struct hqdb_statistics *db_scope_statistics(const struct db *db, uint32_t metric, uint32_t scope);
-size_t db_statistics_profiles(const struct db *db);
+size_t db_statistics_profiles(const struct db *db, uint32_t metric);
+
+/* Whether a profile is a queue of a device; whether a metric is one that only these have. */
+static inline bool db_is_queue(const struct db *db, uint32_t profile)
+{
+    return db->profiles[profile].thread & HQDB_QUEUE;
+}
+static inline bool db_is_of_devices(const struct db *db, uint32_t metric)
+{
+    return metric < db->metric_count && db->metrics[metric].flags & HQDB_METRIC_DEVICE;
+}
 
 /* The text of a source file kept in the database, NULL if it is not; not NUL-terminated. `path` is a string offset. */
 const char *db_source(const struct db *db, uint32_t path, size_t *bytes);

@@ -99,6 +99,17 @@ static void derive_messages(struct db *db, const struct fuse *fused)
     db->messages = messages;
 }
 
+static void derive_commands(struct db *db, const struct fuse *fused)
+{
+    struct hqdb_command *commands = ARENA_ARRAY(&db->file->arena, db->command_count, struct hqdb_command);
+
+    for (size_t i = 0; i < db->command_count; i++) {
+        commands[i] = db->commands[i];
+        commands[i].frame = commands[i].frame < db->frame_count ? fused->frame_rank[commands[i].frame] : HQDB_NONE;
+    }
+    db->commands = commands;
+}
+
 struct hq_error *db_derive(const struct db *base, struct fuse_settings settings, struct db **out)
 {
     struct db *db = xmalloc(sizeof *db);
@@ -128,6 +139,7 @@ struct hq_error *db_derive(const struct db *base, struct fuse_settings settings,
     derive_scope_index(db);
     derive_regions(db, &fused);
     derive_messages(db, &fused);
+    derive_commands(db, &fused);
     fuse_deinit(&fused);
     *out = db;
     return NULL;

@@ -128,7 +128,7 @@ static void put_names(struct chrome_writer *w)
     if (p->rank >= 0)
         str_addf(&process, "rank %d ", p->rank);
     str_add(&process, db_string(w->db, p->command));
-    str_addf(&thread, "thread %u", p->thread);
+    str_addf(&thread, p->thread & HQDB_QUEUE ? "queue %u" : "thread %u", p->thread & ~HQDB_QUEUE);
     put_metadata(w, "process_name", str_cstr(&process));
     put_metadata(w, "thread_name", str_cstr(&thread));
 }

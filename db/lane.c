@@ -361,6 +361,20 @@ static uint8_t entered_by_region(struct lane *lane, const struct calltree *tree,
     return 0;
 }
 
+/* What a device did, below the function that gave it the command. */
+static uint32_t device_frame(struct lanes *l, const struct calltree *tree, struct calltree *add,
+                             const struct hqm_node *n, uint32_t parent)
+{
+    const char *name = measurement_string(l->measurement, (uint32_t)n->offset);
+    uint32_t text;
+
+    if (parent == LANES_NOWHERE)
+        return LANES_NOWHERE;
+    name = *name ? name : "[name lost]";
+    text = add ? intern_add(&add->strings, name) : intern_find(&tree->strings, name);
+    return enter(tree, add, (struct tree_frame){text, TREE_DEVICE, parent});
+}
+
 /* The frame of a node below that of its parent; *entered is the parent's number of phases, and becomes the node's. */
 static uint32_t step(struct lane *lane, const struct calltree *tree, struct calltree *add, const struct hqm_node *n,
                      uint32_t parent, uint8_t *entered)
@@ -380,6 +394,7 @@ static uint32_t step(struct lane *lane, const struct calltree *tree, struct call
         *entered = entered_by_region(lane, tree, add, n);
         return inside;
     case HQM_NODE_PHASE: *entered = 0; return parent;
+    case HQM_NODE_DEVICE: return device_frame(lane->lanes, tree, add, n, parent);
     case HQM_NODE_WAIT:
         *entered = UINT8_MAX; /* what waits is in no phase of its own */
         inside = region(lane->lanes, tree, add, n->offset);

@@ -17,6 +17,8 @@ static const size_t record_sizes[] = {
     [HQM_TRACE] = sizeof(struct hqm_trace),
     [HQM_REGIONS] = sizeof(struct hqm_region),
     [HQM_MESSAGES] = sizeof(struct hqm_message),
+    [HQM_QUEUES] = sizeof(struct hqm_queue),
+    [HQM_COMMANDS] = sizeof(struct hqm_command),
 };
 
 /* The magic is what the collector writes last of a header; the first segment is opened before. */
@@ -81,7 +83,7 @@ static bool read_segment(const struct measurement *m, uint64_t offset, struct hq
     room = m->map.size - offset - sizeof *head;
     if (room > head->bytes - sizeof *head)
         room = head->bytes - sizeof *head;
-    if (head->kind < HQM_STRINGS || head->kind > HQM_MESSAGES)
+    if (head->kind < HQM_STRINGS || head->kind >= HQM_KINDS)
         return true;
     /* Longer records of later versions must leave the known fields aligned. */
     if (head->record_size < record_sizes[head->kind] || (head->record_size - record_sizes[head->kind]) % 8 ||
@@ -228,7 +230,7 @@ bool measurement_next_lane(const struct measurement *m, uint32_t *lane)
 {
     uint64_t next = UINT64_MAX;
 
-    for (unsigned kind = HQM_NODES; kind <= HQM_MESSAGES && m->segment_count; kind++) {
+    for (unsigned kind = HQM_NODES; kind < HQM_KINDS && m->segment_count; kind++) {
         const struct measured_segment *s = find(m, kind, (uint64_t)*lane + 1);
 
         if (s < m->segments + m->segment_count && s->kind == kind && s->lane < next)

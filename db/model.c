@@ -50,6 +50,8 @@ void model_destroy(struct model *m)
     vec_deinit(&m->values);
     vec_deinit(&m->regions);
     vec_deinit(&m->messages);
+    vec_deinit(&m->queues);
+    vec_deinit(&m->commands);
     vec_foreach(t, &m->traces)
         vec_deinit(&t->coded);
     vec_deinit(&m->traces);
@@ -274,6 +276,17 @@ void model_message(struct model *m, const struct hqdb_message *message, const ch
 {
     vec_push(&m->messages, *message);
     m->messages.data[m->messages.len - 1].group = intern_add(&m->strings, group);
+}
+
+void model_queue(struct model *m, const struct hqdb_queue *queue, const char *device)
+{
+    vec_push(&m->queues, *queue);
+    m->queues.data[m->queues.len - 1].device = intern_add(&m->strings, device);
+}
+
+void model_command(struct model *m, const struct hqdb_command *command)
+{
+    vec_push(&m->commands, *command);
 }
 
 void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count)

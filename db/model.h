@@ -91,6 +91,11 @@ void model_region(struct model *m, const struct hqdb_region *region);
 /* The same of messages; `group` is their group, "" if there is none. */
 void model_message(struct model *m, const struct hqdb_message *message, const char *group);
 
+/* A profile that is a queue of a device of this name; a command of one. Frames and profiles as the model numbers them.
+ */
+void model_queue(struct model *m, const struct hqdb_queue *queue, const char *device);
+void model_command(struct model *m, const struct hqdb_command *command);
+
 /* Adds to the value of a frame in a profile: sum in base units, count of samples (of calls, for an exact metric). */
 void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count);
 

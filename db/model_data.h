@@ -33,6 +33,8 @@ struct model {
     VEC(struct hqdb_loss) losses;
     VEC(struct hqdb_region) regions;
     VEC(struct hqdb_message) messages;
+    VEC(struct hqdb_queue) queues;
+    VEC(struct hqdb_command) commands;
     VEC(struct hqdb_metric) metrics;
     VEC(struct hqdb_module) modules;
     VEC(struct hqdb_scope) scopes;

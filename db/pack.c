@@ -108,6 +108,10 @@ void pack_process(struct bytes *b, const struct process *p)
     PACK(b, p->messages, p->message_count);
     for (size_t i = 0; i < p->message_count; i++)
         pack_text(b, p->messages[i].group);
+    PACK(b, p->queues, p->queue_count);
+    for (size_t i = 0; i < p->queue_count; i++)
+        pack_text(b, p->queues[i].device);
+    PACK(b, p->commands, p->command_count);
     put_number(b, p->damaged);
     put_number(b, p->missing);
 }
@@ -150,6 +154,10 @@ void unpack_process(struct cursor *c, struct process *out)
     out->messages = keep(&out->arena, c, &out->message_count, sizeof *out->messages);
     for (size_t i = 0; i < out->message_count; i++)
         out->messages[i].group = arena_strdup(&out->arena, unpack_text(c));
+    out->queues = keep(&out->arena, c, &out->queue_count, sizeof *out->queues);
+    for (size_t i = 0; i < out->queue_count; i++)
+        out->queues[i].device = arena_strdup(&out->arena, unpack_text(c));
+    out->commands = keep(&out->arena, c, &out->command_count, sizeof *out->commands);
     out->damaged = cursor_u64(c) != 0;
     out->missing = cursor_u64(c);
 }

@@ -4,6 +4,7 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/log.h"
+#include "db/devices.h"
 #include "db/generated.h"
 #include "db/lanes.h"
 #include "db/measurement.h"
@@ -134,6 +135,8 @@ void process_move_frames(struct process *p, const uint32_t *remap)
         p->regions[i].frame = remap[p->regions[i].frame];
     for (size_t i = 0; i < p->message_count; i++)
         p->messages[i].frame = remap[p->messages[i].frame];
+    for (size_t i = 0; i < p->command_count; i++)
+        p->commands[i].frame = remap[p->commands[i].frame];
 }
 
 struct messages {
@@ -311,6 +314,7 @@ static struct hq_error *scan(struct process *p, const struct measurement *m, str
     }
     read_regions(p, m, &lanes, tree);
     keep_messages(p, &messages);
+    devices_scan(p, m, &lanes, tree);
     lanes_deinit(&lanes);
     /* The collector counts a sample when its cell has it, and the header was read first: fewer come of damage only. */
     p->missing = m->header.samples > samples ? m->header.samples - samples : 0;
@@ -482,6 +486,7 @@ struct hq_error *process_fill(const struct process *p, const struct process_plac
     }
     lanes_deinit(&lanes);
     measurement_close(&m);
+    devices_fill(p, places, out);
     return NULL;
 }
 

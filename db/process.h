@@ -38,6 +38,19 @@ struct process_message { /* as a thread has exchanged them with a rank or group 
     struct hqdb_message message; /* the rest of it */
 };
 
+struct process_queue { /* of a device */
+    const char *device;
+    struct hqdb_queue queue; /* the rest of it */
+};
+
+struct process_command {
+    uint32_t frame;  /* in the tree */
+    uint32_t thread; /* number of the thread that gave it, HQDB_NONE unknown */
+    uint32_t queue;  /* in process.queues */
+    uint64_t items;
+    struct hqdb_command command; /* the rest of it */
+};
+
 struct process { /* texts and arrays live in `arena` */
     struct arena arena;
     const char *path;      /* of the file */
@@ -54,6 +67,10 @@ struct process { /* texts and arrays live in `arena` */
     size_t region_count;
     struct process_message *messages;
     size_t message_count;
+    struct process_queue *queues; /* each is a thread too, number HQDB_QUEUE + its place here */
+    size_t queue_count;
+    struct process_command *commands;
+    size_t command_count;
     bool damaged;     /* parts of the file could not be read */
     uint64_t missing; /* samples that the header counts and the file has not */
 };

@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "common/vec.h"
+#include "db/batch.h"
 #include "db/name_list.h"
 #include <stdbool.h>
 #include <string.h>
@@ -331,11 +332,22 @@ static void finish_statistics(struct hqdb_statistics *s, size_t count, size_t pr
     }
 }
 
-void tally_write(struct tally *t, size_t profiles, struct writer *w)
+static size_t counted_profiles(const struct canon *c, size_t metric)
+{
+    size_t n = 0;
+
+    for (uint32_t p = 0; p < c->profile_count; p++)
+        n += profile_counts(c, p, (uint32_t)metric);
+    return n;
+}
+
+void tally_write(struct tally *t, struct writer *w)
 {
     const struct canon *c = t->canon;
 
     for (size_t m = 0; m < c->metric_count; m++) {
+        size_t profiles = counted_profiles(c, m);
+
         prefix_sums((uint64_t *)t->sums[m], c->frame_count);
         prefix_sums(t->counts[m], c->frame_count);
         writer_section(w, HQDB_SUMS, (uint32_t)m, sizeof **t->sums, t->sums[m], c->frame_count + 1);

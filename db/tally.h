@@ -25,9 +25,8 @@ void tally_measure(struct tally *t, uint32_t metric, const struct db_value *valu
 struct hq_error *tally_check(const struct tally *t);
 void tally_merge(struct tally *into, const struct tally *from);
 
-/* Writes sums, counts and statistics; `profiles` is the number of those that take part. Ends the numbers, not the
- * tally. */
-void tally_write(struct tally *t, size_t profiles, struct writer *w);
+/* Writes sums, counts and statistics. Ends the numbers, not the tally. */
+void tally_write(struct tally *t, struct writer *w);
 
 /* A tally as bytes for another rank, which adds it to its own. */
 void tally_pack(const struct tally *t, struct bytes *b);

@@ -166,6 +166,28 @@ static struct hq_error *verify_messages(const struct db *db)
     return NULL;
 }
 
+static bool is_queue(const struct db *db, uint32_t profile)
+{
+    return profile < db->profile_count && db->profiles[profile].thread & HQDB_QUEUE;
+}
+
+static struct hq_error *verify_devices(const struct db *db)
+{
+    for (size_t i = 0; i < db->queue_count; i++) {
+        EXPECT(db, is_queue(db, db->queues[i].profile), "queues", "names a profile that is none");
+        EXPECT(db, !i || db->queues[i - 1].profile < db->queues[i].profile, "queues", "is not in order");
+    }
+    for (size_t i = 0; i < db->command_count; i++) {
+        const struct hqdb_command *x = &db->commands[i];
+
+        EXPECT(db, x->frame < db->frame_count && is_queue(db, x->profile), "commands",
+               "names a frame outside, or a profile that is no queue");
+        EXPECT(db, x->host_profile == HQDB_NONE || x->host_profile < db->profile_count, "commands",
+               "names a thread outside");
+    }
+    return NULL;
+}
+
 static struct hq_error *verify_frames(const struct db *db)
 {
     for (size_t i = 0; i < db->code_count; i++) {
@@ -326,6 +348,7 @@ struct hq_error *db_verify(const struct db *db)
     HQ_TRY(verify_regions(db));
     HQ_TRY(verify_marks(db));
     HQ_TRY(verify_messages(db));
+    HQ_TRY(verify_devices(db));
     HQ_TRY(verify_contexts(db));
     HQ_TRY(verify_places(db));
     HQ_TRY(parallel_try(db->metric_count, threads, verify_metric, (void *)db));

@@ -21,8 +21,14 @@ enum per profiles_usual(const struct selection *s)
     return any_rank(s) ? PER_RANK : PER_THREAD;
 }
 
-static bool takes_part(const struct selection *s, uint32_t profile, enum which_profiles which)
+static bool takes_part(const struct selection *s, uint32_t profile, enum which_profiles which, enum per per)
 {
+    bool queue = db_is_queue(s->tree.db, profile);
+
+    if (queue && (which == PROFILES_COUNTED || (which == PROFILES_VALUED && per != PER_RANK && per != PER_HOST)))
+        return false;
+    if (!queue && which == PROFILES_QUEUES)
+        return false;
     if (!s->helpers.of || s->helpers.of[profile] == STANDS_IN || which == PROFILES_ALL)
         return true;
     return !any_is_elapsed(s->tree.db) && (which == PROFILES_VALUED || s->helpers.of[profile] == STANDS_BUSY_HELPER);
@@ -31,7 +37,7 @@ static bool takes_part(const struct selection *s, uint32_t profile, enum which_p
 void profiles_group(const struct selection *s, enum per per, enum which_profiles which, struct groups_of_profiles *out)
 {
     const struct db *db = s->tree.db;
-    bool ranks = which == PROFILES_COUNTED && any_rank(s);
+    bool ranks = which != PROFILES_VALUED && which != PROFILES_ALL && any_rank(s);
     struct map groups = {0};
     uint32_t *next;
 
@@ -39,7 +45,7 @@ void profiles_group(const struct selection *s, enum per per, enum which_profiles
     out->of = xmalloc((db->profile_count + 1) * sizeof *out->of);
     for (uint32_t i = 0; i < db->profile_count; i++) {
         out->of[i] = HQDB_NONE;
-        if (!selection_has_profile(s, i) || (ranks && db->profiles[i].rank < 0) || !takes_part(s, i, which))
+        if (!selection_has_profile(s, i) || (ranks && db->profiles[i].rank < 0) || !takes_part(s, i, which, per))
             continue;
         out->of[i] = (uint32_t)*map_insert(&groups, group_key(&db->profiles[i], i, per), out->count, NULL);
         out->count = (uint32_t)groups.len;

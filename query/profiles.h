@@ -18,9 +18,11 @@ enum which_profiles {
     PROFILES_COUNTED, /* that statistics are over: if any has a rank those with one, no launchers, no helpers */
     PROFILES_VALUED,  /* whose values are in the totals: no launchers and helpers where there is elapsed time */
     PROFILES_ALL,
+    PROFILES_QUEUES, /* as COUNTED, but queues of devices: what their metrics have statistics over */
+    PROFILES_BOTH,   /* COUNTED and these */
 };
 
-/* The selected profiles in groups. */
+/* The selected profiles in groups. VALUED has queues of devices only in the group of their rank or host. */
 void profiles_group(const struct selection *s, enum per per, enum which_profiles which, struct groups_of_profiles *out);
 /* What a query without `per` sums: ranks, if a selected profile has one. */
 enum per profiles_usual(const struct selection *s);

@@ -281,7 +281,7 @@ static void add_existing(struct str *out, const struct db *db, bool ranks)
     int told = 0;
 
     for (size_t i = 0; i < db->profile_count; i++)
-        if (number_of(&db->profiles[i], ranks) >= 0)
+        if (number_of(&db->profiles[i], ranks) >= 0 && (ranks || !db_is_queue(db, (uint32_t)i)))
             numbers[n++] = number_of(&db->profiles[i], ranks);
     qsort(numbers, n, sizeof *numbers, by_number);
     for (size_t i = 0; i < n; i = last + 1) {

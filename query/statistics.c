@@ -157,10 +157,13 @@ static double deviations(const struct hqdb_statistics *x, uint64_t n)
 static bool from_stored(const struct run *run, const struct entry *e, const struct statistic *s, double *out)
 {
     const struct hqdb_statistics *x;
-    uint64_t n = db_statistics_profiles(run->tree->db);
+    uint64_t n;
     double scale, total;
 
-    if (s->arg->kind != PROGRAM_SLOT || is_percentile(s->function) || !(x = stored(run, e, s->arg->slot)) || n == 0)
+    if (s->arg->kind != PROGRAM_SLOT || is_percentile(s->function) || !(x = stored(run, e, s->arg->slot)))
+        return false;
+    n = db_statistics_profiles(run->tree->db, run->selection.measures.data[s->arg->slot / 2].metric);
+    if (!n)
         return false;
     scale = run->selection.measures.data[s->arg->slot / 2].scale;
     total = scaled_value(x->sum, scale);
@@ -175,7 +178,18 @@ static bool from_stored(const struct run *run, const struct entry *e, const stru
     return true;
 }
 
-static bool all_stored(struct run *run, struct entry *e)
+static void place_of_statistics(struct run *run, struct entry *e)
+{
+    size_t n = run->binding.statistics.len;
+
+    if (e->statistics)
+        return;
+    e->statistics = ARENA_ARRAY(&run->arena, n, double);
+    for (size_t i = 0; i < n; i++)
+        e->statistics[i] = NAN;
+}
+
+static bool all_stored(struct run *run, struct entry *e, const bool *wanted)
 {
     double values[16];
     size_t n = run->binding.statistics.len;
@@ -183,11 +197,13 @@ static bool all_stored(struct run *run, struct entry *e)
     if (n > 16)
         return false;
     for (size_t i = 0; i < n; i++)
-        if (run->binding.statistics.data[i].function != FUNCTION_CI &&
+        if (wanted[i] && run->binding.statistics.data[i].function != FUNCTION_CI &&
             !from_stored(run, e, &run->binding.statistics.data[i], &values[i]))
             return false;
-    e->statistics = ARENA_ARRAY(&run->arena, n, double);
-    memcpy(e->statistics, values, n * sizeof *values);
+    place_of_statistics(run, e);
+    for (size_t i = 0; i < n; i++)
+        if (wanted[i])
+            e->statistics[i] = values[i];
     return true;
 }
 
@@ -217,7 +233,8 @@ struct measured { /* an entry at work */
 struct batch {
     struct run *run;
     struct groups_of_profiles groups;
-    uint8_t *slots; /* [2 * measures] needed by a statistic */
+    const bool *wanted; /* [statistics] that are over these groups */
+    uint8_t *slots;     /* [2 * measures] needed by a statistic */
     struct measured *items;
     size_t count;
     double *values; /* [2 * measures] scratch */
@@ -338,10 +355,11 @@ static void end(struct batch *b, struct measured *m)
     struct run *run = b->run;
     size_t n = run->binding.statistics.len;
 
-    m->entry->statistics = ARENA_ARRAY(&run->arena, n, double);
+    place_of_statistics(run, m->entry);
     for (size_t i = 0; i < n; i++)
-        m->entry->statistics[i] = finish(run->binding.statistics.data[i].function,
-                                         &m->accumulators[shared_with(run, i)]);
+        if (b->wanted[i])
+            m->entry->statistics[i] = finish(run->binding.statistics.data[i].function,
+                                             &m->accumulators[shared_with(run, i)]);
     for (size_t i = 0; i < n; i++)
         free(m->accumulators[i].values);
     free(m->accumulators);
@@ -409,49 +427,103 @@ static void note_groups(struct run *run, enum per per, const struct groups_of_pr
     helpers_note(run, "statistics", HQDB_NONE);
 }
 
+/* Whose values a statistic is of: all of its metrics are those of threads, or those of queues of devices. */
+static enum which_profiles profiles_of(const struct run *run, const struct statistic *s)
+{
+    size_t slots = 2 * run->selection.measures.len;
+    AUTO_FREE uint8_t *used = xcalloc(slots + 1, 1);
+    bool threads = false, queues = false;
+
+    program_slots(s->arg, want_slot, used);
+    for (size_t k = 0; k < slots; k++) {
+        bool device = db_is_of_devices(run->tree->db, run->selection.measures.data[k / 2].metric);
+
+        threads |= used[k] && !device;
+        queues |= used[k] && device;
+    }
+    return !queues ? PROFILES_COUNTED : threads ? PROFILES_BOTH : PROFILES_QUEUES;
+}
+
+/* Those that are wanted, over the groups of b. */
+static struct hq_error *compute_over(struct batch *b, struct entry **entries, size_t n, bool use_stored)
+{
+    struct run *run = b->run;
+    size_t todo = 0, count = run->binding.statistics.len;
+    bool keeps_values = false;
+    struct hq_error *err = NULL;
+    AUTO_FREE struct entry **list = xmalloc((n + 1) * sizeof *list);
+
+    for (size_t i = 0; i < n; i++)
+        if (!(use_stored && all_stored(run, entries[i], b->wanted)))
+            list[todo++] = entries[i];
+    b->slots = xcalloc(2 * run->selection.measures.len + 1, 1);
+    b->values = xcalloc(2 * run->selection.measures.len + 1, sizeof *b->values);
+    for (size_t s = 0; s < 2 * run->selection.measures.len; s++)
+        b->values[s] = NAN;
+    b->feeds = xcalloc(count, sizeof *b->feeds);
+    for (size_t i = 0; i < count; i++)
+        if (b->wanted[i] && run->binding.statistics.data[i].function != FUNCTION_CI && shared_with(run, i) == i)
+            b->feeds[b->feed_count++] = i;
+    for (size_t i = 0; i < count; i++) {
+        if (b->wanted[i])
+            program_slots(run->binding.statistics.data[i].arg, want_slot, b->slots);
+        keeps_values = keeps_values || is_percentile(run->binding.statistics.data[i].function);
+    }
+    if (todo)
+        err = compute(b, list, todo, keeps_values);
+    free(b->slots);
+    free(b->values);
+    free(b->feeds);
+    return err;
+}
+
+static struct hq_error *compute_of(struct run *run, struct entry **entries, size_t n, enum per per,
+                                   enum which_profiles which, const bool *wanted)
+{
+    struct batch b = {.run = run, .wanted = wanted};
+    const struct db *db = run->selection.tree.db;
+    uint32_t metric = 0;
+
+    while (metric < db->metric_count && db_is_of_devices(db, metric) != (which == PROFILES_QUEUES))
+        metric++;
+    profiles_group(&run->selection, per, which, &b.groups);
+    note_groups(run, per, &b.groups);
+    /* What is stored is over the profiles with a rank, if any has one: it holds where each is a group of its own. */
+    struct hq_error *err = compute_over(&b, entries, n,
+                                        selection_is_plain(&run->selection) && which != PROFILES_BOTH &&
+                                            b.groups.count == db_statistics_profiles(db, metric));
+
+    profiles_group_deinit(&b.groups);
+    return err;
+}
+
 struct hq_error *statistics_compute(struct run *run, struct entry **entries, size_t n)
 {
-    struct batch b = {.run = run};
-    size_t todo = 0, count = run->binding.statistics.len;
-    bool keeps_values = false, use_stored;
+    static const enum which_profiles kinds[] = {PROFILES_COUNTED, PROFILES_QUEUES, PROFILES_BOTH};
+    size_t count = run->binding.statistics.len, blank = 0;
     enum per per = run->query->per ? run->query->per : profiles_usual(&run->selection);
+    AUTO_FREE bool *wanted = xcalloc(count + 1, sizeof *wanted);
+    AUTO_FREE struct entry **list = xmalloc((n + 1) * sizeof *list);
     struct hq_error *err = NULL;
 
     if (!count)
         return NULL;
     selection_find_helpers(&run->selection);
-    profiles_group(&run->selection, per, PROFILES_COUNTED, &b.groups);
-    /* What is stored is over the profiles with a rank, if any has one: it holds where each is a group of its own. */
-    use_stored = selection_is_plain(&run->selection) &&
-                 b.groups.count == db_statistics_profiles(run->selection.tree.db);
-    note_groups(run, per, &b.groups);
-    struct entry **list = xmalloc((n + 1) * sizeof *list);
-
     for (size_t i = 0; i < n; i++) /* blank for rows that stand for several */
-        if (!entries[i]->statistics && !entries[i]->folded && !(use_stored && all_stored(run, entries[i])))
-            list[todo++] = entries[i];
-    b.slots = xcalloc(2 * run->selection.measures.len + 1, 1);
-    b.values = xcalloc(2 * run->selection.measures.len + 1, sizeof *b.values);
-    for (size_t s = 0; s < 2 * run->selection.measures.len; s++)
-        b.values[s] = NAN;
-    b.feeds = xcalloc(count, sizeof *b.feeds);
-    for (size_t i = 0; i < count; i++)
-        if (run->binding.statistics.data[i].function != FUNCTION_CI && shared_with(run, i) == i)
-            b.feeds[b.feed_count++] = i;
-    for (size_t i = 0; i < count; i++) {
-        program_slots(run->binding.statistics.data[i].arg, want_slot, b.slots);
-        keeps_values = keeps_values || is_percentile(run->binding.statistics.data[i].function);
+        if (!entries[i]->statistics && !entries[i]->folded)
+            list[blank++] = entries[i];
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && !err; k++) {
+        bool any = false;
+
+        for (size_t i = 0; i < count; i++)
+            any |= wanted[i] = profiles_of(run, &run->binding.statistics.data[i]) == kinds[k];
+        /* No profile has metrics of threads and of devices; a rank, or a host, has. */
+        if (any && (kinds[k] != PROFILES_BOTH || per == PER_RANK || per == PER_HOST))
+            err = compute_of(run, list, blank, per, kinds[k], wanted);
     }
-    if (todo)
-        err = compute(&b, list, todo, keeps_values);
     for (size_t i = 0; i < n && !err; i++)
         for (size_t k = 0; k < count; k++)
             if (run->binding.statistics.data[k].function == FUNCTION_CI && entries[i]->statistics)
                 entries[i]->statistics[k] = interval_half_width(run, entries[i], run->binding.statistics.data[k].arg);
-    profiles_group_deinit(&b.groups);
-    free(list);
-    free(b.slots);
-    free(b.values);
-    free(b.feeds);
     return err;
 }

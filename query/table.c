@@ -14,6 +14,7 @@ const char *scope_kind_name(enum scope_kind kind)
         [SCOPE_CALL] = "call",       [SCOPE_MODULE] = "module", [SCOPE_FILE] = "file",
         [SCOPE_PARTIAL] = "root",    [SCOPE_REGION] = "region", [SCOPE_WAIT] = "wait",
         [SCOPE_RUNTIME] = "runtime", [SCOPE_PHASE] = "phase",   [SCOPE_GROUP] = "group",
+        [SCOPE_DEVICE] = "device",
     };
 
     return (unsigned)kind < SCOPE_KINDS ? names[kind] : "root";

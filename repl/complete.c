@@ -309,6 +309,8 @@ static void add_profiles(struct completion *c, bool ranks, struct str *sorts)
     for (size_t i = 0; db && i < db->profile_count; i++) {
         int number = ranks ? db->profiles[i].rank : (int)db->profiles[i].thread;
 
+        if (!ranks && db_is_queue(db, (uint32_t)i))
+            continue;
         least = number >= 0 && number < least ? number : least;
         most = number > most ? number : most;
     }
@@ -319,7 +321,7 @@ static void add_profiles(struct completion *c, bool ranks, struct str *sorts)
     for (size_t i = 0; db && i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
-        if (!ranks || p->rank >= 0)
+        if (ranks ? p->rank >= 0 : !db_is_queue(db, (uint32_t)i))
             completion_add(c, arena_printf(c->arena, "%d", ranks ? p->rank : (int)p->thread), NULL);
     }
 }

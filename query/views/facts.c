@@ -145,7 +145,7 @@ static void facts_of_run(const struct db *db, bool for_programs, struct table *t
 }
 
 struct counts {
-    size_t ranks, processes, hosts;
+    size_t ranks, processes, hosts, queues;
 };
 
 static struct counts count_profiles(const struct db *db)
@@ -156,6 +156,7 @@ static struct counts count_profiles(const struct db *db)
     for (size_t i = 0; i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
+        n.queues += db_is_queue(db, (uint32_t)i);
         if (p->rank >= 0)
             map_put(&ranks, (uint64_t)p->rank, 1);
         /* Other tools may not tell them. */
@@ -164,7 +165,7 @@ static struct counts count_profiles(const struct db *db)
         if (*db_string(db, p->host))
             map_put(&hosts, p->host, 1);
     }
-    n = (struct counts){ranks.len, processes.len, hosts.len};
+    n = (struct counts){ranks.len, processes.len, hosts.len, n.queues};
     map_deinit(&ranks);
     map_deinit(&processes);
     map_deinit(&hosts);
@@ -178,7 +179,9 @@ static void numbers_of_data(struct run *run, struct table *t)
     struct counts n = count_profiles(db);
     struct arena *a = &t->arena;
 
-    fact_number(t, "profiles", (double)db->profile_count, "threads");
+    fact_number(t, "profiles", (double)(db->profile_count - n.queues), "threads");
+    if (n.queues)
+        fact_number(t, "profiles: queues of devices", (double)n.queues, "queues");
     if (n.processes)
         fact_number(t, "profiles: processes", (double)n.processes, "processes");
     if (n.hosts)
@@ -207,7 +210,9 @@ static void facts_of_data(struct run *run, struct table *t)
     struct arena *a = &t->arena;
     AUTO_STR struct str profiles = {0};
 
-    str_addf(&profiles, "%zu thread%s", db->profile_count, db->profile_count == 1 ? "" : "s");
+    str_addf(&profiles, "%zu thread%s", db->profile_count - n.queues, db->profile_count - n.queues == 1 ? "" : "s");
+    if (n.queues)
+        str_addf(&profiles, " and %zu queue%s of devices", n.queues, n.queues == 1 ? "" : "s");
     if (n.processes)
         str_addf(&profiles, " of %zu process%s", n.processes, n.processes == 1 ? "" : "es");
     if (n.hosts)

@@ -170,6 +170,7 @@ static void add_child(struct run *run, struct groups *g, uint32_t c)
     case SCOPE_PROCEDURE:
     case SCOPE_WAIT:
     case SCOPE_RUNTIME:
+    case SCOPE_DEVICE:
         groups_add(g, &(struct below_key){SCOPE_CALL, scope, x->call_file, x->call_line}, c, MEMBER_BOTH);
         break;
     default: groups_add(g, &(struct below_key){s->kind, scope, 0, 0}, c, MEMBER_BOTH); break;

@@ -71,14 +71,27 @@ static const char *fact_of(const struct db *db, const char *key)
 
 /* ---- what ran, and how well it was measured ---- */
 
+static size_t count_threads(const struct db *db)
+{
+    size_t n = 0;
+
+    for (uint32_t p = 0; p < db->profile_count; p++)
+        n += !db_is_queue(db, p);
+    return n;
+}
+
 static void tell_run(struct summary *s)
 {
     const struct db *db = s->run->tree->db;
     const char *command = fact_of(db, "command"), *duration = fact_of(db, "duration");
     uint32_t ranks = 0, working = 0;
+    size_t threads = count_threads(db);
 
     for (uint32_t p = 0; p < db->profile_count; p++) {
         bool seen = db->profiles[p].rank < 0;
+
+        if (db_is_queue(db, p))
+            continue;
 
         for (uint32_t q = 0; q < p && !seen; q++)
             seen = db->profiles[q].rank == db->profiles[p].rank;
@@ -91,8 +104,8 @@ static void tell_run(struct summary *s)
         str_addf(&text, "%s, ", duration);
     if (ranks)
         str_addf(&text, "%u rank%s, ", ranks, ranks == 1 ? "" : "s");
-    str_addf(&text, "%zu thread%s", db->profile_count, db->profile_count == 1 ? "" : "s");
-    if (s->metric && working < db->profile_count)
+    str_addf(&text, "%zu thread%s", threads, threads == 1 ? "" : "s");
+    if (s->metric && working < threads)
         str_addf(&text, ", %u of them with samples", working);
     if (command)
         add(s, "command", command, NAN);
@@ -316,7 +329,7 @@ static struct hq_error *tell_all(struct summary *s)
     if (has_ranks(db))
         HQ_TRY(tell_balance(s, arena_printf(a, "threads not through /^P?MPI_/ per rank columns %s", s->inclusive),
                             "rank"));
-    else if (db->profile_count > 1)
+    else if (count_threads(db) > 1)
         HQ_TRY(tell_balance(s, arena_printf(a, "threads columns %s", s->inclusive), ""));
     for (size_t i = 0; i < s->question_count; i++)
         add(s, "ask next", s->questions[i], NAN);
@@ -334,8 +347,14 @@ static struct hq_error *summary_fill(struct run *run, struct table *table)
     vec_push(&table->columns,
              (struct column){.name = "number", .type = COLUMN_NUMBER, .scope = SCOPED_NONE, .total = NAN});
     if (run->selection.here_count) {
-        HQ_TRY(selection_load(&run->selection, 0));
-        s.metric = &run->selection.measures.data[0];
+        size_t first = 0;
+
+        /* What devices did is told by other views, unless there is nothing else. */
+        while (first < run->selection.here_count && run->selection.measures.data[first].flags & HQDB_METRIC_DEVICE)
+            first++;
+        first = first < run->selection.here_count ? first : 0;
+        HQ_TRY(selection_load(&run->selection, first));
+        s.metric = &run->selection.measures.data[first];
         s.total = scaled_value(s.metric->total, s.metric->scale);
         /* A name that needs quotes is written by its number. */
         bool plain = !s.metric->name[strspn(s.metric->name, "abcdefghijklmnopqrstuvwxyz_0123456789:")];

@@ -25,6 +25,9 @@ static const char *group_name(const struct work *w, uint32_t first)
         return db_string(db, p->host);
     if (w->run->query->per == PER_RANK && p->rank >= 0)
         return arena_printf(arena, "rank %d", p->rank);
+    if (db_is_queue(db, first))
+        return p->rank >= 0 ? arena_printf(arena, "rank %d queue %u", p->rank, p->thread & ~HQDB_QUEUE)
+                            : arena_printf(arena, "process %u queue %u", p->pid, p->thread & ~HQDB_QUEUE);
     if (p->rank >= 0)
         return arena_printf(arena, "rank %d thread %u", p->rank, p->thread);
     return p->pid ? arena_printf(arena, "process %u thread %u", p->pid, p->thread)

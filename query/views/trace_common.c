@@ -57,12 +57,14 @@ const char *trace_label(const struct trace *t, uint32_t profile, struct arena *a
 {
     const struct db *db = t->time.db;
     const struct hqdb_profile *p = &db->profiles[profile];
-    const char *thread = t->threads ? arena_printf(arena, " thread %u", p->thread) : "";
+    bool queue = db_is_queue(db, profile);
+    uint32_t number = p->thread & ~HQDB_QUEUE;
+    const char *thread = t->threads ? arena_printf(arena, queue ? " queue %u" : " thread %u", number) : "";
     if (p->rank >= 0)
         return arena_printf(arena, "rank %d%s", p->rank, thread);
     if (t->processes && p->pid)
         return arena_printf(arena, "%s %u%s", path_base(db_string(db, p->command)), p->pid, thread);
-    return arena_printf(arena, "thread %u", p->thread);
+    return arena_printf(arena, queue ? "queue %u" : "thread %u", number);
 }
 
 struct node node_of_visit(struct run *run, const struct trace *t, const struct visit *v, const char *of,

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A device's clock against the host's, over all of a run. Nothing is asked of the device: of each command it is known
+ * that it was queued while the host was in the call that enqueued it, and had ended when the host saw that. So the
+ * difference of the clocks is bounded at these instants; what is taken is the straight line that keeps most away from
+ * all bounds.
+ */
+#ifndef HQ_DB_DEVICE_CLOCK_H
+#define HQ_DB_DEVICE_CLOCK_H
+
+#include "common/vec.h"
+
+#include <stdint.h>
+
+struct device_bound {
+    double at, difference; /* ns, from the origins of the clock */
+};
+
+struct device_clock {
+    uint64_t host, device;              /* origins: instants of the two clocks that the others count from */
+    VEC(struct device_bound) low, high; /* the difference is not below, not above */
+    double first, last;
+    double offset, slope; /* host - device, without the origins, at 0, and by ns of the device */
+    double error;         /* ns: how far it may be off at either end */
+};
+
+/* A command as it was seen. Times as in struct hqm_command. */
+void device_clock_bound(struct device_clock *c, uint64_t called, uint64_t returned, uint64_t queued, uint64_t end,
+                        uint64_t seen);
+
+/* Finds the line, when all bounds are there. Contradictory bounds give the one that is wrong by least. */
+void device_clock_fit(struct device_clock *c);
+
+/* An instant of the device on the host's clock, in ns. */
+uint64_t device_clock_host(const struct device_clock *c, uint64_t device_ns);
+
+void device_clock_deinit(struct device_clock *c);
+
+#endif

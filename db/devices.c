@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "db/devices.h"
+
+#include "common/mem.h"
+#include "db/device_clock.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- queues ---- */
+
+static void scan_queues(struct process *p, const struct measurement *m)
+{
+    struct measured records = measured_records(m, HQM_QUEUES, 0);
+    VEC(struct process_queue) queues = {0};
+
+    for (const struct hqm_queue *q; (q = measured_next(&records));) {
+        while (queues.len <= records.number) /* one of a gap is lost */
+            vec_push(&queues, (struct process_queue){.device = "unknown device"});
+        queues.data[records.number] = (struct process_queue){
+            .device = arena_strdup(&p->arena, measurement_string(m, q->device)),
+            .queue = {.unit = q->unit, .context = q->context, .flags = q->flags}};
+    }
+    p->queue_count = queues.len;
+    p->queues = ARENA_ARRAY(&p->arena, queues.len, struct process_queue);
+    if (queues.len)
+        memcpy(p->queues, queues.data, queues.len * sizeof *queues.data);
+    vec_deinit(&queues);
+}
+
+/* They are the last threads, as their numbers are the largest. */
+static void add_threads(struct process *p)
+{
+    struct process_thread *threads = ARENA_ARRAY(&p->arena, p->thread_count + p->queue_count, struct process_thread);
+
+    if (p->thread_count)
+        memcpy(threads, p->threads, p->thread_count * sizeof *threads);
+    for (size_t i = 0; i < p->queue_count; i++) {
+        uint32_t number = HQDB_QUEUE | (uint32_t)i;
+
+        threads[p->thread_count + i] = (struct process_thread){
+            .number = number, .creator = number, .creator_frame = TREE_NONE, .end_us = p->header.end_us};
+    }
+    p->threads = threads;
+    p->thread_count += p->queue_count;
+}
+
+/* ---- times ---- */
+
+static struct device_clock *clocks_of(const struct process *p, const struct hqm_command *commands, size_t count,
+                                      uint32_t *of_queue)
+{
+    struct device_clock *clocks = xcalloc(p->queue_count + 1, sizeof *clocks);
+
+    /* Queues of one device have one clock. */
+    for (uint32_t i = 0; i < p->queue_count; i++) {
+        of_queue[i] = i;
+        for (uint32_t k = 0; k < i && of_queue[i] == i; k++)
+            if (p->queues[k].queue.unit == p->queues[i].queue.unit && !strcmp(p->queues[k].device, p->queues[i].device))
+                of_queue[i] = k;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct hqm_command *c = &commands[i];
+
+        if (!(c->flags & HQM_COMMAND_UNTIMED))
+            device_clock_bound(&clocks[of_queue[c->queue - 1]], c->called_ns, c->returned_ns, c->queued_ns, c->end_ns,
+                               c->seen_ns);
+    }
+    for (uint32_t i = 0; i < p->queue_count; i++)
+        device_clock_fit(&clocks[i]);
+    return clocks;
+}
+
+static uint64_t since(const struct process *p, uint64_t ns)
+{
+    return ns > p->header.start_monotonic_ns ? ns - p->header.start_monotonic_ns : 0;
+}
+
+static void bring_times(struct process *p, const struct hqm_command *commands)
+{
+    AUTO_FREE uint32_t *of_queue = xcalloc(p->queue_count + 1, sizeof *of_queue);
+    struct device_clock *clocks = clocks_of(p, commands, p->command_count, of_queue);
+
+    for (size_t i = 0; i < p->command_count; i++) {
+        const struct hqm_command *c = &commands[i];
+        struct hqdb_command *to = &p->commands[i].command;
+
+        to->called_ns = since(p, c->called_ns);
+        if (c->flags & HQM_COMMAND_UNTIMED)
+            continue;
+        to->start_ns = since(p, device_clock_host(&clocks[of_queue[c->queue - 1]], c->start_ns));
+        to->time_ns = c->end_ns > c->start_ns ? c->end_ns - c->start_ns : 0;
+    }
+    for (uint32_t i = 0; i < p->queue_count; i++) {
+        p->queues[i].queue.error_ns = (uint64_t)(clocks[of_queue[i]].error + 0.5);
+    }
+    for (uint32_t i = 0; i < p->queue_count; i++)
+        device_clock_deinit(&clocks[i]);
+    free(clocks);
+}
+
+/* When all had ended that a command had to wait for. */
+static void find_ready(struct process *p, const struct hqm_command *commands)
+{
+    AUTO(map_deinit) struct map by_number = {0};
+
+    for (size_t i = 0; i < p->command_count; i++)
+        map_put(&by_number, commands[i].number, i);
+    for (size_t i = 0; i < p->command_count; i++)
+        for (unsigned k = 0; k < HQM_COMMAND_AFTER && commands[i].after[k]; k++) {
+            const uint64_t *at = map_find(&by_number, commands[i].after[k]);
+            const struct hqdb_command *c = at ? &p->commands[*at].command : NULL;
+            uint64_t *ready = &p->commands[i].command.ready_ns;
+
+            if (c && c->start_ns + c->time_ns > *ready)
+                *ready = c->start_ns + c->time_ns;
+        }
+}
+
+/* ---- commands ---- */
+
+static int compare_lanes(const void *a, const void *b)
+{
+    uint32_t x = ((const struct hqm_command *)a)->lane, y = ((const struct hqm_command *)b)->lane;
+
+    return (x > y) - (x < y);
+}
+
+struct hqm_commands {
+    struct hqm_command *data;
+    size_t len, cap;
+};
+
+static void read_commands(const struct process *p, const struct measurement *m, struct hqm_commands *out)
+{
+    struct measured records = measured_records(m, HQM_COMMANDS, 0);
+
+    for (const struct hqm_command *c; (c = measured_next(&records));)
+        if (c->queue && c->queue <= p->queue_count)
+            vec_push(out, *c);
+    if (out->len)
+        qsort(out->data, out->len, sizeof *out->data, compare_lanes);
+}
+
+/* Those whose call path is there; the others are damage. */
+static void place_commands(struct process *p, const struct measurement *m, struct lanes *lanes, struct calltree *tree,
+                           struct hqm_commands *commands)
+{
+    struct lane lane = {0};
+    size_t n = 0;
+
+    p->commands = ARENA_ARRAY(&p->arena, commands->len, struct process_command);
+    for (size_t i = 0; i < commands->len; i++) {
+        const struct hqm_command *c = &commands->data[i];
+        uint32_t thread = lanes_thread(lanes, c->thread), frame;
+
+        if (!i || c->lane != lane.number) {
+            if (i)
+                lane_deinit(&lane);
+            lane_init(&lane, lanes, m, c->lane);
+        }
+        frame = thread == TREE_NONE ? TREE_NONE : lane_add(&lane, tree, thread, c->node);
+        if (frame == TREE_NONE) {
+            p->damaged = true;
+            continue;
+        }
+        tree->sampled.data[frame] = true;
+        p->commands[n] = (struct process_command){
+            .frame = frame,
+            .thread = c->thread,
+            .queue = c->queue - 1,
+            .items = c->items,
+            .command = {.kind = c->kind, .flags = c->flags, .bytes = c->bytes},
+        };
+        commands->data[n++] = *c;
+    }
+    if (commands->len)
+        lane_deinit(&lane);
+    p->command_count = n;
+}
+
+void devices_scan(struct process *p, const struct measurement *m, struct lanes *lanes, struct calltree *tree)
+{
+    struct hqm_commands commands = {0};
+
+    scan_queues(p, m);
+    if (!p->queue_count)
+        return;
+    add_threads(p);
+    read_commands(p, m, &commands);
+    place_commands(p, m, lanes, tree, &commands);
+    bring_times(p, commands.data);
+    find_ready(p, commands.data);
+    vec_deinit(&commands);
+}
+
+uint32_t devices_code(struct model *m, const char *name)
+{
+    static const char kernel[] = "[kernel ";
+    bool is_kernel = !strncmp(name, kernel, sizeof kernel - 1);
+    AUTO_FREE char *own = is_kernel ? xstrndup(name + sizeof kernel - 1, strlen(name) - sizeof kernel) : NULL;
+    const char *aliases[] = {own, NULL}; /* a kernel is found by its own name too */
+    uint32_t scope = model_scope(m, &(struct model_scope){.kind = SCOPE_DEVICE,
+                                                          .parent = MODEL_ROOT,
+                                                          .name = name,
+                                                          .file = "",
+                                                          .module = HQDB_NONE,
+                                                          .aliases = aliases});
+
+    return model_code(m, HQDB_NONE, 0, scope, scope);
+}
+
+void devices_add(const struct process *p, const uint32_t *frames, uint32_t first_profile, struct model *model)
+{
+    uint32_t first_queue = first_profile + (uint32_t)(p->thread_count - p->queue_count);
+
+    for (size_t i = 0; i < p->queue_count; i++) {
+        struct hqdb_queue queue = p->queues[i].queue;
+
+        queue.profile = first_queue + (uint32_t)i;
+        model_queue(model, &queue, p->queues[i].device);
+    }
+    for (size_t i = 0; i < p->command_count; i++) {
+        struct hqdb_command c = p->commands[i].command;
+
+        c.frame = frames[p->commands[i].frame];
+        c.profile = first_queue + p->commands[i].queue;
+        c.host_profile = HQDB_NONE;
+        for (uint32_t t = 0; t < p->thread_count; t++)
+            if (p->threads[t].number == p->commands[i].thread)
+                c.host_profile = first_profile + t;
+        if (c.frame != HQDB_NONE)
+            model_command(model, &c);
+    }
+}
+
+/* ---- values and traces ---- */
+
+bool devices_are_traced(const struct process_event *e)
+{
+    return e->flags & HQM_EVENT_DEVICE && !strcmp(e->name, "GPU_TIME");
+}
+
+static int64_t amount_of(const char *event, const struct process_command *c)
+{
+    uint64_t ns = c->command.time_ns;
+
+    if (!strcmp(event, "GPU_TIME"))
+        return (int64_t)ns;
+    if (!strcmp(event, "GPU_KERNEL"))
+        return c->command.kind == HQM_COMMAND_KERNEL ? (int64_t)ns : 0;
+    if (!strcmp(event, "GPU_COPY"))
+        return c->command.kind == HQM_COMMAND_COPY ? (int64_t)ns : 0;
+    if (!strcmp(event, "GPU_BYTES"))
+        return (int64_t)c->command.bytes;
+    if (!strcmp(event, "GPU_ITEMS"))
+        return (int64_t)c->items;
+    return !strcmp(event, "GPU_COMMANDS");
+}
+
+static void add_values(const struct process *p, const struct process_places *places, struct process_data *out,
+                       size_t event)
+{
+    uint32_t metric = places->metrics[event];
+    size_t first = out->thread_count - p->queue_count;
+    const char *name = p->events[event].name;
+
+    if (metric == HQDB_NONE || !name)
+        return;
+    for (size_t i = 0; i < p->command_count; i++) {
+        const struct process_command *c = &p->commands[i];
+        uint32_t frame = places->frames[c->frame];
+        int64_t amount = amount_of(name, c);
+
+        if (frame != HQDB_NONE && amount)
+            vec_push(&out->values[(first + c->queue) * out->metric_count + metric],
+                     (struct db_value){.frame = frame, .sum = amount, .count = 1});
+    }
+}
+
+static int compare_starts(const void *pa, const void *pb)
+{
+    const struct process_command *a = *(const struct process_command *const *)pa;
+    const struct process_command *b = *(const struct process_command *const *)pb;
+
+    if (a->command.start_ns != b->command.start_ns)
+        return a->command.start_ns < b->command.start_ns ? -1 : 1;
+    return (a->command.called_ns > b->command.called_ns) - (a->command.called_ns < b->command.called_ns);
+}
+
+/* Its outermost caller in the database, which has none above main. */
+static uint32_t top_of(const struct process_places *places, uint32_t frame)
+{
+    uint32_t top = HQDB_NONE;
+
+    for (; frame != TREE_NONE; frame = calltree_frame(places->tree, frame)->parent)
+        top = places->frames[frame] == HQDB_NONE ? top : places->frames[frame];
+    return top;
+}
+
+/* A span goes back to the record before it, so what was before a command is a record of nothing. Of commands that
+ * overlap in an unordered queue the one that has begun later is drawn behind the end of the one before. */
+static void add_span(const struct process_command *c, uint32_t frame, uint32_t top, uint32_t metric,
+                     struct trace_list *trace)
+{
+    uint64_t last = trace->len ? vec_last(trace).time_us : 0, start = c->command.start_ns / DEVICE_TICK_NS;
+    uint64_t end = (c->command.start_ns + c->command.time_ns) / DEVICE_TICK_NS;
+
+    start = start < last ? last : start;
+    if (!trace->len || start > last || vec_last(trace).frame == frame)
+        vec_push(trace, (struct db_trace_record){start, top, metric, 0});
+    if (end > start)
+        vec_push(trace, (struct db_trace_record){end, frame, metric, (uint32_t)(end - start)});
+}
+
+static void add_trace(const struct process *p, const struct process_places *places, struct process_data *out,
+                      uint32_t metric)
+{
+    AUTO_FREE const struct process_command **order = xcalloc(p->command_count + 1, sizeof *order);
+    size_t first = out->thread_count - p->queue_count;
+
+    for (size_t i = 0; i < p->command_count; i++)
+        order[i] = &p->commands[i];
+    if (p->command_count)
+        qsort(order, p->command_count, sizeof *order, compare_starts);
+    for (size_t i = 0; i < p->command_count; i++) {
+        uint32_t frame = places->frames[order[i]->frame];
+        uint32_t top = top_of(places, order[i]->frame);
+
+        if (frame != HQDB_NONE && top != HQDB_NONE && !(order[i]->command.flags & HQM_COMMAND_UNTIMED))
+            add_span(order[i], frame, top, metric, &out->traces[first + order[i]->queue]);
+    }
+}
+
+void devices_fill(const struct process *p, const struct process_places *places, struct process_data *out)
+{
+    for (size_t e = 0; e < p->event_count; e++) {
+        if (!(p->events[e].flags & HQM_EVENT_DEVICE))
+            continue;
+        add_values(p, places, out, e);
+        if (devices_are_traced(&p->events[e]) && places->metrics[e] != HQDB_NONE)
+            add_trace(p, places, out, places->metrics[e]);
+    }
+}
