@@ -17,10 +17,10 @@ enum scope_kind {
     SCOPE_REGION,  /* a parallel region: what all threads of a team do in it, below the procedure it is written in */
     SCOPE_WAIT,    /* a thread waits for others, in a runtime */
     SCOPE_RUNTIME, /* a runtime's own work */
-    SCOPE_PHASE, /* what a thread does between two calls of hq.h, below the scope that makes the first; no static place
-                  */
-    SCOPE_GROUP, /* scopes that belong together, in views of groups; never stored */
+    SCOPE_PHASE,  /* what a thread does between two calls of hq.h, below the scope that makes the first; no static place
+                   */
     SCOPE_DEVICE, /* what a device did, below the call that gave it the command; no static place */
+    SCOPE_GROUP,  /* scopes that belong together, in views of groups; never stored */
     SCOPE_KINDS
 };
 

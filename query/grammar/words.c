@@ -103,7 +103,7 @@ const struct function_word function_words[FUNCTION_KINDS] = {
 
 const struct attribute_word attribute_words[ATTRIBUTE_KINDS] = {
     [ATTRIBUTE_KIND] = {"kind", "root, thread, procedure, inline, loop, line, call, module, file, region, wait, "
-                                "runtime, phase, group or device"},
+                                "runtime, phase, device or group"},
     [ATTRIBUTE_NAME] = {"name", "name of the scope"},
     [ATTRIBUTE_FILE] = {"file", "path of its source file"},
     [ATTRIBUTE_LINE] = {"line", "its line"},

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+`-e GPU` against the program's own event times and amounts, to the nanosecond; as a layer of the loader, and as wrappers where there is none; what the program
+sees of its queues is what it sees without hq.
+"""
+import re
+
+from lib import *
+
+KNOWN = f"{PROGRAMS}/opencl_known"
+METRICS = "gpu_time, gpu_kernel, gpu_copy, gpu_commands, gpu_bytes, gpu_items"
+# Compiled kernels stay in the test's own folder, and the compiler's processes are measured as little as can be.
+ENVIRONMENT = {**os.environ, "POCL_CACHE_DIR": f"{TMP}/kernels", "OCL_ICD_VENDORS": "/etc/OpenCL/vendors"}
+
+
+def told(out):
+    """What processes of the program say of their own events, as {who: {name: number}}."""
+    said = {}
+    for w in map(str.split, out.splitlines()):
+        said[w[0]] = {w[i]: int(w[i + 1]) for i in range(1, len(w), 2)}
+    return said
+
+
+def measured(db, where=""):
+    rows = ask(db, f"tree depth 1 {where} columns {METRICS}")["rows"]
+    names = ("time", "kernel", "copy", "commands", "bytes", "items")
+    sums = [sum(r["values"][i] or 0 for r in rows if r["depth"] == 0) for i in range(len(names))]
+    return {n: round(sums[i] * 1e9) if i < 3 else round(sums[i]) for i, n in enumerate(names)}
+
+
+def compare(what, db, out):
+    expected = {}
+    for said in told(out).values():
+        for name, number in said.items():
+            expected[name] = expected.get(name, 0) + number
+    check(expected.get("commands", 0) > 0, f"{what}: the program says {out[:300]}")
+    check(measured(db) == expected, f"{what}: the program says {expected}, hq {measured(db)}")
+    verified = run(HQ, "verify", db)
+    check(verified[0] == 0, f"{what}: the verifier finds {verified[2]}")
+    status, sums, _ = run(f"{os.path.dirname(PROGRAMS)}/tools/measurements", f"{db}/measurements")
+    check(status == 0 and f"device-ns {expected['time']}\n" in sums, f"{what}: the second reader: {sums[-400:]}")
+
+
+def known(way, layer=True):
+    """Records the program; without the loader's layer the wrappers have to do."""
+    db = f"{TMP}/{way}-{'layer' if layer else 'wrappers'}.hq"
+    if os.path.exists(db):
+        return db, ""
+    command = [KNOWN, "times", way] if layer else ["env", "-u", "OPENCL_LAYERS", KNOWN, "times", way]
+    out, _ = record(db, *command, options=("-e", "GPU"), env=ENVIRONMENT)
+    return db, out
+
+
+def look_at_kinds(db):
+    """Contexts: the program's path, the function of OpenCL, what the device did; nothing of loader, driver or hq."""
+    rows = {r["name"]: r["values"] for r in ask(db, "procedures where kind = device columns gpu_commands, gpu_bytes")["rows"]}
+    expected = {"[kernel work]": [3, 0], "[kernel axpy]": [1, 0], "[copy to device]": [1, 65536], "[copy to host]": [2, 32768 + 512],
+                "[copy on device]": [1, 4096], "[fill]": [1, 8192], "[map]": [1, 1024], "[unmap]": [1, 0], "[migrate]": [1, 0],
+                "[marker]": [1, 0], "[barrier]": [1, 0]}
+    check(rows == expected, f"kinds: {rows}")
+    paths, path = set(), []
+    for r in ask(db, "tree columns gpu_commands")["rows"]:
+        path[r["depth"]:] = [r["name"]]
+        if r["name"].startswith("["):
+            paths.add(" > ".join(path))
+    check("main > all_kinds > copy_in > clEnqueueWriteBuffer > [copy to device]" in paths, f"paths: {paths}")
+    check("main > all_kinds > clEnqueueNDRangeKernel > [kernel axpy]" in paths, f"paths: {paths}")
+    check(all(p.split(" > ")[-2].startswith("clEnqueue") for p in paths), f"each hangs below the function: {paths}")
+    check(not any("libhq" in p or "layer_" in p or "command_enqueued" in p for p in paths), f"nothing of hq: {paths}")
+    by_pattern = ask(db, "procedures of axpy columns gpu_commands")["rows"]
+    check([r["name"] for r in by_pattern] == ["[kernel axpy]"], f"found by its plain name: {by_pattern}")
+    waits = ask(db, "procedures where gpu_wait.x > 0 columns gpu_wait.x")["rows"]
+    check({r["name"] for r in waits} == {"clFinish", "clWaitForEvents", "clEnqueueReadBuffer", "clEnqueueReadBufferRect", "clEnqueueMapBuffer"},
+          f"calls that wait: {waits}")
+
+
+def ways():
+    for layer in (True, False):
+        db, out = known("kinds", layer)
+        compare(f"kinds, layer {layer}", db, out)
+        look_at_kinds(db)
+    for way, queues in (("threads", 4), ("queues", 2), ("fork", 2)):
+        db, out = known(way)
+        compare(way, db, out)
+        facts = {r["name"]: r["values"] for r in ask(db, "info")["rows"]}
+        check((facts.get("profiles: queues of devices") or [0])[0] == queues, f"{way}: {facts}")
+
+
+def shown():
+    """Counts of references only before the first command: afterwards the driver itself holds some for a while."""
+    def see(*before):
+        out = run(*before, KNOWN, "shown", env=ENVIRONMENT)[1]
+        check("no queue: -36" in out, f"the program says {out}")
+        lines, counted = [], True
+        for line in out.splitlines():
+            lines.append(line if counted else re.sub(r"\d+ references(, context \d+)?", "references", line))
+            counted = counted and "state" not in line
+        return lines
+    bare = see()
+    for name, before in (("layer", []), ("wrappers", ["env", "-u", "OPENCL_LAYERS"])):
+        with_hq = see(HQ, "record", "--force", "-e", "GPU", "-o", f"{TMP}/shown.hq", "--", *before)
+        check(with_hq == bare, f"{name}: the program sees {sorted(set(with_hq) ^ set(bare))}")
+
+
+def clinfo():
+    if not shutil.which("clinfo"):
+        return
+    status, bare, _ = run("clinfo", env=ENVIRONMENT)
+    with_hq = run(HQ, "record", "--force", "-e", "GPU", "-o", f"{TMP}/clinfo.hq", "--", "clinfo", env=ENVIRONMENT)[:2]
+    check(with_hq == (status, bare), "clinfo says the same with and without hq")
+
+
+def statistics():
+    """Those of metrics of threads are over threads, those of devices over queues."""
+    db, _ = known("threads")
+    top = ask(db, "tree depth 1 columns count(gpu_commands), mean(gpu_commands), min(gpu_commands), count(gpu_wait)")["rows"]
+    per_queue = [r["values"] for r in top if r["name"] != "main"]
+    check([v[0] for v in per_queue] == [4], f"four queues have commands: {per_queue}")
+    check([v[1] for v in per_queue] == [51] and [v[2] for v in per_queue] == [51], f"51 of each: {per_queue}")
+    threads = ask(db, "threads columns gpu_wait")["rows"]
+    check(all("queue" not in r["name"] for r in threads), f"threads are threads: {threads}")
+    check(len([r for r in ask(db, "profiles")["rows"] if "queue" in r["name"]]) == 4, "profiles has the queues")
+
+
+if not os.path.exists(KNOWN) or run(KNOWN, "times", "queues", env=ENVIRONMENT)[0] == 77:
+    print("skipped: there is no OpenCL device here")
+    raise SystemExit(77)
+ways()
+shown()
+clinfo()
+statistics()
+finish()

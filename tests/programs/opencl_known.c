@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Commands of OpenCL in known amounts, and their times by the program's own events. build: -O2 -g -lOpenCL
+ *
+ *     opencl_known times WAY      all commands have events; prints `time`, `kernel`, `copy` (ns), `commands`, `bytes`,
+ * `items` opencl_known shown          what the program can see of its queues and events, for comparison with and
+ * without hq opencl_known empty N        N empty kernels, with profiling, an event and a callback for each, that reads
+ * the times; prints ns each opencl_known plain N        the same without any of that
+ *
+ * Ends with 77 where there is no device.
+ */
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BYTES = 1 << 16 };
+
+static cl_device_id device;
+static cl_context context;
+static cl_program program;
+static _Atomic unsigned long all_ns, kernel_ns, copy_ns, commands, bytes, items;
+
+static void must(cl_int status, const char *what)
+{
+    if (status == CL_SUCCESS)
+        return;
+    printf("failed: %s: %d\n", what, status);
+    exit(1);
+}
+
+static const char source[] = "kernel void work(global float *x, int n) { float y = x[get_global_id(0)];"
+                             " for (int i = 0; i < n; i++) y = y * 0.999f + 0.5f; x[get_global_id(0)] = y; }"
+                             "kernel void axpy(float a, global float *x, global float *y)"
+                             " { y[get_global_id(0)] += a * x[get_global_id(0)]; }"
+                             "kernel void empty(void) {}";
+
+static void open_device(void)
+{
+    const char *text = source;
+    cl_platform_id platform;
+    cl_uint count = 0;
+    cl_int status;
+
+    if (clGetPlatformIDs(1, &platform, &count) != CL_SUCCESS || !count ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS)
+        exit(77);
+    context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
+    must(status, "context");
+    program = clCreateProgramWithSource(context, 1, &text, NULL, &status);
+    must(status, "program");
+    must(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
+}
+
+static cl_command_queue make_queue(cl_command_queue_properties properties)
+{
+    cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
+    cl_int status;
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, properties ? list : NULL, &status);
+
+    must(status, "queue");
+    return queue;
+}
+
+static cl_mem make_buffer(void)
+{
+    cl_int status;
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
+
+    must(status, "buffer");
+    return buffer;
+}
+
+/* Adds a command to the sums when it has ended: kind 'k', 'c', or another. */
+static void add(cl_event event, char kind, size_t moved, size_t worked)
+{
+    cl_ulong start, end;
+
+    must(clWaitForEvents(1, &event), "wait");
+    must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL), "start");
+    must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL), "end");
+    clReleaseEvent(event);
+    all_ns += end - start;
+    kernel_ns += kind == 'k' ? end - start : 0;
+    copy_ns += kind == 'c' ? end - start : 0;
+    commands++;
+    bytes += moved;
+    items += worked;
+}
+
+static __attribute__((noinline)) void copy_in(cl_command_queue queue, cl_mem to, const void *data)
+{
+    cl_event event;
+
+    must(clEnqueueWriteBuffer(queue, to, CL_FALSE, 0, BYTES, data, 0, NULL, &event), "write");
+    add(event, 'c', BYTES, 0);
+}
+
+static __attribute__((noinline)) void copy_out(cl_command_queue queue, cl_mem from, void *data)
+{
+    cl_event event;
+
+    must(clEnqueueReadBuffer(queue, from, CL_TRUE, 0, BYTES / 2, data, 0, NULL, &event), "read");
+    add(event, 'c', BYTES / 2, 0);
+}
+
+static cl_event launch(cl_command_queue queue, cl_mem buffer, int rounds, size_t count, cl_uint waits,
+                       const cl_event *list)
+{
+    cl_int status;
+    cl_kernel kernel = clCreateKernel(program, "work", &status);
+    cl_event event;
+
+    must(status, "kernel");
+    clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    clSetKernelArg(kernel, 1, sizeof rounds, &rounds);
+    must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, waits, list, &event), "launch");
+    clReleaseKernel(kernel);
+    return event;
+}
+
+static __attribute__((noinline)) void work(cl_command_queue queue, cl_mem buffer, int rounds)
+{
+    add(launch(queue, buffer, rounds, BYTES / 4, 0, NULL), 'k', 0, BYTES / 4);
+}
+
+static __attribute__((noinline)) void solve(cl_command_queue queue, cl_mem buffer)
+{
+    work(queue, buffer, 2000);
+    work(queue, buffer, 4000);
+    work(queue, buffer, 8000);
+}
+
+/* Each kind of command once or more. */
+static void all_kinds(void)
+{
+    static char data[BYTES];
+    cl_command_queue queue = make_queue(CL_QUEUE_PROFILING_ENABLE);
+    cl_mem buffer = make_buffer(), other = make_buffer();
+    size_t origin[3] = {0}, region[3] = {64, 4, 2};
+    const float zero = 0, a = 2;
+    size_t count = 1024;
+    cl_event event;
+    cl_kernel axpy;
+    cl_int status;
+    void *mapped;
+
+    copy_in(queue, buffer, data);
+    solve(queue, buffer);
+    must(clEnqueueCopyBuffer(queue, buffer, other, 0, 0, 4096, 0, NULL, &event), "copy");
+    add(event, 'c', 4096, 0);
+    must(clEnqueueFillBuffer(queue, buffer, &zero, sizeof zero, 0, 8192, 0, NULL, &event), "fill");
+    add(event, 'c', 8192, 0);
+    must(clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, 64, 256, 64, 256, data, 0, NULL,
+                                 &event),
+         "rectangle");
+    add(event, 'c', 64 * 4 * 2, 0);
+    mapped = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, 1024, 0, NULL, &event, &status);
+    must(status, "map");
+    add(event, 'c', 1024, 0);
+    must(clEnqueueUnmapMemObject(queue, buffer, mapped, 0, NULL, &event), "unmap");
+    add(event, 'c', 0, 0);
+    must(clEnqueueMigrateMemObjects(queue, 1, &buffer, 0, 0, NULL, &event), "migrate");
+    add(event, 'c', 0, 0);
+    axpy = clCreateKernel(program, "axpy", &status);
+    must(status, "axpy");
+    clSetKernelArg(axpy, 0, sizeof a, &a);
+    clSetKernelArg(axpy, 1, sizeof buffer, &buffer);
+    clSetKernelArg(axpy, 2, sizeof other, &other);
+    must(clEnqueueNDRangeKernel(queue, axpy, 1, NULL, &count, NULL, 0, NULL, &event), "launch");
+    add(event, 'k', 0, count);
+    must(clEnqueueMarkerWithWaitList(queue, 0, NULL, &event), "marker");
+    add(event, 'o', 0, 0);
+    must(clEnqueueBarrierWithWaitList(queue, 0, NULL, &event), "barrier");
+    add(event, 'o', 0, 0);
+    copy_out(queue, buffer, data);
+    must(clFinish(queue), "finish");
+    clReleaseKernel(axpy);
+    clReleaseMemObject(buffer);
+    clReleaseMemObject(other);
+    clReleaseCommandQueue(queue);
+}
+
+static void *one_thread(void *unused)
+{
+    static char data[BYTES];
+    cl_command_queue queue = make_queue(CL_QUEUE_PROFILING_ENABLE);
+    cl_mem buffer = make_buffer();
+
+    (void)unused;
+    copy_in(queue, buffer, data);
+    for (int i = 0; i < 50; i++)
+        work(queue, buffer, 100);
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(queue);
+    return NULL;
+}
+
+static void many_threads(void)
+{
+    pthread_t threads[4];
+
+    for (int i = 0; i < 4; i++)
+        pthread_create(&threads[i], NULL, one_thread, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Two queues whose kernels are under way together; one begins when the program allows it. */
+static void two_queues(void)
+{
+    cl_command_queue left = make_queue(CL_QUEUE_PROFILING_ENABLE), right = make_queue(CL_QUEUE_PROFILING_ENABLE);
+    cl_mem one = make_buffer(), two = make_buffer();
+    cl_event gate, first, second, third;
+    cl_int status;
+
+    gate = clCreateUserEvent(context, &status);
+    must(status, "user event");
+    first = launch(left, one, 20000, 512, 0, NULL);
+    second = launch(right, two, 20000, 512, 1, &gate);
+    third = launch(left, one, 1000, 512, 1, &second);
+    clFlush(left);
+    clFlush(right);
+    usleep(20000);
+    must(clSetUserEventStatus(gate, CL_COMPLETE), "gate");
+    clRetainEvent(second);
+    add(third, 'k', 0, 512);
+    add(first, 'k', 0, 512);
+    add(second, 'k', 0, 512);
+    clReleaseEvent(second);
+    clReleaseEvent(gate);
+    clReleaseMemObject(one);
+    clReleaseMemObject(two);
+    clReleaseCommandQueue(left);
+    clReleaseCommandQueue(right);
+}
+
+static void say_times(const char *who)
+{
+    printf("%s time %lu kernel %lu copy %lu commands %lu bytes %lu items %lu\n", who, all_ns, kernel_ns, copy_ns,
+           commands, bytes, items);
+}
+
+/* ---- what the program can see ---- */
+
+static void show_queue(const char *name, cl_command_queue queue)
+{
+    cl_command_queue_properties properties = 0;
+    cl_queue_properties list[16] = {0};
+    cl_uint references = 0, of_context = 0;
+    size_t size = 0, needed = 0;
+
+    clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, 0, NULL, &needed);
+    clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, sizeof list, list, &size);
+    clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof references, &references, NULL);
+    clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof of_context, &of_context, NULL);
+    printf("%s: properties %lu, %zu %zu bytes:", name, (unsigned long)properties, needed, size);
+    for (size_t i = 0; i < size / sizeof *list; i++)
+        printf(" %lu", (unsigned long)list[i]);
+    printf("; %u references, context %u; a value too small %d\n", references, of_context,
+           clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, 1, list, NULL));
+}
+
+static void show_event(const char *name, cl_event event)
+{
+    cl_uint references = 0;
+    cl_int state = 0;
+    cl_ulong time = 0;
+    cl_int status;
+
+    clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL);
+    clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
+    status = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL);
+    printf("%s: %u references, state %d, profiling %d, a time %d\n", name, references, state, status, time != 0);
+}
+
+static void show_made(const char *name, const cl_queue_properties *list)
+{
+    cl_int status;
+    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, list, &status);
+    cl_mem buffer = make_buffer();
+    cl_event event = NULL;
+
+    printf("%s: made %d\n", name, status);
+    if (!queue)
+        return;
+    show_queue(name, queue);
+    event = launch(queue, buffer, 10, 64, 0, NULL);
+    must(clFinish(queue), "finish");
+    show_event(name, event);
+    clReleaseEvent(event);
+    must(clEnqueueMarkerWithWaitList(queue, 0, NULL, NULL), "marker");
+    must(clEnqueueBarrier(queue), "barrier");
+    must(clFinish(queue), "finish");
+    show_queue(name, queue);
+    clRetainCommandQueue(queue);
+    clReleaseCommandQueue(queue);
+    show_queue(name, queue);
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(queue);
+}
+
+static void show_everything(void)
+{
+    const cl_queue_properties empty[] = {0}, plain[] = {CL_QUEUE_PROPERTIES, 0, 0},
+                              timed[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0},
+                              free_order[] = {CL_QUEUE_PROPERTIES, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, 0},
+                              wrong[] = {CL_QUEUE_PROPERTIES, 1ul << 40, 0};
+    cl_command_queue old = clCreateCommandQueue(context, device, 0, NULL);
+
+    show_queue("old", old);
+    clReleaseCommandQueue(old);
+    show_made("none", NULL);
+    show_made("empty", empty);
+    show_made("plain", plain);
+    show_made("timed", timed);
+    show_made("free order", free_order);
+    show_made("wrong", wrong);
+    printf("no queue: %d\n", clEnqueueMarkerWithWaitList(NULL, 0, NULL, NULL));
+}
+
+/* ---- cost ---- */
+
+static _Atomic int ended;
+
+static void CL_CALLBACK read_times(cl_event event, cl_int status, void *unused)
+{
+    cl_ulong time[4];
+
+    (void)status, (void)unused;
+    for (cl_uint i = 0; i < 4; i++)
+        clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_QUEUED + i, sizeof time[i], &time[i], NULL);
+    clReleaseEvent(event);
+    ended++;
+}
+
+static void empty_kernels(int count, int asks)
+{
+    cl_command_queue queue = make_queue(asks ? CL_QUEUE_PROFILING_ENABLE : 0);
+    cl_int status;
+    cl_kernel kernel = clCreateKernel(program, "empty", &status);
+    size_t one = 1;
+    struct timespec from, to;
+
+    for (int part = 0; part < 2; part++) { /* the first to get warm */
+        int n = part ? count : 200;
+
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        for (int i = 0; i < n; i++) {
+            cl_event event;
+
+            must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &one, NULL, 0, NULL, asks ? &event : NULL), "launch");
+            if (asks)
+                clSetEventCallback(event, CL_COMPLETE, read_times, NULL);
+            if (i % 64 == 63)
+                clFinish(queue);
+        }
+        clFinish(queue);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+    }
+    printf("%.0f\n", (double)((to.tv_sec - from.tv_sec) * 1000000000l + to.tv_nsec - from.tv_nsec));
+    clReleaseKernel(kernel);
+    clReleaseCommandQueue(queue);
+}
+
+int main(int count, char **words)
+{
+    const char *way = count > 1 ? words[1] : "", *more = count > 2 ? words[2] : "";
+
+    if (!strcmp(way, "times") && !strcmp(more, "fork")) {
+        int status = 0;
+        pid_t child = fork();
+
+        open_device();
+        all_kinds();
+        say_times(child ? "parent" : "child");
+        fflush(stdout);
+        if (child)
+            waitpid(child, &status, 0);
+        return status != 0;
+    }
+    open_device();
+    if (!strcmp(way, "times")) {
+        if (!strcmp(more, "kinds"))
+            all_kinds();
+        else if (!strcmp(more, "threads"))
+            many_threads();
+        else if (!strcmp(more, "queues"))
+            two_queues();
+        say_times(more);
+    } else if (!strcmp(way, "shown")) {
+        show_everything();
+    } else if (!strcmp(way, "empty") || !strcmp(way, "plain")) {
+        empty_kernels(atoi(more), *way == 'e');
+    } else {
+        return 2;
+    }
+    clReleaseProgram(program);
+    clReleaseContext(context);
+    return 0;
+}
