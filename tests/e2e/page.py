@@ -383,7 +383,7 @@ same("app.hq", "with a setting")
 
 # Pictures for README.md, of what `make demo` has left: HQ_UPDATE=1 tests/run ... tests/e2e/page.py
 if os.environ.get("HQ_UPDATE") and os.path.exists(f"{TOP}/demo.html"):
-    for picture, pane in (("page", "flame"), ("page-ranks", "ranks")):
+    for picture, pane in (("page", "flame"), ("page-ranks", "ranks"), ("page-trace", "trace&level=4")):
         driver.get("about:blank")
         driver.get(f"file://{TOP}/demo.html#pane={pane}")
         wait(lambda: js("!!window.hqPage"), "the demo's page to open")
