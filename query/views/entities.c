@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Procedures as people count them, and what a static list means by `of PATTERN`. */
 #include "common/hash.h"
+#include "common/map.h"
 #include "common/names.h"
 #include "query/views/groups.h"
 #include "query/views/views.h"
@@ -97,10 +98,30 @@ static uint64_t entity_id(const struct tree *t, uint32_t scope)
                         hash_str(module ? module : ""));
 }
 
+/* Procedures of one name and place that the linker tells apart have ids of their own. */
+static void tell_ids_apart(const struct tree *t, struct node *nodes, size_t n)
+{
+    struct map first = {0};
+    uint8_t *alike = xcalloc(n + 1, 1);
+
+    for (size_t i = 0; i < n; i++) {
+        size_t k = *map_insert(&first, nodes[i].id, i, NULL);
+
+        alike[k] |= k != i;
+        alike[i] |= k != i;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (alike[i])
+            nodes[i].id = hash_combine(nodes[i].id, hash_str(tree_text(t, tree_scope(t, nodes[i].scope)->linkage)));
+    free(alike);
+    map_deinit(&first);
+}
+
 void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out)
 {
     const struct tree *t = run->tree;
     const struct entities *e = run_entities(run);
+    size_t before = out->len;
     uint32_t *scopes = xcalloc(e->count + 1, sizeof *scopes), *first = xmalloc((e->count + 1) * sizeof *first);
     struct groups g;
     struct set *inc, *exc;
@@ -137,6 +158,7 @@ void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out)
         n.id = entity_id(t, scope);
         vec_push(out, n);
     }
+    tell_ids_apart(t, out->data + before, out->len - before);
     groups_deinit(&g);
     free(scopes);
     free(first);
