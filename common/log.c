@@ -48,6 +48,9 @@ static void say(enum log_kind kind, enum log_level least, const char *fmt, va_li
     if (current_level < least)
         return;
     str_vaddf(&text, fmt, ap);
+    for (size_t i = 0; i < text.len; i++)
+        if (text.s[i] == '\n') /* of a name, which would begin a line of its own */
+            text.s[i] = '?';
     current_hook(kind, str_cstr(&text), current_arg);
 }
 

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import shutil
 import unicodedata
 
 from lib import *
@@ -63,4 +64,12 @@ rows = list(csv.DictReader(io.StringIO(out)))
 check({"'=cmd()", "'+1", "'-2", "'@SUM(A1)", "plain"} <= {r["name"] for r in rows}, f"csv is safe: {out}")
 check(all(r["less"].startswith("-") for r in rows), "numbers are numbers")
 check("begin with" not in err, f"nothing to tell: {err}")
+
+# A name begins no line of its own.
+program = os.path.join(TMP, "we\nhq: all is well")
+shutil.copy(os.path.join(PROGRAMS, "benchmark"), program)
+run(HQ, "record", "-o", "weird.hq", "--", program, "0.1", "1")
+os.remove(program)
+status, out, err = run(HQ, "weird.hq", "procedures")
+check("we?hq: all is well" in err and not any(line.startswith("hq: all") for line in err.splitlines()), f"a newline in a name: {err}")
 finish()
