@@ -26,6 +26,7 @@ enum { EVENTS_MAX = 14 }; /* event numbers in a trace record have 4 bits, of whi
 /* What every sample needs stands first, in one or two cache lines. */
 extern struct options {
     bool active, trace;
+    bool marked;          /* there are breakpoints in marked procedures (patch/patch.h) */
     _Atomic bool stopped; /* set by the program too: window.h */
     int32_t rank;         /* -1: none */
     int events;

@@ -81,6 +81,7 @@ void patch_prepare(void)
         return;
     }
     trap_take();
+    options.marked = true;
 }
 
 /* ---- one module ---- */

@@ -3,17 +3,14 @@
 #ifndef HQ_PRELOAD_PATCH_ORIGINAL_H
 #define HQ_PRELOAD_PATCH_ORIGINAL_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-extern _Atomic bool patch_slots; /* there are any */
+#include "preload/options.h"
 
 uint64_t patch_original_of(uint64_t pc);
 
 /* For a program counter of a sample, or of what a signal has interrupted. Safe in signal handlers. */
 static inline uint64_t patch_original(uint64_t pc)
 {
-    return __builtin_expect(patch_slots, 0) ? patch_original_of(pc) : pc;
+    return __builtin_expect(options.marked, 0) ? patch_original_of(pc) : pc;
 }
 
 #endif

@@ -28,7 +28,6 @@ static struct area {
     uint64_t end, module;
 } areas[AREAS];
 static _Atomic uint32_t area_count;
-_Atomic bool patch_slots;
 
 bool patch_table_make(uint32_t places)
 {
@@ -138,7 +137,6 @@ uint64_t patch_slots_take(uint64_t start, uint64_t end, uint32_t count)
     area->end = at + bytes;
     area->module = start;
     atomic_store(&area->start, at);
-    atomic_store(&patch_slots, true);
     return at;
 }
 

@@ -9,7 +9,7 @@
 #ifndef HQ_PRELOAD_PATCH_VISITS_H
 #define HQ_PRELOAD_PATCH_VISITS_H
 
-#include <stdint.h>
+#include "preload/options.h"
 
 struct hqm_region;
 
@@ -32,7 +32,7 @@ enum { VISITS_MAX = 1 << 20 }; /* nested deeper they are not counted, and `info`
 void visits_settle_at(uint64_t sp, uint64_t now_us);
 static inline void visits_settle(uint64_t sp, uint64_t now_us)
 {
-    if (__builtin_expect(visits.count, 0))
+    if (__builtin_expect(options.marked, 0) && visits.count)
         visits_settle_at(sp, now_us);
 }
 
