@@ -20,7 +20,7 @@ CFLAGS ?= -O2 -g
 PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev/libcapstone-dev \
   libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev esbuild
 PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
-  x264 dav1d aom-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
+  x264 dav1d aom-tools musl-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
   chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo
 PACKAGES_soak = libpython3.11-testsuite

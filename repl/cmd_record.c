@@ -320,9 +320,10 @@ static struct hq_error *open_place(const struct opt_args *args, const char *comm
 /* Without the collector. */
 static int measure_by_perf(const struct opt_args *args, char *const *command, const char *path)
 {
-    AUTO_STR struct str events = {0}, note = {0};
+    AUTO_STR struct str events = {0}, note = {0}, obstacle = {0};
     struct record_place place = {.life = -1};
     struct record_perf perf;
+    enum record_obstacle kind = RECORD_NO_OBSTACLE;
     struct perf_told told = {0};
     int status = 0;
     struct hq_error *error = collect_events(args, &events);
@@ -336,6 +337,16 @@ static int measure_by_perf(const struct opt_args *args, char *const *command, co
     if (!error && (perf.pid != 0) == (path != NULL))
         error = hq_error_new(HQ_USAGE, path ? "-p names a process that runs already: leave the program away"
                                             : "name the program to run, or a process with -p");
+    if (!error && path)
+        record_find_obstacle(path, &obstacle, &kind);
+    if (!error && kind == RECORD_PRIVILEGED) {
+        fprintf(stderr,
+                "hq: %s: the kernel takes its clock away when it is executed; root may measure it once it runs: "
+                "hq record --by=perf -p PID\n",
+                path);
+        if (opt_flag(args, "require", false))
+            return NOTHING_MEASURED;
+    }
     if (!error)
         error = open_place(args, path ? command[0] : "process", &place, &note);
     if (!error)
@@ -350,7 +361,8 @@ static int measure_by_perf(const struct opt_args *args, char *const *command, co
 }
 
 /* False: nothing will be measured, and --require does not run it then. */
-static bool tell_obstacle(const struct opt_args *args, const char *path, const char *obstacle)
+static bool tell_obstacle(const struct opt_args *args, const char *path, const char *obstacle,
+                          enum record_obstacle kind)
 {
     bool require = opt_flag(args, "require", false);
 
@@ -359,9 +371,11 @@ static bool tell_obstacle(const struct opt_args *args, const char *path, const c
     fprintf(stderr, "hq: %s\n", obstacle);
     if (require)
         fprintf(stderr, "hq: nothing is run, since --require asks for a measurement\n");
-    if (record_perf_may())
-        fprintf(stderr, "hq: hq record --by=perf%s -- %s would measure it\n", opt_value(args, "output") ? " -o DB" : "",
-                path);
+    if (kind == RECORD_PRIVILEGED)
+        fprintf(stderr, "hq: once it runs, root may measure it: hq record --by=perf -p PID\n");
+    else if (record_perf_may())
+        fprintf(stderr, "hq: hq record --by=perf -o DB -- %s measures it%s\n", path,
+                kind == RECORD_OTHER_MACHINE ? ", without call paths" : "");
     return !require;
 }
 
@@ -373,6 +387,7 @@ static int measure(const struct opt_args *args, char *const *command, const char
     int status = 0;
     pid_t pid = 0;
     bool measured = true;
+    enum record_obstacle kind;
 
     if (opt_value(args, "stack"))
         return command_usage("record", "--stack is for --by=perf");
@@ -386,8 +401,8 @@ static int measure(const struct opt_args *args, char *const *command, const char
         error = set_max_size(args);
     if (!error)
         error = record_find_library(&library);
-    bool loadable = !error && record_find_obstacle(path, &obstacle);
-    if (!error && !tell_obstacle(args, path, str_cstr(&obstacle))) {
+    bool loadable = !error && record_find_obstacle(path, &obstacle, &kind);
+    if (!error && !tell_obstacle(args, path, str_cstr(&obstacle), kind)) {
         free(library);
         return NOTHING_MEASURED;
     }

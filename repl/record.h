@@ -21,7 +21,13 @@
  * collector, for which such a loader ends the program, or writes a warning.
  */
 char *record_find_command(const char *name, int *status);
-bool record_find_obstacle(const char *path, struct str *obstacle);
+enum record_obstacle {
+    RECORD_NO_OBSTACLE,
+    RECORD_OTHER_LOADER, /* or none */
+    RECORD_OTHER_MACHINE,
+    RECORD_PRIVILEGED, /* set-user-ID and the like: the kernel takes its clocks away, too */
+};
+bool record_find_obstacle(const char *path, struct str *obstacle, enum record_obstacle *kind);
 
 /* The collector's library: beside the hq binary, one directory up, or in ../lib/hq, by a path that LD_PRELOAD can name.
  * *path is malloc'ed. */

@@ -68,16 +68,19 @@ static enum loader find_loader(int fd, const Elf64_Ehdr *header, char name[stati
 }
 
 /* False: its loader does not pass over the collector in silence. */
-static bool examine_elf(const char *path, int fd, const Elf64_Ehdr *header, struct str *obstacle)
+static bool examine_elf(const char *path, int fd, const Elf64_Ehdr *header, struct str *obstacle,
+                        enum record_obstacle *kind)
 {
     char name[256];
 
     if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64) {
+        *kind = RECORD_OTHER_MACHINE;
         str_addf(obstacle, "%s is not an x86-64 program, so it and what it starts are run without being measured",
                  path);
         return false;
     }
     enum loader loader = strncmp(file_basename(path), "ld-linux", 8) == 0 ? OURS : find_loader(fd, header, name);
+    *kind = loader == OURS ? RECORD_NO_OBSTACLE : RECORD_OTHER_LOADER;
     if (loader == FOREIGN)
         str_addf(
             obstacle,
@@ -109,7 +112,7 @@ static void examine_privileges(const char *path, const struct stat *st, struct s
 }
 
 /* A script is examined through its interpreter. */
-static bool examine(const char *path, int depth, struct str *obstacle)
+static bool examine(const char *path, int depth, struct str *obstacle, enum record_obstacle *kind)
 {
     union {
         char text[256];
@@ -123,21 +126,24 @@ static bool examine(const char *path, int depth, struct str *obstacle)
     if (bytes > 2 && start.text[0] == '#' && start.text[1] == '!' && depth < 4) {
         char *interpreter = start.text + 2 + strspn(start.text + 2, " \t");
         interpreter[strcspn(interpreter, " \t\r\n")] = 0;
-        silent = examine(interpreter, depth + 1, obstacle);
+        silent = examine(interpreter, depth + 1, obstacle, kind);
     } else if (bytes >= (ssize_t)sizeof start.elf && memcmp(start.text, ELFMAG, SELFMAG) == 0) {
         if (fstat(fd, &st) == 0)
             examine_privileges(path, &st, obstacle);
-        if (!obstacle->len)
-            silent = examine_elf(path, fd, &start.elf, obstacle);
+        if (obstacle->len)
+            *kind = RECORD_PRIVILEGED;
+        else
+            silent = examine_elf(path, fd, &start.elf, obstacle, kind);
     }
     if (fd >= 0)
         close(fd);
     return silent;
 }
 
-bool record_find_obstacle(const char *path, struct str *obstacle)
+bool record_find_obstacle(const char *path, struct str *obstacle, enum record_obstacle *kind)
 {
-    return examine(path, 0, obstacle);
+    *kind = RECORD_NO_OBSTACLE;
+    return examine(path, 0, obstacle, kind);
 }
 
 /* LD_PRELOAD separates its entries by spaces and colons: a library below such a directory gets a second way to it, from

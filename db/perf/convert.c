@@ -187,6 +187,10 @@ static void describe(struct convert *c, struct perf_process *p, bool first)
         measure_info(m, "warning",
                      "call paths are those of frame pointers: callers whose code keeps none are missing "
                      "in them, which nothing shows");
+    if (first && s->state == HQS_RUNNING)
+        measure_info(m, "warning",
+                     "hq record had not ended when this was read, or was killed: what it had not written "
+                     "by then is not there");
     if (first && c->throttled) {
         AUTO_FREE char *text = xasprintf("the kernel stopped the clock %llu times because samples took too long; what "
                                          "ran then is not counted",
