@@ -7,7 +7,7 @@
  * an end is what completes a task, or what goes back from the innermost one to the one that it had interrupted (parts
  * of untied tasks).
  */
-#include "preload/openmp/marks.h"
+#include "preload/openmp/region.h"
 #include "preload/openmp/tasks.h"
 
 #include <stdbool.h>
@@ -46,6 +46,8 @@ static void on_create(union ompt_data *creator, const struct ompt_frame *frame, 
 {
     (void)creator, (void)frame, (void)depends;
     task->ptr = NULL;
+    if (region_is_opening()) /* tasks.c has it */
+        return;
     if (!(flags & OMPT_TASK_EXPLICIT) || flags & OMPT_TASK_HERE || !call)
         return;
     marks_settle();

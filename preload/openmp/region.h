@@ -41,7 +41,8 @@ uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body);
 /* It has left it. */
 void region_close(struct region *r);
 
-/* libomp has libgomp's functions too: while the call of one opens a region, libomp's own word of it is not heard. */
+/* libomp has libgomp's functions too: while the call of one opens a region or creates a task, libomp's own word of it
+ * is not heard. */
 void region_opening(bool opening);
 bool region_is_opening(void);
 

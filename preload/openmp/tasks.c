@@ -74,6 +74,7 @@ static __attribute__((noinline)) void run(void *argument)
     uint64_t here = (uint64_t)__builtin_frame_address(0);
     const struct task_place *before = current;
 
+    region_opening(false);
     if (t->loop)
         memcpy(data, t->words, 2 * sizeof t->words[0]);
     if (t->place->epoch != process_epoch()) { /* created before a fork */
@@ -175,9 +176,9 @@ EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, lo
     __typeof__(&GOMP_task) real_ = RUNTIME(GOMP_task);
     struct task task;
 
-    if (!(flags & DETACHED))
-        wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align, false);
+    region_opening(!(flags & DETACHED) && wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align, false));
     real_(body, data, copier, size, align, deferred, flags, depend, priority, detach);
+    region_opening(false);
 }
 
 #define TASKLOOP(function, number) \
@@ -189,8 +190,9 @@ EXPORT void GOMP_task(body_function *body, void *data, copy_function *copier, lo
         __typeof__(&function) real_ = RUNTIME(function); \
         struct task task; \
 \
-        wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align, true); \
+        region_opening(wrap(&task, FRAME, CALLER, &body, &data, &copier, &size, &align, true)); \
         real_(body, data, copier, size, align, flags, tasks, priority, start, end, step); \
+        region_opening(false); \
     }
 TASKLOOP(GOMP_taskloop, long)
 TASKLOOP(GOMP_taskloop_ull, unsigned long long)
