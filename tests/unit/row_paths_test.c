@@ -7,7 +7,7 @@
 #define LONG "std::map<std::string, int>::emplace_hint_unique<std::string, int>(std::string&&, int&&)"
 
 static const char *const paths[] = {
-    "procedure main > procedure " LONG,
+    ("procedure main > procedure " LONG),
     "procedure main > procedure run<main::{lambda(int)#1}>(main::{lambda(int)#1}, std::vector<double> const&)",
     "procedure main > procedure run<main::{lambda(int)#2}>(main::{lambda(int)#2}, std::vector<double> const&)",
     "procedure main > procedure operator() [_ZZ4mainENKUliE_clEi]",
