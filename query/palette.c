@@ -60,6 +60,8 @@ uint8_t *palette_families(const struct query_env *env, const struct tree *t)
             of[s] = FAMILY_WAITING;
         else if (waits[s] == WAITS_IN_MPI)
             of[s] = FAMILY_MPI;
+        else if (tree_scope(t, s)->kind == SCOPE_DEVICE)
+            of[s] = FAMILY_GPU;
     }
     return of;
 }

@@ -299,7 +299,7 @@ hq("hostile.hq", 'tree as svg to "hostile.svg"')
 driver.get(f"file://{TMP}/hostile.svg")
 driver.find_elements("css selector", "g.b rect")[0].click()
 check(js("window.broken") is None and len(driver.find_elements("css selector", "g.b")) == len(HOSTILE) + 1, "nor in svg")
-hq("report", "hostile.hq")
+hq("report", "hostile.hq", "procedures", "trace")
 open_page("hostile.html")
 for view in VIEWS:
     for pane in PANES:

@@ -3,8 +3,9 @@
 """On the page of `hq report`: scopes hidden and pruned, views flattened, and the threshold of the hot path, against what hq prints."""
 import json
 import os
+import subprocess
 
-from page_browser import answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
+from page_browser import HQ, TMP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
 
 
 def pattern_of(name):
@@ -80,6 +81,18 @@ length = js("hqPage.data.length")
 name = js("hqPage.data.texts[hqPage.data.scopeName[hqPage.data.scope[2]]]")
 js("hqPage.set(arguments[0])", {"time": f"{length // 4}-{length // 2}", "hide": json.dumps(name), "rounds": False})
 same("real.hq", f"a slice of time without {name}")
+
+# What devices did: rows of a kind of their own, which begin with a call.
+gpu = f"{os.environ['PROGRAMS']}/opencl_known"
+os.environ.update(POCL_CACHE_DIR=f"{TMP}/kernels", OCL_ICD_VENDORS="/etc/OpenCL/vendors")
+if os.path.exists(gpu) and subprocess.run([HQ, "record", "-e", "GPU", "-e", "CPUTIME", "-o", "gpu.hq", "--", gpu, "times", "kinds"], cwd=TMP, capture_output=True, timeout=120).returncode == 0:
+    hq("report", "gpu.hq")
+    open_page("gpu.html")
+    for view in ("tree", "callers", "flat", "procedures", "modules"):
+        js("hqPage.set(arguments[0])", {"view": view, "all": True, "rounds": False, "where": "gpu_commands > 0"})
+        rows = same("gpu.hq", f"devices, {view}")
+        check(view in ("flat", "modules") or any("[copy to device]" in path for path, _ in rows), f"devices, {view}: {rows[:3]}")
+
 hq("report", "app.hq", "--compare", "app.hq", "-o", "both.html")
 open_page("both.html", "hide=main")
 check("hide" not in js("hqPage.query()"), "of a comparison nothing is hidden")

@@ -3,10 +3,10 @@
 // the page and how it is packed, in query/report/.
 
 // format/scope.h
-export enum Kind { Root, Thread, Procedure, Inline, Loop, Line, Call, Module, File, Partial, Region, Wait, Runtime }
+export enum Kind { Root, Thread, Procedure, Inline, Loop, Line, Call, Module, File, Partial, Region, Wait, Runtime, Phase, Device }
 export const kindNames: string[] = []; // as the language has them
 // Does a context of this kind begin with a call?
-export const isCalled = (k: Kind) => k === Kind.Procedure || k === Kind.Wait || k === Kind.Runtime;
+export const isCalled = (k: Kind) => k === Kind.Procedure || k === Kind.Wait || k === Kind.Runtime || k === Kind.Device;
 export const isCall = (k: Kind) => isCalled(k) || k === Kind.Inline;
 
 export enum Dim { None, Seconds, Events, Bytes }

@@ -2,7 +2,7 @@
 // The rows of the table: measured, sorted, filtered; which of them are open.
 import { App, metricText, searchRegex } from "./app";
 import { Compiled, compile, Facts, holds, totalsOf } from "./expr";
-import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE } from "./data";
+import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE, kindNames } from "./data";
 import { drawnName, Node, nodeName, nodeRanges } from "./model";
 import { numberText, oneText, percentText, Style, styleFor } from "./number";
 import { nested } from "./views";
@@ -401,7 +401,7 @@ function contains(set: ArrayLike<number>, c: number): boolean {
 export const baseName = (path: string) => path.slice(path.lastIndexOf("/") + 1) || path;
 
 export function kindText(n: Node): string {
-  return ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime", "phase"][n.kind];
+  return ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime", "phase"][n.kind] ?? kindNames[n.kind];
 }
 
 // The call site, else where it is defined, else its load module; and what tells it from others that look so.

@@ -30,7 +30,7 @@ export function recordAt(d: Data, t: Records, us: number): number {
   return takesAfter ? next : last;
 }
 
-const isLevel = (k: Kind) => isCall(k) || k === Kind.Region;
+const isLevel = (k: Kind) => isCall(k) || k === Kind.Region || k === Kind.Phase;
 
 export class Trace {
   readonly element: HTMLElement;
