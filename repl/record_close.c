@@ -51,6 +51,13 @@ static void add_clock(struct str *line, const struct record_sum *sum)
         str_addf(line, ", less often in %llu of the threads", (unsigned long long)sum->slowed_threads);
 }
 
+static void add_commands(struct str *line, const char *before, uint64_t count, const char *behind)
+{
+    str_add(line, before);
+    add_count(line, count, "command of devices", "commands of devices");
+    str_add(line, behind);
+}
+
 static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events)
 {
     AUTO_STR struct str line = {0};
@@ -65,6 +72,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         else
             add_count(&line, sum->counted, "count of exact events", "counts of exact events");
         str_add(&line, ", ");
+        if (sum->commands)
+            add_commands(&line, "", sum->commands, ", ");
         add_count(&line, sum->threads, "thread", "threads");
         str_add(&line, ", ");
         add_count(&line, sum->files, "process", "processes");
@@ -72,6 +81,10 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         if (sum->samples && strstr(events, "CPUTIME@"))
             add_clock(&line, sum);
     }
+    if (sum->unended_commands)
+        add_commands(&line, "; ", sum->unended_commands, " had not ended");
+    if (sum->failed_commands)
+        add_commands(&line, "; ", sum->failed_commands, " failed");
     if (sum->lost)
         str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum->lost,
                  sum->lost_space ? ", for want of space" : "");

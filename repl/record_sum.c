@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 struct tally {
-    uint64_t threads, counted, exact, sum[RECORD_EVENTS];
+    uint64_t threads, commands, counted, exact, sum[RECORD_EVENTS];
 }; /* exact: a bit for each event that is */
 
 /* A segment lies in the file; its count is not believed. The events are there before they are counted. */
@@ -26,6 +26,8 @@ static void tally_segment(const struct hqm_segment *s, struct tally *t)
 
     if (s->kind == HQM_THREADS)
         t->threads += s->count;
+    if (s->kind == HQM_COMMANDS)
+        t->commands += s->count;
     for (uint64_t i = 0; i < s->count && i < room; i++, records += s->record_size) {
         if (s->kind == HQM_EVENTS && s->record_size >= sizeof(struct hqm_event) && s->first + i < 64 &&
             ((const struct hqm_event *)records)->flags & HQM_EVENT_EXACT)
@@ -82,10 +84,15 @@ static void add(const struct record_place *place, const char *path, int fd, char
     sum->partial += header->partial;
     sum->lost_space += header->loss[HQM_LOSS_NO_SPACE];
     for (int i = 0; i < HQM_LOSS_MAX; i++)
-        sum->lost += i == HQM_LOSS_TRACE || i == HQM_LOSS_MODULES ? 0 : header->loss[i];
+        sum->lost += i == HQM_LOSS_TRACE || i == HQM_LOSS_MODULES || i == HQM_LOSS_COMMANDS || i == HQM_LOSS_FAILED
+                         ? 0
+                         : header->loss[i];
+    sum->unended_commands += header->loss[HQM_LOSS_COMMANDS];
+    sum->failed_commands += header->loss[HQM_LOSS_FAILED];
     struct tally tally = {0};
     uint64_t used = used_bytes(data, size, &tally);
     sum->counted += tally.counted;
+    sum->commands += tally.commands;
     for (int i = 0; i < RECORD_EVENTS; i++)
         sum->event_sum[i] += tally.sum[i];
     sum->threads += hqm_thread_count(header, tally.threads);

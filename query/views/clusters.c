@@ -508,7 +508,7 @@ static struct hq_error *cluster(struct clustering *c)
 static struct hq_error *clusters_prepare(struct run *run)
 {
     struct clustering c = {.run = run};
-    struct hq_error *err = trace_init(&c.trace, run, 1, 0);
+    struct hq_error *err = trace_init(&c.trace, run, 1, 0, false);
 
     if (!err)
         err = cluster(&c);

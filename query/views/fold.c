@@ -467,7 +467,7 @@ static struct hq_error *prepare(struct fold *f, struct trace *t)
 static struct hq_error *fold_prepare(struct run *run)
 {
     struct trace t;
-    struct hq_error *err = trace_init(&t, run, 1, 0);
+    struct hq_error *err = trace_init(&t, run, 1, 0, false);
     AUTO_FREE uint8_t *mark = matches_mark(&run->of, run->tree);
     struct fold f = {.run = run, .trace = &t, .mark = mark};
 

@@ -192,7 +192,7 @@ static struct hq_error *iterations_prepare(struct run *run)
 {
     struct trace t;
     struct visits visits = {0};
-    struct hq_error *err = trace_init(&t, run, 1, 0);
+    struct hq_error *err = trace_init(&t, run, 1, 0, false);
     AUTO_FREE uint8_t *mark = matches_mark(&run->of, run->tree), *within = contexts_within(run->tree, mark);
 
     for (uint32_t i = 0; i < t.profile_count && !err; i++)

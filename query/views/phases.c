@@ -28,7 +28,7 @@ static struct hq_error *phases_prepare(struct run *run)
     char *doubt = NULL;
     size_t count;
     const uint32_t *metrics = stretches_metrics(run, &count);
-    struct hq_error *err = trace_init(&t, run, 1, 0);
+    struct hq_error *err = trace_init(&t, run, 1, 0, false);
 
     if (!err)
         err = stretches_find(run, &t, &v, &doubt);

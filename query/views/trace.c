@@ -60,7 +60,7 @@ static void draw(struct trace *t, uint32_t level, struct table *table)
 static struct hq_error *trace_fill(struct run *run, struct table *table)
 {
     struct trace t;
-    struct hq_error *err = trace_init(&t, run, trace_width(run, 16), trace_height(run, 48));
+    struct hq_error *err = trace_init(&t, run, trace_width(run, 16), trace_height(run, 48), true);
 
     if (!err)
         err = trace_look(&t);

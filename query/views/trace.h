@@ -27,8 +27,9 @@ struct trace {
     struct map items;        /* context -> cell value of the picture */
 };
 
-/* most: how many profiles are looked at, systematically chosen; 0: all. `trace` is zeroed first. */
-struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, uint32_t most);
+/* most: how many profiles are looked at, systematically chosen; 0: all. `queues`: those of devices too. `trace` is
+ * zeroed first. */
+struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, uint32_t most, bool queues);
 void trace_deinit(struct trace *t);
 
 /* Fills `contexts`. */

@@ -10,7 +10,7 @@
 /* One profile is looked at: the first one that was chosen. */
 static struct hq_error *init_one(struct trace *t, struct run *run, uint32_t width)
 {
-    HQ_TRY(trace_init(t, run, width, 0));
+    HQ_TRY(trace_init(t, run, width, 0, true));
     if (!t->profile_count)
         return place_error(&run->query->view.place, NULL, "%s",
                            run->table->notes.len ? run->table->notes.data[0]

@@ -34,7 +34,7 @@ static bool has_trace(const struct db *db, uint32_t profile)
     return has || db_mark_next(&marks, &mark);
 }
 
-static void find_profiles(struct trace *t)
+static void find_profiles(struct trace *t, bool queues)
 {
     const struct selection *s = &t->run->selection;
     const struct db *db = s->tree.db;
@@ -47,6 +47,8 @@ static void find_profiles(struct trace *t)
     t->profiles = xcalloc(db->profile_count + 1, sizeof *t->profiles);
     for (uint32_t p = 0; p < db->profile_count; p++) {
         struct slice whole;
+        if (!queues && db_is_queue(db, p))
+            continue;
         if (!selection_has_profile(s, p) || (ranked && db->profiles[p].rank < 0) || !slices_of(s, p, &whole).len)
             continue;
         if (s->helpers.of && s->helpers.of[p] != STANDS_IN && !chosen)
@@ -80,10 +82,10 @@ static void find_extent(struct trace *t)
     t->to_us = to > t->from_us ? to : t->from_us + 1;
 }
 
-struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, uint32_t most)
+struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, uint32_t most, bool queues)
 {
     *t = (struct trace){.run = run, .time = timeline_of(run->selection.tree.db), .width = width};
-    find_profiles(t);
+    find_profiles(t, queues);
     bool any = false;
     for (uint32_t i = 0; i < t->profile_count && !any; i++)
         any = has_trace(t->time.db, t->profiles[i]);

@@ -146,7 +146,7 @@ static void show(struct histogram *h, const char *title, struct table *table)
 static struct hq_error *histogram_look(struct histogram *h, struct run *run)
 {
     *h = (struct histogram){0};
-    HQ_TRY(trace_init(&h->trace, run, trace_width(run, 5), PROFILES_LOOKED_AT));
+    HQ_TRY(trace_init(&h->trace, run, trace_width(run, 5), PROFILES_LOOKED_AT, false));
     HQ_TRY(trace_look(&h->trace));
     h->classes = xcalloc((size_t)h->trace.shown_count * h->trace.width + 1, sizeof *h->classes);
     return NULL;

@@ -110,6 +110,18 @@ def clinfo():
     check(with_hq == (status, bare), "clinfo says the same with and without hq")
 
 
+def devices():
+    """The second queue's kernel waited 20 ms for a user event, while the first one had nothing to do for some of it."""
+    db, _ = known("queues")
+    columns = "busy * 1e9, kernels * 1e9, idle * 1e9, nothing * 1e9, event * 1e9, launch * 1e9, commands, queues"
+    result = ask(db, f"devices columns {columns}")
+    check(len(result["rows"]) == 1, f"one device: {result['rows']}")
+    busy, kernels, idle, nothing, event, launch, commands, queues = (round(x or 0) for x in result["rows"][0]["values"])
+    check((commands, queues) == (3, 2), f"three commands in two queues: {commands}, {queues}")
+    check(0 < busy == kernels <= measured(db)["time"], f"busy {busy}, kernels {kernels}, commands {measured(db)['time']}")
+    check(idle == nothing + event + launch, f"idle {idle}: {nothing}, {event}, {launch}")
+
+
 def statistics():
     """Those of metrics of threads are over threads, those of devices over queues."""
     db, _ = known("threads")
@@ -129,4 +141,5 @@ ways()
 shown()
 clinfo()
 statistics()
+devices()
 finish()

@@ -25,6 +25,9 @@
  *     message PROFILE TO COUNT BYTES NS RECEIVED RECEIVED-BYTES PATH
  *                                               TO is a rank, ? if it is not known, or a group as "0-3" or "1,2"; COUNT
  *                                               and BYTES to each of it
+ *     queue PROFILE DEVICE [unordered]          PROFILE (thread=2147483648 or more) is a queue of the device
+ *     command PROFILE kernel|copy|other[,user] CALLED READY START TIME BYTES PATH
+ *                                               that it has run; times in ns, READY 0: it waited for no other
  *     loss REASON COUNT, partial REASON COUNT
  *     source PATH TEXT
  *
@@ -364,6 +367,33 @@ static void add_message(struct fixture *f, char **w)
     model_message(f->model, &m, is_group ? w[2] : "");
 }
 
+static void add_queue(struct fixture *f, char **w)
+{
+    struct hqdb_queue q = {.profile = look_up(f, &f->profiles, w[1]), .flags = w[3] ? HQM_QUEUE_UNORDERED : 0};
+
+    model_queue(f->model, &q, w[2]);
+}
+
+static void add_command(struct fixture *f, char **w)
+{
+    struct hqdb_command c = {
+        .frame = add_path(f, w + 8),
+        .profile = look_up(f, &f->profiles, w[1]),
+        .host_profile = HQDB_NONE,
+        .kind = *w[2] == 'k'   ? HQM_COMMAND_KERNEL
+                : *w[2] == 'c' ? HQM_COMMAND_COPY
+                               : HQM_COMMAND_OTHER,
+        .flags = strchr(w[2], ',') ? HQM_COMMAND_USER : 0,
+        .called_ns = (uint64_t)number(f, w[3]),
+        .ready_ns = (uint64_t)number(f, w[4]),
+        .start_ns = (uint64_t)number(f, w[5]),
+        .time_ns = (uint64_t)number(f, w[6]),
+        .bytes = (uint64_t)number(f, w[7]),
+    };
+
+    model_command(f->model, &c);
+}
+
 static void add_metric(struct fixture *f, char **w)
 {
     static const char *const dimensions[] = {"none", "seconds", "events", "bytes"};
@@ -458,6 +488,10 @@ static void add_line(struct fixture *f, char **w, int n)
                     number(f, w[3]), (uint64_t)number(f, w[4]));
     else if (!strcmp(what, "message") && n >= 9)
         add_message(f, w);
+    else if (!strcmp(what, "queue") && n >= 3)
+        add_queue(f, w);
+    else if (!strcmp(what, "command") && n >= 9)
+        add_command(f, w);
     else if (!strcmp(what, "trace") && n >= 6)
         model_trace(f->model, look_up(f, &f->profiles, w[1]), (uint64_t)number(f, w[2]), add_path(f, w + 5),
                     look_up(f, &f->metrics, w[3]), (uint32_t)number(f, w[4]));
