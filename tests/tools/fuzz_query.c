@@ -54,8 +54,8 @@ static const char *const queries[] = {
     "set ci on; procedures expect $1 > 1%",
     "tree percent of parent depth 3",
     "lines percent of shown",
-    "group a = /a/, loops of /./, lines 1-100 of /./; group b = group a, files of /./; groups all; flat by group all; "
-    "procedures where group = a",
+    ("group a = /a/, loops of /./, lines 1-100 of /./; group b = group a, files of /./; groups all; flat by group all; "
+     "procedures where group = a"),
     "groups by runtime all; flat by directory all; set groups module; tree where group =~ /./ all",
 };
 
