@@ -41,7 +41,7 @@ enum {
     CL_IMAGE_ELEMENT_SIZE = 0x1111,
     CL_KERNEL_NAME = 0x1190,
     CL_EVENT_QUEUE = 0x11d0,
-    CL_EVENT_COMMAND_TYPE = 0x11d2,
+    CL_EVENT_COMMAND_TYPE = 0x11d1,
     CL_COMMAND_USER = 0x1204,
     CL_PROFILING_QUEUED = 0x1280, /* then submit, start, end */
 

@@ -119,6 +119,8 @@ def devices():
     busy, kernels, idle, nothing, event, launch, commands, queues = (round(x or 0) for x in result["rows"][0]["values"])
     check((commands, queues) == (3, 2), f"three commands in two queues: {commands}, {queues}")
     check(0 < busy == kernels <= measured(db)["time"], f"busy {busy}, kernels {kernels}, commands {measured(db)['time']}")
+    notes = run(HQ, db, "devices")
+    check("1 command waited for a user event" in notes[1] + notes[2], f"the user event is told: {notes}")
     check(idle == nothing + event + launch, f"idle {idle}: {nothing}, {event}, {launch}")
 
 
