@@ -11,7 +11,8 @@ from counting import check, finish
 
 TOP = os.environ["TOP"]
 COPY = os.path.join(os.environ["HQ_TEST_TMP"], "tree")
-ROOMS = ("common", "format", "structure", "db", "query", "repl", "preload", "tests", "doc", "examples")
+ROOMS = [name for name in os.listdir(TOP)
+         if os.path.isdir(os.path.join(TOP, name)) and not name.startswith((".", "build")) and not name.endswith(".hq")]
 
 
 def run(*command, **environment):

@@ -23,9 +23,9 @@ def words(line):
 
 
 def scopes(text):
-    """The names in the rows of a result: what stands behind the numbers."""
+    """The names in the rows of a result: what stands behind the numbers. Code without a name has no part: that is another release's."""
     found = (re.match(r" *\d+ .*(?:ms|%) +(?:\* +)?(?:\[I\] )?(?:loop at )?(\S+)", re.sub(r"[├└│]", " ", line)) for line in text.splitlines())
-    return {row.group(1) for row in found if row}
+    return {row.group(1) for row in found if row and "+0x" not in row.group(1)}
 
 
 os.symlink(HQ, f"{TMP}/hq")
