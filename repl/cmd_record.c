@@ -118,6 +118,19 @@ static const struct opt_foreign foreign[] = {
     {NULL, NULL},
 };
 
+/* The numbers from HQM_TRACE_MARK on mean something else in a trace. */
+static struct hq_error *check_count(const char *events)
+{
+    unsigned count = 1;
+
+    for (const char *at = events; (at = strchr(at, ',')); at++)
+        count++;
+    if (count <= HQM_TRACE_MARK)
+        return NULL;
+    return hq_error_new(HQ_USAGE, "these events are %u metrics, and a recording has room for %u: leave some away",
+                        count, HQM_TRACE_MARK);
+}
+
 static struct hq_error *collect_events(const struct opt_args *args, struct str *events)
 {
     for (size_t i = 0; i < opt_count(args, "event"); i++)
@@ -126,7 +139,7 @@ static struct hq_error *collect_events(const struct opt_args *args, struct str *
         HQ_TRY(record_add_event("CPUTIME", events));
     if (opt_value(args, "clock") && !strstr(str_cstr(events), "CPUTIME@"))
         return hq_error_new(HQ_USAGE, "--clock chooses what samples CPUTIME, which is not asked for: add -e CPUTIME");
-    return NULL;
+    return check_count(str_cstr(events));
 }
 
 /* --delay and --duration as points in time, which hold for all processes of the launch. */

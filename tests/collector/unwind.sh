@@ -5,7 +5,7 @@
 
 : "${CC:=cc}"
 objects=()
-for source in preload/*.c preload/openmp/*.c preload/sources/*.c; do
+for source in preload/*.c preload/{openmp,patch,sources}/*.c; do
     [ ! -e "$BUILD/${source%.c}.o" ] || objects+=("$BUILD/${source%.c}.o")
 done
 objects+=("$BUILD"/preload/unwind/*.o)

@@ -15,7 +15,7 @@ def run(*args):
     return subprocess.run([HQ, *args], capture_output=True, text=True, errors="replace", timeout=60)
 
 
-subprocess.run([HQ, "record", "-e", "REALTIME@500/s", "-o", f"{tmp}/recorded", "--", f"{programs}/threads", "20", "2", "30"], capture_output=True, timeout=60)
+subprocess.run([HQ, "record", "-e", "REALTIME@500/s", "-o", f"{tmp}/recorded", "--", f"{programs}/threads", "20", "2", "5000"], capture_output=True, timeout=60)
 run(f"{tmp}/recorded", "info")
 shutil.copy(f"{tmp}/recorded/hq.db", f"{tmp}/whole.db")
 with open(f"{tmp}/whole.db", "rb") as file:

@@ -32,6 +32,8 @@ def databases(directory):
         f.write(text + extra)
     os.makedirs(f"{directory}/here")
     os.makedirs(f"{directory}/before")
+    with open(f"{directory}/here/solver.groups", "w") as f:
+        f.write("group outer = main\n")
     subprocess.run([FIXTURE, f"{directory}/manual.fixture", f"{directory}/here/my.hq"], check=True)
     for copy in ("here/old.hq", "here/half.hq", "before/run.hq", "here/run.hq", "here/main.hq"):
         shutil.copytree(f"{directory}/here/my.hq", f"{directory}/{copy}")
