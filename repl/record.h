@@ -82,6 +82,15 @@ struct hq_error *record_place_open(const char *database, bool force, struct reco
 /* Removes an empty buffer, too. */
 void record_place_deinit(struct record_place *place);
 
+/* ---- record_environment.c: what the program is told ---- */
+
+/* --ranks, --delay, --duration, --max-size. */
+struct hq_error *record_set_limits(const struct opt_args *args);
+/* LD_PRELOAD, and what else brings the libraries in that the events need. library: of record_find_library. */
+void record_set_preload(const char *library, const char *events);
+/* Where the data goes, and what is measured. */
+void record_set_environment(const struct record_place *place, const char *events, const struct opt_args *args);
+
 /* ---- record_probe.c ---- */
 
 /*
