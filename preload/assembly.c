@@ -8,6 +8,7 @@
  */
 #include "preload/hot.h"
 #include "preload/walk.h"
+#include "unwind/returns.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -216,15 +217,12 @@ static bool bounds(struct walk *w, struct follow *f, struct code *code)
     return false;
 }
 
-/* Is that where signal handlers return to: mov $15, %eax; syscall? */
 static bool is_sigreturn(struct walk *w, uint64_t pc)
 {
-    static const uint8_t forms[2][9] = {{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05},
-                                        {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}};
     struct recipe recipe = recipe_find(pc, w->memo->cfi);
 
-    return recipe.module && modules_is_text(recipe.module, pc + sizeof forms[0]) &&
-           (memcmp((const void *)pc, forms[0], 9) == 0 || memcmp((const void *)pc, forms[1], 7) == 0);
+    return recipe.module && modules_is_text(recipe.module, pc + RETURN_SIGNAL_BYTES) &&
+           return_is_of_signal((const uint8_t *)pc);
 }
 
 /* What a signal interrupted, where such code has no call frame information either. */
@@ -247,12 +245,17 @@ static COLD bool step_interrupted(struct walk *w)
     return true;
 }
 
+static bool is_way_back(void *walk, uint64_t pc)
+{
+    return walk_plausible_return(walk, pc) || is_sigreturn(walk, pc);
+}
+
 /* By reading the code. Of several ways out one must be the only one with a return address. */
 static bool step_by_code(struct walk *w)
 {
-    const struct follow_exit *found = NULL;
+    const struct follow_exit *found;
     struct follow *f = w->memo->follow;
-    uint64_t pc = 0, word;
+    uint64_t pc;
     struct code code;
 
     f->load = load;
@@ -261,17 +264,7 @@ static bool step_by_code(struct walk *w)
     f->scratch = w->memo->cfi;
     if (!bounds(w, f, &code) || !follow_out(f, w->reg, w->known))
         return false;
-    for (uint32_t i = 0; i < f->exits; i++) {
-        const struct follow_exit *exit = &f->exit[i];
-
-        if (exit->at.word % 8 || exit->at.word < w->reg[CFI_RSP] || !walk_load(&w->stack, exit->at.word, &word) ||
-            !(walk_plausible_return(w, word) || is_sigreturn(w, word)))
-            continue;
-        if (found)
-            return false;
-        found = exit;
-        pc = word;
-    }
+    found = follow_exit_of(f, w->reg[CFI_RSP], is_way_back, w, &pc);
     if (!found)
         return false;
     if (f->exits == 1 && !f->disagree)

@@ -4,6 +4,7 @@
 #include "preload/hot.h"
 #include "preload/patch/original.h"
 #include "preload/raw.h"
+#include "unwind/returns.h"
 
 #include <string.h>
 
@@ -79,17 +80,9 @@ static HOT enum step step_recipe(struct walk *w, const struct recipe *recipe)
     return STEP_ON;
 }
 
-/* Bytes before a return address that a call instruction may consist of. */
 static bool after_call(uint64_t pc)
 {
-    const uint8_t *code = (const uint8_t *)pc;
-
-    if (code[-5] == 0xe8)
-        return true;
-    for (int bytes = 2; bytes <= 7; bytes++)
-        if (code[-bytes] == 0xff && (code[1 - bytes] & 0x38) == 0x10)
-            return true;
-    return false;
+    return return_is_after_call((const uint8_t *)pc);
 }
 
 bool walk_plausible_return(struct walk *w, uint64_t pc)

@@ -22,6 +22,26 @@ bool follow_evaluate(const struct follow *f, const struct follow_value *value, u
     return true;
 }
 
+const struct follow_exit *follow_exit_of(const struct follow *f, uint64_t sp, bool (*is_return)(void *arg, uint64_t pc),
+                                         void *arg, uint64_t *pc)
+{
+    const struct follow_exit *found = NULL;
+    uint64_t word;
+
+    for (uint32_t i = 0; i < f->exits; i++) {
+        const struct follow_exit *exit = &f->exit[i];
+
+        if (exit->at.word % 8 || exit->at.word < sp || !f->load(f->where, exit->at.word, &word) ||
+            !is_return(arg, word))
+            continue;
+        if (found)
+            return NULL;
+        found = exit;
+        *pc = word;
+    }
+    return found;
+}
+
 static struct follow_value plus(struct follow_value value, int64_t distance)
 {
     if (value.kind == FOLLOW_AT) {

@@ -2,6 +2,7 @@
 #include "db/perf/walk.h"
 
 #include "format/measurement.h"
+#include "unwind/returns.h"
 #include <stddef.h>
 #include <string.h>
 #include <ucontext.h>
@@ -41,16 +42,6 @@ static uint64_t here(const struct perf_place *place, uint64_t address)
 
 /* ---- return addresses ---- */
 
-static bool after_call(const uint8_t *code)
-{
-    if (code[-5] == 0xe8)
-        return true;
-    for (int bytes = 2; bytes <= 7; bytes++)
-        if (code[-bytes] == 0xff && (code[1 - bytes] & 0x38) == 0x10)
-            return true;
-    return false;
-}
-
 /* Is this address in code, behind a call instruction? */
 static bool is_return(struct perf_walk *w, uint64_t pc)
 {
@@ -61,7 +52,7 @@ static bool is_return(struct perf_walk *w, uint64_t pc)
     uint64_t at = here(&place, pc);
     const struct perf_text *text = perf_image_text(place.image, at - 8);
 
-    return text && at <= text->end && after_call((const uint8_t *)at);
+    return text && at <= text->end && return_is_after_call((const uint8_t *)at);
 }
 
 /* The bottom of a goroutine's stack: an address in runtime.goexit (nop; call; nop), which nobody has called. */
@@ -78,11 +69,8 @@ static bool is_planted(struct perf_walk *w, uint64_t pc)
     return text && text->end - at > 6 && code[-1] == 0x90 && code[0] == 0xe8 && code[5] == 0x90;
 }
 
-/* Is that where signal handlers return to: mov $15, %eax; syscall? */
 static bool is_sigreturn(struct perf_walk *w, uint64_t pc)
 {
-    static const uint8_t forms[2][9] = {{0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05},
-                                        {0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05}};
     struct perf_place place;
 
     if (!find(w, pc, &place) || !place.image)
@@ -90,8 +78,7 @@ static bool is_sigreturn(struct perf_walk *w, uint64_t pc)
     uint64_t at = here(&place, pc);
     const struct perf_text *text = perf_image_text(place.image, at);
 
-    return text && text->end - at >= sizeof forms[0] &&
-           (memcmp((const void *)at, forms[0], 9) == 0 || memcmp((const void *)at, forms[1], 7) == 0);
+    return text && text->end - at >= RETURN_SIGNAL_BYTES && return_is_of_signal((const uint8_t *)at);
 }
 
 /* ---- by call frame information ---- */
@@ -196,13 +183,18 @@ static void move(struct perf_walk *w, uint64_t pc, uint64_t sp, uint64_t bp)
     w->exact = false;
 }
 
+static bool is_way_back(void *walk, uint64_t pc)
+{
+    return is_return(walk, pc) || is_planted(walk, pc) || is_sigreturn(walk, pc);
+}
+
 /* Of several ways out one must be the only one with a return address. */
 static bool step_by_code(struct perf_walk *w, const struct perf_place *place)
 {
     const struct perf_text *text = perf_image_text(place->image, here(place, w->reg[CFI_RIP] - !w->exact));
-    const struct follow_exit *found = NULL;
+    const struct follow_exit *found;
     struct follow *f = &w->follow;
-    uint64_t reg[CFI_REGISTERS], pc = 0, word;
+    uint64_t reg[CFI_REGISTERS], pc;
     uint32_t known = 1u << CFI_RSP | 1u << CFI_RIP;
 
     if (!text)
@@ -219,17 +211,7 @@ static bool step_by_code(struct perf_walk *w, const struct perf_place *place)
     cfi_gap(reg[CFI_RIP] - !w->exact, &place->image->code, &w->cfi, &f->start, &f->end);
     if (reg[CFI_RIP] >= f->end || !follow_out(f, reg, w->known))
         return false;
-    for (uint32_t i = 0; i < f->exits; i++) {
-        const struct follow_exit *exit = &f->exit[i];
-
-        if (exit->at.word % 8 || exit->at.word < w->reg[CFI_RSP] || !load(w, exit->at.word, &word) ||
-            !(is_return(w, word) || is_planted(w, word) || is_sigreturn(w, word)))
-            continue;
-        if (found)
-            return false;
-        found = exit;
-        pc = word;
-    }
+    found = follow_exit_of(f, w->reg[CFI_RSP], is_way_back, w, &pc);
     if (!found)
         return false;
     for (unsigned i = 0; i < MACHINE_REGISTERS; i++)
