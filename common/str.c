@@ -35,6 +35,16 @@ void str_addc(struct str *s, char c)
     str_addn(s, &c, 1);
 }
 
+void str_add_hex(struct str *s, const uint8_t *bytes, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+
+    for (size_t i = 0; i < n; i++) {
+        str_addc(s, digits[bytes[i] >> 4]);
+        str_addc(s, digits[bytes[i] & 15]);
+    }
+}
+
 void str_repeat(struct str *s, char c, size_t n)
 {
     str_reserve(s, n);

@@ -20,6 +20,8 @@ struct str {
 void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
+/* Two lower-case digits a byte, as build-ids are written. */
+void str_add_hex(struct str *s, const uint8_t *bytes, size_t n);
 void str_repeat(struct str *s, char c, size_t n);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void str_vaddf(struct str *s, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));

@@ -51,14 +51,13 @@ static struct hq_error *copy(const char *from, const char *to, struct binaries_k
 static struct hq_error *keep(const char *measurements, const struct measurement *m, const struct hqm_module *module,
                              struct binaries_kept *kept)
 {
-    const char *path = measurement_string(m, module->path);
+    const char *path = measurement_module_path(m, module);
     AUTO_STR struct str build_id = {0};
     struct stat now, copied;
 
     if (path[0] != '/' || module->flags & (HQM_MODULE_KERNEL | HQM_MODULE_VDSO | HQM_MODULE_COLLECTOR))
         return NULL;
-    for (size_t i = 0; i < module->build_id_len && i < sizeof module->build_id; i++)
-        str_addf(&build_id, "%02x", module->build_id[i]);
+    measurement_build_id(module, &build_id);
     AUTO_FREE char *to = binaries_place(measurements, str_cstr(&build_id), path);
 
     if (stat(to, &copied) == 0) {
@@ -91,7 +90,7 @@ static struct hq_error *keep_of_file(const char *path, const char *measurements,
 
     for (const struct hqm_module *module; !error && (module = measured_next(&modules));) {
         uint64_t key = hash_bytes(module->build_id, sizeof module->build_id,
-                                  hash_str(measurement_string(&m, module->path)));
+                                  hash_str(measurement_module_path(&m, module)));
         bool is_new;
 
         map_insert(seen, key, 1, &is_new);

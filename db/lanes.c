@@ -3,20 +3,12 @@
 
 #include "common/mem.h"
 #include "db/runtimes.h"
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { MAX_MODULES = 1 << HQM_MODULE_BITS };
 
 /* ---- modules ---- */
-
-static void hexadecimal(const uint8_t *bytes, size_t n, char *out)
-{
-    for (size_t i = 0; i < n; i++)
-        sprintf(out + 2 * i, "%02x", bytes[i]);
-    out[2 * n] = 0;
-}
 
 static uint32_t whose(const char *path)
 {
@@ -27,22 +19,10 @@ static uint32_t whose(const char *path)
     return runtime->kind == RUNTIME_OPENMP ? TREE_OPENMP : runtime->kind == RUNTIME_SYSTEM ? TREE_SYSTEM : 0;
 }
 
-/* The path by which the program was started, where that is another one than its file's (a link's); else "". */
-static const char *started_as(const struct measurement *m)
-{
-    struct measured records = measured_records(m, HQM_INFO, 0);
-
-    for (const struct hqm_info *i; (i = measured_next(&records));)
-        if (!strcmp(measurement_string(m, i->key), "started as"))
-            return measurement_string(m, i->value);
-    return "";
-}
-
 /* tree may be changed if directory is not NULL. */
 static void read_modules(struct lanes *l, const struct measurement *m, const struct calltree *tree,
                          struct calltree *add, const char *directory)
 {
-    const char *started = started_as(m);
     struct measured records = measured_records(m, HQM_MODULES, 0);
 
     while (measured_next(&records)) {
@@ -53,14 +33,15 @@ static void read_modules(struct lanes *l, const struct measurement *m, const str
     memset(l->modules, 0xff, (l->module_count + 1) * sizeof *l->modules);
     records = measured_records(m, HQM_MODULES, 0);
     for (const struct hqm_module *x; (x = measured_next(&records));) {
-        char build_id[2 * sizeof x->build_id + 1];
-        const char *path = x->flags & HQM_MODULE_MAIN && *started ? started : measurement_string(m, x->path);
+        const char *path = measurement_module_path(m, x);
+        AUTO_STR struct str build_id = {0};
 
         if (records.number >= l->module_count)
             continue;
-        hexadecimal(x->build_id, x->build_id_len <= sizeof x->build_id ? x->build_id_len : 0, build_id);
-        l->modules[records.number] = add ? calltree_module(add, path, build_id, directory, x->flags | whose(path))
-                                         : calltree_find_module(tree, path, build_id);
+        measurement_build_id(x, &build_id);
+        l->modules[records.number] = add ? calltree_module(add, path, str_cstr(&build_id), directory,
+                                                           x->flags | whose(path))
+                                         : calltree_find_module(tree, path, str_cstr(&build_id));
     }
 }
 

@@ -239,3 +239,20 @@ bool measurement_next_lane(const struct measurement *m, uint32_t *lane)
     *lane = next == UINT64_MAX ? 0 : (uint32_t)next;
     return *lane != 0;
 }
+
+const char *measurement_module_path(const struct measurement *m, const struct hqm_module *module)
+{
+    struct measured records = measured_records(m, HQM_INFO, 0);
+
+    if (module->flags & HQM_MODULE_MAIN)
+        for (const struct hqm_info *i; (i = measured_next(&records));)
+            if (!strcmp(measurement_string(m, i->key), "started as") && *measurement_string(m, i->value))
+                return measurement_string(m, i->value);
+    return measurement_string(m, module->path);
+}
+
+void measurement_build_id(const struct hqm_module *module, struct str *out)
+{
+    if (module->build_id_len <= sizeof module->build_id)
+        str_add_hex(out, module->build_id, module->build_id_len);
+}

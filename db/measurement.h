@@ -9,6 +9,7 @@
 
 #include "common/err.h"
 #include "common/file.h"
+#include "common/str.h"
 #include "common/vec.h"
 #include "format/measurement.h"
 #include <stdbool.h>
@@ -33,6 +34,11 @@ struct hq_error *measurement_open(const char *path, struct measurement *out);
 /* False for the file of a process that was killed before it had begun to measure: nothing of it is missing. */
 bool measurement_has_begun(const char *path);
 void measurement_close(struct measurement *m);
+
+/* The file of a load module: of the program's the path by which it was started, where that is another (a link's). */
+const char *measurement_module_path(const struct measurement *m, const struct hqm_module *module);
+/* Adds its build-id in hex; nothing if it has none. */
+void measurement_build_id(const struct hqm_module *module, struct str *out);
 
 const char *measurement_string(const struct measurement *m, uint32_t offset);
 

@@ -130,8 +130,7 @@ static void keep_vdso(const char *directory)
 
     if (!err) {
         str_addf(&name, "%s/vdso-", directory);
-        for (size_t i = 0; i < elf->build_id_size; i++)
-            str_addf(&name, "%02x", elf->build_id[i]);
+        str_add_hex(&name, elf->build_id, elf->build_id_size);
         str_add(&name, ".so");
         int fd = open(str_cstr(&name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 

@@ -80,8 +80,7 @@ static char *cache_path(const struct image *image, const struct structure_option
     if (!there)
         return NULL;
     str_addf(&path, "%s/structure/", options->cache_dir);
-    for (size_t i = 0; i < text->build_id_size; i++)
-        str_addf(&path, "%02x", text->build_id[i]);
+    str_add_hex(&path, text->build_id, text->build_id_size);
     str_addf(&path, "%s%016llx%s.hqs", text->build_id ? "-" : "file-", (unsigned long long)key, what);
     return str_steal(&path);
 }

@@ -39,9 +39,10 @@ static char *build_id_path(const char *root, const uint8_t *id, size_t size)
 {
     struct str path = {0};
 
-    str_addf(&path, "%s/.build-id/%02x/", root, id[0]);
-    for (size_t i = 1; i < size; i++)
-        str_addf(&path, "%02x", id[i]);
+    str_addf(&path, "%s/.build-id/", root);
+    str_add_hex(&path, id, 1);
+    str_addc(&path, '/');
+    str_add_hex(&path, id + 1, size - 1);
     str_add(&path, ".debug");
     return str_steal(&path);
 }

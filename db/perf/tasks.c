@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "db/perf/tasks.h"
 
+#include "common/hash.h"
 #include "common/mem.h"
 #include "common/search.h"
 #include "format/measurement.h"
@@ -51,12 +52,9 @@ uint32_t perf_tasks_module(struct perf_tasks *t, const char *path, const uint8_t
         uint64_t name;
         uint32_t length;
         uint8_t build_id[PERF_BUILD_ID];
-    } key = {.length = (uint32_t)build_id_len};
+    } key = {.name = hash_str(path), .length = (uint32_t)build_id_len}; /* paths are few: their hashes differ */
     bool is_new;
 
-    /* Paths are few: their hashes tell them apart. */
-    for (const char *c = path; *c; c++)
-        key.name = (key.name ^ (uint8_t)*c) * 0x100000001b3u + (key.name >> 47);
     if (build_id_len)
         memcpy(key.build_id, build_id, build_id_len);
     uint32_t number = keymap_add(&t->names, &key, &is_new);

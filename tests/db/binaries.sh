@@ -21,11 +21,18 @@ check "it is said what is kept" grep -q '^hq: [0-9]* binaries, .* are kept in wi
 cp -r with.hq before.hq
 "$HQ" before.hq "tree as csv" --quiet >before.csv
 check "names, lines and loops are there" grep -q 'work.c,4' before.csv
-rm main
+ln -s main link
+"$HQ" record -o link.hq --with-binaries -- ./link 2>/dev/null
+cp -r link.hq before-link.hq
+"$HQ" before-link.hq "tree as csv" --quiet >before-link.csv
+check "also where the program was started by a link" grep -q 'main.c,' before-link.csv
+rm main link
 printf 'double other(long n) { return n; }\n' | gcc -O1 -shared -fPIC -Wl,--build-id -o libwork.so -x c -
 mv with.hq elsewhere.hq
 XDG_CACHE_HOME=$TMP/empty "$HQ" elsewhere.hq "tree as csv" --quiet >after.csv
 check "without the binaries the answer is the same" cmp before.csv after.csv
+XDG_CACHE_HOME=$TMP/empty "$HQ" link.hq "tree as csv" --quiet >after-link.csv
+check "and where it was started by a link" cmp before-link.csv after-link.csv
 "$HQ" without.hq "tree as csv" >plain.csv 2>/dev/null
 check "without their copies names are not" eval '! grep -q work.c plain.csv'
 check "the verifier finds nothing" "$HQ" verify elsewhere.hq
