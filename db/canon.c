@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "db/canon.h"
 
+#include "common/compare.h"
 #include "common/mem.h"
 #include "db/model_data.h"
 #include <stdlib.h>
 #include <string.h>
-
-#define COMPARE(a, b) \
-    do { \
-        if ((a) != (b)) \
-            return (a) < (b) ? -1 : 1; \
-    } while (0)
 
 /* order[position] = number in the model, by `cmp` over numbers; rank is its inverse. */
 static uint32_t *sorted(size_t count, int (*cmp)(const void *, const void *, void *), void *arg, uint32_t **rank)
@@ -341,128 +336,6 @@ static void place_profiles(const struct model *m, struct canon *c)
     }
 }
 
-static int compare_regions(const void *pa, const void *pb)
-{
-    const struct hqdb_region *a = pa, *b = pb;
-
-    COMPARE(a->profile, b->profile);
-    COMPARE(a->frame, b->frame);
-    return 0;
-}
-
-/* Of one profile and frame there is one record. */
-static void place_regions(const struct model *m, struct canon *c)
-{
-    size_t n = 0;
-
-    c->regions = xcalloc(m->regions.len + 1, sizeof *c->regions);
-    for (size_t i = 0; i < m->regions.len; i++) {
-        c->regions[i] = m->regions.data[i];
-        c->regions[i].frame = c->frame_of[c->regions[i].frame];
-        c->regions[i].profile = c->profile_of[c->regions[i].profile];
-    }
-    if (m->regions.len)
-        qsort(c->regions, m->regions.len, sizeof *c->regions, compare_regions);
-    for (size_t i = 0; i < m->regions.len; i++) {
-        struct hqdb_region *last = n ? &c->regions[n - 1] : NULL, *r = &c->regions[i];
-
-        if (last && !compare_regions(last, r)) {
-            last->entries += r->entries;
-            last->left += r->left;
-            last->elapsed_ns += r->elapsed_ns;
-        } else {
-            c->regions[n++] = *r;
-        }
-    }
-    c->region_count = n;
-}
-
-static int compare_messages(const void *pa, const void *pb)
-{
-    const struct hqdb_message *a = pa, *b = pb;
-
-    COMPARE(a->profile, b->profile);
-    COMPARE(a->frame, b->frame);
-    COMPARE(a->group, b->group);
-    COMPARE(a->peer, b->peer);
-    return 0;
-}
-
-/* Of one profile, frame, group and peer there is one record. */
-static void place_messages(const struct model *m, struct canon *c)
-{
-    size_t n = 0;
-
-    c->messages = xcalloc(m->messages.len + 1, sizeof *c->messages);
-    for (size_t i = 0; i < m->messages.len; i++) {
-        c->messages[i] = m->messages.data[i];
-        c->messages[i].frame = c->frame_of[c->messages[i].frame];
-        c->messages[i].profile = c->profile_of[c->messages[i].profile];
-        c->messages[i].group = c->text_of[c->messages[i].group];
-    }
-    if (m->messages.len)
-        qsort(c->messages, m->messages.len, sizeof *c->messages, compare_messages);
-    for (size_t i = 0; i < m->messages.len; i++) {
-        struct hqdb_message *last = n ? &c->messages[n - 1] : NULL, *x = &c->messages[i];
-
-        if (last && !compare_messages(last, x)) {
-            last->count += x->count;
-            last->bytes += x->bytes;
-            last->time_ns += x->time_ns;
-            last->received += x->received;
-            last->received_bytes += x->received_bytes;
-        } else {
-            c->messages[n++] = *x;
-        }
-    }
-    c->message_count = n;
-}
-
-static int compare_queues(const void *pa, const void *pb)
-{
-    const struct hqdb_queue *a = pa, *b = pb;
-
-    COMPARE(a->profile, b->profile);
-    return 0;
-}
-
-static int compare_commands(const void *pa, const void *pb)
-{
-    const struct hqdb_command *a = pa, *b = pb;
-
-    COMPARE(a->profile, b->profile);
-    COMPARE(a->start_ns, b->start_ns);
-    COMPARE(a->called_ns, b->called_ns);
-    COMPARE(a->time_ns, b->time_ns);
-    COMPARE(a->frame, b->frame);
-    return 0;
-}
-
-static void place_devices(const struct model *m, struct canon *c)
-{
-    c->queue_count = m->queues.len;
-    c->queues = xcalloc(c->queue_count + 1, sizeof *c->queues);
-    for (size_t i = 0; i < c->queue_count; i++) {
-        c->queues[i] = m->queues.data[i];
-        c->queues[i].profile = c->profile_of[c->queues[i].profile];
-        c->queues[i].device = c->text_of[c->queues[i].device];
-    }
-    c->command_count = m->commands.len;
-    c->commands = xcalloc(c->command_count + 1, sizeof *c->commands);
-    for (size_t i = 0; i < c->command_count; i++) {
-        struct hqdb_command *x = &c->commands[i];
-
-        *x = m->commands.data[i];
-        x->frame = c->frame_of[x->frame];
-        x->profile = c->profile_of[x->profile];
-        x->host_profile = x->host_profile == HQDB_NONE ? HQDB_NONE : c->profile_of[x->host_profile];
-    }
-    if (c->queue_count)
-        qsort(c->queues, c->queue_count, sizeof *c->queues, compare_queues);
-    if (c->command_count)
-        qsort(c->commands, c->command_count, sizeof *c->commands, compare_commands);
-}
-
 struct hq_error *canon_make(const struct model *m, struct canon *c)
 {
     AUTO_FREE uint32_t *scope_rank = NULL;
@@ -478,9 +351,7 @@ struct hq_error *canon_make(const struct model *m, struct canon *c)
     place_frames(m, c, code_rank);
     index_scopes(c);
     place_profiles(m, c);
-    place_regions(m, c);
-    place_messages(m, c);
-    place_devices(m, c);
+    canon_place_records(m, c);
     return NULL;
 }
 

@@ -58,6 +58,9 @@ struct canon {
 struct hq_error *canon_make(const struct model *m, struct canon *out);
 void canon_deinit(struct canon *c);
 
+/* A step of canon_make: when profiles, frames and texts have their places (canon_records.c). */
+void canon_place_records(const struct model *m, struct canon *c);
+
 /* Writes all tables but those of values and traces. */
 void canon_write(const struct canon *c, struct writer *w);
 

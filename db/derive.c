@@ -3,6 +3,7 @@
 #include "common/mem.h"
 #include "db/db_file.h"
 #include "db/fuse.h"
+#include <stddef.h>
 #include <string.h>
 
 static const void *keep(struct arena *a, const void *data, size_t count, size_t size)
@@ -77,37 +78,31 @@ static void derive_scope_index(struct db *db)
     db->scope_context_count = db->context_count;
 }
 
-static void derive_regions(struct db *db, const struct fuse *fused)
+/* A copy of records, each with its frame (at `offset` in it) as the derived database numbers it. */
+static void *with_frames(struct db *db, const struct fuse *fused, const void *records, size_t count, size_t size,
+                         size_t offset)
 {
-    struct hqdb_region *regions = ARENA_ARRAY(&db->file->arena, db->region_count, struct hqdb_region);
+    char *copy = arena_array(&db->file->arena, count, size);
 
-    for (size_t i = 0; i < db->region_count; i++) {
-        regions[i] = db->regions[i];
-        regions[i].frame = regions[i].frame < db->frame_count ? fused->frame_rank[regions[i].frame] : HQDB_NONE;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t frame;
+
+        memcpy(copy + i * size, (const char *)records + i * size, size);
+        memcpy(&frame, copy + i * size + offset, sizeof frame);
+        frame = frame < db->frame_count ? fused->frame_rank[frame] : HQDB_NONE;
+        memcpy(copy + i * size + offset, &frame, sizeof frame);
     }
-    db->regions = regions;
+    return copy;
 }
 
-static void derive_messages(struct db *db, const struct fuse *fused)
+static void derive_records(struct db *db, const struct fuse *fused)
 {
-    struct hqdb_message *messages = ARENA_ARRAY(&db->file->arena, db->message_count, struct hqdb_message);
-
-    for (size_t i = 0; i < db->message_count; i++) {
-        messages[i] = db->messages[i];
-        messages[i].frame = messages[i].frame < db->frame_count ? fused->frame_rank[messages[i].frame] : HQDB_NONE;
-    }
-    db->messages = messages;
-}
-
-static void derive_commands(struct db *db, const struct fuse *fused)
-{
-    struct hqdb_command *commands = ARENA_ARRAY(&db->file->arena, db->command_count, struct hqdb_command);
-
-    for (size_t i = 0; i < db->command_count; i++) {
-        commands[i] = db->commands[i];
-        commands[i].frame = commands[i].frame < db->frame_count ? fused->frame_rank[commands[i].frame] : HQDB_NONE;
-    }
-    db->commands = commands;
+    db->regions = with_frames(db, fused, db->regions, db->region_count, sizeof *db->regions,
+                              offsetof(struct hqdb_region, frame));
+    db->messages = with_frames(db, fused, db->messages, db->message_count, sizeof *db->messages,
+                               offsetof(struct hqdb_message, frame));
+    db->commands = with_frames(db, fused, db->commands, db->command_count, sizeof *db->commands,
+                               offsetof(struct hqdb_command, frame));
 }
 
 struct hq_error *db_derive(const struct db *base, struct fuse_settings settings, struct db **out)
@@ -137,9 +132,7 @@ struct hq_error *db_derive(const struct db *base, struct fuse_settings settings,
     derive_frames(db, &fused);
     derive_metrics(db);
     derive_scope_index(db);
-    derive_regions(db, &fused);
-    derive_messages(db, &fused);
-    derive_commands(db, &fused);
+    derive_records(db, &fused);
     fuse_deinit(&fused);
     *out = db;
     return NULL;
