@@ -14,27 +14,41 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 960, TOP = 50, LINE = 18, NAME_COLUMNS = 40, LETTER = 7, BARS_MOST = 64, HEIGHT = 260, AXIS = 90 };
+enum { WIDTH = 960, TOP = 50, LINE = 18, NAME_COLUMNS = 40, LETTER = 7, HEIGHT = 260, AXIS = 90 };
 #define USUAL 0x0072b2
 #define ABOVE 0xd55e00
 
-struct bars {
-    const struct table *t;
-    const struct output_options *o;
-    FILE *out;
-    size_t column;
-    VEC(const struct row *) rows; /* without those that stand for others */
-    struct number_style style;
-    double largest, mean; /* in magnitude; of what has a value */
-    size_t valued;
-};
-
-size_t bars_column(const struct table *t)
+static size_t column_of(const struct table *t)
 {
     for (size_t c = 0; c < t->columns.len; c++)
         if (t->columns.data[c].type == COLUMN_NUMBER && strcmp(t->columns.data[c].name, "start") != 0)
             return c;
     return t->columns.len;
+}
+
+bool bars_take(struct bars *b, const struct table *t, const struct output_options *o, FILE *out)
+{
+    double sum = 0;
+
+    *b = (struct bars){.t = t, .o = o, .out = out, .column = column_of(t)};
+    if (b->column == t->columns.len)
+        return false;
+    b->style = number_style_of(t, b->column);
+
+    vec_foreach(r, &b->t->rows) {
+        double x = r->cells[b->column].number;
+
+        if (r->flags & ROW_FOLDED)
+            continue;
+        vec_push(&b->rows, (const struct row *)r);
+        if (!isfinite(x))
+            continue;
+        b->valued++;
+        sum += x;
+        b->largest = fmax(b->largest, fabs(x));
+    }
+    b->mean = b->valued ? sum / (double)b->valued : 0;
+    return true;
 }
 
 static double value_of(const struct bars *b, size_t row)
@@ -182,35 +196,13 @@ static void put_heading(const struct bars *b)
     fputs("</text>\n", b->out);
 }
 
-static void look(struct bars *b)
-{
-    double sum = 0;
-
-    vec_foreach(r, &b->t->rows) {
-        double x = r->cells[b->column].number;
-
-        if (r->flags & ROW_FOLDED)
-            continue;
-        vec_push(&b->rows, (const struct row *)r);
-        if (!isfinite(x))
-            continue;
-        b->valued++;
-        sum += x;
-        b->largest = fmax(b->largest, fabs(x));
-    }
-    b->mean = b->valued ? sum / (double)b->valued : 0;
-}
-
 struct hq_error *bars_write(const struct table *t, const struct output_options *o, FILE *out)
 {
-    struct bars b = {.t = t, .o = o, .out = out, .column = bars_column(t)};
+    struct bars b;
 
-    if (b.column == t->columns.len || t->facts)
+    if (t->facts || !bars_take(&b, t, o, out))
         return hq_error_new(HQ_USAGE, "svg is for rows with numbers and for pictures of traces: `%s` has none",
                             t->view);
-    b.style = number_style_of(t, b.column);
-    look(&b);
-
     bool columns = b.rows.len > BARS_MOST && b.largest > 0;
     size_t height = columns ? TOP + HEIGHT + 30 : TOP + b.rows.len * LINE + 12;
 

@@ -3,10 +3,26 @@
 #ifndef HQ_QUERY_OUTPUT_BARS_H
 #define HQ_QUERY_OUTPUT_BARS_H
 
+#include "common/vec.h"
 #include "query/output.h"
+#include "query/output/number.h"
 
-/* The first column that is an amount (when a visit starts is none), or columns.len. */
-size_t bars_column(const struct table *t);
+/* A list as a picture of one of its columns: the first that is an amount (when a visit starts is none). */
+struct bars {
+    const struct table *t;
+    const struct output_options *o;
+    FILE *out;
+    size_t column;
+    VEC(const struct row *) rows; /* without those that stand for others */
+    struct number_style style;
+    double largest, mean; /* in magnitude; of what has a value */
+    size_t valued;
+};
+
+enum { BARS_MOST = 64 }; /* rows that have a line each; more are columns side by side */
+
+/* False if no column is an amount: then nothing is to be freed. Else the caller frees the rows. */
+bool bars_take(struct bars *b, const struct table *t, const struct output_options *o, FILE *out);
 
 /* The rows of a table without pictures of its own. HQ_USAGE if no column of it is an amount. */
 struct hq_error *bars_write(const struct table *t, const struct output_options *o, FILE *out);

@@ -12,29 +12,19 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 80, NAME_MOST = 40, BARS_MOST = 64, HEIGHT = 10 };
+enum { WIDTH = 80, NAME_MOST = 40, HEIGHT = 10 };
 
 static const char *const across[] = {"",       "\u258f", "\u258e", "\u258d", "\u258c",
                                      "\u258b", "\u258a", "\u2589", "\u2588"};
 static const char *const upward[] = {" ",      "\u2581", "\u2582", "\u2583", "\u2584",
                                      "\u2585", "\u2586", "\u2587", "\u2588"};
 
-struct plot {
-    const struct table *t;
-    const struct output_options *o;
-    FILE *out;
-    size_t column;
-    VEC(const struct row *) rows; /* without those that stand for others */
-    struct number_style style;
-    double largest; /* in magnitude */
-};
-
-static double value_of(const struct plot *p, size_t row)
+static double value_of(const struct bars *p, size_t row)
 {
     return p->rows.data[row]->cells[p->column].number;
 }
 
-static const char *text_of(const struct plot *p, double value, char text[2 * NUMBER_MAX])
+static const char *text_of(const struct bars *p, double value, char text[2 * NUMBER_MAX])
 {
     char digits[NUMBER_MAX];
     const char *unit = number_text(digits, &p->style, value);
@@ -51,7 +41,7 @@ static void put(const char *text, unsigned times, FILE *out)
 
 /* ---- a line for each row ---- */
 
-static void put_bar(const struct plot *p, double value, size_t width)
+static void put_bar(const struct bars *p, double value, size_t width)
 {
     double share = p->largest > 0 && isfinite(value) ? fabs(value) / p->largest : 0;
     unsigned eighths = (unsigned)lround(share * (double)width * 8);
@@ -63,7 +53,7 @@ static void put_bar(const struct plot *p, double value, size_t width)
         fputs(across[eighths % 8], p->out);
 }
 
-static void put_bars(const struct plot *p)
+static void put_bars(const struct bars *p)
 {
     size_t width = p->o->width ? p->o->width : WIDTH, name = 0, number = 0;
     char text[2 * NUMBER_MAX], own[ROW_NAME_MAX];
@@ -88,7 +78,7 @@ static void put_bars(const struct plot *p)
 
 /* ---- a column for each row, or for several ---- */
 
-static double highest(const struct plot *p, size_t from, size_t to)
+static double highest(const struct bars *p, size_t from, size_t to)
 {
     double most = 0;
 
@@ -97,7 +87,7 @@ static double highest(const struct plot *p, size_t from, size_t to)
     return most;
 }
 
-static void put_columns(const struct plot *p)
+static void put_columns(const struct bars *p)
 {
     size_t width = p->o->width ? p->o->width : WIDTH, n = p->rows.len, label;
     char text[2 * NUMBER_MAX], own[ROW_NAME_MAX];
@@ -127,7 +117,7 @@ static void put_columns(const struct plot *p)
 
 /* ---- the whole ---- */
 
-static void put_heading(const struct plot *p)
+static void put_heading(const struct bars *p)
 {
     char text[2 * NUMBER_MAX];
     double sum = 0, least = INFINITY, most = -INFINITY;
@@ -154,19 +144,11 @@ static void put_heading(const struct plot *p)
 
 struct hq_error *plot_write(const struct table *t, const struct output_options *o, FILE *out)
 {
-    struct plot p = {.t = t, .o = o, .out = out, .column = bars_column(t)};
+    struct bars p;
 
-    if (p.column == t->columns.len || t->facts || t->picture)
+    if (t->facts || t->picture || !bars_take(&p, t, o, out))
         return hq_error_new(HQ_USAGE, "plot is for rows with numbers: threads, iterations, procedures; `trace` is a "
                                       "picture already");
-    p.style = number_style_of(t, p.column);
-    vec_foreach(r, &t->rows) {
-        if (r->flags & ROW_FOLDED)
-            continue;
-        vec_push(&p.rows, (const struct row *)r);
-        if (isfinite(r->cells[p.column].number))
-            p.largest = fmax(p.largest, fabs(r->cells[p.column].number));
-    }
     put_heading(&p);
     if (p.rows.len > BARS_MOST && p.largest > 0)
         put_columns(&p);
