@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/query.h"
-#include "query/derive.h"
+#include "query/choose/derive.h"
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
-#include "query/group.h"
-#include "query/metrics.h"
-#include "query/pattern.h"
-#include "query/rows.h"
+#include "query/pattern/group.h"
+#include "query/choose/metrics.h"
+#include "query/pattern/pattern.h"
+#include "query/shape/rows.h"
 #include <strings.h>
 
 void query_env_init(struct query_env *env, struct db *db)

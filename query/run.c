@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
-#include "query/grouping.h"
+#include "query/measure/grouping.h"
 #include "query/output.h"
-#include "query/rows.h"
+#include "query/shape/rows.h"
 #include "query/views/views.h"
-#include "query/waits.h"
+#include "query/pattern/waits.h"
 #include <math.h>
 #include <stdarg.h>
 

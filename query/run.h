@@ -11,13 +11,13 @@
 #ifndef HQ_QUERY_RUN_H
 #define HQ_QUERY_RUN_H
 
-#include "query/expr.h"
-#include "query/node.h"
-#include "query/pattern.h"
+#include "query/bind/expr.h"
+#include "query/tree/node.h"
+#include "query/pattern/pattern.h"
 #include "query/query.h"
-#include "query/select.h"
+#include "query/choose/select.h"
 #include "query/table.h"
-#include "query/palette.h"
+#include "query/picture/palette.h"
 
 struct view_row;
 struct entities;

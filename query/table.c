@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/table.h"
-#include "query/picture.h"
+#include "query/picture/picture.h"
 #include "common/mem.h"
 #include <ctype.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "repl/complete.h"
 #include "query/grammar/expected.h"
 #include "query/grammar/lexer.h"
-#include "query/group.h"
+#include "query/pattern/group.h"
 #include "query/output.h"
 #include "query/table.h"
 #include "repl/complete_add.h"

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* As questions match: the whole name first, then its last part, then wildcards (query/pattern.h). */
+/* As questions match: the whole name first, then its last part, then wildcards (query/pattern/pattern.h). */
 enum stage { WHOLE, UNQUALIFIED, GLOB, STAGES };
 
 struct pattern {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The settings of a session and how they print (session.h). */
 #include "query/grammar/words.h"
-#include "query/group.h"
+#include "query/pattern/group.h"
 #include "repl/session.h"
 
 static struct hq_error *take_groups(struct session *s)

@@ -4,7 +4,7 @@
 #define HQ_QUERY_OUTPUT_AXIS_H
 
 #include "query/output/number.h"
-#include "query/picture.h"
+#include "query/picture/picture.h"
 
 struct axis {
     double from, to, step; /* seconds */

@@ -9,8 +9,8 @@
 #include "query/output/number.h"
 #include "query/output/shorten.h"
 #include "query/output/text.h"
-#include "query/palette.h"
-#include "query/picture.h"
+#include "query/picture/palette.h"
+#include "query/picture/picture.h"
 #include <math.h>
 #include <string.h>
 

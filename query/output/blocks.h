@@ -7,7 +7,7 @@
 #define HQ_QUERY_OUTPUT_BLOCKS_H
 
 #include "query/output.h"
-#include "query/picture.h"
+#include "query/picture/picture.h"
 
 void blocks_put(const struct picture *p, const struct output_options *o, FILE *out);
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `as svg` of a chart (query/chart.h): one file that needs no other, names as tooltips, the legend beside each panel.
+/* `as svg` of a chart (query/picture/chart.h): one file that needs no other, names as tooltips, the legend beside each
+ * panel.
  */
 #include "query/output/chart.h"
 #include "common/str.h"
-#include "query/picture.h"
+#include "query/picture/picture.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

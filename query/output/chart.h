@@ -4,7 +4,7 @@
 #define HQ_QUERY_OUTPUT_CHART_H
 
 #include "common/err.h"
-#include "query/chart.h"
+#include "query/picture/chart.h"
 #include <stdio.h>
 
 struct hq_error *chart_write(const struct chart *c, FILE *out);

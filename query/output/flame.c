@@ -10,7 +10,7 @@
 #include "query/output/shorten.h"
 #include "query/output/text.h"
 #include "query/output/weights.h"
-#include "query/palette.h"
+#include "query/picture/palette.h"
 #include "common/mem.h"
 #include <math.h>
 #include <string.h>

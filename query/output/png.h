@@ -6,7 +6,7 @@
 #ifndef HQ_QUERY_OUTPUT_PNG_H
 #define HQ_QUERY_OUTPUT_PNG_H
 
-#include "query/picture.h"
+#include "query/picture/picture.h"
 #include "common/str.h"
 
 void png_base64(struct str *out, const struct picture *p, uint32_t across, uint32_t down);

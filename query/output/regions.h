@@ -3,7 +3,7 @@
 #ifndef HQ_QUERY_OUTPUT_REGIONS_H
 #define HQ_QUERY_OUTPUT_REGIONS_H
 
-#include "query/picture.h"
+#include "query/picture/picture.h"
 
 struct region {
     uint32_t cell, x, y, width, height;

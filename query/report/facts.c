@@ -3,7 +3,7 @@
 #include "query/grammar/words.h"
 #include "query/output/json.h"
 #include "query/report/gather.h"
-#include "query/timeline.h"
+#include "query/choose/timeline.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
  * of it costs.
  */
 #include "common/mem.h"
-#include "query/derive.h"
+#include "query/choose/derive.h"
 #include "query/report/gather.h"
 #include <math.h>
 #include <string.h>

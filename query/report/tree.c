@@ -6,7 +6,7 @@
 #include "common/mem.h"
 #include "common/mem.h"
 #include "common/names.h"
-#include "query/palette.h"
+#include "query/picture/palette.h"
 #include "query/output.h"
 #include "query/output/apart.h"
 #include "query/views/views.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The numbers of a page: sums and samples by position, values by profile, traces. */
 #include "query/report/gather.h"
-#include "query/timeline.h"
+#include "query/choose/timeline.h"
 #include <inttypes.h>
 
 static uint64_t magnitude(int64_t x)

@@ -6,7 +6,7 @@
  */
 #include "common/hash.h"
 #include "common/map.h"
-#include "query/rows.h"
+#include "query/shape/rows.h"
 #include "query/views/views.h"
 
 static struct hq_error *callers_roots(struct run *run, struct nodes *out)

@@ -2,18 +2,19 @@
 /*
  * `clusters of phases`: bursts, or visits, that are alike (González, Giménez, Labarta, Automatic detection of parallel
  * applications computation phases, IPDPS 2009). Each is a point whose dimensions are expressions of its metrics, scaled
- * to the range that they have; dense groups of points are clusters (query/dbscan.h), a row each, noise the last one.
+ * to the range that they have; dense groups of points are clusters (query/folding/dbscan.h), a row each, noise the last
+ * one.
  *
  * Score: where the sequences of clusters of all profiles are laid side by side, the share of a cluster's time in which
  * a burst is of the cluster that most profiles have at its place. 1: all profiles do the same one after the other.
  */
 #include "common/hash.h"
 #include "common/map.h"
-#include "query/chart.h"
-#include "query/dbscan.h"
+#include "query/picture/chart.h"
+#include "query/folding/dbscan.h"
 #include "query/grammar/parse.h"
-#include "query/picture.h"
-#include "query/stretches.h"
+#include "query/picture/picture.h"
+#include "query/views/stretches.h"
 #include "query/views/views.h"
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "format/measurement.h"
-#include "query/slices.h"
+#include "query/choose/slices.h"
 #include "query/views/views.h"
 #include <inttypes.h>
 #include <math.h>

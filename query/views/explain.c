@@ -5,8 +5,8 @@
  * the way the whole goes.
  */
 #include "common/str.h"
-#include "query/recursion.h"
-#include "query/rows.h"
+#include "query/tree/recursion.h"
+#include "query/shape/rows.h"
 #include "query/views/views.h"
 #include <math.h>
 

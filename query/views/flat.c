@@ -5,7 +5,7 @@
  * one from which scopes were hidden.
  */
 #include "common/hash.h"
-#include "query/grouping.h"
+#include "query/measure/grouping.h"
 #include "query/views/groups.h"
 #include "query/views/views.h"
 

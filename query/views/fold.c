@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `fold of PATTERN`: all visits as one (query/fold.h). A row per point of the mean visit: what is representative there
- * (query/routines.h) with the line that most of its samples are in, and of each metric that has traces its rate, a band
- * of 95 % for it, and how far it has come. The pictures are drawn from the same numbers.
+ * `fold of PATTERN`: all visits as one (query/folding/fold.h). A row per point of the mean visit: what is
+ * representative there (query/folding/routines.h) with the line that most of its samples are in, and of each metric
+ * that has traces its rate, a band of 95 % for it, and how far it has come. The pictures are drawn from the same
+ * numbers.
  */
 #include "common/hash.h"
 #include "common/str.h"
-#include "query/chart.h"
-#include "query/fold.h"
+#include "query/picture/chart.h"
+#include "query/folding/fold.h"
 #include "query/grammar/parse.h"
-#include "query/picture.h"
-#include "query/routines.h"
-#include "query/stretches.h"
+#include "query/picture/picture.h"
+#include "query/folding/routines.h"
+#include "query/views/stretches.h"
 #include "query/views/views.h"
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* `groups`: the groups that are defined, or a ready-made set of them, with how far they overlap and what is in none. */
 #include "common/hash.h"
-#include "query/grouping.h"
+#include "query/measure/grouping.h"
 #include "query/views/views.h"
 
 struct node node_of_group(struct run *run, const struct grouping_row *row)

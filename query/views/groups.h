@@ -4,7 +4,7 @@
 #define HQ_QUERY_VIEWS_GROUPS_H
 
 #include "common/map.h"
-#include "query/node.h"
+#include "query/tree/node.h"
 
 enum member_kind { MEMBER_BOTH, MEMBER_INCLUSIVE, MEMBER_KINDS };
 

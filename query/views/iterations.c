@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `iterations of PATTERN`: the visits of each profile to a procedure or loop (query/visits.h tells what a visit is),
- * with what took most of each and how far its length is from the median of all that are shown. Start, length and
+ * `iterations of PATTERN`: the visits of each profile to a procedure or loop (query/choose/visits.h tells what a visit
+ * is), with what took most of each and how far its length is from the median of all that are shown. Start, length and
  * deviation are its metrics, so that where, sort by, limit and expect work on them as in other lists. Where samples do
  * not tell the visits apart, every row says so, and what follows from their number is left blank.
  */
 #include "query/views/trace.h"
 #include "common/hash.h"
 #include "query/views/views.h"
-#include "query/visits.h"
+#include "query/choose/visits.h"
 #include <math.h>
 
 enum { START, LENGTH, DEVIATION, MEASURES };

@@ -6,7 +6,7 @@
  */
 #include "common/hash.h"
 #include "common/map.h"
-#include "query/slices.h"
+#include "query/choose/slices.h"
 #include "query/views/views.h"
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * `phases`: one row per stretch of time of each profile (query/stretches.h): when it starts, how long it takes, and
- * every metric that has traces. These are its metrics, for columns, where, sort by, expect and let.
+ * `phases`: one row per stretch of time of each profile (query/views/stretches.h): when it starts, how long it takes,
+ * and every metric that has traces. These are its metrics, for columns, where, sort by, expect and let.
  */
 #include "common/hash.h"
 #include "query/grammar/parse.h"
-#include "query/stretches.h"
+#include "query/views/stretches.h"
 #include "query/views/views.h"
 
 static void add_nodes(struct run *run, const struct trace *t, const struct visits *v, const uint32_t *metrics,

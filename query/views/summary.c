@@ -8,7 +8,7 @@
 #include "db/runtimes.h"
 #include "query/output/number.h"
 #include "query/views/views.h"
-#include "query/waits.h"
+#include "query/pattern/waits.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Rows that are profiles. `threads of PATTERN`: the value of the matching scopes in each; `profiles`: what the database
  * holds. With `per rank` or `per host` a row is all profiles of one.
  */
-#include "query/profiles.h"
+#include "query/choose/profiles.h"
 #include "query/views/views.h"
 #include <math.h>
 

@@ -8,10 +8,10 @@
 #ifndef HQ_QUERY_VIEWS_TRACE_H
 #define HQ_QUERY_VIEWS_TRACE_H
 
-#include "query/picture.h"
+#include "query/picture/picture.h"
 #include "query/run.h"
-#include "query/slices.h"
-#include "query/visits.h"
+#include "query/choose/slices.h"
+#include "query/choose/visits.h"
 
 struct trace {
     struct run *run;

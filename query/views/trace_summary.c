@@ -9,7 +9,7 @@
 #include "common/hash.h"
 #include "query/grammar/parse.h"
 #include "query/views/views.h"
-#include "query/waits.h"
+#include "query/pattern/waits.h"
 #include <math.h>
 #include <string.h>
 

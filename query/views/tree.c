@@ -2,7 +2,7 @@
 /* The calling context view: a row is a context; with `of PATTERN`, the exposed instances merged. */
 #include "common/hash.h"
 #include "common/map.h"
-#include "query/rows.h"
+#include "query/shape/rows.h"
 #include "query/views/views.h"
 
 struct node node_of_context(const struct tree *t, uint32_t c)

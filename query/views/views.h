@@ -11,7 +11,7 @@
 #ifndef HQ_QUERY_VIEWS_H
 #define HQ_QUERY_VIEWS_H
 
-#include "query/node.h"
+#include "query/tree/node.h"
 #include "query/run.h"
 
 enum view_shape {

@@ -28,7 +28,7 @@ LIBRARIES = {
     "Zydis/": ["structure/insn_zydis.c"],
     "capstone/": ["structure/insn_capstone.c"],
     "papi.h": ["preload/sources/papi.c", "repl/record_counters.c"],
-    "pcre2.h": ["query/regex.c"],
+    "pcre2.h": ["query/pattern/regex.c"],
     "yajl/": ["db/import/json_yajl.c"],
     "libiberty/": ["structure/demangle.c"],
     "zstd.h": ["structure/unpack.c"],

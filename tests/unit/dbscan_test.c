@@ -2,7 +2,7 @@
 /* DBSCAN by a grid against its definition, point by point, in one to four dimensions. */
 #include "common/hash.h"
 #include "common/mem.h"
-#include "query/dbscan.h"
+#include "query/folding/dbscan.h"
 #include "tests/unit/test.h"
 #include <math.h>
 #include <string.h>

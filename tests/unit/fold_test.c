@@ -3,9 +3,9 @@
  * program of three phases of known rates from samples that are few in each instance. */
 #include "common/hash.h"
 #include "common/mem.h"
-#include "query/fold.h"
-#include "query/routines.h"
-#include "query/spline.h"
+#include "query/folding/fold.h"
+#include "query/folding/routines.h"
+#include "query/folding/spline.h"
 #include "tests/unit/test.h"
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pictures: exact text on a terminal and off it, and svg. */
 #include "tests/unit/output_help.h"
-#include "query/picture.h"
+#include "query/picture/picture.h"
 
 /* Two profiles, 48 instants: init, then two procedures in turn, then nothing in the second. */
 static struct table *small_picture(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Regular expressions over long names: an answer, or a mistake that says why there is none. */
 #include "common/mem.h"
-#include "query/pattern.h"
+#include "query/pattern/pattern.h"
 #include "tests/unit/test.h"
 
 static struct regex *compiled(struct pattern *p, const char *text)

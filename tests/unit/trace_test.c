@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Traces of known phases: pictures, call paths, slices, visits, imbalance. */
 #include "tests/unit/trace_help.h"
-#include "query/picture.h"
+#include "query/picture/picture.h"
 
 /*
  * 6 s. Rank 0: init 1 s, four steps of 1 s (0.7 s compute, 0.3 s MPI_Wait) with 0.1 s of finish (standing for other

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Expressions of the query language (query/grammar/parse_expr.c, query/bind.c, query/expr.c): the same grammar, units,
+// Expressions of the query language (query/grammar/parse_expr.c, query/bind/bind.c, query/bind/expr.c): the same grammar, units,
 // blanks and shares. What the page cannot compute it refuses with a sentence.
 import { Data, Dim, Kind, kindNames } from "./data";
 import { Selection } from "./model";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is measured: a selection of profiles and time, and the values of nodes in it (query/select.c, query/node.c).
+// What is measured: a selection of profiles and time, and the values of nodes in it (query/choose/select.c, query/tree/node.c).
 import { Data, isCall, Kind, NONE, Sums, ELAPSED } from "./data";
 
 export type Range = [number, number]; // of numbers, both ends in it
@@ -28,7 +28,7 @@ export interface Node {
 
 export type Ranges = number[]; // first, last, first, last, ...
 
-// Seconds, events or bytes, as query/select.h has it: most scales have no exact double, their inverse has.
+// Seconds, events or bytes, as query/choose/select.h has it: most scales have no exact double, their inverse has.
 export function scaled(sum: number, scale: number): number {
   const inverse = Math.round(1 / scale);
   return scale < 1 && Math.abs(inverse * scale - 1) < 1e-15 ? sum / inverse : sum * scale;
@@ -61,7 +61,7 @@ export class Selection {
     }
     const t = d.trace(profile), [from, to] = this.chosen.time, worth = d.metrics[metric].period / d.units[metric] * d.kept.every;
     const m = d.metrics[metric], us = m.period * m.scale * 1e6;
-    if (m.flags & ELAPSED && us > 0) { // query/slices.c
+    if (m.flags & ELAPSED && us > 0) { // query/choose/slices.c
       for (let i = firstAtLeast(t.time, from); i < t.time.length; i++) {
         if (t.metric[i] !== metric) continue;
         const since = (x: number) => t.time[i] < x ? 0 : Math.min(t.weight[i], Math.floor((t.time[i] - x) / us) + 1);

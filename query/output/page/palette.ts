@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One palette for all pictures, that of query/palette.c: the hue tells whose code it is, the lightness tells names
+// One palette for all pictures, that of query/picture/palette.c: the hue tells whose code it is, the lightness tells names
 // apart. A name turns the hue by up to `turn` degrees.
 import { Data } from "./data";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// prune and hide: the same values on another tree of contexts (query/derive.c). And which scopes a pattern names
-// (query/pattern.c): a name with or without arguments, /a regular expression/ or the @id of a context.
+// prune and hide: the same values on another tree of contexts (query/choose/derive.c). And which scopes a pattern names
+// (query/pattern/pattern.c): a name with or without arguments, /a regular expression/ or the @id of a context.
 import { Data, Kind, NONE, Sums, Trace } from "./data";
 
 // A pattern as a test of contexts, or a sentence that says why it is none that the page knows.

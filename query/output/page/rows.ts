@@ -319,7 +319,7 @@ export class Rows {
     return found;
   }
 
-  // From a row down, the child with the largest share, as long as it has at least the threshold (query/hotpath.c).
+  // From a row down, the child with the largest share, as long as it has at least the threshold (query/shape/hotpath.c).
   hotPath(from: Entry | null, threshold = this.app.state.threshold / 100): Entry | null {
     const by = this.columns.find((c) => c.metric === this.app.state.metric && !c.exclusive) ?? this.columns[0];
     if (!by) return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The trace: what each profile did at each instant (query/timeline.c, query/views/trace*.c). A drag chooses time, and
+// The trace: what each profile did at each instant (query/choose/timeline.c, query/views/trace*.c). A drag chooses time, and
 // ranks; everything else on the page then shows that slice.
 import { App, rangesText } from "./app";
 import { Data, Dim, isCall, ELAPSED, Kind, NONE, Trace as Records } from "./data";

@@ -81,7 +81,7 @@ export class Views {
     return g.each((_, inc) => this.rounds({ ...nodeOfContext(d, inc[0]), inc, exc: inc, context: inc.length > 1 ? NONE : inc[0] }));
   }
 
-  // A procedure that calls itself three times or more is one row with the number of its rounds (query/rounds.c).
+  // A procedure that calls itself three times or more is one row with the number of its rounds (query/shape/rounds.c).
   private rounds(n: Node): Node {
     const d = this.d;
     if (n.kind !== Kind.Procedure || !this.merge) return n;

@@ -1,0 +1,544 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* From syntax to programs: metrics, lets, dimensions, percentages. */
+#include "query/bind/expr.h"
+#include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include "query/choose/metrics.h"
+#include "query/pattern/pattern.h"
+#include <math.h>
+#include <strings.h>
+
+void binding_init(struct binding *b, struct query_env *env, struct selection *s, struct arena *arena)
+{
+    *b = (struct binding){.env = env, .selection = s, .arena = arena};
+    b->used = xcalloc(s->measures.len + 1, 1);
+}
+
+void binding_deinit(struct binding *b)
+{
+    for (size_t i = 0; i < b->regexes.len; i++)
+        regex_destroy(b->regexes.data[i]);
+    for (size_t i = 0; i < b->scripts.len; i++)
+        script_destroy(b->scripts.data[i]);
+    vec_deinit(&b->regexes);
+    vec_deinit(&b->scripts);
+    vec_deinit(&b->statistics);
+    vec_deinit(&b->groups);
+    free(b->lets);
+    free(b->used);
+}
+
+static struct program *new_program(struct binding *b, enum program_kind kind, unsigned args)
+{
+    struct program *p = ARENA_NEW(b->arena, struct program);
+
+    p->kind = kind;
+    p->arg_count = args;
+    p->args = args ? ARENA_ARRAY(b->arena, args, struct program *) : NULL;
+    p->number = NAN;
+    return p;
+}
+
+static struct program *number_program(struct binding *b, double number, enum dim dim)
+{
+    struct program *p = new_program(b, PROGRAM_NUMBER, 0);
+
+    p->number = number;
+    p->dim = dim;
+    p->literal = dim == DIM_NONE;
+    p->constant = true;
+    return p;
+}
+
+static struct program *slot_program(struct binding *b, size_t measure, bool exclusive)
+{
+    struct program *p = new_program(b, PROGRAM_SLOT, 0);
+
+    p->slot = (unsigned)(2 * measure + exclusive);
+    p->dim = b->selection->measures.data[measure].dim;
+    p->linear = !b->selection->measures.data[measure].plain;
+    b->used[measure] = 1;
+    if (b->selection->measures.data[measure].side == SIDE_DELTA) {
+        struct measure *m = &b->selection->measures.data[measure];
+
+        if (m->here_measure != SIZE_MAX)
+            b->used[m->here_measure] = 1;
+        if (m->old_measure != SIZE_MAX)
+            b->used[m->old_measure] = 1;
+    }
+    return p;
+}
+
+/* ---- metrics and lets ---- */
+
+enum { LETS_NESTED = 1000 };
+
+static void share_let(struct binding *b, const struct let *let, bool exclusive, struct program *p)
+{
+    if (!p->memo)
+        p->memo = ARENA_NEW(b->arena, struct memo);
+    if (b->let_count == b->let_room) {
+        b->let_room = b->let_room ? 2 * b->let_room : 8;
+        b->lets = xreallocarray(b->lets, b->let_room, sizeof *b->lets);
+    }
+    b->lets[b->let_count++] = (struct bound_let){let, exclusive, p};
+}
+
+static struct hq_error *bind_let(struct binding *b, const struct let *let, const struct place *place, bool exclusive,
+                                 struct program **out)
+{
+    struct script *script;
+    struct source source = {.name = "let", .text = let->text, .length = strlen(let->text)};
+    struct hq_error *err;
+
+    for (size_t i = 0; i < b->let_count; i++)
+        if (b->lets[i].let == let && b->lets[i].exclusive == exclusive) {
+            *out = b->lets[i].program;
+            return NULL;
+        }
+    if (b->let_depth >= LETS_NESTED)
+        return place_error(place, NULL, "`%s` names more than %d other metrics one within the other", let->name,
+                           LETS_NESTED);
+    err = parse_script(&source, NULL, &script);
+    vec_push(&b->scripts, script);
+    if (err)
+        return err;
+    if (script->statements.len != 1 || script->statements.data[0].kind != STATEMENT_LET)
+        return place_error(place, NULL, "`%s` has no definition", let->name);
+    b->let_depth++;
+    err = bind_expr(b, script->statements.data[0].let.expr, exclusive, out);
+    b->let_depth--;
+    if (!err)
+        share_let(b, let, exclusive, *out);
+    return err;
+}
+
+static const struct let *find_let(const struct binding *b, const char *name)
+{
+    for (size_t i = 0; i < b->env->lets.len; i++)
+        if (!strcasecmp(b->env->lets.data[i].name, name))
+            return &b->env->lets.data[i];
+    return NULL;
+}
+
+static struct hq_error *no_such_side(const struct metric_ref *r)
+{
+    return place_error(&r->place, NULL, "`%s` compares: the query needs `compare with DB`",
+                       r->side == SIDE_OLD ? "old." : "delta");
+}
+
+/* Of this side: the first that the other side has something to compare with. */
+static unsigned first_compared(const struct binding *b)
+{
+    for (size_t i = 0; i < b->selection->measures.len; i++) {
+        const struct measure *m = &b->selection->measures.data[i];
+
+        if (m->side == SIDE_DELTA && m->here_measure != SIZE_MAX && m->old_measure != SIZE_MAX)
+            return (unsigned)m->here_measure;
+    }
+    return 0;
+}
+
+static struct hq_error *bind_number(struct binding *b, const struct metric_ref *r, bool exclusive, struct program **out)
+{
+    unsigned columns = binding_columns(b), metric = (r->number - 1) / 2;
+    bool x = exclusive || r->number % 2 == 0;
+
+    if (r->number > columns)
+        return place_error(&r->place, NULL, "there is no metric $%u: %s", r->number,
+                           columns ? arena_printf(b->arena, "the last one is $%u", columns)
+                                   : "the database holds none");
+    if (metric >= b->selection->here_count) {
+        if (r->side != SIDE_HERE)
+            return place_error(&r->place, NULL, "only measured metrics have an old value");
+        return bind_let(b, &b->env->lets.data[metric - b->selection->here_count], &r->place, x, out);
+    }
+    if (r->side != SIDE_HERE) {
+        size_t m = metrics_find(b->selection, b->selection->measures.data[r->alone ? first_compared(b) : metric].name,
+                                r->side);
+
+        if (m == SIZE_MAX)
+            return no_such_side(r);
+        metric = (unsigned)m;
+    }
+    *out = slot_program(b, metric, x);
+    return NULL;
+}
+
+static struct hq_error *bind_metric(struct binding *b, const struct metric_ref *r, bool exclusive, struct program **out)
+{
+    const struct let *let;
+    size_t measure;
+
+    if (r->number)
+        return bind_number(b, r, exclusive, out);
+    measure = metrics_find(b->selection, r->name, r->side);
+    if (measure != SIZE_MAX) {
+        *out = slot_program(b, measure, exclusive || r->exclusive);
+        return NULL;
+    }
+    let = r->side == SIDE_HERE ? find_let(b, r->name) : NULL;
+    if (let)
+        return bind_let(b, let, &r->place, exclusive || r->exclusive, out);
+    if (r->side != SIDE_HERE && metrics_find(b->selection, r->name, SIDE_HERE) != SIZE_MAX)
+        return no_such_side(r);
+    return metrics_unknown(b->selection, b->env, r);
+}
+
+unsigned binding_columns(const struct binding *b)
+{
+    return (unsigned)(2 * (b->selection->here_count + b->env->lets.len));
+}
+
+struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out,
+                             const char **name)
+{
+    unsigned metric = (number - 1) / 2;
+    bool x = number % 2 == 0;
+    const char *base;
+
+    if (metric < b->selection->here_count) {
+        *out = slot_program(b, metric, x);
+        base = b->selection->measures.data[metric].name;
+    } else {
+        const struct let *let = &b->env->lets.data[metric - b->selection->here_count];
+
+        HQ_TRY(bind_let(b, let, place, x, out));
+        base = let->name;
+    }
+    *name = x ? arena_printf(b->arena, "%s.x", base) : base;
+    return NULL;
+}
+
+/* ---- dimensions ---- */
+
+static struct hq_error *mixed(const struct place *op, enum dim a, enum dim b, const char *what)
+{
+    return place_error(op, NULL, "this %s %s and %s", what, dim_name(a), dim_name(b));
+}
+
+/* The common dimension of two operands that must agree. */
+static struct hq_error *agree(const struct place *op, const struct program *a, const struct program *b,
+                              const char *what, enum dim *out)
+{
+    *out = a->literal ? b->dim : a->dim;
+    if (a->dim != b->dim && !a->literal && !b->literal)
+        return mixed(op, a->dim, b->dim, what);
+    return NULL;
+}
+
+static struct hq_error *want_number(const struct expr *e, const struct program *p)
+{
+    if (p->is_text)
+        return place_error(&e->place, NULL, "this is a text, and a number is wanted here");
+    return NULL;
+}
+
+/* ---- operators ---- */
+
+static bool bare_name(const struct expr *e)
+{
+    return e->kind == EXPR_METRIC && !e->metric.number && !e->metric.exclusive && !e->metric.quoted &&
+           e->metric.side == SIDE_HERE;
+}
+
+/* `kind = loop`: a name without quotes beside an attribute that is a text is a text. */
+static struct hq_error *bind_operand(struct binding *b, const struct expr *e, const struct expr *other, bool exclusive,
+                                     struct program **out)
+{
+    const char *text = bare_name(e) && other->kind == EXPR_ATTRIBUTE && attribute_is_text(other->attribute)
+                           ? e->metric.name
+                           : kinds_bare(e, other);
+
+    if (text) {
+        *out = new_program(b, PROGRAM_TEXT, 0);
+        (*out)->text = text;
+        (*out)->is_text = (*out)->constant = true;
+        return NULL;
+    }
+    return bind_expr(b, e, exclusive, out);
+}
+
+/* 5% beside a metric is a share of its total; beside a ratio, which has none, it is the number 0.05. */
+static struct hq_error *bind_share(struct binding *b, const struct expr *percent, struct program *of,
+                                   struct program **out)
+{
+    const struct measure *m = program_without_total(of, b->selection);
+
+    if (m && of->dim == DIM_NONE)
+        return NULL;
+    if (m)
+        return place_error(&percent->place, NULL,
+                           "the values of %s add up to nothing that this could be a share of: compare them with an "
+                           "amount, as `1.5s`",
+                           m->name);
+    *out = new_program(b, PROGRAM_SHARE, 1);
+    (*out)->number = percent->number / 100;
+    (*out)->args[0] = of;
+    (*out)->dim = of->dim;
+    (*out)->constant = true;
+    return NULL;
+}
+
+static struct hq_error *bind_compare(struct binding *b, const struct expr *e, struct program *p)
+{
+    struct program **a = p->args;
+    enum dim dim;
+
+    if (a[0]->is_text != a[1]->is_text)
+        return place_error(&e->op_place, NULL, "this compares a text with a number");
+    for (int i = 0; i < 2; i++) {
+        const struct expr *side = i ? e->right : e->left;
+
+        if (side->kind != EXPR_PERCENT || !a[1 - i]->linear)
+            continue;
+        HQ_TRY(bind_share(b, side, a[1 - i], &a[i]));
+    }
+    for (int i = 0; i < 2; i++)
+        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_KIND && a[1 - i]->kind == PROGRAM_TEXT &&
+            e->op <= OP_NE)
+            HQ_TRY(kinds_check(b, i ? e->left : e->right, a[1 - i]->text));
+    for (int i = 0; i < 2; i++)
+        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_GROUP && a[1 - i]->kind == PROGRAM_TEXT)
+            vec_push(&b->groups, (struct named_group){(i ? e->left : e->right)->place, a[1 - i]->text});
+    if (!a[0]->is_text)
+        HQ_TRY(agree(&e->op_place, a[0], a[1], "compares", &dim));
+    return NULL;
+}
+
+static struct hq_error *bind_sum(const struct expr *e, struct program *p)
+{
+    const struct program *a = p->args[0], *b = p->args[1];
+
+    HQ_TRY(agree(&e->op_place, a, b, e->op == OP_ADD ? "adds" : "subtracts", &p->dim));
+    p->linear = a->linear && b->linear;
+    p->literal = a->literal && b->literal;
+    return NULL;
+}
+
+static struct hq_error *bind_product(const struct expr *e, struct program *p)
+{
+    const struct program *a = p->args[0], *b = p->args[1];
+
+    p->literal = a->literal && b->literal;
+    if (e->op == OP_MUL) {
+        if (a->dim != DIM_NONE && b->dim != DIM_NONE)
+            return mixed(&e->op_place, a->dim, b->dim, "multiplies");
+        p->dim = a->dim != DIM_NONE ? a->dim : b->dim;
+        p->linear = (a->linear && b->constant) || (a->constant && b->linear);
+        return NULL;
+    }
+    if (b->dim != DIM_NONE && a->dim != b->dim) {
+        char advice[64];
+
+        snprintf(advice, sizeof advice, "divide by 1%s first to strip the unit", dim_unit(b->dim));
+        return place_error(&e->op_place, b->dim == DIM_EVENTS ? NULL : advice,
+                           "this divides %s by %s, and there is no unit for that", dim_name(a->dim), dim_name(b->dim));
+    }
+    p->dim = b->dim == DIM_NONE ? a->dim : DIM_NONE;
+    p->linear = a->linear && b->constant;
+    return NULL;
+}
+
+static struct hq_error *bind_binary(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
+{
+    struct program *p = new_program(b, PROGRAM_BINARY, 2);
+
+    *out = p;
+    p->op = e->op;
+    HQ_TRY(bind_operand(b, e->left, e->right, exclusive, &p->args[0]));
+    HQ_TRY(bind_operand(b, e->right, e->left, exclusive, &p->args[1]));
+    p->constant = p->args[0]->constant && p->args[1]->constant;
+    if (e->op >= OP_EQ && e->op <= OP_GE)
+        return bind_compare(b, e, p);
+    HQ_TRY(want_number(e->left, p->args[0]));
+    HQ_TRY(want_number(e->right, p->args[1]));
+    if (e->op == OP_AND || e->op == OP_OR)
+        return NULL;
+    return e->op == OP_ADD || e->op == OP_SUB ? bind_sum(e, p) : bind_product(e, p);
+}
+
+static struct hq_error *bind_unary(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
+{
+    struct program *p = new_program(b, e->kind == EXPR_NOT ? PROGRAM_NOT : PROGRAM_NEGATE, 1);
+
+    *out = p;
+    HQ_TRY(bind_expr(b, e->left, exclusive, &p->args[0]));
+    HQ_TRY(want_number(e->left, p->args[0]));
+    p->constant = p->args[0]->constant;
+    if (e->kind == EXPR_NEGATE) {
+        p->dim = p->args[0]->dim;
+        p->linear = p->args[0]->linear;
+        p->literal = p->args[0]->literal;
+    }
+    return NULL;
+}
+
+static struct hq_error *bind_match(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
+{
+    struct program *p = new_program(b, PROGRAM_MATCH, 1);
+
+    *out = p;
+    p->negated = e->negated;
+    HQ_TRY(bind_expr(b, e->left, exclusive, &p->args[0]));
+    if (!p->args[0]->is_text)
+        return place_error(&e->left->place, NULL,
+                           "a regular expression needs a text on its left: name, file, module, kind, callsite ...");
+    HQ_TRY(regex_compile(&e->regex, &p->regex));
+    vec_push(&b->regexes, p->regex);
+    return NULL;
+}
+
+/* ---- functions ---- */
+
+static bool is_statistic(const struct expr *e)
+{
+    return function_words[e->function].statistic && e->args.len == 1;
+}
+
+static struct hq_error *bind_statistic(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
+{
+    struct program *arg, *p;
+
+    HQ_TRY(bind_expr(b, e->args.data[0], exclusive, &arg));
+    HQ_TRY(want_number(e->args.data[0], arg));
+    if (arg->has_statistic)
+        return place_error(&e->args.data[0]->place, NULL, "a statistic of a statistic has no meaning");
+    if (arg->constant)
+        return place_error(&e->args.data[0]->place, NULL,
+                           "this is the same in every profile: a statistic needs a metric");
+    if (e->function == FUNCTION_SUM && arg->linear) {
+        *out = arg;
+        return NULL;
+    }
+    p = new_program(b, PROGRAM_STATISTIC, 0);
+    p->statistic = (unsigned)b->statistics.len;
+    p->dim = function_words[e->function].plain_result ? DIM_NONE : arg->dim;
+    vec_push(&b->statistics, (struct statistic){e->function, arg});
+    *out = p;
+    return NULL;
+}
+
+/* Arguments that must agree: those of min and max, and the branches of if. */
+static struct hq_error *agree_all(const struct expr *e, struct program *p, unsigned from)
+{
+    p->dim = p->args[from]->dim;
+    p->literal = p->args[from]->literal;
+    for (unsigned i = from + 1; i < p->arg_count; i++) {
+        struct program so_far = *p;
+
+        HQ_TRY(agree(&e->args.data[i]->place, &so_far, p->args[i],
+                     e->function == FUNCTION_IF ? "chooses between" : "compares", &p->dim));
+        p->literal = p->literal && p->args[i]->literal;
+    }
+    return NULL;
+}
+
+static struct hq_error *bind_function(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
+{
+    struct program *p;
+
+    if (is_statistic(e))
+        return bind_statistic(b, e, exclusive, out);
+    *out = p = new_program(b, PROGRAM_FUNCTION, (unsigned)e->args.len);
+    p->function = e->function;
+    p->constant = true;
+    for (unsigned i = 0; i < p->arg_count; i++) {
+        HQ_TRY(bind_expr(b, e->args.data[i], exclusive, &p->args[i]));
+        HQ_TRY(want_number(e->args.data[i], p->args[i]));
+        p->constant = p->constant && p->args[i]->constant;
+    }
+    if (e->function == FUNCTION_MIN || e->function == FUNCTION_MAX || e->function == FUNCTION_IF)
+        return agree_all(e, p, e->function == FUNCTION_IF);
+    if (function_words[e->function].plain_argument && p->args[0]->dim != DIM_NONE)
+        return place_error(&e->args.data[0]->place, NULL, "%s needs a plain number, and this is in %s",
+                           function_words[e->function].name, dim_name(p->args[0]->dim));
+    p->dim = p->args[0]->dim;
+    p->literal = p->args[0]->literal;
+    return NULL;
+}
+
+static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, struct program **out)
+{
+    struct program *p = new_program(b, PROGRAM_ATTRIBUTE, 0);
+    bool of_profile = e->attribute == ATTRIBUTE_RANK || e->attribute == ATTRIBUTE_THREAD ||
+                      e->attribute == ATTRIBUTE_HOST;
+
+    *out = p;
+    if (of_profile && !b->has_rows_of_profiles)
+        return place_error(&e->place, NULL, "only the rows of `threads` and `profiles` have a rank, thread and host");
+    p->attribute = e->attribute;
+    p->is_text = attribute_is_text(e->attribute);
+    p->literal = !p->is_text;
+    b->uses_attributes = true;
+    b->uses_waits |= e->attribute == ATTRIBUTE_WAITS;
+    b->uses_groups |= e->attribute == ATTRIBUTE_GROUP;
+    return NULL;
+}
+
+static struct hq_error *bind_total(struct binding *b, const struct expr *e, struct program **out)
+{
+    struct metric_ref r = e->metric;
+
+    *out = new_program(b, PROGRAM_TOTAL, 1);
+    r.place = e->place;
+    if (r.number && r.number % 2 == 0)
+        r.number--;
+    r.exclusive = false;
+    HQ_TRY(bind_metric(b, &r, false, &(*out)->args[0]));
+    const struct measure *m = program_without_total((*out)->args[0], b->selection);
+    if (m)
+        return place_error(&e->place, NULL, "%s has no total: its values add up to nothing", m->name);
+    (*out)->dim = (*out)->args[0]->dim;
+    (*out)->constant = true;
+    return NULL;
+}
+
+static struct hq_error *bind_any(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
+{
+    switch (e->kind) {
+    case EXPR_NUMBER: *out = number_program(b, e->number, e->dim); return NULL;
+    case EXPR_PERCENT: *out = number_program(b, e->number / 100, DIM_NONE); return NULL;
+    case EXPR_STRING:
+        *out = new_program(b, PROGRAM_TEXT, 0);
+        (*out)->text = e->string;
+        (*out)->is_text = (*out)->constant = true;
+        return NULL;
+    case EXPR_METRIC: return bind_metric(b, &e->metric, exclusive, out);
+    case EXPR_TOTAL: return bind_total(b, e, out);
+    case EXPR_ATTRIBUTE: return bind_attribute(b, e, out);
+    case EXPR_NEGATE:
+    case EXPR_NOT: return bind_unary(b, e, exclusive, out);
+    case EXPR_BINARY: return bind_binary(b, e, exclusive, out);
+    case EXPR_MATCH: return bind_match(b, e, exclusive, out);
+    default: return bind_function(b, e, exclusive, out);
+    }
+}
+
+struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
+{
+    HQ_TRY(bind_any(b, e, exclusive, out));
+    for (unsigned i = 0; i < (*out)->arg_count; i++)
+        (*out)->has_statistic |= (*out)->args[i]->has_statistic;
+    (*out)->has_statistic |= (*out)->kind == PROGRAM_STATISTIC;
+    return NULL;
+}
+
+/* `expect 5` holds always, `expect cputime` nearly: neither is meant. */
+struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out)
+{
+    bool amount = e->kind == EXPR_NUMBER || e->kind == EXPR_PERCENT || e->kind == EXPR_METRIC ||
+                  e->kind == EXPR_TOTAL || e->kind == EXPR_NEGATE || e->kind == EXPR_ATTRIBUTE ||
+                  (e->kind == EXPR_BINARY && e->op < OP_EQ);
+
+    if (amount)
+        return place_error(&e->place, "compare it, as in expect cputime < 20%",
+                           "an expectation is a condition, and this is an amount");
+    return bind_condition(b, e, out);
+}
+
+struct hq_error *bind_condition(struct binding *b, const struct expr *e, struct program **out)
+{
+    HQ_TRY(bind_expr(b, e, false, out));
+    return want_number(e, *out);
+}

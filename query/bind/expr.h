@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Expressions: bound once per query to the metrics of a selection, with dimensions checked, then evaluated per row.
+ *
+ * A *slot* is a metric column: 2 * measure for inclusive, 2 * measure + 1 for exclusive. Values are doubles in seconds,
+ * events or bytes; NaN is blank and everything computed from a blank is blank.
+ */
+#ifndef HQ_QUERY_EXPR_H
+#define HQ_QUERY_EXPR_H
+
+#include "common/arena.h"
+#include "common/err.h"
+#include "common/vec.h"
+#include "query/grammar/ast.h"
+#include "query/query.h"
+#include "query/choose/select.h"
+
+enum program_kind {
+    PROGRAM_NUMBER,
+    PROGRAM_TEXT,  /* number; text */
+    PROGRAM_SLOT,  /* slot */
+    PROGRAM_TOTAL, /* args[0] on the totals */
+    PROGRAM_SHARE, /* number * args[0] on the totals: `5%` in a comparison */
+    PROGRAM_ATTRIBUTE,
+    PROGRAM_BESIDE,    /* the text that some views have beside the name */
+    PROGRAM_STATISTIC, /* statistic: index in binding.statistics */
+    PROGRAM_NEGATE,
+    PROGRAM_NOT,
+    PROGRAM_BINARY,
+    PROGRAM_MATCH,
+    PROGRAM_FUNCTION,
+};
+
+struct regex;
+
+/* Of what several expressions have in common, a let: at one point it is computed once, however often it is named. */
+struct memo {
+    uint64_t point, walk; /* where the value was computed; the walk that came by last */
+    double value;
+};
+
+struct program {
+    enum program_kind kind;
+    enum dim dim;
+    bool is_text;  /* gives a text, not a number */
+    bool linear;   /* a linear combination of measured metrics: has a total, so a percentage has a meaning */
+    bool literal;  /* made of bare numbers only: takes any dimension */
+    bool constant; /* the same in every row */
+    double number;
+    const char *text;
+    unsigned slot;
+    unsigned statistic;
+    enum attribute attribute;
+    enum operator op;
+    enum function function;
+    bool negated;
+    struct regex *regex;
+    struct program **args;
+    unsigned arg_count;
+    bool has_statistic; /* it, or something in it, is a statistic */
+    struct memo *memo;  /* NULL: computed each time */
+};
+
+struct statistic {
+    enum function function;
+    struct program *arg;
+};
+
+/* What a query's expressions are bound to. */
+struct binding {
+    struct query_env *env;
+    struct selection *selection;
+    struct arena *arena;
+    size_t here_count; /* measures of this database: $1 .. $2n */
+    uint8_t *used;     /* [measures] referenced by some expression */
+    bool uses_attributes, uses_waits, uses_groups;
+    VEC(struct named_group {
+        struct place place;
+        const char *name;
+    })
+    groups;                    /* what `group` is compared with */
+    bool has_rows_of_profiles; /* rank, thread, host have a meaning */
+    unsigned row_kinds;        /* KIND_BIT of the rows of the view */
+    VEC(struct statistic) statistics;
+    VEC(struct regex *) regexes;
+    VEC(struct script *) scripts; /* of lets */
+    struct bound_let {            /* each is bound once, and shared */
+        const struct let *let;
+        bool exclusive;
+        struct program *program;
+    } * lets;
+    size_t let_count, let_room;
+    int let_depth;
+};
+
+void binding_init(struct binding *b, struct query_env *env, struct selection *s, struct arena *arena);
+void binding_deinit(struct binding *b);
+
+/* `exclusive`: metrics without .x mean their exclusive values (for NAME.x of a let). */
+struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusive, struct program **out);
+/* A boolean expression for where and expect; a number is accepted and true if it is not 0. */
+struct hq_error *bind_condition(struct binding *b, const struct expr *e, struct program **out);
+/* The same; an amount is refused. */
+struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out);
+/* What is said of `kind = WORD` where no row can have that kind; an error with `set strict on` (kinds.c). */
+struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char *word);
+/* The kind of that name, in any case; SCOPE_KINDS if there is none. */
+enum scope_kind kinds_find(const char *name);
+/* `kind = line`: the kind, where the expression is a word that is also an attribute; else NULL. */
+const char *kinds_bare(const struct expr *e, const struct expr *other);
+/* The program for a metric column: $number, from 1. *name is its heading. NULL if there is no such column. */
+struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out,
+                             const char **name);
+/* Columns in $n numbering: 2 * (measured + lets). */
+unsigned binding_columns(const struct binding *b);
+
+struct group_names {
+    const char *const *data;
+    size_t len;
+};
+
+/* What attributes are read from. */
+struct facts {
+    enum scope_kind kind;
+    const char *name, *module, *file, *call_file, *host, *beside;
+    uint32_t line, call_line;
+    int depth; /* from 0 */
+    bool waits;
+    const struct group_names *groups; /* that it is in; NULL: nobody asked */
+    uint64_t id;
+    int64_t rank, thread; /* -1: none */
+};
+
+struct point {
+    uint64_t number;          /* point_number(): another one for other values */
+    const double *slots;      /* [2 * measures] */
+    const double *totals;     /* the same, of the whole selection */
+    const double *statistics; /* [binding.statistics]; NULL: all blank */
+    const struct facts *facts;
+};
+
+uint64_t point_number(void);
+
+double program_number(const struct program *p, const struct point *at);
+/* In the buffer, which holds a path as long as a system allows and what stands around it, or somebody else's that lives
+ * on; NULL blank. */
+enum { PROGRAM_TEXT_ROOM = 4200 };
+const char *program_text(const struct program *p, const struct point *at, char buffer[PROGRAM_TEXT_ROOM]);
+/* 1, 0, or -1 for blank. */
+int program_truth(const struct program *p, const struct point *at);
+/* Its value on the totals: what 100 % is. */
+double program_total(const struct program *p, const double *totals);
+/* A measure that it reads and that adds up to nothing; NULL: all have a total. */
+const struct measure *program_without_total(const struct program *p, const struct selection *s);
+
+/* Walks over all slots a program reads; those of what is shared once. */
+void program_slots(const struct program *p, void (*visit)(void *arg, unsigned slot), void *arg);
+
+#endif

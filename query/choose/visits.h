@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Visits: runs of samples of one thread with a pattern on their call path. A visit begins and ends halfway between the
+ * samples inside and outside, and no more than a period from the one inside. Two visits with no sample between them
+ * cannot be told apart and count as one; so visits are counted and numbered only where those that were seen lie well
+ * apart (struct apart). In a trace of spans a visit begins and ends with its spans. Where the program or its runtime
+ * marks what matches (phases, parallel regions), visits are the marked ones: exact, however short.
+ */
+#ifndef HQ_QUERY_VISITS_H
+#define HQ_QUERY_VISITS_H
+
+#include "query/choose/slices.h"
+
+struct visit {
+    uint32_t profile, number; /* from 1, within the profile, in all of the time */
+    uint64_t from_us, to_us;  /* of the run; from <= t < to; what lies in the selection's slices */
+    uint64_t length_us;       /* less than to - from where it lies in several slices */
+    uint64_t samples;         /* in the slices */
+    bool cut;                 /* a part of it lies outside of them */
+};
+
+/*
+ * How well samples tell visits apart, over all of the time. They do if nine of ten gaps between visits hold at least
+ * APART_GAP samples and nine of ten visits at least APART_VISIT, in each profile: then hardly any gap is shorter than
+ * the distance of two samples, which would make one visit of two, and hardly any visit, which would not be seen.
+ */
+enum { APART_GAP = 3, APART_VISIT = 2 };
+struct apart {
+    size_t gaps, short_gaps, visits, short_visits;
+    double period_us;                /* mean time that a sample stands for */
+    uint64_t least_gap, least_visit; /* samples that nine of ten hold at least, in the profile where that is least; 0:
+                                        there is none */
+    bool exact;                      /* begins and ends are in the trace, or marked */
+    bool doubtful;                   /* in some profile they do not */
+    bool looked, marked;             /* it was looked for marks; there are some */
+};
+struct visits {
+    struct visit *data;
+    size_t len, cap;
+    struct apart apart;
+};
+
+/* Whether a profile of the selection has marked what matches. */
+bool visits_are_marked(const struct selection *s, const uint8_t *matching);
+
+/*
+ * Appends the visits of one profile to the matching contexts that lie in the selection's slices (have a sample in them,
+ * if they were found by samples), cut to them. matching, within: by context. Where visits_are_marked, a profile without
+ * marks has none.
+ */
+struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile,
+                            const uint8_t *matching, const uint8_t *within, struct visits *out);
+
+/* The same for profiles that other ones' marks are not to keep from theirs: while something is on the stack. */
+struct hq_error *visits_add_own(const struct selection *s, const struct timeline *time, uint32_t profile,
+                                const uint8_t *matching, const uint8_t *within, struct visits *out);
+
+/* Appends the part of a stretch of one profile that lies in the selection's slices, if there is any. */
+void visits_take(const struct selection *s, struct visit stretch, struct visits *out);
+
+/* Why the visits to what matches cannot be counted or numbered, and what would help; NULL: they can. Of visits without
+ * any gap it depends on whether a loop is around them. The caller frees. */
+char *visits_doubt(const struct visits *v, const struct tree *t, const uint8_t *matching);
+
+#endif

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/measure/grouping.h"
+#include "common/names.h"
+#include "common/suggest.h"
+#include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include "query/pattern/group.h"
+#include "query/views/groups.h"
+
+/* ---- what a defined group is made of ---- */
+
+/* `lines A-B of PATTERN`, and the paths that were looked at. */
+struct line_part {
+    const struct group_part *part;
+    struct regex *regex; /* NULL: a name */
+    struct map files;    /* text -> whether it matches */
+};
+
+struct group_members {
+    struct run *run;
+    const struct group *group; /* the one that is being made, for what is said */
+    struct group_list list;
+    uint8_t *scope; /* [scope] enum membership */
+    uint8_t *held;  /* [group] it was taken in already */
+    VEC(struct line_part) lines;
+};
+
+static bool path_is(const struct line_part *l, const char *path)
+{
+    const struct pattern *p = &l->part->pattern;
+
+    if (l->regex)
+        return regex_matches(l->regex, path);
+    return path_ends(path, p->text) || (p->wildcards && path_matches_glob(path, p->text));
+}
+
+static bool is_line_of(struct line_part *l, const struct tree *t, uint32_t file, uint32_t line)
+{
+    const number_ranges *ranges = &l->part->lines;
+
+    for (size_t i = 0; i < ranges->len; i++)
+        if (line && line >= ranges->data[i].first && line <= ranges->data[i].last) {
+            bool is_new;
+            uint64_t *known = map_insert(&l->files, file, 0, &is_new);
+
+            if (is_new)
+                *known = path_is(l, tree_text(t, file));
+            return *known;
+        }
+    return false;
+}
+
+/* Whether a place is one of the lines that are named. */
+static bool is_line(struct group_members *g, uint32_t file, uint32_t line)
+{
+    vec_foreach(l, &g->lines)
+        if (is_line_of(l, g->run->tree, file, line))
+            return true;
+    return false;
+}
+
+static struct hq_error *take_lines(struct group_members *g, const struct group_part *part)
+{
+    const struct tree *t = g->run->tree;
+    struct line_part l = {.part = part};
+    bool any = false;
+
+    if (part->pattern.kind == PATTERN_REGEX)
+        HQ_TRY(regex_compile(&part->pattern, &l.regex));
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if (t->scopes[i].kind == SCOPE_LINE && is_line_of(&l, t, t->scopes[i].file, t->scopes[i].line)) {
+            g->scope[i] |= MEMBER_SCOPE;
+            any = true;
+        }
+    for (uint32_t c = 0; c < t->context_count && !any; c++)
+        any = is_line_of(&l, t, t->contexts[c].call_file, t->contexts[c].call_line);
+    vec_push(&g->lines, l);
+    if (any)
+        return NULL;
+    if (query_setting(g->run->env, SETTING_STRICT))
+        return place_error(&part->place, NULL, "no line of this database is one of these");
+    run_note(g->run, "group %s: no line of `%s` is one of those named", g->group->name, part->pattern.text);
+    return NULL;
+}
+
+/* All loops that match, and those inside of what matches. */
+static void take_loops(struct group_members *g, const struct matches *m)
+{
+    const struct tree *t = g->run->tree;
+    AUTO_FREE uint8_t *within = xcalloc((size_t)t->scope_count + 1, 1);
+
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        uint32_t parent = tree_scope_parent(t, i);
+
+        within[i] = m->scopes[i] || (parent != HQDB_NONE && within[parent]);
+        if (within[i] && t->scopes[i].kind == SCOPE_LOOP)
+            g->scope[i] |= MEMBER_SCOPE;
+    }
+}
+
+static struct hq_error *take_pattern(struct group_members *g, const struct group_part *part)
+{
+    static const unsigned kinds[] = {[PART_SCOPES] = KINDS_PATH,
+                                     [PART_FILES] = KIND_BIT(SCOPE_FILE),
+                                     [PART_MODULES] = KIND_BIT(SCOPE_MODULE),
+                                     [PART_LOOPS] = KINDS_STATIC};
+    struct matches m;
+
+    HQ_TRY(pattern_resolve(g->run->env, g->run->tree, &part->pattern, kinds[part->kind], &m));
+    if (m.problem)
+        run_note(g->run, "group %s: %s", g->group->name, m.problem);
+    if (m.scopes && part->kind == PART_LOOPS)
+        take_loops(g, &m);
+    else
+        for (uint32_t i = 0; m.scopes && i < g->run->tree->scope_count; i++)
+            if (m.scopes[i])
+                g->scope[i] |= part->kind == PART_SCOPES ? MEMBER_SCOPE : MEMBER_CONTAINER;
+    matches_deinit(&m);
+    return NULL;
+}
+
+/* Circles were refused when the groups were defined. */
+static struct hq_error *take_parts(struct group_members *g, const struct group *from)
+{
+    g->held[from - g->list.data] = 1;
+    for (size_t i = 0; i < from->part_count; i++) {
+        const struct group_part *part = &from->parts[i];
+
+        if (part->kind == PART_GROUP) {
+            const struct group *held = group_find(g->list, part->group);
+
+            if (held && !g->held[held - g->list.data])
+                HQ_TRY(take_parts(g, held));
+        } else if (part->kind == PART_LINES) {
+            HQ_TRY(take_lines(g, part));
+        } else {
+            HQ_TRY(take_pattern(g, part));
+        }
+    }
+    return NULL;
+}
+
+/* ---- its contexts ---- */
+
+static bool in_container(const struct group_members *g, uint32_t scope)
+{
+    const struct tree *t = g->run->tree;
+
+    for (; scope != HQDB_NONE; scope = tree_scope_parent(t, scope))
+        if (g->scope[scope] & MEMBER_CONTAINER)
+            return true;
+    return false;
+}
+
+enum { OWN = 1, FRAME = 2 }; /* exclusive by what is named itself; by the file or load module of the procedure */
+
+/* Of a context and the flags of its parent. */
+static uint8_t exclusive_flags(const struct group_members *g, uint32_t scope, enum scope_kind kind, uint8_t above)
+{
+    uint8_t own = g->scope[scope] & MEMBER_SCOPE ? OWN : 0;
+
+    switch (kind) {
+    case SCOPE_LINE:
+    case SCOPE_LOOP:
+    case SCOPE_REGION:
+    case SCOPE_PHASE: return own | above;
+    case SCOPE_INLINE: return own | (above & FRAME);
+    default: return own | (scope_is_called(kind) && in_container(g, scope) ? FRAME : 0);
+    }
+}
+
+static void find_contexts(struct group_members *g, struct grouping_row *out)
+{
+    struct run *run = g->run;
+    const struct tree *t = run->tree;
+    AUTO_FREE uint8_t *flags = xcalloc((size_t)t->context_count + 1, 1);
+    struct groups sets;
+    struct set *inc, *exc;
+    uint32_t key = 0;
+
+    groups_init(&sets, sizeof key);
+    /* Exclusive contexts belong to both sets: their samples pass through what makes them members. */
+    for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++) {
+        uint32_t scope = tree_scope_of(t, c), parent = tree_parent(t, c);
+        enum scope_kind kind = tree_kind(t, c);
+        bool is_call = scope_is_called(kind) || kind == SCOPE_INLINE;
+
+        flags[c] = exclusive_flags(g, scope, kind, parent == HQDB_NONE ? 0 : flags[parent]);
+        if (flags[c])
+            groups_add(&sets, &key, c, MEMBER_BOTH);
+        else if (is_call && is_line(g, t->contexts[c].call_file, t->contexts[c].call_line))
+            groups_add(&sets, &key, c, MEMBER_INCLUSIVE);
+    }
+    groups_sets(&sets, &run->arena, &inc, &exc);
+    if (sets.keys.len) {
+        out->inc = inc[0];
+        out->exc = exc[0];
+    }
+    groups_deinit(&sets);
+}
+
+static struct hq_error *make_defined(struct run *run, const struct group *group, struct group_list list,
+                                     struct grouping_row *out)
+{
+    const struct tree *t = run->tree;
+    AUTO_FREE uint8_t *held = xcalloc(list.len + 1, 1);
+    struct group_members g = {run, group, list, ARENA_ARRAY(&run->arena, t->scope_count + 1, uint8_t), held, {0}};
+    struct hq_error *error = take_parts(&g, group);
+
+    *out = (struct grouping_row){.name = arena_strdup(&run->arena, group->name),
+                                 .origin = arena_strdup(&run->arena, group->origin),
+                                 .scope = g.scope};
+    if (!error)
+        find_contexts(&g, out);
+    vec_foreach(l, &g.lines) {
+        if (l->regex && !error)
+            error = regex_failure(l->regex);
+        regex_destroy(l->regex);
+        map_deinit(&l->files);
+    }
+    vec_deinit(&g.lines);
+    return error;
+}
+
+/* What stands for no code, such as the root of all, is in a set only if it has values of its own. */
+static bool counts(struct run *run, uint32_t c)
+{
+    const struct tree *t = run->tree;
+    enum scope_kind kind = tree_kind(t, c);
+    struct db_range all = tree_range(t, c);
+    uint32_t end = c + 1 < tree_end(t, c) ? tree_first(t, c + 1) : all.last;
+
+    if (kind != SCOPE_ROOT && kind != SCOPE_THREAD && kind != SCOPE_PARTIAL)
+        return true;
+    for (size_t m = 0; m < run->selection.here_count && all.first < end; m++) {
+        AUTO_ERROR struct hq_error *error = selection_load(&run->selection, m);
+        const int64_t *sums = error ? NULL : run->selection.measures.data[m].sums;
+
+        if (!sums || sums[end] != sums[all.first])
+            return true;
+    }
+    return false;
+}
+
+static struct hq_error *make_all_defined(struct run *run, struct grouping *out)
+{
+    struct group_list list = groups_defined(run->env);
+    struct grouping_row *rows = ARENA_ARRAY(&run->arena, list.len + 1, struct grouping_row);
+    const struct tree *t = run->tree;
+    AUTO_FREE uint8_t *taken = xcalloc((size_t)t->context_count + 1, 1);
+    uint32_t *rest = ARENA_ARRAY(&run->arena, t->context_count, uint32_t);
+
+    out->rows = rows;
+    for (size_t i = 0; i < list.len; i++) {
+        HQ_TRY(make_defined(run, &list.data[i], list, &rows[i]));
+        out->count++;
+        for (size_t k = 0; k < rows[i].exc.len; k++)
+            taken[rows[i].exc.data[k]] = 1;
+    }
+    out->rest.data = rest;
+    for (uint32_t c = 0; c < t->context_count; c++)
+        if (!taken[c] && counts(run, c))
+            rest[out->rest.len++] = c;
+    return NULL;
+}
+
+/* ---- ready-made sets ---- */
+
+static void make_ready(struct run *run, enum grouped grouped, struct grouping *out)
+{
+    const struct tree *t = run->tree;
+    AUTO_FREE uint32_t *label = xcalloc((size_t)t->context_count + 1, sizeof *label);
+    struct intern names = {0};
+    struct groups sets;
+    struct set *inc, *exc;
+    struct grouping_row *rows;
+
+    groups_init(&sets, sizeof *label);
+    ready_made_labels(run, grouped, label, &names);
+    for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++)
+        if (counts(run, c))
+            groups_add(&sets, &label[c], c, MEMBER_BOTH);
+    groups_sets(&sets, &run->arena, &inc, &exc);
+    out->count = sets.keys.len;
+    out->rows = rows = ARENA_ARRAY(&run->arena, out->count + 1, struct grouping_row);
+    for (uint32_t i = 0; i < sets.keys.len; i++) {
+        const uint32_t *name = keymap_key(&sets.keys, i);
+
+        rows[i] = (struct grouping_row){.name = arena_strdup(&run->arena, intern_str(&names, *name)),
+                                        .origin = arena_printf(&run->arena, "by %s", grouped_words[grouped]),
+                                        .inc = inc[i],
+                                        .exc = exc[i]};
+    }
+    groups_deinit(&sets);
+    intern_deinit(&names);
+}
+
+/* ---- interface ---- */
+
+static enum grouped in_force(const struct query_env *env)
+{
+    const char *word = query_setting_text(env, SETTING_GROUPS)
+                           ? ""
+                           : setting_words[SETTING_GROUPS].words[query_setting(env, SETTING_GROUPS)];
+    enum grouped g = GROUPED_DIRECTORY;
+
+    while (g < GROUPED_KINDS && strcmp(grouped_words[g], word) != 0)
+        g++;
+    return g < GROUPED_KINDS ? g : GROUPED_DEFINED;
+}
+
+struct hq_error *grouping_make(struct run *run, enum grouped grouped, const struct grouping **out)
+{
+    struct grouping *made;
+
+    if (grouped == GROUPED_DEFINED)
+        grouped = in_force(run->env);
+    if (!run->groupings[grouped]) {
+        made = ARENA_NEW(&run->arena, struct grouping);
+        if (grouped == GROUPED_DEFINED)
+            HQ_TRY(make_all_defined(run, made));
+        else
+            make_ready(run, grouped, made);
+        run->groupings[grouped] = made;
+    }
+    *out = run->groupings[grouped];
+    return NULL;
+}
+
+/* A name that none of the groups has is like a pattern that matches nothing. */
+static struct hq_error *check_name(struct run *run, const struct grouping *g, const struct named_group *named)
+{
+    AUTO_STR struct str text = {0};
+    struct suggest near;
+
+    for (size_t i = 0; i < g->count; i++)
+        if (!strcmp(g->rows[i].name, named->name))
+            return NULL;
+    suggest_init(&near, named->name, 3);
+    for (size_t i = 0; i < g->count; i++)
+        suggest_add(&near, g->rows[i].name);
+    str_addf(&text, "there is no group `%s`", named->name);
+    suggest_text(&near, &text);
+    if (!g->count)
+        str_add(&text, "; `set groups FILE` or `group NAME = ...` defines some");
+    if (query_setting(run->env, SETTING_STRICT))
+        return place_error(&named->place, NULL, "%s", str_cstr(&text));
+    run_note(run, "%s", str_cstr(&text));
+    return NULL;
+}
+
+struct hq_error *grouping_check(struct run *run)
+{
+    const struct grouping *g;
+
+    if (!run->binding.uses_groups)
+        return NULL;
+    HQ_TRY(grouping_make(run, GROUPED_DEFINED, &g));
+    vec_foreach(named, &run->binding.groups)
+        HQ_TRY(check_name(run, g, named));
+    return NULL;
+}
+
+static bool holds_context(struct set s, uint32_t c)
+{
+    size_t low = 0, high = s.len;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (s.data[middle] < c)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s.len && s.data[low] == c;
+}
+
+/* Files and load modules are in a defined group if they are named; all else is where its own cost is. */
+static bool holds_row(const struct tree *t, const struct grouping_row *g, const struct node *n)
+{
+    if (g->scope && n->scope != HQDB_NONE && (n->kind == SCOPE_FILE || n->kind == SCOPE_MODULE)) {
+        for (uint32_t s = n->scope; s != HQDB_NONE; s = tree_scope_parent(t, s))
+            if (g->scope[s])
+                return true;
+        return false;
+    }
+    for (size_t i = 0; i < n->exc.len; i++)
+        if (holds_context(g->exc, n->at ? n->at[i] : n->exc.data[i]))
+            return true;
+    return n->context != HQDB_NONE && holds_context(g->exc, n->context);
+}
+
+const struct group_names *grouping_names(struct run *run, const struct node *n)
+{
+    struct group_names *names = ARENA_NEW(&run->arena, struct group_names);
+    const struct grouping *g;
+    const char **list;
+
+    hq_error_free(grouping_make(run, GROUPED_DEFINED, &g)); /* made by grouping_check */
+    names->data = list = ARENA_ARRAY(&run->arena, g->count + 1, const char *);
+    for (size_t i = 0; i < g->count && n->profile == HQDB_NONE; i++)
+        if (n->kind == SCOPE_GROUP ? n->name && !strcmp(n->name, g->rows[i].name)
+                                   : holds_row(run->tree, &g->rows[i], n))
+            list[names->len++] = g->rows[i].name;
+    return names;
+}

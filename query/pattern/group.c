@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/pattern/group.h"
+#include "common/file.h"
+#include "common/suggest.h"
+#include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { FILE_MAX = 16 << 20, GROUPS_MAX = 10000, NESTING_MAX = 1000 };
+
+/* A text that groups were defined in: the file's, or that of a statement. */
+struct definitions {
+    struct script *script;
+    bool of_file;
+};
+
+struct session_groups {
+    VEC(struct definitions) texts;
+    VEC(struct group) of;
+    struct arena arena; /* origins */
+};
+
+static void free_groups(struct session_groups *g)
+{
+    if (!g)
+        return;
+    vec_foreach(d, &g->texts)
+        script_destroy(d->script);
+    vec_deinit(&g->texts);
+    vec_deinit(&g->of);
+    arena_deinit(&g->arena);
+    free(g);
+}
+
+void groups_forget(struct query_env *env)
+{
+    free_groups(env->groups);
+    env->groups = NULL;
+}
+
+struct group_list groups_defined(const struct query_env *env)
+{
+    return env->groups ? (struct group_list){env->groups->of.data, env->groups->of.len} : (struct group_list){0};
+}
+
+const struct group *group_find(struct group_list list, const char *name)
+{
+    for (size_t i = 0; i < list.len; i++)
+        if (!strcmp(list.data[i].name, name))
+            return &list.data[i];
+    return NULL;
+}
+
+/* ---- groups that hold groups ---- */
+
+static struct hq_error *no_such_group(struct group_list list, const struct group_part *part)
+{
+    AUTO_STR struct str text = {0};
+    struct suggest near;
+
+    suggest_init(&near, part->group, 3);
+    for (size_t i = 0; i < list.len; i++)
+        suggest_add(&near, list.data[i].name);
+    suggest_text(&near, &text);
+    return place_error(&part->place, NULL, "there is no group `%s`%s", part->group, str_cstr(&text));
+}
+
+struct walk {
+    struct group_list list;
+    uint8_t *state; /* [group] 1: on the way; 2: holds no cycle */
+    unsigned depth;
+};
+
+/* Each is entered once. */
+static struct hq_error *walk_group(struct walk *w, size_t at)
+{
+    const struct group *g = &w->list.data[at];
+
+    w->state[at] = 1;
+    for (size_t i = 0; i < g->part_count; i++) {
+        const struct group_part *part = &g->parts[i];
+        const struct group *held = part->kind == PART_GROUP ? group_find(w->list, part->group) : NULL;
+
+        if (part->kind != PART_GROUP)
+            continue;
+        if (!held)
+            return no_such_group(w->list, part);
+        size_t next = (size_t)(held - w->list.data);
+
+        if (w->state[next] == 1)
+            return place_error(&part->place, NULL,
+                               "`%s` holds itself by way of this: groups cannot go round in a circle", held->name);
+        if (w->state[next])
+            continue;
+        if (++w->depth > NESTING_MAX)
+            return place_error(&part->place, NULL, "groups hold each other more than %d deep", NESTING_MAX);
+        HQ_TRY(walk_group(w, next));
+        w->depth--;
+    }
+    w->state[at] = 2;
+    return NULL;
+}
+
+static struct hq_error *check_all(const struct session_groups *g)
+{
+    AUTO_FREE uint8_t *state = xcalloc(g->of.len + 1, 1);
+    struct walk w = {{g->of.data, g->of.len}, state, 0};
+
+    for (size_t i = 0; i < g->of.len; i++)
+        if (!state[i])
+            HQ_TRY(walk_group(&w, i));
+    return NULL;
+}
+
+/* ---- definitions ---- */
+
+static struct hq_error *take_group(struct session_groups *g, const struct statement *st, const struct source *source,
+                                   bool of_file)
+{
+    const struct group *known = group_find((struct group_list){g->of.data, g->of.len}, st->group.name.text);
+
+    if (known)
+        return place_error(&st->group.name.place, NULL, "the group `%s` is defined already, at %s", known->name,
+                           known->origin);
+    if (g->of.len >= GROUPS_MAX)
+        return place_error(&st->place, NULL, "there are more than %d groups", GROUPS_MAX);
+    vec_push(&g->of,
+             (struct group){.name = st->group.name.text,
+                            .statement = of_file ? NULL : source->text,
+                            .origin = arena_printf(&g->arena, "%s:%u", file_basename(source->name), st->place.line),
+                            .parts = st->group.parts.data,
+                            .part_count = st->group.parts.len});
+    return NULL;
+}
+
+static struct hq_error *parse_definitions(struct session_groups *g, const struct source *source, bool of_file)
+{
+    struct script *script;
+    struct hq_error *error = parse_script(source, NULL, &script);
+
+    vec_push(&g->texts, (struct definitions){script, of_file});
+    for (size_t i = 0; !error && i < script->statements.len; i++) {
+        const struct statement *st = &script->statements.data[i];
+
+        error = st->kind == STATEMENT_GROUP
+                    ? take_group(g, st, &script->source, of_file)
+                    : place_error(&st->place, NULL, "a file of groups holds `group NAME = ...` and nothing else");
+    }
+    return error;
+}
+
+/* All but the definitions of a file, or all. */
+static struct hq_error *take_again(struct session_groups *g, const struct session_groups *old, bool with_file)
+{
+    for (size_t i = 0; old && i < old->texts.len; i++)
+        if (with_file || !old->texts.data[i].of_file)
+            HQ_TRY(parse_definitions(g, &old->texts.data[i].script->source, old->texts.data[i].of_file));
+    return NULL;
+}
+
+/* Takes the place of what there was if it is right. */
+static struct hq_error *replace(struct query_env *env, struct session_groups *g, struct hq_error *error)
+{
+    if (!error)
+        error = check_all(g);
+    if (error) {
+        free_groups(g);
+        return error;
+    }
+    free_groups(env->groups);
+    env->groups = g;
+    return NULL;
+}
+
+struct hq_error *groups_add_statement(struct query_env *env, const struct statement *st)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct session_groups *g = xcalloc(1, sizeof *g);
+    const char *text = print_statement(&arena, st);
+    struct source source = {st->place.source->name, text, strlen(text), st->place.line};
+    struct hq_error *error = take_again(g, env->groups, true);
+
+    if (!error)
+        error = parse_definitions(g, &source, false);
+    return replace(env, g, error);
+}
+
+struct hq_error *groups_set(struct query_env *env, const struct setting_value *v)
+{
+    struct session_groups *g = xcalloc(1, sizeof *g);
+    struct hq_error *error = NULL;
+
+    if (v->text) {
+        AUTO_FREE char *path = file_expand_home(v->text);
+        AUTO_STR struct str text = {0};
+
+        error = file_read(path, &text, FILE_MAX);
+        if (!error) {
+            struct source source = {.name = v->text, .text = str_cstr(&text), .length = text.len};
+
+            error = parse_definitions(g, &source, true);
+        }
+    }
+    if (!error)
+        error = take_again(g, env->groups, false);
+    return replace(env, g, error);
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/pattern/pattern.h"
+#include "common/map.h"
+#include "common/str.h"
+#include "common/suggest.h"
+#include "query/bind/expr.h"
+#include "query/grammar/parse.h"
+#include "common/names.h"
+#include "query/query.h"
+
+void matches_deinit(struct matches *m)
+{
+    free(m->scopes);
+    free(m->contexts);
+    free(m->problem);
+    free(m->unknown);
+    *m = (struct matches){0};
+}
+
+/* ---- one name against one pattern ---- */
+
+enum stage { STAGE_WHOLE, STAGE_UNQUALIFIED, STAGE_GLOB, STAGE_REGEX };
+
+struct test {
+    enum stage stage;
+    const char *word;
+    struct regex *regex;
+};
+
+static bool test_procedure(const struct test *q, const char *name)
+{
+    switch (q->stage) {
+    case STAGE_WHOLE: return name_is(name, q->word);
+    case STAGE_UNQUALIFIED: return strchr(name, ':') && name_ends(name, q->word);
+    case STAGE_GLOB: return name_matches_glob(name, q->word);
+    default: return regex_matches(q->regex, name);
+    }
+}
+
+static bool test_path(const struct test *q, const char *path)
+{
+    switch (q->stage) {
+    case STAGE_WHOLE: return path_ends(path, q->word);
+    case STAGE_UNQUALIFIED: return false;
+    case STAGE_GLOB: return path_matches_glob(path, q->word);
+    default: return regex_matches(q->regex, path);
+    }
+}
+
+/* Loops and lines: "loop at file.c:8" and "file.c:8", the file by the end of its path. */
+static bool test_place(const struct test *q, const struct tree *t, const struct hqdb_scope *s)
+{
+    char text[PROGRAM_TEXT_ROOM];
+
+    if (*tree_text(t, s->name) && test_procedure(q, tree_text(t, s->name)))
+        return true;
+    snprintf(text, sizeof text, "loop at %.4096s:%u", path_base(tree_text(t, s->file)), s->line);
+    if (s->kind == SCOPE_LOOP &&
+        (q->stage == STAGE_WHOLE ? !strcmp(text, q->word) : q->stage != STAGE_UNQUALIFIED && test_path(q, text)))
+        return true;
+    snprintf(text, sizeof text, "%.4096s:%u", tree_text(t, s->file), s->line);
+    return s->line && test_path(q, text);
+}
+
+/* The name of a member without its class, as debug information has it beside the symbol's, is no name of its own: who
+ * asks for it means those of all classes. */
+static bool is_unqualified(const struct test *q, const char *alias, const char *name)
+{
+    return q->stage == STAGE_WHOLE && strchr(name, ':') && name_ends(name, alias);
+}
+
+static bool test_aliases(const struct test *q, const struct tree *t, const struct hqdb_scope *s)
+{
+    struct db_list names = tree_aliases(t, s);
+
+    for (size_t i = 0; i < names.len; i++) {
+        const char *alias = db_string(t->db, names.data[i]);
+
+        if (test_procedure(q, alias) && !is_unqualified(q, alias, tree_text(t, s->name)))
+            return true;
+    }
+    return false;
+}
+
+static bool test_scope(const struct test *q, const struct tree *t, const struct hqdb_scope *s, struct map *seen)
+{
+    uint64_t *known;
+    bool is_new;
+
+    if (s->kind == SCOPE_LOOP || s->kind == SCOPE_LINE)
+        return test_place(q, t, s);
+    known = map_insert(seen, (uint64_t)(s->kind == SCOPE_FILE || s->kind == SCOPE_MODULE) << 32 | s->name, 0, &is_new);
+    if (is_new)
+        *known = s->kind == SCOPE_FILE || s->kind == SCOPE_MODULE ? test_path(q, tree_text(t, s->name))
+                                                                  : test_procedure(q, tree_text(t, s->name));
+    return *known || (s->alias_count && test_aliases(q, t, s));
+}
+
+static void test_all(const struct test *q, const struct tree *t, unsigned kinds, struct matches *out)
+{
+    struct map seen = {0};
+
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if ((kinds & KIND_BIT(t->scopes[i].kind)) && tree_instances(t, i).len + (t->scopes[i].kind >= SCOPE_CALL) > 0 &&
+            test_scope(q, t, &t->scopes[i], &seen)) {
+            out->scopes[i] = 1;
+            out->scope_count++;
+        }
+    map_deinit(&seen);
+}
+
+/* ---- scopes ---- */
+
+#define KINDS_CONTAINER (KIND_BIT(SCOPE_FILE) | KIND_BIT(SCOPE_MODULE))
+
+static bool is_container(enum scope_kind kind)
+{
+    return kind == SCOPE_FILE || kind == SCOPE_MODULE;
+}
+
+static bool wants_procedures(unsigned kinds)
+{
+    return (kinds & KIND_BIT(SCOPE_PROCEDURE)) && !(kinds & KIND_BIT(SCOPE_FILE));
+}
+
+static void match_name(const struct tree *t, const struct pattern *p, unsigned kinds, struct matches *out)
+{
+    struct test q = {.word = p->text};
+    enum stage last = p->wildcards ? STAGE_GLOB : STAGE_UNQUALIFIED;
+
+    for (q.stage = STAGE_WHOLE; q.stage <= last && !out->scope_count; q.stage++)
+        test_all(&q, t, kinds, out);
+}
+
+/* Files and load modules that matched stand for the procedures in them. */
+static void take_procedures_within(const struct tree *t, struct matches *out)
+{
+    uint8_t *inside;
+
+    if (!out->scope_count)
+        return;
+    inside = xcalloc(t->scope_count, 1);
+    out->scope_count = 0;
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        uint32_t parent = tree_scope_parent(t, i);
+
+        inside[i] = out->scopes[i] || (parent != HQDB_NONE && inside[parent]);
+        out->scopes[i] = inside[i] && t->scopes[i].kind == SCOPE_PROCEDURE;
+        out->scope_count += out->scopes[i];
+    }
+    free(inside);
+}
+
+/* ---- rows and ids ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static void add_contexts(const struct tree *t, const struct row_ref *row, struct matches *out)
+{
+    struct map ids = {0};
+    VEC(uint32_t) found = {0};
+
+    for (size_t i = 0; i < row->context_count; i++)
+        map_put(&ids, row->contexts[i], 1);
+    for (uint32_t c = 0; c < t->context_count; c++)
+        if (map_find(&ids, t->contexts[c].id))
+            vec_push(&found, c);
+    map_deinit(&ids);
+    out->contexts = found.data;
+    out->context_count = found.len;
+}
+
+static bool same_scope(const struct tree *t, uint32_t scope, const struct row_ref *row)
+{
+    const struct hqdb_scope *s = tree_scope(t, scope);
+    const char *module = tree_module_name(t, scope);
+
+    if (s->kind == SCOPE_LOOP || s->kind == SCOPE_LINE)
+        return s->kind == row->kind && s->line == row->line && row->file && !strcmp(tree_text(t, s->file), row->file) &&
+               (!row->module || (module && !strcmp(module, row->module)));
+    if (s->kind == SCOPE_MODULE)
+        return row->kind == SCOPE_MODULE && !strcmp(path_base(tree_text(t, s->name)), row->name);
+    if (s->kind == SCOPE_FILE ? row->kind != SCOPE_FILE
+                              : row->kind != s->kind && row->kind != SCOPE_PROCEDURE && row->kind != SCOPE_INLINE &&
+                                    row->kind != SCOPE_CALL)
+        return false;
+    return !strcmp(tree_text(t, s->name), row->name) && (!row->module || (module && !strcmp(module, row->module)));
+}
+
+static struct hq_error *match_row(const struct query_env *env, const struct tree *t, const struct pattern *p,
+                                  unsigned kinds, struct matches *out)
+{
+    const struct row_ref *row;
+
+    if (!env->last.len)
+        return place_error(&p->place, NULL, "there is no result yet that #%u could be a row of", p->row);
+    if (p->row == 0 || p->row > env->last.len)
+        return place_error(&p->place, NULL, "there is no row #%u: the last result has %zu", p->row, env->last.len);
+    row = &env->last.data[p->row - 1];
+    if (row->context_count) {
+        add_contexts(t, row, out);
+        return NULL;
+    }
+    out->scopes = xcalloc(t->scope_count, 1);
+    for (uint32_t i = 0; i < t->scope_count; i++)
+        if ((kinds | KINDS_STATIC) & KIND_BIT(t->scopes[i].kind) && same_scope(t, i, row)) {
+            out->scopes[i] = 1;
+            out->scope_count++;
+        }
+    return NULL;
+}
+
+static struct hq_error *match_id(const struct tree *t, const struct pattern *p, struct matches *out)
+{
+    uint64_t first, last, id = 0;
+    VEC(uint32_t) found = {0};
+
+    if (!table_id_range(p->text, &first, &last))
+        return place_error(&p->place, NULL,
+                           "`%s` is no id: ids have up to 13 digits 0-9 and letters without i, l, o and u", p->text);
+    for (uint32_t c = 0; c < t->context_count; c++) {
+        if (t->contexts[c].id < first || t->contexts[c].id > last)
+            continue;
+        if (found.len && t->contexts[c].id != id) {
+            vec_deinit(&found);
+            return place_error(&p->place, NULL, "several contexts have an id that begins with %s; give more of it",
+                               p->text);
+        }
+        id = t->contexts[c].id;
+        vec_push(&found, c);
+    }
+    out->contexts = found.data;
+    out->context_count = found.len;
+    return NULL;
+}
+
+/* ---- nothing matches ---- */
+
+/* Names near to the one that was sought: whole and last components. */
+static void suggest_names(const struct tree *t, unsigned kinds, struct arena *arena, struct suggest *near)
+{
+    struct map seen = {0};
+    bool is_new;
+
+    for (uint32_t i = 0; i < t->scope_count; i++) {
+        const struct hqdb_scope *s = &t->scopes[i];
+        const char *name, *last;
+        size_t n;
+
+        if (!(kinds & KIND_BIT(s->kind)) || s->kind == SCOPE_LOOP || s->kind == SCOPE_LINE || s->kind == SCOPE_ROOT)
+            continue;
+        map_insert(&seen, s->name, 0, &is_new);
+        name = tree_text(t, s->name);
+        if (!is_new || !*name || (tree_instances(t, i).len == 0 && s->kind < SCOPE_CALL))
+            continue;
+        if (s->kind == SCOPE_FILE || s->kind == SCOPE_MODULE) {
+            suggest_add(near, path_base(name));
+            continue;
+        }
+        last = name_last(name, &n);
+        suggest_add(near, last == name && !last[n] ? name : arena_strndup(arena, last, n));
+        struct db_list aliases = tree_aliases(t, s);
+
+        for (size_t k = 0; k < aliases.len; k++)
+            suggest_add(near, db_string(t->db, aliases.data[k]));
+    }
+    map_deinit(&seen);
+}
+
+static const char *shown_text(struct arena *arena, const struct pattern *p)
+{
+    return p->kind == PATTERN_REGEX ? arena_printf(arena, "/%s/%s", p->text, p->ignore_case ? "i" : "")
+           : p->kind == PATTERN_ID  ? arena_printf(arena, "@%s", p->text)
+           : p->kind == PATTERN_ROW ? arena_printf(arena, "#%u", p->row)
+                                    : p->text;
+}
+
+/* Any of the ways in which the pattern may name it. */
+static bool test_known(const void *arg, const char *text, bool is_path)
+{
+    const struct test *last = arg;
+
+    if (last->stage == STAGE_REGEX)
+        return is_path ? test_path(last, text) : test_procedure(last, text);
+    for (struct test q = {.word = last->word}; q.stage <= last->stage; q.stage++)
+        if (is_path ? test_path(&q, text) : test_procedure(&q, text))
+            return true;
+    return false;
+}
+
+/* Only procedures and load modules are known without samples. */
+static bool is_known(const struct tree *t, const struct test *last, unsigned kinds, struct arena *arena,
+                     struct suggest *near, const char **partly)
+{
+    return kinds & (KINDS_PROCEDURE | KIND_BIT(SCOPE_MODULE)) &&
+           pattern_known(t, test_known, last, arena, near, partly);
+}
+
+static struct hq_error *nothing(const struct query_env *env, const struct tree *t, const struct pattern *p,
+                                unsigned kinds, struct regex *regex, struct matches *out)
+{
+    AUTO_STR struct str text = {0};
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct test last = {.stage = regex          ? STAGE_REGEX
+                                 : p->wildcards ? STAGE_GLOB
+                                                : STAGE_UNQUALIFIED,
+                        .word = p->text,
+                        .regex = regex};
+    bool named = p->kind == PATTERN_NAME;
+    const char *partly = NULL;
+    struct suggest near;
+
+    suggest_init(&near, named ? p->text : "", 3);
+    if (named)
+        suggest_names(t, kinds, &arena, &near);
+    if ((named || regex) && is_known(t, &last, kinds, &arena, named ? &near : NULL, &partly)) {
+        out->problem = xasprintf("`%s` is in the program, but has no sample", shown_text(&arena, p));
+        return NULL;
+    }
+    str_addf(&text, "nothing matches `%s`", shown_text(&arena, p));
+    suggest_text(&near, &text);
+    if (query_setting(env, SETTING_STRICT))
+        return place_error(&p->place, NULL, "%s", str_cstr(&text));
+    out->problem = xstrdup(str_cstr(&text));
+    if (partly)
+        str_addf(&text, "; of %s not all procedures without samples are known", partly);
+    out->unknown = str_steal(&text);
+    return NULL;
+}
+
+/* ---- interface ---- */
+
+struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, const struct pattern *p, unsigned kinds,
+                                 struct matches *out)
+{
+    struct regex *regex = NULL;
+    struct hq_error *err = NULL;
+
+    *out = (struct matches){0};
+    if (p->kind == PATTERN_ROW) {
+        HQ_TRY(match_row(env, t, p, kinds, out));
+        if (out->scopes && wants_procedures(kinds) && is_container(env->last.data[p->row - 1].kind))
+            take_procedures_within(t, out);
+    } else if (p->kind == PATTERN_ID) {
+        HQ_TRY(match_id(t, p, out));
+    } else if (p->kind == PATTERN_REGEX) {
+        HQ_TRY(regex_compile(p, &regex));
+        out->scopes = xcalloc(t->scope_count, 1);
+        test_all(&(struct test){.stage = STAGE_REGEX, .regex = regex}, t, kinds & ~KIND_BIT(SCOPE_LINE), out);
+        err = regex_failure(regex);
+    } else {
+        out->scopes = xcalloc(t->scope_count, 1);
+        match_name(t, p, kinds, out);
+        if (!out->scope_count && wants_procedures(kinds)) {
+            match_name(t, p, KINDS_CONTAINER, out);
+            take_procedures_within(t, out);
+        }
+    }
+    if (!err && matches_nothing(out))
+        err = nothing(env, t, p, kinds, regex, out);
+    regex_destroy(regex);
+    if (err)
+        matches_deinit(out);
+    return err;
+}
+
+uint32_t *matches_contexts(const struct matches *m, const struct tree *t, size_t *count)
+{
+    VEC(uint32_t) all = {0};
+
+    if (!m->scopes) {
+        vec_append(&all, m->contexts, m->context_count);
+    } else {
+        for (uint32_t i = 0; i < t->scope_count; i++)
+            if (m->scopes[i]) {
+                struct db_list l = tree_instances(t, i);
+
+                vec_append(&all, l.data, l.len);
+            }
+        if (m->scope_count > 1)
+            vec_sort(&all, by_number);
+    }
+    *count = all.len;
+    return all.data;
+}
+
+uint8_t *matches_mark(const struct matches *m, const struct tree *t)
+{
+    uint8_t *mark = xcalloc(t->context_count + 1, 1);
+    size_t n;
+    AUTO_FREE uint32_t *list = matches_contexts(m, t, &n);
+
+    for (size_t i = 0; i < n; i++)
+        if (list[i] < t->context_count)
+            mark[list[i]] = 1;
+    return mark;
+}

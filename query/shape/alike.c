@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rows that would look alike: one name and place in several load modules, as in a database of several recordings. As
+ * little is said of their modules as tells them apart: the name, else the path, else the build-id too. In one load
+ * module it is their names for the linker.
+ */
+#include "common/hash.h"
+#include "common/map.h"
+#include "query/shape/rows.h"
+
+enum apart { APART_NOT, APART_NAME, APART_PATH, APART_BUILD, APART_LEVELS };
+
+static const char *file_text(const char *path)
+{
+    return path ? path_base(path) : "";
+}
+
+/* What a person sees of a row, and where: below which row. */
+static uint64_t look_of(const struct row *r, size_t outer)
+{
+    uint64_t place = hash_combine(hash_str(file_text(r->file)), r->line);
+    uint64_t site = hash_combine(hash_str(file_text(r->call_file)), r->call_line);
+
+    if (r->call_file)
+        place = 0;
+    return hash_combine(hash_combine(hash_str(r->name), outer), hash_combine(hash_combine(place, site), r->kind));
+}
+
+/* In the table's arena: texts of the other side of a comparison end with the run. */
+static const char *module_text(const struct run *run, uint32_t module, enum apart apart)
+{
+    const struct tree *t = run->tree;
+    const struct hqdb_scope *s = tree_scope(t, module);
+    const char *path = tree_text(t, s->name), *build = "";
+
+    if (s->module < t->db->module_count)
+        build = db_string(t->db, t->db->modules[s->module].build_id);
+    if (apart == APART_BUILD && *build)
+        return arena_printf(&run->table->arena, "%s, build %.8s", path, build);
+    return arena_strdup(&run->table->arena, apart == APART_NAME ? path_base(path) : path);
+}
+
+/* Rows that look alike with so much said of their modules need the next level. */
+static void raise_level(const struct run *run, const uint32_t *modules, const uint64_t *looks, enum apart *levels,
+                        enum apart level)
+{
+    struct map first = {0};
+
+    for (size_t i = 0; i < run->table->rows.len; i++) {
+        uint64_t look = looks[i], known;
+
+        if (modules[i] == HQDB_NONE || levels[i] < level)
+            continue;
+        if (level > APART_NOT)
+            look = hash_combine(look, hash_str(module_text(run, modules[i], level)));
+        known = *map_insert(&first, look, i, NULL);
+        if (modules[known] != modules[i])
+            levels[known] = levels[i] = level + 1;
+    }
+    map_deinit(&first);
+}
+
+/* Rows that look alike in one load module: the linker has different names for them. */
+static void tell_linkage(const struct run *run, const struct entries *shown, const uint64_t *looks)
+{
+    struct map first = {0};
+
+    for (size_t i = 0; i < run->table->rows.len; i++) {
+        struct row *r = &run->table->rows.data[i];
+        uint32_t scope = shown->data[i]->folded ? HQDB_NONE : shown->data[i]->node.scope;
+        const char *own = scope == HQDB_NONE ? NULL : tree_linkage(run->tree, scope);
+        bool is_new;
+
+        if (!own)
+            continue;
+        size_t k = *map_insert(&first, hash_combine(looks[i], hash_str(r->apart ? r->apart : "")), i, &is_new);
+        const char *other = tree_linkage(run->tree, shown->data[k]->node.scope);
+
+        if (is_new || !strcmp(own, other))
+            continue;
+        run->table->rows.data[k].apart = other;
+        r->apart = own;
+    }
+    map_deinit(&first);
+}
+
+void rows_tell_apart(struct run *run, const struct entries *shown)
+{
+    struct table *t = run->table;
+    size_t n = t->rows.len;
+    uint32_t *modules = xmalloc((n + 1) * sizeof *modules);
+    uint64_t *looks = xmalloc((n + 1) * sizeof *looks);
+    enum apart *levels = xcalloc(n + 1, sizeof *levels);
+    VEC(size_t) path = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        const struct entry *e = shown->data[i];
+        const struct row *r = &t->rows.data[i];
+
+        while (path.len && t->rows.data[vec_last(&path)].depth >= r->depth)
+            path.len--;
+        looks[i] = look_of(r, path.len ? vec_last(&path) + 1 : 0);
+        modules[i] = e->folded || e->node.scope == HQDB_NONE ? HQDB_NONE
+                                                             : tree_enclosing(run->tree, e->node.scope, SCOPE_MODULE);
+        vec_push(&path, i);
+    }
+    for (enum apart level = APART_NOT; level + 1 < APART_LEVELS; level++)
+        raise_level(run, modules, looks, levels, level);
+    for (size_t i = 0; i < n; i++)
+        if (levels[i] && !(t->rows.data[i].kind == SCOPE_MODULE && levels[i] == APART_NAME))
+            t->rows.data[i].apart = module_text(run, modules[i], levels[i]);
+    tell_linkage(run, shown, looks);
+    vec_deinit(&path);
+    free(modules);
+    free(looks);
+    free(levels);
+}

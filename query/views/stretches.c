@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/views/stretches.h"
+#include "common/mem.h"
+#include "query/views/views.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is no computing ---- */
+
+static bool is_mpi(const char *name)
+{
+    name += *name == 'P';
+    return !strncmp(name, "MPI_", 4);
+}
+
+/* By context, what bounds bursts where the question names nothing. */
+struct bounds {
+    uint8_t *all;     /* MPI, and waiting */
+    uint8_t *mpi;     /* calls of MPI alone */
+    uint8_t *waits;   /* waiting outside of them */
+    uint8_t *regions; /* parallel ones: where they begin and end is a bound, too */
+};
+
+static void bounds_deinit(struct bounds *b)
+{
+    free(b->all);
+    free(b->mpi);
+    free(b->waits);
+    free(b->regions);
+}
+
+static struct bounds default_bounds(struct run *run)
+{
+    const struct tree *t = run->tree;
+    size_t n = (size_t)t->context_count + 1;
+    struct bounds b = {xcalloc(n, 1), xcalloc(n, 1), xcalloc(n, 1), xcalloc(n, 1)};
+
+    for (uint32_t c = 0; c < t->context_count; c++) {
+        enum scope_kind kind = tree_kind(t, c);
+
+        b.mpi[c] = kind == SCOPE_PROCEDURE && is_mpi(tree_scope_name(t, tree_scope_of(t, c), &run->arena));
+        b.all[c] = b.mpi[c] || kind == SCOPE_WAIT;
+        b.regions[c] = kind == SCOPE_REGION;
+    }
+    AUTO_FREE uint8_t *in_mpi = contexts_within(t, b.mpi);
+    for (uint32_t c = 0; c < t->context_count; c++)
+        b.waits[c] = b.all[c] && !in_mpi[c];
+    return b;
+}
+
+/* ---- bursts ---- */
+
+struct cutting {
+    const struct selection *s;
+    const struct timeline *time;
+    struct visit next; /* number of the burst before */
+    struct visits *out;
+};
+
+static void add_burst(struct cutting *c, uint64_t from, uint64_t to)
+{
+    if (to <= from)
+        return;
+    c->next.number++;
+    c->next.from_us = from;
+    c->next.to_us = to;
+    visits_take(c->s, c->next, c->out);
+}
+
+/* A burst, cut where regions begin and end. */
+static void split_burst(struct cutting *c, uint64_t from, uint64_t to, const struct visit *regions, size_t count,
+                        size_t *at)
+{
+    while (*at < count && regions[*at].to_us <= from)
+        ++*at;
+    for (size_t i = *at; i < count && regions[i].from_us < to; i++) {
+        uint64_t begin = regions[i].from_us > from ? regions[i].from_us : from;
+        uint64_t end = regions[i].to_us < to ? regions[i].to_us : to;
+
+        add_burst(c, from, begin);
+        add_burst(c, begin, end);
+        from = end;
+    }
+    add_burst(c, from, to);
+}
+
+/* What lies between visits. */
+static void cut_profile(struct cutting *c, const struct visits *between, size_t first, const struct visits *regions,
+                        size_t first_region)
+{
+    uint32_t profile = c->next.profile;
+    uint64_t from = timeline_start(c->time, profile), end = timeline_end(c->time, profile);
+    const struct visit *r = regions->data + first_region;
+    size_t at = 0, count = regions->len - first_region;
+
+    for (size_t i = first; i < between->len; i++) {
+        split_burst(c, from, between->data[i].from_us, r, count, &at);
+        from = between->data[i].to_us > from ? between->data[i].to_us : from;
+    }
+    split_burst(c, from, end, r, count, &at);
+}
+
+struct outside {
+    const uint8_t *mark; /* by context: what bounds bursts */
+    uint8_t *within;
+    struct visits visits; /* of all profiles so far */
+};
+
+static struct hq_error *add_outside(struct run *run, const struct trace *t, uint32_t profile, struct outside *o)
+{
+    struct selection all = run->selection;
+
+    all.sliced = false; /* bounds are looked for in all of the time */
+    return visits_add_own(&all, &t->time, profile, o->mark, o->within, &o->visits);
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct visit *x = a, *y = b;
+
+    return x->from_us < y->from_us ? -1 : x->from_us > y->from_us;
+}
+
+/* Puts the visits of a profile in o[1] among those in o[0], which begin at `first`. */
+static void join(struct outside o[2], size_t first, size_t more)
+{
+    struct visits *to = &o[0].visits;
+
+    if (o[1].visits.len > more)
+        vec_append(to, o[1].visits.data + more, o[1].visits.len - more);
+    if (to->len - first > 1)
+        qsort(to->data + first, to->len - first, sizeof *to->data, by_begin);
+}
+
+/* What is not known for sure: of calls of MPI that are marked nothing, of waiting all. */
+static char *doubt_of(const struct run *run, const struct outside o[2])
+{
+    if (!o[1].mark)
+        return visits_doubt(&o[0].visits, run->tree, o[0].mark);
+    return o[1].visits.len ? visits_doubt(&o[1].visits, run->tree, o[1].mark) : NULL;
+}
+
+static struct hq_error *find_bursts(struct run *run, const struct trace *t, struct outside o[2], const uint8_t *regions,
+                                    struct visits *out)
+{
+    struct selection all = run->selection;
+    bool marked = regions && visits_are_marked(&run->selection, regions);
+    struct visits teams = {0};
+    struct hq_error *err = NULL;
+
+    all.sliced = false;
+    for (uint32_t i = 0; i < t->profile_count && !err; i++) {
+        struct cutting c = {&run->selection, &t->time, {.profile = t->profiles[i]}, out};
+        size_t first = o[0].visits.len, more = o[1].visits.len, first_team = teams.len;
+
+        if (run_interrupted(run))
+            err = hq_error_new(QUERY_INTERRUPTED, "interrupted");
+        for (int k = 0; k < 2 && !err && o[k].mark; k++)
+            err = add_outside(run, t, t->profiles[i], &o[k]);
+        if (!err && marked)
+            err = visits_add(&all, &t->time, t->profiles[i], regions, regions, &teams);
+        if (!err) {
+            join(o, first, more);
+            cut_profile(&c, &o[0].visits, first, &teams, first_team);
+        }
+    }
+    vec_deinit(&teams);
+    return err;
+}
+
+struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8_t *between, struct visits *out,
+                             char **doubt)
+{
+    AUTO(bounds_deinit) struct bounds b = between ? (struct bounds){0} : default_bounds(run);
+    bool marked = b.mpi && visits_are_marked(&run->selection, b.mpi);
+    struct outside o[2] = {{.mark = between ? between : marked ? b.mpi : b.all}, {.mark = marked ? b.waits : NULL}};
+
+    *doubt = NULL;
+    for (int k = 0; k < 2 && o[k].mark; k++)
+        o[k].within = contexts_within(run->tree, o[k].mark);
+    struct hq_error *err = find_bursts(run, t, o, b.regions, out);
+
+    if (!err)
+        *doubt = doubt_of(run, o);
+    for (int k = 0; k < 2; k++) {
+        free(o[k].within);
+        vec_deinit(&o[k].visits);
+    }
+    return err;
+}
+
+struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint8_t *mark, struct visits *out,
+                              char **doubt)
+{
+    AUTO_FREE uint8_t *within = contexts_within(run->tree, mark);
+
+    *doubt = NULL;
+    for (uint32_t i = 0; i < t->profile_count; i++) {
+        if (run_interrupted(run))
+            return hq_error_new(QUERY_INTERRUPTED, "interrupted");
+        HQ_TRY(visits_add(&run->selection, &t->time, t->profiles[i], mark, within, out));
+    }
+    *doubt = visits_doubt(out, run->tree, mark);
+    return NULL;
+}
+
+/* ---- values ---- */
+
+const uint32_t *stretches_metrics(struct run *run, size_t *count)
+{
+    const struct db *db = run->tree->db;
+    uint32_t *metrics = ARENA_ARRAY(&run->arena, db->metric_count + 1, uint32_t);
+
+    *count = 0;
+    for (uint32_t m = 0; m < db->metric_count; m++)
+        if (db->metrics[m].flags & HQDB_METRIC_TRACED)
+            metrics[(*count)++] = m;
+    return metrics;
+}
+
+struct measuring {
+    const struct visit *data;
+    size_t len;
+    size_t at;              /* the first that may hold what comes next */
+    const size_t *place_of; /* [metric of the database] + 1, 0: not asked for */
+    size_t count;
+    double *values;
+};
+
+/* A sample belongs to the stretch that it falls in, a span to each by its part in it. */
+static void add_record(struct measuring *m, const struct db *db, const struct db_trace_record *r, uint64_t before,
+                       uint64_t us)
+{
+    bool spans = timeline_spans(db, r->metric) && us > before;
+    double value = (double)db->metrics[r->metric].period * r->weight;
+    size_t place = m->place_of[r->metric];
+
+    while (m->at < m->len && m->data[m->at].to_us <= (spans ? before : us))
+        m->at++;
+    for (size_t i = m->at; place && i < m->len && m->data[i].from_us <= us; i++) {
+        const struct visit *v = &m->data[i];
+        uint64_t from = v->from_us > before ? v->from_us : before, to = v->to_us < us ? v->to_us : us;
+
+        if (spans && to > from)
+            m->values[i * m->count + place - 1] += value * (double)(to - from) / (double)(us - before);
+        if (!spans && us < v->to_us)
+            m->values[i * m->count + place - 1] += value;
+    }
+}
+
+static struct hq_error *measure_profile(const struct trace *t, uint32_t profile, struct measuring *m)
+{
+    int64_t offset = timeline_offset(&t->time, profile);
+    struct db_trace_reader *reader;
+    struct db_trace_record r;
+    uint64_t before = 0, us;
+
+    HQ_TRY(db_trace_open(t->time.db, profile, &reader));
+    for (; m->at < m->len && db_trace_next(reader, &r); before = us) {
+        us = timeline_shift(offset, r.time_us);
+        add_record(m, t->time.db, &r, before, us);
+    }
+    db_trace_close(reader);
+    return NULL;
+}
+
+struct hq_error *stretches_measure(struct run *run, const struct trace *t, const struct visits *stretches,
+                                   const uint32_t *metrics, size_t count, double *values)
+{
+    AUTO_FREE size_t *place_of = xcalloc(t->time.db->metric_count + 1, sizeof *place_of);
+
+    for (size_t i = 0; i < count; i++)
+        place_of[metrics[i]] = i + 1;
+    for (size_t first = 0, end; first < stretches->len; first = end) {
+        struct measuring m = {
+            .data = stretches->data + first, .place_of = place_of, .count = count, .values = values + first * count};
+
+        for (end = first; end < stretches->len && stretches->data[end].profile == m.data->profile;)
+            end++;
+        m.len = end - first;
+        if (run_interrupted(run))
+            return hq_error_new(QUERY_INTERRUPTED, "interrupted");
+        HQ_TRY(measure_profile(t, m.data->profile, &m));
+    }
+    return NULL;
+}
+
+/* ---- as rows ---- */
+
+enum { START, LENGTH, OWN };
+
+void stretches_set_measures(struct run *run, const struct visits *v, const uint32_t *metrics, size_t count,
+                            const double *values)
+{
+    struct selection *s = &run->selection;
+    VEC(struct measure) made = {0};
+
+    vec_push(&made, measure_of_view("start", "when it starts", DIM_SECONDS, 1e-6));
+    vec_push(&made, measure_of_view("length", "how long it takes", DIM_SECONDS, 1e-6));
+    measure_add(&made.data[LENGTH], 0);
+    for (size_t i = 0; i < v->len; i++)
+        measure_add(&made.data[LENGTH], (int64_t)v->data[i].length_us);
+    for (size_t k = 0; k < count; k++) {
+        const struct hqdb_metric *m = &run->tree->db->metrics[metrics[k]];
+        double total = 0;
+
+        for (size_t i = 0; i < v->len; i++)
+            total += values[i * count + k];
+        vec_push(&made, measure_of_view(db_string(run->tree->db, m->name), db_string(run->tree->db, m->description),
+                                        (enum dim)m->dimension, m->scale));
+        measure_add(&vec_last(&made), llround(total));
+    }
+    vec_clear(&s->measures);
+    for (size_t i = 0; i < made.len; i++)
+        vec_push(&s->measures, made.data[i]);
+    s->here_count = made.len;
+    vec_deinit(&made);
+}
+
+double *stretch_slots(struct run *run, const struct visit *v, const uint32_t *metrics, size_t count,
+                      const double *values)
+{
+    double *slots = ARENA_ARRAY(&run->arena, 2 * (OWN + count), double);
+
+    slots[2 * START] = (double)v->from_us / 1e6;
+    slots[2 * LENGTH] = (double)v->length_us / 1e6;
+    for (size_t k = 0; k < count; k++)
+        slots[2 * (OWN + k)] = values[k] * run->tree->db->metrics[metrics[k]].scale;
+    return slots_same(slots, OWN + count);
+}
+
+struct hq_error *stretches_find(struct run *run, const struct trace *t, struct visits *out, char **doubt)
+{
+    const struct view *view = &run->query->view;
+    struct matches between = {0};
+    struct hq_error *err = NULL;
+
+    if (view->between)
+        err = pattern_resolve(run->env, run->tree, view->between, KINDS_PATH, &between);
+    if (!err && between.problem)
+        run_note(run, "%s", between.problem);
+    if (!err) {
+        AUTO_FREE uint8_t *mark = view->between ? matches_mark(&between, run->tree)
+                                  : view->of    ? matches_mark(&run->of, run->tree)
+                                                : NULL;
+
+        err = view->of ? stretches_of(run, t, mark, out, doubt) : bursts_find(run, t, mark, out, doubt);
+    }
+    matches_deinit(&between);
+    return err;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Stretches of time of single profiles, and what was measured in them: the visits to a pattern, or the computing bursts
+ * between what is no computing. By default those are MPI calls and waiting, and the begin and end of each parallel
+ * region is a bound, too.
+ */
+#ifndef HQ_QUERY_STRETCHES_H
+#define HQ_QUERY_STRETCHES_H
+
+#include "query/run.h"
+#include "query/views/trace.h"
+#include "query/choose/visits.h"
+
+/*
+ * The bursts of the profiles of a trace between what matches (by context; NULL: the default), in the order of profiles
+ * and time, numbered in each. Those that were found by samples begin and end halfway between two. *doubt becomes why
+ * they may be others than they seem, or NULL; the caller frees it.
+ */
+struct hq_error *bursts_find(struct run *run, const struct trace *t, const uint8_t *between, struct visits *out,
+                             char **doubt);
+
+/* The visits of the profiles of a trace to what matches, likewise. */
+struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint8_t *mark, struct visits *out,
+                              char **doubt);
+
+/* Those that the query's view asks for by `of` or `between`. */
+struct hq_error *stretches_find(struct run *run, const struct trace *t, struct visits *out, char **doubt);
+
+/* The metrics whose traces say when they grew: numbers in the database, in its order. In the run's arena. */
+const uint32_t *stretches_metrics(struct run *run, size_t *count);
+
+/*
+ * What the profiles measured in each stretch: values[stretch * count + i] in the base units of metrics[i]. Stretches
+ * are ordered by profile and time and do not overlap.
+ */
+struct hq_error *stretches_measure(struct run *run, const struct trace *t, const struct visits *stretches,
+                                   const uint32_t *metrics, size_t count, double *values);
+
+/* Makes start, length and the metrics the measures of the selection; and the slots of a stretch for them, in the run's
+ * arena, from its `count` values. */
+void stretches_set_measures(struct run *run, const struct visits *v, const uint32_t *metrics, size_t count,
+                            const double *values);
+double *stretch_slots(struct run *run, const struct visit *v, const uint32_t *metrics, size_t count,
+                      const double *values);
+
+#endif
