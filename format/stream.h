@@ -22,7 +22,7 @@
 /* Names of the kernel's procedures that were sampled, as in HQM_NAMES: kernel-ID.map. The ID stands for the host and
  * its start (text `kernel`), for addresses differ; it is the build-id of the module "[kernel]". */
 #define HQS_KERNEL "kernel-%s.map"
-enum { HQS_MAJOR = 1, HQS_MINOR = 0 };
+enum { HQS_MAJOR = 1, HQS_MINOR = 1 };
 
 enum hqs_state { HQS_RUNNING = 1, HQS_ENDED = 2 };
 
@@ -42,14 +42,21 @@ struct hqs_header {
     uint64_t registers;   /* sample_regs_user: a bit for each in the kernel's order (asm/perf_regs.h) */
     uint64_t stack_bytes; /* that were asked for; 0: frame pointers */
     uint64_t kernel;      /* 1: samples in the kernel, too; 0: not permitted */
-    uint64_t dropped;     /* samples left out for --max-size or for want of space */
+    uint64_t dropped;     /* samples left out for want of space, and before minor version 1 for --max-size */
     uint32_t pid;         /* of the program, or what -p named */
     uint32_t attached;    /* 1: it ran already */
-    uint64_t reserved;
+    uint64_t unwound;     /* since minor version 1: samples whose copy was unwound at once (HQS_PARTIAL) */
 };
 static_assert(sizeof(struct hqs_header) == 128, "layout");
 
 /* pid, then key and value as texts that end with NUL: facts as in struct hqm_info, of that process from now on. */
 enum { HQS_TEXT = 0x48510001 };
+
+/*
+ * Since minor version 1, of samples beyond --max-size: no copy of the stack and no registers (both of size 0), and the
+ * chain holds the callers that were found by it, each return address as it is. If the path is not whole, the chain ends
+ * with this word, which stands where the kernel has its marks (PERF_CONTEXT_*); the reason is an enum hqm_partial.
+ */
+#define HQS_PARTIAL(reason) ((uint64_t)-3072 - (uint64_t)(reason))
 
 #endif

@@ -64,7 +64,7 @@ static const struct opt options[] = {
      .help =
          "let the trace of a process make its file no larger than SIZE, such as 500MiB: costs by call path stay "
          "complete, the trace keeps the newest samples, and answers say from when on. With --by=perf: of all copies "
-         "of stacks together (2GiB if nothing is said); samples beyond are left out and counted"},
+         "of stacks together (2GiB if nothing is said); beyond it stacks are unwound at once and call paths kept"},
     {.name = "with-binaries",
      .help = "keep copies of the program and its libraries in DB, to ask on another machine, where they are others"},
     {.name = "ranks", .value = "LIST", .help = "measure only these ranks, such as 0-3,7"},

@@ -3,6 +3,7 @@
 
 #include "common/mem.h"
 #include "common/vec.h"
+#include "db/perf/live.h"
 
 #include <asm/perf_regs.h>
 #include <errno.h>
@@ -36,6 +37,11 @@ struct tap {
     struct tap_sum sum;
     uint8_t *out, *record;
     size_t out_len;
+    /* Beyond max_bytes stacks are unwound at once. Until then it is known where in the stream the records are of which
+     * that needs to know. */
+    struct perf_live *live;
+    VEC(uint64_t) notes;
+    uint64_t drained_ns; /* when the rings were emptied the last time */
     pthread_t thread;
     bool running, no_build_id;
 };
@@ -157,7 +163,34 @@ static void append_sample(struct tap *s, uint8_t *record, size_t size)
     append(s, record, h.size);
 }
 
-static void take_record(struct tap *s, uint8_t *record, const struct perf_event_header *h)
+/* All that was said of processes and mappings so far is in the stream. */
+static void begin_live(struct tap *s)
+{
+    const struct perf_layout layout = {
+        .sample_type = s->header.sample_type, .registers = s->header.registers, .sample_id_all = true};
+    AUTO_FREE uint8_t *record = xmalloc(RECORD_MOST);
+    struct perf_event_header h;
+
+    flush(s);
+    s->live = perf_live_begin(&layout, s->options.vdso);
+    vec_foreach(at, &s->notes)
+        if (pread(s->fd, record, RECORD_MOST, (off_t)*at) >= (ssize_t)sizeof h) {
+            memcpy(&h, record, sizeof h);
+            perf_live_add(s->live, record, h.size);
+        }
+    vec_deinit(&s->notes);
+}
+
+static void put_path(void *arg, const uint8_t *record, size_t size)
+{
+    struct tap *s = arg;
+
+    append(s, record, size);
+    s->sum.samples++;
+    s->sum.unwound++;
+}
+
+static void take_other(struct tap *s, const uint8_t *record, const struct perf_event_header *h)
 {
     uint64_t lost;
 
@@ -165,16 +198,29 @@ static void take_record(struct tap *s, uint8_t *record, const struct perf_event_
         memcpy(&lost, record + sizeof *h + 8, 8);
         s->sum.lost += lost;
     }
+    if (s->live)
+        perf_live_add(s->live, record, h->size);
+    else if (s->options.stack_bytes)
+        vec_push(&s->notes, s->sum.bytes + s->out_len);
+    append(s, record, h->size);
+}
+
+static void take_record(struct tap *s, uint8_t *record, const struct perf_event_header *h)
+{
     if (h->type != PERF_RECORD_SAMPLE) {
-        append(s, record, h->size);
-    } else if (s->sum.error || s->sum.bytes + s->out_len + h->size > s->options.max_bytes) {
+        take_other(s, record, h);
+    } else if (s->sum.error) {
         s->sum.dropped++;
-    } else {
+    } else if (!s->options.stack_bytes) {
         s->sum.samples++;
-        if (s->options.stack_bytes)
-            append_sample(s, record, h->size);
-        else
-            append(s, record, h->size);
+        append(s, record, h->size);
+    } else if (!s->live && s->sum.bytes + s->out_len + h->size <= s->options.max_bytes) {
+        s->sum.samples++;
+        append_sample(s, record, h->size);
+    } else {
+        if (!s->live)
+            begin_live(s);
+        perf_live_add(s->live, record, h->size);
     }
 }
 
@@ -204,19 +250,26 @@ static void drain(struct tap *s, struct ring *r)
     __atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
 }
 
-static void drain_all(struct tap *s)
-{
-    vec_foreach(r, &s->rings)
-        drain(s, r);
-    flush(s);
-}
-
 static uint64_t now_ns(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* What a processor has written before the last time is there by now, unless it was held up for longer than that. */
+static void drain_all(struct tap *s, bool last)
+{
+    enum { HELD_UP_NS = 50000000 };
+    uint64_t now = now_ns(), before = now - HELD_UP_NS < s->drained_ns ? now - HELD_UP_NS : s->drained_ns;
+
+    vec_foreach(r, &s->rings)
+        drain(s, r);
+    if (s->live)
+        perf_live_take(s->live, last ? UINT64_MAX : before, put_path, s);
+    s->drained_ns = now;
+    flush(s);
 }
 
 static void disable(struct tap *s)
@@ -261,7 +314,7 @@ static void *empty_rings(void *arg)
                 polled[i].fd = -1;
                 wait = s->others.len ? WAIT_ORPHANED_MS : WAIT_MS;
             }
-        drain_all(s);
+        drain_all(s, false);
     }
     return NULL;
 }
@@ -390,7 +443,8 @@ struct tap_sum tap_close(struct tap *s)
     disable(s);
     if (s->running && write(s->stop, &one, sizeof one) == sizeof one)
         pthread_join(s->thread, NULL);
-    drain_all(s);
+    drain_all(s, true);
+    perf_live_end(s->live);
     vec_foreach(r, &s->rings) {
         munmap(r->page, r->bytes + 4096);
         close(r->fd);
@@ -400,6 +454,7 @@ struct tap_sum tap_close(struct tap *s)
     s->header.end_monotonic_ns = now_ns();
     s->header.state = HQS_ENDED;
     s->header.dropped = s->sum.dropped;
+    s->header.unwound = s->sum.unwound;
     if (s->fd >= 0 && pwrite(s->fd, &s->header, sizeof s->header, 0) != (ssize_t)sizeof s->header)
         s->sum.error = errno;
     struct tap_sum sum = s->sum;
@@ -410,6 +465,7 @@ struct tap_sum tap_close(struct tap *s)
         close(s->stop);
     vec_deinit(&s->rings);
     vec_deinit(&s->others);
+    vec_deinit(&s->notes);
     free(s->out);
     free(s->record);
     free(s);
@@ -432,7 +488,10 @@ static void put(struct tap *s, uint32_t type, uint16_t misc, size_t size)
     struct perf_event_header h = {.type = type, .misc = misc, .size = (uint16_t)size};
 
     memcpy(s->record, &h, sizeof h);
-    append(s, s->record, size);
+    if (type == HQS_TEXT)
+        append(s, s->record, size);
+    else
+        take_other(s, s->record, &h);
 }
 
 void tap_text(struct tap *s, pid_t pid, const char *key, const char *value)

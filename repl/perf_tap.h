@@ -19,8 +19,9 @@ struct tap;
 struct tap_options {
     uint64_t period_ns;
     uint32_t stack_bytes; /* of each copy, a multiple of 8; 0: frame pointers */
-    uint64_t max_bytes;   /* of the stream; samples beyond are left out and counted */
+    uint64_t max_bytes;   /* of the stream; of samples beyond, the call paths alone are kept */
     uint64_t stop_ns;     /* CLOCK_MONOTONIC: sampling ends then; 0: it does not by itself */
+    const char *vdso;     /* path of a file with its image, as long as the tap is open; NULL: none */
 };
 
 /* Why nothing can be sampled here, as a sentence with the remedy; NULL: it can. `kernel`: also what runs in the kernel.
@@ -45,7 +46,8 @@ struct hq_error *tap_run(struct tap *s);
 
 struct tap_sum {
     uint64_t samples, lost, dropped, bytes;
-    int error; /* errno of the write that failed, 0: none */
+    uint64_t unwound; /* of the samples: their stacks were not kept */
+    int error;        /* errno of the write that failed, 0: none */
 };
 
 /* Ends sampling, and the stream. Also when it was not run. */

@@ -117,14 +117,14 @@ static void add_word(struct str *line, const char *word)
 }
 
 /* The image of our own vDSO, which is that of every process of this kernel. */
-static void keep_vdso(const char *directory)
+static char *keep_vdso(const char *directory)
 {
     const Elf64_Ehdr *h = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: the kernel maps it there */
     AUTO_STR struct str name = {0};
     struct elf *elf;
 
     if (!h)
-        return;
+        return NULL;
     size_t size = h->e_shoff + (size_t)h->e_shentsize * h->e_shnum;
     struct hq_error *err = elf_open_memory("[vdso]", h, size, &elf);
 
@@ -141,6 +141,7 @@ static void keep_vdso(const char *directory)
         elf_close(elf);
     }
     hq_error_free(err);
+    return name.len ? str_steal(&name) : NULL;
 }
 
 static void tell_machine(struct tap *s, pid_t pid, const char *host)
@@ -157,7 +158,7 @@ static void tell_machine(struct tap *s, pid_t pid, const char *host)
 struct recording {
     const struct record_perf *options;
     const struct record_place *place;
-    char *path; /* of the stream */
+    char *path, *vdso; /* of the stream, and of the image (NULL: none) */
     struct tap *tap;
     bool kernel;
 };
@@ -173,19 +174,19 @@ static struct hq_error *open_stream(struct recording *r, pid_t pid, bool attache
                                 .kernel = r->kernel,
                                 .pid = (uint32_t)pid,
                                 .attached = attached};
-    const struct tap_options options = {.period_ns = r->options->period_ns,
-                                        .stack_bytes = r->options->stack_bytes,
-                                        .max_bytes = r->options->max_bytes,
-                                        .stop_ns = attached || !(r->options->duration > 0)
-                                                       ? 0
-                                                       : header.start_monotonic_ns +
-                                                             (uint64_t)(r->options->duration * 1e9)};
+    struct tap_options options = {.period_ns = r->options->period_ns,
+                                  .stack_bytes = r->options->stack_bytes,
+                                  .max_bytes = r->options->max_bytes,
+                                  .stop_ns = attached || !(r->options->duration > 0)
+                                                 ? 0
+                                                 : header.start_monotonic_ns + (uint64_t)(r->options->duration * 1e9)};
 
     if (stat("/proc/self/ns/pid", &st) == 0)
         header.pid_namespace = st.st_ino;
     gethostname(host, sizeof host - 1);
     r->path = xasprintf("%s/%s-%d" HQS_SUFFIX, r->place->measurements, host, (int)pid);
-    keep_vdso(r->place->measurements);
+    r->vdso = keep_vdso(r->place->measurements);
+    options.vdso = r->vdso;
     HQ_TRY(tap_open(r->path, &header, &options, &r->tap));
     tell_machine(r->tap, pid, host);
     return NULL;
@@ -205,11 +206,13 @@ static uint64_t finish(struct recording *r)
             r->kernel ? "" : " in user mode");
     if (sum.lost)
         fprintf(stderr, "; %llu were lost, the kernel's buffer was full", (unsigned long long)sum.lost);
+    if (sum.unwound)
+        fprintf(stderr, "; of %llu beyond --max-size only the call paths are kept", (unsigned long long)sum.unwound);
     if (sum.dropped)
-        fprintf(stderr, "; %llu were left out, for want of space%s", (unsigned long long)sum.dropped,
-                sum.error ? "" : " (--max-size)");
+        fprintf(stderr, "; %llu were left out, for want of space", (unsigned long long)sum.dropped);
     fprintf(stderr, "\n");
     free(r->path);
+    free(r->vdso);
     return sum.samples;
 }
 
@@ -380,6 +383,7 @@ struct hq_error *record_perf_process(const struct record_perf *p, const struct r
         tap_close(r.tap);
         unlink(r.path);
         free(r.path);
+        free(r.vdso);
     } else {
         told->samples = finish(&r);
     }

@@ -5,6 +5,7 @@
 #include "common/mem.h"
 #include "common/search.h"
 #include "format/measurement.h"
+#include "format/stream.h"
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -324,6 +325,10 @@ static void read_chain(struct perf_tasks *t, const struct perf_event *e, struct 
         uint64_t ip = perf_word(e->chain, i);
         struct perf_place place;
 
+        if (ip <= HQS_PARTIAL(0) && ip > HQS_PARTIAL(HQM_PARTIAL_MAX)) {
+            w->partial = (uint32_t)(HQS_PARTIAL(0) - ip);
+            continue;
+        }
         if (ip >= (uint64_t)-4095) {
             kernel = ip == (uint64_t)PERF_CONTEXT_KERNEL;
             first = true;
@@ -334,9 +339,9 @@ static void read_chain(struct perf_tasks *t, const struct perf_event *e, struct 
         if (kernel)
             vec_push(&out->kernel, ip);
         else if (user && look_up(t, ip, &place))
-            vec_push(&w->frames, (struct perf_frame){ip - place.bias, place.module});
+            vec_push(&w->frames, (struct perf_frame){ip - place.bias, place.module, ip});
         else if (user)
-            vec_push(&w->frames, (struct perf_frame){ip, UINT32_MAX});
+            vec_push(&w->frames, (struct perf_frame){ip, UINT32_MAX, ip});
     }
     if (!e->chain && (e->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
         vec_push(&out->kernel, e->ip);
@@ -384,7 +389,7 @@ void perf_tasks_unwind(struct perf_tasks *t, const struct perf_event *e, uint64_
     else if (!t->walk.frames.len && (e->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER) {
         struct perf_place place = {.module = UINT32_MAX};
         look_up(t, e->ip, &place);
-        vec_push(&t->walk.frames, (struct perf_frame){e->ip - place.bias, place.module});
+        vec_push(&t->walk.frames, (struct perf_frame){e->ip - place.bias, place.module, e->ip});
         t->walk.partial = HQM_PARTIAL_NO_CFI;
     }
     out->frames = t->walk.frames.data;

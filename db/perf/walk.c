@@ -302,10 +302,10 @@ static enum step step(struct perf_walk *w)
     if (!find(w, address, &place)) {
         if (w->frames.len)
             return fail(w, HQM_PARTIAL_BAD_ADDRESS);
-        vec_push(&w->frames, (struct perf_frame){address, 0});
+        vec_push(&w->frames, (struct perf_frame){address, UINT32_MAX, address});
         return fail(w, HQM_PARTIAL_BAD_ADDRESS);
     }
-    vec_push(&w->frames, (struct perf_frame){address - place.bias, place.module});
+    vec_push(&w->frames, (struct perf_frame){address - place.bias, place.module, address});
     if (!place.image)
         return step_by_frame_pointer(w);
     if (cfi_find(here(&place, address), &place.image->code, &w->cfi)) {

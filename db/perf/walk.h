@@ -21,8 +21,9 @@ struct perf_place {           /* of an address */
 typedef bool perf_lookup(void *where, uint64_t address, struct perf_place *out);
 
 struct perf_frame {
-    uint64_t offset; /* ready for look-up: less the bias, and for a call site inside the call */
-    uint32_t module;
+    uint64_t offset;  /* ready for look-up: less the bias, and for a call site inside the call */
+    uint32_t module;  /* UINT32_MAX: none */
+    uint64_t address; /* offset and bias */
 };
 
 struct perf_walk {

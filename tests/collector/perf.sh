@@ -135,12 +135,22 @@ check "-p: said so" grep -q "there is no process $pid" "$TMP/err"
 
 # ---- what is left out is counted ----
 
-by_perf -e CPUTIME@1000/s --max-size 256KiB -- "$PROGRAMS/paths" 0.6
-check "--max-size: bounds the stream" holds "$(stat -c %s "$DB"/measurements/*.perf) < 300000"
-check "--max-size: what is left out is counted" holds "$(value 'loss 0') > 10"
-check "--max-size: and said" grep -q "left out, for want of space (--max-size)" "$TMP/err"
-"$HQ" "$DB" info >"$TMP/info" 2>>"$TMP/err"
-check "--max-size: in info" grep -q "no room for more data" "$TMP/info"
+# Two threads; a path has 85 frames.
+by_perf -e CPUTIME@1000/s --max-size 256KiB -- "$PROGRAMS/paths" 0.6 1
+check "--max-size: bounds the copies" holds "$(stat -c %s "$DB"/measurements/*.perf) < 300000 + 1000 * $(value samples)"
+check "--max-size: no sample is left out" holds "$(value samples) > 100 && $(value 'loss 0') == 0"
+check "--max-size: what is not kept is said" grep -qE "; of [1-9][0-9]* beyond --max-size only the call paths are kept" "$TMP/err"
+programs_paths >"$TMP/paths"
+check "--max-size: all paths are right" [ "$(awk '$3 ~ /spend/ && $3 !~ /;run;both(;(left|right);both)*(;spend)?$/ { n++ } END { print n + 0 }' "$TMP/paths")" = 0 ]
+check "--max-size: to their depth" [ "$(awk '$3 ~ /spend$/ && split($3, f, ";") < 83 { n++ } END { print n + 0 }' "$TMP/paths")" = 0 ]
+check "--max-size: all are full" holds "$(value partial) <= 0.005 * $(value samples)"
+check "--max-size: two threads" holds "$(value threads) == 2"
+# Programs that begin when it has been reached.
+by_perf -e CPUTIME@1000/s --max-size 64KiB -- sh -c "'$TMP/static' 0.3; '$PROGRAMS/split' 0.3; true"
+check "--max-size: programs begin behind it" near "$(share ';heavy(;|$)')" 68 15
+check "--max-size: below their callers" [ "$(programs_paths | awk '$3 ~ /;shared$/ && $3 !~ /main;(left|right);shared$/ || $3 ~ /;heavy$/ && $3 !~ /main;heavy$/ { n++ } END { print n + 0 }')" = 0 ]
+by_perf -e CPUTIME@1000/s --max-size 64KiB --stack=fp -- "$TMP/framed" 0.3
+check "--max-size: frame pointers have no copies" holds "$(value samples) > 50 && $(value 'loss 0') == 0"
 
 # A stream that was cut off reads as far as it goes; one that is none is refused.
 stream=$(ls "$DB"/measurements/*.perf)
