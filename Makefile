@@ -17,42 +17,52 @@ CFLAGS ?= -O2 -g
 .DEFAULT_GOAL = all
 
 # ---- Debian packages: the only list -------------------------------------------------------------------------------
-PACKAGES_build = gcc make pkg-config libunwind-dev libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev/libcapstone-dev \
+PACKAGES_build = gcc make pkg-config libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev/libcapstone-dev \
   libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev esbuild
-PACKAGES_test = hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
+PACKAGES_test = libunwind-dev hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   x264 dav1d aom-tools musl-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
   chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo
+PACKAGES_collector = gcc make
 PACKAGES_soak = libpython3.11-testsuite
 PACKAGES_package = debhelper lintian rpm
 PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
 
 # ---- Where things are built ---------------------------------------------------------------------------------------
-ifdef SAN
+ifdef COLLECTOR
+# `make collector`: its result is a directory that may be copied anywhere.
+BUILD = build/collector
+HQ = build/hq-collector/bin/hq
+LIB = build/hq-collector/lib/hq/
+else ifdef SAN
 BUILD ?= build-san
 HQ = $(BUILD)/hq
-PRELOAD =
 SAN_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 else
 BUILD ?= build
 HQ = hq
-PRELOAD = libhqpreload.so libhqexact.so libhqmpi.so libhqgpu.so
-SAN_FLAGS =
 endif
+PRELOAD = $(if $(SAN),,$(addprefix $(LIB),libhqpreload.so libhqexact.so libhqmpi.so libhqgpu.so))
 Q = $(if $(V),,@)
 WARNINGS = -Wall -Wextra -Wshadow -Werror=implicit $(if $(WERROR),-Werror)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $@)
 
 # ---- Sources ------------------------------------------------------------------------------------------------------
 ROOMS = common format unwind structure db query repl
-MAIN = repl/main.c
+MAIN = $(if $(COLLECTOR),repl/record_only.c,repl/main.c)
 # Debian has a compiler for each; elsewhere there is one mpicc, and only that of Open MPI knows -showme.
 MPI_KINDS = $(or $(foreach k,openmpi mpich,$(if $(shell command -v mpicc.$k),$k)),$(if $(HAVE_MPI),$(if $(shell mpicc -showme:version 2>/dev/null),openmpi,mpich)))
 MPI_SHIMS = $(MPI_KINDS:%=libhqmpi-%.so)
 # Files that need an optional package are left out without it.
 SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%) $(if $(HAVE_ZYDIS),%/insn_capstone.c,%/insn_zydis.c) \
-  $(if $(HAVE_YAJL),%/json_none.c,%/json_yajl.c) $(if $(HAVE_READLINE),%/readline_none.c,%/readline.c)
-HQ_SRC = $(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c)))
+  $(if $(HAVE_YAJL),%/json_none.c,%/json_yajl.c) $(if $(HAVE_READLINE),%/readline_none.c,%/readline.c) \
+  %/record_only.c %/unpack_none.c
+# What `hq record` consists of, and needs of other rooms: nothing here sees a library but that of C.
+RECORD_SRC = $(wildcard common/*.c unwind/*.c db/perf/*.c) $(filter-out repl/record_only.c repl/record_marks.c,$(wildcard repl/record_*.c)) \
+  $(addprefix repl/,cmd_record.c command.c perf_tap.c gate/repeat.c gate/runs.c) \
+  $(addprefix db/,binaries.c cpu_clock.c elsewhere.c generated.c generated_name.c measurement.c perf_map.c sources.c unmeasured.c) \
+  $(addprefix structure/,elf.c elf_kind.c unpack_none.c)
+HQ_SRC = $(if $(COLLECTOR),$(RECORD_SRC),$(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c))))
 # preload/exact is a library of its own, loaded only for events such as ALLOC.
 EXACT_SRC = $(wildcard preload/exact/*.c)
 # preload/mpi likewise, for -e MPI. It needs no MPI to be built: libhqmpi-*.so are something else.
@@ -70,20 +80,20 @@ PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%) $(if $(HAVE_O
 
 # ---- Configuration: which libraries there are ---------------------------------------------------------------------
 # Not for the targets that must work before anything is installed; check and demo start a second make after deps.
-NO_CONFIG = help deps deps-% check demo bench fuzz soak clean uninstall dist deb rpm tarball check-in
+NO_CONFIG = help deps deps-% check demo bench fuzz soak clean uninstall dist deb rpm tarball check-in collector
 ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 
 $(BUILD)/config.mk: common/configure.sh
-	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
+	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION) $(if $(COLLECTOR),collector)
 $(BUILD)/config.h: $(BUILD)/config.mk ;
 
 LIBRARIES = DWARF YAJL ZLIB ZSTD LZMA ZYDIS CAPSTONE IBERTY PCRE2 READLINE
 HQ_LIBS = -Wl,--as-needed $(foreach l,$(LIBRARIES),$($l_LIBS)) -lpthread -lm -ldl -lrt
-PRELOAD_LIBS = -Wl,--as-needed $(UNWIND_LIBS) -ldl -lrt -lpthread
+PRELOAD_LIBS = -Wl,--as-needed -ldl -lrt -lpthread
 # PAPI is opened at run time, only when a PAPI event is asked for: its header is all that is needed here.
-INCLUDES = -I. $(sort $(foreach l,$(LIBRARIES) UNWIND PAPI,$($l_CFLAGS)))
+INCLUDES = -I. $(sort $(foreach l,$(LIBRARIES) PAPI,$($l_CFLAGS)))
 BASE_FLAGS = -std=gnu11 $(WARNINGS) -D_GNU_SOURCE -include $(BUILD)/config.h \
   $(INCLUDES) -MMD -MP $(SAN_FLAGS)
 PIC_FLAGS = -fPIC -fvisibility=hidden -ftls-model=initial-exec
@@ -103,22 +113,27 @@ LIBHQ = $(BUILD)/libhq.a
 LIBPRELOAD = $(BUILD)/libhqpreload.a
 LIBTEST = $(BUILD)/libhqtest.a
 
-.PHONY: all config objects tests programs
-all: $(if $(wildcard $(MAIN)),$(HQ)) $(if $(PRELOAD_SRC),$(PRELOAD)) $(if $(SAN),,$(MPI_SHIMS))
+.PHONY: all config objects tests programs collector
+all: $(if $(wildcard $(MAIN)),$(HQ)) $(if $(PRELOAD_SRC),$(PRELOAD)) $(if $(SAN)$(COLLECTOR),,$(MPI_SHIMS))
+# `hq record` and what it loads into programs, for machines that have a C library and its compiler only.
+collector: deps-collector
+	+$(Q)$(SUBMAKE) COLLECTOR=1 all
+	$(Q)install -d build/hq-collector/include && install -m 644 preload/hq.h preload/hq.f90 build/hq-collector/include/
+	$(Q)echo "build/hq-collector/ may be copied anywhere: bin/hq record --with-binaries -o DB -- PROGRAM"
 config:
-	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION)
+	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION) $(if $(COLLECTOR),collector)
 tests: all $(UNITS) $(TOOLS)
 programs: $(PROGRAMS)
 # Everything compiled and nothing linked, for another compiler's warnings: make objects BUILD=build-clang CC=clang WERROR=1
 objects: $(HQ_OBJ) $(PRELOAD_OBJ) $(EXACT_OBJ) $(MPI_OBJ) $(GPU_OBJ) $(call objects,$(MAIN) $(UNIT_SRC) $(TEST_LIB_SRC) $(TOOL_SRC))
 
-$(HQ): $(BUILD)/repl/main.o $(LIBHQ)
+$(HQ): $(call objects,$(MAIN)) $(LIBHQ)
 	$(call say,LINK)
-	$(Q)$(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(HQ_LIBS)
+	$(Q)mkdir -p $(@D) && $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(HQ_LIBS)
 
-libhqpreload.so: $(PRELOAD_OBJ) $(EXPORTS)
+$(LIB)libhqpreload.so: $(PRELOAD_OBJ) $(EXPORTS)
 	$(call say,LINK)
-	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,defs,-z,nodelete $(EXPORTS:%=-Wl,--version-script=%) $(LDFLAGS) \
+	$(Q)mkdir -p $(@D) && $(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs,-z,nodelete $(EXPORTS:%=-Wl,--version-script=%) $(LDFLAGS) \
 	  -o $@ $(filter %.o,$^) $(PRELOAD_LIBS)
 
 # For builds of a database on MPI ranks, one for each MPI that is there: their binary interfaces differ.
@@ -126,13 +141,13 @@ libhqmpi-%.so: db/mpi/shim.c db/mpi/shim.h
 	$(call say,MPICC)
 	$(Q)$(or $(shell command -v mpicc.$*),mpicc) -std=gnu11 -O2 -g -Wall -Wextra -fPIC -shared -I. -o $@ $<
 
-libhqexact.so: $(EXACT_OBJ)
-libhqmpi.so: $(MPI_OBJ)
-libhqgpu.so: $(GPU_OBJ)
-libhqexact.so libhqmpi.so libhqgpu.so: libhqpreload.so
+$(LIB)libhqexact.so: $(EXACT_OBJ)
+$(LIB)libhqmpi.so: $(MPI_OBJ)
+$(LIB)libhqgpu.so: $(GPU_OBJ)
+$(LIB)libhqexact.so $(LIB)libhqmpi.so $(LIB)libhqgpu.so: $(LIB)libhqpreload.so
 	$(call say,LINK)
-	$(Q)$(CC) -shared -Wl,-soname,$@ -Wl,-z,defs -Wl,-z,nodelete '-Wl,-rpath,$$ORIGIN' $(LDFLAGS) \
-	  -o $@ $(filter %.o,$^) ./libhqpreload.so -ldl
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs -Wl,-z,nodelete '-Wl,-rpath,$$ORIGIN' $(LDFLAGS) \
+	  -o $@ $(filter %.o,$^) $(or $(LIB),./)libhqpreload.so -ldl
 
 $(LIBHQ): $(HQ_OBJ)
 $(LIBPRELOAD): $(PRELOAD_OBJ)
@@ -202,7 +217,7 @@ $(BUILD)/programs/%: tests/programs/%.f90
 
 .SECONDARY:
 .DELETE_ON_ERROR:
--include $(shell test -d $(BUILD) && find $(BUILD) -name '*.d')
+-include $(shell test -d $(BUILD) && find $(BUILD) -path '$(BUILD)/debian-*' -prune -o -name '*.d' -print)
 
 # ---- Tests --------------------------------------------------------------------------------------------------------
 # Scripts are run from here; a file named lib.* holds what several of them share.
@@ -238,7 +253,7 @@ bench fuzz soak: deps-build deps-test
 	+$(Q)$(if $(wildcard tests/$@/run),HQ=./hq BUILD=$(BUILD) CC='$(CC)' MAKE='$(MAKE)' tests/$@/run,echo "tests/$@/run is not there: nothing to do")
 
 deps: deps-build deps-test
-deps-build deps-test deps-bench deps-soak deps-package: deps-%:
+deps-build deps-test deps-bench deps-soak deps-package deps-collector: deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,.ci/deps $* $(PACKAGES_$*))
 
 # ---- Installation -------------------------------------------------------------------------------------------------
@@ -276,4 +291,5 @@ help:
 	@echo "make check-only   every test, nothing built;            make SAN=1 tests  build with sanitizers in build-san/"
 	@echo "                  TESTS='FILE...' chooses               make bench|fuzz|soak   longer work"
 	@echo "make dist|deb|rpm|tarball   packages, in build/packages  make check-in SUITE=trixie   all, in a fresh Debian"
+	@echo "make collector    build/hq-collector: the collector and an hq that records, of the C library alone"
 	@echo "make install PREFIX=/usr/local DESTDIR=   make uninstall   make clean"

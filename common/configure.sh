@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# common/configure.sh BUILD VERSION: finds the libraries of the build and writes BUILD/config.mk (read by the Makefile)
+# common/configure.sh BUILD VERSION [collector]: finds the libraries of the build and writes BUILD/config.mk (read by the Makefile)
 # and BUILD/config.h (included in every source by the compiler's command line). Each probe compiles and links a
 # tiny program, because a header alone does not prove that the library can be linked.
+# `collector`: for a build that needs the C library alone (and counters if papi.h is there).
 # CC is taken from the environment. Fails, naming all Debian packages that are needed, if a required one is missing.
 set -u
 build=$1
@@ -68,44 +69,47 @@ fi
 echo "# Written by common/configure.sh; \`make config\` writes it anew." >"$mk"
 printf '#ifndef HQ_CONFIG_H\n#define HQ_CONFIG_H\n#define HQ_VERSION "%s"\n' "$version" >"$h"
 
-required UNWIND libunwind-dev "$(flags libunwind -lunwind)" "libunwind.h" "unw_strerror(0) != 0"
-# Debian 12 has no description of it for pkg-config, and that of Debian 13 names a directory that is not there.
-required DWARF libdwarf-dev "$(flags libdwarf -ldwarf) -I/usr/include/libdwarf" "dwarf.h libdwarf.h" "dwarf_errmsg(0) != 0"
-required ZLIB zlib1g-dev "$(flags zlib -lz)" "zlib.h" "zlibVersion() != 0"
-required ZSTD libzstd-dev "$(flags libzstd -lzstd)" "zstd.h" "ZSTD_versionNumber()"
-required LZMA liblzma-dev "$(flags liblzma -llzma)" "lzma.h" "lzma_version_number()"
-# One decoder of instructions is enough; DECODER=capstone takes the slower one although both are there.
-if [ "${DECODER:-zydis}" = zydis ] && links "Zydis/Zydis.h" "ZydisGetVersion() != 0" "$(flags zydis -lZydis)"; then
-    echo "HAVE_ZYDIS = 1" >>"$mk"
-    emit ZYDIS "$(flags zydis -lZydis)"
-else
-    required CAPSTONE "libzydis-dev (or libcapstone-dev)" "$(flags capstone -lcapstone) -I/usr/include" "capstone/capstone.h" "cs_version(0, 0) != 0"
-    lacking="${lacking}Zydis, with Capstone instead (package libzydis-dev)
+# For what asks and answers, and for the tests.
+find_libraries() {
+    # Debian 12 has no description of it for pkg-config, and that of Debian 13 names a directory that is not there.
+    required DWARF libdwarf-dev "$(flags libdwarf -ldwarf) -I/usr/include/libdwarf" "dwarf.h libdwarf.h" "dwarf_errmsg(0) != 0"
+    required ZLIB zlib1g-dev "$(flags zlib -lz)" "zlib.h" "zlibVersion() != 0"
+    required ZSTD libzstd-dev "$(flags libzstd -lzstd)" "zstd.h" "ZSTD_versionNumber()"
+    required LZMA liblzma-dev "$(flags liblzma -llzma)" "lzma.h" "lzma_version_number()"
+    # One decoder of instructions is enough; DECODER=capstone takes the slower one although both are there.
+    if [ "${DECODER:-zydis}" = zydis ] && links "Zydis/Zydis.h" "ZydisGetVersion() != 0" "$(flags zydis -lZydis)"; then
+        echo "HAVE_ZYDIS = 1" >>"$mk"
+        emit ZYDIS "$(flags zydis -lZydis)"
+    else
+        required CAPSTONE "libzydis-dev (or libcapstone-dev)" "$(flags capstone -lcapstone) -I/usr/include" "capstone/capstone.h" "cs_version(0, 0) != 0"
+        lacking="${lacking}Zydis, with Capstone instead (package libzydis-dev)
 "
-fi
-required IBERTY libiberty-dev "-liberty" "libiberty/demangle.h" "cplus_demangle(\"_Z1fv\", 0) != 0"
-required PCRE2 libpcre2-dev "-DPCRE2_CODE_UNIT_WIDTH=8 $(flags libpcre2-8 -lpcre2-8)" "pcre2.h" "pcre2_config(PCRE2_CONFIG_VERSION, 0)"
+    fi
+    required IBERTY libiberty-dev "-liberty" "libiberty/demangle.h" "cplus_demangle(\"_Z1fv\", 0) != 0"
+    required PCRE2 libpcre2-dev "-DPCRE2_CODE_UNIT_WIDTH=8 $(flags libpcre2-8 -lpcre2-8)" "pcre2.h" "pcre2_config(PCRE2_CONFIG_VERSION, 0)"
 
-[ "${READLINE:-}" = no ] || optional READLINE libreadline-dev "editing of lines, history and completion at the prompt" \
-    "$(flags readline -lreadline)" "stdio.h readline/readline.h" "rl_callback_sigcleanup != 0"
-optional YAJL libyajl-dev "reading of JSON: Chrome traces, speedscope, histories of checks" "$(flags yajl -lyajl)" \
-    "yajl/yajl_parse.h" "yajl_alloc != 0"
-optional PAPI libpapi-dev "hardware counters as events" "$(flags papi -lpapi)" "papi.h" "PAPI_library_init != 0"
-mpi=
-if command -v mpicc >/dev/null; then
-    # Word by word: `mpicc -show` (MPICH and Open MPI) prints the compiler's name and then its options.
-    mpi=$(mpicc -show 2>/dev/null | tr ' ' '\n' | grep -E '^-(I|L|l|Wl,)' | tr '\n' ' ')
-fi
-optional MPI libopenmpi-dev "MPI test programs" "${mpi:--lmpi}" "mpi.h" "MPI_Init != 0"
-optional OPENCL ocl-icd-opencl-dev "OpenCL test programs" "$(flags OpenCL -lOpenCL)" "CL/cl.h" "clGetPlatformIDs != 0"
-optional DEBUGINFOD libdebuginfod-dev "debug files from a debuginfod server" "$(flags libdebuginfod -ldebuginfod)" \
-    "elfutils/debuginfod.h" "debuginfod_begin != 0"
-if command -v esbuild >/dev/null; then
-    echo "HAVE_ESBUILD = 1" >>"$mk"
-else
-    lacking="${lacking}the page of \`hq report\` (package esbuild)
+    [ "${READLINE:-}" = no ] || optional READLINE libreadline-dev "editing of lines, history and completion at the prompt" \
+        "$(flags readline -lreadline)" "stdio.h readline/readline.h" "rl_callback_sigcleanup != 0"
+    optional YAJL libyajl-dev "reading of JSON: Chrome traces, speedscope, histories of checks" "$(flags yajl -lyajl)" \
+        "yajl/yajl_parse.h" "yajl_alloc != 0"
+    mpi=
+    if command -v mpicc >/dev/null; then
+        # Word by word: `mpicc -show` (MPICH and Open MPI) prints the compiler's name and then its options.
+        mpi=$(mpicc -show 2>/dev/null | tr ' ' '\n' | grep -E '^-(I|L|l|Wl,)' | tr '\n' ' ')
+    fi
+    optional MPI libopenmpi-dev "MPI test programs" "${mpi:--lmpi}" "mpi.h" "MPI_Init != 0"
+    optional OPENCL ocl-icd-opencl-dev "OpenCL test programs" "$(flags OpenCL -lOpenCL)" "CL/cl.h" "clGetPlatformIDs != 0"
+    optional DEBUGINFOD libdebuginfod-dev "debug files from a debuginfod server" "$(flags libdebuginfod -ldebuginfod)" \
+        "elfutils/debuginfod.h" "debuginfod_begin != 0"
+    if command -v esbuild >/dev/null; then
+        echo "HAVE_ESBUILD = 1" >>"$mk"
+    else
+        lacking="${lacking}the page of \`hq report\` (package esbuild)
 "
-fi
+    fi
+}
+optional PAPI libpapi-dev "hardware counters as events" "$(flags papi -lpapi)" "papi.h" "PAPI_library_init != 0"
+[ "${3:-}" = collector ] || find_libraries
 echo "#endif" >>"$h"
 
 if [ -n "$missing" ]; then

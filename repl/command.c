@@ -1,18 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/command.h"
-#include "common/file.h"
 #include "common/progress.h"
-#include "common/suggest.h"
-#include "repl/help.h"
-#include "repl/manual.h"
-#include "repl/session.h"
-#include "repl/shells.h"
-#include <dirent.h>
+#include "common/str.h"
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+static void do_nothing(int signal)
+{
+    (void)signal;
+}
+
+void command_start(void)
+{
+    /* A file that grows beyond the limit of the shell (ulimit -f) is an error of its write. Not SIG_IGN, which programs
+     * that are started would inherit. */
+    struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
+
+    sigaction(SIGXFSZ, &action, NULL);
+    /*
+     * For the characters of the terminal and their width only: numbers are written and read with a point, and letters
+     * are compared as everywhere. In Turkish `LIMIT` is not `limit`.
+     */
+    setlocale(LC_CTYPE, "");
+    setlocale(LC_CTYPE, strcmp(nl_langinfo(CODESET), "UTF-8") == 0 ? "C.UTF-8" : "C");
+}
 
 int exit_worse(int a, int b)
 {
@@ -57,56 +74,20 @@ int command_usage(const char *name, const char *fmt, ...)
     return HQ_USAGE;
 }
 
-static const struct command *find(const struct command *const *table, const char *name)
-{
-    for (; *table; table++)
-        if (!strcmp((*table)->cmd.name, name))
-            return *table;
-    return NULL;
-}
-
-static size_t terminal_width(void)
+size_t command_width(void)
 {
     struct winsize size;
 
     return isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 80;
 }
 
-static int print_text(struct str *text)
+int command_help(const struct command *c)
 {
-    fputs(str_cstr(text), stdout);
+    AUTO_STR struct str text = {0};
+
+    opt_help(&c->cmd, "hq", command_width(), &text);
+    fputs(str_cstr(&text), stdout);
     return HQ_OK;
-}
-
-static int help_command(const struct command *c)
-{
-    AUTO_STR struct str text = {0};
-
-    opt_help(&c->cmd, "hq", terminal_width(), &text);
-    return print_text(&text);
-}
-
-static int help_overview(const struct command *const *table)
-{
-    AUTO_STR struct str text = {0};
-    size_t width = terminal_width();
-
-    str_add(&text, "hq: call path profiles that answer questions\n\n"
-                   "  hq record -o DB -- PROGRAM ARGS...   measure a program\n"
-                   "  hq DB \"hot path\"                     ask its database a question (or several)\n"
-                   "  hq DB                                ask at a prompt; `help` there explains the language\n"
-                   "  hq DB -f FILE                        ask what stands in a file\n\ncommands:\n");
-    for (; *table; table++) {
-        str_addf(&text, "  %-12s", (*table)->cmd.name);
-        opt_wrap(&text, (*table)->cmd.summary, 14, 14, width);
-        str_addc(&text, '\n');
-    }
-    str_add(
-        &text,
-        "\n`hq COMMAND --help` explains a command and its options, `hq help language` the query language, `hq help\n"
-        "WORD` a word of it. Exit status: 0 all well, 1 an expectation failed, 2 wrong usage or query, 3 data that\n"
-        "could not be read, 4 inconclusive.\n");
-    return print_text(&text);
 }
 
 /* Whether help is asked for: not in the words of a program that a command starts. */
@@ -121,13 +102,13 @@ static bool wants_help(const struct command *c, int argc, char **argv)
     return false;
 }
 
-static int run(const struct command *c, int argc, char **argv)
+int command_run(const struct command *c, int argc, char **argv)
 {
     struct opt_args args;
     struct hq_error *error;
 
     if (wants_help(c, argc, argv))
-        return help_command(c);
+        return command_help(c);
     error = opt_parse(&c->cmd, argc, argv, &args);
     int status = error ? command_fail(c->cmd.name, error) : c->run(&args);
 
@@ -135,123 +116,8 @@ static int run(const struct command *c, int argc, char **argv)
     return status;
 }
 
-static struct hq_error *unknown(const struct command *const *table, const char *word)
+int command_end(int status)
 {
-    AUTO(arena_deinit) struct arena arena = {0};
-    AUTO_STR struct str text = {0};
-    struct dirent **entries;
-    struct suggest near;
-
-    if (!strcmp(word, "version"))
-        return hq_error_new(HQ_USAGE, "`hq --version` tells the version, `hq DB info` that of a recording");
-    int n = scandir(".", &entries, NULL, alphasort);
-
-    suggest_init(&near, word, 2);
-    for (; *table; table++)
-        suggest_add(&near, (*table)->cmd.name);
-    for (int i = 0; i < n; i++) {
-        if (looks_like_database(entries[i]->d_name) && *entries[i]->d_name != '.')
-            suggest_add(&near, arena_strdup(&arena, entries[i]->d_name));
-        free(entries[i]);
-    }
-    if (n >= 0)
-        free(entries);
-    str_addf(&text, "there is neither a command nor a database '%s'", word);
-    if (near.count)
-        suggest_text(&near, &text);
-    else
-        str_add(&text, "; `hq --help` lists the commands, `hq record` makes a database");
-    return hq_error_new(HQ_USAGE, "%s", text.s);
-}
-
-/* Whether a command is near enough to be what was meant. */
-static bool suggested(const struct command *const *table, const char *word)
-{
-    struct suggest near;
-
-    suggest_init(&near, word, 1);
-    for (; *table; table++)
-        suggest_add(&near, (*table)->cmd.name);
-    return near.count;
-}
-
-/* A word that can only be meant as a database, whether it is there or not. */
-static bool looks_like_path(const char *word)
-{
-    return strpbrk(word, "/.") || file_exists(word);
-}
-
-static int help(const struct command *const *table, int argc, char **argv)
-{
-    const struct command *c = argc ? find(table, argv[0]) : NULL;
-    AUTO_STR struct str text = {0}, word = {0};
-
-    if (!argc)
-        return help_overview(table);
-    if (c)
-        return help_command(c);
-    for (int i = 0; i < argc; i++)
-        str_addf(&word, "%s%s", i ? " " : "", argv[i]);
-    /* A word of the query language; the complaint knows the commands too. */
-    struct hq_error *error = help_word(word.s, &text);
-
-    if (!error)
-        return print_text(&text);
-    if (suggested(table, argv[0])) {
-        hq_error_free(error);
-        error = unknown(table, argv[0]);
-    }
-    return command_fail("help", error);
-}
-
-/* What `make install` asks for: the manual pages and completion scripts. */
-static int generate(const struct command *const *table, const char *what, const char *which)
-{
-    AUTO_STR struct str text = {0};
-    struct hq_error *error = NULL;
-
-    if (!strcmp(what, "--completion"))
-        error = shell_completion(table, which ? which : "", &text);
-    else if (which)
-        error = manual_page(table, which, &text);
-    else
-        manual_list(table, &text);
-    return error ? command_fail("", error) : print_text(&text);
-}
-
-static int dispatch(const struct command *const *table, int argc, char **argv)
-{
-    const char *word = argc > 1 ? argv[1] : NULL;
-
-    if (!word) {
-        command_fail("",
-                     hq_error_new(HQ_USAGE, "a command or a database is missing; `hq --help` shows how hq is used"));
-        return HQ_USAGE;
-    }
-    if (!strcmp(word, "--help") || !strcmp(word, "-h"))
-        return help(table, 0, NULL);
-    if (!strcmp(word, "help"))
-        return help(table, argc - 2, argv + 2);
-    if (!strcmp(word, "--version") || !strcmp(word, "-V")) {
-        puts("hq " HQ_VERSION);
-        return HQ_OK;
-    }
-    if (!strcmp(word, "--manual") || !strcmp(word, "--completion"))
-        return generate(table, word, argv[2]);
-    const struct command *c = find(table, word);
-
-    if (c)
-        return run(c, argc - 2, argv + 2);
-    c = find(table, "query");
-    if (!c || (*word != '-' && !looks_like_path(word)))
-        return command_fail("", unknown(table, word));
-    return run(c, argc - 1, argv + 1);
-}
-
-int command_main(const struct command *const *table, int argc, char **argv)
-{
-    int status = dispatch(table, argc, argv);
-
     /* What was printed must have arrived; results of queries have complained already. */
     if ((fflush(stdout) || ferror(stdout)) && status != HQ_DATA)
         return command_fail("", hq_error_errno(HQ_DATA, "cannot write to standard output"));

@@ -25,6 +25,18 @@ struct command {
  */
 int command_main(const struct command *const *table, int argc, char **argv);
 
+/* What every hq does first: signals and locale. */
+void command_start(void);
+
+/* The parts of command_main: --help of a command; its options parsed and the command run (the first of argv is the word
+ * behind its name); the end of the process, which must have printed what it printed. Each returns the exit status. */
+int command_help(const struct command *c);
+int command_run(const struct command *c, int argc, char **argv);
+int command_end(int status);
+
+/* Columns of the terminal, 80 if standard output is none. */
+size_t command_width(void);
+
 /* The graver of two exit statuses: 3, 2, 1, 4, 0. Any other number is graver than these. */
 int exit_worse(int a, int b);
 

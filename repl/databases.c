@@ -103,6 +103,15 @@ static struct hq_error *no_database(const struct session *s, const char *path)
                         str_cstr(&list), listed > LISTED && list.len ? ", ..." : "");
 }
 
+/* An hq that only records (make collector) leaves it to others to join the runs. */
+static struct hq_error *join_runs(const char *directory)
+{
+    AUTO(run_set_deinit) struct run_set set = {0};
+
+    HQ_TRY(run_set_read(directory, &set));
+    return run_set_join(&set);
+}
+
 static struct hq_error *add(struct session *s, const char *path, const char *alias, struct named_db **out)
 {
     AUTO_FREE char *expanded = file_expand_home(path);
@@ -120,6 +129,8 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
     /* Of a set of runs all of the new program, joined. */
     AUTO_FREE char *joined = run_set_is(expanded) ? run_set_joined(expanded, RUN_NEW) : NULL;
 
+    if (joined && !file_exists(joined))
+        HQ_TRY(join_runs(expanded));
     HQ_TRY(import_prepare(joined ? joined : expanded, &(struct build_options){0}, &db));
     tell_damage(db, expanded);
     if (facts_damaged(db))

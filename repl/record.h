@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* This hq records and nothing else (record_only.c), or all (dispatch.c). */
+extern const bool record_only;
+
 /* ---- record_target.c: what will be run ---- */
 
 /*
@@ -59,8 +62,6 @@ void record_list_counters(struct str *out);
 /* What --mark and --mark-in ask for, as format/patches.h has it; nothing if they ask for nothing. Says on standard
  * error what cannot be marked. */
 struct hq_error *record_find_marks(const struct opt_args *args, const char *program, struct str *places);
-/* Hands it to the collector, by a file in `directory` (absolute) and HQ_MARKS. */
-struct hq_error *record_set_marks(const struct str *places, const char *directory);
 
 /* ---- record_place.c: where the data goes ---- */
 
@@ -86,6 +87,8 @@ void record_place_deinit(struct record_place *place);
 
 /* --ranks, --delay, --duration, --max-size. */
 struct hq_error *record_set_limits(const struct opt_args *args);
+/* The places of record_find_marks go to the collector by a file in `directory` (absolute) and HQ_MARKS. */
+struct hq_error *record_set_marks(const struct str *places, const char *directory);
 /* LD_PRELOAD, and what else brings the libraries in that the events need. library: of record_find_library. */
 void record_set_preload(const char *library, const char *events);
 /* Where the data goes, and what is measured. */

@@ -92,7 +92,8 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         str_addf(&line, "; %u still running", sum->running);
     fprintf(stderr, "hq: %s\n", str_cstr(&line));
     if (sum->samples && !sum->running && isatty(STDERR_FILENO))
-        fprintf(stderr, "hq: a first look: hq %s summary\n", place->database);
+        fprintf(stderr, "hq: %s: hq %s summary\n", record_only ? "a first look, by a whole hq" : "a first look",
+                place->database);
 }
 
 /* Programs that the collector was not loaded into. False if there are none. */

@@ -2,7 +2,9 @@
 /* `hq record`: what the program and the collector in it are told by the environment (record.h). */
 #include "repl/record.h"
 
+#include "common/file.h"
 #include "common/units.h"
+#include "format/patches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -159,4 +161,18 @@ void record_set_environment(const struct record_place *place, const char *events
     setenv("HQ_TRACE", opt_flag(args, "trace", true) ? "1" : "0", 1);
     setenv("HQ_STOPPED", opt_flag(args, "stopped", false) ? "1" : "0", 1);
     unsetenv("HQ_TOLD");
+}
+
+struct hq_error *record_set_marks(const struct str *places, const char *directory)
+{
+    AUTO_FREE char *path = file_join(directory, HQP_NAME);
+    struct file_writer w;
+
+    unsetenv("HQ_MARKS");
+    if (!places->len)
+        return NULL;
+    HQ_TRY(file_writer_open(&w, path));
+    file_writer_write(&w, str_cstr(places), places->len);
+    setenv("HQ_MARKS", path, 1);
+    return file_writer_commit(&w);
 }

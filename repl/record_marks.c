@@ -293,17 +293,3 @@ struct hq_error *record_find_marks(const struct opt_args *args, const char *prog
     write_places(&m, places);
     return NULL;
 }
-
-struct hq_error *record_set_marks(const struct str *places, const char *directory)
-{
-    AUTO_FREE char *path = file_join(directory, HQP_NAME);
-    struct file_writer w;
-
-    unsetenv("HQ_MARKS");
-    if (!places->len)
-        return NULL;
-    HQ_TRY(file_writer_open(&w, path));
-    file_writer_write(&w, str_cstr(places), places->len);
-    setenv("HQ_MARKS", path, 1);
-    return file_writer_commit(&w);
-}

@@ -3,7 +3,6 @@
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/str.h"
-#include "db/build.h"
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,25 +158,4 @@ struct hq_error *run_set_write(const struct run_set *set)
     vec_foreach(r, &set->runs)
         fprintf(w.file, "%s %s\n", names[r->side], file_basename(r->path));
     return file_writer_commit(&w);
-}
-
-static struct hq_error *join_side(const struct run_set *set, enum run_side side)
-{
-    AUTO_FREE char *joined = run_set_joined(set->directory, side), *written = NULL;
-    VEC(const char *) inputs = {0};
-    struct build_options options = {.output = joined, .force = true};
-
-    vec_foreach(r, &set->runs)
-        if (r->side == side)
-            vec_push(&inputs, r->path);
-    struct hq_error *error = inputs.len ? db_build(inputs.data, inputs.len, &options, &written) : NULL;
-
-    vec_deinit(&inputs);
-    return error;
-}
-
-struct hq_error *run_set_join(const struct run_set *set)
-{
-    HQ_TRY(join_side(set, RUN_OLD));
-    return join_side(set, RUN_NEW);
 }

@@ -17,7 +17,6 @@ class Hq(MakefilePackage):
     depends_on("c", type="build")
     depends_on("gmake", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("libunwind")
     depends_on("libdwarf")
     depends_on("pcre2")
     depends_on("readline")
