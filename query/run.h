@@ -48,9 +48,10 @@ struct run {
     double *totals;        /* [2 * measures] what shares are of */
     double *wholes;        /* the same, but the real change in the slots of a change */
     const char
-        *doubt;    /* why its rows may be others than they seem: nothing is expected of them; NULL: they are right */
-    bool complete; /* no folding */
-    bool of_paths; /* what `depth` cuts off is a row */
+        *doubt; /* why its rows may be others than they seem: nothing is expected of them; NULL: they are right */
+    const char *unknown;                /* what chooses the rows names nothing that is known: why; NULL */
+    bool complete;                      /* no folding */
+    bool of_paths;                      /* what `depth` cuts off is a row */
     bool statistics_told, helpers_told; /* what statistics are over; what is left out */
     bool interrupted;
 

@@ -88,7 +88,7 @@ static bool is_helper(const struct db *db, const uint8_t *frames, uint32_t profi
     return seen & OF_RUNTIME;
 }
 
-static uint64_t process_of(const struct hqdb_profile *p)
+uint64_t helpers_process(const struct hqdb_profile *p)
 {
     return hash_combine(hash_combine(hash_combine(p->host, p->pid), p->serial), (uint64_t)p->rank);
 }
@@ -103,10 +103,11 @@ static void find_busy(const struct db *db, struct helpers *h)
         if (!strncmp(db_string(db, db->metrics[m].event), "CPUTIME", 7))
             metric = m;
     for (uint32_t p = 0; metric != HQDB_NONE && p < db->profile_count; p++)
-        *map_insert(&totals, process_of(&db->profiles[p]), 0, NULL) += (uint64_t)db_profile_total(db, p, metric).sum;
+        *map_insert(&totals, helpers_process(&db->profiles[p]), 0,
+                    NULL) += (uint64_t)db_profile_total(db, p, metric).sum;
     for (uint32_t p = 0; metric != HQDB_NONE && p < db->profile_count; p++) {
         double own = (double)db_profile_total(db, p, metric).sum;
-        double all = (double)map_get(&totals, process_of(&db->profiles[p]), 0);
+        double all = (double)map_get(&totals, helpers_process(&db->profiles[p]), 0);
 
         if (h->of[p] == STANDS_HELPER && own > 0 && own >= BUSY_SHARE * all)
             h->of[p] = STANDS_BUSY_HELPER;

@@ -24,6 +24,9 @@ struct helpers {
 void helpers_find(const struct db *db, struct helpers *out);
 void helpers_deinit(struct helpers *h);
 
+/* The process of a profile: equal for its threads, different for those of others (by a hash). */
+uint64_t helpers_process(const struct hqdb_profile *p);
+
 /* Whether a metric counts elapsed time, also while a thread sleeps. */
 bool metric_is_elapsed(const struct db *db, uint32_t metric);
 /* Whether any does. */

@@ -5,7 +5,9 @@
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
 #include "query/pattern/group.h"
+#include "query/shape/rows.h"
 #include "query/views/groups.h"
+#include "query/views/views.h"
 
 /* ---- what a defined group is made of ---- */
 
@@ -23,6 +25,8 @@ struct group_members {
     uint8_t *scope; /* [scope] enum membership */
     uint8_t *held;  /* [group] it was taken in already */
     VEC(struct line_part) lines;
+    bool found;          /* one of its parts names something that is known */
+    const char *unknown; /* the first that does not: why */
 };
 
 static bool path_is(const struct line_part *l, const char *path)
@@ -75,11 +79,15 @@ static struct hq_error *take_lines(struct group_members *g, const struct group_p
     for (uint32_t c = 0; c < t->context_count && !any; c++)
         any = is_line_of(&l, t, t->contexts[c].call_file, t->contexts[c].call_line);
     vec_push(&g->lines, l);
+    g->found |= any;
     if (any)
         return NULL;
     if (query_setting(g->run->env, SETTING_STRICT))
         return place_error(&part->place, NULL, "no line of this database is one of these");
-    run_note(g->run, "group %s: no line of `%s` is one of those named", g->group->name, part->pattern.text);
+    const char *why = arena_printf(&g->run->arena, "no line of `%s` is one of those named", part->pattern.text);
+
+    run_note(g->run, "group %s: %s", g->group->name, why);
+    g->unknown = g->unknown ? g->unknown : why;
     return NULL;
 }
 
@@ -109,6 +117,9 @@ static struct hq_error *take_pattern(struct group_members *g, const struct group
     HQ_TRY(pattern_resolve(g->run->env, g->run->tree, &part->pattern, kinds[part->kind], &m));
     if (m.problem)
         run_note(g->run, "group %s: %s", g->group->name, m.problem);
+    g->found |= !m.unknown;
+    if (m.unknown && !g->unknown)
+        g->unknown = arena_strdup(&g->run->arena, m.unknown);
     if (m.scopes && part->kind == PART_LOOPS)
         take_loops(g, &m);
     else
@@ -204,12 +215,18 @@ static struct hq_error *make_defined(struct run *run, const struct group *group,
 {
     const struct tree *t = run->tree;
     AUTO_FREE uint8_t *held = xcalloc(list.len + 1, 1);
-    struct group_members g = {run, group, list, ARENA_ARRAY(&run->arena, t->scope_count + 1, uint8_t), held, {0}};
+    struct group_members g = {.run = run,
+                              .group = group,
+                              .list = list,
+                              .scope = ARENA_ARRAY(&run->arena, t->scope_count + 1, uint8_t),
+                              .held = held};
     struct hq_error *error = take_parts(&g, group);
 
     *out = (struct grouping_row){.name = arena_strdup(&run->arena, group->name),
                                  .origin = arena_strdup(&run->arena, group->origin),
                                  .scope = g.scope};
+    if (!g.found && g.unknown)
+        out->unknown = arena_printf(&run->arena, "group %s: %s", group->name, g.unknown);
     if (!error)
         find_contexts(&g, out);
     vec_foreach(l, &g.lines) {
@@ -327,6 +344,24 @@ struct hq_error *grouping_make(struct run *run, enum grouped grouped, const stru
     return NULL;
 }
 
+static void set_unknown(struct run *run, const char *why)
+{
+    if (!run->unknown)
+        run->unknown = why;
+}
+
+struct hq_error *grouping_make_shown(struct run *run, const struct grouping **out)
+{
+    HQ_TRY(grouping_make(run, run->query->view.grouped, out));
+    for (size_t i = 0; i < (*out)->count && !rows_filtered(run); i++)
+        set_unknown(run, (*out)->rows[i].unknown);
+    if (!(*out)->count) {
+        run_note(run, "%s", NO_GROUPS);
+        set_unknown(run, NO_GROUPS);
+    }
+    return NULL;
+}
+
 /* A name that none of the groups has is like a pattern that matches nothing. */
 static struct hq_error *check_name(struct run *run, const struct grouping *g, const struct named_group *named)
 {
@@ -334,8 +369,10 @@ static struct hq_error *check_name(struct run *run, const struct grouping *g, co
     struct suggest near;
 
     for (size_t i = 0; i < g->count; i++)
-        if (!strcmp(g->rows[i].name, named->name))
+        if (!strcmp(g->rows[i].name, named->name)) {
+            set_unknown(run, g->rows[i].unknown);
             return NULL;
+        }
     suggest_init(&near, named->name, 3);
     for (size_t i = 0; i < g->count; i++)
         suggest_add(&near, g->rows[i].name);
@@ -346,6 +383,7 @@ static struct hq_error *check_name(struct run *run, const struct grouping *g, co
     if (query_setting(run->env, SETTING_STRICT))
         return place_error(&named->place, NULL, "%s", str_cstr(&text));
     run_note(run, "%s", str_cstr(&text));
+    set_unknown(run, arena_strdup(&run->arena, str_cstr(&text)));
     return NULL;
 }
 

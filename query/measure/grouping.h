@@ -20,6 +20,7 @@ struct grouping_row {
     const char *name, *origin;
     struct set inc, exc;  /* members; the contexts whose direct values are exclusive to it */
     const uint8_t *scope; /* [scope] of a defined group: enum membership; NULL */
+    const char *unknown;  /* nothing that it names is known, with samples or without: why; NULL */
 };
 
 /* How a scope belongs to a defined group: bits. */
@@ -33,6 +34,10 @@ struct grouping {
 
 /* In the run's arena, made once. GROUPED_DEFINED is what `set groups` makes of it. */
 struct hq_error *grouping_make(struct run *run, enum grouped grouped, const struct grouping **out);
+
+/* Those that the query's view shows. A check of one that names nothing known is inconclusive, unless others are chosen.
+ */
+struct hq_error *grouping_make_shown(struct run *run, const struct grouping **out);
 
 /* If the query's expressions ask for groups: makes them, and looks at the names that it compares with. */
 struct hq_error *grouping_check(struct run *run);

@@ -341,7 +341,9 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
             str_clear(&why);
             str_add(&why, "the run has no samples; let it run longer, or sample faster");
         }
-        const char *unknown = run->of.unknown ? run->of.unknown : run->selection.unknown;
+        const char *unknown = run->of.unknown          ? run->of.unknown
+                              : run->selection.unknown ? run->selection.unknown
+                                                       : run->unknown;
 
         /* What would pass because there is no such thing: perhaps it is misspelt, or has another name by now. */
         if (unknown && verdict != VERDICT_FAIL) {

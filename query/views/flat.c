@@ -96,14 +96,12 @@ static struct hq_error *grouped_roots(struct run *run, struct nodes *out)
     struct grouping_row rest = {.name = "[no group]"};
     const struct grouping *g;
 
-    HQ_TRY(grouping_make(run, run->query->view.grouped, &g));
+    HQ_TRY(grouping_make_shown(run, &g));
     for (size_t i = 0; i < g->count; i++)
         vec_push(out, node_of_group(run, &g->rows[i]));
     rest.inc = rest.exc = g->rest;
     if (rest.exc.len)
         vec_push(out, node_of_group(run, &rest));
-    if (!g->count)
-        run_note(run, "%s", NO_GROUPS);
     return NULL;
 }
 

@@ -113,16 +113,13 @@ static struct hq_error *groups_roots(struct run *run, struct nodes *out)
 {
     const struct grouping *g;
 
-    HQ_TRY(grouping_make(run, run->query->view.grouped, &g));
+    HQ_TRY(grouping_make_shown(run, &g));
     for (size_t i = 0; i < g->count; i++) {
         vec_push(out, node_of_group(run, &g->rows[i]));
         if (!g->rows[i].inc.len)
             run_note(run, "no call path passes through group %s", g->rows[i].name);
     }
-    if (g->count)
-        return note_overlaps(run, g);
-    run_note(run, "%s", NO_GROUPS);
-    return NULL;
+    return g->count ? note_overlaps(run, g) : NULL;
 }
 
 const struct view_row view_groups = {

@@ -168,6 +168,12 @@ static void note_visits(struct run *run, const struct visits *visits, double med
                  n == 1 ? "" : " all", text);
     else
         run_note(run, "%zu visits, of which the slice cuts %zu; the median length of the others is %s", n, cut, text);
+    if (!run->doubt && !visits->apart.exact && visits->apart.short_gaps)
+        run_note(
+            run,
+            "%zu of %zu gaps between visits hold fewer than %d samples: what stands there as two visits may be one "
+            "that a stray sample cuts, and short ones without a sample between them are one row",
+            visits->apart.short_gaps, visits->apart.gaps, APART_GAP);
 }
 
 static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits, double median,

@@ -7,8 +7,14 @@
  *     balance      work / (P * most)        mean by maximum
  *     efficiency   work / (P * elapsed)     blank if not all of the time was sampled by a clock
  *     imbalance    P * most - work          thread time that is lost to the waiting for the busiest
+ *
+ * Threads wait for those of their own process: P * most and P * elapsed are of each process, and then added up. Where
+ * several threads of one open the region, P is each one's share of the threads.
  */
 #include "common/hash.h"
+#include "common/map.h"
+#include "common/vec.h"
+#include "query/choose/helpers.h"
 #include "query/views/views.h"
 #include <math.h>
 
@@ -26,7 +32,7 @@ static const struct {
     [WAITING] = {"waiting", "time in rows of kind wait", DIM_SECONDS, 1e-9},
     [RUNTIME] = {"overhead", "time in rows of kind runtime", DIM_SECONDS, 1e-9},
     [BALANCE] = {"balance", "work of the mean thread by that of the busiest", DIM_NONE, 1e-9},
-    [EFFICIENCY] = {"efficiency", "work by threads times elapsed time", DIM_NONE, 1e-9},
+    [EFFICIENCY] = {"efficiency", "work by threads times elapsed time, of each process", DIM_NONE, 1e-9},
     [IMBALANCE] = {"imbalance", "thread time lost to the busiest thread", DIM_SECONDS, 1e-9},
 };
 
@@ -70,6 +76,27 @@ struct sums {
     uint8_t *seen;
 };
 
+/* The threads of one process in a region. */
+struct team {
+    double threads, most;
+    double elapsed, openers; /* by all that open it, each of which has its share of the threads */
+};
+struct teams {
+    struct map of; /* process -> place in `data` */
+    VEC(struct team) data;
+    uint8_t *opened; /* [profile] */
+};
+
+static struct team *team_of(struct teams *t, const struct hqdb_profile *p)
+{
+    bool is_new;
+    uint64_t *at = map_insert(&t->of, helpers_process(p), t->data.len, &is_new);
+
+    if (is_new)
+        vec_push(&t->data, (struct team){0});
+    return &t->data.data[*at];
+}
+
 static void add_context(const struct run *run, uint32_t metric, double scale, uint32_t region, struct sums *s)
 {
     const struct db *db = run->tree->db;
@@ -93,25 +120,33 @@ static void add_context(const struct run *run, uint32_t metric, double scale, ui
     }
 }
 
-static void derive(double *values, const struct sums *s, size_t profiles)
+static void derive(double *values, const struct sums *s, struct teams *teams, const struct db *db)
 {
-    double most = 0, threads = 0;
+    double threads = 0, work_of_busiest = 0, time = 0;
 
-    for (size_t p = 0; p < profiles; p++) {
-        threads += s->seen[p];
-        most = s->work[p] > most ? s->work[p] : most;
+    for (uint32_t p = 0; p < db->profile_count; p++)
+        if (s->seen[p]) {
+            struct team *team = team_of(teams, &db->profiles[p]);
+
+            team->threads++;
+            team->most = s->work[p] > team->most ? s->work[p] : team->most;
+        }
+    vec_foreach(team, &teams->data) {
+        threads += team->threads;
+        work_of_busiest += team->threads * team->most;
+        time += team->openers > 0 ? team->threads * team->elapsed / team->openers : 0;
     }
     values[TEAM] = threads;
     values[WORK] = s->share[SHARE_WORK];
     values[WAITING] = s->share[SHARE_WAITING];
     values[RUNTIME] = s->share[SHARE_RUNTIME];
-    values[BALANCE] = most > 0 ? values[WORK] / (threads * most) : NAN;
-    values[IMBALANCE] = threads * most - values[WORK];
-    values[EFFICIENCY] = threads > 0 && values[ELAPSED] > 0 ? values[WORK] / (threads * values[ELAPSED]) : NAN;
+    values[BALANCE] = work_of_busiest > 0 ? values[WORK] / work_of_busiest : NAN;
+    values[IMBALANCE] = work_of_busiest - values[WORK];
+    values[EFFICIENCY] = time > 0 ? values[WORK] / time : NAN;
 }
 
 /* What was counted where the region was opened; false: in none of the chosen profiles. */
-static bool add_counts(const struct run *run, uint32_t scope, double *values)
+static bool add_counts(const struct run *run, uint32_t scope, double *values, struct teams *teams)
 {
     const struct db *db = run->tree->db;
     bool any = false;
@@ -124,6 +159,12 @@ static bool add_counts(const struct run *run, uint32_t scope, double *values)
             continue;
         values[ENTRIES] += (double)r->entries;
         values[ELAPSED] += (double)r->elapsed_ns / 1e9;
+
+        struct team *team = team_of(teams, &db->profiles[r->profile]);
+
+        team->elapsed += (double)r->elapsed_ns / 1e9;
+        team->openers += !teams->opened[r->profile];
+        teams->opened[r->profile] = 1;
         any = true;
     }
     return any;
@@ -134,11 +175,12 @@ static void measure_region(struct run *run, uint32_t scope, struct db_list conte
     const struct db *db = run->tree->db;
     double values[MEASURES] = {0};
     AUTO_FREE double *work = xcalloc(db->profile_count + 1, sizeof *work);
-    AUTO_FREE uint8_t *seen = xcalloc(db->profile_count + 1, 1);
+    AUTO_FREE uint8_t *seen = xcalloc(db->profile_count + 1, 1), *opened = xcalloc(db->profile_count + 1, 1);
     struct sums sums = {.work = work, .seen = seen};
+    struct teams teams = {.opened = opened};
     uint32_t covered = 0;
 
-    if (!add_counts(run, scope, values))
+    if (!add_counts(run, scope, values, &teams))
         values[ENTRIES] = values[ELAPSED] = NAN; /* recorded without */
     for (size_t i = 0; i < contexts.len && clock != SIZE_MAX; i++) {
         const struct measure *m = &run->selection.measures.data[clock];
@@ -148,7 +190,9 @@ static void measure_region(struct run *run, uint32_t scope, struct db_list conte
         add_context(run, m->metric, m->scale, contexts.data[i], &sums);
         covered = tree_end(run->tree, contexts.data[i]);
     }
-    derive(values, &sums, db->profile_count);
+    derive(values, &sums, &teams, db);
+    map_deinit(&teams.of);
+    vec_deinit(&teams.data);
     for (size_t i = TEAM; i < MEASURES && clock == SIZE_MAX; i++)
         values[i] = NAN;
     for (size_t i = 0; i < MEASURES; i++)

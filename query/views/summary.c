@@ -238,12 +238,18 @@ static void tell_waiting(struct summary *s)
     if (!(waited > WORTH_SAVING * s->total))
         return;
     str_addf(&text, "%s", share(s, waited));
-    for (int i = 1, told = 0; i < WAITINGS; i++) {
+    double rest = waited;
+    int told = 0;
+    for (int i = 1; i < WAITINGS; i++) {
         double x = scaled_value(by[i], s->metric->scale);
 
-        if (x > WORTH_TELLING * s->total)
+        if (x > WORTH_TELLING * s->total) {
             str_addf(&text, "%s %s in %s", told++ ? "," : ":", share(s, x), waiting_name((enum waiting)i));
+            rest -= x;
+        }
     }
+    if (told && rest >= 0.001 * s->total)
+        str_addf(&text, ", %s elsewhere", share(s, rest));
     add(s, "waiting", str_cstr(&text), waited);
     ask_next(s, "procedures where waits");
 }
@@ -356,6 +362,8 @@ static struct hq_error *summary_fill(struct run *run, struct table *table)
         HQ_TRY(selection_load(&run->selection, first));
         s.metric = &run->selection.measures.data[first];
         s.total = scaled_value(s.metric->total, s.metric->scale);
+        table->columns.data[1].dim = s.metric->dim;
+        table->columns.data[1].total = s.total;
         /* A name that needs quotes is written by its number. */
         bool plain = !s.metric->name[strspn(s.metric->name, "abcdefghijklmnopqrstuvwxyz_0123456789:")];
 

@@ -57,6 +57,10 @@ for query in asked:
         continue
     check(wrong(result) is None, f"{query}: {wrong(result)}")
     good = good or result
+    if query == "summary":
+        number = next(i for i, c in enumerate(result["columns"]) if c["name"] == "number")
+        measured = next(r["values"][number] for r in result["rows"] if r["name"] == "measured")
+        check(result["columns"][number]["unit"] == "s" and result["total"][number] == measured, f"its numbers have a unit and a total: {result['columns']}")
 for what, change in {
     "another version": lambda r: r.update(hq=2),
     "no rows": lambda r: r.pop("rows"),

@@ -19,6 +19,7 @@
  *     region ID PARENT NAME LINE                a parallel region; its work is paths on which it is called
  *     profile ID [KEY=VALUE]...                 rank host pid tid thread command serial state start end realtime
  *                                               (start, end in us), creator=PROFILE
+ *     opened PROFILE ENTRIES NS PATH            the region at the end of PATH, and how long it was open in all
  *     value PROFILE EVENT SUM COUNT PATH        adds to a leaf: SUM in base units, COUNT samples
  *     trace PROFILE TIME-US EVENT WEIGHT PATH   a sample in time
  *     mark PROFILE TIME-US enter|leave PATH     of the phase at the end of PATH
@@ -33,8 +34,8 @@
  *
  * PATH is frames from the outermost, separated by > : each is SCOPE:LINE, a statement directly in that scope (the
  * call site, and at the end the sampled statement), in the file of the scope. SCOPE:LINE~SCOPE2:LINE2 gives another
- * place before normalisation. thread=NAME and partial=NAME, only at the start, are roots; phase=NAME hangs below the
- * call that begins it.
+ * place before normalisation. SCOPE alone, at the end, is the scope itself, as a region is opened. thread=NAME and
+ * partial=NAME, only at the start, are roots; phase=NAME hangs below the call that begins it.
  */
 #include "structure/known.h"
 #include "structure/unpack.h"
@@ -294,13 +295,14 @@ static uint32_t line_scope(struct fixture *f, char *text, uint64_t *offset, uint
     const struct scope_facts *s;
     uint32_t line;
 
-    if (!colon)
-        fail(f, "a frame is SCOPE:LINE", text);
-    *colon = 0;
+    if (colon)
+        *colon = 0;
     s = facts_of(f, look_up(f, &f->scopes, text));
-    line = (uint32_t)number(f, colon + 1);
+    line = colon ? (uint32_t)number(f, colon + 1) : 0;
     *module = s->module;
     *offset = 4096u * (uint64_t)(s - f->facts.data + 1) + line;
+    if (!colon)
+        return s->scope;
     return model_scope(f->model, &(struct model_scope){
                                      .kind = SCOPE_LINE,
                                      .parent = s->scope,
@@ -392,6 +394,17 @@ static void add_command(struct fixture *f, char **w)
     };
 
     model_command(f->model, &c);
+}
+
+static void add_opened(struct fixture *f, char **w)
+{
+    uint64_t entries = (uint64_t)number(f, w[2]);
+
+    model_region(f->model, &(struct hqdb_region){.frame = add_path(f, w + 4),
+                                                 .profile = look_up(f, &f->profiles, w[1]),
+                                                 .entries = entries,
+                                                 .left = entries,
+                                                 .elapsed_ns = (uint64_t)number(f, w[3])});
 }
 
 static void add_metric(struct fixture *f, char **w)
@@ -486,6 +499,8 @@ static void add_line(struct fixture *f, char **w, int n)
     else if (!strcmp(what, "value") && n >= 6)
         model_value(f->model, look_up(f, &f->profiles, w[1]), look_up(f, &f->metrics, w[2]), add_path(f, w + 5),
                     number(f, w[3]), (uint64_t)number(f, w[4]));
+    else if (!strcmp(what, "opened") && n >= 5)
+        add_opened(f, w);
     else if (!strcmp(what, "message") && n >= 9)
         add_message(f, w);
     else if (!strcmp(what, "queue") && n >= 3)
