@@ -76,7 +76,7 @@ EXPORTS = $(wildcard preload/exports.map)
 UNIT_SRC = $(filter-out $(if $(HAVE_ZYDIS),,%/insn_quick_test.c %/machine_test.c),$(wildcard tests/unit/*_test.c))
 TEST_LIB_SRC = $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
 TOOL_SRC = $(wildcard tests/tools/*.c)
-PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%) $(if $(HAVE_OPENCL),,tests/programs/opencl_%),$(wildcard $(addprefix tests/programs/*.,c cc f90)))
+PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%) $(if $(HAVE_OPENCL),,tests/programs/opencl_% tests/programs/libopencl_%),$(wildcard $(addprefix tests/programs/*.,c cc f90)))
 
 # ---- Configuration: which libraries there are ---------------------------------------------------------------------
 # Not for the targets that must work before anything is installed; check and demo start a second make after deps.

@@ -221,8 +221,7 @@ static uint32_t add_frame(struct attribution *a, uint32_t frame, uint32_t parent
     if (f->module == TREE_PHASE)
         return model_frame(a->model, parent, phase_code(a, intern_str(&a->tree->strings, (uint32_t)f->offset)));
     if (f->module == TREE_DEVICE)
-        return model_frame(a->model, parent,
-                           devices_code(a->model, intern_str(&a->tree->strings, (uint32_t)f->offset)));
+        return model_frame(a->model, parent, devices_code(a->model, a->tree, f));
     if (f->module == TREE_WAIT) {
         a->inside[frame] = ENTRY;
         return model_frame(a->model, parent, openmp_wait_code(a));

@@ -103,7 +103,9 @@ uint32_t *calltree_merge(struct calltree *into, const struct calltree *from)
         else if (f.module == TREE_REGION && f.offset)
             f.offset = openings[f.offset - 1] + 1u;
         else if (f.module == TREE_PHASE || f.module == TREE_DEVICE)
-            f.offset = intern_add(&into->strings, intern_str(&from->strings, (uint32_t)f.offset));
+            f.offset = (uint64_t)intern_add(&into->strings, intern_str(&from->strings, (uint32_t)(f.offset >> 32)))
+                           << 32 |
+                       intern_add(&into->strings, intern_str(&from->strings, (uint32_t)f.offset));
         if (f.parent != TREE_NONE)
             f.parent = remap[f.parent];
         remap[i] = calltree_add(into, f);

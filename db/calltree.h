@@ -21,7 +21,9 @@
 #define TREE_REGION    0xfffffffcu /* offset: opening + 1; its parent is the call that opened the region */
 #define TREE_WAIT      0xfffffffbu /* offset: 0; its parent is a region, at whose end the thread waits */
 #define TREE_PHASE     0xfffffffau /* offset: text of its name; its parent is the call that began it, or made that call */
-#define TREE_DEVICE    0xfffffff9u /* offset: text of a command's name; its parent is the function that enqueued it */
+/* offset: path of the kernel's program (measurement.h) << 32 | text of a command's name; its parent is the function
+ * that enqueued it */
+#define TREE_DEVICE    0xfffffff9u
 #define TREE_NONE      0xffffffffu /* no parent; not found */
 
 struct tree_frame {

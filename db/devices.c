@@ -194,22 +194,6 @@ void devices_scan(struct process *p, const struct measurement *m, struct lanes *
     vec_deinit(&commands);
 }
 
-uint32_t devices_code(struct model *m, const char *name)
-{
-    static const char kernel[] = "[kernel ";
-    bool is_kernel = !strncmp(name, kernel, sizeof kernel - 1);
-    AUTO_FREE char *own = is_kernel ? xstrndup(name + sizeof kernel - 1, strlen(name) - sizeof kernel) : NULL;
-    const char *aliases[] = {own, NULL}; /* a kernel is found by its own name too */
-    uint32_t scope = model_scope(m, &(struct model_scope){.kind = SCOPE_DEVICE,
-                                                          .parent = MODEL_ROOT,
-                                                          .name = name,
-                                                          .file = "",
-                                                          .module = HQDB_NONE,
-                                                          .aliases = aliases});
-
-    return model_code(m, HQDB_NONE, 0, scope, scope);
-}
-
 void devices_add(const struct process *p, const uint32_t *frames, uint32_t first_profile, struct model *model)
 {
     uint32_t first_queue = first_profile + (uint32_t)(p->thread_count - p->queue_count);

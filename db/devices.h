@@ -19,8 +19,10 @@ bool devices_are_traced(const struct process_event *e);
 /* For the first pass: queues, as threads of the process too, and commands, with their call paths in the tree. */
 void devices_scan(struct process *p, const struct measurement *m, struct lanes *lanes, struct calltree *tree);
 
-/* The code of what devices do by a name, which has one scope wherever it was asked for. */
-uint32_t devices_code(struct model *m, const char *name);
+/* device_code.c: the code of what a frame (TREE_DEVICE) says a device did. It has one scope wherever it was asked for;
+ * a kernel has one for each program, whose source, where the collector has kept it beside the measurements, the model
+ * gets too. */
+uint32_t devices_code(struct model *m, const struct calltree *tree, const struct tree_frame *f);
 
 /* Queues and commands into the model. `frames`: the tree's frame -> the model's. */
 void devices_add(const struct process *p, const uint32_t *frames, uint32_t first_profile, struct model *model);

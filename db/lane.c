@@ -366,13 +366,15 @@ static uint32_t device_frame(struct lanes *l, const struct calltree *tree, struc
                              const struct hqm_node *n, uint32_t parent)
 {
     const char *name = measurement_string(l->measurement, (uint32_t)n->offset);
-    uint32_t text;
+    const char *program = measurement_string(l->measurement, (uint32_t)(n->offset >> 32));
+    uint64_t texts;
 
     if (parent == LANES_NOWHERE)
         return LANES_NOWHERE;
     name = *name ? name : "[name lost]";
-    text = add ? intern_add(&add->strings, name) : intern_find(&tree->strings, name);
-    return enter(tree, add, (struct tree_frame){text, TREE_DEVICE, parent});
+    texts = add ? (uint64_t)intern_add(&add->strings, program) << 32 | intern_add(&add->strings, name)
+                : (uint64_t)intern_find(&tree->strings, program) << 32 | intern_find(&tree->strings, name);
+    return enter(tree, add, (struct tree_frame){texts, TREE_DEVICE, parent});
 }
 
 /* The frame of a node below that of its parent; *entered is the parent's number of phases, and becomes the node's. */

@@ -309,6 +309,16 @@ void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t f
                      &(struct db_trace_record){time_us, frame, metric, weight});
 }
 
+void model_source_once(struct model *m, const char *path, const char *text, size_t bytes)
+{
+    uint32_t name = intern_add(&m->strings, path);
+
+    vec_foreach(s, &m->sources)
+        if (s->path == name)
+            return;
+    model_source(m, path, text, bytes);
+}
+
 void model_source(struct model *m, const char *path, const char *text, size_t bytes)
 {
     vec_push(&m->sources, (struct model_source){intern_add(&m->strings, path), m->source_text.len, bytes});

@@ -107,6 +107,8 @@ void model_mark(struct model *m, uint32_t profile, uint64_t time_us, uint32_t fr
 
 /* Keeps the text of a source file; `path` as in scopes. */
 void model_source(struct model *m, const char *path, const char *text, size_t bytes);
+/* The same, unless there is one of the path. */
+void model_source_once(struct model *m, const char *path, const char *text, size_t bytes);
 
 /* Writes the database file atomically. sources_key identifies the inputs (0: none). */
 struct hq_error *model_write(struct model *m, const char *path, uint64_t sources_key);

@@ -242,8 +242,10 @@ static_assert(sizeof(struct hqm_thread) == 64, "layout");
  * `offset` names (lane << 32 | node), the innermost one; those around it follow from where it was begun. The paths
  * below are whole, from the outermost frame on.
  *
- * Of devices. HQM_NODE_DEVICE: child of the function that was called to give a device a command; offset is the
- * command's name in the strings ("[kernel axpy]"). No cell has values there: see HQM_COMMANDS.
+ * Of devices. HQM_NODE_DEVICE: child of the function that was called to give a device a command; offset is program <<
+ * 32 | the command's name in the strings ("[kernel axpy]"). program: the name of the kernel's program in the strings, 0
+ * not known: that of a file beside the measurement file with its source, if there is one, and behind a space what else
+ * tells it from others, as options of its compiler do. No cell has values there: see HQM_COMMANDS.
  */
 enum hqm_node_kind {
     HQM_NODE_ROOT,

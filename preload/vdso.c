@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/vdso.h"
 
-#include "preload/file.h"
+#include "preload/beside.h"
 #include "preload/libc.h"
 #include "preload/modules.h"
-#include "preload/options.h"
 #include "preload/raw.h"
 
 #include <dlfcn.h>
@@ -49,7 +48,7 @@ void vdso_find_clock(void)
 /* vdso-BUILDID.so */
 static void name(const struct module *module, char *path, size_t room)
 {
-    size_t length = (size_t)snprintf(path, room, "%s/vdso-", options.brings ? options.home : options.directory);
+    size_t length = (size_t)snprintf(path, room, "vdso-");
 
     for (unsigned i = 0; i < module->build_id_len && length + 8 < room; i++)
         length += (size_t)snprintf(path + length, room - length, "%02x", module->build_id[i]);
@@ -58,25 +57,15 @@ static void name(const struct module *module, char *path, size_t room)
 
 void vdso_keep(void)
 {
-    char path[sizeof options.directory + 96];
+    char path[96];
     uint64_t address = getauxval(AT_SYSINFO_EHDR);
     struct code code;
     const struct module *module;
-    struct stat status;
 
     if (!address || !modules_find(address, &code))
         return;
     module = modules_get(code.module);
     name(module, path, sizeof path);
-    if (raw_stat(path, &status) == 0)
-        return;
-    int fd = raw_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0)
-        return;
     /* Whole pages: the section headers lie behind what is loaded. */
-    uint64_t bytes = (module->end - module->start + 4095) & ~4095ull;
-    struct rlimit limit;
-    if (raw_getrlimit(RLIMIT_FSIZE, &limit) < 0 || bytes < limit.rlim_cur)
-        raw_write(fd, (const void *)module->start, bytes);
-    raw_close(fd);
+    beside_keep(path, (const void *)module->start, (module->end - module->start + 4095) & ~4095ull);
 }

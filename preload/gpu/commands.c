@@ -5,12 +5,12 @@
  * is released then; of the program's events no reference is kept.
  */
 #include "preload/exact/exact.h"
+#include "preload/gpu/programs.h"
 #include "preload/gpu/queues.h"
 #include "preload/mpi/lock.h"
 #include "preload/raw.h"
 #include "preload/sources/device.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -26,7 +26,8 @@ const struct command_row command_rows[FUNCTIONS] = {
 struct flight {
     struct flight *next; /* of its bucket, or of the free ones */
     uintptr_t event;
-    bool ours; /* the event */
+    bool ours;   /* the event */
+    bool failed; /* that was seen before the driver told, if it ever does */
     struct device_call call;
     struct hqm_command record;
 };
@@ -159,16 +160,22 @@ static void note_amount(struct hqm_command *record, const struct command_row *ro
     }
 }
 
-static void name_command(const struct command_row *row, const uintptr_t *words, char *name, size_t size)
+/* What it does, for hq_device_here: kernels by their own names. */
+static uint64_t what_is(enum function function, const uintptr_t *words)
 {
-    char kernel[224];
+    static _Atomic uint64_t known[FUNCTIONS]; /* epoch + 1 << 32 | hq_device_command */
+    const struct command_row *row = &command_rows[function];
+    uint64_t epoch = (uint64_t)(hq_exact_epoch() + 1) << 32, command;
 
-    if (row->amount != RANGE && row->amount != ONE)
-        snprintf(name, size, "%s", row->shown);
-    else if (CL(clGetKernelInfo, words[1], CL_KERNEL_NAME, sizeof kernel, (uintptr_t)kernel, 0) == CL_SUCCESS)
-        snprintf(name, size, "[kernel %s]", kernel);
-    else
-        snprintf(name, size, "[kernel]");
+    if (row->amount == RANGE || row->amount == ONE)
+        return kernel_command(words[1]);
+    command = atomic_load_explicit(&known[function], memory_order_relaxed);
+    if (command >> 32 << 32 == epoch)
+        return (uint32_t)command;
+    command = hq_device_command(row->shown, 0);
+    if (command)
+        atomic_store_explicit(&known[function], epoch | command, memory_order_relaxed);
+    return command;
 }
 
 /* ---- Its end ---- */
@@ -194,13 +201,34 @@ static void completed(uintptr_t event, int32_t status, void *data)
     bool ours = f->ours;
 
     unlink_flight(f);
-    if (status < 0)
+    if (status < 0 && !f->failed)
         hq_device_failed(&f->call);
-    else
+    else if (status >= 0)
         end(f, true);
     give_back(f);
     if (ours)
         CL(clReleaseEvent, event);
+}
+
+/* Some drivers do not call back for what has failed because something failed that it waited for. The program has the
+ * event in its hands, so it is there. */
+static void look_for_failure(uintptr_t event)
+{
+    struct device_call call;
+    bool found = false;
+    int32_t status;
+
+    if (!number_of(event) || !cl_get(CL_clGetEventInfo, event, CL_EVENT_STATUS, &status, sizeof status) || status >= 0)
+        return;
+    lock_take(&lock);
+    for (struct flight *f = *bucket_of(event); f && !found; f = f->next)
+        if (f->event == event && !f->failed) {
+            found = f->failed = true;
+            call = f->call;
+        }
+    lock_release(&lock);
+    if (found)
+        hq_device_failed(&call);
 }
 
 static void under_way(struct flight *f, uintptr_t event, bool ours)
@@ -225,11 +253,10 @@ static void under_way(struct flight *f, uintptr_t event, bool ours)
 
 /* ---- The call ---- */
 
-static bool succeeded(enum function function, const uintptr_t *words, uintptr_t result)
+static bool succeeded(enum function function, uintptr_t result)
 {
     if (function == CL_clEnqueueMapBuffer || function == CL_clEnqueueMapImage)
         return result != 0;
-    (void)words;
     return (int)result == CL_SUCCESS;
 }
 
@@ -248,15 +275,16 @@ static void fill(struct flight *f, const struct command_row *row, const uintptr_
 uintptr_t command_enqueued(enum function function, uintptr_t *words, void *below)
 {
     const struct command_row *row = &command_rows[function];
-    struct queue q = queue_of(words[0]);
+    uintptr_t handle = words[0], event = 0, result;
     struct device_call call;
-    char name[256];
     struct flight *f = NULL;
-    uintptr_t event = 0, result;
+    struct queue q;
     bool ours;
 
-    name_command(row, words, name, sizeof name);
-    if (q.number && hq_device_here(cl_entry(function), name, &call))
+    if (function == CL_clEnqueueCommandBufferKHR)
+        handle = (uint32_t)words[0] && words[1] ? *(const uintptr_t *)words[1] : buffer_queue(words[2]);
+    q = queue_of(handle);
+    if (q.number && hq_device_here(cl_entry(function), what_is(function, words), &call))
         f = take();
     if (!f)
         return cl_invoke(below, words, row->words);
@@ -270,35 +298,56 @@ uintptr_t command_enqueued(enum function function, uintptr_t *words, void *below
     f->record.returned_ns = now();
     if (row->blocking != NONE && (uint32_t)words[row->blocking])
         hq_device_waited(&call, EVENT("GPU_WAIT"), f->record.returned_ns - f->record.called_ns);
-    if (!succeeded(function, words, result))
+    if (!succeeded(function, result))
         give_back(f);
     else
         under_way(f, row->event == NONE ? 0 : *(uintptr_t *)words[row->event], ours);
     return result;
 }
 
-static uintptr_t waiting(enum function function, uintptr_t *words, void *below, unsigned count)
+uintptr_t host_time(enum function function, uintptr_t *words, void *below, unsigned count, int event)
 {
     struct device_call call;
-    bool known = hq_device_here(cl_entry(function), NULL, &call);
+    bool known = hq_device_here(cl_entry(function), 0, &call);
     uint64_t start = now();
     uintptr_t result = cl_invoke(below, words, count);
 
     if (known)
-        hq_device_waited(&call, EVENT("GPU_WAIT"), now() - start);
+        hq_device_waited(&call, event, now() - start);
+    return result;
+}
+
+static uintptr_t wait_for_events(uintptr_t *words, void *below)
+{
+    uintptr_t result = host_time(CL_clWaitForEvents, words, below, 2, EVENT("GPU_WAIT"));
+
+    for (uint32_t i = 0; (int)result != CL_SUCCESS && words[1] && i < (uint32_t)words[0]; i++)
+        look_for_failure(((const uintptr_t *)words[1])[i]);
     return result;
 }
 
 uintptr_t call_watched(enum function function, uintptr_t *words, void *below)
 {
     switch (function) {
-    case CL_clFinish: return waiting(function, words, below, 1);
-    case CL_clWaitForEvents: return waiting(function, words, below, 2);
+    case CL_clFinish: return host_time(function, words, below, 1, EVENT("GPU_WAIT"));
+    case CL_clWaitForEvents: return wait_for_events(words, below);
+    case CL_clReleaseEvent: look_for_failure(words[0]); return cl_invoke(below, words, 1);
     case CL_clCreateCommandQueue:
     case CL_clCreateCommandQueueWithProperties: return queue_create(function, words, below);
     case CL_clReleaseCommandQueue: return queue_release(words, below);
     case CL_clGetCommandQueueInfo: return queue_info(words, below);
     case CL_clSetCommandQueueProperty: return queue_set_property(words, below);
+    case CL_clCreateProgramWithSource:
+    case CL_clCreateProgramWithBinary:
+    case CL_clCreateProgramWithIL:
+    case CL_clCreateProgramWithBuiltInKernels: return program_create(function, words, below);
+    case CL_clCreateCommandBufferKHR: return buffer_create(words, below);
+    case CL_clBuildProgram:
+    case CL_clCompileProgram:
+    case CL_clLinkProgram: return program_build(function, words, below);
+    case CL_clCreateKernel:
+    case CL_clCreateKernelsInProgram:
+    case CL_clCloneKernel: return kernel_create(function, words, below);
     default: return queue_event_times(words, below);
     }
 }

@@ -16,6 +16,13 @@ enum function {
 #define OTHER(name)        CL_##name,
 #define COMMAND(name, ...) CL_##name,
 #define WATCHED(name, ...) CL_##name,
+#define EXTENSION(...)
+#define EXTENSION_WATCHED(...)
+#include "preload/gpu/calls.def"
+    FUNCTIONS_OF_TABLE,
+    LAST_OF_TABLE = FUNCTIONS_OF_TABLE - 1,
+#define EXTENSION(name, ...)         CL_##name,
+#define EXTENSION_WATCHED(name, ...) CL_##name,
 #include "preload/gpu/calls.def"
     FUNCTIONS
 };
@@ -40,8 +47,10 @@ enum {
     CL_QUEUE_PROPERTIES_ARRAY = 0x1098,
     CL_IMAGE_ELEMENT_SIZE = 0x1111,
     CL_KERNEL_NAME = 0x1190,
+    CL_KERNEL_PROGRAM = 0x1194,
     CL_EVENT_QUEUE = 0x11d0,
     CL_EVENT_COMMAND_TYPE = 0x11d1,
+    CL_EVENT_STATUS = 0x11d3,
     CL_COMMAND_USER = 0x1204,
     CL_PROFILING_QUEUED = 0x1280, /* then submit, start, end */
 
@@ -93,5 +102,11 @@ bool cl_get(enum function f, uintptr_t object, unsigned property, void *value, s
 
 uintptr_t command_enqueued(enum function f, uintptr_t *words, void *below);
 uintptr_t call_watched(enum function f, uintptr_t *words, void *below);
+
+/* A call whose elapsed time an event counts; count: of the arguments. */
+uintptr_t host_time(enum function f, uintptr_t *words, void *below, unsigned count, int event);
+
+/* The address of a function of an extension: ours in place of the driver's, if it gives commands. */
+uintptr_t extension_address(enum function f, uintptr_t *words, void *below);
 
 #endif

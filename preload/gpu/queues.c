@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/gpu/queues.h"
 
+#include "preload/gpu/handles.h"
 #include "preload/mpi/lock.h"
 #include "preload/sources/device.h"
 #include "preload/sources/exact.h"
 
 #include <string.h>
 
-enum { QUEUES = 4096, CONTEXTS = 256, PROPERTIES = 64, DEVICES = 64, GONE = 1 };
+enum { QUEUES = 4096, CONTEXTS = 256, PROPERTIES = 64, DEVICES = 64, BUFFERS = 1024 };
 
 /* How a queue came to tell times. */
 enum hidden {
@@ -18,26 +19,15 @@ enum hidden {
 };
 
 static _Atomic unsigned lock;
-static struct queue queues[QUEUES]; /* open addressing; GONE: one was there */
+static struct queue queues[QUEUES]; /* with the lock */
 static uintptr_t contexts[CONTEXTS];
+static struct buffer {
+    uintptr_t handle, queue;
+} buffers[BUFFERS]; /* with the lock */
 
-/* The place of a handle, or the one where it can be put; NULL: the table is full. With the lock. */
 static struct queue *slot_of(uintptr_t handle)
 {
-    struct queue *free = NULL;
-    uint32_t at = (uint32_t)((handle >> 4) * 0x9e3779b1u) % QUEUES;
-
-    for (uint32_t i = 0; i < QUEUES; i++, at = (at + 1) % QUEUES) {
-        struct queue *q = &queues[at];
-
-        if (q->handle == handle)
-            return q;
-        if (q->handle <= GONE && !free)
-            free = q;
-        if (!q->handle)
-            break;
-    }
-    return free;
+    return handle_slot(queues, sizeof *queues, QUEUES, handle);
 }
 
 static uint32_t context_number(uintptr_t context)
@@ -185,7 +175,7 @@ uintptr_t queue_release(uintptr_t *words, void *below)
         lock_take(&lock);
         struct queue *q = slot_of(handle);
         if (q && q->handle == handle)
-            q->handle = GONE;
+            q->handle = HANDLE_GONE;
         lock_release(&lock);
     }
     return cl_invoke(below, words, 1);
@@ -270,4 +260,34 @@ uintptr_t queue_event_times(uintptr_t *words, void *below)
         look_up(handle).hidden != AS_ASKED)
         return (uintptr_t)(intptr_t)CL_PROFILING_INFO_NOT_AVAILABLE;
     return cl_invoke(below, words, 5);
+}
+
+/* ---- Command buffers ---- */
+
+/* Not asked of the driver: pocl 3.1 tells wrongly. */
+uintptr_t buffer_create(uintptr_t *words, void *below)
+{
+    uintptr_t made = cl_invoke(below, words, 4);
+    struct buffer *b;
+
+    if (!made || !(uint32_t)words[0])
+        return made;
+    lock_take(&lock);
+    b = handle_slot(buffers, sizeof *buffers, BUFFERS, made);
+    if (b)
+        *b = (struct buffer){made, *(const uintptr_t *)words[1]};
+    lock_release(&lock);
+    return made;
+}
+
+uintptr_t buffer_queue(uintptr_t buffer)
+{
+    const struct buffer *b;
+    uintptr_t queue;
+
+    lock_take(&lock);
+    b = handle_slot(buffers, sizeof *buffers, BUFFERS, buffer);
+    queue = b && b->handle == buffer ? b->queue : 0;
+    lock_release(&lock);
+    return queue;
 }

@@ -18,7 +18,11 @@ struct queue {
 /* The queue of a handle, made known if it is new. */
 struct queue queue_of(uintptr_t handle);
 
+/* The first queue of a command buffer, 0: not known. */
+uintptr_t buffer_queue(uintptr_t buffer);
+
 /* WATCHED of calls.def. */
+uintptr_t buffer_create(uintptr_t *words, void *below);
 uintptr_t queue_create(enum function f, uintptr_t *words, void *below);
 uintptr_t queue_release(uintptr_t *words, void *below);
 uintptr_t queue_info(uintptr_t *words, void *below);

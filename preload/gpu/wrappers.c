@@ -24,8 +24,8 @@ static const char *const function_names[FUNCTIONS] = {
 #include "preload/gpu/calls.def"
 };
 
-static _Atomic(void *) behind[FUNCTIONS]; /* libOpenCL.so's functions */
-static void *target[FUNCTIONS];           /* what a loader has given its layer */
+static _Atomic(void *) behind[FUNCTIONS]; /* libOpenCL.so's functions, and drivers' of extensions */
+static void *target[FUNCTIONS_OF_TABLE];  /* what a loader has given its layer */
 static _Atomic(const void *) somewhere;   /* in the loader */
 static _Atomic int layered;
 
@@ -64,11 +64,15 @@ static void *behind_us(enum function f, const void *caller)
 
 void *cl_below(enum function f)
 {
-    return atomic_load(&layered) ? target[f] : behind_us(f, atomic_load(&somewhere));
+    return f < FUNCTIONS_OF_TABLE && atomic_load(&layered) ? target[f] : behind_us(f, atomic_load(&somewhere));
 }
+
+static void *const extensions[FUNCTIONS];
 
 const void *cl_entry(enum function f)
 {
+    if (extensions[f])
+        return extensions[f]; /* the driver's has no name that says what it is */
     return behind_us(f, atomic_load(&somewhere));
 }
 
@@ -84,6 +88,8 @@ static uintptr_t called(enum function f, uintptr_t *words, unsigned count, void 
 {
     if (EVENT("GPU_COMMANDS") < 0)
         return cl_invoke(below, words, count);
+    if (f == CL_clGetExtensionFunctionAddress || f == CL_clGetExtensionFunctionAddressForPlatform)
+        return extension_address(f, words, below);
     return command_rows[f].name ? command_enqueued(f, words, below) : call_watched(f, words, below);
 }
 
@@ -92,30 +98,63 @@ static uintptr_t called_by_program(enum function f, uintptr_t *words, unsigned c
     void *below = behind_us(f, caller);
 
     if (!below) /* a weak reference was not NULL because of us */
-        return f == CL_clCreateCommandQueue || f == CL_clCreateCommandQueueWithProperties
-                   ? 0
-                   : (uintptr_t)(intptr_t)CL_FAILED;
-    if (atomic_load(&layered))
+        return strncmp(function_names[f], "clCreate", 8) && strncmp(function_names[f], "clGetExtension", 14)
+                   ? (uintptr_t)(intptr_t)CL_FAILED
+                   : 0;
+    if (atomic_load(&layered) && f < FUNCTIONS_OF_TABLE && f != CL_clGetExtensionFunctionAddress)
         return cl_invoke(below, words, count);
-    atomic_store(&somewhere, below);
+    if (f < FUNCTIONS_OF_TABLE)
+        atomic_store(&somewhere, below);
     return called(f, words, count, below);
 }
 
-#define WRAP(name, n) \
+#define WRAP_EXTENSION(name, n) \
     uintptr_t name(P##n); \
     EXPORT uintptr_t name(P##n) \
     { \
         uintptr_t words[CL_WORDS] = {A##n}; \
         return called_by_program(CL_##name, words, n, CALLER); \
-    } \
+    }
+#define WRAP(name, n) \
+    WRAP_EXTENSION(name, n) \
     static uintptr_t layer_##name(P##n) \
     { \
         uintptr_t words[CL_WORDS] = {A##n}; \
         return called(CL_##name, words, n, target[CL_##name]); \
     }
-#define COMMAND(name, words, ...) WRAP(name, words)
-#define WATCHED(name, words)      WRAP(name, words)
+#define COMMAND(name, words, ...)   WRAP(name, words)
+#define WATCHED(name, words)        WRAP(name, words)
+#define EXTENSION(name, words, ...) WRAP_EXTENSION(name, words)
+#define EXTENSION_WATCHED           WRAP_EXTENSION
 #include "preload/gpu/calls.def"
+
+/* ---- Extensions ---- */
+
+static void *const extensions[FUNCTIONS] = {
+#define EXTENSION(name, ...)         [CL_##name] = name,
+#define EXTENSION_WATCHED(name, ...) [CL_##name] = name,
+#include "preload/gpu/calls.def"
+};
+
+/* Of two drivers that have the same function only the first one's is seen. */
+uintptr_t extension_address(enum function f, uintptr_t *words, void *below)
+{
+    bool of_platform = f == CL_clGetExtensionFunctionAddressForPlatform;
+    uintptr_t address = cl_invoke(below, words, of_platform ? 2 : 1);
+    const char *name = (const char *)words[of_platform];
+    enum function e = FUNCTIONS_OF_TABLE;
+
+    if (!address || !name)
+        return address;
+    while (e < FUNCTIONS && strcmp(name, function_names[e]))
+        e++;
+    if (e == FUNCTIONS || address == (uintptr_t)extensions[e])
+        return address;
+    void *first = NULL;
+    if (!atomic_compare_exchange_strong(&behind[e], &first, (void *)address) && first != (void *)address)
+        return address;
+    return (uintptr_t)extensions[e];
+}
 
 /* ---- The layer ---- */
 
@@ -137,20 +176,22 @@ EXPORT int clGetLayerInfo(uint32_t property, size_t size, void *value, size_t *n
 
 EXPORT int clInitLayer(uint32_t entries, void *const *table, uint32_t *entries_here, void *const **layer)
 {
-    static void *functions[FUNCTIONS] = {
+    static void *functions[FUNCTIONS_OF_TABLE] = {
 #define COMMAND(name, ...) [CL_##name] = layer_##name,
 #define WATCHED(name, ...) [CL_##name] = layer_##name,
+#define EXTENSION(...)
+#define EXTENSION_WATCHED(...)
 #include "preload/gpu/calls.def"
     };
 
     if (!table || !entries_here || !layer)
         return CL_INVALID_VALUE;
-    for (uint32_t i = 0; i < FUNCTIONS; i++) {
+    for (uint32_t i = 0; i < FUNCTIONS_OF_TABLE; i++) {
         target[i] = i < entries ? table[i] : NULL;
         if (!functions[i] || !target[i])
             functions[i] = target[i];
     }
-    *entries_here = entries < FUNCTIONS ? entries : FUNCTIONS;
+    *entries_here = entries < FUNCTIONS_OF_TABLE ? entries : FUNCTIONS_OF_TABLE;
     *layer = functions;
     atomic_store(&somewhere, CALLER);
     atomic_store(&layered, 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/sources/device.h"
 
+#include "preload/beside.h"
 #include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/names.h"
@@ -48,17 +49,9 @@ static struct place entry(const void *function)
                  (uint64_t)function - modules_base(code.module));
 }
 
-static uint32_t name_of(const char *command)
-{
-    uint32_t string = names_string(&names, command);
-
-    return string ? string : names_string(&names, "[other commands]");
-}
-
-static void find(const void *function, const char *command, struct device_call *call)
+static void find(const void *function, uint64_t command, struct device_call *call)
 {
     struct place here = entry(function), place;
-    uint32_t name;
 
     if (here.node == NO_NODE)
         return file_lost(HQM_LOSS_NO_SPACE, 1);
@@ -67,14 +60,13 @@ static void find(const void *function, const char *command, struct device_call *
                                  .entry_path = here.path,
                                  .thread = self.number,
                                  .epoch = process_epoch()};
-    name = command ? name_of(command) : 0;
-    if (!name)
+    if (!command)
         return;
-    place = child(here, (uint32_t)HQM_NODE_DEVICE << HQM_MODULE_BITS, name);
+    place = child(here, (uint32_t)HQM_NODE_DEVICE << HQM_MODULE_BITS, command);
     call->node = place.node == NO_NODE ? 0 : place.node;
 }
 
-EXPORT bool hq_device_here(const void *function, const char *command, struct device_call *call)
+EXPORT bool hq_device_here(const void *function, uint64_t command, struct device_call *call)
 {
     int before = errno;
 
@@ -86,6 +78,44 @@ EXPORT bool hq_device_here(const void *function, const char *command, struct dev
     guard_leave_at((struct place){call->lane ? call->entry_node : NO_NODE, call->entry_path});
     errno = before;
     return call->lane && (call->node || !command);
+}
+
+/* A text of the file, 0: none. */
+static uint32_t text_of(const char *text, const char *otherwise)
+{
+    uint32_t string = 0;
+    int before = errno;
+
+    if (!options.active || !guard_enter())
+        return 0;
+    if (file_ready())
+        string = names_string(&names, text);
+    if (!string && otherwise && file_ready())
+        string = names_string(&names, otherwise);
+    guard_leave();
+    errno = before;
+    return string;
+}
+
+EXPORT uint32_t hq_device_program(const char *name)
+{
+    return text_of(name, NULL);
+}
+
+EXPORT uint64_t hq_device_command(const char *name, uint32_t program)
+{
+    uint32_t string = text_of(name, "[other commands]");
+
+    return string ? (uint64_t)program << 32 | string : 0;
+}
+
+EXPORT void hq_device_source(const char *name, const char *text, size_t bytes)
+{
+    int before = errno;
+
+    if (options.active && file_ready())
+        beside_keep(name, text, bytes);
+    errno = before;
 }
 
 EXPORT void hq_device_waited(const struct device_call *call, int event, uint64_t ns)
@@ -146,7 +176,7 @@ EXPORT uint32_t hq_device_queue(const char *device, struct hqm_queue queue)
 
     if (!options.active || !guard_enter())
         return 0;
-    queue.device = file_ready() ? name_of(device) : 0;
+    queue.device = file_ready() ? names_string(&names, device) : 0;
     queue.start_us = file_now_us();
     to = queue.device ? file_claim(HQM_QUEUES, 1, &claim) : NULL;
     if (to) {

@@ -4,9 +4,10 @@
  * the context of the host goes in when a command is given, a record of what the device did comes out when that has
  * ended. preload/gpu/ is the one for OpenCL; others are libraries of their own like it, and link with libhqpreload.so.
  *
+ *     uint64_t axpy = hq_device_command("[kernel axpy]", hq_device_program("axpy.cl"));         once
+ *
  *     struct device_call call;
- *     bool known = hq_device_here(function, "[kernel axpy]", &call);     in the thread that gives the command, before
- * it
+ *     bool known = hq_device_here(function, axpy, &call);     in the thread that gives the command, before it
  *     ... the command is given ...
  *     if (known) hq_device_begun(&call);      once it is under way
  *     ... and on any thread, when it has ended:
@@ -20,6 +21,7 @@
 #include "format/measurement.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Where a thread of the host gave a device something to do. */
 struct device_call {
@@ -29,11 +31,22 @@ struct device_call {
 };
 
 /*
- * The call path from the program into `function`, which it has called: frames of the function's own load module, and of
- * the collector, are left out, then the function becomes the innermost frame. With `command`, its name is a row below
- * that; NULL: it will be no command. False: nothing is measured now, or there is no space (counted).
+ * What commands do, and what kernels are from, by name; numbers hold until the process forks (hq_exact_epoch). 0: there
+ * is no space. Names are kept, so the same one has one number. Of a program the name may go on behind a space with what
+ * tells it from others of the same text: "axpy.cl -DTWICE".
  */
-bool hq_device_here(const void *function, const char *command, struct device_call *call);
+uint32_t hq_device_program(const char *name);
+uint64_t hq_device_command(const char *name, uint32_t program);
+
+/* Keeps the text of a program, whose name (up to the first space) is a file's, for `source of`. */
+void hq_device_source(const char *name, const char *text, size_t bytes);
+
+/*
+ * The call path from the program into `function`, which it has called: frames of the function's own load module, and of
+ * the collector, are left out, then the function becomes the innermost frame, and the command a row below that; 0: it
+ * will be no command. False: nothing is measured now, or there is no space (counted).
+ */
+bool hq_device_here(const void *function, uint64_t command, struct device_call *call);
 
 /* The host has waited at such a place, in the same thread: what `event` (hq_exact_event) counts. */
 void hq_device_waited(const struct device_call *call, int event, uint64_t ns);

@@ -21,7 +21,7 @@ static uint64_t look_of(const struct row *r, size_t outer)
     uint64_t place = hash_combine(hash_str(file_text(r->file)), r->line);
     uint64_t site = hash_combine(hash_str(file_text(r->call_file)), r->call_line);
 
-    if (r->call_file)
+    if (r->call_file || (outer && r->kind == SCOPE_DEVICE)) /* below a call its own place is not shown */
         place = 0;
     return hash_combine(hash_combine(hash_str(r->name), outer), hash_combine(hash_combine(place, site), r->kind));
 }

@@ -193,6 +193,25 @@ static int by_place(const void *x, const void *y)
     return a->at.line < b->at.line ? -1 : a->at.line > b->at.line;
 }
 
+/* A kernel's last line: its cost is all in its first one, since nothing says where in it a device was. */
+static uint32_t end_of_kernel(const struct listing *l, const struct at *at, const struct text_file *f)
+{
+    const struct tree *t = l->run->tree;
+    bool is_kernel = false;
+    long open = 0;
+
+    for (uint32_t i = 0; i < t->scope_count && !is_kernel; i++)
+        is_kernel = l->within[i] && tree_scope(t, i)->kind == SCOPE_DEVICE && tree_scope(t, i)->file == at->file &&
+                    tree_scope(t, i)->line == at->line;
+    for (uint32_t line = at->line; is_kernel && line <= f->count; line++)
+        for (const char *p = f->lines[line - 1]; *p; p++) {
+            open += (*p == '{') - (*p == '}');
+            if (*p == '}' && open <= 0)
+                return line;
+        }
+    return at->line;
+}
+
 /* From the first line of the procedures concerned to the last line that costs something; without text only those that
  * do. */
 static void list_file(struct listing *l, const struct found *found, size_t n, uint32_t start, struct nodes *out)
@@ -207,6 +226,9 @@ static void list_file(struct listing *l, const struct found *found, size_t n, ui
             vec_push(out, line_node(run, &(struct at){found[i].at.file, line}, none, none, &f));
         vec_push(out, line_node(run, &found[i].at, found[i].inc, found[i].exc, &f));
         line = found[i].at.line + 1;
+        for (uint32_t end = end_of_kernel(l, &found[i].at, &f);
+             line <= end && (i + 1 == n || line < found[i + 1].at.line); line++)
+            vec_push(out, line_node(run, &(struct at){found[i].at.file, line}, none, none, &f));
     }
 }
 

@@ -2,100 +2,18 @@
 /*
  * Commands of OpenCL in known amounts, and their times by the program's own events. build: -O2 -g -lOpenCL
  *
- *     opencl_known times WAY      all commands have events; prints `time`, `kernel`, `copy` (ns), `commands`, `bytes`,
- * `items` opencl_known shown          what the program can see of its queues and events, for comparison with and
- * without hq opencl_known empty N        N empty kernels, with profiling, an event and a callback for each, that reads
- * the times; prints ns each opencl_known plain N        the same without any of that
+ *     opencl_known times WAY   all commands have events; prints time, kernel, copy (ns), commands, bytes, items
+ *     opencl_known shown       what the program can see of its queues and events, with and without hq
+ *     opencl_known empty N     N empty kernels, with profiling, an event and a callback that reads the times
+ *     opencl_known plain N     the same without any of that; both print the elapsed ns of all
  *
  * Ends with 77 where there is no device.
  */
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_1_APIS
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
+#include "opencl_help.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
-
-enum { BYTES = 1 << 16 };
-
-static cl_device_id device;
-static cl_context context;
-static cl_program program;
-static _Atomic unsigned long all_ns, kernel_ns, copy_ns, commands, bytes, items;
-
-static void must(cl_int status, const char *what)
-{
-    if (status == CL_SUCCESS)
-        return;
-    printf("failed: %s: %d\n", what, status);
-    exit(1);
-}
-
-static const char source[] = "kernel void work(global float *x, int n) { float y = x[get_global_id(0)];"
-                             " for (int i = 0; i < n; i++) y = y * 0.999f + 0.5f; x[get_global_id(0)] = y; }"
-                             "kernel void axpy(float a, global float *x, global float *y)"
-                             " { y[get_global_id(0)] += a * x[get_global_id(0)]; }"
-                             "kernel void empty(void) {}";
-
-static void open_device(void)
-{
-    const char *text = source;
-    cl_platform_id platform;
-    cl_uint count = 0;
-    cl_int status;
-
-    if (clGetPlatformIDs(1, &platform, &count) != CL_SUCCESS || !count ||
-        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS)
-        exit(77);
-    context = clCreateContext(NULL, 1, &device, NULL, NULL, &status);
-    must(status, "context");
-    program = clCreateProgramWithSource(context, 1, &text, NULL, &status);
-    must(status, "program");
-    must(clBuildProgram(program, 1, &device, "", NULL, NULL), "build");
-}
-
-static cl_command_queue make_queue(cl_command_queue_properties properties)
-{
-    cl_queue_properties list[] = {CL_QUEUE_PROPERTIES, properties, 0};
-    cl_int status;
-    cl_command_queue queue = clCreateCommandQueueWithProperties(context, device, properties ? list : NULL, &status);
-
-    must(status, "queue");
-    return queue;
-}
-
-static cl_mem make_buffer(void)
-{
-    cl_int status;
-    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
-
-    must(status, "buffer");
-    return buffer;
-}
-
-/* Adds a command to the sums when it has ended: kind 'k', 'c', or another. */
-static void add(cl_event event, char kind, size_t moved, size_t worked)
-{
-    cl_ulong start, end;
-
-    must(clWaitForEvents(1, &event), "wait");
-    must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL), "start");
-    must(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL), "end");
-    clReleaseEvent(event);
-    all_ns += end - start;
-    kernel_ns += kind == 'k' ? end - start : 0;
-    copy_ns += kind == 'c' ? end - start : 0;
-    commands++;
-    bytes += moved;
-    items += worked;
-}
 
 static __attribute__((noinline)) void copy_in(cl_command_queue queue, cl_mem to, const void *data)
 {
@@ -111,21 +29,6 @@ static __attribute__((noinline)) void copy_out(cl_command_queue queue, cl_mem fr
 
     must(clEnqueueReadBuffer(queue, from, CL_TRUE, 0, BYTES / 2, data, 0, NULL, &event), "read");
     add(event, 'c', BYTES / 2, 0);
-}
-
-static cl_event launch(cl_command_queue queue, cl_mem buffer, int rounds, size_t count, cl_uint waits,
-                       const cl_event *list)
-{
-    cl_int status;
-    cl_kernel kernel = clCreateKernel(program, "work", &status);
-    cl_event event;
-
-    must(status, "kernel");
-    clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
-    clSetKernelArg(kernel, 1, sizeof rounds, &rounds);
-    must(clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &count, NULL, waits, list, &event), "launch");
-    clReleaseKernel(kernel);
-    return event;
 }
 
 static __attribute__((noinline)) void work(cl_command_queue queue, cl_mem buffer, int rounds)
@@ -242,12 +145,6 @@ static void two_queues(void)
     clReleaseMemObject(two);
     clReleaseCommandQueue(left);
     clReleaseCommandQueue(right);
-}
-
-static void say_times(const char *who)
-{
-    printf("%s time %lu kernel %lu copy %lu commands %lu bytes %lu items %lu\n", who, all_ns, kernel_ns, copy_ns,
-           commands, bytes, items);
 }
 
 /* ---- what the program can see ---- */
