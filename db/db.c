@@ -378,12 +378,26 @@ struct db_list db_scope_contexts(const struct db *db, uint32_t scope)
 
 /* ---- statistics, sources, sections ---- */
 
-const struct hqdb_statistics *db_context_statistics(const struct db *db, uint32_t metric, uint32_t context)
+static void statistics_of_one(int64_t value, struct hqdb_statistics *out)
 {
-    if (metric >= db->metric_count || context >= db->context_count || !db->file->statistics[metric])
+    unsigned __int128 squares = (unsigned __int128)((__int128)value * value);
+
+    *out = (struct hqdb_statistics){value != 0, value, value, value, {(uint64_t)squares, (uint64_t)(squares >> 64)}};
+}
+
+const struct hqdb_statistics *db_context_statistics(const struct db *db, uint32_t metric, uint32_t context,
+                                                    struct hqdb_statistics *room)
+{
+    if (metric >= db->metric_count || context >= db->context_count)
         return NULL;
-    db->file->used[DB_STATISTICS] = true;
-    return &db->file->statistics[metric][context];
+    if (db->file->statistics[metric]) {
+        db->file->used[DB_STATISTICS] = true;
+        return &db->file->statistics[metric][context];
+    }
+    if (db->profile_count != 1 || db_statistics_profiles(db, metric) != 1)
+        return NULL;
+    statistics_of_one(db_inclusive(db, metric, context), room);
+    return room;
 }
 
 const struct hqdb_statistics *db_scope_statistics(const struct db *db, uint32_t metric, uint32_t scope)

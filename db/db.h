@@ -161,11 +161,13 @@ struct db_total db_profile_total(const struct db *db, uint32_t profile, uint32_t
 
 /*
  * Statistics of the inclusive value over the default selection of profiles (all; if any has a rank, those with
- * one); NULL if the database holds none (derived databases): compute them from the values then.
+ * one); NULL if the database holds none (derived databases): compute them from the values then. Those that the sums of
+ * the only profile say are made in `room`.
  * db_statistics_profiles: over how many profiles.
  * scope: PROCEDURE, INLINE, LOOP, FILE, MODULE: of its exposed instances.
  */
-const struct hqdb_statistics *db_context_statistics(const struct db *db, uint32_t metric, uint32_t context);
+const struct hqdb_statistics *db_context_statistics(const struct db *db, uint32_t metric, uint32_t context,
+                                                    struct hqdb_statistics *room);
 const struct hqdb_statistics *db_scope_statistics(const struct db *db, uint32_t metric, uint32_t scope);
 size_t db_statistics_profiles(const struct db *db, uint32_t metric);
 

@@ -26,8 +26,9 @@ struct tally {
     const struct canon *canon;
     int64_t **sums; /* [metric][frame] */
     uint64_t **counts;
-    struct hqdb_statistics **contexts, **scopes; /* [metric][...] */
-    struct volume *volumes;                      /* [metric] */
+    struct hqdb_statistics **contexts; /* [metric][context], NULL: of one profile alone, whose sums say it all */
+    struct hqdb_statistics **scopes;   /* [metric][scope] */
+    struct volume *volumes;            /* [metric] */
     /* Scratch for one profile. */
     VEC(struct open) stack;
     VEC(uint32_t) path;
@@ -48,6 +49,20 @@ static struct hqdb_statistics *blank_statistics(size_t count)
     return s;
 }
 
+static size_t counted_profiles(const struct canon *c, size_t metric)
+{
+    size_t n = 0;
+
+    for (uint32_t p = 0; p < c->profile_count; p++)
+        n += profile_counts(c, p, (uint32_t)metric);
+    return n;
+}
+
+static bool sums_say_all(const struct canon *c, size_t metric)
+{
+    return c->profile_count == 1 && counted_profiles(c, metric) == 1;
+}
+
 struct tally *tally_create(const struct canon *c)
 {
     struct tally *t = xcalloc(1, sizeof *t);
@@ -62,7 +77,7 @@ struct tally *tally_create(const struct canon *c)
     for (size_t m = 0; m < c->metric_count; m++) {
         t->sums[m] = xcalloc(c->frame_count + 1, sizeof **t->sums);
         t->counts[m] = xcalloc(c->frame_count + 1, sizeof **t->counts);
-        t->contexts[m] = blank_statistics(c->context_count);
+        t->contexts[m] = sums_say_all(c, m) ? NULL : blank_statistics(c->context_count);
         t->scopes[m] = blank_statistics(c->scope_count);
     }
     t->depth = xcalloc(c->scope_count, sizeof *t->depth);
@@ -170,7 +185,8 @@ static void close_context(struct tally *t, uint32_t metric)
 {
     struct open o = vec_pop(&t->stack);
 
-    note(&t->contexts[metric][o.context], o.inclusive);
+    if (t->contexts[metric])
+        note(&t->contexts[metric][o.context], o.inclusive);
     if (t->stack.len)
         vec_last(&t->stack).inclusive = (int64_t)((uint64_t)vec_last(&t->stack).inclusive + (uint64_t)o.inclusive);
     for (int i = 0; i < SETS; i++) {
@@ -258,7 +274,8 @@ void tally_merge(struct tally *into, const struct tally *from)
         }
         into->volumes[m].values = add_volume(into->volumes[m].values, from->volumes[m].values);
         into->volumes[m].samples = add_volume(into->volumes[m].samples, from->volumes[m].samples);
-        merge_statistics(into->contexts[m], from->contexts[m], c->context_count);
+        if (into->contexts[m])
+            merge_statistics(into->contexts[m], from->contexts[m], c->context_count);
         merge_statistics(into->scopes[m], from->scopes[m], c->scope_count);
     }
 }
@@ -274,7 +291,7 @@ static void pieces_of(const struct tally *t, size_t m, struct piece pieces[PIECE
 {
     pieces[0] = (struct piece){t->sums[m], t->canon->frame_count * sizeof **t->sums};
     pieces[1] = (struct piece){t->counts[m], t->canon->frame_count * sizeof **t->counts};
-    pieces[2] = (struct piece){t->contexts[m], t->canon->context_count * sizeof **t->contexts};
+    pieces[2] = (struct piece){t->contexts[m], t->contexts[m] ? t->canon->context_count * sizeof **t->contexts : 0};
     pieces[4] = (struct piece){&t->volumes[m], sizeof *t->volumes};
     pieces[3] = (struct piece){t->scopes[m], t->canon->scope_count * sizeof **t->scopes};
 }
@@ -332,15 +349,6 @@ static void finish_statistics(struct hqdb_statistics *s, size_t count, size_t pr
     }
 }
 
-static size_t counted_profiles(const struct canon *c, size_t metric)
-{
-    size_t n = 0;
-
-    for (uint32_t p = 0; p < c->profile_count; p++)
-        n += profile_counts(c, p, (uint32_t)metric);
-    return n;
-}
-
 void tally_write(struct tally *t, struct writer *w)
 {
     const struct canon *c = t->canon;
@@ -352,9 +360,11 @@ void tally_write(struct tally *t, struct writer *w)
         prefix_sums(t->counts[m], c->frame_count);
         writer_section(w, HQDB_SUMS, (uint32_t)m, sizeof **t->sums, t->sums[m], c->frame_count + 1);
         writer_section(w, HQDB_COUNTS, (uint32_t)m, sizeof **t->counts, t->counts[m], c->frame_count + 1);
-        finish_statistics(t->contexts[m], c->context_count, profiles);
         finish_statistics(t->scopes[m], c->scope_count, profiles);
-        writer_section(w, HQDB_STATISTICS, (uint32_t)m, sizeof **t->contexts, t->contexts[m], c->context_count);
+        if (t->contexts[m]) {
+            finish_statistics(t->contexts[m], c->context_count, profiles);
+            writer_section(w, HQDB_STATISTICS, (uint32_t)m, sizeof **t->contexts, t->contexts[m], c->context_count);
+        }
         writer_section(w, HQDB_SCOPE_STATISTICS, (uint32_t)m, sizeof **t->scopes, t->scopes[m], c->scope_count);
     }
     names_write(c, c->metric_count ? t->scopes[0] : NULL, w);

@@ -126,7 +126,8 @@ static bool is_percentile(enum function f)
 
 /* ---- what the database has stored ---- */
 
-static const struct hqdb_statistics *stored(const struct run *run, const struct entry *e, unsigned slot)
+static const struct hqdb_statistics *stored(const struct run *run, const struct entry *e, unsigned slot,
+                                            struct hqdb_statistics *room)
 {
     const struct db *db = run->tree->db;
     uint32_t metric = run->selection.measures.data[slot / 2].metric;
@@ -135,7 +136,7 @@ static const struct hqdb_statistics *stored(const struct run *run, const struct 
     if (slot % 2)
         return NULL;
     if (n->context != HQDB_NONE)
-        return n->profile == HQDB_NONE ? db_context_statistics(db, metric, n->context) : NULL;
+        return n->profile == HQDB_NONE ? db_context_statistics(db, metric, n->context, room) : NULL;
     if (n->scope != HQDB_NONE && n->inc.data && n->inc.data == tree_instances(run->tree, n->scope).data &&
         n->inc.len == tree_instances(run->tree, n->scope).len)
         return db_scope_statistics(db, metric, n->scope);
@@ -157,10 +158,11 @@ static double deviations(const struct hqdb_statistics *x, uint64_t n)
 static bool from_stored(const struct run *run, const struct entry *e, const struct statistic *s, double *out)
 {
     const struct hqdb_statistics *x;
+    struct hqdb_statistics room;
     uint64_t n;
     double scale, total;
 
-    if (s->arg->kind != PROGRAM_SLOT || is_percentile(s->function) || !(x = stored(run, e, s->arg->slot)))
+    if (s->arg->kind != PROGRAM_SLOT || is_percentile(s->function) || !(x = stored(run, e, s->arg->slot, &room)))
         return false;
     n = db_statistics_profiles(run->tree->db, run->selection.measures.data[s->arg->slot / 2].metric);
     if (!n)

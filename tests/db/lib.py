@@ -192,12 +192,20 @@ class Database:
             for name in names:
                 yield f"known {module} {state} {name}"
 
+    def statistics_of_one(self, tag, sums):
+        """Without the section one profile has all: each context's inclusive value is sum, least and greatest."""
+        contexts = self.records(CONTEXTS) if tag == STATISTICS and len(self.profiles) == 1 else []
+        first = [c[4] for c in contexts] + [len(sums) - 1]
+        for _, _, _, end, start, _, _ in contexts:
+            value = sums[first[end]][0] - sums[start][0]
+            yield (int(value != 0), value, value, value, value * value & (1 << 64) - 1, value * value >> 64)
+
     def dump_metric(self, metric):
         sums, counts = self.records(SUMS, metric), self.records(COUNTS, metric)
         for frame, ((total,), (samples,)) in enumerate(zip(sums, counts)):
             yield f"sum {metric} {frame} {total} {samples}"
         for tag, word in ((STATISTICS, "context"), (SCOPE_STATISTICS, "scope")):
-            for i, (count, total, low, high, lo, hi) in enumerate(self.records(tag, metric)):
+            for i, (count, total, low, high, lo, hi) in enumerate(self.records(tag, metric) or self.statistics_of_one(tag, sums)):
                 yield f"statistics {metric} {word} {i} {count} {total} {low} {high} {hi:016x}{lo:016x}"
         for profile in range(len(self.profiles)):
             at = profile * len(self.metrics) + metric

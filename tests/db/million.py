@@ -31,7 +31,7 @@ size = sum(os.stat(f"{database}/measurements/{name}").st_size for name in os.lis
 check(size < 250 * PATHS, f"measurements: {size / PATHS} bytes a path")
 run("build", database)
 size = os.path.getsize(f"{database}/hq.db")
-check(size < 1800 * PATHS, f"database: {size / PATHS} bytes a path")
+check(size < 900 * PATHS, f"database: {size / PATHS} bytes a path")
 check("whole" in run("verify", database), "the database is whole")
 
 (whole,) = [r for r in rows("procedures") if r["name"] == "level"]

@@ -112,8 +112,11 @@ static void dump_metric(const struct db *db, uint32_t m)
 
     for (size_t f = 0; f <= db->frame_count; f++)
         printf("sum %u %zu %" PRId64 " %" PRId64 "\n", m, f, db->sums[m][f], db->counts[m][f]);
-    for (uint32_t c = 0; c < db->context_count; c++)
-        dump_statistics("context", m, c, db_context_statistics(db, m, c));
+    for (uint32_t c = 0; c < db->context_count; c++) {
+        struct hqdb_statistics room;
+
+        dump_statistics("context", m, c, db_context_statistics(db, m, c, &room));
+    }
     for (uint32_t s = 0; s < db->scope_count; s++)
         dump_statistics("scope", m, s, db_scope_statistics(db, m, s));
     for (uint32_t p = 0; p < db->profile_count; p++) {

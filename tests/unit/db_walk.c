@@ -54,7 +54,8 @@ static uint64_t walk_tree(const struct db *db)
         for (uint32_t child = c + 1; child < db_context_end(db, c); child = db_context_end(db, child))
             h += child;
         for (uint32_t m = 0; m < db->metric_count; m++) {
-            const struct hqdb_statistics *s = db_context_statistics(db, m, c);
+            struct hqdb_statistics room;
+            const struct hqdb_statistics *s = db_context_statistics(db, m, c, &room);
 
             h += (uint64_t)db_inclusive(db, m, c) + (uint64_t)db_inclusive_count(db, m, c) + (s ? s->count : 0);
         }
