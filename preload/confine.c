@@ -9,6 +9,7 @@
 #include "preload/interruption.h"
 #include "preload/options.h"
 #include "preload/raw.h"
+#include "preload/reach.h"
 #include "preload/seccomp.h"
 #include "preload/sources/perf.h"
 #include "preload/sources/source.h"
@@ -142,6 +143,7 @@ EXPORT long syscall(long number, ...)
     if (number == SYS_sigaltstack)
         return sigaltstack((const stack_t *)a[0], (stack_t *)a[1]);
     stacks_watch(number, a);
+    reach_watch(number, a);
     bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
     long result = number == SYS_futex ? WAITING(REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]))
                                       : REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);

@@ -4,6 +4,7 @@
 #include "preload/altstack.h"
 #include "preload/interruption.h"
 #include "preload/raw.h"
+#include "preload/reach.h"
 #include "preload/thread.h"
 
 #include <stdatomic.h>
@@ -130,7 +131,11 @@ static ENTRY void note(struct entered *e, unsigned kind)
 ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e);
 ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
 {
-    note(e, (unsigned)(e->entry / KIND));
+    struct reach outside = reach_enter_any();
+
+    if (!outside.strange)
+        note(e, (unsigned)(e->entry / KIND));
+    reach_leave(&outside);
     return atomic_load_explicit(&behind[e->entry], memory_order_acquire);
 }
 
@@ -140,8 +145,12 @@ void entry_hand_over(int number, siginfo_t *info, void *context, const struct si
     unsigned restarts = action->sa_flags & SA_RESTART ? RESTARTS : 0;
     uint64_t mask, asked;
 
-    note(&e, restarts);
-    move(&e, action->sa_flags & SA_ONSTACK);
+    struct reach outside = reach_enter_any();
+    if (!outside.strange) {
+        note(&e, restarts);
+        move(&e, action->sa_flags & SA_ONSTACK);
+    }
+    reach_leave(&outside);
     __builtin_memcpy(&mask, &e.context->uc_sigmask, sizeof mask);
     __builtin_memcpy(&asked, &action->sa_mask, sizeof asked);
     mask |= asked | (action->sa_flags & SA_NODEFER ? 0 : 1ull << (number - 1));

@@ -28,18 +28,13 @@ extern char **environ;
  * A page that the kernel empties in every forked child, however it was forked: a child made by a bare system call has
  * not been through after_fork, and must not write into its parent's file.
  */
-static volatile int *ours;
+volatile int *process_page;
 static unsigned epoch;
 static int own_pid; /* of the process that has this memory; a child of vfork has another */
 
 unsigned process_epoch(void)
 {
     return epoch;
-}
-
-bool process_is_known(void)
-{
-    return ours && *ours;
 }
 
 bool process_is_this(void)
@@ -58,7 +53,7 @@ static void after_fork(void)
 {
     if (!options.active)
         return;
-    *ours = 1;
+    *process_page = 1;
     own_pid = raw_getpid();
     epoch++;
     file_forget();
@@ -76,8 +71,8 @@ bool process_start(void)
 
     if (!page || raw_madvise(page, 4096, MADV_WIPEONFORK) < 0)
         return false;
-    ours = page;
-    *ours = 1;
+    process_page = page;
+    *process_page = 1;
     own_pid = raw_getpid();
     return pthread_atfork(NULL, NULL, after_fork) == 0;
 }

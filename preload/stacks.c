@@ -3,6 +3,7 @@
 
 #include "preload/export.h"
 #include "preload/raw.h"
+#include "preload/reach.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -114,9 +115,15 @@ void stacks_watch(long number, const long a[6])
     }
 }
 
+static void watch(long number, const long a[6])
+{
+    stacks_watch(number, a);
+    reach_watch(number, a);
+}
+
 EXPORT int mprotect(void *address, size_t bytes, int rights)
 {
-    stacks_watch(SYS_mprotect, (const long[6]){(long)address, (long)bytes, rights});
+    watch(SYS_mprotect, (const long[6]){(long)address, (long)bytes, rights});
     return REAL(mprotect)(address, bytes, rights);
 }
 
@@ -134,7 +141,7 @@ EXPORT int munmap(void *address, size_t bytes)
 
 EXPORT void *mmap(void *address, size_t bytes, int rights, int flags, int fd, off_t offset)
 {
-    stacks_watch(SYS_mmap, (const long[6]){(long)address, (long)bytes, rights, flags});
+    watch(SYS_mmap, (const long[6]){(long)address, (long)bytes, rights, flags});
     return REAL(mmap)(address, bytes, rights, flags, fd, offset);
 }
 

@@ -10,6 +10,7 @@
 #include "preload/patch/patch.h"
 #include "preload/process.h"
 #include "preload/raw.h"
+#include "preload/reach.h"
 #include "preload/signals.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
@@ -37,6 +38,7 @@ void start_once(void)
     if (!options_read())
         return;
     options.active = false;
+    reach_prepare();
     vdso_find_clock();
     if (!sources_prepare())
         return;

@@ -7,6 +7,7 @@
 #include "preload/libc.h"
 #include "preload/patch/visits.h"
 #include "preload/raw.h"
+#include "preload/reach.h"
 #include "preload/signals.h"
 #include "preload/sources/source.h"
 #include "preload/start.h"
@@ -131,6 +132,7 @@ static void find_stack(void)
 
 static void begin(void)
 {
+    reach_begin();
     self.start_us = file_now_us();
     self.alive = true;
     self.busy = 0;
@@ -150,6 +152,7 @@ void thread_end(void)
     self.alive = false;
     stacks_remove(self.stack);
     altstack_end();
+    reach_end();
     visits_forget();
     if (self.lane) {
         if (self.lane->thread) {

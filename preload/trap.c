@@ -4,6 +4,7 @@
 #include "preload/hot.h"
 #include "preload/patch/patch.h"
 #include "preload/raw.h"
+#include "preload/reach.h"
 #include "preload/signals.h"
 #include "preload/sources/perf.h"
 
@@ -12,7 +13,7 @@
 #include <string.h>
 
 /* What raises the signal itself (int3), or is sent by somebody, does what it would without us. */
-static COLD void foreign(int number, siginfo_t *info, void *context)
+static COLD __attribute__((noinline)) void foreign(int number, siginfo_t *info, void *context)
 {
     bool raised = info->si_code > 0;
 
@@ -24,10 +25,27 @@ static COLD void foreign(int number, siginfo_t *info, void *context)
     raw_syscall(SYS_tgkill, raw_getpid(), raw_gettid(), number, 0, 0, 0); /* it comes when the handler has returned */
 }
 
+static COLD __attribute__((noinline)) void on_other(int number, siginfo_t *info, void *context)
+{
+    struct reach outside = reach_enter_any();
+    bool done = patch_trap(info, context, outside.strange);
+
+    reach_leave(&outside);
+    if (!done)
+        foreign(number, info, context);
+}
+
 static HOT __attribute__((force_align_arg_pointer)) void on_trap(int number, siginfo_t *info, void *context)
 {
-    if (!perf_overflow(info, context) && !patch_trap(info, context))
-        foreign(number, info, context);
+    uint64_t mark = perf_mark(info);
+
+    if (!mark) {
+        on_other(number, info, context);
+        return;
+    }
+    struct reach outside = reach_enter(mark);
+    perf_overflow(context);
+    reach_leave(&outside);
 }
 
 /* Go takes all signals behind the C library's back, and ends the program at one that it does not know. Its programs

@@ -27,8 +27,9 @@ void patch_prepare(void);
 /* Patches what is loaded. After the collector has begun, in the program's first thread. */
 void patch_start(void);
 
-/* A SIGTRAP has come: if one of the breakpoints raised it, sees to it. False: none did. In its handler. */
-bool patch_trap(const siginfo_t *info, ucontext_t *context);
+/* A SIGTRAP has come: if one of the breakpoints raised it, sees to it. False: none did. In its handler. `strange`: in a
+ * thread that is not measured, whose storage may be another's (reach.h). */
+bool patch_trap(const siginfo_t *info, ucontext_t *context, bool strange);
 
 /* ---- of this folder ---- */
 

@@ -149,7 +149,7 @@ static HOT void count(const struct patch *patch, const ucontext_t *context)
     guard_leave_at(here);
 }
 
-HOT bool patch_trap(const siginfo_t *info, ucontext_t *context)
+HOT bool patch_trap(const siginfo_t *info, ucontext_t *context, bool strange)
 {
     greg_t *reg = context->uc_mcontext.gregs;
     const struct patch *patch = info->si_code == SI_KERNEL ? patch_find((uint64_t)reg[REG_RIP] - 1) : NULL;
@@ -158,7 +158,7 @@ HOT bool patch_trap(const siginfo_t *info, ucontext_t *context)
         return false;
     if (patch_is_loader(patch))
         patch_loader_changed();
-    else if (options.active && self.alive)
+    else if (!strange && options.active && self.alive)
         count(patch, context);
     patch_go_on(patch, context);
     return true;

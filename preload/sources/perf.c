@@ -8,6 +8,7 @@
 #include "preload/kernel.h"
 #include "preload/process.h"
 #include "preload/raw.h"
+#include "preload/reach.h"
 #include "preload/signals.h"
 #include "preload/text.h"
 #include "preload/thread.h"
@@ -26,7 +27,7 @@
  * real-time signal cannot be queued (RLIMIT_SIGPENDING) the kernel sends SIGIO instead, which ends the program. Before
  * Linux 6.11 these too were sent at once; there the clock is taken only if it is asked for.
  */
-enum { MAGIC = 0x68710000, FIRST_MAJOR = 6, FIRST_MINOR = 11 };
+enum { FIRST_MAJOR = 6, FIRST_MINOR = 11 };
 enum { SHORTEST = 10000 }; /* ns: the kernel fires no faster */
 
 /*
@@ -102,7 +103,7 @@ static int open_event(uint64_t period, bool in_kernel)
     event.known.watermark = 1; /* nobody waits at the ring */
     event.known.wakeup_watermark = PAGE;
     event.whole.bits |= KERNEL_EVENT_SIGTRAP | KERNEL_EVENT_REMOVE_ON_EXEC;
-    event.whole.signal_data = MAGIC;
+    event.whole.signal_data = reach_mark(0);
     return (int)raw_syscall(SYS_perf_event_open, (long)&event, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
 }
 
@@ -239,21 +240,19 @@ static COLD void go_on_by(int64_t wanted, int64_t period)
 }
 
 /* The C library learns these names of the kernel in version 2.37. */
-static bool is_ours(const siginfo_t *info)
+HOT uint64_t perf_mark(const siginfo_t *info)
 {
     enum { PERF = 6, DATA = 24 };
-    uint64_t data;
+    uint64_t mark;
 
-    memcpy(&data, (const char *)info + DATA, sizeof data);
-    return info->si_code == PERF && data == MAGIC;
+    memcpy(&mark, (const char *)info + DATA, sizeof mark);
+    return info->si_code == PERF && reach_marked(mark) >= 0 ? mark : 0;
 }
 
-HOT bool perf_overflow(const siginfo_t *info, ucontext_t *context)
+HOT void perf_overflow(ucontext_t *context)
 {
-    if (!is_ours(info))
-        return false;
     if (!own.ring)
-        return true; /* it was on its way when the clock was stopped */
+        return; /* it was on its way when the clock was stopped */
     int64_t period = (int64_t)options.period[own.event];
     uint64_t weight = weight_of_sample(period);
 
@@ -266,7 +265,6 @@ HOT bool perf_overflow(const siginfo_t *info, ucontext_t *context)
     if (own.every != own.wanted)
         go_on_by(own.wanted, period);
     interruption_note(context);
-    return true;
 }
 
 static bool kernel_is_new(void)

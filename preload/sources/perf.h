@@ -45,8 +45,10 @@ int64_t perf_stop(void);
 /* In a forked child. */
 void perf_forget(void);
 
-/* A SIGTRAP has come: if it is of this clock, takes the sample. False: it is not. In its handler. */
-bool perf_overflow(const siginfo_t *info, ucontext_t *context);
+/* A SIGTRAP has come: its mark (reach.h) if it is of this clock, 0: it is not. Then: takes the sample. In its handler.
+ */
+uint64_t perf_mark(const siginfo_t *info);
+void perf_overflow(ucontext_t *context);
 
 /* From now on a seccomp filter forbids calls that new clocks need: those that run go on. */
 void perf_freeze(void);

@@ -16,6 +16,7 @@
 #include "preload/interruption.h"
 #include "preload/libc.h"
 #include "preload/raw.h"
+#include "preload/reach.h"
 #include "preload/signals.h"
 #include "preload/sources/perf.h"
 #include "preload/sources/source.h"
@@ -26,26 +27,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAGIC = 0x68710000,
-    WATCH = 0x100
-}; /* in the value of our signals, to tell them from others of the same number */
+enum { WATCH = 0x80 }; /* beside the event in the mark of a signal */
 
 static _Atomic int watches;
 static _Atomic int64_t left_over[EVENTS_MAX]; /* by the threads that have ended */
 
-/* Some emulators (QEMU 7) call handlers with a stack that is not aligned. */
-static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, siginfo_t *info, void *context)
+static HOT __attribute__((noinline)) void take(int event, siginfo_t *info, void *context)
 {
-    int event = info->si_value.sival_int - MAGIC;
-
-    if (info->si_code == SI_TIMER && event >= WATCH && event < WATCH + options.events) {
+    if (event >= WATCH) {
         idle_awake(context);
         interruption_note(context);
-        return;
-    }
-    if (info->si_code != SI_TIMER || event < 0 || event >= options.events) {
-        signal_foreign(number, info, context);
         return;
     }
     if (event == self.idle.event && self.idle.due_ns) {
@@ -59,6 +50,21 @@ static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, si
     self.owed[event] -= (int64_t)(weight * options.period[event]);
     sample(event, weight, context);
     interruption_note(context);
+}
+
+/* Some emulators (QEMU 7) call handlers with a stack that is not aligned. */
+static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, siginfo_t *info, void *context)
+{
+    uint64_t mark = (uint64_t)info->si_value.sival_ptr;
+    int event = info->si_code == SI_TIMER ? reach_marked(mark) : -1;
+
+    if (event < 0 || (event & (WATCH - 1)) >= options.events) {
+        signal_foreign(number, info, context);
+        return;
+    }
+    struct reach outside = reach_enter(mark);
+    take(event, info, context);
+    reach_leave(&outside);
 }
 
 static bool prepare_cputime(int event)
@@ -111,7 +117,7 @@ static long make(int value, clockid_t clock, int flags, uint64_t first, uint64_t
     memset(&notify, 0, sizeof notify);
     notify.sigev_notify = SIGEV_THREAD_ID;
     notify.sigev_signo = SIGNAL_RESERVED;
-    notify.sigev_value.sival_int = MAGIC + value;
+    notify.sigev_value.sival_ptr = (void *)reach_mark((uint8_t)value);
     notify._sigev_un._tid = raw_gettid();
     long error = raw_syscall(SYS_timer_create, clock, (long)&notify, (long)&id, 0, 0, 0);
     if (error < 0)

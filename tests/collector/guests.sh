@@ -14,6 +14,9 @@ for kind in $("$PROGRAMS/guests"); do
         "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
         check "$kind, $way: ends as without hq ($alone, $status)" [ $status = $alone ]
         check "$kind, $way: prints what it prints without hq" cmp "$TMP/alone" "$TMP/out"
+        case $kind in other-storage | keyed-stack | unreadable-code)
+            check "$kind, $way: is measured" holds "$(value samples) > 5" ;;
+        esac
         check "$kind, $way: the files keep the format's rules" sound
     done
 done

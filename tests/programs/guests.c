@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -226,6 +227,89 @@ static void stopped(void)
     printf("%d\n", WEXITSTATUS(status));
 }
 
+static void count_hit(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)info, (void)context;
+    hits++;
+}
+
+static long system_call(long number, long a, long b)
+{
+    long result;
+
+    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b) : "rcx", "r11", "memory");
+    return result;
+}
+
+/* Works while thread-local storage is elsewhere, or nowhere, and signals come: nothing thread-local is used meanwhile.
+ */
+static void other_storage(void)
+{
+    enum { SET_BASE = 0x1002, GET_BASE = 0x1003, PAGE = 4096, ROUNDS = 200 };
+    char *room = mmap(NULL, 64 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const long bases[] = {(long)room + 32 * PAGE, 0, PAGE};
+    unsigned long sum = 0, written = 0;
+    long own;
+
+    handle(SIGUSR1, count_hit, 0);
+    handle(SIGUSR2, count_hit, SA_ONSTACK);
+    handle(SIGTRAP, count_hit, 0);
+    system_call(SYS_arch_prctl, GET_BASE, (long)&own);
+    for (int i = 0; i < ROUNDS; i++) {
+        system_call(SYS_arch_prctl, SET_BASE, bases[i % 3]);
+        sum += spin(1);
+        system_call(SYS_kill, system_call(SYS_getpid, 0, 0), i % 2 ? SIGUSR1 : SIGUSR2);
+        __asm__ volatile("int3");
+        system_call(SYS_arch_prctl, SET_BASE, own);
+    }
+    for (int i = 0; i < 64 * PAGE; i++)
+        written += room[i] != 0;
+    printf("%d %lx %lu\n", hits, sum, written);
+}
+
+static ucontext_t caller;
+static int deep_sum;
+
+static void spin_on_stack(void)
+{
+    for (int i = 0; i < 40; i++)
+        deep_sum += deeper(30);
+}
+
+/* A stack that has a key of protection, to which a signal handler has no right. */
+static void keyed_stack(void)
+{
+    enum { BYTES = 1 << 20 };
+    char *stack = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    int key = pkey_alloc(0, 0);
+    ucontext_t there;
+
+    if (key >= 0 && pkey_mprotect(stack, BYTES, PROT_READ | PROT_WRITE, key) != 0)
+        return;
+    getcontext(&there);
+    there.uc_stack = (stack_t){.ss_sp = stack, .ss_size = BYTES};
+    there.uc_link = &caller;
+    makecontext(&there, spin_on_stack, 0);
+    swapcontext(&caller, &there);
+    printf("%d\n", deep_sum);
+}
+
+/* Code that can be run and not read, and of which nothing is known. */
+static void unreadable_code(void)
+{
+    static const unsigned char loop[] = {0x53,                         /* push rbx */
+                                         0xb9, 0x00, 0xe1, 0xf5, 0x05, /* mov ecx, 100000000 */
+                                         0xff, 0xc9, 0x75, 0xfc,       /* dec ecx; jnz */
+                                         0x5b, 0xc3};                  /* pop rbx; ret */
+    char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    memcpy(page, loop, sizeof loop);
+    mprotect(page, 4096, PROT_EXEC);
+    for (int i = 0; i < 2; i++)
+        ((void (*)(void))page)();
+    puts("back");
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -239,7 +323,10 @@ int main(int argc, char **argv)
                  {"disarmed", disarmed},
                  {"breakpoints", breakpoints},
                  {"breakpoint-once", breakpoint_once},
-                 {"stopped", stopped}};
+                 {"stopped", stopped},
+                 {"other-storage", other_storage},
+                 {"keyed-stack", keyed_stack},
+                 {"unreadable-code", unreadable_code}};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (argc < 2)

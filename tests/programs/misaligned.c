@@ -12,7 +12,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-enum { OUR_VALUE = 0x68710000 }; /* of the signals of the first event */
+enum { OUR_VALUE = 0x6800 }; /* of the signals of the first event */
 
 struct kernel_action {
     void (*handler)(int, siginfo_t *, void *);

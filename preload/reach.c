@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/reach.h"
+
+#include "preload/export.h"
+
+#include <sys/auxv.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+struct reach_thread reach_threads[REACH_PLACES];
+bool reach_possible, reach_has_keys;
+static bool keys_possible;
+
+void reach_prepare(void)
+{
+#ifdef __x86_64__
+    enum { KERNEL_LETS = 2 }; /* HWCAP2_FSGSBASE */
+    unsigned a, b, c = 0, d;
+
+    reach_possible = getauxval(AT_HWCAP2) & KERNEL_LETS;
+    keys_possible = __get_cpuid_count(7, 0, &a, &b, &c, &d) && c & bit_OSPKE;
+#endif
+}
+
+void reach_begin(void)
+{
+    int tid = raw_gettid();
+
+    for (uint32_t i = 0; reach_possible && i < REACH_PROBES; i++) {
+        struct reach_thread *thread = reach_place(tid, i);
+        int none = 0;
+
+        if (atomic_load(&thread->tid) == tid || atomic_compare_exchange_strong(&thread->tid, &none, tid)) {
+            atomic_store(&thread->base, reach_base());
+            return;
+        }
+    }
+    reach_possible = false;
+}
+
+void reach_end(void)
+{
+    struct reach_thread *thread = reach_possible ? reach_find(raw_gettid()) : NULL;
+
+    if (!thread)
+        return;
+    atomic_store(&thread->base, 0);
+    atomic_store(&thread->tid, 0);
+}
+
+uint64_t reach_mark(uint8_t code)
+{
+    const struct reach_thread *thread = reach_possible ? reach_find(raw_gettid()) : NULL;
+    uint64_t base = thread ? atomic_load(&thread->base) : 0;
+
+    return (base >> 48 ? 0 : base << 16) | 0x6800 | code;
+}
+
+/* Keys are the kernel's to give. For code that can be run and not read it takes one by itself. */
+void reach_watch(long number, const long a[6])
+{
+    bool maps = number == SYS_mprotect || number == SYS_mmap;
+
+    if (keys_possible && (number == SYS_pkey_alloc || (maps && (a[2] & (PROT_READ | PROT_EXEC)) == PROT_EXEC)))
+        reach_has_keys = true;
+}
+
+EXPORT int pkey_alloc(unsigned flags, unsigned rights)
+{
+    reach_watch(SYS_pkey_alloc, (const long[6]){flags, rights});
+    return REAL(pkey_alloc)(flags, rights);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a handler needs before it can use memory of its own: the register by which thread-local storage is found, and
+ * the rights to pages with a key of protection. A signal may come while a program has given the thread another base of
+ * thread-local storage (%fs), and nothing thread-local can be read then; and the kernel enters handlers without the
+ * rights to any key but the first, also where the stack that is to be walked has another. So a handler puts both right
+ * when it begins, and puts back what it found when it ends. All of this is safe in signal handlers, uses no
+ * thread-local storage, and does nothing where the kernel does not let programs read the register (before Linux 5.9).
+ */
+#ifndef HQ_PRELOAD_REACH_H
+#define HQ_PRELOAD_REACH_H
+
+#include "preload/process.h"
+#include "preload/raw.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct reach { /* what was found */
+    uint64_t base;
+    uint32_t rights;
+    bool moved, opened; /* it was not as the handler needs it: the first, the second */
+    bool strange; /* no thread that is measured, with another one's storage, or something else: it is not to be touched
+                   */
+};
+
+/* Before threads exist. */
+void reach_prepare(void);
+
+/* The calling thread's base is as the C library has made it: it begins, and it ends. */
+void reach_begin(void);
+void reach_end(void);
+
+/*
+ * What a signal of ours carries, 64 bits: the base of its thread, and 16 bits. reach_marked tells these of a mark that
+ * this made, and -1 of anything else.
+ */
+uint64_t reach_mark(uint8_t code);
+static inline int reach_marked(uint64_t mark)
+{
+    return (mark & 0xff00) == 0x6800 ? (int)(mark & 0xff) : -1;
+}
+
+/* The program has asked for a key of protection, or for code that cannot be read, for which the kernel takes one. */
+extern bool reach_has_keys;
+void reach_watch(long number, const long a[6]);
+
+/*
+ * The bases of threads by their numbers (tid): a table that is probed a few places from where the number belongs. A
+ * thread that finds no room there is not looked after, and then nobody is.
+ */
+enum { REACH_BITS = 15, REACH_PLACES = 1 << REACH_BITS, REACH_PROBES = 32 };
+extern struct reach_thread {
+    _Atomic int tid; /* 0: free */
+    _Atomic uint64_t base;
+} reach_threads[REACH_PLACES];
+extern bool reach_possible; /* the register can be read and set */
+
+static inline __attribute__((always_inline)) struct reach_thread *reach_place(int tid, uint32_t probe)
+{
+    return &reach_threads[(((uint32_t)tid * 2654435769u >> (32 - REACH_BITS)) + probe) % REACH_PLACES];
+}
+
+static inline __attribute__((always_inline)) struct reach_thread *reach_find(int tid)
+{
+    for (uint32_t i = 0; i < REACH_PROBES; i++)
+        if (atomic_load_explicit(&reach_place(tid, i)->tid, memory_order_acquire) == tid)
+            return reach_place(tid, i);
+    return NULL;
+}
+
+#ifdef __x86_64__
+static inline __attribute__((always_inline)) uint64_t reach_base(void)
+{
+    uint64_t base;
+
+    __asm__ volatile("rdfsbase %0" : "=r"(base)::"memory");
+    return base;
+}
+
+static inline __attribute__((always_inline)) void reach_set_base(uint64_t base)
+{
+    __asm__ volatile("wrfsbase %0" ::"r"(base) : "memory");
+}
+
+static inline __attribute__((always_inline)) uint32_t reach_rights(void)
+{
+    uint32_t rights, zero;
+
+    __asm__ volatile("rdpkru" : "=a"(rights), "=d"(zero) : "c"(0) : "memory");
+    return rights;
+}
+
+static inline __attribute__((always_inline)) void reach_set_rights(uint32_t rights)
+{
+    __asm__ volatile("wrpkru" ::"a"(rights), "c"(0), "d"(0) : "memory");
+}
+#else
+static inline uint64_t reach_base(void)
+{
+    return 0;
+}
+
+static inline void reach_set_base(uint64_t base)
+{
+    (void)base;
+}
+
+static inline uint32_t reach_rights(void)
+{
+    return 0;
+}
+
+static inline void reach_set_rights(uint32_t rights)
+{
+    (void)rights;
+}
+#endif
+
+static inline __attribute__((always_inline)) struct reach reach_to(uint64_t base)
+{
+    struct reach found = {0};
+
+    if (reach_possible && base) {
+        found.base = reach_base();
+        found.moved = found.base != base;
+        if (found.moved)
+            reach_set_base(base);
+    }
+    if (reach_has_keys) {
+        found.rights = reach_rights();
+        found.opened = found.rights != 0;
+        if (found.opened)
+            reach_set_rights(0);
+    }
+    return found;
+}
+
+/* In the handler of a signal with a mark. */
+static inline __attribute__((always_inline)) struct reach reach_enter(uint64_t mark)
+{
+    return reach_to(mark >> 16);
+}
+
+/* In any other handler. A child that was made by a bare system call has its parent's storage, and is in no table. */
+static inline __attribute__((always_inline)) struct reach reach_enter_any(void)
+{
+    bool looks = reach_possible && !raw_frozen;
+    const struct reach_thread *thread = looks ? reach_find(raw_gettid()) : NULL;
+    struct reach found = reach_to(thread ? atomic_load_explicit(&thread->base, memory_order_acquire) : 0);
+
+    found.strange = looks && !thread && process_is_known();
+    return found;
+}
+
+/* What was found is there again. */
+static inline __attribute__((always_inline)) void reach_leave(const struct reach *found)
+{
+    if (found->opened)
+        reach_set_rights(found->rights);
+    if (found->moved)
+        reach_set_base(found->base);
+}
+
+#endif
