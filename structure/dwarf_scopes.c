@@ -343,6 +343,9 @@ const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_D
     AUTO_STR struct str out = {0};
     struct around a;
 
+    /* The body of a parallel region stands in its procedure and has that one's symbol already. */
+    if (strstr(name, "._omp_"))
+        return NULL;
     if (!find_around(d, f, die, &a)) {
         dwarf_add_instance(d, f, die, name, &out);
         return strcmp(str_cstr(&out), name) != 0 ? arena_strdup(&d->arena, str_cstr(&out)) : NULL;

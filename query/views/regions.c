@@ -141,7 +141,8 @@ static void derive(double *values, const struct sums *s, struct teams *teams, co
     values[WAITING] = s->share[SHARE_WAITING];
     values[RUNTIME] = s->share[SHARE_RUNTIME];
     values[BALANCE] = work_of_busiest > 0 ? values[WORK] / work_of_busiest : NAN;
-    values[IMBALANCE] = work_of_busiest - values[WORK];
+    /* Not what rounding leaves of nothing. */
+    values[IMBALANCE] = work_of_busiest - values[WORK] > 1e-9 ? work_of_busiest - values[WORK] : 0;
     values[EFFICIENCY] = time > 0 ? values[WORK] / time : NAN;
 }
 

@@ -52,6 +52,15 @@ uneven() {
 }
 uneven "$PROGRAMS/uneven"
 
+# In C++ a region is in the procedure that it was written in, also where that has no linkage name of its own.
+places() {
+    record -e CPUTIME@500/s -- "$1"
+    rows regions | sed 's/.*,//; s/(double)//; s/void //' | sort | tr '\n' ' ' >"$TMP/hosts"
+    check "$2: regions are in the procedures that they were written in: $(cat "$TMP/hosts")" [ "$(cat "$TMP/hosts")" = "field<double>::fill main outer::inner plain " ]
+    check "$2: main is one procedure" [ "$(rows 'procedures matching /main/ columns cputime' | wc -l)" = 1 ]
+}
+places "$PROGRAMS/places" libgomp
+
 # Whatever kind a task is of, it gets its arguments, and its work hangs below the loop that creates it, in whichever thread it ran: SECONDS for each of four,
 # right to a period or two.
 tasks() {
@@ -98,6 +107,8 @@ check "shared: nothing is told" [ "$(grep -c 'linked statically' "$TMP/info")" =
 if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/programs/openmp.c 2>"$TMP/err"; then
     record -e CPUTIME@500/s -- "$TMP/openmp" 0.04
     looks libomp
+    clang++ -O2 -g -fopenmp -Itests/programs -o "$TMP/places-libomp" tests/programs/places.cc
+    places "$TMP/places-libomp" libomp
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c
     uneven "$TMP/uneven-libomp"
     clang -O2 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/tasks-libomp" tests/programs/tasks.c
