@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 #
-# check_in.sh SUITE TARGET: a fresh Debian of release SUITE below build/debian-SUITE (debootstrap, kept for the next time),
-# a clone of the last commit in it, and there `make deps && make && make TARGET` as a user would. Needs root; the mounts are
-# taken away at the end, however it ends. MIRROR and APT_DIR (a directory laid over /etc/apt) say where packages come from.
+# check_in.sh SUITE TARGET: a fresh Debian of release SUITE in ROOTS/hq-debian-SUITE (debootstrap, kept for the next time;
+# ROOTS is /var/tmp if it is not set, and no place below this tree, which tests walk through), a clone of the last commit
+# in it, and there `make deps && make && make TARGET` as a user would. Needs root; the mounts are taken away at the end,
+# however it ends. MIRROR and APT_DIR (a directory laid over /etc/apt) say where packages come from, JOBS how many
+# processes build.
 set -euo pipefail
-suite=$1 target=$2 root=$PWD/build/debian-$1
+suite=$1 target=$2 root=${ROOTS:-/var/tmp}/hq-debian-$1
 [ "$(id -u)" = 0 ] || { echo "make check-in: another system is made by debootstrap and chroot, which need root" >&2; exit 2; }
 command -v debootstrap >/dev/null || { echo "make check-in: debootstrap is missing: apt-get install debootstrap" >&2; exit 2; }
 if [ ! -e "$root/.whole" ]; then
@@ -23,4 +25,4 @@ cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 rm -rf "$root/hq"
 git clone -q . "$root/hq"
 chroot "$root" sh -c "apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends git gcc make ca-certificates &&
-    cd /hq && git config --global --add safe.directory /hq && make deps && make -j$(nproc) && make $target"
+    cd /hq && git config --global --add safe.directory /hq && make deps && make -j${JOBS:-$(nproc)} && make -j${JOBS:-$(nproc)} $target"
