@@ -215,6 +215,8 @@ static int measure_by_perf(const struct opt_args *args, char *const *command, co
             return NOTHING_MEASURED;
     }
     if (!error)
+        error = record_perf_permitted();
+    if (!error)
         error = open_place(args, path ? command[0] : "process", &place, &note);
     if (!error)
         error = path ? record_perf_program(&perf, &place, path, command, &status, &told)

@@ -4,8 +4,8 @@
 #include "common/mem.h"
 #include "common/vec.h"
 #include "db/perf/live.h"
+#include "repl/perf_attributes.h"
 
-#include <asm/perf_regs.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -15,7 +15,6 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -33,7 +32,8 @@ struct tap {
     struct hqs_header header;
     struct tap_options options;
     VEC(struct ring) rings;
-    VEC(int) others; /* events that write to another one's ring */
+    size_t ring_bytes; /* of each; less where that much may not be had */
+    VEC(int) others;   /* events that write to another one's ring */
     struct tap_sum sum;
     uint8_t *out, *record;
     size_t out_len;
@@ -45,69 +45,6 @@ struct tap {
     pthread_t thread;
     bool running, no_build_id;
 };
-
-static const uint64_t REGISTERS = 1ull << PERF_REG_X86_AX | 1ull << PERF_REG_X86_BX | 1ull << PERF_REG_X86_CX |
-                                  1ull << PERF_REG_X86_DX | 1ull << PERF_REG_X86_SI | 1ull << PERF_REG_X86_DI |
-                                  1ull << PERF_REG_X86_BP | 1ull << PERF_REG_X86_SP | 1ull << PERF_REG_X86_IP |
-                                  0xffull << PERF_REG_X86_R8;
-
-static int open_event(struct perf_event_attr *attr, pid_t task, int cpu)
-{
-    return (int)syscall(SYS_perf_event_open, attr, task, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-static struct perf_event_attr attributes(const struct tap_options *o, bool kernel)
-{
-    struct perf_event_attr attr = {
-        .size = sizeof attr,
-        .type = PERF_TYPE_SOFTWARE,
-        .config = PERF_COUNT_SW_CPU_CLOCK,
-        .sample_period = o->period_ns,
-        .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
-        .disabled = 1,
-        .inherit = 1,
-        .exclude_kernel = !kernel,
-        .exclude_hv = 1,
-        .mmap = 1,
-        .mmap2 = 1,
-        .comm = 1,
-        .comm_exec = 1,
-        .task = 1,
-        .sample_id_all = 1,
-        .watermark = 1,
-        .use_clockid = 1,
-        .clockid = CLOCK_MONOTONIC,
-    };
-
-    if (o->stack_bytes) {
-        attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-        attr.sample_regs_user = REGISTERS;
-        attr.sample_stack_user = o->stack_bytes;
-        attr.exclude_callchain_user = 1;
-    }
-    return attr;
-}
-
-struct hq_error *tap_permitted(bool *kernel)
-{
-    const struct tap_options options = {.period_ns = 1000000000, .stack_bytes = 1024};
-
-    for (int k = 1; k >= 0; k--) {
-        struct perf_event_attr attr = attributes(&options, k);
-        int fd = open_event(&attr, 0, -1);
-
-        *kernel = k;
-        if (fd >= 0) {
-            close(fd);
-            return NULL;
-        }
-    }
-    if (errno == EACCES || errno == EPERM)
-        return hq_error_new(HQ_DATA, "the kernel does not permit perf_event here: it takes root, CAP_PERFMON, or "
-                                     "kernel.perf_event_paranoid <= 2 (sysctl), and a container that does not forbid "
-                                     "the call");
-    return hq_error_errno(HQ_DATA, "the kernel has no perf_event (perf_event_open)");
-}
 
 /* ---- the stream ---- */
 
@@ -144,7 +81,7 @@ static void append_sample(struct tap *s, uint8_t *record, size_t size)
     memcpy(&chain, record + at, 8);
     at += 8 + 8 * chain;
     memcpy(&abi, record + at, 8);
-    at += 8 + (abi ? 8 * (size_t)__builtin_popcountll(REGISTERS) : 0);
+    at += 8 + (abi ? 8 * (size_t)__builtin_popcountll(s->header.registers) : 0);
     memcpy(&stack, record + at, 8);
     if (at + 8 + stack + (stack ? 8 : 0) > size || !stack) {
         append(s, record, size);
@@ -319,11 +256,61 @@ static void *empty_rings(void *arg)
     return NULL;
 }
 
+/* ---- events ---- */
+
+static void *map_ring(int fd, size_t bytes)
+{
+    return mmap(NULL, bytes + 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}
+
+/* Is there memory for a ring of this size on each processor? What a user may lock is one amount for all of them. */
+static bool may_have(struct tap *s, size_t bytes)
+{
+    struct perf_event_attr attr = perf_attributes(&s->options, s->header.kernel);
+    VEC(struct ring) tried = {0};
+    long cpus = sysconf(_SC_NPROCESSORS_CONF);
+    bool all = true;
+
+    for (int cpu = 0; cpu < cpus && all; cpu++) {
+        struct ring r = {.cpu = cpu, .fd = perf_event_begin(&attr, 0, cpu)};
+
+        if (r.fd < 0)
+            continue; /* whoever opens the real ones says why */
+        r.page = map_ring(r.fd, bytes);
+        all = r.page != MAP_FAILED;
+        vec_push(&tried, r);
+    }
+    vec_foreach(r, &tried) {
+        if (r->page != MAP_FAILED)
+            munmap(r->page, bytes + 4096);
+        close(r->fd);
+    }
+    vec_deinit(&tried);
+    return all;
+}
+
+static struct hq_error *choose_ring(struct tap *s)
+{
+    size_t least = RING_LEAST;
+
+    /* The kernel makes room for a whole copy before it knows how much of it there is. */
+    while (least < 3 * (size_t)s->options.stack_bytes)
+        least *= 2;
+    s->ring_bytes = RING_MOST;
+    while (!may_have(s, s->ring_bytes)) {
+        if (s->ring_bytes == least)
+            return hq_error_new(HQ_DATA, "there is no memory for the kernel's buffers: raise the limit of memory that "
+                                         "may be locked (ulimit -l), or kernel.perf_event_mlock_kb (sysctl)");
+        s->ring_bytes /= 2;
+    }
+    return NULL;
+}
+
 struct hq_error *tap_open(const char *path, const struct hqs_header *header, const struct tap_options *options,
                           struct tap **out)
 {
     struct tap *s = xcalloc(1, sizeof *s);
-    struct perf_event_attr attr = attributes(options, header->kernel);
+    struct perf_event_attr attr = perf_attributes(options, header->kernel);
 
     *s = (struct tap){.header = *header, .options = *options, .stop = -1};
     s->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -344,24 +331,7 @@ struct hq_error *tap_open(const char *path, const struct hqs_header *header, con
     *out = s;
     if (s->fd < 0 || s->stop < 0 || s->sum.error)
         return hq_error_errno(HQ_DATA, "%s", path);
-    return NULL;
-}
-
-/* ---- events ---- */
-
-/* A ring as large as may be had. */
-static struct hq_error *map_ring(struct ring *r)
-{
-    for (r->bytes = RING_MOST; r->bytes >= RING_LEAST; r->bytes /= 2) {
-        void *page = mmap(NULL, r->bytes + 4096, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-
-        if (page != MAP_FAILED) {
-            r->page = page;
-            return NULL;
-        }
-    }
-    return hq_error_errno(HQ_DATA,
-                          "there is no memory for the kernel's buffers (kernel.perf_event_mlock_kb, ulimit -l)");
+    return choose_ring(s);
 }
 
 static struct ring *ring_of(struct tap *s, int cpu)
@@ -374,19 +344,19 @@ static struct ring *ring_of(struct tap *s, int cpu)
 
 static struct hq_error *attach_on(struct tap *s, pid_t task, int cpu, bool at_exec, bool *gone)
 {
-    struct perf_event_attr attr = attributes(&s->options, s->header.kernel);
+    struct perf_event_attr attr = perf_attributes(&s->options, s->header.kernel);
     struct ring *ring = ring_of(s, cpu);
     int fd;
 
     attr.enable_on_exec = at_exec;
     attr.disabled = at_exec;
-    attr.wakeup_watermark = RING_MOST / 16;
+    attr.wakeup_watermark = (uint32_t)(s->ring_bytes / 4 < RING_MOST / 16 ? s->ring_bytes / 4 : RING_MOST / 16);
     attr.build_id = !s->no_build_id;
-    fd = open_event(&attr, task, cpu);
+    fd = perf_event_begin(&attr, task, cpu);
     if (fd < 0 && errno == EINVAL && !s->no_build_id) { /* Linux before 5.12 */
         s->no_build_id = true;
         attr.build_id = 0;
-        fd = open_event(&attr, task, cpu);
+        fd = perf_event_begin(&attr, task, cpu);
     }
     if (fd < 0 && errno == ENODEV)
         return NULL; /* a processor that is switched off */
@@ -406,14 +376,14 @@ static struct hq_error *attach_on(struct tap *s, pid_t task, int cpu, bool at_ex
             return hq_error_errno(HQ_DATA, "process %d cannot be sampled", (int)task);
         return NULL;
     }
-    struct ring fresh = {.cpu = cpu, .fd = fd};
-    struct hq_error *err = map_ring(&fresh);
+    struct ring fresh = {cpu, fd, map_ring(fd, s->ring_bytes), s->ring_bytes};
 
-    if (err)
+    if (fresh.page == MAP_FAILED) {
         close(fd);
-    else
-        vec_push(&s->rings, fresh);
-    return err;
+        return hq_error_errno(HQ_DATA, "the kernel's buffers");
+    }
+    vec_push(&s->rings, fresh);
+    return NULL;
 }
 
 struct hq_error *tap_attach(struct tap *s, pid_t task, bool at_exec, bool *gone)

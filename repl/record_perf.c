@@ -28,10 +28,16 @@
 enum { STACK_BYTES = 16384, STACK_MOST = 65528 };
 #define MAX_BYTES ((uint64_t)2 << 30)
 
-bool record_perf_may(void)
+struct hq_error *record_perf_permitted(void)
 {
     bool kernel;
-    struct hq_error *err = tap_permitted(&kernel);
+
+    return tap_permitted(&kernel);
+}
+
+bool record_perf_may(void)
+{
+    struct hq_error *err = record_perf_permitted();
     bool may = !err;
 
     hq_error_free(err);
@@ -216,6 +222,17 @@ static uint64_t finish(struct recording *r)
     return sum.samples;
 }
 
+/* It has not begun. */
+static void abandon(struct recording *r)
+{
+    if (r->tap)
+        tap_close(r->tap);
+    if (r->path)
+        unlink(r->path);
+    free(r->path);
+    free(r->vdso);
+}
+
 /* ---- a program ---- */
 
 struct start {
@@ -250,7 +267,10 @@ struct hq_error *record_perf_program(const struct record_perf *p, const struct r
     HQ_TRY(tap_permitted(&r.kernel));
     struct hq_error *err = record_run(path, command, &(struct record_start){start, &s}, status, &pid);
 
-    told->samples = finish(&r);
+    if (err)
+        abandon(&r);
+    else
+        told->samples = finish(&r);
     return err;
 }
 
@@ -379,14 +399,10 @@ struct hq_error *record_perf_process(const struct record_perf *p, const struct r
     }
     if (!err)
         wait_for_end(p->pid, p->duration, &ends);
-    if (err && r.tap) {
-        tap_close(r.tap);
-        unlink(r.path);
-        free(r.path);
-        free(r.vdso);
-    } else {
+    if (err)
+        abandon(&r);
+    else
         told->samples = finish(&r);
-    }
     sigprocmask(SIG_SETMASK, &old, NULL);
     return err;
 }

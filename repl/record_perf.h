@@ -27,7 +27,8 @@ struct hq_error *record_perf_program(const struct record_perf *p, const struct r
 struct hq_error *record_perf_process(const struct record_perf *p, const struct record_place *place,
                                      struct perf_told *told);
 
-/* Would it work here? */
+/* Would it work here? NULL, or a sentence with the remedy. */
+struct hq_error *record_perf_permitted(void);
 bool record_perf_may(void);
 
 #endif

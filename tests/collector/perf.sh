@@ -50,6 +50,22 @@ for words in "-p 1 -- true" "--by=perf -e ALLOC -- true" "--by=perf --stack=12 -
     check "refused in one sentence: $words" [ "$(wc -l <"$TMP/err")" -le 2 ]
 done
 
+# What the kernel forbids is told with the remedy, before anything runs: EPERM of a container's filter, EACCES of
+# kernel.perf_event_paranoid, ENOSYS of a kernel without it.
+for error in 1 13 38; do
+    "$BUILD/tools/refused" $error "$HQ" record --by=perf -o "$TMP/none.hq" -- echo run >"$TMP/out" 2>"$TMP/err"
+    status=$?
+    [ $status != 77 ] || { skip "a filter of system calls may not be set here"; break; }
+    check "refused by the kernel ($error): status 3" [ $status = 3 ]
+    check "refused by the kernel ($error): one sentence" [ "$(grep -c 'perf_event' "$TMP/err")/$(wc -l <"$TMP/err")" = 1/1 ]
+    [ $error = 38 ] || check "refused by the kernel ($error): with the remedy" grep -q 'takes root.*perf_event_paranoid' "$TMP/err"
+    check "refused by the kernel ($error): the program is not run" [ ! -s "$TMP/out" ]
+    check "refused by the kernel ($error): no recording is left" [ ! -e "$TMP/none.hq" ]
+    "$BUILD/tools/refused" $error "$HQ" record --by=perf -o "$TMP/none.hq" -p $$ >"$TMP/out" 2>"$TMP/err"
+    check "refused by the kernel ($error): also for -p" [ $? = 3 ]
+    check "refused by the kernel ($error): and nothing is left" [ ! -e "$TMP/none.hq" ]
+done
+
 if ! "$HQ" record --by=perf -o "$TMP/probe.hq" -- true 2>"$TMP/err"; then
     check "why not is said" grep -q "perf_event" "$TMP/err"
     skip "the kernel's software clock may not be used here"
@@ -97,6 +113,34 @@ by_perf -e CPUTIME@1000/s --stack=fp -- "$TMP/framed" 0.7
 check "frame pointers: samples" holds "$(value samples) > 200"
 check "frame pointers: shared" near "$(share 'main;(left|right);shared(;|$)')" 20 9
 check "frame pointers: nothing is copied" holds "$(stat -c %s "$DB"/measurements/*.perf) < 1000 * $(value samples)"
+
+# ---- an ordinary user ----
+
+# as_user COMMAND...: without rights, in a directory of its own, with little memory for the kernel's buffers.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    theirs=$(mktemp -d /tmp/hq-user.XXXXXX) # $TMP lies where other users cannot go
+    trap 'rm -rf "$theirs"' EXIT
+    chmod 777 "$theirs"
+    cp "$HQ" "$TMP/static" "$theirs"
+    as_user() { (ulimit -l 0 && HOME=$theirs setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"); }
+    if as_user "$theirs/hq" help >/dev/null 2>&1; then
+        as_user "$theirs/hq" record --by=perf -e CPUTIME@1000/s -o "$theirs/u.hq" -- "$theirs/static" 0.5 >"$TMP/out" 2>"$TMP/err"
+        status=$?
+        if [ $status = 0 ]; then
+            "$HQ" build "$theirs/u.hq" >"$TMP/out" 2>>"$TMP/err"
+            "$READ" "$theirs/u.hq/measurements" >"$TMP/sums" 2>&1
+            check "a user: samples, or what was lost in small buffers" holds "$(value samples) > 0 && $(value samples) + $(value 'loss 5') > 20"
+            [ "$(value user-clock)" = 0 ] || check "a user: that the kernel's time is missing is said" grep -q 'in user mode' "$TMP/err"
+        else
+            check "a user: why not, and what to do" grep -q 'does not permit perf_event here: it takes root' "$TMP/err"
+        fi
+        as_user "$theirs/hq" record --by=perf -o "$theirs/p.hq" -p $$ >"$TMP/out" 2>"$TMP/err"
+        check "a user: another one's process" [ $? = 3 ]
+        check "a user: and why" grep -q 'root' "$TMP/err"
+    else
+        skip "another user cannot run hq here"
+    fi
+fi
 
 # ---- children, and other programs ----
 
@@ -147,10 +191,10 @@ check "--max-size: all are full" holds "$(value partial) <= 0.005 * $(value samp
 check "--max-size: two threads" holds "$(value threads) == 2"
 # Programs that begin when it has been reached.
 by_perf -e CPUTIME@1000/s --max-size 64KiB -- sh -c "'$TMP/static' 0.3; '$PROGRAMS/split' 0.3; true"
-check "--max-size: programs begin behind it" near "$(share ';heavy(;|$)')" 68 15
+check "--max-size: programs begin behind it" holds "$(value files) >= 2 && $(share ';heavy(;|$)') > 40"
 check "--max-size: below their callers" [ "$(programs_paths | awk '$3 ~ /;shared$/ && $3 !~ /main;(left|right);shared$/ || $3 ~ /;heavy$/ && $3 !~ /main;heavy$/ { n++ } END { print n + 0 }')" = 0 ]
 by_perf -e CPUTIME@1000/s --max-size 64KiB --stack=fp -- "$TMP/framed" 0.3
-check "--max-size: frame pointers have no copies" holds "$(value samples) > 50 && $(value 'loss 0') == 0"
+check "--max-size: frame pointers have no copies" holds "$(value samples) > 10 && $(value 'loss 0') == 0"
 
 # A stream that was cut off reads as far as it goes; one that is none is refused.
 stream=$(ls "$DB"/measurements/*.perf)

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What `hq record --by=perf` asks of the kernel: one event of perf_event_open(2), and whether it may be had. */
+#ifndef HQ_REPL_PERF_ATTRIBUTES_H
+#define HQ_REPL_PERF_ATTRIBUTES_H
+
+#include "repl/perf_tap.h"
+
+#include <linux/perf_event.h>
+
+struct perf_event_attr perf_attributes(const struct tap_options *o, bool kernel);
+
+/* The descriptor of an event of a task on a processor; -1 and errno. */
+int perf_event_begin(struct perf_event_attr *attr, pid_t task, int cpu);
+
+#endif
