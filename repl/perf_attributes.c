@@ -3,6 +3,8 @@
 
 #include <asm/perf_regs.h>
 #include <errno.h>
+#include <stddef.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -47,6 +49,17 @@ struct perf_event_attr perf_attributes(const struct tap_options *o, bool kernel)
         attr.exclude_callchain_user = 1;
     }
     return attr;
+}
+
+void perf_ask_build_ids(struct perf_event_attr *attr, bool ask)
+{
+    /* The bit `build_id` of the word of flags, which headers before Linux 5.12 do not name. */
+    uint8_t *flags = (uint8_t *)attr + offsetof(struct perf_event_attr, read_format) + sizeof attr->read_format;
+    uint64_t word;
+
+    memcpy(&word, flags, sizeof word);
+    word = ask ? word | 1ull << 34 : word & ~(1ull << 34);
+    memcpy(flags, &word, sizeof word);
 }
 
 struct hq_error *tap_permitted(bool *kernel)

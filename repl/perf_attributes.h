@@ -9,6 +9,9 @@
 
 struct perf_event_attr perf_attributes(const struct tap_options *o, bool kernel);
 
+/* Mappings are told with build-ids: from Linux 5.12 on, older kernels refuse the event (EINVAL). */
+void perf_ask_build_ids(struct perf_event_attr *attr, bool ask);
+
 /* The descriptor of an event of a task on a processor; -1 and errno. */
 int perf_event_begin(struct perf_event_attr *attr, pid_t task, int cpu);
 

@@ -351,11 +351,11 @@ static struct hq_error *attach_on(struct tap *s, pid_t task, int cpu, bool at_ex
     attr.enable_on_exec = at_exec;
     attr.disabled = at_exec;
     attr.wakeup_watermark = (uint32_t)(s->ring_bytes / 4 < RING_MOST / 16 ? s->ring_bytes / 4 : RING_MOST / 16);
-    attr.build_id = !s->no_build_id;
+    perf_ask_build_ids(&attr, !s->no_build_id);
     fd = perf_event_begin(&attr, task, cpu);
     if (fd < 0 && errno == EINVAL && !s->no_build_id) { /* Linux before 5.12 */
         s->no_build_id = true;
-        attr.build_id = 0;
+        perf_ask_build_ids(&attr, false);
         fd = perf_event_begin(&attr, task, cpu);
     }
     if (fd < 0 && errno == ENODEV)
@@ -505,7 +505,7 @@ void tap_mapping(struct tap *s, pid_t pid, uint64_t start, uint64_t end, uint64_
     if (build_id_len && build_id_len <= 20) {
         s->record[40] = (uint8_t)build_id_len;
         memcpy(s->record + 44, build_id, build_id_len);
-        misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+        misc |= PERF_MISC_BUILD_ID;
     }
     memcpy(s->record + 64, protection, 8);
     memcpy(s->record + 72, path, strlen(path));

@@ -68,7 +68,7 @@ static void skip_read(struct rest *r, uint64_t format)
     uint64_t values = group ? word(r) : 1, each = 1;
 
     each += (format & PERF_FORMAT_ID) != 0;
-    each += (format & PERF_FORMAT_LOST) != 0;
+    each += (format & PERF_READ_LOST) != 0;
     take(r, (format & PERF_FORMAT_TOTAL_TIME_ENABLED ? 8 : 0) + (format & PERF_FORMAT_TOTAL_TIME_RUNNING ? 8 : 0));
     words(r, values < 4096 ? values * each : UINT64_MAX);
 }
@@ -173,7 +173,7 @@ static void read_map(struct rest *r, struct perf_event *out)
 
         half(r);
         out->executable = protection & 4;
-        if (identity && out->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && identity[0] <= PERF_BUILD_ID) {
+        if (identity && out->misc & PERF_MISC_BUILD_ID && identity[0] <= PERF_BUILD_ID) {
             out->build_id_len = identity[0];
             memcpy(out->build_id, identity + 4, out->build_id_len);
         }
