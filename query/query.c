@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/query.h"
 #include "query/choose/derive.h"
+#include "query/choose/metrics.h"
+#include "query/driver.h"
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
 #include "query/pattern/group.h"
-#include "query/choose/metrics.h"
 #include "query/pattern/pattern.h"
 #include "query/shape/rows.h"
+#include "query/views/views.h"
 #include <strings.h>
 
 void query_env_init(struct query_env *env, struct db *db)
@@ -29,7 +31,7 @@ void query_env_deinit(struct query_env *env)
     vec_foreach(db, &env->opened)
         db_close(*db);
     vec_deinit(&env->opened);
-    free(env->last_query);
+    script_destroy(env->last_query);
     for (int i = 0; i < SETTING_KINDS; i++)
         free((char *)env->settings.of[i].text);
     *env = (struct query_env){0};
@@ -39,7 +41,7 @@ void query_env_set_db(struct query_env *env, struct db *db)
 {
     derive_forget(env);
     refs_forget(env);
-    free(env->last_query);
+    script_destroy(env->last_query);
     env->last_query = NULL;
     env->partial_told = false;
     env->db = db;
@@ -127,25 +129,17 @@ static struct hq_error *run_set(struct query_env *env, const struct statement *s
 
 static struct hq_error *run_expect(struct query_env *env, const struct statement *st, struct table **out)
 {
-    struct script *script = NULL;
-    struct source source = {.name = "last query", .text = env->last_query};
-    struct hq_error *err;
+    const struct query *last = query_last(env);
+    struct expectation x = st->expect;
+    struct query q;
 
-    if (!env->last_query)
+    if (!last)
         return place_error(&st->place, NULL, "there is no result yet to expect something of");
-    source.length = strlen(env->last_query);
-    err = parse_script(&source, NULL, &script);
-    if (!err && script->statements.len == 1) {
-        struct query q = script->statements.data[0].query;
-        struct expectation x = st->expect;
-
-        q.expect.data = &x;
-        q.expect.len = 1;
-        q.given[CLAUSE_EXPECT] = st->place;
-        err = run_query(env, &q, out);
-    }
-    script_destroy(script);
-    return err;
+    q = *last;
+    q.expect.data = &x;
+    q.expect.len = 1;
+    q.given[CLAUSE_EXPECT] = st->place;
+    return run_query(env, &q, out);
 }
 
 /* ---- explain of the comparison before ---- */
@@ -186,36 +180,47 @@ static void take_comparison(struct query *q, const struct query *last)
     memcpy(&q->hide, &last->hide, sizeof q->hide);
 }
 
-/* *last is what the query now refers to; the caller destroys it. */
-static void find_comparison(struct query_env *env, struct query *q, struct script **last)
+/* The query may now refer to parts of the last one. */
+static void find_comparison(const struct query_env *env, struct query *q)
 {
-    struct source source = {.name = "last query", .text = env->last_query};
+    const struct query *last = query_last(env);
 
-    if (q->view.kind != VIEW_EXPLAIN || !env->last_query || !names_other_side(q->view.expr))
-        return;
-    source.length = strlen(env->last_query);
-    hq_error_free(parse_script(&source, NULL, last));
-    if ((*last)->statements.len == 1 && (*last)->statements.data[0].query.compare)
-        take_comparison(q, &(*last)->statements.data[0].query);
+    if (last && last->compare && view_find(q->view.kind)->covers && names_other_side(q->view.expr))
+        take_comparison(q, last);
+}
+
+/* A copy that owns all that it is made of: its text, parsed. */
+static struct script *copy_of(const struct query *q)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct source source = {.name = "last query", .text = print_query(&arena, q)};
+    struct script *copy = NULL;
+
+    source.length = strlen(source.text);
+    hq_error_free(parse_script(&source, NULL, &copy));
+    return copy;
+}
+
+const struct query *query_last(const struct query_env *env)
+{
+    const struct script *last = env->last_query;
+
+    return last && last->statements.len == 1 ? &last->statements.data[0].query : NULL;
 }
 
 static struct hq_error *run_view(struct query_env *env, const struct statement *st, struct table **out)
 {
     struct query q = st->query;
-    AUTO(arena_deinit) struct arena arena = {0};
-    struct script *last = NULL;
 
-    find_comparison(env, &q, &last);
-    struct hq_error *error = run_query(env, &q, out);
+    find_comparison(env, &q);
+    HQ_TRY(run_query(env, &q, out));
+    q.expect.len = 0;
+    q.as = NULL;
+    struct script *copy = copy_of(&q);
 
-    if (!error) {
-        q.expect.len = 0;
-        q.as = NULL;
-        free(env->last_query);
-        env->last_query = xstrdup(print_query(&arena, &q));
-    }
-    script_destroy(last);
-    return error;
+    script_destroy(env->last_query);
+    env->last_query = copy;
+    return NULL;
 }
 
 struct hq_error *query_run(struct query_env *env, const struct statement *st, struct table **out)

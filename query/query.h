@@ -57,7 +57,7 @@ struct query_env {
     VEC(struct let) lets;
     struct session_groups *groups;            /* private to group.h; NULL none */
     VEC(struct row_ref) last;                 /* rows of the previous result, by number - 1 */
-    char *last_query;                         /* its text, for a following `expect`; NULL none */
+    struct script *last_query;                /* the query itself: query_last */
     VEC(struct db *) opened;                  /* by compare with, when there is no find_db */
     const volatile sig_atomic_t *interrupted; /* not zero: stop soon; may be NULL */
     struct query_cache *cache;                /* private */
@@ -80,6 +80,9 @@ static inline const char *query_setting_text(const struct query_env *env, enum s
 /* Changes it, without a look at whether the value is right; the text is copied. */
 void query_set(struct query_env *env, enum setting setting, const struct setting_value *value);
 void query_switch(struct query_env *env, enum setting setting, bool on);
+
+/* The query that was answered last, for what refers to it; NULL none. Lives until the next one is answered. */
+const struct query *query_last(const struct query_env *env);
 
 /*
  * Runs a query, let, group, expect or set (with a setting); other statements are the prompt's

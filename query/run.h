@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One query at work: what is bound, selected and remembered while its table is made. The driver in run.c is the same
- * for all views:
- *
- *     selection -> roots -> flatten -> expand (where, limits) -> statistics -> mark -> sort -> fold -> rows
- *
- * Cost follows the answer: children are asked for only where rows will be shown, unless a clause (where, a statistic
- * as sort key) needs them all; then a `where` that bounds an inclusive metric from below prunes.
+ * One query at work: what is chosen, bound, measured and remembered while its table is made (driver.h), and what every
+ * stage may ask of it.
  */
 #ifndef HQ_QUERY_RUN_H
 #define HQ_QUERY_RUN_H
@@ -64,20 +59,16 @@ struct run {
     uint8_t *families;                               /* [scope] enum family; made on demand */
 };
 
+/* Whether `where` or `matching` choose. */
+static inline bool rows_filtered(const struct run *run)
+{
+    return run->where.len || run->matching.len;
+}
+
 /* True once the user has asked to stop. */
 bool run_interrupted(struct run *run);
 
-struct hq_error *run_query(struct query_env *env, const struct query *q, struct table **out);
-
-/* Whose code a scope is, for pictures; HQDB_NONE: the program's. */
-enum family run_family(struct run *run, uint32_t scope);
-
-/* The slots of a node, all that are used; the others blank. */
-void run_measure(struct run *run, const struct node *n, double *slots);
-void run_facts(struct run *run, const struct node *n, int depth, struct facts *out);
-/* Says how many launchers and helpers were left out of something, and what they cost in a metric; HQDB_NONE: in the
- * first one. Nothing if there are none. */
-void helpers_note(struct run *run, const char *of, uint32_t metric);
+/* A sentence below the table. */
 void run_note(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -165,7 +165,7 @@ static struct hq_error *report(struct session *s, const struct opt_args *args, t
     HQ_TRY(session_open(s, path, NULL));
     if (!prepare(s, args, questions))
         return NULL;
-    if (s->env.last_query)
+    if (query_last(&s->env))
         return hq_error_new(HQ_USAGE, "the page shows the answer to a question as it is: write each one as an argument "
                                       "of its own, without `as` and `to`");
     o.questions = questions->data;

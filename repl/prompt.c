@@ -85,7 +85,9 @@ static bool read_query(const struct session *s, struct str *text)
 /* `\e`: what is left in the editor is run; true if the text is to be run now. */
 static bool edit(struct session *s, struct str *text)
 {
-    struct hq_error *error = editor_run(s->env.last_query ? s->env.last_query : "", text);
+    AUTO(arena_deinit) struct arena arena = {0};
+    const struct query *last = query_last(&s->env);
+    struct hq_error *error = editor_run(last ? print_query(&arena, last) : "", text);
 
     bool failed = error, empty = is_blank(str_cstr(text));
 

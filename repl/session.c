@@ -174,35 +174,35 @@ static struct hq_error *run_query(struct session *s, const struct statement *st)
 /* `last`: the query again without a limit, and without anything folded away. */
 static struct hq_error *run_last(struct session *s, const struct statement *st)
 {
-    const char *text = s->env.last_query;
+    const struct query *last = query_last(&s->env);
     struct table *table = NULL;
-    struct script *script;
 
-    if (!text)
+    if (!last)
         return hq_error_new(HQ_USAGE, "there is no result yet");
     HQ_TRY(need_db(s));
-    struct source source = {.name = "last query", .text = text, .length = strlen(text)};
-    struct hq_error *error = parse_script(&source, NULL, &script);
+    struct statement whole = {.kind = STATEMENT_QUERY,
+                              .place = st->place,
+                              .query = *last,
+                              .pipe = st->pipe,
+                              .redirect = st->redirect,
+                              .append = st->append};
+    struct script *kept = MEM_STEAL(s->env.last_query); /* whole is made of it */
 
-    if (!error && script->statements.len == 1) {
-        struct statement *whole = &script->statements.data[0];
+    whole.query.limit = whole.query.depth = 0;
+    whole.query.all = true;
+    whole.query.expect.len = 0;
+    whole.query.as = st->last;
+    struct hq_error *error = result_check(&whole);
 
-        whole->query.limit = whole->query.depth = 0;
-        whole->query.all = true;
-        whole->query.expect.len = 0;
-        whole->query.as = st->last;
-        whole->pipe = st->pipe;
-        whole->redirect = st->redirect;
-        whole->append = st->append;
-        error = result_check(whole);
-        note_window(s, whole);
-        if (!error)
-            error = evaluate(s, whole, &table);
-        if (!error)
-            error = result_show(s, whole, table);
-    }
+    note_window(s, &whole);
+    if (!error)
+        error = evaluate(s, &whole, &table);
+    if (!error)
+        error = result_show(s, &whole, table);
     table_destroy(table);
-    script_destroy(script);
+    if (!s->env.last_query)
+        s->env.last_query = MEM_STEAL(kept);
+    script_destroy(kept);
     return error;
 }
 
@@ -228,28 +228,31 @@ static struct hq_error *run_undo(struct session *s)
     struct query_env fresh;
 
     query_env_init(&fresh, NULL);
-    AUTO_FREE char *last_query = MEM_STEAL(s->env.last_query);
+    struct script *last_query = MEM_STEAL(s->env.last_query);
     const struct db *asked = s->env.db;
 
     query_env_deinit(&s->env);
     s->env = fresh;
     s->env.interrupted = s->prompt ? &interrupt_flag : NULL;
     s->changes = (__typeof__(s->changes)){0};
-    HQ_TRY(session_options(s));
-    if (s->databases.len)
-        HQ_TRY(session_open(s, s->databases.data[0].path, NULL));
+    struct hq_error *error = session_options(s);
+
+    if (!error && s->databases.len)
+        error = session_open(s, s->databases.data[0].path, NULL);
     vec_foreach(text, &again) {
         struct source source = {.name = "undo", .text = *text, .length = strlen(*text)};
 
-        session_text(s, &source);
+        if (!error)
+            session_text(s, &source);
         free(*text);
     }
     vec_deinit(&again);
     if (s->env.db == asked && !s->env.last_query)
         s->env.last_query = MEM_STEAL(last_query);
-    if (!s->quiet)
+    script_destroy(last_query);
+    if (!error && !s->quiet)
         fprintf(stderr, "taken back: %s\n", undone);
-    return NULL;
+    return error;
 }
 
 static struct hq_error *run_listing(const struct session *s, const struct statement *st)

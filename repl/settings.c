@@ -78,6 +78,9 @@ void session_state(const struct session *s, struct str *out)
             str_addf(out, "%s%s", between, groups.data[i].statement);
             between = "; ";
         }
-    if (s->env.last_query)
-        str_addf(out, "%s%s", between, s->env.last_query);
+    AUTO(arena_deinit) struct arena arena = {0};
+    const struct query *last = query_last(&s->env);
+
+    if (last)
+        str_addf(out, "%s%s", between, print_query(&arena, last));
 }

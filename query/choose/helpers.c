@@ -3,7 +3,10 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "db/runtimes.h"
+#include "query/run.h"
+#include "query/view.h"
 #include <string.h>
 
 #define BUSY_SHARE 0.01
@@ -142,4 +145,52 @@ void helpers_deinit(struct helpers *h)
 {
     free(h->of);
     *h = (struct helpers){0};
+}
+
+static void add_count(struct str *out, size_t n, const char *before, const char *after)
+{
+    if (n)
+        str_addf(out, "%s%zu %sthread%s%s", out->len ? " and " : "", n, before, n == 1 ? "" : "s", after);
+}
+
+void helpers_note(struct run *run, const char *of, uint32_t metric)
+{
+    const struct selection *s = &run->selection;
+    const struct db *db = s->tree.db;
+    bool elapsed = any_is_elapsed(db);
+    size_t launchers = 0, helpers = 0;
+    double cost = 0;
+    char text[UNITS_TEXT];
+    AUTO_STR struct str who = {0};
+
+    if (metric == HQDB_NONE && s->here_count)
+        metric = s->measures.data[0].metric;
+    if (!s->helpers.of || metric >= db->metric_count || run->helpers_told)
+        return;
+    for (uint32_t p = 0; p < db->profile_count; p++) {
+        enum stands stands = s->helpers.of[p];
+
+        if (!selection_has_profile(s, p) || stands == STANDS_IN || (stands == STANDS_BUSY_HELPER && !elapsed))
+            continue;
+        launchers += stands == STANDS_LAUNCHER;
+        helpers += stands != STANDS_LAUNCHER;
+        cost += scaled_value(db_profile_total(db, p, metric).sum, db->metrics[metric].scale);
+    }
+    add_count(&who, launchers, "", " of launchers");
+    add_count(&who, helpers, "helper ", "");
+    if (!who.len)
+        return;
+    run->helpers_told = true;
+    units_format(text, cost, s->measures.data[0].dim);
+    run_note(run, "left out of %s: %s with %s of %s in all; `set helpers on` counts them", of, str_cstr(&who), text,
+             db_string(db, db->metrics[metric].name));
+}
+
+void helpers_note_elapsed(struct run *run)
+{
+    for (size_t i = 0; i < run->selection.here_count && !run->view->prepare; i++)
+        if (run->binding.used[i] &&
+            selection_leaves_out(&run->selection, false, run->selection.measures.data[i].metric)) {
+            helpers_note(run, run->selection.measures.data[i].name, run->selection.measures.data[i].metric);
+        }
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Measured nodes, their children and their order. */
+#include "query/measure/entry.h"
 #include "query/measure/grouping.h"
-#include "query/shape/rows.h"
-#include "query/views/views.h"
+#include "query/measure/values.h"
+#include "query/view.h"
 #include <math.h>
 
 /* ---- entries ---- */
@@ -18,7 +19,7 @@ struct facts entry_facts(struct run *run, struct entry *e)
 {
     struct facts f;
 
-    run_facts(run, &e->node, e->depth, &f);
+    values_facts(run, &e->node, e->depth, &f);
     f.name = entry_name(run, e);
     if (run->binding.uses_groups && !e->groups)
         e->groups = grouping_names(run, &e->node);
@@ -48,7 +49,7 @@ struct entry *entry_new(struct run *run, const struct node *n, struct entry *par
     if (n->slots)
         memcpy(e->slots, n->slots, 2 * run->selection.measures.len * sizeof *e->slots);
     else
-        run_measure(run, n, e->slots);
+        values_measure(run, n, e->slots);
     return e;
 }
 
@@ -93,66 +94,4 @@ void entry_expand(struct run *run, struct entry *e)
         if (!entry_is_absent(run, e->kids[e->kid_count] = entry_new(run, &nodes.data[i], e, e->depth + 1)))
             e->kid_count++;
     vec_deinit(&nodes);
-}
-
-/* ---- order ---- */
-
-static int order_numbers(double a, double b, bool ascending)
-{
-    if (isnan(a) || isnan(b))
-        return isnan(a) - isnan(b);
-    return a == b ? 0 : (a < b) == ascending ? -1 : 1;
-}
-
-static int order_texts(const char *a, const char *b, bool ascending)
-{
-    if (!a || !b)
-        return !a - !b;
-    int order = strcmp(a, b);
-
-    return ascending ? order : -order;
-}
-
-static int order_key(struct run *run, const struct sort_program *key, struct entry *a, struct entry *b)
-{
-    struct facts fa = {0}, fb = {0};
-    char one[PROGRAM_TEXT_ROOM], two[PROGRAM_TEXT_ROOM];
-
-    if (run->binding.uses_attributes) {
-        fa = entry_facts(run, a);
-        fb = entry_facts(run, b);
-    }
-    struct point pa = entry_point(run, a, &fa), pb = entry_point(run, b, &fb);
-
-    if (!key->program->is_text)
-        return order_numbers(program_number(key->program, &pa), program_number(key->program, &pb), key->ascending);
-    return order_texts(program_text(key->program, &pa, one), program_text(key->program, &pb, two), key->ascending);
-}
-
-static int order_entries(const void *x, const void *y, void *arg)
-{
-    struct run *run = arg;
-    struct entry *a = *(struct entry *const *)x, *b = *(struct entry *const *)y;
-    int order = 0;
-
-    /* Any order will do: nothing is shown of it. */
-    if (run_interrupted(run))
-        return 0;
-    for (size_t i = 0; i < run->sort.len && !order; i++)
-        order = order_key(run, &run->sort.data[i], a, b);
-    if (!order)
-        order = strcmp(entry_name(run, a), entry_name(run, b));
-    if (!order)
-        order = a->node.call_line != b->node.call_line ? (a->node.call_line < b->node.call_line ? -1 : 1) : 0;
-    if (!order)
-        order = a->node.profile != b->node.profile ? (a->node.profile < b->node.profile ? -1 : 1) : 0;
-    if (!order)
-        order = a->node.id != b->node.id ? (a->node.id < b->node.id ? -1 : 1) : 0;
-    return order;
-}
-
-void rows_sort(struct run *run, struct entry **entries, size_t n)
-{
-    if (n > 1)
-        qsort_r(entries, n, sizeof *entries, order_entries, run);
 }

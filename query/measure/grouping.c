@@ -5,9 +5,7 @@
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
 #include "query/pattern/group.h"
-#include "query/shape/rows.h"
-#include "query/views/groups.h"
-#include "query/views/views.h"
+#include "query/tree/keyed.h"
 
 /* ---- what a defined group is made of ---- */
 
@@ -185,11 +183,11 @@ static void find_contexts(struct group_members *g, struct grouping_row *out)
     struct run *run = g->run;
     const struct tree *t = run->tree;
     AUTO_FREE uint8_t *flags = xcalloc((size_t)t->context_count + 1, 1);
-    struct groups sets;
+    struct keyed sets;
     struct set *inc, *exc;
     uint32_t key = 0;
 
-    groups_init(&sets, sizeof key);
+    keyed_init(&sets, sizeof key);
     /* Exclusive contexts belong to both sets: their samples pass through what makes them members. */
     for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++) {
         uint32_t scope = tree_scope_of(t, c), parent = tree_parent(t, c);
@@ -198,16 +196,16 @@ static void find_contexts(struct group_members *g, struct grouping_row *out)
 
         flags[c] = exclusive_flags(g, scope, kind, parent == HQDB_NONE ? 0 : flags[parent]);
         if (flags[c])
-            groups_add(&sets, &key, c, MEMBER_BOTH);
+            keyed_add(&sets, &key, c, MEMBER_BOTH);
         else if (is_call && is_line(g, t->contexts[c].call_file, t->contexts[c].call_line))
-            groups_add(&sets, &key, c, MEMBER_INCLUSIVE);
+            keyed_add(&sets, &key, c, MEMBER_INCLUSIVE);
     }
-    groups_sets(&sets, &run->arena, &inc, &exc);
+    keyed_sets(&sets, &run->arena, &inc, &exc);
     if (sets.keys.len) {
         out->inc = inc[0];
         out->exc = exc[0];
     }
-    groups_deinit(&sets);
+    keyed_deinit(&sets);
 }
 
 static struct hq_error *make_defined(struct run *run, const struct group *group, struct group_list list,
@@ -288,16 +286,16 @@ static void make_ready(struct run *run, enum grouped grouped, struct grouping *o
     const struct tree *t = run->tree;
     AUTO_FREE uint32_t *label = xcalloc((size_t)t->context_count + 1, sizeof *label);
     struct intern names = {0};
-    struct groups sets;
+    struct keyed sets;
     struct set *inc, *exc;
     struct grouping_row *rows;
 
-    groups_init(&sets, sizeof *label);
+    keyed_init(&sets, sizeof *label);
     ready_made_labels(run, grouped, label, &names);
     for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++)
         if (counts(run, c))
-            groups_add(&sets, &label[c], c, MEMBER_BOTH);
-    groups_sets(&sets, &run->arena, &inc, &exc);
+            keyed_add(&sets, &label[c], c, MEMBER_BOTH);
+    keyed_sets(&sets, &run->arena, &inc, &exc);
     out->count = sets.keys.len;
     out->rows = rows = ARENA_ARRAY(&run->arena, out->count + 1, struct grouping_row);
     for (uint32_t i = 0; i < sets.keys.len; i++) {
@@ -308,7 +306,7 @@ static void make_ready(struct run *run, enum grouped grouped, struct grouping *o
                                         .inc = inc[i],
                                         .exc = exc[i]};
     }
-    groups_deinit(&sets);
+    keyed_deinit(&sets);
     intern_deinit(&names);
 }
 

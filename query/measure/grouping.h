@@ -32,6 +32,9 @@ struct grouping {
     struct set rest; /* contexts that are exclusive to none */
 };
 
+/* What is said where there are none. */
+#define NO_GROUPS "no group is defined: `set groups FILE` or `group NAME = ...` defines some"
+
 /* In the run's arena, made once. GROUPED_DEFINED is what `set groups` makes of it. */
 struct hq_error *grouping_make(struct run *run, enum grouped grouped, const struct grouping **out);
 

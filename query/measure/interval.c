@@ -8,7 +8,7 @@
  * known nothing is. Where samples weigh differently, n is the number of equal ones that would have the same variance:
  * the sum by the mean weight, weighed by itself.
  */
-#include "query/shape/rows.h"
+#include "query/measure/interval.h"
 #include <math.h>
 
 #define Z    1.959963984540054

@@ -7,8 +7,9 @@
  * frame; or one pass over the profiles for all entries at once, with a prefix sum of each profile's values. The memory
  * does not grow with the number of profiles but for percentiles, which keep the values of a batch of entries.
  */
+#include "query/measure/statistics.h"
 #include "query/choose/profiles.h"
-#include "query/shape/rows.h"
+#include "query/measure/interval.h"
 #include <math.h>
 
 #define KEPT_BYTES ((size_t)192 << 20) /* of values kept at a time for percentiles */

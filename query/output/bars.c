@@ -7,7 +7,7 @@
 #include "query/output/bars.h"
 #include "common/mem.h"
 #include "query/output/number.h"
-#include "query/output/shorten.h"
+#include "common/shorten.h"
 #include "query/output/text.h"
 #include "query/picture/palette.h"
 #include "query/picture/picture.h"

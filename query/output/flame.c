@@ -7,7 +7,7 @@
  */
 #include "query/output/flame.h"
 #include "common/embed.h"
-#include "query/output/shorten.h"
+#include "common/shorten.h"
 #include "query/output/text.h"
 #include "query/output/weights.h"
 #include "query/picture/palette.h"

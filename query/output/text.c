@@ -2,7 +2,7 @@
 #include "query/output/text.h"
 #include "common/brackets.h"
 #include "common/file.h"
-#include "query/output/shorten.h"
+#include "common/shorten.h"
 #include <string.h>
 
 size_t text_next(const char *s, uint32_t *c)

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/picture/palette.h"
-#include "common/mem.h"
-#include "db/runtimes.h"
-#include "query/run.h"
-#include "query/pattern/waits.h"
 #include <math.h>
 #include <string.h>
 
@@ -15,56 +11,6 @@ static const struct {
     [FAMILY_GPU] = {326, 50, 12},     [FAMILY_SUPPORT] = {18, 42, 8},  [FAMILY_SYSTEM] = {220, 8, 8},
     [FAMILY_LIBRARY] = {145, 48, 18}, [FAMILY_WAITING] = {350, 74, 6},
 };
-
-static const enum family of_runtime[] = {
-    [RUNTIME_MPI] = FAMILY_MPI,         [RUNTIME_OPENMP] = FAMILY_OPENMP, [RUNTIME_GPU] = FAMILY_GPU,
-    [RUNTIME_SUPPORT] = FAMILY_SUPPORT, [RUNTIME_SYSTEM] = FAMILY_SYSTEM,
-};
-
-/* [scope of a load module] what its code is. Where none has a main, all that is no runtime is the program. */
-static uint8_t *families_of_modules(const struct tree *t)
-{
-    uint8_t *of = xcalloc((size_t)t->scope_count + 1, 1), *own = xcalloc((size_t)t->scope_count + 1, 1);
-    bool any = false;
-
-    for (uint32_t s = 0; s < t->scope_count; s++) {
-        if (tree_scope(t, s)->kind != SCOPE_PROCEDURE || strcmp(tree_text(t, tree_scope(t, s)->name), "main") != 0)
-            continue;
-        uint32_t module = tree_enclosing(t, s, SCOPE_MODULE);
-
-        if (module != HQDB_NONE)
-            own[module] = any = true;
-    }
-    for (uint32_t s = 0; s < t->scope_count; s++) {
-        if (tree_scope(t, s)->kind != SCOPE_MODULE)
-            continue;
-        const struct runtime *r = runtime_of_module(tree_text(t, tree_scope(t, s)->name));
-
-        of[s] = r ? of_runtime[r->kind] : own[s] || !any ? FAMILY_PROGRAM : FAMILY_LIBRARY;
-    }
-    free(own);
-    return of;
-}
-
-uint8_t *palette_families(const struct query_env *env, const struct tree *t)
-{
-    AUTO_FREE uint8_t *modules = families_of_modules(t);
-    AUTO_FREE uint8_t *waits = waits_of_scopes(env, t);
-    uint8_t *of = xcalloc((size_t)t->scope_count + 1, 1);
-
-    for (uint32_t s = 0; s < t->scope_count; s++) {
-        uint32_t module = tree_enclosing(t, s, SCOPE_MODULE);
-
-        of[s] = module == HQDB_NONE ? FAMILY_PROGRAM : modules[module];
-        if (waits[s] != WAITS_NOT && waits[s] != WAITS_IN_MPI)
-            of[s] = FAMILY_WAITING;
-        else if (waits[s] == WAITS_IN_MPI)
-            of[s] = FAMILY_MPI;
-        else if (tree_scope(t, s)->kind == SCOPE_DEVICE)
-            of[s] = FAMILY_GPU;
-    }
-    return of;
-}
 
 static double channel(double hue, double saturation, double light, double offset)
 {
@@ -115,13 +61,4 @@ uint32_t palette_number(unsigned i)
 uint32_t palette_change(double share, bool more, bool chance)
 {
     return chance ? 0xcccccc : colour_of(more ? 24 : 210, 85, (92 - 37 * fmin(share, 1)) / 100);
-}
-
-enum family run_family(struct run *run, uint32_t scope)
-{
-    if (scope >= run->tree->scope_count)
-        return FAMILY_PROGRAM;
-    if (!run->families)
-        run->families = palette_families(run->env, run->tree);
-    return run->families[scope];
 }

@@ -7,8 +7,8 @@
 #ifndef HQ_QUERY_PALETTE_H
 #define HQ_QUERY_PALETTE_H
 
-#include "query/query.h"
-#include "query/tree/tree.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Whose code. The page has these numbers too. */
 enum family {
@@ -22,9 +22,6 @@ enum family {
     FAMILY_WAITING, /* what waits, but for MPI (query/pattern/waits.h) */
     FAMILY_COUNT
 };
-
-/* [scope] enum family; the caller frees it. */
-uint8_t *palette_families(const struct query_env *env, const struct tree *t);
 
 /* 0xRRGGBB, light enough for black letters; computed from the name and the family alone, so a procedure has it in every
  * picture of every run. */

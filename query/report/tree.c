@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The tree of a page: static scopes with their names as rows show them, and the contexts in preorder. */
-#include "query/report/gather.h"
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/mem.h"
-#include "common/mem.h"
 #include "common/names.h"
-#include "query/picture/palette.h"
 #include "query/output.h"
 #include "query/output/apart.h"
+#include "query/pattern/families.h"
+#include "query/picture/palette.h"
+#include "query/report/gather.h"
 #include "query/views/views.h"
 #include <string.h>
 #include <string.h>
@@ -156,7 +156,7 @@ static void gather_scopes(struct gathering *g)
     COLUMN(g, "scope.file", n, i, add_text(g, tree_text(t, all[i].file)));
     COLUMN(g, "scope.line", n, i, pack_add(p, all[i].line));
     COLUMN(g, "scope.module", n, i, add_text(g, tree_module_name(t, i)));
-    AUTO_FREE uint8_t *families = palette_families(g->env, t);
+    AUTO_FREE uint8_t *families = families_of_scopes(g->env, t);
 
     COLUMN(g, "scope.owner", n, i, pack_add(p, families[i]));
     COLUMN(g, "scope.entity", n, i, pack_add(p, i == g->left_scope ? 0 : e->of[i] + 1u));

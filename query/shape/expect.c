@@ -5,9 +5,10 @@
  */
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
+#include "query/measure/interval.h"
 #include "query/output.h"
 #include "query/output/apart.h"
-#include "query/output/shorten.h"
+#include "common/shorten.h"
 #include "query/shape/rows.h"
 #include <math.h>
 

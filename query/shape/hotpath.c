@@ -4,7 +4,7 @@
  * ([presenting], section V).
  */
 #include "query/shape/rows.h"
-#include "query/views/views.h"
+#include "query/view.h"
 #include <math.h>
 
 static struct entry *hottest(struct run *run, struct entry **entries, size_t n, double *value)

@@ -2,7 +2,7 @@
 /* What `#n` means after a result, and the coverage line. */
 #include "db/facts.h"
 #include "query/shape/rows.h"
-#include "query/views/views.h"
+#include "query/view.h"
 
 enum { MAX_REMEMBERED = 100000 }; /* contexts of one row; more are remembered by name */
 
@@ -167,7 +167,7 @@ static void covered(struct run *run, struct entry **entries, size_t n, struct ra
 void note_trace(struct run *run)
 {
     double from = facts_trace_from(run->env->db);
-    bool reads = run->query->view.kind >= VIEW_TRACE && run->query->view.kind <= VIEW_ITERATIONS;
+    bool reads = run->view->of_traces;
 
     if (from <= 0)
         return;
@@ -197,7 +197,7 @@ void coverage_compute(struct run *run, struct entry **entries, size_t n)
     c->partial = partial.samples;
     note_partial(run, &partial, c->samples);
     c->filtered = sum_difference(c->samples, c->shown);
-    if (run->selection.slice_text && run->query->view.kind == VIEW_ITERATIONS)
+    if (run->selection.slice_text && run->view->cuts_visits)
         run_note(run, "the visits in the slice %s: what lies outside of it is cut off", run->selection.slice_text);
     else if (run->selection.slice_text)
         run_note(run, "the slice %s: values are the weights of its samples times their period",

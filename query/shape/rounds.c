@@ -4,9 +4,9 @@
  * inclusive of the outermost, exclusive of all, and below it what any of them calls. A recursion through several
  * procedures is folded where one row follows below the other and none beside it.
  */
-#include "query/tree/recursion.h"
 #include "query/shape/rows.h"
-#include "query/views/views.h"
+#include "query/tree/recursion.h"
+#include "query/view.h"
 
 static bool folds(const struct run *run)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/shape/rows.h"
-#include "query/views/views.h"
+#include "query/measure/interval.h"
+#include "query/measure/statistics.h"
+#include "query/measure/values.h"
+#include "query/view.h"
 #include <math.h>
 
 /* ---- where ---- */
@@ -242,7 +245,7 @@ static void add_row(struct run *run, struct entry *e, uint32_t *number)
         row->times = e->times;
         row->key = row_key(run, e);
         if (is_drawn(run))
-            row->family = run_family(run, e->node.scope);
+            row->family = values_family(run, e->node.scope);
     }
     fill_cells(run, e, &f, row);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which entries become rows: children are kept, sorted and cut parent by parent; what is left out becomes one row. */
 #include "query/shape/rows.h"
-#include "query/views/views.h"
+#include "query/view.h"
 #include <math.h>
 
 #define FOLD_SHARE 0.005 /* rows below 0.5 % of the total are folded */
@@ -32,10 +32,9 @@ bool rows_above_fold(const struct run *run, const struct entry *e)
 bool rows_fold(const struct run *run)
 {
     const struct query *q = run->query;
-    bool defined = q->view.kind == VIEW_GROUPS && q->view.grouped == GROUPED_DEFINED; /* somebody wants to see them */
 
-    return !defined && !run->complete && !run->view->in_order && !run->view->of_profiles && !q->limit && !q->depth &&
-           !q->all && run->view->shape != SHAPE_PATH;
+    return !run->complete && !run->view->in_order && !run->view->of_profiles && !q->limit && !q->depth && !q->all &&
+           run->view->shape != SHAPE_PATH;
 }
 
 /* ---- the rows to show ---- */

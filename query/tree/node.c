@@ -149,3 +149,37 @@ struct set set_sorted(uint32_t *contexts, size_t len, struct arena *arena)
             out[n++] = out[i];
     return (struct set){out, n};
 }
+
+struct node node_of_context(const struct tree *t, uint32_t c)
+{
+    const struct hqdb_context *x = tree_context(t, c);
+    struct set self = {NULL, 1};
+    struct node n = {
+        .kind = tree_kind(t, c),
+        .scope = tree_scope_of(t, c),
+        .context = c,
+        .profile = HQDB_NONE,
+        .inc = self,
+        .exc = self,
+        .id = x->id,
+        .leaf = tree_kind(t, c) == SCOPE_LINE,
+    };
+
+    if (scope_is_called(n.kind) || n.kind == SCOPE_INLINE) {
+        n.call_file = x->call_file;
+        n.call_line = x->call_line;
+    }
+    return n;
+}
+
+struct node node_of_set(const struct tree *t, uint32_t scope, struct set contexts)
+{
+    return (struct node){
+        .kind = tree_scope(t, scope)->kind,
+        .scope = scope,
+        .context = HQDB_NONE,
+        .profile = HQDB_NONE,
+        .inc = contexts,
+        .exc = contexts,
+    };
+}

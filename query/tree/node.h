@@ -67,6 +67,11 @@ static inline struct node node_of_slots(const double *slots)
     };
 }
 
+/* A node for one context, as the tree shows it. */
+struct node node_of_context(const struct tree *t, uint32_t c);
+/* A node for all of `contexts` (ascending), named by a scope. */
+struct node node_of_set(const struct tree *t, uint32_t scope, struct set contexts);
+
 struct nodes {
     struct node *data;
     size_t len, cap;
@@ -80,7 +85,7 @@ struct ranges {
 /*
  * Sums of a database that was written as a whole fit: what writes it sees to that. Where one does not, the file is
  * damaged, and the query has no result: like the flags of floating-point arithmetic this one is of the thread, is set
- * by sums that overflow, and is looked at when the query ends (run.c).
+ * by sums that overflow, and is looked at when the query ends (driver.c).
  */
 extern _Thread_local bool sums_overflow;
 

@@ -526,6 +526,7 @@ const struct view_row view_clusters = {
     .shape = SHAPE_LIST,
     .of_kinds = KINDS_PATH,
     .row_kinds = KIND_BIT(SCOPE_THREAD),
+    .of_traces = true,
     .in_order = true,
     .prepare = clusters_prepare,
     .roots = roots_prepared,

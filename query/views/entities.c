@@ -3,7 +3,7 @@
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/names.h"
-#include "query/views/groups.h"
+#include "query/tree/keyed.h"
 #include "query/views/views.h"
 
 struct entity_key {
@@ -123,10 +123,10 @@ void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out)
     const struct entities *e = run_entities(run);
     size_t before = out->len;
     uint32_t *scopes = xcalloc(e->count + 1, sizeof *scopes), *first = xmalloc((e->count + 1) * sizeof *first);
-    struct groups g;
+    struct keyed g;
     struct set *inc, *exc;
 
-    groups_init(&g, sizeof(uint32_t));
+    keyed_init(&g, sizeof(uint32_t));
     for (uint32_t i = 0; i < t->scope_count; i++)
         if (e->of[i] != HQDB_NONE && (!wanted || wanted[i]) && tree_instances(t, i).len) {
             if (!scopes[e->of[i]]++)
@@ -147,9 +147,9 @@ void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out)
             continue;
         }
         for (size_t k = 0; k < l.len; k++)
-            groups_add(&g, &entity, l.data[k], MEMBER_BOTH);
+            keyed_add(&g, &entity, l.data[k], MEMBER_BOTH);
     }
-    groups_sets(&g, &run->arena, &inc, &exc);
+    keyed_sets(&g, &run->arena, &inc, &exc);
     for (uint32_t k = 0; k < g.keys.len; k++) {
         uint32_t entity = *(const uint32_t *)keymap_key(&g.keys, k);
         uint32_t scope = wanted && !wanted[e->scope[entity]] ? first[entity] : e->scope[entity];
@@ -159,7 +159,7 @@ void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out)
         vec_push(out, n);
     }
     tell_ids_apart(t, out->data + before, out->len - before);
-    groups_deinit(&g);
+    keyed_deinit(&g);
     free(scopes);
     free(first);
 }

@@ -5,8 +5,9 @@
  * the way the whole goes.
  */
 #include "common/str.h"
-#include "query/tree/recursion.h"
+#include "query/measure/values.h"
 #include "query/shape/rows.h"
+#include "query/tree/recursion.h"
 #include "query/views/views.h"
 #include <math.h>
 
@@ -42,7 +43,7 @@ static double value_at(struct run *run, uint32_t context, const struct program *
 {
     struct node n = node_at(run->tree, &context);
 
-    run_measure(run, &n, slots);
+    values_measure(run, &n, slots);
     return program_number(p, &(struct point){.number = point_number(), .slots = slots, .totals = run->totals});
 }
 
@@ -113,7 +114,7 @@ static double whole_value(struct run *run, double *slots)
     uint32_t root = 0;
     struct node n = node_at(run->tree, &root);
 
-    run_measure(run, &n, slots);
+    values_measure(run, &n, slots);
     for (size_t s = 1; s < 2 * run->selection.measures.len; s += 2)
         slots[s] = slots[s - 1];
     return program_number(run->by, &(struct point){.number = point_number(), .slots = slots, .totals = run->totals});
@@ -146,5 +147,9 @@ static struct hq_error *explain_roots(struct run *run, struct nodes *out)
     return NULL;
 }
 
-const struct view_row view_explain = {
-    .shape = SHAPE_LIST, .row_kinds = KINDS_TREE, .in_order = true, .roots = explain_roots};
+const struct view_row view_explain = {.shape = SHAPE_LIST,
+                                      .row_kinds = KINDS_TREE,
+                                      .in_order = true,
+                                      .covers = true,
+                                      .beside = "path",
+                                      .roots = explain_roots};

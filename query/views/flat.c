@@ -6,7 +6,7 @@
  */
 #include "common/hash.h"
 #include "query/measure/grouping.h"
-#include "query/views/groups.h"
+#include "query/tree/keyed.h"
 #include "query/views/views.h"
 
 /* The scope just below `top` on the way up from a scope; HQDB_NONE if it is not inside. */
@@ -38,21 +38,21 @@ static void group_by_scope(struct run *run, const struct set *all, uint32_t top,
 {
     const struct tree *t = run->tree;
     size_t n = all ? all->len : t->context_count;
-    struct groups g;
+    struct keyed g;
     struct set *inc, *exc;
 
-    groups_init(&g, sizeof(uint32_t));
+    keyed_init(&g, sizeof(uint32_t));
     for (size_t i = 0; i < n && !run_interrupted(run); i++) {
         uint32_t c = all ? all->data[i] : (uint32_t)i, scope = tree_scope_of(t, c);
         uint32_t k = scope_is_called(t->scopes[scope].kind) ? below(t, scope, top) : HQDB_NONE;
 
         if (k != HQDB_NONE)
-            groups_add(&g, &k, c, MEMBER_BOTH);
+            keyed_add(&g, &k, c, MEMBER_BOTH);
     }
-    groups_sets(&g, &run->arena, &inc, &exc);
+    keyed_sets(&g, &run->arena, &inc, &exc);
     for (uint32_t k = 0; k < g.keys.len; k++)
         vec_push(out, static_node(t, *(const uint32_t *)keymap_key(&g.keys, k), exc[k]));
-    groups_deinit(&g);
+    keyed_deinit(&g);
 }
 
 /* ---- with a pattern: what matches and lies in nothing that matches ---- */
@@ -110,22 +110,22 @@ static void group_members(struct run *run, const struct node *group, struct node
 {
     const struct tree *t = run->tree;
     AUTO_FREE uint8_t *in = xcalloc((size_t)t->context_count + 1, 1);
-    struct groups g;
+    struct keyed g;
     struct set *inc, *exc;
 
-    groups_init(&g, sizeof(uint32_t));
+    keyed_init(&g, sizeof(uint32_t));
     for (size_t i = 0; i < group->exc.len; i++)
         in[group->exc.data[i]] = 1;
     for (size_t i = 0; i < group->exc.len && !run_interrupted(run); i++) {
         uint32_t c = group->exc.data[i], scope = tree_scope_of(t, c), parent = tree_parent(t, c);
 
         if (parent == HQDB_NONE || !in[parent] || scope_is_called(t->scopes[scope].kind))
-            groups_add(&g, &scope, c, MEMBER_BOTH);
+            keyed_add(&g, &scope, c, MEMBER_BOTH);
     }
-    groups_sets(&g, &run->arena, &inc, &exc);
+    keyed_sets(&g, &run->arena, &inc, &exc);
     for (uint32_t k = 0; k < g.keys.len; k++)
         vec_push(out, static_node(t, *(const uint32_t *)keymap_key(&g.keys, k), exc[k]));
-    groups_deinit(&g);
+    keyed_deinit(&g);
 }
 
 static struct hq_error *flat_roots(struct run *run, struct nodes *out)
@@ -153,7 +153,7 @@ struct below_key {
     uint32_t kind, scope, file, line;
 };
 
-static void add_child(struct run *run, struct groups *g, uint32_t c)
+static void add_child(struct run *run, struct keyed *g, uint32_t c)
 {
     const struct tree *t = run->tree;
     const struct hqdb_context *x = tree_context(t, c);
@@ -163,20 +163,20 @@ static void add_child(struct run *run, struct groups *g, uint32_t c)
 
     switch (s->kind) {
     case SCOPE_LINE:
-        groups_add(g, &(struct below_key){SCOPE_LINE, s->line ? 0 : scope, s->file, s->line}, c, MEMBER_BOTH);
+        keyed_add(g, &(struct below_key){SCOPE_LINE, s->line ? 0 : scope, s->file, s->line}, c, MEMBER_BOTH);
         return;
     case SCOPE_PROCEDURE:
     case SCOPE_WAIT:
     case SCOPE_RUNTIME:
     case SCOPE_DEVICE:
-        groups_add(g, &(struct below_key){SCOPE_CALL, scope, x->call_file, x->call_line}, c, MEMBER_BOTH);
+        keyed_add(g, &(struct below_key){SCOPE_CALL, scope, x->call_file, x->call_line}, c, MEMBER_BOTH);
         break;
-    default: groups_add(g, &(struct below_key){s->kind, scope, 0, 0}, c, MEMBER_BOTH); break;
+    default: keyed_add(g, &(struct below_key){s->kind, scope, 0, 0}, c, MEMBER_BOTH); break;
     }
     /* Calls, inlined ones too, are part of the line that makes them, if there is such a row. */
     if ((scope_is_called(s->kind) || s->kind == SCOPE_INLINE) && x->call_line &&
         keymap_find(&g->keys, &line) != KEYMAP_NONE)
-        groups_add(g, &line, c, MEMBER_INCLUSIVE);
+        keyed_add(g, &line, c, MEMBER_INCLUSIVE);
 }
 
 static struct node below_node(struct run *run, const struct node *parent, const struct below_key *key, struct set inc,
@@ -202,20 +202,20 @@ static struct node below_node(struct run *run, const struct node *parent, const 
 static void instance_children(struct run *run, const struct node *parent, struct nodes *out)
 {
     const struct tree *t = run->tree;
-    struct groups g;
+    struct keyed g;
     struct set *inc, *exc;
 
-    groups_init(&g, sizeof(struct below_key));
+    keyed_init(&g, sizeof(struct below_key));
     for (int pass = 0; pass < 2; pass++) /* lines first, so that calls find theirs */
         for (size_t i = 0; i < parent->exc.len && !run_interrupted(run); i++)
             for (uint32_t c = parent->exc.data[i] + 1, end = tree_end(t, parent->exc.data[i]); c < end;
                  c = tree_end(t, c))
                 if ((tree_kind(t, c) != SCOPE_LINE) == pass)
                     add_child(run, &g, c);
-    groups_sets(&g, &run->arena, &inc, &exc);
+    keyed_sets(&g, &run->arena, &inc, &exc);
     for (uint32_t k = 0; k < g.keys.len; k++)
         vec_push(out, below_node(run, parent, keymap_key(&g.keys, k), inc[k], exc[k]));
-    groups_deinit(&g);
+    keyed_deinit(&g);
 }
 
 static void flat_children(struct run *run, const struct node *parent, struct nodes *out)

@@ -7,11 +7,12 @@
  */
 #include "common/hash.h"
 #include "common/str.h"
-#include "query/picture/chart.h"
 #include "query/folding/fold.h"
-#include "query/grammar/parse.h"
-#include "query/picture/picture.h"
 #include "query/folding/routines.h"
+#include "query/grammar/parse.h"
+#include "query/measure/values.h"
+#include "query/picture/chart.h"
+#include "query/picture/picture.h"
 #include "query/views/stretches.h"
 #include "query/views/views.h"
 #include <math.h>
@@ -311,7 +312,7 @@ static const struct chart_band *bands_of(const struct fold *f, struct arena *are
 
         if (!leaves || r->leaf)
             bands[(*count)++] = (struct chart_band){r->from * f->mean, r->to * f->mean, r->level,
-                                                    palette_colour(name, run_family(f->run, r->routine)), name};
+                                                    palette_colour(name, values_family(f->run, r->routine)), name};
     }
     return bands;
 }
@@ -492,6 +493,7 @@ const struct view_row view_fold = {
     .shape = SHAPE_LIST,
     .of_kinds = KINDS_PATH,
     .row_kinds = KIND_BIT(SCOPE_THREAD),
+    .of_traces = true,
     .in_order = true,
     .beside = "routines",
     .prepare = fold_prepare,

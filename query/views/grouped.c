@@ -113,6 +113,8 @@ static struct hq_error *groups_roots(struct run *run, struct nodes *out)
 {
     const struct grouping *g;
 
+    /* Those that are defined somebody wants to see. */
+    run->complete |= run->query->view.grouped == GROUPED_DEFINED;
     HQ_TRY(grouping_make_shown(run, &g));
     for (size_t i = 0; i < g->count; i++) {
         vec_push(out, node_of_group(run, &g->rows[i]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The ranked lists: procedures, loops, lines, files, modules. */
 #include "common/hash.h"
-#include "query/views/groups.h"
+#include "query/tree/keyed.h"
 #include "query/views/views.h"
 
 static struct hq_error *procedures_roots(struct run *run, struct nodes *out)
@@ -54,16 +54,16 @@ static uint32_t holder_of(const struct tree *t, uint32_t line)
     return procedure == HQDB_NONE ? line : procedure;
 }
 
-static void add_line(struct run *run, struct groups *g, uint32_t c, const uint8_t *wanted)
+static void add_line(struct run *run, struct keyed *g, uint32_t c, const uint8_t *wanted)
 {
     uint32_t line = tree_scope_of(run->tree, c);
     const struct hqdb_scope *s = tree_scope(run->tree, line);
 
     if (!wanted || wanted[line])
-        groups_add(g, &(struct line_key){s->file, s->line, s->line ? 0 : holder_of(run->tree, line)}, c, MEMBER_BOTH);
+        keyed_add(g, &(struct line_key){s->file, s->line, s->line ? 0 : holder_of(run->tree, line)}, c, MEMBER_BOTH);
 }
 
-static void add_call(struct run *run, struct groups *g, uint32_t c, const uint8_t *wanted)
+static void add_call(struct run *run, struct keyed *g, uint32_t c, const uint8_t *wanted)
 {
     const struct hqdb_context *x = tree_context(run->tree, c);
     uint32_t parent = tree_parent(run->tree, c);
@@ -73,24 +73,24 @@ static void add_call(struct run *run, struct groups *g, uint32_t c, const uint8_
         return;
     if (wanted && (parent == HQDB_NONE || !wanted[tree_scope_of(run->tree, parent)]))
         return;
-    groups_add(g, &key, c, MEMBER_INCLUSIVE);
+    keyed_add(g, &key, c, MEMBER_INCLUSIVE);
 }
 
 static struct hq_error *lines_roots(struct run *run, struct nodes *out)
 {
     const struct tree *t = run->tree;
     const uint8_t *wanted = run_wanted(run, KINDS_STATIC & ~KIND_BIT(SCOPE_FILE) & ~KIND_BIT(SCOPE_MODULE));
-    struct groups g;
+    struct keyed g;
     struct set *inc, *exc;
 
-    groups_init(&g, sizeof(struct line_key));
+    keyed_init(&g, sizeof(struct line_key));
     for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++)
         if (tree_kind(t, c) == SCOPE_LINE)
             add_line(run, &g, c, wanted);
     for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++)
         if (is_call(tree_kind(t, c)))
             add_call(run, &g, c, wanted);
-    groups_sets(&g, &run->arena, &inc, &exc);
+    keyed_sets(&g, &run->arena, &inc, &exc);
     for (uint32_t k = 0; k < g.keys.len; k++) {
         const struct line_key *key = keymap_key(&g.keys, k);
         struct node n = node_of_set(t, tree_scope_of(t, exc[k].data[0]), exc[k]);
@@ -102,7 +102,7 @@ static struct hq_error *lines_roots(struct run *run, struct nodes *out)
             n.id = hash_combine(n.id, hash_str(tree_text(t, tree_scope(t, key->scope)->name)));
         vec_push(out, n);
     }
-    groups_deinit(&g);
+    keyed_deinit(&g);
     return NULL;
 }
 
@@ -113,7 +113,7 @@ static void containers(struct run *run, enum scope_kind kind, struct nodes *out)
     const struct tree *t = run->tree;
     const uint8_t *wanted = run_wanted(run, KIND_BIT(kind));
     uint32_t *in = xmalloc(t->scope_count * sizeof *in);
-    struct groups g;
+    struct keyed g;
     struct set *inc, *exc;
 
     for (uint32_t i = 0; i < t->scope_count; i++) {
@@ -121,11 +121,11 @@ static void containers(struct run *run, enum scope_kind kind, struct nodes *out)
         if (in[i] != HQDB_NONE && wanted && !wanted[in[i]])
             in[i] = HQDB_NONE;
     }
-    groups_init(&g, sizeof(uint32_t));
+    keyed_init(&g, sizeof(uint32_t));
     for (uint32_t c = 0; c < t->context_count && !run_interrupted(run); c++)
         if (in[tree_scope_of(t, c)] != HQDB_NONE)
-            groups_add(&g, &in[tree_scope_of(t, c)], c, MEMBER_BOTH);
-    groups_sets(&g, &run->arena, &inc, &exc);
+            keyed_add(&g, &in[tree_scope_of(t, c)], c, MEMBER_BOTH);
+    keyed_sets(&g, &run->arena, &inc, &exc);
     for (uint32_t k = 0; k < g.keys.len; k++) {
         uint32_t scope = *(const uint32_t *)keymap_key(&g.keys, k);
         struct node n = node_of_set(t, scope, exc[k]);
@@ -134,7 +134,7 @@ static void containers(struct run *run, enum scope_kind kind, struct nodes *out)
         n.id = hash_combine(kind, hash_str(tree_text(t, tree_scope(t, scope)->name)));
         vec_push(out, n);
     }
-    groups_deinit(&g);
+    keyed_deinit(&g);
     free(in);
 }
 

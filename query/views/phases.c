@@ -57,6 +57,7 @@ const struct view_row view_phases = {
     .of_kinds = KINDS_PATH,
     .row_kinds = KIND_BIT(SCOPE_THREAD),
     .of_profiles = true,
+    .of_traces = true,
     .in_order = true,
     .prepare = phases_prepare,
     .roots = roots_prepared,

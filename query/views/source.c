@@ -7,7 +7,7 @@
 #include "common/hash.h"
 #include "common/mem.h"
 #include "common/str.h"
-#include "query/views/groups.h"
+#include "query/tree/keyed.h"
 #include "query/views/views.h"
 #include <sys/stat.h>
 #include <time.h>
@@ -27,7 +27,7 @@ struct doubt {
 struct listing {
     struct run *run;
     const uint8_t *within; /* [scope] lies in what matched */
-    struct groups groups;  /* by struct at */
+    struct keyed groups;   /* by struct at */
     time_t recorded;       /* when the first process began; 0 unknown */
     struct doubt missing, changed;
 };
@@ -49,11 +49,11 @@ static void add_lines(struct listing *l)
             const struct hqdb_scope *s = tree_scope(t, scope);
 
             if (!calls && kind == SCOPE_LINE && s->line && l->within[scope])
-                groups_add(&l->groups, &(struct at){s->file, s->line}, c, MEMBER_BOTH);
+                keyed_add(&l->groups, &(struct at){s->file, s->line}, c, MEMBER_BOTH);
             if (calls && (scope_is_called(kind) || kind == SCOPE_INLINE) && x->call_line && parent != HQDB_NONE &&
                 l->within[tree_scope_of(t, parent)] &&
                 keymap_find(&l->groups.keys, &(struct at){x->call_file, x->call_line}) != KEYMAP_NONE)
-                groups_add(&l->groups, &(struct at){x->call_file, x->call_line}, c, MEMBER_INCLUSIVE);
+                keyed_add(&l->groups, &(struct at){x->call_file, x->call_line}, c, MEMBER_INCLUSIVE);
         }
 }
 
@@ -275,9 +275,9 @@ static struct hq_error *source_roots(struct run *run, struct nodes *out)
     struct set *inc, *exc;
     VEC(struct found) found = {0};
 
-    groups_init(&l.groups, sizeof(struct at));
+    keyed_init(&l.groups, sizeof(struct at));
     add_lines(&l);
-    groups_sets(&l.groups, &run->arena, &inc, &exc);
+    keyed_sets(&l.groups, &run->arena, &inc, &exc);
     for (uint32_t k = 0; k < l.groups.keys.len; k++)
         vec_push(&found, (struct found){*(const struct at *)keymap_key(&l.groups.keys, k), inc[k], exc[k]});
     vec_sort(&found, by_place);
@@ -289,7 +289,7 @@ static struct hq_error *source_roots(struct run *run, struct nodes *out)
     if (!found.len && !run->of.problem)
         tell_nothing(&l);
     tell_doubts(&l);
-    groups_deinit(&l.groups);
+    keyed_deinit(&l.groups);
     vec_deinit(&found);
     return NULL;
 }

@@ -151,7 +151,7 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
 
     selection_find_helpers(&run->selection);
     profiles_group(&run->selection, run->query->per ? run->query->per : PER_THREAD,
-                   run->query->view.kind == VIEW_PROFILES ? PROFILES_ALL : PROFILES_VALUED, &w.groups);
+                   run->view->of_wholes ? PROFILES_ALL : PROFILES_VALUED, &w.groups);
     node_ranges(run->tree, target, false, &w.ranges[0]);
     node_ranges(run->tree, target, true, &w.ranges[1]);
     err = measure_all(&w);
@@ -217,6 +217,7 @@ const struct view_row view_threads = {.shape = SHAPE_LIST,
 const struct view_row view_profiles = {.shape = SHAPE_LIST,
                                        .row_kinds = KIND_BIT(SCOPE_THREAD),
                                        .of_profiles = true,
+                                       .of_wholes = true,
                                        .beside = "process",
                                        .in_order = true,
                                        .roots = profiles_roots};

@@ -78,4 +78,4 @@ static struct hq_error *trace_fill(struct run *run, struct table *table)
     return err;
 }
 
-const struct view_row view_trace = {.shape = SHAPE_FACTS, .fill = trace_fill};
+const struct view_row view_trace = {.shape = SHAPE_FACTS, .of_traces = true, .fill = trace_fill};

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What pictures of traces share: sizes, labels, levels, rows (trace.h). */
-#include "query/views/trace.h"
 #include "common/hash.h"
 #include "common/str.h"
+#include "query/measure/values.h"
+#include "query/picture/palette.h"
+#include "query/views/trace.h"
 #include <math.h>
 #include <string.h>
 
@@ -203,7 +205,7 @@ uint32_t trace_item(struct trace *t, struct picture *p, uint32_t context)
         AUTO_STR struct str path = {0};
         add_path(tree, context, p->arena, &path);
         uint32_t name = picture_name(p, tree_scope_name(tree, tree_scope_of(tree, context), p->arena),
-                                     run_family(t->run, tree_scope_of(tree, context)));
+                                     values_family(t->run, tree_scope_of(tree, context)));
         *item = picture_item(p, name, arena_strdup(p->arena, str_cstr(&path)));
     }
     return (uint32_t)*item;

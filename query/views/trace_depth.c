@@ -154,5 +154,5 @@ static struct hq_error *trace_at_fill(struct run *run, struct table *table)
     return err;
 }
 
-const struct view_row view_trace_depth = {.shape = SHAPE_FACTS, .fill = trace_depth_fill};
-const struct view_row view_trace_at = {.shape = SHAPE_FACTS, .fill = trace_at_fill};
+const struct view_row view_trace_depth = {.shape = SHAPE_FACTS, .of_traces = true, .fill = trace_depth_fill};
+const struct view_row view_trace_at = {.shape = SHAPE_FACTS, .of_traces = true, .fill = trace_at_fill};

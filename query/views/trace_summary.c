@@ -5,11 +5,12 @@
  * profiles wait for each other and the others. Of many profiles a systematic sample is looked at, so the cost does not
  * grow with their number.
  */
-#include "query/views/trace.h"
 #include "common/hash.h"
 #include "query/grammar/parse.h"
-#include "query/views/views.h"
+#include "query/measure/values.h"
 #include "query/pattern/waits.h"
+#include "query/views/trace.h"
+#include "query/views/views.h"
 #include <math.h>
 #include <string.h>
 
@@ -172,7 +173,7 @@ static void classify_by_procedure(struct histogram *h, uint32_t level, struct ar
             *class = *map_insert(&names, hash_str(name), h->names.len, &is_new);
             if (is_new) {
                 vec_push(&h->names, name);
-                vec_push(&h->families, run_family(h->trace.run, scope));
+                vec_push(&h->families, values_family(h->trace.run, scope));
             }
         }
         h->classes[i] = (uint32_t) * class + 1;
@@ -271,6 +272,6 @@ static struct hq_error *trace_imbalance_fill(struct run *run, struct table *tabl
     return err;
 }
 
-const struct view_row view_trace_summary = {.shape = SHAPE_FACTS, .fill = trace_summary_fill};
+const struct view_row view_trace_summary = {.shape = SHAPE_FACTS, .of_traces = true, .fill = trace_summary_fill};
 const struct view_row view_trace_imbalance = {
-    .shape = SHAPE_FACTS, .of_kinds = KINDS_PROCEDURE, .fill = trace_imbalance_fill};
+    .shape = SHAPE_FACTS, .of_traces = true, .of_kinds = KINDS_PROCEDURE, .fill = trace_imbalance_fill};

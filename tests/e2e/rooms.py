@@ -36,6 +36,23 @@ LIBRARIES = {
     "mpi.h": ["db/mpi/shim.c"],
 }
 
+# The stages of a question (query/driver.h), in their order: none calls a later one, nor the driver, reports or outputs.
+# What has no stage is below all of them.
+STAGES = ["query/tree", "query/pattern", "query/choose", "query/bind", "query/measure", "query/shape", "query/views", "query"]
+BELOW = ("query/grammar/", "query/folding/", "query/picture/", "query/table.c", "query/run.c")
+SUMMARY = "query/views/summary.c"  # asks questions itself, and shows their answers
+
+
+def stage_of(path):
+    if path.startswith(BELOW):
+        return -1
+    return STAGES.index(os.path.dirname(path)) if os.path.dirname(path) in STAGES else len(STAGES)
+
+
+def defined_in(text):
+    """The functions that a source file offers: their names stand at the beginning of an unindented line."""
+    return re.findall(r"^(?!static\b)[A-Za-z_][\w *]*?[ *](\w+)\([^;{}]*\)\n\{", text, re.M)
+
 
 def room_of(path):
     return max((room for room in MAY if path.startswith(room + "/")), key=len, default=None)
@@ -61,6 +78,18 @@ for path in glob.glob("**/*.[ch]", root_dir=TOP, recursive=True) + glob.glob("**
     # `head -n 4 ROOM/*.h` is the map of a room: only a .c file whose header says it already may begin at once.
     told = path.endswith(".c") and os.path.exists(os.path.join(TOP, path[:-1] + "h"))
     check(told or text.split("\n")[1].startswith("/*"), f"{path} does not begin by saying what it is for")
+
+code = {}
+for path in glob.glob("query/**/*.c", root_dir=TOP, recursive=True):
+    code[path] = re.sub(r"/\*.*?\*/|\"(\\.|[^\"\\])*\"", "", open(os.path.join(TOP, path)).read(), flags=re.S)
+home = {name: path for path, text in code.items() for name in defined_in(text)}
+check(len(home) > 350, f"only {len(home)} functions of query/ were found: look at defined_in")
+for path, text in code.items():
+    if stage_of(path) >= len(STAGES) - 1 or path == SUMMARY:
+        continue
+    for name in sorted(set(re.findall(r"\b(\w+)\(", text)) & home.keys()):
+        if not re.search(r"^static [^;{}]*\b" + name + r"\(", text, re.M):
+            check(stage_of(home[name]) <= stage_of(path), f"{path} calls {name} of {home[name]}, which is a later stage")
 for library, paths in seen.items():
     check(sorted(paths) == LIBRARIES[library], f"<{library}> is included by {', '.join(sorted(paths))}")
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names in the room that a terminal has. */
-#include "query/output/shorten.h"
+#include "common/shorten.h"
 #include "common/file.h"
 #include "common/mem.h"
 #include "tests/unit/test.h"

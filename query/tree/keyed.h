@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sorting contexts into the rows that they belong to. */
-#ifndef HQ_QUERY_VIEWS_GROUPS_H
-#define HQ_QUERY_VIEWS_GROUPS_H
+/* Sorting contexts by a key, into the rows that they belong to. */
+#ifndef HQ_QUERY_KEYED_H
+#define HQ_QUERY_KEYED_H
 
 #include "common/map.h"
 #include "query/tree/node.h"
@@ -15,16 +15,16 @@ struct members {
     size_t len, cap;
 };
 
-struct groups {
+struct keyed {
     struct keymap keys;
     struct members members[MEMBER_KINDS];
 };
 
-void groups_init(struct groups *g, size_t key_len);
-void groups_deinit(struct groups *g);
+void keyed_init(struct keyed *g, size_t key_len);
+void keyed_deinit(struct keyed *g);
 /* Adds a context to the group of a key: to both of its sets, or only to the inclusive one. Returns the group. */
-uint32_t groups_add(struct groups *g, const void *key, uint32_t context, enum member_kind kind);
+uint32_t keyed_add(struct keyed *g, const void *key, uint32_t context, enum member_kind kind);
 /* Ends adding: inc[i] and exc[i] are the sets of group i, ascending, in the arena. */
-void groups_sets(struct groups *g, struct arena *arena, struct set **inc, struct set **exc);
+void keyed_sets(struct keyed *g, struct arena *arena, struct set **inc, struct set **exc);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "query/output/shorten.h"
+#include "common/shorten.h"
 #include "common/brackets.h"
 #include "common/mem.h"
 #include "common/names.h"

@@ -2,8 +2,8 @@
 /*
  * Names of procedures that are longer than the line of a terminal has room for. Pure functions.
  */
-#ifndef HQ_QUERY_OUTPUT_SHORTEN_H
-#define HQ_QUERY_OUTPUT_SHORTEN_H
+#ifndef HQ_COMMON_SHORTEN_H
+#define HQ_COMMON_SHORTEN_H
 
 #include "common/str.h"
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "query/views/groups.h"
+#include "query/tree/keyed.h"
 
-void groups_init(struct groups *g, size_t key_len)
+void keyed_init(struct keyed *g, size_t key_len)
 {
-    *g = (struct groups){0};
+    *g = (struct keyed){0};
     keymap_init(&g->keys, key_len);
 }
 
-void groups_deinit(struct groups *g)
+void keyed_deinit(struct keyed *g)
 {
     keymap_deinit(&g->keys);
     for (int i = 0; i < MEMBER_KINDS; i++)
         vec_deinit(&g->members[i]);
 }
 
-uint32_t groups_add(struct groups *g, const void *key, uint32_t context, enum member_kind kind)
+uint32_t keyed_add(struct keyed *g, const void *key, uint32_t context, enum member_kind kind)
 {
     uint32_t group = keymap_add(&g->keys, key, NULL);
 
@@ -62,7 +62,7 @@ static struct set *sort_members(const struct members *a, const struct members *b
     return sets;
 }
 
-void groups_sets(struct groups *g, struct arena *arena, struct set **inc, struct set **exc)
+void keyed_sets(struct keyed *g, struct arena *arena, struct set **inc, struct set **exc)
 {
     *exc = sort_members(&g->members[MEMBER_BOTH], NULL, g->keys.len, arena);
     *inc = g->members[MEMBER_INCLUSIVE].len

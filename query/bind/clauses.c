@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/bind/clauses.h"
+#include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include "query/view.h"
+#include <math.h>
+
+static struct column *add_column(struct run *run, struct program *p, const char *name)
+{
+    struct column *c = vec_add(&run->table->columns);
+
+    vec_push(&run->columns, p);
+    c->name = arena_strdup(&run->table->arena, name);
+    c->type = p->is_text ? COLUMN_TEXT : COLUMN_NUMBER;
+    c->dim = p->dim;
+    c->total = NAN;
+    c->scope = p->kind != PROGRAM_SLOT || !p->linear ? SCOPED_NONE : p->slot % 2 ? SCOPED_EXCLUSIVE : SCOPED_INCLUSIVE;
+    if (p->kind == PROGRAM_SLOT && p->linear) {
+        const struct measure *m = &run->selection.measures.data[p->slot / 2];
+
+        c->metric = arena_printf(&run->table->arena, "%s%s",
+                                 m->side == SIDE_OLD     ? "old."
+                                 : m->side == SIDE_DELTA ? "delta."
+                                                         : "",
+                                 m->name);
+        c->marks_sign = m->side == SIDE_DELTA || m->marks_sign;
+        c->no_total = m->marks_sign;
+    }
+    return c;
+}
+
+static struct program *side_program(struct run *run, size_t measure, bool x)
+{
+    struct program *p = ARENA_NEW(&run->arena, struct program);
+
+    run->binding.used[measure] = 1;
+    *p = (struct program){.kind = PROGRAM_SLOT,
+                          .slot = (unsigned)(2 * measure + x),
+                          .linear = true,
+                          .dim = run->selection.measures.data[measure].dim};
+    return p;
+}
+
+static bool on_both_sides(const struct measure *m)
+{
+    return m->side == SIDE_DELTA && m->here_measure != SIZE_MAX && m->old_measure != SIZE_MAX;
+}
+
+/* NAME, old.NAME, delta.NAME and delta.NAME.x for every metric that both sides have. */
+static void compared_columns(struct run *run)
+{
+    for (size_t i = 0; i < run->selection.measures.len; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+
+        if (!on_both_sides(m)) {
+            if (m->side == SIDE_DELTA)
+                run_note(run, "only %s database has the metric %s", m->here_measure == SIZE_MAX ? "the other" : "this",
+                         m->name);
+            continue;
+        }
+        add_column(run, side_program(run, m->here_measure, false), m->name);
+        add_column(run, side_program(run, m->old_measure, false), arena_printf(&run->arena, "old.%s", m->name));
+        add_column(run, side_program(run, i, false), arena_printf(&run->arena, "delta.%s", m->name));
+        add_column(run, side_program(run, i, true), arena_printf(&run->arena, "delta.%s.x", m->name));
+    }
+}
+
+static struct hq_error *default_columns(struct run *run)
+{
+    unsigned from = 1,
+             to = run->view->prepare ? (unsigned)(2 * run->selection.here_count) : binding_columns(&run->binding);
+
+    if (run->tree->old) {
+        compared_columns(run);
+        from = (unsigned)(2 * run->selection.here_count + 1);
+    }
+    for (unsigned n = from; n <= to; n++) {
+        struct program *p;
+        const char *name;
+        struct column *c;
+
+        if (n % 2 == 0 && (run->view->prepare || run->view->of_wholes))
+            continue;
+        HQ_TRY(bind_column(&run->binding, n, &run->query->view.place, &p, &name));
+        c = add_column(run, p, name);
+        if (p->kind == PROGRAM_SLOT && !p->linear)
+            continue; /* a number that is no amount */
+        if (!c->metric)
+            c->metric = arena_strndup(&run->table->arena, name, strlen(name) - (n % 2 ? 0 : 2));
+        c->scope = n % 2 ? SCOPED_INCLUSIVE : SCOPED_EXCLUSIVE;
+    }
+    return NULL;
+}
+
+/* A column of text that the view has beside the name. */
+static void beside_column(struct run *run, const char *name)
+{
+    struct program *p = ARENA_NEW(&run->arena, struct program);
+    struct column *c;
+
+    *p = (struct program){.kind = PROGRAM_BESIDE, .is_text = true};
+    c = add_column(run, p, name);
+    c->beside = true;
+    c->is_path = run->view->covers;
+}
+
+static struct hq_error *bind_columns(struct run *run)
+{
+    if (!run->query->columns.len) {
+        HQ_TRY(default_columns(run));
+        if (run->view->beside)
+            beside_column(run, run->view->beside);
+        return NULL;
+    }
+    vec_foreach(def, &run->query->columns) {
+        struct program *p;
+
+        HQ_TRY(bind_expr(&run->binding, def->expr, false, &p));
+        add_column(run, p, def->name ? def->name : print_expr(&run->arena, def->expr));
+    }
+    return NULL;
+}
+
+/* The first metric; of a comparison the size of its change. */
+static struct program *default_key(struct run *run)
+{
+    struct program *p;
+
+    if (!run->selection.here_count)
+        return NULL;
+    if (!run->tree->old) {
+        run->binding.used[0] = 1;
+        return side_program(run, 0, false);
+    }
+    for (size_t i = 0; i < run->selection.measures.len; i++)
+        if (on_both_sides(&run->selection.measures.data[i])) {
+            p = ARENA_NEW(&run->arena, struct program);
+            *p = (struct program){.kind = PROGRAM_FUNCTION, .function = FUNCTION_ABS, .arg_count = 1};
+            p->args = ARENA_NEW(&run->arena, struct program *);
+            p->args[0] = side_program(run, i, false);
+            run->binding.used[run->selection.measures.data[i].here_measure] = 1;
+            run->binding.used[run->selection.measures.data[i].old_measure] = 1;
+            return p;
+        }
+    return NULL;
+}
+
+static struct hq_error *bind_sort(struct run *run)
+{
+    vec_foreach(key, &run->query->sort) {
+        struct sort_program s = {.program = default_key(run), .ascending = key->ascending};
+
+        if (key->expr)
+            HQ_TRY(bind_expr(&run->binding, key->expr, false, &s.program));
+        if (s.program)
+            vec_push(&run->sort, s);
+    }
+    if (!run->query->sort.len && default_key(run))
+        vec_push(&run->sort, (struct sort_program){.program = default_key(run)});
+    return NULL;
+}
+
+/* A list by the size of a change is one by the change. */
+static bool same_slot(const struct program *a, const struct program *b)
+{
+    if (b && b->kind == PROGRAM_FUNCTION && b->function == FUNCTION_ABS)
+        b = b->args[0];
+    return a && b && a->kind == PROGRAM_SLOT && b->kind == PROGRAM_SLOT && a->slot == b->slot;
+}
+
+static void mark_orders(struct run *run)
+{
+    for (size_t i = 0; i < run->columns.len; i++) {
+        bool orders = run->query->by && same_slot(run->columns.data[i], run->by);
+
+        for (size_t k = 0; k < run->sort.len && !orders; k++)
+            orders = same_slot(run->columns.data[i], run->sort.data[k].program);
+        run->table->columns.data[i].orders = orders;
+    }
+}
+
+/* explain: its own costs are what is chosen from and shown, the inclusive value of the whole is what is to be covered.
+ */
+static struct hq_error *bind_explain(struct run *run)
+{
+    const struct expr *e = run->query->view.expr;
+    struct program *own;
+
+    HQ_TRY(bind_expr(&run->binding, e, true, &own));
+    HQ_TRY(bind_expr(&run->binding, e, false, &run->by));
+    if (own->is_text)
+        return place_error(&e->place, NULL, "this is a text, and a metric is wanted here");
+    add_column(run, own, print_expr(&run->arena, e));
+    return NULL;
+}
+
+struct hq_error *clauses_bind(struct run *run)
+{
+    const struct query *q = run->query;
+
+    run->first = run->selection.here_count ? side_program(run, 0, false) : NULL;
+    if (run->view->covers)
+        HQ_TRY(bind_explain(run));
+    if (!run->view->covers || q->columns.len)
+        HQ_TRY(bind_columns(run));
+    else
+        beside_column(run, run->view->beside);
+    for (size_t i = 0; i < q->where.len; i++) {
+        struct program *p;
+
+        HQ_TRY(bind_condition(&run->binding, q->where.data[i], &p));
+        vec_push(&run->where, p);
+    }
+    for (size_t i = 0; i < q->matching.len; i++) {
+        struct regex *r;
+
+        HQ_TRY(regex_compile(&q->matching.data[i], &r));
+        vec_push(&run->matching, r);
+    }
+    for (size_t i = 0; i < q->expect.len; i++) {
+        struct program *p = NULL;
+
+        if (q->expect.data[i].expr)
+            HQ_TRY(bind_expectation(&run->binding, q->expect.data[i].expr, &p));
+        vec_push(&run->expect, p);
+    }
+    HQ_TRY(bind_sort(run));
+    if (!run->by)
+        run->by = default_key(run);
+    if (q->by)
+        HQ_TRY(bind_expr(&run->binding, q->by, false, &run->by));
+    mark_orders(run);
+    if (run->view->shape == SHAPE_PATH && !run->by)
+        return place_error(&q->view.place, NULL, "this database holds no metric that a path could follow");
+    return NULL;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "query/driver.h"
+#include "query/bind/clauses.h"
+#include "query/choose/helpers.h"
+#include "query/grammar/parse.h"
+#include "query/grammar/words.h"
+#include "query/measure/grouping.h"
+#include "query/measure/values.h"
+#include "query/output.h"
+#include "query/shape/rows.h"
+#include "query/views/views.h"
+
+static void look_at_format(struct run *run)
+{
+    const struct output_format *format = run->query->as ? output_find(run->query->as->format) : NULL;
+
+    run->complete = run->query->as ? format && format->complete : run->env->complete;
+    run->of_paths = format && format->of_paths;
+}
+
+static struct hq_error *resolve_of(struct run *run)
+{
+    const struct pattern *of = run->query->view.of;
+
+    if (!of)
+        return NULL;
+    HQ_TRY(pattern_resolve(run->env, run->tree, of, run->view->of_kinds, &run->of));
+    if (run->of.problem)
+        run_note(run, "%s", run->of.problem);
+    return NULL;
+}
+
+static void note_selection(struct run *run)
+{
+    vec_foreach(note, &run->selection.notes) {
+        run_note(run, "%s", *note);
+        free(*note);
+    }
+    vec_clear(&run->selection.notes);
+}
+
+/* What a regular expression could not decide has no result, and what does not add up has none. */
+static struct hq_error *all_known(const struct run *run)
+{
+    if (sums_overflow)
+        return hq_error_new(HQ_DATA,
+                            "the values of %s add up to more than 64 bits hold: it is damaged; `hq verify` "
+                            "says more",
+                            run->tree->old ? "these databases" : "this database");
+    HQ_TRY(db_damage(run->env->db));
+    if (run->tree && run->tree->old)
+        HQ_TRY(db_damage(run->tree->old));
+    vec_foreach(r, &run->matching)
+        HQ_TRY(regex_failure(*r));
+    vec_foreach(r, &run->binding.regexes)
+        HQ_TRY(regex_failure(*r));
+    return NULL;
+}
+
+static struct hq_error *make_table(struct run *run)
+{
+    HQ_TRY(selection_make(run->env, run->query, &run->selection));
+    run->tree = &run->selection.tree;
+    note_selection(run);
+    note_trace(run);
+    HQ_TRY(resolve_of(run));
+    if (run->view->prepare)
+        HQ_TRY(run->view->prepare(run));
+    binding_init(&run->binding, run->env, &run->selection, &run->arena);
+    run->binding.has_rows_of_profiles = run->view->of_profiles;
+    run->binding.row_kinds = run->view->row_kinds;
+    if (query_setting(run->env, SETTING_LINES) && run->view->row_kinds & KIND_BIT(SCOPE_THREAD) &&
+        !run->view->of_profiles)
+        run->binding.row_kinds |= KIND_BIT(SCOPE_LINE);
+    if (run->view->shape == SHAPE_FACTS)
+        return run->view->fill(run, run->table);
+    HQ_TRY(clauses_bind(run));
+    HQ_TRY(grouping_check(run));
+    note_selection(run);
+    HQ_TRY(values_load(run));
+    helpers_note_elapsed(run);
+    run->table->chosen_columns = run->query->columns.len;
+    run->table->tree = run->view->shape != SHAPE_LIST;
+    run->table->doubt = run->doubt;
+    HQ_TRY(rows_make(run));
+    return all_known(run);
+}
+
+static void run_deinit(struct run *run)
+{
+    vec_foreach(r, &run->matching)
+        regex_destroy(*r);
+    vec_deinit(&run->matching);
+    vec_deinit(&run->columns);
+    vec_deinit(&run->where);
+    vec_deinit(&run->sort);
+    vec_deinit(&run->expect);
+    vec_deinit(&run->ranges);
+    matches_deinit(&run->of);
+    binding_deinit(&run->binding);
+    selection_deinit(&run->selection);
+    free(run->waits);
+    free(run->families);
+    arena_deinit(&run->arena);
+}
+
+struct hq_error *run_query(struct query_env *env, const struct query *q, struct table **out)
+{
+    struct run run = {.env = env, .query = q, .view = view_find(q->view.kind), .table = table_create()};
+    struct hq_error *err = NULL;
+
+    *out = NULL;
+    sums_overflow = false;
+    err = db_damage(env->db);
+    run.table->query = print_query(&run.table->arena, q);
+    run.table->view = view_words[q->view.kind].name;
+    if (!err && q->as && !output_find(q->as->format))
+        err = output_unknown(q->as);
+    look_at_format(&run);
+    if (!err)
+        err = make_table(&run);
+    run_deinit(&run);
+    if (err) {
+        table_destroy(run.table);
+        return err;
+    }
+    *out = run.table;
+    return NULL;
+}
