@@ -46,8 +46,10 @@ $CC -O1 -pthread -o "$TMP/short" "$TMP/short.c" || exit 1
 record -e CPUTIME@200/s -- "$TMP/short"
 cpu=$(cat "$TMP/out") got=$(awk '/^sum CPUTIME/ { print $NF / 1e9 }' "$TMP/sums")
 check "runs" [ $status = 0 ]
-# What cannot be found is what the last threads left over: some 4 ms at a tick in every fourth millisecond, 40 ms in one of 20,000 runs.
-check "the time of short threads is found" holds "$got > 0.85 * $cpu - 0.04 && $got < 1.1 * $cpu"
+# What cannot be found is what the last threads left over: some 4 ms at a tick in every fourth millisecond, 40 ms in one of 20,000 runs. The least is
+# of what the threads do by their own clocks, 0.7 s: the process has also what it costs to begin a thread, up to 0.1 ms with cold caches, where a tick
+# meets the collector itself.
+check "the time of short threads is found" holds "$got > 0.85 * 0.7 - 0.04 && $got < 1.1 * $cpu"
 check "in them" holds "$(share 'work') > 75"
 check "sound" sound
 echo "short threads: $got s of $cpu s"
