@@ -89,6 +89,8 @@ static void note_lines(struct maker *m)
             continue;
         if (branch->evidence == LOOP_HEADER_EXIT)
             place->header_exit = line;
+        if (branch->evidence == LOOP_BACK && (!place->back || line < place->back))
+            place->back = line;
     }
 }
 
@@ -353,14 +355,33 @@ static void name_as_sibling(struct maker *m, uint32_t loop)
     }
 }
 
-/* A condition that is not where a loop begins. */
-static void name_by_top(struct loop_place *place)
+/* Whether what jumps back tells the line of a loop that is left somewhere in its middle; a line that another loop has
+ * is that one's. */
+static bool is_told_at_back(const struct maker *m, uint32_t loop)
 {
+    const struct loop_place *place = &m->places[loop];
+
+    if (place->evidence != LOOP_EXIT || !place->back || place->back != place->least || place->back >= place->line ||
+        is_fortran(m, place))
+        return false;
+    for (uint32_t l = 0; l < m->loops->count; l++)
+        if (l != loop && m->places[l].line == place->back && m->places[l].file == place->file)
+            return false;
+    return true;
+}
+
+/* A condition that is not where a loop begins. */
+static void name_by_top(struct maker *m, uint32_t loop)
+{
+    struct loop_place *place = &m->places[loop];
+
     if (place->evidence == LOOP_EXIT_AND_BACK && place->header_exit == place->least && place->line < place->most)
         place->line = place->least;
     else if ((place->evidence == LOOP_EXIT || place->evidence == LOOP_HEADER_EXIT) && place->top == place->least &&
              place->top < place->line && place->line < place->most)
         place->line = place->top;
+    else if (is_told_at_back(m, loop))
+        place->line = place->back;
 }
 
 /* The loops at the top of a parallel region. */
@@ -412,7 +433,7 @@ void tree_name_loops(struct maker *m)
             (place->line == place->most || place->line > place->least))
             name_of_region(m, l);
         else
-            name_by_top(&m->places[l]);
+            name_by_top(m, l);
     }
     name_do_loops(m, region);
     shares = region || takes_share(m);

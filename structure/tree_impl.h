@@ -23,6 +23,7 @@ struct loop_place {
     uint32_t top;         /* the line that its code begins with, 0: another file's, or none */
     uint32_t told; /* line of a statement without code that is told at its header, or that of the header's code */
     uint32_t header_exit; /* the line of an exit in the header, 0: none */
+    uint32_t back;        /* the least line of a jump back that decides nothing, 0: none */
 };
 
 struct maker {
