@@ -76,6 +76,16 @@ static int is_end(struct lane *lane, uint64_t ip, int foreign)
     return foreign && modules_find(ip, &code) && cfi_find(ip, &code, lane->memo.cfi) && lane->memo.cfi->start == ip;
 }
 
+/* From code without unwind information libunwind steps by a guess, by %rbp: out of deregister_tm_clones, which
+ * crtbegin.o brings into every library, it goes past __do_global_dtors_aux. */
+static int guesses_from(struct lane *lane, const uint64_t *theirs, unsigned at)
+{
+    struct code code;
+    uint64_t address = theirs[at] - (at > 0);
+
+    return modules_find(address, &code) && !cfi_find(address, &code, lane->memo.cfi);
+}
+
 struct place __real_unwind(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
 struct place __wrap_unwind(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
 
@@ -100,6 +110,8 @@ struct place __wrap_unwind(struct lane *lane, const uint64_t *reg, uint64_t low,
             equal++;
         else if (count == 0 || !is_end(lane, theirs[count - 1], reg[CFI_RSP] < low || reg[CFI_RSP] >= high))
             lost++; /* libunwind did not find the end of the stack */
+        else if (same > 0 && guesses_from(lane, theirs, same - 1))
+            lost++; /* nor does it know the way there */
         else
             strange = 1, different++;
     }
