@@ -28,6 +28,12 @@ PACKAGES_soak = libpython3.11-testsuite
 PACKAGES_package = debhelper lintian rpm
 PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
 
+# ---- The processor: a folder of unwind/arch/ and of preload/arch/ ---------------------------------------------------
+HOST := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
+ARCH ?= $(HOST)
+# Instructions that are replaced (hq record --mark) are those of one processor.
+OTHER_ARCH = $(if $(filter x86_64,$(ARCH)),,preload/patch/%)
+
 # ---- Where things are built ---------------------------------------------------------------------------------------
 ifdef COLLECTOR
 # `make collector`: its result is a directory that may be copied anywhere.
@@ -58,20 +64,21 @@ SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%) $(if $(HAVE_ZYDIS),%/i
   $(if $(HAVE_YAJL),%/json_none.c,%/json_yajl.c) $(if $(HAVE_READLINE),%/readline_none.c,%/readline.c) \
   %/record_only.c %/unpack_none.c
 # What `hq record` consists of, and needs of other rooms: nothing here sees a library but that of C.
-RECORD_SRC = $(wildcard common/*.c unwind/*.c db/perf/*.c) $(filter-out repl/record_only.c repl/record_marks.c,$(wildcard repl/record_*.c)) \
+RECORD_SRC = $(wildcard common/*.c unwind/*.c unwind/arch/$(ARCH)/*.c db/perf/*.c) $(filter-out repl/record_only.c repl/record_marks.c,$(wildcard repl/record_*.c)) \
   $(addprefix repl/,cmd_record.c command.c perf_attributes.c perf_tap.c gate/repeat.c gate/runs.c) \
   $(addprefix db/,binaries.c cpu_clock.c elsewhere.c generated.c generated_name.c measurement.c perf_map.c sources.c unmeasured.c) \
   $(addprefix structure/,elf.c elf_kind.c unpack_none.c)
-HQ_SRC = $(if $(COLLECTOR),$(RECORD_SRC),$(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c))))
+HQ_SRC = $(if $(COLLECTOR),$(RECORD_SRC),$(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c) unwind/arch/$(ARCH)/*.c)))
 # preload/exact is a library of its own, loaded only for events such as ALLOC.
 EXACT_SRC = $(wildcard preload/exact/*.c)
 # preload/mpi likewise, for -e MPI. It needs no MPI to be built: libhqmpi-*.so are something else.
 MPI_SRC = $(wildcard preload/mpi/*.c)
 # preload/gpu for -e GPU; it needs nothing of OpenCL to be built.
 GPU_SRC = $(wildcard preload/gpu/*.c)
-PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC) $(MPI_SRC) $(GPU_SRC),$(wildcard preload/*.c preload/*/*.c))
+PRELOAD_SRC = $(filter-out $(SKIP) $(EXACT_SRC) $(MPI_SRC) $(GPU_SRC) $(OTHER_ARCH), \
+  $(wildcard preload/*.c preload/*/*.c preload/arch/$(ARCH)/*.c))
 # What the collector and the builder of databases share is compiled for each.
-UNWIND_SRC = $(wildcard unwind/*.c)
+UNWIND_SRC = $(wildcard unwind/*.c unwind/arch/$(ARCH)/*.c)
 EXPORTS = $(wildcard preload/exports.map)
 UNIT_SRC = $(filter-out $(if $(HAVE_ZYDIS),,%/insn_quick_test.c %/machine_test.c),$(wildcard tests/unit/*_test.c))
 TEST_LIB_SRC = $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))

@@ -82,8 +82,8 @@ static void end_measuring(const char *why)
 
 static void before_filter(const struct sock_fprog *filter)
 {
-    static const int needed[] = {SYS_open,    SYS_close,        SYS_fallocate,      SYS_mmap,          SYS_munmap,
-                                 SYS_madvise, SYS_prlimit64,    SYS_rt_sigprocmask, SYS_rt_sigpending, SYS_stat,
+    static const int needed[] = {RAW_OPEN,    SYS_close,        SYS_fallocate,      SYS_mmap,          SYS_munmap,
+                                 SYS_madvise, SYS_prlimit64,    SYS_rt_sigprocmask, SYS_rt_sigpending, RAW_STAT,
                                  SYS_getcwd,  SYS_timer_create, SYS_timer_settime,  SYS_timer_delete,  SYS_getrusage};
     static const int clocks[] = {SYS_perf_event_open};
 
@@ -128,6 +128,15 @@ EXPORT int prctl(int option, ...)
     return REAL(prctl)(option, a[0], a[1], a[2], a[3]);
 }
 
+static bool is_fork(long number)
+{
+#ifdef SYS_fork
+    if (number == SYS_fork)
+        return true;
+#endif
+    return number == SYS_clone || number == SYS_clone3;
+}
+
 /* libseccomp calls seccomp(2) through this, and some programs fork by it. */
 EXPORT long syscall(long number, ...)
 {
@@ -149,7 +158,7 @@ EXPORT long syscall(long number, ...)
                                       : REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     if (execs)
         process_after_failed_exec();
-    if (result == 0 && (number == SYS_fork || number == SYS_clone || number == SYS_clone3))
+    if (result == 0 && is_fork(number))
         process_check(); /* a child with memory of its own */
     return result;
 }

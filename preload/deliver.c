@@ -31,7 +31,7 @@ void deliver_prepare(void)
     static char path[PATH], text[PATH]; /* only one thread makes the file, perhaps on a small stack */
     const char *end = text + sizeof text;
 
-    raw_syscall(SYS_mkdir, (long)options.directory, 0700, 0, 0, 0, 0);
+    raw_mkdir(options.directory, 0700);
     mark_path(path);
     char *to = append(append(text, end, options.host), end, "\n");
     to = append(append(to, end, options.directory), end, "\n");
@@ -68,7 +68,7 @@ static bool copy(const char *from, const char *to)
     if (target >= 0) {
         done = copy_all(source, target);
         done &= raw_close(target) == 0;
-        done = done && raw_syscall(SYS_rename, (long)temporary, (long)to, 0, 0, 0, 0) == 0;
+        done = done && raw_rename(temporary, to) == 0;
     }
     if (source >= 0)
         raw_close(source);
@@ -91,7 +91,7 @@ static void deliver_image(uint32_t pid, uint32_t serial)
     image_path(from, options.directory, pid, serial);
     image_path(to, options.home, pid, serial);
     if (copy(from, to))
-        raw_syscall(SYS_unlink, (long)from, 0, 0, 0, 0, 0);
+        raw_unlink(from);
 }
 
 void deliver(void)
@@ -103,10 +103,10 @@ void deliver(void)
         return;
     for (uint32_t serial = 0; serial <= header->serial; serial++)
         deliver_image(header->pid, serial);
-    if (raw_syscall(SYS_rmdir, (long)options.directory, 0, 0, 0, 0, 0) < 0)
+    if (raw_rmdir(options.directory) < 0)
         return;
     mark_path(path);
-    raw_syscall(SYS_unlink, (long)path, 0, 0, 0, 0, 0);
+    raw_unlink(path);
     /* Somebody may have begun to use the directory between the two. */
     struct stat status;
     if (raw_stat(options.directory, &status) == 0)

@@ -7,73 +7,18 @@
 #include "preload/reach.h"
 #include "preload/thread.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { RESTARTS = 1, ON_STACK = 2, KINDS = 4, KIND = 128, ENTRIES = KINDS * KIND, ENTRY_BYTES = 16 };
+enum { RESTARTS = 1, ON_STACK = 2, KINDS = 4, KIND = 128 };
+static_assert(KINDS * KIND == ENTRIES, "the processor's file has as many");
 enum { NO_HANDLER = 4096 }; /* SIG_DFL and its like are small numbers */
 
 static _Atomic(sighandler_t) behind[ENTRIES];
 
-extern const char entry_first[] __attribute__((visibility("hidden")));
 extern const char section_start[] __asm__("__start_hq_entry") __attribute__((visibility("hidden")));
 extern const char section_end[] __asm__("__stop_hq_entry") __attribute__((visibility("hidden")));
-
-/* What the handler is to find, as the code below keeps it on the stack. */
-struct entered {
-    char *frame; /* the kernel's: its first word is where the handler returns to */
-    ucontext_t *context;
-    siginfo_t *info;
-    uint64_t number, rbp, entry;
-};
-
-/* Some emulators (QEMU 7) call handlers with a stack that is not aligned, so it is aligned here. */
-__asm__(".pushsection hq_entry, \"ax\", @progbits\n"
-        ".balign 16\n"
-        "entry_first:\n"
-        ".set entry_number, 0\n"
-        ".rept 512\n"
-        "  .balign 16\n"
-        "  .cfi_startproc\n"
-        "  push $entry_number\n"
-        "  .cfi_adjust_cfa_offset 8\n"
-        "  jmp entry_common\n"
-        "  .cfi_endproc\n"
-        "  .set entry_number, entry_number + 1\n"
-        ".endr\n"
-        ".balign 16\n"
-        "entry_common:\n"
-        "  .cfi_startproc\n"
-        "  .cfi_def_cfa_offset 16\n"
-        "  push %rbp\n"
-        "  .cfi_def_cfa_offset 24\n"
-        "  .cfi_offset %rbp, -24\n"
-        "  mov %rsp, %rbp\n"
-        "  .cfi_def_cfa_register %rbp\n"
-        "  push %rdi\n"
-        "  push %rsi\n"
-        "  push %rdx\n"
-        "  lea 16(%rbp), %rax\n"
-        "  push %rax\n"
-        "  mov %rsp, %rdi\n"
-        "  and $-16, %rsp\n"
-        "  call entry_note\n"
-        "  mov %rax, %r11\n"
-        "  mov -8(%rbp), %rdi\n"
-        "  mov -16(%rbp), %rsi\n"
-        "  mov -24(%rbp), %rdx\n"
-        "  mov (%rbp), %r10\n"
-        "  .cfi_register %rbp, %r10\n"
-        "  mov -32(%rbp), %rsp\n"
-        "  .cfi_def_cfa %rsp, 8\n"
-        "  mov %r10, %rbp\n"
-        "  .cfi_restore %rbp\n"
-        "  xor %eax, %eax\n"
-        "  jmp *%r11\n"
-        "  .cfi_endproc\n"
-        ".popsection\n");
-
-#define ENTRY __attribute__((section("hq_entry")))
 
 static inline __attribute__((always_inline)) bool within(uint64_t address, uint64_t start, uint64_t bytes)
 {
@@ -85,10 +30,10 @@ static inline __attribute__((always_inline)) bool within(uint64_t address, uint6
  * while another one was about to be moved. */
 static ENTRY void move(struct entered *e, bool on_stack)
 {
-    uint64_t frame = (uint64_t)e->frame, sp = (uint64_t)e->context->uc_mcontext.gregs[REG_RSP];
+    uint64_t frame = (uint64_t)e->frame, sp = arch_sp(e->context);
     uint64_t low = (uint64_t)altstack.asked.ss_sp, bytes = altstack.asked.ss_size, ours = (uint64_t)altstack.memory;
     bool none = !on_stack || altstack.asked.ss_flags & SS_DISABLE;
-    uint64_t end = ours + ALTSTACK_BYTES, to = none || within(sp, low, bytes) ? sp - 128 : low + bytes;
+    uint64_t end = ours + ALTSTACK_BYTES, to = none || within(sp, low, bytes) ? sp - ARCH_RED_ZONE : low + bytes;
 
     if (!ours || !altstack.replaced || !within(frame, ours, ALTSTACK_BYTES) || within(sp, ours, ALTSTACK_BYTES))
         return;
@@ -99,13 +44,12 @@ static ENTRY void move(struct entered *e, bool on_stack)
     e->frame += distance;
     e->context = (ucontext_t *)((char *)e->context + distance);
     e->info = (siginfo_t *)((char *)e->info + distance);
-    if (e->context->uc_mcontext.fpregs)
-        e->context->uc_mcontext.fpregs = (fpregset_t)((char *)e->context->uc_mcontext.fpregs + distance);
+    entry_moved(e, distance);
 }
 
 static ENTRY void note(struct entered *e, unsigned kind)
 {
-    uint64_t pc = (uint64_t)e->context->uc_mcontext.gregs[REG_RIP];
+    uint64_t pc = arch_pc(e->context);
 
     self.theirs++;
     if (self.wait.widened && !within(pc, (uint64_t)section_start, (uint64_t)(section_end - section_start))) {
@@ -128,7 +72,6 @@ static ENTRY void note(struct entered *e, unsigned kind)
  * any instruction of this; what it was called from is then not the program, so it leaves the mask to the first. That is
  * why this is in the section of the entries, and calls nothing outside before the mask is right.
  */
-ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e);
 ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
 {
     struct reach outside = reach_enter_any();
@@ -141,10 +84,11 @@ ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
 
 void entry_hand_over(int number, siginfo_t *info, void *context, const struct sigaction *action, uint64_t never_masked)
 {
-    struct entered e = {(char *)context - 8, context, info, (uint64_t)number, 0, 0};
+    struct entered e = {.context = context, .info = info, .number = (uint64_t)number};
     unsigned restarts = action->sa_flags & SA_RESTART ? RESTARTS : 0;
     uint64_t mask, asked;
 
+    entry_begin(&e);
     struct reach outside = reach_enter_any();
     if (!outside.strange) {
         note(&e, restarts);
@@ -157,11 +101,7 @@ void entry_hand_over(int number, siginfo_t *info, void *context, const struct si
     mask &= ~never_masked;
     sighandler_t handler = action->sa_handler;
     raw_sigmask(SIG_SETMASK, &mask, NULL);
-    __asm__ volatile("mov %0, %%rsp\n xor %%eax, %%eax\n jmp *%1\n"
-                     :
-                     : "r"(e.frame), "r"(handler), "D"(e.number), "S"(e.info), "d"(e.context)
-                     : "memory");
-    __builtin_unreachable();
+    entry_go(&e, handler);
 }
 
 static bool is_handler(sighandler_t handler)

@@ -19,6 +19,7 @@
 
 #include <signal.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 /* What the kernel is to call for a handler with these flags (SA_*). SIG_DFL, SIG_IGN and their like, a handler that
  * needs no entry, and one for which there is none left (128 of each kind), stay what they are. Safe in signal handlers.
@@ -32,5 +33,35 @@ void entry_hand_over(int number, siginfo_t *info, void *context, const struct si
 
 /* The handler behind what the kernel calls. */
 sighandler_t entry_behind(sighandler_t address);
+
+/* ---- the processor's own part: preload/arch/ ---- */
+
+enum { ENTRIES = 512, ENTRY_BYTES = 16 };
+
+/* What the handler is to find, as the entries keep it on the stack. */
+struct entered {
+    char *frame; /* the kernel's: where the stack pointer was */
+    ucontext_t *context;
+    siginfo_t *info;
+    uint64_t number, frame_pointer, entry;
+};
+
+/* In the entries' section: a second handler may be entered at any instruction, and knows by the section that it is not
+ * the program's. */
+#define ENTRY __attribute__((section("hq_entry")))
+
+/* ENTRIES times ENTRY_BYTES of code: each calls entry_note with its number, and goes on to the handler that it returns,
+ * with the frame where struct entered says it is then. */
+extern const char entry_first[] __attribute__((visibility("hidden")));
+ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e);
+
+/* In a handler of ours: fills in the rest of what is known by the context. */
+void entry_begin(struct entered *e);
+
+/* The frame was copied to `distance` above where it was; e->frame, context and info are right already. */
+ENTRY void entry_moved(struct entered *e, uint64_t distance);
+
+/* To the handler, as the kernel would have called it. */
+void entry_go(const struct entered *e, sighandler_t handler) __attribute__((noreturn));
 
 #endif

@@ -33,12 +33,10 @@ static uint32_t frames_of_runtime(const struct walk *w)
     return count;
 }
 
-static bool walk_from(struct walk *w, uint64_t pc, uint64_t sp)
+static bool walk_from(struct walk *w, uint64_t pc, uint64_t at)
 {
-    w->reg[CFI_RIP] = pc;
-    w->reg[CFI_RSP] = sp;
+    walk_found_return(w, pc, at);
     w->how = FRAME_BARRIER;
-    w->known = 1u << CFI_RIP | 1u << CFI_RSP;
     w->partial = 0;
     return walk_to_end(w);
 }
@@ -46,15 +44,16 @@ static bool walk_from(struct walk *w, uint64_t pc, uint64_t sp)
 bool walk_behind_exception(struct walk *w)
 {
     uint32_t reason = w->partial, kept = frames_of_runtime(w), tried = w->frames;
-    uint64_t pc, at = kept && kept < w->frames ? w->memo->fresh[kept].sp : w->reg[CFI_RSP];
+    uint64_t pc, at = kept && kept < w->frames ? w->memo->fresh[kept].sp : w->reg[CFI_SP];
 
     if (!kept)
         return false;
     for (int i = 0; i < WORDS_MAX && walk_load(&w->stack, at, &pc); i++, at += 8) {
+        pc = arch_code_address(pc);
         if (!walk_plausible_return(w, pc))
             continue;
         w->frames = kept;
-        if (walk_from(w, pc, at + 8))
+        if (walk_from(w, pc, at))
             return true;
     }
     w->frames = tried < kept ? tried : kept;

@@ -132,7 +132,7 @@ static struct chunk *try_to_add(size_t bytes)
 static void wait_to_add(void)
 {
     for (int i = 0; i < 20000 && atomic_exchange(&file.adding, 1); i++)
-        __builtin_ia32_pause();
+        arch_pause();
 }
 
 static struct chunk *add_chunk(size_t bytes)
@@ -443,7 +443,7 @@ static int open_file(void)
     error = map_space(fd, 0, FIRST_CHUNK, &chunk->base);
     raw_close(fd);
     if (error < 0) {
-        raw_syscall(SYS_unlink, (long)file.path, 0, 0, 0, 0, 0);
+        raw_unlink(file.path);
         return -error;
     }
     chunk->bytes = FIRST_CHUNK;

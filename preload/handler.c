@@ -102,8 +102,8 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
     if (lane) {
         uint64_t walked = lane->memo.frames_walked;
         unwind_registers(context, reg);
-        visits_settle(reg[CFI_RSP], now);
-        thread_stack(reg[CFI_RSP], &low, &high);
+        visits_settle(reg[CFI_SP], now);
+        thread_stack(reg[CFI_SP], &low, &high);
         place = unwind(lane, reg, low, high, &partial);
         if (lane->memo.frames_walked - walked > LONG_WALK) {
             uint64_t end = file_now_us();

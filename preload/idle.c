@@ -12,7 +12,7 @@
 
 #include <stdatomic.h>
 
-enum { SECOND = 1000000000, WATCH_NS = 1000000, SYSTEM_CALLS = 512 };
+enum { SECOND = 1000000000, WATCH_NS = 1000000 };
 #define LONGEST_NS (600ull * SECOND) /* a timer that rests fires all the same, in case nobody can set it any more */
 
 static uint64_t period_ns(void)
@@ -42,13 +42,9 @@ static uint64_t take_open_periods(struct idle *i, uint64_t now)
 /* Does the thread stand in a system call that waits, which our signal has ended, or that the kernel makes again? */
 static HOT bool in_call(const ucontext_t *context)
 {
-    greg_t result = context->uc_mcontext.gregs[REG_RAX];
-    const uint8_t *code = (const uint8_t *)context->uc_mcontext.gregs[REG_RIP];
-    uint64_t place = (uint64_t)code & 4095;
+    long number;
 
-    if (result == -EINTR)
-        return place >= 2 && code[-2] == 0x0f && code[-1] == 0x05;
-    return result >= 0 && result < SYSTEM_CALLS && place <= 4094 && code[0] == 0x0f && code[1] == 0x05;
+    return arch_call_at(context, &number) != ARCH_NO_CALL;
 }
 
 /* How often the thread has gone to sleep by itself. */

@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <string.h>
 
-enum { SYSTEM_CALLS = 512 }; /* more than there are numbers */
-
 bool interruption_possible;
 
 /* The program's signals that wait until our handler is done. */
@@ -43,7 +41,10 @@ static bool is_restarted(long number)
     /* clang-format off */
     case SYS_read: case SYS_readv: case SYS_write: case SYS_writev: case SYS_recvfrom: case SYS_recvmsg:
     case SYS_sendto: case SYS_sendmsg: case SYS_accept: case SYS_accept4: case SYS_connect: case SYS_wait4:
-    case SYS_waitid: case SYS_futex: case SYS_flock: case SYS_fcntl: case SYS_open: case SYS_openat: case SYS_ioctl:
+    case SYS_waitid: case SYS_futex: case SYS_flock: case SYS_fcntl: case SYS_openat: case SYS_ioctl:
+#ifdef SYS_open
+    case SYS_open:
+#endif
     case SYS_mq_timedsend: case SYS_mq_timedreceive: case SYS_getrandom:
         /* clang-format on */
         return true;
@@ -53,12 +54,10 @@ static bool is_restarted(long number)
 
 void interruption_end_repetition(ucontext_t *context)
 {
-    greg_t *reg = context->uc_mcontext.gregs;
+    long number;
 
-    if (!is_restarted(reg[REG_RAX]))
-        return;
-    reg[REG_RAX] = -EINTR;
-    reg[REG_RIP] += 2;
+    if (arch_call_at(context, &number) == ARCH_REPEATS && is_restarted(number))
+        arch_end_repetition(context);
 }
 
 /* Until the call is made again nothing is delivered that it blocks. The program's handlers, which are told what the
@@ -83,19 +82,15 @@ static void widen_mask(ucontext_t *context)
  * that, a signal of the program must still end it: the call gets the result that it would have had without us. One that
  * comes when this handler is at its end finds the place in `repeated`.
  */
-static COLD void note_interruption(ucontext_t *context)
+static COLD void note_interruption(ucontext_t *context, enum arch_call call, long number)
 {
-    greg_t *reg = context->uc_mcontext.gregs;
-    const uint8_t *code = (const uint8_t *)reg[REG_RIP];
-    uint64_t place = (uint64_t)code & 4095;
-
-    if (raw_frozen || place < 2 || place > 4094)
+    if (raw_frozen)
         return;
-    if (reg[REG_RAX] == -EINTR && code[-2] == 0x0f && code[-1] == 0x05) {
+    if (call == ARCH_ENDED) {
         widen_mask(context);
         self.interrupted = !waiting(context);
-    } else if (is_restarted(reg[REG_RAX]) && code[0] == 0x0f && code[1] == 0x05) {
-        self.repeated = (uint64_t)code;
+    } else if (is_restarted(number)) {
+        self.repeated = arch_pc(context);
         if (interrupts(waiting(context)))
             interruption_end_repetition(context);
     }
@@ -103,13 +98,15 @@ static COLD void note_interruption(ucontext_t *context)
 
 HOT void interruption_note(ucontext_t *context)
 {
-    greg_t result = context->uc_mcontext.gregs[REG_RAX];
+    enum arch_call call;
+    long number;
 
     if (!interruption_possible)
         return;
     self.repeated = 0;
-    if (result == -EINTR || (result >= 0 && result < SYSTEM_CALLS))
-        note_interruption(context);
+    call = arch_call_at(context, &number);
+    if (call != ARCH_NO_CALL)
+        note_interruption(context, call, number);
 }
 
 uint32_t interruption_begin(void)

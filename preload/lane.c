@@ -355,7 +355,7 @@ HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t w
 enum { FRAME_BYTES = (FRAMES_MAX + 2) * sizeof(struct frame) };
 enum { CFI_BYTES = (sizeof(struct cfi) + 63) / 64 * 64 };
 enum { PATH_BYTES = ((FRAMES_MAX + 2) * sizeof(uint32_t) + 63) / 64 * 64 };
-enum { FOLLOW_BYTES = (sizeof(struct follow) + 63) / 64 * 64 };
+enum { FOLLOW_BYTES = (ARCH_SCRATCH_BYTES + 63) / 64 * 64 };
 enum {
     LANE_BYTES = (sizeof(struct lane) + 63) / 64 * 64 + CFI_BYTES + 2 * FRAME_BYTES + PATH_BYTES + FOLLOW_BYTES +
                  sizeof(struct lane_room)

@@ -14,9 +14,9 @@
 /* The oldest version of each, which later C libraries keep; weak, since a program may be without libdl. Built where it
  * is a library of its own, which is not linked, they have no version at all. */
 #if __GLIBC_PREREQ(2, 34)
-__asm__(".symver dlsym, dlsym@GLIBC_2.2.5");
-__asm__(".symver dlopen, dlopen@GLIBC_2.2.5");
-__asm__(".symver dladdr1, dladdr1@GLIBC_2.3.3");
+__asm__(".symver dlsym, dlsym@" ARCH_GLIBC);
+__asm__(".symver dlopen, dlopen@" ARCH_GLIBC);
+__asm__(".symver dladdr1, dladdr1@" ARCH_GLIBC_DL);
 #endif
 extern __typeof__(dlsym) dlsym __attribute__((weak));
 extern __typeof__(dlopen) dlopen __attribute__((weak));
@@ -123,7 +123,7 @@ static int no_epoll_pwait2(int fd, struct epoll_event *events, int count, const 
 
 static int no_Fork(void)
 {
-    return (int)syscall(SYS_fork);
+    return (int)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 }
 
 static int no_function(void)

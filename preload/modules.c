@@ -111,7 +111,7 @@ bool modules_read(uint64_t image, uint64_t base, struct module *out)
 
 long modules_program(char *path, size_t bytes)
 {
-    long length = raw_syscall(SYS_readlink, (long)"/proc/self/exe", (long)path, (long)bytes, 0, 0, 0);
+    long length = raw_readlink("/proc/self/exe", path, bytes);
     const char *name = program_invocation_name;
     long at = length > 0 ? length : 0;
 

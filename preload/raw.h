@@ -7,6 +7,8 @@
 #ifndef HQ_PRELOAD_RAW_H
 #define HQ_PRELOAD_RAW_H
 
+#include "preload/arch/arch.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,23 +21,18 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
-{
-    long result;
-    register long r10 __asm__("r10") = d;
-    register long r8 __asm__("r8") = e;
-    register long r9 __asm__("r9") = f;
-
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
-                     : "rcx", "r11", "memory");
-    return result;
-}
+/* Newer processors have only the calls that name a directory, too. */
+#ifdef SYS_open
+enum { RAW_OPEN = SYS_open, RAW_STAT = SYS_stat };
+#define RAW_CALL(name, at, ...) raw_syscall(SYS_##name, __VA_ARGS__, 0, 0)
+#else
+enum { RAW_OPEN = SYS_openat, RAW_STAT = SYS_newfstatat };
+#define RAW_CALL(name, at, ...) raw_syscall(SYS_##at, AT_FDCWD, __VA_ARGS__, 0)
+#endif
 
 static inline int raw_open(const char *path, int flags, int mode)
 {
-    return (int)raw_syscall(SYS_open, (long)path, flags, mode, 0, 0, 0);
+    return (int)RAW_CALL(open, openat, (long)path, flags, mode, 0);
 }
 
 static inline int raw_close(int fd)
@@ -55,7 +52,41 @@ static inline long raw_write(int fd, const void *buffer, size_t bytes)
 
 static inline int raw_stat(const char *path, struct stat *status)
 {
-    return (int)raw_syscall(SYS_stat, (long)path, (long)status, 0, 0, 0, 0);
+    return (int)RAW_CALL(stat, newfstatat, (long)path, (long)status, 0, 0);
+}
+
+static inline int raw_mkdir(const char *path, int mode)
+{
+    return (int)RAW_CALL(mkdir, mkdirat, (long)path, mode, 0, 0);
+}
+
+static inline int raw_unlink(const char *path)
+{
+    return (int)RAW_CALL(unlink, unlinkat, (long)path, 0, 0, 0);
+}
+
+static inline int raw_rmdir(const char *path)
+{
+#ifdef SYS_rmdir
+    return (int)raw_syscall(SYS_rmdir, (long)path, 0, 0, 0, 0, 0);
+#else
+    return (int)raw_syscall(SYS_unlinkat, AT_FDCWD, (long)path, AT_REMOVEDIR, 0, 0, 0);
+#endif
+}
+
+static inline int raw_rename(const char *from, const char *to)
+{
+#ifdef SYS_rename
+    return (int)raw_syscall(SYS_rename, (long)from, (long)to, 0, 0, 0, 0);
+#else
+    return (int)raw_syscall(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to, 0, 0);
+#endif
+}
+
+/* The length, without a zero behind it. */
+static inline long raw_readlink(const char *path, char *to, size_t room)
+{
+    return RAW_CALL(readlink, readlinkat, (long)path, (long)to, (long)room, 0);
 }
 
 static inline int raw_fallocate(int fd, uint64_t offset, uint64_t bytes)

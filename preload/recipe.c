@@ -66,24 +66,51 @@ static bool packs(int32_t up, int bits)
     return up >= 0 && up % 8 == 0 && up / 8 < 1 << bits;
 }
 
-/* The two common shapes of a row; everything else is left to the general step, which reads the row again. */
+/* Where calls leave the return address in a register: it is still there, or saved alone, or with the frame pointer in a
+ * record. */
+LEARN static enum recipe_kind classify_link(const struct cfi_row *row, struct recipe *r)
+{
+    bool saves_fp = row->rule[CFI_FP] == CFI_OFFSET, same_fp = row->rule[CFI_FP] == CFI_SAME;
+    int32_t link = row->value[CFI_RETURN], fp = row->value[CFI_FP];
+
+    if (row->rule[CFI_RETURN] == CFI_SAME && same_fp && row->cfa_register == CFI_SP)
+        return RECIPE_LEAF;
+    if (row->rule[CFI_RETURN] != CFI_OFFSET)
+        return RECIPE_GENERAL;
+    r->rbp = saves_fp ? fp : link;
+    if (!packs(-r->rbp, RBP_BITS) || r->rbp >= 0)
+        return RECIPE_GENERAL;
+    if (same_fp && row->cfa_register == CFI_SP)
+        return r->cfa >= 8 ? RECIPE_LINK : RECIPE_GENERAL;
+    if (!saves_fp || link != fp + 8)
+        return RECIPE_GENERAL;
+    if (row->cfa_register == CFI_SP)
+        return r->cfa >= 16 ? RECIPE_SP : RECIPE_GENERAL;
+    return row->cfa_register == CFI_FP ? RECIPE_FP : RECIPE_GENERAL;
+}
+
+/* The common shapes of a row; everything else is left to the general step, which reads the row again. */
 LEARN static enum recipe_kind classify(const struct cfi *cfi, struct recipe *r)
 {
     const struct cfi_row *row = &cfi->row;
 
-    if (row->rule[CFI_RIP] == CFI_UNDEFINED)
+    if (row->rule[CFI_RETURN] == CFI_UNDEFINED)
         return RECIPE_END;
-    if (cfi->signal_frame || row->cfa_rule != CFI_REGISTER || row->rule[CFI_RIP] != CFI_OFFSET ||
-        row->value[CFI_RIP] != -8 || row->rule[CFI_RSP] != CFI_SAME || !packs(row->cfa_value, CFA_BITS))
+    if (cfi->signal_frame || row->cfa_rule != CFI_REGISTER || row->rule[CFI_SP] != CFI_SAME ||
+        !packs(row->cfa_value, CFA_BITS))
         return RECIPE_GENERAL;
     r->cfa = row->cfa_value;
-    if (row->rule[CFI_RBP] == CFI_OFFSET && packs(-row->value[CFI_RBP], RBP_BITS) && row->value[CFI_RBP] < -8)
-        r->rbp = row->value[CFI_RBP];
-    else if (row->rule[CFI_RBP] != CFI_SAME && row->rule[CFI_RBP] != CFI_UNDEFINED)
+    if (CFI_LINKS)
+        return classify_link(row, r);
+    if (row->rule[CFI_RETURN] != CFI_OFFSET || row->value[CFI_RETURN] != -8)
         return RECIPE_GENERAL;
-    if (row->cfa_register == CFI_RSP)
-        return r->cfa >= 8 ? RECIPE_RSP : RECIPE_GENERAL;
-    return row->cfa_register == CFI_RBP ? RECIPE_RBP : RECIPE_GENERAL;
+    if (row->rule[CFI_FP] == CFI_OFFSET && packs(-row->value[CFI_FP], RBP_BITS) && row->value[CFI_FP] < -8)
+        r->rbp = row->value[CFI_FP];
+    else if (row->rule[CFI_FP] != CFI_SAME && row->rule[CFI_FP] != CFI_UNDEFINED)
+        return RECIPE_GENERAL;
+    if (row->cfa_register == CFI_SP)
+        return r->cfa >= 8 ? RECIPE_SP : RECIPE_GENERAL;
+    return row->cfa_register == CFI_FP ? RECIPE_FP : RECIPE_GENERAL;
 }
 
 LEARN static struct recipe compute(uint64_t address, struct cfi *scratch)
@@ -237,15 +264,4 @@ void recipe_forget_all(void)
 HOT uint32_t recipe_generation(void)
 {
     return atomic_load_explicit(&generation, memory_order_acquire);
-}
-
-struct follow_rule recipe_rule(const struct follow *f, uint64_t address)
-{
-    struct recipe recipe = recipe_find(address, f->scratch);
-    uint32_t kind = recipe.kind == RECIPE_RSP       ? FOLLOW_RULE_RSP
-                    : recipe.kind == RECIPE_RBP     ? FOLLOW_RULE_RBP
-                    : recipe.kind == RECIPE_GENERAL ? FOLLOW_RULE_OTHER
-                                                    : FOLLOW_RULE_NONE;
-
-    return (struct follow_rule){kind, recipe.cfa, recipe.rbp};
 }

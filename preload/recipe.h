@@ -11,18 +11,21 @@
 #ifndef HQ_PRELOAD_RECIPE_H
 #define HQ_PRELOAD_RECIPE_H
 
+#include "preload/arch/arch.h"
 #include "preload/modules.h"
-#include "unwind/follow.h"
 
 enum recipe_kind {
     RECIPE_NONE,    /* the address is in no code */
-    RECIPE_RSP,     /* CFA = rsp + cfa; return address at CFA - 8; rbp at CFA + rbp unless that is 0 */
-    RECIPE_RBP,     /* CFA = rbp + cfa, otherwise the same */
+    RECIPE_SP,      /* CFA = stack pointer + cfa; return address where the processor has it (arch_return_of); caller's
+                       frame pointer at CFA + rbp unless that is 0 */
+    RECIPE_FP,      /* CFA = frame pointer + cfa, otherwise the same */
     RECIPE_END,     /* the outermost frame */
     RECIPE_NO_CFI,  /* executable code without call frame information */
     RECIPE_GENERAL, /* anything else: signal frames, expressions, other registers */
     RECIPE_BAD,     /* in a module, but not in its code */
     RECIPE_LOOSE,   /* executable code in no module; module is 0 */
+    RECIPE_LEAF,    /* CFA = stack pointer + cfa; return address in the link register */
+    RECIPE_LINK,    /* CFA = stack pointer + cfa; return address at CFA + rbp; the frame pointer is the caller's */
     RECIPE_CODE, /* without call frame information, but read from the machine code; `cfa` is as assembly.c packs it */
     RECIPE_CODE_SAVED,  /* likewise */
     RECIPE_CODE_SILENT, /* the machine code tells nothing */
@@ -35,16 +38,13 @@ static inline bool recipe_has_no_cfi(uint32_t kind)
 
 struct recipe {
     uint32_t kind, module;
-    int32_t cfa, rbp; /* bytes */
+    int32_t cfa, rbp; /* bytes; rbp: where the caller's frame pointer is */
 };
 
 struct recipe recipe_find(uint64_t address, struct cfi *scratch);
 
 /* Instead of RECIPE_NO_CFI, which recipe_find gave for `first`: holds to `last`, but not beyond its granule. */
 void recipe_keep(uint64_t first, uint64_t last, const struct recipe *recipe);
-
-/* The same for code that follow.h leads to; a follow_ask. */
-struct follow_rule recipe_rule(const struct follow *f, uint64_t address);
 
 /* After code was unloaded. Not for signal handlers. */
 void recipe_forget_all(void);

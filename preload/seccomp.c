@@ -3,7 +3,8 @@
  * linux/filter.h). */
 #include "preload/seccomp.h"
 
-#include <linux/audit.h>
+#include "preload/arch/arch.h"
+
 #include <linux/bpf_common.h>
 #include <linux/seccomp.h>
 #include <stdint.h>
@@ -71,7 +72,7 @@ static uint32_t distance(const struct machine *m, const struct sock_filter *i)
 
 bool seccomp_allows(const struct sock_fprog *filter, int number)
 {
-    struct seccomp_data data = {.nr = number, .arch = AUDIT_ARCH_X86_64};
+    struct seccomp_data data = {.nr = number, .arch = ARCH_AUDIT};
     struct machine m = {0};
 
     /* Jumps only go forward, so this ends. */

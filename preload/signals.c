@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/signalfd.h>
 
+enum { HAS_RESTORER = 0x04000000 }; /* a flag of the kernel's */
+
 static uint64_t ours;               /* bit n - 1: signal n */
 static struct sigaction shadow[65]; /* what the program asked for with our numbers */
 
@@ -47,7 +49,8 @@ static void settle(int number)
     }
 }
 
-/* The C library's way back from a handler, which unwinders know: read from where it has set up one. */
+/* The C library's way back from a handler, which unwinders know: read from where it has set up one. 0: that is the
+ * kernel's. */
 static uint64_t find_restorer(void)
 {
     struct sigaction action = {.sa_sigaction = reserved_handler};
@@ -57,21 +60,21 @@ static uint64_t find_restorer(void)
         raw_sigaction(SIGRTMAX, NULL, &made);
         raw_sigaction(SIGRTMAX, &before, NULL);
     }
-    return made.restorer;
+    return made.flags & HAS_RESTORER ? made.restorer : 0;
 }
 
 /* All others wait: a handler of the program that jumped out of ours would leave the guard up for good. */
 static void install(int number, void (*handler)(int, siginfo_t *, void *))
 {
-    enum { HAS_RESTORER = 0x04000000 };
     static uint64_t restorer;
 
     if (!restorer)
         restorer = find_restorer();
-    raw_sigaction(
-        number,
-        &(struct raw_action){(uint64_t)handler, SA_SIGINFO | SA_RESTART | SA_ONSTACK | HAS_RESTORER, restorer, ~0ull},
-        NULL);
+    raw_sigaction(number,
+                  &(struct raw_action){(uint64_t)handler,
+                                       SA_SIGINFO | SA_RESTART | SA_ONSTACK | (restorer ? HAS_RESTORER : 0), restorer,
+                                       ~0ull},
+                  NULL);
 }
 
 void signal_take(int number, void (*handler)(int, siginfo_t *, void *))

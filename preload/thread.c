@@ -79,17 +79,6 @@ void guard_leave_at(struct place place)
     guard_leave();
 }
 
-/* Registers as they are here; those that calls do not preserve are never asked for. */
-static inline __attribute__((always_inline)) void registers_here(uint64_t reg[CFI_REGISTERS])
-{
-    __asm__ volatile("movq %%rbx, 24(%0)\n movq %%rbp, 48(%0)\n movq %%rsp, 56(%0)\n"
-                     "movq %%r12, 96(%0)\n movq %%r13, 104(%0)\n movq %%r14, 112(%0)\n movq %%r15, 120(%0)\n"
-                     "leaq 0(%%rip), %%rdx\n movq %%rdx, 128(%0)\n"
-                     :
-                     : "r"(reg)
-                     : "rdx", "memory");
-}
-
 struct place thread_here(void)
 {
     uint64_t reg[CFI_REGISTERS] = {0}, low, high;
@@ -98,8 +87,8 @@ struct place thread_here(void)
 
     if (!lane)
         return (struct place){NO_NODE, 0};
-    registers_here(reg);
-    thread_stack(reg[CFI_RSP], &low, &high);
+    arch_registers_here(reg);
+    thread_stack(reg[CFI_SP], &low, &high);
     return unwind(lane, reg, low, high, &partial);
 }
 

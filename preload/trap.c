@@ -35,7 +35,7 @@ static COLD __attribute__((noinline)) void on_other(int number, siginfo_t *info,
         foreign(number, info, context);
 }
 
-static HOT __attribute__((force_align_arg_pointer)) void on_trap(int number, siginfo_t *info, void *context)
+static HOT ARCH_HANDLER void on_trap(int number, siginfo_t *info, void *context)
 {
     uint64_t mark = perf_mark(info);
 

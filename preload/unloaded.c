@@ -80,7 +80,7 @@ static enum loader find_loader(int fd, const Elf64_Ehdr *elf)
                 (long)header.p_filesz)
             return OURS;
         name[header.p_filesz - 1] = 0;
-        return is_library(name, strlen(name), "/ld-linux-x86-64.so.2") ? OURS : FOREIGN;
+        return is_library(name, strlen(name), "/" ARCH_LOADER) ? OURS : FOREIGN;
     }
     return NONE;
 }
@@ -97,9 +97,9 @@ static const char *obstacle(int fd, bool *refused)
     *refused = false;
     if (raw_read(fd, &elf, sizeof elf) != sizeof elf || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0)
         return NULL;
-    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != EM_X86_64) {
+    if (elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_machine != ARCH_MACHINE) {
         *refused = true;
-        return "not an x86-64 program";
+        return "not a program for " ARCH_NAME;
     }
     enum loader loader = find_loader(fd, &elf);
     if (loader == FOREIGN) {

@@ -11,13 +11,8 @@ enum { AHEAD = 12 }; /* frames */
 
 HOT void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS])
 {
-    static const uint8_t order[CFI_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
-                                                 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
-                                                 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-
-    for (int i = 0; i < CFI_REGISTERS; i++)
-        reg[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
-    reg[CFI_RIP] = patch_original(reg[CFI_RIP]);
+    arch_registers(context, reg);
+    reg[CFI_PC] = patch_original(reg[CFI_PC]);
 }
 
 /*
@@ -33,11 +28,11 @@ static HOT bool memo_holds_at_once(const struct walk *w, uint32_t count)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         const struct frame *f = &frames[i];
-        uint64_t outer = f->sp - 8, inner;
+        uint64_t outer = f->sp + (uint64_t)(int64_t)arch_return_at(f->how), inner;
 
         if (outer - low > span)
             return false;
-        different |= (uint64_t)(f->how & FRAME_BARRIER) | (*(const uint64_t *)outer ^ f->pc);
+        different |= (uint64_t)(f->how & FRAME_BARRIER) | (arch_code_address(*(const uint64_t *)outer) ^ f->pc);
         if (f->how & FRAME_BP) {
             inner = f->sp + (uint64_t)(int64_t)(f->how & ~7);
             if (inner - low > span)
@@ -61,7 +56,9 @@ static HOT bool memo_holds(struct walk *w, uint32_t *index)
         return true;
     for (uint32_t i = *index; i-- > 0;) {
         const struct frame *f = &frames[i];
-        bool same = !(f->how & FRAME_BARRIER) && walk_load(&w->stack, f->sp - 8, &value) && value == f->pc;
+        bool same = !(f->how & FRAME_BARRIER) &&
+                    walk_load(&w->stack, f->sp + (uint64_t)(int64_t)arch_return_at(f->how), &value) &&
+                    arch_code_address(value) == f->pc;
 
         if (same && f->how & FRAME_BP)
             same = walk_load(&w->stack, f->sp + (uint64_t)(int64_t)(f->how & ~7), &value) && value == f->bp;
@@ -89,14 +86,18 @@ static HOT __attribute__((noinline)) uint32_t walk_out(struct walk *w)
     uint32_t candidate = w->thorough ? 0 : memo->depth;
 
     for (;;) {
-        uint64_t sp = w->reg[CFI_RSP];
+        uint64_t sp = w->reg[CFI_SP];
 
         while (candidate && memo->frames[candidate - 1].sp < sp)
+            candidate--;
+        /* A procedure that has not touched the stack, and its caller. */
+        if (CFI_LINKS && candidate > 1 && memo->frames[candidate - 1].pc != w->reg[CFI_PC] &&
+            memo->frames[candidate - 2].sp == sp)
             candidate--;
         if (candidate && memo->frames[candidate - 1].sp == sp) {
             const struct frame *f = &memo->frames[candidate - 1];
             uint32_t index = candidate - 1;
-            if (f->pc == w->reg[CFI_RIP] && f->bp == w->reg[CFI_RBP] &&
+            if (f->pc == w->reg[CFI_PC] && f->bp == w->reg[CFI_FP] &&
                 (f->how & FRAME_EXACT) == (w->how & FRAME_EXACT)) {
                 if (memo_holds(w, &index))
                     return candidate;
@@ -107,10 +108,10 @@ static HOT __attribute__((noinline)) uint32_t walk_out(struct walk *w)
             w->partial = HQM_PARTIAL_TOO_DEEP;
             return 0;
         }
-        if (w->reg[CFI_RIP] == 0 && w->frames) {
+        if (w->reg[CFI_PC] == 0 && w->frames) {
             if (walk_behind_zero(w))
                 return 0;
-            memo->fresh[w->frames++] = (struct frame){0, sp, w->reg[CFI_RBP], 0, w->how};
+            memo->fresh[w->frames++] = (struct frame){0, sp, w->reg[CFI_FP], 0, w->how};
             return 0;
         }
         switch (walk_step(w)) {
@@ -275,15 +276,16 @@ HOT struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], ui
 struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t low, uint64_t high,
                            uint32_t *partial)
 {
-    const uint64_t reg[CFI_REGISTERS] = {
-        [CFI_RBP] = frame_pointer[0], [CFI_RIP] = frame_pointer[1], [CFI_RSP] = (uint64_t)(frame_pointer + 2)};
+    const uint64_t reg[CFI_REGISTERS] = {[CFI_FP] = frame_pointer[0],
+                                         [CFI_PC] = arch_code_address(frame_pointer[1]),
+                                         [CFI_SP] = (uint64_t)(frame_pointer + 2)};
     uint32_t kept;
     struct walk w;
 
     freshen(&lane->memo, low, high);
     w.thorough = false;
     walk_start(&w, &lane->memo, reg, low, high);
-    w.known = 1u << CFI_RBP | 1u << CFI_RIP | 1u << CFI_RSP;
+    w.known = WALK_BEHIND_RECORD;
     w.how = 0;
     kept = walk_out(&w);
     if (w.partial == HQM_PARTIAL_MAX || kept + w.frames > FRAMES_MAX)

@@ -15,7 +15,6 @@
 #ifndef HQ_PRELOAD_UNWIND_H
 #define HQ_PRELOAD_UNWIND_H
 
-#include "unwind/follow.h"
 #include "preload/recipe.h"
 
 #include <ucontext.h>
@@ -45,7 +44,7 @@ struct memo {
     uint32_t *paths;              /* of the nodes of `frames` (lane_path) */
     uint32_t depth, generation;
     struct cfi *cfi;       /* scratch */
-    struct follow *follow; /* likewise, rarely touched */
+    struct follow *follow; /* likewise, rarely touched; where code is followed */
     uint64_t hits, frames_reused, frames_walked;
 };
 

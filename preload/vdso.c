@@ -39,7 +39,7 @@ void vdso_find_clock(void)
         return;
     }
     void *vdso = libc_open("linux-vdso.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    void *function = vdso ? libc_symbol(vdso, "__vdso_clock_gettime") : NULL;
+    void *function = vdso ? libc_symbol(vdso, ARCH_VDSO_CLOCK) : NULL;
 
     if (function)
         vdso_clock_gettime = (int (*)(clockid_t, struct timespec *))function;

@@ -19,7 +19,7 @@ struct walk {
     struct memo *memo;
     const uint64_t *leaf; /* the registers of the sample */
     uint64_t reg[CFI_REGISTERS];
-    uint32_t known; /* which of reg are the frame's; rsp, rbp and rip always */
+    uint64_t known; /* which of reg are the frame's; the program counter always */
     int32_t how;
     uint32_t frames; /* in memo->fresh */
     uint32_t partial;
@@ -28,10 +28,16 @@ struct walk {
 
 enum step { STEP_ON, STEP_END, STEP_FAILED, STEP_MORE_REGISTERS };
 
+/*
+ * What is known behind a frame record that was read without a rule for the CFA. Where the record is at the top of the
+ * frame, the caller's stack pointer is behind it; elsewhere that is not known, and reg[CFI_SP] is not above it.
+ */
+#define WALK_BEHIND_RECORD (CFI_BIT(CFI_FP) | CFI_BIT(CFI_PC) | (CFI_LINKS ? 0 : CFI_BIT(CFI_SP)))
+
 /* The walk is about to be taken from these registers. */
 void walk_start(struct walk *w, struct memo *memo, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high);
 
-/* rsp is now where a signal came: perhaps on another stack. */
+/* The stack pointer is now where a signal came: perhaps on another stack. */
 void walk_enter_stack(struct walk *w);
 
 /* Notes the frame in memo->fresh and goes to its caller. */
@@ -51,7 +57,7 @@ static inline bool walk_load(struct stack *stack, uint64_t address, uint64_t *va
 /* Where the frame's recipe is looked for: a return address may be the first of another procedure. */
 static inline uint64_t walk_lookup_address(const struct walk *w)
 {
-    return w->how & FRAME_EXACT ? w->reg[CFI_RIP] : w->reg[CFI_RIP] - 1;
+    return w->how & FRAME_EXACT ? w->reg[CFI_PC] : w->reg[CFI_PC] - 1;
 }
 
 static inline enum step walk_fail(struct walk *w, uint32_t reason)
@@ -62,19 +68,26 @@ static inline enum step walk_fail(struct walk *w, uint32_t reason)
 
 static inline void walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t bp, int32_t how)
 {
-    w->reg[CFI_RIP] = pc;
-    w->reg[CFI_RSP] = sp;
-    w->reg[CFI_RBP] = bp;
+    w->reg[CFI_PC] = pc;
+    w->reg[CFI_SP] = sp;
+    w->reg[CFI_FP] = bp;
     w->how = how;
 }
 
-/* The step from a frame without call frame information; `recipe` is its own. */
+/* The step from a frame without call frame information; `recipe` is its own. In preload/arch/. */
 enum step walk_without_cfi(struct walk *w, struct recipe recipe);
+
+/* Where a signal handler returns to: goes on to what the signal has interrupted. False: this is no such place. In
+ * preload/arch/. */
+bool walk_signal(struct walk *w);
+
+/* The walk is to go on behind a return address that was found at `at` on the stack. In preload/arch/. */
+void walk_found_return(struct walk *w, uint64_t pc, uint64_t at);
 
 /* Is this address in code, behind a call instruction? */
 bool walk_plausible_return(struct walk *w, uint64_t pc);
 
-/* Is rip the first instruction of its function? */
+/* Is the program counter the first instruction of its function? */
 bool walk_is_first_instruction(struct walk *w);
 
 /* Steps on to the end of the stack, without the memo. False if it is not found. */
@@ -82,7 +95,7 @@ bool walk_to_end(struct walk *w);
 
 /* After a walk has failed at its second frame: was the sample taken while one coroutine switched to another? Then goes
  * on to the end. */
-bool walk_behind_switch(struct walk *w);
+bool walk_behind_switch(struct walk *w); /* in preload/arch/ */
 
 /*
  * After a walk has failed: were the frames being thrown away by an exception? Then goes on, and to the end, from the

@@ -110,7 +110,7 @@ static COLD bool read_common(const uint8_t *entry, const struct code *code, stru
         ;
     common->code_align = cfi_uleb(&cursor);
     common->data_align = cfi_sleb(&cursor);
-    if ((version == 1 ? cfi_fixed(&cursor, 1) : cfi_uleb(&cursor)) != CFI_RIP || cursor.bad)
+    if ((version == 1 ? cfi_fixed(&cursor, 1) : cfi_uleb(&cursor)) != CFI_RETURN || cursor.bad)
         return false;
     common->encoding = ABSOLUTE_POINTER;
     common->signal_frame = false;
@@ -133,7 +133,7 @@ static COLD bool read_common(const uint8_t *entry, const struct code *code, stru
             cfi_fixed(&cursor, 1);
         else if (*c == 'S')
             common->signal_frame = true;
-        else
+        else if (!CFI_SIGNS || (*c != 'B' && *c != 'G')) /* which key signs; tagged memory */
             break; /* what follows is unknown, but the length has told where the instructions start */
     }
     return !cursor.bad;
@@ -284,6 +284,8 @@ static COLD bool extended(struct reader *r, unsigned operation)
         number = cfi_uleb(c);
         set_expression(r, number, CFI_VALUE_EXPRESSION);
         return true;
+    case 0x2c:
+    case 0x2d: return CFI_SIGNS;         /* AARCH64_negate_ra_state: signatures are taken off all addresses alike */
     case 0x2e: cfi_uleb(c); return true; /* GNU_args_size */
     case 0x2f:
         number = cfi_uleb(c);

@@ -7,6 +7,7 @@
 #ifndef HQ_UNWIND_CFI_H
 #define HQ_UNWIND_CFI_H
 
+#include "unwind/arch/arch.h"
 #include "unwind/index.h"
 
 #include <stdbool.h>
@@ -20,9 +21,8 @@ struct code {
     uint64_t start, end; /* of the module, as it is mapped: all that is read lies in there */
 };
 
-enum { CFI_RBX = 3, CFI_RBP = 6, CFI_RSP = 7, CFI_RIP = 16, CFI_REGISTERS = 17 }; /* DWARF numbers, x86-64 */
-enum { CFI_NESTED = 8 };                                                          /* remembered states */
-enum { CFI_OMITTED = 0xff };                                                      /* an encoding: there is no pointer */
+enum { CFI_NESTED = 8 };     /* remembered states */
+enum { CFI_OMITTED = 0xff }; /* an encoding: there is no pointer */
 
 enum cfi_rule {
     CFI_SAME, /* and what is not mentioned */
@@ -94,7 +94,7 @@ static inline void cfi_forget(struct cfi *cfi)
 /* An expression (its length stands before it). `reg` are register values, of which `known` has a bit each. */
 struct cfi_machine {
     const uint64_t *reg;
-    uint32_t known;
+    uint64_t known;
     bool (*load)(void *where, uint64_t address, uint64_t *value);
     void *where;
 };

@@ -2,7 +2,7 @@
 #include "db/perf/walk.h"
 
 #include "format/measurement.h"
-#include "unwind/returns.h"
+#include "unwind/arch/x86_64/returns.h"
 #include <stddef.h>
 #include <string.h>
 #include <ucontext.h>
@@ -103,11 +103,9 @@ static bool restore(struct perf_walk *w, const struct cfi_machine *machine, unsi
     uint64_t address;
 
     switch (w->cfi.row.rule[number]) {
-    case CFI_SAME:
-        *value = number == CFI_RSP ? cfa : w->reg[number];
-        return number == CFI_RSP || w->known >> number & 1;
+    case CFI_SAME: *value = number == CFI_SP ? cfa : w->reg[number]; return number == CFI_SP || w->known >> number & 1;
     case CFI_OFFSET:
-        if (cfa + (uint64_t)(int64_t)operand < w->reg[CFI_RSP] && w->known >> number & 1) {
+        if (cfa + (uint64_t)(int64_t)operand < w->reg[CFI_SP] && w->known >> number & 1) {
             *value = w->reg[number]; /* popped already, in an epilogue */
             return true;
         }
@@ -125,7 +123,7 @@ static bool restore(struct perf_walk *w, const struct cfi_machine *machine, unsi
 /* Registers that a call preserves: only these are still the frame's in its caller. */
 static bool preserved(unsigned number)
 {
-    return number == CFI_RBX || number == CFI_RBP || number == CFI_RSP || number >= 12;
+    return number == CFI_RBX || number == CFI_FP || number == CFI_SP || number >= 12;
 }
 
 static enum step step_by_row(struct perf_walk *w)
@@ -135,7 +133,7 @@ static enum step step_by_row(struct perf_walk *w)
     uint32_t known = 0;
 
     w->missed = HQM_PARTIAL_STACK_BOUNDS;
-    if (w->cfi.row.rule[CFI_RIP] == CFI_UNDEFINED)
+    if (w->cfi.row.rule[CFI_PC] == CFI_UNDEFINED)
         return STEP_END;
     if (!find_cfa(w, &machine, &cfa))
         return fail(w, w->missed);
@@ -144,10 +142,10 @@ static enum step step_by_row(struct perf_walk *w)
         if ((preserved(i) || w->cfi.signal_frame) && restore(w, &machine, i, cfa, &reg[i]))
             known |= 1u << i;
     }
-    if (!(known >> CFI_RIP & 1) || !(known >> CFI_RSP & 1))
+    if (!(known >> CFI_PC & 1) || !(known >> CFI_SP & 1))
         return fail(w, w->missed);
-    bool jumps = w->exact && w->cfi.row.rule[CFI_RIP] == CFI_REGISTER && reg[CFI_RSP] == w->reg[CFI_RSP];
-    if (!w->cfi.signal_frame && reg[CFI_RSP] <= w->reg[CFI_RSP] && !jumps)
+    bool jumps = w->exact && w->cfi.row.rule[CFI_PC] == CFI_REGISTER && reg[CFI_SP] == w->reg[CFI_SP];
+    if (!w->cfi.signal_frame && reg[CFI_SP] <= w->reg[CFI_SP] && !jumps)
         return fail(w, HQM_PARTIAL_STACK_BOUNDS);
     memcpy(w->reg, reg, sizeof reg);
     w->known = known;
@@ -165,21 +163,21 @@ static struct follow_rule rule(const struct follow *f, uint64_t address)
     struct perf_place place;
 
     /* Where the code goes on is told by addresses in our memory: those of the image that is being followed. */
-    if (!find(w, w->reg[CFI_RIP] - !w->exact, &place) || !place.image || address < place.image->code.start ||
+    if (!find(w, w->reg[CFI_PC] - !w->exact, &place) || !place.image || address < place.image->code.start ||
         address >= place.image->code.end || !cfi_find(address, &place.image->code, f->scratch))
         return none;
-    if (row->cfa_rule != CFI_REGISTER || row->rule[CFI_RIP] != CFI_OFFSET || row->value[CFI_RIP] != -8 ||
-        (row->cfa_register != CFI_RSP && row->cfa_register != CFI_RBP))
+    if (row->cfa_rule != CFI_REGISTER || row->rule[CFI_PC] != CFI_OFFSET || row->value[CFI_PC] != -8 ||
+        (row->cfa_register != CFI_SP && row->cfa_register != CFI_FP))
         return (struct follow_rule){.kind = FOLLOW_RULE_OTHER};
-    return (struct follow_rule){row->cfa_register == CFI_RSP ? FOLLOW_RULE_RSP : FOLLOW_RULE_RBP, row->cfa_value,
-                                row->rule[CFI_RBP] == CFI_OFFSET ? row->value[CFI_RBP] : 0};
+    return (struct follow_rule){row->cfa_register == CFI_SP ? FOLLOW_RULE_RSP : FOLLOW_RULE_RBP, row->cfa_value,
+                                row->rule[CFI_FP] == CFI_OFFSET ? row->value[CFI_FP] : 0};
 }
 
 static void move(struct perf_walk *w, uint64_t pc, uint64_t sp, uint64_t bp)
 {
-    w->reg[CFI_RIP] = pc;
-    w->reg[CFI_RSP] = sp;
-    w->reg[CFI_RBP] = bp;
+    w->reg[CFI_PC] = pc;
+    w->reg[CFI_SP] = sp;
+    w->reg[CFI_FP] = bp;
     w->exact = false;
 }
 
@@ -191,11 +189,11 @@ static bool is_way_back(void *walk, uint64_t pc)
 /* Of several ways out one must be the only one with a return address. */
 static bool step_by_code(struct perf_walk *w, const struct perf_place *place)
 {
-    const struct perf_text *text = perf_image_text(place->image, here(place, w->reg[CFI_RIP] - !w->exact));
+    const struct perf_text *text = perf_image_text(place->image, here(place, w->reg[CFI_PC] - !w->exact));
     const struct follow_exit *found;
     struct follow *f = &w->follow;
     uint64_t reg[CFI_REGISTERS], pc;
-    uint32_t known = 1u << CFI_RSP | 1u << CFI_RIP;
+    uint32_t known = 1u << CFI_SP | 1u << CFI_PC;
 
     if (!text)
         return false;
@@ -207,11 +205,11 @@ static bool step_by_code(struct perf_walk *w, const struct perf_place *place)
     f->end = text->end;
     f->credit = UINT32_MAX;
     memcpy(reg, w->reg, sizeof reg);
-    reg[CFI_RIP] = here(place, w->reg[CFI_RIP]);
-    cfi_gap(reg[CFI_RIP] - !w->exact, &place->image->code, &w->cfi, &f->start, &f->end);
-    if (reg[CFI_RIP] >= f->end || !follow_out(f, reg, w->known))
+    reg[CFI_PC] = here(place, w->reg[CFI_PC]);
+    cfi_gap(reg[CFI_PC] - !w->exact, &place->image->code, &w->cfi, &f->start, &f->end);
+    if (reg[CFI_PC] >= f->end || !follow_out(f, reg, w->known))
         return false;
-    found = follow_exit_of(f, w->reg[CFI_RSP], is_way_back, w, &pc);
+    found = follow_exit_of(f, w->reg[CFI_SP], is_way_back, w, &pc);
     if (!found)
         return false;
     for (unsigned i = 0; i < MACHINE_REGISTERS; i++)
@@ -219,7 +217,7 @@ static bool step_by_code(struct perf_walk *w, const struct perf_place *place)
             known |= 1u << follow_dwarf[i];
     memcpy(w->reg, reg, sizeof reg);
     w->known = known;
-    move(w, pc, found->caller_sp, reg[CFI_RBP]);
+    move(w, pc, found->caller_sp, reg[CFI_FP]);
     return true;
 }
 
@@ -229,9 +227,9 @@ static bool step_interrupted(struct perf_walk *w)
     static const uint8_t order[CFI_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
                                                  REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
                                                  REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
-    uint64_t context = w->reg[CFI_RSP] + offsetof(ucontext_t, uc_mcontext.gregs), reg[CFI_REGISTERS];
+    uint64_t context = w->reg[CFI_SP] + offsetof(ucontext_t, uc_mcontext.gregs), reg[CFI_REGISTERS];
 
-    if (w->exact || !is_sigreturn(w, w->reg[CFI_RIP]))
+    if (w->exact || !is_sigreturn(w, w->reg[CFI_PC]))
         return false;
     for (unsigned i = 0; i < CFI_REGISTERS; i++)
         if (!load(w, context + 8u * order[i], &reg[i]))
@@ -246,7 +244,7 @@ static bool step_interrupted(struct perf_walk *w)
 static bool is_outermost(const struct perf_walk *w, const struct perf_place *place)
 {
     static const uint8_t clone_end[] = {0x89, 0xc7, 0x31, 0xc0, 0xb0, 0x3c, 0x0f, 0x05}; /* exit(what it returned) */
-    uint64_t address = w->reg[CFI_RIP] - place->bias, at = here(place, w->reg[CFI_RIP]);
+    uint64_t address = w->reg[CFI_PC] - place->bias, at = here(place, w->reg[CFI_PC]);
     const struct perf_text *text = perf_image_text(place->image, at);
 
     if (address >= place->image->entry && address - place->image->entry < ENTRY_BYTES)
@@ -257,17 +255,17 @@ static bool is_outermost(const struct perf_walk *w, const struct perf_place *pla
 
 static enum step step_by_frame_pointer(struct perf_walk *w)
 {
-    uint64_t bp = w->reg[CFI_RBP], pc, caller;
+    uint64_t bp = w->reg[CFI_FP], pc, caller;
 
-    if (!(w->known >> CFI_RBP & 1) || bp % 8)
+    if (!(w->known >> CFI_FP & 1) || bp % 8)
         return fail(w, HQM_PARTIAL_NO_CFI);
     if (bp == 0 && !w->exact)
         return STEP_END; /* as the ABI has it */
-    if (bp < w->reg[CFI_RSP] || !load(w, bp, &caller) || !load(w, bp + 8, &pc) ||
+    if (bp < w->reg[CFI_SP] || !load(w, bp, &caller) || !load(w, bp + 8, &pc) ||
         !(is_return(w, pc) || is_planted(w, pc)))
         return fail(w, bp >= w->low && bp - w->low < 1 << 24 && w->missed == HQM_PARTIAL_COPY ? HQM_PARTIAL_COPY
                                                                                               : HQM_PARTIAL_NO_CFI);
-    w->known = 1u << CFI_RSP | 1u << CFI_RIP | 1u << CFI_RBP;
+    w->known = 1u << CFI_SP | 1u << CFI_PC | 1u << CFI_FP;
     move(w, pc, bp + 16, caller);
     return STEP_ON;
 }
@@ -277,16 +275,16 @@ static enum step step_without_row(struct perf_walk *w, const struct perf_place *
     uint64_t pc;
 
     w->missed = 0;
-    if (is_outermost(w, place) || (!w->exact && is_planted(w, w->reg[CFI_RIP])))
+    if (is_outermost(w, place) || (!w->exact && is_planted(w, w->reg[CFI_PC])))
         return STEP_END;
     if (step_interrupted(w) || step_by_code(w, place))
         return STEP_ON;
     if (w->missed == HQM_PARTIAL_COPY)
         return fail(w, HQM_PARTIAL_COPY);
     /* A leaf of code that cannot be followed. */
-    if (w->exact && load(w, w->reg[CFI_RSP], &pc) && is_return(w, pc)) {
-        w->known = 1u << CFI_RSP | 1u << CFI_RIP | (w->known & 1u << CFI_RBP);
-        move(w, pc, w->reg[CFI_RSP] + 8, w->reg[CFI_RBP]);
+    if (w->exact && load(w, w->reg[CFI_SP], &pc) && is_return(w, pc)) {
+        w->known = 1u << CFI_SP | 1u << CFI_PC | (w->known & 1u << CFI_FP);
+        move(w, pc, w->reg[CFI_SP] + 8, w->reg[CFI_FP]);
         return STEP_ON;
     }
     return step_by_frame_pointer(w);
@@ -294,10 +292,10 @@ static enum step step_without_row(struct perf_walk *w, const struct perf_place *
 
 static enum step step(struct perf_walk *w)
 {
-    uint64_t address = w->reg[CFI_RIP] - !w->exact;
+    uint64_t address = w->reg[CFI_PC] - !w->exact;
     struct perf_place place = {0};
 
-    if (!w->reg[CFI_RIP] && w->frames.len)
+    if (!w->reg[CFI_PC] && w->frames.len)
         return STEP_END;
     if (!find(w, address, &place)) {
         if (w->frames.len)
@@ -329,7 +327,7 @@ void perf_walk(struct perf_walk *w)
     w->partial = w->missed = 0;
     w->exact = true;
     w->called_main = false;
-    w->low = w->reg[CFI_RSP];
+    w->low = w->reg[CFI_SP];
     while (step(w) == STEP_ON)
         if (w->frames.len >= FRAMES_MAX) {
             w->partial = HQM_PARTIAL_TOO_DEEP;

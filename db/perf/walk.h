@@ -9,7 +9,7 @@
 
 #include "common/vec.h"
 #include "db/perf/image.h"
-#include "unwind/follow.h"
+#include "unwind/arch/x86_64/follow.h"
 
 struct perf_place {           /* of an address */
     struct perf_image *image; /* NULL: its file cannot be read */
@@ -30,7 +30,7 @@ struct perf_walk {
     /* Set by the caller. */
     perf_lookup *lookup;
     void *where;
-    const uint8_t *stack; /* a copy of `bytes` from reg[CFI_RSP] on */
+    const uint8_t *stack; /* a copy of `bytes` from reg[CFI_SP] on */
     uint64_t bytes;
     bool all;                    /* the copy reaches to the end of the mapped stack */
     uint64_t reg[CFI_REGISTERS]; /* DWARF's numbers */

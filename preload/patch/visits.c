@@ -90,8 +90,8 @@ static HOT struct place place_of(const ucontext_t *context, uint64_t entry)
     uint32_t partial;
 
     unwind_registers(context, reg);
-    reg[CFI_RIP] = entry;
-    thread_stack(reg[CFI_RSP], &low, &high);
+    reg[CFI_PC] = entry;
+    thread_stack(reg[CFI_SP], &low, &high);
     return unwind(self.lane, reg, low, high, &partial);
 }
 

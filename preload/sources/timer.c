@@ -52,8 +52,7 @@ static HOT __attribute__((noinline)) void take(int event, siginfo_t *info, void 
     interruption_note(context);
 }
 
-/* Some emulators (QEMU 7) call handlers with a stack that is not aligned. */
-static HOT __attribute__((force_align_arg_pointer)) void on_timer(int number, siginfo_t *info, void *context)
+static HOT ARCH_HANDLER void on_timer(int number, siginfo_t *info, void *context)
 {
     uint64_t mark = (uint64_t)info->si_value.sival_ptr;
     int event = info->si_code == SI_TIMER ? reach_marked(mark) : -1;

@@ -108,7 +108,7 @@ struct place __wrap_unwind(struct lane *lane, const uint64_t *reg, uint64_t low,
             same++;
         if (same == count && same == depth - outermost)
             equal++;
-        else if (count == 0 || !is_end(lane, theirs[count - 1], reg[CFI_RSP] < low || reg[CFI_RSP] >= high))
+        else if (count == 0 || !is_end(lane, theirs[count - 1], reg[CFI_SP] < low || reg[CFI_SP] >= high))
             lost++; /* libunwind did not find the end of the stack */
         else if (same > 0 && guesses_from(lane, theirs, same - 1))
             lost++; /* nor does it know the way there */

@@ -5,10 +5,12 @@
 
 : "${CC:=cc}"
 objects=()
-for source in preload/*.c preload/{openmp,patch,sources}/*.c; do
+for source in preload/*.c preload/{openmp,patch,sources}/*.c preload/arch/*/*.c; do
     [ ! -e "$BUILD/${source%.c}.o" ] || objects+=("$BUILD/${source%.c}.o")
 done
-objects+=("$BUILD"/preload/unwind/*.o)
+for source in unwind/*.c unwind/arch/*/*.c; do
+    [ ! -e "$BUILD/preload/${source%.c}.o" ] || objects+=("$BUILD/preload/${source%.c}.o")
+done
 $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/check.so" \
     tests/collector/check_unwind.c "${objects[@]}" -Wl,--wrap=unwind -lunwind || exit 1
 

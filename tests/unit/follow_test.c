@@ -3,11 +3,11 @@
  * What machine code says about the stack is what the compiler's call frame information says, wherever there is both: in
  * this program and its libraries, every procedure is read as if it had none.
  */
+#include "preload/arch/x86_64/rule.h"
 #include "preload/modules.h"
 #include "preload/recipe.h"
 #include "preload/raw.h"
 #include "tests/unit/test.h"
-#include "unwind/follow.h"
 
 #include <dlfcn.h>
 #include <elf.h>
@@ -89,19 +89,19 @@ static bool has_simple_row(void)
 {
     const struct cfi_row *row = &cfi.row;
 
-    return row->cfa_rule == CFI_REGISTER && (row->cfa_register == CFI_RSP || row->cfa_register == CFI_RBP) &&
-           row->rule[CFI_RIP] == CFI_OFFSET;
+    return row->cfa_rule == CFI_REGISTER && (row->cfa_register == CFI_SP || row->cfa_register == CFI_FP) &&
+           row->rule[CFI_PC] == CFI_OFFSET;
 }
 
 /* In an epilogue the rule of a register that was popped may still stand. */
 static bool same_rbp(const struct follow_value *value, uint64_t cfa)
 {
-    uint64_t saved = cfa + (uint64_t)(int64_t)cfi.row.value[CFI_RBP];
+    uint64_t saved = cfa + (uint64_t)(int64_t)cfi.row.value[CFI_FP];
 
-    if (cfi.row.rule[CFI_RBP] == CFI_OFFSET && value->kind == FOLLOW_AT)
+    if (cfi.row.rule[CFI_FP] == CFI_OFFSET && value->kind == FOLLOW_AT)
         return value->word == saved;
     return value->kind == FOLLOW_VALUE && value->origin == MACHINE_RBP &&
-           (cfi.row.rule[CFI_RBP] == CFI_SAME || saved < SP);
+           (cfi.row.rule[CFI_FP] == CFI_SAME || saved < SP);
 }
 
 static void compare(uint64_t address, uint64_t start, uint64_t end)
@@ -111,16 +111,16 @@ static void compare(uint64_t address, uint64_t start, uint64_t end)
 
     for (int i = 0; i < CFI_REGISTERS; i++)
         reg[i] = 0x100000000ull * (uint64_t)(i + 1);
-    reg[CFI_RSP] = SP;
-    reg[CFI_RBP] = BP;
-    reg[CFI_RIP] = address;
+    reg[CFI_SP] = SP;
+    reg[CFI_FP] = BP;
+    reg[CFI_PC] = address;
     follow.start = start;
     follow.end = end;
     tally.all++;
     if (!follow_out(&follow, reg, (1u << CFI_REGISTERS) - 1) || follow.disagree || follow.exits > 1 ||
         follow.doubts > 1)
         return;
-    if (exit->at.origin != (cfi.row.cfa_register == CFI_RSP ? MACHINE_RSP : MACHINE_RBP))
+    if (exit->at.origin != (cfi.row.cfa_register == CFI_SP ? MACHINE_RSP : MACHINE_RBP))
         return; /* a frame that has a frame pointer can be told by either */
     cfa = reg[cfi.row.cfa_register] + (uint64_t)(int64_t)cfi.row.cfa_value;
     bool same = exit->at.word == cfa - 8 && same_rbp(&exit->reg[MACHINE_RBP], cfa);

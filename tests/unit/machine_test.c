@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The collector's decoder agrees with a whole one on lengths, branches and written registers, in this program, its
  * libraries and libraries of hand assembly. */
-#include "unwind/machine.h"
+#include "unwind/arch/x86_64/machine.h"
 #include "structure/elf.h"
 #include "tests/unit/test.h"
 

@@ -13,7 +13,7 @@
 #define HQ_UNWIND_FOLLOW_H
 
 #include "unwind/cfi.h"
-#include "unwind/machine.h"
+#include "unwind/arch/x86_64/machine.h"
 
 enum { FOLLOW_EXITS = 4, FOLLOW_WAYS = 32, FOLLOW_STORED = 12, FOLLOW_SEEN_LOG2 = 7 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/follow.h"
+#include "unwind/arch/x86_64/follow.h"
 
 #include "unwind/sections.h"
 
@@ -459,9 +459,9 @@ COLD bool follow_out(struct follow *f, const uint64_t reg[CFI_REGISTERS], uint32
     f->disagree = false;
     f->budget = BUDGET;
     f->looked = 0;
-    f->first_sp = reg[CFI_RSP];
+    f->first_sp = reg[CFI_SP];
     memset(f->seen, 0, sizeof f->seen);
-    f->now.pc = f->steady = reg[CFI_RIP];
+    f->now.pc = f->steady = reg[CFI_PC];
     f->now.doubts = f->now.stored = 0;
     f->now.within = 0;
     for (unsigned i = 0; i < MACHINE_REGISTERS; i++)

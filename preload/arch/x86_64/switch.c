@@ -27,15 +27,15 @@ bool walk_behind_switch(struct walk *w)
 {
     static const struct {
         uint8_t dwarf, saved;
-    } preserved[] = {{CFI_RBX, REG_RBX}, {CFI_RBP, REG_RBP}, {CFI_RSP, REG_RSP}, {12, REG_R12},
-                     {13, REG_R13},      {14, REG_R14},      {15, REG_R15},      {CFI_RIP, REG_RIP}};
+    } preserved[] = {{CFI_RBX, REG_RBX}, {CFI_FP, REG_RBP}, {CFI_SP, REG_RSP}, {12, REG_R12},
+                     {13, REG_R13},      {14, REG_R14},     {15, REG_R15},     {CFI_PC, REG_RIP}};
     const greg_t *saved;
 
     if (w->frames != 1 || !(w->memo->fresh[0].how & FRAME_EXACT))
         return false;
-    saved = context_at(w->leaf[CFI_RDX], w->leaf[CFI_RSP]);
+    saved = context_at(w->leaf[CFI_RDX], w->leaf[CFI_SP]);
     if (!saved)
-        saved = context_at(w->leaf[CFI_RDI], w->leaf[CFI_RSP]);
+        saved = context_at(w->leaf[CFI_RDI], w->leaf[CFI_SP]);
     if (!saved)
         return false;
     w->known = 0;

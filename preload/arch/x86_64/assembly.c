@@ -6,10 +6,11 @@
  * Whatever the code says, the word that it calls the return address must be one: behind a call, in the code of a
  * module.
  */
+#include "preload/arch/x86_64/rule.h"
 #include "preload/hot.h"
 #include "preload/walk.h"
-#include "unwind/returns.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -18,8 +19,9 @@
  * RECIPE_CODE_SAVED: CFA = what is saved at rsp + 8 * via, + distance.
  */
 enum { REGISTER_BITS = 4, DISTANCE_MAX = 1 << 12, SAVED_DISTANCE_BITS = 5, VIA_MAX = 1 << 11 };
+static_assert(sizeof(struct follow) <= ARCH_SCRATCH_BYTES, "it has its place in the lane");
 enum { INSTRUCTIONS_MAX = 400 };
-enum { FRAME_KNOWN = 1 << CFI_RSP | 1 << CFI_RBP | 1 << CFI_RIP };
+enum { FRAME_KNOWN = 1 << CFI_SP | 1 << CFI_FP | 1 << CFI_PC };
 
 /*
  * Interpreters of virtual machines push return addresses of their own making, behind no call, and so does who makes a
@@ -38,7 +40,7 @@ static bool plausible_in_chain(struct walk *w, uint64_t pc, uint64_t caller_bp)
 static bool is_outermost(struct walk *w)
 {
     if (!w->stack.foreign)
-        return w->stack.own_high - w->reg[CFI_RSP] < 1 << 16;
+        return w->stack.own_high - w->reg[CFI_SP] < 1 << 16;
     if (w->frames < 2)
         return false;
     const struct frame *inner = &w->memo->fresh[w->frames - 2];
@@ -49,7 +51,7 @@ static bool is_outermost(struct walk *w)
 /* A call of nothing, or a leaf in code of no module: it has hardly touched the stack. */
 static bool step_leaf(struct walk *w)
 {
-    uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], pc;
+    uint64_t sp = w->reg[CFI_SP], bp = w->reg[CFI_FP], pc;
 
     for (uint64_t at = sp; w->how & FRAME_EXACT && at < sp + 32 && at != bp + 8 && walk_load(&w->stack, at, &pc);
          at += 8)
@@ -96,7 +98,7 @@ static bool made_frame(struct walk *w, uint64_t pc)
  * made it. */
 static enum step step_by_frame_pointer(struct walk *w, bool proof)
 {
-    uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], pc, caller_bp;
+    uint64_t sp = w->reg[CFI_SP], bp = w->reg[CFI_FP], pc, caller_bp;
 
     if (bp == 0 && is_outermost(w))
         return STEP_END;
@@ -112,7 +114,7 @@ static enum step step_by_frame_pointer(struct walk *w, bool proof)
 static bool step_by_rule(struct walk *w, const struct recipe *recipe)
 {
     uint32_t packed = (uint32_t)recipe->cfa / 8, base = packed % (1 << REGISTER_BITS);
-    uint64_t sp = w->reg[CFI_RSP], bp = w->reg[CFI_RBP], cfa, pc;
+    uint64_t sp = w->reg[CFI_SP], bp = w->reg[CFI_FP], cfa, pc;
     int32_t how = base == MACHINE_RSP ? 0 : FRAME_BARRIER;
 
     if (recipe->kind == RECIPE_CODE_SAVED) {
@@ -127,12 +129,12 @@ static bool step_by_rule(struct walk *w, const struct recipe *recipe)
     }
     if (cfa < sp + 8 || cfa % 8 || !walk_load(&w->stack, cfa - 8, &pc) || !walk_plausible_return(w, pc))
         return false;
-    w->known = 1u << CFI_RSP | 1u << CFI_RIP | (w->known & 1u << CFI_RBP);
+    w->known = 1u << CFI_SP | 1u << CFI_PC | (w->known & CFI_BIT(CFI_FP));
     if (recipe->rbp) {
         if (!walk_load(&w->stack, cfa + (uint64_t)(int64_t)recipe->rbp, &bp))
             return false;
         how |= FRAME_BP | recipe->rbp;
-        w->known |= 1u << CFI_RBP;
+        w->known |= 1u << CFI_FP;
     }
     walk_move(w, pc, cfa, bp, how);
     return true;
@@ -154,7 +156,7 @@ static bool pack_cfa(const struct walk *w, const struct follow_exit *exit, struc
     }
     if (at->origin != FOLLOW_SAVED || at->via < 0 || at->via >= VIA_MAX ||
         !follow_evaluate(w->memo->follow,
-                         &(struct follow_value){.word = w->reg[CFI_RSP] + 8 * (uint64_t)at->via, .kind = FOLLOW_AT},
+                         &(struct follow_value){.word = w->reg[CFI_SP] + 8 * (uint64_t)at->via, .kind = FOLLOW_AT},
                          &saved))
         return false;
     up = (exit->caller_sp - saved) / 8;
@@ -171,7 +173,7 @@ static void keep(const struct walk *w, const struct follow_exit *exit, uint32_t 
 
     if (bp->kind == FOLLOW_AT && bp->plus == 0 && bp->origin == exit->at.origin && bp->via == exit->at.via)
         recipe.rbp = (int32_t)(bp->word - exit->caller_sp);
-    else if (bp->kind == FOLLOW_AT || bp->origin != MACHINE_RBP || bp->word != w->reg[CFI_RBP])
+    else if (bp->kind == FOLLOW_AT || bp->origin != MACHINE_RBP || bp->word != w->reg[CFI_FP])
         return;
     if (recipe.rbp <= -8 || recipe.rbp == 0)
         if (pack_cfa(w, exit, &recipe))
@@ -182,7 +184,7 @@ static void keep(const struct walk *w, const struct follow_exit *exit, uint32_t 
 static void take(struct walk *w, const struct follow_exit *exit, uint64_t pc)
 {
     uint64_t reg[CFI_REGISTERS] = {0};
-    uint32_t known = 1u << CFI_RSP | 1u << CFI_RIP;
+    uint32_t known = 1u << CFI_SP | 1u << CFI_PC;
 
     for (unsigned i = 0; i < MACHINE_REGISTERS; i++)
         if (follow_evaluate(w->memo->follow, &exit->reg[i], &reg[follow_dwarf[i]]))
@@ -190,7 +192,7 @@ static void take(struct walk *w, const struct follow_exit *exit, uint64_t pc)
     for (unsigned i = 0; i < CFI_REGISTERS; i++)
         w->reg[i] = reg[i];
     w->known = known;
-    walk_move(w, pc, exit->caller_sp, reg[CFI_RBP], FRAME_BARRIER);
+    walk_move(w, pc, exit->caller_sp, reg[CFI_FP], FRAME_BARRIER);
 }
 
 static bool load(void *stack, uint64_t address, uint64_t *value)
@@ -212,7 +214,7 @@ static bool bounds(struct walk *w, struct follow *f, struct code *code)
             f->start = module->text[i].start;
             f->end = module->text[i].end;
             cfi_gap(address, code, w->memo->cfi, &f->start, &f->end);
-            return w->reg[CFI_RIP] < f->end;
+            return w->reg[CFI_PC] < f->end;
         }
     return false;
 }
@@ -226,14 +228,14 @@ static bool is_sigreturn(struct walk *w, uint64_t pc)
 }
 
 /* What a signal interrupted, where such code has no call frame information either. */
-static COLD bool step_interrupted(struct walk *w)
+COLD bool walk_signal(struct walk *w)
 {
-    const uint64_t context = w->reg[CFI_RSP];
+    const uint64_t context = w->reg[CFI_SP];
     ucontext_t copy;
     uint64_t *words = (uint64_t *)&copy;
     size_t bytes = offsetof(ucontext_t, uc_mcontext.fpregs);
 
-    if (w->how & FRAME_EXACT || !is_sigreturn(w, w->reg[CFI_RIP]))
+    if (w->how & FRAME_EXACT || !is_sigreturn(w, w->reg[CFI_PC]))
         return false;
     for (size_t i = 0; i < bytes / 8; i++)
         if (!walk_load(&w->stack, context + 8 * i, &words[i]))
@@ -262,9 +264,9 @@ static bool step_by_code(struct walk *w)
     f->rule = recipe_rule;
     f->where = &w->stack;
     f->scratch = w->memo->cfi;
-    if (!bounds(w, f, &code) || !follow_out(f, w->reg, w->known))
+    if (!bounds(w, f, &code) || !follow_out(f, w->reg, (uint32_t)w->known))
         return false;
-    found = follow_exit_of(f, w->reg[CFI_RSP], is_way_back, w, &pc);
+    found = follow_exit_of(f, w->reg[CFI_SP], is_way_back, w, &pc);
     if (!found)
         return false;
     if (f->exits == 1 && !f->disagree)
@@ -280,11 +282,18 @@ static bool registers_may_help(const struct walk *w)
     return !w->thorough && w->frames == 2 && recipe_has_no_cfi(recipe_find(w->memo->fresh[0].pc, w->memo->cfi).kind);
 }
 
+void walk_found_return(struct walk *w, uint64_t pc, uint64_t at)
+{
+    w->reg[CFI_PC] = pc;
+    w->reg[CFI_SP] = at + 8;
+    w->known = CFI_BIT(CFI_PC) | CFI_BIT(CFI_SP);
+}
+
 COLD enum step walk_without_cfi(struct walk *w, struct recipe recipe)
 {
     struct recipe silent = {.kind = RECIPE_CODE_SILENT, .module = recipe.module};
 
-    if (step_interrupted(w))
+    if (walk_signal(w))
         return STEP_ON;
     if (!recipe_has_no_cfi(recipe.kind))
         return step_leaf(w) ? STEP_ON : step_by_frame_pointer(w, false);

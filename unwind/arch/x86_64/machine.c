@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "unwind/machine.h"
+#include "unwind/arch/x86_64/machine.h"
 
 #include <string.h>
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* x86-64 in the collector (preload/arch/arch.h). */
+#ifndef HQ_PRELOAD_ARCH_X86_64_ARCH_H
+#define HQ_PRELOAD_ARCH_X86_64_ARCH_H
+
+#include "unwind/arch/x86_64/returns.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <ucontext.h>
+
+#define ARCH_NAME       "x86-64"
+#define ARCH_LOADER     "ld-linux-x86-64.so.2"
+#define ARCH_GLIBC      "GLIBC_2.2.5"
+#define ARCH_GLIBC_DL   "GLIBC_2.3.3"
+#define ARCH_VDSO_CLOCK "__vdso_clock_gettime"
+/* Some emulators (QEMU 7) call handlers with a stack that is not aligned. */
+#define ARCH_HANDLER    __attribute__((force_align_arg_pointer))
+enum { ARCH_MACHINE = EM_X86_64, ARCH_RED_ZONE = 128, ARCH_CALL_BYTES = RETURN_CALL_BYTES };
+enum { ARCH_SCRATCH_BYTES = 24 << 10 }; /* struct follow */
+#define ARCH_AUDIT AUDIT_ARCH_X86_64
+
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static inline uint64_t arch_pc(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
+}
+
+static inline uint64_t arch_sp(const ucontext_t *context)
+{
+    return (uint64_t)context->uc_mcontext.gregs[REG_RSP];
+}
+
+static inline void arch_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS])
+{
+    static const uint8_t order[CFI_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
+                                                 REG_RBP, REG_RSP, REG_R8,  REG_R9,  REG_R10, REG_R11,
+                                                 REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP};
+
+    for (int i = 0; i < CFI_REGISTERS; i++)
+        reg[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+}
+
+static inline __attribute__((always_inline)) void arch_registers_here(uint64_t reg[CFI_REGISTERS])
+{
+    __asm__ volatile("movq %%rbx, 24(%0)\n movq %%rbp, 48(%0)\n movq %%rsp, 56(%0)\n"
+                     "movq %%r12, 96(%0)\n movq %%r13, 104(%0)\n movq %%r14, 112(%0)\n movq %%r15, 120(%0)\n"
+                     "leaq 0(%%rip), %%rdx\n movq %%rdx, 128(%0)\n"
+                     :
+                     : "r"(reg)
+                     : "rdx", "memory");
+}
+
+static inline uint64_t arch_code_address(uint64_t address)
+{
+    return address;
+}
+
+enum { ARCH_SYSTEM_CALLS = 512 }; /* more than there are numbers */
+
+/* The number of a call that is made again stands where its result does. */
+static inline enum arch_call arch_call_at(const ucontext_t *context, long *number)
+{
+    greg_t result = context->uc_mcontext.gregs[REG_RAX];
+    const uint8_t *code = (const uint8_t *)arch_pc(context);
+    uint64_t place = (uint64_t)code & 4095;
+
+    *number = result;
+    if (result == -EINTR)
+        return place >= 2 && code[-2] == 0x0f && code[-1] == 0x05 ? ARCH_ENDED : ARCH_NO_CALL;
+    return result >= 0 && result < ARCH_SYSTEM_CALLS && place <= 4094 && code[0] == 0x0f && code[1] == 0x05
+               ? ARCH_REPEATS
+               : ARCH_NO_CALL;
+}
+
+static inline void arch_end_repetition(ucontext_t *context)
+{
+    context->uc_mcontext.gregs[REG_RAX] = -EINTR;
+    context->uc_mcontext.gregs[REG_RIP] += 2;
+}
+
+/* Always the word below the CFA. */
+#define arch_return_of(recipe) (-8)
+#define arch_return_at(how)    (-8)
+
+static inline bool arch_is_call_before(uint64_t address)
+{
+    return return_is_after_call((const uint8_t *)address);
+}
+
+static inline bool arch_is_return(uint64_t address)
+{
+    (void)address;
+    return false;
+}
+
+static inline void arch_pause(void)
+{
+    __builtin_ia32_pause();
+}
+
+#endif
