@@ -7,14 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Multiplied by one number and divided by the other, so that 200ms is exactly the double 0.2. */
-struct unit {
-    const char *name;
-    double times, over;
-    enum dim dim;
-    bool percent;
-};
-
 static const double KI = 1024;
 
 /* clang-format off */
@@ -33,6 +25,12 @@ static const struct unit units[] = {
 /* clang-format on */
 
 static const char unit_list[] = "ns us ms s min h d, B KB MB GB TB KiB MiB GiB TiB, K M G T, or %";
+
+const struct unit *units_all(size_t *count)
+{
+    *count = sizeof units / sizeof *units;
+    return units;
+}
 
 static size_t scan_digits(const char *s)
 {

@@ -26,6 +26,18 @@ struct quantity {
     bool percent;
 };
 
+/* A unit as literals write it: the number multiplied by one and divided by the other, so that 200ms is exactly the
+ * double 0.2. */
+struct unit {
+    const char *name;
+    double times, over;
+    enum dim dim;
+    bool percent;
+};
+
+/* All that there are. */
+const struct unit *units_all(size_t *count);
+
 /* How many bytes at s belong to a literal: the number and all letters, '%' and non-ASCII after it; 0 if no number
  * starts there. */
 size_t units_scan(const char *s);

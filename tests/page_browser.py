@@ -78,10 +78,20 @@ def size(width, height):
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
 
+# What tests ask of a page, by its own parts.
+ASKED = """if (hqPage.app) window.hqPage = ((page) => ({ page,
+    csv: () => page.rows.table("csv"), query: () => page.app.query(), state: () => ({...page.app.state}), pane: () => page.app.paneQuery(), get data() { return page.app.data; },
+    set: (change, replace) => page.app.set(change, replace), openAll: () => { const all = page.rows.openAll(); page.table.draw(); return all; },
+    boxes: () => page.flame.boxes.map((b) => ({name: b.name, drawn: b.drawn, value: b.value, level: b.up ? -b.level : b.level})), pairs: () => page.messages.pairs(),
+    colour: (scope) => page.app.palette.pixel(scope), doubts: () => page.rows.visible.map((e) => page.rows.columns.map((c) => page.rows.doubt(c, e))), perProfile: () => page.ranks.values(),
+}))(hqPage);"""
+
+
 def open_page(page, state=""):
     driver.get("about:blank")
     driver.get(f"file://{TMP}/{page}" + (f"#{state}" if state else ""))
     wait(lambda: js("!!window.hqPage"), f"{page} to open")
+    driver.execute_script(ASKED)
     errors = [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"]
     check(not errors, f"{page} complains: {errors}")
 

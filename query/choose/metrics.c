@@ -66,6 +66,11 @@ static size_t find_alias(const struct selection *s, size_t alias, enum metric_si
     return SIZE_MAX;
 }
 
+const char *metrics_alias(size_t i)
+{
+    return i < ALIASES ? aliases[i].alias : NULL;
+}
+
 size_t metrics_find(const struct selection *s, const char *name, enum metric_side side)
 {
     size_t found = find_plain(s, name, side);

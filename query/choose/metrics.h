@@ -9,6 +9,9 @@
 /* SIZE_MAX if there is none. Case is ignored; the recorded event's name is accepted too. */
 size_t metrics_find(const struct selection *s, const char *name, enum metric_side side);
 
+/* The i-th alias; NULL behind the last. */
+const char *metrics_alias(size_t i);
+
 /* What a metric is compared with. */
 struct metric_partner {
     size_t measure; /* of the other side; SIZE_MAX none */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a page tells in words: metrics, profiles, losses, tables that hq answers, the texts of source files. */
+#include "common/units.h"
 #include "query/grammar/words.h"
+#include "query/choose/metrics.h"
 #include "query/output/json.h"
 #include "query/report/gather.h"
 #include "query/choose/timeline.h"
@@ -66,6 +68,39 @@ static struct hq_error *add_words(struct gathering *g, const char *name, const c
     return NULL;
 }
 
+/* ---- the words of expressions ---- */
+
+/* Functions, units and attributes from the tables of the language, so that the page knows those that hq knows. */
+static void add_language(struct gathering *g)
+{
+    size_t n;
+    const struct unit *units = units_all(&n);
+
+    str_add(&g->json, "\"functions\":{");
+    for (int i = 0; i < FUNCTION_KINDS; i++) {
+        const struct function_word *f = &function_words[i];
+
+        str_addf(&g->json,
+                 "%s\"%s\":{\"least\":%u,\"most\":%u,\"statistic\":%d,\"ofNumber\":%d,\"plain\":%d,\"unitless\":%d}",
+                 i ? "," : "", f->name, f->min_args, f->max_args, f->statistic, f->of_number != NULL, f->plain_argument,
+                 f->plain_result);
+    }
+    str_add(&g->json, "},\"literals\":{");
+    for (size_t i = 0; i < n; i++)
+        str_addf(&g->json, "%s\"%s\":[%.17g,%.17g,%d,%d]", i ? "," : "", units[i].name, units[i].times, units[i].over,
+                 units[i].dim, units[i].percent);
+    str_add(&g->json, "},\"attributes\":[");
+    for (int i = 0; i < ATTRIBUTE_KINDS; i++)
+        str_addf(&g->json, "%s\"%s\"", i ? "," : "", attribute_words[i].name);
+    str_add(&g->json, "],\"meant\":{");
+    for (size_t i = 0; metrics_alias(i); i++) {
+        size_t m = metrics_find(&g->run.selection, metrics_alias(i), SIDE_HERE);
+
+        str_addf(&g->json, "%s\"%s\":%d", i ? "," : "", metrics_alias(i), m == SIZE_MAX ? -1 : (int)m);
+    }
+    str_add(&g->json, "},");
+}
+
 /* ---- metrics, profiles, losses ---- */
 
 static void add_metrics(struct gathering *g)
@@ -86,6 +121,10 @@ static void add_metrics(struct gathering *g)
         str_addf(&g->json, ",\"side\":\"%s\",\"dim\":%d,\"flags\":%u,\"period\":%" PRIu64 ",\"here\":%d,\"old\":%d",
                  sides[m->side], m->dim, m->flags, m->period, m->here_measure == SIZE_MAX ? -1 : (int)m->here_measure,
                  m->old_measure == SIZE_MAX ? -1 : (int)m->old_measure);
+        str_addf(&g->json, ",\"elapsed\":%d,\"queues\":%d,\"weight\":",
+                 m->side == SIDE_HERE && metric_is_elapsed(gather_db(g), m->metric),
+                 m->side == SIDE_HERE && db_is_of_devices(gather_db(g), m->metric));
+        add_number(&g->json, m->weight);
         str_add(&g->json, ",\"scale\":");
         add_number(&g->json, m->scale);
         str_add(&g->json, ",\"factor\":");
@@ -98,16 +137,18 @@ static void add_metrics(struct gathering *g)
 static void add_profiles(struct gathering *g)
 {
     const struct db *db = gather_db(g);
+    struct selection *s = &g->run.selection;
     struct timeline time = timeline_of(db);
 
+    selection_find_helpers(s);
     str_addf(&g->json, "\"length\":%" PRIu64 ",\"profiles\":[", time.length_us);
     for (uint32_t i = 0; i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
-        str_addf(&g->json, "%s[%d,%u,%u,%u,%u,%" PRId64 ",%" PRIu64 ",%" PRIu64 "]", i ? "," : "", p->rank, p->thread,
-                 p->pid, intern_add(&g->texts, db_string(db, p->host)),
+        str_addf(&g->json, "%s[%d,%u,%u,%u,%u,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%d,%d]", i ? "," : "", p->rank,
+                 p->thread, p->pid, intern_add(&g->texts, db_string(db, p->host)),
                  intern_add(&g->texts, db_string(db, p->command)), timeline_offset(&time, i), timeline_start(&time, i),
-                 timeline_end(&time, i));
+                 timeline_end(&time, i), s->helpers.of ? s->helpers.of[i] : STANDS_IN, db_is_queue(db, i));
     }
     str_add(&g->json, "],\"losses\":[");
     for (size_t i = 0; i < db->loss_count; i++) {
@@ -207,6 +248,7 @@ struct hq_error *gather_facts(struct gathering *g)
     add_member(g, "settings", g->options->settings);
     add_member(g, "names", setting_words[SETTING_NAMES].words[query_setting(g->env, SETTING_NAMES)]);
     add_member(g, "compare", g->options->compare);
+    add_language(g);
     add_metrics(g);
     add_profiles(g);
     HQ_TRY(add_words(g, "summary", "summary"));

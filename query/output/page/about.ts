@@ -16,7 +16,7 @@ export const keys: [string, string][] = [
   ["p", "the next picture"],
   ["+ - \u2190 \u2192 Enter", "in the trace: zoom, move, choose the time"],
   ["q", "copy the query that prints this table"],
-  ["x", "take back all choices: ranks, time, what is hidden, pruned or flattened"],
+  ["x", "take back all choices: ranks, time, call paths, what is hidden, pruned or flattened"],
   ["?", "this list"],
 ];
 
@@ -25,6 +25,7 @@ export function about(app: App): HTMLElement {
   const table = (facts: string[][]) => el("table", {}, el("tbody", {}, ...facts.map(([head, ...rest]) =>
     el("tr", {}, el("th", { scope: "row" }, plain(head)), el("td", {}, el("bdi", {}, plain(rest.filter(Boolean).join(", "))))))));
   return el("div", { class: "pane about" },
+    el("p", { class: "warn" }, plain(app.whole("ranks", "threads", "time", "through", "prune", "hide"))),
     d.compare ? null : el("h2", {}, "A first look"), d.compare ? null : table(d.summary),
     el("h2", {}, "What is missing"),
     losses.length ? el("ul", {}, ...losses.map(([partial, count, reason]) => el("li", {}, `${count} ${partial ? "call paths without their outer end" : "samples lost"}: ${plain(reason)}`)))

@@ -2,7 +2,7 @@
 // Answers as hq gave them when the page was written: regions, folds, clusters, and the questions that were put to it.
 // No choice of ranks or time changes them; digits and pictures are hq's own.
 import { App } from "./app";
-import { clear, copy, el, name, plain } from "./dom";
+import { button, choice, clear, copy, csv, el, name, plain } from "./dom";
 
 export class Answers {
   readonly element = el("div", { class: "pane answers" });
@@ -18,10 +18,9 @@ export class Answers {
     this.shown = at;
     clear(this.element);
     if (!a) return;
-    const pick: HTMLSelectElement = el("select", { "aria-label": "question", onchange: () => this.app.set({ answer: +pick.value }) },
-      ...d.answers.map((x, i) => el("option", { value: i, selected: i === at }, plain(x.question))));
-    this.element.append(el("div", { class: "bar" }, pick, el("button", { title: "copy the rows as CSV", onclick: () => copy(this.csv(at)) }, "CSV"),
+    this.element.append(el("div", { class: "bar" }, choice("question", d.answers.map((x, i) => [i, x.question]), at, (answer) => this.app.set({ answer: +answer })), button("copy the rows as CSV", () => copy(this.csv(at)), "CSV"),
       el("span", { class: "note" }, "as hq answered it when the page was written")));
+    this.element.append(el("p", { class: "warn" }, plain(this.app.whole("ranks", "threads", "time", "through", "prune", "hide"))));
     const box = el("div", { class: "scroll" });
     for (const note of a.notes) box.append(el("p", { class: "note" }, plain(note)));
     if (a.picture) box.append(el("img", { src: "data:image/svg+xml;base64," + a.picture, alt: `picture of ${plain(a.question)}` }));
@@ -48,9 +47,8 @@ export class Answers {
   }
 
   private csv(at: number): string {
-    const a = this.app.data.answers[at], field = (text: string) => (/[",\n\r]|^ | $/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
-    return [["name", ...a.columns], ...a.rows.map((r) => [r[0], ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? r[i + 5] : String(r[i + 5][0] ?? "")))])]
-      .map((r) => r.map(field).join(",")).join("\n") + "\n";
+    const a = this.app.data.answers[at];
+    return csv([["name", ...a.columns], ...a.rows.map((r) => [r[0], ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? r[i + 5] : String(r[i + 5][0] ?? "")))])]);
   }
 }
 

@@ -3,7 +3,8 @@
 import { Data, isCall, Kind, NONE } from "./data";
 import { Chosen, Node, nodeName, nodeOfContext, nodeOfSet, Range, Selection } from "./model";
 import { timeText } from "./number";
-import { matcher, reshape } from "./reshape";
+import { linesOf } from "./dom";
+import { matcher, paths, reshape } from "./reshape";
 import { Palette } from "./palette";
 import { nested, ViewName, viewNames, Views } from "./views";
 
@@ -28,6 +29,7 @@ export interface State {
   plot: "order" | "sorted" | "histogram";
   columns: string;                  // derived ones: expressions, one a line
   where: string;
+  through: string;                  // paths, one a line
   prune: string; hide: string;      // patterns, one a line
   flatten: number;
   threshold: number;                // of the hot path, percent
@@ -38,7 +40,7 @@ export interface State {
 const start: State = {
   view: "tree", pane: "flame", metric: 0, sort: "", ascending: false, zoom: "", search: "", filter: false, ranks: "",
   threads: "", time: "", selected: "", lines: false, all: false, rounds: true, level: 0, mode: "profiles", profile: -1, plot: "order", columns: "",
-  where: "", prune: "", hide: "", flatten: 0, threshold: 50, amount: "bytes", answer: 0,
+  where: "", through: "", prune: "", hide: "", flatten: 0, threshold: 50, amount: "bytes", answer: 0,
 };
 
 export type Change = Partial<State>;
@@ -125,23 +127,30 @@ export class App {
     for (const l of this.listeners) l(changed);
   }
 
-  // The data as prune and hide leave them; of a comparison hq aligns the trees behind these, the page before.
+  // The data as through, prune and hide leave them; of a comparison hq aligns the trees behind the last two, the page before.
   private shape(s: State): void {
-    const key = s.prune + "\n\n" + s.hide;
+    const key = [s.through, s.prune, s.hide].join("\n\n");
     if (key === this.shaped) return;
     this.shaped = key;
     this.problem = "";
-    const tests = (text: string) => text.split("\n").filter(Boolean).map((p) => matcher(this.base, p)).filter((m): m is (c: number) => boolean => {
+    const tests = (text: string) => linesOf(text).map((p) => matcher(this.base, p)).filter((m): m is (c: number) => boolean => {
       if (typeof m === "string") this.problem = m;
       return typeof m !== "string";
     });
     const prune = tests(s.prune), hide = tests(s.hide);
-    this.data = prune.length + hide.length ? reshape(this.base, (c) => prune.some((t) => t(c)), (c) => hide.some((t) => t(c))) : this.base;
+    let data = this.base;
+    for (const text of linesOf(s.through)) {
+      const all = data.keep, own = paths(this.base, text);
+      if (typeof own === "string") this.problem = own;
+      // What the page cannot choose by shows nothing, rather than everything.
+      data = { ...data, keep: typeof own === "string" ? new Uint8Array(data.positions) : all ? own.map((x, i) => x & all[i]) : own };
+    }
+    this.data = prune.length + hide.length ? reshape(data, (c) => prune.some((t) => t(c)), (c) => hide.some((t) => t(c))) : data;
   }
 
   private derive(changed: Set<keyof State>): void {
     const s = this.state;
-    const shape = changed.has("prune") || changed.has("hide");
+    const shape = changed.has("through") || changed.has("prune") || changed.has("hide");
     if (shape) this.shape(s);
     if (shape || changed.has("ranks") || changed.has("threads") || changed.has("time")) this.selection = new Selection(this.data, this.chosen());
     if (shape || changed.has("lines") || changed.has("rounds")) this.views = new Views(this.data, s.lines, s.rounds);
@@ -224,9 +233,15 @@ export class App {
       (time ? ` during ${timeText(time[0])}..${time[1] === Infinity ? "" : timeText(time[1])}` : "");
   }
 
+  // What is chosen and does not change a picture or an answer, as a sentence; "" if there is nothing of the kind.
+  whole(...ignored: ("ranks" | "threads" | "time" | "through" | "prune" | "hide")[]): string {
+    const list = ignored.filter((k) => this.state[k]).map((k) => (k === "time" ? "the chosen time" : `${k} ${this.state[k].replace(/\n/g, ", ")}`));
+    return list.length ? `This is of the whole run: ${list.join(", ")} ${list.length > 1 ? "do" : "does"} not change it.` : "";
+  }
+
   private shapes(): string {
-    const clause = (word: string, text: string) => text.split("\n").filter(Boolean).map((p) => ` ${word} ${p}`).join("");
-    return clause("prune", this.state.prune) + clause("hide", this.state.hide);
+    const clause = (word: string, text: string) => linesOf(text).map((p) => ` ${p.startsWith("not ") ? p.replace(/^not\s+/, `not ${word} `) : `${word} ${p}`}`).join("");
+    return clause("through", this.state.through) + clause("prune", this.state.prune) + clause("hide", this.state.hide);
   }
 
   compared(): string { return this.data.compare ? ` compare with ${quoted(this.data.compare)}` : ""; }
@@ -237,7 +252,7 @@ export class App {
     const zoom = s.view === "tree" ? this.zoomNode(s.zoom) : null;
     if (zoom) text += " of " + this.pattern(zoom);
     text += this.slice() + this.shapes() + this.compared() + (s.flatten ? ` flatten ${s.flatten}` : "");
-    const derived = s.columns.split("\n").filter(Boolean);
+    const derived = linesOf(s.columns);
     if (derived.length || (!s.all && this.several())) text += " columns " + [...this.defaultColumns(), ...derived].join(", ");
     if (s.where) text += " where " + s.where;
     const regex = s.filter && s.search ? searchRegex(s.search) : null;
@@ -279,7 +294,7 @@ export class App {
           return `${d.settings}trace depth of rank ${d.profiles[s.profile].rank}${this.slice()}`;
         return `${d.settings}trace${s.level ? ` level ${s.level}` : ""}${this.slice()}`;
       case "ranks": return `${d.settings}threads${of ? " of " + of : ""}${d.ranked ? " per rank" : ""}${this.slice()}${this.shapes()}`;
-      case "source": return this.node && d.scopeFile[this.node.scope] ? `source of ${quoted(d.texts[d.scopeFile[this.node.scope]])}${this.slice()}` : null;
+      case "source": return this.node && d.scopeFile[this.node.scope] ? `source of ${quoted(d.texts[d.scopeFile[this.node.scope]])}${this.slice()}${this.shapes()}` : null;
       case "messages": return `${d.settings}messages${this.chosen().ranks ? ` ranks ${s.ranks}` : ""}`;
       case "answers": return d.settings + d.answers[s.answer]?.question;
       case "about": return "info";

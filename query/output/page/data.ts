@@ -19,13 +19,23 @@ export interface Metric {
   dim: Dim; flags: number; period: number;
   here: number; old: number; // of a delta: what it is the difference of; -1 zero
   scale: number; factor: number;
+  weight: number;    // units that a sample stands for where they differ; 0: all are alike
+  elapsed: number;   // 1: counts time also while a thread sleeps
+  queues: number;    // 1: of queues of devices, not of threads
 }
-export const EXACT = 2, NO_COUNTS = 4;
+export const EXACT = 2, NO_COUNTS = 4, WEIGHED = 32;
 
 export interface Profile {
   rank: number; thread: number; pid: number; host: string; command: string;
   offset: number; start: number; end: number; // microseconds; of the run but for offset, which is added to the trace's
+  stands: Stands;
+  queue: number; // 1: of a device
 }
+// query/choose/helpers.h
+export enum Stands { In, Launcher, Helper, BusyHelper }
+
+// query/grammar/functions.def
+export interface Function { least: number; most: number; statistic: number; ofNumber: number; plain: number; unitless: number }
 
 // Prefix sums over positions: the value of [a, b) is sums[b] - sums[a], in units.
 export interface Sums { sums: Float64Array; counts: Float64Array; total: number; samples: number }
@@ -62,6 +72,11 @@ export interface Data {
   callFile: Uint32Array; callLine: Uint32Array; kind: Uint8Array;
   id: (context: number) => string;
   instances: (scope: number) => Uint32Array;
+  functions: Record<string, Function>;
+  literals: Record<string, [number, number, Dim, number]>; // units: times, over; 1: percent
+  attributes: string[];
+  meant: Record<string, number>; // aliases of metrics; -1: there is none of the kind
+  keep: Uint8Array | null;       // of positions, 1: `through` keeps the call path; null: all
   each: (metric: number, profile: number, take: (at: number, sum: number, count: number) => void) => void; // values of a profile, by position
   sparse: ((metric: number, profile: number) => Sparse) | null; // the same at once, where positions ascend
   tops: (context: number, exclusive: boolean) => number[]; // the calls with one value by profile in which what is asked lies
@@ -124,13 +139,17 @@ export async function openData(base64: string): Promise<Data> {
   kindNames.push(...json.kinds);
   const reader = (name: string) => new Reader(bytes, base + json.columns[name][0]);
 
-  function column<T extends { [i: number]: number }>(name: string, array: T, n: number, less = 0): T {
-    const r = reader(name);
-    for (let i = 0; i < n; i++) array[i] = r.next() - less;
+  // Columns of less than 2^32, without an object at work.
+  function column<T extends Uint32Array | Uint8Array>(name: string, array: T, less = 0): T {
+    for (let i = 0, at = base + json.columns[name][0]; i < array.length; i++) {
+      let b = bytes[at++], x = b & 127;
+      for (let shift = 7; b & 128; shift += 7) x |= ((b = bytes[at++]) & 127) << shift;
+      array[i] = x - less;
+    }
     return array;
   }
-  const ints = (name: string, n: number, less = 0) => column(name, new Uint32Array(n), n, less);
-  const small = (name: string, n: number) => column(name, new Uint8Array(n), n);
+  const ints = (name: string, n: number, less = 0) => column(name, new Uint32Array(n), less);
+  const small = (name: string, n: number) => column(name, new Uint8Array(n));
 
   const scopes: number = json.scopes, n: number = json.contexts, positions: number = json.positions;
   const scopeKind = small("scope.kind", scopes);
@@ -199,22 +218,23 @@ export async function openData(base64: string): Promise<Data> {
 
   const profiles: Profile[] = json.profiles.map((p: number[]) => ({
     rank: p[0], thread: p[1], pid: p[2], host: json.texts[p[3]], command: json.texts[p[4]],
-    offset: p[5], start: p[6], end: p[7],
+    offset: p[5], start: p[6], end: p[7], stands: p[8], queue: p[9],
   }));
 
   // Values by profile are opened when they are first asked for, and so are the traces.
   const values: (Sparse[] | undefined)[] = [];
   const openValues = (m: number): Sparse[] => {
-    const r = reader("profile" + m);
+    const r = reader("profile" + m), room = json.columns["profile" + m][1] / 3;
+    const at = new Uint32Array(room), sum = new Float64Array(room), count = new Float64Array(room);
+    let i = 0;
     return profiles.map(() => {
-      const k = r.next(), at = new Uint32Array(k), sum = new Float64Array(k), count = new Float64Array(k);
-      for (let i = 0, last = 0; i < k; i++) {
-        last += r.next();
-        at[i] = last;
+      const from = i, to = i + r.next();
+      for (let last = 0; i < to; i++) {
+        at[i] = last += r.next();
         count[i] = r.next();
         sum[i] = r.signed() + count[i];
       }
-      return { at, sum, count };
+      return { at: at.subarray(from, to), sum: sum.subarray(from, to), count: count.subarray(from, to) };
     });
   };
 
@@ -238,12 +258,14 @@ export async function openData(base64: string): Promise<Data> {
 
   const hasTraces: boolean = json.kept.every > 0;
   let traces: Trace[] | null = null;
+  // Into arrays that all profiles share.
   const openTraces = (): Trace[] => {
-    const r = reader("trace");
+    const r = reader("trace"), room = json.columns.trace[1] >> 1; // a record has two bytes or more
+    const all: Trace = { time: new Float64Array(room), at: new Uint32Array(room), metric: new Uint8Array(room), weight: new Float64Array(room) };
+    let i = 0;
     return profiles.map((p) => {
-      const k = r.next();
-      const t: Trace = { time: new Float64Array(k), at: new Uint32Array(k), metric: new Uint8Array(k), weight: new Float64Array(k) };
-      for (let i = 0, time = 0, at = 0, metric = 0, weight = 1; i < k; i++) {
+      const from = i, to = i + r.next();
+      for (let time = 0, at = 0, metric = 0, weight = 1; i < to; i++) {
         time += r.signed();
         const step = r.signed();
         at += Math.floor(step / 2);
@@ -251,12 +273,12 @@ export async function openData(base64: string): Promise<Data> {
           metric = r.next();
           weight = r.next();
         }
-        t.time[i] = Math.max(0, p.offset + time);
-        t.at[i] = at;
-        t.metric[i] = metric;
-        t.weight[i] = weight;
+        all.time[i] = Math.max(0, p.offset + time);
+        all.at[i] = at;
+        all.metric[i] = metric;
+        all.weight[i] = weight;
       }
-      return t;
+      return { time: all.time.subarray(from, to), at: all.at.subarray(from, to), metric: all.metric.subarray(from, to), weight: all.weight.subarray(from, to) };
     });
   };
 
@@ -274,6 +296,7 @@ export async function openData(base64: string): Promise<Data> {
     scopeEntity: ints("scope.entity", scopes, 1), entityScope: ints("entity.scope", json.entities),
     contexts: n, scope, end, parent, first, callFile: ints("context.file", n), callLine: ints("context.line", n), kind, id,
     instances: (s) => byScope.subarray(starts[s], starts[s + 1]),
+    functions: json.functions, literals: json.literals, attributes: json.attributes, meant: json.meant, keep: null,
     each, sparse: coarse ? null : sparse, left: json.left,
     tops: (c, exclusive) => (coarse?.[c] && (exclusive || coarse[c] !== c) ? [coarse[c]] : []),
     topValue: (m, top) => (plain[m] ? plain[m]!.sums[first[end[top]]] - plain[m]!.sums[first[top]] : 0),

@@ -28,6 +28,29 @@ export function name(text: string, props: Props = {}): HTMLElement {
   return el("bdi", props, plain(text));
 }
 
+export function button(title: string, onclick: () => void, ...what: Child[]): HTMLButtonElement {
+  return el("button", { title, onclick }, ...what);
+}
+
+// A choice of [value, text].
+export function choice(label: string, of: [string | number, string][], now: string | number, choose: (value: string) => void, props: Props = {}): HTMLSelectElement {
+  const e: HTMLSelectElement = el("select", { "aria-label": label, onchange: () => choose(e.value), ...props },
+    ...of.map(([value, text]) => el("option", { value, selected: value === now }, plain(text))));
+  return e;
+}
+
+// An entry of a legend.
+export function swatch(colour: string, ...what: Child[]): HTMLElement {
+  return el("span", {}, el("i", { style: `background:${colour}` }), ...what);
+}
+
+export function csv(rows: string[][]): string {
+  return rows.map((r) => r.map((text) => (/[",\n\r]|^ | $/.test(text) ? `"${text.replace(/"/g, '""')}"` : text)).join(",") + "\n").join("");
+}
+
+// The lines of a text that are not empty.
+export const linesOf = (text: string): string[] => text.split("\n").filter(Boolean);
+
 export function clear(e: Element): void {
   e.replaceChildren();
 }
@@ -45,6 +68,36 @@ export async function copy(text: string): Promise<boolean> {
     const done = document.execCommand("copy");
     area.remove();
     return done;
+  }
+}
+
+// A picture that is drawn by a program: it tells about what the mouse is on, and is drawn anew where its room changes.
+export abstract class Picture {
+  readonly element = el("div");
+  protected canvas: HTMLCanvasElement;
+  protected tip = el("div", { class: "tip", role: "status" });
+  protected bar = el("div", { class: "bar" });
+  protected legend = el("div", { class: "legend" });
+  protected note = el("p", { class: "note" });
+
+  constructor(kind: string, label: string, handlers: Props) {
+    this.canvas = el("canvas", { role: "img", "aria-label": label, onmouseleave: () => this.hide(), ...handlers });
+    this.element.className = "pane " + kind;
+    new ResizeObserver(() => this.element.isConnected && this.render()).observe(this.element);
+  }
+
+  abstract render(): void;
+
+  hide(): void { this.tip.style.display = "none"; }
+
+  // A tip beside the mouse, inside the window.
+  tell(text: string, e: MouseEvent): void {
+    const { tip } = this;
+    tip.textContent = text;
+    tip.style.display = "block";
+    const w = tip.offsetWidth, h = tip.offsetHeight;
+    tip.style.left = Math.max(4, Math.min(e.clientX + 12, window.innerWidth - w - 8)) + "px";
+    tip.style.top = (e.clientY + 20 + h > window.innerHeight ? Math.max(4, e.clientY - h - 10) : e.clientY + 20) + "px";
   }
 }
 

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Expressions of the query language (query/grammar/parse_expr.c, query/bind/bind.c, query/bind/expr.c): the same grammar, units,
 // blanks and shares. What the page cannot compute it refuses with a sentence.
-import { Data, Dim, Kind, kindNames } from "./data";
-import { Selection } from "./model";
+import { Data, Dim, EXACT, Kind, kindNames, Metric, NO_COUNTS, WEIGHED } from "./data";
+import { scaled, Selection } from "./model";
 
-export interface Facts { slots: Float64Array; totals: Float64Array; kind: Kind; name: string; file: string; line: number; module: string; depth: number }
+export interface Facts {
+  slots: ArrayLike<number>; totals: ArrayLike<number>; kind: Kind; name: string; file: string; line: number; module: string; depth: number;
+  id: string; callsite: string;
+  profiles?: (slot: number) => Float64Array; // its value in each rank or thread that statistics are over
+  samples?: (slot: number) => number;
+}
 type Value = number | string | null; // a blank number is NaN, a blank text null
 
 interface Program {
@@ -18,6 +23,9 @@ interface Program {
   word?: string;    // a bare name, which beside an attribute is a text
   percent?: number;
   slot?: number;
+  total?: number;   // it is the total of a slot's metric
+  share?: number;   // it is a slot by its own total: the slot
+  statistic?: boolean;
 }
 
 export interface Compiled { dim: Dim; text: boolean; linear: boolean; value: (f: Facts) => Value; total: (totals: Float64Array) => number }
@@ -25,17 +33,9 @@ export interface Compiled { dim: Dim; text: boolean; linear: boolean; value: (f:
 class Refused extends Error {}
 const refuse = (sentence: string): never => { throw new Refused(sentence); };
 
-const units: Record<string, [number, Dim]> = {
-  ns: [1e-9, 1], us: [1e-6, 1], "\u00b5s": [1e-6, 1], ms: [1e-3, 1], s: [1, 1], min: [60, 1], h: [3600, 1], d: [86400, 1],
-  B: [1, 3], KB: [1e3, 3], MB: [1e6, 3], GB: [1e9, 3], TB: [1e12, 3], KiB: [1024, 3], MiB: [1024 ** 2, 3], GiB: [1024 ** 3, 3], TiB: [1024 ** 4, 3],
-  K: [1e3, 0], k: [1e3, 0], M: [1e6, 0], G: [1e9, 0], T: [1e12, 0],
-};
 const dimNames = ["a plain number", "seconds", "events", "bytes"];
-const statistics = ["mean", "stddev", "cov", "count", "p50", "p90", "p99", "imbalance", "ci"];
-const numeric: Record<string, (x: number) => number> = { abs: Math.abs, sqrt: Math.sqrt, log: Math.log, floor: Math.floor, ceil: Math.ceil };
-const textAttributes = ["kind", "name", "file", "module"], numberAttributes = ["line", "depth"];
-const otherAttributes = ["id", "callsite", "rank", "thread", "host"];
-const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)(%|[A-Za-z\u00b5]+)?|\$(\d+)|([A-Za-z_][\w:]*)|("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(==|!=|<>|<=|>=|=~|!~|[-+*\/()<>=,.@])|(\S))/y;
+const textAttributes = ["kind", "name", "file", "module", "id", "callsite"], numberAttributes = ["line", "depth"];
+const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)(%|[A-Za-z\u00b5\u03bc]+)?|\$(\d+)|([A-Za-z_][\w:]*)|("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(==|!=|<>|<=|>=|=~|!~|[-+*\/()<>=,.@])|(\S))/y;
 
 interface Token { kind: "number" | "dollar" | "name" | "text" | "mark"; text: string; unit?: string; spaced: boolean }
 
@@ -45,7 +45,7 @@ export function compile(source: string, d: Data): Compiled | string {
     const program = p.whole();
     return {
       dim: program.dim, text: program.text, linear: program.linear, value: program.eval,
-      total: (totals) => (program.linear ? (program.eval({ slots: totals, totals, kind: Kind.Root, name: "", file: "", line: 0, module: "", depth: 0 }) as number) : NaN),
+      total: (totals) => (program.linear ? (program.eval({ slots: totals, totals, kind: Kind.Root, name: "", file: "", line: 0, module: "", depth: 0, id: "", callsite: "" }) as number) : NaN),
     };
   } catch (e) {
     if (e instanceof Refused) return e.message;
@@ -223,7 +223,7 @@ class Parser {
       const dim = this.agree(left, right, plus ? "adds" : "subtracts");
       a = {
         ...this.make(dim, (f) => (plus ? (left.eval(f) as number) + (right.eval(f) as number) : (left.eval(f) as number) - (right.eval(f) as number)), left.constant && right.constant),
-        linear: left.linear && right.linear, literal: left.literal && right.literal,
+        linear: left.linear && right.linear, literal: left.literal && right.literal, statistic: left.statistic || right.statistic,
       };
     }
     return a;
@@ -248,7 +248,8 @@ class Parser {
           const x = left.eval(f) as number, y = right.eval(f) as number, z = times ? x * y : y === 0 ? NaN : x / y;
           return isFinite(z) ? z : NaN;
         }, left.constant && right.constant),
-        linear, literal: left.literal && right.literal,
+        linear, literal: left.literal && right.literal, statistic: left.statistic || right.statistic,
+        share: !times && left.slot !== undefined && right.total !== undefined && left.slot >> 1 === right.total >> 1 ? left.slot : undefined,
       };
     }
     return a;
@@ -279,9 +280,8 @@ class Parser {
 
   private literal(t: Token): Program {
     const x = Number(t.text);
-    if (t.unit === "%") return { ...this.make(0, () => x / 100, true), literal: true, percent: x / 100 };
-    const unit: [number, Dim] = t.unit ? units[t.unit] ?? refuse(`there is no unit \`${t.unit}\``) : [1, 0];
-    return { ...this.make(unit[1], () => x * unit[0], true), literal: unit[1] === Dim.None };
+    const [times, over, dim, percent] = t.unit ? this.d.literals[t.unit] ?? refuse(`there is no unit \`${t.unit}\``) : [1, 1, Dim.None, 0], value = (x * times) / over;
+    return { ...this.make(dim, () => value, true), literal: dim === Dim.None, percent: percent ? value : undefined };
   }
 
   private suffix(): boolean {
@@ -305,8 +305,8 @@ class Parser {
   }
 
   private find(name: string, side: string): number {
-    const low = name.toLowerCase();
-    return this.d.metrics.findIndex((m) => m.side === side && (m.name.toLowerCase() === low || m.event.toLowerCase() === low));
+    const low = name.toLowerCase(), at = this.d.metrics.findIndex((m) => m.side === side && (m.name.toLowerCase() === low || m.event.toLowerCase() === low));
+    return at < 0 && side === "here" ? this.d.meant[low] ?? -1 : at;
   }
 
   private named(name: string): Program {
@@ -326,7 +326,7 @@ class Parser {
     if (m >= 0) return this.slot(m, this.suffix());
     if (textAttributes.includes(low)) return { ...this.make(0, (f) => (f as any)[low] === "" ? null : low === "kind" ? kindNames[f.kind] : (f as any)[low]), text: true, attribute: low };
     if (numberAttributes.includes(low)) return { ...this.make(0, (f) => (low === "line" ? f.line || NaN : f.depth)), attribute: low };
-    if (otherAttributes.includes(low)) refuse(`\`${name}\` is not on the page: ask hq`);
+    if (this.d.attributes.includes(low)) refuse(`\`${name}\` is not on the page: ask hq`);
     // A file, a load module: main.c, libc.so.6
     for (let t = this.peek(); t && !t.spaced && (t.text === "." || t.kind === "name" || t.kind === "number"); t = this.peek()) {
       name += t.text + (t.unit ?? "");
@@ -346,7 +346,7 @@ class Parser {
 
   private totalOf(p: Program): Program {
     if (p.slot === undefined) refuse("@ is the total of a metric: @cputime");
-    return this.make(p.dim, (f) => f.totals[p.slot!], true);
+    return { ...this.make(p.dim, (f) => f.totals[p.slot!], true), total: p.slot };
   }
 
   private call(name: string): Program {
@@ -355,40 +355,126 @@ class Parser {
     do args.push(this.or()); while (this.take(","));
     this.want(")");
     if (name === "metric") return refuse("metric(\"...\") is for hq: the page knows metrics by their names");
-    if (statistics.includes(name) || ((name === "min" || name === "max") && args.length === 1)) refuse(`${name}() is over profiles: ask hq`);
-    if (name === "sum" && args.length === 1) return this.number(args[0]).linear ? args[0] : refuse("sum() of this is over profiles: ask hq");
-    if (name in numeric) {
-      if (args.length !== 1) refuse(`${name}() takes one number`);
-      const a = this.number(args[0]);
-      if ((name === "sqrt" || name === "log") && a.dim) refuse(`${name}() takes a plain number, and this is ${dimNames[a.dim]}`);
-      return { ...this.make(a.dim, (f) => {
-        const x = numeric[name](a.eval(f) as number);
-        return isFinite(x) ? x : NaN;
-      }, a.constant), literal: a.literal };
+    const f = this.d.functions[name] ?? refuse(`there is no function \`${name}\``), all = args.map((p) => this.number(p)), a = all[0];
+    if (all.length < f.least || all.length > f.most) refuse(`${name}() takes ${f.least}${f.most > f.least ? " or more" : ""}, and here are ${all.length}`);
+    const statistic = all.some((p) => p.statistic);
+    if (f.statistic && all.length === 1) return this.statistic(name, a);
+    if (f.ofNumber) {
+      const of = (Math as any)[name] as ((x: number) => number) | undefined;
+      if (!of) return refuse(`${name}() is not on the page: ask hq`);
+      if (f.plain && a.dim) refuse(`${name}() takes a plain number, and this is ${dimNames[a.dim]}`);
+      return { ...this.make(f.unitless ? 0 : a.dim, (x) => finite(of(a.eval(x) as number)), a.constant), literal: a.literal, statistic };
     }
-    if (name === "if") {
-      if (args.length !== 3) refuse("if() takes a condition and two values");
-      const [c, a, b] = args.map((p) => this.number(p));
-      return { ...this.make(this.agree(a, b, "chooses between"), (f) => {
-        const t = truth(c.eval(f));
-        return t < 0 ? NaN : t ? a.eval(f) : b.eval(f);
-      }), literal: a.literal && b.literal };
-    }
-    if (name === "min" || name === "max") {
-      const all = args.map((p) => this.number(p));
-      let sofar = all[0];
-      for (const p of all.slice(1)) sofar = { ...sofar, dim: this.agree(sofar, p, "compares"), literal: sofar.literal && p.literal };
-      return { ...this.make(sofar.dim, (f) => {
-        let best = all[0].eval(f) as number;
+    const values = name === "if" ? all.slice(1) : all;
+    let sofar = values[0];
+    for (const p of values.slice(1)) sofar = { ...sofar, dim: this.agree(sofar, p, name === "if" ? "chooses between" : "compares"), literal: sofar.literal && p.literal };
+    let compute: (x: Facts) => Value;
+    if (name === "if")
+      compute = (x) => {
+        const t = truth(a.eval(x));
+        return t < 0 ? NaN : values[t ? 0 : 1].eval(x);
+      };
+    else if (name === "min" || name === "max")
+      compute = (x) => {
+        let best = a.eval(x) as number;
         for (let i = 1; i < all.length && !isNaN(best); i++) {
-          const x = all[i].eval(f) as number;
-          if (isNaN(x) || (name === "min" ? x < best : x > best)) best = x;
+          const y = all[i].eval(x) as number;
+          if (isNaN(y) || (name === "min" ? y < best : y > best)) best = y;
         }
         return best;
-      }), literal: sofar.literal };
-    }
-    return refuse(`there is no function \`${name}\``);
+      };
+    else return refuse(`${name}() is not on the page: ask hq`);
+    return { ...this.make(sofar.dim, compute), literal: sofar.literal, statistic };
   }
+
+  // Over the profiles of a row (query/measure/statistics.c).
+  private statistic(name: string, a: Program): Program {
+    const d = this.d, f = d.functions[name];
+    if (a.statistic) refuse("a statistic of a statistic has no meaning");
+    if (a.constant) refuse("this is the same in every profile: a statistic needs a metric");
+    if (name === "sum" && a.linear) return a;
+    if (name === "ci") return this.interval(a);
+    if (d.compare) refuse(`${name}() is over the profiles of one run, and this page compares two: ask hq`);
+    if (!d.kept.profiles || d.kept.coarse) refuse(`${name}() needs values by rank that were left out to keep the page small: ask hq`);
+    if (d.metrics.some((m) => m.queues)) refuse(`${name}() is over threads, and some metrics here are of devices: ask hq`);
+    const of = statisticOf(name) ?? refuse(`${name}() is not on the page: ask hq`);
+    return {
+      ...this.make(f.unitless ? 0 : a.dim, (x) => {
+        if (!x.profiles) return NaN;
+        if (a.slot !== undefined) return finite(of(x.profiles(a.slot)));
+        const all = Array.from({ length: 2 * d.metrics.length }, (_, slot) => x.profiles!(slot));
+        return finite(of(all[0].map((_, p) => a.eval({ ...x, slots: all.map((v) => v[p]) }) as number)));
+      }), statistic: true,
+    };
+  }
+
+  // The half width of the 95 % interval of a metric, or of its share of the total after Wilson (query/measure/interval.c).
+  private interval(a: Program): Program {
+    const slot = a.slot ?? a.share ?? refuse("ci() of this is not on the page: ask hq"), d = this.d, m = d.metrics[slot >> 1];
+    return { ...this.make(a.dim, (x) => {
+      if (!x.samples) return NaN;
+      const n = x.samples(slot);
+      if (a.slot !== undefined) return Z * deviation(d, slot >> 1, x.slots[slot], n);
+      const all = equalSamples(m, d.plain[slot >> 1]?.samples ?? 0, x.totals[slot] / m.scale);
+      if (m.flags & (EXACT | NO_COUNTS) || m.side !== "here" || !(all > 0)) return m.flags & EXACT ? 0 : NaN;
+      const k = equalSamples(m, n, x.slots[slot] / m.scale), share = k / all;
+      return (Z / (1 + (Z * Z) / all)) * Math.sqrt((share * (1 - share)) / all + (Z * Z) / (4 * all * all));
+    }), statistic: true };
+  }
+}
+
+const finite = (x: number): number => (isFinite(x) ? x : NaN);
+
+export const Z = 1.959963984540054;
+
+// How many samples of equal weight tell as much as those that stand for a sum.
+function equalSamples(m: Metric, count: number, sum: number): number {
+  return m.weight > 0 ? Math.min(count, Math.abs(sum) / m.weight) : count;
+}
+
+// One standard deviation of a measured value of n samples; without any, that of one.
+export function deviation(d: Data, metric: number, value: number, samples: number): number {
+  const m = d.metrics[metric];
+  if (m.flags & EXACT) return 0;
+  if (m.side === "delta" || m.flags & NO_COUNTS) return NaN;
+  const n = equalSamples(m, samples, value / m.scale / m.factor), all = d.plain[metric];
+  if (n > 0) return Math.abs(value) / Math.sqrt(n);
+  if (m.flags & WEIGHED && all && all.samples > 0) return (scaled(all.total * d.units[metric], m.scale) * m.factor) / all.samples;
+  return m.period ? m.period * m.scale * m.factor : NaN;
+}
+
+function statisticOf(name: string): ((values: Float64Array) => number) | null {
+  const percent = /^p(\d+)$/.exec(name);
+  if (percent)
+    return (values) => {
+      const v = values.filter((x) => !isNaN(x)).sort(), at = (+percent[1] / 100) * (v.length - 1), low = Math.floor(at);
+      return at === low ? v[low] : v[low] + (at - low) * (v[low + 1] - v[low]);
+    };
+  if (!["sum", "mean", "stddev", "cov", "count", "imbalance", "min", "max"].includes(name)) return null;
+  return (values) => {
+    const v = values.filter((x) => !isNaN(x)), n = v.length;
+    if (!n) return NaN;
+    let sum = 0, squares = 0, some = 0, least = v[0], most = v[0];
+    for (const x of v) {
+      const y = x - v[0];
+      sum += y;
+      squares += y * y;
+      some += x !== 0 ? 1 : 0;
+      least = Math.min(least, x);
+      most = Math.max(most, x);
+    }
+    const mean = v[0] + sum / n, variance = squares / n - (sum / n) * (sum / n), spread = Math.sqrt(variance > 0 && most > least ? variance : 0);
+    switch (name) {
+      case "sum": return mean * n;
+      case "mean": return mean;
+      case "stddev": return spread;
+      case "cov": return mean !== 0 ? spread / mean : NaN;
+      case "count": return some;
+      case "imbalance": return most - mean;
+      case "min": return least;
+      default: return most;
+    }
+  };
 }
 
 function compare(mark: string, order: number): number {
@@ -404,8 +490,9 @@ function compare(mark: string, order: number): number {
 
 // Names with or without their arguments, files and load modules by the end of their path, kinds without regard to case.
 function sameText(attribute: string | undefined, text: string, written: string): boolean {
+  if (attribute === "id") return written.length >= 6 && text.startsWith(written.toLowerCase());
   if (attribute === "kind") return text.toLowerCase() === written.toLowerCase();
-  if (attribute === "file" || attribute === "module") return text === written || text.endsWith("/" + written);
+  if (attribute === "file" || attribute === "module" || attribute === "callsite") return text === written || text.endsWith("/" + written);
   if (attribute !== "name") return text === written;
   const bare = text.replace(/\(.*$/, "");
   return text === written || bare === written;

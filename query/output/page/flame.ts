@@ -2,35 +2,26 @@
 // The flame graph, which hangs from its root; of a procedure, its callers stand above and what it calls below.
 import { App, searchRegex } from "./app";
 import { EXACT, NONE } from "./data";
-import { clear, el, fit, plain, sizeCanvas } from "./dom";
+import { clear, el, fit, Picture, plain, sizeCanvas, swatch } from "./dom";
 import { drawnName, Node, nodeName, nodeOfContext, nodeRanges } from "./model";
 import { oneText, percentText } from "./number";
 import { placeOf } from "./rows";
 
 const LEVEL = 19, LETTER = 6.5, NARROWEST = 0.4, LEVELS_MOST = 1500;
 
-interface Box { node: Node; name: string; x: number; width: number; level: number; value: number; up: boolean }
+interface Box { node: Node; name: string; drawn: string; x: number; width: number; level: number; value: number; up: boolean }
 
-export class Flame {
-  readonly element: HTMLElement;
-  private canvas: HTMLCanvasElement;
-  private tip: HTMLElement;
-  private legend: HTMLElement;
-  private note: HTMLElement;
+export class Flame extends Picture {
   private boxes: Box[] = [];
   private above = 0; // levels of callers
+  private laid: unknown[] = []; // what the boxes are of
 
   constructor(private app: App, private choose: (n: Node) => void, private zoom: (n: Node) => void) {
-    this.canvas = el("canvas", {
-      role: "img", "aria-label": "flame graph", onmousemove: (e: MouseEvent) => this.hover(e), onmouseleave: () => this.hide(),
-      onclick: (e: MouseEvent) => { const b = this.find(e); if (b) this.choose(b.node); },
+    super("flame", "flame graph", {
+      onmousemove: (e: MouseEvent) => this.hover(e), onclick: (e: MouseEvent) => { const b = this.find(e); if (b) this.choose(b.node); },
       ondblclick: (e: MouseEvent) => { const b = this.find(e); if (b && !b.up) this.zoom(b.node); },
     });
-    this.tip = el("div", { class: "tip", role: "status" });
-    this.legend = el("div", { class: "legend" });
-    this.note = el("p", { class: "note" });
-    this.element = el("div", { class: "pane flame" }, el("div", { class: "scroll" }, this.canvas), this.legend, this.note, this.tip);
-    new ResizeObserver(() => this.element.isConnected && this.render()).observe(this.element);
+    this.element.append(el("div", { class: "scroll" }, this.canvas), this.legend, this.note, this.tip);
   }
 
   // The metric on the other side of a comparison and the difference; -1 there is none.
@@ -58,28 +49,31 @@ export class Flame {
   }
 
   private lay(width: number): void {
-    const { data, views } = this.app, { roots, pivot } = this.roots();
+    const { data: d, views, selection, state } = this.app, { roots, pivot } = this.roots();
+    const of = [selection, views, state.metric, width, ...roots.flatMap((n) => [n.scope, n.inc.length, n.inc[0]])];
+    if (of.length === this.laid.length && of.every((x, i) => x === this.laid[i])) return;
+    this.laid = of;
     this.boxes = [];
     this.above = 0;
     const total = roots.reduce((sum, n) => sum + this.value(n), 0);
     if (!(total > 0)) return;
-    const scale = width / total;
+    const scale = width / total, { old } = this.compared();
     const place = (nodes: Node[], x: number, room: number, level: number, up: boolean, kids: (n: Node) => Node[]) => {
       const sized = nodes.map((n) => ({ n, v: this.value(n) })).filter((s) => s.v > 0).sort((a, b) => b.v - a.v);
       const sum = sized.reduce((s, k) => s + k.v, 0), shrink = sum * scale > room + 1e-6 ? room / (sum * scale) : 1;
       for (const { n, v } of sized) {
         const w = v * scale * shrink;
-        if (w < NARROWEST) continue;
-        this.boxes.push({ node: n, name: nodeName(data, n), x, width: w, level, value: v, up });
+        if (w < NARROWEST) break;
+        this.boxes.push({ node: n, name: nodeName(d, n), drawn: drawnName(d, n, (w - 6) / LETTER), x, width: w, level, value: v, up });
         if (up) this.above = Math.max(this.above, level);
         if (level < LEVELS_MOST && !(n.leaf && !up)) place(kids(n), x, w, level + 1, up, kids);
         x += w;
       }
     };
-    const below = (n: Node) => views.treeChildren(n);
+    // Of one run the children of a context fit into it: what would be too narrow is not looked at.
+    const below = (n: Node) => views.treeChildren(n, old >= 0 ? undefined : (c) => selection.value(state.metric, [d.first[c], d.first[d.end[c]]]) * scale >= NARROWEST);
     place(roots, 0, width, 0, false, below);
-    const p = pivot;
-    if (p) place(views.callers({ ...p, at: p.exc }), 0, width, 1, true, (n) => (n.leaf ? [] : views.callers(n)));
+    if (pivot) place(views.callers({ ...pivot, at: pivot.exc }), 0, width, 1, true, (n) => (n.leaf ? [] : views.callers(n)));
   }
 
   private top(b: Box): number { return (b.up ? this.above - b.level : this.above + b.level) * LEVEL; }
@@ -121,23 +115,18 @@ export class Flame {
       }
       if (b.width > 24) {
         g.fillStyle = ink;
-        g.fillText(fit(g, plain(drawnName(data, b.node, (b.width - 6) / LETTER)), b.width - 6), b.x + 3, this.top(b) + LEVEL / 2);
+        g.fillText(fit(g, plain(b.drawn), b.width - 6), b.x + 3, this.top(b) + LEVEL / 2);
       }
     }
     clear(this.legend);
     const keys: [string, string][] = delta >= 0
       ? [["more", palette.change(1, 1, false)], ["less", palette.change(-1, 1, false)], ["within chance", palette.change(0, 1, true)]]
       : palette.legend(scopes);
-    for (const [text, colour] of keys) this.legend.append(el("span", {}, el("i", { style: `background:${colour}` }), text));
+    for (const [text, colour] of keys) this.legend.append(swatch(colour, text));
     const { pivot } = this.roots();
     this.note.textContent = !this.boxes.length ? "Nothing of this metric was measured here."
       : pivot && this.above ? "Callers above, what is called below. Click selects, double click zooms, Esc zooms out."
         : "Click selects, double click zooms, Esc zooms out.";
-  }
-
-  // What is drawn, for tests.
-  list(): { name: string; drawn: string; value: number; level: number }[] {
-    return this.boxes.map((b) => ({ name: b.name, drawn: drawnName(this.app.data, b.node, (b.width - 6) / LETTER), value: b.value, level: b.up ? -b.level : b.level }));
   }
 
   private find(e: MouseEvent): Box | undefined {
@@ -150,22 +139,11 @@ export class Flame {
     if (!b) return this.hide();
     const { data, selection, state } = this.app, m = data.metrics[state.metric], place = placeOf(data, b.node);
     const ranges = nodeRanges(data, b.node, false), value = selection.value(state.metric, ranges), { old } = this.compared();
-    this.tip.textContent = `${plain(b.name)}${place ? " \u2014 " + plain(place) : ""}\n${oneText(value, m.dim)}, ${percentText(value, selection.total(state.metric)) || "0 %"} of ${m.name}` +
-      (old < 0 ? "" : `; before ${oneText(selection.value(old, ranges), m.dim)}`);
-    showTip(this.tip, e);
+    this.tell(`${plain(b.name)}${place ? " \u2014 " + plain(place) : ""}\n${oneText(value, m.dim)}, ${percentText(value, selection.total(state.metric)) || "0 %"} of ${m.name}` +
+      (old < 0 ? "" : `; before ${oneText(selection.value(old, ranges), m.dim)}`), e);
   }
-
-  private hide(): void { this.tip.style.display = "none"; }
 }
 
 export function sameNode(a: Node, b: Node): boolean {
   return a.scope === b.scope && a.kind === b.kind && a.inc.length === b.inc.length && a.inc[0] === b.inc[0];
-}
-
-// A tip beside the mouse, inside the window.
-export function showTip(tip: HTMLElement, e: MouseEvent): void {
-  tip.style.display = "block";
-  const w = tip.offsetWidth, h = tip.offsetHeight;
-  tip.style.left = Math.max(4, Math.min(e.clientX + 12, window.innerWidth - w - 8)) + "px";
-  tip.style.top = (e.clientY + 20 + h > window.innerHeight ? Math.max(4, e.clientY - h - 10) : e.clientY + 20) + "px";
 }

@@ -4,10 +4,10 @@ import { about } from "./about";
 import { Answers } from "./answers";
 import { App, PaneName, searchRegex } from "./app";
 import { canInflate, isCall, Kind, NONE, openData } from "./data";
-import { clear, copy, el, plain } from "./dom";
+import { button, choice, clear, copy, el, linesOf, plain } from "./dom";
 import { Flame } from "./flame";
-import { chosenPairs, Messages } from "./messages";
-import { Node, nodeOfContext, nodeRanges } from "./model";
+import { Messages } from "./messages";
+import { Node } from "./model";
 import { oneText, percentText, timeText } from "./number";
 import { Palette } from "./palette";
 import { Ranks } from "./ranks";
@@ -38,7 +38,9 @@ class Page {
   private query = el("code", { class: "query" });
   private found = el("output", { class: "found" });
   private search: HTMLInputElement;
-  private matches: number[] = []; // contexts or places of rows, the costliest first
+  private marked: Uint8Array | null = null; // contexts that the search finds
+  private matches: ArrayLike<number> | null = null; // the same, or places of rows, the costliest first; null: not sorted yet
+  private count = 0;
   private match = -1;
   private theme: "auto" | "light" | "dark" = "auto";
 
@@ -94,8 +96,7 @@ class Page {
     const fact = (name: string) => d.info.find(([k]) => k === name)?.slice(1).filter(Boolean).join(", ");
     document.title = `${plain(d.name)} \u2014 hq report`;
     const metrics = d.metrics.map((m, i) => [m, i] as const).filter(([m]) => m.side === "here");
-    const metric: HTMLSelectElement = el("select", { "aria-label": "metric", id: "metric", onchange: () => this.app.set({ metric: +metric.value, sort: "" }) },
-      ...metrics.map(([m, i]) => el("option", { value: i, selected: i === this.app.state.metric, title: m.description }, m.name)));
+    const metric = choice("metric", metrics.map(([m, i]) => [i, m.name]), this.app.state.metric, (value) => this.app.set({ metric: +value, sort: "" }), { id: "metric" });
     const filter = el("button", { class: "toggle", id: "filter", "aria-pressed": "false", title: "only rows that match stay, with what is above them", onclick: () => this.app.set({ filter: !this.app.state.filter }) }, "filter");
     const threshold: HTMLInputElement = el("input", { type: "number", min: 1, max: 100, id: "threshold", "aria-label": "threshold of the hot path, percent", value: this.app.state.threshold, onchange: () => this.app.set({ threshold: +threshold.value || 50 }) });
     const command = fact("command") ?? fact("program") ?? "";
@@ -105,46 +106,41 @@ class Page {
         el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
         el("p", { class: "facts", title: plain(command) }, el("bdi", {}, plain(command.length > 90 ? command.slice(0, 90) + "\u2026" : command)), command ? " \u2014 " : "", samples, this.runFacts()),
         el("div", { class: "tools" }, el("label", {}, "metric ", metric), this.search, filter, this.found,
-          el("button", { title: "hot path (h): down to where a child has less than this share of its parent", onclick: () => this.hot() }, "hot path"), threshold,
+          button("hot path (h): down to where a child has less than this share of its parent", () => this.hot(), "hot path"), threshold,
           el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.theme = this.dark ? "light" : "dark"; this.repaint(); } }, "\u25d0"),
           el("button", { title: "keys and facts (?)", "aria-label": "help", onclick: () => this.app.set({ pane: "about" }) }, "?"))),
       el("div", { class: "state" }, this.chips, this.problem, el("span", { class: "prompt" }, "hq ", el("bdi", {}, plain(d.name)), " "), this.query,
         el("button", { id: "copy-query", title: "copy the query (q)", onclick: () => this.copyQuery() }, "copy"),
-        el("button", { title: "copy the rows as CSV", onclick: () => copy(this.rows.table("csv")) }, "CSV"),
-        el("button", { title: "copy the rows as a Markdown table", onclick: () => copy(this.rows.table("markdown")) }, "Markdown")),
+        button("copy the rows as CSV", () => copy(this.rows.table("csv")), "CSV"),
+        button("copy the rows as a Markdown table", () => copy(this.rows.table("markdown")), "Markdown")),
       el("main", {},
         el("section", { class: "left", "aria-label": "table" }, this.bar, this.table.element),
         el("section", { class: "right", "aria-label": "picture" }, this.paneTabs, this.pane)));
     viewNames.forEach((v, i) => this.viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "", flatten: 0 }) }, v)));
     const toggle = (key: "lines" | "rounds" | "all", text: string, title: string) =>
       el("button", { class: "toggle", "data-toggle": key, title, onclick: () => this.app.set({ [key]: !this.app.state[key] }) }, text);
-    const field = (key: "columns" | "where", text: string, title: string) => {
+    const field = (key: "columns" | "where" | "through", text: string, title: string) => {
       const input: HTMLInputElement = el("input", { type: "text", placeholder: text, "aria-label": text, title, spellcheck: "false", "data-field": key, size: 12,
         onkeydown: (e: KeyboardEvent) => {
           if (e.key !== "Enter") return;
           const value = input.value.trim();
           if (key === "where") this.app.set({ where: value });
           else if (value) {
-            this.app.set({ columns: [...this.app.state.columns.split("\n").filter(Boolean), value].join("\n") });
+            this.app.set({ [key]: [...linesOf(this.app.state[key]).filter((t) => t !== value), value].join("\n") });
             input.value = "";
           }
         } });
       return input;
     };
     this.bar.append(this.viewTabs, el("div", { class: "options" },
-      field("where", "where ...", "keeps the rows for which it holds: cputime > 5% and kind = loop"), field("columns", "+ column", "a column: cputime / @cputime, instructions / cycles"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
-      ...(d.compare ? [] : [el("button", { title: "hide the selected procedure (d): what it calls moves up, its own cost goes to its callers", onclick: () => this.cut("hide") }, "hide"),
-        el("button", { title: "prune below the selected procedure (b): what it calls becomes its own cost", onclick: () => this.cut("prune") }, "prune")]),
-      el("button", { title: "flatten: the rows below the top rows take their place", onclick: () => this.flat() }, "flatten"),
+      field("where", "where ...", "keeps the rows for which it holds: cputime > 5% and kind = loop"),
+      field("through", "through ...", "only samples whose call path matches: main >> exchange > MPI_Wait; not through: not MPI_Init"), field("columns", "+ column", "a column: cputime / @cputime, imbalance(cputime)"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
+      ...(d.compare ? [] : [button("hide the selected procedure (d): what it calls moves up, its own cost goes to its callers", () => this.cut("hide"), "hide"),
+        button("prune below the selected procedure (b): what it calls becomes its own cost", () => this.cut("prune"), "prune")]),
+      button("flatten: the rows below the top rows take their place", () => this.flat(), "flatten"),
       this.app.several() ? toggle("all", "all metrics", "columns of every metric") : null));
     for (const p of this.app.panes()) this.paneTabs.append(el("button", { role: "tab", "data-pane": p, onclick: () => this.app.set({ pane: p }) }, paneTitles[p]));
-    const app = this.app;
-    // For tests, and for who asks at the console.
-    (window as any).hqPage = { csv: () => this.rows.table("csv"), query: () => this.app.query(), state: () => ({ ...this.app.state }), pane: () => this.app.paneQuery(), get data() { return app.data; },
-      set: (change: any) => this.app.set(change), openAll: () => { const all = this.rows.openAll(); this.table.draw(); return all; },
-      boxes: () => this.flame.list(), pairs: () => chosenPairs(this.app), colour: (scope: number) => this.app.palette.pixel(scope), doubts: () => this.rows.visible.map((e) => this.rows.columns.map((c) => this.rows.doubt(c, e))),
-      perProfile: () => this.app.selection.perProfile(this.app.state.metric, nodeRanges(this.app.data, this.app.node ?? nodeOfContext(this.app.data, 0), false)),
-    };
+    (window as any).hqPage = this; // for tests, and for who asks at the console
   }
 
   private runFacts(): string {
@@ -202,7 +198,7 @@ class Page {
   private cut(how: "prune" | "hide"): void {
     const n = this.app.node, pattern = n && n.kind !== Kind.File && n.kind !== Kind.Module ? this.app.pattern(isCall(n.kind) ? { ...n, context: NONE } : n) : null;
     if (!pattern || this.app.data.compare) return;
-    const all = this.app.state[how].split("\n").filter((p) => p && p !== pattern);
+    const all = linesOf(this.app.state[how]).filter((p) => p !== pattern);
     this.app.set({ [how]: [...all, pattern].join("\n"), zoom: "", selected: "" });
   }
 
@@ -230,40 +226,46 @@ class Page {
 
   // Where names match: in the tree contexts, elsewhere rows. And what they cost together.
   private look(): void {
-    const { state, data: d, selection } = this.app, regex = state.search ? searchRegex(state.search) : null;
-    this.matches = [];
+    const { state, data: d, selection } = this.app, regex = state.search ? searchRegex(state.search) : null, rows: number[] = [];
+    this.matches = null;
+    this.count = 0;
     clear(this.found);
     if (!state.search) return;
     if (!regex) {
       this.found.textContent = "not a regular expression";
       return;
     }
-    if (state.view === "tree") {
-      const hit = new Uint8Array(d.scopes), all: number[] = [];
-      for (let s = 0; s < d.scopes; s++) hit[s] = (state.lines || d.scopeKind[s] !== Kind.Line) && regex.test(d.texts[d.scopeShown[s]]) ? 1 : 0;
+    const marked = (this.marked = new Uint8Array(d.contexts)), tree = state.view === "tree";
+    if (tree) {
+      const hit = new Uint8Array(d.scopes);
+      for (let s = 1; s < d.scopes; s++) hit[s] = (state.lines || d.scopeKind[s] !== Kind.Line) && regex.test(d.texts[d.scopeShown[s]]) ? 1 : 0;
       const top = this.app.zoomNode(state.zoom), tops = top ? Array.from(top.inc) : [0];
-      for (const t of tops) for (let c = t; c < d.end[t]; c++) if (hit[d.scope[c]] && c) all.push(c);
-      const cost = (c: number) => selection.value(state.metric, [d.first[c], d.first[d.end[c]]]);
-      const costs = new Map(all.slice(0, 200000).map((c) => [c, cost(c)]));
-      this.matches = all.filter((c) => (costs.get(c) ?? 0) !== 0).sort((a, b) => costs.get(b)! - costs.get(a)!);
-      const set: Node = { ...nodeOfContext(d, 0), inc: all, exc: all };
-      this.tellFound(selection.value(state.metric, nodeRanges(d, set, false)));
-      return;
-    }
-    this.rows.roots.forEach((e, i) => { if (regex.test(e.name)) this.matches.push(i); });
-    const inc = [...new Set(this.matches.flatMap((i) => Array.from(this.rows.roots[i].node.inc)))].sort((a, b) => a - b);
-    this.tellFound(selection.value(state.metric, nodeRanges(d, { ...nodeOfContext(d, 0), inc, exc: inc }, false)));
+      for (const t of tops) for (let c = t || 1; c < d.end[t]; c++) marked[c] = hit[d.scope[c]];
+    } else
+      this.rows.roots.forEach((e, i) => {
+        if (!regex.test(e.name)) return;
+        rows.push(i);
+        for (let k = 0; k < e.node.inc.length; k++) marked[e.node.inc[k]] = 1;
+      });
+    const { value, count } = selection.union(state.metric, marked);
+    this.count = tree ? count : rows.length;
+    if (!tree) this.matches = rows;
+    this.found.textContent = this.count ? `${this.match >= 0 ? this.match + 1 + " of " : ""}${this.count}: ${percentText(value, selection.total(state.metric)) || "0 %"}` : "nothing";
   }
 
-  private tellFound(value: number): void {
-    const { state, selection } = this.app, n = this.matches.length;
-    this.found.textContent = n ? `${this.match >= 0 ? this.match + 1 + " of " : ""}${n}: ${percentText(value, selection.total(state.metric)) || "0 %"}` : "nothing";
+  // The contexts that were found, the costliest first: only who goes to them needs their order.
+  private inOrder(): ArrayLike<number> {
+    const { state, data: d, selection } = this.app, { sums } = selection.of(state.metric), marked = this.marked!;
+    const found = new Uint32Array(this.count), cost = (c: number) => sums[d.first[d.end[c]]] - sums[d.first[c]];
+    for (let c = 0, n = 0; c < marked.length; c++) if (marked[c] && cost(c)) found[n++] = c;
+    return found.sort((a, b) => cost(b) - cost(a));
   }
 
   private step(by: number): void {
     if (this.app.state.search !== this.search.value) this.app.set({ search: this.search.value }, true);
-    if (!this.matches.length) return;
-    this.match = (this.match + by + this.matches.length) % this.matches.length;
+    if (!this.count) return;
+    this.matches ??= this.inOrder();
+    this.match = (this.match + by + this.count) % this.count;
     const e = this.app.state.view === "tree" ? this.rows.ofContext(this.matches[this.match]) : this.rows.roots[this.matches[this.match]];
     if (e) {
       this.rows.reveal(e);
@@ -275,7 +277,7 @@ class Page {
   // ---- what has changed ----
 
   private changed(changed: Set<string>): void {
-    const rows = ["view", "metric", "sort", "ascending", "zoom", "ranks", "threads", "time", "lines", "rounds", "all", "filter", "columns", "where", "prune", "hide", "flatten"];
+    const rows = ["view", "metric", "sort", "ascending", "zoom", "ranks", "threads", "time", "lines", "rounds", "all", "filter", "columns", "where", "through", "prune", "hide", "flatten"];
     const filtered = this.app.state.filter && changed.has("search");
     this.trace.changed(changed);
     if (filtered || rows.some((k) => changed.has(k))) {
@@ -292,13 +294,14 @@ class Page {
     }
     if (this.search.value !== this.app.state.search && document.activeElement !== this.search) this.search.value = this.app.state.search;
     if (changed.size === 1 && changed.has("selected")) return this.renderState();
-    this.renderAll();
+    // Of the pictures only the flame graph shows what is searched for.
+    this.renderAll(changed.size > 1 || !changed.has("search") || this.app.state.pane === "flame");
   }
 
-  private renderAll(): void {
+  private renderAll(pane = true): void {
     if (this.app.state.search || this.found.textContent) this.look();
     this.renderState();
-    this.renderPane();
+    if (pane) this.renderPane();
   }
 
   private renderState(): void {
@@ -318,11 +321,11 @@ class Page {
     if (state.ranks) chip(`ranks ${state.ranks.length > 30 ? state.ranks.slice(0, 30) + "\u2026" : state.ranks}`, { ranks: "" });
     if (state.threads) chip(`threads ${state.threads}`, { threads: "" });
     if (time) chip(`${timeText(time[0])} to ${time[1] === Infinity ? "the end" : timeText(time[1])}${this.app.selection.thinned ? " \u2248" : ""}`, { time: "" });
-    for (const text of state.columns.split("\n").filter(Boolean))
-      chip(`column ${plain(text)}`, { columns: state.columns.split("\n").filter((t) => t !== text).join("\n") });
-    for (const how of ["hide", "prune"] as const)
-      for (const p of state[how].split("\n").filter(Boolean))
-        chip(`${how} ${plain(p)}`, { [how]: state[how].split("\n").filter((t) => t !== p).join("\n"), zoom: "", selected: "" });
+    for (const text of linesOf(state.columns))
+      chip(`column ${plain(text)}`, { columns: linesOf(state.columns).filter((t) => t !== text).join("\n") });
+    for (const how of ["through", "hide", "prune"] as const)
+      for (const p of linesOf(state[how]))
+        chip(`${how} ${plain(p)}`, { [how]: linesOf(state[how]).filter((t) => t !== p).join("\n"), zoom: "", selected: "" });
     if (state.flatten) chip(`flatten ${state.flatten}`, { flatten: state.flatten - 1, selected: "" });
     if (state.where) chip(`where ${plain(state.where)}`, { where: "" });
     const where = document.querySelector<HTMLInputElement>("[data-field=where]");
@@ -362,7 +365,7 @@ class Page {
     else if (e.key === "b") this.cut("prune");
     else if (e.key === "p") this.app.set({ pane: ((all) => all[(all.indexOf(state.pane) + 1) % all.length])(this.app.panes()) });
     else if (e.key === "q") this.copyQuery();
-    else if (e.key === "x") this.app.set({ ranks: "", threads: "", time: "", prune: "", hide: "", flatten: 0 });
+    else if (e.key === "x") this.app.set({ ranks: "", threads: "", time: "", through: "", prune: "", hide: "", flatten: 0 });
     else if (e.key === "?") this.app.set({ pane: "about" });
     else if (e.key === "Escape" && state.zoom) this.app.set({ zoom: "", selected: "" });
     else if (e.key.startsWith("Arrow") && target === document.body) this.table.element.focus();

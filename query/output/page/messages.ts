@@ -2,8 +2,7 @@
 // Messages: who sent how much to whom, as a heat map (query/views/messages.c, query/output/heat.c). A drag chooses ranks.
 import { App, rangesText } from "./app";
 import { Dim } from "./data";
-import { clear, el, sizeCanvas } from "./dom";
-import { showTip } from "./flame";
+import { choice, clear, el, Picture, plain, sizeCanvas, swatch } from "./dom";
 import { inRanges } from "./model";
 import { oneText } from "./number";
 
@@ -18,25 +17,8 @@ function colour(depth: number): string {
   return `rgb(${stops[i].map((s, k) => Math.round(s + (at - i) * (stops[i + 1][k] - s))).join()})`;
 }
 
-// The pairs of the chosen ranks: what these sent, and what they told to have received.
-export function chosenPairs(app: App): Pair[] {
-  const ranks = app.chosen().ranks, out: Pair[] = [];
-  if (!ranks) return app.data.messages;
-  for (const p of app.data.messages) {
-    const sent = inRanges(ranks, p[0]), got = inRanges(ranks, p[1]);
-    const q = [p[0], p[1], ...p.slice(2, 5).map((x) => (sent ? x : 0)), ...p.slice(5).map((x) => (got ? x : 0))];
-    if (q[3] || q[5]) out.push(q);
-  }
-  return out;
-}
-
-export class Messages {
-  private canvas: HTMLCanvasElement;
-  private tip = el("div", { class: "tip", role: "status" });
-  private bar = el("div", { class: "bar" });
-  private legend = el("div", { class: "legend" });
+export class Messages extends Picture {
   private list = el("div", { class: "list" });
-  readonly element: HTMLElement;
   private bins = new Map<number, number[]>(); // by row * side + column: the sums of their pairs
   private side = 1;   // bins in a row
   private ranks = 1;
@@ -44,21 +26,30 @@ export class Messages {
   private drag: [number, number] | null = null;
 
   constructor(private app: App) {
-    this.canvas = el("canvas", {
-      role: "img", "aria-label": "messages between ranks", onmousemove: (e: MouseEvent) => this.hover(e), onmouseleave: () => { this.tip.style.display = "none"; },
+    super("messages", "messages between ranks", {
+      onmousemove: (e: MouseEvent) => this.hover(e),
       onmousedown: (e: MouseEvent) => { this.drag = this.at(e); e.preventDefault(); }, onmouseup: (e: MouseEvent) => this.drop(e),
     });
-    this.element = el("div", { class: "pane messages" }, this.bar, el("div", { class: "scroll" }, this.canvas, this.legend, this.list), this.tip);
-    new ResizeObserver(() => this.element.isConnected && this.render()).observe(this.element);
+    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.legend, this.list), this.tip);
+  }
+
+  // The pairs of the chosen ranks: what these sent, and what they told to have received.
+  pairs(): Pair[] {
+    const { data: d } = this.app, { ranks } = this.app.chosen(), out: Pair[] = [];
+    if (!ranks) return d.messages;
+    for (const p of d.messages) {
+      const sent = inRanges(ranks, p[0]), got = inRanges(ranks, p[1]);
+      const q = [p[0], p[1], ...p.slice(2, 5).map((x) => (sent ? x : 0)), ...p.slice(5).map((x) => (got ? x : 0))];
+      if (q[3] || q[5]) out.push(q);
+    }
+    return out;
   }
 
   render(): void {
     const { data: d, state, palette } = this.app, which = Math.max(0, amounts.findIndex(([n]) => n === state.amount)), dim = amounts[which][1];
     clear(this.bar);
-    const pick: HTMLSelectElement = el("select", { "aria-label": "what is shown", onchange: () => this.app.set({ amount: pick.value }) },
-      ...amounts.map(([n]) => el("option", { value: n, selected: n === amounts[which][0] }, n.replace("_", " "))));
-    this.bar.append(pick, el("span", {}, "from each rank (down) to each rank (across)"));
-    const pairs = chosenPairs(this.app), known = pairs.filter((p) => p[0] >= 0 && p[1] >= 0);
+    this.bar.append(choice("what is shown", amounts.map(([n]) => [n, n.replace("_", " ")]), amounts[which][0], (amount) => this.app.set({ amount })), el("span", {}, "from each rank (down) to each rank (across)"));
+    const pairs = this.pairs(), known = pairs.filter((p) => p[0] >= 0 && p[1] >= 0);
     this.ranks = Math.max(1, ...d.messages.map((p) => Math.max(p[0], p[1]) + 1));
     const box = this.element.querySelector(".scroll")!, room = Math.max(120, Math.min(box.clientWidth - LEFT - 10, Math.max(160, box.clientHeight - TOP - 90), 640));
     this.side = Math.min(this.ranks, Math.floor(room));
@@ -94,18 +85,17 @@ export class Messages {
     g.strokeRect(LEFT - 0.5, TOP - 0.5, wide + 1, wide + 1);
     clear(this.legend);
     for (let i = 0; i < 5 && most > 0; i++)
-      this.legend.append(el("span", {}, el("i", { style: `background:${colour(i / 4)}` }), oneText(least * (most / least) ** (i / 4), dim)));
-    this.tell(pairs, which, known.length);
+      this.legend.append(swatch(colour(i / 4), oneText(least * (most / least) ** (i / 4), dim)));
+    this.write(pairs, which, known.length);
   }
 
   // The largest pairs in words, and what the map does not show.
-  private tell(pairs: Pair[], which: number, known: number): void {
-    const { data: d, state } = this.app, name = (r: number) => (r < 0 ? "?" : String(r));
+  private write(pairs: Pair[], which: number, known: number): void {
+    const { data: d } = this.app, name = (r: number) => (r < 0 ? "?" : String(r));
     clear(this.list);
     const told = ["", pairs.length > known ? `${pairs.length - known} pairs with a rank that is not known are only in the list.` : "",
-      d.messages.length < d.pairs ? `${d.messages.length} of ${d.pairs} pairs are in the page, those with the most bytes.` : "",
-      state.time || state.threads ? "Messages have no time and no thread here: these are of the whole run." : ""].filter(Boolean).join(" ");
-    this.list.append(el("p", { class: "note" }, `${pairs.length} pairs. ${told} Drag chooses ranks.`));
+      d.messages.length < d.pairs ? `${d.messages.length} of ${d.pairs} pairs are in the page, those with the most bytes.` : ""].filter(Boolean).join(" ");
+    this.list.append(el("p", { class: "warn" }, plain(this.app.whole("time", "threads", "through", "prune", "hide"))), el("p", { class: "note" }, `${pairs.length} pairs. ${told} Drag chooses ranks.`));
     const top = [...pairs].sort((a, b) => b[which + 2] - a[which + 2]).slice(0, LISTED);
     this.list.append(el("table", {}, el("thead", {}, el("tr", {}, ...["pair", ...amounts.map(([n]) => n)].map((t) => el("th", { scope: "col" }, t)))),
       el("tbody", {}, ...top.map((p) => el("tr", {}, el("th", { scope: "row" }, `${name(p[0])} \u2192 ${name(p[1])}`),
@@ -124,8 +114,7 @@ export class Messages {
 
   private hover(e: MouseEvent): void {
     const [x, y] = this.at(e), sums = this.bins.get(y * this.side + x), text = ([a, b]: [number, number]) => (a === b ? `${a}` : `${a}-${b}`);
-    this.tip.textContent = `${text(this.of(y))} \u2192 ${text(this.of(x))}\n` + (sums ? amounts.map(([n, dim], i) => (sums[i] ? `${n.replace("_", " ")} ${oneText(sums[i], dim)}` : "")).filter(Boolean).join("\n") : "no message");
-    showTip(this.tip, e);
+    this.tell(`${text(this.of(y))} \u2192 ${text(this.of(x))}\n` + (sums ? amounts.map(([n, dim], i) => (sums[i] ? `${n.replace("_", " ")} ${oneText(sums[i], dim)}` : "")).filter(Boolean).join("\n") : "no message"), e);
   }
 
   // The ranks of the rows and of the columns that a drag goes over.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What is measured: a selection of profiles and time, and the values of nodes in it (query/choose/select.c, query/tree/node.c).
-import { Data, isCall, Kind, NONE, Sums, ELAPSED } from "./data";
+import { Data, isCall, Kind, NONE, Stands, Sums, ELAPSED } from "./data";
 
 export type Range = [number, number]; // of numbers, both ends in it
 
@@ -40,14 +40,18 @@ export function inRanges(ranges: Range[] | null, number: number): boolean {
 
 export class Selection {
   private sums: (Sums | null)[] = [];
+  private grouped: { of: Int32Array; count: number } | null = null;
+  private spreads: ReturnType<Selection["spread"]>[] = [];
   private readonly profiles: Uint8Array | null; // 1: chosen; null: all
   readonly plain: boolean;
+  private readonly elapsed: boolean; // helpers and launchers take no part (query/choose/helpers.h)
 
   constructor(readonly data: Data, readonly chosen: Chosen) {
     this.profiles = chosen.ranks || chosen.threads
       ? Uint8Array.from(data.profiles, (p) => (inRanges(chosen.ranks, p.rank) && inRanges(chosen.threads, p.thread) ? 1 : 0))
       : null;
     this.plain = !this.profiles && !chosen.time;
+    this.elapsed = data.metrics.some((m) => m.elapsed);
   }
 
   has(profile: number): boolean { return !this.profiles || this.profiles[profile] === 1; }
@@ -55,6 +59,7 @@ export class Selection {
   // Calls take(position, units, samples) for each value of a profile.
   private values(profile: number, metric: number, take: (at: number, sum: number, count: number) => void): void {
     const d = this.data;
+    if (d.metrics[metric].elapsed && d.profiles[profile].stands) return;
     if (!this.chosen.time) {
       d.each(metric, profile, take);
       return;
@@ -75,24 +80,28 @@ export class Selection {
       if (t.metric[i] === metric) take(t.at[i], worth * t.weight[i], 1); // a record that stands for several is one sample: the error is that of what was kept
   }
 
-  private of(metric: number): Sums {
+  of(metric: number): Sums {
     const known = this.sums[metric];
     if (known) return known;
     const d = this.data;
-    if (this.plain) return (this.sums[metric] = d.plain[metric]!);
+    const all = d.plain[metric]!;
+    if (this.plain && !d.keep) return (this.sums[metric] = all);
     const s: Sums = { sums: new Float64Array(d.positions + 1), counts: new Float64Array(d.positions + 1), total: 0, samples: 0 };
-    for (let p = 0; p < d.profiles.length; p++)
-      if (this.has(p))
-        this.values(p, metric, (at, sum, count) => {
-          s.sums[at + 1] += sum;
-          s.counts[at + 1] += count;
-        });
+    // Totals are taken before `through`.
+    const take = (at: number, sum: number, count: number) => {
+      s.total += sum;
+      s.samples += count;
+      if (d.keep && !d.keep[at]) return;
+      s.sums[at + 1] += sum;
+      s.counts[at + 1] += count;
+    };
+    for (let p = 0; !this.plain && p < d.profiles.length; p++) if (this.has(p)) this.values(p, metric, take);
+    for (let i = 0; this.plain && i < d.positions; i++) take(i, all.sums[i + 1] - all.sums[i], all.counts[i + 1] - all.counts[i]);
     for (let i = 0; i < d.positions; i++) {
       s.sums[i + 1] += s.sums[i];
       s.counts[i + 1] += s.counts[i];
     }
-    s.total = s.sums[d.positions];
-    s.samples = s.counts[d.positions];
+    if (this.plain) [s.total, s.samples] = [all.total, all.samples];
     return (this.sums[metric] = s);
   }
 
@@ -110,6 +119,27 @@ export class Selection {
       return (here ? this.value(m.here, ranges) : 0) - (old ? this.value(m.old, ranges) : 0);
     }
     return scaled(this.units(metric, ranges), m.scale) * m.factor;
+  }
+
+  // Whether any metric has a value in positions.
+  any(first: number, last: number): boolean {
+    return this.data.metrics.some((m, i) => m.side !== "delta" && ((s) => s[last] !== s[first])(this.of(i).sums));
+  }
+
+  // What marked contexts cost together, each sample once, and how many of them cost anything.
+  union(metric: number, marked: Uint8Array): { value: number; count: number } {
+    const { data: d } = this, { sums } = this.of(metric), m = d.metrics[metric];
+    let sum = 0, count = 0;
+    for (let c = 0, covered = 0; c < marked.length; c++) {
+      if (!marked[c]) continue;
+      const x = sums[d.first[d.end[c]]] - sums[d.first[c]];
+      if (!x) continue;
+      count++;
+      if (c < covered) continue;
+      sum += x;
+      covered = d.end[c];
+    }
+    return { value: scaled(sum * d.units[metric], m.scale) * m.factor, count };
   }
 
   samples(metric: number, ranges: Ranges): number { return rangesSum(this.of(metric).counts, ranges); }
@@ -138,7 +168,7 @@ export class Selection {
     const d = this.data, m = d.metrics[metric];
     if (m.side === "delta") return [m.here, m.old].reduce((sum, i) => sum + (i < 0 ? 0 : this.doubt(i, n, exclusive, merged)), 0);
     let sum = 0;
-    if (d.left >= 0 && merged && n.scope !== d.left) sum += Math.abs(this.units(metric, nodeRanges(d, nodeOfSet(d, d.left, d.instances(d.left)), false)));
+    if (d.left >= 0 && (merged || d.keep) && n.scope !== d.left) sum += Math.abs(this.units(metric, nodeRanges(d, nodeOfSet(d, d.left, d.instances(d.left)), false)));
     if (d.kept.coarse && !this.plain && !this.chosen.time) {
       const all = exclusive ? n.exc : n.inc, tops = new Set<number>();
       for (let i = 0, covered = 0; i < all.length; i++) {
@@ -151,16 +181,54 @@ export class Selection {
     return scaled(sum * d.units[metric], m.scale) * m.factor;
   }
 
+  // Statistics are over ranks, each the sum of its threads, if any has one, else over threads (query/choose/profiles.c): of each
+  // profile the number of its group, -1: it takes no part.
+  private groups(): { of: Int32Array; count: number } {
+    if (this.grouped) return this.grouped;
+    const d = this.data, ranked = d.profiles.some((p, i) => this.has(i) && p.rank >= 0), known = new Map<number, number>();
+    const of = Int32Array.from(d.profiles, (p, i) => {
+      if (!this.has(i) || (ranked && p.rank < 0) || p.queue || (p.stands && (this.elapsed || p.stands !== Stands.BusyHelper))) return -1;
+      const key = ranked ? p.rank : i;
+      if (!known.has(key)) known.set(key, known.size);
+      return known.get(key)!;
+    });
+    return (this.grouped = { of, count: known.size });
+  }
+
+  // All values of a metric by position: which group has how many units there.
+  private spread(metric: number): { start: Uint32Array; group: Uint32Array; sum: Float64Array } {
+    const d = this.data, { of } = this.groups(), start = new Uint32Array(d.positions + 2);
+    const all = (take: (at: number, sum: number, group: number) => void) =>
+      of.forEach((g, p) => { if (g >= 0) this.values(p, metric, (at, sum) => { if (!d.keep || d.keep[at]) take(at, sum, g); }); });
+    all((at) => { start[at + 2]++; });
+    for (let i = 2; i < start.length; i++) start[i] += start[i - 1];
+    const group = new Uint32Array(start[start.length - 1]), sum = new Float64Array(group.length);
+    all((at, x, g) => {
+      const i = start[at + 1]++;
+      group[i] = g;
+      sum[i] = x;
+    });
+    return { start, group, sum };
+  }
+
+  // The value of ranges in each group.
+  byGroup(metric: number, ranges: Ranges): Float64Array {
+    const d = this.data, { start, group, sum } = (this.spreads[metric] ??= this.spread(metric)), out = new Float64Array(this.groups().count);
+    for (let r = 0; r < ranges.length; r += 2)
+      for (let i = start[ranges[r]], end = start[ranges[r + 1]]; i < end; i++) out[group[i]] += sum[i];
+    return out.map((x) => scaled(x * d.units[metric], d.metrics[metric].scale));
+  }
+
   // The value of ranges in each chosen profile, in the order of the database.
   perProfile(metric: number, ranges: Ranges): { profile: number; value: number }[] {
     const d = this.data, out: { profile: number; value: number }[] = [], m = d.metrics[metric];
     if (m.side !== "here" || !d.kept.profiles) return out;
     for (let p = 0; p < d.profiles.length; p++) {
-      if (!this.has(p)) continue;
+      if (!this.has(p) || (this.elapsed && d.profiles[p].stands)) continue;
       let sum = 0;
-      const v = d.sparse && !this.chosen.time ? d.sparse(metric, p) : null;
+      const v = d.sparse && !this.chosen.time && !d.keep ? d.sparse(metric, p) : null;
       if (!v) {
-        this.values(p, metric, (at, x) => { if (within(ranges, at)) sum += x; });
+        this.values(p, metric, (at, x) => { if ((!d.keep || d.keep[at]) && within(ranges, at)) sum += x; });
       } else {
         for (let r = 0; r < ranges.length; r += 2)
           for (let i = firstAtLeast(v.at, ranges[r]); i < v.at.length && v.at[i] < ranges[r + 1]; i++) sum += v.sum[i];
@@ -172,8 +240,7 @@ export class Selection {
 }
 
 // The index of the first number that is not less, in ascending ones.
-export function firstAtLeast(a: ArrayLike<number>, x: number): number {
-  let low = 0, high = a.length;
+export function firstAtLeast(a: ArrayLike<number>, x: number, low = 0, high = a.length): number {
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (a[middle] < x) low = middle + 1;

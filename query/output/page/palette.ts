@@ -3,7 +3,7 @@
 // apart. A name turns the hue by up to `turn` degrees.
 import { Data } from "./data";
 
-// By enum family of query/palette.h.
+// By enum family of query/picture/palette.h.
 const families: { name: string; hue: number; saturation: number; turn: number }[] = [
   { name: "program", hue: 205, saturation: 70, turn: 36 },
   { name: "MPI", hue: 18, saturation: 82, turn: 8 },
@@ -26,9 +26,9 @@ export interface Colour { fill: string; text: string; owner: string; hue: number
 
 export class Palette {
   private known: (Colour | undefined)[] = [];
-  readonly used = new Set<string>();
+  readonly words: Uint32Array; // of a picture's pixels; 0: not made yet
 
-  constructor(private d: Data, readonly dark: boolean) {}
+  constructor(private d: Data, readonly dark: boolean) { this.words = new Uint32Array(d.scopes); }
 
   of(scope: number): Colour {
     return (this.known[scope] ??= this.make(scope));
@@ -47,6 +47,13 @@ export class Palette {
     const names = new Set<string>();
     for (const s of scopes) names.add(this.of(s).owner);
     return families.filter((f) => names.has(f.name)).map((f) => [f.name, `hsl(${f.hue} ${f.saturation}% ${this.dark ? 38 : 70}%)`]);
+  }
+
+  // One of these.
+  word(scope: number): number {
+    if (this.words[scope]) return this.words[scope];
+    const [r, g, b] = this.pixel(scope);
+    return (this.words[scope] = ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
   }
 
   // Red, green, blue of a scope, for pixels.

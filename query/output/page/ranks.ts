@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks: the selected row's value in each rank or thread, in their order, sorted, or as a histogram. A drag chooses.
 import { App, rangesText } from "./app";
-import { clear, el, plain, sizeCanvas } from "./dom";
-import { showTip } from "./flame";
+import { choice, clear, el, Picture, plain, sizeCanvas } from "./dom";
 import { drawnName, nodeOfContext, nodeRanges } from "./model";
 import { oneText } from "./number";
 import { LEGEND, niceStep } from "./trace";
@@ -11,33 +10,29 @@ const LEFT = 64, BOTTOM = 34, TOP = 8;
 
 interface Point { number: number; label: string; value: number; selectable: boolean }
 
-export class Ranks {
-  readonly element: HTMLElement;
-  private canvas: HTMLCanvasElement;
-  private tip: HTMLElement;
-  private note: HTMLElement;
-  private bar: HTMLElement;
+export class Ranks extends Picture {
   private points: Point[] = [];
   private bins: { from: number; to: number; points: Point[] }[] = [];
   private drag: number | null = null;
   private room = 0;
 
   constructor(private app: App) {
-    this.canvas = el("canvas", {
-      role: "img", "aria-label": "values by rank", onmousemove: (e: MouseEvent) => this.hover(e), onmouseleave: () => { this.tip.style.display = "none"; },
+    super("ranks", "values by rank", {
+      onmousemove: (e: MouseEvent) => this.hover(e),
       onmousedown: (e: MouseEvent) => { this.drag = this.x(e); e.preventDefault(); }, onmouseup: (e: MouseEvent) => this.drop(e),
     });
-    this.tip = el("div", { class: "tip", role: "status" });
-    this.note = el("p", { class: "note" });
-    this.bar = el("div", { class: "bar" });
-    this.element = el("div", { class: "pane ranks" }, this.bar, el("div", { class: "scroll" }, this.canvas), this.note, this.tip);
-    new ResizeObserver(() => this.element.isConnected && this.render()).observe(this.element);
+    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas), this.note, this.tip);
+  }
+
+  // The selected row's, or the whole's.
+  values(): { profile: number; value: number }[] {
+    const { data: d, selection, state, node } = this.app;
+    return selection.perProfile(state.metric, nodeRanges(d, node ?? nodeOfContext(d, 0), false));
   }
 
   // By rank, if there are ranks: the threads of one are summed, what has none is left out.
   private collect(): Point[] {
-    const { data: d, selection, state, node } = this.app, ranges = nodeRanges(d, node ?? nodeOfContext(d, 0), false);
-    const values = selection.perProfile(state.metric, ranges), ranked = values.some((v) => d.profiles[v.profile].rank >= 0);
+    const { data: d } = this.app, values = this.values(), ranked = values.some((v) => d.profiles[v.profile].rank >= 0);
     const several = new Set(d.profiles.map((p) => p.pid)).size > 1, by = new Map<string, Point>();
     for (const { profile, value } of values) {
       const p = d.profiles[profile];
@@ -58,9 +53,7 @@ export class Ranks {
       return;
     }
     clear(this.bar);
-    const plot: HTMLSelectElement = el("select", { "aria-label": "kind of plot", onchange: () => this.app.set({ plot: plot.value as typeof state.plot }) },
-      ...[["order", "in order"], ["sorted", "sorted"], ["histogram", "histogram"]].map(([v, t]) => el("option", { value: v, selected: v === state.plot }, t)));
-    this.bar.append(plot, el("span", {}, `${m.name} of `, el("bdi", {}, node ? plain(drawnName(d, node, LEGEND)) : "the whole run")));
+    this.bar.append(choice("kind of plot", [["order", "in order"], ["sorted", "sorted"], ["histogram", "histogram"]], state.plot, (plot) => this.app.set({ plot: plot as typeof state.plot })), el("span", {}, `${m.name} of `, el("bdi", {}, node ? plain(drawnName(d, node, LEGEND)) : "the whole run")));
     this.points = this.collect();
     const values = this.points.map((p) => p.value), n = values.length, sum = values.reduce((a, b) => a + b, 0), mean = n ? sum / n : 0;
     const most = Math.max(0, ...values), least = n ? Math.min(...values) : 0;
@@ -130,9 +123,8 @@ export class Ranks {
     if (!this.points.length) return;
     if (this.app.state.plot === "histogram") {
       const b = this.bins[i];
-      this.tip.textContent = `${oneText(b.from, m.dim)} to ${oneText(b.to, m.dim)}: ${b.points.length}\n${b.points.slice(0, 8).map((p) => p.label).join(", ")}`;
-    } else this.tip.textContent = `${this.points[i].label}: ${oneText(this.points[i].value, m.dim)}`;
-    showTip(this.tip, e);
+      this.tell(`${oneText(b.from, m.dim)} to ${oneText(b.to, m.dim)}: ${b.points.length}\n${b.points.slice(0, 8).map((p) => p.label).join(", ")}`, e);
+    } else this.tell(`${this.points[i].label}: ${oneText(this.points[i].value, m.dim)}`, e);
   }
 
   private drop(e: MouseEvent): void {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // prune and hide: the same values on another tree of contexts (query/choose/derive.c). And which scopes a pattern names
 // (query/pattern/pattern.c): a name with or without arguments, /a regular expression/ or the @id of a context.
-import { Data, Kind, NONE, Sums, Trace } from "./data";
+import { Data, isCall, isCalled, Kind, NONE, Sums, Trace } from "./data";
 
 // A pattern as a test of contexts, or a sentence that says why it is none that the page knows.
 export function matcher(d: Data, pattern: string): ((context: number) => boolean) | string {
@@ -32,6 +32,40 @@ const onPaths = (k: Kind) => k !== Kind.Root && k !== Kind.Line && k !== Kind.Ca
 function names(d: Data, s: number): string[] {
   const own = d.texts[d.scopeName[s]];
   return (own || d.scopeKind[s] !== Kind.Loop ? [own] : []).concat(d.aliases.get(s) ?? []);
+}
+
+// `[not] through A > B >> C` (query/choose/paths.c): the positions whose call path matches, parents first, with the steps that
+// have matched above as bits: the next one may follow directly, or anywhere below. A sentence where it is none.
+export function paths(d: Data, text: string): Uint8Array | string {
+  const negated = /^not\s+/.exec(text), far: boolean[] = [], steps: ((c: number) => boolean)[] = [];
+  const STEP = /\s*(>>?)?\s*("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\/(?:\\.|[^\/\\])+\/i?|[@\w.:~$]+|\*)/y;
+  const frame = (c: number) => isCall(d.kind[c]) || d.kind[c] === Kind.Thread || d.kind[c] === Kind.Partial;
+  for (let at = negated ? negated[0].length : 0; at < text.trimEnd().length;) {
+    STEP.lastIndex = at;
+    const m = STEP.exec(text), step = m && !m[1] === !steps.length ? (m[2] === "*" ? frame : matcher(d, m[2])) : null;
+    if (!step || steps.length > 29) return `${text} is no path that the page knows: main >> exchange > MPI_Wait`;
+    if (typeof step === "string") return step;
+    steps.push(step);
+    far.push(m![1] === ">>");
+    at = STEP.lastIndex;
+  }
+  const near = new Uint32Array(d.contexts), below = new Uint32Array(d.contexts), found = new Uint8Array(d.contexts), keep = new Uint8Array(d.positions).fill(1);
+  for (let c = 0; c < d.contexts; c++) {
+    const up = d.parent[c], kind = d.kind[c], direct = up === NONE ? 0 : near[up], any = up === NONE ? 0 : below[up];
+    let n = isCalled(kind) || kind === Kind.Thread || kind === Kind.Partial ? 0 : direct, b = any, f = up === NONE ? 0 : found[up];
+    if (kind !== Kind.Line)
+      for (let i = 0; i < steps.length; i++)
+        if ((!i || (far[i] ? any : direct) & (1 << (i - 1))) && steps[i](c)) {
+          n |= 1 << i;
+          b |= 1 << i;
+          if (i + 1 === steps.length) f = 1;
+        }
+    near[c] = n;
+    below[c] = b;
+    found[c] = f;
+    if ((f === 1) === !!negated) keep.fill(0, d.first[c], d.first[c + 1 < d.end[c] ? c + 1 : d.end[c]]);
+  }
+  return keep;
 }
 
 // What a loop is called by its place.
@@ -104,6 +138,11 @@ export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number
     };
     return { ...s, sums: move(s.sums), counts: move(s.counts) };
   };
+  const move = (from: Uint8Array) => {
+    const to = new Uint8Array(from.length);
+    from.forEach((x, p) => { to[place[p]] = x; });
+    return to;
+  };
   const pick = (a: Uint32Array) => Uint32Array.from(old, (c) => a[c]), scope = pick(d.scope);
   const byScope: number[][] = [], traces = new Map<number, Trace>();
   scope.forEach((s, c) => (byScope[s] ??= []).push(c));
@@ -111,7 +150,7 @@ export function reshape(d: Data, prune: (c: number) => boolean, hide: (c: number
   return {
     ...d, contexts: count, scope, end, parent, first: starts, callFile: pick(d.callFile), callLine: pick(d.callLine),
     kind: Uint8Array.from(old, (c) => d.kind[c]), plain: d.plain.map(sums), id: (c) => d.id(old[c]), instances: (s) => instances[s] ?? none,
-    sparse: null, each: (metric, profile, take) => d.each(metric, profile, (at, sum, count) => take(place[at], sum, count)),
+    keep: d.keep && move(d.keep), sparse: null, each: (metric, profile, take) => d.each(metric, profile, (at, sum, count) => take(place[at], sum, count)),
     tops: (c, exclusive) => (tops[exclusive ? 1 : 0].has(c) ? [...tops[exclusive ? 1 : 0].get(c)!] : []),
     trace: (profile) => {
       if (!traces.has(profile)) {

@@ -1,19 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The rows of the table: measured, sorted, filtered; which of them are open.
 import { App, metricText, searchRegex } from "./app";
-import { Compiled, compile, Facts, holds, totalsOf } from "./expr";
+import { Compiled, compile, deviation, Facts, holds, totalsOf, Z } from "./expr";
 import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE, kindNames } from "./data";
+import { csv, linesOf } from "./dom";
 import { drawnName, Node, nodeName, nodeRanges } from "./model";
 import { numberText, oneText, percentText, Style, styleFor } from "./number";
 import { nested } from "./views";
 
-export interface Entry {
-  node: Node; name: string; key: string;
-  depth: number; parent: Entry | null;
-  kids: Entry[] | null; open: boolean;
-  place: number; siblings: number; // of so many
-  slots: Float64Array;             // [2 * metrics] inclusive, exclusive
-  kept: boolean;                   // stays only as an ancestor of rows that match
+// A row. What is not on the screen is only measured where it has to be.
+export class Entry {
+  kids: Entry[] | null = null;
+  open = false;
+  place = 0; siblings = 0; // of so many
+  kept = false;            // stays only as an ancestor of rows that match
+  order = 0;               // what it is sorted by
+  readonly derived: Record<string, number> = {}; // columns
+  depth: number;
+  private measured: Float64Array | null = null;
+  private called: string | null = null;
+
+  constructor(private app: App, readonly node: Node, public parent: Entry | null) { this.depth = parent ? parent.depth + 1 : 0; }
+
+  get key(): string {
+    const { kind, scope, callFile, callLine } = this.node;
+    return (this.called ??= `${this.parent ? this.parent.key + "/" : ""}${kind}.${scope}.${callFile}.${callLine}`);
+  }
+  set key(text: string) { this.called = text; }
+
+  get name(): string { return nodeName(this.app.data, this.node); }
+
+  get slots(): Float64Array { // [2 * metrics] inclusive, exclusive
+    if (this.measured) return this.measured;
+    const { data, selection } = this.app, n = 2 * data.metrics.length, slots = new Float64Array(n);
+    for (let x = 0; x < 2; x++) {
+      const ranges = nodeRanges(data, this.node, x === 1);
+      for (let i = x; i < n; i += 2) slots[i] = selection.value(i >> 1, ranges);
+    }
+    return (this.measured = slots);
+  }
+
+  // One of them: of a single context without the others.
+  slot(i: number): number {
+    const { data: d, selection } = this.app, c = this.node.context;
+    return this.measured || i % 2 || c === NONE || this.node.rounds ? this.slots[i] : selection.value(i >> 1, [d.first[c], d.first[d.end[c]]]);
+  }
+
+  // What has no value in the selection is not there.
+  get present(): boolean {
+    const { data: d, selection } = this.app, c = this.node.context;
+    return c === NONE ? d.metrics.some((m, i) => m.side !== "delta" && this.slots[2 * i] !== 0) : selection.any(d.first[c], d.first[d.end[c]]);
+  }
 }
 
 export interface Column {
@@ -25,7 +62,6 @@ export interface Column {
   style: Style;
 }
 
-const Z = 1.959963984540054;
 const EXPANDED_MOST = 300000; // entries that a filter looks at
 
 export class Rows {
@@ -38,42 +74,18 @@ export class Rows {
 
   constructor(private app: App) { this.rebuild(); }
 
-  // ---- measuring ----
-
-  private measure(n: Node): Float64Array {
-    const { data, selection } = this.app, slots = new Float64Array(2 * data.metrics.length);
-    for (let x = 0; x < 2; x++) {
-      const ranges = nodeRanges(data, n, x === 1);
-      for (let m = 0; m < data.metrics.length; m++) slots[2 * m + x] = selection.value(m, ranges);
-    }
-    return slots;
-  }
-
-  private entry(node: Node, parent: Entry | null): Entry {
-    const own = `${node.kind}.${node.scope}.${node.callFile}.${node.callLine}`;
-    return {
-      node, name: nodeName(this.app.data, node), key: parent ? parent.key + "/" + own : own, depth: parent ? parent.depth + 1 : 0,
-      parent, kids: null, open: false, place: 0, siblings: 0, slots: this.measure(node), kept: false,
-    };
-  }
-
-  // What has no value in the selection is not there.
-  private present(e: Entry): boolean {
-    return this.app.data.metrics.some((m, i) => m.side !== "delta" && e.slots[2 * i] !== 0);
-  }
-
   private entries(nodes: Node[], parent: Entry | null): Entry[] {
-    return this.sort(nodes.map((n) => this.entry(n, parent)).filter((e) => this.present(e)));
+    return this.sort(nodes.map((n) => new Entry(this.app, n, parent)).filter((e) => e.present));
   }
 
   private sort(entries: Entry[]): Entry[] {
     const s = this.app.state, sort = this.columns.find((c) => c.id === s.sort), up = s.sort && s.ascending ? -1 : 1;
     const first = this.columns.find((c) => c.metric === s.metric) ?? this.columns[0];
-    const key = (e: Entry) => sort ? sort.value(e) : first ? this.defaultKey(e, first) : 0;
     const texts = s.sort === "name";
+    if (!texts) for (const e of entries) e.order = sort ? sort.value(e) : first ? this.defaultKey(e, first) : 0;
     entries.sort((a, b) => {
       if (!texts) {
-        const x = key(a), y = key(b);
+        const x = a.order, y = b.order;
         if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1;
         if (x !== y && !isNaN(x)) return (y - x) * up;
       }
@@ -90,7 +102,7 @@ export class Rows {
   // Of a comparison the size of the change.
   private defaultKey(e: Entry, first: Column): number {
     const d = this.app.data, delta = d.metrics.findIndex((m) => m.side === "delta" && m.here === first.metric && m.old >= 0);
-    return delta < 0 ? e.slots[2 * first.metric] : Math.abs(e.slots[2 * delta]);
+    return delta < 0 ? e.slot(2 * first.metric) : Math.abs(e.slot(2 * delta));
   }
 
   expand(e: Entry): Entry[] {
@@ -100,20 +112,23 @@ export class Rows {
   hasKids(e: Entry): boolean {
     if (e.node.leaf || !nested(this.app.state.view)) return false;
     if (e.kids) return e.kids.length > 0;
-    const d = this.app.data;
-    // Cheap where it can be: a context whose subtree is itself has none.
-    if (e.node.context !== NONE && d.end[e.node.context] === e.node.context + 1) return false;
+    const { data: d, state, selection, views } = this.app;
+    // Cheap where it can be: in the tree of a single context.
+    if (state.view === "tree" && e.node.context !== NONE && !e.node.rounds) return views.someChild(e.node.context, (c) => selection.any(d.first[c], d.first[d.end[c]]));
     return this.expand(e).length > 0;
   }
 
   // ---- columns ----
 
   facts(e: Entry): Facts {
-    const d = this.app.data, n = e.node, known = n.scope !== NONE && n.kind !== Kind.Root;
+    const { data: d, selection } = this.app, n = e.node, known = n.scope !== NONE && n.kind !== Kind.Root;
+    const ranges = (slot: number) => nodeRanges(d, n, slot % 2 === 1);
     return {
       slots: e.slots, totals: this.totals, kind: n.kind, name: e.name, depth: e.depth,
       file: !known ? "" : n.kind === Kind.File ? d.texts[d.scopeName[n.scope]] : d.texts[d.scopeFile[n.scope]],
       line: known ? d.scopeLine[n.scope] : 0, module: known ? d.texts[d.scopeModule[n.scope]] : "",
+      id: n.context === NONE || n.kind === Kind.Line ? "" : d.id(n.context), callsite: n.callFile ? `${d.texts[n.callFile]}:${n.callLine}` : "",
+      profiles: (slot) => selection.byGroup(slot >> 1, ranges(slot)), samples: (slot) => selection.samples(slot >> 1, ranges(slot)),
     };
   }
 
@@ -126,14 +141,14 @@ export class Rows {
 
   // Derived columns: their style is that of the rows at hand.
   private derive(): void {
-    for (const text of this.app.state.columns.split("\n").filter(Boolean)) {
+    for (const text of linesOf(this.app.state.columns)) {
       const c = this.compiled(text);
       if (!c || c.text) {
         if (c) this.problem = `${text}: this is a text, and a column of the page is a number`;
         continue;
       }
       this.columns.push({
-        id: text, metric: -1, exclusive: false, dim: c.dim, sign: false, value: (e) => c.value(this.facts(e)) as number,
+        id: text, metric: -1, exclusive: false, dim: c.dim, sign: false, value: (e) => (e.derived[text] ??= c.value(this.facts(e)) as number),
         total: c.total(this.totals), base: c.total(this.totals), style: styleFor(c.dim, 1, false),
       });
     }
@@ -158,7 +173,7 @@ export class Rows {
       const m = d.metrics[metric], slot = 2 * metric + (exclusive ? 1 : 0), total = selection.total(metric);
       const largest = Math.max(...[metric, m.here, m.old].filter((i) => i >= 0).map((i) => Math.abs(selection.total(i))));
       return {
-        id, metric, exclusive, dim: m.dim, sign: m.side === "delta", value: (e) => e.slots[slot], total,
+        id, metric, exclusive, dim: m.dim, sign: m.side === "delta", value: (e) => e.slot(slot), total,
         base: selection.base(metric), style: styleFor(m.dim, largest, m.dim === Dim.Events, m.side === "delta"),
       };
     };
@@ -359,9 +374,8 @@ export class Rows {
     if (!m || m.side === "delta") return "";
     if (m.flags & EXACT) return "counted exactly";
     if (m.flags & NO_COUNTS) return "the number of samples is not known";
-    const n = this.app.selection.samples(c.metric, nodeRanges(d, e.node, c.exclusive)), value = c.value(e);
-    const half = n > 0 ? (Z * Math.abs(value)) / Math.sqrt(n) : Z * m.period * m.scale * m.factor;
-    return `\u00b1 ${oneText(half, m.dim)} (95 %, ${n} sample${n === 1 ? "" : "s"})`;
+    const n = this.app.selection.samples(c.metric, nodeRanges(d, e.node, c.exclusive));
+    return `\u00b1 ${oneText(Z * deviation(d, c.metric, c.value(e), n), m.dim)} (95 %, ${n} sample${n === 1 ? "" : "s"})`;
   }
 
   place(e: Entry): string { return placeOf(this.app.data, e.node); }
@@ -371,12 +385,11 @@ export class Rows {
     const head = ["name", "kind", "depth", "file", "line", ...this.columns.map((c) => c.id)];
     const d = this.app.data, shown = this.visible;
     if (separator === "csv") {
-      const field = (text: string) => (/[",\n\r]|^ | $/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
       const rows = shown.map((e) => [
         e.name, kindText(e.node), String(e.depth), d.texts[d.scopeFile[e.node.scope] ?? 0] ?? "", String(d.scopeLine[e.node.scope] || ""),
         ...this.columns.map((c) => (isNaN(c.value(e)) ? "" : String(c.value(e)))),
       ]);
-      return [head, ...rows].map((r) => r.map(field).join(",")).join("\n") + "\n";
+      return csv([head, ...rows]);
     }
     const cell = (text: string) => text.replace(/[\\`*_{}[\]<>|&]/g, "\\$&").replace(/[\r\n]/g, " ");
     const rows = shown.map((e) => [

@@ -3,70 +3,86 @@
 // ranks; everything else on the page then shows that slice.
 import { App, rangesText } from "./app";
 import { Data, Dim, isCall, ELAPSED, Kind, NONE, Trace as Records } from "./data";
-import { clear, el, fit, plain, sizeCanvas } from "./dom";
-import { showTip } from "./flame";
+import { button, choice, clear, el, fit, Picture, plain, sizeCanvas, swatch } from "./dom";
 import { drawnScope, firstAtLeast, nodeRanges, within } from "./model";
 import { timeText } from "./number";
 
 const TOP = 4, AXIS = 22;
 export const LEGEND = 36; // letters of a name
 
-// The record that tells what ran at an instant; -1: nothing is told. The nearest, unless a gap lies between.
-export function recordAt(d: Data, t: Records, us: number): number {
-  const n = t.time.length;
-  if (!n) return -1;
-  const usual = n > 1 && t.time[n - 1] > t.time[0] ? (t.time[n - 1] - t.time[0]) / (n - 1) : 0;
-  const period = (i: number) => {
-    const m = d.metrics[t.metric[i]], p = m.period * m.scale * 1e6 * d.kept.every;
-    return m.dim === Dim.Seconds && isFinite(p) && p > 0 ? p : usual;
-  };
-  const next = firstAtLeast(t.time, us + 1), last = next - 1; // the last one at or before
-  const after = next < n ? t.time[next] - us : Infinity, before = last >= 0 ? us - t.time[last] : Infinity;
-  const own = next < n ? period(next) * t.weight[next] : 0;
-  const gap = next >= n || last < 0 || after + before > own + 3 * period(next);
-  const lead = next < n && d.metrics[t.metric[next]].flags & ELAPSED ? period(next) * (t.weight[next] - 1) / d.kept.every : 0;
-  const takesAfter = gap ? after <= own : after - lead <= before;
-  if (gap && !takesAfter && !(last >= 0 && before <= period(last) / 2)) return -1;
-  return takesAfter ? next : last;
+// What ran at the instants from + (x + 1/2) step, as context + 1 in out[first + x], in one pass over the records: the
+// nearest one tells, unless a gap lies between (query/choose/timeline.c).
+function tell(d: Data, t: Records, periods: number[], contexts: Uint32Array, from: number, step: number, out: Uint32Array, first: number, wide: number): void {
+  const { time, metric, weight } = t, n = time.length;
+  const usual = n > 1 && time[n - 1] > time[0] ? (time[n - 1] - time[0]) / (n - 1) : 0;
+  const period = (i: number) => periods[metric[i]] || usual;
+  // Between two records: the one before tells up to `until`, the other one from `since`.
+  let next = firstAtLeast(time, Math.floor(from + 0.5 * step) + 1), known = -1, until = 0, since = 0, told = 0, tells = 0;
+  for (let x = 0; x < wide; x++) {
+    const us = Math.floor(from + (x + 0.5) * step);
+    if (next < n && time[next] <= us && ++next < n && time[next] <= us) {
+      let far = 1;
+      while (next + far < n && time[next + far] <= us) far *= 2;
+      next = firstAtLeast(time, us + 1, next, Math.min(n, next + far));
+    }
+    const last = next - 1;
+    if (known !== next) {
+      known = next;
+      const before = last >= 0 ? time[last] : -Infinity, after = next < n ? time[next] : Infinity, p = next < n ? period(next) : 0, own = next < n ? p * weight[next] : 0;
+      const lead = next < n && d.metrics[metric[next]].flags & ELAPSED ? (p * (weight[next] - 1)) / d.kept.every : 0;
+      const gap = last < 0 || next >= n || after - before > own + 3 * p;
+      since = gap ? after - own : (after + before - lead) / 2;
+      until = !gap ? Infinity : last >= 0 ? before + period(last) / 2 : -Infinity;
+      told = last >= 0 ? contexts[t.at[last]] + 1 : 0;
+      tells = next < n ? contexts[t.at[next]] + 1 : 0;
+    }
+    if (us >= since) out[first + x] = tells;
+    else if (us <= until) out[first + x] = told;
+  }
+}
+
+// Microseconds between records of each metric; 0: not known.
+function periodsOf(d: Data): number[] {
+  return d.metrics.map((m) => {
+    const p = m.period * m.scale * 1e6 * d.kept.every;
+    return m.dim === Dim.Seconds && isFinite(p) && p > 0 ? p : 0;
+  });
 }
 
 const isLevel = (k: Kind) => isCall(k) || k === Kind.Region || k === Kind.Phase;
 
-export class Trace {
-  readonly element: HTMLElement;
-  private canvas: HTMLCanvasElement;
-  private tip: HTMLElement;
-  private legend: HTMLElement;
-  private bar: HTMLElement;
+export class Trace extends Picture {
   private shown: number[] = [];
   private from = 0;
   private to = 1;
   private width = 0;
   private left = 92; // of the cells: labels stand before them
   private rowHeight = 12;
-  private cells = new Int32Array(0); // context + 1 by row and column
-  private levels: Uint16Array | null = null;
-  private of: Data | null = null; // what `levels` and `cells` were made of
+  private cells = new Uint32Array(0);   // context + 1 by row and column
+  private of: Data | null = null;       // what this and the next five are made of
+  private levels = new Uint16Array(0);  // how many procedures there are from the top to each context
+  private deepest = 1;
+  private contexts = new Uint32Array(0); // of positions
+  private above = new Uint32Array(0);   // scope + 1 at `level`; 0: not looked for
+  private level = 0;
+  private auto = 0;                     // the level that hq's rule chooses; it stays while the picture is zoomed
   private drag: { x: number; y: number } | null = null;
   private view: [number, number] | null = null; // zoomed, without choosing
   private all: number[] = [];  // the profiles, in the order of the rows
   private several = { threads: false, processes: false };
   private looked = "";         // what `cells` are of
+  private told = "";           // what the controls say
+  private frame = 0;           // a drawing that is to come
   private brush: HTMLElement;
 
   constructor(private app: App, private choose: (context: number) => void) {
-    this.canvas = el("canvas", {
-      role: "img", "aria-label": "trace", tabindex: 0,
-      onmousemove: (e: MouseEvent) => this.move(e), onmouseleave: () => { this.tip.style.display = "none"; },
+    super("trace", "trace", {
+      tabindex: 0, onmousemove: (e: MouseEvent) => this.move(e),
       onmousedown: (e: MouseEvent) => { this.drag = this.at(e); e.preventDefault(); },
       onmouseup: (e: MouseEvent) => this.drop(e), onwheel: (e: WheelEvent) => this.wheel(e), onkeydown: (e: KeyboardEvent) => this.key(e),
     });
-    this.tip = el("div", { class: "tip", role: "status" });
-    this.legend = el("div", { class: "legend" });
-    this.bar = el("div", { class: "bar" });
     this.brush = el("div", { class: "brush" });
-    this.element = el("div", { class: "pane trace" }, this.bar, el("div", { class: "scroll" }, this.canvas, this.brush), this.legend, this.tip);
-    new ResizeObserver(() => this.element.isConnected && this.render()).observe(this.element);
+    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.brush), this.legend, this.tip);
   }
 
   private profiles(): number[] {
@@ -98,31 +114,26 @@ export class Trace {
     return [from, Math.max(to, from + 1)];
   }
 
-  private contextOf(at: number): number {
-    const first = this.app.data.first;
-    let low = 0, high = this.app.data.contexts;
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1;
-      if (first[middle] <= at) low = middle;
-      else high = middle;
-    }
-    return low;
-  }
-
-  // How many procedures there are from the top to each context.
-  private depths(): Uint16Array {
+  private prepare(): void {
     const d = this.app.data;
-    if (!this.levels || this.levels.length !== d.contexts) {
-      this.levels = new Uint16Array(d.contexts);
-      for (let c = 0; c < d.contexts; c++)
-        this.levels[c] = (d.parent[c] === NONE ? 0 : this.levels[d.parent[c]]) + (isLevel(d.kind[c]) ? 1 : 0);
+    if (this.of === d) return;
+    this.of = d;
+    this.looked = "";
+    this.auto = 0;
+    this.levels = new Uint16Array(d.contexts);
+    this.contexts = new Uint32Array(d.positions);
+    this.above = new Uint32Array(d.contexts);
+    this.deepest = 1;
+    for (let c = 0; c < d.contexts; c++) {
+      this.contexts.fill(c, d.first[c], d.first[c + 1]);
+      const level = (this.levels[c] = (d.parent[c] === NONE ? 0 : this.levels[d.parent[c]]) + (isLevel(d.kind[c]) ? 1 : 0));
+      if (level > this.deepest) this.deepest = level;
     }
-    return this.levels;
   }
 
   // The procedure at a level of a context's call path, the deepest one if the path is shorter.
   private ancestor(context: number, level: number): number {
-    const d = this.app.data, depth = this.depths();
+    const d = this.app.data, depth = this.levels;
     let c = context, found = NONE;
     for (; c !== NONE; c = d.parent[c]) if (isLevel(d.kind[c])) {
       found = c;
@@ -133,26 +144,35 @@ export class Trace {
     return c;
   }
 
+  // The scope of that, remembered: of every cell at one level.
+  private outer(level: number): (context: number) => number {
+    const { above } = this, { scope } = this.app.data;
+    if (this.level !== level) above.fill(0);
+    this.level = level;
+    return (c) => (above[c] || (above[c] = scope[this.ancestor(c, level)] + 1)) - 1;
+  }
+
   // The outermost level at which rows are not mostly of one procedure.
   private autoLevel(): number {
-    const d = this.app.data, depth = this.depths(), count = this.shown.map(() => new Map<number, number>());
+    const wide = this.width, count = this.shown.map((_, y) => {
+      const by = new Map<number, number>();
+      for (let i = y * wide; i < (y + 1) * wide; i++) if (this.cells[i]) by.set(this.cells[i] - 1, (by.get(this.cells[i] - 1) ?? 0) + 1);
+      return by;
+    });
     let deepest = 1, cells = 0;
-    for (let y = 0; y < this.shown.length; y++)
-      for (let x = 0; x < this.width; x++) {
-        const cell = this.cells[y * this.width + x];
-        if (!cell) continue;
-        count[y].set(cell - 1, (count[y].get(cell - 1) ?? 0) + 1);
-        deepest = Math.max(deepest, depth[cell - 1]);
-        cells++;
-      }
+    for (const by of count) for (const [c, n] of by) {
+      cells += n;
+      deepest = Math.max(deepest, this.levels[c]);
+    }
     let best = 1, least = Infinity;
     for (let level = 1; level <= Math.min(deepest, 100); level++) {
+      const at = this.outer(level);
       let same = 0;
       for (const row of count) {
         const by = new Map<number, number>();
         let largest = 0;
         for (const [c, n] of row) {
-          const s = d.scope[this.ancestor(c, level)], sum = (by.get(s) ?? 0) + n;
+          const s = at(c), sum = (by.get(s) ?? 0) + n;
           by.set(s, sum);
           largest = Math.max(largest, sum);
         }
@@ -167,126 +187,114 @@ export class Trace {
     return best;
   }
 
-  private look(): void {
-    const { data: d } = this.app, time = this.app.chosen().time;
-    const key = [this.from, this.to, this.width, this.shown.length, this.shown[0], this.app.state.ranks, this.app.state.threads, this.app.state.time].join();
-    if (key === this.looked && this.of === d) return;
+  // What each cell shows; false if it is what it was.
+  private look(): boolean {
+    const { data: d } = this.app, wide = this.width;
+    const key = [this.from, this.to, wide, this.shown.length, this.shown[0], this.app.state.ranks, this.app.state.threads, this.app.state.time].join();
+    if (key === this.looked) return false;
     this.looked = key;
-    this.levels = null;
-    this.of = d;
-    this.cells = new Int32Array(this.shown.length * this.width);
-    this.shown.forEach((p, y) => {
-      const t = d.trace(p);
-      for (let x = 0; x < this.width; x++) {
-        const us = Math.floor(this.from + ((x + 0.5) * (this.to - this.from)) / this.width);
-        if (time && (us < time[0] || us >= time[1])) continue;
-        const i = recordAt(d, t, us);
-        if (i >= 0) this.cells[y * this.width + x] = this.contextOf(t.at[i]) + 1;
-      }
-    });
+    this.cells = new Uint32Array(this.shown.length * wide);
+    const periods = periodsOf(d), from = this.from, step = (this.to - from) / wide;
+    this.shown.forEach((p, y) => tell(d, d.trace(p), periods, this.contexts, from, step, this.cells, y * wide, wide));
+    return true;
   }
 
   private controls(level: number): void {
-    const { state } = this.app;
+    const { state } = this.app, key = [state.mode, level, state.profile, !!this.view, this.all.length, this.all[0], this.deepest].join();
+    if (key === this.told) return;
+    this.told = key;
     clear(this.bar);
-    const mode: HTMLSelectElement = el("select", { "aria-label": "what is shown", onchange: () => this.app.set({ mode: mode.value as typeof state.mode }) },
-      ...[["profiles", "profiles over time"], ["depth", "call path of one"], ["summary", "summary"]].map(([v, t]) => el("option", { value: v, selected: v === state.mode }, t)));
-    this.bar.append(mode);
+    this.bar.append(choice("what is shown", [["profiles", "profiles over time"], ["depth", "call path of one"], ["summary", "summary"]], state.mode, (mode) => this.app.set({ mode: mode as typeof state.mode })));
     if (state.mode === "profiles") {
-      const slider: HTMLInputElement = el("input", { type: "range", min: 1, max: Math.max(2, ...this.depthRange()), value: level, "aria-label": "call path level", oninput: () => this.app.set({ level: +slider.value }, true) });
+      const slider: HTMLInputElement = el("input", { type: "range", min: 1, max: Math.max(2, Math.min(60, this.deepest)), value: level, "aria-label": "call path level", oninput: () => this.app.set({ level: +slider.value }, true) });
       this.bar.append(el("label", {}, `level ${level} `, slider));
     }
-    if (state.mode === "depth") {
-      const all = this.all, pick: HTMLSelectElement = el("select", { "aria-label": "profile", onchange: () => this.app.set({ profile: +pick.value }) },
-        ...all.slice(0, 5000).map((p) => el("option", { value: p, selected: p === state.profile }, this.label(p))));
-      this.bar.append(pick);
-    }
+    if (state.mode === "depth") this.bar.append(choice("profile", this.all.slice(0, 5000).map((p) => [p, this.label(p)]), state.profile, (profile) => this.app.set({ profile: +profile })));
     if (this.view) this.bar.append(
       el("button", { onclick: () => this.app.set({ time: `${Math.floor(this.from)}-${Math.ceil(this.to)}` }) }, "use this time everywhere"),
-      el("button", { onclick: () => { this.view = null; this.render(); } }, "all of the time"));
+      button("", () => { this.view = null; this.render(); }, "all of the time"));
   }
 
-  private depthRange(): number[] { return [Math.min(60, this.depths().reduce((m, x) => Math.max(m, x), 1))]; }
-
   render(): void {
-    const { data: d, state, palette } = this.app;
+    const { data: d } = this.app;
     if (!d.hasTraces) {
       this.element.replaceChildren(el("p", { class: "empty" }, d.compare ? "A comparison has no traces: a time belongs to one run."
         : d.kept.records ? "The traces were left out to keep the page small (hq report --budget)."
           : "There are no traces: record with a trace (hq record --trace, the default)."));
       return;
     }
-    const all = (this.all = this.profiles());
+    this.all = this.profiles();
+    this.draw();
+  }
+
+  // Once before the next frame, however often the wheel turns.
+  private later(): void {
+    this.frame ||= requestAnimationFrame(() => this.draw());
+  }
+
+  private draw(): void {
+    const { data: d, state, palette } = this.app, all = this.all, profiles = state.mode === "profiles", depth = state.mode === "depth";
+    cancelAnimationFrame(this.frame);
+    this.frame = 0;
+    this.prepare();
     [this.from, this.to] = this.extent();
     const one = all.includes(state.profile) ? state.profile : all[0];
     const box = this.canvas.parentElement!, room = Math.max(160, box.clientWidth - 4);
-    const longest = state.mode === "profiles" ? Math.max(0, ...[0, all.length >> 1, all.length - 1].map((i) => (all[i] === undefined ? 0 : this.label(all[i]).length))) : 9;
+    const longest = profiles ? Math.max(0, ...[0, all.length >> 1, all.length - 1].map((i) => (all[i] === undefined ? 0 : this.label(all[i]).length))) : 9;
     this.left = Math.min(Math.max(56, longest * 6.2 + 14), room / 3);
     this.width = Math.max(60, Math.floor(room - this.left - 6));
-    // All of them on the screen: of more profiles than there are pixels some, evenly.
-    const space = Math.max(120, box.clientHeight - AXIS - TOP - 8), most = state.mode === "depth" ? 1 : Math.min(all.length, Math.floor(space));
-    this.shown = state.mode === "depth" ? [one] : Array.from({ length: most }, (_, i) => all[Math.floor(((i + 0.5) * all.length) / most)]);
-    this.look();
-    const level = state.level || (state.mode === "profiles" ? this.autoLevel() : 1);
+    // All of them on the screen: of more profiles than rows of two pixels some, evenly.
+    const space = Math.max(120, box.clientHeight - AXIS - TOP - 8), most = depth ? 1 : Math.min(all.length, Math.floor(space / 2)), wide = this.width;
+    this.shown = depth ? [one] : Array.from({ length: most }, (_, i) => all[Math.floor(((i + 0.5) * all.length) / most)]);
+    const fresh = this.look();
+    if (!depth && (!this.auto || (fresh && !this.view))) this.auto = this.autoLevel();
+    const level = state.level || (depth ? 1 : this.auto), cells = this.cells, levels = this.levels, outer = this.outer(level), { above } = this;
     this.controls(level);
-    if (state.mode === "profiles") this.rowHeight = Math.max(1, Math.min(28, Math.floor(space / Math.max(1, this.shown.length))));
-    else this.rowHeight = state.mode === "depth" ? 17 : 200;
-    const scopes = new Map<number, number>();
     let rows = this.shown.length;
-    const add = (c: number) => { scopes.set(d.scope[c], (scopes.get(d.scope[c]) ?? 0) + 1); return d.scope[c]; };
-    if (state.mode === "depth") rows = Math.max(1, this.cells.reduce((m, c) => Math.max(m, c ? this.depths()[c - 1] : 0), 1));
+    this.rowHeight = profiles ? Math.max(1, Math.min(28, Math.floor(space / Math.max(1, rows)))) : depth ? 17 : 200;
+    if (depth) rows = cells.reduce((m, c) => Math.max(m, c ? levels[c - 1] : 0), 1);
     const height = state.mode === "summary" ? Math.max(140, Math.min(260, space)) : rows * this.rowHeight;
     const { g } = sizeCanvas(this.canvas, room, height + TOP + AXIS);
     g.font = "11px system-ui, sans-serif";
-    const bits = el("canvas", { width: this.width, height: state.mode === "summary" ? height : rows }), p = bits.getContext("2d")!;
-    const image = p.createImageData(bits.width, bits.height);
-    const dot = (x: number, y: number, scope: number) => {
-      const [r, gr, b] = palette.pixel(scope), i = 4 * (y * this.width + x);
-      image.data.set([r, gr, b, 255], i);
-    };
-    if (state.mode === "profiles")
-      for (let y = 0; y < rows; y++) for (let x = 0; x < this.width; x++) {
-        const c = this.cells[y * this.width + x];
-        if (c) dot(x, y, add(this.ancestor(c - 1, level)));
+    const bits = el("canvas", { width: wide, height: profiles || depth ? rows : height }), p = bits.getContext("2d")!;
+    const image = p.createImageData(bits.width, bits.height), pixels = new Uint32Array(image.data.buffer), times = new Uint32Array(d.scopes), { words } = palette;
+    if (profiles)
+      for (let i = 0; i < cells.length; i++) {
+        if (!cells[i]) continue;
+        const s = (above[cells[i] - 1] || outer(cells[i] - 1) + 1) - 1;
+        times[s]++;
+        pixels[i] = words[s] || palette.word(s);
       }
-    else if (state.mode === "depth")
-      for (let x = 0; x < this.width; x++) {
-        const c = this.cells[x];
-        for (let up = c - 1; c && up !== NONE; up = d.parent[up]) if (isLevel(d.kind[up])) dot(x, this.depths()[up] - 1, add(up));
+    else if (depth)
+      for (let x = 0; x < wide; x++) {
+        for (let up = cells[x] ? cells[x] - 1 : NONE; up !== NONE; up = d.parent[up]) {
+          if (!isLevel(d.kind[up])) continue;
+          times[d.scope[up]]++;
+          pixels[(levels[up] - 1) * wide + x] = palette.word(d.scope[up]);
+        }
       }
-    else this.summary(height, level, dot, add);
+    else this.summary(height, outer, pixels, times);
     p.putImageData(image, 0, 0);
     g.imageSmoothingEnabled = false;
-    g.drawImage(bits, this.left, TOP, this.width, state.mode === "summary" ? height : rows * this.rowHeight);
+    g.drawImage(bits, this.left, TOP, wide, height);
     this.marks(g, rows, height);
-    this.tellLegend(scopes);
+    this.tellLegend(times);
   }
 
   // The share of profiles in each procedure, the commonest at the bottom.
-  private summary(height: number, level: number, dot: (x: number, y: number, scope: number) => void, add: (c: number) => number): void {
-    const d = this.app.data, all = new Map<number, number>();
-    const columns: Map<number, number>[] = [];
-    for (let x = 0; x < this.width; x++) {
-      const by = new Map<number, number>();
-      for (let y = 0; y < this.shown.length; y++) {
-        const c = this.cells[y * this.width + x];
-        if (!c) continue;
-        const s = d.scope[this.ancestor(c - 1, level === 1 ? this.autoLevel() : level)];
-        by.set(s, (by.get(s) ?? 0) + 1);
-        all.set(s, (all.get(s) ?? 0) + 1);
-      }
-      columns.push(by);
-    }
-    const order = [...all].sort((a, b) => b[1] - a[1]).map(([s]) => s);
-    for (const s of order) add(d.instances(s)[0]);
-    columns.forEach((by, x) => {
+  private summary(height: number, scopeOf: (context: number) => number, pixels: Uint32Array, times: Uint32Array): void {
+    const wide = this.width, cells = this.cells, n = this.shown.length;
+    for (const c of cells) if (c) times[scopeOf(c - 1)]++;
+    const order = [...times.keys()].filter((s) => times[s]).sort((a, b) => times[b] - times[a]), by = new Uint32Array(times.length);
+    for (let x = 0; x < wide; x++) {
+      by.fill(0);
+      for (let i = x; i < cells.length; i += wide) if (cells[i]) by[scopeOf(cells[i] - 1)]++;
       let at = 0;
       for (const s of order) {
-        const n = by.get(s) ?? 0, from = Math.round((at / this.shown.length) * height), to = Math.round(((at + n) / this.shown.length) * height);
-        for (let y = from; y < to; y++) dot(x, height - 1 - y, s);
-        at += n;
+        const from = Math.round((at / n) * height), to = Math.round(((at += by[s]) / n) * height), word = this.app.palette.word(s);
+        for (let y = from; y < to; y++) pixels[(height - 1 - y) * wide + x] = word;
       }
-    });
+    }
   }
 
   private marks(g: CanvasRenderingContext2D, rows: number, height: number): void {
@@ -312,26 +320,32 @@ export class Trace {
     }
     // Where the selected row is on the stack.
     if (!node || state.mode !== "profiles") return;
-    const ranges = nodeRanges(d, node, false);
+    if (this.rowHeight < 6) return;
+    const ranges = nodeRanges(d, node, false), wide = this.width;
     g.fillStyle = ink;
-    for (let y = 0; y < rows && this.rowHeight >= 6; y++) for (let x = 0; x < this.width; x++) {
-      const c = this.cells[y * this.width + x];
-      if (c && within(ranges, d.first[c - 1])) g.fillRect(this.left + x, TOP + (y + 1) * this.rowHeight - 2, 1, 2);
-    }
+    for (let y = 0; y < rows; y++)
+      for (let x = 0, from = -1; x <= wide; x++) {
+        const c = x < wide ? this.cells[y * wide + x] : 0, inside = c > 0 && within(ranges, d.first[c - 1]);
+        if (inside && from < 0) from = x;
+        if (inside || from < 0) continue;
+        g.fillRect(this.left + from, TOP + (y + 1) * this.rowHeight - 2, x - from, 2);
+        from = -1;
+      }
   }
 
-  private tellLegend(scopes: Map<number, number>): void {
-    const { palette, data: d, node } = this.app, top = [...scopes].sort((a, b) => b[1] - a[1]), all = top.reduce((s, x) => s + x[1], 0);
+  private tellLegend(times: Uint32Array): void {
+    const { palette, data: d, node } = this.app, top: [number, number][] = [];
+    times.forEach((n, s) => { if (n) top.push([s, n]); });
+    const all = top.sort((a, b) => b[1] - a[1]).reduce((s, x) => s + x[1], 0);
     clear(this.legend);
     for (const [s, n] of top.slice(0, 12))
-      this.legend.append(el("span", { title: plain(d.texts[d.scopeShown[s]]) }, el("i", { style: `background:${palette.of(s).fill}` }),
-        el("bdi", {}, plain(drawnScope(d, s, LEGEND))), el("small", {}, ` ${((100 * n) / all).toFixed(0)} %`)));
+      this.legend.append(swatch(palette.of(s).fill, el("bdi", { title: plain(d.texts[d.scopeShown[s]]) }, plain(drawnScope(d, s, LEGEND))), el("small", {}, ` ${((100 * n) / all).toFixed(0)} %`)));
     if (top.length > 12) this.legend.append(el("span", {}, `and ${top.length - 12} more`));
     this.legend.append(el("span", {}, el("i", { class: "blank" }), "no samples: idle, or not on a CPU"));
     if (this.shown.length < this.all.length && this.app.state.mode === "profiles")
       this.legend.append(el("span", { class: "note" }, `${this.shown.length} of ${this.all.length} profiles`));
     if (node) this.legend.append(el("span", {}, "underlined: in the selected row"));
-    this.legend.append(el("span", { class: "note" }, "Drag chooses a time (and ranks), the wheel zooms."));
+    this.legend.append(el("span", { class: "warn" }, plain(this.app.whole("through"))), el("span", { class: "note" }, "Drag chooses a time (and ranks), the wheel zooms."));
   }
 
   // ---- the mouse ----
@@ -361,8 +375,7 @@ export class Trace {
     const cell = this.cell(e), path: string[] = [];
     if (cell && cell.context >= 0)
       for (let c = cell.context; c !== NONE && path.length < 12; c = d.parent[c]) if (isLevel(d.kind[c])) path.unshift(plain(d.texts[d.scopeShown[d.scope[c]]]));
-    this.tip.textContent = `${timeText(Math.round(this.time(x)))}${cell ? ", " + this.label(this.shown[cell.row]) : ""}\n${path.join(" > ") || (cell ? "no samples" : "")}`;
-    showTip(this.tip, e);
+    this.tell(`${timeText(Math.round(this.time(x)))}${cell ? ", " + this.label(this.shown[cell.row]) : ""}\n${path.join(" > ") || (cell ? "no samples" : "")}`, e);
   }
 
   private drop(e: MouseEvent): void {
@@ -389,7 +402,8 @@ export class Trace {
     const whole = ((v) => { this.view = null; const x = this.extent(); this.view = v; return x; })(this.view);
     const from = Math.max(whole[0], about - (about - this.from) * times), to = Math.min(whole[1], about + (this.to - about) * times);
     this.view = to - from < 10 ? this.view : from <= whole[0] && to >= whole[1] ? null : [from, to];
-    this.render();
+    [this.from, this.to] = this.extent(); // of several turns of the wheel before a frame each goes on from the last
+    this.later();
   }
 
   private wheel(e: WheelEvent): void {
@@ -405,7 +419,7 @@ export class Trace {
     else if ((e.key === "ArrowLeft" || e.key === "ArrowRight") && this.view) {
       const by = (e.key === "ArrowLeft" ? -0.2 : 0.2) * span;
       this.view = [Math.max(0, this.from + by), Math.max(0, this.from + by) + span];
-      this.render();
+      this.later();
     } else if (e.key === "Enter" && this.view) this.app.set({ time: `${Math.floor(this.from)}-${Math.ceil(this.to)}` });
     else return;
     e.preventDefault();

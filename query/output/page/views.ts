@@ -34,6 +34,16 @@ class Groups<K> {
   }
 }
 
+function joined(parts: Uint32Array[]): Uint32Array {
+  const out = new Uint32Array(parts.reduce((n, p) => n + p.length, 0));
+  let at = 0;
+  for (const p of parts) {
+    out.set(p, at);
+    at += p.length;
+  }
+  return out;
+}
+
 export class Views {
   constructor(private d: Data, private lines: boolean, private merge: boolean) {}
 
@@ -62,12 +72,13 @@ export class Views {
 
   private shown(c: number): boolean { return this.lines || this.d.kind[c] !== Kind.Line; }
 
-  treeChildren(n: Node): Node[] {
+  // Of the children of a single context those that are worth it, so that of very many few become objects.
+  treeChildren(n: Node, worth: (context: number) => boolean = () => true): Node[] {
     const d = this.d;
     if (n.inc.length !== 1) return this.mergedChildren(n);
     const out: Node[] = [], top = n.inc[0];
     for (let c = top + 1; c < d.end[top]; c = d.end[c])
-      if (this.shown(c)) out.push(this.rounds(nodeOfContext(d, c)));
+      if (this.shown(c) && worth(c)) out.push(this.rounds(nodeOfContext(d, c)));
     return out;
   }
 
@@ -84,7 +95,7 @@ export class Views {
   // A procedure that calls itself three times or more is one row with the number of its rounds (query/shape/rounds.c).
   private rounds(n: Node): Node {
     const d = this.d;
-    if (n.kind !== Kind.Procedure || !this.merge) return n;
+    if (n.kind !== Kind.Procedure || !this.merge || (n.exc.length === 1 && !this.someChild(n.exc[0], (c) => d.scope[c] === n.scope))) return n;
     const all = Array.from(n.exc);
     let rounds = 0;
     for (let i = 0; i < all.length; rounds++)
@@ -95,18 +106,27 @@ export class Views {
     return { ...n, inc: all, exc: all, rounds };
   }
 
+  // Whether a condition holds for any row below a context.
+  someChild(top: number, holds: (context: number) => boolean): boolean {
+    const d = this.d;
+    for (let c = top + 1; c < d.end[top]; c = d.end[c]) if (this.shown(c) && holds(c)) return true;
+    return false;
+  }
+
   // ---- procedures and their callers ----
 
+  private all: Node[] | null = null;
   private procedures(): Node[] {
+    if (this.all) return this.all;
     const d = this.d, scopes: number[][] = [];
     for (let s = 0; s < d.scopes; s++)
       if (d.scopeEntity[s] !== NONE && d.instances(s).length) (scopes[d.scopeEntity[s]] ??= []).push(s);
     const out: Node[] = [];
     scopes.forEach((list, entity) => {
-      const contexts = list.length === 1 ? d.instances(list[0]) : Uint32Array.from(list.flatMap((s) => Array.from(d.instances(s)))).sort();
+      const contexts = list.length === 1 ? d.instances(list[0]) : joined(list.map(d.instances)).sort();
       out.push(nodeOfSet(d, list.length === 1 ? list[0] : d.entityScope[entity], contexts));
     });
-    return out;
+    return (this.all = out);
   }
 
   // All contexts of the procedure that a scope is, inlined ones too.

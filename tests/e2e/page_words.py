@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""On the page of `hq report`: statistics over profiles, call paths that are chosen, aliases and attributes, against what hq prints; and that what does not
+follow a choice says so.
+"""
+import json
+import os
+import re
+
+from page_browser import TOP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
+
+for name in ("app", "old"):
+    fixture(name)
+hq("report", "app.hq")
+size(1280, 800)
+open_page("app.html")
+
+
+def close(db, what):
+    """As same(), but for the last digits: hq has statistics of whole runs stored as integers."""
+    query = js("hqPage.query()")
+    check(js("hqPage.openAll()"), f"{what}: everything opens")
+    columns, rows = page_rows()
+    names, expected = answer(db, query)
+    check(columns == names and len(rows) == len(expected) > 0, f"{what}, {query}: {columns}, {names}, {len(rows)} of {len(expected)} rows")
+    for here, there in zip(sorted(rows, key=lambda r: (r[0], str(r[1]))), sorted(expected, key=lambda r: (r[0], str(r[1])))):
+        off = [(a, b) for a, b in zip(here[1], there[1]) if (a is None) != (b is None) or a is not None and abs(a - b) > 1e-9 * max(abs(a), abs(b), 1e-6)]
+        check(here[0] == there[0] and not off, f"{what}, {query}: {here}, {there}")
+
+
+# Every function of the table: statistics of a metric, of an expression, of a slice, beside other functions; the others of one number and of several.
+functions = re.findall(r'\.name = "(\w+)".*?max_args = (\d+)(.*)', open(f"{TOP}/query/grammar/functions.def").read())
+statistics = [n for n, _, rest in functions if ".statistic = true" in rest]
+check(len(functions) >= 18 and len(statistics) >= 12 and sorted(js("Object.keys(hqPage.data.functions)")) == sorted(n for n, _, _ in functions), f"the page has the functions of hq: {functions}")
+plain = {"if": "if(cputime > 1s, 2, 3)", "min": "min(cputime, cputime.x)", "max": "max(cputime, cputime.x)"}
+for state in ({}, {"ranks": "1-3"}, {"threads": "0"}):
+    js("hqPage.set(arguments[0])", {"view": "procedures", "ranks": "", "threads": "", **state})
+    for columns in ("\n".join(f"{n}(cputime)" for n in statistics), "\n".join(f"{n}(papi_tot_ins.x)" for n in statistics if n != "ci"),
+                    "mean(cputime.x / cputime)\nmax(cputime) / mean(cputime)\nimbalance(cputime) / 1s\nsum(cputime) + cputime",
+                    "\n".join(plain.get(n, f"{n}(cputime / 1s)") for n, _, _ in functions if n not in statistics or n in plain)):
+        js("hqPage.set({columns: arguments[0]})", columns)
+        close("app.hq", f"{state}")
+for view in ("tree", "callers", "flat", "modules"):
+    js("hqPage.set(arguments[0])", {"view": view, "ranks": "", "threads": "", "columns": "mean(cputime)\ncount(cputime.x)\nci(cputime)\nci(cputime / @cputime)"})
+    close("app.hq", view)
+for where in ("imbalance(cputime) > 10ms", "count(cputime) < 4", "max(cputime) > 2 * mean(cputime)"):
+    js("hqPage.set(arguments[0])", {"view": "procedures", "columns": "", "where": where})
+    if answer("app.hq", js("hqPage.query()"))[1]:
+        same("app.hq", where)
+    else:
+        check(not page_rows()[1], f"nothing holds: {where}")
+js("hqPage.set(arguments[0])", {"where": "", "columns": "imbalance(cputime)", "sort": "imbalance(cputime)"})
+close("app.hq", "sorted by a statistic")
+
+# Aliases, units and attributes.
+js("hqPage.set(arguments[0])", {"sort": "", "columns": "instructions / cycles\ntime\nflops.x\ncputime / 60s\nalloc_bytes / 1000B\npapi_tot_ins * 1000000000000"})
+same("app.hq", "aliases and units")
+for unit in js("Object.keys(hqPage.data.literals)"):
+    js("hqPage.set(arguments[0])", {"columns": f"3{unit}"})
+    here, there = page_rows()[1], json.loads(hq("--quiet", "app.hq", f"procedures columns cputime, cputime.x, 3{unit} limit 1 as json"))["rows"]
+    check(here[0][1][2] == there[0]["values"][2], f"3{unit}: {here[0]}, {there[0]}")
+js("hqPage.set(arguments[0])", {"view": "tree", "columns": ""})
+ids = js("hqPage.page.rows.visible.map((e) => hqPage.data.id(e.node.context)).slice(0, 3)")
+for where in (f'id = "{ids[1]}"', 'callsite = "main.c:12"', "callsite =~ /main/", f'id != "{ids[2]}"'):
+    js("hqPage.set({where: arguments[0]})", where)
+    if answer("app.hq", js("hqPage.query()"))[1]:
+        same("app.hq", where)
+    else:
+        check(not page_rows()[1], f"nothing holds: {where}")
+for where in ("rank = 1", "host = x", "waits = 1", "group = x"):
+    js("hqPage.set({where: arguments[0]})", where)
+    check("ask hq" in driver.find_element("css selector", ".state").text, f"{where} is refused")
+js("hqPage.set({where: ''})")
+
+# Call paths.
+PATHS = ("solve", "main > solve", "main >> PMPI_Wait", "not solve", "solve >> *", "main > * > axpy", "/^s/ >> /^P/i", "main >> axpy\nnot main > exchange", "* > PMPI_Wait", "PMPI_Wait > main")
+for through in PATHS:
+    for state in ({"view": "tree"}, {"view": "procedures"}, {"view": "callers", "ranks": "1-2"}, {"view": "tree", "hide": "solve"}, {"view": "flat", "prune": "main"}):
+        js("hqPage.set(arguments[0])", {"ranks": "", "hide": "", "prune": "", "through": through, **state})
+        if answer("app.hq", js("hqPage.query()"))[1]:
+            same("app.hq", f"through {through}, {state}")
+        else:
+            check(not page_rows()[1], f"through {through}, {state}: hq has no rows")
+js("hqPage.set(arguments[0])", {"prune": "", "view": "procedures", "through": "solve", "columns": "mean(cputime)\n@cputime\ncputime / @cputime"})
+close("app.hq", "statistics and totals of call paths")
+js("hqPage.set({columns: '', view: 'tree'})")
+values = js("hqPage.perProfile().map((v) => v.value)")
+check(abs(sum(values) - sum(v[0] for p, v in answer("app.hq", "tree depth 1 through solve columns cputime")[1])) < 1e-9, f"values by rank are those of the call paths: {values}")
+for damaged in ("main >", "> main", "main solve", "nonsense", "a*b >> c", ""):
+    js("hqPage.set({through: arguments[0]})", damaged)
+    told = driver.find_element("css selector", ".problem").text
+    check((not damaged) == bool(page_rows()[1]) and ("page" in told) == bool(damaged), f"through {damaged}: {told}")
+box = driver.find_element("css selector", "[data-field=through]")
+box.send_keys("main >> axpy\n")
+check("through main >> axpy" in js("hqPage.query()") and "through main >> axpy" in driver.find_element("css selector", ".chips").text, f"a path is typed: {js('hqPage.query()')}")
+driver.find_element("css selector", ".chip").click()
+check("through" not in js("hqPage.query()"), "and taken back")
+hq("report", "app.hq", "--compare", "old.hq", "-o", "compared.html")
+open_page("compared.html", "through=solve")
+same("app.hq", "compared, through")
+js("hqPage.set({through: '', columns: 'mean(cputime)'})")
+check("ask hq" in driver.find_element("css selector", ".problem").text, "a comparison has no statistics over profiles")
+
+# What does not follow a choice says so.
+fixture("messages")
+hq("report", "messages.hq", "threads")
+open_page("messages.html")
+for pane, state, told in (("answers", {"ranks": "1"}, "ranks 1 does not change it"), ("messages", {"through": "main"}, "through main does not"), ("messages", {"ranks": "1"}, None),
+                          ("about", {"threads": "0"}, "threads 0 does not"), ("trace", {"through": "main"}, "through main does not"), ("answers", {}, None), ("answers", {"hide": "main", "ranks": "0"}, "ranks 0, hide main do not")):
+    js("hqPage.set(arguments[0])", {"ranks": "", "threads": "", "through": "", "hide": "", "pane": pane, **state})
+    text = driver.find_element("css selector", ".panebox").text
+    check("traces" in text or (told in text if told else "of the whole run:" not in text), f"{pane} {state}: {text[:300]}")
+errors = [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"]
+check(not errors, f"the page complains: {errors}")
+
+driver.quit()
+finish()
