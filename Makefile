@@ -18,10 +18,10 @@ CFLAGS ?= -O2 -g
 
 # ---- Debian packages: the only list -------------------------------------------------------------------------------
 PACKAGES_build = gcc make pkg-config libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev/libcapstone-dev \
-  libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev esbuild
+  libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev libexpat1-dev esbuild
 PACKAGES_test = libunwind-dev hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   x264 dav1d aom-tools musl-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
-  chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
+  libxml2-utils chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo
 PACKAGES_collector = gcc make
 PACKAGES_soak = libpython3.11-testsuite
@@ -61,7 +61,7 @@ MPI_KINDS = $(or $(foreach k,openmpi mpich,$(if $(shell command -v mpicc.$k),$k)
 MPI_SHIMS = $(MPI_KINDS:%=libhqmpi-%.so)
 # Files that need an optional package are left out without it.
 SKIP = db/mpi/% $(if $(HAVE_PAPI),,preload/sources/papi%) $(if $(HAVE_ZYDIS),%/insn_capstone.c,%/insn_zydis.c) \
-  $(if $(HAVE_YAJL),%/json_none.c,%/json_yajl.c) $(if $(HAVE_READLINE),%/readline_none.c,%/readline.c) \
+  $(if $(HAVE_YAJL),%/json_none.c,%/json_yajl.c) $(if $(HAVE_EXPAT),%/xml_none.c,%/xml_expat.c) $(if $(HAVE_READLINE),%/readline_none.c,%/readline.c) \
   %/record_only.c %/unpack_none.c
 # What `hq record` consists of, and needs of other rooms: nothing here sees a library but that of C.
 RECORD_SRC = $(wildcard common/*.c unwind/*.c unwind/arch/$(ARCH)/*.c db/perf/*.c) $(filter-out repl/record_only.c repl/record_marks.c,$(wildcard repl/record_*.c)) \
@@ -96,7 +96,7 @@ $(BUILD)/config.mk: common/configure.sh
 	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION) $(if $(COLLECTOR),collector)
 $(BUILD)/config.h: $(BUILD)/config.mk ;
 
-LIBRARIES = DWARF YAJL ZLIB ZSTD LZMA ZYDIS CAPSTONE IBERTY PCRE2 READLINE
+LIBRARIES = DWARF YAJL EXPAT ZLIB ZSTD LZMA ZYDIS CAPSTONE IBERTY PCRE2 READLINE
 HQ_LIBS = -Wl,--as-needed $(foreach l,$(LIBRARIES),$($l_LIBS)) -lpthread -lm -ldl -lrt
 PRELOAD_LIBS = -Wl,--as-needed -ldl -lrt -lpthread
 # PAPI is opened at run time, only when a PAPI event is asked for: its header is all that is needed here.

@@ -92,6 +92,8 @@ find_libraries() {
         "$(flags readline -lreadline)" "stdio.h readline/readline.h" "rl_callback_sigcleanup != 0"
     optional YAJL libyajl-dev "reading of JSON: Chrome traces, speedscope, histories of checks" "$(flags yajl -lyajl)" \
         "yajl/yajl_parse.h" "yajl_alloc != 0"
+    optional EXPAT libexpat1-dev "reading of structure files (\`hq build --structure\`)" "$(flags expat -lexpat)" \
+        "expat.h" "XML_ParserCreate != 0"
     mpi=
     if command -v mpicc >/dev/null; then
         # Word by word: `mpicc -show` (MPICH and Open MPI) prints the compiler's name and then its options.

@@ -8,7 +8,7 @@
 
 static const struct opt options[] = {
     {.name = "xml",
-     .help = "as XML, in the form of the HPCView paper: PGM, F, P, I (inlined), L (loop), S (statements)"},
+     .help = "as a structure file in XML, with the addresses of every scope, for `hq build --structure`"},
     {.name = "raw",
      .help = "as the machine code has it: loops are not fused, statements stay where they were moved to"},
     {.name = "loops", .negatable = true, .help = "look for loops (on)"},
@@ -37,10 +37,10 @@ static struct hq_error *no_procedures(const struct structure *s, const char *pat
     return hq_error_new(HQ_DATA, "%s has no procedure %s%s", path, str_cstr(&list), str_cstr(&advice));
 }
 
-/* What is there is printed; then what is not there is said. */
-static struct hq_error *print(const struct structure *s, const struct opt_args *args)
+/* What is there is printed, as XML if the names of all procedures are given; then what is not there is said. */
+static struct hq_error *print(const struct structure *s, const struct opt_args *args, const struct known *known)
 {
-    struct outline_options outline = {.xml = opt_flag(args, "xml", false), .raw = opt_flag(args, "raw", false)};
+    struct outline_options outline = {.raw = opt_flag(args, "raw", false)};
     const char *path = args->operands.data[0];
     struct names found = {0}, missing = {0};
     struct hq_error *error = NULL;
@@ -55,8 +55,12 @@ static struct hq_error *print(const struct structure *s, const struct opt_args *
     }
     vec_push(&found, NULL);
     outline.procedures = found.data;
-    if (found.len > 1 || !missing.len)
-        outline_print(s, path, &outline, stdout);
+    if (found.len > 1 || !missing.len) {
+        if (known)
+            outline_xml(s, path, known, &outline, stdout);
+        else
+            outline_print(s, path, &outline, stdout);
+    }
     if (missing.len)
         error = no_procedures(s, path, &missing);
     vec_deinit(&found);
@@ -68,16 +72,23 @@ static int run(const struct opt_args *args)
 {
     struct structure_options how = {.loops = opt_flag(args, "loops", true), .inlines = opt_flag(args, "inlines", true)};
     struct structure s;
+    struct known known = {0};
 
+    how.code = opt_flag(args, "xml", false);
     if (!args->operands.len)
         return command_usage("structure", "the file is missing");
     if (looks_like_database(args->operands.data[0]))
         return command_usage(
             "structure", "%s is a database: hq %s flat shows its structure; this command reads a program or library",
             args->operands.data[0], args->operands.data[0]);
+    if (how.code && opt_flag(args, "raw", false))
+        return command_usage("structure", "--raw is for the outline: a structure file has both structures");
     struct hq_error *error = structure_whole(args->operands.data[0], &how, &s);
     if (!error) {
-        error = print(&s, args);
+        if (how.code)
+            known_find(args->operands.data[0], &how, true, &known);
+        error = print(&s, args, how.code ? &known : NULL);
+        known_deinit(&known);
         if (s.note)
             log_note("%s", s.note);
         structure_deinit(&s);

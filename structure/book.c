@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/book.h"
+#include "common/mem.h"
+#include <stdlib.h>
 #include <string.h>
 
 struct scope_key { /* no padding: compared as bytes */
@@ -39,4 +41,35 @@ uint32_t book_scope(struct book *b, const struct structure_scope *s, bool *is_ne
     if (is_new)
         *is_new = added;
     return index;
+}
+
+void book_take(struct book *b, struct structure *out)
+{
+    uint32_t *renumbered = xcalloc(b->scopes.len + 1, sizeof *renumbered);
+
+    vec_foreach(place, &out->places)
+        for (int k = 0; k < 2; k++)
+            for (uint32_t s = k ? place->raw : place->normal; s != STRUCTURE_NONE && !renumbered[s];
+                 s = b->scopes.data[s].parent)
+                renumbered[s] = 1;
+    for (size_t i = 0; i < b->scopes.len; i++) {
+        struct structure_scope s = b->scopes.data[i];
+
+        if (!renumbered[i])
+            continue;
+        renumbered[i] = (uint32_t)out->scopes.len;
+        if (s.parent != STRUCTURE_NONE)
+            s.parent = renumbered[s.parent];
+        vec_push(&out->scopes, s);
+    }
+    vec_foreach(place, &out->places)
+        *place = (struct structure_place){.raw = renumbered[place->raw], .normal = renumbered[place->normal]};
+    free(renumbered);
+    out->strings = b->strings;
+    b->strings = (struct intern){0};
+    out->aliases.data = b->aliases.data;
+    out->aliases.len = b->aliases.len;
+    out->aliases.cap = b->aliases.cap;
+    b->aliases.data = NULL;
+    b->aliases.len = b->aliases.cap = 0;
 }

@@ -42,4 +42,8 @@ void book_deinit(struct book *b);
  */
 uint32_t book_scope(struct book *b, const struct structure_scope *scope, bool *is_new);
 
+/* Gives `out`, whose places are numbers of the book's scopes, the scopes that they need, in the order of the book
+ * (parents stay before children), with the book's texts and aliases. */
+void book_take(struct book *b, struct structure *out);
+
 #endif

@@ -113,6 +113,19 @@ static void pack_names(struct names *names, struct known *out)
     out->packed = pack(text.s, text.len, &out->bytes);
 }
 
+void known_make(enum known_names state, const char *const *list, size_t count, struct known *out)
+{
+    struct names names = {0};
+
+    *out = (struct known){.state = state};
+    for (size_t i = 0; i < count; i++)
+        add(&names, list[i], strlen(list[i]));
+    pack_names(&names, out);
+    vec_deinit(&names);
+    if (!out->packed)
+        known_deinit(out);
+}
+
 /* ---- in the cache ---- */
 
 struct header {
@@ -195,6 +208,12 @@ void known_find(const char *path, const struct structure_options *options, bool 
         }
     }
     image_close(&image);
+}
+
+void known_copy(const struct known *from, struct known *out)
+{
+    *out = *from;
+    out->packed = from->packed ? memcpy(xmalloc(from->bytes + 1), from->packed, from->bytes) : NULL;
 }
 
 void known_deinit(struct known *k)

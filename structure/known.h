@@ -23,6 +23,9 @@ struct known { /* packed as in format/known.h; zeroed is KNOWN_NOT */
  * known of what has more than some million and a half names. Thread-safe.
  */
 void known_find(const char *path, const struct structure_options *options, bool servers, struct known *out);
+void known_copy(const struct known *from, struct known *out);
+/* The same of names that are known from elsewhere, in any order. */
+void known_make(enum known_names state, const char *const *names, size_t count, struct known *out);
 void known_deinit(struct known *k);
 
 /* The names one after the other. `packed` is not believed: damage ends the walk early. */

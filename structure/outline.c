@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "structure/outline.h"
+#include "structure/outline_impl.h"
 #include "common/file.h"
 #include "common/mem.h"
 #include "common/str.h"
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct lines { /* of a loop or statement row */
-    uint32_t first, last;
-};
-
-struct outline {
-    const struct structure *s;
-    const struct outline_options *options;
-    FILE *out;
-    uint32_t *order;         /* scopes, grouped by parent; children of i are order[start[i]] .. */
-    uint32_t *start, *count; /* [scopes] is the top */
-    struct lines *spans;
-};
-
-static const char *text(const struct outline *o, uint32_t id)
-{
-    return intern_str(&o->s->strings, id);
-}
-
-static const struct structure_scope *scope(const struct outline *o, uint32_t i)
-{
-    return &o->s->scopes.data[i];
-}
 
 /* Where a scope stands in the text of its parent. */
 static uint32_t place(const struct structure_scope *c)
@@ -40,10 +17,11 @@ static uint32_t place(const struct structure_scope *c)
 static int by_place(const void *a, const void *b, void *arg)
 {
     const struct outline *o = arg;
-    const struct structure_scope *x = scope(o, *(const uint32_t *)a), *y = scope(o, *(const uint32_t *)b);
+    const struct structure_scope *x = outline_scope(o, *(const uint32_t *)a),
+                                 *y = outline_scope(o, *(const uint32_t *)b);
 
     if (x->kind == SCOPE_FILE)
-        return strcmp(text(o, x->name), text(o, y->name));
+        return strcmp(outline_text(o, x->name), outline_text(o, y->name));
     if (place(x) != place(y))
         return place(x) < place(y) ? -1 : 1;
     if (x->kind != y->kind)
@@ -51,19 +29,19 @@ static int by_place(const void *a, const void *b, void *arg)
     if (x->address != y->address)
         return x->address < y->address ? -1 : 1;
     if (x->name != y->name)
-        return strcmp(text(o, x->name), text(o, y->name));
+        return strcmp(outline_text(o, x->name), outline_text(o, y->name));
     return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
 static uint32_t parent_of(const struct outline *o, uint32_t i)
 {
-    uint32_t parent = scope(o, i)->parent;
+    uint32_t parent = outline_scope(o, i)->parent;
 
     return parent == STRUCTURE_NONE ? (uint32_t)o->s->scopes.len : parent;
 }
 
 /* The rows to print are the ancestors of the places of one structure, raw or normal. */
-static void arrange(struct outline *o)
+void outline_arrange(struct outline *o)
 {
     size_t n = o->s->scopes.len;
     uint8_t *used = xcalloc(n + 1, 1);
@@ -73,7 +51,7 @@ static void arrange(struct outline *o)
     o->count = xcalloc(n + 2, sizeof *o->count);
     vec_foreach(p, &o->s->places)
         for (uint32_t i = o->options->raw ? p->raw : p->normal; i != STRUCTURE_NONE && !used[i];
-             i = scope(o, i)->parent)
+             i = outline_scope(o, i)->parent)
             used[i] = 1;
     for (uint32_t i = 0; i < n; i++)
         if (used[i])
@@ -87,34 +65,6 @@ static void arrange(struct outline *o)
         if (o->count[i] > 1)
             qsort_r(o->order + o->start[i], o->count[i], sizeof *o->order, by_place, o);
     free(used);
-}
-
-static void widen(struct lines *l, uint32_t line)
-{
-    if (!line)
-        return;
-    l->first = !l->first || line < l->first ? line : l->first;
-    l->last = line > l->last ? line : l->last;
-}
-
-/* First and last line of a loop in its own file; children come after their parents. */
-static void measure(struct outline *o)
-{
-    o->spans = xcalloc(o->s->scopes.len + 1, sizeof *o->spans);
-    for (uint32_t i = (uint32_t)o->s->scopes.len; i-- > 0;) {
-        const struct structure_scope *c = scope(o, i), *up = c->parent == STRUCTURE_NONE ? NULL : scope(o, c->parent);
-
-        if (c->kind == SCOPE_LOOP || c->kind == SCOPE_LINE)
-            widen(&o->spans[i], c->line);
-        if (!up || up->kind != SCOPE_LOOP)
-            continue;
-        if (c->kind == SCOPE_INLINE && c->call_file == up->file)
-            widen(&o->spans[c->parent], c->call_line);
-        if (c->kind != SCOPE_INLINE && c->file == up->file) {
-            widen(&o->spans[c->parent], o->spans[i].first);
-            widen(&o->spans[c->parent], o->spans[i].last);
-        }
-    }
 }
 
 static const char *unqualified(const char *name, size_t *len)
@@ -146,7 +96,7 @@ static bool is_called(const struct structure *s, const struct structure_scope *c
     return false;
 }
 
-static bool is_wanted(const struct outline *o, const struct structure_scope *c)
+bool outline_is_wanted(const struct outline *o, const struct structure_scope *c)
 {
     if (!o->options->procedures || !*o->options->procedures)
         return true;
@@ -164,10 +114,10 @@ bool outline_has(const struct structure *s, const char *procedure)
     return false;
 }
 
-static bool file_is_wanted(const struct outline *o, uint32_t file)
+bool outline_file_is_wanted(const struct outline *o, uint32_t file)
 {
     for (uint32_t k = 0; k < o->count[file]; k++)
-        if (is_wanted(o, scope(o, o->order[o->start[file] + k])))
+        if (outline_is_wanted(o, outline_scope(o, o->order[o->start[file] + k])))
             return true;
     return false;
 }
@@ -179,7 +129,7 @@ static uint32_t run_of_lines(const struct outline *o, uint32_t parent, uint32_t 
     uint32_t n = 1;
 
     while (k + n < o->count[parent]) {
-        const struct structure_scope *a = scope(o, rows[k + n - 1]), *b = scope(o, rows[k + n]);
+        const struct structure_scope *a = outline_scope(o, rows[k + n - 1]), *b = outline_scope(o, rows[k + n]);
 
         if (b->kind != SCOPE_LINE || b->file != a->file || b->line > a->line + 1)
             break;
@@ -188,20 +138,20 @@ static uint32_t run_of_lines(const struct outline *o, uint32_t parent, uint32_t 
     return n;
 }
 
-static void indent(struct outline *o, int depth)
+void outline_indent(struct outline *o, int depth)
 {
     fprintf(o->out, "%*s", depth * 2, "");
 }
 
 static const char *short_file(const struct outline *o, uint32_t file)
 {
-    return file_basename(text(o, file));
+    return file_basename(outline_text(o, file));
 }
 
 static void print_lines(struct outline *o, const struct structure_scope *first, const struct structure_scope *last,
                         const struct structure_scope *parent, int depth)
 {
-    indent(o, depth);
+    outline_indent(o, depth);
     if (!first->line) {
         fputs("no line\n", o->out);
         return;
@@ -213,19 +163,19 @@ static void print_lines(struct outline *o, const struct structure_scope *first, 
 
 static void print_row(struct outline *o, uint32_t i, int depth)
 {
-    const struct structure_scope *c = scope(o, i);
+    const struct structure_scope *c = outline_scope(o, i);
 
-    indent(o, depth);
+    outline_indent(o, depth);
     switch (c->kind) {
-    case SCOPE_FILE: fprintf(o->out, "%s\n", text(o, c->name)); break;
+    case SCOPE_FILE: fprintf(o->out, "%s\n", outline_text(o, c->name)); break;
     case SCOPE_PROCEDURE:
-        fprintf(o->out, "%s", text(o, c->name));
+        fprintf(o->out, "%s", outline_text(o, c->name));
         if (c->line)
             fprintf(o->out, "  %s:%u", short_file(o, c->file), c->line);
         fprintf(o->out, "  0x%llx\n", (unsigned long long)c->address);
         break;
     case SCOPE_INLINE:
-        fprintf(o->out, "inlined %s", text(o, c->name));
+        fprintf(o->out, "inlined %s", outline_text(o, c->name));
         if (c->call_line)
             fprintf(o->out, "  from %s:%u", short_file(o, c->call_file), c->call_line);
         fputc('\n', o->out);
@@ -242,89 +192,29 @@ static void print_tree(struct outline *o, uint32_t parent, int depth)
 {
     for (uint32_t k = 0; k < o->count[parent]; k++) {
         uint32_t i = o->order[o->start[parent] + k];
-        const struct structure_scope *c = scope(o, i);
+        const struct structure_scope *c = outline_scope(o, i);
 
         if (c->kind == SCOPE_LINE) {
             uint32_t n = run_of_lines(o, parent, k);
 
-            print_lines(o, c, scope(o, o->order[o->start[parent] + k + n - 1]), scope(o, parent), depth);
+            print_lines(o, c, outline_scope(o, o->order[o->start[parent] + k + n - 1]), outline_scope(o, parent),
+                        depth);
             k += n - 1;
             continue;
         }
-        if (c->kind == SCOPE_FILE ? !file_is_wanted(o, i) : c->kind == SCOPE_PROCEDURE && !is_wanted(o, c))
+        if (c->kind == SCOPE_FILE ? !outline_file_is_wanted(o, i)
+                                  : c->kind == SCOPE_PROCEDURE && !outline_is_wanted(o, c))
             continue;
         print_row(o, i, depth);
         print_tree(o, i, depth + 1);
     }
 }
 
-static void attribute(struct outline *o, const char *name, const char *value)
+void outline_deinit(struct outline *o)
 {
-    struct str escaped = {0};
-
-    xml_escape(&escaped, value);
-    fprintf(o->out, " %s=\"%s\"", name, str_cstr(&escaped));
-    str_deinit(&escaped);
-}
-
-static const char *open_element(struct outline *o, uint32_t i)
-{
-    const struct structure_scope *c = scope(o, i);
-
-    switch (c->kind) {
-    case SCOPE_FILE:
-        fputs("<F", o->out);
-        attribute(o, "n", text(o, c->name));
-        return "F";
-    case SCOPE_PROCEDURE:
-        fputs("<P", o->out);
-        attribute(o, "n", text(o, c->name));
-        if (c->line)
-            fprintf(o->out, " b=\"%u\"", c->line);
-        fprintf(o->out, " a=\"0x%llx\"", (unsigned long long)c->address);
-        return "P";
-    case SCOPE_INLINE:
-        fputs("<I", o->out);
-        attribute(o, "n", text(o, c->name));
-        attribute(o, "f", text(o, c->call_file));
-        fprintf(o->out, " b=\"%u\"", c->call_line);
-        return "I";
-    default:
-        fprintf(o->out, "<L b=\"%u\" e=\"%u\"", o->spans[i].first, o->spans[i].last);
-        if (!c->line)
-            fprintf(o->out, " a=\"0x%llx\"", (unsigned long long)c->address);
-        else
-            fprintf(o->out, " l=\"%u\"", c->line);
-        return "L";
-    }
-}
-
-static void print_xml(struct outline *o, uint32_t parent, int depth)
-{
-    for (uint32_t k = 0; k < o->count[parent]; k++) {
-        uint32_t i = o->order[o->start[parent] + k];
-        const struct structure_scope *c = scope(o, i);
-
-        if (c->kind == SCOPE_LINE) {
-            uint32_t n = run_of_lines(o, parent, k), last = scope(o, o->order[o->start[parent] + k + n - 1])->line;
-
-            k += n - 1;
-            indent(o, depth);
-            fprintf(o->out, "<S b=\"%u\" e=\"%u\"", c->line, last);
-            if (c->file && c->file != scope(o, parent)->file)
-                attribute(o, "f", text(o, c->file));
-            fputs("/>\n", o->out);
-            continue;
-        }
-        if (c->kind == SCOPE_FILE ? !file_is_wanted(o, i) : c->kind == SCOPE_PROCEDURE && !is_wanted(o, c))
-            continue;
-        indent(o, depth);
-        const char *tag = open_element(o, i);
-        fputs(">\n", o->out);
-        print_xml(o, i, depth + 1);
-        indent(o, depth);
-        fprintf(o->out, "</%s>\n", tag);
-    }
+    free(o->order);
+    free(o->start);
+    free(o->count);
 }
 
 void outline_print(const struct structure *s, const char *module, const struct outline_options *options, FILE *out)
@@ -332,20 +222,8 @@ void outline_print(const struct structure *s, const char *module, const struct o
     struct outline o = {.s = s, .options = options, .out = out};
     uint32_t top = (uint32_t)s->scopes.len;
 
-    arrange(&o);
-    measure(&o);
-    if (options->xml) {
-        fputs("<?xml version=\"1.0\"?>\n<PGM", out);
-        attribute(&o, "n", module);
-        fputs(">\n", out);
-        print_xml(&o, top, 1);
-        fputs("</PGM>\n", out);
-    } else {
-        fprintf(out, "%s\n", module);
-        print_tree(&o, top, 1);
-    }
-    free(o.order);
-    free(o.start);
-    free(o.count);
-    free(o.spans);
+    outline_arrange(&o);
+    fprintf(out, "%s\n", module);
+    print_tree(&o, top, 1);
+    outline_deinit(&o);
 }

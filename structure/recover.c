@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* From addresses, or all of a binary, to its structure: puts the pieces of this room together (structure.h). */
-#include "structure/structure.h"
-#include "structure/book.h"
+#include "structure/recover_impl.h"
 #include "structure/cache.h"
 #include "structure/cfg.h"
-#include "structure/image.h"
-#include "structure/procedure.h"
+#include "structure/given/given.h"
 #include "structure/naming.h"
 #include "structure/tree.h"
 #include "common/hash.h"
@@ -14,27 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct wanted {
-    uint64_t address;
-    uint32_t index;     /* in the caller's array */
-    uint32_t unit;      /* that describes it, DWARF_NONE */
-    uint32_t procedure; /* of the book, STRUCTURE_NONE: not yet recovered */
-};
-
-struct work {
-    struct image image;
-    struct noreturn noreturn;
-    const struct structure_options *options;
-    struct book book;
-    struct wanted *wanted;
-    size_t count;
-    struct map done[2];  /* entry -> procedure of the book; described by debug information, or not */
-    struct map regions;  /* of code that it does not describe (see region_key) -> procedure of the book */
-    VEC(uint32_t) plain; /* wanted that the debug information does not describe */
-};
-
 /* Recovers a procedure unless it is there already. */
-static uint32_t add_procedure(struct work *w, const struct procedure *p)
+uint32_t recover_procedure(struct work *w, const struct procedure *p)
 {
     bool is_new;
     uint64_t *slot = map_insert(&w->done[p->dwarf != NULL], p->entry, w->book.procedures.len, &is_new);
@@ -55,7 +34,7 @@ static uint32_t add_procedure(struct work *w, const struct procedure *p)
     return index;
 }
 
-static uint32_t find_unit(struct work *w, uint64_t address)
+uint32_t recover_find_unit(struct work *w, uint64_t address)
 {
     return w->image.dwarf ? dwarf_find_unit(w->image.dwarf, address) : DWARF_NONE;
 }
@@ -81,12 +60,12 @@ static void recover_unit(struct work *w, uint32_t unit, struct wanted *first, co
         struct procedure p;
 
         if (procedure_in_unit(&w->image, &u, at->address, &p)) {
-            at->procedure = add_procedure(w, &p);
+            at->procedure = recover_procedure(w, &p);
         } else {
             procedure_plain(&w->image, at->address, &p);
             p.unit = &u;
-            if (find_unit(w, p.entry) == unit)
-                at->procedure = add_procedure(w, &p);
+            if (recover_find_unit(w, p.entry) == unit)
+                at->procedure = recover_procedure(w, &p);
             else
                 vec_push(&w->plain, (uint32_t)(at - w->wanted));
         }
@@ -106,7 +85,7 @@ static uint64_t region_key(const struct work *w, uint64_t address)
     return key;
 }
 
-static void recover_plain(struct work *w, struct wanted *at)
+void recover_plain(struct work *w, struct wanted *at)
 {
     struct procedure p;
     struct dwarf_unit u = {0};
@@ -118,23 +97,24 @@ static void recover_plain(struct work *w, struct wanted *at)
         return;
     }
     procedure_plain(&w->image, at->address, &p);
-    uint32_t unit = find_unit(w, p.entry);
+    uint32_t unit = recover_find_unit(w, p.entry);
     if (unit != DWARF_NONE && !map_find(&w->done[0], p.entry)) {
         dwarf_load_unit(w->image.dwarf, unit, &u);
         p.unit = &u;
     }
-    at->procedure = add_procedure(w, &p);
+    at->procedure = recover_procedure(w, &p);
     map_put(&w->regions, key, at->procedure);
     procedure_deinit(&p);
     dwarf_unit_free(&u);
 }
 
-static void recover_all(struct work *w)
+void recover_all(struct work *w)
 {
     for (size_t i = 0; i < w->book.procedures.len; i++)
         map_put(&w->done[w->book.procedures.data[i].described], w->book.procedures.data[i].entry, i);
     for (size_t i = 0; i < w->count; i++)
-        w->wanted[i].unit = w->wanted[i].procedure == STRUCTURE_NONE ? find_unit(w, w->wanted[i].address) : DWARF_NONE;
+        w->wanted[i].unit = w->wanted[i].procedure == STRUCTURE_NONE ? recover_find_unit(w, w->wanted[i].address)
+                                                                     : DWARF_NONE;
     if (w->count > 1)
         qsort(w->wanted, w->count, sizeof *w->wanted, by_unit);
     for (size_t i = 0, end; i < w->count; i = end) {
@@ -150,7 +130,7 @@ static void recover_all(struct work *w)
         recover_plain(w, &w->wanted[w->plain.data[i]]);
 }
 
-static const struct book_segment *segment_at(const struct book *b, const struct book_procedure *p, uint64_t address)
+const struct book_segment *recover_segment_at(const struct book *b, const struct book_procedure *p, uint64_t address)
 {
     const struct book_segment *first = b->segments.data + p->first_segment;
     size_t n = array_upto(first, p->segment_count, low, address);
@@ -158,52 +138,20 @@ static const struct book_segment *segment_at(const struct book *b, const struct 
     return &first[n ? n - 1 : 0];
 }
 
-/* Only the scopes that the places need, in the order of the book; parents stay before children. */
-static void take_scopes(struct book *b, struct structure *out)
-{
-    uint32_t *renumbered = xcalloc(b->scopes.len + 1, sizeof *renumbered);
-
-    vec_foreach(place, &out->places)
-        for (int k = 0; k < 2; k++)
-            for (uint32_t s = k ? place->raw : place->normal; s != STRUCTURE_NONE && !renumbered[s];
-                 s = b->scopes.data[s].parent)
-                renumbered[s] = 1;
-    for (size_t i = 0; i < b->scopes.len; i++) {
-        struct structure_scope s = b->scopes.data[i];
-
-        if (!renumbered[i])
-            continue;
-        renumbered[i] = (uint32_t)out->scopes.len;
-        if (s.parent != STRUCTURE_NONE)
-            s.parent = renumbered[s.parent];
-        vec_push(&out->scopes, s);
-    }
-    vec_foreach(place, &out->places)
-        *place = (struct structure_place){.raw = renumbered[place->raw], .normal = renumbered[place->normal]};
-    free(renumbered);
-    out->strings = b->strings;
-    b->strings = (struct intern){0};
-    out->aliases.data = b->aliases.data;
-    out->aliases.len = b->aliases.len;
-    out->aliases.cap = b->aliases.cap;
-    b->aliases.data = NULL;
-    b->aliases.len = b->aliases.cap = 0;
-}
-
 static void answer(struct work *w, struct structure *out)
 {
     vec_reserve(&out->places, w->count);
     out->places.len = w->count;
     for (size_t i = 0; i < w->count; i++) {
-        const struct book_segment *s = segment_at(&w->book, &w->book.procedures.data[w->wanted[i].procedure],
-                                                  w->wanted[i].address);
+        const struct book_segment *s = recover_segment_at(&w->book, &w->book.procedures.data[w->wanted[i].procedure],
+                                                          w->wanted[i].address);
 
         out->places.data[w->wanted[i].index] = (struct structure_place){s->raw, s->normal};
     }
-    take_scopes(&w->book, out);
+    book_take(&w->book, out);
 }
 
-static void work_deinit(struct work *w)
+void recover_deinit(struct work *w)
 {
     noreturn_deinit(&w->noreturn);
     image_close(&w->image);
@@ -236,7 +184,7 @@ static void recover_nothing(const char *path, char *why, const uint64_t *address
 
         vec_push(&out->places, (struct structure_place){leaf, leaf});
     }
-    take_scopes(&b, out);
+    book_take(&b, out);
     book_deinit(&b);
 }
 
@@ -304,7 +252,7 @@ static size_t storable(const struct book *b)
     return n;
 }
 
-static char *note_of(const struct work *w)
+char *recover_note(const struct work *w)
 {
     AUTO_FREE char *note = image_note(&w->image);
 
@@ -324,7 +272,7 @@ static struct hq_error *recover_and_store(struct work *w, const struct cache *ca
     noreturn_init(&w->noreturn, &w->image);
     recover_all(w);
     HQ_TRY(image_changed(&w->image));
-    out->note = note_of(w);
+    out->note = recover_note(w);
     if (storable(&w->book) > before)
         cache_store(cache, &w->book, without_path(out->note, w->image.text->path));
     return NULL;
@@ -338,10 +286,16 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
     struct cache cache;
 
     memset(out, 0, sizeof *out);
+    if (options->given) {
+        struct structure_options own = *options;
+
+        own.given = NULL;
+        return given_recover(options->given, path, &own, addresses, count, out);
+    }
     err = image_open(path, true, &w.image);
     if (err || !image_is_expected(w.image.text, options)) {
         recover_nothing(path, err ? xstrdup(err->message) : replaced_note(path), addresses, count, out);
-        work_deinit(&w);
+        recover_deinit(&w);
         return NULL;
     }
     book_init(&w.book);
@@ -358,133 +312,8 @@ struct hq_error *structure_recover(const char *path, const struct structure_opti
         recover_nothing(path, xstrdup(err->message), addresses, count, out);
     else
         answer(&w, out);
-    work_deinit(&w);
+    recover_deinit(&w);
     return NULL;
-}
-
-static int by_low(const void *a, const void *b)
-{
-    const struct dwarf_range *x = a, *y = b;
-
-    return x->low < y->low ? -1 : x->low > y->low;
-}
-
-struct covered { /* ranges of the procedures that the debug information describes */
-    struct dwarf_range *data;
-    size_t len, cap;
-};
-
-static void whole_units(struct work *w, struct covered *covered)
-{
-    size_t units = w->image.dwarf ? dwarf_unit_count(w->image.dwarf) : 0;
-
-    for (uint32_t i = 0; i < units; i++) {
-        struct dwarf_unit u;
-
-        dwarf_load_unit(w->image.dwarf, i, &u);
-        for (size_t k = 0; k < u.procedure_count; k++) {
-            struct procedure p;
-
-            /* The same code may be described by several units: the one that is asked for its addresses counts. */
-            if (find_unit(w, u.procedures[k].entry) != i)
-                continue;
-            procedure_of_unit(&w->image, &u, k, &p);
-            add_procedure(w, &p);
-            vec_append(covered, p.ranges, p.range_count);
-            procedure_deinit(&p);
-        }
-        dwarf_unit_free(&u);
-    }
-    vec_sort(covered, by_low);
-}
-
-/* The end of what covers an address, 0 if nothing does. */
-static uint64_t covered_to(const struct covered *c, uint64_t address)
-{
-    size_t n = vec_upto(c, low, address);
-
-    return n && c->data[n - 1].high > address ? c->data[n - 1].high : 0;
-}
-
-static void whole_rest(struct work *w, const struct covered *covered)
-{
-    const struct image *image = &w->image;
-    VEC(uint64_t) starts = {0};
-
-    for (size_t i = 0; i < image->symbols.count; i++)
-        vec_push(&starts, image->symbols.list[i].address);
-    for (size_t i = 0; i < image->frames.len; i++)
-        vec_push(&starts, image->frames.data[i].low);
-    for (size_t i = 0; i < image->plt.len; i++)
-        vec_push(&starts, image->plt.data[i].low);
-    vec_foreach(at, &starts)
-        if (!covered_to(covered, *at))
-            recover_plain(w, &(struct wanted){.address = *at});
-    vec_deinit(&starts);
-}
-
-static struct hq_error *no_code(struct elf *text)
-{
-    if (text->cut_short)
-        return hq_error_new(HQ_DATA, "%s: cut short: no code is left of it", text->path);
-    if (elf_find_section(text, ".debug_info"))
-        return hq_error_new(
-            HQ_DATA, "%s: a separate debug file, which has no code; ask for the binary that it belongs to", text->path);
-    return hq_error_new(HQ_DATA, "%s has no code", text->path);
-}
-
-/* Code that nothing describes. */
-static void whole_gaps(struct work *w, const struct covered *covered)
-{
-    const struct elf *text = w->image.text;
-
-    for (size_t i = 0; i < text->code_count; i++)
-        for (uint64_t at = text->code[i].low, next; at<text->code[i].high; at = next> at ? next : at + 1) {
-            struct procedure p;
-
-            next = covered_to(covered, at);
-            if (next)
-                continue;
-            procedure_region(&w->image, at, &p);
-            next = p.ranges[0].high;
-            if (p.source == PROCEDURE_GAP && gap_is_code(w->image.gaps, p.ranges[0]))
-                recover_plain(w, &(struct wanted){.address = at});
-            procedure_deinit(&p);
-        }
-}
-
-struct hq_error *structure_whole(const char *path, const struct structure_options *options, struct structure *out)
-{
-    struct work w = {.options = options};
-    struct covered covered = {0};
-
-    memset(out, 0, sizeof *out);
-    HQ_TRY(image_open(path, true, &w.image));
-    if (!w.image.text->code_count) {
-        struct hq_error *err = no_code(w.image.text);
-
-        work_deinit(&w);
-        return err;
-    }
-    image_read(&w.image);
-    book_init(&w.book);
-    noreturn_init(&w.noreturn, &w.image);
-    whole_units(&w, &covered);
-    whole_rest(&w, &covered);
-    whole_gaps(&w, &covered);
-    vec_deinit(&covered);
-    vec_reserve(&out->places, w.book.segments.len);
-    vec_foreach(s, &w.book.segments)
-        vec_push(&out->places, (struct structure_place){s->raw, s->normal});
-    struct hq_error *err = image_changed(&w.image);
-    if (!err) {
-        take_scopes(&w.book, out);
-        out->note = note_of(&w);
-    }
-    work_deinit(&w);
-    if (err)
-        structure_deinit(out);
-    return err;
 }
 
 void structure_deinit(struct structure *s)
@@ -493,6 +322,8 @@ void structure_deinit(struct structure *s)
     vec_deinit(&s->scopes);
     vec_deinit(&s->aliases);
     vec_deinit(&s->places);
+    vec_deinit(&s->code);
+    free(s->build_id);
     free(s->note);
     memset(s, 0, sizeof *s);
 }

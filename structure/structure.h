@@ -19,6 +19,8 @@
 
 #define STRUCTURE_NONE UINT32_MAX
 
+struct given_module;
+
 /*
  * A scope. Parents come before children in the array. Texts are ids in structure.strings.
  * The chain of a line, innermost first: line, then loops and inlined procedures, procedure, file.
@@ -44,11 +46,17 @@ struct structure_place { /* of one asked address, or piece of code */
     uint32_t normal;     /* LINE scope after normalisation ([hpcview], section 3) */
 };
 
+struct structure_code { /* [low, high) */
+    uint64_t low, high;
+};
+
 struct structure {
     struct intern strings;
     VEC(struct structure_scope) scopes;
     VEC(uint32_t) aliases;              /* string ids */
     VEC(struct structure_place) places; /* one per asked address, in the order asked */
+    VEC(struct structure_code) code;    /* [place] where it is, ascending, disjoint; only with options.code */
+    char *build_id;                     /* of the file, in hex, with options.code; NULL: it has none */
     char *note;  /* NULL, or one sentence on what could not be read (stripped, unreadable debug info, replaced file) */
     bool unread; /* there was no file to read, or another one: addresses stand for all names, and the note says why */
 };
@@ -58,6 +66,8 @@ struct structure_options {
     size_t build_id_len;
     const char *cache_dir; /* NULL: no cache */
     bool inlines, loops;   /* what to recover beyond procedures and lines */
+    bool code;             /* structure_whole: say where the places are; no two of them hold the same address then */
+    const struct given_module *given; /* structure_recover: structure from outside that comes first (given.h); NULL */
 };
 
 /*

@@ -30,6 +30,7 @@ LIBRARIES = {
     "papi.h": ["preload/sources/papi.c", "repl/record_counters.c"],
     "pcre2.h": ["query/pattern/regex.c"],
     "yajl/": ["db/import/json_yajl.c"],
+    "expat.h": ["structure/given/xml_expat.c"],
     "libiberty/": ["structure/demangle.c"],
     "zstd.h": ["structure/unpack.c"],
     "lzma.h": ["structure/unpack.c"],

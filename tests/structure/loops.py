@@ -57,7 +57,7 @@ class Procedure:
     def walk(self, source, element, path):
         for child in element:
             if child.tag == "L":
-                inner = path + (source.tags.get(int(child.get("l", 0)), child.get("l", "?")),)
+                inner = path + (source.tags.get(int(child.get("l")), child.get("l") if child.get("l") != "0" else "?"),)
                 self.loops.append("/".join(inner))
                 self.walk(source, child, inner)
             elif child.tag == "I":
@@ -90,7 +90,7 @@ def check(source, build, tmp):
     binary = os.path.join(tmp, "program")
     subprocess.run([*build.split(), "-g", "-w", "-o", binary, source.path, "-lm"], check=True, cwd=os.getcwd())
     out = subprocess.run([HQ, "structure", "--xml", binary], capture_output=True, text=True, check=True).stdout
-    procedures = {e.get("n"): e for e in ET.fromstring(out).iter("P")}
+    procedures = {e.get("n"): e for e in ET.fromstring(out).iterfind("LM/F/P")}
     passed = failed = 0
     for name, rule, when, line in source.rules:
         if when and not re.search(when, build):

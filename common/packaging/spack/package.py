@@ -26,6 +26,7 @@ class Hq(MakefilePackage):
     depends_on("zstd")
     depends_on("xz")
     depends_on("yajl")
+    depends_on("expat")
     depends_on("papi", when="+papi")
 
     build_targets = ["all", "DEPS=no"]
