@@ -12,11 +12,13 @@
 #include "common/err.h"
 #include "db/calltree.h"
 #include "db/model.h"
+#include "structure/given/given.h"
 
 struct attribute_options {
     unsigned threads;      /* modules are recovered at the same time; 0: all processors */
     const char *cache_dir; /* of structures; NULL: none */
     bool no_loops;
+    const struct given *given; /* structure from outside; NULL: none */
 };
 
 /* frames: [tree's frame] -> model's frame, HQDB_NONE: left out; the caller frees it. */

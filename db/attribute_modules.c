@@ -113,7 +113,11 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
     (void)worker;
     options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
     options.build_id = options.build_id_len ? build_id : NULL;
-    if (!(w->flags & (TREE_GENERATED | HQM_MODULE_COLLECTOR | HQM_MODULE_VDSO | HQM_MODULE_KERNEL)))
+    if (a->options->given && !(w->flags & (TREE_GENERATED | HQM_MODULE_KERNEL)))
+        w->given = options.given = given_find(a->options->given, w->path, build_id, options.build_id_len);
+    if (w->given && w->given->known.state)
+        known_copy(&w->given->known, &w->known);
+    else if (!(w->flags & (TREE_GENERATED | HQM_MODULE_COLLECTOR | HQM_MODULE_VDSO | HQM_MODULE_KERNEL)))
         known_find(w->file ? w->file : w->path, &options, w->offsets.len > 0, &w->known);
     if (!w->offsets.len)
         return NULL;
@@ -158,6 +162,56 @@ static void warn_of_unread(const struct attribution *a)
                  count, str_cstr(&names));
 }
 
+static bool is_used(const struct attribution *a, const struct given_module *m)
+{
+    for (size_t i = 0; i < a->tree->modules.len; i++)
+        if (a->modules[i].given == m)
+            return true;
+    return false;
+}
+
+/* A load module of a name, which was not taken. */
+static const char *namesake(const struct attribution *a, const struct given_module *m)
+{
+    for (size_t i = 0; i < a->tree->modules.len; i++)
+        if (!strcmp(file_basename(a->modules[i].path), file_basename(m->path)))
+            return a->modules[i].build_id;
+    return NULL;
+}
+
+/* Who gives structure means it to be seen. */
+static struct hq_error *check_given(const struct attribution *a)
+{
+    size_t used = 0, unused = 0;
+    const struct given_module *first = NULL;
+
+    vec_foreach(f, &a->options->given->files)
+        vec_foreach(m, &(*f)->modules) {
+            bool is = is_used(a, *m);
+
+            used += is;
+            unused += !is;
+            first = is || first ? first : *m;
+        }
+    if (!first)
+        return NULL;
+    const char *id = namesake(a, first);
+    AUTO_FREE char *why =
+        id && *id ? xasprintf("the %s that was measured has another build-id, %s; --structure-by-name takes the "
+                              "structure all the same",
+                              file_basename(first->path), id)
+        : id
+            ? xasprintf("the %s that was measured has no build-id; --structure-by-name takes the structure by its name",
+                        file_basename(first->path))
+            : xstrdup("the recording has no such load module");
+
+    if (!used)
+        return hq_error_new(HQ_DATA, "%s:%lu: %s is not used: %s", first->file->path, first->at, first->path, why);
+    log_warn("%s:%lu: %s%s is not used: %s", first->file->path, first->at, first->path,
+             unused > 1 ? ", as others," : "", why);
+    return NULL;
+}
+
 struct hq_error *modules_recover(struct attribution *a)
 {
     struct hq_error *err;
@@ -167,6 +221,8 @@ struct hq_error *modules_recover(struct attribution *a)
     progress_start(&a->progress, "recovering structure", a->tree->modules.len, false);
     err = parallel_try(a->tree->modules.len, a->options->threads, recover, a);
     progress_finish(&a->progress);
+    if (!err && a->options->given)
+        err = check_given(a);
     if (!err)
         warn_of_unread(a);
     return err;

@@ -22,7 +22,8 @@ struct place {
 
 struct module_work {
     const char *path, *build_id;
-    char *file; /* to read instead of path: the image of the vDSO */
+    char *file;                       /* to read instead of path: the image of the vDSO */
+    const struct given_module *given; /* what is said of it from outside; NULL */
     struct {
         uint64_t *data;
         size_t len, cap;

@@ -253,9 +253,16 @@ static struct hq_error *make_canon(struct builder *b)
     AUTO_FREE char *cache = b->options->no_structure_cache ? NULL : file_cache_dir();
     struct attribute_options options = {.threads = b->threads, .cache_dir = cache, .no_loops = b->options->no_loops};
 
+    AUTO(given_close_at) struct given *given = NULL;
+
+    if (b->options->structure_count)
+        HQ_TRY(given_open(b->options->structures, b->options->structure_count, b->options->structure_by_name, &given));
+    options.given = given;
     b->model = model_create();
     facts_add(b->model, b->processes, b->process_count, b->unreadable);
     HQ_TRY(attribute(&b->tree, &options, b->model, &b->frames));
+    if (given)
+        facts_add_groups(b->model, given);
     add_processes(b);
     if (b->options->with_source)
         facts_add_sources(b->model);

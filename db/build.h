@@ -16,9 +16,12 @@ struct build_options {
     int threads;        /* 0: all cores */
     bool no_structure_cache;
     bool no_loops;
-    bool with_source;          /* put the source files into the database */
-    const char *clock_offsets; /* file: what to add to the clocks of hosts (clocks.h); NULL: nothing */
-    bool force;                /* rebuild even if it is up to date */
+    bool with_source;              /* put the source files into the database */
+    const char *clock_offsets;     /* file: what to add to the clocks of hosts (clocks.h); NULL: nothing */
+    const char *const *structures; /* files of structure that is given from outside (structure/given/given.h) */
+    size_t structure_count;
+    bool structure_by_name; /* they are taken for load modules of their names, too */
+    bool force;             /* rebuild even if it is up to date */
 };
 
 /*

@@ -372,3 +372,19 @@ void facts_add_sources(struct model *m)
     }
     vec_deinit(&paths);
 }
+
+void facts_add_groups(struct model *m, const struct given *given)
+{
+    vec_foreach(g, &given->groups) {
+        AUTO_STR struct str name = {0};
+
+        if (!*g->parts)
+            continue;
+        for (const char *c = g->name; *c; c++)
+            str_addf(&name, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        AUTO_FREE char *text = xasprintf("%s:%lu: group \"%s\" = %s", file_basename(g->file), g->at, str_cstr(&name),
+                                         g->parts);
+
+        model_info(m, FACT_GROUP, text);
+    }
+}

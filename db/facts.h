@@ -6,6 +6,7 @@
 #include "db/db.h"
 #include "db/model.h"
 #include "db/process.h"
+#include "structure/given/given.h"
 
 /* Keys of info, and the reason of a loss, that tell whether the measurements are whole. */
 #define FACT_SAMPLES        "samples"
@@ -27,6 +28,10 @@ uint64_t facts_number(const struct db *db, const char *key);
 double facts_trace_from(const struct db *db);
 /* Whether something of the measurements it was made of is missing. */
 bool facts_damaged(const struct db *db);
+
+/* A group that a structure file brings, as a statement with its place: `solver.xml:12: group solver = cg, "x"`. */
+#define FACT_GROUP "group"
+void facts_add_groups(struct model *m, const struct given *given);
 
 /* Puts the texts of all source files that scopes name, as far as they can be read, into the model. */
 void facts_add_sources(struct model *m);

@@ -16,6 +16,8 @@ void query_env_init(struct query_env *env, struct db *db)
     *env = (struct query_env){.db = db};
     for (int i = 0; i < SETTING_KINDS; i++)
         env->settings.of[i].word = setting_words[i].start;
+    if (db)
+        groups_follow(env);
 }
 
 void query_env_deinit(struct query_env *env)
@@ -45,6 +47,7 @@ void query_env_set_db(struct query_env *env, struct db *db)
     env->last_query = NULL;
     env->partial_told = false;
     env->db = db;
+    groups_follow(env);
 }
 
 /* ---- let ---- */

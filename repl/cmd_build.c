@@ -4,6 +4,7 @@
 
 #include "common/log.h"
 #include "common/mem.h"
+#include "common/vec.h"
 #include "db/build.h"
 
 #include <stdio.h>
@@ -18,6 +19,11 @@ static const struct opt options[] = {
     {.name = "clock-offsets",
      .value = "FILE",
      .help = "add these times to the clocks of hosts: lines like `host node2 -1.5ms` or `rank 3 250us`"},
+    {.name = "structure",
+     .value = "FILE",
+     .repeats = true,
+     .help = "structure from outside, in the form of `hq structure --xml`, for the load modules of its build-ids"},
+    {.name = "structure-by-name", .help = "take it for load modules of its names, too, whatever their build-ids"},
     {.name = "with-source", .help = "keep the texts of the source files in the database"},
     {.name = "loops", .negatable = true, .help = "recover loops from machine code (the default)"},
     {.name = "structure-cache",
@@ -51,25 +57,38 @@ static int run(const struct opt_args *args)
         .no_structure_cache = !opt_flag(args, "structure-cache", true),
     };
     AUTO_FREE char *written = NULL;
+    VEC(const char *) structures = {0};
     struct hq_error *err;
+
+    for (size_t i = 0; i < opt_count(args, "structure"); i++)
+        vec_push(&structures, opt_value_at(args, "structure", i));
+    build.structures = structures.data;
+    build.structure_count = structures.len;
+    build.structure_by_name = opt_flag(args, "structure-by-name", false);
 
     log_set_level(opt_flag(args, "quiet", false)     ? LEVEL_QUIET
                   : opt_flag(args, "verbose", false) ? LEVEL_VERBOSE
                                                      : LEVEL_NORMAL);
     /* What is asked for is not in a database that is there already. */
-    build.force |= build.with_source || build.no_loops;
-    if (!args->operands.len)
+    build.force |= build.with_source || build.no_loops || build.structure_count;
+    if (!args->operands.len) {
+        vec_deinit(&structures);
         return command_usage("build", "name the directory of a recording");
+    }
     err = parse_jobs(args, &build.threads);
     if (!err)
         err = db_build(args->operands.data, args->operands.len, &build, &written);
     if (!err && written)
         printf("%s\n", written);
+    vec_deinit(&structures);
     return command_fail("build", err);
 }
 
 static const struct opt_foreign foreign[] = {
-    {"threads", "it is -j, --jobs"}, {"t", "it is -j, --jobs"}, {"S", "structure is recovered anyway"}, {0}};
+    {"threads", "it is -j, --jobs"},
+    {"t", "it is -j, --jobs"},
+    {"S", "structure is recovered anyway; --structure FILE takes it from a file"},
+    {0}};
 
 const struct command cmd_build = {
     .cmd =

@@ -2,6 +2,7 @@
 #include "query/pattern/group.h"
 #include "common/file.h"
 #include "common/suggest.h"
+#include "db/facts.h"
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
 #include <stdio.h>
@@ -9,10 +10,12 @@
 
 enum { FILE_MAX = 16 << 20, GROUPS_MAX = 10000, NESTING_MAX = 1000 };
 
-/* A text that groups were defined in: the file's, or that of a statement. */
+enum origin { OF_STATEMENT, OF_FILE, OF_DATABASE };
+
+/* A text that groups were defined in. */
 struct definitions {
     struct script *script;
-    bool of_file;
+    enum origin origin;
 };
 
 struct session_groups {
@@ -116,10 +119,12 @@ static struct hq_error *check_all(const struct session_groups *g)
 /* ---- definitions ---- */
 
 static struct hq_error *take_group(struct session_groups *g, const struct statement *st, const struct source *source,
-                                   bool of_file)
+                                   enum origin origin)
 {
     const struct group *known = group_find((struct group_list){g->of.data, g->of.len}, st->group.name.text);
 
+    if (known && origin == OF_DATABASE)
+        return NULL;
     if (known)
         return place_error(&st->group.name.place, NULL, "the group `%s` is defined already, at %s", known->name,
                            known->origin);
@@ -127,36 +132,62 @@ static struct hq_error *take_group(struct session_groups *g, const struct statem
         return place_error(&st->place, NULL, "there are more than %d groups", GROUPS_MAX);
     vec_push(&g->of,
              (struct group){.name = st->group.name.text,
-                            .statement = of_file ? NULL : source->text,
+                            .statement = origin == OF_STATEMENT ? source->text : NULL,
                             .origin = arena_printf(&g->arena, "%s:%u", file_basename(source->name), st->place.line),
                             .parts = st->group.parts.data,
                             .part_count = st->group.parts.len});
     return NULL;
 }
 
-static struct hq_error *parse_definitions(struct session_groups *g, const struct source *source, bool of_file)
+static struct hq_error *parse_definitions(struct session_groups *g, const struct source *source, enum origin origin)
 {
     struct script *script;
     struct hq_error *error = parse_script(source, NULL, &script);
 
-    vec_push(&g->texts, (struct definitions){script, of_file});
+    vec_push(&g->texts, (struct definitions){script, origin});
     for (size_t i = 0; !error && i < script->statements.len; i++) {
         const struct statement *st = &script->statements.data[i];
 
         error = st->kind == STATEMENT_GROUP
-                    ? take_group(g, st, &script->source, of_file)
+                    ? take_group(g, st, &script->source, origin)
                     : place_error(&st->place, NULL, "a file of groups holds `group NAME = ...` and nothing else");
     }
     return error;
 }
 
-/* All but the definitions of a file, or all. */
+/* Those of statements, and of the file too. */
 static struct hq_error *take_again(struct session_groups *g, const struct session_groups *old, bool with_file)
 {
-    for (size_t i = 0; old && i < old->texts.len; i++)
-        if (with_file || !old->texts.data[i].of_file)
-            HQ_TRY(parse_definitions(g, &old->texts.data[i].script->source, old->texts.data[i].of_file));
+    for (size_t i = 0; old && i < old->texts.len; i++) {
+        enum origin origin = old->texts.data[i].origin;
+
+        if (origin == OF_STATEMENT || (origin == OF_FILE && with_file))
+            HQ_TRY(parse_definitions(g, &old->texts.data[i].script->source, origin));
+    }
     return NULL;
+}
+
+/* `solver.xml:12: group solver = ...`; what is no definition is overlooked, it came with the database. */
+static void take_fact(struct session_groups *g, const char *fact)
+{
+    const char *text = strstr(fact, ": group "), *colon = text;
+
+    while (colon && colon > fact && colon[-1] != ':')
+        colon--;
+    if (!colon || colon == fact)
+        return;
+    AUTO_FREE char *file = xstrndup(fact, (size_t)(colon - 1 - fact));
+    struct source source = {file, text + 2, strlen(text + 2), (uint32_t)strtoul(colon, NULL, 10)};
+
+    hq_error_free(parse_definitions(g, &source, OF_DATABASE));
+}
+
+/* Groups of the structure files that the database was built with. What the session defines comes first. */
+static void take_stored(struct session_groups *g, const struct db *db)
+{
+    for (size_t i = 0; db && i < db->info_count; i++)
+        if (!strcmp(db_string(db, db->info[i].key), FACT_GROUP))
+            take_fact(g, db_string(db, db->info[i].value));
 }
 
 /* Takes the place of what there was if it is right. */
@@ -182,7 +213,8 @@ struct hq_error *groups_add_statement(struct query_env *env, const struct statem
     struct hq_error *error = take_again(g, env->groups, true);
 
     if (!error)
-        error = parse_definitions(g, &source, false);
+        error = parse_definitions(g, &source, OF_STATEMENT);
+    take_stored(g, env->db);
     return replace(env, g, error);
 }
 
@@ -199,10 +231,27 @@ struct hq_error *groups_set(struct query_env *env, const struct setting_value *v
         if (!error) {
             struct source source = {.name = v->text, .text = str_cstr(&text), .length = text.len};
 
-            error = parse_definitions(g, &source, true);
+            error = parse_definitions(g, &source, OF_FILE);
         }
     }
     if (!error)
         error = take_again(g, env->groups, false);
+    take_stored(g, env->db);
     return replace(env, g, error);
+}
+
+void groups_follow(struct query_env *env)
+{
+    /* Groups of the database that go round in a circle by way of the session's are left out. */
+    for (int stored = 1; stored >= 0; stored--) {
+        struct session_groups *g = xcalloc(1, sizeof *g);
+        struct hq_error *error = take_again(g, env->groups, true);
+
+        if (stored)
+            take_stored(g, env->db);
+        error = replace(env, g, error);
+        if (!error)
+            return;
+        hq_error_free(error);
+    }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The groups of a session: what `group` statements say, those that were asked and those of the file that `set groups`
- * names. What they are in a tree is a matter of grouping.h.
+ * The groups of a session: what `group` statements say, those that were asked, those of the file that `set groups`
+ * names, and those that the database brings. What they are in a tree is a matter of grouping.h.
  *
  * A group may hold others, in a file also those defined further down; one that holds itself is an error.
  */
@@ -31,6 +31,10 @@ const struct group *group_find(struct group_list list, const char *name);
 struct hq_error *groups_add_statement(struct query_env *env, const struct statement *st);
 /* Reads the file of the setting (a text), or leaves the one that was read (a word); nothing changes with an error. */
 struct hq_error *groups_set(struct query_env *env, const struct setting_value *v);
+
+/* After env->db has changed: the groups of the structure files that it was built with take the place of those of the
+ * one before. A definition of the session goes before one of the same name. */
+void groups_follow(struct query_env *env);
 
 void groups_forget(struct query_env *env);
 
