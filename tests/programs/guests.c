@@ -268,11 +268,11 @@ static void other_storage(void)
 }
 
 static ucontext_t caller;
-static int deep_sum;
+static int deep_sum, deep_rounds;
 
 static void spin_on_stack(void)
 {
-    for (int i = 0; i < 40; i++)
+    for (double end = thread_seconds() + 0.2; thread_seconds() < end; deep_rounds++)
         deep_sum += deeper(30);
 }
 
@@ -291,21 +291,21 @@ static void keyed_stack(void)
     there.uc_link = &caller;
     makecontext(&there, spin_on_stack, 0);
     swapcontext(&caller, &there);
-    printf("%d\n", deep_sum);
+    printf("%d\n", deep_sum / deep_rounds);
 }
 
 /* Code that can be run and not read, and of which nothing is known. */
 static void unreadable_code(void)
 {
     static const unsigned char loop[] = {0x53,                         /* push rbx */
-                                         0xb9, 0x00, 0xe1, 0xf5, 0x05, /* mov ecx, 100000000 */
+                                         0xb9, 0x80, 0x96, 0x98, 0x00, /* mov ecx, 10000000 */
                                          0xff, 0xc9, 0x75, 0xfc,       /* dec ecx; jnz */
                                          0x5b, 0xc3};                  /* pop rbx; ret */
     char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     memcpy(page, loop, sizeof loop);
     mprotect(page, 4096, PROT_EXEC);
-    for (int i = 0; i < 2; i++)
+    for (double end = thread_seconds() + 0.2; thread_seconds() < end;)
         ((void (*)(void))page)();
     puts("back");
 }
