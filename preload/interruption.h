@@ -44,10 +44,13 @@ void interruption_end_repetition(ucontext_t *context);
 #define AGAIN_WHILE_OURS_MASKED(mask, call) \
     ({ \
         sigset_t copy_; \
+        const sigset_t *asked_ = mask; \
+        bool blocks_ = signal_wait_begins(asked_); \
         mask = signal_without_ours(mask, &copy_); \
         interruption_mask(mask); \
         __typeof__(call) masked_result_ = AGAIN_WHILE_OURS(call); \
         interruption_unmask(); \
+        signal_wait_ends(blocks_, asked_); \
         masked_result_; \
     })
 

@@ -2,6 +2,7 @@
 /* fork, exec and the ways to end: a forked child gets a file of its own when it is first sampled, exec starts anew. */
 #include "preload/process.h"
 
+#include "preload/blocked.h"
 #include "preload/deliver.h"
 #include "preload/export.h"
 #include "preload/file.h"
@@ -159,16 +160,22 @@ EXPORT __attribute__((noreturn)) void quick_exit(int status)
 /* A signal of ours that is still pending would reach the new program, which has no handler for it. */
 bool process_before_exec(void)
 {
-    if (!options.active || !process_is_known() || !process_is_this())
+    if (!options.active || !process_is_known())
         return false;
+    if (!process_is_this()) {
+        blocked_before_exec(); /* its mask is its own */
+        return false;
+    }
     file_state(HQM_EXECED);
     if (self.alive)
         sources_stop();
+    blocked_before_exec();
     return true;
 }
 
 void process_after_failed_exec(void)
 {
+    blocked_after_exec();
     file_state(HQM_RUNNING);
     if (self.alive)
         sources_start();
@@ -267,12 +274,20 @@ EXPORT int execle(const char *path, const char *first, ...)
     EXEC(path, false, environment, REAL(execve)(path, arguments, suitable));
 }
 
+#define HANDING_ON(call) \
+    ({ \
+        blocked_before_exec(); \
+        int result_ = call; \
+        blocked_after_exec(); \
+        result_; \
+    })
+
 EXPORT int posix_spawn(pid_t *restrict pid, const char *restrict path,
                        const posix_spawn_file_actions_t *restrict actions, const posix_spawnattr_t *restrict attributes,
                        char *const arguments[restrict], char *const environment[restrict])
 {
     SUITABLE(path, false, environment);
-    return REAL(posix_spawn)(pid, path, actions, attributes, arguments, suitable);
+    return HANDING_ON(REAL(posix_spawn)(pid, path, actions, attributes, arguments, suitable));
 }
 
 EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
@@ -281,5 +296,5 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
                         char *const environment[restrict])
 {
     SUITABLE(file, true, environment);
-    return REAL(posix_spawnp)(pid, file, actions, attributes, arguments, suitable);
+    return HANDING_ON(REAL(posix_spawnp)(pid, file, actions, attributes, arguments, suitable));
 }

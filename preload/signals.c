@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/signals.h"
 
+#include "preload/blocked.h"
+#include "preload/deadline.h"
 #include "preload/entry.h"
 #include "preload/export.h"
 #include "preload/interruption.h"
@@ -115,7 +117,12 @@ uint64_t signal_ours(void)
 
 void signal_unblock(void)
 {
-    raw_sigmask(SIG_UNBLOCK, &ours, NULL);
+    uint64_t before = 0;
+
+    raw_sigmask(SIG_BLOCK, NULL, &before);
+    if (is_shared(SIGTRAP))
+        blocked_begin(blocked_is() || before & bit(SIGTRAP));
+    raw_sigmask(SIG_UNBLOCK, &ours, NULL); /* what waits comes at once */
 }
 
 void signal_foreign(int number, siginfo_t *info, void *context)
@@ -152,23 +159,70 @@ const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy)
         return set;
     *copy = *set;
     memcpy(&bits, copy, sizeof bits);
-    bits &= ~ours;
+    bits &= ~(blocked_really() ? ours & ~bit(SIGTRAP) : ours);
     memcpy(copy, &bits, sizeof bits);
     return copy;
 }
 
-EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+/* A set to be waited for: one that is sent by somebody may be SIGTRAP. */
+static const sigset_t *waited_for(const sigset_t *set, sigset_t *copy)
 {
+    bool trap = set && sigismember(set, SIGTRAP) > 0;
+
+    set = signal_without_ours(set, copy);
+    if (trap && set == copy)
+        sigaddset(copy, SIGTRAP);
+    return set;
+}
+
+/* What a change of the mask does to SIGTRAP, before the kernel is asked for the rest. */
+static void change_shared(int how, const sigset_t *set)
+{
+    bool has = set && sigismember(set, SIGTRAP) > 0;
+
+    if (set && (how == SIG_SETMASK || has))
+        blocked_set(has && how != SIG_UNBLOCK);
+}
+
+static int change_mask(int how, const sigset_t *set, sigset_t *old, int (*change)(int, const sigset_t *, sigset_t *))
+{
+    bool before = is_shared(SIGTRAP) && blocked_is();
     sigset_t copy;
 
-    return REAL(sigprocmask)(how, how == SIG_UNBLOCK ? set : signal_without_ours(set, &copy), old);
+    if (is_shared(SIGTRAP) && (how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK))
+        change_shared(how, set);
+    int result = change(how, how == SIG_UNBLOCK ? set : signal_without_ours(set, &copy), old);
+    if (result == 0 && old && before)
+        sigaddset(old, SIGTRAP);
+    return result;
+}
+
+EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
+{
+    return change_mask(how, set, old, REAL(sigprocmask));
 }
 
 EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-    sigset_t copy;
+    return change_mask(how, set, old, REAL(pthread_sigmask));
+}
 
-    return REAL(pthread_sigmask)(how, how == SIG_UNBLOCK ? set : signal_without_ours(set, &copy), old);
+bool signal_wait_begins(const sigset_t *mask)
+{
+    bool before = is_shared(SIGTRAP) && blocked_is();
+
+    if (mask && is_shared(SIGTRAP))
+        blocked_for_call(sigismember(mask, SIGTRAP) > 0);
+    return before;
+}
+
+void signal_wait_ends(bool before, const sigset_t *mask)
+{
+    int error = errno;
+
+    if (mask && is_shared(SIGTRAP))
+        blocked_set(before);
+    errno = error;
 }
 
 static int shadow_action(int number, const struct sigaction *action, struct sigaction *old)
@@ -298,7 +352,7 @@ EXPORT int signalfd(int fd, const sigset_t *set, int flags)
 {
     sigset_t copy;
 
-    return REAL(signalfd)(fd, signal_without_ours(set, &copy), flags);
+    return REAL(signalfd)(fd, waited_for(set, &copy), flags);
 }
 
 /* Waiting for a set: ours are taken out of it; being interrupted by them is not the program's concern. */
@@ -306,7 +360,16 @@ EXPORT int sigwait(const sigset_t *set, int *number)
 {
     sigset_t copy;
 
-    return REAL(sigwait)(signal_without_ours(set, &copy), number); /* goes on after EINTR by itself */
+    return REAL(sigwait)(waited_for(set, &copy), number); /* goes on after EINTR by itself */
+}
+
+EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict timeout)
+{
+    struct timeout limit = timeout_of(timeout);
+    sigset_t copy;
+
+    set = waited_for(set, &copy);
+    return AGAIN_WHILE_OURS(REAL(sigtimedwait)(set, info, timeout_left(&limit)));
 }
 
 EXPORT int sigwaitinfo(const sigset_t *set, siginfo_t *info)

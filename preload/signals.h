@@ -41,8 +41,13 @@ void signal_adopt(bool on);
 /* Unblocks them in this thread, whatever mask it inherited. */
 void signal_unblock(void);
 
-/* The set without our signals, in `copy` if that makes a difference. */
+/* The set without our signals, in `copy` if that makes a difference; with SIGTRAP where this thread blocks it really
+ * (blocked.h). */
 const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy);
+
+/* Around a call that waits with another mask, NULL: it does not. */
+bool signal_wait_begins(const sigset_t *mask);
+void signal_wait_ends(bool before, const sigset_t *mask);
 
 /* A signal with one of our numbers that we did not send. In a signal handler. */
 void signal_foreign(int number, siginfo_t *info, void *context);

@@ -123,12 +123,3 @@ EXPORT int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struc
 {
     return AGAIN_WHILE_OURS(REAL(sem_clockwait)(semaphore, clock, limit));
 }
-
-EXPORT int sigtimedwait(const sigset_t *restrict set, siginfo_t *restrict info, const struct timespec *restrict timeout)
-{
-    struct timeout limit = timeout_of(timeout);
-    sigset_t copy;
-
-    set = signal_without_ours(set, &copy);
-    return AGAIN_WHILE_OURS(REAL(sigtimedwait)(set, info, timeout_left(&limit)));
-}

@@ -2,6 +2,7 @@
 #include "preload/thread.h"
 
 #include "preload/altstack.h"
+#include "preload/blocked.h"
 #include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/libc.h"
@@ -216,6 +217,7 @@ struct beginning {
     thrd_start_t routine_c11;
     void *argument;
     uint32_t number, creator, lane, node;
+    bool blocks; /* SIGTRAP, as its creator does */
 };
 
 static void *run(void *data)
@@ -227,6 +229,7 @@ static void *run(void *data)
     self.creator = beginning.creator;
     self.creator_lane = beginning.lane;
     self.creator_node = beginning.node;
+    blocked_begin(beginning.blocks);
     find_stack();
     if (have_key)
         pthread.setspecific(ending, (void *)1);
@@ -250,7 +253,8 @@ static struct beginning *make_beginning(void)
     struct place here = thread_here();
     beginning = malloc(sizeof *beginning); /* with the guard up: it is not the program's */
     if (beginning) {
-        *beginning = (struct beginning){.number = atomic_fetch_add(&threads, 1), .creator = self.number};
+        *beginning = (struct beginning){
+            .number = atomic_fetch_add(&threads, 1), .creator = self.number, .blocks = blocked_is()};
         beginning->lane = here.node != NO_NODE ? self.lane->number : 0;
         beginning->node = here.node != NO_NODE ? here.node : 0;
     }

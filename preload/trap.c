@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/trap.h"
 
+#include "preload/blocked.h"
 #include "preload/hot.h"
 #include "preload/patch/patch.h"
 #include "preload/raw.h"
@@ -12,12 +13,13 @@
 #include <link.h>
 #include <string.h>
 
-/* What raises the signal itself (int3), or is sent by somebody, does what it would without us. */
-static COLD __attribute__((noinline)) void foreign(int number, siginfo_t *info, void *context)
+/* What raises the signal itself (int3), or is sent by somebody, does what it would without us. Raised while it is
+ * blocked it ends the program. */
+static COLD __attribute__((noinline)) void foreign(int number, siginfo_t *info, void *context, bool blocked)
 {
     bool raised = info->si_code > 0;
 
-    if (!signal_is_left_to_kernel(number, raised)) {
+    if (!blocked && !signal_is_left_to_kernel(number, raised)) {
         signal_foreign(number, info, context);
         return;
     }
@@ -28,11 +30,13 @@ static COLD __attribute__((noinline)) void foreign(int number, siginfo_t *info, 
 static COLD __attribute__((noinline)) void on_other(int number, siginfo_t *info, void *context)
 {
     struct reach outside = reach_enter_any();
-    bool done = patch_trap(info, context, outside.strange);
+    bool done = patch_trap(info, context, outside.strange), blocked = !outside.strange && blocked_is();
 
+    if (!done && blocked)
+        done = blocked_waits(info, context);
     reach_leave(&outside);
     if (!done)
-        foreign(number, info, context);
+        foreign(number, info, context, blocked);
 }
 
 static HOT ARCH_HANDLER void on_trap(int number, siginfo_t *info, void *context)

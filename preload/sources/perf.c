@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/sources/perf.h"
 
+#include "preload/blocked.h"
 #include "preload/file.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
@@ -366,7 +367,7 @@ bool perf_start(int event, int64_t carried)
     own.credit = period - first;
     own.counted = raw_cpu_time(CLOCK_THREAD_CPUTIME_ID) - carried;
     own.in_kernel = 0;
-    if (!is_affordable() || !open_clock((uint64_t)first)) {
+    if (blocked_really() || !is_affordable() || !open_clock((uint64_t)first)) {
         note_refused();
         return false;
     }
@@ -394,6 +395,12 @@ int64_t perf_stop(void)
     if (perf.kind == HQM_CLOCK_PERF_USER && rest >= period && sample_in_kernel(own.event, (uint64_t)(rest / period)))
         rest %= period;
     return rest;
+}
+
+int64_t perf_leave(void)
+{
+    note_refused();
+    return perf_stop();
 }
 
 void perf_forget(void)

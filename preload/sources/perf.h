@@ -42,6 +42,9 @@ bool perf_runs(int event);
 /* Stops it; returns the CPU time that is in no sample. */
 int64_t perf_stop(void);
 
+/* The same where a timer goes on. Safe in a signal handler. */
+int64_t perf_leave(void);
+
 /* In a forked child. */
 void perf_forget(void);
 

@@ -181,6 +181,15 @@ void timer_stop(int event)
     self.timer[event] = 0;
 }
 
+void timer_take_over(void)
+{
+    for (int event = 0; event < options.events; event++)
+        if (perf_runs(event)) {
+            self.owed[event] = perf_leave() - raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
+            timer_start(event, CLOCK_THREAD_CPUTIME_ID, options.period[event], options.period[event]);
+        }
+}
+
 static bool start(int event, clockid_t clock, uint64_t first)
 {
     int error = timer_start(event, clock, first, options.period[event]);

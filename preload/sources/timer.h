@@ -12,6 +12,9 @@ int timer_start(int event, clockid_t clock, uint64_t first, uint64_t period);
 
 void timer_stop(int event);
 
+/* The thread's software clock, if it has one, is followed by a timer. Safe in a signal handler. */
+void timer_take_over(void);
+
 /* When a timer of elapsed time fires next, by CLOCK_MONOTONIC, and how often from then on. Safe in a signal handler. */
 void timer_set(int event, uint64_t next_ns, uint64_t period_ns);
 

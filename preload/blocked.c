@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/blocked.h"
+
+#include "preload/options.h"
+#include "preload/raw.h"
+#include "preload/signals.h"
+#include "preload/sources/perf.h"
+#include "preload/sources/timer.h"
+#include "preload/thread.h"
+
+#include <string.h>
+
+static const uint64_t trap = 1ull << (SIGTRAP - 1);
+
+static __thread struct {
+    volatile bool blocks, really;
+    volatile bool keeps; /* `kept` waits to be unblocked */
+    siginfo_t kept;
+} own __attribute__((tls_model("initial-exec")));
+
+bool blocked_is(void)
+{
+    return own.blocks;
+}
+
+bool blocked_really(void)
+{
+    return own.really;
+}
+
+/* As it was sent: to the thread alone, or to whichever of the process does not block it. Only the first thread may say
+ * that it was by kill; other threads say that it was queued by who sent it. */
+static void send_again(const siginfo_t *info)
+{
+    siginfo_t queued = *info;
+
+    queued.si_code = SI_QUEUE;
+    if (info->si_code == SI_TKILL)
+        raw_syscall(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), SIGTRAP, (long)info, 0, 0);
+    else if (raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), SIGTRAP, (long)info, 0, 0, 0) < 0)
+        raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), SIGTRAP, (long)&queued, 0, 0, 0);
+}
+
+/* What the clock has sent before it was stopped would wait, too. */
+static void drop_ours(void)
+{
+    const struct timespec now = {0, 0};
+    siginfo_t info;
+
+    while (raw_syscall(SYS_rt_sigtimedwait, (long)&trap, (long)&info, (long)&now, sizeof trap, 0, 0) == SIGTRAP)
+        if (!perf_mark(&info)) {
+            send_again(&info);
+            return;
+        }
+}
+
+void blocked_set(bool blocks)
+{
+    own.blocks = blocks;
+    if (!blocks && own.really)
+        raw_sigmask(SIG_UNBLOCK, &trap, NULL);
+    if (!blocks && own.keeps) {
+        siginfo_t kept = own.kept;
+        own.keeps = false;
+        send_again(&kept);
+    }
+}
+
+void blocked_for_call(bool blocks)
+{
+    own.blocks = blocks;
+}
+
+void blocked_begin(bool blocks)
+{
+    own.blocks = blocks;
+    own.really = own.keeps = false;
+}
+
+bool blocked_waits(const siginfo_t *info, ucontext_t *context)
+{
+    uint64_t mask;
+
+    if (!own.blocks || info->si_code > 0)
+        return false;
+    if (options.marked || raw_frozen) {
+        own.kept = *info;
+        own.keeps = !raw_frozen;
+        return true;
+    }
+    timer_take_over();
+    drop_ours();
+    own.really = true;
+    memcpy(&mask, &context->uc_sigmask, sizeof mask);
+    mask |= trap;
+    memcpy(&context->uc_sigmask, &mask, sizeof mask);
+    send_again(info);
+    if (context->uc_mcontext.gregs[REG_RAX] == -EINTR)
+        self.interrupted = true; /* a call that waits is made again */
+    return true;
+}
+
+static bool is_to_be_told(void)
+{
+    return own.blocks && !own.really && !options.marked && signal_ours() & trap;
+}
+
+void blocked_before_exec(void)
+{
+    if (is_to_be_told())
+        raw_sigmask(SIG_BLOCK, &trap, NULL);
+}
+
+void blocked_after_exec(void)
+{
+    if (is_to_be_told())
+        raw_sigmask(SIG_UNBLOCK, &trap, NULL);
+}
