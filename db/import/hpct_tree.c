@@ -127,10 +127,17 @@ static uint8_t relation_of(unsigned relation, unsigned lexical)
     return lexical == HPCT_FUNCTION ? HPCT_CALLED : HPCT_ENCLOSED;
 }
 
-static void add_node(struct hpct *h, const struct hpct_node *n, uint64_t children, uint64_t bytes,
+/* Values are by the number: of two contexts that have one, only one could have them. */
+static void add_node(struct hpct *h, struct cursor *c, const struct hpct_node *n, uint64_t children, uint64_t bytes,
                      struct hpct_ranges *todo)
 {
-    map_put(&h->node_of, n->id, h->nodes.len);
+    bool is_new;
+
+    map_insert(&h->node_of, n->id, h->nodes.len, &is_new);
+    if (!is_new) {
+        cursor_fail(c, "has two contexts of one number");
+        return;
+    }
     if (bytes)
         vec_push(todo, (struct hpct_range){children, bytes, (uint32_t)h->nodes.len});
     vec_push(&h->nodes, *n);
@@ -158,7 +165,7 @@ static void read_context(struct hpct *h, struct cursor *c, uint32_t parent, stru
     read_flex(h, c, &n, flags, base, words);
     cursor_seek(c, base + 8ull * words);
     if (cursor_ok(c))
-        add_node(h, &n, children, bytes, todo);
+        add_node(h, c, &n, children, bytes, todo);
 }
 
 static struct hq_error *read_ranges(struct hpct *h, struct hpct_ranges *todo)
@@ -201,7 +208,7 @@ static struct hq_error *read_entries(struct hpct *h, struct hpct_ranges *todo)
         cursor_skip(&c, 2);
         n.name = hpct_text(&c, cursor_u64(&c));
         if (cursor_ok(&c))
-            add_node(h, &n, children, bytes, todo);
+            add_node(h, &c, &n, children, bytes, todo);
     }
     return cursor_error(&c);
 }
@@ -210,7 +217,7 @@ struct hq_error *hpct_read_tree(struct hpct *h)
 {
     struct hpct_ranges todo = {0};
 
-    add_node(h, &(struct hpct_node){.parent = HQDB_NONE, .lexical = HPCT_UNKNOWN_LEXICAL}, 0, 0, &todo);
+    add_node(h, NULL, &(struct hpct_node){.parent = HQDB_NONE, .lexical = HPCT_UNKNOWN_LEXICAL}, 0, 0, &todo);
     struct hq_error *error = read_entries(h, &todo);
 
     if (!error)

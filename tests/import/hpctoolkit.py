@@ -166,5 +166,5 @@ def circle(data):
     struct.pack_into("<QQ", data, child, size, child)
 
 
-broken("circle", "meta.db", circle, "overlap")
+broken("circle", "meta.db", circle, "two contexts of one number")
 finish()
