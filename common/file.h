@@ -82,6 +82,9 @@ char *file_expand_home(const char *path);
 
 bool file_exists(const char *path); /* anything, symbolic links followed */
 bool file_is_dir(const char *path);
+/* Whether something is there that is no plain file: a directory, a pipe, a device, which reading may not come back
+ * from. */
+bool file_is_other(const char *path);
 /* *empty for a directory without entries. An error if it cannot be read. */
 struct hq_error *file_dir_is_empty(const char *path, bool *empty);
 /* mkdir -p: no error if it is there already. */

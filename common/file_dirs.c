@@ -25,6 +25,13 @@ bool file_is_dir(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool file_is_other(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 struct hq_error *file_dir_is_empty(const char *path, bool *empty)
 {
     DIR *dir = opendir(path);

@@ -23,6 +23,8 @@ static struct hq_error *edit_file(const char *path, const char *text, struct str
         return hq_error_errno(HQ_DATA, "cannot write %s", path);
     HQ_TRY(pager_run(command));
     str_clear(out);
+    if (file_is_other(path))
+        return hq_error_new(HQ_DATA, "%s: what the editor has left there is no file to be read", path);
     return file_read(path, out, QUERY_MAX);
 }
 

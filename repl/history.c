@@ -8,7 +8,7 @@ char *history_path(void)
     const char *own = getenv("HQ_HISTORY");
 
     if (own)
-        return *own ? xstrdup(own) : NULL;
+        return *own && !file_is_other(own) ? xstrdup(own) : NULL;
     AUTO_FREE char *dir = file_state_dir();
 
     if (!dir)
@@ -19,5 +19,7 @@ char *history_path(void)
         hq_error_free(error);
         return NULL;
     }
-    return file_join(dir, "history");
+    AUTO_FREE char *path = file_join(dir, "history");
+
+    return file_is_other(path) ? NULL : MEM_STEAL(path);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/prompt.h"
 #include "common/file.h"
+#include "common/mem.h"
+#include "common/str.h"
 #include "query/grammar/words.h"
 #include "repl/editor.h"
 #include "repl/history.h"
@@ -92,8 +94,15 @@ static bool edit(struct session *s, struct str *text)
     bool failed = error, empty = is_blank(str_cstr(text));
 
     session_error(s, error);
-    if (!failed && !empty)
-        fprintf(stderr, "%s%s", str_cstr(text), text->s[text->len - 1] == '\n' ? "" : "\n");
+    if (!failed && !empty) {
+        AUTO_FREE char *shown = xstrdup(str_cstr(text));
+
+        size_t last = strlen(shown) - 1;
+
+        if (shown[last] == '\n')
+            shown[last] = 0;
+        utf8_put_line(shown, stderr);
+    }
     return !failed && !empty;
 }
 
