@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/blocked.h"
 
+#include "preload/arch/arch.h"
 #include "preload/options.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
@@ -80,6 +81,7 @@ void blocked_begin(bool blocks)
 bool blocked_waits(const siginfo_t *info, ucontext_t *context)
 {
     uint64_t mask;
+    long number;
 
     if (!own.blocks || info->si_code > 0)
         return false;
@@ -95,7 +97,7 @@ bool blocked_waits(const siginfo_t *info, ucontext_t *context)
     mask |= trap;
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
     send_again(info);
-    if (context->uc_mcontext.gregs[REG_RAX] == -EINTR)
+    if (arch_call_at(context, &number) == ARCH_ENDED)
         self.interrupted = true; /* a call that waits is made again */
     return true;
 }

@@ -96,11 +96,10 @@ static bool edit(struct session *s, struct str *text)
     session_error(s, error);
     if (!failed && !empty) {
         AUTO_FREE char *shown = xstrdup(str_cstr(text));
+        size_t end = strlen(shown) - 1;
 
-        size_t last = strlen(shown) - 1;
-
-        if (shown[last] == '\n')
-            shown[last] = 0;
+        if (shown[end] == '\n')
+            shown[end] = 0;
         utf8_put_line(shown, stderr);
     }
     return !failed && !empty;
