@@ -11,6 +11,8 @@ from counting import check, finish
 TOP = os.environ["TOP"]
 HQ = os.environ["HQ"]
 PAGES = ["README.md"] + sorted(glob.glob("doc/*.md", root_dir=TOP))
+# Of the language, and so no functions.
+WORDS = ("of", "prune")
 ROOMS = "common|format|preload|structure|db|query|repl|tests|examples|doc"
 
 
@@ -63,6 +65,27 @@ for page in PAGES:
     check(not re.search(r"TODO(?! inconclusive)|FIXME", text), f"{page} speaks of what is not done")
 for page in PAGES[1:]:
     check(page in linked, f"no page links to {page}")
+
+# The rooms and their sizes, right to a factor of two.
+table = [[c.strip() for c in row.split("|")[1:-1]] for row in re.findall(r"^\| `\w+/.*$", read("doc/architecture.md"), re.M)]
+every = [room for row in table for room in re.findall(r"`([\w/]+)/`", row[0])]
+for row in table:
+    size = 0
+    for room in re.findall(r"`([\w/]+)/`", row[0]):
+        for path in glob.glob(f"{room}/**/*", root_dir=TOP, recursive=True):
+            if path.endswith((".c", ".h", ".def", ".ts", ".py", ".sh")) and not any(path.startswith(other + "/") for other in every if other.startswith(room + "/")):
+                size += len(open(os.path.join(TOP, path), encoding="utf-8", errors="replace").readlines())
+    check(0.5 <= int(row[-1]) / max(size, 1) <= 2, f"doc/architecture.md: {row[0]} has {size} lines, not {row[-1]}")
+
+# The two walks name functions, each with its file.
+walks = read("doc/architecture.md").split("## Two walks")[1].split("\n## ")[0]
+steps = re.findall(r"^\d+\. ", walks, re.M)
+check(0 < len(steps) < 30, f"the two walks have {len(steps)} steps")
+here = None
+for function, path in re.findall(r"`(\w+)`(?:,? \(?`([\w/.]+\.c)`)?", re.sub(r"\s+", " ", walks)):
+    here = path or here
+    text = read(here) if here and os.path.exists(os.path.join(TOP, here)) else ""
+    check(re.search(rf"^[\w ()]*[ *]{function}\(", text, re.M) or function in WORDS, f"doc/architecture.md: there is no {function} in {here}")
 
 papers = set(re.findall(r"^- \[(\w+)\]:", read("doc/architecture.md"), re.M))
 for path in glob.glob("**/*.[ch]", root_dir=TOP, recursive=True) + PAGES:
