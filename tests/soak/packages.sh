@@ -20,7 +20,19 @@ check "make deb" make deb
 root=$TMP/deb
 mkdir -p "$root/var/lib/dpkg"/{info,updates,triggers} && : >"$root/var/lib/dpkg/status"
 in_root() { dpkg --root="$root" --force-depends --force-not-root "$@"; }
-check "dpkg installs them" in_root -i $packages/hq_*.deb $packages/libhq-collector_*.deb $packages/hq-doc_*.deb
+# The same as if it were of an earlier version, with a file that is no more.
+mkdir "$TMP/earlier"
+for package in $packages/hq_*.deb $packages/libhq-collector_*.deb $packages/hq-doc_*.deb; do
+    dpkg-deb -R "$package" "$TMP/unpacked"
+    sed -i -E 's/^Version: .*/Version: 0.0.1-1/; s/\(= [^)]*\)/(= 0.0.1-1)/' "$TMP/unpacked/DEBIAN/control"
+    touch "$TMP/unpacked/usr/share/doc/$(dpkg-deb -f "$package" Package)/gone"
+    dpkg-deb --root-owner-group -b "$TMP/unpacked" "$TMP/earlier/${package##*/}" >/dev/null
+    rm -r "$TMP/unpacked"
+done
+check "dpkg installs an earlier version" in_root -i "$TMP"/earlier/*.deb
+check "of which there is a file" [ -e "$root/usr/share/doc/hq/gone" ]
+check "dpkg upgrades them" in_root -i $packages/hq_*.deb $packages/libhq-collector_*.deb $packages/hq-doc_*.deb
+check "and removes what is no more" [ -z "$(find "$root" -name gone)" ]
 check "hq of the Debian packages works" works "$root/usr/bin/hq"
 check "its manual pages are there" ls "$root/usr/share/man/man1/hq.1.gz" "$root/usr/share/man/man5/hq-language.5.gz"
 check "dpkg installs them again" in_root -i $packages/hq_*.deb $packages/libhq-collector_*.deb
