@@ -17,6 +17,7 @@
  */
 #define _GNU_SOURCE
 #include "burn.h"
+#include "closing.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,7 @@
  * must grow. Exit status 3. */
 #define _GNU_SOURCE
 #include "burn.h"
+#include "closing.h"
 
 #include <fcntl.h>
 #include <grp.h>
