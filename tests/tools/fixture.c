@@ -17,6 +17,7 @@
  *     inline ID PARENT NAME FILE LINE CALL-LINE [linkage=NAME]
  *                                               FILE is a path: where it is defined; called in its parent's file
  *     region ID PARENT NAME LINE                a parallel region; its work is paths on which it is called
+ *     state ID MODULE wait|runtime NAME         what a runtime does, at the end of paths
  *     profile ID [KEY=VALUE]...                 rank host pid tid thread command serial state start end realtime
  *                                               (start, end in us), creator=PROFILE
  *     opened PROFILE ENTRIES NS PATH            the region at the end of PATH, and how long it was open in all
@@ -180,6 +181,21 @@ static void add_file(struct fixture *f, char **w)
                   .parent = model_module_scope(f->model, module),
                   .name = w[3],
                   .file = w[3],
+                  .module = module,
+              },
+              HQDB_NONE);
+}
+
+static void add_state(struct fixture *f, char **w)
+{
+    uint32_t module = look_up(f, &f->modules, w[2]);
+
+    add_scope(f, w[1],
+              &(struct model_scope){
+                  .kind = *w[3] == 'w' ? SCOPE_WAIT : SCOPE_RUNTIME,
+                  .parent = model_module_scope(f->model, module),
+                  .name = w[4],
+                  .file = "",
                   .module = module,
               },
               HQDB_NONE);
@@ -494,6 +510,8 @@ static void add_line(struct fixture *f, char **w, int n)
         add_inline(f, w);
     else if (!strcmp(what, "region"))
         add_region(f, w);
+    else if (!strcmp(what, "state") && n >= 5)
+        add_state(f, w);
     else if (!strcmp(what, "profile"))
         add_profile(f, w);
     else if (!strcmp(what, "value") && n >= 6)
