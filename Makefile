@@ -169,7 +169,7 @@ PAGE_SRC = $(wildcard query/output/page/*.ts query/output/page/*.css)
 PAGE = $(if $(HAVE_ESBUILD),$(BUILD)/page,$(if $(wildcard query/output/page/page.js),query/output/page))
 $(BUILD)/page/page.js: $(PAGE_SRC)
 	$(call say,PAGE)
-	$(Q)mkdir -p $(@D) && esbuild query/output/page/main.ts --bundle --minify --format=iife --target=es2020 \
+	$(Q)mkdir -p $(@D) && esbuild query/output/page/main.ts --bundle --minify --format=iife --target=es2022 \
 	  --charset=utf8 --log-level=warning --outfile=$@
 $(BUILD)/page/page.css: query/output/page/style.css
 	$(Q)mkdir -p $(@D) && esbuild $< --minify --log-level=warning --outfile=$@

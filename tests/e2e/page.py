@@ -187,6 +187,10 @@ grid.send_keys("f")
 check("of @" in js("hqPage.query()"), f"f makes the row the root: {js('hqPage.query()')}")
 driver.back()
 wait(lambda: "of @" not in js("hqPage.query()"), "Back to take it back")
+for column in ("cputime.x", "cputime"):
+    grid.send_keys("s")
+    check(js("hqPage.query()").endswith(f"sort by {column} desc"), f"s sorts by the next column: {js('hqPage.query()')}")
+js("hqPage.set({sort: ''})")
 body.send_keys("/")
 check(driver.switch_to.active_element.get_attribute("type") == "search", "/ leads to the search")
 driver.switch_to.active_element.send_keys("wait", Keys.ENTER)
@@ -232,6 +236,14 @@ for width, height in ((1280, 800), (800, 600), (390, 844)):
                 if min(a[3], b[3]) - max(a[1], b[1]) > 1 and min(a[4], b[4]) - max(a[2], b[2]) > 1]
         check(not over, f"{width} x {height}, {pane}: {over} lie over each other")
         check(js("document.documentElement.scrollWidth") <= width, f"{width} x {height}, {pane}: nothing hangs out")
+    # A number that has lost a digit at its column's edge looks like another one.
+    for state in ({"all": True}, {"view": "procedures", "columns": "0 - cputime.x / 7\npapi_tot_ins * 1234567\ncputime / (papi_fp_ops * 1000000)"}):
+        js("hqPage.set(arguments[0])", state)
+        cut = js("""[...document.querySelectorAll('.body .cell.number')].filter((c) => {
+            const [a, v, s] = [c, c.children[0], c.children[1]].map((e) => e.getBoundingClientRect());
+            return c.children[0].textContent && v.width && (v.left < a.left || v.right > s.left + 1 || s.right > a.right + 1); }).map((c) => c.textContent)""")
+        check(not cut, f"{width} x {height}, {state}: {cut} are cut")
+    js("hqPage.set(arguments[0])", {"all": False, "view": "tree", "columns": ""})
 size(1280, 800)
 
 # ---- the mouse ----

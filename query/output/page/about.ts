@@ -9,6 +9,7 @@ export const keys: [string, string][] = [
   ["Enter", "open or close"],
   ["h", "hot path: from the selected row to where the cost arises"],
   ["f", "focus: the selected row becomes the root; Esc leads back"],
+  ["s", "sort by the next column"],
   ["c", "callers of the selected procedure"],
   ["d b", "hide the selected procedure; prune below it"],
   ["/", "search; Enter or n the next (costliest first), N the one before"],

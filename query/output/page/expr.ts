@@ -33,6 +33,7 @@ export interface Compiled { dim: Dim; text: boolean; linear: boolean; value: (f:
 class Refused extends Error {}
 const refuse = (sentence: string): never => { throw new Refused(sentence); };
 
+const MARKS = ["==", "=", "!=", "<>", "<=", ">=", "<", ">"];
 const dimNames = ["a plain number", "seconds", "events", "bytes"];
 const textAttributes = ["kind", "name", "file", "module", "id", "callsite"], numberAttributes = ["line", "depth"];
 const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)(%|[A-Za-z\u00b5\u03bc]+)?|\$(\d+)|([A-Za-z_][\w:]*)|("(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*')|(==|!=|<>|<=|>=|=~|!~|[-+*\/()<>=,.@])|(\S))/y;
@@ -175,7 +176,7 @@ class Parser {
         return t === null ? NaN : regex.test(String(t)) !== negated ? 1 : 0;
       });
     }
-    const mark = ["==", "=", "!=", "<>", "<=", ">=", "<", ">"].find((m) => this.is(m));
+    const mark = MARKS.find((m) => this.is(m));
     if (!mark) return a;
     this.at++;
     let b = this.sum();
@@ -183,7 +184,7 @@ class Parser {
     a = this.settle(a);
     b = this.settle(b);
     if (a.text !== b.text) refuse("this compares a text with a number");
-    if (["==", "=", "!=", "<>", "<", "<=", ">", ">="].some((m) => this.is(m))) refuse("comparisons do not chain: write `and` between them");
+    if (MARKS.some((m) => this.is(m))) refuse("comparisons do not chain: write `and` between them");
     if (a.text) return this.compareTexts(a, b, mark);
     [a, b] = [this.shareOf(a, b), this.shareOf(b, a)];
     this.agree(a, b, "compares");
@@ -478,14 +479,7 @@ function statisticOf(name: string): ((values: Float64Array) => number) | null {
 }
 
 function compare(mark: string, order: number): number {
-  switch (mark) {
-    case "==": case "=": return order === 0 ? 1 : 0;
-    case "!=": case "<>": return order !== 0 ? 1 : 0;
-    case "<": return order < 0 ? 1 : 0;
-    case "<=": return order <= 0 ? 1 : 0;
-    case ">": return order > 0 ? 1 : 0;
-    default: return order >= 0 ? 1 : 0;
-  }
+  return +(order ? mark === "!=" || mark === "<>" || mark[0] === (order < 0 ? "<" : ">") : mark.includes("=") && mark !== "!=");
 }
 
 // Names with or without their arguments, files and load modules by the end of their path, kinds without regard to case.

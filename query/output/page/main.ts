@@ -99,7 +99,7 @@ class Page {
     const metric = choice("metric", metrics.map(([m, i]) => [i, m.name]), this.app.state.metric, (value) => this.app.set({ metric: +value, sort: "" }), { id: "metric" });
     const filter = el("button", { class: "toggle", id: "filter", "aria-pressed": "false", title: "only rows that match stay, with what is above them", onclick: () => this.app.set({ filter: !this.app.state.filter }) }, "filter");
     const threshold: HTMLInputElement = el("input", { type: "number", min: 1, max: 100, id: "threshold", "aria-label": "threshold of the hot path, percent", value: this.app.state.threshold, onchange: () => this.app.set({ threshold: +threshold.value || 50 }) });
-    const command = fact("command") ?? fact("program") ?? "";
+    const command = (fact("command") ?? fact("program") ?? "").replace(/\s+/g, " ");
     const samples = metrics.map(([m, i]) => `${oneText(this.app.selection.total(i), m.dim)} ${m.name}`).slice(0, 3).join(", ");
     document.body.append(
       el("header", {},
@@ -204,6 +204,11 @@ class Page {
 
   private flat(): void {
     if (nested(this.app.state.view)) this.app.set({ flatten: this.app.state.flatten + 1, selected: "" });
+  }
+
+  private sortNext(): void {
+    const ids = this.rows.columns.map((c) => c.id);
+    this.app.set({ sort: ids[(ids.indexOf(this.app.state.sort || ids[0]) + 1) % ids.length], ascending: false });
   }
 
   private hot(): void {
@@ -359,6 +364,7 @@ class Page {
     } else if (e.key === "n") this.step(1);
     else if (e.key === "N") this.step(-1);
     else if (e.key === "h") this.hot();
+    else if (e.key === "s") this.sortNext();
     else if (e.key === "f" && this.app.node) this.zoomTo(this.app.node);
     else if (e.key === "c" && this.app.node) this.callers(this.app.node);
     else if (e.key === "d") this.cut("hide");
@@ -398,7 +404,7 @@ async function begin(): Promise<void> {
     (window as any).opened = performance.now(); // tests/bench/page.py
   } catch (e) {
     document.body.append(el("p", { class: "empty" }, !canInflate
-      ? "This browser is too old for the page: it has no DecompressionStream (Firefox 113, Chrome 80, Safari 16.4 have it)."
+      ? "This browser is too old for the page: it has no DecompressionStream (Firefox 113, Chrome 85, Safari 16.4 have it)."
       : `The data of this page could not be read; it may be cut. (${e})`));
     throw e;
   }

@@ -44,7 +44,7 @@ export class Source {
     }
     const loops = new Set<number>();
     for (let s = 0; s < d.scopes; s++) if (d.scopeKind[s] === Kind.Loop && d.scopeFile[s] === file && d.instances(s).length) loops.add(d.scopeLine[s]);
-    const lines = [...new Set([...(source ? source.lines.keys() : []), ...costs.keys()])].sort((a, b) => a - b);
+    const lines = [...new Set([...(source ? source.lines.keys() : []), ...costs.keys(), ...(line ? [line] : [])])].sort((a, b) => a - b);
     this.element.append(el("h2", {}, name(path)));
     for (const note of source?.notes ?? []) this.element.append(el("p", { class: "note" }, plain(note)));
     if (!source?.lines.size || ![...source.lines.values()].some((t) => t))
@@ -52,14 +52,12 @@ export class Source {
     if (!lines.length) this.element.append(el("p", { class: "empty" }, "No line of it was measured."));
     const table = el("table", {}, el("thead", {}, el("tr", {}, ...[m.name, m.name + ".x", "", "line", baseName(path)].map((t, i) => el("th", { scope: "col", class: i < 4 ? "number" : "" }, plain(t))))));
     const body = el("tbody");
-    // The line itself, or the first one behind it that is shown.
-    const aim = line ? lines.find((l) => l >= line) : undefined;
     let target: HTMLElement | null = null, before = 0;
     for (const at of lines.slice(0, LINES_MOST)) {
       if (before && at > before + 1) body.append(el("tr", { class: "gap" }, el("td", { colspan: 5 }, "\u22ee")));
       before = at;
       const c = costs.get(at), number = (v: number) => numberText(style, v).filter(Boolean).join(" ");
-      const row = el("tr", { class: at === aim ? "target" : "", "data-line": at },
+      const row = el("tr", { class: at === line ? "target" : "", "data-line": at },
         el("td", { class: "number", "data-value": c ? String(c.inc) : "" }, c ? number(c.inc) : "", el("span", { class: "share" }, c ? percentText(c.inc, total) : "")),
         el("td", { class: "number", "data-value": c ? String(c.exc) : "" }, c ? number(c.exc) : ""),
         el("td", { class: "gutter", title: c ? [...c.marks].map((x) => (x === "loop" ? "in a loop" : "inlined into its caller")).join(", ") : "" },
@@ -67,7 +65,7 @@ export class Source {
         el("td", { class: "number line" }, String(at)),
         el("td", { class: "text" }, el("bdi", { dir: "ltr" }, plain((source?.lines.get(at) ?? "").replace(/\t/g, "        ")))));
       if (c && total > 0) row.style.setProperty("--share", Math.min(100, (100 * c.inc) / total).toFixed(1) + "%");
-      if (at === aim) target = row;
+      if (at === line) target = row;
       body.append(row);
     }
     table.append(body);

@@ -16,6 +16,7 @@ export class Table {
   private sizer: HTMLElement;
   active: Entry | null = null;
   private drawn = new Map<Entry, [string, HTMLElement]>();
+  private letters = 0; // of the longest number so far: columns have room for it
 
   constructor(private app: App, readonly rows: Rows, private choose: (e: Entry) => void) {
     this.head = el("div", { class: "row head", role: "row" });
@@ -40,6 +41,7 @@ export class Table {
     if (this.active) this.rows.reveal(this.active);
     this.renderHead();
     this.drawn.clear();
+    this.letters = 7;
     this.draw();
   }
 
@@ -80,6 +82,7 @@ export class Table {
       drawn.push(row);
     }
     this.drawn = kept;
+    view.style.setProperty("--letters", String(this.letters));
     if (!all.length) drawn.push(el("p", { class: "empty" }, (this.app.state.filter && this.app.state.search) || this.app.state.where ? "no row matches" : "nothing was measured here"));
     if (drawn.length !== this.sizer.childNodes.length || drawn.some((n, i) => n !== this.sizer.childNodes[i])) this.sizer.replaceChildren(...drawn);
     if (this.active) view.setAttribute("aria-activedescendant", "row-" + all.indexOf(this.active));
@@ -96,6 +99,7 @@ export class Table {
     });
     rows.columns.forEach((c, i) => {
       const [value, percent] = rows.text(c, e), number = c.value(e);
+      this.letters = Math.max(this.letters, value.length + Math.max(0, percent.length - 6));
       const cell = el("div", { class: "cell number" + (c.exclusive ? " own" : ""), role: "gridcell", style: `--place:${i}`, "data-value": isNaN(number) ? "" : String(number), "data-column": c.id },
         el("span", { class: "value" }, value), el("span", { class: "share" }, percent));
       if (!c.sign && c.base > 0 && number > 0) cell.style.setProperty("--share", Math.min(100, (100 * number) / c.base).toFixed(1) + "%");
