@@ -6,11 +6,14 @@
 #include "common/units.h"
 #include "query/report/report.h"
 #include "repl/command.h"
+#include "repl/gate/history.h"
 #include "repl/session.h"
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #define BUDGET (20u << 20)
+enum { COURSES_MOST = 8 };
 
 static const struct opt options[] = {
     {.name = "output",
@@ -26,6 +29,10 @@ static const struct opt options[] = {
          "calls that cost next to nothing are left out to keep it, and the page says so"},
     {.name = "with-source", .help = "put the text of the source files that cost most into the page"},
     {.name = "source-path", .value = "DIR[:DIR]...", .help = "where source files are looked for first"},
+    {.name = "history",
+     .value = "DIR",
+     .help = "show the courses over commits that `hq check --history DIR` kept: of rows that changed, else of the "
+             "largest"},
     {.name = "quiet", .help = "do not say what was written"},
     {0}};
 
@@ -148,11 +155,74 @@ static bool prepare(struct session *s, const struct opt_args *args, texts *quest
     return true;
 }
 
+/* ---- what commits were like ---- */
+
+struct told_courses {
+    struct history history;
+    courses all;
+    struct report_answer answers[COURSES_MOST];
+    struct str pictures[COURSES_MOST];
+    size_t count;
+};
+
+/* By its largest step; of rows without one by what they are now, which is less than any. */
+static double importance(const struct course *c)
+{
+    double most = 0;
+
+    vec_foreach(s, &c->steps)
+        most = fmax(most, course_step_size(s));
+    return c->steps.len ? 1 + most : c->y.len && !strstr(c->metric, ".x") ? fmin(1, c->y.data[c->y.len - 1]) : -1;
+}
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct course *x = a, *y = b;
+    double p = importance(x), q = importance(y);
+
+    return p != q ? (p < q ? 1 : -1) : strcmp(x->path, y->path);
+}
+
+static struct hq_error *tell_courses(const char *directory, struct told_courses *t)
+{
+    HQ_TRY(history_read(directory, NULL, &t->history));
+    if (!t->history.commits.len)
+        return hq_error_new(HQ_USAGE, "%s holds no history; hq check --history %s DB FILE writes one", directory,
+                            directory);
+    history_courses(&t->history, &t->all);
+    vec_sort(&t->all, by_importance);
+    for (size_t i = 0; i < t->all.len && t->count < COURSES_MOST; i++) {
+        const struct course *c = &t->all.data[i];
+
+        if (importance(c) < 0)
+            break;
+        course_svg(&t->history, c, &t->pictures[t->count]);
+        t->answers[t->count] = (struct report_answer){
+            .title = arena_printf(&t->history.arena, "history: %s", course_name(c, &t->history.arena)),
+            .table = course_table(&t->history, c),
+            .picture = str_cstr(&t->pictures[t->count]),
+        };
+        t->count++;
+    }
+    return NULL;
+}
+
+static void told_courses_deinit(struct told_courses *t)
+{
+    for (size_t i = 0; i < t->count; i++) {
+        table_destroy((struct table *)t->answers[i].table);
+        str_deinit(&t->pictures[i]);
+    }
+    courses_deinit(&t->all);
+    history_deinit(&t->history);
+}
+
 static struct hq_error *report(struct session *s, const struct opt_args *args, texts *questions)
 {
     const char *path = args->operands.data[0], *given = opt_value(args, "output"), *budget = opt_value(args, "budget");
     AUTO_FREE char *output = given ? xstrdup(given) : output_of(path);
     AUTO_STR struct str state = {0};
+    AUTO(told_courses_deinit) struct told_courses told = {0};
     struct report_options o = {.name = path,
                                .compare = opt_value(args, "compare"),
                                .budget = BUDGET,
@@ -168,6 +238,10 @@ static struct hq_error *report(struct session *s, const struct opt_args *args, t
     if (query_last(&s->env))
         return hq_error_new(HQ_USAGE, "the page shows the answer to a question as it is: write each one as an argument "
                                       "of its own, without `as` and `to`");
+    if (opt_value(args, "history"))
+        HQ_TRY(tell_courses(opt_value(args, "history"), &told));
+    o.answers = told.answers;
+    o.answer_count = told.count;
     o.questions = questions->data;
     o.question_count = questions->len;
     session_state(s, &state);

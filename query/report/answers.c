@@ -44,6 +44,13 @@ static void add_notes(struct gathering *g, const struct table *t, bool cut)
     str_add(&g->json, "]");
 }
 
+static void put_picture(struct gathering *g, const char *text, size_t size)
+{
+    str_add(&g->json, ",\"picture\":\"");
+    base64_add(&g->json, text, size);
+    str_add(&g->json, "\"");
+}
+
 /* The picture that `as svg` makes of it; nothing where there is none, or one that is for another place (flame graphs).
  */
 static void add_picture(struct gathering *g, const struct table *t)
@@ -65,9 +72,7 @@ static void add_picture(struct gathering *g, const struct table *t)
 
     if (error)
         return;
-    str_add(&g->json, ",\"picture\":\"");
-    base64_add(&g->json, owned, size);
-    str_add(&g->json, "\"");
+    put_picture(g, owned, size);
 }
 
 /* What people read in a cell: "9.62 s", "41.3%". */
@@ -135,7 +140,8 @@ static void add_rows(struct gathering *g, const struct table *t, const struct nu
     str_add(&g->json, "]");
 }
 
-static void add_answer(struct gathering *g, const char *question, const struct table *t)
+/* picture: its own, svg, instead of the one that the table makes; NULL none. */
+static void add_answer(struct gathering *g, const char *question, const struct table *t, const char *picture)
 {
     AUTO_FREE struct number_style *styles = xcalloc(t->columns.len + 1, sizeof *styles);
 
@@ -146,7 +152,10 @@ static void add_answer(struct gathering *g, const char *question, const struct t
     add_columns(g, t, styles);
     add_rows(g, t, styles);
     add_notes(g, t, t->rows.len > ROWS_MOST);
-    add_picture(g, t);
+    if (picture)
+        put_picture(g, picture, strlen(picture));
+    else
+        add_picture(g, t);
     str_addc(&g->json, '}');
 }
 
@@ -159,7 +168,7 @@ static void try(struct gathering *g, const char *question)
     if (error)
         return;
     if (t && t->rows.len)
-        add_answer(g, question, t);
+        add_answer(g, question, t, NULL);
     table_destroy(t);
 }
 
@@ -230,9 +239,11 @@ struct hq_error *gather_answers(struct gathering *g)
         struct table *t = NULL;
 
         HQ_TRY(gather_ask(g, o->questions[i], &t));
-        add_answer(g, o->questions[i], t);
+        add_answer(g, o->questions[i], t, NULL);
         table_destroy(t);
     }
+    for (size_t i = 0; i < o->answer_count; i++)
+        add_answer(g, o->answers[i].title, o->answers[i].table, o->answers[i].picture);
     if (!o->compare) {
         try(g, "regions");
         if (gather_trace_records(g) <= RECORDS_MOST) {

@@ -11,11 +11,20 @@
 #include "query/query.h"
 #include <stdio.h>
 
+/* An answer from elsewhere that the page shows as it is. */
+struct report_answer {
+    const char *title;
+    const struct table *table;
+    const char *picture; /* svg; NULL none */
+};
+
 struct report_options {
     const char *name;             /* of the database as the reader would type it: `hq NAME "..."` */
     const char *settings;         /* statements that lead to the session's state, `set inline off; `; "" none */
     const char *const *questions; /* [question_count] whose answers the page shows besides */
     size_t question_count;
+    const struct report_answer *answers; /* [answer_count] behind these */
+    size_t answer_count;
     const char *compare; /* the database to compare with, as query_env.find_db takes it; NULL none */
     uint64_t budget;     /* bytes of the file; traces, values by profile and small calls give way. 0: no limit */
     bool with_source;    /* texts of source files that the database does not hold are looked for on disk */

@@ -132,10 +132,9 @@ const char *course_step_text(const struct history *h, const struct course *c, co
 
 /* ---- as a picture ---- */
 
-struct hq_error *course_plot(const struct history *h, const struct course *c, FILE *out)
+struct table *course_table(const struct history *h, const struct course *c)
 {
     struct table *t = table_create();
-    struct output_options options;
     double unit = c->exact ? 1 : 100;
 
     t->query = t->view = "history";
@@ -150,6 +149,17 @@ struct hq_error *course_plot(const struct history *h, const struct course *c, FI
         r->name = arena_strdup(&t->arena, commit_name(h, c, i));
         r->cells[0].number = round(1000 * unit * c->y.data[i]) / 1000;
     }
+    vec_foreach(s, &c->steps)
+        vec_push(&t->notes, course_step_text(h, c, s, &t->arena));
+    return t;
+}
+
+struct hq_error *course_plot(const struct history *h, const struct course *c, FILE *out)
+{
+    struct table *t = course_table(h, c);
+    struct output_options options;
+
+    vec_clear(&t->notes); /* who draws it tells them */
     output_detect(&options, out);
     struct hq_error *error = output_write(output_find("plot"), t, &options, out);
 

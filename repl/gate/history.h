@@ -14,6 +14,7 @@
 #define HQ_REPL_GATE_HISTORY_H
 
 #include "repl/baseline.h"
+#include "query/table.h"
 #include "repl/gate/steps.h"
 
 struct history_value {
@@ -78,6 +79,8 @@ double course_step_size(const struct gate_step *s);
 /* "cputime of procedure solve" */
 const char *course_name(const struct course *c, struct arena *arena);
 
+/* One row a commit, its steps as notes; the caller destroys it. */
+struct table *course_table(const struct history *h, const struct course *c);
 /* As bars on a terminal; as a picture in svg. */
 struct hq_error *course_plot(const struct history *h, const struct course *c, FILE *out);
 void course_svg(const struct history *h, const struct course *c, struct str *out);

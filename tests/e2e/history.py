@@ -46,6 +46,21 @@ picture = xml.etree.ElementTree.parse(f"{TMP}/take.svg").getroot()
 titles = [t.text for t in picture.iter("{http://www.w3.org/2000/svg}title")]
 check(status == 0 and len(titles) == 10 and titles[0] == "c0: 97.7 KiB" and titles[9] == "c9: 117 KiB", f"the picture: {titles} {err}")
 
+# The page has it too, the row that changed first.
+status, out, err = run(HQ, "report", "run.hq", "--history", "steps", "-o", "page.html")
+import base64
+import re
+import zlib
+page = open(f"{TMP}/page.html").read() if status == 0 else ""
+data = zlib.decompress(base64.b64decode(re.search(r'id="data">([^<]*)<', page).group(1)), 31) if page else bytes(12)
+answers = json.loads(data[12:12 + int.from_bytes(data[8:12], "little")]).get("answers", []) if page else []
+course = next((a for a in answers if a["question"] == "history: alloc_bytes of procedure take"), None)
+check(course and [r[0] for r in course["rows"]] == [f"c{i}" for i in range(10)] and [r[5][0] for r in course["rows"]] == [100000] * 5 + [120000] * 5 and
+      any("in c5" in n for n in course["notes"]) and b"<svg" in base64.b64decode(course["picture"]), f"the course on the page: {status} {err} {[a['question'] for a in answers]}")
+check(answers and "take" in answers[0]["question"], f"what changed is first: {answers and answers[0]['question']}")
+status, out, err = run(HQ, "report", "run.hq", "--history", "nowhere", "-o", "none.html")
+check(status == 2 and "holds no history" in err, f"no history: {status} {err}")
+
 # The same commit again replaces its values, and keeps its place.
 commit("steps", "c2", 100)
 status, out, err = run(HQ, "history", "steps", "take")
