@@ -100,7 +100,7 @@ find_libraries() {
         mpi=$(mpicc -show 2>/dev/null | tr ' ' '\n' | grep -E '^-(I|L|l|Wl,)' | tr '\n' ' ')
     fi
     optional MPI libopenmpi-dev "MPI test programs" "${mpi:--lmpi}" "mpi.h" "MPI_Init != 0"
-    optional OPENCL ocl-icd-opencl-dev "OpenCL test programs" "$(flags OpenCL -lOpenCL)" "CL/cl.h" "clGetPlatformIDs != 0"
+    optional OPENCL ocl-icd-opencl-dev "OpenCL test programs" "$(flags OpenCL -lOpenCL)" "CL/cl.h CL/cl_layer.h" "clGetPlatformIDs != 0"
     optional DEBUGINFOD libdebuginfod-dev "debug files from a debuginfod server" "$(flags libdebuginfod -ldebuginfod)" \
         "elfutils/debuginfod.h" "debuginfod_begin != 0"
     if command -v esbuild >/dev/null; then

@@ -9,6 +9,10 @@
 #if !__GLIBC_PREREQ(2, 34)
 #include <sys/syscall.h>
 
+#ifndef SYS_close_range /* Linux 5.9 */
+#define SYS_close_range 436
+#endif
+
 static inline int close_range(unsigned first, unsigned last, int flags)
 {
     return (int)syscall(SYS_close_range, first, last, flags);

@@ -44,7 +44,11 @@ static int by_fork(void)
 
 static int by__fork(void)
 {
+#if __GLIBC_PREREQ(2, 34)
     pid_t pid = _Fork();
+#else
+    pid_t pid = fork();
+#endif
 
     if (pid == 0)
         _exit(child_work(NULL));

@@ -151,7 +151,11 @@ static int do_clock_nanosleep_until(void)
 static int do_epoll_pwait2(void)
 {
     struct epoll_event e;
+#if __GLIBC_PREREQ(2, 35)
     return epoll_pwait2(epoll, &e, 1, &wait_for, NULL);
+#else
+    return epoll_pwait(epoll, &e, 1, (int)(wait_for.tv_nsec / 1000000 + wait_for.tv_sec * 1000), NULL);
+#endif
 }
 static int do_sem_clockwait(void)
 {

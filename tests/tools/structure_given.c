@@ -75,8 +75,12 @@ int main(int argc, char **argv)
     given_options.given = m;
     hq_error_free(structure_recover(argv[1], &options, addresses, n, &binary));
     hq_error_free(structure_recover(nowhere, &given_options, addresses, n, &file));
-    for (size_t i = 0; i < n; i++)
-        wrong += differs(&binary, &file, i, false, addresses[i]) | differs(&binary, &file, i, true, addresses[i]);
+    for (size_t i = 0; i < n; i++) {
+        bool one = differs(&binary, &file, i, false, addresses[i]),
+             other = differs(&binary, &file, i, true, addresses[i]);
+
+        wrong += one || other;
+    }
     printf("%zu addresses, %zu differ\n", n, wrong);
     structure_deinit(&binary);
     structure_deinit(&file);
