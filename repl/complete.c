@@ -349,7 +349,7 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
     case EXPECTED_TOTAL: add_metrics(c, true); return;
     case EXPECTED_PATTERN: add_scopes(c, e->names); return;
     case EXPECTED_VALUE: add_values(c, e->text); return;
-    case EXPECTED_GROUP: add_groups(c, false); return;
+    case EXPECTED_GROUP: add_groups(c, e->text != NULL); return;
     case EXPECTED_RANKS: add_profiles(c, true, sorts); return;
     case EXPECTED_THREADS: add_profiles(c, false, sorts); return;
     case EXPECTED_FORMAT: add_formats(c); return;

@@ -56,6 +56,7 @@ enum pattern_kind {
     PATTERN_NAME,  /* text: look it up exactly first, then as a wildcard if it has any (doc/language.md, Patterns) */
     PATTERN_REGEX, /* text: PCRE2 source without slashes, caseless if `ignore_case` */
     PATTERN_ROW,   /* row: #row of the previous result, from 1 */
+    PATTERN_GROUP, /* text: the name of a group: all that it holds */
     PATTERN_ID,    /* text: 6 to 13 lower-case base-32 digits, a prefix of a context's id */
 };
 

@@ -26,6 +26,8 @@ static struct pattern parse_group_pattern(struct parser *p, enum name_kind names
 {
     struct pattern pattern = parse_pattern(p, names);
 
+    if (pattern.kind == PATTERN_GROUP)
+        fail(p, &pattern.place, NULL, "a group is a part of its own: `group NAME`");
     if (pattern.kind == PATTERN_ROW || pattern.kind == PATTERN_ID)
         fail(p, &pattern.place, NULL, "a group is of names and regular expressions: rows and ids end with a result");
     return pattern;

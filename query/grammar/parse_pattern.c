@@ -110,7 +110,8 @@ static struct pattern parameter_pattern(struct parser *p, enum name_kind names)
     return pattern;
 }
 
-/* A phase is the scope that hq_phase_begin("NAME") opens. Behind the word, any other pattern is not its name. */
+/* A phase is the scope that hq_phase_begin("NAME") opens, a group what a group statement defines. Behind the word, any
+ * other pattern is not its name. */
 static struct pattern word_pattern(struct parser *p, const struct token *t)
 {
     struct token name;
@@ -118,13 +119,22 @@ static struct pattern word_pattern(struct parser *p, const struct token *t)
     check_bare_end(p, t);
     next(p);
     name = *peek(p, LEX_PATTERN);
-    if (strcasecmp(t->text, "phase") != 0 || name.kind != TOKEN_STRING)
+
+    bool group = !strcasecmp(t->text, "group");
+
+    if (group)
+        note(p, EXPECTED_GROUP, "the name of a group in quotes");
+    if ((!group && strcasecmp(t->text, "phase") != 0) || name.kind != TOKEN_STRING)
         return name_pattern(t->text, false);
     next(p);
+    if (group && !name.text[0])
+        fail(p, &name.place, NULL, "a group needs a name");
+    if (group)
+        return (struct pattern){.kind = PATTERN_GROUP, .text = name.text, .quoted = true};
     return name_pattern(arena_printf(p->arena, "phase %s", name.text), true);
 }
 
-/* pattern = NAME | [ "phase" ] STRING | REGEX | "#" DIGITS | "@" ID | PARAMETER */
+/* pattern = NAME | [ "phase" | "group" ] STRING | REGEX | "#" DIGITS | "@" ID | PARAMETER */
 struct pattern parse_pattern(struct parser *p, enum name_kind names)
 {
     struct token t = *peek(p, LEX_PATTERN);

@@ -82,6 +82,10 @@ void add_pattern(struct str *s, const struct pattern *p)
             print_quoted(s, p->text);
         break;
     case PATTERN_REGEX: add_regex(s, p); break;
+    case PATTERN_GROUP:
+        str_add(s, "group ");
+        print_quoted(s, p->text);
+        break;
     case PATTERN_ROW: str_addf(s, "#%u", p->row); break;
     case PATTERN_ID: str_addf(s, "@%s", p->text); break;
     }

@@ -7,153 +7,11 @@
 #include "query/pattern/group.h"
 #include "query/tree/keyed.h"
 
-/* ---- what a defined group is made of ---- */
-
-/* `lines A-B of PATTERN`, and the paths that were looked at. */
-struct line_part {
-    const struct group_part *part;
-    struct regex *regex; /* NULL: a name */
-    struct map files;    /* text -> whether it matches */
-};
-
-struct group_members {
-    struct run *run;
-    const struct group *group; /* the one that is being made, for what is said */
-    struct group_list list;
-    uint8_t *scope; /* [scope] enum membership */
-    uint8_t *held;  /* [group] it was taken in already */
-    VEC(struct line_part) lines;
-    bool found;          /* one of its parts names something that is known */
-    const char *unknown; /* the first that does not: why */
-};
-
-static bool path_is(const struct line_part *l, const char *path)
-{
-    const struct pattern *p = &l->part->pattern;
-
-    if (l->regex)
-        return regex_matches(l->regex, path);
-    return path_ends(path, p->text) || (p->wildcards && path_matches_glob(path, p->text));
-}
-
-static bool is_line_of(struct line_part *l, const struct tree *t, uint32_t file, uint32_t line)
-{
-    const number_ranges *ranges = &l->part->lines;
-
-    for (size_t i = 0; i < ranges->len; i++)
-        if (line && line >= ranges->data[i].first && line <= ranges->data[i].last) {
-            bool is_new;
-            uint64_t *known = map_insert(&l->files, file, 0, &is_new);
-
-            if (is_new)
-                *known = path_is(l, tree_text(t, file));
-            return *known;
-        }
-    return false;
-}
-
-/* Whether a place is one of the lines that are named. */
-static bool is_line(struct group_members *g, uint32_t file, uint32_t line)
-{
-    vec_foreach(l, &g->lines)
-        if (is_line_of(l, g->run->tree, file, line))
-            return true;
-    return false;
-}
-
-static struct hq_error *take_lines(struct group_members *g, const struct group_part *part)
-{
-    const struct tree *t = g->run->tree;
-    struct line_part l = {.part = part};
-    bool any = false;
-
-    if (part->pattern.kind == PATTERN_REGEX)
-        HQ_TRY(regex_compile(&part->pattern, &l.regex));
-    for (uint32_t i = 0; i < t->scope_count; i++)
-        if (t->scopes[i].kind == SCOPE_LINE && is_line_of(&l, t, t->scopes[i].file, t->scopes[i].line)) {
-            g->scope[i] |= MEMBER_SCOPE;
-            any = true;
-        }
-    for (uint32_t c = 0; c < t->context_count && !any; c++)
-        any = is_line_of(&l, t, t->contexts[c].call_file, t->contexts[c].call_line);
-    vec_push(&g->lines, l);
-    g->found |= any;
-    if (any)
-        return NULL;
-    if (query_setting(g->run->env, SETTING_STRICT))
-        return place_error(&part->place, NULL, "no line of this database is one of these");
-    const char *why = arena_printf(&g->run->arena, "no line of `%s` is one of those named", part->pattern.text);
-
-    run_note(g->run, "group %s: %s", g->group->name, why);
-    g->unknown = g->unknown ? g->unknown : why;
-    return NULL;
-}
-
-/* All loops that match, and those inside of what matches. */
-static void take_loops(struct group_members *g, const struct matches *m)
-{
-    const struct tree *t = g->run->tree;
-    AUTO_FREE uint8_t *within = xcalloc((size_t)t->scope_count + 1, 1);
-
-    for (uint32_t i = 0; i < t->scope_count; i++) {
-        uint32_t parent = tree_scope_parent(t, i);
-
-        within[i] = m->scopes[i] || (parent != HQDB_NONE && within[parent]);
-        if (within[i] && t->scopes[i].kind == SCOPE_LOOP)
-            g->scope[i] |= MEMBER_SCOPE;
-    }
-}
-
-static struct hq_error *take_pattern(struct group_members *g, const struct group_part *part)
-{
-    static const unsigned kinds[] = {[PART_SCOPES] = KINDS_PATH,
-                                     [PART_FILES] = KIND_BIT(SCOPE_FILE),
-                                     [PART_MODULES] = KIND_BIT(SCOPE_MODULE),
-                                     [PART_LOOPS] = KINDS_STATIC};
-    struct matches m;
-
-    HQ_TRY(pattern_resolve(g->run->env, g->run->tree, &part->pattern, kinds[part->kind], &m));
-    if (m.problem)
-        run_note(g->run, "group %s: %s", g->group->name, m.problem);
-    g->found |= !m.unknown;
-    if (m.unknown && !g->unknown)
-        g->unknown = arena_strdup(&g->run->arena, m.unknown);
-    if (m.scopes && part->kind == PART_LOOPS)
-        take_loops(g, &m);
-    else
-        for (uint32_t i = 0; m.scopes && i < g->run->tree->scope_count; i++)
-            if (m.scopes[i])
-                g->scope[i] |= part->kind == PART_SCOPES ? MEMBER_SCOPE : MEMBER_CONTAINER;
-    matches_deinit(&m);
-    return NULL;
-}
-
-/* Circles were refused when the groups were defined. */
-static struct hq_error *take_parts(struct group_members *g, const struct group *from)
-{
-    g->held[from - g->list.data] = 1;
-    for (size_t i = 0; i < from->part_count; i++) {
-        const struct group_part *part = &from->parts[i];
-
-        if (part->kind == PART_GROUP) {
-            const struct group *held = group_find(g->list, part->group);
-
-            if (held && !g->held[held - g->list.data])
-                HQ_TRY(take_parts(g, held));
-        } else if (part->kind == PART_LINES) {
-            HQ_TRY(take_lines(g, part));
-        } else {
-            HQ_TRY(take_pattern(g, part));
-        }
-    }
-    return NULL;
-}
-
 /* ---- its contexts ---- */
 
 static bool in_container(const struct group_members *g, uint32_t scope)
 {
-    const struct tree *t = g->run->tree;
+    const struct tree *t = g->tree;
 
     for (; scope != HQDB_NONE; scope = tree_scope_parent(t, scope))
         if (g->scope[scope] & MEMBER_CONTAINER)
@@ -178,9 +36,8 @@ static uint8_t exclusive_flags(const struct group_members *g, uint32_t scope, en
     }
 }
 
-static void find_contexts(struct group_members *g, struct grouping_row *out)
+static void find_contexts(struct run *run, struct group_members *g, struct grouping_row *out)
 {
-    struct run *run = g->run;
     const struct tree *t = run->tree;
     AUTO_FREE uint8_t *flags = xcalloc((size_t)t->context_count + 1, 1);
     struct keyed sets;
@@ -197,7 +54,7 @@ static void find_contexts(struct group_members *g, struct grouping_row *out)
         flags[c] = exclusive_flags(g, scope, kind, parent == HQDB_NONE ? 0 : flags[parent]);
         if (flags[c])
             keyed_add(&sets, &key, c, MEMBER_BOTH);
-        else if (is_call && is_line(g, t->contexts[c].call_file, t->contexts[c].call_line))
+        else if (is_call && members_have_line(g, t->contexts[c].call_file, t->contexts[c].call_line))
             keyed_add(&sets, &key, c, MEMBER_INCLUSIVE);
     }
     keyed_sets(&sets, &run->arena, &inc, &exc);
@@ -208,32 +65,29 @@ static void find_contexts(struct group_members *g, struct grouping_row *out)
     keyed_deinit(&sets);
 }
 
-static struct hq_error *make_defined(struct run *run, const struct group *group, struct group_list list,
-                                     struct grouping_row *out)
+static void note_in_run(void *run, const char *text)
 {
-    const struct tree *t = run->tree;
-    AUTO_FREE uint8_t *held = xcalloc(list.len + 1, 1);
-    struct group_members g = {.run = run,
-                              .group = group,
-                              .list = list,
-                              .scope = ARENA_ARRAY(&run->arena, t->scope_count + 1, uint8_t),
-                              .held = held};
-    struct hq_error *error = take_parts(&g, group);
+    run_note(run, "%s", text);
+}
 
+static struct hq_error *make_defined(struct run *run, const struct group *group, struct grouping_row *out)
+{
+    struct group_members g = {.env = run->env, .tree = run->tree, .group = group, .note = note_in_run, .arg = run};
+    struct hq_error *error = members_find(&g);
+    uint8_t *scope = ARENA_ARRAY(&run->arena, run->tree->scope_count + 1, uint8_t);
+
+    memcpy(scope, g.scope, run->tree->scope_count);
     *out = (struct grouping_row){.name = arena_strdup(&run->arena, group->name),
                                  .origin = arena_strdup(&run->arena, group->origin),
-                                 .scope = g.scope};
+                                 .scope = scope};
     if (!g.found && g.unknown)
         out->unknown = arena_printf(&run->arena, "group %s: %s", group->name, g.unknown);
     if (!error)
-        find_contexts(&g, out);
-    vec_foreach(l, &g.lines) {
+        find_contexts(run, &g, out);
+    vec_foreach(l, &g.lines)
         if (l->regex && !error)
             error = regex_failure(l->regex);
-        regex_destroy(l->regex);
-        map_deinit(&l->files);
-    }
-    vec_deinit(&g.lines);
+    members_deinit(&g);
     return error;
 }
 
@@ -267,7 +121,7 @@ static struct hq_error *make_all_defined(struct run *run, struct grouping *out)
 
     out->rows = rows;
     for (size_t i = 0; i < list.len; i++) {
-        HQ_TRY(make_defined(run, &list.data[i], list, &rows[i]));
+        HQ_TRY(make_defined(run, &list.data[i], &rows[i]));
         out->count++;
         for (size_t k = 0; k < rows[i].exc.len; k++)
             taken[rows[i].exc.data[k]] = 1;

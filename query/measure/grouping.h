@@ -14,6 +14,7 @@
 #ifndef HQ_QUERY_GROUPING_H
 #define HQ_QUERY_GROUPING_H
 
+#include "query/pattern/members.h"
 #include "query/run.h"
 
 struct grouping_row {
@@ -22,9 +23,6 @@ struct grouping_row {
     const uint8_t *scope; /* [scope] of a defined group: enum membership; NULL */
     const char *unknown;  /* nothing that it names is known, with samples or without: why; NULL */
 };
-
-/* How a scope belongs to a defined group: bits. */
-enum membership { MEMBER_SCOPE = 1, MEMBER_CONTAINER = 2 };
 
 struct grouping {
     const struct grouping_row *rows;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/pattern/pattern.h"
+#include "query/pattern/members.h"
 #include "common/map.h"
 #include "common/str.h"
 #include "common/suggest.h"
@@ -274,10 +275,11 @@ static void suggest_names(const struct tree *t, unsigned kinds, struct arena *ar
 
 static const char *shown_text(struct arena *arena, const struct pattern *p)
 {
-    return p->kind == PATTERN_REGEX ? arena_printf(arena, "/%s/%s", p->text, p->ignore_case ? "i" : "")
-           : p->kind == PATTERN_ID  ? arena_printf(arena, "@%s", p->text)
-           : p->kind == PATTERN_ROW ? arena_printf(arena, "#%u", p->row)
-                                    : p->text;
+    return p->kind == PATTERN_REGEX   ? arena_printf(arena, "/%s/%s", p->text, p->ignore_case ? "i" : "")
+           : p->kind == PATTERN_ID    ? arena_printf(arena, "@%s", p->text)
+           : p->kind == PATTERN_ROW   ? arena_printf(arena, "#%u", p->row)
+           : p->kind == PATTERN_GROUP ? arena_printf(arena, "group \"%s\"", p->text)
+                                      : p->text;
 }
 
 /* Any of the ways in which the pattern may name it. */
@@ -348,6 +350,8 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
             take_procedures_within(t, out);
     } else if (p->kind == PATTERN_ID) {
         HQ_TRY(match_id(t, p, out));
+    } else if (p->kind == PATTERN_GROUP) {
+        err = members_match(env, t, p, kinds, out);
     } else if (p->kind == PATTERN_REGEX) {
         HQ_TRY(regex_compile(p, &regex));
         out->scopes = xcalloc(t->scope_count, 1);
@@ -361,7 +365,7 @@ struct hq_error *pattern_resolve(struct query_env *env, const struct tree *t, co
             take_procedures_within(t, out);
         }
     }
-    if (!err && matches_nothing(out))
+    if (!err && matches_nothing(out) && !out->problem)
         err = nothing(env, t, p, kinds, regex, out);
     regex_destroy(regex);
     if (err)
