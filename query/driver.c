@@ -59,7 +59,10 @@ static struct hq_error *all_known(const struct run *run)
 
 static struct hq_error *make_table(struct run *run)
 {
-    HQ_TRY(selection_make(run->env, run->query, &run->selection));
+    struct query q = *run->query;
+
+    q.compare = run->view->compares ? NULL : q.compare;
+    HQ_TRY(selection_make(run->env, &q, &run->selection));
     run->tree = &run->selection.tree;
     note_selection(run);
     note_trace(run);

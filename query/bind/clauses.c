@@ -4,6 +4,7 @@
 #include "query/grammar/words.h"
 #include "query/view.h"
 #include <math.h>
+#include <string.h>
 
 static struct column *add_column(struct run *run, struct program *p, const char *name)
 {
@@ -65,8 +66,39 @@ static void compared_columns(struct run *run)
     }
 }
 
+/* The measure of the other side, or the difference, of one of this side; SIZE_MAX none. */
+static size_t side_of(const struct selection *s, size_t here, enum metric_side side)
+{
+    for (size_t i = s->here_count; i < s->measures.len; i++)
+        if (s->measures.data[i].side == side && !strcmp(s->measures.data[i].name, s->measures.data[here].name))
+            return i;
+    return SIZE_MAX;
+}
+
+/* Of a view that compares itself: its first measure, which is what both sides stand on, and what is told of a
+ * difference, on both sides; what only this side has, too. */
+static struct hq_error *compared_by_view(struct run *run)
+{
+    const struct selection *s = &run->selection;
+
+    for (size_t i = 0; i < s->here_count; i++) {
+        size_t old = side_of(s, i, SIDE_OLD), delta = side_of(s, i, SIDE_DELTA);
+        const char *name = s->measures.data[i].name;
+
+        if (!i || old == SIZE_MAX || delta != SIZE_MAX)
+            add_column(run, side_program(run, i, false), name);
+        if (!i || delta == SIZE_MAX)
+            continue;
+        add_column(run, side_program(run, old, false), arena_printf(&run->arena, "old.%s", name));
+        add_column(run, side_program(run, delta, false), arena_printf(&run->arena, "delta.%s", name));
+    }
+    return NULL;
+}
+
 static struct hq_error *default_columns(struct run *run)
 {
+    if (run->view->compares && run->query->compare)
+        return compared_by_view(run);
     unsigned from = 1,
              to = run->view->prepare ? (unsigned)(2 * run->selection.here_count) : binding_columns(&run->binding);
 

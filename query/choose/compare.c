@@ -237,7 +237,7 @@ static uint32_t *align_contexts(struct tree_builder *b, const struct tree *t, co
     return node;
 }
 
-static struct hq_error *open_old(struct query_env *env, const struct query *q, struct db **out)
+struct hq_error *compare_open(struct query_env *env, const struct query *q, struct db **out)
 {
     struct hq_error *err;
 
@@ -439,7 +439,7 @@ struct hq_error *compare_trees(struct query_env *env, struct selection *s, const
     struct tree here = s->tree, both = {.db = s->tree.db};
     struct db *old_db;
 
-    HQ_TRY(open_old(env, q, &old_db));
+    HQ_TRY(compare_open(env, q, &old_db));
     HQ_TRY(derive_settings(env, old_db, &both.old));
     tree_init(&old, both.old);
     note_folding(env, here.db, both.old, s);

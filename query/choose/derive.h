@@ -54,6 +54,8 @@ void builder_finish(struct tree_builder *b, const struct frame_source *sources, 
 /* Applies prune and hide to the tree of a database as it is. Warnings go to `notes`, which may be NULL. */
 struct hq_error *prune_tree(struct query_env *env, struct tree *t, const struct query *q, struct selection *notes);
 
+/* Opens the database that a query compares with; it stays open with the session. */
+struct hq_error *compare_open(struct query_env *env, const struct query *q, struct db **out);
 /* The two databases of a comparison as one tree. */
 struct hq_error *compare_trees(struct query_env *env, struct selection *s, const struct query *q);
 

@@ -27,7 +27,8 @@ static int compare_doubles(const void *a, const void *b)
 
 struct folding {
     const struct fold_event *events;
-    size_t event_count, count;
+    size_t event_count, count; /* points: those within the instance */
+    double step;               /* from one to the next, 1 the whole instance */
     struct fold_instances instances;
     struct spline_point *scratch; /* [event_count + 2] */
 };
@@ -57,7 +58,7 @@ static int fit(const struct folding *f, const uint32_t *times, double *sum, doub
     f->scratch[n++] = (struct spline_point){1, 1, 1};
     spline_fit(f->scratch, n, FOLD_NUGGET / 12, &spline);
     for (size_t i = 0; i < f->count; i++) {
-        double value = fmin(fmax(spline_at(&spline, ((double)i + 0.5) / (double)f->count, &at, &slope), 0), 1);
+        double value = fmin(fmax(spline_at(&spline, ((double)i + 0.5) * f->step, &at, &slope), 0), 1);
 
         if (sum) /* a counter does not go back */
             sum[i] = fmax(value * all / drawn, i ? sum[i - 1] : 0);
@@ -111,18 +112,21 @@ static void find_band(const struct folding *f, struct fold_point *points)
 }
 
 int fold_curve(struct fold_event *events, size_t event_count, struct fold_instances instances,
-               struct fold_point *points, size_t count)
+               struct fold_point *points, size_t count, double span)
 {
     AUTO_FREE struct spline_point *scratch = xcalloc(event_count + 2, sizeof *scratch);
     AUTO_FREE double *sum = xcalloc(count + 1, sizeof *sum), *rate = xcalloc(count + 1, sizeof *rate);
-    struct folding f = {events, event_count, count, instances, scratch};
+    double step = span / (double)count;
+    size_t within = span > 1 ? (size_t)ceil(1 / step - 0.5) : count;
+    struct folding f = {events, event_count, within < count ? within : count, step, instances, scratch};
 
     if (event_count)
         qsort(events, event_count, sizeof *events, compare_events);
     if (!fit(&f, NULL, sum, rate))
         return 0;
     for (size_t i = 0; i < count; i++)
-        points[i] = (struct fold_point){sum[i], rate[i], NAN, NAN};
+        points[i] = i < f.count ? (struct fold_point){sum[i], rate[i], NAN, NAN}
+                                : (struct fold_point){NAN, NAN, NAN, NAN};
     if (instances.count > 1)
         find_band(&f, points);
     return 1;

@@ -33,11 +33,12 @@ struct fold_point {
 };
 
 /*
- * The curve at the middles of `count` equal parts of an instance. Events are sorted in place. False: there are none.
- * The same events give the same numbers.
+ * The curve at the middles of `count` equal parts of `span` instances (1: of one; more, for two folds on one scale:
+ * what is behind the end is NaN). Events are sorted in place. False: there are none. The same events give the same
+ * numbers.
  */
 int fold_curve(struct fold_event *events, size_t event_count, struct fold_instances instances,
-               struct fold_point *points, size_t count);
+               struct fold_point *points, size_t count, double span);
 
 /* Which instances are alike enough: keep[i] = 1 where the length is within two standard deviations of the mean, or
  * (mad) within two median absolute deviations of the median. Returns how many. */

@@ -225,21 +225,24 @@ struct instant {
     double value; /* else seconds, not negative */
 };
 
-enum { FOLD_POINTS = 10000 }; /* at most */
+enum { FOLD_POINTS = 10000, FOLD_CALLERS = 63 }; /* at most */
 
 struct view {
     struct place place; /* of the view with its `of` */
     enum view_kind kind;
-    struct pattern *of; /* NULL without; never NULL for source and iterations */
-    struct instant at;  /* VIEW_TRACE_AT; its rank or thread, and that of VIEW_TRACE_DEPTH, is in query.ranks or
-                           query.threads;  none: the first profile */
-    double share;       /* VIEW_EXPLAIN: percent, above 0 and at most 100 */
-    struct expr *expr;  /* VIEW_EXPLAIN */
-    struct pattern
-        *between; /* VIEW_PHASES, VIEW_CLUSTERS: what is between visits to it; NULL: `of`, or between MPI and OpenMP */
-    uint32_t points;                                                         /* VIEW_FOLD; 0: as many as usual */
+    struct pattern *of;      /* NULL without; never NULL for source and iterations */
+    struct instant at;       /* VIEW_TRACE_AT; its rank or thread, and that of VIEW_TRACE_DEPTH, is in query.ranks or
+                                query.threads;  none: the first profile */
+    double share;            /* VIEW_EXPLAIN: percent, above 0 and at most 100 */
+    struct expr *expr;       /* VIEW_EXPLAIN */
+    struct pattern *between; /* VIEW_PHASES, and views of clusters: what is between visits to it; NULL: `of`, or between
+                                MPI and OpenMP */
+    uint32_t points;         /* VIEW_FOLD; 0: as many as usual */
     enum instances { INSTANCES_SD, INSTANCES_MAD, INSTANCES_ALL } instances; /* VIEW_FOLD: which are folded */
-    LIST(struct expr *) by; /* VIEW_CLUSTERS: its dimensions; none: the usual ones */
+    uint32_t cluster; /* VIEW_FOLD: of the stretches in this one, from 1; 0: of the visits to `of` */
+    struct place cluster_place;
+    uint32_t frames;        /* VIEW_FOLD: of each call path the innermost ones alone; 0: all */
+    LIST(struct expr *) by; /* VIEW_CLUSTERS, and folds and traces of clusters: dimensions; none: the usual ones */
     double eps;             /* likewise; 0: as usual */
     uint32_t least;         /* likewise: `min` */
     enum grouped grouped;   /* VIEW_GROUPS, VIEW_FLAT: by what */

@@ -56,52 +56,6 @@ static void parse_of(struct parser *p, struct view *v)
     *v->of = parse_pattern(p, w->names);
 }
 
-/* of-profile = "of" (ranks | threads) */
-static void trace_profile(struct parser *p, struct query *q)
-{
-    int clause;
-
-    if (!accept_word(p, "of"))
-        return;
-    note(p, EXPECTED_KEYWORD, "rank");
-    note(p, EXPECTED_KEYWORD, "thread");
-    p->view = q->view.kind;
-    clause = is_word(peek(p, LEX_PLAIN), "rank") || is_word(&p->token, "ranks") ? CLAUSE_RANKS
-             : is_word(&p->token, "thread") || is_word(&p->token, "threads")    ? CLAUSE_THREADS
-                                                                                : -1;
-    if (clause < 0)
-        fail_here(p, NULL);
-    else
-        parse_clause(p, q);
-}
-
-/* trace = "trace" [ "depth" [ of-profile ] | "at" instant | "summary" | "imbalance" [ of ] ] */
-static void parse_trace(struct parser *p, struct query *q)
-{
-    struct view *v = &q->view;
-    struct token t;
-
-    for (int i = 0; i < VIEW_KINDS; i++)
-        if (strncmp(view_words[i].name, "trace ", 6) == 0)
-            note(p, EXPECTED_VIEW, view_words[i].name + 6);
-    if (ended(p))
-        return;
-    for (int i = 0; i < VIEW_KINDS; i++)
-        if (strncmp(view_words[i].name, "trace ", 6) == 0 && is_word(peek(p, LEX_PLAIN), view_words[i].name + 6))
-            v->kind = (enum view_kind)i;
-    if (v->kind == VIEW_TRACE)
-        return;
-    next(p);
-    t = *peek(p, LEX_PLAIN);
-    if (v->kind == VIEW_TRACE_AT)
-        v->at = parse_instant(p);
-    if (v->kind == VIEW_TRACE_DEPTH && (t.kind == TOKEN_NUMBER || t.kind == TOKEN_PARAMETER) && !ended(p))
-        fail(p, &t.place, "write trace level 3 for one level, trace depth of rank 0 for the levels of one profile",
-             "trace depth takes no number");
-    if (v->kind == VIEW_TRACE_DEPTH)
-        trace_profile(p, q);
-}
-
 /* explain = "explain" percent "of" expr */
 static void parse_explain(struct parser *p, struct view *v)
 {
@@ -125,32 +79,9 @@ static void parse_phases(struct parser *p, struct view *v)
     **pattern = parse_pattern(p, NAMES_ANY);
 }
 
-/* fold = "fold" "of" pattern [ "points" count ] [ "instances" ("all" | "sd" | "mad") ] */
-static void parse_fold(struct parser *p, struct view *v)
+/* alike = [ "by" expr { "," expr } ] { "eps" factor | "min" count } */
+static void parse_alike(struct parser *p, struct view *v)
 {
-    want_word(p, "of");
-    v->of = ARENA_NEW(p->arena, struct pattern);
-    *v->of = parse_pattern(p, NAMES_ANY);
-    if (accept_word(p, "points"))
-        v->points = parse_count(p, 1, "the number of points");
-    if (v->points > FOLD_POINTS)
-        fail(p, &v->of->place, NULL, "a fold has at most %d points", FOLD_POINTS);
-    if (!accept_word(p, "instances"))
-        return;
-    if (accept_word(p, "all"))
-        v->instances = INSTANCES_ALL;
-    else if (accept_word(p, "mad"))
-        v->instances = INSTANCES_MAD;
-    else
-        want_word(p, "sd");
-}
-
-/* clusters = "clusters" "of" phases [ "by" expr { "," expr } ] { "eps" factor | "min" count } */
-static void parse_clusters(struct parser *p, struct view *v)
-{
-    want_word(p, "of");
-    want_word(p, "phases");
-    parse_phases(p, v);
     if (accept_word(p, "by"))
         do
             list_push(p->arena, &v->by, parse_expr(p));
@@ -163,6 +94,143 @@ static void parse_clusters(struct parser *p, struct view *v)
         else
             return;
     }
+}
+
+/* clusters = "clusters" "of" phases alike */
+static void parse_clusters(struct parser *p, struct view *v)
+{
+    want_word(p, "of");
+    want_word(p, "phases");
+    parse_phases(p, v);
+    parse_alike(p, v);
+}
+
+/* of-clusters = [ "of" phases ] alike */
+static void parse_of_clusters(struct parser *p, struct view *v)
+{
+    if (accept_word(p, "of")) {
+        want_word(p, "phases");
+        parse_phases(p, v);
+    }
+    parse_alike(p, v);
+}
+
+/* folded = "cluster" count of-clusters | pattern */
+static void parse_folded(struct parser *p, struct view *v)
+{
+    struct token t = *peek(p, LEX_PLAIN), number = peek_second(p);
+
+    note(p, EXPECTED_KEYWORD, "cluster");
+    if (is_word(&t, "cluster") && (number.kind == TOKEN_NUMBER || number.kind == TOKEN_PARAMETER)) {
+        next(p);
+        v->cluster = parse_count(p, 1, "the number of the cluster");
+        v->cluster_place = since(p, &t.place);
+        parse_of_clusters(p, v);
+        return;
+    }
+    v->of = ARENA_NEW(p->arena, struct pattern);
+    *v->of = parse_pattern(p, NAMES_ANY);
+}
+
+/* frames = "frames" count "+" "1" */
+static void parse_frames(struct parser *p, struct view *v)
+{
+    struct token one;
+    uint32_t callers = parse_count(p, 0, "the number of callers");
+    want_mark(p, "+");
+    one = *peek(p, LEX_PLAIN);
+    if (parse_count(p, 1, "the 1 of what ran") != 1 || callers > FOLD_CALLERS)
+        fail(p, &one.place, NULL, "frames are up to %d callers and what they called: frames 2+1", FOLD_CALLERS);
+    v->frames = callers + 1;
+}
+
+static enum instances parse_instances(struct parser *p)
+{
+    if (accept_word(p, "all"))
+        return INSTANCES_ALL;
+    if (accept_word(p, "mad"))
+        return INSTANCES_MAD;
+    want_word(p, "sd");
+    return INSTANCES_SD;
+}
+
+/* fold = "fold" "of" folded { frames | "points" count | "instances" ("all" | "sd" | "mad") } */
+static void parse_fold(struct parser *p, struct view *v)
+{
+    want_word(p, "of");
+    parse_folded(p, v);
+    for (;;) {
+        struct token t = *peek(p, LEX_PLAIN);
+
+        if (accept_word(p, "frames")) {
+            parse_frames(p, v);
+        } else if (accept_word(p, "points")) {
+            v->points = parse_count(p, 1, "the number of points");
+            if (v->points > FOLD_POINTS)
+                fail(p, &t.place, NULL, "a fold has at most %d points", FOLD_POINTS);
+        } else if (accept_word(p, "instances")) {
+            v->instances = parse_instances(p);
+        } else {
+            return;
+        }
+    }
+}
+
+/* of-profile = "of" (ranks | threads) */
+static void trace_profile(struct parser *p, struct query *q)
+{
+    int clause;
+
+    if (!accept_word(p, "of"))
+        return;
+    note(p, EXPECTED_KEYWORD, "rank");
+    note(p, EXPECTED_KEYWORD, "thread");
+    p->view = q->view.kind;
+    clause = is_word(peek(p, LEX_PLAIN), "rank") || is_word(&p->token, "ranks") ? CLAUSE_RANKS
+             : is_word(&p->token, "thread") || is_word(&p->token, "threads")    ? CLAUSE_THREADS
+                                                                                : -1;
+    if (clause < 0)
+        fail_here(p, NULL);
+    else
+        parse_clause(p, q);
+}
+
+/* Of a form of trace. */
+static const char *second_word(int kind)
+{
+    return kind == VIEW_TRACE_CLUSTERS ? "of" : view_words[kind].name + 6;
+}
+
+/* trace = "trace" [ "depth" [ of-profile ] | "at" instant | "summary" | "imbalance" [ of ] | "of" "clusters" of-clusters ] */
+static void parse_trace(struct parser *p, struct query *q)
+{
+    struct view *v = &q->view;
+    struct token t;
+
+    for (int i = 0; i < VIEW_KINDS; i++)
+        if (strncmp(view_words[i].name, "trace ", 6) == 0)
+            note(p, EXPECTED_VIEW, view_words[i].name + 6);
+    if (ended(p))
+        return;
+    for (int i = 0; i < VIEW_KINDS; i++)
+        if (strncmp(view_words[i].name, "trace ", 6) == 0 && is_word(peek(p, LEX_PLAIN), second_word(i)))
+            v->kind = (enum view_kind)i;
+    if (v->kind == VIEW_TRACE)
+        return;
+    next(p);
+    if (v->kind == VIEW_TRACE_CLUSTERS) {
+        want_word(p, "clusters");
+        parse_of_clusters(p, v);
+        return;
+    }
+    t = *peek(p, LEX_PLAIN);
+    if (v->kind == VIEW_TRACE_AT)
+        v->at = parse_instant(p);
+    if (v->kind == VIEW_TRACE_DEPTH && (t.kind == TOKEN_NUMBER || t.kind == TOKEN_PARAMETER) && !ended(p))
+        fail(p, &t.place, "write trace level 3 for one level, trace depth of rank 0 for the levels of one profile",
+             "trace depth takes no number");
+    if (v->kind == VIEW_TRACE_DEPTH)
+        trace_profile(p, q);
 }
 
 /* flat = "flat" [ of | "by" ("group" | "directory" | "module" | "runtime") ] */

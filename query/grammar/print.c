@@ -39,7 +39,9 @@ static void add_during(struct str *s, const struct during *d)
 static void add_view(struct str *s, const struct view *v)
 {
     str_add(s, view_words[v->kind].name);
-    if (v->kind == VIEW_CLUSTERS)
+    if (v->cluster)
+        str_addf(s, " of cluster %u", v->cluster);
+    if (v->kind == VIEW_CLUSTERS || ((v->kind == VIEW_TRACE_CLUSTERS || v->cluster) && (v->of || v->between)))
         str_add(s, " of phases");
     if (v->kind == VIEW_TRACE_AT) {
         str_addc(s, ' ');
@@ -61,8 +63,6 @@ static void add_view(struct str *s, const struct view *v)
     }
     if (v->grouped > (v->kind == VIEW_GROUPS ? GROUPED_DEFINED : GROUPED_NOT))
         str_addf(s, " by %s", grouped_words[v->grouped]);
-    if (v->points)
-        str_addf(s, " points %u", v->points);
     for (size_t i = 0; i < v->by.len; i++) {
         str_add(s, i ? ", " : " by ");
         add_expr(s, v->by.data[i], LEVEL_OR);
@@ -73,6 +73,10 @@ static void add_view(struct str *s, const struct view *v)
     }
     if (v->least)
         str_addf(s, " min %u", v->least);
+    if (v->frames)
+        str_addf(s, " frames %u+1", v->frames - 1);
+    if (v->points)
+        str_addf(s, " points %u", v->points);
     if (v->instances)
         str_addf(s, " instances %s", v->instances == INSTANCES_ALL ? "all" : "mad");
 }

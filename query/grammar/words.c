@@ -11,7 +11,7 @@
 enum {
     COSTS = BIT(NESTED) | BIT(RANKED) | BIT(UNALIGNED) | BIT(HOT_PATH),
     ALIGNED = BIT(NESTED) | BIT(RANKED) | BIT(HOT_PATH) | BIT(EXPLAIN),
-    LISTS = BIT(PROFILES) | BIT(VISITS) | BIT(TEAMS) | BIT(STRETCHES) | BIT(MESSAGES),
+    LISTS = BIT(PROFILES) | BIT(VISITS) | BIT(TEAMS) | BIT(STRETCHES) | BIT(FOLD) | BIT(MESSAGES),
     PICTURES = BIT(PICTURE) | BIT(LEVEL),
     ANY = (1u << FAMILIES) - 1,
 };
@@ -33,7 +33,7 @@ const struct clause_word clause_words[CLAUSE_KINDS] = {
     [CLAUSE_DURING] =
         {"during", NULL, "during FROM..TO | iteration N of PATTERN | PATTERN",
          "only this slice of the trace: times, shares of the run, a visit, or while a procedure is on the stack", false,
-         COSTS | BIT(EXPLAIN) | BIT(VISITS) | BIT(STRETCHES) | PICTURES, "it shows one instant"},
+         COSTS | BIT(EXPLAIN) | BIT(VISITS) | BIT(STRETCHES) | BIT(FOLD) | PICTURES, "it shows one instant"},
     [CLAUSE_THROUGH] = {"through", "not through", "[not] through A > B >> C",
                         "only samples whose call path matches (> a direct call, >> any frames between, * one frame)",
                         true, COSTS | BIT(EXPLAIN) | BIT(MESSAGES), NULL},
@@ -44,14 +44,15 @@ const struct clause_word clause_words[CLAUSE_KINDS] = {
                      "the scope disappears, its children move up, its own cost goes to its parent", true,
                      COSTS | BIT(EXPLAIN), NULL},
     [CLAUSE_COMPARE] = {"compare with", NULL, "compare with DB",
-                        "beside each value the one of another database, and the difference", false, ALIGNED,
+                        "beside each value the one of another database, and the difference", false, ALIGNED | BIT(FOLD),
                         "two builds are aligned by the names of scopes, never by lines or profiles"},
     [CLAUSE_SCALED] = {"scaled by", NULL, "scaled by X", "multiplies the values of the database that is compared with",
                        false, ALIGNED, "two builds are aligned by the names of scopes, never by lines or profiles"},
     [CLAUSE_FLATTEN] = {"flatten", NULL, "flatten [N]", "replaces each top row by its children, N times", false,
                         BIT(NESTED), "its rows have no children to take their place"},
     [CLAUSE_COLUMNS] = {"columns", NULL, "columns [NAME =] EXPR, ...", "what is shown", false,
-                        COSTS | BIT(EXPLAIN) | BIT(TEAMS) | BIT(STRETCHES) | BIT(MESSAGES), "its columns are fixed"},
+                        COSTS | BIT(EXPLAIN) | BIT(TEAMS) | BIT(STRETCHES) | BIT(FOLD) | BIT(MESSAGES),
+                        "its columns are fixed"},
     [CLAUSE_WHERE] = {"where", NULL, "where EXPR", "keeps the rows for which it holds; in a tree their ancestors stay",
                       true, COSTS | LISTS, NULL},
     [CLAUSE_MATCHING] = {"matching", NULL, "matching /REGEX/", "keeps the rows whose name matches", true, COSTS | LISTS,
@@ -138,6 +139,7 @@ static const char *bare(enum view_family family)
     case FAMILY_MESSAGES:
         return "its messages, or commands, are counted over the whole run; choose with ranks, threads and through";
     case FAMILY_STRETCHES:
+    case FAMILY_FOLD:
     case FAMILY_VISITS: return "its rows are visits in time; choose with ranks, threads and during";
     default: return NULL;
     }

@@ -29,6 +29,7 @@ enum view_family {
     FAMILY_PROFILES,  /* the same, one row a profile */
     FAMILY_VISITS,    /* one row a visit in time */
     FAMILY_STRETCHES, /* one row a stretch of time, with its own metrics */
+    FAMILY_FOLD,      /* the same of the mean one, which can be compared */
     FAMILY_TEAMS,     /* one row a parallel region, with metrics of its own */
     FAMILY_MESSAGES,  /* one row a pair of ranks, likewise */
     FAMILY_PICTURE,   /* of a trace */

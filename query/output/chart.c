@@ -74,6 +74,8 @@ static struct scale y_scale(const struct chart_panel *p, const struct chart_seri
         widen(&s, x->y, x->count);
         widen(&s, x->low, x->count);
         widen(&s, x->high, x->count);
+        if (x->top > 0)
+            widen(&s, &x->top, 1);
     }
     if (p->own_scales)
         s.from = fmin(s.from, 0);

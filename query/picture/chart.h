@@ -22,6 +22,7 @@ struct chart_series {
     const double *x, *y;      /* [count]; what is NaN is left out */
     const double *low, *high; /* [count] a band around a line; NULL none */
     size_t count;
+    double top;   /* its axis reaches so far at least: of two charts on one scale; 0: what there is */
     bool line;    /* else points */
     enum dim dim; /* of y */
 };

@@ -26,15 +26,19 @@ void picture_deinit(struct picture *p)
     map_deinit(&p->name_numbers);
 }
 
-uint32_t picture_name(struct picture *p, const char *name, enum family family)
+uint32_t picture_coloured(struct picture *p, const char *name, uint32_t colour)
 {
     bool is_new;
     uint64_t *number = map_insert(&p->name_numbers, hash_str(name), p->names.len, &is_new);
 
     if (is_new)
-        vec_push(&p->names,
-                 (struct picture_name){.name = arena_strdup(p->arena, name), .colour = palette_colour(name, family)});
+        vec_push(&p->names, (struct picture_name){.name = arena_strdup(p->arena, name), .colour = colour});
     return (uint32_t)*number;
+}
+
+uint32_t picture_name(struct picture *p, const char *name, enum family family)
+{
+    return picture_coloured(p, name, palette_colour(name, family));
 }
 
 uint32_t picture_item(struct picture *p, uint32_t name, const char *path)

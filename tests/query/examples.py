@@ -22,23 +22,27 @@ def databases(directory):
     with open(combined, "w") as f:
         f.write(traced + open(os.path.join(HERE, "examples.extra")).read())
     make(combined, os.path.join(directory, "db"))
-    make(os.path.join(HERE, "old.fixture"), os.path.join(directory, "old"))
-    return os.path.join(directory, "db"), os.path.join(directory, "old")
+    for name in "old", "marked":
+        make(os.path.join(HERE, name + ".fixture"), os.path.join(directory, name))
+    return os.path.join(directory, "db"), os.path.join(directory, "old"), os.path.join(directory, "marked")
 
 
-def answer(path, db, old):
-    parameters = ["-D", "old=" + old] if "{{old" in open(path).read() else []
+def answer(path, db, old, marked):
+    text = open(path).read()
+    if "-- needs: marks" in text:
+        db = old = marked
+    parameters = ["-D", "old=" + old] if "{{old" in text else []
     done = subprocess.run([HQ, db, *parameters, "-f", path], capture_output=True, text=True, timeout=60)
     return done.returncode, "".join(line.rstrip() + "\n" for line in done.stdout.splitlines()), done.stderr
 
 
-def check(path, db, old, update):
+def check(path, dbs, update):
     name = os.path.basename(path)[:-3]
     golden = os.path.join(HERE, "examples", name + ".out")
     first = open(path).readline()
     if not re.match(r"-- .*\?", first):
         return "%s does not begin with the question that it answers" % name
-    status, out, err = answer(path, db, old)
+    status, out, err = answer(path, *dbs)
     if status not in (0, 1, 4):
         return "%s: status %d: %s" % (name, status, err)
     if "nothing matches" in err or "hint:" in err:
@@ -58,8 +62,8 @@ def main():
     paths = sorted(glob.glob(os.path.join(TOP, "examples/queries/*.hq")))
     wrong = ["there are only %d examples" % len(paths)] if len(paths) < WANTED else []
     with tempfile.TemporaryDirectory(prefix="hq-examples.") as directory:
-        db, old = databases(directory)
-        wrong += [w for w in (check(p, db, old, update) for p in paths) if w]
+        dbs = databases(directory)
+        wrong += [w for w in (check(p, dbs, update) for p in paths) if w]
     for line in wrong:
         print(line)
     print("%d passed, %d failed" % (len(paths) - len(wrong), len(wrong)))

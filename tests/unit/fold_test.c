@@ -236,7 +236,7 @@ TEST(rates_of_three_phases)
         struct program p = {0};
 
         run(&p, seed * 1000003);
-        CHECK(fold_curve(p.faults, p.faults_len, (struct fold_instances){p.length, INSTANCES}, points, POINTS));
+        CHECK(fold_curve(p.faults, p.faults_len, (struct fold_instances){p.length, INSTANCES}, points, POINTS, 1));
         for (int k = 0; k < 3; k++) {
             double sum = 0, n = 0, truth = speeds[k] / 0.05;
 
@@ -271,7 +271,7 @@ TEST(borders_of_three_phases)
     double mean = 0;
 
     run(&p, 99);
-    CHECK(fold_curve(p.ticks, p.ticks_len, (struct fold_instances){p.length, INSTANCES}, points, POINTS));
+    CHECK(fold_curve(p.ticks, p.ticks_len, (struct fold_instances){p.length, INSTANCES}, points, POINTS, 1));
     struct routine_sample *samples = xcalloc(p.ticks_len, sizeof *samples);
 
     for (size_t i = 0; i < p.ticks_len; i++) {
@@ -296,8 +296,8 @@ TEST(what_cannot_be_folded)
     double length = 1;
     struct fold_point point;
 
-    CHECK(!fold_curve(NULL, 0, (struct fold_instances){&length, 1}, &point, 1));
-    CHECK(fold_curve(&one, 1, (struct fold_instances){&length, 1}, &point, 1));
+    CHECK(!fold_curve(NULL, 0, (struct fold_instances){&length, 1}, &point, 1, 1));
+    CHECK(fold_curve(&one, 1, (struct fold_instances){&length, 1}, &point, 1, 1));
     CHECK(isnan(point.low) && point.rate > 0);
 }
 
