@@ -197,7 +197,8 @@ static struct routine_sample levels_of(struct folded *f, const struct folded_pla
     return s;
 }
 
-/* `frames`: the innermost ones alone, as a tool would have them that looks no further. A phase is on no call stack. */
+/* `frames`: the innermost ones alone, as a tool would have them that looks no further. What is inlined has no frame,
+ * nor has a phase. */
 static struct routine_sample frames_of(struct folded *f, const struct folded_place *p)
 {
     const struct tree *t = f->run->tree;
@@ -205,7 +206,7 @@ static struct routine_sample frames_of(struct folded *f, const struct folded_pla
     uint32_t most = f->run->query->view.frames, found[FOLD_CALLERS + 1], *levels;
 
     for (uint32_t c = p->context; c != HQDB_NONE && s.depth < most; c = tree_parent(t, c))
-        if (is_routine(t, c) && tree_kind(t, c) != SCOPE_PHASE)
+        if (scope_is_called(tree_kind(t, c)) || tree_kind(t, c) == SCOPE_REGION)
             found[s.depth++] = tree_scope_of(t, c);
     s.levels = levels = ARENA_ARRAY(&f->run->arena, s.depth + 1, uint32_t);
     for (uint32_t i = 0; i < s.depth; i++)
