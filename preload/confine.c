@@ -8,6 +8,7 @@
 #include "preload/file.h"
 #include "preload/interruption.h"
 #include "preload/options.h"
+#include "preload/patch/patch.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
 #include "preload/seccomp.h"
@@ -72,6 +73,7 @@ EXPORT int setresuid(uid_t real, uid_t effective, uid_t saved)
 
 static void end_measuring(const char *why)
 {
+    patch_end();
     sources_stop();
     file_note_cpu_time();
     raw_frozen = 1;

@@ -267,6 +267,7 @@ static bool read_loader(uint64_t at, struct hqp_place *p)
         p->form = HQP_SKIP;
         p->length = sizeof endbr64;
     }
+    p->code[0] = code[0];
     return p->form == HQP_SKIP || code[0] == 0xc3;
 }
 
@@ -307,6 +308,17 @@ void patch_start(void)
     look();
     if (expects_more())
         watch_loader();
+}
+
+void patch_end(void)
+{
+    for (const struct patch *patch = patch_next(NULL); patch; patch = patch_next(patch)) {
+        const struct hqp_place *place = patch->place;
+
+        if (protect(patch->address, patch->address + 1, PROT_READ | PROT_WRITE | PROT_EXEC) == 0)
+            __atomic_store_n((uint8_t *)patch->address, place->code[0], __ATOMIC_RELEASE);
+        protect(patch->address, patch->address + 1, PROT_READ | PROT_EXEC);
+    }
 }
 
 void patch_loader_changed(void)

@@ -27,6 +27,9 @@ void patch_prepare(void);
 /* Patches what is loaded. After the collector has begun, in the program's first thread. */
 void patch_start(void);
 
+/* The instructions are there again, since handlers of signals cannot return any more from now on. */
+void patch_end(void);
+
 /* A SIGTRAP has come: if one of the breakpoints raised it, sees to it. False: none did. In its handler. `strange`: in a
  * thread that is not measured, whose storage may be another's (reach.h). */
 bool patch_trap(const siginfo_t *info, ucontext_t *context, bool strange);
@@ -42,6 +45,9 @@ struct patch {
 
 /* Room for `places` at several addresses. False: there is no memory. */
 bool patch_table_make(uint32_t places);
+
+/* The first one behind `before`, NULL: of all; NULL if there is none. */
+const struct patch *patch_next(const struct patch *before);
 
 /* The one at an address, NULL if there is none. Safe in signal handlers. */
 const struct patch *patch_find(uint64_t address);

@@ -58,6 +58,14 @@ HOT const struct patch *patch_find(uint64_t address)
     return NULL;
 }
 
+const struct patch *patch_next(const struct patch *before)
+{
+    for (const struct patch *at = before ? before + 1 : table; table && at <= table + mask; at++)
+        if (at->address && at->place)
+            return at;
+    return NULL;
+}
+
 bool patch_put(const struct patch *patch)
 {
     uint32_t i = start_of(patch->address);

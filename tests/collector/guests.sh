@@ -7,7 +7,9 @@ ulimit -c 0
 for kind in $("$PROGRAMS/guests"); do
     setsid -w timeout 60 "$PROGRAMS/guests" "$kind" >"$TMP/alone" 2>/dev/null
     alone=$?
-    for way in "-e CPUTIME@1000/s" "--clock timer -e CPUTIME@1000/s" "-e REALTIME@2000/s"; do
+    marked=
+    case $kind in dispatches | breakpoints | breakpoint-once | other-storage) marked="--mark spin -e CPUTIME@1000/s" ;; esac
+    for way in "-e CPUTIME@1000/s" "--clock timer -e CPUTIME@1000/s" "-e REALTIME@2000/s" ${marked:+"$marked"}; do
         # Without a terminal, and in a session of its own: who stops, stops the program alone.
         setsid -w timeout 60 "$HQ" record --force -o "$DB" $way -- "$PROGRAMS/guests" "$kind" >"$TMP/out" 2>"$TMP/err"
         status=$?

@@ -21,6 +21,10 @@ void patch_start(void)
 {
 }
 
+void patch_end(void)
+{
+}
+
 bool patch_trap(const siginfo_t *info, ucontext_t *context, bool strange)
 {
     (void)strange;
