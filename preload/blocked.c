@@ -19,6 +19,13 @@ static __thread struct {
     siginfo_t kept;
 } own __attribute__((tls_model("initial-exec")));
 
+static volatile bool frozen;
+
+void blocked_freeze(void)
+{
+    frozen = true;
+}
+
 bool blocked_is(void)
 {
     return own.blocks;
@@ -85,9 +92,9 @@ bool blocked_waits(const siginfo_t *info, ucontext_t *context)
 
     if (!own.blocks || info->si_code > 0)
         return false;
-    if (options.marked || raw_frozen) {
+    if (options.marked || raw_frozen || frozen) {
         own.kept = *info;
-        own.keeps = !raw_frozen;
+        own.keeps = !raw_frozen && !frozen;
         return true;
     }
     timer_take_over();

@@ -31,6 +31,9 @@ void blocked_begin(bool blocks);
 /* In the handler of a signal that somebody has sent: true if it waits now, since the program blocks it. */
 bool blocked_waits(const siginfo_t *info, ucontext_t *context);
 
+/* A seccomp filter forbids to send signals again: they are kept. */
+void blocked_freeze(void);
+
 /* Around what hands the mask on to another program. */
 void blocked_before_exec(void);
 void blocked_after_exec(void);

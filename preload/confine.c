@@ -4,6 +4,7 @@
  * and a seccomp filter may end the program for a system call of ours. What will be needed is reserved before. Where a
  * filter forbids even the return from a signal handler, measuring ends with a sentence.
  */
+#include "preload/blocked.h"
 #include "preload/export.h"
 #include "preload/file.h"
 #include "preload/interruption.h"
@@ -84,10 +85,12 @@ static void end_measuring(const char *why)
 
 static void before_filter(const struct sock_fprog *filter)
 {
-    static const int needed[] = {RAW_OPEN,    SYS_close,        SYS_fallocate,      SYS_mmap,          SYS_munmap,
-                                 SYS_madvise, SYS_prlimit64,    SYS_rt_sigprocmask, SYS_rt_sigpending, RAW_STAT,
-                                 SYS_getcwd,  SYS_timer_create, SYS_timer_settime,  SYS_timer_delete,  SYS_getrusage};
+    static const int needed[] = {RAW_OPEN,          SYS_close,        SYS_fallocate, SYS_mmap,
+                                 SYS_munmap,        SYS_madvise,      SYS_prlimit64, SYS_rt_sigprocmask,
+                                 SYS_rt_sigpending, RAW_STAT,         SYS_getcwd,    SYS_timer_create,
+                                 SYS_timer_settime, SYS_timer_delete, SYS_getrusage, SYS_gettid};
     static const int clocks[] = {SYS_perf_event_open};
+    static const int sending[] = {SYS_getpid, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigtimedwait};
 
     reserve();
     if (!filter || !seccomp_allows(filter, SYS_rt_sigreturn) || !seccomp_allows(filter, SYS_clock_gettime)) {
@@ -95,6 +98,9 @@ static void before_filter(const struct sock_fprog *filter)
                              : "strict seccomp forbids to read clocks");
         return;
     }
+    for (size_t i = 0; i < sizeof sending / sizeof *sending; i++)
+        if (!seccomp_allows(filter, sending[i]))
+            blocked_freeze();
     for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
         if (!seccomp_allows(filter, clocks[i]))
             perf_freeze();

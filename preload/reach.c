@@ -25,9 +25,9 @@ void reach_prepare(void)
 
 void reach_begin(void)
 {
-    int tid = raw_gettid();
+    int tid = raw_frozen ? 0 : raw_gettid();
 
-    for (uint32_t i = 0; reach_possible && i < REACH_PROBES; i++) {
+    for (uint32_t i = 0; tid && reach_possible && i < REACH_PROBES; i++) {
         struct reach_thread *thread = reach_place(tid, i);
         int none = 0;
 
@@ -36,12 +36,13 @@ void reach_begin(void)
             return;
         }
     }
-    reach_possible = false;
+    if (tid)
+        reach_possible = false;
 }
 
 void reach_end(void)
 {
-    struct reach_thread *thread = reach_possible ? reach_find(raw_gettid()) : NULL;
+    struct reach_thread *thread = reach_possible && !raw_frozen ? reach_find(raw_gettid()) : NULL;
 
     if (!thread)
         return;
@@ -51,7 +52,7 @@ void reach_end(void)
 
 uint64_t reach_mark(uint8_t code)
 {
-    const struct reach_thread *thread = reach_possible ? reach_find(raw_gettid()) : NULL;
+    const struct reach_thread *thread = reach_possible && !raw_frozen ? reach_find(raw_gettid()) : NULL;
     uint64_t base = thread ? atomic_load(&thread->base) : 0;
 
     return (base >> 48 ? 0 : base << 16) | 0x6800 | code;

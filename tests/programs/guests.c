@@ -8,12 +8,15 @@
 #include "burn.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -430,6 +433,49 @@ static void blocked_breakpoint(void)
     puts("not reached");
 }
 
+static void *spin_some(void *unused)
+{
+    spin(50);
+    return unused;
+}
+
+/* A filter ends who asks for the thread's number or queues a signal; signals and threads come all the
+ * same. */
+static void filtered(void)
+{
+    enum { FORBIDDEN = 3 };
+    static const unsigned numbers[FORBIDDEN] = {SYS_gettid, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo};
+    pthread_t thread;
+    struct sock_filter code[2 * FORBIDDEN + 2];
+    struct sock_fprog filter = {sizeof code / sizeof *code, code};
+    stack_t stack = {.ss_sp = malloc(65536), .ss_size = 65536};
+    sigset_t set;
+    int n = 0;
+
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (int i = 0; i < FORBIDDEN; i++) {
+        code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, numbers[i], 0, 1);
+        code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+    }
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    handle(SIGUSR1, count_hit, SA_ONSTACK);
+    handle(SIGTRAP, count_hit, 0);
+    sigaltstack(&stack, NULL);
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+        puts("no filter");
+    for (int i = 0; i < 50; i++) {
+        spin(1);
+        kill(getpid(), i % 2 ? SIGUSR1 : SIGTRAP);
+    }
+    sigfillset(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    kill(getpid(), SIGTRAP);
+    spin(1);
+    if (pthread_create(&thread, NULL, spin_some, NULL) == 0)
+        pthread_join(thread, NULL);
+    printf("%d\n", hits);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -449,6 +495,7 @@ int main(int argc, char **argv)
                  {"unreadable-code", unreadable_code},
                  {"blocked-trap", blocked_trap},
                  {"tells-trap", tells_trap},
+                 {"filtered", filtered},
                  {"blocked-breakpoint", blocked_breakpoint}};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
