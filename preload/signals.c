@@ -272,7 +272,7 @@ EXPORT int sigaction(int number, const struct sigaction *action, struct sigactio
         return adopt(action);
     if (is_shared(number))
         return shadow_action(number, action, old);
-    if (action && ours) {
+    if (action && (ours || options.active)) { /* the alternate stack is ours also where no signal is */
         copy = *action;
         signal_without_ours(&action->sa_mask, &copy.sa_mask);
         copy.sa_handler = entry_of(action->sa_handler, action->sa_flags);

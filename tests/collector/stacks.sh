@@ -15,4 +15,9 @@ done
 for way in "coroutines 8192" "told 8192" closed; do
     try REALTIME "$way"
 done
+# Without a clock no signal is ours, and the alternate stack is all the same.
+for way in "coroutines 8192" without "told 8192" nested dangling; do
+    record -e LOCK -- "$PROGRAMS/stacks" $way
+    check "stacks $way with exact events alone runs as without" [ "$status:$(cat "$TMP/out")" = 0:ok ]
+done
 finish
