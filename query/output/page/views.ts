@@ -276,11 +276,14 @@ export class Views {
     return g.each((_, inc, exc) => ({ ...nodeOfSet(d, d.scope[exc[0]], exc), inc, leaf: true }));
   }
 
+  // What has no file is one row, so that files add up to the total.
   private containers(kind: Kind): Node[] {
     const d = this.d, g = new Groups<number>();
-    const into = Int32Array.from({ length: d.scopes }, (_, s) =>
-      isCalled(d.scopeKind[s]) ? (this.enclosing(s, kind) === NONE ? -1 : this.enclosing(s, kind)) : -1);
+    const into = Int32Array.from({ length: d.scopes }, (_, s) => {
+      const at = isCalled(d.scopeKind[s]) ? this.enclosing(s, kind) : -1;
+      return at !== NONE ? at : kind === Kind.File && s !== d.left ? d.scopes : -1;
+    });
     for (let c = 0; c < d.contexts; c++) if (into[d.scope[c]] >= 0) g.add(String(into[d.scope[c]]), into[d.scope[c]], c);
-    return g.each((scope, _, exc) => ({ ...nodeOfSet(d, scope, exc), rule: Rule.Frame, leaf: true }));
+    return g.each((scope, _, exc) => ({ ...nodeOfSet(d, scope, exc), ...(scope === d.scopes ? { scope: NONE, kind, name: "[no file]" } : {}), rule: Rule.Frame, leaf: true }));
   }
 }
