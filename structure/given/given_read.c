@@ -315,8 +315,11 @@ static struct hq_error *open_one(struct reading *r, const struct xml_element *e,
         return NULL;
     case ELEMENT_LM:
         return r->module ? hq_error_new(HQ_DATA, "LM cannot stand within a load module") : open_module(r, e, NULL);
-    case ELEMENT_RAW: return open_raw(r);
-    case ELEMENT_K: return open_known(r, e);
+    case ELEMENT_RAW:
+    case ELEMENT_K:
+        if (!r->module)
+            return hq_error_new(HQ_DATA, "there is no LM around it");
+        return now->kind == ELEMENT_RAW ? open_raw(r) : open_known(r, e);
     case ELEMENT_N:
         HQ_TRY(given_text(&r->file->strings, e, "n", &text));
         vec_push(&r->known, intern_str(&r->file->strings, text));

@@ -242,6 +242,7 @@ WRONG = [
     ("<PGM>\n<LM n='a' id='ab' q='1'/></PGM>", 2, "LM has no attribute q"),
     ("<PGM version='2'/>", 1, "version 2"),
     ("<PGM>\n<LM n='a' id='ab'/><LM n='b' id='ab'/></PGM>", 2, "given already"),
+    ("<PGM>\n<LM n='a' id='ab'/>\n<RAW/></PGM>", 3, "no LM around it"),
     (LM % ("ab", "text"), 4, "text between the elements"),
     (LM % ("ab", "<Q/>"), 4, "no element Q"),
     (LM % ("ab", "<F n='y.c'/>"), 4, "F cannot stand within F"),
