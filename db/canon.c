@@ -372,6 +372,7 @@ void canon_deinit(struct canon *c)
     free(c->messages);
     free(c->queues);
     free(c->commands);
+    free(c->host_waits);
     free(c->scope_index);
     free(c->scope_contexts);
     free(c->frame_context);
@@ -402,6 +403,7 @@ void canon_write(const struct canon *c, struct writer *w)
     if (c->queue_count) {
         writer_section(w, HQDB_QUEUES, 0, sizeof *c->queues, c->queues, c->queue_count);
         writer_section(w, HQDB_COMMANDS, 0, sizeof *c->commands, c->commands, c->command_count);
+        writer_section(w, HQDB_HOST_WAITS, 0, sizeof *c->host_waits, c->host_waits, c->host_wait_count);
     }
     writer_section(w, HQDB_SCOPE_INDEX, 0, sizeof *c->scope_index, c->scope_index, c->scope_count + 1);
     writer_section(w, HQDB_SCOPE_CONTEXTS, 0, sizeof *c->scope_contexts, c->scope_contexts, c->context_count);

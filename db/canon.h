@@ -45,6 +45,8 @@ struct canon {
     size_t queue_count;
     struct hqdb_command *commands;
     size_t command_count;
+    struct hqdb_host_wait *host_waits;
+    size_t host_wait_count;
     size_t loss_count;
     uint64_t *scope_index;
     uint32_t *scope_contexts;

@@ -113,6 +113,16 @@ static int compare_commands(const void *pa, const void *pb)
     return 0;
 }
 
+static int compare_host_waits(const void *pa, const void *pb)
+{
+    const struct hqdb_host_wait *a = pa, *b = pb;
+
+    COMPARE(a->profile, b->profile);
+    COMPARE(a->from_ns, b->from_ns);
+    COMPARE(a->to_ns, b->to_ns);
+    return 0;
+}
+
 static void place_devices(const struct model *m, struct canon *c)
 {
     c->queue_count = m->queues.len;
@@ -136,6 +146,14 @@ static void place_devices(const struct model *m, struct canon *c)
         qsort(c->queues, c->queue_count, sizeof *c->queues, compare_queues);
     if (c->command_count)
         qsort(c->commands, c->command_count, sizeof *c->commands, compare_commands);
+    c->host_wait_count = m->host_waits.len;
+    c->host_waits = xcalloc(c->host_wait_count + 1, sizeof *c->host_waits);
+    for (size_t i = 0; i < c->host_wait_count; i++) {
+        c->host_waits[i] = m->host_waits.data[i];
+        c->host_waits[i].profile = c->profile_of[c->host_waits[i].profile];
+    }
+    if (c->host_wait_count)
+        qsort(c->host_waits, c->host_wait_count, sizeof *c->host_waits, compare_host_waits);
 }
 
 void canon_place_records(const struct model *m, struct canon *c)

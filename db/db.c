@@ -23,6 +23,7 @@ static const char *const tag_names[] = {
     [HQDB_MESSAGES] = "messages",
     [HQDB_QUEUES] = "queues",
     [HQDB_COMMANDS] = "commands",
+    [HQDB_HOST_WAITS] = "host waits",
 };
 /* clang-format on */
 
@@ -173,6 +174,7 @@ static struct hq_error *load_tables(struct db *db)
     HQ_TRY(LOAD(db, HQDB_MESSAGES, db->messages, db->message_count));
     HQ_TRY(LOAD(db, HQDB_QUEUES, db->queues, db->queue_count));
     HQ_TRY(LOAD(db, HQDB_COMMANDS, db->commands, db->command_count));
+    HQ_TRY(LOAD(db, HQDB_HOST_WAITS, db->host_waits, db->host_wait_count));
     HQ_TRY(LOAD(db, HQDB_SOURCES, db->sources, db->source_count));
     HQ_TRY(load_bytes(db, HQDB_SOURCE_TEXT, 0, &f->source_text));
     HQ_TRY(LOAD(db, HQDB_TRACE_INDEX, f->trace_index, f->trace_block_count));

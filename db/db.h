@@ -54,6 +54,8 @@ struct db {
     size_t queue_count;
     const struct hqdb_command *commands; /* by profile and start; frames and profiles may be out of range */
     size_t command_count;
+    const struct hqdb_host_wait *host_waits; /* by profile and time; profiles may be out of range */
+    size_t host_wait_count;
     const struct hqdb_loss *losses;
     size_t loss_count;
     const struct hqdb_source *sources;

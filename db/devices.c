@@ -99,22 +99,52 @@ static void bring_times(struct process *p, const struct hqm_command *commands)
     free(clocks);
 }
 
-/* When all had ended that a command had to wait for. */
-static void find_ready(struct process *p, const struct hqm_command *commands)
+/* Of one command, when all had come that it had to wait for. With HQM_COMMAND_USER the last was an event of the
+ * program's own; where it is not known when that came, nothing is. */
+static void find_ready_of(struct hqdb_command *to, const struct process *p, const struct hqm_command *c,
+                          const struct map *ends, const struct map *set)
 {
-    AUTO(map_deinit) struct map by_number = {0};
+    bool user = false, known = false;
 
-    for (size_t i = 0; i < p->command_count; i++)
-        map_put(&by_number, commands[i].number, i);
-    for (size_t i = 0; i < p->command_count; i++)
-        for (unsigned k = 0; k < HQM_COMMAND_AFTER && commands[i].after[k]; k++) {
-            const uint64_t *at = map_find(&by_number, commands[i].after[k]);
-            const struct hqdb_command *c = at ? &p->commands[*at].command : NULL;
-            uint64_t *ready = &p->commands[i].command.ready_ns;
+    for (unsigned k = 0; k < HQM_COMMAND_AFTER && c->after[k]; k++) {
+        const uint64_t *end = map_find(ends, c->after[k]), *event = map_find(set, c->after[k]);
+        uint64_t at = end ? p->commands[*end].command.start_ns + p->commands[*end].command.time_ns : event ? *event : 0;
 
-            if (c && c->start_ns + c->time_ns > *ready)
-                *ready = c->start_ns + c->time_ns;
-        }
+        known |= event != NULL;
+        user = at > to->ready_ns ? event != NULL : user;
+        to->ready_ns = at > to->ready_ns ? at : to->ready_ns;
+    }
+    if (!(c->flags & HQM_COMMAND_USER))
+        return;
+    if (!known)
+        to->ready_ns = 0;
+    else if (!user)
+        to->flags &= (uint16_t)~HQM_COMMAND_USER;
+}
+
+/* What the host did is read here too: when it waited, and when it set events of its own. */
+static void find_ready(struct process *p, const struct measurement *m, const struct hqm_command *commands)
+{
+    AUTO(map_deinit) struct map ends = {0};
+    AUTO(map_deinit) struct map set = {0};
+    struct measured records = measured_records(m, HQM_HOST, 0);
+    VEC(struct process_host_wait) waits = {0};
+
+    for (const struct hqm_host *h; (h = measured_next(&records));) {
+        if (h->number)
+            map_put(&set, h->number, since(p, h->from_ns));
+        else if (h->to_ns >= h->from_ns && h->from_ns)
+            vec_push(&waits, (struct process_host_wait){h->thread, since(p, h->from_ns), since(p, h->to_ns)});
+    }
+    p->host_wait_count = waits.len;
+    p->host_waits = ARENA_ARRAY(&p->arena, waits.len, struct process_host_wait);
+    if (waits.len)
+        memcpy(p->host_waits, waits.data, waits.len * sizeof *waits.data);
+    vec_deinit(&waits);
+    for (size_t i = 0; i < p->command_count; i++)
+        map_put(&ends, commands[i].number, i);
+    for (size_t i = 0; i < p->command_count; i++)
+        find_ready_of(&p->commands[i].command, p, &commands[i], &ends, &set);
 }
 
 /* ---- commands ---- */
@@ -190,8 +220,16 @@ void devices_scan(struct process *p, const struct measurement *m, struct lanes *
     read_commands(p, m, &commands);
     place_commands(p, m, lanes, tree, &commands);
     bring_times(p, commands.data);
-    find_ready(p, commands.data);
+    find_ready(p, m, commands.data);
     vec_deinit(&commands);
+}
+
+static uint32_t profile_of(const struct process *p, uint32_t first_profile, uint32_t thread)
+{
+    for (uint32_t t = 0; t < p->thread_count; t++)
+        if (p->threads[t].number == thread)
+            return first_profile + t;
+    return HQDB_NONE;
 }
 
 void devices_add(const struct process *p, const uint32_t *frames, uint32_t first_profile, struct model *model)
@@ -209,12 +247,17 @@ void devices_add(const struct process *p, const uint32_t *frames, uint32_t first
 
         c.frame = frames[p->commands[i].frame];
         c.profile = first_queue + p->commands[i].queue;
-        c.host_profile = HQDB_NONE;
-        for (uint32_t t = 0; t < p->thread_count; t++)
-            if (p->threads[t].number == p->commands[i].thread)
-                c.host_profile = first_profile + t;
+        c.host_profile = profile_of(p, first_profile, p->commands[i].thread);
         if (c.frame != HQDB_NONE)
             model_command(model, &c);
+    }
+    for (size_t i = 0; i < p->host_wait_count; i++) {
+        uint32_t profile = profile_of(p, first_profile, p->host_waits[i].thread);
+
+        if (profile != HQDB_NONE)
+            model_host_wait(model, &(struct hqdb_host_wait){.profile = profile,
+                                                            .from_ns = p->host_waits[i].from_ns,
+                                                            .to_ns = p->host_waits[i].to_ns});
     }
 }
 

@@ -19,6 +19,7 @@ static const size_t record_sizes[] = {
     [HQM_MESSAGES] = sizeof(struct hqm_message),
     [HQM_QUEUES] = sizeof(struct hqm_queue),
     [HQM_COMMANDS] = sizeof(struct hqm_command),
+    [HQM_HOST] = sizeof(struct hqm_host),
 };
 
 /* The magic is what the collector writes last of a header; the first segment is opened before. */

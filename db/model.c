@@ -52,6 +52,7 @@ void model_destroy(struct model *m)
     vec_deinit(&m->messages);
     vec_deinit(&m->queues);
     vec_deinit(&m->commands);
+    vec_deinit(&m->host_waits);
     vec_foreach(t, &m->traces)
         vec_deinit(&t->coded);
     vec_deinit(&m->traces);
@@ -282,6 +283,11 @@ void model_queue(struct model *m, const struct hqdb_queue *queue, const char *de
 {
     vec_push(&m->queues, *queue);
     m->queues.data[m->queues.len - 1].device = intern_add(&m->strings, device);
+}
+
+void model_host_wait(struct model *m, const struct hqdb_host_wait *wait)
+{
+    vec_push(&m->host_waits, *wait);
 }
 
 void model_command(struct model *m, const struct hqdb_command *command)

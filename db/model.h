@@ -95,6 +95,7 @@ void model_message(struct model *m, const struct hqdb_message *message, const ch
  */
 void model_queue(struct model *m, const struct hqdb_queue *queue, const char *device);
 void model_command(struct model *m, const struct hqdb_command *command);
+void model_host_wait(struct model *m, const struct hqdb_host_wait *wait);
 
 /* Adds to the value of a frame in a profile: sum in base units, count of samples (of calls, for an exact metric). */
 void model_value(struct model *m, uint32_t profile, uint32_t metric, uint32_t frame, int64_t sum, uint64_t count);

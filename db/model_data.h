@@ -35,6 +35,7 @@ struct model {
     VEC(struct hqdb_message) messages;
     VEC(struct hqdb_queue) queues;
     VEC(struct hqdb_command) commands;
+    VEC(struct hqdb_host_wait) host_waits;
     VEC(struct hqdb_metric) metrics;
     VEC(struct hqdb_module) modules;
     VEC(struct hqdb_scope) scopes;

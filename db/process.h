@@ -51,6 +51,11 @@ struct process_command {
     struct hqdb_command command; /* the rest of it */
 };
 
+struct process_host_wait { /* for devices, since the start */
+    uint32_t thread;       /* number */
+    uint64_t from_ns, to_ns;
+};
+
 struct process { /* texts and arrays live in `arena` */
     struct arena arena;
     const char *path;      /* of the file */
@@ -71,6 +76,8 @@ struct process { /* texts and arrays live in `arena` */
     size_t queue_count;
     struct process_command *commands;
     size_t command_count;
+    struct process_host_wait *host_waits;
+    size_t host_wait_count;
     bool damaged;     /* parts of the file could not be read */
     uint64_t missing; /* samples that the header counts and the file has not */
 };

@@ -185,6 +185,10 @@ static struct hq_error *verify_devices(const struct db *db)
         EXPECT(db, x->host_profile == HQDB_NONE || x->host_profile < db->profile_count, "commands",
                "names a thread outside");
     }
+    for (size_t i = 0; i < db->host_wait_count; i++)
+        EXPECT(db,
+               db->host_waits[i].profile < db->profile_count && db->host_waits[i].from_ns <= db->host_waits[i].to_ns,
+               "host waits", "names a thread outside, or ends before it begins");
     return NULL;
 }
 

@@ -97,6 +97,7 @@ enum hqdb_tag {
     HQDB_MESSAGES,          /* struct hqdb_message, by profile, frame, group and peer; from minor version 1 on */
     HQDB_QUEUES,            /* struct hqdb_queue, by profile; from minor version 1 on */
     HQDB_COMMANDS,          /* struct hqdb_command, by profile and start; from minor version 1 on */
+    HQDB_HOST_WAITS,        /* struct hqdb_host_wait, by profile and time; from minor version 1 on */
 };
 
 struct hqdb_info {
@@ -287,12 +288,20 @@ struct hqdb_command {
     uint32_t host_profile; /* the thread that gave it, HQDB_NONE unknown */
     uint16_t kind, flags;  /* enum hqm_command_kind, HQM_COMMAND_* */
     uint64_t called_ns;    /* when it was enqueued */
-    uint64_t ready_ns;     /* when the last command had ended for which it had to wait; 0: there was none */
+    uint64_t ready_ns;     /* when the last thing had come for which it had to wait; 0: there was none, or with
+                              HQM_COMMAND_USER, which says that it was an event of the program's own, it is not known */
     uint64_t start_ns;
     uint64_t time_ns; /* from start to end, by the device's own clock; both 0 if it told no times */
     uint64_t bytes;
 };
 static_assert(sizeof(struct hqdb_command) == 56, "layout");
+
+/* A thread waited for devices, nanoseconds since start_realtime_ns. */
+struct hqdb_host_wait {
+    uint32_t profile, reserved;
+    uint64_t from_ns, to_ns;
+};
+static_assert(sizeof(struct hqdb_host_wait) == 24, "layout");
 
 struct hqdb_loss {    /* what was lost or is incomplete, by reason */
     uint32_t reason;  /* string */

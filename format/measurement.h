@@ -148,6 +148,7 @@ enum hqm_kind {
     HQM_MESSAGES,    /* struct hqm_message; since minor version 2 */
     HQM_QUEUES,      /* struct hqm_queue, lane 0; since minor version 2 */
     HQM_COMMANDS,    /* struct hqm_command, lane 0; since minor version 2 */
+    HQM_HOST,        /* struct hqm_host, lane 0; since minor version 2 */
     HQM_KINDS
 };
 
@@ -355,9 +356,18 @@ struct hqm_command {
     uint64_t queued_ns, submit_ns, start_ns, end_ns; /* of the device's clock */
     uint64_t called_ns, returned_ns, seen_ns;        /* of the host's */
     uint64_t bytes, items;                           /* that it moves; work-items of a kernel */
-    uint32_t after[HQM_COMMAND_AFTER]; /* numbers of commands, under way then, for whose ends it had to wait; 0: none */
+    uint32_t after[HQM_COMMAND_AFTER]; /* numbers of commands, under way then, for whose ends it had to wait, and of
+                                          events that the program sets; 0: none */
 };
 static_assert(sizeof(struct hqm_command) == 112, "layout");
+
+/* When a thread waited for devices; or, with a number, when it set the event of the program's own that
+ * hqm_command.after knows by that. CLOCK_MONOTONIC. */
+struct hqm_host {
+    uint32_t thread, number;
+    uint64_t from_ns, to_ns;
+};
+static_assert(sizeof(struct hqm_host) == 24, "layout");
 
 /* A sample in time. Weight is in periods (1 + timer overruns); more than 4095 makes further records. */
 #define HQM_WEIGHT_MAX   4095u

@@ -53,6 +53,7 @@ static const struct {
     /* These are opened when there is something to store. */
     [HQM_QUEUES] = {sizeof(struct hqm_queue), 4096},
     [HQM_COMMANDS] = {sizeof(struct hqm_command), 65536},
+    [HQM_HOST] = {sizeof(struct hqm_host), 16384},
 };
 
 struct hqm_header *_Atomic file_open_header;

@@ -176,6 +176,7 @@ static void take_comparison(struct query *q, const struct query *last)
     q->scale = last->scale;
     q->ranks = last->ranks;
     q->threads = last->threads;
+    q->devices = last->devices;
     q->per = last->per;
     q->during = last->during;
     memcpy(&q->through, &last->through, sizeof q->through);

@@ -301,28 +301,40 @@ static void add_values(struct completion *c, const char *attribute)
     }
 }
 
-static void add_profiles(struct completion *c, bool ranks, struct str *sorts)
+static bool has_number(const struct db *db, size_t i, enum expected_kind what)
+{
+    if (what == EXPECTED_RANKS)
+        return db->profiles[i].rank >= 0;
+    return db_is_queue(db, (uint32_t)i) == (what == EXPECTED_DEVICES);
+}
+
+static void add_profiles(struct completion *c, enum expected_kind what, struct str *sorts)
 {
     const struct db *db = c->session->env.db;
     int least = INT_MAX, most = -1;
 
     for (size_t i = 0; db && i < db->profile_count; i++) {
-        int number = ranks ? db->profiles[i].rank : (int)db->profiles[i].thread;
+        int number = what == EXPECTED_RANKS ? db->profiles[i].rank : (int)(db->profiles[i].thread & ~HQDB_QUEUE);
 
-        if (!ranks && db_is_queue(db, (uint32_t)i))
+        if (!has_number(db, i, what))
             continue;
         least = number >= 0 && number < least ? number : least;
         most = number > most ? number : most;
     }
     if (most < 0)
-        str_addf(sorts, "the database has no %s", ranks ? "ranks" : "threads");
+        str_addf(sorts, "the database has no %s",
+                 what == EXPECTED_RANKS     ? "ranks"
+                 : what == EXPECTED_THREADS ? "threads"
+                                            : "queues of devices");
     if (most > least)
         completion_add(c, arena_printf(c->arena, "%d-%d", least, most), "all of them");
     for (size_t i = 0; db && i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
-        if (ranks ? p->rank >= 0 : !db_is_queue(db, (uint32_t)i))
-            completion_add(c, arena_printf(c->arena, "%d", ranks ? p->rank : (int)p->thread), NULL);
+        if (has_number(db, i, what))
+            completion_add(
+                c, arena_printf(c->arena, "%d", what == EXPECTED_RANKS ? p->rank : (int)(p->thread & ~HQDB_QUEUE)),
+                NULL);
     }
 }
 
@@ -350,8 +362,9 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
     case EXPECTED_PATTERN: add_scopes(c, e->names); return;
     case EXPECTED_VALUE: add_values(c, e->text); return;
     case EXPECTED_GROUP: add_groups(c, e->text != NULL); return;
-    case EXPECTED_RANKS: add_profiles(c, true, sorts); return;
-    case EXPECTED_THREADS: add_profiles(c, false, sorts); return;
+    case EXPECTED_RANKS:
+    case EXPECTED_THREADS:
+    case EXPECTED_DEVICES: add_profiles(c, e->kind, sorts); return;
     case EXPECTED_FORMAT: add_formats(c); return;
     case EXPECTED_DATABASE: completion_databases(c); return;
     case EXPECTED_OUTPUT_FILE:

@@ -153,6 +153,7 @@ enum { RECORD_EVENTS = 16 };
 struct record_sum {
     uint64_t files, samples, partial, counted /* by exact events */, threads, lost, lost_space;
     uint64_t commands, unended_commands, failed_commands; /* of devices */
+    unsigned unmeasured_devices;                          /* record_device_runtimes that were loaded: a bit for each */
     uint64_t event_sum[RECORD_EVENTS];                    /* of each event, in base units */
     uint64_t loading_ns,
         measured_ns; /* CPU time of processes before and after measuring began in them, as far as it is known */
@@ -169,6 +170,14 @@ struct record_sum {
  * finished files back.
  */
 struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum);
+
+/* What else than OpenCL drives devices (names of runtimes.def), which hq does not measure; NULL ends them. */
+extern const char *const record_device_runtimes[];
+
+/* ---- record_devices.c ---- */
+
+/* The devices of OpenCL that are here, for --list. Their drivers are loaded in a process of their own. */
+void record_list_devices(struct str *out);
 
 /* ---- record_close.c ---- */
 

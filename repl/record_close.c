@@ -85,6 +85,9 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         add_commands(&line, "; ", sum->unended_commands, " had not ended");
     if (sum->failed_commands)
         add_commands(&line, "; ", sum->failed_commands, " failed");
+    for (int i = 0; record_device_runtimes[i]; i++)
+        if (sum->unmeasured_devices >> i & 1)
+            str_addf(&line, "; what %s does on devices is not measured", record_device_runtimes[i]);
     if (sum->lost)
         str_addf(&line, "; %llu samples were lost%s", (unsigned long long)sum->lost,
                  sum->lost_space ? ", for want of space" : "");

@@ -129,4 +129,5 @@ void record_list_events(struct str *out)
         str_addf(out, "%s\n", events[i].help);
     }
     record_list_counters(out);
+    record_list_devices(out);
 }

@@ -3,6 +3,7 @@
 #include "repl/record.h"
 
 #include "common/file.h"
+#include "db/runtimes.h"
 #include "db/sources.h"
 #include "format/measurement.h"
 
@@ -16,7 +17,27 @@
 
 struct tally {
     uint64_t threads, commands, counted, exact, sum[RECORD_EVENTS];
+    unsigned runtimes;
 }; /* exact: a bit for each event that is */
+
+const char *const record_device_runtimes[] = {"CUDA", "HIP", "Level Zero", NULL};
+
+/* Of texts that end with 0 those that are paths of such runtimes, and no command lines. */
+static unsigned find_runtimes(const char *texts, uint64_t bytes)
+{
+    unsigned found = 0;
+
+    for (const char *p = texts, *end; p < texts + bytes; p = end + 1) {
+        end = memchr(p, 0, (size_t)(texts + bytes - p));
+        if (!end)
+            break;
+        const struct runtime *r = *p == '/' && strstr(p, ".so") && !strpbrk(p, " '") ? runtime_of_module(p) : NULL;
+
+        for (int i = 0; r && r->kind == RUNTIME_GPU && record_device_runtimes[i]; i++)
+            found |= !strcmp(r->name, record_device_runtimes[i]) ? 1u << i : 0;
+    }
+    return found;
+}
 
 /* A segment lies in the file; its count is not believed. The events are there before they are counted. */
 static void tally_segment(const struct hqm_segment *s, struct tally *t)
@@ -28,6 +49,8 @@ static void tally_segment(const struct hqm_segment *s, struct tally *t)
         t->threads += s->count;
     if (s->kind == HQM_COMMANDS)
         t->commands += s->count;
+    if (s->kind == HQM_STRINGS && s->record_size == 1)
+        t->runtimes |= find_runtimes(records, s->count < room ? s->count : room);
     for (uint64_t i = 0; i < s->count && i < room; i++, records += s->record_size) {
         if (s->kind == HQM_EVENTS && s->record_size >= sizeof(struct hqm_event) && s->first + i < 64 &&
             ((const struct hqm_event *)records)->flags & HQM_EVENT_EXACT)
@@ -93,6 +116,7 @@ static void add(const struct record_place *place, const char *path, int fd, char
     uint64_t used = used_bytes(data, size, &tally);
     sum->counted += tally.counted;
     sum->commands += tally.commands;
+    sum->unmeasured_devices |= tally.runtimes;
     for (int i = 0; i < RECORD_EVENTS; i++)
         sum->event_sum[i] += tally.sum[i];
     sum->threads += hqm_thread_count(header, tally.threads);

@@ -27,6 +27,7 @@ struct flight {
     struct flight *next; /* of its bucket, or of the free ones */
     uintptr_t event;
     bool ours;   /* the event */
+    bool user;   /* it is no command, but an event that the program sets itself */
     bool failed; /* that was seen before the driver told, if it ever does */
     struct device_call call;
     struct hqm_command record;
@@ -100,15 +101,17 @@ static void unlink_flight(struct flight *f)
     lock_release(&lock);
 }
 
-/* The number of the command under way that has this event, 0: none. */
-static uint32_t number_of(uintptr_t event)
+/* The number of what is under way and has this event, 0: nothing. */
+static uint32_t number_of(uintptr_t event, bool *user)
 {
     uint32_t number = 0;
 
     lock_take(&lock);
     for (struct flight *f = *bucket_of(event); f && !number; f = f->next)
-        if (f->event == event)
+        if (f->event == event) {
             number = f->record.number;
+            *user = f->user;
+        }
     lock_release(&lock);
     return number;
 }
@@ -119,15 +122,20 @@ static uint32_t number_of(uintptr_t event)
 static void note_waits(struct hqm_command *record, uint32_t count, const uintptr_t *events)
 {
     uint32_t known = 0, type, number;
+    int32_t status;
 
     for (uint32_t i = 0; events && i < count; i++) {
-        number = number_of(events[i]);
+        bool user = false;
+
+        number = number_of(events[i], &user);
+        record->flags |= user ? HQM_COMMAND_USER : 0;
         if (number && known < HQM_COMMAND_AFTER)
             record->after[known++] = number;
         else if (number)
             record->flags |= HQM_COMMAND_MORE;
         else if (cl_get(CL_clGetEventInfo, events[i], CL_EVENT_COMMAND_TYPE, &type, sizeof type) &&
-                 type == CL_COMMAND_USER)
+                 type == CL_COMMAND_USER &&
+                 cl_get(CL_clGetEventInfo, events[i], CL_EVENT_STATUS, &status, sizeof status) && status > 0)
             record->flags |= HQM_COMMAND_USER;
     }
 }
@@ -215,10 +223,11 @@ static void completed(uintptr_t event, int32_t status, void *data)
 static void look_for_failure(uintptr_t event)
 {
     struct device_call call;
-    bool found = false;
+    bool found = false, user = false;
     int32_t status;
 
-    if (!number_of(event) || !cl_get(CL_clGetEventInfo, event, CL_EVENT_STATUS, &status, sizeof status) || status >= 0)
+    if (!number_of(event, &user) || user ||
+        !cl_get(CL_clGetEventInfo, event, CL_EVENT_STATUS, &status, sizeof status) || status >= 0)
         return;
     lock_take(&lock);
     for (struct flight *f = *bucket_of(event); f && !found; f = f->next)
@@ -272,6 +281,12 @@ static void fill(struct flight *f, const struct command_row *row, const uintptr_
         note_waits(&f->record, (uint32_t)words[list - 1], (const uintptr_t *)words[list]);
 }
 
+static void waited(const struct device_call *call, uint64_t from, uint64_t to)
+{
+    hq_device_spent(call, EVENT("GPU_WAIT"), to - from);
+    hq_device_host(0, from, to);
+}
+
 uintptr_t command_enqueued(enum function function, uintptr_t *words, void *below)
 {
     const struct command_row *row = &command_rows[function];
@@ -297,7 +312,7 @@ uintptr_t command_enqueued(enum function function, uintptr_t *words, void *below
     result = cl_invoke(below, words, row->words);
     f->record.returned_ns = now();
     if (row->blocking != NONE && (uint32_t)words[row->blocking])
-        hq_device_waited(&call, EVENT("GPU_WAIT"), f->record.returned_ns - f->record.called_ns);
+        waited(&call, f->record.called_ns, f->record.returned_ns);
     if (!succeeded(function, result))
         give_back(f);
     else
@@ -313,23 +328,69 @@ uintptr_t host_time(enum function function, uintptr_t *words, void *below, unsig
     uintptr_t result = cl_invoke(below, words, count);
 
     if (known)
-        hq_device_waited(&call, event, now() - start);
+        hq_device_spent(&call, event, now() - start);
+    return result;
+}
+
+static uintptr_t wait_in(enum function function, uintptr_t *words, void *below, unsigned count)
+{
+    struct device_call call;
+    bool known = hq_device_here(cl_entry(function), 0, &call);
+    uint64_t start = now();
+    uintptr_t result = cl_invoke(below, words, count);
+
+    if (known)
+        waited(&call, start, now());
     return result;
 }
 
 static uintptr_t wait_for_events(uintptr_t *words, void *below)
 {
-    uintptr_t result = host_time(CL_clWaitForEvents, words, below, 2, EVENT("GPU_WAIT"));
+    uintptr_t result = wait_in(CL_clWaitForEvents, words, below, 2);
 
     for (uint32_t i = 0; (int)result != CL_SUCCESS && words[1] && i < (uint32_t)words[0]; i++)
         look_for_failure(((const uintptr_t *)words[1])[i]);
     return result;
 }
 
+static uintptr_t create_user_event(uintptr_t *words, void *below)
+{
+    uintptr_t event = cl_invoke(below, words, 2);
+    struct flight *f = event ? take() : NULL;
+
+    if (!f)
+        return event;
+    f->event = event;
+    f->user = true;
+    f->record.number = atomic_fetch_add(&numbers, 1) + 1;
+    link_flight(f);
+    return event;
+}
+
+/* What waits for it may begin before the call is over. */
+static uintptr_t set_user_event(uintptr_t *words, void *below)
+{
+    struct flight *found = NULL;
+    uint64_t start = now();
+
+    lock_take(&lock);
+    for (struct flight *f = *bucket_of(words[0]); f && !found; f = f->next)
+        found = f->event == words[0] && f->user ? f : NULL;
+    lock_release(&lock);
+    if (found) {
+        hq_device_host(found->record.number, start, start);
+        unlink_flight(found);
+        give_back(found);
+    }
+    return cl_invoke(below, words, 2);
+}
+
 uintptr_t call_watched(enum function function, uintptr_t *words, void *below)
 {
     switch (function) {
-    case CL_clFinish: return host_time(function, words, below, 1, EVENT("GPU_WAIT"));
+    case CL_clFinish: return wait_in(function, words, below, 1);
+    case CL_clCreateUserEvent: return create_user_event(words, below);
+    case CL_clSetUserEventStatus: return set_user_event(words, below);
     case CL_clWaitForEvents: return wait_for_events(words, below);
     case CL_clReleaseEvent: look_for_failure(words[0]); return cl_invoke(below, words, 1);
     case CL_clCreateCommandQueue:

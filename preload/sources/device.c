@@ -118,7 +118,7 @@ EXPORT void hq_device_source(const char *name, const char *text, size_t bytes)
     errno = before;
 }
 
-EXPORT void hq_device_waited(const struct device_call *call, int event, uint64_t ns)
+EXPORT void hq_device_spent(const struct device_call *call, int event, uint64_t ns)
 {
     struct place place = {call->entry_node, call->entry_path};
     struct hqm_cell *cell;
@@ -133,6 +133,24 @@ EXPORT void hq_device_waited(const struct device_call *call, int event, uint64_t
         cell->count++;
     }
     guard_leave_at(place);
+    errno = before;
+}
+
+EXPORT void hq_device_host(uint32_t number, uint64_t from_ns, uint64_t to_ns)
+{
+    struct hqm_host *to = NULL;
+    struct claim claim;
+    int before = errno;
+
+    if (!options.active || !guard_enter())
+        return;
+    if (file_ready() && self.lane && window_is_open(file_now_us()))
+        to = file_claim(HQM_HOST, 1, &claim);
+    if (to) {
+        *to = (struct hqm_host){self.number, number, from_ns, to_ns};
+        file_publish(&claim);
+    }
+    guard_leave();
     errno = before;
 }
 

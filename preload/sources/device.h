@@ -48,8 +48,12 @@ void hq_device_source(const char *name, const char *text, size_t bytes);
  */
 bool hq_device_here(const void *function, uint64_t command, struct device_call *call);
 
-/* The host has waited at such a place, in the same thread: what `event` (hq_exact_event) counts. */
-void hq_device_waited(const struct device_call *call, int event, uint64_t ns);
+/* The host has spent time at such a place, in the same thread: what `event` (hq_exact_event) counts. */
+void hq_device_spent(const struct device_call *call, int event, uint64_t ns);
+
+/* This thread has waited for devices from one time to another (CLOCK_MONOTONIC); or with a number, which is one of
+ * those of commands, has set an event of the program's own, at the first. */
+void hq_device_host(uint32_t number, uint64_t from_ns, uint64_t to_ns);
 
 /* A command is under way: it counts as lost until it has ended. */
 void hq_device_begun(const struct device_call *call);

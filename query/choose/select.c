@@ -249,17 +249,25 @@ static bool in_ranges(const number_ranges *ranges, int64_t number)
     return ranges->len == 0;
 }
 
-static int64_t number_of(const struct hqdb_profile *p, bool rank)
+enum numbered { RANKS, THREADS, QUEUES };
+static const char *const numbered_names[] = {"rank", "thread", "queue"};
+
+/* The rank, or the number of a thread or queue within its process; below 0: it is none. */
+static int64_t number_of(const struct hqdb_profile *p, enum numbered what)
 {
-    return rank ? p->rank : (int64_t)p->thread;
+    bool queue = p->thread & HQDB_QUEUE;
+
+    if (what == RANKS)
+        return p->rank;
+    return queue == (what == QUEUES) ? (int64_t)(p->thread & ~HQDB_QUEUE) : -1;
 }
 
-static bool selects_any(const struct db *db, struct number_range range, bool ranks)
+static bool selects_any(const struct db *db, struct number_range range, enum numbered what)
 {
     number_ranges one = {.data = &range, .len = 1};
 
     for (size_t i = 0; i < db->profile_count; i++)
-        if (in_ranges(&one, number_of(&db->profiles[i], ranks)))
+        if (in_ranges(&one, number_of(&db->profiles[i], what)))
             return true;
     return false;
 }
@@ -273,16 +281,16 @@ static int by_number(const void *a, const void *b)
 
 enum { RANGES_TOLD = 8 };
 
-/* "0-3, 7", of the ranks or threads that there are; empty if there are none. */
-static void add_existing(struct str *out, const struct db *db, bool ranks)
+/* "0-3, 7", of the ranks, threads or queues that there are; empty if there are none. */
+static void add_existing(struct str *out, const struct db *db, enum numbered what)
 {
     AUTO_FREE int64_t *numbers = xcalloc(db->profile_count + 1, sizeof *numbers);
     size_t n = 0, last;
     int told = 0;
 
     for (size_t i = 0; i < db->profile_count; i++)
-        if (number_of(&db->profiles[i], ranks) >= 0 && (ranks || !db_is_queue(db, (uint32_t)i)))
-            numbers[n++] = number_of(&db->profiles[i], ranks);
+        if (number_of(&db->profiles[i], what) >= 0)
+            numbers[n++] = number_of(&db->profiles[i], what);
     qsort(numbers, n, sizeof *numbers, by_number);
     for (size_t i = 0; i < n; i = last + 1) {
         str_add(out, told ? ", " : "");
@@ -298,9 +306,9 @@ static void add_existing(struct str *out, const struct db *db, bool ranks)
     }
 }
 
-/* A rank or thread that no profile has is like a pattern that matches nothing. */
+/* A rank, thread or queue that no profile has is like a pattern that matches nothing. */
 static struct hq_error *look_for_missing(struct query_env *env, struct selection *s, const number_ranges *ranges,
-                                         const struct place *place, bool ranks)
+                                         const struct place *place, enum numbered what)
 {
     const struct db *db = s->tree.db;
 
@@ -308,14 +316,15 @@ static struct hq_error *look_for_missing(struct query_env *env, struct selection
         struct number_range r = ranges->data[i];
         AUTO_STR struct str text = {0}, there = {0};
 
-        if (selects_any(db, r, ranks))
+        if (selects_any(db, r, what))
             continue;
-        str_addf(&text, r.last > r.first ? "there are no %ss %u-%u" : "there is no %s %u", ranks ? "rank" : "thread",
+        str_addf(&text, r.last > r.first ? "there are no %ss %u-%u" : "there is no %s %u", numbered_names[what],
                  r.first, r.last);
-        add_existing(&there, db, ranks);
+        add_existing(&there, db, what);
         if (!there.len)
-            str_add(&text, ": no profile has a rank; threads are chosen with `threads 0`");
-        else if (ranks)
+            str_add(&text, what == QUEUES ? ": no queue of a device was measured"
+                                          : ": no profile has a rank; threads are chosen with `threads 0`");
+        else if (what == RANKS)
             str_addf(&text, "; there are %s", str_cstr(&there));
         else
             str_addf(&text, "; there are %s, numbered in each process", str_cstr(&there));
@@ -326,19 +335,30 @@ static struct hq_error *look_for_missing(struct query_env *env, struct selection
     return NULL;
 }
 
+static bool is_selected(const struct hqdb_profile *p, const struct query *q)
+{
+    const number_ranges *of_kind = p->thread & HQDB_QUEUE ? &q->devices : &q->threads;
+
+    if (!in_ranges(&q->ranks, p->rank))
+        return false;
+    if (!of_kind->len)
+        return !q->threads.len && !q->devices.len;
+    return in_ranges(of_kind, p->thread & ~HQDB_QUEUE);
+}
+
 /* [profile] whether it is selected, or NULL if all are. `rank` and `thread` are the same words as `ranks` and
- * `threads`; threads are numbered within their process. */
+ * `threads`; threads, and queues of devices, are numbered within their process. */
 static uint8_t *select_profiles(const struct db *db, const struct query *q, size_t *count)
 {
     uint8_t *profiles;
 
     *count = db->profile_count;
-    if (!q->ranks.len && !q->threads.len)
+    if (!q->ranks.len && !q->threads.len && !q->devices.len)
         return NULL;
     profiles = xcalloc(db->profile_count + 1, 1);
     *count = 0;
     for (size_t i = 0; i < db->profile_count; i++) {
-        profiles[i] = in_ranges(&q->ranks, db->profiles[i].rank) && in_ranges(&q->threads, db->profiles[i].thread);
+        profiles[i] = is_selected(&db->profiles[i], q);
         *count += profiles[i];
     }
     return profiles;
@@ -347,8 +367,9 @@ static uint8_t *select_profiles(const struct db *db, const struct query *q, size
 static struct hq_error *select_here(struct query_env *env, struct selection *s, const struct query *q)
 {
     s->profiles = select_profiles(s->tree.db, q, &s->profile_count);
-    HQ_TRY(look_for_missing(env, s, &q->ranks, &q->given[CLAUSE_RANKS], true));
-    HQ_TRY(look_for_missing(env, s, &q->threads, &q->given[CLAUSE_THREADS], false));
+    HQ_TRY(look_for_missing(env, s, &q->ranks, &q->given[CLAUSE_RANKS], RANKS));
+    HQ_TRY(look_for_missing(env, s, &q->threads, &q->given[CLAUSE_THREADS], THREADS));
+    HQ_TRY(look_for_missing(env, s, &q->devices, &q->given[CLAUSE_DEVICES], QUEUES));
     if (s->profiles && !s->profile_count && !s->notes.len)
         vec_push(&s->notes, xstrdup("none of these ranks has such a thread: `profiles` lists them"));
     return NULL;

@@ -252,7 +252,7 @@ struct view {
 
 /* clang-format off */
 enum clause_kind {              /* in the order in which they take effect */
-    CLAUSE_RANKS, CLAUSE_THREADS, CLAUSE_PER, CLAUSE_DURING, CLAUSE_THROUGH, CLAUSE_PRUNE, CLAUSE_HIDE,
+    CLAUSE_RANKS, CLAUSE_THREADS, CLAUSE_DEVICES, CLAUSE_PER, CLAUSE_DURING, CLAUSE_THROUGH, CLAUSE_PRUNE, CLAUSE_HIDE,
     CLAUSE_COMPARE, CLAUSE_SCALED, CLAUSE_FLATTEN, CLAUSE_COLUMNS, CLAUSE_WHERE, CLAUSE_MATCHING, CLAUSE_EXPECT,
     CLAUSE_SORT, CLAUSE_LIMIT, CLAUSE_DEPTH, CLAUSE_ALL, CLAUSE_BY, CLAUSE_THRESHOLD, CLAUSE_PERCENT,
     CLAUSE_LEVEL, CLAUSE_WIDTH, CLAUSE_HEIGHT, CLAUSE_AS,
@@ -325,7 +325,7 @@ struct query {
     struct view view;
     struct place given[CLAUSE_KINDS]; /* of each clause (the first, if it may repeat); line 0: not given */
 
-    number_ranges ranks, threads; /* empty: all */
+    number_ranges ranks, threads, devices; /* empty: all; of threads and devices one alone leaves out the others */
     enum per per;
     struct during *during;        /* NULL: the whole run */
     LIST(struct through) through; /* all of them are required */

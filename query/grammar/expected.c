@@ -30,6 +30,7 @@ const char *expected_text(const struct expected *e)
         [EXPECTED_TIME] = "a time (1.5s, 40%)",
         [EXPECTED_RANKS] = "ranks (0-3,7)",
         [EXPECTED_THREADS] = "threads (0-3,7)",
+        [EXPECTED_DEVICES] = "queues of devices (0-3,7)",
         [EXPECTED_OPERATOR] = "an operator",
         [EXPECTED_FORMAT] = "a format",
         [EXPECTED_DATABASE] = "a database",

@@ -27,6 +27,7 @@ enum expected_kind {
     EXPECTED_TIME, /* of a trace: 1.5s, 20% */
     EXPECTED_RANKS,
     EXPECTED_THREADS, /* a list: 0-3,7 */
+    EXPECTED_DEVICES,
     EXPECTED_OPERATOR,
     EXPECTED_FORMAT,
     EXPECTED_DATABASE,

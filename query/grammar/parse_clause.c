@@ -78,6 +78,12 @@ static void clause_threads(struct parser *p, struct query *q)
     q->threads = parse_ranges(p, EXPECTED_THREADS);
 }
 
+/* devices = "devices" ranges */
+static void clause_devices(struct parser *p, struct query *q)
+{
+    q->devices = parse_ranges(p, EXPECTED_DEVICES);
+}
+
 /* One of n words, consumed; its number. */
 static int choose(struct parser *p, const char *const *words, int n)
 {
@@ -390,14 +396,31 @@ static void clause_as(struct parser *p, struct query *q)
 /* ---- all of them ---- */
 
 static void (*const parsers[CLAUSE_KINDS])(struct parser *, struct query *) = {
-    [CLAUSE_RANKS] = clause_ranks,         [CLAUSE_THREADS] = clause_threads, [CLAUSE_PER] = clause_per,
-    [CLAUSE_DURING] = clause_during,       [CLAUSE_PRUNE] = clause_prune,     [CLAUSE_HIDE] = clause_hide,
-    [CLAUSE_COMPARE] = clause_compare,     [CLAUSE_SCALED] = clause_scaled,   [CLAUSE_FLATTEN] = clause_flatten,
-    [CLAUSE_COLUMNS] = clause_columns,     [CLAUSE_WHERE] = clause_where,     [CLAUSE_MATCHING] = clause_matching,
-    [CLAUSE_EXPECT] = clause_expect,       [CLAUSE_SORT] = clause_sort,       [CLAUSE_LIMIT] = clause_limit,
-    [CLAUSE_DEPTH] = clause_depth,         [CLAUSE_ALL] = clause_all,         [CLAUSE_BY] = clause_by,
-    [CLAUSE_THRESHOLD] = clause_threshold, [CLAUSE_PERCENT] = clause_percent, [CLAUSE_LEVEL] = clause_level,
-    [CLAUSE_WIDTH] = clause_width,         [CLAUSE_HEIGHT] = clause_height,   [CLAUSE_AS] = clause_as,
+    [CLAUSE_RANKS] = clause_ranks,
+    [CLAUSE_THREADS] = clause_threads,
+    [CLAUSE_DEVICES] = clause_devices,
+    [CLAUSE_PER] = clause_per,
+    [CLAUSE_DURING] = clause_during,
+    [CLAUSE_PRUNE] = clause_prune,
+    [CLAUSE_HIDE] = clause_hide,
+    [CLAUSE_COMPARE] = clause_compare,
+    [CLAUSE_SCALED] = clause_scaled,
+    [CLAUSE_FLATTEN] = clause_flatten,
+    [CLAUSE_COLUMNS] = clause_columns,
+    [CLAUSE_WHERE] = clause_where,
+    [CLAUSE_MATCHING] = clause_matching,
+    [CLAUSE_EXPECT] = clause_expect,
+    [CLAUSE_SORT] = clause_sort,
+    [CLAUSE_LIMIT] = clause_limit,
+    [CLAUSE_DEPTH] = clause_depth,
+    [CLAUSE_ALL] = clause_all,
+    [CLAUSE_BY] = clause_by,
+    [CLAUSE_THRESHOLD] = clause_threshold,
+    [CLAUSE_PERCENT] = clause_percent,
+    [CLAUSE_LEVEL] = clause_level,
+    [CLAUSE_WIDTH] = clause_width,
+    [CLAUSE_HEIGHT] = clause_height,
+    [CLAUSE_AS] = clause_as,
 };
 
 /* through = [ "not" ] "through" path */

@@ -145,7 +145,10 @@ static struct number_range parse_range(struct parser *p, const char *what)
 /* ranges = range { "," range }        a parameter may hold ranges too */
 number_ranges parse_ranges(struct parser *p, enum expected_kind kind)
 {
-    const char *what = kind == EXPECTED_RANKS ? "a rank" : kind == EXPECTED_THREADS ? "a thread" : "a line";
+    const char *what = kind == EXPECTED_RANKS     ? "a rank"
+                       : kind == EXPECTED_THREADS ? "a thread"
+                       : kind == EXPECTED_DEVICES ? "a queue"
+                                                  : "a line";
     struct parameter_state state;
     number_ranges list = {0};
 

@@ -144,6 +144,7 @@ static void add_selection(struct str *s, const struct query *q)
 
     add_ranges(s, "ranks", &q->ranks);
     add_ranges(s, "threads", &q->threads);
+    add_ranges(s, "devices", &q->devices);
     if (q->per)
         str_addf(s, " per %s", pers[q->per]);
     if (q->during)

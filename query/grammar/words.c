@@ -27,6 +27,8 @@ const struct clause_word clause_words[CLAUSE_KINDS] = {
                       COSTS | BIT(EXPLAIN) | LISTS | PICTURES | BIT(INSTANT), NULL},
     [CLAUSE_THREADS] = {"threads", "thread", "threads 0-3,7", "only these threads of each process", false,
                         COSTS | BIT(EXPLAIN) | LISTS | PICTURES | BIT(INSTANT), NULL},
+    [CLAUSE_DEVICES] = {"devices", NULL, "devices 0-3,7", "only these queues of devices of each process", false,
+                        COSTS | BIT(EXPLAIN) | LISTS | PICTURES | BIT(INSTANT), NULL},
     [CLAUSE_PER] = {"per", NULL, "per rank|host|thread",
                     "what is summed before statistics are taken (default rank, thread where there are none)", false,
                     COSTS | BIT(EXPLAIN), "there are no statistics in it"},

@@ -19,9 +19,14 @@ enum {
     KERNELS,
     COPIES,
     OVERLAP,
+    BOTH,
+    HOST,
+    BESIDE,
     IDLE,
     NOTHING,
     EVENT,
+    USER,
+    COPY,
     LAUNCH,
     LATENCY,
     SHARE,
@@ -42,11 +47,19 @@ static const struct {
     [KERNELS] = {"kernels", "time in which it ran kernels", DIM_SECONDS, 1e-9, false},
     [COPIES] = {"copies", "time in which it copied, filled or mapped", DIM_SECONDS, 1e-9, false},
     [OVERLAP] = {"overlap", "time in which it did both", DIM_SECONDS, 1e-9, false},
+    [BOTH] = {"overlap_share", "overlap, as a part of the shorter of kernels and copies", DIM_NONE, 1, true},
+    [HOST] = {"with_host", "busy while a process that gave it commands was in no call that waits for devices",
+              DIM_SECONDS, 1e-9, false},
+    [BESIDE] = {"with_host_share", "with_host, as a part of the shorter of busy and the time outside of such calls",
+                DIM_NONE, 1, true},
     [IDLE] = {"idle", "time from the first command that it was given to the end of the last one, less busy",
               DIM_SECONDS, 1e-9, false},
     [NOTHING] = {"nothing", "idle: no command was enqueued", DIM_SECONDS, 1e-9, false},
-    [EVENT] = {"event", "idle: all commands waited for others or for a user event", DIM_SECONDS, 1e-9, false},
-    [LAUNCH] = {"launch", "idle: a command could have begun", DIM_SECONDS, 1e-9, false},
+    [EVENT] = {"event", "idle: all commands waited for others", DIM_SECONDS, 1e-9, false},
+    [USER] = {"user_event", "idle: all commands waited, one for an event that the program itself sets", DIM_SECONDS,
+              1e-9, false},
+    [COPY] = {"copy", "idle: of those that could have begun all were copies", DIM_SECONDS, 1e-9, false},
+    [LAUNCH] = {"launch", "idle: a command that is no copy could have begun", DIM_SECONDS, 1e-9, false},
     [LATENCY] = {"latency", "of a command, mean: from when it could have begun to its start", DIM_SECONDS, 1, true},
     [SHARE] = {"share", "busy, as a part of busy and idle", DIM_NONE, 1, true},
     [COMMANDS] = {"commands", "commands that have ended", DIM_EVENTS, 1, false},
@@ -60,13 +73,20 @@ struct command {
     uint64_t called, ready, start, end; /* ready: when nothing that it waited for was left; before called: none */
     uint32_t queue;
     uint16_t kind;
-    bool user; /* it waited for a user event: when that came is not known */
+    bool user; /* the last that it waited for was a user event */
+};
+
+struct span {
+    uint64_t from, to;
+    uint32_t process;
 };
 
 struct device {
     uint32_t host, name, unit, profile;
     uint64_t queues, error, commands, bytes, user;
     VEC(struct command) timed;
+    VEC(uint32_t) processes; /* that gave it commands: the first profile of each */
+    VEC(struct span) waits;  /* of these */
     double values[MEASURES];
 };
 
@@ -75,17 +95,40 @@ struct devices {
     struct keymap keys;
     VEC(uint32_t) of_profile; /* number of the device + 1 of a queue; 0: another profile */
     VEC(uint32_t) flags;      /* HQM_QUEUE_* of it */
+    VEC(uint32_t) process;    /* [profile] the first profile of its process */
 };
 
 /* ---- what there is ---- */
 
+/* The first profile of the process of one that is not the first. */
+static uint32_t first_of(const struct devices *d, const struct db *db, size_t profile)
+{
+    const struct hqdb_profile *p = &db->profiles[profile], *q;
+
+    for (size_t i = profile; i-- > 0;) {
+        q = &db->profiles[i];
+        if (q->host == p->host && q->pid == p->pid && q->serial == p->serial)
+            return d->process.data[i];
+    }
+    return (uint32_t)profile;
+}
+
 static void find_devices(const struct db *db, struct devices *d)
 {
     keymap_init(&d->keys, 3 * sizeof(uint32_t));
+    struct keymap processes;
+
+    keymap_init(&processes, 3 * sizeof(uint32_t));
     for (size_t i = 0; i < db->profile_count; i++) {
+        const struct hqdb_profile *p = &db->profiles[i];
+        uint32_t key[3] = {p->host, p->pid, p->serial}, known = (uint32_t)processes.len;
+        uint32_t at = keymap_add(&processes, key, NULL);
+
         vec_push(&d->of_profile, 0);
         vec_push(&d->flags, 0);
+        vec_push(&d->process, at == known ? (uint32_t)i : first_of(d, db, i));
     }
+    keymap_deinit(&processes);
     for (size_t i = 0; i < db->queue_count; i++) {
         const struct hqdb_queue *q = &db->queues[i];
         bool is_new;
@@ -101,6 +144,31 @@ static void find_devices(const struct db *db, struct devices *d)
         d->all.data[at].error = q->error_ns > d->all.data[at].error ? q->error_ns : d->all.data[at].error;
         d->of_profile.data[q->profile] = at + 1;
         d->flags.data[q->profile] = q->flags;
+    }
+}
+
+static void note_process(struct device *d, uint32_t process)
+{
+    vec_foreach(p, &d->processes)
+        if (*p == process)
+            return;
+    vec_push(&d->processes, process);
+}
+
+/* When the processes that gave a device commands waited for devices. */
+static void collect_waits(const struct db *db, struct devices *d)
+{
+    for (size_t i = 0; i < db->host_wait_count; i++) {
+        const struct hqdb_host_wait *w = &db->host_waits[i];
+
+        if (w->profile >= db->profile_count)
+            continue;
+        uint64_t origin = db->profiles[w->profile].start_realtime_ns;
+
+        vec_foreach(x, &d->all)
+            vec_foreach(p, &x->processes)
+                if (*p == d->process.data[w->profile])
+                    vec_push(&x->waits, (struct span){origin + w->from_ns, origin + w->to_ns, *p});
     }
 }
 
@@ -124,6 +192,7 @@ static void collect(struct run *run, struct devices *d)
         struct device *to = &d->all.data[d->of_profile.data[c->profile] - 1];
         uint64_t origin = db->profiles[c->profile].start_realtime_ns;
 
+        note_process(to, d->process.data[c->profile]);
         to->commands++;
         to->bytes += c->bytes;
         if (c->flags & HQM_COMMAND_UNTIMED)
@@ -150,7 +219,7 @@ static int by_queue(const void *pa, const void *pb)
     return (a->called > b->called) - (a->called < b->called);
 }
 
-/* In an ordered queue a command waits for what those before it wait for, too. Adds up the latencies. */
+/* In an ordered queue a command waits for the one before it, too. Adds up the latencies. */
 static double settle(struct device *d, const uint32_t *flags)
 {
     double latency = 0;
@@ -163,12 +232,17 @@ static double settle(struct device *d, const uint32_t *flags)
                                                                                                                 : NULL;
         uint64_t could;
 
-        c->ready = c->user ? c->start : c->ready;
-        c->ready = before && before->ready > c->ready ? before->ready : c->ready;
+        bool unknown = c->user && !c->ready;
+
+        c->ready = unknown ? c->start : c->ready;
+        if (before && before->end > c->ready) {
+            c->ready = before->end;
+            c->user = false;
+        }
         c->ready = c->ready > c->start ? c->start : c->ready;
         could = c->ready > c->called ? c->ready : c->called;
         could = before && before->end > could ? before->end : could;
-        if (c->user)
+        if (unknown)
             continue;
         counted++;
         latency += c->start > could ? (double)(c->start - could) : 0;
@@ -179,7 +253,9 @@ static double settle(struct device *d, const uint32_t *flags)
 /* Where something changes. */
 struct change {
     uint64_t at;
-    int8_t pending, blocked, kernels, copies, others;
+    int8_t pending, blocked, user, transfers; /* given and not begun; of these: that wait, some for a user event; copies
+                                                 that do not wait */
+    int8_t kernels, copies, others;
 };
 
 static int by_time(const void *pa, const void *pb)
@@ -189,31 +265,103 @@ static int by_time(const void *pa, const void *pb)
     return (a->at > b->at) - (a->at < b->at);
 }
 
+struct changes {
+    struct change *data;
+    size_t len, cap;
+};
+
+static void add_changes(struct changes *changes, const struct command *c)
+{
+    bool waits = c->ready > c->called;
+    int8_t copy = c->kind == HQM_COMMAND_COPY, user = waits && c->user;
+    struct change run = {.at = c->start,
+                         .pending = -1,
+                         .transfers = (int8_t)-copy,
+                         .kernels = c->kind == HQM_COMMAND_KERNEL,
+                         .copies = copy,
+                         .others = c->kind == HQM_COMMAND_OTHER};
+
+    vec_push(changes, (struct change){.at = c->called < c->start ? c->called : c->start,
+                                      .pending = 1,
+                                      .blocked = waits,
+                                      .user = user,
+                                      .transfers = waits ? 0 : copy});
+    if (waits)
+        vec_push(changes, (struct change){.at = c->ready, .blocked = -1, .user = (int8_t)-user, .transfers = copy});
+    vec_push(changes, run);
+    vec_push(changes, (struct change){.at = c->end,
+                                      .kernels = (int8_t)-run.kernels,
+                                      .copies = (int8_t)-run.copies,
+                                      .others = (int8_t)-run.others});
+}
+
+static int by_start(const void *pa, const void *pb)
+{
+    const struct span *a = pa, *b = pb;
+
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    return (a->from > b->from) - (a->from < b->from);
+}
+
+/* The waits of a process as stretches that do not overlap, as changes of how many processes wait: in `user`. */
+static void add_waits(struct device *d, struct changes *changes)
+{
+    vec_sort(&d->waits, by_start);
+    for (size_t i = 0, j; i < d->waits.len; i = j) {
+        uint64_t to = d->waits.data[i].to;
+
+        for (j = i + 1;
+             j < d->waits.len && d->waits.data[j].process == d->waits.data[i].process && d->waits.data[j].from <= to;
+             j++)
+            to = d->waits.data[j].to > to ? d->waits.data[j].to : to;
+        vec_push(changes, (struct change){.at = d->waits.data[i].from, .user = 1});
+        vec_push(changes, (struct change){.at = to, .user = -1});
+    }
+}
+
+/* How long the device was busy while a process that gave it commands did something else than to wait. */
+static void measure_host(struct device *d, uint64_t first, uint64_t last)
+{
+    struct changes changes = {0};
+    int64_t waiting = 0, running = 0;
+    double *v = d->values, host = 0, shorter;
+
+    add_waits(d, &changes);
+    vec_foreach(c, &d->timed) {
+        vec_push(&changes, (struct change){.at = c->start, .kernels = 1});
+        vec_push(&changes, (struct change){.at = c->end, .kernels = -1});
+    }
+    vec_push(&changes, (struct change){.at = first});
+    vec_push(&changes, (struct change){.at = last});
+    vec_sort(&changes, by_time);
+    for (size_t i = 0; i < changes.len; i++) {
+        const struct change *c = &changes.data[i];
+        double since = i && c[-1].at >= first && c->at <= last ? (double)(c->at - c[-1].at) : 0;
+
+        if (waiting < (int64_t)d->processes.len) {
+            host += since;
+            v[HOST] += running ? since : 0;
+        }
+        waiting += c->user;
+        running += c->kernels;
+    }
+    vec_deinit(&changes);
+    shorter = host < v[BUSY] ? host : v[BUSY];
+    v[BESIDE] = shorter > 0 ? v[HOST] / shorter : NAN;
+    shorter = v[KERNELS] < v[COPIES] ? v[KERNELS] : v[COPIES];
+    v[BOTH] = shorter > 0 ? v[OVERLAP] / shorter : NAN;
+}
+
 static void measure(struct device *d, const uint32_t *flags)
 {
-    VEC(struct change) changes = {0};
-    int64_t pending = 0, blocked = 0, kernels = 0, copies = 0, others = 0;
+    struct changes changes = {0};
+    int64_t pending = 0, blocked = 0, user = 0, transfers = 0, kernels = 0, copies = 0, others = 0;
     double *v = d->values;
 
     v[LATENCY] = settle(d, flags);
-    vec_foreach(c, &d->timed) {
-        bool waits = c->ready > c->called;
-        struct change run = {.at = c->start,
-                             .pending = -1,
-                             .kernels = c->kind == HQM_COMMAND_KERNEL,
-                             .copies = c->kind == HQM_COMMAND_COPY,
-                             .others = c->kind == HQM_COMMAND_OTHER};
-
-        vec_push(&changes,
-                 (struct change){.at = c->called < c->start ? c->called : c->start, .pending = 1, .blocked = waits});
-        if (waits)
-            vec_push(&changes, (struct change){.at = c->ready, .blocked = -1});
-        vec_push(&changes, run);
-        vec_push(&changes, (struct change){.at = c->end,
-                                           .kernels = (int8_t)-run.kernels,
-                                           .copies = (int8_t)-run.copies,
-                                           .others = (int8_t)-run.others});
-    }
+    vec_foreach(c, &d->timed)
+        add_changes(&changes, c);
     vec_sort(&changes, by_time);
     for (size_t i = 0; i < changes.len; i++) {
         const struct change *c = &changes.data[i];
@@ -226,13 +374,20 @@ static void measure(struct device *d, const uint32_t *flags)
         v[OVERLAP] += kernels && copies ? since : 0;
         v[busy ? BUSY : IDLE] += busy ? 0 : since;
         if (!busy)
-            v[!pending ? NOTHING : blocked >= pending ? EVENT : LAUNCH] += since;
+            v[!pending                         ? NOTHING
+              : blocked >= pending             ? user ? USER : EVENT
+              : pending - blocked <= transfers ? COPY
+                                               : LAUNCH] += since;
         pending += c->pending;
         blocked += c->blocked;
+        user += c->user;
+        transfers += c->transfers;
         kernels += c->kernels;
         copies += c->copies;
         others += c->others;
     }
+    if (changes.len)
+        measure_host(d, changes.data[0].at, vec_last(&changes).at);
     vec_deinit(&changes);
     v[SHARE] = v[BUSY] + v[IDLE] > 0 ? v[BUSY] / (v[BUSY] + v[IDLE]) : NAN;
     v[COMMANDS] = (double)d->commands;
@@ -283,6 +438,7 @@ static struct hq_error *devices_prepare(struct run *run)
 
     find_devices(run->tree->db, &d);
     collect(run, &d);
+    collect_waits(run->tree->db, &d);
     run->prepared.data = ARENA_ARRAY(&run->arena, d.all.len, struct node);
     vec_foreach(x, &d.all) {
         measure(x, d.flags.data);
@@ -298,8 +454,12 @@ static struct hq_error *devices_prepare(struct run *run)
         run_note(run, "%" PRIu64 " command%s waited for a user event, which the program itself sets", user,
                  user == 1 ? "" : "s");
     set_measures(run, &d);
-    vec_foreach(x, &d.all)
+    vec_foreach(x, &d.all) {
         vec_deinit(&x->timed);
+        vec_deinit(&x->processes);
+        vec_deinit(&x->waits);
+    }
+    vec_deinit(&d.process);
     vec_deinit(&d.all);
     vec_deinit(&d.of_profile);
     vec_deinit(&d.flags);

@@ -113,15 +113,15 @@ def clinfo():
 def devices():
     """The second queue's kernel waited 20 ms for a user event, while the first one had nothing to do for some of it."""
     db, _ = known("queues")
-    columns = "busy * 1e9, kernels * 1e9, idle * 1e9, nothing * 1e9, event * 1e9, launch * 1e9, commands, queues"
+    columns = "busy * 1e9, kernels * 1e9, idle * 1e9, nothing * 1e9, event * 1e9, user_event * 1e9, copy * 1e9, launch * 1e9, commands, queues"
     result = ask(db, f"devices columns {columns}")
     check(len(result["rows"]) == 1, f"one device: {result['rows']}")
-    busy, kernels, idle, nothing, event, launch, commands, queues = (round(x or 0) for x in result["rows"][0]["values"])
+    busy, kernels, idle, nothing, event, user, copy, launch, commands, queues = (round(x or 0) for x in result["rows"][0]["values"])
     check((commands, queues) == (3, 2), f"three commands in two queues: {commands}, {queues}")
     check(0 < busy == kernels <= measured(db)["time"], f"busy {busy}, kernels {kernels}, commands {measured(db)['time']}")
     notes = run(HQ, db, "devices")
     check("1 command waited for a user event" in notes[1] + notes[2], f"the user event is told: {notes}")
-    check(idle == nothing + event + launch, f"idle {idle}: {nothing}, {event}, {launch}")
+    check(idle == nothing + event + user + copy + launch, f"idle {idle}: {nothing}, {event}, {user}, {copy}, {launch}")
 
 
 def statistics():

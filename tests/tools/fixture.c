@@ -28,6 +28,7 @@
  *                                               TO is a rank, ? if it is not known, or a group as "0-3" or "1,2"; COUNT
  *                                               and BYTES to each of it
  *     queue PROFILE DEVICE [unordered]          PROFILE (thread=2147483648 or more) is a queue of the device
+ *     host-wait PROFILE FROM TO                 the thread waited for devices; times in ns
  *     command PROFILE kernel|copy|other[,user] CALLED READY START TIME BYTES PATH
  *                                               that it has run; times in ns, READY 0: it waited for no other
  *     loss REASON COUNT, partial REASON COUNT
@@ -412,6 +413,13 @@ static void add_command(struct fixture *f, char **w)
     model_command(f->model, &c);
 }
 
+static void add_host_wait(struct fixture *f, char **w)
+{
+    model_host_wait(f->model, &(struct hqdb_host_wait){.profile = look_up(f, &f->profiles, w[1]),
+                                                       .from_ns = (uint64_t)number(f, w[2]),
+                                                       .to_ns = (uint64_t)number(f, w[3])});
+}
+
 static void add_opened(struct fixture *f, char **w)
 {
     uint64_t entries = (uint64_t)number(f, w[2]);
@@ -523,6 +531,8 @@ static void add_line(struct fixture *f, char **w, int n)
         add_message(f, w);
     else if (!strcmp(what, "queue") && n >= 3)
         add_queue(f, w);
+    else if (!strcmp(what, "host-wait") && n == 4)
+        add_host_wait(f, w);
     else if (!strcmp(what, "command") && n >= 9)
         add_command(f, w);
     else if (!strcmp(what, "trace") && n >= 6)

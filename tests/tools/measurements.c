@@ -140,7 +140,8 @@ static void read_segments(struct reader *r)
                                      sizeof(struct hqm_region),
                                      sizeof(struct hqm_message),
                                      sizeof(struct hqm_queue),
-                                     sizeof(struct hqm_command)};
+                                     sizeof(struct hqm_command),
+                                     sizeof(struct hqm_host)};
 
     for (size_t at = r->header->header_bytes; at + HQM_ALIGN <= r->size;) {
         const struct hqm_segment *s = (const struct hqm_segment *)(r->data + at);
@@ -352,6 +353,18 @@ static void check_commands(const struct reader *r)
     }
 }
 
+static void check_host(const struct reader *r)
+{
+    const struct column *host = &r->lane[0].kind[HQM_HOST];
+
+    for (uint32_t i = 0; i < host->count; i++) {
+        const struct hqm_host *x = (const struct hqm_host *)host->data + i;
+
+        check(x->thread < hqm_thread_count(r->header, r->lane[0].kind[HQM_THREADS].count), "thread that waited");
+        check(x->from_ns <= x->to_ns, "times of a wait");
+    }
+}
+
 static void check_file(struct reader *r, bool paths, bool threads)
 {
     const struct hqm_header *h = r->header = (const struct hqm_header *)r->data;
@@ -376,6 +389,7 @@ static void check_file(struct reader *r, bool paths, bool threads)
     for (uint32_t i = 1; i < r->lanes; i++)
         check_lane(r, i, paths);
     check_commands(r);
+    check_host(r);
     const struct hqm_thread *t = (const struct hqm_thread *)r->lane[0].kind[HQM_THREADS].data;
     for (uint32_t i = 0; i < r->lane[0].kind[HQM_THREADS].count; i++) {
         if (!t[i].lane)
