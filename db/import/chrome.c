@@ -4,7 +4,10 @@
  * (X) and pairs of begin and end (B, E) become a calling context tree of exact times and a trace; the names of
  * processes and threads are taken from metadata (M). All other events (counters, instants, flows, asynchronous ones)
  * are counted and left out.
+ *
+ * Streams of devices, as PyTorch's profiler and rocprof write them, become queues of devices (chrome_devices.c).
  */
+#include "db/import/chrome.h"
 #include "db/import/formats.h"
 #include "db/import/json.h"
 #include "db/import/slices.h"
@@ -21,6 +24,7 @@ struct event { /* while it is being read */
     uint64_t pid, tid; /* see struct chrome_thread */
     uint32_t args_name;
     bool has_ts;
+    enum chrome_category category;
     bool is_sum; /* clang adds "Total X" of all X to -ftime-trace, each in a thread of its own */
 };
 
@@ -28,6 +32,7 @@ struct event { /* while it is being read */
 struct chrome_thread {
     uint64_t pid, tid;
     uint32_t name;
+    bool is_stream;
 };
 
 struct open_slice {
@@ -47,9 +52,11 @@ struct chrome {
     struct map places;        /* text -> place + 1 */
     double origin;
     uint64_t ignored, sums, unmatched, unfinished, clipped;
-    uint32_t metric, next_number;
+    uint32_t metric, next_number, queues;
+    struct chrome_devices devices;
     /* of the thread at work */
     uint32_t profile;
+    bool on_device;
     VEC(struct open_slice) open;
     int64_t now;         /* ns since the origin */
     int64_t told;        /* tick of the last trace record; -1: there is none */
@@ -102,6 +109,8 @@ static struct hq_error *take_value(void *arg, const struct json_path *p, const s
         e->slice.phase = v->text[0];
     } else if (json_key(p, d, "name") && v->kind == JSON_STRING) {
         e->slice.name = intern_addn(&c->im->names, v->text, v->len);
+    } else if (json_key(p, d, "cat") && v->kind == JSON_STRING) {
+        e->category = chrome_category(v->text, v->len);
     } else if (json_key(p, d, "ts") || json_key(p, d, "dur")) {
         /* Nine hundred million seconds: what nanoseconds can count, with room to add. */
         double x = v->kind == JSON_STRING ? strtod(v->text, NULL) : v->number;
@@ -155,8 +164,11 @@ static struct hq_error *take_end(void *arg, const struct json_path *p)
         c->sums++;
     } else if (e.slice.phase == 'M') {
         take_metadata(c, &e);
+    } else if (e.category == CHROME_ABOUT_DEVICE) {
+        c->ignored++;
     } else if (e.has_ts && e.slice.phase && strchr("BEX", (int)e.slice.phase)) {
         e.slice.thread = thread_of(c, e.pid, e.tid);
+        c->threads.data[e.slice.thread].is_stream |= e.category == CHROME_ON_DEVICE;
         e.slice.dur = e.slice.dur > 0 ? e.slice.dur : 0;
         c->origin = fmin(c->origin, e.slice.ts);
         HQ_TRY(slices_add(&c->slices, &e.slice));
@@ -175,7 +187,7 @@ static int64_t ns_of(const struct chrome *c, double us)
 
 static void tell(struct chrome *c, int64_t tick, uint32_t frame, int64_t weight)
 {
-    import_trace(c->im, c->profile, (uint64_t)tick, frame, c->metric,
+    import_trace(c->im, c->profile, (uint64_t)tick, frame, c->on_device ? c->devices.time : c->metric,
                  weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX);
     c->told = tick;
     c->told_frame = frame;
@@ -191,12 +203,13 @@ static void begin_span(struct chrome *c, uint32_t frame)
 
 static void charge(struct chrome *c, int64_t until)
 {
+    uint32_t metric = c->on_device ? c->devices.time : c->metric;
     int64_t spent = until - c->now, ticks = until / TICK_NS - c->now / TICK_NS;
 
     if (c->open.len && spent > 0) {
         uint32_t frame = vec_last(&c->open).frame;
 
-        import_value(c->im, c->profile, c->metric, frame, spent, 0);
+        import_value(c->im, c->profile, metric, frame, spent, 0);
         if (ticks > 0)
             tell(c, until / TICK_NS, frame, ticks);
     }
@@ -211,6 +224,20 @@ static void advance(struct chrome *c, int64_t until)
         c->open.len--;
     }
     charge(c, until);
+}
+
+/* A command: those of one stream follow each other. */
+static struct hq_error *open_command(struct chrome *c, const struct slice *s, int64_t end)
+{
+    int64_t begin = c->open.len && vec_last(&c->open).end > c->now ? vec_last(&c->open).end : c->now;
+
+    advance(c, begin);
+    uint32_t frame = chrome_command(&c->devices, c->im, c->profile, intern_str(&c->im->names, s->name), begin,
+                                    end > begin ? end - begin : 0);
+
+    begin_span(c, frame);
+    vec_push(&c->open, (struct open_slice){frame, end > begin ? end : begin, (char)s->phase});
+    return NULL;
 }
 
 static struct hq_error *open_slice(struct chrome *c, const struct slice *s, int64_t end)
@@ -243,6 +270,8 @@ static struct hq_error *give_slice(struct chrome *c, const struct slice *s)
     int64_t at = ns_of(c, s->ts);
 
     advance(c, at);
+    if (c->on_device && s->phase == 'X')
+        return open_command(c, s, at + llround(s->dur * 1000));
     if (s->phase != 'E')
         return open_slice(c, s, s->phase == 'X' ? at + llround(s->dur * 1000) : INT64_MAX);
     if (c->open.len && vec_last(&c->open).phase == 'B')
@@ -290,9 +319,13 @@ static void make_profile(struct chrome *c, const struct chrome_thread *t)
     const char *thread = name_of(c, t->name, t->tid);
     AUTO_FREE char *name = xasprintf("%s%s%s", process, *process && *thread ? ": " : "", thread);
     bool numbers = !((t->pid | t->tid) & TEXT_ID);
+    uint32_t pid = t->pid & TEXT_ID ? 0 : (uint32_t)t->pid;
 
-    c->profile = import_profile(c->im, t->pid & TEXT_ID ? 0 : (uint32_t)t->pid, numbers ? (uint32_t)t->tid : 0,
-                                thread_number(c, t), name);
+    c->on_device = t->is_stream || chrome_is_device(process);
+    c->profile = import_profile(c->im, pid, numbers ? (uint32_t)t->tid : 0,
+                                c->on_device ? HQDB_QUEUE | c->queues++ : thread_number(c, t), name);
+    if (c->on_device)
+        chrome_queue(&c->devices, c->im, c->profile, process, pid);
 }
 
 static void say(struct chrome *c, uint64_t count, const char *what)
@@ -347,6 +380,7 @@ struct hq_error *chrome_read(struct import *im, const char *path)
     slices_deinit(&c.slices);
     map_deinit(&c.process_names);
     map_deinit(&c.places);
+    map_deinit(&c.devices.frames);
     vec_deinit(&c.open);
     return error;
 }

@@ -5,11 +5,16 @@
 #include "common/mem.h"
 #include <string.h>
 
-/* The beginning of a file, or two texts that are both within what was read of it. %s in the advice is the file. */
+#define NSYS "a report of Nsight Systems, whose format is not public"
+#define NSYS_ADVICE \
+    "make Chrome trace events of it (of what nsys export --type sqlite writes there are converters) and import those"
+
+/* The beginning of a file, texts that are within what was read of it, or the end of its name; all that a row has. %s in
+ * the advice is the file. */
 static const struct mistake {
     const char *magic;
     size_t magic_len;
-    const char *has, *and;
+    const char *has, *and, *suffix;
     const char *what, *advice;
 } mistakes[] = {
 #define MAGIC(text) .magic = text, .magic_len = sizeof text - 1
@@ -23,6 +28,9 @@ static const struct mistake {
     {MAGIC("PK\3\4"), .what = "a zip archive", .advice = "unpack it and import what is in it"},
     {MAGIC("\177ELF"), .what = "a program or library", .advice = "record it with hq record -o DB -- %s"},
     {MAGIC("gmon"), .what = "what gprof recorded", .advice = "it has no call paths; record the program with hq record"},
+    {.suffix = ".nsys-rep", .what = NSYS, .advice = NSYS_ADVICE},
+    {.suffix = ".qdrep", .what = NSYS, .advice = NSYS_ADVICE},
+    {MAGIC("SQLite format 3"), .has = "CUPTI_ACTIVITY_KIND", .what = NSYS, .advice = NSYS_ADVICE},
     {MAGIC("SQLite format 3"), .what = "an SQLite database",
      .advice = "export it from the tool that made it to one of hq import --formats"},
     {MAGIC("\xff\xfe"), .what = "text in UTF-16", .advice = "iconv -f UTF-16 -t UTF-8 %s > FILE and import that"},
@@ -66,9 +74,11 @@ static const struct mistake {
 
 static bool fits(const struct mistake *m, const struct import_probe *p)
 {
-    if (m->magic)
-        return p->len >= m->magic_len && memcmp(p->text, m->magic, m->magic_len) == 0;
-    return strstr(p->text, m->has) && (!m->and || strstr(p->text, m->and));
+    size_t path = strlen(p->path), end = m->suffix ? strlen(m->suffix) : 0;
+
+    return (!m->magic || (p->len >= m->magic_len && memcmp(p->text, m->magic, m->magic_len) == 0)) &&
+           (!m->has || memmem(p->text, p->len, m->has, strlen(m->has))) && (!m->and || strstr(p->text, m->and)) &&
+           (!m->suffix || (path > end && !strcmp(p->path + path - end, m->suffix)));
 }
 
 static bool has_file(const struct import_probe *p, const char *name)
