@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A library to preload: files below the directory UNMAPPABLE cannot be mapped shared, as on some FUSE and network file
  * systems. */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
