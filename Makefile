@@ -22,7 +22,7 @@ PACKAGES_build = gcc make pkg-config libdwarf-dev libpcre2-dev libreadline-dev l
 PACKAGES_test = libunwind-dev hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   x264 dav1d aom-tools musl-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
   libxml2-utils chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
-  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo
+  ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 PACKAGES_collector = gcc make
 PACKAGES_soak = libpython3.11-testsuite
 PACKAGES_package = debhelper lintian rpm
@@ -31,15 +31,23 @@ PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
 # ---- The processor: a folder of unwind/arch/ and of preload/arch/ ---------------------------------------------------
 HOST := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 ARCH ?= $(HOST)
-# Instructions that are replaced (hq record --mark) are those of one processor.
-OTHER_ARCH = $(if $(filter x86_64,$(ARCH)),,preload/patch/%)
+ifneq ($(ARCH),$(HOST))
+# make ARCH=aarch64: what records there, by a cross compiler, as `make collector` has it.
+CROSS ?= $(ARCH)-linux-gnu-
+override CC := $(CROSS)gcc
+AR := $(CROSS)ar
+COLLECTOR = 1
+SUFFIX = -$(ARCH)
+endif
+# Instructions that are replaced (hq record --mark), and copies of stacks (--by=perf), are those of one processor.
+OTHER_ARCH = $(if $(filter x86_64,$(ARCH)),%/walk_none.c,preload/patch/% %/perf/walk.c)
 
 # ---- Where things are built ---------------------------------------------------------------------------------------
 ifdef COLLECTOR
 # `make collector`: its result is a directory that may be copied anywhere.
-BUILD = build/collector
-HQ = build/hq-collector/bin/hq
-LIB = build/hq-collector/lib/hq/
+BUILD = build/collector$(SUFFIX)
+HQ = build/hq-collector$(SUFFIX)/bin/hq
+LIB = build/hq-collector$(SUFFIX)/lib/hq/
 else ifdef SAN
 BUILD ?= build-san
 HQ = $(BUILD)/hq
@@ -68,7 +76,7 @@ RECORD_SRC = $(wildcard common/*.c unwind/*.c unwind/arch/$(ARCH)/*.c db/perf/*.
   $(addprefix repl/,cmd_record.c command.c perf_attributes.c perf_tap.c gate/repeat.c gate/runs.c) \
   $(addprefix db/,binaries.c cpu_clock.c elsewhere.c generated.c generated_name.c measurement.c perf_map.c runtimes.c sources.c unmeasured.c) \
   $(addprefix structure/,elf.c elf_kind.c unpack_none.c)
-HQ_SRC = $(if $(COLLECTOR),$(RECORD_SRC),$(filter-out $(MAIN) $(SKIP),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c) unwind/arch/$(ARCH)/*.c)))
+HQ_SRC = $(if $(COLLECTOR),$(filter-out $(OTHER_ARCH),$(RECORD_SRC)),$(filter-out $(MAIN) $(SKIP) $(OTHER_ARCH),$(wildcard $(ROOMS:=/*.c) $(ROOMS:=/*/*.c) unwind/arch/$(ARCH)/*.c)))
 # preload/exact is a library of its own, loaded only for events such as ALLOC.
 EXACT_SRC = $(wildcard preload/exact/*.c)
 # preload/mpi likewise, for -e MPI. It needs no MPI to be built: libhqmpi-*.so are something else.
@@ -161,7 +169,7 @@ $(LIBPRELOAD): $(PRELOAD_OBJ)
 $(LIBTEST): $(call objects,$(TEST_LIB_SRC))
 %.a:
 	$(call say,AR)
-	$(Q)mkdir -p $(@D) && rm -f $@ && ar rcs $@ $^
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 
 # The page of `hq report`: one classic script and one style, which the object embeds. A release brings them along in
 # query/output/page/, for builds without esbuild.
@@ -298,5 +306,6 @@ help:
 	@echo "make check-only   every test, nothing built;            make SAN=1 tests  build with sanitizers in build-san/"
 	@echo "                  TESTS='FILE...' chooses               make bench|fuzz|soak   longer work"
 	@echo "make dist|deb|rpm|tarball   packages, in build/packages  make check-in SUITE=trixie   all, in a fresh Debian"
+	@echo "make ARCH=aarch64 the same for another processor, by Debian's cross compiler: build/hq-collector-aarch64"
 	@echo "make collector    build/hq-collector: the collector and an hq that records, of the C library alone"
 	@echo "make install PREFIX=/usr/local DESTDIR=   make uninstall   make clean"

@@ -9,10 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef __x86_64__ /* elsewhere record_perf_permitted refuses */
 static const uint64_t REGISTERS = 1ull << PERF_REG_X86_AX | 1ull << PERF_REG_X86_BX | 1ull << PERF_REG_X86_CX |
                                   1ull << PERF_REG_X86_DX | 1ull << PERF_REG_X86_SI | 1ull << PERF_REG_X86_DI |
                                   1ull << PERF_REG_X86_BP | 1ull << PERF_REG_X86_SP | 1ull << PERF_REG_X86_IP |
                                   0xffull << PERF_REG_X86_R8;
+#else
+static const uint64_t REGISTERS = 0;
+#endif
 
 int perf_event_begin(struct perf_event_attr *attr, pid_t task, int cpu)
 {

@@ -32,6 +32,9 @@ struct hq_error *record_perf_permitted(void)
 {
     bool kernel;
 
+#ifndef __x86_64__
+    return hq_error_new(HQ_USAGE, "--by=perf reads the registers and stacks of x86-64 only; record without it");
+#endif
     return tap_permitted(&kernel);
 }
 

@@ -48,6 +48,17 @@ char *record_find_command(const char *name, int *status)
     return NULL;
 }
 
+/* What the collector of this build can be loaded into. */
+#ifdef __aarch64__
+#define MACHINE      EM_AARCH64
+#define MACHINE_NAME "aarch64"
+#define LOADER       "ld-linux-aarch64.so.1"
+#else
+#define MACHINE      EM_X86_64
+#define MACHINE_NAME "x86-64"
+#define LOADER       "ld-linux-x86-64.so.2"
+#endif
+
 enum loader { OURS, FOREIGN, NONE };
 
 static enum loader find_loader(int fd, const Elf64_Ehdr *header, char name[static 256])
@@ -62,7 +73,7 @@ static enum loader find_loader(int fd, const Elf64_Ehdr *header, char name[stati
             continue;
         ssize_t bytes = pread(fd, name, segment.p_filesz < 256 ? segment.p_filesz : 255, (off_t)segment.p_offset);
         name[bytes < 0 ? 0 : bytes] = 0;
-        return bytes <= 0 || strcmp(file_basename(name), "ld-linux-x86-64.so.2") == 0 ? OURS : FOREIGN;
+        return bytes <= 0 || strcmp(file_basename(name), LOADER) == 0 ? OURS : FOREIGN;
     }
     return NONE;
 }
@@ -73,9 +84,10 @@ static bool examine_elf(const char *path, int fd, const Elf64_Ehdr *header, stru
 {
     char name[256];
 
-    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != EM_X86_64) {
+    if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_machine != MACHINE) {
         *kind = RECORD_OTHER_MACHINE;
-        str_addf(obstacle, "%s is not an x86-64 program, so it and what it starts are run without being measured",
+        str_addf(obstacle,
+                 "%s is not a program for " MACHINE_NAME ", so it and what it starts are run without being measured",
                  path);
         return false;
     }

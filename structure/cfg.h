@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The control flow graph of one procedure, all of its parts included. Every byte is decoded from the start of each part
- * on (compilers put no data into x86-64 code), so also code that is only reached through a jump we cannot follow has
+ * on (compilers put no data into it), so also code that is only reached through a jump we cannot follow has
  * blocks.
  *
  * Edges: branches, jumps within the procedure, jump tables, falling through (not behind a call that does not return),

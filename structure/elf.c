@@ -203,6 +203,7 @@ static struct hq_error *read_all(struct elf *elf)
     Elf64_Ehdr header;
 
     HQ_TRY(elf_check_kind(elf->path, elf->data, elf->size, &header));
+    elf->machine = header.e_machine;
     elf->type = header.e_type;
     elf->entry = header.e_entry;
     read_sections(elf, &header);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A 64-bit little-endian x86-64 ELF file, mapped read-only. Nothing the file says is believed: every offset, count and
- * index is checked against the mapping, and what does not fit reads as absent. Compressed sections
+ * A 64-bit little-endian ELF file for x86-64 or aarch64, mapped read-only. Nothing the file says is believed: every
+ * offset, count and index is checked against the mapping, and what does not fit reads as absent. Compressed sections
  * (SHF_COMPRESSED with zlib or zstd, and the older .zdebug form) are decompressed on first use and kept until
  * elf_close.
  *
@@ -9,8 +9,8 @@
  * (elf_changed).
  *
  * A struct elf belongs to one thread. Addresses are link-time virtual addresses.
- * Format: System V ABI, chapters 4 and 5, and the x86-64 supplement; GNU notes and .gnu_debuglink as binutils writes
- * them.
+ * Format: System V ABI, chapters 4 and 5, and the processors' supplements; GNU notes and .gnu_debuglink as binutils
+ * writes them.
  */
 #ifndef HQ_STRUCTURE_ELF_H
 #define HQ_STRUCTURE_ELF_H
@@ -41,6 +41,7 @@ struct elf_segment { /* PT_LOAD */
 };
 
 struct elf {
+    uint16_t machine; /* EM_* */
     char *path;
     const uint8_t *data;
     size_t size;
@@ -66,7 +67,7 @@ struct elf {
     char *unreadable;   /* NULL, or the name of a section that could not be decompressed */
 };
 
-/* Errors: no such file, not a file, not an x86-64 ELF file, changed while it was read. */
+/* Errors: no such file, not a file, not an ELF file for a processor that is known, changed while it was read. */
 struct hq_error *elf_open(const char *path, struct elf **out);
 /* The same for bytes in memory, which stay the caller's and must outlive the result; path is for messages. */
 struct hq_error *elf_open_memory(const char *path, const void *data, size_t size, struct elf **out);

@@ -30,9 +30,9 @@ static const struct {
     uint16_t machine;
     const char *name;
 } machines[] = {
-    {EM_386, "32-bit x86"}, {EM_ARM, "32-bit Arm"}, {EM_AARCH64, "AArch64"}, {EM_RISCV, "RISC-V"},
-    {EM_PPC64, "PowerPC"},  {EM_S390, "IBM Z"},     {EM_MIPS, "MIPS"},       {EM_LOONGARCH, "LoongArch"},
-    {EM_BPF, "BPF"},        {EM_CUDA, "CUDA"},      {EM_AMDGPU, "AMD GPUs"},
+    {EM_386, "32-bit x86"}, {EM_ARM, "32-bit Arm"},  {EM_RISCV, "RISC-V"},        {EM_PPC64, "PowerPC"},
+    {EM_S390, "IBM Z"},     {EM_MIPS, "MIPS"},       {EM_LOONGARCH, "LoongArch"}, {EM_BPF, "BPF"},
+    {EM_CUDA, "CUDA"},      {EM_AMDGPU, "AMD GPUs"},
 };
 
 static struct hq_error *not_elf(const char *path, const uint8_t *data, size_t size)
@@ -48,9 +48,9 @@ static struct hq_error *other_machine(const char *path, const uint8_t *data, con
     if (data[EI_DATA] == ELFDATA2LSB)
         for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
             if (machines[i].machine == header->e_machine)
-                return hq_error_new(HQ_DATA, "%s: an ELF file for %s; hq knows the code of x86-64 only", path,
-                                    machines[i].name);
-    return hq_error_new(HQ_DATA, "%s: an ELF file, but not for x86-64", path);
+                return hq_error_new(HQ_DATA, "%s: an ELF file for %s; hq knows the code of x86-64 and aarch64 only",
+                                    path, machines[i].name);
+    return hq_error_new(HQ_DATA, "%s: an ELF file, but not for x86-64 or aarch64", path);
 }
 
 struct hq_error *elf_check_kind(const char *path, const uint8_t *data, size_t size, Elf64_Ehdr *header)
@@ -62,7 +62,8 @@ struct hq_error *elf_check_kind(const char *path, const uint8_t *data, size_t si
     if (size < sizeof *header)
         return hq_error_new(HQ_DATA, "%s: an ELF file that is cut short (only %zu bytes)", path, size);
     memcpy(header, data, sizeof *header);
-    if (data[EI_CLASS] != ELFCLASS64 || data[EI_DATA] != ELFDATA2LSB || header->e_machine != EM_X86_64)
+    if (data[EI_CLASS] != ELFCLASS64 || data[EI_DATA] != ELFDATA2LSB ||
+        (header->e_machine != EM_X86_64 && header->e_machine != EM_AARCH64))
         return other_machine(path, data, header);
     return NULL;
 }

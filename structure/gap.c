@@ -8,16 +8,15 @@
  */
 #include "structure/gap.h"
 #include "common/vec.h"
-#include "structure/insn.h"
+#include "structure/arch/arch.h"
 #include <string.h>
 
 #define CHUNK     0x400u
 #define SPAN      0x40000u /* its multiples are starts in any case: nothing is looked for further away */
 #define ALIGNMENT 16u
-#define TRAP      0xcc
-#define HALT      0xf4
 
 struct walk {
+    const struct arch *arch;
     const uint8_t *code; /* of low */
     uint64_t low, high;
     uint64_t reach; /* the furthest that a branch of this procedure leads */
@@ -28,7 +27,7 @@ struct walk {
 static struct walk walk_over(const struct elf *text, uint64_t low, uint64_t high)
 {
     size_t available;
-    struct walk w = {.code = elf_at(text, low, &available), .low = low, .high = high};
+    struct walk w = {.arch = arch_of(text->machine), .code = elf_at(text, low, &available), .low = low, .high = high};
 
     if (high - low > available)
         w.high = low + available;
@@ -37,7 +36,12 @@ static struct walk walk_over(const struct elf *text, uint64_t low, uint64_t high
 
 static void decode(const struct walk *w, uint64_t at, struct insn *out)
 {
-    insn_decode(w->code + (at - w->low), w->high - at, at, out);
+    insn_decode(w->arch->machine, w->code + (at - w->low), w->high - at, at, out);
+}
+
+static bool is_trap(const struct walk *w, uint64_t at)
+{
+    return at < w->high && w->high - at >= w->arch->unit && w->arch->is_trap(w->code + (at - w->low));
 }
 
 /* Traps, nops and zeros. */
@@ -50,24 +54,17 @@ static uint64_t skip_padding(const struct walk *w, uint64_t at)
         bool zeros = w->high - at >= 2 && !p[0] && !p[1];
 
         decode(w, at, &in);
-        if (in.kind != INSN_NOP && *p != TRAP && !zeros)
+        if (in.kind != INSN_NOP && !is_trap(w, at) && !zeros)
             break;
-        at += zeros ? 2 : in.length;
+        at += zeros && w->arch->unit == 1 ? 2 : in.length;
     }
     return at;
 }
 
-/* endbr64, push, or sub from %rsp: what hardly anything but the start of a procedure begins with. */
+/* What hardly anything but the start of a procedure begins with. */
 static bool has_prologue(const struct walk *w, uint64_t at)
 {
-    const uint8_t *p = w->code + (at - w->low);
-
-    if (w->high - at < 4)
-        return false;
-    if (p[0] == 0x41)
-        return p[1] >> 3 == 0x50 >> 3;
-    return p[0] >> 3 == 0x50 >> 3 || !memcmp(p, "\xf3\x0f\x1e\xfa", 4) || !memcmp(p, "\x48\x83\xec", 3) ||
-           !memcmp(p, "\x48\x81\xec", 3);
+    return w->high - at >= 4 && w->arch->has_prologue(w->code + (at - w->low));
 }
 
 /* A call may not return; then what follows shows that it is another procedure. */
@@ -79,7 +76,7 @@ static bool ends_path(const struct insn *in)
 
 static bool has_traps(const struct walk *w, uint64_t at)
 {
-    return w->high - at >= 2 && w->code[at - w->low] == TRAP && w->code[at - w->low + 1] == TRAP;
+    return is_trap(w, at) && is_trap(w, at + w->arch->unit);
 }
 
 /* Whether something surely begins behind the end of a path, and where; 0 if not. */
@@ -135,7 +132,8 @@ static struct dwarf_range find_region(struct gaps *g, uint64_t low, uint64_t hig
 /* A jump far ahead to an aligned address is more likely the call of another procedure than a way through this one. */
 static void widen(struct walk *w, const struct insn *in)
 {
-    bool inner = in->kind == INSN_BRANCH || (in->kind == INSN_JUMP && (in->length == 2 || in->target % ALIGNMENT));
+    bool inner = in->kind == INSN_BRANCH ||
+                 (in->kind == INSN_JUMP && ((w->arch->unit == 1 && in->length == 2) || in->target % ALIGNMENT));
 
     if (inner && in->target < w->high && in->target > w->reach)
         w->reach = in->target;
@@ -155,7 +153,7 @@ static uint64_t next_start(const struct walk *w, const struct insn *in)
     if (has_traps(w, end))
         return next;
     bool doubtful = w->table || in->kind == INSN_CALL;
-    return w->reach < end && (!doubtful || w->code[end - w->low] == TRAP || has_prologue(w, next)) ? next : 0;
+    return w->reach < end && (!doubtful || is_trap(w, end) || has_prologue(w, next)) ? next : 0;
 }
 
 static void split(struct gaps *g, struct dwarf_range region)
@@ -201,10 +199,8 @@ bool gap_is_code(const struct gaps *g, struct dwarf_range range)
     if (w.high != range.high || skip_padding(&w, w.low) == w.high)
         return false;
     for (uint64_t at = w.low; at < w.high; at += in.length) {
-        uint8_t first = w.code[at - w.low];
-
         decode(&w, at, &in);
-        if (in.kind == INSN_STOP && in.length == 1 && first != TRAP && first != HALT)
+        if (in.kind == INSN_STOP && w.arch->is_no_code(w.code + (at - w.low), &in))
             return false;
     }
     return true;

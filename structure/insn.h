@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* x86-64 instructions, reduced to what control flow needs. This header hides the decoder, Zydis or Capstone. */
+/* Instructions, reduced to what control flow needs, of the processors of structure/arch/ (EM_* of an ELF file). */
 #ifndef HQ_STRUCTURE_INSN_H
 #define HQ_STRUCTURE_INSN_H
 
@@ -31,15 +31,18 @@ struct insns {
 };
 
 /* Decodes the instruction at `code`, of which `size` >= 1 bytes may be read. */
-void insn_decode(const uint8_t *code, size_t size, uint64_t address, struct insn *out);
+void insn_decode(uint16_t machine, const uint8_t *code, size_t size, uint64_t address, struct insn *out);
 
-/* What jump tables are made of. Registers are numbered 0..15; 32-bit writes count as writes of the whole. */
+/* What jump tables are made of. Registers are numbered as the processor does; 32-bit writes count as writes of the
+ * whole. */
 #define INSN_NO_REGISTER 255
 enum insn_form {
     INSN_FORM_OTHER,
     INSN_FORM_ADDRESS,       /* lea displacement(%rip), reg: value is the address */
     INSN_FORM_COPY,          /* mov source, reg */
     INSN_FORM_ADD,           /* add source, reg */
+    INSN_FORM_ADD_SCALED,    /* reg = base + source * scale */
+    INSN_FORM_ADD_VALUE,     /* reg = source + value */
     INSN_FORM_LOAD,          /* mov or movslq displacement(base, index, scale), reg; width bytes */
     INSN_FORM_COMPARE,       /* cmp $value, reg */
     INSN_FORM_MASK,          /* and $value, reg */
@@ -50,11 +53,12 @@ struct insn_detail {
     enum insn_form form;
     uint8_t reg, source; /* reg: what is written (compared, jumped to); for OTHER the first register written */
     uint8_t base, index, scale, width;
+    bool is_signed;          /* what is loaded, or added and scaled, is extended by its sign */
     uint64_t value;          /* immediate, displacement or address */
     bool clobbers;           /* a call: the caller-saved registers are lost */
     bool relative;           /* it depends on where it stands */
     uint8_t displacement_at; /* where in it the four bytes lie that are a distance of memory from its end; 0: none do */
 };
-void insn_decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out);
+void insn_decode_detail(uint16_t machine, const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out);
 
 #endif

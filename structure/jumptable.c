@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The forms that gcc and clang give to a switch:
+ * The forms that gcc and clang give to a switch, on x86-64:
  *
  *     lea table(%rip), B;  movslq (B,I,4), T;  add B, T;  jmp *T         offsets from the table
  *     jmp *table(,I,8)   or   mov table(,I,8), T;  jmp *T                addresses
  *     lea table(%rip), B;  jmp *(B,I,8)                                  addresses
  *
+ * and on aarch64, with offsets of one, two or four bytes (in instructions, or bytes) from a label:
+ *
+ *     adrp, add B = table;  ldrb T, [B, I];  adr L, label;  add T, L, T, sxtb #2;  br T
+ *
  * with cmp $N, I; ja default before it. Registers are followed backwards in the order of the code, which is
  * enough because compilers keep these instructions together; only the lea may be far away, outside a loop.
  */
+#include "structure/arch/arch.h"
 #include "structure/cfg.h"
 #include <string.h>
 
@@ -16,8 +21,10 @@
 #define MAX_ENTRIES 16384
 
 struct table_form {
-    uint64_t table;
-    bool offsets;  /* 4-byte offsets from the table, else 8-byte addresses */
+    uint64_t table, base; /* base: what offsets are from */
+    bool offsets;         /* else addresses */
+    uint8_t width, scale; /* bytes of an entry; what an offset is multiplied by */
+    bool is_signed;
     uint8_t index; /* register */
     uint32_t load; /* instruction that reads the table */
 };
@@ -28,13 +35,12 @@ static void detail_at(const struct image *image, const struct cfg *g, uint32_t i
     size_t available;
     const uint8_t *code = elf_at(image->text, in->address, &available);
 
-    insn_decode_detail(code, code ? in->length : 0, in->address, out);
+    insn_decode_detail(image->text->machine, code, code ? in->length : 0, in->address, out);
 }
 
-static bool lost_in_call(const struct insn_detail *d, uint8_t reg)
+static bool lost_in_call(const struct image *image, const struct insn_detail *d, uint8_t reg)
 {
-    /* rbx, rsp, rbp, r12-r15 survive */
-    return d->clobbers && reg != 3 && reg != 4 && reg != 5 && reg < 12;
+    return d->clobbers && !arch_of(image->text->machine)->keeps(reg);
 }
 
 /* The nearest instruction before `before` that writes a register; CFG_NONE if the window ends first. */
@@ -43,7 +49,7 @@ static uint32_t definition(const struct image *image, const struct cfg *g, uint3
 {
     for (uint32_t i = before; i-- > 0 && before - i <= window;) {
         detail_at(image, g, i, out);
-        if (lost_in_call(out, reg))
+        if (lost_in_call(image, out, reg))
             return CFG_NONE;
         if (out->reg == reg && out->form != INSN_FORM_COMPARE && out->form != INSN_FORM_JUMP_REGISTER)
             return i;
@@ -55,6 +61,7 @@ static uint32_t definition(const struct image *image, const struct cfg *g, uint3
 static bool constant(const struct image *image, const struct cfg *g, uint32_t before, uint8_t reg, uint64_t *out)
 {
     struct insn_detail d;
+    uint64_t more = 0;
 
     for (int copies = 0; copies < 4 && reg != INSN_NO_REGISTER; copies++) {
         uint32_t at = definition(image, g, before, reg, WINDOW, &d);
@@ -64,8 +71,14 @@ static bool constant(const struct image *image, const struct cfg *g, uint32_t be
             before = at;
             continue;
         }
+        if (at != CFG_NONE && d.form == INSN_FORM_ADD_VALUE) {
+            reg = d.source;
+            before = at;
+            more += d.value;
+            continue;
+        }
         if (at != CFG_NONE && d.form == INSN_FORM_ADDRESS) {
-            *out = d.value;
+            *out = d.value + more;
             return true;
         }
         break;
@@ -73,8 +86,11 @@ static bool constant(const struct image *image, const struct cfg *g, uint32_t be
     /* Hoisted out of a loop: the nearest one before, past anything else that the compiler put between. */
     for (uint32_t i = before; i-- > 0;) {
         detail_at(image, g, i, &d);
-        if (d.form == INSN_FORM_ADDRESS && d.reg == reg) {
-            *out = d.value;
+        if (d.form == INSN_FORM_ADD_VALUE && d.reg == reg) {
+            reg = d.source;
+            more += d.value;
+        } else if (d.form == INSN_FORM_ADDRESS && d.reg == reg) {
+            *out = d.value + more;
             return true;
         }
     }
@@ -88,7 +104,9 @@ static bool memory_table(const struct image *image, const struct cfg *g, uint32_
     out->load = at;
     if (d->index == INSN_NO_REGISTER || (d->scale != 8 && d->scale != 4))
         return false;
-    out->offsets = d->scale == 4;
+    out->offsets = out->is_signed = d->scale == 4;
+    out->width = d->scale;
+    out->scale = 1;
     if (d->base == INSN_NO_REGISTER) {
         out->table = d->value;
         return d->value;
@@ -116,6 +134,26 @@ static bool sum_table(const struct image *image, const struct cfg *g, uint32_t a
     return false;
 }
 
+/* br T after add T, B, L * scale: L was loaded from a table of small offsets from B. */
+static bool scaled_table(const struct image *image, const struct cfg *g, uint32_t add, const struct insn_detail *d,
+                         struct table_form *out)
+{
+    struct insn_detail load;
+    uint32_t at = definition(image, g, add, d->source, WINDOW, &load);
+
+    if (at == CFG_NONE || load.form != INSN_FORM_LOAD || load.index == INSN_NO_REGISTER || load.scale != load.width ||
+        load.width > 4 || !constant(image, g, at, load.base, &out->table) ||
+        !constant(image, g, add, d->base, &out->base))
+        return false;
+    out->offsets = true;
+    out->width = load.width;
+    out->scale = d->scale;
+    out->is_signed = load.is_signed || d->is_signed;
+    out->index = load.index;
+    out->load = at;
+    return true;
+}
+
 static bool find_form(const struct image *image, const struct cfg *g, uint32_t jump, struct table_form *out)
 {
     struct insn_detail d;
@@ -130,7 +168,9 @@ static bool find_form(const struct image *image, const struct cfg *g, uint32_t j
         if (at == CFG_NONE)
             return false;
         if (d.form == INSN_FORM_ADD)
-            return sum_table(image, g, at, &d, out);
+            return sum_table(image, g, at, &d, out) && ((out->base = out->table), true);
+        if (d.form == INSN_FORM_ADD_SCALED)
+            return scaled_table(image, g, at, &d, out);
         if (d.form == INSN_FORM_LOAD)
             return d.scale == 8 && memory_table(image, g, at, &d, out);
         if (d.form != INSN_FORM_COPY)
@@ -152,7 +192,7 @@ static size_t bound(const struct image *image, const struct cfg *g, const struct
             return (size_t)d.value + 1;
         if (d.form == INSN_FORM_COPY && d.reg == index)
             index = d.source;
-        else if (d.reg == index || lost_in_call(&d, index))
+        else if (d.reg == index || lost_in_call(image, &d, index))
             break;
     }
     return MAX_ENTRIES;
@@ -166,8 +206,9 @@ bool cfg_jump_table(const struct image *image, const struct cfg *g, uint32_t jum
     if (!find_form(image, g, jump, &form))
         return false;
     const uint8_t *table = elf_at(image->text, form.table, &available);
-    size_t width = form.offsets ? 4 : 8, entries = bound(image, g, &form);
-    if (!table)
+    size_t width = form.width, entries = bound(image, g, &form);
+    /* Nearly every small offset leads to an instruction: only a bound ends such a table. */
+    if (!table || (width < 4 && entries == MAX_ENTRIES))
         return false;
     if (entries > available / width)
         entries = available / width;
@@ -175,8 +216,10 @@ bool cfg_jump_table(const struct image *image, const struct cfg *g, uint32_t jum
         uint64_t target = 0;
 
         memcpy(&target, table + i * width, width);
+        if (form.offsets && form.is_signed)
+            target = (uint64_t)((int64_t)(target << (64 - 8 * width)) >> (64 - 8 * width));
         if (form.offsets)
-            target = form.table + (uint64_t)(int64_t)(int32_t)target;
+            target = form.base + target * form.scale;
         uint32_t insn = cfg_insn_at(g, target);
         if (insn == CFG_NONE)
             break;

@@ -122,7 +122,7 @@ static bool takes_share(const struct maker *m)
 
         if (!code || !size)
             continue;
-        insn_decode(code, size, call->low, &in);
+        insn_decode(m->image->text->machine, code, size, call->low, &in);
         stub = in.kind == INSN_CALL ? plt_find(&m->image->plt, in.target) : NULL;
         if (stub && !strcmp(stub->target, "omp_get_thread_num"))
             return true;

@@ -140,7 +140,7 @@ static bool follow(struct search *s, uint64_t at)
         *seen |= bit;
         if (!s->budget--)
             return true;
-        insn_decode(s->code + (at - s->low), s->high - at, at, &in);
+        insn_decode(s->n->image->text->machine, s->code + (at - s->low), s->high - at, at, &in);
         if (in.kind == INSN_RETURN || in.kind == INSN_JUMP_INDIRECT)
             return true;
         if (in.kind == INSN_STOP)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/plt.h"
 #include "common/vec.h"
+#include "structure/arch/arch.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static void read_slots(struct elf *text, const char *table, const struct symbols
     struct elf_section *s = elf_find_section(text, ".dynsym");
     const uint8_t *data, *symbols = NULL, *strings = NULL;
     size_t size, symbols_size = 0, strings_size = 0;
+    const struct arch *arch = arch_of(text->machine);
 
     if (s && s->link < text->section_count && elf_section_data(text, s, &symbols, &symbols_size))
         elf_section_data(text, &text->sections[s->link], &strings, &strings_size);
@@ -41,18 +43,15 @@ static void read_slots(struct elf *text, const char *table, const struct symbols
         const char *name = NULL;
 
         memcpy(&r, data + at, sizeof r);
-        switch (ELF64_R_TYPE(r.r_info)) {
-        case R_X86_64_JUMP_SLOT:
-        case R_X86_64_GLOB_DAT:
+        uint32_t type = (uint32_t)ELF64_R_TYPE(r.r_info);
+        if (type == arch->jump_slot || type == arch->glob_dat) {
             name = symbol_name(text, symbols, symbols_size, strings, strings_size, ELF64_R_SYM(r.r_info));
-            break;
-        case R_X86_64_IRELATIVE: {
+        } else if (type == arch->irelative) {
             const struct symbol *resolver = symbols_at(known, (uint64_t)r.r_addend);
 
             name = resolver ? known->names[resolver->first] : NULL;
-            break;
-        }
-        default: continue;
+        } else {
+            continue;
         }
         vec_push(out, (struct slot){r.r_offset, name && *name ? name : NULL});
     }
@@ -110,9 +109,14 @@ static void read_stubs(struct elf *text, struct elf_section *s, const struct slo
     if (!elf_section_data(text, s, &data, &size) || !s->address)
         return;
     for (size_t at = 0; at + entry <= size; at += entry) {
-        const char *target = jump_target(data + at, entry, s->address + at, slots);
+        const struct arch *arch = arch_of(text->machine);
+        uint64_t slot = 0;
+        const char *target;
 
-        if (!target)
+        if (arch->stub)
+            entry = arch->stub(data + at, size - at, s->address + at, &slot);
+        target = arch->stub ? slot_name(slots, slot) : jump_target(data + at, entry, s->address + at, slots);
+        if (!target && !arch->stub)
             target = push_target(data + at, entry, lazy, slots->lazy);
         if (!target)
             target = at ? "unknown" : "";

@@ -7,7 +7,7 @@
 
 /*
  * "_start" for the entry of an executable, "main" for the procedure that _start hands to the C library in its first
- * argument (x86-64 supplement of the System V ABI: %rdi), else NULL.
+ * argument (in the register that the processor's System V ABI says), else NULL.
  */
 const char *start_name(const struct elf *text, uint64_t address);
 

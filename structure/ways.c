@@ -6,6 +6,7 @@
 #include "structure/cfg.h"
 #include "structure/image.h"
 #include "structure/procedure.h"
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,7 +113,7 @@ static const char *take_form(struct hqp_place *p, const struct insn *insn)
 {
     struct insn_detail d;
 
-    insn_decode_detail(p->code, p->length, p->address, &d);
+    insn_decode_detail(EM_X86_64, p->code, p->length, p->address, &d);
     p->base = p->index = HQP_NO_REGISTER;
     p->target = insn->target;
     switch ((enum insn_kind)insn->kind) {

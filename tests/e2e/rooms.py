@@ -25,8 +25,8 @@ MAY = {
 LIBRARIES = {
     "readline/": ["repl/readline.c"],
     "libdwarf.h": ["structure/libdwarf.h"],
-    "Zydis/": ["structure/insn_zydis.c"],
-    "capstone/": ["structure/insn_capstone.c"],
+    "Zydis/": ["structure/arch/insn_zydis.c"],
+    "capstone/": ["structure/arch/insn_capstone.c"],
     "papi.h": ["preload/sources/papi.c", "repl/record_counters.c"],
     "pcre2.h": ["query/pattern/regex.c"],
     "yajl/": ["db/import/json_yajl.c"],

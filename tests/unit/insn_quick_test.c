@@ -3,7 +3,7 @@
  * says it is. */
 #include "tests/unit/test.h"
 #include "structure/elf.h"
-#include "structure/insn_quick.h"
+#include "structure/arch/insn_quick.h"
 #include <Zydis/Zydis.h>
 #include <dlfcn.h>
 #include <link.h>

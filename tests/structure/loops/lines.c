@@ -16,15 +16,16 @@ NOINLINE int step(int n)
     return n * 5 % 17;
 }
 
-/* All threads know the bounds: nothing in the code has the line of `for`, and the first statement is nearest. */
-/*! region._omp_fn.0: loops first second second/inner   when -O2 */
+/* All threads know the bounds: nothing in x86-64's code has the line of `for`, and the first statement is nearest. */
+/*! region._omp_fn.0: loops first second second/inner   when ^gcc -O2 */
+/*! region._omp_fn.0: loops for second second/inner   when ^aarch64.* -O2 */
 NOINLINE void region(double *a, const double *b, int n)
 {
 #pragma omp parallel
     {
 #pragma omp for nowait
-        for (int i = 0; i < n; i++) {
-            double x = b[i]; /* @first */
+        for (int i = 0; i < n; i++) { /* @for */
+            double x = b[i];          /* @first */
 
             a[i] = x > 1 ? x / 3 : x * x;
         }

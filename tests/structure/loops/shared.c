@@ -14,8 +14,8 @@ static double u[N][N][N][5], rhs[N][N][N][5];
 int points[3] = {N, N, N};
 
 /* The condition of each outermost loop has the line of the one in it. */
-/*! orphaned: loops i1 i1/j1 i1/j1/k1 i2 i2/j2 i2/j2/k2   when -O2 */
-/*! orphaned: loops i1 i1/j1 i2 i2/j2   when -O3 */
+/*! orphaned: loops i1 i1/j1 i1/j1/k1 i2 i2/j2 i2/j2/k2   when ^gcc -O2 */
+/*! orphaned: loops i1 i1/j1 i2 i2/j2   when ^gcc -O3 */
 NOINLINE void orphaned(double dt)
 {
 #pragma omp for

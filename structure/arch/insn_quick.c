@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "structure/insn_quick.h"
+#include "structure/arch/insn_quick.h"
 #include <string.h>
 
 /* What follows an opcode: a ModRM byte with what it asks for, and an immediate. */

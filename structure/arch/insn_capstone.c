@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The instruction decoder (insn.h) where there is no Zydis: the only file that knows Capstone, 4 and 5. */
-#include "structure/insn.h"
-#include "structure/insn_quick.h"
+/* The decoder of x86-64's instructions (x86_64.h) where there is no Zydis: the only file that knows Capstone, 4 and 5.
+ */
+#include "structure/arch/x86_64.h"
+#include "structure/arch/insn_quick.h"
 
 #include <capstone/capstone.h>
 #include <pthread.h>
@@ -91,7 +92,7 @@ static bool is_landing_pad(const uint8_t *code, size_t size)
     return size > 3 && code[0] == 0xf3 && code[1] == 0x0f && code[2] == 0x1e && (code[3] & 0xfe) == 0xfa;
 }
 
-void insn_decode(const uint8_t *code, size_t size, uint64_t address, struct insn *out)
+void x86_64_decode(const uint8_t *code, size_t size, uint64_t address, struct insn *out)
 {
     if (insn_quick(code, size, address, out))
         return;
@@ -171,7 +172,7 @@ static void read_memory(const cs_x86_op *op, uint64_t next, struct insn_detail *
         out->value += next;
 }
 
-void insn_decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out)
+void x86_64_decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out)
 {
     const cs_insn *in = decode(code, size, address);
 

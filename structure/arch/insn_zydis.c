@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The instruction decoder (insn.h): the only file that knows Zydis. */
-#include "structure/insn.h"
-#include "structure/insn_quick.h"
+/* The decoder of x86-64's instructions (x86_64.h): the only file that knows Zydis. */
+#include "structure/arch/x86_64.h"
+#include "structure/arch/insn_quick.h"
 #include <Zydis/Zydis.h>
 #include <pthread.h>
 
@@ -43,7 +43,7 @@ static enum insn_kind kind_of(ZydisMnemonic mnemonic, bool direct)
     }
 }
 
-void insn_decode(const uint8_t *code, size_t size, uint64_t address, struct insn *out)
+void x86_64_decode(const uint8_t *code, size_t size, uint64_t address, struct insn *out)
 {
     ZydisDecodedInstruction in;
 
@@ -122,7 +122,7 @@ static void read_operands(const ZydisDecodedOperand *op, size_t count, uint64_t 
         out->source = number(op[1].reg.value);
 }
 
-void insn_decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out)
+void x86_64_decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out)
 {
     ZydisDecodedInstruction in;
     ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];

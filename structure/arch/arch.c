@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "structure/arch/arch.h"
+
+const struct arch *arch_of(uint16_t machine)
+{
+    return machine == arch_aarch64.machine ? &arch_aarch64 : &arch_x86_64;
+}
+
+void insn_decode(uint16_t machine, const uint8_t *code, size_t size, uint64_t address, struct insn *out)
+{
+    arch_of(machine)->decode(code, size, address, out);
+}
+
+void insn_decode_detail(uint16_t machine, const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out)
+{
+    arch_of(machine)->decode_detail(code, size, address, out);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What structure recovery knows of a processor: a file each. All of it can be asked of any binary, wherever hq runs. */
+#ifndef HQ_STRUCTURE_ARCH_ARCH_H
+#define HQ_STRUCTURE_ARCH_ARCH_H
+
+#include "structure/insn.h"
+
+struct arch {
+    uint16_t machine; /* EM_* */
+    void (*decode)(const uint8_t *code, size_t size, uint64_t address, struct insn *out);
+    void (*decode_detail)(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out);
+    uint8_t argument;             /* the register of a call's first argument */
+    bool (*keeps)(uint8_t reg);   /* does a call preserve a register? */
+    uint32_t jump_slot, glob_dat; /* relocations that name what a linkage stub jumps to, */
+    uint32_t irelative;           /* or what finds it */
+    /* How long the linkage stub at `code` is, and the address of the word that it jumps through, 0: none. NULL: stubs
+     * have one size, and plt.c knows their forms. */
+    size_t (*stub)(const uint8_t *code, size_t size, uint64_t address, uint64_t *slot);
+    /* Between procedures (gap.h): a unit of code, of which two traps are padding; what hardly anything but a procedure
+     * begins with; bytes that are no instruction, although they decode as INSN_STOP. */
+    uint8_t unit;
+    bool (*is_trap)(const uint8_t *code);
+    bool (*has_prologue)(const uint8_t *code); /* of 4 bytes */
+    bool (*is_no_code)(const uint8_t *code, const struct insn *insn);
+};
+
+/* That of ELF files for the machine; x86-64's where there is none, which elf_kind.h does not let through. */
+const struct arch *arch_of(uint16_t machine);
+
+extern const struct arch arch_x86_64, arch_aarch64;
+
+#endif

