@@ -4,7 +4,6 @@
 and the branches of a large library beside what objdump prints."""
 import glob
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -12,7 +11,6 @@ import tempfile
 
 import loops
 
-HQ = os.environ.get("HQ", "./hq")
 PREFIX = "aarch64-linux-gnu-"
 
 if not shutil.which(PREFIX + "gcc") or not shutil.which(PREFIX + "g++"):
@@ -29,5 +27,12 @@ for path in sorted(glob.glob("tests/structure/loops/*.c") + glob.glob("tests/str
         with tempfile.TemporaryDirectory() as tmp:
             p, f = loops.check(source, f"{PREFIX}{compiler} {options}", tmp)
         passed, failed = passed + p, failed + f
+with tempfile.TemporaryDirectory() as tmp:
+    reader = os.path.join(tmp, "branches")
+    subprocess.run(["cc", "-O1", "-I.", "-o", reader, "tests/structure/branches.c", "structure/arch/aarch64.c"], check=True)
+    code = subprocess.run([PREFIX + "objdump", "-d", "/usr/aarch64-linux-gnu/lib/libc.so.6"], capture_output=True, check=True).stdout
+    result = subprocess.run([reader], input=code, capture_output=True)
+    print(result.stdout.decode(), end="")
+    passed, failed = passed + (not result.returncode), failed + bool(result.returncode)
 print(f"{passed} passed, {failed} failed")
 sys.exit(1 if failed else 0)
