@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""
+What a command of a device costs under `-e GPU`: the slope over the number of empty kernels of a program that asks for nothing, measured, less that of the same program
+that itself asks for profiling, an event and a completion callback for each command and reads the four times. Pairs in turns; goal: at most 1 us more, at
+the upper end of the 95 % interval.
+"""
+import math
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HQ, KNOWN = os.environ["HQ"], os.path.abspath(os.environ.get("BUILD", "build") + "/programs/opencl_known")
+PAIRS, FEW, MANY, GOAL_US = int(os.environ.get("HQ_PAIRS", 20)), 2000, 12000, 1.0
+PLACE = tempfile.mkdtemp(dir=os.environ.get("TMPDIR", "/tmp"))
+
+
+def elapsed(way, count, *before):
+    done = subprocess.run([*before, KNOWN, way, str(count)], capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                          env={**os.environ, "POCL_CACHE_DIR": PLACE + "/kernels"})
+    if done.returncode == 77:
+        print("skipped: there is no OpenCL device here")
+        sys.exit(0)
+    return float(done.stdout.split()[-1])
+
+
+def slope(way, *before):
+    """us for each kernel."""
+    return (elapsed(way, MANY, *before) - elapsed(way, FEW, *before)) / (MANY - FEW) / 1e3
+
+
+measured = (HQ, "record", "--force", "-e", "GPU", "-o", PLACE + "/gpu.hq", "--")
+elapsed("plain", 100)
+bare, asks, with_hq, more = [], [], [], []
+for _ in range(PAIRS):
+    asks.append(slope("empty"))
+    with_hq.append(slope("plain", *measured))
+    bare.append(slope("plain"))
+    more.append(with_hq[-1] - asks[-1])
+mean, error = statistics.mean(more), 1.96 * statistics.stdev(more) / math.sqrt(PAIRS)
+print(f"us a kernel: plain {statistics.median(bare):.2f}, asking for times {statistics.median(asks):.2f}, measured {statistics.median(with_hq):.2f}")
+print(f"measured less asking: median {statistics.median(more):.2f}, mean {mean:.2f} [{mean - error:.2f}, {mean + error:.2f}] us, goal {GOAL_US}")
+sys.exit(0 if mean + error <= GOAL_US else 1)
