@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-enum { DATABASES = 6, SCOPES = 40, FRAMES = 60, QUERIES = 5 };
+enum { DATABASES = 6, SCOPES = 40, FRAMES = 60, PROFILES = 3, QUERIES = 5 };
 
 const char *volatile pair_fuzz_query = "";
 
@@ -111,7 +111,7 @@ static void add_values(struct model *m, uint64_t *state, const uint32_t *frames)
                                                          .flags = HQDB_METRIC_SAMPLED | HQDB_METRIC_TRACED,
                                                          .period = below(state, 2) ? 1000 : 0,
                                                          .scale = below(state, 3) ? 1e-9 : 1});
-    for (uint32_t p = 0; p < 3; p++) {
+    for (uint32_t p = 0; p < PROFILES; p++) {
         model_profile(m, &(struct model_profile){.rank = ranked ? (int32_t)p : -1,
                                                  .host = ANY(hosts, state),
                                                  .pid = p / 2,
@@ -134,7 +134,7 @@ static void add_values(struct model *m, uint64_t *state, const uint32_t *frames)
 static struct hq_error *write_database(uint64_t *state, const char *path)
 {
     struct model *m = model_create();
-    uint32_t scopes[SCOPES], lines[SCOPES], frames[FRAMES];
+    uint32_t scopes[SCOPES], lines[SCOPES], frames[FRAMES], places[PAIR_FUZZ_PLACES] = {0};
     struct hq_error *err;
 
     model_info(m, "command", "alpha -x");
@@ -142,7 +142,11 @@ static struct hq_error *write_database(uint64_t *state, const char *path)
     model_source(m, "a.c", "int main;\n\n\x1b[0m\n", 16);
     add_scopes(m, state, scopes, lines);
     add_frames(m, state, lines, frames);
+    places[0] = frames[0];
+    pair_fuzz_places(m, state, scopes[4], lines[20], places);
+    memcpy(frames + FRAMES - PAIR_FUZZ_PLACES, places, sizeof places);
     add_values(m, state, frames);
+    pair_fuzz_exact(m, state, PROFILES, places);
     err = model_write(m, path, 1);
     model_destroy(m);
     return err;
@@ -150,8 +154,19 @@ static struct hq_error *write_database(uint64_t *state, const char *path)
 
 /* ---- queries ---- */
 
-static const char *const settings[] = {"set lines on",  "set inline off", "set normalise off", "set ci on",
-                                       "set lines off", "set inline on",  "set normalise on",  "set ci off"};
+static const char *const settings[] = {"set lines on",
+                                       "set inline off",
+                                       "set normalise off",
+                                       "set ci on",
+                                       "set lines off",
+                                       "set inline on",
+                                       "set normalise on",
+                                       "set ci off",
+                                       "set names full",
+                                       "set names short",
+                                       "set internals on",
+                                       "set groups runtime",
+                                       "group g = /a/, phase \"step\", modules of /./"};
 static const char *const views[] = {"tree",
                                     "callers",
                                     "flat",
@@ -174,6 +189,25 @@ static const char *const views[] = {"tree",
                                     "callers of /./",
                                     "source of /./",
                                     "iterations of /./",
+                                    "regions",
+                                    "regions of /./",
+                                    "phases",
+                                    "phases of /./",
+                                    "phases between /./",
+                                    "clusters of phases",
+                                    "clusters of phases of /./ by $1 eps 0.1 min 2",
+                                    "fold of /./",
+                                    "fold of /step/ points 9 instances all",
+                                    "fold of /red/ instances mad",
+                                    "messages",
+                                    "messages of /./",
+                                    "devices",
+                                    "groups",
+                                    "groups by module",
+                                    "groups by runtime",
+                                    "flat by directory",
+                                    "flat by runtime",
+                                    "flat by group",
                                     "explain 90% of $1",
                                     "explain 50% of delta",
                                     "tree of #2",
@@ -210,6 +244,11 @@ static const char *const clauses[] = {
     "columns mean($1), p90($1.x), imbalance($1), stddev($1), max($1), min($1), count($1)",
     "columns module, file, callsite, id, $1 / $2",
     "by $2",
+
+    "where group = g",
+    "where waits",
+    "points 5",
+    "columns $3, $3.x, $1",
     "threshold 1%",
     "percent of parent",
     "percent of shown",
