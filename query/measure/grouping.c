@@ -102,6 +102,8 @@ static bool counts(struct run *run, uint32_t c)
     if (kind != SCOPE_ROOT && kind != SCOPE_THREAD && kind != SCOPE_PARTIAL)
         return true;
     for (size_t m = 0; m < run->selection.here_count && all.first < end; m++) {
+        if (run->selection.measures.data[m].of_view)
+            continue;
         AUTO_ERROR struct hq_error *error = selection_load(&run->selection, m);
         const int64_t *sums = error ? NULL : run->selection.measures.data[m].sums;
 

@@ -34,6 +34,7 @@ struct measure measure_of_view(const char *name, const char *description, enum d
         .factor = 1,
         .share_of = SIZE_MAX,
         .no_total = true,
+        .of_view = true,
         .sums = none,
     };
 }
