@@ -47,6 +47,7 @@ enum row_flag {
     ROW_NEW = 8,
     ROW_GONE = 16, /* compare with */
     ROW_RECURSIVE = 32,
+    ROW_ASIDE = 64, /* a launcher or helper, which statistics leave out (choose/helpers.h) */
 };
 
 struct row {

@@ -43,11 +43,15 @@ bool bars_take(struct bars *b, const struct table *t, const struct output_option
         vec_push(&b->rows, (const struct row *)r);
         if (!isfinite(x))
             continue;
-        b->valued++;
-        sum += x;
         b->largest = fmax(b->largest, fabs(x));
+        if (r->flags & ROW_ASIDE) {
+            b->aside++;
+            continue;
+        }
+        b->counted++;
+        sum += x;
     }
-    b->mean = b->valued ? sum / (double)b->valued : 0;
+    b->mean = b->counted ? sum / (double)b->counted : 0;
     return true;
 }
 
@@ -190,7 +194,10 @@ static void put_heading(const struct bars *b)
     fputs("</text>\n<text x=\"8\" y=\"38\">", b->out);
     fprintf(b->out, "%zu row%s", b->rows.len, b->rows.len == 1 ? "" : "s");
     if (are_alike(b)) {
-        fprintf(b->out, ", mean %s(dashed) ", b->valued < b->rows.len ? "of those with a value " : "");
+        fprintf(b->out, ", mean %s(dashed) ",
+                b->aside                   ? "of the program's own "
+                : b->counted < b->rows.len ? "of those with a value "
+                                           : "");
         put_value(b, b->mean);
     }
     fputs("</text>\n", b->out);

@@ -15,8 +15,8 @@ struct bars {
     size_t column;
     VEC(const struct row *) rows; /* without those that stand for others */
     struct number_style style;
-    double largest, mean; /* in magnitude; of what has a value */
-    size_t valued;
+    double largest, mean;  /* in magnitude, of all; of those that count, which launchers and helpers do not */
+    size_t counted, aside; /* rows with a value: what the mean is of, and what it leaves out */
 };
 
 enum { BARS_MOST = 64 }; /* rows that have a line each; more are columns side by side */

@@ -126,7 +126,7 @@ static void put_heading(const struct bars *p)
     for (size_t i = 0; i < p->rows.len; i++) {
         double x = value_of(p, i);
 
-        if (isnan(x))
+        if (isnan(x) || p->rows.data[i]->flags & ROW_ASIDE)
             continue;
         n++;
         sum += x;
@@ -138,6 +138,8 @@ static void put_heading(const struct bars *p)
         fprintf(p->out, " of %zu rows: least %s", n, text_of(p, least, text));
         fprintf(p->out, ", mean %s", text_of(p, sum / (double)n, text));
         fprintf(p->out, ", largest %s", text_of(p, most, text));
+        if (p->aside)
+            fprintf(p->out, "; left out: %zu of launchers and helpers", p->aside);
     }
     fputc('\n', p->out);
 }

@@ -173,7 +173,8 @@ static bool recursive(const struct run *run, const struct entry *e)
 
 static unsigned row_flags(const struct run *run, const struct entry *e)
 {
-    unsigned flags = (e->match ? 0 : ROW_ANCESTOR) | (e->folded ? ROW_FOLDED : 0) | (e->hot ? ROW_HOT : 0);
+    unsigned flags = (e->match ? 0 : ROW_ANCESTOR) | (e->folded ? ROW_FOLDED : 0) | (e->hot ? ROW_HOT : 0) |
+                     (e->node.aside ? ROW_ASIDE : 0);
 
     if (!e->folded && (run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH) &&
         e->node.kind == SCOPE_PROCEDURE && recursive(run, e))

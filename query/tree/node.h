@@ -37,6 +37,7 @@ struct node {
     const uint32_t *at; /* callers: the context that the row names, for each of exc */
     enum exclusive_rule rule;
     bool leaf;       /* has no children by its nature */
+    bool aside;      /* a row of profiles that are the launcher's or helpers: statistics leave them out */
     uint32_t rounds; /* > 0: a recursion whose rounds are one row: so many at most */
     uint64_t id;
     const char *text;    /* a column of text beside the name: the source line, the process */

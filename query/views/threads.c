@@ -166,6 +166,7 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
         n.text = run->query->per <= PER_THREAD ? process_text(&w, first) : NULL; /* of one process */
         n.slots = w.slots[g];
         n.leaf = true;
+        n.aside = run->selection.helpers.of && run->selection.helpers.of[first] != STANDS_IN;
         n.id = 0;
         vec_push(out, n);
     }
