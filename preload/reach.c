@@ -3,24 +3,14 @@
 
 #include "preload/export.h"
 
-#include <sys/auxv.h>
-#ifdef __x86_64__
-#include <cpuid.h>
-#endif
-
 struct reach_thread reach_threads[REACH_PLACES];
 bool reach_possible, reach_has_keys;
 static bool keys_possible;
 
 void reach_prepare(void)
 {
-#ifdef __x86_64__
-    enum { KERNEL_LETS = 2 }; /* HWCAP2_FSGSBASE */
-    unsigned a, b, c = 0, d;
-
-    reach_possible = getauxval(AT_HWCAP2) & KERNEL_LETS;
-    keys_possible = __get_cpuid_count(7, 0, &a, &b, &c, &d) && c & bit_OSPKE;
-#endif
+    reach_possible = arch_gives_base();
+    keys_possible = arch_has_rights();
 }
 
 void reach_begin(void)
@@ -32,7 +22,7 @@ void reach_begin(void)
         int none = 0;
 
         if (atomic_load(&thread->tid) == tid || atomic_compare_exchange_strong(&thread->tid, &none, tid)) {
-            atomic_store(&thread->base, reach_base());
+            atomic_store(&thread->base, arch_base());
             return;
         }
     }

@@ -70,69 +70,21 @@ static inline __attribute__((always_inline)) struct reach_thread *reach_find(int
     return NULL;
 }
 
-#ifdef __x86_64__
-static inline __attribute__((always_inline)) uint64_t reach_base(void)
-{
-    uint64_t base;
-
-    __asm__ volatile("rdfsbase %0" : "=r"(base)::"memory");
-    return base;
-}
-
-static inline __attribute__((always_inline)) void reach_set_base(uint64_t base)
-{
-    __asm__ volatile("wrfsbase %0" ::"r"(base) : "memory");
-}
-
-static inline __attribute__((always_inline)) uint32_t reach_rights(void)
-{
-    uint32_t rights, zero;
-
-    __asm__ volatile("rdpkru" : "=a"(rights), "=d"(zero) : "c"(0) : "memory");
-    return rights;
-}
-
-static inline __attribute__((always_inline)) void reach_set_rights(uint32_t rights)
-{
-    __asm__ volatile("wrpkru" ::"a"(rights), "c"(0), "d"(0) : "memory");
-}
-#else
-static inline uint64_t reach_base(void)
-{
-    return 0;
-}
-
-static inline void reach_set_base(uint64_t base)
-{
-    (void)base;
-}
-
-static inline uint32_t reach_rights(void)
-{
-    return 0;
-}
-
-static inline void reach_set_rights(uint32_t rights)
-{
-    (void)rights;
-}
-#endif
-
 static inline __attribute__((always_inline)) struct reach reach_to(uint64_t base)
 {
     struct reach found = {0};
 
     if (reach_possible && base) {
-        found.base = reach_base();
+        found.base = arch_base();
         found.moved = found.base != base;
         if (found.moved)
-            reach_set_base(base);
+            arch_set_base(base);
     }
     if (reach_has_keys) {
-        found.rights = reach_rights();
+        found.rights = arch_rights();
         found.opened = found.rights != 0;
         if (found.opened)
-            reach_set_rights(0);
+            arch_set_rights(0);
     }
     return found;
 }
@@ -158,9 +110,9 @@ static inline __attribute__((always_inline)) struct reach reach_enter_any(void)
 static inline __attribute__((always_inline)) void reach_leave(const struct reach *found)
 {
     if (found->opened)
-        reach_set_rights(found->rights);
+        arch_set_rights(found->rights);
     if (found->moved)
-        reach_set_base(found->base);
+        arch_set_base(found->base);
 }
 
 #endif

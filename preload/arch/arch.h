@@ -14,6 +14,10 @@
  *   arch_return_at()          the same from what the memo knows of the frame outside of it (`how`)
  *   arch_is_call_before()     is there a call instruction before an address? Reads ARCH_CALL_BYTES before it
  *   arch_is_return()          is there a return instruction at an address of readable code? Where CFI_LINKS
+ *   arch_gives_base()         may programs read and set the base of thread-local storage? If so:
+ *   arch_base() arch_set_base()
+ *   arch_has_rights()         are there keys that protect pages? If so, the rights to them:
+ *   arch_rights() arch_set_rights()
  *   arch_pause()              one round of busy waiting
  *
  *   ARCH_RED_ZONE             how far below its stack pointer a procedure may use the stack

@@ -123,6 +123,37 @@ static inline bool arch_is_return(uint64_t address)
     return word == 0xd65f03c0 || word == 0xd65f0bff || word == 0xd65f0fff;
 }
 
+/* Its programs do not change the base of a thread, and rights to pages are not looked after. */
+static inline bool arch_gives_base(void)
+{
+    return false;
+}
+
+static inline bool arch_has_rights(void)
+{
+    return false;
+}
+
+static inline uint64_t arch_base(void)
+{
+    return 0;
+}
+
+static inline void arch_set_base(uint64_t base)
+{
+    (void)base;
+}
+
+static inline uint32_t arch_rights(void)
+{
+    return 0;
+}
+
+static inline void arch_set_rights(uint32_t rights)
+{
+    (void)rights;
+}
+
 static inline void arch_pause(void)
 {
     __asm__ volatile("yield");

@@ -5,9 +5,12 @@
 
 #include "unwind/arch/x86_64/returns.h"
 
+#include <cpuid.h>
 #include <elf.h>
 #include <errno.h>
 #include <linux/audit.h>
+#include <stdbool.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 
 #define ARCH_NAME       "x86-64"
@@ -106,6 +109,46 @@ static inline bool arch_is_return(uint64_t address)
 {
     (void)address;
     return false;
+}
+
+enum { ARCH_LETS_BASE = 2 }; /* HWCAP2_FSGSBASE */
+
+static inline bool arch_gives_base(void)
+{
+    return getauxval(AT_HWCAP2) & ARCH_LETS_BASE;
+}
+
+static inline bool arch_has_rights(void)
+{
+    unsigned a, b, c = 0, d;
+
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && c & bit_OSPKE;
+}
+
+static inline __attribute__((always_inline)) uint64_t arch_base(void)
+{
+    uint64_t base;
+
+    __asm__ volatile("rdfsbase %0" : "=r"(base)::"memory");
+    return base;
+}
+
+static inline __attribute__((always_inline)) void arch_set_base(uint64_t base)
+{
+    __asm__ volatile("wrfsbase %0" ::"r"(base) : "memory");
+}
+
+static inline __attribute__((always_inline)) uint32_t arch_rights(void)
+{
+    uint32_t rights, zero;
+
+    __asm__ volatile("rdpkru" : "=a"(rights), "=d"(zero) : "c"(0) : "memory");
+    return rights;
+}
+
+static inline __attribute__((always_inline)) void arch_set_rights(uint32_t rights)
+{
+    __asm__ volatile("wrpkru" ::"a"(rights), "c"(0), "d"(0) : "memory");
 }
 
 static inline void arch_pause(void)
