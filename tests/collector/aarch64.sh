@@ -4,7 +4,12 @@
 # arrive there, perf_event does not. Truth is the chain of frame records, which shares no code with the walk, and what the programs can do.
 . tests/collector/lib.sh
 for tool in aarch64-linux-gnu-gcc qemu-aarch64; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool here"; exit 77; }
+    command -v $tool >/dev/null && continue
+    case $tool in
+    *gcc) echo "skipped: no aarch64-linux-gnu-gcc here" ;;
+    *) echo "skipped: no qemu-aarch64 here" ;;
+    esac
+    exit 77
 done
 export QEMU_LD_PREFIX=/usr/aarch64-linux-gnu
 cross=build/collector-aarch64 small=build/hq-collector-aarch64
