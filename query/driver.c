@@ -61,7 +61,7 @@ static struct hq_error *make_table(struct run *run)
 {
     struct query q = *run->query;
 
-    q.compare = run->view->compares ? NULL : q.compare;
+    q.samples.compare = run->view->compares ? NULL : q.samples.compare;
     HQ_TRY(selection_make(run->env, &q, &run->selection));
     run->tree = &run->selection.tree;
     note_selection(run);

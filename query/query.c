@@ -168,20 +168,13 @@ static bool names_other_side(const struct expr *e)
 /* What chooses samples, where `explain 90% of delta` says nothing itself: as in the query before it. */
 static void take_comparison(struct query *q, const struct query *last)
 {
-    for (int i = CLAUSE_RANKS; i <= CLAUSE_SCALED; i++)
-        if (q->given[i].line)
+    for (int i = 0; i < CLAUSE_KINDS; i++)
+        if (clause_words[i].samples && q->given[i].line)
             return;
-    memcpy(q->given, last->given, (CLAUSE_SCALED + 1) * sizeof *q->given);
-    q->compare = last->compare;
-    q->scale = last->scale;
-    q->ranks = last->ranks;
-    q->threads = last->threads;
-    q->devices = last->devices;
-    q->per = last->per;
-    q->during = last->during;
-    memcpy(&q->through, &last->through, sizeof q->through);
-    memcpy(&q->prune, &last->prune, sizeof q->prune);
-    memcpy(&q->hide, &last->hide, sizeof q->hide);
+    for (int i = 0; i < CLAUSE_KINDS; i++)
+        if (clause_words[i].samples)
+            q->given[i] = last->given[i];
+    q->samples = last->samples;
 }
 
 /* The query may now refer to parts of the last one. */
@@ -189,7 +182,7 @@ static void find_comparison(const struct query_env *env, struct query *q)
 {
     const struct query *last = query_last(env);
 
-    if (last && last->compare && view_find(q->view.kind)->covers && names_other_side(q->view.expr))
+    if (last && last->samples.compare && view_find(q->view.kind)->covers && names_other_side(q->view.expr))
         take_comparison(q, last);
 }
 

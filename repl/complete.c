@@ -66,7 +66,7 @@ static const char *clause_help(struct completion *c, const char *name)
         if (!strcmp(w->name, name))
             return w->summary;
         if (w->other && !strcmp(w->other, name))
-            return i == CLAUSE_THROUGH ? "only samples whose call path does not match" : same_as(c, w->name);
+            return w->other_summary ? w->other_summary : same_as(c, w->name);
     }
     return NULL;
 }

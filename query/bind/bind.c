@@ -246,7 +246,7 @@ static bool bare_name(const struct expr *e)
 static struct hq_error *bind_operand(struct binding *b, const struct expr *e, const struct expr *other, bool exclusive,
                                      struct program **out)
 {
-    const char *text = bare_name(e) && other->kind == EXPR_ATTRIBUTE && attribute_is_text(other->attribute)
+    const char *text = bare_name(e) && other->kind == EXPR_ATTRIBUTE && attribute_words[other->attribute].is_text
                            ? e->metric.name
                            : kinds_bare(e, other);
 
@@ -468,7 +468,7 @@ static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, 
     if (of_profile && !b->has_rows_of_profiles)
         return place_error(&e->place, NULL, "only the rows of `threads` and `profiles` have a rank, thread and host");
     p->attribute = e->attribute;
-    p->is_text = attribute_is_text(e->attribute);
+    p->is_text = attribute_words[e->attribute].is_text;
     p->literal = !p->is_text;
     b->uses_attributes = true;
     b->uses_waits |= e->attribute == ATTRIBUTE_WAITS;

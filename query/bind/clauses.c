@@ -97,7 +97,7 @@ static struct hq_error *compared_by_view(struct run *run)
 
 static struct hq_error *default_columns(struct run *run)
 {
-    if (run->view->compares && run->query->compare)
+    if (run->view->compares && run->query->samples.compare)
         return compared_by_view(run);
     unsigned from = 1,
              to = run->view->prepare ? (unsigned)(2 * run->selection.here_count) : binding_columns(&run->binding);

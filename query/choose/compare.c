@@ -242,8 +242,8 @@ struct hq_error *compare_open(struct query_env *env, const struct query *q, stru
     struct hq_error *err;
 
     if (env->find_db)
-        err = env->find_db(env->find_db_arg, q->compare, out);
-    else if (!(err = db_open(q->compare, out)))
+        err = env->find_db(env->find_db_arg, q->samples.compare, out);
+    else if (!(err = db_open(q->samples.compare, out)))
         vec_push(&env->opened, *out);
     return err;
 }
@@ -426,7 +426,7 @@ static double old_factor(struct selection *s, const struct query_env *env, const
            old = env->runs_of ? env->runs_of(env->find_db_arg, old_db) : 1;
 
     if (q->given[CLAUSE_SCALED].line || here == old)
-        return q->scale;
+        return q->samples.scale;
     vec_push(&s->notes, xasprintf("this side is the sum of %zu run%s and the other of %zu, whose values are scaled by "
                                   "%.4g, so that means over the runs are compared (`scaled by 1` compares the sums)",
                                   here, here == 1 ? "" : "s", old, (double)here / (double)old));

@@ -274,10 +274,10 @@ struct hq_error *prune_tree(struct query_env *env, struct tree *t, const struct 
     struct tree_builder b;
     struct tree old = *t;
 
-    if (!q->prune.len && !q->hide.len)
+    if (!q->samples.prune.len && !q->samples.hide.len)
         return NULL;
-    HQ_TRY(mark_all(env, t, q->prune.data, q->prune.len, notes, &prune));
-    HQ_TRY(mark_all(env, t, q->hide.data, q->hide.len, notes, &hide));
+    HQ_TRY(mark_all(env, t, q->samples.prune.data, q->samples.prune.len, notes, &prune));
+    HQ_TRY(mark_all(env, t, q->samples.hide.data, q->samples.hide.len, notes, &hide));
     builder_init(&b, tree_scope_of(&old, 0), tree_context(&old, 0)->id);
 
     AUTO_FREE uint32_t *node = map_contexts(&old, prune, hide, &b);
@@ -290,7 +290,7 @@ struct hq_error *prune_tree(struct query_env *env, struct tree *t, const struct 
 struct hq_error *derive_tree(struct query_env *env, struct selection *s, const struct query *q)
 {
     HQ_TRY(prune_tree(env, &s->tree, q, s));
-    if (q->compare)
+    if (q->samples.compare)
         HQ_TRY(compare_trees(env, s, q));
     return NULL;
 }

@@ -98,16 +98,17 @@ struct hq_error *paths_mark(struct query_env *env, const struct tree *t, const s
                             struct selection *notes)
 {
     *keep = NULL;
-    if (!q->through.len)
+    if (!q->samples.through.len)
         return NULL;
     *keep = xmalloc((size_t)t->position_count + 1);
     memset(*keep, 1, (size_t)t->position_count + 1);
-    for (size_t i = 0; i < q->through.len; i++) {
+    for (size_t i = 0; i < q->samples.through.len; i++) {
         struct automaton a = {0};
-        struct hq_error *err = make_automaton(env, t, &q->through.data[i].path, q->through.data[i].negated, notes, &a);
+        struct hq_error *err = make_automaton(env, t, &q->samples.through.data[i].path,
+                                              q->samples.through.data[i].negated, notes, &a);
 
         if (!err)
-            run_automaton(&a, t, q->through.data[i].negated, *keep);
+            run_automaton(&a, t, q->samples.through.data[i].negated, *keep);
         for (unsigned k = 0; k < a.steps; k++)
             free(a.step[k]);
         HQ_TRY(err);

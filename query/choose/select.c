@@ -337,12 +337,12 @@ static struct hq_error *look_for_missing(struct query_env *env, struct selection
 
 static bool is_selected(const struct hqdb_profile *p, const struct query *q)
 {
-    const number_ranges *of_kind = p->thread & HQDB_QUEUE ? &q->devices : &q->threads;
+    const number_ranges *of_kind = p->thread & HQDB_QUEUE ? &q->samples.devices : &q->samples.threads;
 
-    if (!in_ranges(&q->ranks, p->rank))
+    if (!in_ranges(&q->samples.ranks, p->rank))
         return false;
     if (!of_kind->len)
-        return !q->threads.len && !q->devices.len;
+        return !q->samples.threads.len && !q->samples.devices.len;
     return in_ranges(of_kind, p->thread & ~HQDB_QUEUE);
 }
 
@@ -353,7 +353,7 @@ static uint8_t *select_profiles(const struct db *db, const struct query *q, size
     uint8_t *profiles;
 
     *count = db->profile_count;
-    if (!q->ranks.len && !q->threads.len && !q->devices.len)
+    if (!q->samples.ranks.len && !q->samples.threads.len && !q->samples.devices.len)
         return NULL;
     profiles = xcalloc(db->profile_count + 1, 1);
     *count = 0;
@@ -367,9 +367,9 @@ static uint8_t *select_profiles(const struct db *db, const struct query *q, size
 static struct hq_error *select_here(struct query_env *env, struct selection *s, const struct query *q)
 {
     s->profiles = select_profiles(s->tree.db, q, &s->profile_count);
-    HQ_TRY(look_for_missing(env, s, &q->ranks, &q->given[CLAUSE_RANKS], RANKS));
-    HQ_TRY(look_for_missing(env, s, &q->threads, &q->given[CLAUSE_THREADS], THREADS));
-    HQ_TRY(look_for_missing(env, s, &q->devices, &q->given[CLAUSE_DEVICES], QUEUES));
+    HQ_TRY(look_for_missing(env, s, &q->samples.ranks, &q->given[CLAUSE_RANKS], RANKS));
+    HQ_TRY(look_for_missing(env, s, &q->samples.threads, &q->given[CLAUSE_THREADS], THREADS));
+    HQ_TRY(look_for_missing(env, s, &q->samples.devices, &q->given[CLAUSE_DEVICES], QUEUES));
     if (s->profiles && !s->profile_count && !s->notes.len)
         vec_push(&s->notes, xstrdup("none of these ranks has such a thread: `profiles` lists them"));
     return NULL;

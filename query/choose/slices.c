@@ -235,7 +235,7 @@ struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uin
 
 static struct hq_error *make_fixed(const struct query *q, const struct timeline *time, struct selection *s)
 {
-    const struct during *d = q->during;
+    const struct during *d = q->samples.during;
     struct slice slice = {timeline_instant(time, &d->from, false), timeline_instant(time, &d->to, true), 0};
 
     if (slice.from_us >= slice.to_us)
@@ -259,7 +259,7 @@ static struct hq_error *make_visits(const struct query *q, const struct timeline
                                     struct selection *s)
 {
     AUTO_FREE uint8_t *within = contexts_within(&s->tree, mark);
-    const struct during *d = q->during;
+    const struct during *d = q->samples.during;
     struct visits visits = {0};
     struct hq_error *err = NULL;
 
@@ -293,7 +293,7 @@ static struct hq_error *make_pattern(struct query_env *env, const struct query *
 {
     struct arena arena = {0};
     struct matches matches = {0};
-    struct hq_error *err = pattern_resolve(env, &s->tree, &q->during->pattern, KINDS_PATH, &matches);
+    struct hq_error *err = pattern_resolve(env, &s->tree, &q->samples.during->pattern, KINDS_PATH, &matches);
 
     if (!err && matches.unknown && !s->unknown)
         s->unknown = MEM_STEAL(matches.unknown);
@@ -302,10 +302,10 @@ static struct hq_error *make_pattern(struct query_env *env, const struct query *
     if (!err) {
         AUTO_FREE uint8_t *mark = matches_mark(&matches, &s->tree);
         err = make_visits(q, time, mark, s);
-        const char *text = print_pattern(&arena, &q->during->pattern);
-        s->slice_text = q->during->kind == DURING_PATTERN
+        const char *text = print_pattern(&arena, &q->samples.during->pattern);
+        s->slice_text = q->samples.during->kind == DURING_PATTERN
                             ? xasprintf("while %s is on the stack", text)
-                            : xasprintf("during iteration %u of %s", q->during->number, text);
+                            : xasprintf("during iteration %u of %s", q->samples.during->number, text);
     }
     matches_deinit(&matches);
     arena_deinit(&arena);
@@ -322,18 +322,18 @@ static bool has_traces(const struct db *db)
 
 struct hq_error *slices_select(struct query_env *env, struct selection *s, const struct query *q)
 {
-    if (!q->during)
+    if (!q->samples.during)
         return NULL;
     struct timeline time = timeline_of(s->tree.db);
 
-    if (q->compare)
-        return place_error(&q->during->place, NULL,
+    if (q->samples.compare)
+        return place_error(&q->samples.during->place, NULL,
                            "a slice of time belongs to one run: during cannot stand with compare with");
     if (!has_traces(s->tree.db))
-        return place_error(&q->during->place, NULL, "this database has no traces, so it knows no time");
+        return place_error(&q->samples.during->place, NULL, "this database has no traces, so it knows no time");
     s->sliced = true;
     s->origin_us = time.origin_us;
-    if (q->during->kind == DURING_SLICE)
+    if (q->samples.during->kind == DURING_SLICE)
         return make_fixed(q, &time, s);
     return make_pattern(env, q, &time, s);
 }

@@ -131,19 +131,9 @@ struct metric_ref {
 };
 
 enum attribute {
-    ATTRIBUTE_KIND,
-    ATTRIBUTE_NAME,
-    ATTRIBUTE_FILE,
-    ATTRIBUTE_LINE,
-    ATTRIBUTE_MODULE,
-    ATTRIBUTE_DEPTH,
-    ATTRIBUTE_ID,
-    ATTRIBUTE_CALLSITE,
-    ATTRIBUTE_WAITS,
-    ATTRIBUTE_GROUP,
-    ATTRIBUTE_RANK,
-    ATTRIBUTE_THREAD,
-    ATTRIBUTE_HOST, /* the last three: rows of threads and profiles */
+#define ATTRIBUTE(kind, ...) ATTRIBUTE_##kind,
+#include "query/grammar/attributes.def"
+#undef ATTRIBUTE
     ATTRIBUTE_KINDS
 };
 
@@ -230,11 +220,11 @@ enum { FOLD_POINTS = 10000, FOLD_CALLERS = 63 }; /* at most */
 struct view {
     struct place place; /* of the view with its `of` */
     enum view_kind kind;
-    struct pattern *of;      /* NULL without; never NULL for source and iterations */
-    struct instant at;       /* VIEW_TRACE_AT; its rank or thread, and that of VIEW_TRACE_DEPTH, is in query.ranks or
-                                query.threads;  none: the first profile */
-    double share;            /* VIEW_EXPLAIN: percent, above 0 and at most 100 */
-    struct expr *expr;       /* VIEW_EXPLAIN */
+    struct pattern *of; /* NULL without; never NULL for source and iterations */
+    struct instant at;  /* VIEW_TRACE_AT; its rank or thread, and that of VIEW_TRACE_DEPTH, is in query.samples.ranks or
+                           query.samples.threads;  none: the first profile */
+    double share;       /* VIEW_EXPLAIN: percent, above 0 and at most 100 */
+    struct expr *expr;  /* VIEW_EXPLAIN */
     struct pattern *between; /* VIEW_PHASES, and views of clusters: what is between visits to it; NULL: `of`, or between
                                 MPI and OpenMP */
     uint32_t points;         /* VIEW_FOLD; 0: as many as usual */
@@ -250,15 +240,12 @@ struct view {
 
 /* ---- clauses ---- */
 
-/* clang-format off */
-enum clause_kind {              /* in the order in which they take effect */
-    CLAUSE_RANKS, CLAUSE_THREADS, CLAUSE_DEVICES, CLAUSE_PER, CLAUSE_DURING, CLAUSE_THROUGH, CLAUSE_PRUNE, CLAUSE_HIDE,
-    CLAUSE_COMPARE, CLAUSE_SCALED, CLAUSE_FLATTEN, CLAUSE_COLUMNS, CLAUSE_WHERE, CLAUSE_MATCHING, CLAUSE_EXPECT,
-    CLAUSE_SORT, CLAUSE_LIMIT, CLAUSE_DEPTH, CLAUSE_ALL, CLAUSE_BY, CLAUSE_THRESHOLD, CLAUSE_PERCENT,
-    CLAUSE_LEVEL, CLAUSE_WIDTH, CLAUSE_HEIGHT, CLAUSE_AS,
+enum clause_kind {
+#define CLAUSE(kind, ...) CLAUSE_##kind,
+#include "query/grammar/clauses.def"
+#undef CLAUSE
     CLAUSE_KINDS
 };
-/* clang-format on */
 
 enum per { PER_USUAL, PER_THREAD, PER_RANK, PER_HOST }; /* usual: nothing is said */
 
@@ -320,18 +307,23 @@ struct output_spec {
     struct place file_place;
 };
 
-struct query {
-    struct place place;
-    struct view view;
-    struct place given[CLAUSE_KINDS]; /* of each clause (the first, if it may repeat); line 0: not given */
-
+/* The clauses that choose samples: what is counted, and beside what. */
+struct samples {
     number_ranges ranks, threads, devices; /* empty: all; of threads and devices one alone leaves out the others */
     enum per per;
     struct during *during;        /* NULL: the whole run */
     LIST(struct through) through; /* all of them are required */
     LIST(struct pattern) prune, hide;
-    const char *compare;             /* path or alias of the old database, NULL */
-    double scale;                    /* of the old side; 1 if not given */
+    const char *compare; /* path or alias of the old database, NULL */
+    double scale;        /* of the old side; 1 if not given */
+};
+
+struct query {
+    struct place place;
+    struct view view;
+    struct place given[CLAUSE_KINDS]; /* of each clause (the first, if it may repeat); line 0: not given */
+
+    struct samples samples;
     uint32_t flatten;                /* 0: not given; `flatten` alone is 1 */
     LIST(struct column_def) columns; /* empty: the default ones */
     LIST(struct expr *) where;       /* all of them are required */

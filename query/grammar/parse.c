@@ -231,7 +231,7 @@ static int find_statement(struct parser *p)
 
 static void check_query(struct parser *p, const struct query *q)
 {
-    if (q->given[CLAUSE_SCALED].line && !q->compare)
+    if (q->given[CLAUSE_SCALED].line && !q->samples.compare)
         fail(p, &q->given[CLAUSE_SCALED], NULL,
              "scaled by multiplies the old side of a comparison: it needs compare with DB");
 }
@@ -241,7 +241,7 @@ static bool parse_query(struct parser *p, struct query *q)
 {
     struct place start = peek(p, LEX_PLAIN)->place;
 
-    q->scale = 1;
+    q->samples.scale = 1;
     q->threshold = 50;
     if (!parse_view(p, q))
         return false;

@@ -423,8 +423,9 @@ static struct expr *parse_relation(struct parser *p)
         return e;
     note_value(p, e);
     e = binary(p, e, op, &t.place,
-               op <= OP_NE && e->kind == EXPR_ATTRIBUTE && attribute_is_text(e->attribute) ? parse_beside_attribute
-                                                                                           : parse_sum);
+               op <= OP_NE && e->kind == EXPR_ATTRIBUTE && attribute_words[e->attribute].is_text
+                   ? parse_beside_attribute
+                   : parse_sum);
     if (!ended(p) && comparison(peek(p, LEX_PLAIN)) >= 0 && !sends_to_file(p, e))
         fail(p, &p->token.place, "write a < b and b < c", "comparisons do not chain");
     return e;

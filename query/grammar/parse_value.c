@@ -26,6 +26,20 @@ static bool take_quantity(struct parser *p, enum expected_kind kind, const char 
     return !p->error;
 }
 
+/* One of n words, consumed; its number. */
+int parse_choice(struct parser *p, const char *const *words, int n)
+{
+    for (int i = 0; i < n; i++) {
+        note(p, EXPECTED_KEYWORD, words[i]);
+        if (is_word(peek(p, LEX_PLAIN), words[i])) {
+            next(p);
+            return i;
+        }
+    }
+    fail_here(p, NULL);
+    return 0;
+}
+
 /* count = DIGITS | PARAMETER        also 1K, 1e6 */
 uint32_t parse_count(struct parser *p, uint32_t least, const char *what)
 {

@@ -32,7 +32,9 @@ struct parser {
     struct expected_set expected; /* noted since then */
     unsigned parens;              /* open ones: no newline ends the statement */
     unsigned nesting, operators;
-    bool in_query; /* clause keywords are reserved */
+    bool in_query;        /* clause keywords are reserved */
+    struct place keyword; /* of the clause that is being parsed */
+    bool other_keyword;   /* in its other spelling */
     enum view_kind view;
     const struct source *parameter; /* the value of a parameter that is being parsed, or NULL */
     struct hq_error *error;
@@ -132,13 +134,19 @@ double parse_factor(struct parser *p);
 struct instant parse_instant(struct parser *p);
 number_ranges parse_ranges(struct parser *p, enum expected_kind kind);
 const char *parse_file(struct parser *p, enum expected_kind kind, struct place *place);
+/* One of n words, consumed; its number. */
+int parse_choice(struct parser *p, const char *const *words, int n);
 
 /* The clause that begins at the peeked token, or -1. Notes the clauses of the view. */
 int clause_here(struct parser *p); /* parse_clause.c */
 /* The same without notes: is this word reserved where an operand may stand? */
 bool clause_begins(struct parser *p);
 void parse_clause(struct parser *p, struct query *q);
-struct output_spec *parse_output(struct parser *p);
+/* What stands behind the keyword of each (clause_*.c). */
+#define CLAUSE(kind, clause, ...) void clause_##clause(struct parser *p, struct query *q);
+#include "query/grammar/clauses.def"
+#undef CLAUSE
+struct output_spec *parse_output(struct parser *p);     /* clause_form.c */
 struct expectation parse_expectation(struct parser *p); /* parse_expect.c */
 
 /* A view at the peeked token; false (nothing consumed) if there is none. */

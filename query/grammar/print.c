@@ -7,35 +7,6 @@
 
 /* ---- views and clauses ---- */
 
-static void add_ranges(struct str *s, const char *word, const number_ranges *list)
-{
-    for (size_t i = 0; i < list->len; i++) {
-        str_addf(s, i ? ",%.0s%u" : " %s %u", word, list->data[i].first);
-        if (list->data[i].last != list->data[i].first)
-            str_addf(s, "-%u", list->data[i].last);
-    }
-}
-
-static void add_instant(struct str *s, const struct instant *i)
-{
-    add_number(s, i->value);
-    str_addc(s, i->percent ? '%' : 's');
-}
-
-static void add_during(struct str *s, const struct during *d)
-{
-    str_add(s, " during ");
-    if (d->kind == DURING_SLICE) {
-        add_instant(s, &d->from);
-        str_add(s, "..");
-        add_instant(s, &d->to);
-        return;
-    }
-    if (d->kind == DURING_ITERATION)
-        str_addf(s, "iteration %u of ", d->number);
-    add_pattern(s, &d->pattern);
-}
-
 static void add_view(struct str *s, const struct view *v)
 {
     str_add(s, view_words[v->kind].name);
@@ -81,135 +52,17 @@ static void add_view(struct str *s, const struct view *v)
         str_addf(s, " instances %s", v->instances == INSTANCES_ALL ? "all" : "mad");
 }
 
-static void add_expectation(struct str *s, const struct expectation *e)
-{
-    static const char *const words[] = {"", "any ", "no "};
-
-    str_add(s, "expect ");
-    if (e->kind != EXPECT_ROWS) {
-        str_add(s, words[e->kind]);
-        add_expr(s, e->expr, LEVEL_OR);
-    } else if (e->op == OP_EQ && e->rows == 0) {
-        str_add(s, "no rows");
-    } else {
-        str_addf(s, "rows %s %llu", operator_text(e->op), (unsigned long long)e->rows);
-    }
-}
-
-static void add_output(struct str *s, const struct output_spec *as)
-{
-    str_add(s, " as ");
-    if (is_bare_name(as->format))
-        str_add(s, as->format);
-    else
-        print_quoted(s, as->format);
-    if (as->file) {
-        str_add(s, " to ");
-        add_file(s, as->file);
-    }
-}
-
-static void add_columns(struct str *s, const struct query *q)
-{
-    for (size_t i = 0; i < q->columns.len; i++) {
-        const struct column_def *c = &q->columns.data[i];
-
-        str_add(s, i ? ", " : " columns ");
-        if (c->name)
-            str_addf(s, "%s = ", c->name);
-        add_expr(s, c->expr, LEVEL_OR);
-    }
-}
-
-static void add_sort(struct str *s, const struct query *q)
-{
-    for (size_t i = 0; i < q->sort.len; i++) {
-        const struct sort_key *k = &q->sort.data[i];
-
-        str_add(s, i ? ", " : " sort by ");
-        if (k->expr)
-            add_expr(s, k->expr, LEVEL_OR);
-        else
-            str_add(s, "$1");
-        bool usual = k->expr && k->expr->kind == EXPR_ATTRIBUTE;
-
-        str_add(s, k->ascending == usual ? "" : usual ? " desc" : " asc");
-    }
-}
-
-/* What chooses samples. */
-static void add_selection(struct str *s, const struct query *q)
-{
-    static const char *const pers[] = {"", "thread", "rank", "host"};
-
-    add_ranges(s, "ranks", &q->ranks);
-    add_ranges(s, "threads", &q->threads);
-    add_ranges(s, "devices", &q->devices);
-    if (q->per)
-        str_addf(s, " per %s", pers[q->per]);
-    if (q->during)
-        add_during(s, q->during);
-    for (size_t i = 0; i < q->through.len; i++) {
-        str_add(s, q->through.data[i].negated ? " not through " : " through ");
-        add_path(s, &q->through.data[i].path);
-    }
-    for (size_t i = 0; i < q->prune.len; i++)
-        str_add(s, " prune "), add_pattern(s, &q->prune.data[i]);
-    for (size_t i = 0; i < q->hide.len; i++)
-        str_add(s, " hide "), add_pattern(s, &q->hide.data[i]);
-    if (q->compare)
-        str_add(s, " compare with "), add_file(s, q->compare);
-    if (q->given[CLAUSE_SCALED].line)
-        str_add(s, " scaled by "), add_number(s, q->scale);
-}
-
-/* What chooses rows. */
-static void add_rows(struct str *s, const struct query *q)
-{
-    if (q->flatten)
-        str_addf(s, " flatten %u", q->flatten);
-    add_columns(s, q);
-    for (size_t i = 0; i < q->where.len; i++)
-        str_add(s, " where "), add_expr(s, q->where.data[i], LEVEL_OR);
-    for (size_t i = 0; i < q->matching.len; i++)
-        str_add(s, " matching "), add_pattern(s, &q->matching.data[i]);
-    for (size_t i = 0; i < q->expect.len; i++)
-        str_addc(s, ' '), add_expectation(s, &q->expect.data[i]);
-    add_sort(s, q);
-    if (q->limit)
-        str_addf(s, " limit %u", q->limit);
-    if (q->depth)
-        str_addf(s, " depth %u", q->depth);
-    str_add(s, q->all ? " all" : "");
-    if (q->by)
-        str_add(s, " by "), add_expr(s, q->by, LEVEL_OR);
-    if (q->given[CLAUSE_THRESHOLD].line)
-        str_add(s, " threshold "), add_number(s, q->threshold), str_addc(s, '%');
-}
-
-/* How it is shown. */
-static void add_form(struct str *s, const struct query *q)
-{
-    static const char *const bases[] = {"total", "shown", "parent"};
-
-    if (q->given[CLAUSE_PERCENT].line)
-        str_addf(s, " percent of %s", bases[q->percent]);
-    if (q->level)
-        str_addf(s, " level %u", q->level);
-    if (q->width)
-        str_addf(s, " width %u", q->width);
-    if (q->height)
-        str_addf(s, " height %u", q->height);
-    if (q->as)
-        add_output(s, q->as);
-}
+static void (*const clause_printers[CLAUSE_KINDS])(struct str *, const struct query *) = {
+#define CLAUSE(kind, clause, ...) [CLAUSE_##kind] = add_##clause,
+#include "query/grammar/clauses.def"
+#undef CLAUSE
+};
 
 static void add_query(struct str *s, const struct query *q)
 {
     add_view(s, &q->view);
-    add_selection(s, q);
-    add_rows(s, q);
-    add_form(s, q);
+    for (int i = 0; i < CLAUSE_KINDS; i++)
+        clause_printers[i](s, q);
 }
 
 /* ---- groups ---- */

@@ -42,6 +42,21 @@ void print_quoted(struct str *s, const char *text)
     str_addc(s, quote);
 }
 
+void add_ranges(struct str *s, const char *word, const number_ranges *list)
+{
+    for (size_t i = 0; i < list->len; i++) {
+        str_addf(s, i ? ",%.0s%u" : " %s %u", word, list->data[i].first);
+        if (list->data[i].last != list->data[i].first)
+            str_addf(s, "-%u", list->data[i].last);
+    }
+}
+
+void add_instant(struct str *s, const struct instant *i)
+{
+    add_number(s, i->value);
+    str_addc(s, i->percent ? '%' : 's');
+}
+
 /* A file is bare if the lexer would take it whole and nothing else could be meant. */
 void add_file(struct str *s, const char *file)
 {

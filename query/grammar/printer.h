@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of printing (parse.h): what print.c has from print_expr.c. Each adds canonical text to a string. */
+/* Inside of printing (parse.h): what print.c has from print_expr.c and clause_*.c. Each adds canonical text to a
+ * string. */
 #ifndef HQ_QUERY_GRAMMAR_PRINTER_H
 #define HQ_QUERY_GRAMMAR_PRINTER_H
 
@@ -17,5 +18,15 @@ void add_pattern(struct str *s, const struct pattern *p);
 void add_path(struct str *s, const struct path *path);
 /* In parentheses if it binds less than `least`. */
 void add_expr(struct str *s, const struct expr *e, int least);
+/* ` WORD 0-3,7`; nothing where the list is empty. */
+void add_ranges(struct str *s, const char *word, const number_ranges *list);
+void add_instant(struct str *s, const struct instant *i);
+
+/* Each clause, with a space before it; nothing where it is not given (clause_*.c). */
+#define CLAUSE(kind, clause, ...) void add_##clause(struct str *s, const struct query *q);
+#include "query/grammar/clauses.def"
+#undef CLAUSE
+void add_expectation(struct str *s, const struct expectation *e);
+void add_output(struct str *s, const struct output_spec *as);
 
 #endif

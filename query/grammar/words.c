@@ -22,69 +22,12 @@ const struct view_word view_words[VIEW_KINDS] = {
 #undef VIEW
 };
 
+#define CLAUSE_BIT(clause) (1u << CLAUSE_##clause)
+
 const struct clause_word clause_words[CLAUSE_KINDS] = {
-    [CLAUSE_RANKS] = {"ranks", "rank", "ranks 0-3,7", "only these ranks", false,
-                      COSTS | BIT(EXPLAIN) | LISTS | PICTURES | BIT(INSTANT), NULL},
-    [CLAUSE_THREADS] = {"threads", "thread", "threads 0-3,7", "only these threads of each process", false,
-                        COSTS | BIT(EXPLAIN) | LISTS | PICTURES | BIT(INSTANT), NULL},
-    [CLAUSE_DEVICES] = {"devices", NULL, "devices 0-3,7", "only these queues of devices of each process", false,
-                        COSTS | BIT(EXPLAIN) | LISTS | PICTURES | BIT(INSTANT), NULL},
-    [CLAUSE_PER] = {"per", NULL, "per rank|host|thread",
-                    "what is summed before statistics are taken (default rank, thread where there are none)", false,
-                    COSTS | BIT(EXPLAIN), "there are no statistics in it"},
-    [CLAUSE_DURING] =
-        {"during", NULL, "during FROM..TO | iteration N of PATTERN | PATTERN",
-         "only this slice of the trace: times, shares of the run, a visit, or while a procedure is on the stack", false,
-         COSTS | BIT(EXPLAIN) | BIT(VISITS) | BIT(STRETCHES) | BIT(FOLD) | PICTURES, "it shows one instant"},
-    [CLAUSE_THROUGH] = {"through", "not through", "[not] through A > B >> C",
-                        "only samples whose call path matches (> a direct call, >> any frames between, * one frame)",
-                        true, COSTS | BIT(EXPLAIN) | BIT(MESSAGES), NULL},
-    [CLAUSE_PRUNE] = {"prune", NULL, "prune PATTERN",
-                      "what is below the scope disappears, its cost becomes the scope's own", true,
-                      COSTS | BIT(EXPLAIN), NULL},
-    [CLAUSE_HIDE] = {"hide", NULL, "hide PATTERN",
-                     "the scope disappears, its children move up, its own cost goes to its parent", true,
-                     COSTS | BIT(EXPLAIN), NULL},
-    [CLAUSE_COMPARE] = {"compare with", NULL, "compare with DB",
-                        "beside each value the one of another database, and the difference", false, ALIGNED | BIT(FOLD),
-                        "two builds are aligned by the names of scopes, never by lines or profiles"},
-    [CLAUSE_SCALED] = {"scaled by", NULL, "scaled by X", "multiplies the values of the database that is compared with",
-                       false, ALIGNED, "two builds are aligned by the names of scopes, never by lines or profiles"},
-    [CLAUSE_FLATTEN] = {"flatten", NULL, "flatten [N]", "replaces each top row by its children, N times", false,
-                        BIT(NESTED), "its rows have no children to take their place"},
-    [CLAUSE_COLUMNS] = {"columns", NULL, "columns [NAME =] EXPR, ...", "what is shown", false,
-                        COSTS | BIT(EXPLAIN) | BIT(TEAMS) | BIT(STRETCHES) | BIT(FOLD) | BIT(MESSAGES),
-                        "its columns are fixed"},
-    [CLAUSE_WHERE] = {"where", NULL, "where EXPR", "keeps the rows for which it holds; in a tree their ancestors stay",
-                      true, COSTS | LISTS, NULL},
-    [CLAUSE_MATCHING] = {"matching", NULL, "matching /REGEX/", "keeps the rows whose name matches", true, COSTS | LISTS,
-                         NULL},
-    [CLAUSE_EXPECT] = {"expect", NULL, "expect [all|any|no] EXPR | rows OP N | no rows",
-                       "a check: the exit status tells whether it holds", true, COSTS | BIT(EXPLAIN) | LISTS, NULL},
-    [CLAUSE_SORT] = {"sort by", NULL, "sort by EXPR [asc|desc], ...",
-                     "order of the rows (default: the first metric, largest first)", false,
-                     (COSTS & ~BIT(HOT_PATH)) | LISTS, "it follows one child at a time: choose it with by"},
-    [CLAUSE_LIMIT] = {"limit", NULL, "limit N", "at most N rows below each parent", false,
-                      (COSTS & ~BIT(HOT_PATH)) | BIT(EXPLAIN) | LISTS, "it has one row below each parent: use depth"},
-    [CLAUSE_DEPTH] = {"depth", NULL, "depth N", "at most N levels", false, BIT(NESTED) | BIT(HOT_PATH),
-                      "its rows have one level"},
-    [CLAUSE_ALL] = {"all", NULL, "all", "nothing is folded away, however small", false, COSTS | BIT(EXPLAIN) | LISTS,
-                    NULL},
-    [CLAUSE_BY] = {"by", NULL, "by EXPR", "the metric that the hot path follows", false, BIT(HOT_PATH),
-                   "only a hot path follows one metric; to order rows use sort by"},
-    [CLAUSE_THRESHOLD] = {"threshold", NULL, "threshold P%",
-                          "the share of its parent that a child on the hot path has at least", false, BIT(HOT_PATH),
-                          "only a hot path has a threshold; to drop small rows use where"},
-    [CLAUSE_PERCENT] = {"percent of", NULL, "percent of total|shown|parent", "what percentages are of", false,
-                        COSTS | BIT(EXPLAIN), NULL},
-    [CLAUSE_LEVEL] = {"level", NULL, "level D", "the call path level that is shown", false, BIT(LEVEL),
-                      "only trace and trace summary show one level"},
-    [CLAUSE_WIDTH] = {"width", NULL, "width W", "columns (pixels in svg) of a picture", false, PICTURES,
-                      "only pictures of traces have a width"},
-    [CLAUSE_HEIGHT] = {"height", NULL, "height H", "rows (pixels in svg) of a picture", false, PICTURES,
-                       "only pictures of traces have a height"},
-    [CLAUSE_AS] = {"as", NULL, "as FORMAT [to FILE]", "output format, and a file instead of standard output", false,
-                   ANY, NULL},
+#define CLAUSE(kind, clause, ...) [CLAUSE_##kind] = {__VA_ARGS__},
+#include "query/grammar/clauses.def"
+#undef CLAUSE
 };
 
 const char *const grouped_words[GROUPED_KINDS] = {
@@ -105,21 +48,9 @@ const struct function_word function_words[FUNCTION_KINDS] = {
 };
 
 const struct attribute_word attribute_words[ATTRIBUTE_KINDS] = {
-    [ATTRIBUTE_KIND] = {"kind", "root, thread, procedure, inline, loop, line, call, module, file, region, wait, "
-                                "runtime, phase, device or group"},
-    [ATTRIBUTE_NAME] = {"name", "name of the scope"},
-    [ATTRIBUTE_FILE] = {"file", "path of its source file"},
-    [ATTRIBUTE_LINE] = {"line", "its line"},
-    [ATTRIBUTE_MODULE] = {"module", "load module"},
-    [ATTRIBUTE_DEPTH] = {"depth", "nesting depth of the row, from 0"},
-    [ATTRIBUTE_ID] = {"id", "identity of the context, the same in every run of a build"},
-    [ATTRIBUTE_CALLSITE] = {"callsite", "file:line of the call"},
-    [ATTRIBUTE_WAITS] = {"waits",
-                         "1 where a thread waits: in MPI, for barriers, locks, other threads, input and output"},
-    [ATTRIBUTE_GROUP] = {"group", "the groups that it is in; `group = NAME` holds for each of them"},
-    [ATTRIBUTE_RANK] = {"rank", "rank of the profile (views threads, profiles, iterations)"},
-    [ATTRIBUTE_THREAD] = {"thread", "thread of the profile (views threads, profiles, iterations)"},
-    [ATTRIBUTE_HOST] = {"host", "host of the profile (views threads, profiles, iterations)"},
+#define ATTRIBUTE(kind, ...) [ATTRIBUTE_##kind] = {__VA_ARGS__},
+#include "query/grammar/attributes.def"
+#undef ATTRIBUTE
 };
 
 const struct setting_word setting_words[SETTING_KINDS] = {
@@ -151,30 +82,20 @@ bool clause_allowed(enum view_kind view, enum clause_kind clause, const char **w
 {
     const struct clause_word *c = &clause_words[clause];
     enum view_family family = view_words[view].family;
-    const char *reason = bare(family) ? bare(family) : c->why_not ? c->why_not : "it has no costs";
+    const char *own = c->why[family], *of_family = bare(family);
 
-    if (clause == CLAUSE_DURING && family == FAMILY_INSTANT)
-        reason = c->why_not;
-    if (clause == CLAUSE_SORT && family == FAMILY_EXPLAIN)
-        reason = "it orders its contexts by what they contribute";
-    if ((clause == CLAUSE_WHERE || clause == CLAUSE_MATCHING) && family == FAMILY_EXPLAIN)
-        reason = "it must cover a share of the whole; restrict the samples with through";
-    if (clause >= CLAUSE_BY && clause != CLAUSE_PERCENT && c->why_not)
-        reason = c->why_not;
     if (why)
-        *why = reason;
+        *why = own            ? own
+               : c->why_first ? c->why_not
+               : of_family    ? of_family
+               : c->why_not   ? c->why_not
+                              : "it has no costs";
     return c->families >> family & 1;
 }
 
 bool view_has_costs(enum view_kind view)
 {
     return COSTS >> view_words[view].family & 1;
-}
-
-bool attribute_is_text(enum attribute attribute)
-{
-    return attribute != ATTRIBUTE_LINE && attribute != ATTRIBUTE_DEPTH && attribute != ATTRIBUTE_RANK &&
-           attribute != ATTRIBUTE_THREAD && attribute != ATTRIBUTE_WAITS;
 }
 
 const char *operator_text(enum operator op)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The words of the query language: one row a thing. The parser, error messages, completion, `help` and the manual read
- * these tables, so a word added here is known everywhere. Those of views, statements, settings and functions stand in
- * views.def, statements.def, settings.def and functions.def.
+ * these tables, so a word added here is known everywhere. Those of views, clauses, statements, settings, functions and
+ * attributes stand in views.def, clauses.def, statements.def, settings.def, functions.def and attributes.def.
  *
  * Tables indexed by an enum of ast.h have a row for every value, in order. Names are in lower case; a name of two words
  * has one space. `usage` is the syntax as help shows it, `summary` one line without a full stop.
@@ -49,11 +49,17 @@ struct view_word {
 
 struct clause_word {
     const char *name;
-    const char *other; /* another spelling, or NULL */
+    const char *other;         /* another spelling, or NULL */
+    const char *other_summary; /* where the other spelling says something else */
     const char *usage, *summary;
-    bool repeats;        /* may be given several times */
-    uint32_t families;   /* bit per enum view_family: has a meaning there */
-    const char *why_not; /* completes "it has no meaning for `procedures`: " */
+    bool repeats;         /* may be given several times */
+    bool samples;         /* chooses samples: of struct samples (ast.h) */
+    uint32_t contradicts; /* bit per enum clause_kind: cannot stand beside it; one of the two says so */
+    uint32_t families;    /* bit per enum view_family: has a meaning there */
+    /* Completes "it has no meaning for `procedures`: ". What is said of one family comes first, then what the family
+       says of all clauses about costs, then what the clause says; or the clause's before the family's. */
+    const char *why_not, *why[FAMILIES];
+    bool why_first;
 };
 
 /* Behind `by`; the first is for what is not grouped. */
@@ -76,6 +82,7 @@ struct function_word {
 
 struct attribute_word {
     const char *name, *summary;
+    bool is_text; /* its values are texts; else whole numbers */
 };
 
 /* What a setting takes: one of its words, or else a text. */
@@ -95,8 +102,6 @@ extern const struct clause_word clause_words[CLAUSE_KINDS];
 extern const struct statement_word statement_words[STATEMENT_KINDS]; /* name NULL: query and wrong */
 extern const struct function_word function_words[FUNCTION_KINDS];
 extern const struct attribute_word attribute_words[ATTRIBUTE_KINDS];
-/* Whether its values are texts; else whole numbers. */
-bool attribute_is_text(enum attribute attribute);
 extern const struct setting_word setting_words[SETTING_KINDS];
 
 /* Words of other tools and languages, where a statement or a clause is expected, and what they are here; NULL if it is

@@ -504,7 +504,7 @@ struct hq_error *statistics_compute(struct run *run, struct entry **entries, siz
 {
     static const enum which_profiles kinds[] = {PROFILES_COUNTED, PROFILES_QUEUES, PROFILES_BOTH};
     size_t count = run->binding.statistics.len, blank = 0;
-    enum per per = run->query->per ? run->query->per : profiles_usual(&run->selection);
+    enum per per = run->query->samples.per ? run->query->samples.per : profiles_usual(&run->selection);
     AUTO_FREE bool *wanted = xcalloc(count + 1, sizeof *wanted);
     AUTO_FREE struct entry **list = xmalloc((n + 1) * sizeof *list);
     struct hq_error *err = NULL;

@@ -133,7 +133,7 @@ static bool is_drawn(const struct run *run)
 
 static bool colours_by_change(const struct run *run)
 {
-    return is_drawn(run) && run->query->compare;
+    return is_drawn(run) && run->query->samples.compare;
 }
 
 static void fill_cells(struct run *run, const struct entry *e, const struct facts *facts, struct row *row)

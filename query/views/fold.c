@@ -250,7 +250,7 @@ static void note_durations(struct view_of_fold *v)
         if (fabs(all.data[i].seconds[0] - all.data[i].seconds[1]) > 0.02 * v->here.span)
             run_note(v->run, "%s lasts %s, and %s in %s", all.data[i].name,
                      units_format(text[0], all.data[i].seconds[0], DIM_SECONDS),
-                     units_format(text[1], all.data[i].seconds[1], DIM_SECONDS), v->run->query->compare);
+                     units_format(text[1], all.data[i].seconds[1], DIM_SECONDS), v->run->query->samples.compare);
     vec_deinit(&all);
 }
 
@@ -259,7 +259,7 @@ static void note_means(struct view_of_fold *v)
     char here[UNITS_TEXT], old[UNITS_TEXT];
 
     run_note(v->run, "the mean visit takes %s, and %s in %s (%+.1f %%)", units_format(here, v->here.mean, DIM_SECONDS),
-             units_format(old, v->old.mean, DIM_SECONDS), v->run->query->compare,
+             units_format(old, v->old.mean, DIM_SECONDS), v->run->query->samples.compare,
              100 * (v->here.mean / v->old.mean - 1));
     note_durations(v);
 }
@@ -274,7 +274,7 @@ static struct hq_error *choose_other(struct view_of_fold *v)
     v->old.run = v->other;
     HQ_TRY(folded_choose(&v->old));
     for (size_t i = told; i < t->notes.len; i++)
-        t->notes.data[i] = arena_printf(&t->arena, "%s: %s", v->run->query->compare, t->notes.data[i]);
+        t->notes.data[i] = arena_printf(&t->arena, "%s: %s", v->run->query->samples.compare, t->notes.data[i]);
     find_partners(v);
     return NULL;
 }
@@ -296,14 +296,14 @@ static struct hq_error *fold_both(struct view_of_fold *v)
     note_poor(&v->here);
     if (v->other)
         note_means(v);
-    fold_draw(side, v->run->query->compare);
+    fold_draw(side, v->run->query->samples.compare);
     return NULL;
 }
 
 static struct hq_error *prepare(struct view_of_fold *v)
 {
     HQ_TRY(folded_choose(&v->here));
-    if (v->run->query->compare)
+    if (v->run->query->samples.compare)
         HQ_TRY(choose_other(v));
     if (v->here.visits.len && (!v->other || v->old.visits.len))
         return fold_both(v);

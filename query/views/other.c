@@ -27,7 +27,7 @@ struct hq_error *run_other(struct run *run, struct run **out)
 
     *env = *run->env;
     *q = *run->query;
-    q->compare = NULL;
+    q->samples.compare = NULL;
     other->env = env;
     other->query = q;
     other->view = run->view;

@@ -21,9 +21,9 @@ static const char *group_name(const struct work *w, uint32_t first)
     const struct hqdb_profile *p = &db->profiles[first];
     struct arena *arena = &w->run->arena;
 
-    if (w->run->query->per == PER_HOST)
+    if (w->run->query->samples.per == PER_HOST)
         return db_string(db, p->host);
-    if (w->run->query->per == PER_RANK && p->rank >= 0)
+    if (w->run->query->samples.per == PER_RANK && p->rank >= 0)
         return arena_printf(arena, "rank %d", p->rank);
     if (db_is_queue(db, first))
         return p->rank >= 0 ? arena_printf(arena, "rank %d queue %u", p->rank, p->thread & ~HQDB_QUEUE)
@@ -150,7 +150,7 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
     struct hq_error *err;
 
     selection_find_helpers(&run->selection);
-    profiles_group(&run->selection, run->query->per ? run->query->per : PER_THREAD,
+    profiles_group(&run->selection, run->query->samples.per ? run->query->samples.per : PER_THREAD,
                    run->view->of_wholes ? PROFILES_ALL : PROFILES_VALUED, &w.groups);
     node_ranges(run->tree, target, false, &w.ranges[0]);
     node_ranges(run->tree, target, true, &w.ranges[1]);
@@ -163,7 +163,7 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
         n.scope = n.context = HQDB_NONE;
         n.profile = first;
         n.name = group_name(&w, first);
-        n.text = run->query->per <= PER_THREAD ? process_text(&w, first) : NULL; /* of one process */
+        n.text = run->query->samples.per <= PER_THREAD ? process_text(&w, first) : NULL; /* of one process */
         n.slots = w.slots[g];
         n.leaf = true;
         n.aside = run->selection.helpers.of && run->selection.helpers.of[first] != STANDS_IN;

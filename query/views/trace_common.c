@@ -50,7 +50,7 @@ bool trace_wants_rows(const struct run *run)
 
 const char *trace_blank(const struct trace *t)
 {
-    return t->run->selection.sliced && t->run->query->during->kind != DURING_SLICE
+    return t->run->selection.sliced && t->run->query->samples.during->kind != DURING_SLICE
                ? "not in the slice, idle, or not on a CPU"
                : "no samples: idle, or not on a CPU";
 }

@@ -38,7 +38,7 @@ static void find_profiles(struct trace *t, bool queues)
 {
     const struct selection *s = &t->run->selection;
     const struct db *db = s->tree.db;
-    bool ranked = false, chosen = t->run->query->threads.len > 0;
+    bool ranked = false, chosen = t->run->query->samples.threads.len > 0;
 
     selection_find_helpers(&t->run->selection);
 

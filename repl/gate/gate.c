@@ -21,7 +21,7 @@ void gate_deinit(struct gate *g)
 
 bool gate_compares(const struct statement *st)
 {
-    return st->kind == STATEMENT_QUERY && !st->query.compare && view_has_costs(st->query.view.kind);
+    return st->kind == STATEMENT_QUERY && !st->query.samples.compare && view_has_costs(st->query.view.kind);
 }
 
 const char *gate_query_text(struct arena *arena, const struct statement *st)

@@ -33,12 +33,16 @@ def copy():
 def add_examples(page):
     """[file] of the code blocks that name one; they are written."""
     files = []
-    for name, more, text in re.findall(r"^```\w+ (\S+)( \+)?\n(.*?)^```$", page, re.S | re.M):
+    for name, more, before, text in re.findall(r"^```\w+ (\S+)( \+)?(?: before (.*?))?\n(.*?)^```$", page, re.S | re.M):
         path = os.path.join(COPY, name)
         check(os.path.exists(path) == bool(more), f"{name} is {'there' if more else 'new'}")
         # The last lines of a list may end it: what is added stands before them.
         old = open(path).read() if more else ""
         head, hash_, tail = old.partition("\n#undef ")
+        if before:
+            check(before in old, f"{name} has {before}")
+            start = old.rindex("\n", 0, old.index(before)) + 1
+            head, text, hash_, tail = old[:start - 1], text, old[start:], ""
         with open(path, "w") as f:
             f.write(head + "\n" + text + hash_ + tail if more else text)
         files.append(name)
@@ -48,7 +52,7 @@ def add_examples(page):
 page = open(os.path.join(TOP, "doc/extending.md")).read()
 copy()
 files = add_examples(page)
-check(len(files) == 17, f"there are 17 examples: {files}")
+check(len(files) == 24, f"there are 24 examples: {files}")
 for name in re.findall(r"`((?:query|db|preload|repl|format|tests|doc)/[\w/]+\.\w+)`", page):
     check(os.path.exists(os.path.join(COPY, name)), f"{name}, of which doc/extending.md speaks")
 
@@ -65,19 +69,20 @@ status, output = run("tests/query/run", *queries, HQ=os.path.join(COPY, "hq"), B
 check(status == 0, output)
 
 # What the row alone makes known.
-for word in ("inlined", "jsonl", "cbrt"):
+for word in ("inlined", "jsonl", "cbrt", "top"):
     check(run("./hq", "help", word)[0] == 0, f"help {word}")
 check("SYNC" in run("./hq", "record", "--list")[1], "record --list")
 check("strace" in run("./hq", "import", "--formats")[1], "import --formats")
 check("metrics" in run("./hq", "--completion", "bash")[1], "completion of the command")
 
 # What complains, and how it is told the news.
-complaints = {units[1]: (units[1],), units[2]: (units[2],)}
+complaints = {unit: (unit,) for unit in units[1:]}
 for test, renew in complaints.items():
     check(run("tests/run", "BUILD=build", "HQ=./hq", test)[0] != 0, f"{test} complains")
     run(*renew, HQ_UPDATE="1", HQ=os.path.join(COPY, "hq"), BUILD="build")
     status, output = run("tests/run", "BUILD=build", "HQ=./hq", test)
     check(status == 0, f"{test} is content after the update: {output}")
 check("`inlined`" in open(os.path.join(COPY, "doc/language.md")).read(), "doc/language.md has the view")
+check("`top P%`" in open(os.path.join(COPY, "doc/language.md")).read(), "doc/language.md has the clause")
 
 finish()

@@ -121,17 +121,6 @@ static void damage(struct str *s, uint64_t *state)
     }
 }
 
-/* The production of a clause: the first word of its name, but for these. */
-static const char *production_of(enum clause_kind clause)
-{
-    static const char *const productions[CLAUSE_KINDS] = {[CLAUSE_COMPARE] = "compare",
-                                                          [CLAUSE_SCALED] = "scaled",
-                                                          [CLAUSE_SORT] = "sort",
-                                                          [CLAUSE_PERCENT] = "percent-of"};
-
-    return productions[clause] ? productions[clause] : clause_words[clause].name;
-}
-
 /* The view of a text that is one, or -1. */
 static int view_of(const char *text)
 {
@@ -169,8 +158,11 @@ static void random_query(const struct grammar *g, uint64_t *state, struct str *o
 
         if (!clause_allowed(view, clause, NULL) || random_below(state, 4) > 0)
             continue;
+        AUTO_STR struct str production = {0};
+
+        grammar_clause_production(clause, &production);
         for (uint32_t n = clause_words[clause].repeats ? 1 + random_below(state, 2) : 1; n; n--)
-            grammar_sentence(g, production_of(clause), state, out);
+            grammar_sentence(g, str_cstr(&production), state, out);
     }
 }
 

@@ -390,10 +390,34 @@ static void add_productions(const char *text, struct str *out)
     }
 }
 
+void grammar_clause_production(enum clause_kind clause, struct str *out)
+{
+    for (const char *c = clause_words[clause].name; *c; c++)
+        str_addc(out, *c == ' ' ? '-' : *c);
+}
+
+/* clause = ... of clauses.def */
+static void add_clauses(struct str *out)
+{
+    size_t line = out->len;
+
+    str_add(out, "clause =");
+    for (int i = 0; i < CLAUSE_KINDS; i++) {
+        if (out->len - line > 100) {
+            line = out->len;
+            str_add(out, "\n        ");
+        }
+        str_add(out, i ? " | " : " ");
+        grammar_clause_production((enum clause_kind)i, out);
+    }
+    str_addc(out, '\n');
+}
+
 char *grammar_of_sources(void)
 {
-    static const char *const files[] = {"parse",       "parse_group",   "parse_view", "parse_clause", "parse_expect",
-                                        "parse_value", "parse_pattern", "parse_expr", "parse_metric"};
+    static const char *const files[] = {"parse",         "parse_group",    "parse_view",   "clause_form",
+                                        "clause_rows",   "clause_samples", "parse_expect", "parse_value",
+                                        "parse_pattern", "parse_expr",     "parse_metric"};
     struct str out = {0};
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -401,6 +425,8 @@ char *grammar_of_sources(void)
         AUTO_FREE char *text = grammar_read(path);
         AUTO_STR struct str part = {0};
 
+        if (!strcmp(files[i], "clause_form"))
+            add_clauses(&out);
         add_productions(text, &part);
         str_add(&out, str_cstr(&part));
     }

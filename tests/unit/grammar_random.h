@@ -8,6 +8,7 @@
 #define HQ_TESTS_UNIT_GRAMMAR_RANDOM_H
 
 #include "common/str.h"
+#include "query/grammar/ast.h"
 #include <stdint.h>
 
 struct grammar;
@@ -22,6 +23,8 @@ void grammar_sentence(const struct grammar *g, const char *production, uint64_t 
 
 /* The productions in the comments of the parser's sources, as grammar_load and the manual want them; free it. */
 char *grammar_of_sources(void);
+/* Adds the name of a clause's production: its words joined by dashes. */
+void grammar_clause_production(enum clause_kind clause, struct str *out);
 /* The fenced block `ebnf` of the manual; free it. */
 char *grammar_of_manual(void);
 

@@ -60,7 +60,7 @@ static bool same_ranges(const number_ranges *a, const number_ranges *b)
     return same;
 }
 
-static bool same_during(const struct during *a, const struct during *b)
+static bool same_slices(const struct during *a, const struct during *b)
 {
     if (!a || !b)
         return a == b;
@@ -105,7 +105,7 @@ static bool same_key(const struct sort_key *a, const struct sort_key *b)
         same_; \
     })
 
-static bool same_through(const struct through *a, const struct through *b)
+static bool same_through_path(const struct through *a, const struct through *b)
 {
     return a->negated == b->negated && same_path(&a->path, &b->path);
 }
@@ -126,40 +126,58 @@ static bool same_view(const struct view *a, const struct view *b)
            same_instant(&a->at, &b->at) && a->share == b->share && same_expr(a->expr, b->expr) &&
            (a->between && b->between ? same_pattern(a->between, b->between) : a->between == b->between) &&
            a->points == b->points && a->instances == b->instances && SAME_LIST(&a->by, &b->by, same_condition) &&
-           a->eps == b->eps && a->least == b->least && a->grouped == b->grouped;
+           a->eps == b->eps && a->least == b->least && a->grouped == b->grouped && a->cluster == b->cluster &&
+           a->frames == b->frames;
 }
+
+/* Of each clause, what it says in two queries. */
+#define SAME(clause, ...) \
+    static bool same_##clause(const struct query *a, const struct query *b) \
+    { \
+        return __VA_ARGS__; \
+    }
+SAME(ranks, same_ranges(&a->samples.ranks, &b->samples.ranks))
+SAME(threads, same_ranges(&a->samples.threads, &b->samples.threads))
+SAME(devices, same_ranges(&a->samples.devices, &b->samples.devices))
+SAME(per, a->samples.per == b->samples.per)
+SAME(during, same_slices(a->samples.during, b->samples.during))
+SAME(through, SAME_LIST(&a->samples.through, &b->samples.through, same_through_path))
+SAME(prune, SAME_LIST(&a->samples.prune, &b->samples.prune, same_pattern))
+SAME(hide, SAME_LIST(&a->samples.hide, &b->samples.hide, same_pattern))
+SAME(compare, same_text(a->samples.compare, b->samples.compare))
+SAME(scaled, a->samples.scale == b->samples.scale)
+SAME(flatten, a->flatten == b->flatten)
+SAME(columns, SAME_LIST(&a->columns, &b->columns, same_column))
+SAME(where, SAME_LIST(&a->where, &b->where, same_condition))
+SAME(matching, SAME_LIST(&a->matching, &b->matching, same_pattern))
+SAME(expect, SAME_LIST(&a->expect, &b->expect, same_expectation))
+SAME(sort, SAME_LIST(&a->sort, &b->sort, same_key))
+SAME(limit, a->limit == b->limit)
+SAME(depth, a->depth == b->depth)
+SAME(all, a->all == b->all)
+SAME(by, same_expr(a->by, b->by))
+SAME(threshold, a->threshold == b->threshold)
+SAME(percent, a->percent == b->percent)
+SAME(level, a->level == b->level)
+SAME(width, a->width == b->width)
+SAME(height, a->height == b->height)
+SAME(as, same_output(a->as, b->as))
+#undef SAME
 
 static const char *query_difference(const struct query *a, const struct query *b)
 {
+    static bool (*const same[CLAUSE_KINDS])(const struct query *, const struct query *) = {
+#define CLAUSE(kind, clause, ...) [CLAUSE_##kind] = same_##clause,
+#include "query/grammar/clauses.def"
+#undef CLAUSE
+    };
+
     if (!same_view(&a->view, &b->view))
         return "the view";
     for (int i = 0; i < CLAUSE_KINDS; i++)
-        if (!a->given[i].line != !b->given[i].line)
+        if (!a->given[i].line != !b->given[i].line || !same[i](a, b))
             return clause_words[i].name;
-    return !same_ranges(&a->ranks, &b->ranks)                                       ? "ranks"
-           : !same_ranges(&a->threads, &b->threads)                                 ? "threads"
-           : a->per != b->per                                                       ? "per"
-           : !same_during(a->during, b->during)                                     ? "during"
-           : !SAME_LIST(&a->through, &b->through, same_through)                     ? "through"
-           : !SAME_LIST(&a->prune, &b->prune, same_pattern)                         ? "prune"
-           : !SAME_LIST(&a->hide, &b->hide, same_pattern)                           ? "hide"
-           : !same_text(a->compare, b->compare)                                     ? "compare with"
-           : a->scale != b->scale                                                   ? "scaled by"
-           : a->flatten != b->flatten                                               ? "flatten"
-           : !SAME_LIST(&a->columns, &b->columns, same_column)                      ? "columns"
-           : !SAME_LIST(&a->where, &b->where, same_condition)                       ? "where"
-           : !SAME_LIST(&a->matching, &b->matching, same_pattern)                   ? "matching"
-           : !SAME_LIST(&a->expect, &b->expect, same_expectation)                   ? "expect"
-           : !SAME_LIST(&a->sort, &b->sort, same_key)                               ? "sort by"
-           : a->limit != b->limit                                                   ? "limit"
-           : a->depth != b->depth                                                   ? "depth"
-           : a->all != b->all                                                       ? "all"
-           : !same_expr(a->by, b->by)                                               ? "by"
-           : a->threshold != b->threshold                                           ? "threshold"
-           : a->percent != b->percent                                               ? "percent of"
-           : a->level != b->level || a->width != b->width || a->height != b->height ? "level, width or height"
-           : !same_output(a->as, b->as)                                             ? "as"
-                                                                                    : NULL;
+    return NULL;
 }
 
 static bool same_part(const struct group_part *a, const struct group_part *b)

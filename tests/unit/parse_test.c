@@ -47,14 +47,15 @@ TEST(query_has_its_parts)
     CHECK_OR_RETURN(q->view.of != NULL);
     CHECK_EQ_STR(q->view.of->text, "MPI_*");
     CHECK(q->view.of->wildcards && !q->view.of->quoted);
-    CHECK_EQ_INT(q->ranks.len, 2);
-    CHECK_EQ_INT(q->ranks.data[0].last, 3);
-    CHECK_EQ_INT(q->ranks.data[1].first, 7);
-    CHECK_EQ_INT(q->through.len, 1);
-    CHECK(q->through.data[0].negated);
-    CHECK_EQ_INT(q->through.data[0].path.steps.len, 3);
-    CHECK(q->through.data[0].path.steps.data[1].far && q->through.data[0].path.steps.data[1].any);
-    CHECK(!q->through.data[0].path.steps.data[2].far && q->through.data[0].path.steps.data[2].pattern.quoted);
+    CHECK_EQ_INT(q->samples.ranks.len, 2);
+    CHECK_EQ_INT(q->samples.ranks.data[0].last, 3);
+    CHECK_EQ_INT(q->samples.ranks.data[1].first, 7);
+    CHECK_EQ_INT(q->samples.through.len, 1);
+    CHECK(q->samples.through.data[0].negated);
+    CHECK_EQ_INT(q->samples.through.data[0].path.steps.len, 3);
+    CHECK(q->samples.through.data[0].path.steps.data[1].far && q->samples.through.data[0].path.steps.data[1].any);
+    CHECK(!q->samples.through.data[0].path.steps.data[2].far &&
+          q->samples.through.data[0].path.steps.data[2].pattern.quoted);
     CHECK_EQ_INT(q->where.len, 1);
     CHECK_EQ_INT(q->where.data[0]->op, OP_GT);
     CHECK_EQ_INT(q->where.data[0]->left->metric.number, 1);
@@ -71,10 +72,11 @@ TEST(defaults)
     AUTO_SCRIPT struct script *s = parse("hot path");
     const struct query *q = first_query(s);
 
-    CHECK(q->view.of == NULL && q->during == NULL && q->by == NULL && q->as == NULL && q->compare == NULL);
+    CHECK(q->view.of == NULL && q->samples.during == NULL && q->by == NULL && q->as == NULL &&
+          q->samples.compare == NULL);
     CHECK_NEAR(q->threshold, 50, 0);
-    CHECK_NEAR(q->scale, 1, 0);
-    CHECK_EQ_INT(q->per, PER_USUAL);
+    CHECK_NEAR(q->samples.scale, 1, 0);
+    CHECK_EQ_INT(q->samples.per, PER_USUAL);
     for (int i = 0; i < CLAUSE_KINDS; i++)
         CHECK_EQ_INT(q->given[i].line, 0);
 }
