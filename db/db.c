@@ -300,11 +300,6 @@ const struct hqdb_code *db_code(const struct db *db, uint32_t code)
     return code < db->code_count ? &db->codes[code] : NULL;
 }
 
-uint32_t db_parent_scope(const struct db *db, uint32_t scope)
-{
-    return scope < db->scope_count && db->scopes[scope].parent < scope ? db->scopes[scope].parent : HQDB_NONE;
-}
-
 uint32_t db_parent_context(const struct db *db, uint32_t context)
 {
     return context < db->context_count && db->contexts[context].parent < context ? db->contexts[context].parent
@@ -325,31 +320,6 @@ uint32_t db_parent_frame(const struct db *db, uint32_t frame)
     return frame < db->frame_count && db->frames[frame].parent < frame ? db->frames[frame].parent : HQDB_NONE;
 }
 
-uint32_t db_context_end(const struct db *db, uint32_t context)
-{
-    uint32_t end = db_context(db, context)->end;
-
-    if (end > db->context_count)
-        end = (uint32_t)db->context_count;
-    return end > context ? end : context + 1;
-}
-
-static uint32_t first_frame(const struct db *db, uint32_t context)
-{
-    uint32_t first = context < db->context_count ? db->contexts[context].first_frame : (uint32_t)db->frame_count;
-
-    return first < db->frame_count ? first : (uint32_t)db->frame_count;
-}
-
-struct db_range db_frame_range(const struct db *db, uint32_t context)
-{
-    struct db_range r = {first_frame(db, context), first_frame(db, db_context_end(db, context))};
-
-    if (r.last < r.first)
-        r.last = r.first;
-    return r;
-}
-
 uint32_t db_frame_context(const struct db *db, uint32_t frame)
 {
     size_t low = 0, high = db->context_count;
@@ -365,20 +335,18 @@ uint32_t db_frame_context(const struct db *db, uint32_t frame)
     return (uint32_t)low;
 }
 
-struct db_list db_scope_contexts(const struct db *db, uint32_t scope)
-{
-    uint64_t first, last;
-
-    if (scope >= db->scope_count)
-        return (struct db_list){0};
-    first = db->scope_index[scope];
-    last = db->scope_index[scope + 1];
-    if (last > db->scope_context_count || first > last)
-        return (struct db_list){0};
-    return (struct db_list){db->scope_contexts + first, last - first};
-}
-
 /* ---- statistics, sources, sections ---- */
+
+/* Over all profiles, of a context with its subtree. */
+static int64_t inclusive(const struct db *db, uint32_t metric, uint32_t context)
+{
+    const struct hqdb_context *c = db_context(db, context);
+    uint32_t end = c->end > context ? c->end : context + 1, first = c->first_frame, last = (uint32_t)db->frame_count;
+
+    if (end < db->context_count && db->contexts[end].first_frame < last)
+        last = db->contexts[end].first_frame;
+    return first < last ? (int64_t)((uint64_t)db->sums[metric][last] - (uint64_t)db->sums[metric][first]) : 0;
+}
 
 static void statistics_of_one(int64_t value, struct hqdb_statistics *out)
 {
@@ -398,7 +366,7 @@ const struct hqdb_statistics *db_context_statistics(const struct db *db, uint32_
     }
     if (db->profile_count != 1 || db_statistics_profiles(db, metric) != 1)
         return NULL;
-    statistics_of_one(db_inclusive(db, metric, context), room);
+    statistics_of_one(inclusive(db, metric, context), room);
     return room;
 }
 

@@ -7,13 +7,16 @@
  *
  * Damaged files. An array has exactly as many elements as its count says, whatever the file says. What the elements
  * hold is not believed: an index found in a record is checked before it is used, by db_scope, db_context, db_code and
- * the like, which give the root for a number that is out of range. db_string, db_frame_range, db_scope_contexts and
- * the cursors never read outside the map. Walks along `parent` end because a parent that is not smaller counts as
- * none (db_parent_scope, db_parent_context, db_parent_frame).
+ * the like, which give the root for a number that is out of range. db_string and the cursors never read outside the
+ * map. Walks along `parent` end because a parent that is not smaller counts as none (db_parent_context,
+ * db_parent_frame).
+ *
+ * The calling context tree of a query, and all that is asked of it, is query/tree/tree.h; here is what db/ itself
+ * needs.
  *
  * Values. The raw value of metric m at frame f, over all profiles, in base units, is
  * sums[m][f+1] - sums[m][f]; of context c with its subtree: sums[m][last] - sums[m][first] over
- * db_frame_range(c) (db_inclusive does both). Multiply by metrics[m].scale for seconds, events or bytes.
+ * tree_range(c). Multiply by metrics[m].scale for seconds, events or bytes.
  */
 #ifndef HQ_DB_DB_H
 #define HQ_DB_DB_H
@@ -62,7 +65,7 @@ struct db {
     size_t source_count;
     const int64_t **sums;        /* [metric][frame_count + 1] */
     const int64_t **counts;      /* [metric][frame_count + 1] */
-    const uint64_t *scope_index; /* [scope_count + 1]; use db_scope_contexts */
+    const uint64_t *scope_index; /* [scope_count + 1]; use tree_instances */
     const uint32_t *scope_contexts;
     size_t scope_context_count;
     struct db_file *file; /* private */
@@ -88,43 +91,23 @@ const struct hqdb_scope *db_scope(const struct db *db, uint32_t scope);
 const struct hqdb_context *db_context(const struct db *db, uint32_t context);
 const struct hqdb_code *db_code(const struct db *db, uint32_t code);
 /* The parent; HQDB_NONE at the top and for a damaged one. */
-uint32_t db_parent_scope(const struct db *db, uint32_t scope);
 uint32_t db_parent_context(const struct db *db, uint32_t context);
 uint32_t db_parent_frame(const struct db *db, uint32_t frame);
 /* The frame that called it: the parent, past what stands for the entry into a runtime. */
 uint32_t db_caller_frame(const struct db *db, uint32_t frame);
 
-/* One past the last context of a subtree: greater than context, at most context_count. */
-uint32_t db_context_end(const struct db *db, uint32_t context);
-
-/* [first, last) of the frames in the subtree of a context, clipped to the table. */
+/* Frames [first, last). */
 struct db_range {
     uint32_t first, last;
 };
-struct db_range db_frame_range(const struct db *db, uint32_t context);
 /* The context that a frame falls in (LINE, THREAD or PARTIAL), by binary search. */
 uint32_t db_frame_context(const struct db *db, uint32_t frame);
 
-/* Over all profiles, base units and samples. */
-static inline int64_t db_inclusive(const struct db *db, uint32_t metric, uint32_t context)
-{
-    struct db_range r = db_frame_range(db, context);
-
-    return (int64_t)((uint64_t)db->sums[metric][r.last] - (uint64_t)db->sums[metric][r.first]);
-}
-static inline int64_t db_inclusive_count(const struct db *db, uint32_t metric, uint32_t context)
-{
-    struct db_range r = db_frame_range(db, context);
-
-    return (int64_t)((uint64_t)db->counts[metric][r.last] - (uint64_t)db->counts[metric][r.first]);
-}
-
-/* Contexts whose scope is `scope`, ascending. A number in it may be out of range if the file is damaged: db_context. */
+/* Numbers in the map, such as the contexts of a scope. One may be out of range if the file is damaged. */
 struct db_list {
     const uint32_t *data;
     size_t len;
 };
-struct db_list db_scope_contexts(const struct db *db, uint32_t scope);
 
 /*
  * Values of single profiles. They are stored coded; a cursor decodes a few hundred million a second.

@@ -212,7 +212,7 @@ static void add_spelled(struct completion *c, const char *name, bool quoted, con
 static const char *share_of(struct completion *c, int64_t cost)
 {
     const struct db *db = c->session->env.db;
-    int64_t total = db->metric_count ? db_inclusive(db, 0, 0) : 0;
+    int64_t total = db->metric_count ? db->sums[0][db->frame_count] : 0;
 
     if (total <= 0 || cost <= 0)
         return NULL;

@@ -2,6 +2,7 @@
 /* dump DB: every value of a database as text, through db/db.h; tests/db/lib.py prints the same by other means. */
 #include "common/vec.h"
 #include "db/name_list.h"
+#include "tests/unit/db_tree.h"
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -72,7 +73,7 @@ static void dump_tree(const struct db *db)
         printf("loss %s %u %" PRIu64 "\n", text(db, db->losses[i].reason), db->losses[i].partial, db->losses[i].count);
     dump_names(db);
     for (uint32_t s = 0; s < db->scope_count; s++) {
-        struct db_list list = db_scope_contexts(db, s);
+        struct db_list list = db_tree_instances(db, s);
 
         for (size_t i = 0; i < list.len; i++)
             printf("scope %u context %u\n", s, list.data[i]);

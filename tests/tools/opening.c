@@ -4,6 +4,7 @@
  * median of nine), and the name of the procedure with the most contexts up to 10,000.
  */
 #include "db/db.h"
+#include "tests/unit/db_tree.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static const char *busiest(const struct db *db)
     const char *name = "";
 
     for (uint32_t s = 0; s < db->scope_count; s++) {
-        size_t n = db_scope_contexts(db, s).len;
+        size_t n = db_tree_instances(db, s).len;
 
         if (db->scopes[s].kind == SCOPE_PROCEDURE && n > most && n <= 10000 &&
             !strstr(db_string(db, db->scopes[s].name), "+0x")) {

@@ -7,6 +7,7 @@
 #include "db/fuse.h"
 #include "db/model.h"
 #include "format/measurement.h"
+#include "tests/unit/db_tree.h"
 #include "tests/unit/test.h"
 
 struct paper {
@@ -118,8 +119,8 @@ static void check_tree(const struct db *db)
     for (uint32_t c = 0; c < db->context_count; c++) {
         CHECK_EQ_INT(db_scope(db, db->contexts[c].scope)->kind, want[c].kind);
         CHECK_EQ_STR(name_of(db, c), want[c].name);
-        CHECK_EQ_INT(db_inclusive(db, 0, c), want[c].inclusive);
-        CHECK_EQ_INT(db_inclusive_count(db, 0, c), want[c].inclusive);
+        CHECK_EQ_INT(db_tree_inclusive(db, 0, c), want[c].inclusive);
+        CHECK_EQ_INT(db_tree_count(db, 0, c), want[c].inclusive);
     }
 }
 
@@ -204,8 +205,8 @@ TEST(derived_with_the_same_settings_is_the_same)
     check_tree(raw);
     for (uint32_t c = 0; c < db->context_count; c++)
         CHECK(db->contexts[c].id == raw->contexts[c].id);
-    CHECK_EQ_INT(db_scope_contexts(raw, db->contexts[1].scope).len, 1);
-    CHECK_EQ_INT(db_scope_contexts(raw, db->contexts[1].scope).data[0], 1);
+    CHECK_EQ_INT(db_tree_instances(raw, db->contexts[1].scope).len, 1);
+    CHECK_EQ_INT(db_tree_instances(raw, db->contexts[1].scope).data[0], 1);
     db_close(raw);
     db_close(db);
     model_destroy(p.m);

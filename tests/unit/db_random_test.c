@@ -11,6 +11,7 @@
 #include "common/vec.h"
 #include "db/fuse.h"
 #include "db/model.h"
+#include "tests/unit/db_tree.h"
 #include "tests/unit/test.h"
 
 enum { SCOPES = 60, CODES = 80, PATHS = 120, DEPTH = 9, PROFILES = 7, METRICS = 2, ROUNDS = 30 };
@@ -326,7 +327,7 @@ static void check_statistics(const struct world *w, const struct sums *want, uin
 /* Inclusive values of one profile from the values of its frames. */
 static int64_t inclusive_in(const struct db *db, uint32_t metric, uint32_t context, uint32_t pid)
 {
-    struct db_values v = db_frame_values(db, db_frame_range(db, context), metric);
+    struct db_values v = db_frame_values(db, db_tree_range(db, context), metric);
     struct db_value x;
     int64_t sum = 0;
 
@@ -356,7 +357,7 @@ static void check_contexts(const struct db *db, const struct world *w, const str
                 sum += r->context_sums.data[id].of[m][p];
                 CHECK_EQ_INT(inclusive_in(db, m, c, p), r->context_sums.data[id].of[m][p]);
             }
-            CHECK_EQ_INT(db_inclusive(db, m, c), sum);
+            CHECK_EQ_INT(db_tree_inclusive(db, m, c), sum);
             if (statistics)
                 check_statistics(w, &r->context_sums.data[id], m, db_context_statistics(db, m, c, &room));
         }
@@ -386,7 +387,7 @@ static void check_shape(const struct db *db)
         uint32_t c = db_frame_context(db, f), parent = db_parent_frame(db, f);
 
         CHECK_EQ_INT(db_scope(db, db->contexts[c].scope)->kind, SCOPE_LINE);
-        CHECK(db_frame_range(db, c).first <= f && f < db_frame_range(db, c).last);
+        CHECK(db_tree_range(db, c).first <= f && f < db_tree_range(db, c).last);
         if (parent != HQDB_NONE)
             CHECK(db_parent_context(db, db_frame_context(db, parent)) < c);
     }

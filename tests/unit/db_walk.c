@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/db_tree.h"
 #include "tests/unit/db_walk.h"
 
 #include "common/hash.h"
@@ -16,6 +17,7 @@ static uint64_t text(const struct db *db, uint32_t offset)
 
 static uint64_t walk_tables(const struct db *db)
 {
+    const struct tree t = db_tree(db);
     uint64_t h = 0;
 
     for (size_t i = 0; i < db->info_count; i++)
@@ -23,12 +25,12 @@ static uint64_t walk_tables(const struct db *db)
     for (size_t i = 0; i < db->module_count; i++)
         h += text(db, db->modules[i].path);
     for (uint32_t i = 0; i < db->scope_count; i++) {
-        struct db_list list = db_scope_contexts(db, i);
+        struct db_list list = db_tree_instances(db, i);
 
         h += text(db, db_scope(db, i)->name);
         for (size_t j = 0; j < list.len; j++)
             h += db_context(db, list.data[j])->id;
-        for (uint32_t up = i; up != HQDB_NONE; up = db_parent_scope(db, up))
+        for (uint32_t up = i; up != HQDB_NONE; up = tree_scope_parent(&t, up))
             h++;
     }
     for (size_t i = 0; i < db->profile_count; i++)
@@ -44,20 +46,21 @@ static uint64_t walk_tables(const struct db *db)
 
 static uint64_t walk_tree(const struct db *db)
 {
+    const struct tree t = db_tree(db);
     uint64_t h = 0;
 
     for (uint32_t c = 0; c < db->context_count; c++) {
-        struct db_range r = db_frame_range(db, c);
+        struct db_range r = db_tree_range(db, c);
 
         for (uint32_t up = c; up != HQDB_NONE; up = db_parent_context(db, up))
             h++;
-        for (uint32_t child = c + 1; child < db_context_end(db, c); child = db_context_end(db, child))
+        for (uint32_t child = c + 1; child < tree_end(&t, c); child = tree_end(&t, child))
             h += child;
         for (uint32_t m = 0; m < db->metric_count; m++) {
             struct hqdb_statistics room;
             const struct hqdb_statistics *s = db_context_statistics(db, m, c, &room);
 
-            h += (uint64_t)db_inclusive(db, m, c) + (uint64_t)db_inclusive_count(db, m, c) + (s ? s->count : 0);
+            h += (uint64_t)db_tree_inclusive(db, m, c) + (uint64_t)db_tree_count(db, m, c) + (s ? s->count : 0);
         }
         h += r.last - r.first;
     }
@@ -86,7 +89,7 @@ static uint64_t walk_values(const struct db *db)
             h += (uint64_t)db_profile_total(db, p, m).sum;
         }
         for (uint32_t c = 0; c < db->context_count; c += 3) {
-            struct db_values v = db_frame_values(db, db_frame_range(db, c), m);
+            struct db_values v = db_frame_values(db, db_tree_range(db, c), m);
 
             while (db_value_next(&v, &x))
                 h += (uint64_t)x.sum + x.profile;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/db_tree.h"
 #include "tests/unit/test.h"
 
 #include "common/mem.h"
@@ -172,7 +173,7 @@ TEST(gperftools_addresses_without_binary)
                                  "prog+0x1200 [/gone/prog] 0.03\n"
                                  " prog+0x1100 [/gone/prog] 0.03\n"
                                  "prog+0x1201 [/gone/prog] 0.01\n");
-    CHECK_EQ_INT(db_inclusive_count(db, 0, 0), 6);
+    CHECK_EQ_INT(db_tree_count(db, 0, 0), 6);
     CHECK_EQ_INT(db->metrics[0].period, 10000000);
     db_close(db);
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "tests/unit/db_tree.h"
 #include "tests/unit/import_help.h"
 
 #include "common/file.h"
@@ -76,7 +77,7 @@ struct hq_error *import_paths(const char *const *paths, size_t count, struct db 
 static bool has_value(const struct db *db, uint32_t c)
 {
     for (uint32_t m = 0; m < db->metric_count; m++)
-        if (db_inclusive(db, m, c))
+        if (db_tree_inclusive(db, m, c))
             return true;
     return false;
 }
@@ -98,7 +99,7 @@ static void dump_context(const struct db *db, uint32_t c, int depth, struct str 
     if (x->call_line)
         str_addf(out, " (%s:%u)", db_string(db, x->call_file), x->call_line);
     for (uint32_t m = 0; m < db->metric_count; m++)
-        str_addf(out, " %.10g", (double)db_inclusive(db, m, c) * db->metrics[m].scale);
+        str_addf(out, " %.10g", (double)db_tree_inclusive(db, m, c) * db->metrics[m].scale);
     str_addc(out, '\n');
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Formats made of lines: folded stacks and perf script. */
+#include "tests/unit/db_tree.h"
 #include "tests/unit/test.h"
 
 #include "common/mem.h"
@@ -193,7 +194,7 @@ TEST(perf_threads_times_and_inlined_frames)
     CHECK_EQ_INT(db->profiles[0].thread, 0);
     CHECK_EQ_INT(db->profiles[1].tid, 11);
     CHECK_EQ_INT(db->profiles[0].rank, -1);
-    CHECK_EQ_INT(db_inclusive_count(db, 0, 0), 3);
+    CHECK_EQ_INT(db_tree_count(db, 0, 0), 3);
     CHECK_OK(db_trace_open(db, 0, &trace));
     CHECK(db_trace_extent(trace, &records, &first, &last));
     CHECK_EQ_INT(records, 2);
