@@ -16,7 +16,7 @@ enum { WORDS_MAX = 4096 };
 
 static bool in_runtime(const struct frame *frame)
 {
-    const char *path = frame->node ? modules_get(frame->node)->path : "";
+    const char *path = frame->module ? modules_get(frame->module)->path : "";
 
     return strstr(path, "libgcc_s.so") != NULL;
 }

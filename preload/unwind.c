@@ -111,14 +111,14 @@ static HOT __attribute__((noinline)) uint32_t walk_out(struct walk *w)
         if (w->reg[CFI_PC] == 0 && w->frames) {
             if (walk_behind_zero(w))
                 return 0;
-            memo->fresh[w->frames++] = (struct frame){0, sp, w->reg[CFI_FP], 0, w->how};
+            memo->fresh[w->frames++] = (struct frame){.sp = sp, .bp = w->reg[CFI_FP], .how = w->how};
             return 0;
         }
         switch (walk_step(w)) {
         case STEP_ON: break;
         case STEP_END: return 0;
         case STEP_FAILED: walk_behind(w); return 0;
-        case STEP_MORE_REGISTERS: w->partial = HQM_PARTIAL_MAX; return 0;
+        case STEP_MORE_REGISTERS: w->unknown = true; return 0;
         }
     }
 }
@@ -126,7 +126,7 @@ static HOT __attribute__((noinline)) uint32_t walk_out(struct walk *w)
 /* How a frame is named in the tree. False: it has no node of its own. */
 static inline bool name_of(const struct frame *f, uint32_t *kind, uint64_t *offset)
 {
-    uint32_t module = f->node;
+    uint32_t module = f->module;
 
     *kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | module;
     *offset = f->pc - (module ? modules_base(module) : 0) - (f->how & FRAME_EXACT ? 0 : 1);
@@ -146,7 +146,7 @@ static inline uint32_t marks_outside(uint64_t sp)
 /* Is a mark passed on the way to this frame, and is it still what it was? `kind` and `offset` name its node. */
 static COLD bool pass_mark(const struct mark *mark, const struct frame *f, uint32_t *kind, uint64_t *offset)
 {
-    uint32_t module = f->node;
+    uint32_t module = f->module;
 
     *kind = mark->kind << HQM_MODULE_BITS;
     *offset = mark->region;
@@ -268,7 +268,7 @@ HOT struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], ui
     w.thorough = false;
     walk_start(&w, &lane->memo, reg, low, high);
     kept = walk_out(&w);
-    if (w.partial == HQM_PARTIAL_MAX || (kept + w.frames > FRAMES_MAX && !w.partial))
+    if (w.unknown || (kept + w.frames > FRAMES_MAX && !w.partial))
         kept = walk_thoroughly(&w, reg, low, high);
     return finish(lane, &w, kept, partial);
 }
@@ -288,7 +288,7 @@ struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uin
     w.known = WALK_BEHIND_RECORD;
     w.how = 0;
     kept = walk_out(&w);
-    if (w.partial == HQM_PARTIAL_MAX || kept + w.frames > FRAMES_MAX)
+    if (w.unknown || kept + w.frames > FRAMES_MAX)
         return (struct place){NO_NODE, 0};
     return finish(lane, &w, kept, partial);
 }

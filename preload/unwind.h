@@ -26,8 +26,11 @@ enum { FRAMES_MAX = 8192 };
 /* A frame of the previous sample, the outermost first. */
 struct frame {
     uint64_t pc, sp, bp;
-    uint32_t node; /* while walking: the module */
-    int32_t how;   /* FRAME_* and the distance of the word that bp came from */
+    union {
+        uint32_t module; /* of a frame that was walked just now */
+        uint32_t node;   /* of one that has its place in the tree */
+    };
+    int32_t how; /* FRAME_* and the distance of the word that bp came from */
 };
 
 /* `how`: distances are multiples of 8, so the low bits are free. */

@@ -266,12 +266,12 @@ static bool is_planted(const struct walk *w, uint32_t module)
 
 static inline void note_frame(struct walk *w, uint32_t module)
 {
-    w->memo->fresh[w->frames++] = (struct frame){w->reg[CFI_PC], w->reg[CFI_SP], w->reg[CFI_FP], module, w->how};
+    w->memo->fresh[w->frames++] = (struct frame){w->reg[CFI_PC], w->reg[CFI_SP], w->reg[CFI_FP], {module}, w->how};
 }
 
 static COLD enum step step_otherwise(struct walk *w, struct recipe recipe)
 {
-    struct frame here = {w->reg[CFI_PC], w->reg[CFI_SP], w->reg[CFI_FP], recipe.module, w->how};
+    struct frame here = {w->reg[CFI_PC], w->reg[CFI_SP], w->reg[CFI_FP], {recipe.module}, w->how};
 
     /* Where it is in no module, or its information tells less than the registers that the kernel has saved. */
     if (CFI_LINKS && walk_signal(w)) {
@@ -317,6 +317,7 @@ HOT void walk_start(struct walk *w, struct memo *memo, const uint64_t reg[CFI_RE
     w->known = CFI_BIT(CFI_REGISTERS) - 1;
     w->how = FRAME_EXACT;
     w->frames = w->partial = 0;
+    w->unknown = false;
     w->leaf = reg;
     memcpy(w->reg, reg, sizeof w->reg);
     w->stack.own_low = low;

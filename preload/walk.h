@@ -23,6 +23,7 @@ struct walk {
     int32_t how;
     uint32_t frames; /* in memo->fresh */
     uint32_t partial;
+    bool unknown;  /* ended at a frame that needs a register which was not followed */
     bool thorough; /* follow all registers, ignore recipes and the memo */
 };
 
