@@ -30,33 +30,76 @@ struct folding {
     size_t event_count, count; /* points: those within the instance */
     double step;               /* from one to the next, 1 the whole instance */
     struct fold_instances instances;
+    const double *totals;         /* of each instance, where a counter was read; NULL: it was not */
+    double width;                 /* of the smoothing, in instances */
     struct spline_point *scratch; /* [event_count + 2] */
 };
+
+static double times_of(const uint32_t *times, size_t instance)
+{
+    return times ? times[instance] : 1;
+}
+
+/* What all instances had together. */
+static double amount_of_all(const struct folding *f, const uint32_t *times)
+{
+    double all = 0;
+
+    for (size_t i = 0; f->totals && i < f->instances.count; i++)
+        all += f->totals[i] * times_of(times, i);
+    for (size_t i = 0; !f->totals && i < f->event_count; i++)
+        all += f->events[i].amount * times_of(times, f->events[i].instance);
+    return all;
+}
+
+/* The points of the curve, from 0, 0 to 1, 1, each instance `times`; of a counter that was read, its ends too. */
+static size_t place_points(const struct folding *f, const uint32_t *times, double all, double drawn)
+{
+    double come = 0, ends = f->totals ? drawn : 1;
+    size_t n = 0;
+
+    f->scratch[n++] = (struct spline_point){0, 0, ends};
+    for (size_t i = 0; i < f->event_count; i++) {
+        double weight = times_of(times, f->events[i].instance), amount = f->events[i].amount;
+
+        if (!f->totals) {
+            amount = (come + amount * weight / 2) / all;
+            come += f->events[i].amount * weight;
+        }
+        f->scratch[n++] = (struct spline_point){f->events[i].x, amount, weight};
+    }
+    f->scratch[n++] = (struct spline_point){1, 1, ends};
+    return n;
+}
+
+/* A spline of lambda = weight * width^4 looks as far as a kernel of that width (Silverman, Spline smoothing: the
+ * equivalent variable kernel method, Annals of Statistics 12, 1984). */
+static double lambda_of(const struct folding *f, size_t n)
+{
+    double weight = 0;
+
+    if (!(f->width > 0))
+        return FOLD_NUGGET / 12;
+    for (size_t i = 0; i < n; i++)
+        weight += f->scratch[i].weight;
+    return weight * pow(f->width, 4);
+}
 
 /* Each instance counts `times` (NULL: once). False: no event is left. */
 static int fit(const struct folding *f, const uint32_t *times, double *sum, double *rate)
 {
-    double all = 0, seconds = 0, drawn = 0, come = 0, slope;
+    double all = amount_of_all(f, times), seconds = 0, drawn = 0, slope;
     struct spline spline;
-    size_t n = 0, at = 0;
+    size_t n, at = 0;
 
     for (size_t i = 0; i < f->instances.count; i++) {
-        seconds += f->instances.length[i] * (times ? times[i] : 1);
-        drawn += times ? times[i] : 1;
+        seconds += f->instances.length[i] * times_of(times, i);
+        drawn += times_of(times, i);
     }
-    for (size_t i = 0; i < f->event_count; i++)
-        all += f->events[i].amount * (times ? times[f->events[i].instance] : 1);
     if (!(all > 0) || !(seconds > 0))
         return 0;
-    f->scratch[n++] = (struct spline_point){0, 0, 1};
-    for (size_t i = 0; i < f->event_count; i++) {
-        double weight = times ? times[f->events[i].instance] : 1, amount = f->events[i].amount * weight;
-
-        f->scratch[n++] = (struct spline_point){f->events[i].x, (come + amount / 2) / all, weight};
-        come += amount;
-    }
-    f->scratch[n++] = (struct spline_point){1, 1, 1};
-    spline_fit(f->scratch, n, FOLD_NUGGET / 12, &spline);
+    n = place_points(f, times, all, drawn);
+    spline_fit(f->scratch, n, lambda_of(f, n), &spline);
     for (size_t i = 0; i < f->count; i++) {
         double value = fmin(fmax(spline_at(&spline, ((double)i + 0.5) * f->step, &at, &slope), 0), 1);
 
@@ -66,6 +109,45 @@ static int fit(const struct folding *f, const uint32_t *times, double *sum, doub
     }
     spline_deinit(&spline);
     return 1;
+}
+
+/* How far off the other half of the instances is from the curve of one: the sum of squares. */
+static double foretell(const struct folding *f, uint32_t *times, uint32_t half)
+{
+    struct spline spline;
+    double off = 0, drawn = 0, slope;
+    size_t n, at = 0;
+
+    for (size_t i = 0; i < f->instances.count; i++)
+        drawn += times[i] = i % 2 == half;
+    n = place_points(f, times, 1, drawn);
+    spline_fit(f->scratch, n, lambda_of(f, n), &spline);
+    for (size_t i = 0; i < f->event_count; i++) {
+        double miss = f->events[i].amount - spline_at(&spline, f->events[i].x, &at, &slope);
+
+        off += times[f->events[i].instance] ? 0 : miss * miss;
+    }
+    spline_deinit(&spline);
+    return off;
+}
+
+/* The width by which the halves foretell each other best. */
+static double best_width(struct folding *f)
+{
+    static const double widths[] = {0.001, 0.0015, 0.002, 0.003, 0.004, 0.006, 0.008, 0.012, 0.016, 0.024, 0.032};
+    AUTO_FREE uint32_t *times = xcalloc(f->instances.count + 1, sizeof *times);
+    double best = 0.006, least = INFINITY;
+
+    for (size_t i = 0; i < sizeof widths / sizeof *widths && f->instances.count > 1; i++) {
+        f->width = widths[i];
+        double off = foretell(f, times, 0) + foretell(f, times, 1);
+
+        if (off < least) {
+            least = off;
+            best = widths[i];
+        }
+    }
+    return best;
 }
 
 /* Instances with replacement, the same ones each time. */
@@ -83,45 +165,64 @@ static size_t draws_for(size_t events)
     return n > DRAWS_MOST ? DRAWS_MOST : n < DRAWS_LEAST ? DRAWS_LEAST : n;
 }
 
-static double percentile(const double *sorted, size_t n, double share)
+/* What smoothing itself does to the rates, near to where they change: half of what half as much more of it does. */
+static double *smoothing_error(const struct folding *f, const struct fold_point *points)
 {
-    double at = share * (double)(n - 1);
-    size_t i = (size_t)at;
+    double *rate = xcalloc(f->count + 1, sizeof *rate);
+    struct folding wider = *f;
+    double weight = (double)f->event_count + 2 * (f->totals ? (double)f->instances.count : 1);
 
-    return i + 1 < n ? sorted[i] + (at - (double)i) * (sorted[i + 1] - sorted[i]) : sorted[i];
+    wider.width = 1.5 * (f->width > 0 ? f->width : pow(FOLD_NUGGET / 12 / weight, 0.25));
+    fit(&wider, NULL, NULL, rate);
+    for (size_t i = 0; i < f->count; i++)
+        rate[i] = (rate[i] - points[i].rate) / 2;
+    return rate;
 }
 
+/* The band is as wide as the rates of the draws are spread: percentiles of so few would be too near to each other. */
 static void find_band(const struct folding *f, struct fold_point *points)
 {
+    AUTO_FREE double *error = smoothing_error(f, points);
     size_t draws = draws_for(f->event_count), n = 0;
-    AUTO_FREE double *rates = xcalloc(draws * f->count + 1, sizeof *rates);
-    AUTO_FREE double *one = xcalloc(draws + 1, sizeof *one);
+    AUTO_FREE double *sum = xcalloc(f->count + 1, sizeof *sum), *squares = xcalloc(f->count + 1, sizeof *squares);
+    AUTO_FREE double *rate = xcalloc(f->count + 1, sizeof *rate);
     AUTO_FREE uint32_t *times = xcalloc(f->instances.count + 1, sizeof *times);
 
     for (size_t d = 0; d < draws; d++) {
         draw(times, f->instances.count, d);
-        n += (size_t)fit(f, times, NULL, rates + n * f->count);
+        if (!fit(f, times, NULL, rate))
+            continue;
+        n++;
+        for (size_t i = 0; i < f->count; i++) {
+            double off = rate[i] - points[i].rate;
+
+            sum[i] += off;
+            squares[i] += off * off;
+        }
     }
-    for (size_t i = 0; i < f->count && n; i++) {
-        for (size_t d = 0; d < n; d++)
-            one[d] = rates[d * f->count + i];
-        qsort(one, n, sizeof *one, compare_doubles);
-        points[i].low = percentile(one, n, 0.025);
-        points[i].high = percentile(one, n, 0.975);
+    for (size_t i = 0; i < f->count && n > 1; i++) {
+        double count = (double)n, spread = (squares[i] - sum[i] * sum[i] / count) / (count - 1);
+        double half = (1.96 + 2.5 / count) *
+                      sqrt(fmax(spread, 0) + error[i] * error[i]); /* of Student's t, for so many draws */
+
+        points[i].low = fmax(points[i].rate - half, 0);
+        points[i].high = points[i].rate + half;
     }
 }
 
-int fold_curve(struct fold_event *events, size_t event_count, struct fold_instances instances,
-               struct fold_point *points, size_t count, double span)
+static int fold(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
+                struct fold_point *points, size_t count, double span)
 {
     AUTO_FREE struct spline_point *scratch = xcalloc(event_count + 2, sizeof *scratch);
     AUTO_FREE double *sum = xcalloc(count + 1, sizeof *sum), *rate = xcalloc(count + 1, sizeof *rate);
     double step = span / (double)count;
     size_t within = span > 1 ? (size_t)ceil(1 / step - 0.5) : count;
-    struct folding f = {events, event_count, within < count ? within : count, step, instances, scratch};
+    struct folding f = {events, event_count, within < count ? within : count, step, instances, totals, 0, scratch};
 
     if (event_count)
         qsort(events, event_count, sizeof *events, compare_events);
+    if (totals)
+        f.width = best_width(&f);
     if (!fit(&f, NULL, sum, rate))
         return 0;
     for (size_t i = 0; i < count; i++)
@@ -130,6 +231,18 @@ int fold_curve(struct fold_event *events, size_t event_count, struct fold_instan
     if (instances.count > 1)
         find_band(&f, points);
     return 1;
+}
+
+int fold_curve(struct fold_event *events, size_t event_count, struct fold_instances instances,
+               struct fold_point *points, size_t count, double span)
+{
+    return fold(events, event_count, instances, NULL, points, count, span);
+}
+
+int fold_counted(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
+                 struct fold_point *points, size_t count, double span)
+{
+    return fold(events, event_count, instances, totals, points, count, span);
 }
 
 static double median_of(double *values, size_t n)

@@ -5,7 +5,11 @@
  * taken together as if they were of one. A counter is known where it overflowed, so how far it has come at a place is
  * how many of all its samples lie before; the curve through these points is a smoothing spline (spline.h), its slope
  * times the mean speed of all instances is the rate. The band of a rate is what 95 of 100 samples of the instances
- * themselves (with replacement) give: bootstrap percentiles.
+ * themselves (with replacement) give: bootstrap.
+ *
+ * Where a counter was read at every sample, and where an instance begins and ends, how far it had come is known at each
+ * sample, as in the paper, and the curve goes through these points. How smooth it is, they tell themselves: of several
+ * curves the one by which one half of the instances foretells the other best (two-fold cross-validation).
  */
 #ifndef HQ_QUERY_FOLD_H
 #define HQ_QUERY_FOLD_H
@@ -39,6 +43,13 @@ struct fold_point {
  */
 int fold_curve(struct fold_event *events, size_t event_count, struct fold_instances instances,
                struct fold_point *points, size_t count, double span);
+
+/*
+ * The same where a counter was read: `amount` of an event is how far its instance had come there, 0 to 1, and totals
+ * [instances.count] what each had at its end. An instance whose total is 0 has no events.
+ */
+int fold_counted(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
+                 struct fold_point *points, size_t count, double span);
 
 /* Which instances are alike enough: keep[i] = 1 where the length is within two standard deviations of the mean, or
  * (mad) within two median absolute deviations of the median. Returns how many. */

@@ -260,6 +260,56 @@ TEST(rates_of_three_phases)
     CHECK(covered / all > 0.9 && covered / all <= 1);
 }
 
+/*
+ * The same program by a counter that is read at the clock's samples, ten in an instance, and where it begins and ends.
+ * A reading is off by a thousandth of an instance's (a counter of whole events), and each instance's borders by
+ * another. Of points that are as many as this one run's band is right for 93 to 97 %, so 85 % leaves no doubt.
+ */
+TEST(rates_of_a_counter_that_is_read)
+{
+    enum { POINTS = 400 };
+    struct fold_point points[POINTS];
+    double totals[INSTANCES], worst = 0;
+    size_t covered = 0, all = 0;
+
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        uint64_t state = seed * 7777777;
+        struct program p = {0};
+
+        run(&p, seed * 1000003);
+        for (size_t i = 0; i < INSTANCES; i++)
+            totals[i] = 600 * p.length[i] / 0.05;
+        for (size_t i = 0; i < p.ticks_len; i++) {
+            double off = 0.001 * (uniform(&state) - 0.5), late = 0.001 * (hash_u64(p.ticks[i].instance) % 100) / 100;
+
+            p.ticks[i].amount = fmin(fmax(come(fmax(p.ticks[i].x - late, 0)) / 1.5 + off, 0), 1);
+        }
+        CHECK(fold_counted(p.ticks, p.ticks_len, (struct fold_instances){p.length, INSTANCES}, totals, points, POINTS,
+                           1));
+        for (int k = 0; k < 3; k++) {
+            double sum = 0, n = 0, truth = speeds[k] / 1.5 * 600 / 0.05;
+
+            for (size_t i = 0; i < POINTS; i++) {
+                double x = ((double)i + 0.5) / POINTS;
+
+                if (x < borders[k] + 0.02 || x > borders[k + 1] - 0.02)
+                    continue;
+                sum += points[i].rate;
+                n++;
+                all++;
+                covered += points[i].low <= truth && truth <= points[i].high;
+            }
+            worst = fmax(worst, fabs(sum / n / truth - 1));
+        }
+        CHECK(fabs(points[POINTS - 1].sum - 600) < 6);
+        end(&p);
+    }
+    printf("rates are %.2f %% off at most, the band covers %.1f %% of the points\n", 100 * worst,
+           100 * (double)covered / (double)all);
+    CHECK(worst < 0.02);
+    CHECK((double)covered / (double)all > 0.85);
+}
+
 /* Who runs follows from the place; the clock's samples tell it. */
 TEST(borders_of_three_phases)
 {
@@ -293,12 +343,15 @@ TEST(borders_of_three_phases)
 TEST(what_cannot_be_folded)
 {
     struct fold_event one = {0.5, 1, 0};
-    double length = 1;
+    double length = 1, none = 0;
     struct fold_point point;
 
     CHECK(!fold_curve(NULL, 0, (struct fold_instances){&length, 1}, &point, 1, 1));
     CHECK(fold_curve(&one, 1, (struct fold_instances){&length, 1}, &point, 1, 1));
     CHECK(isnan(point.low) && point.rate > 0);
+    CHECK(!fold_counted(NULL, 0, (struct fold_instances){&length, 1}, &none, &point, 1, 1)); /* it had nothing */
+    CHECK(fold_counted(NULL, 0, (struct fold_instances){&length, 1}, &length, &point, 1, 1));
+    CHECK(fabs(point.rate - 1) < 1e-9); /* where nothing else is known it grows evenly */
 }
 
 TEST(instances_that_are_alike)
