@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,12 +85,17 @@ EXPORT void *calloc(size_t items, size_t size)
     return block;
 }
 
+/* To look for free makes the loader free the text of an earlier mistake (a dlsym that failed): this one text is left.
+ */
 EXPORT void free(void *block)
 {
-    if (is_early(block))
+    static _Atomic bool known;
+
+    if (is_early(block) || (looking && !known))
         return;
     take_back(block);
     FIND(free)(block);
+    known = true;
 }
 
 /* A block that stays where it is, is counted as a new one of the new size. */

@@ -19,6 +19,11 @@ check "leaked: what another thread frees is not" holds "$(value 'sum ALLOC_LEAKE
 check "by call path" [ "$(paths | awk '$2 == "ALLOC_CALLS" && $3 ~ /leaked;(__libc_)?calloc$/ { n += $1 } END { print n }')" = 40 ]
 check "sound" sound
 
+for event in ALLOC IO LOCK; do
+    record -e $event -- "$PROGRAMS/amounts" missing
+    check "$event: a look-up that fails before the first free" [ $status = 0 ]
+done
+
 record -e IO -- "$PROGRAMS/amounts" io
 check "io runs" [ $status = 0 ]
 check "bytes written, exactly" [ "$(total IO_WRITE)" = 409600:100 ]

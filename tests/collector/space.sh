@@ -56,6 +56,13 @@ HQ_DIR=$TMP/missing HQ_EVENTS=CPUTIME@5000000 LD_PRELOAD=$(dirname "$HQ")/libhqp
 check "a directory that has gone: the program runs" [ $? = 7 ]
 check "a directory that has gone: one sentence" [ "$(grep -c 'cannot write measurements.*No such file' "$TMP/err")" = 1 ]
 
+# The sentence itself ends nobody: not where standard error is a file at its limit, nor a pipe that nobody reads.
+record -- sh -c 'ulimit -f 0; exec "$0" return' "$PROGRAMS/ends"
+check "standard error is a file at its limit: the program ends as it would" [ $status = 7 ]
+HQ_DIR=$TMP/missing HQ_EVENTS=CPUTIME@5000000 perl -e 'pipe R, W; open STDERR, ">&W"; close R; $ENV{LD_PRELOAD} = shift; exec @ARGV' \
+    "$(dirname "$HQ")/libhqpreload.so" "$PROGRAMS/ends" exit
+check "standard error is a pipe that nobody reads: the program ends as it would" [ $? = 7 ]
+
 # A directory of this node first: nothing stays there, all arrives, also of a process that was killed.
 for way in return kill; do
     record --buffer "$TMP/new/buffer" -- "$PROGRAMS/ends" $way

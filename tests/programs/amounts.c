@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* amounts WAY: does things of known amounts: alloc, io, lock; or for `parts` burns 0.3 s in each of before, middle and
- * after, of which only middle is to be measured. */
+/* amounts WAY: does things of known amounts: alloc, io, lock, missing (of a symbol); or for `parts` burns 0.3 s in each
+ * of before, middle and after, of which only middle is to be measured. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include "hq.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -153,14 +154,24 @@ static int churn(void)
     return 0;
 }
 
+/* The loader keeps the text of a mistake until it is asked the next time, and frees it then. */
+static int missing(void)
+{
+    void *none = dlsym(RTLD_DEFAULT, "there_is_no_such_function"), *volatile block = malloc(100);
+
+    free(block);
+    return none ? 1 : 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "";
 
-    return !strcmp(way, "alloc")   ? alloc()
-           : !strcmp(way, "io")    ? io()
-           : !strcmp(way, "lock")  ? lock()
-           : !strcmp(way, "parts") ? parts()
-           : !strcmp(way, "churn") ? churn()
-                                   : 2;
+    return !strcmp(way, "alloc")     ? alloc()
+           : !strcmp(way, "io")      ? io()
+           : !strcmp(way, "lock")    ? lock()
+           : !strcmp(way, "parts")   ? parts()
+           : !strcmp(way, "churn")   ? churn()
+           : !strcmp(way, "missing") ? missing()
+                                     : 2;
 }
