@@ -4,9 +4,10 @@
 
 Records a pool of runs once: HQ_ROUNDS (150) rounds, each of which runs every program in a random order, the unchanged ones twice, under a load
 that changes (HQ_LOAD=none: what others run is the load). Then build/tools/gate_draws draws pairs of sets of consecutive rounds from it,
-so that drift stays in them, and lets hq's own code judge each. HQ_POOL names a directory for the runs, which is gone on with if it is there;
+so that drift stays in them, and lets hq's own code judge each. HQ_PROGRAMS='cxx40.* cxx40+10' is for these programs alone, without the simulation. HQ_POOL names a directory for the runs, which is gone on with if it is there;
 without it they go with the test."""
 
+import fnmatch
 import os
 import random
 import shutil
@@ -41,6 +42,10 @@ FAMILIES = [{f"cxx{p}.a": planted(p, 1), f"cxx{p}.b": planted(p, 1),
 FAMILIES += [{f"{name}.a": command, f"{name}.b": command} for name, command in
              (("python", ["python3", "-c", PYTHON]), ("pipeline", ["sh", "-c", PIPELINE]), ("files", ["sh", "-c", FILES]))]
 FAMILIES += [{"short40.a": planted(40, 1, "10000"), "short40.b": planted(40, 1, "10000"), "short40+10": planted(40, 1.1, "10000")}]
+
+WANTED = os.environ.get("HQ_PROGRAMS", "*").split()
+FAMILIES = [chosen for family in FAMILIES
+            if (chosen := {name: c for name, c in family.items() if any(fnmatch.fnmatch(name, w) for w in WANTED)})]
 
 
 def record(name, number, command):
@@ -101,10 +106,11 @@ def record_pool():
 
 
 failed = 0
-for words in (["gate_simulate", "10000"], ["gate_draws", LIST, os.environ.get("HQ_DRAWS", "1000")]):
+tools = [["gate_simulate", "10000"]] * ("HQ_PROGRAMS" not in os.environ) + [["gate_draws", LIST, os.environ.get("HQ_DRAWS", "1000")]]
+for words in tools:
     if words[0] == "gate_draws":
         record_pool()
     failed += subprocess.run([f"{TOP}/{BUILD}/tools/{words[0]}", *words[1:]]).returncode != 0
     print(flush=True)
-print(f"{2 - failed} passed, {failed} failed")
+print(f"{len(tools) - failed} passed, {failed} failed")
 sys.exit(failed != 0)
