@@ -54,7 +54,7 @@ struct file_writer {
 
 /* The name of this host as it stands in the names of temporary files. */
 enum { FILE_HOST_ROOM = 72 };
-const char *file_host(char host[FILE_HOST_ROOM]);
+const char *file_host(char host[FILE_HOST_ROOM]); /* file_writer.c */
 
 struct hq_error *file_writer_open(struct file_writer *w, const char *path);
 void file_writer_write(struct file_writer *w, const void *data, size_t n);
@@ -80,7 +80,7 @@ char *file_expand_home(const char *path);
 
 /* ---- directories ---- */
 
-bool file_exists(const char *path); /* anything, symbolic links followed */
+bool file_exists(const char *path); /* anything, symbolic links followed; file_dirs.c */
 bool file_is_dir(const char *path);
 /* Whether something is there that is no plain file: a directory, a pipe, a device, which reading may not come back
  * from. */

@@ -78,7 +78,7 @@ const struct opt *opt_find_letter(const struct opt_command *cmd, char letter);
 const struct opt *opt_next(const struct opt_command *cmd, const struct opt *prev);
 
 /* Adds the help text: usage, summary, description, options; width columns wide (at least 40). program is `hq`. */
-void opt_help(const struct opt_command *cmd, const char *program, size_t width, struct str *out);
+void opt_help(const struct opt_command *cmd, const char *program, size_t width, struct str *out); /* opt_help.c */
 /* Adds text in lines of at most width columns, all but the first behind `indent` spaces; the first starts at column
  * `at`. */
 void opt_wrap(struct str *out, const char *text, size_t at, size_t indent, size_t width);

@@ -42,7 +42,7 @@ void str_deinit(struct str *s);
  * One character of UTF-8 at s (n bytes are left, n > 0): its bytes (1 to 4), and in *code its code point. A byte that
  * is not part of valid UTF-8 counts as one character, U+FFFD.
  */
-size_t utf8_next(const char *s, size_t n, uint32_t *code);
+size_t utf8_next(const char *s, size_t n, uint32_t *code); /* utf8.c */
 
 /* Whether a character controls a terminal, or moves or hides what stands around it: C0 and C1 controls, marks of
  * direction, invisible ones. */

@@ -29,6 +29,7 @@ struct build_options {
  * its path (malloc'ed; NULL on ranks other than 0). Started by mpirun, all its ranks share the work, and the file is
  * the same.
  */
+/* prepare.c */
 struct hq_error *db_build(const char *const *inputs, size_t count, const struct build_options *options, char **written);
 /* A read-only DB is built in the user's cache directory. Two at once do not harm each other. NULL options: the
  * defaults. */

@@ -131,7 +131,7 @@ struct db_values { /* private */
     bool by_frame;
 };
 /* All values of one profile and metric, ordered by frame (in a derived database, fuse.h: unordered). */
-struct db_values db_profile_values(const struct db *db, uint32_t profile, uint32_t metric);
+struct db_values db_profile_values(const struct db *db, uint32_t profile, uint32_t metric); /* values.c */
 /* All values of the frames in a range, of every profile: ordered by frame, then profile. For one context in all
  * profiles. */
 struct db_values db_frame_values(const struct db *db, struct db_range frames, uint32_t metric);
@@ -181,7 +181,7 @@ struct db_known_name {   /* valid until the next one */
     const char *linkage; /* as the linker has it; the same text where that is no other */
 };
 struct db_known;
-enum known_names db_known_state(const struct db *db, uint32_t module);
+enum known_names db_known_state(const struct db *db, uint32_t module); /* known.c */
 size_t db_known_count(const struct db *db, uint32_t module);
 struct db_known *db_known_open(const struct db *db, uint32_t module); /* never NULL */
 const struct db_known_name *db_known_next(struct db_known *k);
@@ -203,10 +203,10 @@ uint64_t db_files_key(const struct db *db);
  * traces, statistics and texts those that an accessor has given out since it was opened. HQ_DATA names the first
  * section that is not; asking again costs nothing. Sections of more than 64 MB are left to db_verify.
  */
-struct hq_error *db_damage(const struct db *db);
+struct hq_error *db_damage(const struct db *db); /* intact.c */
 
 /* Checks every checksum, index and number in the file: `hq verify`. */
-struct hq_error *db_verify(const struct db *db);
+struct hq_error *db_verify(const struct db *db); /* verify.c */
 
 /* When a profile entered and left parallel regions and phases, exactly, in order of time; both by its own clock. */
 struct db_mark {
@@ -221,7 +221,7 @@ struct db_marks { /* all private */
     struct db_mark last;
 };
 /* None where none were made. */
-struct db_marks db_marks_of(const struct db *db, uint32_t profile);
+struct db_marks db_marks_of(const struct db *db, uint32_t profile); /* marks.c */
 bool db_mark_next(struct db_marks *m, struct db_mark *out);
 
 /* The trace of a profile. Any instant is found by binary search in the block index, then decoding one block. */
@@ -232,7 +232,7 @@ struct db_trace_record {
     uint32_t weight;
 };
 struct db_trace_reader;
-struct hq_error *db_trace_open(const struct db *db, uint32_t profile, struct db_trace_reader **out);
+struct hq_error *db_trace_open(const struct db *db, uint32_t profile, struct db_trace_reader **out); /* trace.c */
 /* How many records there are, and the first and last time; false if there are none. */
 bool db_trace_extent(const struct db_trace_reader *r, uint64_t *records, uint64_t *first_us, uint64_t *last_us);
 /* Positions at the last record at or before time_us (or the first one). */

@@ -56,6 +56,6 @@ void fuse_deinit(struct fuse *f);
  * values, so the base must stay open; db_close ends it. Its contexts, frames, sums and counts are its own;
  * frame numbers that its cursors and traces give are its own too. It has no stored statistics.
  */
-struct hq_error *db_derive(const struct db *base, struct fuse_settings settings, struct db **out);
+struct hq_error *db_derive(const struct db *base, struct fuse_settings settings, struct db **out); /* derive.c */
 
 #endif

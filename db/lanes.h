@@ -76,7 +76,7 @@ bool lanes_creator_is_lost(const struct lanes *l, const struct measurement *m, s
 
 /* The frame of a region, by its name in the file (lane << 32 | node), added to the tree; TREE_NONE: of a damaged file.
  */
-uint32_t lanes_region(struct lanes *l, struct calltree *tree, uint64_t name);
+uint32_t lanes_region(struct lanes *l, struct calltree *tree, uint64_t name); /* lane.c */
 
 /* The same where nothing may be added: TREE_NONE also if it is not there. */
 uint32_t lanes_find_region(struct lanes *l, const struct calltree *tree, uint64_t name);

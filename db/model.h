@@ -112,6 +112,6 @@ void model_source(struct model *m, const char *path, const char *text, size_t by
 void model_source_once(struct model *m, const char *path, const char *text, size_t bytes);
 
 /* Writes the database file atomically. sources_key identifies the inputs (0: none). */
-struct hq_error *model_write(struct model *m, const char *path, uint64_t sources_key);
+struct hq_error *model_write(struct model *m, const char *path, uint64_t sources_key); /* model_write.c */
 
 #endif

@@ -56,7 +56,7 @@ struct model {
 struct canon;
 struct writer;
 /* Writes the sections of source files, in which the model keeps the texts itself. */
-void model_write_sources(const struct model *m, const struct canon *c, struct writer *w);
+void model_write_sources(const struct model *m, const struct canon *c, struct writer *w); /* model_write.c */
 /* Those of the names of procedures, by module; none if there are none. */
 void model_write_known(const struct model *m, const struct canon *c, struct writer *w);
 

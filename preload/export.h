@@ -8,7 +8,7 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* The next definition of a symbol after this library, usually libc's; found at the first call, then kept. */
-void *real_lookup(_Atomic(void *) *where, const char *name);
+void *real_lookup(_Atomic(void *) *where, const char *name); /* libc.c */
 
 #define REAL(function) \
     ({ \

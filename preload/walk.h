@@ -76,7 +76,7 @@ static inline void walk_move(struct walk *w, uint64_t pc, uint64_t sp, uint64_t 
 }
 
 /* The step from a frame without call frame information; `recipe` is its own. In preload/arch/. */
-enum step walk_without_cfi(struct walk *w, struct recipe recipe);
+enum step walk_without_cfi(struct walk *w, struct recipe recipe); /* frames.c */
 
 /* Where a signal handler returns to: goes on to what the signal has interrupted. False: this is no such place. In
  * preload/arch/. */
@@ -96,13 +96,13 @@ bool walk_to_end(struct walk *w);
 
 /* After a walk has failed at its second frame: was the sample taken while one coroutine switched to another? Then goes
  * on to the end. */
-bool walk_behind_switch(struct walk *w); /* in preload/arch/ */
+bool walk_behind_switch(struct walk *w); /* switch.c in preload/arch/ */
 
 /*
  * After a walk has failed: were the frames being thrown away by an exception? Then goes on, and to the end, from the
  * innermost frame that still stands. False if it was something else, or there is no such frame.
  */
-bool walk_behind_exception(struct walk *w);
+bool walk_behind_exception(struct walk *w); /* exception.c */
 
 /*
  * A return address of zero is the end of a stack, but right behind the exception runtime it comes from a frame that was

@@ -44,7 +44,7 @@ struct output_format {
 extern const struct output_format output_formats[]; /* ends with a NULL name */
 
 /* NULL if there is no such format. Names are case-insensitive. */
-const struct output_format *output_find(const char *name);
+const struct output_format *output_find(const char *name); /* output/formats.c */
 
 /* The error for `as FORMAT` where there is none of that name: place, the nearest one, and all there are. */
 struct output_spec;

@@ -153,7 +153,7 @@ void baseline_fold(struct baseline *b);
  * the old values are by the names of the source.
  */
 void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
-                    double least);
+                    double least); /* baseline_judge.c */
 
 /*
  * How likely chance may call one value a rise, so that of all in the file together it does in one unchanged run of a

@@ -28,7 +28,7 @@ struct checks {
     VEC(struct check) all;
 };
 
-void checks_deinit(struct checks *c);
+void checks_deinit(struct checks *c); /* check_report.c */
 size_t checks_count(const struct checks *c, enum check_outcome outcome);
 /* "1 of 5 checks failed, 1 inconclusive" */
 const char *checks_summary(const struct checks *c, struct arena *arena);

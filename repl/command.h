@@ -23,7 +23,7 @@ struct command {
  * Finds the command of a command line in the table (ended by NULL), answers --help and --version, parses the options
  * and runs it. Returns the exit status.
  */
-int command_main(const struct command *const *table, int argc, char **argv);
+int command_main(const struct command *const *table, int argc, char **argv); /* dispatch.c */
 
 /* What every hq does first: signals and locale. */
 void command_start(void);

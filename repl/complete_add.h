@@ -16,7 +16,7 @@ struct completion {
 };
 
 /* Offers a text, each once. */
-void completion_push(struct completion *c, const char *text, const char *help);
+void completion_push(struct completion *c, const char *text, const char *help); /* complete.c */
 /* The same if it begins with what is typed. */
 void completion_add(struct completion *c, const char *text, const char *help);
 

@@ -26,7 +26,7 @@ struct tap_options {
 
 /* Why nothing can be sampled here, as a sentence with the remedy; NULL: it can. `kernel`: also what runs in the kernel.
  */
-struct hq_error *tap_permitted(bool *kernel);
+struct hq_error *tap_permitted(bool *kernel); /* perf_attributes.c */
 
 /* Opens the stream; `header` is filled in but for what it knows itself. */
 struct hq_error *tap_open(const char *path, const struct hqs_header *header, const struct tap_options *options,

@@ -47,6 +47,7 @@ struct cfg_targets {
     uint32_t *data;
     size_t len, cap;
 }; /* instruction numbers */
+/* jumptable.c */
 bool cfg_jump_table(const struct image *image, const struct cfg *g, uint32_t jump, struct cfg_targets *out);
 
 #endif

@@ -71,14 +71,15 @@ struct dwarf_unit {
  * ranges are real). NULL in *out, without an error, if there is no debug information. `alt` is dwz's common file or
  * NULL. None of them may be closed before dwarf_close.
  */
+/* dwarf_load.c */
 struct hq_error *dwarf_open(struct elf *text, struct elf *debug, struct elf *alt, struct dwarf **out);
 void dwarf_close(struct dwarf *d);
 
 /* Compilation units are numbered 0 .. count-1 in the order of the file. */
-size_t dwarf_unit_count(struct dwarf *d);
+size_t dwarf_unit_count(struct dwarf *d); /* dwarf_units.c */
 /* The unit that describes an address: the first that claims it, DWARF_NONE if none does. */
 uint32_t dwarf_find_unit(struct dwarf *d, uint64_t address);
-void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out);
+void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out); /* dwarf_load.c */
 void dwarf_unit_free(struct dwarf_unit *unit);
 
 /*
@@ -86,13 +87,13 @@ void dwarf_unit_free(struct dwarf_unit *unit);
  * linker, either may be NULL. Reads all units; for a struct dwarf that serves nothing else.
  */
 typedef void dwarf_name_fn(void *arg, const char *name, const char *linkage);
-void dwarf_names(struct dwarf *d, dwarf_name_fn *fn, void *arg);
+void dwarf_names(struct dwarf *d, dwarf_name_fn *fn, void *arg); /* dwarf_known.c */
 
 /* Paths as compiled, made absolute with the compilation directory. Number 0 is "". */
-const struct intern *dwarf_files(const struct dwarf *d);
+const struct intern *dwarf_files(const struct dwarf *d); /* dwarf_load.c */
 /* A file of split debug information that was changed since it was opened, or NULL. */
-const struct elf *dwarf_changed(const struct dwarf *d);
+const struct elf *dwarf_changed(const struct dwarf *d); /* dwarf_split.c */
 /* NULL if all could be read, else a clause such as "split debug information X.dwo is missing". */
-const char *dwarf_problem(const struct dwarf *d);
+const char *dwarf_problem(const struct dwarf *d); /* dwarf_load.c */
 
 #endif

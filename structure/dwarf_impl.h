@@ -76,21 +76,23 @@ struct dwarf_file_table {
     size_t count;
 };
 
-uint64_t dwarf_signature(const Dwarf_Sig8 *signature);
+uint64_t dwarf_signature(const Dwarf_Sig8 *signature); /* dwarf_units.c */
 /* The split file of a unit (DW_AT_dwo_name), opened on first use; NULL if there is none. Sets a problem if it is
  * missing. */
+/* dwarf_split.c */
 struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct dwarf_attrs *skeleton);
 void dwarf_split_close(struct dwarf *d);
 /* What a package has of one unit, as a file that its .dwo could be: to be closed before the package. NULL if it has
  * nothing. */
-struct elf *dwarf_package_unit(struct elf *package, uint64_t id);
+struct elf *dwarf_package_unit(struct elf *package, uint64_t id); /* dwarf_package.c */
 /* Its first unit; to be freed with dwarf_dealloc_die. NULL if it has none. */
-Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f);
+Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f); /* dwarf_split.c */
 
 /* An entry of .debug_addr; 0 if there is none: never the address of code. */
+/* dwarf_ranges.c */
 uint64_t dwarf_indexed_address(const struct dwarf_file *f, const struct dwarf_bases *bases, uint64_t index);
 
-bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group);
+bool dwarf_file_open(struct dwarf_file *f, struct elf *elf, unsigned group); /* dwarf_file.c */
 void dwarf_file_close(struct dwarf_file *f);
 void dwarf_set_problem(struct dwarf *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -114,29 +116,32 @@ struct dwarf_attrs {
     const struct dwarf_file *origin_file; /* NULL if there is none */
     Dwarf_Half inlined;
 };
+/* dwarf_attrs.c */
 void dwarf_attrs_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct dwarf_attrs *out);
 
 /* Calls fn for each child of a DIE, in order. */
 typedef void dwarf_child_fn(void *arg, Dwarf_Die child, Dwarf_Off offset);
 void dwarf_children(const struct dwarf_file *f, Dwarf_Die parent, dwarf_child_fn *fn, void *arg);
 /* A number that a DIE has, 0 without it. */
-uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);
-bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);
+uint64_t dwarf_number(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute); /* dwarf_scopes.c */
+bool dwarf_has(const struct dwarf_file *f, Dwarf_Die die, Dwarf_Half attribute);        /* dwarf_types.c */
 /* The tag of a DIE; 0 for NULL and what cannot be read. */
 Dwarf_Half dwarf_tag_of(const struct dwarf_file *f, Dwarf_Die die);
 
 /* In C++: a procedure's name with those of what it lies in, if it lies in anything; else NULL. `die` is its
  * declaration. */
+/* dwarf_scopes.c */
 const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name);
 /* A class without a name, with what it lies in: `main::{lambda(int)#1}`; false if it is none. */
 bool dwarf_add_unnamed(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
 /* The name of an instance of a template over lambdas: gcc writes `f<main()::<lambda()> >` for all of them. */
+/* dwarf_types.c */
 void dwarf_add_instance(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name, struct str *out);
 /* The names around a DIE, each with "::" behind it. */
-void dwarf_add_scopes(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
+void dwarf_add_scopes(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out); /* dwarf_scopes.c */
 void dwarf_scopes_free(struct dwarf *d);
 /* The type that a DIE says it has. */
-void dwarf_add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
+void dwarf_add_type(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out); /* dwarf_types.c */
 
 /* Address ranges of a DIE, clipped to executable code; appended to `out`. */
 struct dwarf_ranges {
@@ -144,8 +149,9 @@ struct dwarf_ranges {
     size_t len, cap;
 };
 void dwarf_ranges_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a,
-                       const struct dwarf_bases *bases, struct dwarf_ranges *out);
+                       const struct dwarf_bases *bases, struct dwarf_ranges *out); /* dwarf_ranges.c */
 
+/* dwarf_names.c */
 const struct dwarf_origin *dwarf_origin_at(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off offset);
 void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *a,
                        int depth, struct dwarf_origin *out);
@@ -156,9 +162,9 @@ uint32_t dwarf_intern_path(struct dwarf *d, const char *here, const char *direct
 /* The file table of the unit that a DIE belongs to; never NULL. */
 const struct dwarf_file_table *dwarf_file_table(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any);
 void dwarf_files_read(struct dwarf *d, const struct dwarf_file *f, const struct dwarf_attrs *cu,
-                      struct dwarf_file_table *out);
+                      struct dwarf_file_table *out); /* dwarf_lines.c */
 void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const struct dwarf_attrs *cu,
                      struct dwarf_unit *out);
-void dwarf_units_collect(struct dwarf *d);
+void dwarf_units_collect(struct dwarf *d); /* dwarf_units.c */
 
 #endif

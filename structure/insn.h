@@ -31,6 +31,7 @@ struct insns {
 };
 
 /* Decodes the instruction at `code`, of which `size` >= 1 bytes may be read. */
+/* arch/arch.c */
 void insn_decode(uint16_t machine, const uint8_t *code, size_t size, uint64_t address, struct insn *out);
 
 /* What jump tables are made of. Registers are numbered as the processor does; 32-bit writes count as writes of the

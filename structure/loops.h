@@ -53,7 +53,7 @@ struct loops {
 };
 
 struct cfg;
-void loops_find(const struct cfg *cfg, struct loops *out);
+void loops_find(const struct cfg *cfg, struct loops *out); /* havlak.c */
 void loops_deinit(struct loops *l);
 
 #endif

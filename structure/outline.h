@@ -24,6 +24,6 @@ void outline_print(const struct structure *s, const char *module, const struct o
 /* A structure file of a load module, with both trees, of a structure that was recovered with options.code. `known`: the
  * names of all its procedures; they are left out where only some procedures are asked for. */
 void outline_xml(const struct structure *s, const char *module, const struct known *known,
-                 const struct outline_options *options, FILE *out);
+                 const struct outline_options *options, FILE *out); /* outline_xml.c */
 
 #endif

@@ -27,7 +27,7 @@ bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit,
                        struct procedure *out);
 void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit, size_t index, struct procedure *out);
 /* Without debug information, all parts of it. Always finds one. */
-void procedure_plain(const struct image *image, uint64_t address, struct procedure *out);
+void procedure_plain(const struct image *image, uint64_t address, struct procedure *out); /* parts.c */
 /* Only the part around an address, as a procedure of one range. */
 void procedure_region(const struct image *image, uint64_t address, struct procedure *out);
 /* Whether no other procedure is known to begin inside it, so that all of its addresses are its own. */

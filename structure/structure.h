@@ -80,18 +80,19 @@ struct structure_options {
  * Thread-safe: different calls may run at once.
  */
 struct hq_error *structure_recover(const char *path, const struct structure_options *options, const uint64_t *addresses,
-                                   size_t count, struct structure *out);
+                                   size_t count, struct structure *out); /* recover.c */
 void structure_deinit(struct structure *s);
 
 /*
  * The whole structure of a binary, every procedure, for `hq structure FILE`. There is one place for every piece of
  * code: code in a row that lies in the same statement. Errors: the file cannot be read.
  */
+/* whole.c */
 struct hq_error *structure_whole(const char *path, const struct structure_options *options, struct structure *out);
 
 /* Demangles a C++ or Rust symbol, NULL if it is none, or if it stands for more text, or takes longer to read, than any
  * real one: `gave_up` tells. Caller frees. */
-char *structure_demangle(const char *symbol);
+char *structure_demangle(const char *symbol); /* demangle.c */
 char *structure_demangle_within(const char *symbol, bool *gave_up);
 
 #endif

@@ -99,6 +99,6 @@ struct cfi_machine {
     void *where;
 };
 bool cfi_evaluate(const struct cfi *cfi, int32_t expression, const struct cfi_machine *machine, const uint64_t *cfa,
-                  uint64_t *result);
+                  uint64_t *result); /* expression.c */
 
 #endif

@@ -23,7 +23,7 @@ struct index {
 
 /* Whoever uses this room says where buckets come from: zeroed memory, or NULL; in the collector safe in signal
  * handlers. */
-void *index_memory(size_t bytes);
+void *index_memory(size_t bytes); /* index_memory.c */
 void index_give_back(void *memory, size_t bytes);
 
 /* The description of the function at or before the address; NULL if there is none. `end` is that of the module. */

@@ -46,6 +46,6 @@ void cg_graph_deinit(struct cg_graph *g);
  * 1982), so the totals of functions and lines are exact and those of call paths are estimates. Recursive calls end a
  * path, and so do calls of less than a hundred-thousandth of the whole.
  */
-void cg_give(struct cg_graph *g, struct import *im);
+void cg_give(struct cg_graph *g, struct import *im); /* callgrind_paths.c */
 
 #endif

@@ -14,7 +14,7 @@ enum chrome_category {
     CHROME_ON_DEVICE,    /* a command */
     CHROME_ABOUT_DEVICE, /* spans over commands, which would count twice */
 };
-enum chrome_category chrome_category(const char *text, size_t len);
+enum chrome_category chrome_category(const char *text, size_t len); /* chrome_devices.c */
 
 /* Is a process one of rocprof's that stands for a device? */
 bool chrome_is_device(const char *process);

@@ -18,6 +18,6 @@
 /* ---- for sniffers ---- */
 
 /* The next line of the probe from *at on, false at the end; a last line that may be cut off is none. */
-bool probe_line(const struct import_probe *p, size_t *at, const char **line, size_t *len);
+bool probe_line(const struct import_probe *p, size_t *at, const char **line, size_t *len); /* import.c */
 
 #endif

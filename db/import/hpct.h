@@ -83,7 +83,7 @@ struct hpct {
 
 /* Checks magic, format and version. A missing optional file is left unmapped. */
 struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char *name, const char *format,
-                                bool optional);
+                                bool optional); /* hpctoolkit.c */
 /* A cursor over the whole file, at the header of section n (from 0), which has at least `bytes` bytes. */
 struct hq_error *hpct_section(const struct hpct_file *f, unsigned n, const char *name, size_t bytes,
                               struct cursor *out);

@@ -52,7 +52,7 @@ struct pprof {
 };
 
 /* Reads all but the samples. The bytes must live as long as the tables. */
-struct hq_error *pprof_tables(struct pprof *p, const char *path, const void *data, size_t size);
+struct hq_error *pprof_tables(struct pprof *p, const char *path, const void *data, size_t size); /* pprof_tables.c */
 void pprof_deinit(struct pprof *p);
 /* "" for a number out of range. Not NUL-terminated. */
 struct pprof_text pprof_string(const struct pprof *p, uint64_t number);

@@ -18,6 +18,6 @@ struct hq_error *perf_convert(const char *input);
  * After recording: writes the names of the kernel's procedures that were sampled (HQS_KERNEL). That they are not to be
  * had is no error.
  */
-void perf_keep_kernel_names(const char *stream);
+void perf_keep_kernel_names(const char *stream); /* kernel_names.c */
 
 #endif

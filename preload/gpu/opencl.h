@@ -79,7 +79,7 @@ extern const struct command_row command_rows[FUNCTIONS]; /* name NULL: it is no 
 /* ---- Functions below us: those of the loader, or, where we are its layer, what it gave us ---- */
 
 /* Calls a function with arguments as words. */
-uintptr_t cl_invoke(void *function, const uintptr_t *words, unsigned count);
+uintptr_t cl_invoke(void *function, const uintptr_t *words, unsigned count); /* wrappers.c */
 
 /* The function to be called; NULL if there is none. */
 void *cl_below(enum function f);
@@ -100,13 +100,13 @@ bool cl_get(enum function f, uintptr_t object, unsigned property, void *value, s
 
 /* ---- What is done with a call: `below` is the function itself ---- */
 
-uintptr_t command_enqueued(enum function f, uintptr_t *words, void *below);
+uintptr_t command_enqueued(enum function f, uintptr_t *words, void *below); /* commands.c */
 uintptr_t call_watched(enum function f, uintptr_t *words, void *below);
 
 /* A call whose elapsed time an event counts; count: of the arguments. */
 uintptr_t host_time(enum function f, uintptr_t *words, void *below, unsigned count, int event);
 
 /* The address of a function of an extension: ours in place of the driver's, if it gives commands. */
-uintptr_t extension_address(enum function f, uintptr_t *words, void *below);
+uintptr_t extension_address(enum function f, uintptr_t *words, void *below); /* wrappers.c */
 
 #endif

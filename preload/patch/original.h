@@ -5,7 +5,7 @@
 
 #include "preload/options.h"
 
-uint64_t patch_original_of(uint64_t pc);
+uint64_t patch_original_of(uint64_t pc); /* patch.c */
 
 /* For a program counter of a sample, or of what a signal has interrupted. Safe in signal handlers. */
 static inline uint64_t patch_original(uint64_t pc)

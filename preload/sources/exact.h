@@ -58,7 +58,7 @@ void hq_exact_leave(struct exact_visit *visit);
 
 /* What has a name in the library in which `address` lies and those that it needs, which need not be loaded for all of
  * the program; the second looks for one that all have first. NULL if nothing has it. */
-void *hq_exact_behind(const void *address, const char *name);
+void *hq_exact_behind(const void *address, const char *name); /* ../libc.c */
 void *hq_exact_symbol(const void *address, const char *name);
 
 /* A text in the measurement file, 0 if there is no space. */

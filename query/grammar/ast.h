@@ -413,6 +413,6 @@ struct script {
     LIST(struct hint) hints;           /* one sentence each, for standard error */
 };
 
-void script_destroy(struct script *s);
+void script_destroy(struct script *s); /* parse.c */
 
 #endif

@@ -41,20 +41,20 @@ bool parse_is_incomplete(const char *text, const struct parse_options *options);
 
 /* The canonical text in one line, in the arena: clauses in the order of their effect, keywords in lower case, names
    quoted where needed. Parsing it gives an equal tree (places aside). */
-const char *print_statement(struct arena *arena, const struct statement *s);
+const char *print_statement(struct arena *arena, const struct statement *s); /* print.c */
 const char *print_query(struct arena *arena, const struct query *q);
 const char *print_expr(struct arena *arena, const struct expr *e);
 const char *print_pattern(struct arena *arena, const struct pattern *p);
 /* The value as it stands behind `set NAME`. */
 void print_setting(struct str *s, enum setting setting, const struct setting_value *v);
 /* Adds a text in double quotes; in single ones if that saves backslashes. */
-void print_quoted(struct str *out, const char *text);
+void print_quoted(struct str *out, const char *text); /* print_expr.c */
 
 /*
  * An error of that shape about any place of a tree. `advice` (may be NULL) is the last line, a whole sentence without a
  * newline.
  */
 struct hq_error *place_error(const struct place *place, const char *advice, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4))); /* diagnostic.c */
 
 #endif

@@ -26,7 +26,7 @@ void add_instant(struct str *s, const struct instant *i);
 #define CLAUSE(kind, clause, ...) void add_##clause(struct str *s, const struct query *q);
 #include "query/grammar/clauses.def"
 #undef CLAUSE
-void add_expectation(struct str *s, const struct expectation *e);
-void add_output(struct str *s, const struct output_spec *as);
+void add_expectation(struct str *s, const struct expectation *e); /* clause_rows.c */
+void add_output(struct str *s, const struct output_spec *as);     /* clause_form.c */
 
 #endif

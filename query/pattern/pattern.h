@@ -77,7 +77,7 @@ bool pattern_known(const struct tree *t, bool (*test)(const void *arg, const cha
  */
 struct regex;
 /* p outlives the result. */
-struct hq_error *regex_compile(const struct pattern *p, struct regex **out);
+struct hq_error *regex_compile(const struct pattern *p, struct regex **out); /* regex.c */
 bool regex_matches(struct regex *r, const char *text);
 struct hq_error *regex_failure(const struct regex *r);
 void regex_destroy(struct regex *r);

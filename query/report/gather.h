@@ -26,7 +26,7 @@ struct gathering {
 /* Scopes and contexts (tree.c). */
 void gather_tree(struct gathering *g);
 /* Sums and samples of every metric by position; how much a stored number is worth ("unit"). */
-struct hq_error *gather_sums(struct gathering *g);
+struct hq_error *gather_sums(struct gathering *g); /* values.c */
 /* The values of each profile; those of calls that cost less than the share are one value a call, 0: all are there. */
 void gather_profiles(struct gathering *g, double share);
 /* Its trace, of which one record in `every` is kept. */
@@ -38,7 +38,7 @@ uint64_t gather_trace_records(const struct gathering *g);
  * Of each context the outermost call that costs less than the share of every metric's total, if it is that or below it;
  * else HQDB_NONE. The sums are loaded; the caller frees.
  */
-uint32_t *small_tops(const struct gathering *g, double share);
+uint32_t *small_tops(const struct gathering *g, double share); /* small.c */
 /* Puts these calls together, below each scope as one context of left_scope. No sums are loaded behind it. */
 void small_cut(struct gathering *g, double share);
 

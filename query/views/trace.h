@@ -29,6 +29,7 @@ struct trace {
 
 /* most: how many profiles are looked at, systematically chosen; 0: all. `queues`: those of devices too. `trace` is
  * zeroed first. */
+/* trace_look.c */
 struct hq_error *trace_init(struct trace *t, struct run *run, uint32_t width, uint32_t most, bool queues);
 void trace_deinit(struct trace *t);
 
@@ -42,7 +43,7 @@ static inline uint64_t trace_instant(const struct trace *t, uint32_t x)
 }
 
 /* Width and height of a picture: asked for, or what suits the output; `used` columns are taken by labels. */
-uint32_t trace_width(const struct run *run, uint32_t used);
+uint32_t trace_width(const struct run *run, uint32_t used); /* trace_common.c */
 uint32_t trace_height(const struct run *run, uint32_t otherwise);
 /* Whether the rows of the table are wanted: a format that draws the picture does not need them. */
 bool trace_wants_rows(const struct run *run);

@@ -29,7 +29,7 @@ struct hq_error *roots_prepared(struct run *run, struct nodes *out);
  * (view_row.compares): what was selected there, and what `of` means. Its notes go to the same table, its texts end with
  * it: run_other_end, also of NULL.
  */
-struct hq_error *run_other(struct run *run, struct run **out);
+struct hq_error *run_other(struct run *run, struct run **out); /* other.c */
 void run_other_end(struct run *other);
 /* A metric that the view brings itself, in the place of those of the database: every node has its values in its slots.
  */
@@ -46,7 +46,7 @@ struct entities {
     uint32_t *scope; /* [count] the one that names it: a PROCEDURE if there is one */
     uint32_t count;
 };
-const struct entities *run_entities(struct run *run);
+const struct entities *run_entities(struct run *run); /* entities.c */
 /* Contexts of each entity for which wanted[scope] (NULL: all), as nodes. */
 void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out);
 

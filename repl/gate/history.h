@@ -68,7 +68,7 @@ struct course {
 typedef VEC(struct course) courses;
 
 /* All rows, with their steps: those that an unchanged history has in one of a hundred. */
-void history_courses(const struct history *h, courses *out);
+void history_courses(const struct history *h, courses *out); /* course.c */
 void courses_deinit(courses *c);
 
 /* "cputime of procedure solve: 41.2% -> 48.0% between 1a2b and 5e6f": of a step, in the arena. */

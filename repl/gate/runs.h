@@ -61,6 +61,6 @@ void run_set_add(struct run_set *set, enum run_side side, const char *path);
 /* Writes the list. */
 struct hq_error *run_set_write(const struct run_set *set);
 /* Joins the runs of each side. */
-struct hq_error *run_set_join(const struct run_set *set);
+struct hq_error *run_set_join(const struct run_set *set); /* record_only.c */
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "structure/insn.h"
 
-void x86_64_decode(const uint8_t *code, size_t size, uint64_t address, struct insn *out);
+void x86_64_decode(const uint8_t *code, size_t size, uint64_t address, struct insn *out); /* insn_zydis.c */
 void x86_64_decode_detail(const uint8_t *code, size_t size, uint64_t address, struct insn_detail *out);
 
 #endif

@@ -95,7 +95,7 @@ const struct given_module *given_find(const struct given *g, const char *path, c
 
 /* structure_recover() for a given load module; `options` are for what is taken from the binary. */
 struct hq_error *given_recover(const struct given_module *m, const char *path, const struct structure_options *options,
-                               const uint64_t *addresses, size_t count, struct structure *out);
+                               const uint64_t *addresses, size_t count, struct structure *out); /* given_answer.c */
 
 /* ---- private to the room: given_read.c ---- */
 

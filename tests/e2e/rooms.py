@@ -55,6 +55,11 @@ def defined_in(text):
     return re.findall(r"^(?!static\b)[A-Za-z_][\w *]*?[ *](\w+)\([^;{}]*\)\n\{", text, re.M)
 
 
+def declared_in(text):
+    """The functions that a header declares."""
+    return re.findall(r"^(?!static\b|typedef\b|extern\b|#)[A-Za-z_][\w *]*?[ *](\w+)\([^;{}]*\)[^;{}]*;", text, re.M)
+
+
 def room_of(path):
     return max((room for room in MAY if path.startswith(room + "/")), key=len, default=None)
 
@@ -91,6 +96,20 @@ for path, text in code.items():
     for name in sorted(set(re.findall(r"\b(\w+)\(", text)) & home.keys()):
         if not re.search(r"^static [^;{}]*\b" + name + r"\(", text, re.M):
             check(stage_of(home[name]) <= stage_of(path), f"{path} calls {name} of {home[name]}, which is a later stage")
+# A header says where each function is: in the file of its name, or in one that it names.
+homes = {}
+for path in glob.glob("**/*.c", root_dir=TOP, recursive=True):
+    if room_of(path):
+        for name in defined_in(open(os.path.join(TOP, path)).read()):
+            homes.setdefault(name, set()).add(os.path.basename(path))
+for path in glob.glob("**/*.h", root_dir=TOP, recursive=True):
+    text = open(os.path.join(TOP, path)).read() if room_of(path) else ""
+    for name in declared_in(text):
+        there = homes.get(name, set())
+        own = os.path.basename(path)[:-1] + "c"
+        check(not there or own in there or any(re.search(rf"\b{re.escape(home)}\b", text) for home in there),
+              f"{path} declares {name}, and does not say that it is in {', '.join(sorted(there))}")
+
 for library, paths in seen.items():
     check(sorted(paths) == LIBRARIES[library], f"<{library}> is included by {', '.join(sorted(paths))}")
 
