@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From syntax to programs: metrics, lets, dimensions, percentages. */
-#include "query/bind/expr.h"
+/* From syntax to programs: operators, functions, attributes, dimensions, percentages. */
+#include "query/bind/bind.h"
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
-#include "query/choose/metrics.h"
 #include "query/pattern/pattern.h"
 #include <math.h>
-#include <strings.h>
 
 void binding_init(struct binding *b, struct query_env *env, struct selection *s, struct arena *arena)
 {
@@ -28,7 +26,7 @@ void binding_deinit(struct binding *b)
     free(b->used);
 }
 
-static struct program *new_program(struct binding *b, enum program_kind kind, unsigned args)
+struct program *bind_new(struct binding *b, enum program_kind kind, unsigned args)
 {
     struct program *p = ARENA_NEW(b->arena, struct program);
 
@@ -41,173 +39,13 @@ static struct program *new_program(struct binding *b, enum program_kind kind, un
 
 static struct program *number_program(struct binding *b, double number, enum dim dim)
 {
-    struct program *p = new_program(b, PROGRAM_NUMBER, 0);
+    struct program *p = bind_new(b, PROGRAM_NUMBER, 0);
 
     p->number = number;
     p->dim = dim;
     p->literal = dim == DIM_NONE;
     p->constant = true;
     return p;
-}
-
-static struct program *slot_program(struct binding *b, size_t measure, bool exclusive)
-{
-    struct program *p = new_program(b, PROGRAM_SLOT, 0);
-
-    p->slot = (unsigned)(2 * measure + exclusive);
-    p->dim = b->selection->measures.data[measure].dim;
-    p->linear = !b->selection->measures.data[measure].plain;
-    b->used[measure] = 1;
-    if (b->selection->measures.data[measure].side == SIDE_DELTA) {
-        struct measure *m = &b->selection->measures.data[measure];
-
-        if (m->here_measure != SIZE_MAX)
-            b->used[m->here_measure] = 1;
-        if (m->old_measure != SIZE_MAX)
-            b->used[m->old_measure] = 1;
-    }
-    return p;
-}
-
-/* ---- metrics and lets ---- */
-
-enum { LETS_NESTED = 1000 };
-
-static void share_let(struct binding *b, const struct let *let, bool exclusive, struct program *p)
-{
-    if (!p->memo)
-        p->memo = ARENA_NEW(b->arena, struct memo);
-    if (b->let_count == b->let_room) {
-        b->let_room = b->let_room ? 2 * b->let_room : 8;
-        b->lets = xreallocarray(b->lets, b->let_room, sizeof *b->lets);
-    }
-    b->lets[b->let_count++] = (struct bound_let){let, exclusive, p};
-}
-
-static struct hq_error *bind_let(struct binding *b, const struct let *let, const struct place *place, bool exclusive,
-                                 struct program **out)
-{
-    struct script *script;
-    struct source source = {.name = "let", .text = let->text, .length = strlen(let->text)};
-    struct hq_error *err;
-
-    for (size_t i = 0; i < b->let_count; i++)
-        if (b->lets[i].let == let && b->lets[i].exclusive == exclusive) {
-            *out = b->lets[i].program;
-            return NULL;
-        }
-    if (b->let_depth >= LETS_NESTED)
-        return place_error(place, NULL, "`%s` names more than %d other metrics one within the other", let->name,
-                           LETS_NESTED);
-    err = parse_script(&source, NULL, &script);
-    vec_push(&b->scripts, script);
-    if (err)
-        return err;
-    if (script->statements.len != 1 || script->statements.data[0].kind != STATEMENT_LET)
-        return place_error(place, NULL, "`%s` has no definition", let->name);
-    b->let_depth++;
-    err = bind_expr(b, script->statements.data[0].let.expr, exclusive, out);
-    b->let_depth--;
-    if (!err)
-        share_let(b, let, exclusive, *out);
-    return err;
-}
-
-static const struct let *find_let(const struct binding *b, const char *name)
-{
-    for (size_t i = 0; i < b->env->lets.len; i++)
-        if (!strcasecmp(b->env->lets.data[i].name, name))
-            return &b->env->lets.data[i];
-    return NULL;
-}
-
-static struct hq_error *no_such_side(const struct metric_ref *r)
-{
-    return place_error(&r->place, NULL, "`%s` compares: the query needs `compare with DB`",
-                       r->side == SIDE_OLD ? "old." : "delta");
-}
-
-/* Of this side: the first that the other side has something to compare with. */
-static unsigned first_compared(const struct binding *b)
-{
-    for (size_t i = 0; i < b->selection->measures.len; i++) {
-        const struct measure *m = &b->selection->measures.data[i];
-
-        if (m->side == SIDE_DELTA && m->here_measure != SIZE_MAX && m->old_measure != SIZE_MAX)
-            return (unsigned)m->here_measure;
-    }
-    return 0;
-}
-
-static struct hq_error *bind_number(struct binding *b, const struct metric_ref *r, bool exclusive, struct program **out)
-{
-    unsigned columns = binding_columns(b), metric = (r->number - 1) / 2;
-    bool x = exclusive || r->number % 2 == 0;
-
-    if (r->number > columns)
-        return place_error(&r->place, NULL, "there is no metric $%u: %s", r->number,
-                           columns ? arena_printf(b->arena, "the last one is $%u", columns)
-                                   : "the database holds none");
-    if (metric >= b->selection->here_count) {
-        if (r->side != SIDE_HERE)
-            return place_error(&r->place, NULL, "only measured metrics have an old value");
-        return bind_let(b, &b->env->lets.data[metric - b->selection->here_count], &r->place, x, out);
-    }
-    if (r->side != SIDE_HERE) {
-        size_t m = metrics_find(b->selection, b->selection->measures.data[r->alone ? first_compared(b) : metric].name,
-                                r->side);
-
-        if (m == SIZE_MAX)
-            return no_such_side(r);
-        metric = (unsigned)m;
-    }
-    *out = slot_program(b, metric, x);
-    return NULL;
-}
-
-static struct hq_error *bind_metric(struct binding *b, const struct metric_ref *r, bool exclusive, struct program **out)
-{
-    const struct let *let;
-    size_t measure;
-
-    if (r->number)
-        return bind_number(b, r, exclusive, out);
-    measure = metrics_find(b->selection, r->name, r->side);
-    if (measure != SIZE_MAX) {
-        *out = slot_program(b, measure, exclusive || r->exclusive);
-        return NULL;
-    }
-    let = r->side == SIDE_HERE ? find_let(b, r->name) : NULL;
-    if (let)
-        return bind_let(b, let, &r->place, exclusive || r->exclusive, out);
-    if (r->side != SIDE_HERE && metrics_find(b->selection, r->name, SIDE_HERE) != SIZE_MAX)
-        return no_such_side(r);
-    return metrics_unknown(b->selection, b->env, r);
-}
-
-unsigned binding_columns(const struct binding *b)
-{
-    return (unsigned)(2 * (b->selection->here_count + b->env->lets.len));
-}
-
-struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out,
-                             const char **name)
-{
-    unsigned metric = (number - 1) / 2;
-    bool x = number % 2 == 0;
-    const char *base;
-
-    if (metric < b->selection->here_count) {
-        *out = slot_program(b, metric, x);
-        base = b->selection->measures.data[metric].name;
-    } else {
-        const struct let *let = &b->env->lets.data[metric - b->selection->here_count];
-
-        HQ_TRY(bind_let(b, let, place, x, out));
-        base = let->name;
-    }
-    *name = x ? arena_printf(b->arena, "%s.x", base) : base;
-    return NULL;
 }
 
 /* ---- dimensions ---- */
@@ -251,7 +89,7 @@ static struct hq_error *bind_operand(struct binding *b, const struct expr *e, co
                            : kinds_bare(e, other);
 
     if (text) {
-        *out = new_program(b, PROGRAM_TEXT, 0);
+        *out = bind_new(b, PROGRAM_TEXT, 0);
         (*out)->text = text;
         (*out)->is_text = (*out)->constant = true;
         return NULL;
@@ -272,7 +110,7 @@ static struct hq_error *bind_share(struct binding *b, const struct expr *percent
                            "the values of %s add up to nothing that this could be a share of: compare them with an "
                            "amount, as `1.5s`",
                            m->name);
-    *out = new_program(b, PROGRAM_SHARE, 1);
+    *out = bind_new(b, PROGRAM_SHARE, 1);
     (*out)->number = percent->number / 100;
     (*out)->args[0] = of;
     (*out)->dim = of->dim;
@@ -342,7 +180,7 @@ static struct hq_error *bind_product(const struct expr *e, struct program *p)
 
 static struct hq_error *bind_binary(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
 {
-    struct program *p = new_program(b, PROGRAM_BINARY, 2);
+    struct program *p = bind_new(b, PROGRAM_BINARY, 2);
 
     *out = p;
     p->op = e->op;
@@ -360,7 +198,7 @@ static struct hq_error *bind_binary(struct binding *b, const struct expr *e, boo
 
 static struct hq_error *bind_unary(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
 {
-    struct program *p = new_program(b, e->kind == EXPR_NOT ? PROGRAM_NOT : PROGRAM_NEGATE, 1);
+    struct program *p = bind_new(b, e->kind == EXPR_NOT ? PROGRAM_NOT : PROGRAM_NEGATE, 1);
 
     *out = p;
     HQ_TRY(bind_expr(b, e->left, exclusive, &p->args[0]));
@@ -376,7 +214,7 @@ static struct hq_error *bind_unary(struct binding *b, const struct expr *e, bool
 
 static struct hq_error *bind_match(struct binding *b, const struct expr *e, bool exclusive, struct program **out)
 {
-    struct program *p = new_program(b, PROGRAM_MATCH, 1);
+    struct program *p = bind_new(b, PROGRAM_MATCH, 1);
 
     *out = p;
     p->negated = e->negated;
@@ -411,7 +249,7 @@ static struct hq_error *bind_statistic(struct binding *b, const struct expr *e, 
         *out = arg;
         return NULL;
     }
-    p = new_program(b, PROGRAM_STATISTIC, 0);
+    p = bind_new(b, PROGRAM_STATISTIC, 0);
     p->statistic = (unsigned)b->statistics.len;
     p->dim = function_words[e->function].plain_result ? DIM_NONE : arg->dim;
     vec_push(&b->statistics, (struct statistic){e->function, arg});
@@ -440,7 +278,7 @@ static struct hq_error *bind_function(struct binding *b, const struct expr *e, b
 
     if (is_statistic(e))
         return bind_statistic(b, e, exclusive, out);
-    *out = p = new_program(b, PROGRAM_FUNCTION, (unsigned)e->args.len);
+    *out = p = bind_new(b, PROGRAM_FUNCTION, (unsigned)e->args.len);
     p->function = e->function;
     p->constant = true;
     for (unsigned i = 0; i < p->arg_count; i++) {
@@ -460,7 +298,7 @@ static struct hq_error *bind_function(struct binding *b, const struct expr *e, b
 
 static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, struct program **out)
 {
-    struct program *p = new_program(b, PROGRAM_ATTRIBUTE, 0);
+    struct program *p = bind_new(b, PROGRAM_ATTRIBUTE, 0);
     bool of_profile = e->attribute == ATTRIBUTE_RANK || e->attribute == ATTRIBUTE_THREAD ||
                       e->attribute == ATTRIBUTE_HOST;
 
@@ -480,7 +318,7 @@ static struct hq_error *bind_total(struct binding *b, const struct expr *e, stru
 {
     struct metric_ref r = e->metric;
 
-    *out = new_program(b, PROGRAM_TOTAL, 1);
+    *out = bind_new(b, PROGRAM_TOTAL, 1);
     r.place = e->place;
     if (r.number && r.number % 2 == 0)
         r.number--;
@@ -500,7 +338,7 @@ static struct hq_error *bind_any(struct binding *b, const struct expr *e, bool e
     case EXPR_NUMBER: *out = number_program(b, e->number, e->dim); return NULL;
     case EXPR_PERCENT: *out = number_program(b, e->number / 100, DIM_NONE); return NULL;
     case EXPR_STRING:
-        *out = new_program(b, PROGRAM_TEXT, 0);
+        *out = bind_new(b, PROGRAM_TEXT, 0);
         (*out)->text = e->string;
         (*out)->is_text = (*out)->constant = true;
         return NULL;

@@ -110,7 +110,7 @@ enum scope_kind kinds_find(const char *name);
 const char *kinds_bare(const struct expr *e, const struct expr *other);
 /* The program for a metric column: $number, from 1. *name is its heading. NULL if there is no such column. */
 struct hq_error *bind_column(struct binding *b, unsigned number, const struct place *place, struct program **out,
-                             const char **name); /* bind.c */
+                             const char **name); /* bind_metrics.c */
 /* Columns in $n numbering: 2 * (measured + lets). */
 unsigned binding_columns(const struct binding *b);
 

@@ -9,121 +9,11 @@
  */
 #include "query/measure/statistics.h"
 #include "query/choose/profiles.h"
+#include "query/measure/accumulator.h"
 #include "query/measure/interval.h"
 #include <math.h>
 
 #define KEPT_BYTES ((size_t)192 << 20) /* of values kept at a time for percentiles */
-
-/* ---- accumulation ---- */
-
-struct accumulator {
-    uint64_t n, nonzero;
-    double origin, sum, squares; /* of deviations from the first value, which keeps small differences of large values */
-    double min, max;
-    double *values; /* [groups], for percentiles; NULL */
-};
-
-static void accumulate(struct accumulator *a, double x)
-{
-    if (isnan(x))
-        return;
-    if (a->values) { /* a percentile needs nothing else */
-        a->values[a->n++] = x;
-        return;
-    }
-    if (a->n++ == 0)
-        a->origin = a->min = a->max = x;
-    double delta = x - a->origin;
-
-    a->min = x < a->min ? x : a->min;
-    a->max = x > a->max ? x : a->max;
-    a->nonzero += x != 0;
-    a->sum += delta;
-    a->squares += delta * delta;
-}
-
-static void swap(double *a, double *b)
-{
-    double x = *a;
-
-    *a = *b;
-    *b = x;
-}
-
-/* Puts the k-th smallest value at its place, smaller ones before it (Hoare, Algorithm 65: find, CACM 1961). */
-static double select_value(double *values, size_t n, size_t k)
-{
-    size_t low = 0, high = n - 1;
-
-    while (low < high) {
-        double pivot = values[low + (high - low) / 2];
-        size_t i = low, j = high;
-
-        while (i <= j) {
-            while (values[i] < pivot)
-                i++;
-            while (values[j] > pivot)
-                j--;
-            if (i <= j) {
-                swap(&values[i++], &values[j]);
-                if (j-- == 0)
-                    break;
-            }
-        }
-        if (j != SIZE_MAX && k <= j)
-            high = j;
-        else if (k >= i)
-            low = i;
-        else
-            break;
-    }
-    return values[k];
-}
-
-/* Linear interpolation between the two nearest values. */
-static double percentile(struct accumulator *a, double share)
-{
-    double at = share * (double)(a->n - 1), value, next;
-    size_t low = (size_t)at;
-
-    value = select_value(a->values, a->n, low);
-    if (low + 1 >= a->n || at == (double)low)
-        return value;
-    next = a->values[low + 1];
-    for (size_t i = low + 2; i < a->n; i++)
-        next = a->values[i] < next ? a->values[i] : next;
-    return value + (at - (double)low) * (next - value);
-}
-
-static double finish(enum function f, struct accumulator *a)
-{
-    double n = (double)a->n, mean, variance, deviation;
-
-    if (!a->n)
-        return NAN;
-    mean = a->origin + a->sum / n;
-    variance = a->squares / n - a->sum / n * (a->sum / n);
-    deviation = sqrt(variance > 0 && a->max > a->min ? variance : 0);
-    switch (f) {
-    case FUNCTION_SUM: return mean * n;
-    case FUNCTION_MEAN: return mean;
-    case FUNCTION_MIN: return a->min;
-    case FUNCTION_MAX: return a->max;
-    case FUNCTION_STDDEV: return deviation;
-    case FUNCTION_COV: return mean != 0 ? deviation / mean : NAN;
-    case FUNCTION_COUNT: return (double)a->nonzero;
-    case FUNCTION_IMBALANCE: return a->max - mean;
-    case FUNCTION_P50: return percentile(a, 0.5);
-    case FUNCTION_P90: return percentile(a, 0.9);
-    case FUNCTION_P99: return percentile(a, 0.99);
-    default: return NAN;
-    }
-}
-
-static bool is_percentile(enum function f)
-{
-    return f == FUNCTION_P50 || f == FUNCTION_P90 || f == FUNCTION_P99;
-}
 
 /* ---- what the database has stored ---- */
 
@@ -177,7 +67,7 @@ static bool from_stored(const struct run *run, const struct entry *e, const stru
                             .max = scaled_value(x->max, scale),
                             .squares = deviations(x, n) / (double)n * scale * scale};
 
-    *out = finish(s->function, &a);
+    *out = accumulator_value(&a, s->function);
     return true;
 }
 
@@ -361,8 +251,8 @@ static void end(struct batch *b, struct measured *m)
     place_of_statistics(run, m->entry);
     for (size_t i = 0; i < n; i++)
         if (b->wanted[i])
-            m->entry->statistics[i] = finish(run->binding.statistics.data[i].function,
-                                             &m->accumulators[shared_with(run, i)]);
+            m->entry->statistics[i] = accumulator_value(&m->accumulators[shared_with(run, i)],
+                                                        run->binding.statistics.data[i].function);
     for (size_t i = 0; i < n; i++)
         free(m->accumulators[i].values);
     free(m->accumulators);
