@@ -22,7 +22,7 @@ static cl_context context;
 static cl_program program;
 static _Atomic unsigned long all_ns, kernel_ns, copy_ns, commands, bytes, items;
 
-static void must(cl_int status, const char *what)
+static inline void must(cl_int status, const char *what)
 {
     if (status == CL_SUCCESS)
         return;
@@ -36,7 +36,7 @@ static const char source[] = "kernel void work(global float *x, int n) { float y
                              " { y[get_global_id(0)] += a * x[get_global_id(0)]; }"
                              "kernel void empty(void) {}";
 
-static cl_program build(const char *text, const char *how)
+static inline cl_program build(const char *text, const char *how)
 {
     cl_int status;
     cl_program made = clCreateProgramWithSource(context, 1, &text, NULL, &status);
@@ -46,7 +46,7 @@ static cl_program build(const char *text, const char *how)
     return made;
 }
 
-static void open_device(void)
+static inline void open_device(void)
 {
     cl_platform_id platform;
     cl_uint count = 0;
@@ -70,7 +70,7 @@ static cl_command_queue make_queue(cl_command_queue_properties properties)
     return queue;
 }
 
-static cl_mem make_buffer(void)
+static inline cl_mem make_buffer(void)
 {
     cl_int status;
     cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, BYTES, NULL, &status);
@@ -80,7 +80,7 @@ static cl_mem make_buffer(void)
 }
 
 /* Adds a command to the sums when it has ended: kind 'k', 'c', or another. */
-static void add(cl_event event, char kind, size_t moved, size_t worked)
+static inline void add(cl_event event, char kind, size_t moved, size_t worked)
 {
     cl_ulong start, end;
 
@@ -96,7 +96,7 @@ static void add(cl_event event, char kind, size_t moved, size_t worked)
     items += worked;
 }
 
-static cl_kernel make_kernel(cl_program of, const char *name)
+static inline cl_kernel make_kernel(cl_program of, const char *name)
 {
     cl_int status;
     cl_kernel kernel = clCreateKernel(of, name, &status);
@@ -106,8 +106,8 @@ static cl_kernel make_kernel(cl_program of, const char *name)
 }
 
 /* `work` on the first `count` numbers of a buffer. */
-static cl_event launch(cl_command_queue queue, cl_mem buffer, int rounds, size_t count, cl_uint waits,
-                       const cl_event *list)
+static inline cl_event launch(cl_command_queue queue, cl_mem buffer, int rounds, size_t count, cl_uint waits,
+                              const cl_event *list)
 {
     cl_kernel kernel = make_kernel(program, "work");
     cl_event event;
@@ -119,7 +119,7 @@ static cl_event launch(cl_command_queue queue, cl_mem buffer, int rounds, size_t
     return event;
 }
 
-static void say_times(const char *who)
+static inline void say_times(const char *who)
 {
     printf("%s time %lu kernel %lu copy %lu commands %lu bytes %lu items %lu\n", who, all_ns, kernel_ns, copy_ns,
            commands, bytes, items);

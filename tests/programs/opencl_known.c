@@ -118,6 +118,40 @@ static void many_threads(void)
         pthread_join(threads[i], NULL);
 }
 
+/* More commands than a small measurement file can keep one by one. */
+static void many(void)
+{
+    static char data[1024];
+    cl_command_queue queue = make_queue(CL_QUEUE_PROFILING_ENABLE);
+    cl_mem buffer = make_buffer();
+    cl_event event;
+
+    for (int i = 0; i < 2000; i++) {
+        work(queue, buffer, 10);
+        must(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, sizeof data, data, 0, NULL, &event), "write");
+        add(event, 'c', sizeof data, 0);
+    }
+    clReleaseMemObject(buffer);
+    clReleaseCommandQueue(queue);
+}
+
+/* A process with a device under way makes another, which becomes another program. */
+static void other_program(const char *itself)
+{
+    int status = 0;
+    pid_t child;
+
+    all_kinds();
+    child = fork();
+    if (!child) {
+        execl(itself, itself, "times", "kinds", NULL);
+        _exit(127);
+    }
+    waitpid(child, &status, 0);
+    must(status, "the other program");
+    all_kinds();
+}
+
 /* Two queues whose kernels are under way together; one begins when the program allows it. */
 static void two_queues(void)
 {
@@ -168,17 +202,22 @@ static void show_queue(const char *name, cl_command_queue queue)
            clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES_ARRAY, 1, list, NULL));
 }
 
+/* When clFinish has returned the driver may still be calling back, and hold the event once more than the queue does
+ * whose last it is: waits until it does not, for some seconds. */
 static void show_event(const char *name, cl_event event)
 {
+    time_t until = time(NULL) + 20;
     cl_uint references = 0;
     cl_int state = 0;
-    cl_ulong time = 0;
+    cl_ulong time_of = 0;
     cl_int status;
 
-    clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL);
+    do
+        clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof references, &references, NULL);
+    while (references > 2 && time(NULL) < until);
     clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL);
-    status = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time, &time, NULL);
-    printf("%s: %u references, state %d, profiling %d, a time %d\n", name, references, state, status, time != 0);
+    status = clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof time_of, &time_of, NULL);
+    printf("%s: %u references, state %d, profiling %d, a time %d\n", name, references, state, status, time_of != 0);
 }
 
 static void show_made(const char *name, const cl_queue_properties *list)
@@ -294,6 +333,10 @@ int main(int count, char **words)
             many_threads();
         else if (!strcmp(more, "queues"))
             two_queues();
+        else if (!strcmp(more, "many"))
+            many();
+        else if (!strcmp(more, "exec"))
+            other_program(words[0]);
         say_times(more);
     } else if (!strcmp(way, "shown")) {
         show_everything();
