@@ -95,6 +95,14 @@ static inline void sum_add(int64_t *sum, int64_t x)
     sums_overflow |= __builtin_add_overflow(*sum, x, sum);
 }
 
+static inline int64_t sum_times(int64_t sum, int64_t n)
+{
+    int64_t x;
+
+    sums_overflow |= __builtin_mul_overflow(sum, n, &x);
+    return x;
+}
+
 static inline int64_t sum_difference(int64_t a, int64_t b)
 {
     int64_t d;

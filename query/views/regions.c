@@ -70,16 +70,17 @@ static enum share share_of(const struct tree *t, uint32_t c, uint32_t region)
     return SHARE_WORK;
 }
 
+/* In units of the metric: exact, whatever their order. */
 struct sums {
-    double share[3];
-    double *work; /* [profile] */
+    int64_t share[3];
+    int64_t *work; /* [profile] */
     uint8_t *seen;
 };
 
 /* The threads of one process in a region. */
 struct team {
-    double threads, most;
-    double elapsed, openers; /* by all that open it, each of which has its share of the threads */
+    int64_t threads, most;
+    uint64_t elapsed_ns, openers; /* by all that open it, each of which has its share of the threads */
 };
 struct teams {
     struct map of; /* process -> place in `data` */
@@ -97,7 +98,7 @@ static struct team *team_of(struct teams *t, const struct hqdb_profile *p)
     return &t->data.data[*at];
 }
 
-static void add_context(const struct run *run, uint32_t metric, double scale, uint32_t region, struct sums *s)
+static void add_context(const struct run *run, uint32_t metric, uint32_t region, struct sums *s)
 {
     const struct db *db = run->tree->db;
     struct db_range r = tree_range(run->tree, region);
@@ -106,23 +107,22 @@ static void add_context(const struct run *run, uint32_t metric, double scale, ui
     uint32_t context = region;
 
     while (db_value_next(&v, &x)) {
-        double seconds = (double)x.sum * scale;
-
         if (x.profile >= db->profile_count || !is_selected(run, x.profile))
             continue;
         context = db_frame_context(db, x.frame);
         enum share share = share_of(run->tree, context, region);
 
-        s->share[share] += seconds;
+        sum_add(&s->share[share], x.sum);
         s->seen[x.profile] = 1;
         if (share == SHARE_WORK)
-            s->work[x.profile] += seconds;
+            sum_add(&s->work[x.profile], x.sum);
     }
 }
 
-static void derive(double *values, const struct sums *s, struct teams *teams, const struct db *db)
+static void derive(double *values, const struct sums *s, double scale, struct teams *teams, const struct db *db)
 {
-    double threads = 0, work_of_busiest = 0, time = 0;
+    int64_t threads = 0, work_of_busiest = 0, work = s->share[SHARE_WORK];
+    double time_ns = 0;
 
     for (uint32_t p = 0; p < db->profile_count; p++)
         if (s->seen[p]) {
@@ -133,23 +133,23 @@ static void derive(double *values, const struct sums *s, struct teams *teams, co
         }
     vec_foreach(team, &teams->data) {
         threads += team->threads;
-        work_of_busiest += team->threads * team->most;
-        time += team->openers > 0 ? team->threads * team->elapsed / team->openers : 0;
+        sum_add(&work_of_busiest, sum_times(team->most, team->threads));
+        time_ns += team->openers ? (double)team->threads * (double)team->elapsed_ns / (double)team->openers : 0;
     }
-    values[TEAM] = threads;
-    values[WORK] = s->share[SHARE_WORK];
-    values[WAITING] = s->share[SHARE_WAITING];
-    values[RUNTIME] = s->share[SHARE_RUNTIME];
-    values[BALANCE] = work_of_busiest > 0 ? values[WORK] / work_of_busiest : NAN;
-    /* Not what rounding leaves of nothing. */
-    values[IMBALANCE] = work_of_busiest - values[WORK] > 1e-9 ? work_of_busiest - values[WORK] : 0;
-    values[EFFICIENCY] = time > 0 ? values[WORK] / time : NAN;
+    values[TEAM] = (double)threads;
+    values[WORK] = scaled_value(work, scale);
+    values[WAITING] = scaled_value(s->share[SHARE_WAITING], scale);
+    values[RUNTIME] = scaled_value(s->share[SHARE_RUNTIME], scale);
+    values[BALANCE] = work_of_busiest > 0 ? (double)work / (double)work_of_busiest : NAN;
+    values[IMBALANCE] = scaled_value(sum_difference(work_of_busiest, work), scale);
+    values[EFFICIENCY] = time_ns > 0 ? values[WORK] / (time_ns / 1e9) : NAN;
 }
 
 /* What was counted where the region was opened; false: in none of the chosen profiles. */
 static bool add_counts(const struct run *run, uint32_t scope, double *values, struct teams *teams)
 {
     const struct db *db = run->tree->db;
+    uint64_t elapsed_ns = 0;
     bool any = false;
 
     for (size_t i = 0; i < db->region_count; i++) {
@@ -159,15 +159,16 @@ static bool add_counts(const struct run *run, uint32_t scope, double *values, st
             tree_scope_of(run->tree, db_frame_context(db, r->frame)) != scope)
             continue;
         values[ENTRIES] += (double)r->entries;
-        values[ELAPSED] += (double)r->elapsed_ns / 1e9;
+        elapsed_ns += r->elapsed_ns;
 
         struct team *team = team_of(teams, &db->profiles[r->profile]);
 
-        team->elapsed += (double)r->elapsed_ns / 1e9;
+        team->elapsed_ns += r->elapsed_ns;
         team->openers += !teams->opened[r->profile];
         teams->opened[r->profile] = 1;
         any = true;
     }
+    values[ELAPSED] = (double)elapsed_ns / 1e9;
     return any;
 }
 
@@ -175,7 +176,7 @@ static void measure_region(struct run *run, uint32_t scope, struct db_list conte
 {
     const struct db *db = run->tree->db;
     double values[MEASURES] = {0};
-    AUTO_FREE double *work = xcalloc(db->profile_count + 1, sizeof *work);
+    AUTO_FREE int64_t *work = xcalloc(db->profile_count + 1, sizeof *work);
     AUTO_FREE uint8_t *seen = xcalloc(db->profile_count + 1, 1), *opened = xcalloc(db->profile_count + 1, 1);
     struct sums sums = {.work = work, .seen = seen};
     struct teams teams = {.opened = opened};
@@ -184,14 +185,12 @@ static void measure_region(struct run *run, uint32_t scope, struct db_list conte
     if (!add_counts(run, scope, values, &teams))
         values[ENTRIES] = values[ELAPSED] = NAN; /* recorded without */
     for (size_t i = 0; i < contexts.len && clock != SIZE_MAX; i++) {
-        const struct measure *m = &run->selection.measures.data[clock];
-
         if (contexts.data[i] < covered)
             continue;
-        add_context(run, m->metric, m->scale, contexts.data[i], &sums);
+        add_context(run, run->selection.measures.data[clock].metric, contexts.data[i], &sums);
         covered = tree_end(run->tree, contexts.data[i]);
     }
-    derive(values, &sums, &teams, db);
+    derive(values, &sums, clock == SIZE_MAX ? 1 : run->selection.measures.data[clock].scale, &teams, db);
     map_deinit(&teams.of);
     vec_deinit(&teams.data);
     for (size_t i = TEAM; i < MEASURES && clock == SIZE_MAX; i++)
