@@ -69,7 +69,7 @@ static void put_cells(const struct picture *p, uint32_t y, const struct output_o
 /* A line with + at the marks, and below it what they say, as far as there is room. */
 static void put_axis(const struct picture *p, int left, FILE *out)
 {
-    struct axis a = axis_make(p, p->width / 12 ? p->width / 12 : 1);
+    struct axis a = axis_make(p, p->width >= 36 ? p->width / 12 : 3); /* of 3 one is there, wherever the time begins */
     AUTO_FREE char *line = xmalloc(p->width + 1), *says = xmalloc(p->width + NUMBER_MAX + 1);
     size_t end = 0;
     double time;

@@ -121,9 +121,14 @@ static void tell_measured(struct summary *s)
     if (!(m->flags & HQDB_METRIC_NO_COUNTS))
         str_addf(&text, " in %" PRId64 " sample%s", m->total_count, m->total_count == 1 ? "" : "s");
     /* 1.96 sqrt(p (1 - p) / n) is largest at p = 1/2 */
-    if (!(m->flags & (HQDB_METRIC_NO_COUNTS | HQDB_METRIC_EXACT)) && m->total_count > 0)
-        str_addf(&text, "; a share of half of it is known to +-%.1f %%",
-                 98 / sqrt(measure_samples(m, m->total_count, (double)m->total)));
+    if (!(m->flags & (HQDB_METRIC_NO_COUNTS | HQDB_METRIC_EXACT)) && m->total_count > 0) {
+        double percent = 98 / sqrt(measure_samples(m, m->total_count, (double)m->total));
+
+        str_addf(&text,
+                 percent < 0.095 ? "; a share of half of it is known to +-%.1g %%"
+                                 : "; a share of half of it is known to +-%.1f %%",
+                 percent);
+    }
     add(s, "measured", str_cstr(&text), s->total);
 }
 
