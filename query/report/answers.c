@@ -18,6 +18,7 @@ enum {
     ROWS_MOST = 1000,      /* of an answer */
     PAIRS_MOST = 60000,    /* of ranks */
     PHASES_MOST = 4,       /* that are folded unasked */
+    OPENED_MOST = 100000,  /* counts of parallel regions, by profile and call path */
     RECORDS_MOST = 4000000 /* of traces: more are not looked through unasked */
 };
 
@@ -229,11 +230,37 @@ static struct hq_error *add_messages(struct gathering *g)
     return NULL;
 }
 
+/* [scope, profile, entries, nanoseconds] of each parallel region where it was opened: `regions` of some ranks or
+ * threads are made of them. None where there are too many. */
+static void add_opened(struct gathering *g)
+{
+    const struct db *db = gather_db(g);
+    const struct tree *t = g->run.tree;
+    bool fits = !g->options->compare && g->left_scope == HQDB_NONE && db->region_count <= OPENED_MOST, any = false;
+
+    str_add(&g->json, fits ? "\"opened\":[" : "\"opened\":null,");
+    for (size_t i = 0; fits && i < db->region_count; i++) {
+        const struct hqdb_region *r = &db->regions[i];
+
+        if (r->frame >= db->frame_count || r->profile >= db->profile_count)
+            continue;
+        uint32_t scope = tree_scope_of(t, db_frame_context(db, r->frame));
+
+        if (tree_scope(t, scope)->kind != SCOPE_REGION)
+            continue;
+        str_addf(&g->json, "%s[%u,%u,%" PRIu64 ",%" PRIu64 "]", any ? "," : "", scope, r->profile, r->entries,
+                 r->elapsed_ns);
+        any = true;
+    }
+    str_add(&g->json, fits ? "]," : "");
+}
+
 struct hq_error *gather_answers(struct gathering *g)
 {
     const struct report_options *o = g->options;
 
     HQ_TRY(add_messages(g));
+    add_opened(g);
     str_add(&g->json, "\"answers\":[");
     for (size_t i = 0; i < o->question_count; i++) {
         struct table *t = NULL;

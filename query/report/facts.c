@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What a page tells in words: metrics, profiles, losses, tables that hq answers, the texts of source files. */
+#include "common/map.h"
 #include "common/units.h"
 #include "query/grammar/words.h"
+#include "query/choose/helpers.h"
 #include "query/choose/metrics.h"
 #include "query/output/json.h"
 #include "query/report/gather.h"
@@ -136,6 +138,8 @@ static void add_metrics(struct gathering *g)
 
 static void add_profiles(struct gathering *g)
 {
+    AUTO(map_deinit) struct map processes = {0};
+
     const struct db *db = gather_db(g);
     struct selection *s = &g->run.selection;
     struct timeline time = timeline_of(db);
@@ -145,10 +149,11 @@ static void add_profiles(struct gathering *g)
     for (uint32_t i = 0; i < db->profile_count; i++) {
         const struct hqdb_profile *p = &db->profiles[i];
 
-        str_addf(&g->json, "%s[%d,%u,%u,%u,%u,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%d,%d]", i ? "," : "", p->rank,
-                 p->thread, p->pid, intern_add(&g->texts, db_string(db, p->host)),
+        str_addf(&g->json, "%s[%d,%u,%u,%u,%u,%" PRId64 ",%" PRIu64 ",%" PRIu64 ",%d,%d,%" PRIu64 "]", i ? "," : "",
+                 p->rank, p->thread, p->pid, intern_add(&g->texts, db_string(db, p->host)),
                  intern_add(&g->texts, db_string(db, p->command)), timeline_offset(&time, i), timeline_start(&time, i),
-                 timeline_end(&time, i), s->helpers.of ? s->helpers.of[i] : STANDS_IN, db_is_queue(db, i));
+                 timeline_end(&time, i), s->helpers.of ? s->helpers.of[i] : STANDS_IN, db_is_queue(db, i),
+                 *map_insert(&processes, helpers_process(p), i, NULL));
     }
     str_add(&g->json, "],\"losses\":[");
     for (size_t i = 0; i < db->loss_count; i++) {

@@ -14,7 +14,7 @@ open_page("messages.html", "pane=messages")
 for ranks in ("", "0", "1-2", "3"):
     js("hqPage.set({ranks: arguments[0]})", ranks)
     names = ("sender", "receiver", "bytes", "messages", "elapsed", "received", "received_bytes")
-    there = json.loads(hq("--quiet", "messages.hq", js("hqPage.pane()") + " columns " + ", ".join(names) + " as json"))["rows"]
+    there = json.loads(hq("--quiet", "messages.hq", "messages" + (f" ranks {ranks}" if ranks else "") + " columns " + ", ".join(names) + " as json"))["rows"]
     here = sorted(tuple(p) for p in js("hqPage.pairs()"))
     check(here == sorted(tuple((-1 if i < 2 else 0) if v is None else v for i, v in enumerate(r["values"])) for r in there) and here, f"messages of ranks {ranks}: {here}, {there}")
 js("hqPage.set({ranks: ''})")
@@ -23,12 +23,13 @@ webdriver.ActionChains(driver).move_to_element_with_offset(canvas, 46 + 60 - can
 check(js("hqPage.state().ranks") == "0-1", f"a click on the cell of two ranks chooses them: {js('hqPage.state().ranks')}")
 
 
-def answered(db, question):
-    """A table under Answers has the rows and numbers of hq."""
-    check(js("hqPage.pane()") == question, f"the answer is to {question}: {js('hqPage.pane()')}")
+def answered(db, question, clauses=""):
+    """A table under Answers has the rows and numbers of hq, behind the clauses for what is chosen."""
+    shown = js("hqPage.data.answers[hqPage.state().answer].question")
+    check(shown == question, f"the answer is to {question}: {shown}")
     rows = js("""[...document.querySelectorAll('.answers tbody tr')].map((r) => [r.querySelector('th bdi').textContent, [...r.querySelectorAll('[data-value]')].map((c) => c.dataset.value)])""")
-    there = [(r["name"], [v for v in r["values"] if not isinstance(v, str)]) for r in json.loads(hq("--quiet", db, question + " as json"))["rows"]]
-    check(rows and [(n, [float(v) if v else None for v in values]) for n, values in rows] == there, f"{question}: {rows[:2]}, {there[:2]}")
+    there = [(r["name"], [v for v in r["values"] if not isinstance(v, str)]) for r in json.loads(hq("--quiet", db, question + clauses + " as json"))["rows"]]
+    check(rows and [(n, [float(v) if v else None for v in values]) for n, values in rows] == there, f"{question}{clauses}: {rows[:2]}, {there[:2]}")
 
 
 for i, question in enumerate(("messages sort by messages", "threads of MPI_Send")):
@@ -40,6 +41,19 @@ check(js("document.querySelector('.answers img').decode().then(() => document.qu
 driver.find_element("css selector", ".answers thead button").click()
 numbers = [float(e.get_attribute("data-value") or "-inf") for e in driver.find_elements("css selector", ".answers tbody tr td:first-child")]
 check(numbers == sorted(numbers, reverse=True) and len(numbers) > 2, f"a click on a heading sorts: {numbers}")
+# Regions follow the ranks and threads that are chosen, to the digit; a time they do not, and say so.
+for name in ("teams", "regions"):
+    fixture(name)
+    hq("report", f"{name}.hq")
+    open_page(f"{name}.html", "pane=answers")
+    for chosen in ({"ranks": "0"}, {"ranks": "1"}, {"ranks": "0-1"}, {"ranks": "", "threads": "1"}, {"ranks": "1", "threads": "0"}):
+        js("hqPage.set(arguments[0])", chosen)
+        clauses = "".join(f" {k} {v}" for k, v in chosen.items() if v)
+        if name == "teams" or "ranks" not in clauses:
+            answered(f"{name}.hq", "regions", clauses)
+            check("whole run" not in driver.find_element("css selector", ".answers").text, f"regions{clauses} are of what was chosen")
+js("hqPage.set({ranks: '', threads: '0', hide: 'main'})")
+check("whole run" in driver.find_element("css selector", ".answers").text, "regions say what does not change them")
 fixture("marked")
 hq("report", "marked.hq")
 open_page("marked.html", "pane=answers")

@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Answers as hq gave them when the page was written: regions, folds, clusters, and the questions that were put to it.
-// No choice of ranks or time changes them; digits and pictures are hq's own.
+// No choice of time changes them, and of ranks only regions; digits and pictures are hq's own.
 import { App } from "./app";
+import { Answer } from "./data";
 import { button, choice, clear, copy, csv, el, name, plain } from "./dom";
+import { Selection } from "./model";
+import { regionRows } from "./regions";
 
 export class Answers {
   readonly element = el("div", { class: "pane answers" });
-  private sorted: { column: number; up: boolean } | null = null;
-  private shown = -1;
+  #sorted: { column: number; up: boolean } | null = null;
+  #shown = -1;
 
   // choose: selects in the tree what a row is about, if it is there.
   constructor(private app: App, private choose: (id: string, name: string) => void) {}
 
   render(): void {
     const { data: d, state } = this.app, at = Math.max(0, Math.min(d.answers.length - 1, state.answer)), a = d.answers[at];
-    if (at !== this.shown) this.sorted = null;
-    this.shown = at;
+    if (at !== this.#shown) this.#sorted = null;
+    this.#shown = at;
     clear(this.element);
     if (!a) return;
-    this.element.append(el("div", { class: "bar" }, choice("question", d.answers.map((x, i) => [i, x.question]), at, (answer) => this.app.set({ answer: +answer })), button("copy the rows as CSV", () => copy(this.csv(at)), "CSV"),
+    this.element.append(el("div", { class: "bar" }, choice("question", d.answers.map((x, i) => [i, x.question]), at, (answer) => this.app.set({ answer: +answer })), button("copy the rows as CSV", () => copy(this.#csv(at)), "CSV"),
       el("span", { class: "note" }, "as hq answered it when the page was written")));
-    this.element.append(el("p", { class: "warn" }, plain(this.app.whole("ranks", "threads", "time", "through", "prune", "hide"))));
+    const { rows: all, followed } = this.#rows(a);
+    this.element.append(el("p", { class: "warn" }, plain(followed ? this.app.whole("time", "through", "prune", "hide") : this.app.whole("ranks", "threads", "time", "through", "prune", "hide"))));
     const box = el("div", { class: "scroll" });
     for (const note of a.notes) box.append(el("p", { class: "note" }, plain(note)));
     if (a.picture) box.append(el("img", { src: "data:image/svg+xml;base64," + a.picture, alt: `picture of ${plain(a.question)}` }));
-    const rows = [...a.rows], order = this.sorted;
+    const rows = [...all], order = this.#sorted;
     if (order) rows.sort((x, y) => compare(x[order.column], y[order.column]) * (order.up ? 1 : -1));
-    const head = el("tr", {}, ...a.columns.map((c, i) => this.heading(c, i + 5, typeof a.rows[0]?.[i + 5] !== "string")), this.heading("name", 0, false));
+    const head = el("tr", {}, ...a.columns.map((c, i) => this.#heading(c, i + 5, typeof a.rows[0]?.[i + 5] !== "string")), this.#heading("name", 0, false));
     const body = el("tbody", { onclick: (e: MouseEvent) => {
       const row = rows[(e.target as HTMLElement).closest("tr")!.rowIndex - 1];
       if (row) this.choose(row[4], row[0]);
@@ -37,18 +41,24 @@ export class Answers {
     this.element.append(box);
   }
 
-  private heading(text: string, column: number, falling: boolean): HTMLElement {
-    const now = this.sorted?.column === column ? this.sorted : null;
+  // Regions follow the ranks and threads that are chosen.
+  #rows(a: Answer): { rows: any[][]; followed: boolean } {
+    const { base, state } = this.app, rows = state.ranks || state.threads ? regionRows(base, a, new Selection(base, this.app.chosen())) : null;
+    return { rows: rows ?? a.rows, followed: !!rows };
+  }
+
+  #heading(text: string, column: number, falling: boolean): HTMLElement {
+    const now = this.#sorted?.column === column ? this.#sorted : null;
     return el("th", { scope: "col", "aria-sort": now ? (now.up ? "ascending" : "descending") : "none" },
       el("button", { onclick: () => {
-        this.sorted = { column, up: now ? !now.up : !falling };
+        this.#sorted = { column, up: now ? !now.up : !falling };
         this.render();
       } }, plain(text), now ? (now.up ? " \u25b4" : " \u25be") : ""));
   }
 
-  private csv(at: number): string {
+  #csv(at: number): string {
     const a = this.app.data.answers[at];
-    return csv([["name", ...a.columns], ...a.rows.map((r) => [r[0], ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? r[i + 5] : String(r[i + 5][0] ?? "")))])]);
+    return csv([["name", ...a.columns], ...this.#rows(a).rows.map((r) => [r[0], ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? r[i + 5] : String(r[i + 5][0] ?? "")))])]);
   }
 }
 

@@ -85,6 +85,8 @@ export interface Data {
   hasTraces: boolean;
   sources: Map<number, Source>;
   answers: Answer[];
+  opened: number[][] | null; // [scope, profile, entries, nanoseconds] of parallel regions; null: they are not in the page
+  process: number[];         // of profiles: which belong together
   messages: number[][]; pairs: number; // messages.ts
 }
 
@@ -301,6 +303,6 @@ export async function openData(base64: string): Promise<Data> {
     tops: (c, exclusive) => (coarse?.[c] && (exclusive || coarse[c] !== c) ? [coarse[c]] : []),
     topValue: (m, top) => (plain[m] ? plain[m]!.sums[first[end[top]]] - plain[m]!.sums[first[top]] : 0),
     trace: (p) => (hasTraces ? (traces ??= openTraces())[p] : noTrace),
-    hasTraces, sources, answers: json.answers, messages: json.messages, pairs: json.pairs,
+    hasTraces, sources, answers: json.answers, opened: json.opened, process: json.profiles.map((p: number[]) => p[10]), messages: json.messages, pairs: json.pairs,
   };
 }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// `regions` of some ranks or threads (query/views/regions.c): what that view reads is in the page, unless something was cut.
+import { Answer, Data, Dim, isCall, Kind, NONE } from "./data";
+import { firstAtLeast, nodeOfSet, nodeRanges, scaled, Selection } from "./model";
+import { numberText, styleFor } from "./number";
+
+const SAMPLED = 1; // of Metric.flags
+enum Share { Work, Waiting, Runtime }
+const dims: Record<string, Dim> = { elapsed: Dim.Seconds, entries: Dim.Events, team: Dim.Events, work: Dim.Seconds, waiting: Dim.Seconds, overhead: Dim.Seconds, balance: Dim.None, efficiency: Dim.None, imbalance: Dim.Seconds };
+
+// The threads of one process.
+interface Team { threads: number; most: number; elapsed: number; openers: number }
+
+// What a context below a region is to it.
+function shareOf(d: Data, c: number, region: number): Share {
+  for (; c !== NONE && d.scope[c] !== region; c = d.parent[c]) {
+    const kind = d.kind[c];
+    if (kind === Kind.Wait || kind === Kind.Runtime) return kind === Kind.Wait ? Share.Waiting : Share.Runtime;
+    if (isCall(kind)) break;
+  }
+  return Share.Work;
+}
+
+function measure(d: Data, selection: Selection, held: Uint32Array, clock: number, region: number): Record<string, number> {
+  const teams = new Map<number, Team>(), opened = new Set<number>(), shares = [0, 0, 0], { process } = d;
+  const teamOf = (p: number) => teams.get(process[p]) ?? teams.set(process[p], { threads: 0, most: 0, elapsed: 0, openers: 0 }).get(process[p])!;
+  let elapsed = 0, entries = 0;
+  for (const [scope, p, times, ns] of d.opened!) {
+    if (scope !== region || !selection.has(p)) continue;
+    const team = teamOf(p);
+    entries += times;
+    elapsed += ns;
+    team.elapsed += ns;
+    if (!opened.has(p)) team.openers++;
+    opened.add(p);
+  }
+  const ranges = nodeRanges(d, nodeOfSet(d, region, d.instances(region)), false);
+  for (let p = 0; p < process.length; p++) {
+    if (!selection.has(p)) continue;
+    const { at, sum } = d.sparse!(clock, p);
+    let seen = false, work = 0;
+    for (let r = 0; r < ranges.length; r += 2)
+      for (let i = firstAtLeast(at, ranges[r]); i < at.length && at[i] < ranges[r + 1]; i++) {
+        const share = shareOf(d, held[at[i]], region);
+        seen = true;
+        shares[share] += sum[i];
+        if (share === Share.Work) work += sum[i];
+      }
+    if (!seen) continue;
+    const team = teamOf(p);
+    team.threads++;
+    team.most = Math.max(team.most, work);
+  }
+  let threads = 0, busiest = 0, time = 0;
+  for (const t of teams.values()) {
+    threads += t.threads;
+    busiest += t.threads * t.most;
+    time += t.openers ? (t.threads * t.elapsed) / t.openers : 0;
+  }
+  const seconds = (units: number) => scaled(units * d.units[clock], d.metrics[clock].scale), work = seconds(shares[Share.Work]);
+  return {
+    elapsed: opened.size ? elapsed / 1e9 : NaN, entries: opened.size ? entries : NaN, team: threads, work, waiting: seconds(shares[Share.Waiting]), overhead: seconds(shares[Share.Runtime]),
+    balance: busiest > 0 ? shares[Share.Work] / busiest : NaN, efficiency: time > 0 ? work / (time / 1e9) : NaN, imbalance: seconds(busiest - shares[Share.Work]),
+  };
+}
+
+// The rows of that answer for the chosen ranks and threads; null: the page has not all that they are made of.
+export function regionRows(d: Data, a: Answer, selection: Selection): any[][] | null {
+  const clock = d.metrics.findIndex((m) => m.dim === Dim.Seconds && m.side === "here" && m.flags & SAMPLED);
+  if (a.question !== "regions" || !d.opened || !d.sparse || !d.kept.profiles || d.left >= 0 || clock < 0 || d.inexact[clock]) return null;
+  const held = new Uint32Array(d.positions), scopes = new Map<string, number>(), named = (x: number) => d.texts[d.scopeShown[x]];
+  for (let c = 0; c < d.contexts; c++) held.fill(c, d.first[c], d.first[c + 1]);
+  for (let s = 0; s < d.scopes; s++) {
+    if (d.scopeKind[s] !== Kind.Region || !d.instances(s).length) continue;
+    let host = s;
+    while (host !== NONE && d.scopeKind[host] !== Kind.Procedure) host = d.scopeParent[host];
+    const key = named(s) + "\n" + (host === NONE ? "" : named(host));
+    if (scopes.has(key)) return null; // which is which is not known
+    scopes.set(key, s);
+  }
+  const procedure = 5 + a.columns.indexOf("procedure"), found = a.rows.map((row) => scopes.get(row[0] + "\n" + row[procedure]));
+  if (found.includes(undefined)) return null;
+  const values = found.map((s) => measure(d, selection, held, clock, s!));
+  const style = (name: string) => {
+    const all = values.map((v) => v[name]).filter(isFinite);
+    return styleFor(dims[name], Math.max(0, ...all.map(Math.abs)), all.every(Number.isInteger));
+  };
+  const styles = a.columns.map((name) => (name in dims ? style(name) : null));
+  // As hq sorts them: by the first column, what has no number last.
+  const key = (row: any[]) => row[5][0] ?? -Infinity;
+  return a.rows.map((row, r) => [...row.slice(0, 5), ...a.columns.map((name, i) => {
+    const value = values[r][name];
+    return !styles[i] ? row[i + 5] : isNaN(value) ? [null, ""] : [value, numberText(styles[i]!, value).filter(Boolean).join(" ")];
+  })]).sort((x, y) => key(y) - key(x) || 0);
+}
