@@ -91,26 +91,26 @@ export class App {
   views!: Views;
   palette!: Palette;
   node: Node | null = null; // what is selected
-  private listeners: Listener[] = [];
-  private hash = "";
+  #listeners: Listener[] = [];
+  #hash = "";
 
   data: Data;         // with what is pruned and hidden
   problem = "";       // why a pattern does nothing
-  private shaped = "";
+  #shaped = "";
 
   constructor(readonly base: Data) {
     this.data = base;
-    this.read();
-    this.derive(new Set(Object.keys(start) as (keyof State)[]));
+    this.#read();
+    this.#derive(new Set(Object.keys(start) as (keyof State)[]));
     window.addEventListener("hashchange", () => {
-      if (location.hash.slice(1) === this.hash) return;
+      if (location.hash.slice(1) === this.#hash) return;
       const before = this.state;
-      this.read();
-      this.tell(changes(before, this.state));
+      this.#read();
+      this.#tell(changes(before, this.state));
     });
   }
 
-  on(listener: Listener): void { this.listeners.push(listener); }
+  on(listener: Listener): void { this.#listeners.push(listener); }
 
   // Back leads to the state before, unless the change replaces it.
   set(change: Change, replace = false): void {
@@ -118,20 +118,20 @@ export class App {
     this.state = { ...before, ...change };
     const changed = changes(before, this.state);
     if (!changed.size) return;
-    this.write(replace);
-    this.tell(changed);
+    this.#write(replace);
+    this.#tell(changed);
   }
 
-  private tell(changed: Set<keyof State>): void {
-    this.derive(changed);
-    for (const l of this.listeners) l(changed);
+  #tell(changed: Set<keyof State>): void {
+    this.#derive(changed);
+    for (const l of this.#listeners) l(changed);
   }
 
   // The data as through, prune and hide leave them; of a comparison hq aligns the trees behind the last two, the page before.
-  private shape(s: State): void {
+  #shape(s: State): void {
     const key = [s.through, s.prune, s.hide].join("\n\n");
-    if (key === this.shaped) return;
-    this.shaped = key;
+    if (key === this.#shaped) return;
+    this.#shaped = key;
     this.problem = "";
     const tests = (text: string) => linesOf(text).map((p) => matcher(this.base, p)).filter((m): m is (c: number) => boolean => {
       if (typeof m === "string") this.problem = m;
@@ -148,10 +148,10 @@ export class App {
     this.data = prune.length + hide.length ? reshape(data, (c) => prune.some((t) => t(c)), (c) => hide.some((t) => t(c))) : data;
   }
 
-  private derive(changed: Set<keyof State>): void {
+  #derive(changed: Set<keyof State>): void {
     const s = this.state;
     const shape = changed.has("through") || changed.has("prune") || changed.has("hide");
-    if (shape) this.shape(s);
+    if (shape) this.#shape(s);
     if (shape || changed.has("ranks") || changed.has("threads") || changed.has("time")) this.selection = new Selection(this.data, this.chosen());
     if (shape || changed.has("lines") || changed.has("rounds")) this.views = new Views(this.data, s.lines, s.rounds);
   }
@@ -161,9 +161,9 @@ export class App {
     return { ranks: parseRanges(s.ranks), threads: parseRanges(s.threads), time: parseTime(s.time) };
   }
 
-  private read(): void {
-    this.hash = location.hash.slice(1);
-    const given = new URLSearchParams(this.hash), s: any = { ...start };
+  #read(): void {
+    this.#hash = location.hash.slice(1);
+    const given = new URLSearchParams(this.#hash), s: any = { ...start };
     for (const key of Object.keys(start)) {
       const text = given.get(key), old = (start as any)[key];
       if (text !== null) s[key] = typeof old === "number" ? Math.trunc(+text) || 0 : typeof old === "boolean" ? text === "1" : text;
@@ -180,20 +180,20 @@ export class App {
     if (!this.data.kept.profiles) s.ranks = s.threads = "";
     if (this.base.compare) s.prune = s.hide = "";
     s.flatten = Math.max(0, Math.min(100, s.flatten));
-    this.shape(s);
+    this.#shape(s);
     if (!this.zoomNode(s.zoom)) s.zoom = "";
     this.state = s;
   }
 
-  private write(replace: boolean): void {
+  #write(replace: boolean): void {
     const out = new URLSearchParams();
     for (const [key, value] of Object.entries(this.state))
       if (value !== (start as any)[key]) out.set(key, typeof value === "boolean" ? (value ? "1" : "0") : String(value));
-    this.hash = out.toString();
-    const url = "#" + this.hash;
+    this.#hash = out.toString();
+    const url = "#" + this.#hash;
     if (replace) location.replace(url);
     else location.hash = url;
-    this.hash = location.hash.slice(1);
+    this.#hash = location.hash.slice(1);
   }
 
   // ---- what the state means ----
@@ -227,7 +227,7 @@ export class App {
   }
 
   // The clauses that choose samples.
-  private slice(): string {
+  #slice(): string {
     const { ranks, threads, time } = this.chosen();
     return (ranks ? ` ranks ${this.state.ranks}` : "") + (threads ? ` threads ${this.state.threads}` : "") +
       (time ? ` during ${timeText(time[0])}..${time[1] === Infinity ? "" : timeText(time[1])}` : "");
@@ -239,7 +239,7 @@ export class App {
     return list.length ? `This is of the whole run: ${list.join(", ")} ${list.length > 1 ? "do" : "does"} not change it.` : "";
   }
 
-  private shapes(): string {
+  #shapes(): string {
     const clause = (word: string, text: string) => linesOf(text).map((p) => ` ${p.startsWith("not ") ? p.replace(/^not\s+/, `not ${word} `) : `${word} ${p}`}`).join("");
     return clause("through", this.state.through) + clause("prune", this.state.prune) + clause("hide", this.state.hide);
   }
@@ -251,9 +251,9 @@ export class App {
     let text: string = s.view;
     const zoom = s.view === "tree" ? this.zoomNode(s.zoom) : null;
     if (zoom) text += " of " + this.pattern(zoom);
-    text += this.slice() + this.shapes() + this.compared() + (s.flatten ? ` flatten ${s.flatten}` : "");
+    text += this.#slice() + this.#shapes() + this.compared() + (s.flatten ? ` flatten ${s.flatten}` : "");
     const derived = linesOf(s.columns);
-    if (derived.length || (!s.all && this.several())) text += " columns " + [...this.defaultColumns(), ...derived].join(", ");
+    if (derived.length || (!s.all && this.several())) text += " columns " + [...this.#defaultColumns(), ...derived].join(", ");
     if (s.where) text += " where " + s.where;
     const regex = s.filter && s.search ? searchRegex(s.search) : null;
     if (regex) text += ` matching /${regex.source}/${regex.flags.replace("u", "")}`;
@@ -272,7 +272,7 @@ export class App {
 
   shows(metric: number): boolean { return this.state.all || metric === this.state.metric; }
 
-  private defaultColumns(): string[] {
+  #defaultColumns(): string[] {
     const d = this.data, out: string[] = [];
     d.metrics.forEach((m, i) => {
       if (!this.shows(m.side === "delta" ? m.here : i)) return;
@@ -281,25 +281,6 @@ export class App {
         out.push(metricText(m.name), "old." + metricText(m.name), "delta." + metricText(m.name), "delta." + metricText(m.name) + ".x");
     });
     return out;
-  }
-
-  // The query of a picture.
-  paneQuery(): string | null {
-    const s = this.state, d = this.data;
-    const of = this.node ? this.pattern(this.node) : null;
-    switch (s.pane) {
-      case "trace":
-        if (s.mode === "summary") return `${d.settings}trace summary${this.slice()}`;
-        if (s.mode === "depth" && d.profiles[s.profile]?.rank >= 0)
-          return `${d.settings}trace depth of rank ${d.profiles[s.profile].rank}${this.slice()}`;
-        return `${d.settings}trace${s.level ? ` level ${s.level}` : ""}${this.slice()}`;
-      case "ranks": return `${d.settings}threads${of ? " of " + of : ""}${d.ranked ? " per rank" : ""}${this.slice()}${this.shapes()}`;
-      case "source": return this.node && d.scopeFile[this.node.scope] ? `source of ${quoted(d.texts[d.scopeFile[this.node.scope]])}${this.slice()}${this.shapes()}` : null;
-      case "messages": return `${d.settings}messages${this.chosen().ranks ? ` ranks ${s.ranks}` : ""}`;
-      case "answers": return d.settings + d.answers[s.answer]?.question;
-      case "about": return "info";
-      default: return null;
-    }
   }
 }
 

@@ -106,10 +106,13 @@ export interface Canvas { canvas: HTMLCanvasElement; g: CanvasRenderingContext2D
 // A canvas of so many CSS pixels, sharp on any screen.
 export function sizeCanvas(canvas: HTMLCanvasElement, width: number, height: number): Canvas {
   const scale = Math.min(window.devicePixelRatio || 1, 32000 / Math.max(width, height, 1));
-  canvas.width = Math.max(1, Math.round(width * scale));
-  canvas.height = Math.max(1, Math.round(height * scale));
-  canvas.style.width = width + "px";
-  canvas.style.height = height + "px";
+  const wide = Math.max(1, Math.round(width * scale)), high = Math.max(1, Math.round(height * scale));
+  if (canvas.width !== wide || canvas.height !== high || !canvas.style.width) {
+    canvas.width = wide;
+    canvas.height = high;
+    canvas.style.width = width + "px";
+    canvas.style.height = height + "px";
+  }
   const g = canvas.getContext("2d")!;
   g.setTransform(scale, 0, 0, scale, 0, 0);
   g.clearRect(0, 0, width, height);

@@ -66,8 +66,8 @@ export function totalsOf(d: Data, s: Selection): Float64Array {
 const truth = (v: Value): number => (typeof v !== "number" || isNaN(v) ? -1 : v !== 0 ? 1 : 0);
 
 class Parser {
-  private tokens: Token[] = [];
-  private at = 0;
+  #tokens: Token[] = [];
+  #at = 0;
 
   constructor(source: string, private d: Data) {
     TOKEN.lastIndex = 0;
@@ -77,52 +77,52 @@ class Parser {
       const spaced = /^\s/.test(source.slice(start));
       if (m[7] !== undefined) refuse(`\`${m[7]}\` has no meaning here`);
       // A regular expression stands only behind =~ and !~.
-      const last = this.tokens[this.tokens.length - 1]?.text;
+      const last = this.#tokens[this.#tokens.length - 1]?.text;
       if (m[6] === "/" && (last === "=~" || last === "!~")) {
         const r = /^\s*\/((?:\\.|[^\/\\])+)\/(i?)/.exec(source.slice(start)) ?? refuse("the regular expression has no end");
-        this.tokens.push({ kind: "text", text: r[1], unit: r[2], spaced });
+        this.#tokens.push({ kind: "text", text: r[1], unit: r[2], spaced });
         TOKEN.lastIndex = start + r[0].length;
         continue;
       }
-      if (m[1] !== undefined) this.tokens.push({ kind: "number", text: m[1], unit: m[2], spaced });
-      else if (m[3] !== undefined) this.tokens.push({ kind: "dollar", text: m[3], spaced });
-      else if (m[4] !== undefined) this.tokens.push({ kind: "name", text: m[4], spaced });
-      else if (m[5] !== undefined) this.tokens.push({ kind: "text", text: m[5].slice(1, -1).replace(/\\([\\"'])/g, "$1"), spaced });
-      else this.tokens.push({ kind: "mark", text: m[6], spaced });
+      if (m[1] !== undefined) this.#tokens.push({ kind: "number", text: m[1], unit: m[2], spaced });
+      else if (m[3] !== undefined) this.#tokens.push({ kind: "dollar", text: m[3], spaced });
+      else if (m[4] !== undefined) this.#tokens.push({ kind: "name", text: m[4], spaced });
+      else if (m[5] !== undefined) this.#tokens.push({ kind: "text", text: m[5].slice(1, -1).replace(/\\([\\"'])/g, "$1"), spaced });
+      else this.#tokens.push({ kind: "mark", text: m[6], spaced });
     }
   }
 
-  private peek(): Token | undefined { return this.tokens[this.at]; }
-  private is(text: string): boolean {
-    const t = this.peek();
+  #peek(): Token | undefined { return this.#tokens[this.#at]; }
+  #is(text: string): boolean {
+    const t = this.#peek();
     return !!t && (t.kind === "mark" ? t.text === text : t.kind === "name" && t.text.toLowerCase() === text);
   }
-  private take(text: string): boolean {
-    if (!this.is(text)) return false;
-    this.at++;
+  #take(text: string): boolean {
+    if (!this.#is(text)) return false;
+    this.#at++;
     return true;
   }
-  private want(text: string): void {
-    if (!this.take(text)) refuse(`\`${text}\` is missing${this.peek() ? ` before \`${this.peek()!.text}\`` : " at the end"}`);
+  #want(text: string): void {
+    if (!this.#take(text)) refuse(`\`${text}\` is missing${this.#peek() ? ` before \`${this.#peek()!.text}\`` : " at the end"}`);
   }
 
   whole(): Program {
-    if (!this.tokens.length) refuse("nothing is written");
-    const p = this.settle(this.or());
-    if (this.peek()) refuse(`\`${this.peek()!.text}\` is too much`);
+    if (!this.#tokens.length) refuse("nothing is written");
+    const p = this.#settle(this.#or());
+    if (this.#peek()) refuse(`\`${this.#peek()!.text}\` is too much`);
     return p;
   }
 
   // A bare name that nothing makes a text of is a metric.
-  private settle(p: Program): Program {
+  #settle(p: Program): Program {
     return p.word !== undefined ? refuse(`there is no metric \`${p.word}\`: there is ${this.d.metrics.filter((m) => m.side === "here").map((m) => m.name).join(", ")}`) : p;
   }
 
-  private logic(word: "and" | "or", next: () => Program): Program {
+  #logic(word: "and" | "or", next: () => Program): Program {
     let a = next();
-    while (this.take(word)) {
-      const left = this.number(a), right = this.number(next()), stop = word === "and" ? 0 : 1;
-      a = this.make(0, (f) => {
+    while (this.#take(word)) {
+      const left = this.#number(a), right = this.#number(next()), stop = word === "and" ? 0 : 1;
+      a = this.#make(0, (f) => {
         const x = truth(left.eval(f));
         if (x === stop) return x;
         const y = truth(right.eval(f));
@@ -131,38 +131,38 @@ class Parser {
     }
     return a;
   }
-  private or(): Program { return this.logic("or", () => this.and()); }
-  private and(): Program { return this.logic("and", () => this.not()); }
+  #or(): Program { return this.#logic("or", () => this.#and()); }
+  #and(): Program { return this.#logic("and", () => this.#not()); }
 
-  private not(): Program {
-    if (!this.take("not")) return this.relation();
-    const p = this.number(this.not());
-    return this.make(0, (f) => {
+  #not(): Program {
+    if (!this.#take("not")) return this.#relation();
+    const p = this.#number(this.#not());
+    return this.#make(0, (f) => {
       const t = truth(p.eval(f));
       return t < 0 ? NaN : t ? 0 : 1;
     }, p.constant);
   }
 
-  private make(dim: Dim, evaluate: (f: Facts) => Value, constant = false): Program {
+  #make(dim: Dim, evaluate: (f: Facts) => Value, constant = false): Program {
     return { eval: evaluate, dim, text: false, linear: false, constant, literal: false };
   }
 
-  private number(p: Program): Program {
-    p = this.settle(p);
+  #number(p: Program): Program {
+    p = this.#settle(p);
     return p.text ? refuse("this is a text, and a number is wanted here") : p;
   }
 
-  private agree(a: Program, b: Program, what: string): Dim {
+  #agree(a: Program, b: Program, what: string): Dim {
     if (a.dim !== b.dim && !a.literal && !b.literal) refuse(`this ${what} ${dimNames[a.dim]} and ${dimNames[b.dim]}`);
     return a.literal ? b.dim : a.dim;
   }
 
-  private relation(): Program {
-    let a = this.sum();
-    if (this.is("=~") || this.is("!~")) {
-      const negated = this.tokens[this.at++].text === "!~", r = this.peek();
+  #relation(): Program {
+    let a = this.#sum();
+    if (this.#is("=~") || this.#is("!~")) {
+      const negated = this.#tokens[this.#at++].text === "!~", r = this.#peek();
       if (r?.kind !== "text") refuse("a regular expression such as /^MPI_/ is wanted here");
-      this.at++;
+      this.#at++;
       if (!a.text) refuse("a regular expression needs a text on its left: name, file, module, kind");
       let regex: RegExp;
       try {
@@ -171,45 +171,45 @@ class Parser {
         return refuse(`/${r!.text}/ is no regular expression that a browser knows`);
       }
       const text = a;
-      return this.make(0, (f) => {
+      return this.#make(0, (f) => {
         const t = text.eval(f);
         return t === null ? NaN : regex.test(String(t)) !== negated ? 1 : 0;
       });
     }
-    const mark = MARKS.find((m) => this.is(m));
+    const mark = MARKS.find((m) => this.#is(m));
     if (!mark) return a;
-    this.at++;
-    let b = this.sum();
-    [a, b] = [this.beside(a, b), this.beside(b, a)];
-    a = this.settle(a);
-    b = this.settle(b);
+    this.#at++;
+    let b = this.#sum();
+    [a, b] = [this.#beside(a, b), this.#beside(b, a)];
+    a = this.#settle(a);
+    b = this.#settle(b);
     if (a.text !== b.text) refuse("this compares a text with a number");
-    if (MARKS.some((m) => this.is(m))) refuse("comparisons do not chain: write `and` between them");
-    if (a.text) return this.compareTexts(a, b, mark);
-    [a, b] = [this.shareOf(a, b), this.shareOf(b, a)];
-    this.agree(a, b, "compares");
-    return this.make(0, (f) => {
+    if (MARKS.some((m) => this.#is(m))) refuse("comparisons do not chain: write `and` between them");
+    if (a.text) return this.#compareTexts(a, b, mark);
+    [a, b] = [this.#shareOf(a, b), this.#shareOf(b, a)];
+    this.#agree(a, b, "compares");
+    return this.#make(0, (f) => {
       const x = a.eval(f) as number, y = b.eval(f) as number;
       return isNaN(x) || isNaN(y) ? NaN : compare(mark, x - y === 0 || x === y ? 0 : x < y ? -1 : 1);
     }, a.constant && b.constant);
   }
 
   // `kind = loop`: beside a text a single word needs no quotes.
-  private beside(p: Program, other: Program): Program {
+  #beside(p: Program, other: Program): Program {
     const word = p.word ?? (other.attribute === "kind" && p.attribute && kindNames.includes(p.attribute) ? p.attribute : undefined);
-    return word !== undefined && other.attribute && other.text ? { ...this.make(0, () => word, true), text: true } : p;
+    return word !== undefined && other.attribute && other.text ? { ...this.#make(0, () => word, true), text: true } : p;
   }
 
   // `cputime > 5%`: that share of the total.
-  private shareOf(p: Program, other: Program): Program {
+  #shareOf(p: Program, other: Program): Program {
     if (p.percent === undefined || !other.linear) return p;
-    return this.make(other.dim, (f) => p.percent! * (other.eval({ ...f, slots: f.totals }) as number), true);
+    return this.#make(other.dim, (f) => p.percent! * (other.eval({ ...f, slots: f.totals }) as number), true);
   }
 
-  private compareTexts(a: Program, b: Program, mark: string): Program {
+  #compareTexts(a: Program, b: Program, mark: string): Program {
     const equal = mark === "==" || mark === "=", unequal = mark === "!=" || mark === "<>";
     const attribute = a.attribute ?? b.attribute;
-    return this.make(0, (f) => {
+    return this.#make(0, (f) => {
       const x = a.eval(f), y = b.eval(f);
       if (x === null || y === null) return NaN;
       if (equal || unequal) return sameText(attribute, String(a.attribute ? x : y), String(a.attribute ? y : x)) === equal ? 1 : 0;
@@ -217,23 +217,23 @@ class Parser {
     });
   }
 
-  private sum(): Program {
-    let a = this.product();
-    while (this.is("+") || this.is("-")) {
-      const plus = this.tokens[this.at++].text === "+", left = this.number(a), right = this.number(this.product());
-      const dim = this.agree(left, right, plus ? "adds" : "subtracts");
+  #sum(): Program {
+    let a = this.#product();
+    while (this.#is("+") || this.#is("-")) {
+      const plus = this.#tokens[this.#at++].text === "+", left = this.#number(a), right = this.#number(this.#product());
+      const dim = this.#agree(left, right, plus ? "adds" : "subtracts");
       a = {
-        ...this.make(dim, (f) => (plus ? (left.eval(f) as number) + (right.eval(f) as number) : (left.eval(f) as number) - (right.eval(f) as number)), left.constant && right.constant),
+        ...this.#make(dim, (f) => (plus ? (left.eval(f) as number) + (right.eval(f) as number) : (left.eval(f) as number) - (right.eval(f) as number)), left.constant && right.constant),
         linear: left.linear && right.linear, literal: left.literal && right.literal, statistic: left.statistic || right.statistic,
       };
     }
     return a;
   }
 
-  private product(): Program {
-    let a = this.unary();
-    while (this.is("*") || this.is("/")) {
-      const times = this.tokens[this.at++].text === "*", left = this.number(a), right = this.number(this.unary());
+  #product(): Program {
+    let a = this.#unary();
+    while (this.#is("*") || this.#is("/")) {
+      const times = this.#tokens[this.#at++].text === "*", left = this.#number(a), right = this.#number(this.#unary());
       let dim: Dim, linear: boolean;
       if (times) {
         if (left.dim && right.dim) refuse(`this multiplies ${dimNames[left.dim]} and ${dimNames[right.dim]}`);
@@ -245,7 +245,7 @@ class Parser {
         linear = left.linear && right.constant;
       }
       a = {
-        ...this.make(dim, (f) => {
+        ...this.#make(dim, (f) => {
           const x = left.eval(f) as number, y = right.eval(f) as number, z = times ? x * y : y === 0 ? NaN : x / y;
           return isFinite(z) ? z : NaN;
         }, left.constant && right.constant),
@@ -256,119 +256,119 @@ class Parser {
     return a;
   }
 
-  private unary(): Program {
-    if (!this.take("-")) return this.primary();
-    const p = this.number(this.unary());
+  #unary(): Program {
+    if (!this.#take("-")) return this.#primary();
+    const p = this.#number(this.#unary());
     return { ...p, eval: (f) => -(p.eval(f) as number), percent: undefined, slot: undefined };
   }
 
-  private primary(): Program {
-    const t = this.peek() ?? refuse("something is missing at the end");
-    this.at++;
-    if (t.kind === "number") return this.literal(t);
-    if (t.kind === "text") return { ...this.make(0, () => t.text, true), text: true };
-    if (t.kind === "dollar") return this.metricNumber(+t.text);
+  #primary(): Program {
+    const t = this.#peek() ?? refuse("something is missing at the end");
+    this.#at++;
+    if (t.kind === "number") return this.#literal(t);
+    if (t.kind === "text") return { ...this.#make(0, () => t.text, true), text: true };
+    if (t.kind === "dollar") return this.#metricNumber(+t.text);
     if (t.text === "(") {
-      const p = this.or();
-      this.want(")");
+      const p = this.#or();
+      this.#want(")");
       return p;
     }
-    if (t.text === "@") return this.total();
+    if (t.text === "@") return this.#total();
     if (t.kind !== "name") return refuse(`\`${t.text}\` has no meaning here`);
-    if (this.is("(")) return this.call(t.text.toLowerCase());
-    return this.named(t.text);
+    if (this.#is("(")) return this.#call(t.text.toLowerCase());
+    return this.#named(t.text);
   }
 
-  private literal(t: Token): Program {
+  #literal(t: Token): Program {
     const x = Number(t.text);
     const [times, over, dim, percent] = t.unit ? this.d.literals[t.unit] ?? refuse(`there is no unit \`${t.unit}\``) : [1, 1, Dim.None, 0], value = (x * times) / over;
-    return { ...this.make(dim, () => value, true), literal: dim === Dim.None, percent: percent ? value : undefined };
+    return { ...this.#make(dim, () => value, true), literal: dim === Dim.None, percent: percent ? value : undefined };
   }
 
-  private suffix(): boolean {
-    const next = this.tokens[this.at + 1];
-    if (!this.is(".") || this.peek()!.spaced || next?.kind !== "name") return false;
+  #suffix(): boolean {
+    const next = this.#tokens[this.#at + 1];
+    if (!this.#is(".") || this.#peek()!.spaced || next?.kind !== "name") return false;
     const word = next.text.toLowerCase();
     if (!["x", "exclusive", "inclusive"].includes(word)) return refuse(`\`.${next.text}\` is neither .x nor .inclusive`);
-    this.at += 2;
+    this.#at += 2;
     return word !== "inclusive";
   }
 
-  private slot(metric: number, exclusive: boolean): Program {
+  #slot(metric: number, exclusive: boolean): Program {
     const slot = 2 * metric + (exclusive ? 1 : 0);
-    return { ...this.make(this.d.metrics[metric].dim, (f) => f.slots[slot]), linear: true, slot };
+    return { ...this.#make(this.d.metrics[metric].dim, (f) => f.slots[slot]), linear: true, slot };
   }
 
-  private metricNumber(n: number): Program {
+  #metricNumber(n: number): Program {
     const here = this.d.metrics.map((m, i) => [m, i] as const).filter(([m]) => m.side === "here");
     const m = here[Math.ceil(n / 2) - 1] ?? refuse(`there is no metric $${n}: the last one is $${2 * here.length}`);
-    return this.slot(m[1], this.suffix() || n % 2 === 0);
+    return this.#slot(m[1], this.#suffix() || n % 2 === 0);
   }
 
-  private find(name: string, side: string): number {
+  #find(name: string, side: string): number {
     const low = name.toLowerCase(), at = this.d.metrics.findIndex((m) => m.side === side && (m.name.toLowerCase() === low || m.event.toLowerCase() === low));
     return at < 0 && side === "here" ? this.d.meant[low] ?? -1 : at;
   }
 
-  private named(name: string): Program {
+  #named(name: string): Program {
     const low = name.toLowerCase();
     if (low === "metric") refuse("metric(\"...\") is for hq: the page knows metrics by their names");
     if (low === "old" || low === "delta") {
       if (!this.d.compare) refuse(`\`${name}\` compares: the page is of one run`);
-      if (this.is(".") && this.tokens[this.at + 1]?.kind === "name" && !["x", "exclusive", "inclusive"].includes(this.tokens[this.at + 1].text.toLowerCase())) {
-        const m = this.find(this.tokens[this.at + 1].text, low);
-        if (m < 0) refuse(`there is no metric \`${low}.${this.tokens[this.at + 1].text}\``);
-        this.at += 2;
-        return this.slot(m, this.suffix());
+      if (this.#is(".") && this.#tokens[this.#at + 1]?.kind === "name" && !["x", "exclusive", "inclusive"].includes(this.#tokens[this.#at + 1].text.toLowerCase())) {
+        const m = this.#find(this.#tokens[this.#at + 1].text, low);
+        if (m < 0) refuse(`there is no metric \`${low}.${this.#tokens[this.#at + 1].text}\``);
+        this.#at += 2;
+        return this.#slot(m, this.#suffix());
       }
-      return this.slot(this.d.metrics.findIndex((m) => m.side === low && (low === "old" || (m.here >= 0 && m.old >= 0))), this.suffix());
+      return this.#slot(this.d.metrics.findIndex((m) => m.side === low && (low === "old" || (m.here >= 0 && m.old >= 0))), this.#suffix());
     }
-    const m = this.find(name, "here");
-    if (m >= 0) return this.slot(m, this.suffix());
-    if (textAttributes.includes(low)) return { ...this.make(0, (f) => (f as any)[low] === "" ? null : low === "kind" ? kindNames[f.kind] : (f as any)[low]), text: true, attribute: low };
-    if (numberAttributes.includes(low)) return { ...this.make(0, (f) => (low === "line" ? f.line || NaN : f.depth)), attribute: low };
+    const m = this.#find(name, "here");
+    if (m >= 0) return this.#slot(m, this.#suffix());
+    if (textAttributes.includes(low)) return { ...this.#make(0, (f) => (f as any)[low] === "" ? null : low === "kind" ? kindNames[f.kind] : (f as any)[low]), text: true, attribute: low };
+    if (numberAttributes.includes(low)) return { ...this.#make(0, (f) => (low === "line" ? f.line || NaN : f.depth)), attribute: low };
     if (this.d.attributes.includes(low)) refuse(`\`${name}\` is not on the page: ask hq`);
     // A file, a load module: main.c, libc.so.6
-    for (let t = this.peek(); t && !t.spaced && (t.text === "." || t.kind === "name" || t.kind === "number"); t = this.peek()) {
+    for (let t = this.#peek(); t && !t.spaced && (t.text === "." || t.kind === "name" || t.kind === "number"); t = this.#peek()) {
       name += t.text + (t.unit ?? "");
-      this.at++;
+      this.#at++;
     }
-    return { ...this.make(0, () => NaN), word: name };
+    return { ...this.#make(0, () => NaN), word: name };
   }
 
-  private total(): Program {
-    const t = this.peek();
+  #total(): Program {
+    const t = this.#peek();
     if (t?.kind === "number" && !t.unit && /^\d+$/.test(t.text)) {
-      this.at++;
-      return this.totalOf(this.metricNumber(+t.text));
+      this.#at++;
+      return this.#totalOf(this.#metricNumber(+t.text));
     }
-    return this.totalOf(this.settle(this.primary()));
+    return this.#totalOf(this.#settle(this.#primary()));
   }
 
-  private totalOf(p: Program): Program {
+  #totalOf(p: Program): Program {
     if (p.slot === undefined) refuse("@ is the total of a metric: @cputime");
-    return { ...this.make(p.dim, (f) => f.totals[p.slot!], true), total: p.slot };
+    return { ...this.#make(p.dim, (f) => f.totals[p.slot!], true), total: p.slot };
   }
 
-  private call(name: string): Program {
-    this.want("(");
+  #call(name: string): Program {
+    this.#want("(");
     const args: Program[] = [];
-    do args.push(this.or()); while (this.take(","));
-    this.want(")");
+    do args.push(this.#or()); while (this.#take(","));
+    this.#want(")");
     if (name === "metric") return refuse("metric(\"...\") is for hq: the page knows metrics by their names");
-    const f = this.d.functions[name] ?? refuse(`there is no function \`${name}\``), all = args.map((p) => this.number(p)), a = all[0];
+    const f = this.d.functions[name] ?? refuse(`there is no function \`${name}\``), all = args.map((p) => this.#number(p)), a = all[0];
     if (all.length < f.least || all.length > f.most) refuse(`${name}() takes ${f.least}${f.most > f.least ? " or more" : ""}, and here are ${all.length}`);
     const statistic = all.some((p) => p.statistic);
-    if (f.statistic && all.length === 1) return this.statistic(name, a);
+    if (f.statistic && all.length === 1) return this.#statistic(name, a);
     if (f.ofNumber) {
       const of = (Math as any)[name] as ((x: number) => number) | undefined;
       if (!of) return refuse(`${name}() is not on the page: ask hq`);
       if (f.plain && a.dim) refuse(`${name}() takes a plain number, and this is ${dimNames[a.dim]}`);
-      return { ...this.make(f.unitless ? 0 : a.dim, (x) => finite(of(a.eval(x) as number)), a.constant), literal: a.literal, statistic };
+      return { ...this.#make(f.unitless ? 0 : a.dim, (x) => finite(of(a.eval(x) as number)), a.constant), literal: a.literal, statistic };
     }
     const values = name === "if" ? all.slice(1) : all;
     let sofar = values[0];
-    for (const p of values.slice(1)) sofar = { ...sofar, dim: this.agree(sofar, p, name === "if" ? "chooses between" : "compares"), literal: sofar.literal && p.literal };
+    for (const p of values.slice(1)) sofar = { ...sofar, dim: this.#agree(sofar, p, name === "if" ? "chooses between" : "compares"), literal: sofar.literal && p.literal };
     let compute: (x: Facts) => Value;
     if (name === "if")
       compute = (x) => {
@@ -385,22 +385,22 @@ class Parser {
         return best;
       };
     else return refuse(`${name}() is not on the page: ask hq`);
-    return { ...this.make(sofar.dim, compute), literal: sofar.literal, statistic };
+    return { ...this.#make(sofar.dim, compute), literal: sofar.literal, statistic };
   }
 
   // Over the profiles of a row (query/measure/statistics.c).
-  private statistic(name: string, a: Program): Program {
+  #statistic(name: string, a: Program): Program {
     const d = this.d, f = d.functions[name];
     if (a.statistic) refuse("a statistic of a statistic has no meaning");
     if (a.constant) refuse("this is the same in every profile: a statistic needs a metric");
     if (name === "sum" && a.linear) return a;
-    if (name === "ci") return this.interval(a);
+    if (name === "ci") return this.#interval(a);
     if (d.compare) refuse(`${name}() is over the profiles of one run, and this page compares two: ask hq`);
     if (!d.kept.profiles || d.kept.coarse) refuse(`${name}() needs values by rank that were left out to keep the page small: ask hq`);
     if (d.metrics.some((m) => m.queues)) refuse(`${name}() is over threads, and some metrics here are of devices: ask hq`);
     const of = statisticOf(name) ?? refuse(`${name}() is not on the page: ask hq`);
     return {
-      ...this.make(f.unitless ? 0 : a.dim, (x) => {
+      ...this.#make(f.unitless ? 0 : a.dim, (x) => {
         if (!x.profiles) return NaN;
         if (a.slot !== undefined) return finite(of(x.profiles(a.slot)));
         const all = Array.from({ length: 2 * d.metrics.length }, (_, slot) => x.profiles!(slot));
@@ -410,9 +410,9 @@ class Parser {
   }
 
   // The half width of the 95 % interval of a metric, or of its share of the total after Wilson (query/measure/interval.c).
-  private interval(a: Program): Program {
+  #interval(a: Program): Program {
     const slot = a.slot ?? a.share ?? refuse("ci() of this is not on the page: ask hq"), d = this.d, m = d.metrics[slot >> 1];
-    return { ...this.make(a.dim, (x) => {
+    return { ...this.#make(a.dim, (x) => {
       if (!x.samples) return NaN;
       const n = x.samples(slot);
       if (a.slot !== undefined) return Z * deviation(d, slot >> 1, x.slots[slot], n);

@@ -29,69 +29,69 @@ class Page {
   private source: Source;
   private messages: Messages;
   private answers: Answers;
-  private pane = el("div", { class: "panebox", role: "tabpanel", "aria-label": "picture" });
-  private viewTabs = el("div", { class: "tabs", role: "tablist", "aria-label": "tables" });
-  private bar = el("div", { class: "head-bar" });
-  private paneTabs = el("div", { class: "tabs", role: "tablist", "aria-label": "pictures" });
-  private chips = el("div", { class: "chips" });
-  private problem = el("span", { class: "warn problem", role: "alert" });
-  private query = el("code", { class: "query" });
-  private found = el("output", { class: "found" });
-  private search: HTMLInputElement;
-  private marked: Uint8Array | null = null; // contexts that the search finds
-  private matches: ArrayLike<number> | null = null; // the same, or places of rows, the costliest first; null: not sorted yet
-  private count = 0;
-  private match = -1;
-  private theme: "auto" | "light" | "dark" = "auto";
+  #pane = el("div", { class: "panebox", role: "tabpanel", "aria-label": "picture" });
+  #viewTabs = el("div", { class: "tabs", role: "tablist", "aria-label": "tables" });
+  #bar = el("div", { class: "head-bar" });
+  #paneTabs = el("div", { class: "tabs", role: "tablist", "aria-label": "pictures" });
+  #chips = el("div", { class: "chips" });
+  #problem = el("span", { class: "warn problem", role: "alert" });
+  #query = el("code", { class: "query" });
+  #found = el("output", { class: "found" });
+  #search: HTMLInputElement;
+  #marked: Uint8Array | null = null; // contexts that the search finds
+  #matches: ArrayLike<number> | null = null; // the same, or places of rows, the costliest first; null: not sorted yet
+  #count = 0;
+  #match = -1;
+  #theme: "auto" | "light" | "dark" = "auto";
 
   constructor(app: App) {
     this.app = app;
-    this.usePalette();
+    this.#usePalette();
     this.rows = new Rows(app);
-    this.table = new Table(app, this.rows, (e) => this.select(e));
-    this.flame = new Flame(app, (n) => this.selectNode(n), (n) => this.zoomTo(n));
+    this.table = new Table(app, this.rows, (e) => this.#select(e));
+    this.flame = new Flame(app, (n) => this.#selectNode(n), (n) => this.#zoomTo(n));
     this.trace = new Trace(app, (c) => this.selectContext(c));
     this.ranks = new Ranks(app);
     this.source = new Source(app);
     this.messages = new Messages(app);
-    this.answers = new Answers(app, (id, name) => this.selectId(id, name));
-    this.search = el("input", {
+    this.answers = new Answers(app, (id, name) => this.#selectId(id, name));
+    this.#search = el("input", {
       type: "search", placeholder: "search names, /regex/", "aria-label": "search", value: app.state.search, spellcheck: "false",
-      oninput: () => this.typed(), onkeydown: (e: KeyboardEvent) => {
-        if (e.key === "Enter") this.step(e.shiftKey ? -1 : 1);
+      oninput: () => this.#typed(), onkeydown: (e: KeyboardEvent) => {
+        if (e.key === "Enter") this.#step(e.shiftKey ? -1 : 1);
         else if (e.key === "Escape") this.table.element.focus();
         else return;
         e.preventDefault();
       },
     });
-    this.build();
-    app.on((changed) => this.changed(changed));
-    document.addEventListener("keydown", (e) => this.key(e));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
-    window.addEventListener("beforeprint", () => this.renderPane());
+    this.#build();
+    app.on((changed) => this.#changed(changed));
+    document.addEventListener("keydown", (e) => this.#key(e));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#repaint());
+    window.addEventListener("beforeprint", () => this.#renderPane());
     if (app.state.view === "tree" && !app.state.selected) this.rows.openCostly();
     this.table.render();
-    this.restore();
-    this.renderAll();
+    this.#restore();
+    this.#renderAll();
   }
 
-  private get dark(): boolean {
-    return this.theme === "dark" || (this.theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+  get #dark(): boolean {
+    return this.#theme === "dark" || (this.#theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   }
 
-  private usePalette(): void {
-    this.app.palette = new Palette(this.app.data, this.dark);
-    document.documentElement.dataset.theme = this.dark ? "dark" : "light";
+  #usePalette(): void {
+    this.app.palette = new Palette(this.app.data, this.#dark);
+    document.documentElement.dataset.theme = this.#dark ? "dark" : "light";
   }
 
-  private repaint(): void {
-    this.usePalette();
-    this.renderAll();
+  #repaint(): void {
+    this.#usePalette();
+    this.#renderAll();
   }
 
   // ---- building ----
 
-  private build(): void {
+  #build(): void {
     const { data: d } = this.app;
     const fact = (name: string) => d.info.find(([k]) => k === name)?.slice(1).filter(Boolean).join(", ");
     document.title = `${plain(d.name)} \u2014 hq report`;
@@ -100,23 +100,23 @@ class Page {
     const filter = el("button", { class: "toggle", id: "filter", "aria-pressed": "false", title: "only rows that match stay, with what is above them", onclick: () => this.app.set({ filter: !this.app.state.filter }) }, "filter");
     const threshold: HTMLInputElement = el("input", { type: "number", min: 1, max: 100, id: "threshold", "aria-label": "threshold of the hot path, percent", value: this.app.state.threshold, onchange: () => this.app.set({ threshold: +threshold.value || 50 }) });
     const command = (fact("command") ?? fact("program") ?? "").replace(/\s+/g, " ");
-    const samples = metrics.map(([m, i]) => `${oneText(this.app.selection.total(i), m.dim)} ${m.name}`).slice(0, 3).join(", ");
+    const measured = metrics.map(([m, i]) => `${oneText(this.app.selection.total(i), m.dim)} ${m.name}`).slice(0, 3).join(", ");
     document.body.append(
       el("header", {},
         el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
-        el("p", { class: "facts", title: plain(command) }, el("bdi", {}, plain(command.length > 90 ? command.slice(0, 90) + "\u2026" : command)), command ? " \u2014 " : "", samples, this.runFacts()),
-        el("div", { class: "tools" }, el("label", {}, "metric ", metric), this.search, filter, this.found,
-          button("hot path (h): down to where a child has less than this share of its parent", () => this.hot(), "hot path"), threshold,
-          el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.theme = this.dark ? "light" : "dark"; this.repaint(); } }, "\u25d0"),
+        el("p", { class: "facts" }, el("span", { class: "run" }, `${this.#runFacts()}; ${measured}`), el("bdi", { title: plain(command) }, plain(command.slice(0, 300)))),
+        el("div", { class: "tools" }, el("label", {}, "metric ", metric), this.#search, filter, this.#found,
+          button("hot path (h): down to where a child has less than this share of its parent", () => this.#hot(), "hot path"), threshold,
+          el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.#theme = this.#dark ? "light" : "dark"; this.#repaint(); } }, "\u25d0"),
           el("button", { title: "keys and facts (?)", "aria-label": "help", onclick: () => this.app.set({ pane: "about" }) }, "?"))),
-      el("div", { class: "state" }, this.chips, this.problem, el("span", { class: "prompt" }, "hq ", el("bdi", {}, plain(d.name)), " "), this.query,
-        el("button", { id: "copy-query", title: "copy the query (q)", onclick: () => this.copyQuery() }, "copy"),
+      el("div", { class: "state" }, this.#chips, this.#problem, el("span", { class: "prompt" }, "hq ", el("bdi", {}, plain(d.name)), " "), this.#query,
+        el("button", { id: "copy-query", title: "copy the query (q)", onclick: () => this.#copyQuery() }, "copy"),
         button("copy the rows as CSV", () => copy(this.rows.table("csv")), "CSV"),
         button("copy the rows as a Markdown table", () => copy(this.rows.table("markdown")), "Markdown")),
       el("main", {},
-        el("section", { class: "left", "aria-label": "table" }, this.bar, this.table.element),
-        el("section", { class: "right", "aria-label": "picture" }, this.paneTabs, this.pane)));
-    viewNames.forEach((v, i) => this.viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "", flatten: 0 }) }, v)));
+        el("section", { class: "left", "aria-label": "table" }, this.#bar, this.table.element),
+        el("section", { class: "right", "aria-label": "picture" }, this.#paneTabs, this.#pane)));
+    viewNames.forEach((v, i) => this.#viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "", flatten: 0 }) }, v)));
     const toggle = (key: "lines" | "rounds" | "all", text: string, title: string) =>
       el("button", { class: "toggle", "data-toggle": key, title, onclick: () => this.app.set({ [key]: !this.app.state[key] }) }, text);
     const field = (key: "columns" | "where" | "through", text: string, title: string) => {
@@ -132,35 +132,35 @@ class Page {
         } });
       return input;
     };
-    this.bar.append(this.viewTabs, el("div", { class: "options" },
+    this.#bar.append(this.#viewTabs, el("div", { class: "options" },
       field("where", "where ...", "keeps the rows for which it holds: cputime > 5% and kind = loop"),
       field("through", "through ...", "only samples whose call path matches: main >> exchange > MPI_Wait; not through: not MPI_Init"), field("columns", "+ column", "a column: cputime / @cputime, imbalance(cputime)"), toggle("lines", "lines", "rows of statements in tree and callers"), toggle("rounds", "merge recursion", "a procedure that calls itself is one row"),
-      ...(d.compare ? [] : [button("hide the selected procedure (d): what it calls moves up, its own cost goes to its callers", () => this.cut("hide"), "hide"),
-        button("prune below the selected procedure (b): what it calls becomes its own cost", () => this.cut("prune"), "prune")]),
-      button("flatten: the rows below the top rows take their place", () => this.flat(), "flatten"),
+      ...(d.compare ? [] : [button("hide the selected procedure (d): what it calls moves up, its own cost goes to its callers", () => this.#cut("hide"), "hide"),
+        button("prune below the selected procedure (b): what it calls becomes its own cost", () => this.#cut("prune"), "prune")]),
+      button("flatten: the rows below the top rows take their place", () => this.#flat(), "flatten"),
       this.app.several() ? toggle("all", "all metrics", "columns of every metric") : null));
-    for (const p of this.app.panes()) this.paneTabs.append(el("button", { role: "tab", "data-pane": p, onclick: () => this.app.set({ pane: p }) }, paneTitles[p]));
+    for (const p of this.app.panes()) this.#paneTabs.append(el("button", { role: "tab", "data-pane": p, onclick: () => this.app.set({ pane: p }) }, paneTitles[p]));
     (window as any).hqPage = this; // for tests, and for who asks at the console
   }
 
-  private runFacts(): string {
+  #runFacts(): string {
     const d = this.app.data, ranks = new Set(d.profiles.filter((p) => p.rank >= 0).map((p) => p.rank)).size;
     const lost = d.losses.filter(([partial]) => !partial).reduce((s, l) => s + l[1], 0), partial = d.losses.filter(([p]) => p).reduce((s, l) => s + l[1], 0);
     const samples = d.plain.find((p) => p)?.samples ?? 0;
-    return ` in ${oneText(d.length / 1e6, 1)}; ${ranks ? `${ranks} ranks, ` : ""}${d.profiles.length} thread${d.profiles.length === 1 ? "" : "s"}; ${samples} samples` +
-      (lost ? `, ${lost} lost` : "") + (partial ? `, ${partial} partial` : "");
+    return `${samples} samples` + (lost ? `, ${lost} lost` : "") + (partial ? `, ${partial} partial` : "") +
+      `; ${ranks ? `${ranks} ranks, ` : ""}${d.profiles.length} thread${d.profiles.length === 1 ? "" : "s"}; ${oneText(d.length / 1e6, 1)}`;
   }
 
   // ---- selecting ----
 
-  private select(e: Entry): void {
+  #select(e: Entry): void {
     this.app.node = e.node;
     this.app.set({ selected: e.key }, true);
-    this.renderPane();
-    this.renderState();
+    this.#renderPane();
+    this.#renderState();
   }
 
-  private restore(): void {
+  #restore(): void {
     this.app.node = this.table.active?.node ?? null;
     if (this.table.active) this.table.scrollTo(this.table.active);
   }
@@ -174,45 +174,45 @@ class Page {
   }
 
   // What a row of an answer is about: the context of its id, else one of its name.
-  private selectId(id: string, name: string): void {
+  #selectId(id: string, name: string): void {
     const d = this.app.data, named: number[] = [];
     for (let s = 0; s < d.scopes; s++) if (d.texts[d.scopeShown[s]] === name) named.push(...d.instances(s));
     const context = named.find((c) => d.kind[c] !== Kind.Line && id.startsWith(d.id(c))) ?? named[0];
     if (context !== undefined) this.selectContext(context);
   }
 
-  private selectNode(n: Node): void {
+  #selectNode(n: Node): void {
     if (this.app.state.view === "tree" && n.inc.length) return this.selectContext(n.inc[0]);
     const d = this.app.data, scope = n.scope, e = this.rows.visible.find((r) => r.node.scope === scope) ??
       this.rows.visible.find((r) => d.scopeEntity[r.node.scope] === d.scopeEntity[scope]);
     if (e) this.table.activate(e, true);
   }
 
-  private zoomTo(n: Node): void {
+  #zoomTo(n: Node): void {
     const context = n.inc.length === 1 ? n.inc[0] : 0;
     const zoom = n.kind === Kind.Root ? "" : context ? "c" + context : isCall(n.kind) ? "s" + n.scope : this.app.state.zoom;
     this.app.set({ view: "tree", zoom, selected: "", sort: "" });
   }
 
   // Everywhere if it is a procedure, else that one row.
-  private cut(how: "prune" | "hide"): void {
+  #cut(how: "prune" | "hide"): void {
     const n = this.app.node, pattern = n && n.kind !== Kind.File && n.kind !== Kind.Module ? this.app.pattern(isCall(n.kind) ? { ...n, context: NONE } : n) : null;
     if (!pattern || this.app.data.compare) return;
     const all = linesOf(this.app.state[how]).filter((p) => p !== pattern);
     this.app.set({ [how]: [...all, pattern].join("\n"), zoom: "", selected: "" });
   }
 
-  private flat(): void {
+  #flat(): void {
     if (nested(this.app.state.view)) this.app.set({ flatten: this.app.state.flatten + 1, selected: "" });
   }
 
-  private sortNext(): void {
+  #sortNext(): void {
     const ids = this.rows.columns.map((c) => c.id);
     this.app.set({ sort: ids[(ids.indexOf(this.app.state.sort || ids[0]) + 1) % ids.length], ascending: false });
   }
 
-  private hot(): void {
-    const e = this.rows.hotPath(this.table.active);
+  #hot(): void {
+    const e = this.rows.hotPath(this.table.active) ?? this.rows.roots[0]; // no row has its share: the costliest
     if (!e) return;
     this.rows.reveal(e);
     this.table.activate(e, true);
@@ -220,27 +220,27 @@ class Page {
 
   // ---- search ----
 
-  private timer = 0;
-  private typed(): void {
-    clearTimeout(this.timer);
-    this.timer = window.setTimeout(() => {
-      this.app.set({ search: this.search.value }, true);
-      this.match = -1;
+  #timer = 0;
+  #typed(): void {
+    clearTimeout(this.#timer);
+    this.#timer = window.setTimeout(() => {
+      this.app.set({ search: this.#search.value }, true);
+      this.#match = -1;
     }, 60);
   }
 
   // Where names match: in the tree contexts, elsewhere rows. And what they cost together.
-  private look(): void {
+  #look(): void {
     const { state, data: d, selection } = this.app, regex = state.search ? searchRegex(state.search) : null, rows: number[] = [];
-    this.matches = null;
-    this.count = 0;
-    clear(this.found);
+    this.#matches = null;
+    this.#count = 0;
+    clear(this.#found);
     if (!state.search) return;
     if (!regex) {
-      this.found.textContent = "not a regular expression";
+      this.#found.textContent = "not a regular expression";
       return;
     }
-    const marked = (this.marked = new Uint8Array(d.contexts)), tree = state.view === "tree";
+    const marked = (this.#marked = new Uint8Array(d.contexts)), tree = state.view === "tree";
     if (tree) {
       const hit = new Uint8Array(d.scopes);
       for (let s = 1; s < d.scopes; s++) hit[s] = (state.lines || d.scopeKind[s] !== Kind.Line) && regex.test(d.texts[d.scopeShown[s]]) ? 1 : 0;
@@ -253,35 +253,35 @@ class Page {
         for (let k = 0; k < e.node.inc.length; k++) marked[e.node.inc[k]] = 1;
       });
     const { value, count } = selection.union(state.metric, marked);
-    this.count = tree ? count : rows.length;
-    if (!tree) this.matches = rows;
-    this.found.textContent = this.count ? `${this.match >= 0 ? this.match + 1 + " of " : ""}${this.count}: ${percentText(value, selection.total(state.metric)) || "0 %"}` : "nothing";
+    this.#count = tree ? count : rows.length;
+    if (!tree) this.#matches = rows;
+    this.#found.textContent = this.#count ? `${this.#match >= 0 ? this.#match + 1 + " of " : ""}${this.#count}: ${percentText(value, selection.total(state.metric)) || "0 %"}` : "nothing";
   }
 
   // The contexts that were found, the costliest first: only who goes to them needs their order.
-  private inOrder(): ArrayLike<number> {
-    const { state, data: d, selection } = this.app, { sums } = selection.of(state.metric), marked = this.marked!;
-    const found = new Uint32Array(this.count), cost = (c: number) => sums[d.first[d.end[c]]] - sums[d.first[c]];
+  #inOrder(): ArrayLike<number> {
+    const { state, data: d, selection } = this.app, { sums } = selection.of(state.metric), marked = this.#marked!;
+    const found = new Uint32Array(this.#count), cost = (c: number) => sums[d.first[d.end[c]]] - sums[d.first[c]];
     for (let c = 0, n = 0; c < marked.length; c++) if (marked[c] && cost(c)) found[n++] = c;
     return found.sort((a, b) => cost(b) - cost(a));
   }
 
-  private step(by: number): void {
-    if (this.app.state.search !== this.search.value) this.app.set({ search: this.search.value }, true);
-    if (!this.count) return;
-    this.matches ??= this.inOrder();
-    this.match = (this.match + by + this.count) % this.count;
-    const e = this.app.state.view === "tree" ? this.rows.ofContext(this.matches[this.match]) : this.rows.roots[this.matches[this.match]];
+  #step(by: number): void {
+    if (this.app.state.search !== this.#search.value) this.app.set({ search: this.#search.value }, true);
+    if (!this.#count) return;
+    this.#matches ??= this.#inOrder();
+    this.#match = (this.#match + by + this.#count) % this.#count;
+    const e = this.app.state.view === "tree" ? this.rows.ofContext(this.#matches[this.#match]) : this.rows.roots[this.#matches[this.#match]];
     if (e) {
       this.rows.reveal(e);
       this.table.activate(e, true);
     }
-    this.found.textContent = this.found.textContent!.replace(/^(\d+ of )?/, `${this.match + 1} of `);
+    this.#found.textContent = this.#found.textContent!.replace(/^(\d+ of )?/, `${this.#match + 1} of `);
   }
 
   // ---- what has changed ----
 
-  private changed(changed: Set<string>): void {
+  #changed(changed: Set<string>): void {
     const rows = ["view", "metric", "sort", "ascending", "zoom", "ranks", "threads", "time", "lines", "rounds", "all", "filter", "columns", "where", "through", "prune", "hide", "flatten"];
     const filtered = this.app.state.filter && changed.has("search");
     this.trace.changed(changed);
@@ -295,32 +295,32 @@ class Page {
     else if (changed.has("selected") && this.table.active?.key !== this.app.state.selected) {
       this.table.active = null;
       this.table.render();
-      this.restore();
+      this.#restore();
     }
-    if (this.search.value !== this.app.state.search && document.activeElement !== this.search) this.search.value = this.app.state.search;
-    if (changed.size === 1 && changed.has("selected")) return this.renderState();
+    if (this.#search.value !== this.app.state.search && document.activeElement !== this.#search) this.#search.value = this.app.state.search;
+    if (changed.size === 1 && changed.has("selected")) return this.#renderState();
     // Of the pictures only the flame graph shows what is searched for.
-    this.renderAll(changed.size > 1 || !changed.has("search") || this.app.state.pane === "flame");
+    this.#renderAll(changed.size > 1 || !changed.has("search") || this.app.state.pane === "flame");
   }
 
-  private renderAll(pane = true): void {
-    if (this.app.state.search || this.found.textContent) this.look();
-    this.renderState();
-    if (pane) this.renderPane();
+  #renderAll(pane = true): void {
+    if (this.app.state.search || this.#found.textContent) this.#look();
+    this.#renderState();
+    if (pane) this.#renderPane();
   }
 
-  private renderState(): void {
+  #renderState(): void {
     const { state, data: d } = this.app;
-    for (const b of this.viewTabs.children) b.setAttribute("aria-selected", String((b as HTMLElement).dataset.view === state.view));
-    for (const b of this.paneTabs.children) b.setAttribute("aria-selected", String((b as HTMLElement).dataset.pane === state.pane));
+    for (const b of this.#viewTabs.children) b.setAttribute("aria-selected", String((b as HTMLElement).dataset.view === state.view));
+    for (const b of this.#paneTabs.children) b.setAttribute("aria-selected", String((b as HTMLElement).dataset.pane === state.pane));
     for (const b of document.querySelectorAll<HTMLElement>("[data-toggle]")) b.setAttribute("aria-pressed", String(state[b.dataset.toggle as "lines" | "rounds" | "all"]));
     document.getElementById("filter")?.setAttribute("aria-pressed", String(state.filter));
     const metric = document.getElementById("metric") as HTMLSelectElement | null;
     if (metric) metric.value = String(state.metric);
-    this.query.textContent = ((text) => (text.includes('"') ? `'${text}'` : `"${text}"`))(plain(this.app.query()));
-    clear(this.chips);
+    this.#query.textContent = ((text) => (text.includes('"') ? `'${text}'` : `"${text}"`))(plain(this.app.query()));
+    clear(this.#chips);
     const chip = (text: string, off: Parameters<App["set"]>[0]) =>
-      this.chips.append(el("button", { class: "chip", title: "take back", onclick: () => this.app.set(off) }, text, el("span", { "aria-hidden": "true" }, " \u00d7")));
+      this.#chips.append(el("button", { class: "chip", title: "take back", onclick: () => this.app.set(off) }, text, el("span", { "aria-hidden": "true" }, " \u00d7")));
     const zoom = state.view === "tree" ? this.app.zoomNode(state.zoom) : null, time = this.app.chosen().time;
     if (zoom) chip(`in ${plain(d.texts[d.scopeShown[zoom.scope]]).slice(0, 40)}`, { zoom: "", selected: "" });
     if (state.ranks) chip(`ranks ${state.ranks.length > 30 ? state.ranks.slice(0, 30) + "\u2026" : state.ranks}`, { ranks: "" });
@@ -335,17 +335,17 @@ class Page {
     if (state.where) chip(`where ${plain(state.where)}`, { where: "" });
     const where = document.querySelector<HTMLInputElement>("[data-field=where]");
     if (where && document.activeElement !== where) where.value = state.where;
-    this.problem.textContent = plain(this.rows.problem);
+    this.#problem.textContent = plain(this.rows.problem);
   }
 
-  private renderPane(): void {
+  #renderPane(): void {
     const { state } = this.app, panes = { flame: this.flame, trace: this.trace, ranks: this.ranks, source: this.source, messages: this.messages, answers: this.answers };
     const pane = state.pane === "about" ? about(this.app) : panes[state.pane].element;
-    if (this.pane.firstChild !== pane) this.pane.replaceChildren(pane);
+    if (this.#pane.firstChild !== pane) this.#pane.replaceChildren(pane);
     if (state.pane !== "about") panes[state.pane].render();
   }
 
-  private async copyQuery(): Promise<void> {
+  async #copyQuery(): Promise<void> {
     const text = this.app.query(), done = await copy(`hq ${shell(this.app.data.name)} ${shell(text)}`), button = document.getElementById("copy-query")!;
     button.textContent = done ? "copied" : "not allowed";
     setTimeout(() => { button.textContent = "copy"; }, 1200);
@@ -353,24 +353,24 @@ class Page {
 
   // ---- keys ----
 
-  private key(e: KeyboardEvent): void {
+  #key(e: KeyboardEvent): void {
     const target = e.target as HTMLElement, state = this.app.state;
     if (e.ctrlKey || e.metaKey || e.altKey || target.tagName === "INPUT" || target.tagName === "SELECT" || target.tagName === "TEXTAREA") return;
     const number = Number(e.key);
     if (number >= 1 && number <= viewNames.length) this.app.set({ view: viewNames[number - 1], sort: "", selected: "", flatten: 0 });
     else if (e.key === "/") {
-      this.search.focus();
-      this.search.select();
-    } else if (e.key === "n") this.step(1);
-    else if (e.key === "N") this.step(-1);
-    else if (e.key === "h") this.hot();
-    else if (e.key === "s") this.sortNext();
-    else if (e.key === "f" && this.app.node) this.zoomTo(this.app.node);
-    else if (e.key === "c" && this.app.node) this.callers(this.app.node);
-    else if (e.key === "d") this.cut("hide");
-    else if (e.key === "b") this.cut("prune");
+      this.#search.focus();
+      this.#search.select();
+    } else if (e.key === "n") this.#step(1);
+    else if (e.key === "N") this.#step(-1);
+    else if (e.key === "h") this.#hot();
+    else if (e.key === "s") this.#sortNext();
+    else if (e.key === "f" && this.app.node) this.#zoomTo(this.app.node);
+    else if (e.key === "c" && this.app.node) this.#callers(this.app.node);
+    else if (e.key === "d") this.#cut("hide");
+    else if (e.key === "b") this.#cut("prune");
     else if (e.key === "p") this.app.set({ pane: ((all) => all[(all.indexOf(state.pane) + 1) % all.length])(this.app.panes()) });
-    else if (e.key === "q") this.copyQuery();
+    else if (e.key === "q") this.#copyQuery();
     else if (e.key === "x") this.app.set({ ranks: "", threads: "", time: "", through: "", prune: "", hide: "", flatten: 0 });
     else if (e.key === "?") this.app.set({ pane: "about" });
     else if (e.key === "Escape" && state.zoom) this.app.set({ zoom: "", selected: "" });
@@ -379,9 +379,13 @@ class Page {
     e.preventDefault();
   }
 
-  private callers(n: Node): void {
-    const d = this.app.data, entity = d.scopeEntity[n.scope];
-    if (entity === 0xffffffff) return;
+  // Of a loop or line those of the procedure that holds it.
+  #callers(n: Node): void {
+    const d = this.app.data;
+    let scope = n.scope;
+    while (scope !== NONE && d.scopeEntity[scope] === NONE) scope = d.scopeParent[scope];
+    const entity = d.scopeEntity[scope];
+    if (scope === NONE) return;
     this.app.set({ view: "callers", sort: "", selected: "" });
     const e = this.rows.roots.find((r) => d.scopeEntity[r.node.scope] === entity);
     if (!e) return;

@@ -18,19 +18,19 @@ function colour(depth: number): string {
 }
 
 export class Messages extends Picture {
-  private list = el("div", { class: "list" });
-  private bins = new Map<number, number[]>(); // by row * side + column: the sums of their pairs
-  private side = 1;   // bins in a row
-  private ranks = 1;
-  private cell = 1;   // pixels
-  private drag: [number, number] | null = null;
+  #list = el("div", { class: "list" });
+  #bins = new Map<number, number[]>(); // by row * side + column: the sums of their pairs
+  #side = 1;   // bins in a row
+  #ranks = 1;
+  #cell = 1;   // pixels
+  #drag: [number, number] | null = null;
 
   constructor(private app: App) {
     super("messages", "messages between ranks", {
-      onmousemove: (e: MouseEvent) => this.hover(e),
-      onmousedown: (e: MouseEvent) => { this.drag = this.at(e); e.preventDefault(); }, onmouseup: (e: MouseEvent) => this.drop(e),
+      onmousemove: (e: MouseEvent) => this.#hover(e),
+      onmousedown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); }, onmouseup: (e: MouseEvent) => this.#drop(e),
     });
-    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.legend, this.list), this.tip);
+    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.legend, this.#list), this.tip);
   }
 
   // The pairs of the chosen ranks: what these sent, and what they told to have received.
@@ -50,82 +50,82 @@ export class Messages extends Picture {
     clear(this.bar);
     this.bar.append(choice("what is shown", amounts.map(([n]) => [n, n.replace("_", " ")]), amounts[which][0], (amount) => this.app.set({ amount })), el("span", {}, "from each rank (down) to each rank (across)"));
     const pairs = this.pairs(), known = pairs.filter((p) => p[0] >= 0 && p[1] >= 0);
-    this.ranks = Math.max(1, ...d.messages.map((p) => Math.max(p[0], p[1]) + 1));
+    this.#ranks = Math.max(1, ...d.messages.map((p) => Math.max(p[0], p[1]) + 1));
     const box = this.element.querySelector(".scroll")!, room = Math.max(120, Math.min(box.clientWidth - LEFT - 10, Math.max(160, box.clientHeight - TOP - 90), 640));
-    this.side = Math.min(this.ranks, Math.floor(room));
-    this.cell = Math.min(40, room / this.side);
-    this.bins.clear();
-    const bin = (rank: number) => Math.floor((rank * this.side) / this.ranks);
+    this.#side = Math.min(this.#ranks, Math.floor(room));
+    this.#cell = Math.min(40, room / this.#side);
+    this.#bins.clear();
+    const bin = (rank: number) => Math.floor((rank * this.#side) / this.#ranks);
     for (const p of known) {
-      const key = bin(p[0]) * this.side + bin(p[1]), sums = this.bins.get(key);
+      const key = bin(p[0]) * this.#side + bin(p[1]), sums = this.#bins.get(key);
       if (sums) for (let i = 0; i < 5; i++) sums[i] += p[i + 2];
-      else this.bins.set(key, p.slice(2));
+      else this.#bins.set(key, p.slice(2));
     }
-    const values = [...this.bins.values()].map((s) => s[which]).filter((x) => x > 0), most = Math.max(0, ...values), least = Math.min(most, ...values);
-    const depth = (x: number) => (most > least ? Math.log(x / least) / Math.log(most / least) : 1), wide = this.side * this.cell;
+    const values = [...this.#bins.values()].map((s) => s[which]).filter((x) => x > 0), most = Math.max(0, ...values), least = Math.min(most, ...values);
+    const depth = (x: number) => (most > least ? Math.log(x / least) / Math.log(most / least) : 1), wide = this.#side * this.#cell;
     const { g } = sizeCanvas(this.canvas, LEFT + wide + 8, TOP + wide + 4);
     g.fillStyle = palette.dark ? "#ddd" : "#222";
     g.font = "11px system-ui, sans-serif";
     g.textBaseline = "middle";
     let every = 1;
-    while (every * (wide / this.ranks) < 26) every *= [1, 10, 100, 1000].includes(every) ? 2 : 5;
-    for (let r = 0; r < this.ranks; r += every) {
-      const middle = ((r + 0.5) / this.ranks) * wide;
+    while (every * (wide / this.#ranks) < 26) every *= [1, 10, 100, 1000].includes(every) ? 2 : 5;
+    for (let r = 0; r < this.#ranks; r += every) {
+      const middle = ((r + 0.5) / this.#ranks) * wide;
       g.textAlign = "right";
       g.fillText(String(r), LEFT - 6, TOP + middle);
       g.textAlign = "center";
       g.fillText(String(r), LEFT + middle, TOP - 10);
     }
-    for (const [key, sums] of this.bins) {
+    for (const [key, sums] of this.#bins) {
       if (!(sums[which] > 0)) continue;
       g.fillStyle = colour(depth(sums[which]));
-      g.fillRect(LEFT + (key % this.side) * this.cell, TOP + Math.floor(key / this.side) * this.cell, Math.max(1, this.cell), Math.max(1, this.cell));
+      g.fillRect(LEFT + (key % this.#side) * this.#cell, TOP + Math.floor(key / this.#side) * this.#cell, Math.max(1, this.#cell), Math.max(1, this.#cell));
     }
     g.strokeStyle = "#888";
     g.strokeRect(LEFT - 0.5, TOP - 0.5, wide + 1, wide + 1);
     clear(this.legend);
-    for (let i = 0; i < 5 && most > 0; i++)
+    for (let i = most > least ? 0 : 4; i < 5 && most > 0; i++)
       this.legend.append(swatch(colour(i / 4), oneText(least * (most / least) ** (i / 4), dim)));
-    this.write(pairs, which, known.length);
+    this.#write(pairs, which, known.length);
   }
 
   // The largest pairs in words, and what the map does not show.
-  private write(pairs: Pair[], which: number, known: number): void {
+  #write(pairs: Pair[], which: number, known: number): void {
     const { data: d } = this.app, name = (r: number) => (r < 0 ? "?" : String(r));
-    clear(this.list);
+    clear(this.#list);
     const told = ["", pairs.length > known ? `${pairs.length - known} pairs with a rank that is not known are only in the list.` : "",
       d.messages.length < d.pairs ? `${d.messages.length} of ${d.pairs} pairs are in the page, those with the most bytes.` : ""].filter(Boolean).join(" ");
-    this.list.append(el("p", { class: "warn" }, plain(this.app.whole("time", "threads", "through", "prune", "hide"))), el("p", { class: "note" }, `${pairs.length} pairs. ${told} Drag chooses ranks.`));
+    this.#list.append(el("p", { class: "warn" }, plain(this.app.whole("time", "threads", "through", "prune", "hide"))), el("p", { class: "note" }, `${pairs.length} pairs. ${told} Drag chooses ranks.`));
     const top = [...pairs].sort((a, b) => b[which + 2] - a[which + 2]).slice(0, LISTED);
-    this.list.append(el("table", {}, el("thead", {}, el("tr", {}, ...["pair", ...amounts.map(([n]) => n)].map((t) => el("th", { scope: "col" }, t)))),
+    this.#list.append(el("table", {}, el("thead", {}, el("tr", {}, ...["pair", ...amounts.map(([n]) => n)].map((t) => el("th", { scope: "col" }, t)))),
       el("tbody", {}, ...top.map((p) => el("tr", {}, el("th", { scope: "row" }, `${name(p[0])} \u2192 ${name(p[1])}`),
         ...amounts.map(([, dim], i) => el("td", { class: "number" }, p[i + 2] ? oneText(p[i + 2], dim) : "")))))));
   }
 
-  private at(e: MouseEvent): [number, number] {
-    const r = this.canvas.getBoundingClientRect(), index = (x: number) => Math.max(0, Math.min(this.side - 1, Math.floor(x / this.cell)));
+  #at(e: MouseEvent): [number, number] {
+    const r = this.canvas.getBoundingClientRect(), index = (x: number) => Math.max(0, Math.min(this.#side - 1, Math.floor(x / this.#cell)));
     return [index(e.clientX - r.left - LEFT), index(e.clientY - r.top - TOP)];
   }
 
   // The ranks of a bin.
-  private of(bin: number): [number, number] {
-    return [Math.ceil((bin * this.ranks) / this.side), Math.ceil(((bin + 1) * this.ranks) / this.side) - 1];
+  #of(bin: number): [number, number] {
+    return [Math.ceil((bin * this.#ranks) / this.#side), Math.ceil(((bin + 1) * this.#ranks) / this.#side) - 1];
   }
 
-  private hover(e: MouseEvent): void {
-    const [x, y] = this.at(e), sums = this.bins.get(y * this.side + x), text = ([a, b]: [number, number]) => (a === b ? `${a}` : `${a}-${b}`);
-    this.tell(`${text(this.of(y))} \u2192 ${text(this.of(x))}\n` + (sums ? amounts.map(([n, dim], i) => (sums[i] ? `${n.replace("_", " ")} ${oneText(sums[i], dim)}` : "")).filter(Boolean).join("\n") : "no message"), e);
+  #hover(e: MouseEvent): void {
+    const [x, y] = this.#at(e), sums = this.#bins.get(y * this.#side + x), text = ([a, b]: [number, number]) => (a === b ? `${a}` : `${a}-${b}`);
+    this.tell(`${text(this.#of(y))} \u2192 ${text(this.#of(x))}\n` + (sums ? amounts.map(([n, dim], i) => (sums[i] ? `${n.replace("_", " ")} ${oneText(sums[i], dim)}` : "")).filter(Boolean).join("\n") : "no message"), e);
   }
 
   // The ranks of the rows and of the columns that a drag goes over.
-  private drop(e: MouseEvent): void {
-    if (!this.drag) return;
-    const end = this.at(e), chosen: number[] = [];
+  #drop(e: MouseEvent): void {
+    if (!this.#drag) return;
+    const end = this.#at(e), chosen: number[] = [];
     for (const i of [0, 1]) {
-      const from = this.of(Math.min(this.drag[i], end[i]))[0], to = this.of(Math.max(this.drag[i], end[i]))[1];
+      const from = this.#of(Math.min(this.#drag[i], end[i]))[0], to = this.#of(Math.max(this.#drag[i], end[i]))[1];
       for (let r = from; r <= to; r++) chosen.push(r);
     }
-    this.drag = null;
+    this.#drag = null;
     if (this.app.data.ranked && this.app.data.kept.profiles) this.app.set({ ranks: rangesText(chosen) });
   }
 }

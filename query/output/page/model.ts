@@ -38,26 +38,29 @@ export function inRanges(ranges: Range[] | null, number: number): boolean {
   return !ranges || ranges.some(([a, b]) => number >= a && number <= b);
 }
 
+// Values by position: those of p are start[p] .. start[p + 1], each of a group.
+interface Spread { start: Uint32Array; group: Uint32Array; sum: Float64Array }
+
 export class Selection {
-  private sums: (Sums | null)[] = [];
-  private grouped: { of: Int32Array; count: number } | null = null;
-  private spreads: ReturnType<Selection["spread"]>[] = [];
-  private readonly profiles: Uint8Array | null; // 1: chosen; null: all
+  #sums: (Sums | null)[] = [];
+  #grouped: { of: Int32Array; count: number } | null = null;
+  #spreads: Spread[] = [];
+  readonly #profiles: Uint8Array | null; // 1: chosen; null: all
   readonly plain: boolean;
-  private readonly elapsed: boolean; // helpers and launchers take no part (query/choose/helpers.h)
+  readonly #elapsed: boolean; // helpers and launchers take no part (query/choose/helpers.h)
 
   constructor(readonly data: Data, readonly chosen: Chosen) {
-    this.profiles = chosen.ranks || chosen.threads
+    this.#profiles = chosen.ranks || chosen.threads
       ? Uint8Array.from(data.profiles, (p) => (inRanges(chosen.ranks, p.rank) && inRanges(chosen.threads, p.thread) ? 1 : 0))
       : null;
-    this.plain = !this.profiles && !chosen.time;
-    this.elapsed = data.metrics.some((m) => m.elapsed);
+    this.plain = !this.#profiles && !chosen.time;
+    this.#elapsed = data.metrics.some((m) => m.elapsed);
   }
 
-  has(profile: number): boolean { return !this.profiles || this.profiles[profile] === 1; }
+  has(profile: number): boolean { return !this.#profiles || this.#profiles[profile] === 1; }
 
   // Calls take(position, units, samples) for each value of a profile.
-  private values(profile: number, metric: number, take: (at: number, sum: number, count: number) => void): void {
+  #values(profile: number, metric: number, take: (at: number, sum: number, count: number) => void): void {
     const d = this.data;
     if (d.metrics[metric].elapsed && d.profiles[profile].stands) return;
     if (!this.chosen.time) {
@@ -81,11 +84,11 @@ export class Selection {
   }
 
   of(metric: number): Sums {
-    const known = this.sums[metric];
+    const known = this.#sums[metric];
     if (known) return known;
     const d = this.data;
     const all = d.plain[metric]!;
-    if (this.plain && !d.keep) return (this.sums[metric] = all);
+    if (this.plain && !d.keep) return (this.#sums[metric] = all);
     const s: Sums = { sums: new Float64Array(d.positions + 1), counts: new Float64Array(d.positions + 1), total: 0, samples: 0 };
     // Totals are taken before `through`.
     const take = (at: number, sum: number, count: number) => {
@@ -95,17 +98,17 @@ export class Selection {
       s.sums[at + 1] += sum;
       s.counts[at + 1] += count;
     };
-    for (let p = 0; !this.plain && p < d.profiles.length; p++) if (this.has(p)) this.values(p, metric, take);
+    for (let p = 0; !this.plain && p < d.profiles.length; p++) if (this.has(p)) this.#values(p, metric, take);
     for (let i = 0; this.plain && i < d.positions; i++) take(i, all.sums[i + 1] - all.sums[i], all.counts[i + 1] - all.counts[i]);
     for (let i = 0; i < d.positions; i++) {
       s.sums[i + 1] += s.sums[i];
       s.counts[i + 1] += s.counts[i];
     }
     if (this.plain) [s.total, s.samples] = [all.total, all.samples];
-    return (this.sums[metric] = s);
+    return (this.#sums[metric] = s);
   }
 
-  private units(metric: number, ranges: Ranges): number {
+  #units(metric: number, ranges: Ranges): number {
     return rangesSum(this.of(metric).sums, ranges) * this.data.units[metric];
   }
 
@@ -115,10 +118,10 @@ export class Selection {
     if (m.side === "delta") {
       const here = m.here < 0 ? null : d.metrics[m.here], old = m.old < 0 ? null : d.metrics[m.old];
       if (here && old && here.scale === old.scale && old.factor === 1)
-        return scaled(this.units(m.here, ranges) - this.units(m.old, ranges), here.scale);
+        return scaled(this.#units(m.here, ranges) - this.#units(m.old, ranges), here.scale);
       return (here ? this.value(m.here, ranges) : 0) - (old ? this.value(m.old, ranges) : 0);
     }
-    return scaled(this.units(metric, ranges), m.scale) * m.factor;
+    return scaled(this.#units(metric, ranges), m.scale) * m.factor;
   }
 
   // Whether any metric has a value in positions.
@@ -168,7 +171,7 @@ export class Selection {
     const d = this.data, m = d.metrics[metric];
     if (m.side === "delta") return [m.here, m.old].reduce((sum, i) => sum + (i < 0 ? 0 : this.doubt(i, n, exclusive, merged)), 0);
     let sum = 0;
-    if (d.left >= 0 && (merged || d.keep) && n.scope !== d.left) sum += Math.abs(this.units(metric, nodeRanges(d, nodeOfSet(d, d.left, d.instances(d.left)), false)));
+    if (d.left >= 0 && (merged || d.keep) && n.scope !== d.left) sum += Math.abs(this.#units(metric, nodeRanges(d, nodeOfSet(d, d.left, d.instances(d.left)), false)));
     if (d.kept.coarse && !this.plain && !this.chosen.time) {
       const all = exclusive ? n.exc : n.inc, tops = new Set<number>();
       for (let i = 0, covered = 0; i < all.length; i++) {
@@ -183,23 +186,23 @@ export class Selection {
 
   // Statistics are over ranks, each the sum of its threads, if any has one, else over threads (query/choose/profiles.c): of each
   // profile the number of its group, -1: it takes no part.
-  private groups(): { of: Int32Array; count: number } {
-    if (this.grouped) return this.grouped;
+  #groups(): { of: Int32Array; count: number } {
+    if (this.#grouped) return this.#grouped;
     const d = this.data, ranked = d.profiles.some((p, i) => this.has(i) && p.rank >= 0), known = new Map<number, number>();
     const of = Int32Array.from(d.profiles, (p, i) => {
-      if (!this.has(i) || (ranked && p.rank < 0) || p.queue || (p.stands && (this.elapsed || p.stands !== Stands.BusyHelper))) return -1;
+      if (!this.has(i) || (ranked && p.rank < 0) || p.queue || (p.stands && (this.#elapsed || p.stands !== Stands.BusyHelper))) return -1;
       const key = ranked ? p.rank : i;
       if (!known.has(key)) known.set(key, known.size);
       return known.get(key)!;
     });
-    return (this.grouped = { of, count: known.size });
+    return (this.#grouped = { of, count: known.size });
   }
 
   // All values of a metric by position: which group has how many units there.
-  private spread(metric: number): { start: Uint32Array; group: Uint32Array; sum: Float64Array } {
-    const d = this.data, { of } = this.groups(), start = new Uint32Array(d.positions + 2);
+  #spread(metric: number): Spread {
+    const d = this.data, { of } = this.#groups(), start = new Uint32Array(d.positions + 2);
     const all = (take: (at: number, sum: number, group: number) => void) =>
-      of.forEach((g, p) => { if (g >= 0) this.values(p, metric, (at, sum) => { if (!d.keep || d.keep[at]) take(at, sum, g); }); });
+      of.forEach((g, p) => { if (g >= 0) this.#values(p, metric, (at, sum) => { if (!d.keep || d.keep[at]) take(at, sum, g); }); });
     all((at) => { start[at + 2]++; });
     for (let i = 2; i < start.length; i++) start[i] += start[i - 1];
     const group = new Uint32Array(start[start.length - 1]), sum = new Float64Array(group.length);
@@ -213,7 +216,7 @@ export class Selection {
 
   // The value of ranges in each group.
   byGroup(metric: number, ranges: Ranges): Float64Array {
-    const d = this.data, { start, group, sum } = (this.spreads[metric] ??= this.spread(metric)), out = new Float64Array(this.groups().count);
+    const d = this.data, { start, group, sum } = (this.#spreads[metric] ??= this.#spread(metric)), out = new Float64Array(this.#groups().count);
     for (let r = 0; r < ranges.length; r += 2)
       for (let i = start[ranges[r]], end = start[ranges[r + 1]]; i < end; i++) out[group[i]] += sum[i];
     return out.map((x) => scaled(x * d.units[metric], d.metrics[metric].scale));
@@ -224,11 +227,11 @@ export class Selection {
     const d = this.data, out: { profile: number; value: number }[] = [], m = d.metrics[metric];
     if (m.side !== "here" || !d.kept.profiles) return out;
     for (let p = 0; p < d.profiles.length; p++) {
-      if (!this.has(p) || (this.elapsed && d.profiles[p].stands)) continue;
+      if (!this.has(p) || (this.#elapsed && d.profiles[p].stands)) continue;
       let sum = 0;
       const v = d.sparse && !this.chosen.time && !d.keep ? d.sparse(metric, p) : null;
       if (!v) {
-        this.values(p, metric, (at, x) => { if ((!d.keep || d.keep[at]) && within(ranges, at)) sum += x; });
+        this.#values(p, metric, (at, x) => { if ((!d.keep || d.keep[at]) && within(ranges, at)) sum += x; });
       } else {
         for (let r = 0; r < ranges.length; r += 2)
           for (let i = firstAtLeast(v.at, ranges[r]); i < v.at.length && v.at[i] < ranges[r + 1]; i++) sum += v.sum[i];

@@ -25,16 +25,16 @@ function hash(text: string): number {
 export interface Colour { fill: string; text: string; owner: string; hue: number; light: number; saturation: number }
 
 export class Palette {
-  private known: (Colour | undefined)[] = [];
+  #known: (Colour | undefined)[] = [];
   readonly words: Uint32Array; // of a picture's pixels; 0: not made yet
 
   constructor(private d: Data, readonly dark: boolean) { this.words = new Uint32Array(d.scopes); }
 
   of(scope: number): Colour {
-    return (this.known[scope] ??= this.make(scope));
+    return (this.#known[scope] ??= this.#make(scope));
   }
 
-  private make(scope: number): Colour {
+  #make(scope: number): Colour {
     const d = this.d, family = families[d.scopeOwner[scope]] ?? families[0];
     const h = hash(d.texts[d.scopeShown[scope]]), turn = (h % (2 * family.turn + 1)) - family.turn;
     const light = this.dark ? 28 + ((h >>> 8) % 21) : 56 + ((h >>> 8) % 27);

@@ -3,7 +3,7 @@
 import { App, rangesText } from "./app";
 import { choice, clear, el, Picture, plain, sizeCanvas } from "./dom";
 import { drawnName, nodeOfContext, nodeRanges } from "./model";
-import { oneText } from "./number";
+import { numberText, oneText, styleFor } from "./number";
 import { LEGEND, niceStep } from "./trace";
 
 const LEFT = 64, BOTTOM = 34, TOP = 8;
@@ -11,15 +11,15 @@ const LEFT = 64, BOTTOM = 34, TOP = 8;
 interface Point { number: number; label: string; value: number; selectable: boolean }
 
 export class Ranks extends Picture {
-  private points: Point[] = [];
-  private bins: { from: number; to: number; points: Point[] }[] = [];
-  private drag: number | null = null;
-  private room = 0;
+  #points: Point[] = [];
+  #bins: { from: number; to: number; points: Point[] }[] = [];
+  #drag: number | null = null;
+  #room = 0;
 
   constructor(private app: App) {
     super("ranks", "values by rank", {
-      onmousemove: (e: MouseEvent) => this.hover(e),
-      onmousedown: (e: MouseEvent) => { this.drag = this.x(e); e.preventDefault(); }, onmouseup: (e: MouseEvent) => this.drop(e),
+      onmousemove: (e: MouseEvent) => this.#hover(e),
+      onmousedown: (e: MouseEvent) => { this.#drag = this.#x(e); e.preventDefault(); }, onmouseup: (e: MouseEvent) => this.#drop(e),
     });
     this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas), this.note, this.tip);
   }
@@ -31,7 +31,7 @@ export class Ranks extends Picture {
   }
 
   // By rank, if there are ranks: the threads of one are summed, what has none is left out.
-  private collect(): Point[] {
+  #collect(): Point[] {
     const { data: d } = this.app, values = this.values(), ranked = values.some((v) => d.profiles[v.profile].rank >= 0);
     const several = new Set(d.profiles.map((p) => p.pid)).size > 1, by = new Map<string, Point>();
     for (const { profile, value } of values) {
@@ -54,31 +54,31 @@ export class Ranks extends Picture {
     }
     clear(this.bar);
     this.bar.append(choice("kind of plot", [["order", "in order"], ["sorted", "sorted"], ["histogram", "histogram"]], state.plot, (plot) => this.app.set({ plot: plot as typeof state.plot })), el("span", {}, `${m.name} of `, el("bdi", {}, node ? plain(drawnName(d, node, LEGEND)) : "the whole run")));
-    this.points = this.collect();
-    const values = this.points.map((p) => p.value), n = values.length, sum = values.reduce((a, b) => a + b, 0), mean = n ? sum / n : 0;
+    this.#points = this.#collect();
+    const values = this.#points.map((p) => p.value), n = values.length, sum = values.reduce((a, b) => a + b, 0), mean = n ? sum / n : 0;
     const most = Math.max(0, ...values), least = n ? Math.min(...values) : 0;
-    if (state.plot === "sorted") this.points.sort((a, b) => b.value - a.value);
-    const box = this.canvas.parentElement!, width = Math.max(160, box.clientWidth - 4), height = Math.max(140, Math.min(360, box.clientHeight - 8));
+    if (state.plot === "sorted") this.#points.sort((a, b) => b.value - a.value);
+    const box = this.canvas.parentElement!, width = Math.max(160, box.clientWidth - 4), height = Math.max(100, Math.min(360, box.clientHeight - 4));
     const { g } = sizeCanvas(this.canvas, width, height);
-    this.room = width - LEFT - 8;
+    this.#room = width - LEFT - 8;
     const deep = height - TOP - BOTTOM, ink = palette.dark ? "#ddd" : "#222";
     g.font = "11px system-ui, sans-serif";
-    this.makeBins(least, most);
+    this.#makeBins(least, most);
     const histogram = state.plot === "histogram";
-    const top = (histogram ? Math.max(1, ...this.bins.map((b) => b.points.length)) : most) || 1, y = (v: number) => TOP + deep * (1 - v / top);
+    const top = (histogram ? Math.max(1, ...this.#bins.map((b) => b.points.length)) : most) || 1, y = (v: number) => TOP + deep * (1 - v / top);
     g.strokeStyle = palette.dark ? "#444" : "#ddd";
     g.fillStyle = ink;
     g.textAlign = "right";
     g.textBaseline = "middle";
-    const step = niceStep(0, top, 4);
+    const step = niceStep(0, top, 4), style = styleFor(m.dim, top, false);
     for (let v = 0; v <= top * 1.0001; v += step) {
       g.beginPath();
       g.moveTo(LEFT, y(v));
       g.lineTo(width - 8, y(v));
       g.stroke();
-      g.fillText(histogram ? String(v) : oneText(v, m.dim), LEFT - 6, y(v));
+      g.fillText(histogram || !v ? String(v) : numberText(style, v).join(" ").trim(), LEFT - 6, y(v));
     }
-    const bars = histogram ? this.bins.map((b) => b.points.length) : this.points.map((p) => p.value), w = this.room / Math.max(1, bars.length);
+    const bars = histogram ? this.#bins.map((b) => b.points.length) : this.#points.map((p) => p.value), w = this.#room / Math.max(1, bars.length);
     bars.forEach((v, i) => {
       g.fillStyle = !histogram && v > mean * 1.1 ? "#d55e00" : palette.dark ? "#4a90c4" : "#0072b2";
       g.fillRect(LEFT + i * w + (w > 4 ? 1 : 0), y(v), Math.max(0.7, w - (w > 4 ? 2 : 0)), TOP + deep - y(v));
@@ -86,10 +86,10 @@ export class Ranks extends Picture {
     g.fillStyle = ink;
     g.textAlign = "center";
     g.textBaseline = "top";
-    const every = Math.max(1, Math.ceil(bars.length / Math.max(1, Math.floor(this.room / 60))));
+    const every = Math.max(1, Math.ceil(bars.length / Math.max(1, Math.floor(this.#room / 60))));
     for (let i = 0; i < bars.length; i += every)
-      g.fillText(histogram ? oneText(this.bins[i].from, m.dim) : String(this.points[i].number), LEFT + (i + 0.5) * w, TOP + deep + 4);
-    g.fillText(histogram ? m.name : this.points[0]?.label.split(" ")[0] ?? "", LEFT + this.room / 2, TOP + deep + 18);
+      g.fillText(histogram ? oneText(this.#bins[i].from, m.dim) : String(this.#points[i].number), LEFT + (i + 0.5) * w, TOP + deep + 4);
+    g.fillText(histogram ? m.name : this.#points[0]?.label.split(" ")[0] ?? "", LEFT + this.#room / 2, TOP + deep + 18);
     if (!histogram && n > 1) {
       g.strokeStyle = palette.dark ? "#fff" : "#000";
       g.setLineDash([5, 4]);
@@ -99,39 +99,39 @@ export class Ranks extends Picture {
       g.stroke();
       g.setLineDash([]);
     }
-    const extreme = (v: number) => this.points.find((p) => p.value === v)?.label ?? "";
+    const extreme = (v: number) => this.#points.find((p) => p.value === v)?.label ?? "";
     this.note.textContent = n < 2 ? (n ? "There is one only: nothing to compare." : "Nothing was measured here.")
       : `mean ${oneText(mean, m.dim)} (dashed), most ${oneText(most, m.dim)} (${extreme(most)}), least ${oneText(least, m.dim)} (${extreme(least)}); ` +
-        `perfect balance would save ${oneText((most - mean) * n, m.dim)} in all.${this.points[0].selectable ? " Drag chooses." : ""}`;
+        `perfect balance would save ${oneText((most - mean) * n, m.dim)} in all.${this.#points[0].selectable ? " Drag chooses." : ""}`;
   }
 
-  private makeBins(least: number, most: number): void {
-    const n = Math.max(1, Math.min(40, Math.ceil(Math.sqrt(this.points.length) * 2)));
-    this.bins = Array.from({ length: n }, (_, i) => ({ from: least + ((most - least) * i) / n, to: least + ((most - least) * (i + 1)) / n, points: [] }));
-    for (const p of this.points) this.bins[most > least ? Math.min(n - 1, Math.floor(((p.value - least) / (most - least)) * n)) : 0].points.push(p);
+  #makeBins(least: number, most: number): void {
+    const n = Math.max(1, Math.min(40, Math.ceil(Math.sqrt(this.#points.length) * 2)));
+    this.#bins = Array.from({ length: n }, (_, i) => ({ from: least + ((most - least) * i) / n, to: least + ((most - least) * (i + 1)) / n, points: [] }));
+    for (const p of this.#points) this.#bins[most > least ? Math.min(n - 1, Math.floor(((p.value - least) / (most - least)) * n)) : 0].points.push(p);
   }
 
-  private x(e: MouseEvent): number { return e.clientX - this.canvas.getBoundingClientRect().left - LEFT; }
+  #x(e: MouseEvent): number { return e.clientX - this.canvas.getBoundingClientRect().left - LEFT; }
 
-  private index(x: number): number {
-    const n = this.app.state.plot === "histogram" ? this.bins.length : this.points.length;
-    return Math.max(0, Math.min(n - 1, Math.floor((x / this.room) * n)));
+  #index(x: number): number {
+    const n = this.app.state.plot === "histogram" ? this.#bins.length : this.#points.length;
+    return Math.max(0, Math.min(n - 1, Math.floor((x / this.#room) * n)));
   }
 
-  private hover(e: MouseEvent): void {
-    const m = this.app.data.metrics[this.app.state.metric], i = this.index(this.x(e));
-    if (!this.points.length) return;
+  #hover(e: MouseEvent): void {
+    const m = this.app.data.metrics[this.app.state.metric], i = this.#index(this.#x(e));
+    if (!this.#points.length) return;
     if (this.app.state.plot === "histogram") {
-      const b = this.bins[i];
+      const b = this.#bins[i];
       this.tell(`${oneText(b.from, m.dim)} to ${oneText(b.to, m.dim)}: ${b.points.length}\n${b.points.slice(0, 8).map((p) => p.label).join(", ")}`, e);
-    } else this.tell(`${this.points[i].label}: ${oneText(this.points[i].value, m.dim)}`, e);
+    } else this.tell(`${this.#points[i].label}: ${oneText(this.#points[i].value, m.dim)}`, e);
   }
 
-  private drop(e: MouseEvent): void {
-    if (this.drag === null || !this.points.length) return;
-    const [a, b] = [this.index(this.drag), this.index(this.x(e))].sort((x, y) => x - y);
-    this.drag = null;
-    const chosen = this.app.state.plot === "histogram" ? this.bins.slice(a, b + 1).flatMap((x) => x.points) : this.points.slice(a, b + 1);
+  #drop(e: MouseEvent): void {
+    if (this.#drag === null || !this.#points.length) return;
+    const [a, b] = [this.#index(this.#drag), this.#index(this.#x(e))].sort((x, y) => x - y);
+    this.#drag = null;
+    const chosen = this.app.state.plot === "histogram" ? this.#bins.slice(a, b + 1).flatMap((x) => x.points) : this.#points.slice(a, b + 1);
     if (!chosen.length || !chosen[0].selectable) return;
     const text = rangesText(chosen.map((p) => p.number));
     this.app.set(this.app.data.ranked ? { ranks: text } : { threads: text });

@@ -17,33 +17,33 @@ export class Entry {
   order = 0;               // what it is sorted by
   readonly derived: Record<string, number> = {}; // columns
   depth: number;
-  private measured: Float64Array | null = null;
-  private called: string | null = null;
+  #measured: Float64Array | null = null;
+  #called: string | null = null;
 
   constructor(private app: App, readonly node: Node, public parent: Entry | null) { this.depth = parent ? parent.depth + 1 : 0; }
 
   get key(): string {
     const { kind, scope, callFile, callLine } = this.node;
-    return (this.called ??= `${this.parent ? this.parent.key + "/" : ""}${kind}.${scope}.${callFile}.${callLine}`);
+    return (this.#called ??= `${this.parent ? this.parent.key + "/" : ""}${kind}.${scope}.${callFile}.${callLine}`);
   }
-  set key(text: string) { this.called = text; }
+  set key(text: string) { this.#called = text; }
 
   get name(): string { return nodeName(this.app.data, this.node); }
 
   get slots(): Float64Array { // [2 * metrics] inclusive, exclusive
-    if (this.measured) return this.measured;
+    if (this.#measured) return this.#measured;
     const { data, selection } = this.app, n = 2 * data.metrics.length, slots = new Float64Array(n);
     for (let x = 0; x < 2; x++) {
       const ranges = nodeRanges(data, this.node, x === 1);
       for (let i = x; i < n; i += 2) slots[i] = selection.value(i >> 1, ranges);
     }
-    return (this.measured = slots);
+    return (this.#measured = slots);
   }
 
   // One of them: of a single context without the others.
   slot(i: number): number {
     const { data: d, selection } = this.app, c = this.node.context;
-    return this.measured || i % 2 || c === NONE || this.node.rounds ? this.slots[i] : selection.value(i >> 1, [d.first[c], d.first[d.end[c]]]);
+    return this.#measured || i % 2 || c === NONE || this.node.rounds ? this.slots[i] : selection.value(i >> 1, [d.first[c], d.first[d.end[c]]]);
   }
 
   // What has no value in the selection is not there.
@@ -69,20 +69,20 @@ export class Rows {
   roots: Entry[] = [];
   visible: Entry[] = [];
   problem = ""; // why a filter or an expression does not do what it says
-  private totals = new Float64Array(0);
-  private opened = new Set<string>();
+  #totals = new Float64Array(0);
+  #opened = new Set<string>();
 
   constructor(private app: App) { this.rebuild(); }
 
-  private entries(nodes: Node[], parent: Entry | null): Entry[] {
-    return this.sort(nodes.map((n) => new Entry(this.app, n, parent)).filter((e) => e.present));
+  #entries(nodes: Node[], parent: Entry | null): Entry[] {
+    return this.#sort(nodes.map((n) => new Entry(this.app, n, parent)).filter((e) => e.present));
   }
 
-  private sort(entries: Entry[]): Entry[] {
+  #sort(entries: Entry[]): Entry[] {
     const s = this.app.state, sort = this.columns.find((c) => c.id === s.sort), up = s.sort && s.ascending ? -1 : 1;
     const first = this.columns.find((c) => c.metric === s.metric) ?? this.columns[0];
     const texts = s.sort === "name";
-    if (!texts) for (const e of entries) e.order = sort ? sort.value(e) : first ? this.defaultKey(e, first) : 0;
+    if (!texts) for (const e of entries) e.order = sort ? sort.value(e) : first ? this.#defaultKey(e, first) : 0;
     entries.sort((a, b) => {
       if (!texts) {
         const x = a.order, y = b.order;
@@ -100,13 +100,13 @@ export class Rows {
   }
 
   // Of a comparison the size of the change.
-  private defaultKey(e: Entry, first: Column): number {
+  #defaultKey(e: Entry, first: Column): number {
     const d = this.app.data, delta = d.metrics.findIndex((m) => m.side === "delta" && m.here === first.metric && m.old >= 0);
     return delta < 0 ? e.slot(2 * first.metric) : Math.abs(e.slot(2 * delta));
   }
 
   expand(e: Entry): Entry[] {
-    return (e.kids ??= this.entries(this.app.views.children(this.app.state.view, e.node), e));
+    return (e.kids ??= this.#entries(this.app.views.children(this.app.state.view, e.node), e));
   }
 
   hasKids(e: Entry): boolean {
@@ -124,7 +124,7 @@ export class Rows {
     const { data: d, selection } = this.app, n = e.node, known = n.scope !== NONE && n.kind !== Kind.Root;
     const ranges = (slot: number) => nodeRanges(d, n, slot % 2 === 1);
     return {
-      slots: e.slots, totals: this.totals, kind: n.kind, name: e.name, depth: e.depth,
+      slots: e.slots, totals: this.#totals, kind: n.kind, name: e.name, depth: e.depth,
       file: !known ? "" : n.kind === Kind.File ? d.texts[d.scopeName[n.scope]] : d.texts[d.scopeFile[n.scope]],
       line: known ? d.scopeLine[n.scope] : 0, module: known ? d.texts[d.scopeModule[n.scope]] : "",
       id: n.context === NONE || n.kind === Kind.Line ? "" : d.id(n.context), callsite: n.callFile ? `${d.texts[n.callFile]}:${n.callLine}` : "",
@@ -132,7 +132,7 @@ export class Rows {
     };
   }
 
-  private compiled(text: string): Compiled | null {
+  #compiled(text: string): Compiled | null {
     const c = compile(text, this.app.data);
     if (typeof c !== "string") return c;
     this.problem = `${text}: ${c}`;
@@ -140,21 +140,21 @@ export class Rows {
   }
 
   // Derived columns: their style is that of the rows at hand.
-  private derive(): void {
+  #derive(): void {
     for (const text of linesOf(this.app.state.columns)) {
-      const c = this.compiled(text);
+      const c = this.#compiled(text);
       if (!c || c.text) {
         if (c) this.problem = `${text}: this is a text, and a column of the page is a number`;
         continue;
       }
       this.columns.push({
         id: text, metric: -1, exclusive: false, dim: c.dim, sign: false, value: (e) => (e.derived[text] ??= c.value(this.facts(e)) as number),
-        total: c.total(this.totals), base: c.total(this.totals), style: styleFor(c.dim, 1, false),
+        total: c.total(this.#totals), base: c.total(this.#totals), style: styleFor(c.dim, 1, false),
       });
     }
   }
 
-  private restyle(): void {
+  #restyle(): void {
     for (const c of this.columns) {
       if (c.metric >= 0) continue;
       let largest = 0, whole = true;
@@ -167,7 +167,7 @@ export class Rows {
     }
   }
 
-  private makeColumns(): void {
+  #makeColumns(): void {
     const { data: d, selection } = this.app;
     const make = (metric: number, exclusive: boolean, id: string): Column => {
       const m = d.metrics[metric], slot = 2 * metric + (exclusive ? 1 : 0), total = selection.total(metric);
@@ -189,14 +189,14 @@ export class Rows {
         this.columns.push(make(m.here, false, name), make(m.old, false, "old." + name), make(i, false, "delta." + name),
           make(i, true, "delta." + name + ".x"));
     });
-    this.totals = totalsOf(d, selection);
-    this.derive();
+    this.#totals = totalsOf(d, selection);
+    this.#derive();
   }
 
   // ---- the whole ----
 
   // The rows below a row as rows of their own; itself, if there are none.
-  private lifted(e: Entry): Entry[] {
+  #lifted(e: Entry): Entry[] {
     const kids = this.expand(e);
     for (const k of kids) {
       k.key = e.key + "|" + k.key.slice(e.key.length + 1);
@@ -208,13 +208,13 @@ export class Rows {
 
   rebuild(): void {
     this.problem = this.app.problem;
-    this.makeColumns();
-    this.roots = this.entries(this.app.roots(), null);
+    this.#makeColumns();
+    this.roots = this.#entries(this.app.roots(), null);
     const s = this.app.state;
-    for (let n = 0; n < s.flatten && nested(s.view); n++) this.roots = this.sort(this.roots.flatMap((e) => this.lifted(e)));
-    const where = s.where ? this.compiled(s.where) : null, regex = s.filter && s.search ? searchRegex(s.search) : null;
-    if (where || regex) this.filter((e) => (!regex || regex.test(e.name)) && (!where || holds(where.value(this.facts(e)))));
-    else this.reopen(this.roots);
+    for (let n = 0; n < s.flatten && nested(s.view); n++) this.roots = this.#sort(this.roots.flatMap((e) => this.#lifted(e)));
+    const where = s.where ? this.#compiled(s.where) : null, regex = s.filter && s.search ? searchRegex(s.search) : null;
+    if (where || regex) this.#filter((e) => (!regex || regex.test(e.name)) && (!where || holds(where.value(this.facts(e)))));
+    else this.#reopen(this.roots);
     // A single root is of no use closed.
     if (this.roots.length === 1 && nested(this.app.state.view)) this.roots[0].open = true;
     this.flatten();
@@ -229,7 +229,7 @@ export class Rows {
         if (room <= 0 || !by || !(by.value(e) >= 0.1 * by.total) || !this.hasKids(e)) continue;
         room -= Math.min(12, this.expand(e).length);
         e.open = true;
-        this.opened.add(e.key);
+        this.#opened.add(e.key);
         open(e.kids!);
       }
     };
@@ -252,11 +252,11 @@ export class Rows {
     return room >= 0;
   }
 
-  private reopen(list: Entry[]): void {
+  #reopen(list: Entry[]): void {
     for (const e of list)
-      if (this.opened.has(e.key)) {
+      if (this.#opened.has(e.key)) {
         e.open = true;
-        this.reopen(this.expand(e));
+        this.#reopen(this.expand(e));
       }
   }
 
@@ -269,7 +269,7 @@ export class Rows {
       }
     };
     add(this.roots);
-    this.restyle();
+    this.#restyle();
   }
 
   toggle(e: Entry, open = !e.open): void {
@@ -277,13 +277,13 @@ export class Rows {
     e.open = open;
     if (open) {
       this.expand(e);
-      this.opened.add(e.key);
-    } else this.opened.delete(e.key);
+      this.#opened.add(e.key);
+    } else this.#opened.delete(e.key);
     this.flatten();
   }
 
   // Rows that match and their ancestors, as `where` and `matching` keep them.
-  private filter(wanted: (e: Entry) => boolean): void {
+  #filter(wanted: (e: Entry) => boolean): void {
     let looked = 0;
     const keep = (list: Entry[]): Entry[] => list.filter((e) => {
       const matches = wanted(e);
@@ -315,7 +315,7 @@ export class Rows {
   reveal(e: Entry): void {
     for (let up = e.parent; up; up = up.parent) if (!up.open) {
       up.open = true;
-      this.opened.add(up.key);
+      this.#opened.add(up.key);
     }
     this.flatten();
   }

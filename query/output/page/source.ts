@@ -15,7 +15,7 @@ export class Source {
   constructor(private app: App) {}
 
   // The file and line that a row is about: of a call, the callee's.
-  private place(n: Node): { file: number; line: number } {
+  #place(n: Node): { file: number; line: number } {
     const d = this.app.data;
     return n.kind === Kind.Call && n.callFile ? { file: n.callFile, line: n.callLine } : { file: d.scopeFile[n.scope], line: d.scopeLine[n.scope] };
   }
@@ -23,7 +23,7 @@ export class Source {
   render(): void {
     const { data: d, node, views, selection, state } = this.app;
     clear(this.element);
-    const { file, line } = node && node.scope < d.scopes ? this.place(node) : { file: 0, line: 0 };
+    const { file, line } = node && node.scope < d.scopes ? this.#place(node) : { file: 0, line: 0 };
     if (!file) {
       this.element.append(el("p", { class: "empty" }, node ? "No source line of this is known: it was compiled without -g, or belongs to no procedure." : "Select a row to see its source."));
       return;

@@ -11,25 +11,25 @@ const ROW = 24, NAME = 100, MOST_PIXELS = 8e6; // a taller element is cut by som
 
 export class Table {
   readonly element: HTMLElement;
-  private head: HTMLElement;
-  private body: HTMLElement;
-  private sizer: HTMLElement;
+  #head: HTMLElement;
+  #body: HTMLElement;
+  #sizer: HTMLElement;
   active: Entry | null = null;
-  private drawn = new Map<Entry, [string, HTMLElement]>();
-  private letters = 0; // of the longest number so far: columns have room for it
+  #drawn = new Map<Entry, [string, HTMLElement]>();
+  #letters = 0; // of the longest number so far: columns have room for it
 
   constructor(private app: App, readonly rows: Rows, private choose: (e: Entry) => void) {
-    this.head = el("div", { class: "row head", role: "row" });
-    this.sizer = el("div", { class: "sizer", role: "presentation" });
-    this.body = el("div", { class: "body", role: "rowgroup" }, this.sizer);
+    this.#head = el("div", { class: "row head", role: "row" });
+    this.#sizer = el("div", { class: "sizer", role: "presentation" });
+    this.#body = el("div", { class: "body", role: "rowgroup" }, this.#sizer);
     this.element = el("div", {
-      class: "table", role: "treegrid", tabindex: 0, "aria-label": "costs", onkeydown: (e: KeyboardEvent) => this.key(e),
-      onscroll: () => this.draw(), onclick: (e: MouseEvent) => this.click(e), ondblclick: (e: MouseEvent) => this.click(e, true),
-    }, el("div", { role: "rowgroup", class: "heads" }, this.head), this.body);
+      class: "table", role: "treegrid", tabindex: 0, "aria-label": "costs", onkeydown: (e: KeyboardEvent) => this.#key(e),
+      onscroll: () => this.draw(), onclick: (e: MouseEvent) => this.#click(e), ondblclick: (e: MouseEvent) => this.#click(e, true),
+    }, el("div", { role: "rowgroup", class: "heads" }, this.#head), this.#body);
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
-  private scale(): number {
+  #scale(): number {
     const all = this.rows.visible.length * ROW;
     return all > MOST_PIXELS ? all / MOST_PIXELS : 1;
   }
@@ -39,37 +39,37 @@ export class Table {
     const key = this.active?.key ?? this.app.state.selected;
     this.active = key ? this.rows.byKey(key) : null;
     if (this.active) this.rows.reveal(this.active);
-    this.renderHead();
-    this.drawn.clear();
-    this.letters = 7;
+    this.#renderHead();
+    this.#drawn.clear();
+    this.#letters = 7;
     this.draw();
   }
 
-  private renderHead(): void {
-    clear(this.head);
+  #renderHead(): void {
+    clear(this.#head);
     const s = this.app.state;
     this.rows.columns.forEach((c, i) => {
       const sorted = s.sort === c.id || (!s.sort && c.metric === s.metric && !c.exclusive && c === this.rows.columns.find((x) => x.metric === s.metric));
-      this.head.append(el("div", {
+      this.#head.append(el("div", {
         class: "cell number" + (c.exclusive ? " own" : ""), role: "columnheader", style: `--place:${i}`,
         "aria-sort": sorted ? (s.sort && s.ascending ? "ascending" : "descending") : "none",
-      }, el("button", { title: this.about(c), "data-sort": c.id, tabindex: -1 }, c.id, sorted ? (s.sort && s.ascending ? " \u25b4" : " \u25be") : "")));
+      }, el("button", { title: this.#about(c), "data-sort": c.id, tabindex: -1 }, c.id, sorted ? (s.sort && s.ascending ? " \u25b4" : " \u25be") : "")));
     });
-    this.head.append(el("div", { class: "cell scope", role: "columnheader", "aria-sort": s.sort === "name" ? (s.ascending ? "ascending" : "descending") : "none" },
+    this.#head.append(el("div", { class: "cell scope", role: "columnheader", "aria-sort": s.sort === "name" ? (s.ascending ? "ascending" : "descending") : "none" },
       el("button", { "data-sort": "name", tabindex: -1, title: "sort by name" }, "scope", s.sort === "name" ? (s.ascending ? " \u25b4" : " \u25be") : "")));
   }
 
-  private about(c: Column): string {
+  #about(c: Column): string {
     const m = this.app.data.metrics[c.metric];
     return (m ? `${m.description || m.event}: ${c.exclusive ? "the scope alone" : "the scope and what it calls"}; ` : "") + "sorts by it";
   }
 
   draw(): void {
-    const view = this.element, all = this.rows.visible, scale = this.scale();
-    const head = this.head.offsetHeight || ROW, height = Math.max(ROW, view.clientHeight - head);
-    this.sizer.style.height = Math.min(all.length * ROW, MOST_PIXELS) + "px";
+    const view = this.element, all = this.rows.visible, scale = this.#scale();
+    const head = this.#head.offsetHeight || ROW, height = Math.max(ROW, view.clientHeight - head);
+    this.#sizer.style.height = Math.min(all.length * ROW, MOST_PIXELS) + "px";
     view.setAttribute("aria-rowcount", String(all.length + 1));
-    view.classList.toggle("sticky", (this.head.querySelector<HTMLElement>(".scope")?.offsetLeft ?? 0) < view.clientWidth * 0.55);
+    view.classList.toggle("sticky", (this.#head.querySelector<HTMLElement>(".scope")?.offsetLeft ?? 0) < view.clientWidth * 0.55);
     const from = Math.max(0, Math.floor(view.scrollTop * scale / ROW) - 2), to = Math.min(all.length, from + Math.ceil(height / ROW) + 5);
     const search = this.app.state.search ? searchRegex(this.app.state.search) : null;
     // A row that has not changed stays the same element: who has pressed the mouse on it releases it there.
@@ -77,19 +77,19 @@ export class Table {
     for (let i = from; i < to; i++) {
       const e = all[i], top = view.scrollTop + i * ROW - view.scrollTop * scale;
       const stamp = [i, top, e.open, e === this.active, this.app.state.search].join();
-      const old = this.drawn.get(e), row = old && old[0] === stamp ? old[1] : this.row(e, i, top, search);
+      const old = this.#drawn.get(e), row = old && old[0] === stamp ? old[1] : this.#row(e, i, top, search);
       kept.set(e, [stamp, row]);
       drawn.push(row);
     }
-    this.drawn = kept;
-    view.style.setProperty("--letters", String(this.letters));
+    this.#drawn = kept;
+    view.style.setProperty("--letters", String(this.#letters));
     if (!all.length) drawn.push(el("p", { class: "empty" }, (this.app.state.filter && this.app.state.search) || this.app.state.where ? "no row matches" : "nothing was measured here"));
-    if (drawn.length !== this.sizer.childNodes.length || drawn.some((n, i) => n !== this.sizer.childNodes[i])) this.sizer.replaceChildren(...drawn);
+    if (drawn.length !== this.#sizer.childNodes.length || drawn.some((n, i) => n !== this.#sizer.childNodes[i])) this.#sizer.replaceChildren(...drawn);
     if (this.active) view.setAttribute("aria-activedescendant", "row-" + all.indexOf(this.active));
     else view.removeAttribute("aria-activedescendant");
   }
 
-  private row(e: Entry, index: number, top: number, search: RegExp | null): HTMLElement {
+  #row(e: Entry, index: number, top: number, search: RegExp | null): HTMLElement {
     const rows = this.rows, kids = rows.hasKids(e);
     const row = el("div", {
       class: "row" + (e === this.active ? " active" : "") + (e.kept ? " kept" : ""), role: "row", id: "row-" + index, "data-index": index,
@@ -99,7 +99,7 @@ export class Table {
     });
     rows.columns.forEach((c, i) => {
       const [value, percent] = rows.text(c, e), number = c.value(e);
-      this.letters = Math.max(this.letters, value.length + Math.max(0, percent.length - 6));
+      this.#letters = Math.max(this.#letters, value.length + Math.max(0, percent.length - 6));
       const cell = el("div", { class: "cell number" + (c.exclusive ? " own" : ""), role: "gridcell", style: `--place:${i}`, "data-value": isNaN(number) ? "" : String(number), "data-column": c.id },
         el("span", { class: "value" }, value), el("span", { class: "share" }, percent));
       if (!c.sign && c.base > 0 && number > 0) cell.style.setProperty("--share", Math.min(100, (100 * number) / c.base).toFixed(1) + "%");
@@ -120,7 +120,7 @@ export class Table {
     return row;
   }
 
-  private click(e: MouseEvent, twice = false): void {
+  #click(e: MouseEvent, twice = false): void {
     const target = e.target as HTMLElement, sort = target.closest<HTMLElement>("[data-sort]")?.dataset.sort;
     if (sort) {
       const s = this.app.state, now = s.sort || this.rows.columns.find((c) => c.metric === s.metric)?.id;
@@ -142,18 +142,18 @@ export class Table {
   }
 
   scrollTo(e: Entry): void {
-    const view = this.element, index = this.rows.visible.indexOf(e), scale = this.scale();
-    const head = this.head.offsetHeight || ROW, top = index * ROW / scale, room = view.clientHeight - head - ROW;
+    const view = this.element, index = this.rows.visible.indexOf(e), scale = this.#scale();
+    const head = this.#head.offsetHeight || ROW, top = index * ROW / scale, room = view.clientHeight - head - ROW;
     if (top < view.scrollTop) view.scrollTop = top;
     else if (top > view.scrollTop + room) view.scrollTop = top - room + ROW;
     // Deep rows begin far to the right; the numbers stay where they are, unless they leave no room.
-    const numbers = this.head.querySelector<HTMLElement>(".scope")!.offsetLeft, sticky = view.classList.contains("sticky") ? numbers : 0;
+    const numbers = this.#head.querySelector<HTMLElement>(".scope")!.offsetLeft, sticky = view.classList.contains("sticky") ? numbers : 0;
     const begin = numbers + e.depth * 12;
     if (begin + 220 > view.scrollLeft + view.clientWidth || begin < view.scrollLeft + sticky)
       view.scrollLeft = Math.max(0, begin - sticky - (view.clientWidth - sticky) * 0.3);
   }
 
-  private key(e: KeyboardEvent): void {
+  #key(e: KeyboardEvent): void {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const all = this.rows.visible, at = this.active ? all.indexOf(this.active) : -1;
     const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2), a = this.active;

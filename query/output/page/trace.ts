@@ -5,107 +5,118 @@ import { App, rangesText } from "./app";
 import { Data, Dim, isCall, ELAPSED, Kind, NONE, Trace as Records } from "./data";
 import { button, choice, clear, el, fit, Picture, plain, sizeCanvas, swatch } from "./dom";
 import { drawnScope, firstAtLeast, nodeRanges, within } from "./model";
-import { timeText } from "./number";
+import { percentText, timeText } from "./number";
 
 const TOP = 4, AXIS = 22;
 export const LEGEND = 36; // letters of a name
 
+// What a record of each metric stands for: microseconds (0: not known), and whether several periods lie just before it.
+interface Period { us: Float64Array; elapsed: Uint8Array; every: number }
+
+function periodsOf(d: Data): Period {
+  const us = Float64Array.from(d.metrics, (m) => {
+    const p = m.period * m.scale * 1e6 * d.kept.every;
+    return m.dim === Dim.Seconds && isFinite(p) && p > 0 ? p : 0;
+  });
+  return { us, elapsed: Uint8Array.from(d.metrics, (m) => m.flags & ELAPSED), every: d.kept.every };
+}
+
 // What ran at the instants from + (x + 1/2) step, as context + 1 in out[first + x], in one pass over the records: the
-// nearest one tells, unless a gap lies between (query/choose/timeline.c).
-function tell(d: Data, t: Records, periods: number[], contexts: Uint32Array, from: number, step: number, out: Uint32Array, first: number, wide: number): void {
-  const { time, metric, weight } = t, n = time.length;
+// nearest one tells, unless a gap lies between (query/choose/timeline.c). Once for each pixel of each frame: no object is made.
+function tell(t: Records, of: Period, contexts: Uint32Array, from: number, step: number, out: Uint32Array, first: number, wide: number): void {
+  const { time, metric, weight, at } = t, n = time.length, { us: periods, elapsed, every } = of;
   const usual = n > 1 && time[n - 1] > time[0] ? (time[n - 1] - time[0]) / (n - 1) : 0;
-  const period = (i: number) => periods[metric[i]] || usual;
-  // Between two records: the one before tells up to `until`, the other one from `since`.
-  let next = firstAtLeast(time, Math.floor(from + 0.5 * step) + 1), known = -1, until = 0, since = 0, told = 0, tells = 0;
-  for (let x = 0; x < wide; x++) {
-    const us = Math.floor(from + (x + 0.5) * step);
+  let us = Math.floor(from + 0.5 * step), next = firstAtLeast(time, us + 1), x = 0;
+  while (x < wide) {
     if (next < n && time[next] <= us && ++next < n && time[next] <= us) {
       let far = 1;
       while (next + far < n && time[next + far] <= us) far *= 2;
       next = firstAtLeast(time, us + 1, next, Math.min(n, next + far));
     }
-    const last = next - 1;
-    if (known !== next) {
-      known = next;
-      const before = last >= 0 ? time[last] : -Infinity, after = next < n ? time[next] : Infinity, p = next < n ? period(next) : 0, own = next < n ? p * weight[next] : 0;
-      const lead = next < n && d.metrics[metric[next]].flags & ELAPSED ? (p * (weight[next] - 1)) / d.kept.every : 0;
-      const gap = last < 0 || next >= n || after - before > own + 3 * p;
-      since = gap ? after - own : (after + before - lead) / 2;
-      until = !gap ? Infinity : last >= 0 ? before + period(last) / 2 : -Infinity;
-      told = last >= 0 ? contexts[t.at[last]] + 1 : 0;
-      tells = next < n ? contexts[t.at[next]] + 1 : 0;
+    // Between two records: the one before tells up to `until`, the other one from `since`.
+    const after = next < n ? time[next] : Infinity;
+    let told = 0, tells = 0, since = Infinity, until = -Infinity;
+    if (next > 0) {
+      told = contexts[at[next - 1]] + 1;
+      until = time[next - 1] + (periods[metric[next - 1]] || usual) / 2;
     }
-    if (us >= since) out[first + x] = tells;
-    else if (us <= until) out[first + x] = told;
+    if (next < n) {
+      const m = metric[next], p = periods[m] || usual, own = p * weight[next];
+      tells = contexts[at[next]] + 1;
+      since = after - own;
+      if (next > 0 && after - time[next - 1] <= own + 3 * p) { // no gap
+        since = (after + time[next - 1] - (elapsed[m] ? (p * (weight[next] - 1)) / every : 0)) / 2;
+        until = after;
+      }
+    }
+    do {
+      out[first + x] = us >= since ? tells : us <= until ? told : 0;
+      us = Math.floor(from + (++x + 0.5) * step);
+    } while (us < after && x < wide);
   }
 }
 
-// Microseconds between records of each metric; 0: not known.
-function periodsOf(d: Data): number[] {
-  return d.metrics.map((m) => {
-    const p = m.period * m.scale * 1e6 * d.kept.every;
-    return m.dim === Dim.Seconds && isFinite(p) && p > 0 ? p : 0;
-  });
-}
+interface Pixels { bits: HTMLCanvasElement; p: CanvasRenderingContext2D; image: ImageData; pixels: Uint32Array }
 
 const isLevel = (k: Kind) => isCall(k) || k === Kind.Region || k === Kind.Phase;
 
 export class Trace extends Picture {
-  private shown: number[] = [];
-  private from = 0;
-  private to = 1;
-  private width = 0;
-  private left = 92; // of the cells: labels stand before them
-  private rowHeight = 12;
-  private cells = new Uint32Array(0);   // context + 1 by row and column
-  private of: Data | null = null;       // what this and the next five are made of
-  private levels = new Uint16Array(0);  // how many procedures there are from the top to each context
-  private deepest = 1;
-  private contexts = new Uint32Array(0); // of positions
-  private above = new Uint32Array(0);   // scope + 1 at `level`; 0: not looked for
-  private level = 0;
-  private auto = 0;                     // the level that hq's rule chooses; it stays while the picture is zoomed
-  private drag: { x: number; y: number } | null = null;
-  private view: [number, number] | null = null; // zoomed, without choosing
-  private all: number[] = [];  // the profiles, in the order of the rows
-  private several = { threads: false, processes: false };
-  private looked = "";         // what `cells` are of
-  private told = "";           // what the controls say
-  private frame = 0;           // a drawing that is to come
-  private brush: HTMLElement;
+  #shown: number[] = [];
+  #from = 0;
+  #to = 1;
+  #width = 0;
+  #left = 92; // of the cells: labels stand before them
+  #rowHeight = 12;
+  #cells = new Uint32Array(0);   // context + 1 by row and column
+  #of: Data | null = null;       // what this and the next five are made of
+  #levels = new Uint16Array(0);  // how many procedures there are from the top to each context
+  #deepest = 1;
+  #contexts = new Uint32Array(0); // of positions
+  #above = new Uint32Array(0);   // scope + 1 at `level`; 0: not looked for
+  #level = 0;
+  #auto = 0;                     // the level that hq's rule chooses; it stays while the picture is zoomed
+  #drag: { x: number; y: number } | null = null;
+  #view: [number, number] | null = null; // zoomed, without choosing
+  #all: number[] = [];  // the profiles, in the order of the rows
+  #several = { threads: false, processes: false };
+  #looked = "";         // what `cells` are of
+  #said = "";           // what the controls say
+  #kept: Pixels | null = null;
+  #timer = 0;                // of the legend that is to come
+  #frame = 0;           // a drawing that is to come
+  #brush: HTMLElement;
 
   constructor(private app: App, private choose: (context: number) => void) {
     super("trace", "trace", {
-      tabindex: 0, onmousemove: (e: MouseEvent) => this.move(e),
-      onmousedown: (e: MouseEvent) => { this.drag = this.at(e); e.preventDefault(); },
-      onmouseup: (e: MouseEvent) => this.drop(e), onwheel: (e: WheelEvent) => this.wheel(e), onkeydown: (e: KeyboardEvent) => this.key(e),
+      tabindex: 0, onmousemove: (e: MouseEvent) => this.#move(e),
+      onmousedown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); },
+      onmouseup: (e: MouseEvent) => this.#drop(e), onwheel: (e: WheelEvent) => this.#wheel(e), onkeydown: (e: KeyboardEvent) => this.#key(e),
     });
-    this.brush = el("div", { class: "brush" });
-    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.brush), this.legend, this.tip);
+    this.#brush = el("div", { class: "brush" });
+    this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.#brush), this.legend, this.tip);
   }
 
-  private profiles(): number[] {
+  #profiles(): number[] {
     const { data: d, selection } = this.app, all: number[] = [];
     const ranked = d.profiles.some((p, i) => selection.has(i) && p.rank >= 0);
     d.profiles.forEach((p, i) => { if (selection.has(i) && (!ranked || p.rank >= 0)) all.push(i); });
     all.sort((a, b) => d.profiles[a].rank - d.profiles[b].rank || d.profiles[a].pid - d.profiles[b].pid || d.profiles[a].thread - d.profiles[b].thread || a - b);
     const x = d.profiles[all[0]];
-    this.several = { threads: all.some((i) => d.profiles[i].thread !== x.thread), processes: all.some((i) => d.profiles[i].pid !== x.pid) };
+    this.#several = { threads: all.some((i) => d.profiles[i].thread !== x.thread), processes: all.some((i) => d.profiles[i].pid !== x.pid) };
     return all;
   }
 
   label(p: number): string {
-    const x = this.app.data.profiles[p], thread = this.several.threads ? ` thread ${x.thread}` : "";
+    const x = this.app.data.profiles[p], thread = this.#several.threads ? ` thread ${x.thread}` : "";
     if (x.rank >= 0) return `rank ${x.rank}${thread}`;
-    return this.several.processes && x.pid ? `${plain(x.command.split("/").pop()!)} ${x.pid}${thread}` : `thread ${x.thread}`;
+    return this.#several.processes && x.pid ? `${plain(x.command.split("/").pop()!)} ${x.pid}${thread}` : `thread ${x.thread}`;
   }
 
-  private extent(): [number, number] {
-    if (this.view) return this.view;
+  #extent(): [number, number] {
+    if (this.#view) return this.#view;
     const time = this.app.chosen().time, d = this.app.data;
     let from = Infinity, to = 0;
-    for (const p of this.all) {
+    for (const p of this.#all) {
       from = Math.min(from, d.profiles[p].start);
       to = Math.max(to, d.profiles[p].end);
     }
@@ -114,26 +125,26 @@ export class Trace extends Picture {
     return [from, Math.max(to, from + 1)];
   }
 
-  private prepare(): void {
+  #prepare(): void {
     const d = this.app.data;
-    if (this.of === d) return;
-    this.of = d;
-    this.looked = "";
-    this.auto = 0;
-    this.levels = new Uint16Array(d.contexts);
-    this.contexts = new Uint32Array(d.positions);
-    this.above = new Uint32Array(d.contexts);
-    this.deepest = 1;
+    if (this.#of === d) return;
+    this.#of = d;
+    this.#looked = "";
+    this.#auto = 0;
+    this.#levels = new Uint16Array(d.contexts);
+    this.#contexts = new Uint32Array(d.positions);
+    this.#above = new Uint32Array(d.contexts);
+    this.#deepest = 1;
     for (let c = 0; c < d.contexts; c++) {
-      this.contexts.fill(c, d.first[c], d.first[c + 1]);
-      const level = (this.levels[c] = (d.parent[c] === NONE ? 0 : this.levels[d.parent[c]]) + (isLevel(d.kind[c]) ? 1 : 0));
-      if (level > this.deepest) this.deepest = level;
+      this.#contexts.fill(c, d.first[c], d.first[c + 1]);
+      const level = (this.#levels[c] = (d.parent[c] === NONE ? 0 : this.#levels[d.parent[c]]) + (isLevel(d.kind[c]) ? 1 : 0));
+      if (level > this.#deepest) this.#deepest = level;
     }
   }
 
   // The procedure at a level of a context's call path, the deepest one if the path is shorter.
-  private ancestor(context: number, level: number): number {
-    const d = this.app.data, depth = this.levels;
+  #ancestor(context: number, level: number): number {
+    const d = this.app.data, depth = this.#levels;
     let c = context, found = NONE;
     for (; c !== NONE; c = d.parent[c]) if (isLevel(d.kind[c])) {
       found = c;
@@ -145,28 +156,28 @@ export class Trace extends Picture {
   }
 
   // The scope of that, remembered: of every cell at one level.
-  private outer(level: number): (context: number) => number {
-    const { above } = this, { scope } = this.app.data;
-    if (this.level !== level) above.fill(0);
-    this.level = level;
-    return (c) => (above[c] || (above[c] = scope[this.ancestor(c, level)] + 1)) - 1;
+  #outer(level: number): (context: number) => number {
+    const above = this.#above, { scope } = this.app.data;
+    if (this.#level !== level) above.fill(0);
+    this.#level = level;
+    return (c) => (above[c] || (above[c] = scope[this.#ancestor(c, level)] + 1)) - 1;
   }
 
   // The outermost level at which rows are not mostly of one procedure.
-  private autoLevel(): number {
-    const wide = this.width, count = this.shown.map((_, y) => {
+  #autoLevel(): number {
+    const wide = this.#width, count = this.#shown.map((_, y) => {
       const by = new Map<number, number>();
-      for (let i = y * wide; i < (y + 1) * wide; i++) if (this.cells[i]) by.set(this.cells[i] - 1, (by.get(this.cells[i] - 1) ?? 0) + 1);
+      for (let i = y * wide; i < (y + 1) * wide; i++) if (this.#cells[i]) by.set(this.#cells[i] - 1, (by.get(this.#cells[i] - 1) ?? 0) + 1);
       return by;
     });
     let deepest = 1, cells = 0;
     for (const by of count) for (const [c, n] of by) {
       cells += n;
-      deepest = Math.max(deepest, this.levels[c]);
+      deepest = Math.max(deepest, this.#levels[c]);
     }
     let best = 1, least = Infinity;
     for (let level = 1; level <= Math.min(deepest, 100); level++) {
-      const at = this.outer(level);
+      const at = this.#outer(level);
       let same = 0;
       for (const row of count) {
         const by = new Map<number, number>();
@@ -188,31 +199,32 @@ export class Trace extends Picture {
   }
 
   // What each cell shows; false if it is what it was.
-  private look(): boolean {
-    const { data: d } = this.app, wide = this.width;
-    const key = [this.from, this.to, wide, this.shown.length, this.shown[0], this.app.state.ranks, this.app.state.threads, this.app.state.time].join();
-    if (key === this.looked) return false;
-    this.looked = key;
-    this.cells = new Uint32Array(this.shown.length * wide);
-    const periods = periodsOf(d), from = this.from, step = (this.to - from) / wide;
-    this.shown.forEach((p, y) => tell(d, d.trace(p), periods, this.contexts, from, step, this.cells, y * wide, wide));
+  #look(): boolean {
+    const { data: d } = this.app, wide = this.#width;
+    const key = [this.#from, this.#to, wide, this.#shown.length, this.#shown[0], this.app.state.ranks, this.app.state.threads, this.app.state.time].join();
+    if (key === this.#looked) return false;
+    this.#looked = key;
+    if (this.#cells.length === this.#shown.length * wide) this.#cells.fill(0);
+    else this.#cells = new Uint32Array(this.#shown.length * wide);
+    const periods = periodsOf(d), from = this.#from, step = (this.#to - from) / wide;
+    this.#shown.forEach((p, y) => tell(d.trace(p), periods, this.#contexts, from, step, this.#cells, y * wide, wide));
     return true;
   }
 
-  private controls(level: number): void {
-    const { state } = this.app, key = [state.mode, level, state.profile, !!this.view, this.all.length, this.all[0], this.deepest].join();
-    if (key === this.told) return;
-    this.told = key;
+  #controls(level: number): void {
+    const { state } = this.app, key = [state.mode, level, state.profile, !!this.#view, this.#all.length, this.#all[0], this.#deepest].join();
+    if (key === this.#said) return;
+    this.#said = key;
     clear(this.bar);
     this.bar.append(choice("what is shown", [["profiles", "profiles over time"], ["depth", "call path of one"], ["summary", "summary"]], state.mode, (mode) => this.app.set({ mode: mode as typeof state.mode })));
     if (state.mode === "profiles") {
-      const slider: HTMLInputElement = el("input", { type: "range", min: 1, max: Math.max(2, Math.min(60, this.deepest)), value: level, "aria-label": "call path level", oninput: () => this.app.set({ level: +slider.value }, true) });
+      const slider: HTMLInputElement = el("input", { type: "range", min: 1, max: Math.max(2, Math.min(60, this.#deepest)), value: level, "aria-label": "call path level", oninput: () => this.app.set({ level: +slider.value }, true) });
       this.bar.append(el("label", {}, `level ${level} `, slider));
     }
-    if (state.mode === "depth") this.bar.append(choice("profile", this.all.slice(0, 5000).map((p) => [p, this.label(p)]), state.profile, (profile) => this.app.set({ profile: +profile })));
-    if (this.view) this.bar.append(
-      el("button", { onclick: () => this.app.set({ time: `${Math.floor(this.from)}-${Math.ceil(this.to)}` }) }, "use this time everywhere"),
-      button("", () => { this.view = null; this.render(); }, "all of the time"));
+    if (state.mode === "depth") this.bar.append(choice("profile", this.#all.slice(0, 5000).map((p) => [p, this.label(p)]), state.profile, (profile) => this.app.set({ profile: +profile })));
+    if (this.#view) this.bar.append(
+      el("button", { onclick: () => this.app.set({ time: `${Math.floor(this.#from)}-${Math.ceil(this.#to)}` }) }, "use this time everywhere"),
+      button("", () => { this.#view = null; this.render(); }, "all of the time"));
   }
 
   render(): void {
@@ -223,47 +235,50 @@ export class Trace extends Picture {
           : "There are no traces: record with a trace (hq record --trace, the default)."));
       return;
     }
-    this.all = this.profiles();
+    this.#all = this.#profiles();
     this.draw();
   }
 
   // Once before the next frame, however often the wheel turns.
-  private later(): void {
-    this.frame ||= requestAnimationFrame(() => this.draw());
+  #later(): void {
+    this.#frame ||= requestAnimationFrame(() => this.draw());
   }
 
   private draw(): void {
-    const { data: d, state, palette } = this.app, all = this.all, profiles = state.mode === "profiles", depth = state.mode === "depth";
-    cancelAnimationFrame(this.frame);
-    this.frame = 0;
-    this.prepare();
-    [this.from, this.to] = this.extent();
+    const { data: d, state, palette } = this.app, all = this.#all, profiles = state.mode === "profiles", depth = state.mode === "depth";
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#prepare();
+    [this.#from, this.#to] = this.#extent();
     const one = all.includes(state.profile) ? state.profile : all[0];
     const box = this.canvas.parentElement!, room = Math.max(160, box.clientWidth - 4);
     const longest = profiles ? Math.max(0, ...[0, all.length >> 1, all.length - 1].map((i) => (all[i] === undefined ? 0 : this.label(all[i]).length))) : 9;
-    this.left = Math.min(Math.max(56, longest * 6.2 + 14), room / 3);
-    this.width = Math.max(60, Math.floor(room - this.left - 6));
+    this.#left = Math.min(Math.max(56, longest * 6.2 + 14), room / 3);
+    this.#width = Math.max(60, Math.floor(room - this.#left - 6));
     // All of them on the screen: of more profiles than rows of two pixels some, evenly.
-    const space = Math.max(120, box.clientHeight - AXIS - TOP - 8), most = depth ? 1 : Math.min(all.length, Math.floor(space / 2)), wide = this.width;
-    this.shown = depth ? [one] : Array.from({ length: most }, (_, i) => all[Math.floor(((i + 0.5) * all.length) / most)]);
-    const fresh = this.look();
-    if (!depth && (!this.auto || (fresh && !this.view))) this.auto = this.autoLevel();
-    const level = state.level || (depth ? 1 : this.auto), cells = this.cells, levels = this.levels, outer = this.outer(level), { above } = this;
-    this.controls(level);
-    let rows = this.shown.length;
-    this.rowHeight = profiles ? Math.max(1, Math.min(28, Math.floor(space / Math.max(1, rows)))) : depth ? 17 : 200;
+    const space = Math.max(120, box.clientHeight - AXIS - TOP - 8), most = depth ? 1 : Math.min(all.length, Math.floor(space / 2)), wide = this.#width;
+    this.#shown = depth ? all.slice(0, 1).fill(one) : Array.from({ length: most }, (_, i) => all[Math.floor(((i + 0.5) * all.length) / most)]);
+    const fresh = this.#look();
+    if (!depth && (!this.#auto || (fresh && !this.#view))) this.#auto = this.#autoLevel();
+    const level = state.level || (depth ? 1 : this.#auto), cells = this.#cells, levels = this.#levels, outer = this.#outer(level), above = this.#above;
+    this.#controls(level);
+    let rows = this.#shown.length;
+    this.#rowHeight = profiles ? Math.max(1, Math.min(28, Math.floor(space / Math.max(1, rows)))) : depth ? 17 : 200;
     if (depth) rows = cells.reduce((m, c) => Math.max(m, c ? levels[c - 1] : 0), 1);
-    const height = state.mode === "summary" ? Math.max(140, Math.min(260, space)) : rows * this.rowHeight;
+    const height = state.mode === "summary" ? Math.max(140, Math.min(260, space)) : rows * this.#rowHeight;
     const { g } = sizeCanvas(this.canvas, room, height + TOP + AXIS);
     g.font = "11px system-ui, sans-serif";
-    const bits = el("canvas", { width: wide, height: profiles || depth ? rows : height }), p = bits.getContext("2d")!;
-    const image = p.createImageData(bits.width, bits.height), pixels = new Uint32Array(image.data.buffer), times = new Uint32Array(d.scopes), { words } = palette;
+    const { bits, p, image, pixels } = this.#pixels(wide, profiles || depth ? Math.max(1, rows) : height), times = new Uint32Array(d.scopes), { words } = palette;
     if (profiles)
-      for (let i = 0; i < cells.length; i++) {
-        if (!cells[i]) continue;
-        const s = (above[cells[i] - 1] || outer(cells[i] - 1) + 1) - 1;
+      for (let i = 0, s = 0, word = 0; i < cells.length; i++) {
+        const c = cells[i];
+        if (!c) continue;
+        if (!i || c !== cells[i - 1]) {
+          s = (above[c - 1] || outer(c - 1) + 1) - 1;
+          word = words[s] || palette.word(s);
+        }
         times[s]++;
-        pixels[i] = words[s] || palette.word(s);
+        pixels[i] = word;
       }
     else if (depth)
       for (let x = 0; x < wide; x++) {
@@ -273,17 +288,31 @@ export class Trace extends Picture {
           pixels[(levels[up] - 1) * wide + x] = palette.word(d.scope[up]);
         }
       }
-    else this.summary(height, outer, pixels, times);
+    else this.#summary(height, outer, pixels, times);
     p.putImageData(image, 0, 0);
     g.imageSmoothingEnabled = false;
-    g.drawImage(bits, this.left, TOP, wide, height);
-    this.marks(g, rows, height);
-    this.tellLegend(times);
+    g.drawImage(bits, this.#left, TOP, wide, height);
+    this.#marks(g, rows, height);
+    // What they are called changes the room that is left: it waits until the wheel rests.
+    clearTimeout(this.#timer);
+    if (this.#view) this.#timer = window.setTimeout(() => this.#tellLegend(times), 150);
+    else this.#tellLegend(times);
+  }
+
+  // Pixels to draw on, blank: those of the last time if they are as many.
+  #pixels(wide: number, high: number): Pixels {
+    const known = this.#kept;
+    if (known?.image.width === wide && known.image.height === high) {
+      known.pixels.fill(0);
+      return known;
+    }
+    const bits = el("canvas", { width: wide, height: high }), p = bits.getContext("2d")!, image = p.createImageData(wide, high);
+    return (this.#kept = { bits, p, image, pixels: new Uint32Array(image.data.buffer) });
   }
 
   // The share of profiles in each procedure, the commonest at the bottom.
-  private summary(height: number, scopeOf: (context: number) => number, pixels: Uint32Array, times: Uint32Array): void {
-    const wide = this.width, cells = this.cells, n = this.shown.length;
+  #summary(height: number, scopeOf: (context: number) => number, pixels: Uint32Array, times: Uint32Array): void {
+    const wide = this.#width, cells = this.#cells, n = this.#shown.length;
     for (const c of cells) if (c) times[scopeOf(c - 1)]++;
     const order = [...times.keys()].filter((s) => times[s]).sort((a, b) => times[b] - times[a]), by = new Uint32Array(times.length);
     for (let x = 0; x < wide; x++) {
@@ -297,137 +326,137 @@ export class Trace extends Picture {
     }
   }
 
-  private marks(g: CanvasRenderingContext2D, rows: number, height: number): void {
+  #marks(g: CanvasRenderingContext2D, rows: number, height: number): void {
     const { state, palette, data: d, node } = this.app, ink = palette.dark ? "#ddd" : "#222";
     g.fillStyle = ink;
     g.textBaseline = "middle";
     g.textAlign = "right";
     if (state.mode !== "summary") {
-      const every = Math.max(1, Math.ceil(13 / this.rowHeight));
+      const every = Math.max(1, Math.ceil(13 / this.#rowHeight));
       for (let y = 0; y < rows; y += every)
-        g.fillText(fit(g, state.mode === "depth" ? `level ${y + 1}` : this.label(this.shown[y]), this.left - 8), this.left - 6, TOP + (y + 0.5) * this.rowHeight);
+        g.fillText(fit(g, state.mode === "depth" ? `level ${y + 1}` : this.label(this.#shown[y]), this.#left - 8), this.#left - 6, TOP + (y + 0.5) * this.#rowHeight);
     }
     g.textAlign = "center";
     g.strokeStyle = palette.dark ? "#777" : "#999";
-    const step = niceStep(this.from, this.to, Math.max(2, Math.floor(this.width / 90)));
-    for (let t = Math.ceil(this.from / step) * step; t <= this.to; t += step) {
-      const x = this.left + ((t - this.from) / (this.to - this.from)) * this.width;
+    const step = niceStep(this.#from, this.#to, Math.max(2, Math.floor(this.#width / 90)));
+    for (let t = Math.ceil(this.#from / step) * step; t <= this.#to; t += step) {
+      const x = this.#left + ((t - this.#from) / (this.#to - this.#from)) * this.#width;
       g.beginPath();
       g.moveTo(x, TOP + height);
       g.lineTo(x, TOP + height + 4);
       g.stroke();
-      g.fillText(timeText(Math.round(t)), Math.max(this.left, Math.min(this.left + this.width - 16, x)), TOP + height + 13);
+      g.fillText(t ? timeText(Math.round(t)) : "0", Math.max(this.#left, Math.min(this.#left + this.#width - 16, x)), TOP + height + 13);
     }
     // Where the selected row is on the stack.
     if (!node || state.mode !== "profiles") return;
-    if (this.rowHeight < 6) return;
-    const ranges = nodeRanges(d, node, false), wide = this.width;
+    if (this.#rowHeight < 6) return;
+    const ranges = nodeRanges(d, node, false), wide = this.#width;
     g.fillStyle = ink;
     for (let y = 0; y < rows; y++)
       for (let x = 0, from = -1; x <= wide; x++) {
-        const c = x < wide ? this.cells[y * wide + x] : 0, inside = c > 0 && within(ranges, d.first[c - 1]);
+        const c = x < wide ? this.#cells[y * wide + x] : 0, inside = c > 0 && within(ranges, d.first[c - 1]);
         if (inside && from < 0) from = x;
         if (inside || from < 0) continue;
-        g.fillRect(this.left + from, TOP + (y + 1) * this.rowHeight - 2, x - from, 2);
+        g.fillRect(this.#left + from, TOP + (y + 1) * this.#rowHeight - 2, x - from, 2);
         from = -1;
       }
   }
 
-  private tellLegend(times: Uint32Array): void {
+  #tellLegend(times: Uint32Array): void {
     const { palette, data: d, node } = this.app, top: [number, number][] = [];
     times.forEach((n, s) => { if (n) top.push([s, n]); });
     const all = top.sort((a, b) => b[1] - a[1]).reduce((s, x) => s + x[1], 0);
     clear(this.legend);
     for (const [s, n] of top.slice(0, 12))
-      this.legend.append(swatch(palette.of(s).fill, el("bdi", { title: plain(d.texts[d.scopeShown[s]]) }, plain(drawnScope(d, s, LEGEND))), el("small", {}, ` ${((100 * n) / all).toFixed(0)} %`)));
+      this.legend.append(swatch(palette.of(s).fill, el("bdi", { title: plain(d.texts[d.scopeShown[s]]) }, plain(drawnScope(d, s, LEGEND))), el("small", {}, ` ${percentText(n, all)}`)));
     if (top.length > 12) this.legend.append(el("span", {}, `and ${top.length - 12} more`));
     this.legend.append(el("span", {}, el("i", { class: "blank" }), "no samples: idle, or not on a CPU"));
-    if (this.shown.length < this.all.length && this.app.state.mode === "profiles")
-      this.legend.append(el("span", { class: "note" }, `${this.shown.length} of ${this.all.length} profiles`));
+    if (this.#shown.length < this.#all.length && this.app.state.mode === "profiles")
+      this.legend.append(el("span", { class: "note" }, `${this.#shown.length} of ${this.#all.length} profiles`));
     if (node) this.legend.append(el("span", {}, "underlined: in the selected row"));
     this.legend.append(el("span", { class: "warn" }, plain(this.app.whole("through"))), el("span", { class: "note" }, "Drag chooses a time (and ranks), the wheel zooms."));
   }
 
   // ---- the mouse ----
 
-  private at(e: MouseEvent): { x: number; y: number } {
+  #at(e: MouseEvent): { x: number; y: number } {
     const r = this.canvas.getBoundingClientRect();
-    return { x: Math.max(0, Math.min(this.width, e.clientX - r.left - this.left)), y: e.clientY - r.top - TOP };
+    return { x: Math.max(0, Math.min(this.#width, e.clientX - r.left - this.#left)), y: e.clientY - r.top - TOP };
   }
 
-  private time(x: number): number { return this.from + (x / this.width) * (this.to - this.from); }
+  #time(x: number): number { return this.#from + (x / this.#width) * (this.#to - this.#from); }
 
-  private cell(e: MouseEvent): { context: number; row: number } | null {
-    const { x, y } = this.at(e), row = this.app.state.mode === "profiles" ? Math.floor(y / this.rowHeight) : 0;
-    if (row < 0 || row >= this.shown.length || this.app.state.mode === "summary") return null;
-    let context = this.cells[row * this.width + Math.min(this.width - 1, Math.floor(x))] - 1;
-    if (context >= 0 && this.app.state.mode === "depth") context = this.ancestor(context, Math.floor(y / this.rowHeight) + 1);
+  #cell(e: MouseEvent): { context: number; row: number } | null {
+    const { x, y } = this.#at(e), row = this.app.state.mode === "profiles" ? Math.floor(y / this.#rowHeight) : 0;
+    if (row < 0 || row >= this.#shown.length || this.app.state.mode === "summary") return null;
+    let context = this.#cells[row * this.#width + Math.min(this.#width - 1, Math.floor(x))] - 1;
+    if (context >= 0 && this.app.state.mode === "depth") context = this.#ancestor(context, Math.floor(y / this.#rowHeight) + 1);
     return { context, row };
   }
 
-  private move(e: MouseEvent): void {
-    const { x } = this.at(e), d = this.app.data;
-    this.brush.style.display = this.drag ? "block" : "none";
-    if (this.drag) {
-      this.brush.style.left = `${this.left + Math.min(x, this.drag.x)}px`;
-      this.brush.style.width = `${Math.abs(x - this.drag.x)}px`;
+  #move(e: MouseEvent): void {
+    const { x } = this.#at(e), d = this.app.data;
+    this.#brush.style.display = this.#drag ? "block" : "none";
+    if (this.#drag) {
+      this.#brush.style.left = `${this.#left + Math.min(x, this.#drag.x)}px`;
+      this.#brush.style.width = `${Math.abs(x - this.#drag.x)}px`;
     }
-    const cell = this.cell(e), path: string[] = [];
+    const cell = this.#cell(e), path: string[] = [];
     if (cell && cell.context >= 0)
       for (let c = cell.context; c !== NONE && path.length < 12; c = d.parent[c]) if (isLevel(d.kind[c])) path.unshift(plain(d.texts[d.scopeShown[d.scope[c]]]));
-    this.tell(`${timeText(Math.round(this.time(x)))}${cell ? ", " + this.label(this.shown[cell.row]) : ""}\n${path.join(" > ") || (cell ? "no samples" : "")}`, e);
+    this.tell(`${timeText(Math.round(this.#time(x)))}${cell ? ", " + this.label(this.#shown[cell.row]) : ""}\n${path.join(" > ") || (cell ? "no samples" : "")}`, e);
   }
 
-  private drop(e: MouseEvent): void {
-    const start = this.drag, end = this.at(e);
-    this.drag = null;
-    this.brush.style.display = "none";
+  #drop(e: MouseEvent): void {
+    const start = this.#drag, end = this.#at(e);
+    this.#drag = null;
+    this.#brush.style.display = "none";
     if (!start) return;
     if (Math.abs(end.x - start.x) < 4) {
-      const cell = this.cell(e);
-      if (cell && cell.context >= 0) this.choose(this.app.state.mode === "depth" ? cell.context : this.ancestor(cell.context, 99));
+      const cell = this.#cell(e);
+      if (cell && cell.context >= 0) this.choose(this.app.state.mode === "depth" ? cell.context : this.#ancestor(cell.context, 99));
       return;
     }
     const [a, b] = [Math.min(start.x, end.x), Math.max(start.x, end.x)];
-    const change: { time: string; ranks?: string } = { time: `${Math.floor(this.time(a))}-${Math.ceil(this.time(b))}` };
-    const rows = [start.y, end.y].map((y) => Math.max(0, Math.min(this.shown.length - 1, Math.floor(y / this.rowHeight)))).sort((x, y) => x - y);
+    const change: { time: string; ranks?: string } = { time: `${Math.floor(this.#time(a))}-${Math.ceil(this.#time(b))}` };
+    const rows = [start.y, end.y].map((y) => Math.max(0, Math.min(this.#shown.length - 1, Math.floor(y / this.#rowHeight)))).sort((x, y) => x - y);
     // A drag along one row chooses time alone; over several, their ranks too.
     if (this.app.state.mode === "profiles" && this.app.data.ranked && this.app.data.kept.profiles && rows[1] > rows[0])
-      change.ranks = rangesText(this.all.slice(this.all.indexOf(this.shown[rows[0]]), this.all.indexOf(this.shown[rows[1]]) + 1).map((p) => this.app.data.profiles[p].rank).filter((r) => r >= 0));
-    this.view = null;
+      change.ranks = rangesText(this.#all.slice(this.#all.indexOf(this.#shown[rows[0]]), this.#all.indexOf(this.#shown[rows[1]]) + 1).map((p) => this.app.data.profiles[p].rank).filter((r) => r >= 0));
+    this.#view = null;
     this.app.set(change);
   }
 
-  private zoom(about: number, times: number): void {
-    const whole = ((v) => { this.view = null; const x = this.extent(); this.view = v; return x; })(this.view);
-    const from = Math.max(whole[0], about - (about - this.from) * times), to = Math.min(whole[1], about + (this.to - about) * times);
-    this.view = to - from < 10 ? this.view : from <= whole[0] && to >= whole[1] ? null : [from, to];
-    [this.from, this.to] = this.extent(); // of several turns of the wheel before a frame each goes on from the last
-    this.later();
+  #zoom(about: number, times: number): void {
+    const whole = ((v) => { this.#view = null; const x = this.#extent(); this.#view = v; return x; })(this.#view);
+    const from = Math.max(whole[0], about - (about - this.#from) * times), to = Math.min(whole[1], about + (this.#to - about) * times);
+    this.#view = to - from < 10 ? this.#view : from <= whole[0] && to >= whole[1] ? null : [from, to];
+    [this.#from, this.#to] = this.#extent(); // of several turns of the wheel before a frame each goes on from the last
+    this.#later();
   }
 
-  private wheel(e: WheelEvent): void {
+  #wheel(e: WheelEvent): void {
     if (Math.abs(e.deltaY) < Math.abs(e.deltaX)) return;
     e.preventDefault();
-    this.zoom(this.time(this.at(e).x), e.deltaY > 0 ? 1.3 : 1 / 1.3);
+    this.#zoom(this.#time(this.#at(e).x), e.deltaY > 0 ? 1.3 : 1 / 1.3);
   }
 
-  private key(e: KeyboardEvent): void {
-    const span = this.to - this.from;
-    if (e.key === "+" || e.key === "=") this.zoom((this.from + this.to) / 2, 0.6);
-    else if (e.key === "-") this.zoom((this.from + this.to) / 2, 1 / 0.6);
-    else if ((e.key === "ArrowLeft" || e.key === "ArrowRight") && this.view) {
+  #key(e: KeyboardEvent): void {
+    const span = this.#to - this.#from;
+    if (e.key === "+" || e.key === "=") this.#zoom((this.#from + this.#to) / 2, 0.6);
+    else if (e.key === "-") this.#zoom((this.#from + this.#to) / 2, 1 / 0.6);
+    else if ((e.key === "ArrowLeft" || e.key === "ArrowRight") && this.#view) {
       const by = (e.key === "ArrowLeft" ? -0.2 : 0.2) * span;
-      this.view = [Math.max(0, this.from + by), Math.max(0, this.from + by) + span];
-      this.later();
-    } else if (e.key === "Enter" && this.view) this.app.set({ time: `${Math.floor(this.from)}-${Math.ceil(this.to)}` });
+      this.#view = [Math.max(0, this.#from + by), Math.max(0, this.#from + by) + span];
+      this.#later();
+    } else if (e.key === "Enter" && this.#view) this.app.set({ time: `${Math.floor(this.#from)}-${Math.ceil(this.#to)}` });
     else return;
     e.preventDefault();
     e.stopPropagation();
   }
 
   changed(keys: Set<string>): void {
-    if (keys.has("time")) this.view = null;
+    if (keys.has("time")) this.#view = null;
   }
 }
 
