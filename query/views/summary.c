@@ -23,8 +23,9 @@ struct summary {
     struct query_env *env; /* its own, so that nothing is remembered of the questions */
     struct run *run;
     struct table *table;
-    const struct measure *metric; /* the first */
+    const struct measure *metric; /* the first that has a value; if none has one, the first */
     const char *inclusive, *own;  /* how it is written */
+    const char *path;             /* the question for its hot path */
     double total;
     const char *questions[QUESTIONS_MOST]; /* that tell more */
     size_t question_count;
@@ -158,7 +159,7 @@ static struct hq_error *tell_path(struct summary *s)
     struct table *t;
     AUTO_STR struct str text = {0};
 
-    HQ_TRY(query_ask(s->env, "hot path threshold 25%", &t));
+    HQ_TRY(query_ask(s->env, s->path, &t));
     size_t n = t->rows.len, from = n > PATH_NAMES ? n - PATH_NAMES : 0;
 
     for (size_t i = from; i < n; i++)
@@ -167,7 +168,7 @@ static struct hq_error *tell_path(struct summary *s)
         str_addf(&text, ": %s", share(s, t->rows.data[n - 1].cells[0].number));
     if (n)
         add(s, "hot path", str_cstr(&text), t->columns.len ? t->rows.data[n - 1].cells[0].number : NAN);
-    ask_next(s, "hot path threshold 25%");
+    ask_next(s, s->path);
     table_destroy(t);
     return NULL;
 }
@@ -347,6 +348,23 @@ static struct hq_error *tell_all(struct summary *s)
     return NULL;
 }
 
+/* What devices did is told by other views, unless there is nothing else; an event that never came tells nothing. */
+static struct hq_error *find_metric(struct selection *s, size_t *out)
+{
+    *out = 0;
+    for (int devices = 0; devices < 2; devices++)
+        for (size_t i = 0; i < s->here_count; i++) {
+            if (!(s->measures.data[i].flags & HQDB_METRIC_DEVICE) != !devices)
+                continue;
+            HQ_TRY(selection_load(s, i));
+            if (s->measures.data[i].total) {
+                *out = i;
+                return NULL;
+            }
+        }
+    return selection_load(s, 0);
+}
+
 static struct hq_error *summary_fill(struct run *run, struct table *table)
 {
     struct query_env env;
@@ -358,13 +376,9 @@ static struct hq_error *summary_fill(struct run *run, struct table *table)
     vec_push(&table->columns,
              (struct column){.name = "number", .type = COLUMN_NUMBER, .scope = SCOPED_NONE, .total = NAN});
     if (run->selection.here_count) {
-        size_t first = 0;
+        size_t first;
 
-        /* What devices did is told by other views, unless there is nothing else. */
-        while (first < run->selection.here_count && run->selection.measures.data[first].flags & HQDB_METRIC_DEVICE)
-            first++;
-        first = first < run->selection.here_count ? first : 0;
-        HQ_TRY(selection_load(&run->selection, first));
+        HQ_TRY(find_metric(&run->selection, &first));
         s.metric = &run->selection.measures.data[first];
         s.total = scaled_value(s.metric->total, s.metric->scale);
         table->columns.data[1].dim = s.metric->dim;
@@ -372,7 +386,10 @@ static struct hq_error *summary_fill(struct run *run, struct table *table)
         /* A name that needs quotes is written by its number. */
         bool plain = !s.metric->name[strspn(s.metric->name, "abcdefghijklmnopqrstuvwxyz_0123456789:")];
 
-        s.inclusive = plain ? s.metric->name : "$1";
+        s.inclusive = plain ? s.metric->name : arena_printf(&table->arena, "$%zu", 2 * first + 1);
+        s.path = first
+                     ? arena_printf(&table->arena, "hot path threshold 25%% by %s columns %s", s.inclusive, s.inclusive)
+                     : "hot path threshold 25%";
         s.own = arena_printf(&table->arena, "%s.x", s.inclusive);
     }
     query_env_init(&env, run->env->db);
