@@ -38,7 +38,7 @@ void deliver_prepare(void)
     int fd = raw_open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return;
-    raw_write(fd, text, (size_t)(to - text));
+    write_quietly(fd, text, (size_t)(to - text));
     raw_close(fd);
 }
 
@@ -49,7 +49,7 @@ static bool copy_all(int from, int to)
 
     while ((bytes = raw_read(from, buffer, sizeof buffer)) > 0)
         for (long done = 0, more; done < bytes; done += more) {
-            more = raw_write(to, buffer + done, (size_t)(bytes - done));
+            more = write_quietly(to, buffer + done, (size_t)(bytes - done));
             if (more <= 0)
                 return false;
         }

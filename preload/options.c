@@ -12,9 +12,8 @@
 
 struct options options __attribute__((aligned(64)));
 
-/* A sentence is not worth a signal that ends or stops the program: of a pipe that nobody reads any more, a file at its
- * limit, another's terminal. One that waited before waits on. */
-static void write_quietly(const char *line, size_t length)
+/* A signal that waited before waits on. */
+long write_quietly(int fd, const void *bytes, size_t count)
 {
     static const struct timespec now;
     const uint64_t raised = 1ull << (SIGPIPE - 1) | 1ull << (SIGXFSZ - 1) | 1ull << (SIGTTOU - 1);
@@ -23,9 +22,11 @@ static void write_quietly(const char *line, size_t length)
     raw_sigmask(SIG_BLOCK, &raised, &mask);
     raw_syscall(SYS_rt_sigpending, (long)&waiting, 8, 0, 0, 0, 0);
     waiting = raised & ~waiting;
-    if (raw_write(2, line, length) < (long)length)
+    long written = raw_write(fd, bytes, count);
+    if (written < (long)count)
         raw_syscall(SYS_rt_sigtimedwait, (long)&waiting, 0, (long)&now, 8, 0, 0);
     raw_sigmask(SIG_SETMASK, &mask, NULL);
+    return written;
 }
 
 void say(const char *part, ...)
@@ -40,7 +41,7 @@ void say(const char *part, ...)
             line[length++] = *text++;
     va_end(parts);
     line[length++] = '\n';
-    write_quietly(line, length);
+    write_quietly(2, line, length);
 }
 
 static uint64_t number_of(const char *name)

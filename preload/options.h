@@ -19,6 +19,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum { EVENTS_MAX = 14 }; /* event numbers in a trace record have 4 bits, of which two values are taken */
@@ -45,6 +46,10 @@ extern struct options {
 
 /* False, with one sentence on standard error if there is something wrong, if the process is not to be measured. */
 bool options_read(void);
+
+/* As write(2), where what is written is not worth a signal that ends or stops the program: of a pipe that nobody reads
+ * any more, a file at its limit, another's terminal. Safe in a signal handler. */
+long write_quietly(int fd, const void *bytes, size_t count);
 
 /* One sentence on standard error, "hq: ..."; the parts are put together, NULL ends them. Safe in a signal handler. */
 void say(const char *part, ...);

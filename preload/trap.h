@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* Is there a debugger, which takes every SIGTRAP for its own and stops? Not in signal handlers. */
+/* Is there a debugger, or valgrind, which takes every SIGTRAP for its own and stops? Not in signal handlers. */
 bool trap_is_traced(void);
 
 /* Is it a program of Go's, whose runtime ends it at a signal that it does not know? Likewise. */

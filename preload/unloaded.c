@@ -18,17 +18,25 @@ struct texts {
 };
 
 enum { WORDS = 16384 }; /* no more of the environment is copied: it goes on the stack */
-static const char PRELOAD[] = "LD_PRELOAD=";
+static const char PRELOAD[] = "LD_PRELOAD=", AUDIT[] = "LD_AUDIT=", TUNABLES[] = "GLIBC_TUNABLES=";
 
-/* The list in LD_PRELOAD, NULL if there is none; `count` gets the words of the environment. */
-static const char *preloaded(char *const environment[], size_t *count)
+/* The first value of a variable (its name and =), NULL if there is none. */
+static const char *value_of(char *const environment[], const char *name)
 {
-    const char *list = NULL;
+    size_t length = strlen(name);
 
-    for (*count = 0; environment && environment[*count]; ++*count)
-        if (!list && strncmp(environment[*count], PRELOAD, sizeof PRELOAD - 1) == 0)
-            list = environment[*count] + sizeof PRELOAD - 1;
-    return list;
+    for (; environment && *environment; environment++)
+        if (strncmp(*environment, name, length) == 0)
+            return *environment + length;
+    return NULL;
+}
+
+/* A loader that audits makes room for thread-local storage before it knows of the collector, and then there is none. */
+static bool is_audited(char *const environment[])
+{
+    const char *libraries = value_of(environment, AUDIT), *tunables = value_of(environment, TUNABLES);
+
+    return libraries && *libraries && !(tunables && strstr(tunables, "optional_static_tls"));
 }
 
 /* The next library of the list: returns its length, 0 at the end, and moves `at` to its start. */
@@ -146,13 +154,14 @@ static void note(struct texts *texts, const char *path, const char *why)
     int fd = raw_open(texts->file, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0)
         return;
-    raw_write(fd, texts->line, (size_t)(to - texts->line));
+    write_quietly(fd, texts->line, (size_t)(to - texts->line));
     raw_close(fd);
 }
 
 /* True if the collector must be kept out of the program's environment. */
-static bool examine(struct texts *texts, const char *path, bool search, const char *list)
+static bool examine(struct texts *texts, const char *path, bool search, char *const environment[])
 {
+    const char *list = value_of(environment, PRELOAD);
     bool visible, refused = false, named = names_the_collector(texts, list, &visible);
     bool direct = !search || strchr(path, '/');
     int fd = direct ? raw_open(path, O_RDONLY | O_CLOEXEC, 0) : open_in_path(path, texts->found);
@@ -165,6 +174,8 @@ static bool examine(struct texts *texts, const char *path, bool search, const ch
         why = "started without LD_PRELOAD in its environment";
     else if (!visible && !why)
         why = "started where the collector's library is not to be seen";
+    else if (!why && is_audited(environment))
+        why = "started with LD_AUDIT", refused = true;
     if (why && options.active)
         note(texts, direct ? path : texts->found, why);
     return named && (refused || !visible);
@@ -174,13 +185,14 @@ struct unloaded unloaded_note(const char *path, bool search, char *const environ
 {
     struct texts *texts = path ? raw_memory(sizeof *texts) : NULL;
     struct unloaded room = {0, 0};
-    size_t words;
-    const char *list = preloaded(environment, &words);
+    size_t words = 0;
 
     if (!texts)
         return room;
-    if (examine(texts, path, search, list) && words < WORDS)
-        room = (struct unloaded){words + 1, sizeof PRELOAD + strlen(list)};
+    while (environment && environment[words])
+        words++;
+    if (examine(texts, path, search, environment) && words < WORDS)
+        room = (struct unloaded){words + 1, sizeof PRELOAD + strlen(value_of(environment, PRELOAD))};
     raw_munmap(texts, sizeof *texts);
     return room;
 }

@@ -152,10 +152,25 @@ static bool examine(const char *path, int depth, struct str *obstacle, enum reco
     return silent;
 }
 
+/* preload/unloaded.c asks the same of what the program starts. */
+static bool is_audited(void)
+{
+    const char *libraries = getenv("LD_AUDIT"), *tunables = getenv("GLIBC_TUNABLES");
+
+    return libraries && *libraries && !(tunables && strstr(tunables, "optional_static_tls"));
+}
+
 bool record_find_obstacle(const char *path, struct str *obstacle, enum record_obstacle *kind)
 {
     *kind = RECORD_NO_OBSTACLE;
-    return examine(path, 0, obstacle, kind);
+    if (!is_audited())
+        return examine(path, 0, obstacle, kind);
+    *kind = RECORD_OTHER_LOADER;
+    str_addf(obstacle,
+             "LD_AUDIT leaves the collector no room for thread-local storage, so %s and what it starts are run without "
+             "being measured; GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192 makes room",
+             path);
+    return false;
 }
 
 /* LD_PRELOAD separates its entries by spaces and colons: a library below such a directory gets a second way to it, from

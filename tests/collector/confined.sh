@@ -45,6 +45,17 @@ else
     skip "set-user-ID needs root"
 fi
 
+# A loader that audits has no room left for the collector's thread-local storage, and would end the program.
+printf 'unsigned la_version(unsigned v) { return v; }\n' | $CC -shared -fPIC -x c -o "$TMP/audit.so" - || exit 1
+record -- env LD_AUDIT="$TMP/audit.so" "$PROGRAMS/ends" return
+check "audited: the program runs" [ $status = 7 ]
+check "audited: it is named" grep -q "not measured: $PROGRAMS/ends (started with LD_AUDIT)" "$TMP/err"
+LD_AUDIT=$TMP/audit.so record -- "$PROGRAMS/ends" return
+check "audited from the start: the program runs" [ $status = 7 ]
+check "audited from the start: one sentence" [ "$(grep -c 'LD_AUDIT leaves' "$TMP/err")" = 1 ]
+record -- env LD_AUDIT="$TMP/audit.so" GLIBC_TUNABLES=glibc.rtld.optional_static_tls=8192 "$PROGRAMS/ends" return
+check "audited with room: it is measured" holds "$status == 7 && $(value 'sum CPUTIME') > 0.2e9"
+
 # Loaders that do not pass over the collector in silence get an environment without it: that of another C library, and ours where the library is not seen.
 cat >"$TMP/other.c" <<'EOF'
 #include <stdio.h>

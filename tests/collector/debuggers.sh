@@ -20,6 +20,12 @@ for event in CPUTIME@1000/s REALTIME@1000/s; do
         check "strace, $event: the program is measured" holds "$(share ';work;burn') > 5"
     fi
 done
+for way in "" "--mark work"; do
+    have valgrind || break
+    record $way -- valgrind -q --tool=none "$PROGRAMS/ends" return
+    check "valgrind${way:+, $way}: the status is the program's" [ $status = 7 ]
+    check "valgrind${way:+, $way}: nothing is said of itself" [ "$(grep -c 'VALGRIND INTERNAL ERROR\|impossible' "$TMP/err")" = 0 ]
+done
 # One inside, the other outside: each has its own signal.
 profiler=$(ls /usr/lib/*/libprofiler.so.0 2>/dev/null | head -1)
 if [ "$profiler" ]; then

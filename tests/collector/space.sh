@@ -59,6 +59,8 @@ check "a directory that has gone: one sentence" [ "$(grep -c 'cannot write measu
 # The sentence itself ends nobody: not where standard error is a file at its limit, nor a pipe that nobody reads.
 record -- sh -c 'ulimit -f 0; exec "$0" return' "$PROGRAMS/ends"
 check "standard error is a file at its limit: the program ends as it would" [ $status = 7 ]
+record -- sh -c 'ulimit -f 0; exec env -i "$0" return' "$PROGRAMS/ends"
+check "who cannot be measured is not noted: the program ends as it would" [ $status = 7 ]
 HQ_DIR=$TMP/missing HQ_EVENTS=CPUTIME@5000000 perl -e 'pipe R, W; open STDERR, ">&W"; close R; $ENV{LD_PRELOAD} = shift; exec @ARGV' \
     "$(dirname "$HQ")/libhqpreload.so" "$PROGRAMS/ends" exit
 check "standard error is a pipe that nobody reads: the program ends as it would" [ $? = 7 ]
