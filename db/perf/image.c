@@ -2,6 +2,7 @@
 #include "db/perf/image.h"
 
 #include "common/mem.h"
+#include "common/search.h"
 #include "structure/elf.h"
 #include <fcntl.h>
 #include <stdlib.h>
@@ -109,7 +110,7 @@ static bool convert_common(struct table *t, const uint8_t *at, uint64_t length)
 }
 
 struct common {
-    uint64_t offset;
+    uint64_t offset; /* they ascend */
     uint8_t *made;
 };
 
@@ -133,15 +134,13 @@ static void convert(struct table *t, const uint8_t *data, size_t size)
             if (convert_common(t, entry, length))
                 vec_push(&known, (struct common){at, made});
         } else if (known.len && length >= 20) {
-            size_t i = known.len;
+            size_t i = SEARCH(k, known.len, known.data[k].offset < common);
 
-            while (i > 0 && known.data[i - 1].offset != common)
-                i--;
-            if (i) {
+            if (i < known.len && known.data[i].offset == common) {
                 memcpy(&start, entry + 8, 8);
                 start = perf_image_here(t->image, start);
                 put_half(t, (uint32_t)length);
-                put_half(t, (uint32_t)(t->at - known.data[i - 1].made));
+                put_half(t, (uint32_t)(t->at - known.data[i].made));
                 put(t, &start, 8);
                 put(t, entry + 16, length - 12);
             }
@@ -151,6 +150,12 @@ static void convert(struct table *t, const uint8_t *data, size_t size)
     vec_deinit(&known);
 }
 
+/* Do these addresses lie in what the segments span? */
+static bool is_within(const struct perf_image *image, uint64_t address, uint64_t size)
+{
+    return address >= image->low && address - image->low <= image->span && size <= image->span - (address - image->low);
+}
+
 static void make_table(struct perf_image *image, struct elf *elf, uint8_t *from, uint8_t *end)
 {
     struct table t = {.image = image, .at = from, .end = end, .scratch = xcalloc(1, sizeof *t.scratch)};
@@ -158,8 +163,7 @@ static void make_table(struct perf_image *image, struct elf *elf, uint8_t *from,
     const uint8_t *data;
     size_t size;
 
-    if (frames && frames->address >= image->low && frames->size < SPAN_MAX &&
-        perf_image_here(image, frames->address) + frames->size <= (uint64_t)from) {
+    if (frames && is_within(image, frames->address, frames->size)) {
         const uint8_t *at = (const uint8_t *)perf_image_here(image, frames->address);
 
         add_entries(&t, at, at + frames->size);
@@ -208,9 +212,9 @@ static bool map_segments(struct perf_image *image, int fd, const Elf64_Phdr *hea
         const Elf64_Phdr *p = &headers[i];
         uint64_t page = p->p_vaddr & ~(uint64_t)(PAGE - 1), lead = p->p_vaddr - page;
 
-        if (p->p_type == PT_GNU_EH_FRAME && p->p_filesz)
+        if (p->p_type == PT_GNU_EH_FRAME && p->p_filesz && is_within(image, p->p_vaddr, p->p_filesz))
             image->code.eh_frame_hdr = (const uint8_t *)perf_image_here(image, p->p_vaddr);
-        if (p->p_type != PT_LOAD || !p->p_filesz)
+        if (p->p_type != PT_LOAD || !p->p_filesz || !p->p_memsz)
             continue;
         if (p->p_offset > file_size || p->p_filesz > file_size - p->p_offset || p->p_offset < lead ||
             (p->p_offset - lead) % PAGE)
@@ -252,7 +256,7 @@ static bool lay_out(struct perf_image *image, struct elf *elf, int fd)
 {
     AUTO_FREE Elf64_Phdr *headers = NULL;
     size_t count = 0;
-    uint64_t high = 0, span, room = 0;
+    uint64_t high = 0, room = 0;
     bool has_table = false;
 
     if (!read_headers(fd, &headers, &count))
@@ -266,6 +270,8 @@ static bool lay_out(struct perf_image *image, struct elf *elf, int fd)
         has_table |= p->p_type == PT_GNU_EH_FRAME && p->p_filesz;
         if (p->p_type != PT_LOAD || !p->p_memsz)
             continue;
+        if (p->p_filesz > p->p_memsz || p->p_memsz > UINT64_MAX - p->p_vaddr)
+            return false;
         if ((p->p_vaddr & ~(uint64_t)(PAGE - 1)) < image->low)
             image->low = p->p_vaddr & ~(uint64_t)(PAGE - 1);
         if (p->p_vaddr + p->p_memsz > high)
@@ -273,12 +279,12 @@ static bool lay_out(struct perf_image *image, struct elf *elf, int fd)
     }
     if (image->low >= high || high - image->low >= SPAN_MAX / 2)
         return false;
-    span = page_up(high - image->low);
+    image->span = page_up(high - image->low);
     if (!has_table)
         room = page_up(section_bytes(elf, ".eh_frame") + 3 * section_bytes(elf, ".debug_frame") + PAGE);
     if (room > SPAN_MAX / 2)
         return false;
-    image->reserved = span + room;
+    image->reserved = image->span + room;
     void *memory = mmap(NULL, image->reserved, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return false;
@@ -286,8 +292,8 @@ static bool lay_out(struct perf_image *image, struct elf *elf, int fd)
         .index = &image->index, .start = (uint64_t)memory, .end = (uint64_t)memory + image->reserved, .module = 1};
     if (!map_segments(image, fd, headers, count, elf->size))
         return false;
-    if (room && mprotect((uint8_t *)memory + span, room, PROT_READ | PROT_WRITE) == 0)
-        make_table(image, elf, (uint8_t *)memory + span, (uint8_t *)memory + image->reserved);
+    if (room && mprotect((uint8_t *)memory + image->span, room, PROT_READ | PROT_WRITE) == 0)
+        make_table(image, elf, (uint8_t *)memory + image->span, (uint8_t *)memory + image->reserved);
     return true;
 }
 

@@ -25,7 +25,7 @@ struct perf_image {
     uint64_t main;       /* of the procedure main, by its symbol; 0: not known */
     VEC(struct perf_text) texts;
     VEC(struct perf_load) loads;
-    uint64_t reserved; /* bytes of memory at code.start */
+    uint64_t span, reserved; /* bytes of memory at code.start: of the segments, and all */
 };
 
 /* NULL if there is no such file, it is no x86-64 ELF file, or (unless its length is 0) its build-id is another. */
