@@ -4,17 +4,46 @@
 #define HQ_PRELOAD_EXPORT_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The next definition of a symbol after this library, usually libc's; found at the first call, then kept. */
+/* The next definition of a symbol after this library, usually libc's; kept when it has been found. */
 void *real_lookup(_Atomic(void *) *where, const char *name); /* libc.c */
+
+/*
+ * What a library of the collector has wrapped, in a section of its own. All are looked up at the start (real_find_all),
+ * for that takes the loader's lock, and may allocate: a thread that calls one for the first time while a constructor of
+ * a plugin waits for it, or in a handler that has interrupted malloc, would wait for ever. What is not there then (a
+ * plugin may bring it) is looked up when it is called.
+ */
+struct real {
+    const char *name;
+    _Atomic(void *) found;
+} __attribute__((aligned(16)));
+#define REAL_TABLE __attribute__((section("hq_real"), used))
+
+/* The linker's names. Under another one the compiler forgets that they are hidden. */
+extern struct real __start_hq_real[] __attribute__((weak, visibility("hidden")));
+extern struct real __stop_hq_real[] __attribute__((weak, visibility("hidden")));
+
+/* The same in what is loaded; opens no library. */
+void *real_next(const char *name); /* libc.c */
+
+/* Those of the library that calls this; not in signal handlers. */
+static inline void real_find_all(void)
+{
+    for (struct real *real = __start_hq_real; real != __stop_hq_real; real++)
+        if (!atomic_load_explicit(&real->found, memory_order_relaxed))
+            atomic_store_explicit(&real->found, real_next(real->name), memory_order_relaxed);
+    real_next("getpid"); /* which is there: dlerror has nothing to tell the program */
+}
 
 #define REAL(function) \
     ({ \
-        static _Atomic(void *) found_; \
-        void *address_ = atomic_load_explicit(&found_, memory_order_relaxed); \
-        (__typeof__(&function))(address_ ? address_ : real_lookup(&found_, #function)); \
+        static struct real found_ REAL_TABLE = {#function, NULL}; \
+        void *address_ = atomic_load_explicit(&found_.found, memory_order_relaxed); \
+        (__typeof__(&function))(address_ ? address_ : real_lookup(&found_.found, found_.name)); \
     })
 
 #endif

@@ -53,7 +53,9 @@ static void prepare(void)
 void *libc_symbol(void *handle, const char *name)
 {
     prepare();
-    return loader.symbol ? loader.symbol(handle, name) : NULL;
+    void *found = loader.symbol ? loader.symbol(handle, name) : NULL;
+    __asm__ volatile("" : "+r"(found)); /* no jump to dlsym, which looks behind the library that it returns to */
+    return found;
 }
 
 EXPORT void *hq_exact_dlsym(void)
@@ -103,7 +105,8 @@ EXPORT void *hq_exact_symbol(const void *address, const char *name)
 
 const char *libc_error(int error)
 {
-    const char *(*describe)(int) = (const char *(*)(int))libc_find("strerrordesc_np");
+    static struct real real REAL_TABLE = {"strerrordesc_np", NULL};
+    const char *(*describe)(int) = (const char *(*)(int))atomic_load(&real.found);
     const char *text = describe ? describe(error) : strerror(error);
 
     return text ? text : "unknown error";
@@ -141,14 +144,12 @@ static const struct {
     {"sem_clockwait", no_function},
 };
 
-void *libc_find(const char *name)
+/* A plugin brought the library, and its references are ours since we come first. */
+EXPORT void *hq_exact_beside(const char *name)
 {
     static const char *const libraries[] = {"libpthread.so.0", "libdl.so.2", "librt.so.1", "libanl.so.1"};
-    void *found = libc_symbol(RTLD_NEXT, name);
+    void *found;
 
-    if (found)
-        return found;
-    /* A plugin brought the library, and its references are ours since we come first. */
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
         void *handle = libc_open(libraries[i], RTLD_LAZY | RTLD_NOLOAD);
 
@@ -156,6 +157,26 @@ void *libc_find(const char *name)
             return found;
     }
     return NULL;
+}
+
+void *libc_find(const char *name)
+{
+    void *found = libc_symbol(RTLD_NEXT, name);
+
+    return found ? found : hq_exact_beside(name);
+}
+
+void libc_find_missing(void)
+{
+    for (struct real *real = __start_hq_real; real != __stop_hq_real; real++)
+        if (!atomic_load_explicit(&real->found, memory_order_relaxed))
+            atomic_store_explicit(&real->found, libc_find(real->name), memory_order_relaxed);
+    real_next("getpid"); /* as in real_find_all */
+}
+
+void *real_next(const char *name)
+{
+    return libc_symbol(RTLD_NEXT, name);
 }
 
 void *real_lookup(_Atomic(void *) *where, const char *name)

@@ -21,8 +21,13 @@ const struct link_map *libc_module_of(const void *address);
  */
 void *libc_behind(const void *address, const char *name);
 
-/* dlsym itself, for the library of exact events. */
+/* What of the wrapped functions was not there at the start: a plugin has brought libpthread. Not in signal handlers. */
+void libc_find_missing(void);
+
+/* For the library of exact events: dlsym itself, and what libpthread and its like have that only a plugin has brought.
+ */
 void *hq_exact_dlsym(void);
+void *hq_exact_beside(const char *name);
 
 /* The text of an error number. */
 const char *libc_error(int error);

@@ -196,3 +196,8 @@ void loose_stale(void)
     atomic_store(&stale, true);
     atomic_store(&not_before, 0);
 }
+
+void loose_forget(void)
+{
+    atomic_flag_clear(&filling);
+}

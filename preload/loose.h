@@ -24,4 +24,7 @@ bool loose_path(uint64_t image, char *path, size_t room);
 /* Mappings have changed: the next question may read the list again, however soon. */
 void loose_stale(void);
 
+/* In a forked child, where nobody else is reading the list. */
+void loose_forget(void);
+
 #endif

@@ -5,6 +5,7 @@
 #include "preload/find.h"
 #include "preload/heap.h"
 #include "preload/hot.h"
+#include "preload/loader.h"
 #include "preload/loose.h"
 #include "preload/raw.h"
 
@@ -20,8 +21,10 @@
 static _Atomic(struct module *) table[MODULES_NOTED];
 uint64_t modules_bases[MODULES_NOTED] __attribute__((aligned(64)));
 static _Atomic uint32_t modules; /* numbers given out; a slot may still be empty */
-static _Atomic uint32_t closing; /* calls of dlclose under way */
-static bool starting;            /* the program has not begun */
+static _Atomic uint32_t closing; /* calls of dlclose under way, */
+static __thread uint32_t own_closing __attribute__((tls_model("initial-exec"))); /* and those of this thread */
+static bool starting;                                                            /* the program has not begun */
+static atomic_flag path_busy = ATOMIC_FLAG_INIT;
 
 /*
  * From the first segment of the program to its last. The kernel leaves gaps between the segments where the linker did
@@ -136,7 +139,6 @@ long modules_program(char *path, size_t bytes)
 static const char *absolute_path(const struct module *module, const char *name)
 {
     static char path[8192];
-    static atomic_flag busy = ATOMIC_FLAG_INIT;
     char *copy = NULL;
     long bytes = 0;
 
@@ -144,7 +146,7 @@ static const char *absolute_path(const struct module *module, const char *name)
         return "[vdso]";
     if (name[0] == '/')
         return heap_copy_string(name);
-    if (atomic_flag_test_and_set(&busy))
+    if (atomic_flag_test_and_set(&path_busy))
         return heap_copy_string(name);
     if (module->flags & HQM_MODULE_MAIN) {
         bytes = modules_program(path, sizeof path - 1);
@@ -161,7 +163,7 @@ static const char *absolute_path(const struct module *module, const char *name)
         }
     }
     copy = heap_copy_string(bytes > 0 ? path : name);
-    atomic_flag_clear(&busy);
+    atomic_flag_clear(&path_busy);
     return copy;
 }
 
@@ -458,7 +460,14 @@ void modules_start(void)
 
 void modules_closing(void)
 {
+    own_closing++;
     atomic_fetch_add(&closing, 1);
+}
+
+void modules_forget(void)
+{
+    atomic_store(&closing, own_closing);
+    atomic_flag_clear(&path_busy);
 }
 
 static bool is_there(const struct module *module)
@@ -496,7 +505,7 @@ void modules_refresh(void)
     uint32_t count = atomic_load(&modules), round = atomic_fetch_add(&rounds, 1) + 1;
 
     if (!find_is_quick())
-        dl_iterate_phdr(mark_object, &round);
+        loader_list(mark_object, &round);
     for (uint32_t i = 0; i < count; i++) {
         struct module *module = atomic_load(&table[i]);
 
@@ -507,4 +516,5 @@ void modules_refresh(void)
     if (!find_is_quick()) /* else the list tells only of code in no module, which dlclose does not touch */
         loose_stale();
     atomic_fetch_sub(&closing, 1);
+    own_closing--;
 }

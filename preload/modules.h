@@ -42,6 +42,9 @@ void modules_start(void);
 void modules_closing(void);
 void modules_refresh(void);
 
+/* In a forked child: what other threads were about is not done here. */
+void modules_forget(void);
+
 /* False if the address is in no module (or in one that cannot be noted: counted as a loss). Safe in signal handlers. */
 bool modules_find(uint64_t address, struct code *code);
 

@@ -6,6 +6,9 @@
 #include "preload/deliver.h"
 #include "preload/export.h"
 #include "preload/file.h"
+#include "preload/loader.h"
+#include "preload/loose.h"
+#include "preload/modules.h"
 #include "preload/openmp/region.h"
 #include "preload/phases.h"
 #include "preload/options.h"
@@ -57,6 +60,9 @@ static void after_fork(void)
     *process_page = 1;
     own_pid = raw_getpid();
     epoch++;
+    loader_forget();
+    modules_forget();
+    loose_forget();
     file_forget();
     lane_forget_all();
     regions_forget();
@@ -75,7 +81,7 @@ bool process_start(void)
     process_page = page;
     *process_page = 1;
     own_pid = raw_getpid();
-    return pthread_atfork(NULL, NULL, after_fork) == 0;
+    return pthread_atfork(loader_before_fork, loader_after_fork, after_fork) == 0;
 }
 
 void process_check(void)
@@ -98,11 +104,12 @@ struct cloned {
     void *argument;
 };
 
+/* The child has a copy of its parent's stack, so nothing is allocated, nor given back: another thread may have been
+ * inside of malloc. */
 static int run_clone(void *data)
 {
     struct cloned cloned = *(struct cloned *)data;
 
-    free(data);
     after_fork();
     return cloned.function(cloned.argument);
 }
@@ -111,21 +118,17 @@ static int run_clone(void *data)
  * measured. */
 EXPORT int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
-    struct cloned *cloned = options.active && !(flags & CLONE_VM) ? malloc(sizeof *cloned) : NULL;
+    struct cloned cloned = {function, argument};
     va_list rest;
-    int pid;
 
     va_start(rest, argument);
     pid_t *parent_id = va_arg(rest, pid_t *);
     void *tls = va_arg(rest, void *);
     pid_t *child_id = va_arg(rest, pid_t *);
     va_end(rest);
-    if (!cloned)
+    if (!options.active || flags & CLONE_VM || !function)
         return REAL(clone)(function, stack, flags, argument, parent_id, tls, child_id);
-    *cloned = (struct cloned){function, argument};
-    pid = REAL(clone)(run_clone, stack, flags, cloned, parent_id, tls, child_id);
-    free(cloned); /* the child has a copy */
-    return pid;
+    return REAL(clone)(run_clone, stack, flags, &cloned, parent_id, tls, child_id);
 }
 
 static __attribute__((destructor)) void at_exit(void)

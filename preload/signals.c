@@ -79,23 +79,32 @@ static void install(int number, void (*handler)(int, siginfo_t *, void *))
                   NULL);
 }
 
+/* What is there and not ours is the C library's. False: ours is there. */
+static bool keep_reserved(void)
+{
+    struct raw_action now;
+
+    if (raw_sigaction(SIGNAL_RESERVED, NULL, &now) != 0 || now.handler == (uint64_t)reserved_handler)
+        return false;
+    library_handler = (void (*)(int, siginfo_t *, void *))now.handler;
+    return true;
+}
+
+/* Before glibc 2.34 libpthread has set up its handler when it was initialised, before us. */
 void signal_take(int number, void (*handler)(int, siginfo_t *, void *))
 {
-    if (number == SIGNAL_RESERVED)
+    if (number == SIGNAL_RESERVED) {
+        keep_reserved();
         reserved_handler = handler;
+    }
     install(number, handler);
     ours |= bit(number);
 }
 
 void signal_retake(void)
 {
-    struct raw_action now;
-
-    if (!reserved_handler || raw_frozen || raw_sigaction(SIGNAL_RESERVED, NULL, &now) != 0 ||
-        now.handler == (uint64_t)reserved_handler)
-        return;
-    library_handler = (void (*)(int, siginfo_t *, void *))now.handler;
-    install(SIGNAL_RESERVED, reserved_handler);
+    if (reserved_handler && !raw_frozen && keep_reserved())
+        install(SIGNAL_RESERVED, reserved_handler);
 }
 
 void signal_interrupts(void)

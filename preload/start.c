@@ -35,6 +35,7 @@ void start_once(void)
     if (started)
         return;
     started = true;
+    real_find_all();
     if (!options_read())
         return;
     options.active = false;

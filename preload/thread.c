@@ -245,7 +245,10 @@ static struct beginning *make_beginning(void)
 {
     struct beginning *beginning;
 
-    find_pthread();
+    if (!have_key) {
+        find_pthread();
+        libc_find_missing();
+    }
     start_once();
     process_check();
     if (!options.active || !self.alive || !guard_enter())

@@ -9,11 +9,26 @@
 
 volatile int raw_frozen; /* of this library; follows the collector's (blocks.c) */
 
-void *real_lookup(_Atomic(void *) *where, const char *name)
+void *real_next(const char *name)
 {
     __typeof__(&dlsym) find = (__typeof__(&dlsym))hq_exact_dlsym();
-    void *address = find ? find(RTLD_NEXT, name) : NULL;
+    void *found = find ? find(RTLD_NEXT, name) : NULL;
 
+    __asm__ volatile("" : "+r"(found)); /* no jump to dlsym, which looks behind the library that it returns to */
+    return found;
+}
+
+void *real_lookup(_Atomic(void *) *where, const char *name)
+{
+    void *address = real_next(name);
+
+    if (!address)
+        address = hq_exact_beside(name);
     atomic_store_explicit(where, address, memory_order_relaxed);
     return address;
+}
+
+static __attribute__((constructor)) void start(void)
+{
+    real_find_all();
 }
