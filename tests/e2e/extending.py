@@ -52,12 +52,13 @@ def add_examples(page):
 page = open(os.path.join(TOP, "doc/extending.md")).read()
 copy()
 files = add_examples(page)
-check(len(files) == 24, f"there are 24 examples: {files}")
+check(len(files) == 28, f"there are 28 examples: {files}")
 for name in re.findall(r"`((?:query|db|preload|repl|format|tests|doc)/[\w/]+\.\w+)`", page):
     check(os.path.exists(os.path.join(COPY, name)), f"{name}, of which doc/extending.md speaks")
 
 units = [f"build/tests/{name}_test" for name in ("import_strace", "manual", "grammar")]
-status, output = run("make", "-j2", "all", "build/tools/fixture", "build/tools/measurements", *units)
+status, output = run("make", "-j2", "all", "build/tools/fixture", "build/tools/measurements", "build/programs/gizmo", "build/programs/libgizmo.so",
+                     *units)
 check(status == 0, output)
 check("warning" not in output, output)
 
