@@ -16,13 +16,28 @@ static void note(struct device_clock *c, double at)
     c->last = c->low.len || c->high.len ? fmax(c->last, at) : at;
 }
 
+static void origin(struct device_clock *c, uint64_t host, uint64_t device)
+{
+    if (c->low.len || c->high.len)
+        return;
+    c->host = host;
+    c->device = device;
+}
+
+void device_clock_pair(struct device_clock *c, uint64_t before, uint64_t after, uint64_t device)
+{
+    origin(c, before, device);
+    double at = (double)(int64_t)(device - c->device);
+
+    note(c, at);
+    vec_push(&c->low, (struct device_bound){at, (double)(int64_t)(before - c->host) - at});
+    vec_push(&c->high, (struct device_bound){at, (double)(int64_t)(after - c->host) - at});
+}
+
 void device_clock_bound(struct device_clock *c, uint64_t called, uint64_t returned, uint64_t queued, uint64_t end,
                         uint64_t seen)
 {
-    if (!c->low.len && !c->high.len) {
-        c->host = called;
-        c->device = queued;
-    }
+    origin(c, called, queued);
     double q = (double)(int64_t)(queued - c->device), e = (double)(int64_t)(end - c->device);
 
     note(c, q);

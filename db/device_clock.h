@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device's clock against the host's, over all of a run. Nothing is asked of the device: of each command it is known
- * that it was queued while the host was in the call that enqueued it, and had ended when the host saw that. So the
- * difference of the clocks is bounded at these instants; what is taken is the straight line that keeps most away from
- * all bounds.
+ * A device's clock against the host's, over all of a run. No command is given to the device for it: of each command it
+ * is known that it was queued while the host was in the call that enqueued it, and had ended when the host saw that;
+ * where the device's clock can be read, instants of the host's before and after that are known too. So the difference
+ * of the clocks is bounded at these instants; what is taken is the straight line that keeps most away from all bounds.
  */
 #ifndef HQ_DB_DEVICE_CLOCK_H
 #define HQ_DB_DEVICE_CLOCK_H
@@ -27,6 +27,9 @@ struct device_clock {
 /* A command as it was seen. Times as in struct hqm_command. */
 void device_clock_bound(struct device_clock *c, uint64_t called, uint64_t returned, uint64_t queued, uint64_t end,
                         uint64_t seen);
+
+/* The device's clock was read between two instants of the host's. */
+void device_clock_pair(struct device_clock *c, uint64_t before, uint64_t after, uint64_t device);
 
 /* Finds the line, when all bounds are there. Contradictory bounds give the one that is wrong by least. */
 void device_clock_fit(struct device_clock *c);

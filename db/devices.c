@@ -47,9 +47,10 @@ static void add_threads(struct process *p)
 
 /* ---- times ---- */
 
-static struct device_clock *clocks_of(const struct process *p, const struct hqm_command *commands, size_t count,
-                                      uint32_t *of_queue)
+static struct device_clock *clocks_of(const struct process *p, const struct measurement *m,
+                                      const struct hqm_command *commands, size_t count, uint32_t *of_queue)
 {
+    struct measured pairs = measured_records(m, HQM_PAIRS, 0);
     struct device_clock *clocks = xcalloc(p->queue_count + 1, sizeof *clocks);
 
     /* Queues of one device have one clock. */
@@ -66,6 +67,9 @@ static struct device_clock *clocks_of(const struct process *p, const struct hqm_
             device_clock_bound(&clocks[of_queue[c->queue - 1]], c->called_ns, c->returned_ns, c->queued_ns, c->end_ns,
                                c->seen_ns);
     }
+    for (const struct hqm_pair *pair; (pair = measured_next(&pairs));)
+        if (pair->queue && pair->queue <= p->queue_count)
+            device_clock_pair(&clocks[of_queue[pair->queue - 1]], pair->before_ns, pair->after_ns, pair->device_ns);
     for (uint32_t i = 0; i < p->queue_count; i++)
         device_clock_fit(&clocks[i]);
     return clocks;
@@ -76,10 +80,10 @@ static uint64_t since(const struct process *p, uint64_t ns)
     return ns > p->header.start_monotonic_ns ? ns - p->header.start_monotonic_ns : 0;
 }
 
-static void bring_times(struct process *p, const struct hqm_command *commands)
+static void bring_times(struct process *p, const struct measurement *m, const struct hqm_command *commands)
 {
     AUTO_FREE uint32_t *of_queue = xcalloc(p->queue_count + 1, sizeof *of_queue);
-    struct device_clock *clocks = clocks_of(p, commands, p->command_count, of_queue);
+    struct device_clock *clocks = clocks_of(p, m, commands, p->command_count, of_queue);
 
     for (size_t i = 0; i < p->command_count; i++) {
         const struct hqm_command *c = &commands[i];
@@ -149,11 +153,47 @@ static void find_ready(struct process *p, const struct measurement *m, const str
 
 /* ---- commands ---- */
 
+/* Of commands and of sums of them, which both begin with the lane. */
 static int compare_lanes(const void *a, const void *b)
 {
-    uint32_t x = ((const struct hqm_command *)a)->lane, y = ((const struct hqm_command *)b)->lane;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
     return (x > y) - (x < y);
+}
+
+/* Brings nodes of lanes, one lane after the other, to the tree. */
+struct placing {
+    struct process *process;
+    const struct measurement *measurement;
+    struct lanes *lanes;
+    struct calltree *tree;
+    struct lane lane;
+    bool begun;
+};
+
+/* TREE_NONE: the call path is not there, which is damage. */
+static uint32_t place(struct placing *p, uint32_t in_lane, uint32_t of_thread, uint32_t node)
+{
+    uint32_t thread = lanes_thread(p->lanes, of_thread), frame;
+
+    if (!p->begun || in_lane != p->lane.number) {
+        if (p->begun)
+            lane_deinit(&p->lane);
+        lane_init(&p->lane, p->lanes, p->measurement, in_lane);
+        p->begun = true;
+    }
+    frame = thread == TREE_NONE ? TREE_NONE : lane_add(&p->lane, p->tree, thread, node);
+    if (frame == TREE_NONE)
+        p->process->damaged = true;
+    else
+        p->tree->sampled.data[frame] = true;
+    return frame;
+}
+
+static void placing_deinit(struct placing *p)
+{
+    if (p->begun)
+        lane_deinit(&p->lane);
 }
 
 struct hqm_commands {
@@ -172,29 +212,17 @@ static void read_commands(const struct process *p, const struct measurement *m, 
         qsort(out->data, out->len, sizeof *out->data, compare_lanes);
 }
 
-/* Those whose call path is there; the others are damage. */
-static void place_commands(struct process *p, const struct measurement *m, struct lanes *lanes, struct calltree *tree,
-                           struct hqm_commands *commands)
+static void place_commands(struct process *p, struct placing *placing, struct hqm_commands *commands)
 {
-    struct lane lane = {0};
     size_t n = 0;
 
     p->commands = ARENA_ARRAY(&p->arena, commands->len, struct process_command);
     for (size_t i = 0; i < commands->len; i++) {
         const struct hqm_command *c = &commands->data[i];
-        uint32_t thread = lanes_thread(lanes, c->thread), frame;
+        uint32_t frame = place(placing, c->lane, c->thread, c->node);
 
-        if (!i || c->lane != lane.number) {
-            if (i)
-                lane_deinit(&lane);
-            lane_init(&lane, lanes, m, c->lane);
-        }
-        frame = thread == TREE_NONE ? TREE_NONE : lane_add(&lane, tree, thread, c->node);
-        if (frame == TREE_NONE) {
-            p->damaged = true;
+        if (frame == TREE_NONE)
             continue;
-        }
-        tree->sampled.data[frame] = true;
         p->commands[n] = (struct process_command){
             .frame = frame,
             .thread = c->thread,
@@ -204,22 +232,44 @@ static void place_commands(struct process *p, const struct measurement *m, struc
         };
         commands->data[n++] = *c;
     }
-    if (commands->len)
-        lane_deinit(&lane);
     p->command_count = n;
+}
+
+static void read_sums(struct process *p, const struct measurement *m, struct placing *placing)
+{
+    struct measured records = measured_records(m, HQM_SUMS, 0);
+    VEC(struct hqm_command_sum) sums = {0};
+
+    for (const struct hqm_command_sum *s; (s = measured_next(&records));)
+        if (s->queue && s->queue <= p->queue_count)
+            vec_push(&sums, *s);
+    vec_sort(&sums, compare_lanes);
+    p->command_sums = ARENA_ARRAY(&p->arena, sums.len, struct process_command_sum);
+    vec_foreach(s, &sums) {
+        uint32_t frame = place(placing, s->lane, s->thread, s->node);
+
+        if (frame != TREE_NONE)
+            p->command_sums[p->command_sum_count++] = (struct process_command_sum){frame, s->queue - 1, *s};
+    }
+    vec_deinit(&sums);
 }
 
 void devices_scan(struct process *p, const struct measurement *m, struct lanes *lanes, struct calltree *tree)
 {
     struct hqm_commands commands = {0};
+    struct placing placing = {.process = p, .measurement = m, .lanes = lanes, .tree = tree};
 
     scan_queues(p, m);
     if (!p->queue_count)
         return;
     add_threads(p);
     read_commands(p, m, &commands);
-    place_commands(p, m, lanes, tree, &commands);
-    bring_times(p, commands.data);
+    place_commands(p, &placing, &commands);
+    placing_deinit(&placing);
+    placing.begun = false;
+    read_sums(p, m, &placing);
+    placing_deinit(&placing);
+    bring_times(p, m, commands.data);
     find_ready(p, m, commands.data);
     vec_deinit(&commands);
 }
@@ -285,6 +335,24 @@ static int64_t amount_of(const char *event, const struct process_command *c)
     return !strcmp(event, "GPU_COMMANDS");
 }
 
+/* The same of many, and how many have one. */
+static struct db_value amounts_of(const char *event, const struct hqm_command_sum *s)
+{
+    int64_t ns = (int64_t)s->time_ns, timed = (int64_t)s->timed;
+
+    if (!strcmp(event, "GPU_TIME"))
+        return (struct db_value){.sum = ns, .count = timed};
+    if (!strcmp(event, "GPU_KERNEL") || !strcmp(event, "GPU_COPY"))
+        return s->kind == (event[4] == 'K' ? HQM_COMMAND_KERNEL : HQM_COMMAND_COPY)
+                   ? (struct db_value){.sum = ns, .count = timed}
+                   : (struct db_value){0};
+    if (!strcmp(event, "GPU_BYTES"))
+        return (struct db_value){.sum = (int64_t)s->bytes, .count = (int64_t)s->moving};
+    if (!strcmp(event, "GPU_ITEMS"))
+        return (struct db_value){.sum = (int64_t)s->items, .count = (int64_t)s->working};
+    return (struct db_value){.sum = (int64_t)s->commands, .count = (int64_t)s->commands};
+}
+
 static void add_values(const struct process *p, const struct process_places *places, struct process_data *out,
                        size_t event)
 {
@@ -302,6 +370,14 @@ static void add_values(const struct process *p, const struct process_places *pla
         if (frame != HQDB_NONE && amount)
             vec_push(&out->values[(first + c->queue) * out->metric_count + metric],
                      (struct db_value){.frame = frame, .sum = amount, .count = 1});
+    }
+    for (size_t i = 0; i < p->command_sum_count; i++) {
+        const struct process_command_sum *s = &p->command_sums[i];
+        struct db_value value = amounts_of(name, &s->sum);
+
+        value.frame = places->frames[s->frame];
+        if (value.frame != HQDB_NONE && value.sum)
+            vec_push(&out->values[(first + s->queue) * out->metric_count + metric], value);
     }
 }
 

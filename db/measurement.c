@@ -20,6 +20,8 @@ static const size_t record_sizes[] = {
     [HQM_QUEUES] = sizeof(struct hqm_queue),
     [HQM_COMMANDS] = sizeof(struct hqm_command),
     [HQM_HOST] = sizeof(struct hqm_host),
+    [HQM_SUMS] = sizeof(struct hqm_command_sum),
+    [HQM_PAIRS] = sizeof(struct hqm_pair),
 };
 
 /* The magic is what the collector writes last of a header; the first segment is opened before. */

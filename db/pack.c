@@ -112,6 +112,7 @@ void pack_process(struct bytes *b, const struct process *p)
     for (size_t i = 0; i < p->queue_count; i++)
         pack_text(b, p->queues[i].device);
     PACK(b, p->commands, p->command_count);
+    PACK(b, p->command_sums, p->command_sum_count);
     PACK(b, p->host_waits, p->host_wait_count);
     put_number(b, p->damaged);
     put_number(b, p->missing);
@@ -159,6 +160,7 @@ void unpack_process(struct cursor *c, struct process *out)
     for (size_t i = 0; i < out->queue_count; i++)
         out->queues[i].device = arena_strdup(&out->arena, unpack_text(c));
     out->commands = keep(&out->arena, c, &out->command_count, sizeof *out->commands);
+    out->command_sums = keep(&out->arena, c, &out->command_sum_count, sizeof *out->command_sums);
     out->host_waits = keep(&out->arena, c, &out->host_wait_count, sizeof *out->host_waits);
     out->damaged = cursor_u64(c) != 0;
     out->missing = cursor_u64(c);

@@ -137,6 +137,8 @@ void process_move_frames(struct process *p, const uint32_t *remap)
         p->messages[i].frame = remap[p->messages[i].frame];
     for (size_t i = 0; i < p->command_count; i++)
         p->commands[i].frame = remap[p->commands[i].frame];
+    for (size_t i = 0; i < p->command_sum_count; i++)
+        p->command_sums[i].frame = remap[p->command_sums[i].frame];
 }
 
 struct messages {

@@ -51,6 +51,11 @@ struct process_command {
     struct hqdb_command command; /* the rest of it */
 };
 
+struct process_command_sum { /* of commands that are not there one by one */
+    uint32_t frame, queue;   /* as in struct process_command */
+    struct hqm_command_sum sum;
+};
+
 struct process_host_wait { /* for devices, since the start */
     uint32_t thread;       /* number */
     uint64_t from_ns, to_ns;
@@ -76,6 +81,8 @@ struct process { /* texts and arrays live in `arena` */
     size_t queue_count;
     struct process_command *commands;
     size_t command_count;
+    struct process_command_sum *command_sums;
+    size_t command_sum_count;
     struct process_host_wait *host_waits;
     size_t host_wait_count;
     bool damaged;     /* parts of the file could not be read */

@@ -116,8 +116,8 @@ struct hqm_header {
     uint64_t closed_us;       /* how long that was, all together, */
     uint64_t closed_since_us; /* and from when on it is so; 0: it is not */
     /* Where the size is bounded, the oldest segment of a lane's trace is used again: the first of a lane does not begin
-     * with record 0, and each begins with HQM_TRACE_THREAD. */
-    uint64_t trace_dropped; /* records that made room, of all lanes */
+     * with record 0, and each begins with HQM_TRACE_THREAD. Likewise those of HQM_COMMANDS and HQM_HOST. */
+    uint64_t trace_dropped; /* records that made room, of all of these */
     uint64_t trace_from_us; /* from here on none is missing */
     /* Threads whose samples the software clock took less often than asked for, since they change often: those weigh
      * more. */
@@ -149,6 +149,8 @@ enum hqm_kind {
     HQM_QUEUES,      /* struct hqm_queue, lane 0; since minor version 2 */
     HQM_COMMANDS,    /* struct hqm_command, lane 0; since minor version 2 */
     HQM_HOST,        /* struct hqm_host, lane 0; since minor version 2 */
+    HQM_SUMS,        /* struct hqm_command_sum, lane 0; since minor version 2 */
+    HQM_PAIRS,       /* struct hqm_pair, lane 0; since minor version 2 */
     HQM_KINDS
 };
 
@@ -361,6 +363,20 @@ struct hqm_command {
 };
 static_assert(sizeof(struct hqm_command) == 112, "layout");
 
+/*
+ * Where the size is bounded: what all the commands were that made room for later ones, of one place, thread, queue and
+ * kind, as in struct hqm_command; grows in place. So a command is in HQM_COMMANDS or here.
+ */
+struct hqm_command_sum {
+    uint32_t lane, node, thread, queue;
+    uint16_t kind, reserved;
+    uint32_t reserved2;
+    uint64_t commands;
+    uint64_t timed, moving, working; /* of these, with a time, bytes, items that are not 0 */
+    uint64_t time_ns, bytes, items;
+};
+static_assert(sizeof(struct hqm_command_sum) == 80, "layout");
+
 /* When a thread waited for devices; or, with a number, when it set the event of the program's own that
  * hqm_command.after knows by that. CLOCK_MONOTONIC. */
 struct hqm_host {
@@ -368,6 +384,14 @@ struct hqm_host {
     uint64_t from_ns, to_ns;
 };
 static_assert(sizeof(struct hqm_host) == 24, "layout");
+
+/* The clock of a queue's device was read between two instants of the host's (CLOCK_MONOTONIC). */
+struct hqm_pair {
+    uint32_t queue; /* record number in HQM_QUEUES + 1 */
+    uint32_t reserved;
+    uint64_t before_ns, after_ns, device_ns;
+};
+static_assert(sizeof(struct hqm_pair) == 32, "layout");
 
 /* A sample in time. Weight is in periods (1 + timer overruns); more than 4095 makes further records. */
 #define HQM_WEIGHT_MAX   4095u

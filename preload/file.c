@@ -54,6 +54,8 @@ static const struct {
     [HQM_QUEUES] = {sizeof(struct hqm_queue), 4096},
     [HQM_COMMANDS] = {sizeof(struct hqm_command), 65536},
     [HQM_HOST] = {sizeof(struct hqm_host), 16384},
+    [HQM_PAIRS] = {sizeof(struct hqm_pair), 4096},
+    [HQM_SUMS] = {sizeof(struct hqm_command_sum), 8192},
 };
 
 struct hqm_header *_Atomic file_open_header;

@@ -43,54 +43,17 @@ static inline void column_publish(struct column *c)
 
 /* ---- traces of a bounded size ---- */
 
-static bool ring_add(struct ring *r, struct hqm_segment *segment)
+/* The records of the oldest segment make room. */
+static void turn(struct lane *lane)
 {
-    if (r->count == r->room) {
-        uint32_t room = r->room ? r->room * 2 : 512;
-        struct hqm_segment **more = raw_memory(room * sizeof *more);
-
-        if (!more)
-            return false;
-        for (uint32_t i = 0; i < r->count; i++)
-            more[i] = r->segments[i];
-        if (r->segments)
-            raw_munmap(r->segments, r->room * sizeof *more);
-        r->segments = more;
-        r->room = room;
-    }
-    r->segments[r->count++] = segment;
-    return true;
-}
-
-/* A quarter is left for call paths. A lane has two segments at least. */
-static bool ring_may_grow(const struct ring *r, uint64_t bytes)
-{
-    return r->count < 2 || (!r->full && file_used() + bytes <= options.max_size / 4 * 3);
-}
-
-/* The records of the oldest segment make room. A reader finds none in it until it is the newest. */
-static void ring_turn(struct lane *lane)
-{
-    struct ring *r = &lane->ring;
     struct column *c = &lane->trace;
-    struct hqm_segment *segment = r->segments[r->oldest];
-    const struct hqm_trace *last = (const struct hqm_trace *)(segment + 1) + segment->count - 1;
-    struct hqm_header *header = file_header();
-    uint64_t from = (uint64_t)last->time_high << 32 | last->time_low;
-    uint64_t known = __atomic_load_n(&header->trace_from_us, __ATOMIC_RELAXED);
+    const struct hqm_segment *oldest = ring_oldest(&lane->ring);
+    const struct hqm_trace *last = (const struct hqm_trace *)(oldest + 1) + oldest->count - 1;
 
-    r->full = true;
-    r->oldest = (r->oldest + 1) % r->count;
-    while (known < from &&
-           !__atomic_compare_exchange_n(&header->trace_from_us, &known, from, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-    __atomic_fetch_add(&header->trace_dropped, segment->count, __ATOMIC_RELAXED);
-    __atomic_store_n(&segment->count, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&segment->first, c->segment->first + c->segment->capacity, __ATOMIC_RELEASE);
-    c->segment = segment;
-    c->next = (char *)(segment + 1);
+    c->segment = ring_turn(&lane->ring, c->segment, oldest->count, (uint64_t)last->time_high << 32 | last->time_low);
+    c->next = (char *)(c->segment + 1);
     c->count = 0;
-    c->capacity = segment->capacity;
+    c->capacity = c->segment->capacity;
 }
 
 /* Each segment begins with the thread, since those before it may go. */
@@ -101,12 +64,12 @@ static COLD bool trace_grow(struct lane *lane, uint64_t time_us)
 
     if (!options.max_size)
         return column_grow(c);
-    if (file_used() + c->next_bytes > options.max_size / 4 * 3)
+    if (!ring_has_room(c->next_bytes))
         c->next_bytes = HQM_ALIGN;
     if (!ring_may_grow(r, c->next_bytes) || !column_grow(c)) {
         if (r->count < 2)
             return false;
-        ring_turn(lane);
+        turn(lane);
     } else if (!ring_add(r, c->segment)) {
         return false;
     }
@@ -406,8 +369,7 @@ static void lane_discard(struct lane *lane)
 {
     if (lane->lookup.slots)
         raw_munmap(lane->lookup.slots, (lane->lookup.mask + 1) * sizeof *lane->lookup.slots);
-    if (lane->ring.segments)
-        raw_munmap(lane->ring.segments, lane->ring.room * sizeof *lane->ring.segments);
+    ring_deinit(&lane->ring);
     raw_munmap(lane, LANE_BYTES);
 }
 

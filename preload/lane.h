@@ -10,6 +10,7 @@
 #define HQ_PRELOAD_LANE_H
 
 #include "preload/file.h"
+#include "preload/ring.h"
 #include "preload/unwind.h"
 
 /* Records of one kind, appended by one thread. */
@@ -40,13 +41,6 @@ struct lookup_slot {
     };
 };
 
-/* The segments of a trace that may not grow (--max-size), in turn. */
-struct ring {
-    struct hqm_segment **segments;
-    uint32_t count, room, oldest;
-    bool full; /* from now on the oldest is used again */
-};
-
 struct lookup {
     struct lookup_slot *slots;
     uint32_t mask, used;
@@ -55,9 +49,9 @@ struct lookup {
 enum { LANE_REGIONS = 8 };
 
 /* What the lane's thread keeps here and not in thread-local storage, which is taken from the stacks of the program:
- * phases.c, openmp/tasks.c. What the thread before has left is there. */
+ * phases.c, openmp/tasks.c, sources/device.c. What the thread before has left is there. */
 struct lane_room {
-    uint64_t phases[256], tasks[256];
+    uint64_t phases[256], tasks[256], entries[192];
 };
 
 /* What every sample needs stands first, in two cache lines. */

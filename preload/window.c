@@ -22,6 +22,11 @@ HOT bool window_is_open(uint64_t now_us)
     return now >= options.from_us && (!options.until_us || now < options.until_us);
 }
 
+bool window_is_open_now(void)
+{
+    return window_is_open(options.from_us || options.until_us ? file_now_us() : 0);
+}
+
 /* By hq_stop: how long before it was opened last, and since when it is closed; 0: it is open, or was never. */
 static _Atomic uint64_t closed_before, closed_since;
 

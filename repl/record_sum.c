@@ -52,6 +52,8 @@ static void tally_segment(const struct hqm_segment *s, struct tally *t)
     if (s->kind == HQM_STRINGS && s->record_size == 1)
         t->runtimes |= find_runtimes(records, s->count < room ? s->count : room);
     for (uint64_t i = 0; i < s->count && i < room; i++, records += s->record_size) {
+        if (s->kind == HQM_SUMS && s->record_size >= sizeof(struct hqm_command_sum))
+            t->commands += ((const struct hqm_command_sum *)records)->commands;
         if (s->kind == HQM_EVENTS && s->record_size >= sizeof(struct hqm_event) && s->first + i < 64 &&
             ((const struct hqm_event *)records)->flags & HQM_EVENT_EXACT)
             t->exact |= 1ull << (s->first + i);

@@ -12,9 +12,8 @@
 #include "preload/sources/device.h"
 
 #include <string.h>
-#include <time.h>
 
-enum { BUCKETS = 8192, POOL = 1 << 16 };
+enum { BUCKETS = 8192, POOL = 1 << 16 /* bytes */ };
 
 const struct command_row command_rows[FUNCTIONS] = {
 #define COMMAND(name, words, event, shown, kind, amount, where, image, blocking) \
@@ -22,7 +21,7 @@ const struct command_row command_rows[FUNCTIONS] = {
 #include "preload/gpu/calls.def"
 };
 
-/* A command that is under way. */
+/* A command that is under way. One thread gives it and another ends it, so it shares no cache line with others. */
 struct flight {
     struct flight *next; /* of its bucket, or of the free ones */
     uintptr_t event;
@@ -31,35 +30,41 @@ struct flight {
     bool failed; /* that was seen before the driver told, if it ever does */
     struct device_call call;
     struct hqm_command record;
-};
+} __attribute__((aligned(64)));
 _Static_assert(sizeof(struct flight) <= 256, "promised in doc/accelerators.md");
 
+/* What the program has events of is found by them. */
+static struct bucket {
+    _Atomic unsigned lock;
+    struct flight *first;
+} buckets[BUCKETS];
+
+/* Those who give commands take free ones, with the lock; those who end them give them back, and wait for nobody. */
 static _Atomic unsigned lock;
-static struct flight *free_flights, *buckets[BUCKETS];
-static _Atomic uint32_t numbers;
-
-static uint64_t now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
+static struct flight *free_flights;
+static _Atomic(struct flight *) given_back __attribute__((aligned(64)));
+static _Atomic uint32_t numbers __attribute__((aligned(64)));
 
 /* ---- What is under way ---- */
+
+static struct flight *make_free(void)
+{
+    struct flight *f = raw_memory(POOL);
+
+    for (size_t i = 0; f && i + 1 < POOL / sizeof *f; i++)
+        f[i].next = &f[i + 1];
+    return f;
+}
 
 static struct flight *take(void)
 {
     struct flight *f;
 
     lock_take(&lock);
-    if (!free_flights) {
-        f = raw_memory(POOL);
-        for (size_t i = 0; f && i < POOL / sizeof *f; i++) {
-            f[i].next = free_flights;
-            free_flights = &f[i];
-        }
-    }
+    if (!free_flights)
+        free_flights = atomic_exchange(&given_back, NULL);
+    if (!free_flights)
+        free_flights = make_free();
     f = free_flights;
     if (f)
         free_flights = f->next;
@@ -71,49 +76,64 @@ static struct flight *take(void)
 
 static void give_back(struct flight *f)
 {
-    lock_take(&lock);
-    f->next = free_flights;
-    free_flights = f;
-    lock_release(&lock);
+    f->next = atomic_load_explicit(&given_back, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak(&given_back, &f->next, f))
+        continue;
 }
 
-static struct flight **bucket_of(uintptr_t event)
+static struct bucket *bucket_of(uintptr_t event)
 {
     return &buckets[(uint32_t)((event >> 4) * 0x9e3779b1u) % BUCKETS];
 }
 
 static void link_flight(struct flight *f)
 {
-    lock_take(&lock);
-    f->next = *bucket_of(f->event);
-    *bucket_of(f->event) = f;
-    lock_release(&lock);
+    struct bucket *bucket = bucket_of(f->event);
+
+    lock_take(&bucket->lock);
+    f->next = bucket->first;
+    bucket->first = f;
+    lock_release(&bucket->lock);
 }
 
 static void unlink_flight(struct flight *f)
 {
-    lock_take(&lock);
-    for (struct flight **at = bucket_of(f->event); *at; at = &(*at)->next)
+    struct bucket *bucket = bucket_of(f->event);
+
+    lock_take(&bucket->lock);
+    for (struct flight **at = &bucket->first; *at; at = &(*at)->next)
         if (*at == f) {
             *at = f->next;
             break;
         }
-    lock_release(&lock);
+    lock_release(&bucket->lock);
 }
 
 /* The number of what is under way and has this event, 0: nothing. */
 static uint32_t number_of(uintptr_t event, bool *user)
 {
+    struct bucket *bucket = bucket_of(event);
     uint32_t number = 0;
 
-    lock_take(&lock);
-    for (struct flight *f = *bucket_of(event); f && !number; f = f->next)
+    lock_take(&bucket->lock);
+    for (struct flight *f = bucket->first; f && !number; f = f->next)
         if (f->event == event) {
             number = f->record.number;
             *user = f->user;
         }
-    lock_release(&lock);
+    lock_release(&bucket->lock);
     return number;
+}
+
+void commands_forget(void)
+{
+    lock_release(&lock);
+    free_flights = NULL;
+    atomic_store(&given_back, NULL);
+    for (uint32_t i = 0; i < BUCKETS; i++) {
+        lock_release(&buckets[i].lock);
+        buckets[i].first = NULL;
+    }
 }
 
 /* ---- What a command is ---- */
@@ -208,7 +228,8 @@ static void completed(uintptr_t event, int32_t status, void *data)
     struct flight *f = data;
     bool ours = f->ours;
 
-    unlink_flight(f);
+    if (!ours)
+        unlink_flight(f);
     if (status < 0 && !f->failed)
         hq_device_failed(&f->call);
     else if (status >= 0)
@@ -222,6 +243,7 @@ static void completed(uintptr_t event, int32_t status, void *data)
  * event in its hands, so it is there. */
 static void look_for_failure(uintptr_t event)
 {
+    struct bucket *bucket = bucket_of(event);
     struct device_call call;
     bool found = false, user = false;
     int32_t status;
@@ -229,13 +251,13 @@ static void look_for_failure(uintptr_t event)
     if (!number_of(event, &user) || user ||
         !cl_get(CL_clGetEventInfo, event, CL_EVENT_STATUS, &status, sizeof status) || status >= 0)
         return;
-    lock_take(&lock);
-    for (struct flight *f = *bucket_of(event); f && !found; f = f->next)
+    lock_take(&bucket->lock);
+    for (struct flight *f = bucket->first; f && !found; f = f->next)
         if (f->event == event && !f->failed) {
             found = f->failed = true;
             call = f->call;
         }
-    lock_release(&lock);
+    lock_release(&bucket->lock);
     if (found)
         hq_device_failed(&call);
 }
@@ -248,10 +270,12 @@ static void under_way(struct flight *f, uintptr_t event, bool ours)
     f->event = event;
     f->ours = ours;
     if (event) {
-        link_flight(f);
+        if (!ours) /* nobody else can name it */
+            link_flight(f);
         if (CL(clSetEventCallback, event, COMPLETE, (uintptr_t)completed, (uintptr_t)f) == CL_SUCCESS)
             return;
-        unlink_flight(f);
+        if (!ours)
+            unlink_flight(f);
     }
     /* Nobody will tell of its end (functions without an event; OpenCL 1.0). */
     end(f, false);
@@ -344,6 +368,14 @@ static uintptr_t wait_in(enum function function, uintptr_t *words, void *below, 
     return result;
 }
 
+static uintptr_t finish(uintptr_t *words, void *below)
+{
+    uintptr_t result = wait_in(CL_clFinish, words, below, 1);
+
+    queue_clock(words[0]);
+    return result;
+}
+
 static uintptr_t wait_for_events(uintptr_t *words, void *below)
 {
     uintptr_t result = wait_in(CL_clWaitForEvents, words, below, 2);
@@ -370,16 +402,19 @@ static uintptr_t create_user_event(uintptr_t *words, void *below)
 /* What waits for it may begin before the call is over. */
 static uintptr_t set_user_event(uintptr_t *words, void *below)
 {
+    struct bucket *bucket = bucket_of(words[0]);
     struct flight *found = NULL;
     uint64_t start = now();
 
-    lock_take(&lock);
-    for (struct flight *f = *bucket_of(words[0]); f && !found; f = f->next)
-        found = f->event == words[0] && f->user ? f : NULL;
-    lock_release(&lock);
+    lock_take(&bucket->lock);
+    for (struct flight **at = &bucket->first; *at && !found; at = found ? at : &(*at)->next)
+        if ((*at)->event == words[0] && (*at)->user) {
+            found = *at;
+            *at = found->next;
+        }
+    lock_release(&bucket->lock);
     if (found) {
         hq_device_host(found->record.number, start, start);
-        unlink_flight(found);
         give_back(found);
     }
     return cl_invoke(below, words, 2);
@@ -388,7 +423,7 @@ static uintptr_t set_user_event(uintptr_t *words, void *below)
 uintptr_t call_watched(enum function function, uintptr_t *words, void *below)
 {
     switch (function) {
-    case CL_clFinish: return wait_in(function, words, below, 1);
+    case CL_clFinish: return finish(words, below);
     case CL_clCreateUserEvent: return create_user_event(words, below);
     case CL_clSetUserEventStatus: return set_user_event(words, below);
     case CL_clWaitForEvents: return wait_for_events(words, below);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 enum { CL_WORDS = 16, NONE = 31 };
 
@@ -37,7 +38,9 @@ enum {
     CL_QUEUE_PROFILING = 2,
     CL_QUEUE_ON_DEVICE = 4,
 
+    CL_PLATFORM_VERSION = 0x0901,
     CL_DEVICE_NAME = 0x102b,
+    CL_DEVICE_VERSION = 0x102f,
     CL_DEVICE_PLATFORM = 0x1031,
     CL_DEVICE_PARENT = 0x1042,
     CL_QUEUE_CONTEXT = 0x1090,
@@ -78,18 +81,18 @@ extern const struct command_row command_rows[FUNCTIONS]; /* name NULL: it is no 
 
 /* ---- Functions below us: those of the loader, or, where we are its layer, what it gave us ---- */
 
-/* Calls a function with arguments as words. */
+/* Calls a function with arguments as words. There is room for more of them than `count`: for 6, 10 or 14. */
 uintptr_t cl_invoke(void *function, const uintptr_t *words, unsigned count); /* wrappers.c */
 
 /* The function to be called; NULL if there is none. */
 void *cl_below(enum function f);
 
-/* The same with arguments, at most 8. */
+/* The same with arguments, at most 6. */
 #define CL(name, ...) \
     ({ \
-        const uintptr_t words_[8] = {__VA_ARGS__}; \
+        const uintptr_t words_[6] = {__VA_ARGS__}; \
         void *below_ = cl_below(CL_##name); \
-        below_ ? (int)cl_invoke(below_, words_, 8) : CL_FAILED; \
+        below_ ? (int)cl_invoke(below_, words_, 6) : CL_FAILED; \
     })
 
 /* The function as the program calls it, in the loader: it names the row of the tree. */
@@ -98,10 +101,23 @@ const void *cl_entry(enum function f);
 /* A property by one of the functions of the form (object, property, size, value, size of it); false: it has none. */
 bool cl_get(enum function f, uintptr_t object, unsigned property, void *value, size_t size);
 
+/* The host's clock that all else here is on: CLOCK_MONOTONIC, in ns. */
+static inline uint64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 /* ---- What is done with a call: `below` is the function itself ---- */
 
 uintptr_t command_enqueued(enum function f, uintptr_t *words, void *below); /* commands.c */
 uintptr_t call_watched(enum function f, uintptr_t *words, void *below);
+
+/* In a forked child, before all else: what is under way is the parent's, and nobody holds a lock. So queues_forget
+ * (queues.h) and programs_forget (programs.h). */
+void commands_forget(void); /* commands.c */
 
 /* A call whose elapsed time an event counts; count: of the arguments. */
 uintptr_t host_time(enum function f, uintptr_t *words, void *below, unsigned count, int event);

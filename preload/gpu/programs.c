@@ -29,6 +29,11 @@ static struct program programs[PROGRAMS];
 static struct kernel kernels[KERNELS];
 static uint32_t kernel_count;
 
+void programs_forget(void)
+{
+    lock_release(&lock);
+}
+
 /* ---- programs ---- */
 
 static void name_program(uintptr_t handle, const char *name)

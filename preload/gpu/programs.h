@@ -12,6 +12,8 @@
 /* What launching a kernel is, for hq_device_here. */
 uint64_t kernel_command(uintptr_t kernel);
 
+void programs_forget(void);
+
 /* WATCHED of calls.def. */
 uintptr_t program_create(enum function f, uintptr_t *words, void *below);
 uintptr_t program_build(enum function f, uintptr_t *words, void *below);

@@ -30,6 +30,11 @@ static struct queue *slot_of(uintptr_t handle)
     return handle_slot(queues, sizeof *queues, QUEUES, handle);
 }
 
+void queues_forget(void)
+{
+    lock_release(&lock);
+}
+
 static uint32_t context_number(uintptr_t context)
 {
     uint32_t i = 0;
@@ -40,6 +45,18 @@ static uint32_t context_number(uintptr_t context)
     contexts[i] = context;
     lock_release(&lock);
     return i + 1;
+}
+
+static struct queue look_up(uintptr_t handle)
+{
+    struct queue q = {0}, *found;
+
+    lock_take(&lock);
+    found = slot_of(handle);
+    if (found && found->handle == handle)
+        q = *found;
+    lock_release(&lock);
+    return q;
 }
 
 /* ---- New queues ---- */
@@ -61,6 +78,70 @@ static uint32_t unit_of(uintptr_t device)
     return 0;
 }
 
+/* ---- Clocks of devices ---- */
+
+enum { CLOCK_EVERY_NS = 100000000, CLOCK_LOOKS = 3 };
+
+/* Is it of OpenCL 2.1 or later? The tables of earlier drivers end before the function that reads the clock. */
+static bool is_of_2_1(enum function f, uintptr_t object, unsigned property)
+{
+    char version[256] = ""; /* "OpenCL 2.1 what the driver says of itself" */
+
+    return cl_get(f, object, property, version, sizeof version - 1) && !strncmp(version, "OpenCL ", 7) &&
+           (version[7] > '2' || (version[7] == '2' && version[9] >= '1'));
+}
+
+static bool has_clock(uintptr_t device)
+{
+    uintptr_t platform = 0;
+
+    return cl_get(CL_clGetDeviceInfo, device, CL_DEVICE_PLATFORM, &platform, sizeof platform) &&
+           is_of_2_1(CL_clGetPlatformInfo, platform, CL_PLATFORM_VERSION) &&
+           is_of_2_1(CL_clGetDeviceInfo, device, CL_DEVICE_VERSION);
+}
+
+/* Of some readings the one between the closest instants. False: the driver does not tell. */
+static bool read_clock(uint32_t queue, uintptr_t device)
+{
+    uint64_t best = 0, best_before = 0, best_after = UINT64_MAX;
+
+    for (int i = 0; i < CLOCK_LOOKS; i++) {
+        uint64_t of_device = 0, of_host = 0, before = now(), after;
+
+        if (CL(clGetDeviceAndHostTimer, device, (uintptr_t)&of_device, (uintptr_t)&of_host) != CL_SUCCESS)
+            return false;
+        after = now();
+        if (after - before < best_after - best_before) {
+            best = of_device;
+            best_before = before;
+            best_after = after;
+        }
+    }
+    hq_device_clock(queue, best_before, best_after, best);
+    return true;
+}
+
+static _Atomic bool have_clocks;
+
+void queue_clock(uintptr_t handle)
+{
+    struct queue q, *to;
+    uint64_t at;
+
+    if (!atomic_load_explicit(&have_clocks, memory_order_relaxed))
+        return;
+    q = look_up(handle);
+    at = now();
+    if (!q.device || !q.number || q.epoch != hq_exact_epoch() + 1 || at - q.read_ns < CLOCK_EVERY_NS ||
+        !read_clock(q.number, q.device))
+        return;
+    lock_take(&lock);
+    to = slot_of(handle);
+    if (to && to->handle == handle)
+        to->read_ns = at;
+    lock_release(&lock);
+}
+
 static struct queue describe(uintptr_t handle, enum hidden hidden)
 {
     uintptr_t device = 0, context = 0;
@@ -80,6 +161,11 @@ static struct queue describe(uintptr_t handle, enum hidden hidden)
                                  .context = context_number(context),
                                  .flags = (q.untimed ? HQM_QUEUE_UNTIMED : 0) |
                                           (properties & CL_QUEUE_OUT_OF_ORDER ? HQM_QUEUE_UNORDERED : 0)});
+    if (q.number && device && has_clock(device) && read_clock(q.number, device)) {
+        q.device = device;
+        q.read_ns = now();
+        atomic_store(&have_clocks, true);
+    }
     return q;
 }
 
@@ -91,18 +177,6 @@ static struct queue make_known(uintptr_t handle, enum hidden hidden)
     to = slot_of(handle);
     if (to)
         *to = q;
-    lock_release(&lock);
-    return q;
-}
-
-static struct queue look_up(uintptr_t handle)
-{
-    struct queue q = {0}, *found;
-
-    lock_take(&lock);
-    found = slot_of(handle);
-    if (found && found->handle == handle)
-        q = *found;
     lock_release(&lock);
     return q;
 }
@@ -172,6 +246,7 @@ uintptr_t queue_release(uintptr_t *words, void *below)
 
     if (cl_get(CL_clGetCommandQueueInfo, handle, CL_QUEUE_REFERENCES, &references, sizeof references) &&
         references == 1) {
+        queue_clock(handle);
         lock_take(&lock);
         struct queue *q = slot_of(handle);
         if (q && q->handle == handle)
@@ -198,7 +273,7 @@ static uintptr_t give_list(const struct queue *q, uintptr_t *words, void *below)
 {
     uint64_t list[PROPERTIES];
     size_t size = 0;
-    const uintptr_t mine[] = {words[0], words[1], sizeof list, (uintptr_t)list, (uintptr_t)&size};
+    const uintptr_t mine[6] = {words[0], words[1], sizeof list, (uintptr_t)list, (uintptr_t)&size};
 
     if ((int)cl_invoke(below, mine, 5) != CL_SUCCESS || size > sizeof list || size < 8)
         return cl_invoke(below, words, 5);

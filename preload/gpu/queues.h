@@ -13,10 +13,17 @@ struct queue {
     uint32_t epoch;   /* + 1, of the process in which it has this number */
     uint8_t hidden;   /* enum hidden */
     bool untimed;     /* it tells no times */
+    uintptr_t device; /* whose clock can be read; 0: it cannot */
+    uint64_t read_ns; /* when it was */
 };
 
 /* The queue of a handle, made known if it is new. */
 struct queue queue_of(uintptr_t handle);
+
+/* Reads the clock of the queue's device, where it has one that can be read and it is time to. */
+void queue_clock(uintptr_t handle);
+
+void queues_forget(void);
 
 /* The first queue of a command buffer, 0: not known. */
 uintptr_t buffer_queue(uintptr_t buffer);

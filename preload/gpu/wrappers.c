@@ -7,6 +7,8 @@
  */
 #include "preload/exact/exact.h"
 #include "preload/gpu/opencl.h"
+#include "preload/gpu/programs.h"
+#include "preload/gpu/queues.h"
 #include "preload/words.h"
 
 #include <stdlib.h>
@@ -36,15 +38,12 @@ uintptr_t cl_invoke(void *function, const uintptr_t *w, unsigned count)
                            uintptr_t, uintptr_t);
     typedef uintptr_t many(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t,
                            uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintptr_t);
-    uintptr_t a[14];
 
-    for (unsigned i = 0; i < 14; i++)
-        a[i] = i < count ? w[i] : 0;
     if (count <= 6)
-        return ((few *)function)(a[0], a[1], a[2], a[3], a[4], a[5]);
+        return ((few *)function)(w[0], w[1], w[2], w[3], w[4], w[5]);
     if (count <= 10)
-        return ((some *)function)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9]);
-    return ((many *)function)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11], a[12], a[13]);
+        return ((some *)function)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9]);
+    return ((many *)function)(w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8], w[9], w[10], w[11], w[12], w[13]);
 }
 
 /* libOpenCL.so's own function; one that was loaded for a plugin alone is found behind `caller`. */
@@ -78,16 +77,31 @@ const void *cl_entry(enum function f)
 
 bool cl_get(enum function f, uintptr_t object, unsigned property, void *value, size_t size)
 {
-    const uintptr_t words[5] = {object, property, size, (uintptr_t)value, 0};
+    const uintptr_t words[6] = {object, property, size, (uintptr_t)value};
     void *below = cl_below(f);
 
     return below && (int)cl_invoke(below, words, 5) == CL_SUCCESS;
+}
+
+/* In a forked child: threads of the parent that held locks are not here, nor do its commands end here. */
+static void forget_parent(void)
+{
+    static _Atomic unsigned known;
+    unsigned epoch = hq_exact_epoch();
+
+    if (atomic_load_explicit(&known, memory_order_relaxed) == epoch)
+        return;
+    atomic_store(&known, epoch);
+    commands_forget();
+    queues_forget();
+    programs_forget();
 }
 
 static uintptr_t called(enum function f, uintptr_t *words, unsigned count, void *below)
 {
     if (EVENT("GPU_COMMANDS") < 0)
         return cl_invoke(below, words, count);
+    forget_parent();
     if (f == CL_clGetExtensionFunctionAddress || f == CL_clGetExtensionFunctionAddressForPlatform)
         return extension_address(f, words, below);
     return command_rows[f].name ? command_enqueued(f, words, below) : call_watched(f, words, below);

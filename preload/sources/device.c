@@ -5,11 +5,24 @@
 #include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/names.h"
-#include "preload/raw.h"
+#include "preload/sources/device_trace.h"
 #include "preload/thread.h"
 #include "preload/window.h"
 
 #include <errno.h>
+
+/*
+ * A node tells the frames outside of it, so from one node into one function it is always the same way. The places that
+ * were found are kept in the lane, whose tree they are of: to ask which module each frame lies in costs more than all
+ * else here.
+ */
+struct entry {
+    const void *function;      /* NULL: none */
+    uint32_t from, generation; /* the node where the function was called from; of the modules then */
+    struct place place;
+};
+enum { ENTRIES = 64 };
+_Static_assert(sizeof(struct entry) * ENTRIES == sizeof(((struct lane_room *)0)->entries), "there is room in the lane");
 
 static struct names names;
 
@@ -35,12 +48,11 @@ static struct place child(struct place above, uint32_t kind, uint64_t offset)
     return (struct place){lane_child(self.lane, above.node, path, kind, offset), path};
 }
 
-static struct place entry(const void *function)
+static struct place look_for_entry(struct place here, const void *function)
 {
-    struct place here = thread_here();
     struct code code;
 
-    if (here.node == NO_NODE || !modules_find((uint64_t)function, &code))
+    if (!modules_find((uint64_t)function, &code))
         return here;
     here = outside_of(here, code.module);
     if (here.node == NO_NODE)
@@ -49,9 +61,29 @@ static struct place entry(const void *function)
                  (uint64_t)function - modules_base(code.module));
 }
 
+static struct place entry_of(const void *function)
+{
+    struct place here = thread_here();
+    uint32_t generation, at = (here.node ^ (uint32_t)((uint64_t)function >> 4)) * 0x9e3779b1u >> 26;
+    struct entry *known;
+
+    if (here.node == NO_NODE)
+        return here;
+    known = (struct entry *)self.lane->room->entries + at;
+    generation = self.lane->memo.generation;
+    if (known->function != function || known->from != here.node || known->generation != generation) {
+        struct place place = look_for_entry(here, function);
+
+        if (place.node == NO_NODE)
+            return place;
+        *known = (struct entry){function, here.node, generation, place};
+    }
+    return known->place;
+}
+
 static void find(const void *function, uint64_t command, struct device_call *call)
 {
-    struct place here = entry(function), place;
+    struct place here = entry_of(function), place;
 
     if (here.node == NO_NODE)
         return file_lost(HQM_LOSS_NO_SPACE, 1);
@@ -73,7 +105,7 @@ EXPORT bool hq_device_here(const void *function, uint64_t command, struct device
     *call = (struct device_call){0};
     if (!options.active || !guard_enter())
         return false;
-    if (file_ready() && window_is_open(file_now_us()))
+    if (file_ready() && window_is_open_now())
         find(function, command, call);
     guard_leave_at((struct place){call->lane ? call->entry_node : NO_NODE, call->entry_path});
     errno = before;
@@ -138,18 +170,12 @@ EXPORT void hq_device_spent(const struct device_call *call, int event, uint64_t 
 
 EXPORT void hq_device_host(uint32_t number, uint64_t from_ns, uint64_t to_ns)
 {
-    struct hqm_host *to = NULL;
-    struct claim claim;
     int before = errno;
 
     if (!options.active || !guard_enter())
         return;
-    if (file_ready() && self.lane && window_is_open(file_now_us()))
-        to = file_claim(HQM_HOST, 1, &claim);
-    if (to) {
-        *to = (struct hqm_host){self.number, number, from_ns, to_ns};
-        file_publish(&claim);
-    }
+    if (file_ready() && self.lane && window_is_open_now())
+        device_trace_host(&(struct hqm_host){self.number, number, from_ns, to_ns});
     guard_leave();
     errno = before;
 }
@@ -170,20 +196,13 @@ EXPORT void hq_device_failed(const struct device_call *call)
 
 EXPORT void hq_device_ended(const struct device_call *call, struct hqm_command *record)
 {
-    struct hqm_command *to;
-    struct claim claim;
-
     if (call->epoch != process_epoch() || !file_header())
         return;
-    to = file_claim(HQM_COMMANDS, 1, &claim);
-    if (!to)
-        return; /* it stays lost */
     record->lane = call->lane;
     record->node = call->node;
     record->thread = call->thread;
-    *to = *record;
-    file_publish(&claim);
-    file_lost(HQM_LOSS_COMMANDS, UINT64_MAX);
+    if (device_trace_command(record)) /* else it stays lost */
+        file_lost(HQM_LOSS_COMMANDS, UINT64_MAX);
 }
 
 EXPORT uint32_t hq_device_queue(const char *device, struct hqm_queue queue)
@@ -206,7 +225,26 @@ EXPORT uint32_t hq_device_queue(const char *device, struct hqm_queue queue)
     return to ? claim_number(&claim) + 1 : 0;
 }
 
+EXPORT void hq_device_clock(uint32_t queue, uint64_t before_ns, uint64_t after_ns, uint64_t device_ns)
+{
+    struct hqm_pair *to = NULL;
+    struct claim claim;
+    int before = errno;
+
+    if (!options.active || !guard_enter())
+        return;
+    if (file_ready())
+        to = file_claim(HQM_PAIRS, 1, &claim);
+    if (to) {
+        *to = (struct hqm_pair){.queue = queue, .before_ns = before_ns, .after_ns = after_ns, .device_ns = device_ns};
+        file_publish(&claim);
+    }
+    guard_leave();
+    errno = before;
+}
+
 void device_forget(void)
 {
     names_forget(&names);
+    device_trace_forget();
 }

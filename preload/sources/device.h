@@ -13,7 +13,8 @@
  *     ... and on any thread, when it has ended:
  *     hq_device_ended(&call, &record);
  *
- * None takes a lock, or calls malloc; errno is kept. Not in signal handlers.
+ * None calls malloc, or takes a lock, but for a short one where the size of the file is bounded; errno is kept. Not in
+ * signal handlers.
  */
 #ifndef HQ_PRELOAD_SOURCES_DEVICE_H
 #define HQ_PRELOAD_SOURCES_DEVICE_H
@@ -67,6 +68,10 @@ void hq_device_failed(const struct device_call *call);
 
 /* Makes a queue known; its number, 0: there is no space. `queue` is filled but for `device` and `start_us`. */
 uint32_t hq_device_queue(const char *device, struct hqm_queue queue);
+
+/* The device's clock was `device_ns` at an instant between two of the host's (CLOCK_MONOTONIC). Where it can be read:
+ * now and then, for what is known of its offset and drift otherwise is what commands tell. */
+void hq_device_clock(uint32_t queue, uint64_t before_ns, uint64_t after_ns, uint64_t device_ns);
 
 /* Inside of the collector: in a forked child, whose file is another. */
 void device_forget(void);

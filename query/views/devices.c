@@ -472,6 +472,7 @@ const struct view_row view_devices = {
     .of_kinds = KINDS_PATH,
     .row_kinds = KIND_BIT(SCOPE_THREAD),
     .of_profiles = true,
+    .of_traces = true,
     .adds_up = true,
     .prepare = devices_prepare,
     .roots = roots_prepared,

@@ -79,7 +79,7 @@ def ways():
         db, out = known("kinds", layer)
         compare(f"kinds, layer {layer}", db, out)
         look_at_kinds(db)
-    for way, queues in (("threads", 4), ("queues", 2), ("fork", 2)):
+    for way, queues in (("threads", 4), ("queues", 2), ("fork", 2), ("exec", 3)):
         db, out = known(way)
         compare(way, db, out)
         facts = {r["name"]: r["values"] for r in ask(db, "info")["rows"]}
@@ -124,6 +124,68 @@ def devices():
     check(idle == nothing + event + user + copy + launch, f"idle {idle}: {nothing}, {event}, {user}, {copy}, {launch}")
 
 
+def gaps():
+    """Planted gaps of each cause, against the times of the program's own events."""
+    db = f"{TMP}/gaps.hq"
+    status, out, err = run(HQ, "record", "-e", "GPU", "-o", db, "--", f"{PROGRAMS}/opencl_gaps", env={**ENVIRONMENT, "POCL_DEVICES": "pthread pthread"})
+    if status == 77:
+        print("skipped: there are no two OpenCL devices here")
+        return
+    check(status == 0, f"gaps: {out} {err}")
+    words = out.split()
+    planted = {words[i]: int(words[i + 1]) for i in range(0, len(words), 2)}
+    causes = ("nothing", "event", "user_event", "copy", "launch")
+    rows = ask(db, f"devices of leave_gaps columns {', '.join(f'{c} * 1e9' for c in causes)}, error * 1e9, commands")["rows"]
+    ours = [r["values"] for r in rows if r["values"][6] == 6]
+    check(len(rows) == 2 and len(ours) == 1, f"two devices: {rows}")
+    slack = planted["uncertain"] + 20 * max(r["values"][5] for r in rows)
+    for i, cause in enumerate(causes):
+        found = ours[0][i] or 0
+        check(abs(found - planted[cause]) <= slack, f"{cause}: the program says {planted[cause]} ns, hq {found}, within {slack}: {out}")
+
+
+def bounded():
+    """With --max-size the costs of all commands stay, by context, and the newest one by one."""
+    db = f"{TMP}/bounded.hq"
+    out, _ = record(db, KNOWN, "times", "many", options=("-e", "GPU", "--max-size", "256KiB"), env=ENVIRONMENT)
+    compare("bounded", db, out)
+    size = sum(os.path.getsize(f"{db}/measurements/{f}") for f in os.listdir(f"{db}/measurements") if f.endswith(".hqm"))
+    check(size <= 384 * 1024, f"the file is bounded: {size} bytes")
+    rows = {r["name"]: r["values"] for r in ask(db, "procedures where kind = device columns gpu_commands, gpu_bytes, gpu_items")["rows"]}
+    check(rows == {"[kernel work]": [2000, 0, 2000 * 16384], "[copy to device]": [2000, 2000 * 1024, 0]}, f"by context: {rows}")
+    kept = ask(db, "devices columns commands")["rows"][0]["values"][0]
+    check(100 < kept < 4000, f"one by one: {kept}")
+    facts = run(HQ, db, "info")[1]
+    check(re.search(r"^trace +complete from [0-9.]+ s on", facts, re.M), f"info says since when: {facts}")
+    for question in ("devices", "trace", "procedures during 0%..20%"):
+        check("the traces begin at" in "".join(run(HQ, db, question)[1:]), f"so does `{question}`")
+    last = ask(db, "procedures during 99%.. where kind = device columns gpu_time")["rows"]
+    check({r["name"] for r in last} == {"[kernel work]", "[copy to device]"}, f"the end is there: {last}")
+
+
+def no_platform():
+    """Where there is no driver a program sees that, and hq has nothing to say against it."""
+    empty = {**ENVIRONMENT, "OCL_ICD_VENDORS": f"{TMP}/nowhere"}
+    os.makedirs(f"{TMP}/nowhere", exist_ok=True)
+    status, out, err = run(HQ, "record", "-e", "GPU", "-o", f"{TMP}/none.hq", "--", KNOWN, "times", "kinds", env=empty)
+    check((status, out) == (run(KNOWN, "times", "kinds", env=empty)[0], "") and status == 77, f"no platform: {status}, {out}, {err}")
+    notes = run(HQ, f"{TMP}/none.hq", "devices")
+    check("no device was given a command" in notes[1] + notes[2], f"no platform: {notes}")
+
+
+def slices():
+    """A slice that begins in the middle of a kernel has the part of it that is inside, by the device's times; what the slices have is all."""
+    db, _ = known("kinds")
+    parts = []
+    for part in ("0%..30%", "30%..50%", "50%..100%"):
+        rows = ask(db, f"procedures during {part} where kind = device columns gpu_time.x * 1e9")["rows"]
+        parts.append({r["name"]: r["values"][0] or 0 for r in rows})
+    whole = {r["name"]: r["values"] for r in ask(db, "procedures where kind = device columns gpu_time.x * 1e9, gpu_commands.x")["rows"]}
+    for name, (time, count) in whole.items():
+        found = sum(part.get(name, 0) for part in parts)
+        check(abs(found - time) <= 2000 * count, f"{name} takes {time} ns, in slices {found}: {parts}")
+
+
 def statistics():
     """Those of metrics of threads are over threads, those of devices over queues."""
     db, _ = known("threads")
@@ -144,4 +206,8 @@ shown()
 clinfo()
 statistics()
 devices()
+gaps()
+bounded()
+slices()
+no_platform()
 finish()

@@ -2,6 +2,7 @@
 """
 Devices beside their host: times of a device whose clock is another one, on the host's clock; ranks, fork and exec; what queues do to answers about the host (nothing).
 """
+import re
 import struct
 
 from lib import *
@@ -30,11 +31,14 @@ def spans(db):
     return found
 
 
-def skewed_clock(name, clock):
+def skewed_clock(name, clock, **more):
     """The device's clock is seconds off, and drifts: kernels are where they were on the host's clock, but for the error that `devices` tells."""
     db, truth = f"{TMP}/{name}.hq", f"{TMP}/{name}.truth"
     record(db, KNOWN, "times", "kinds", options=("-e", "GPU"),
-           env={**ENVIRONMENT, "OPENCL_LAYERS": f"{PROGRAMS}/libopencl_layer.so", "LAYER_CLOCK": clock, "LAYER_TRUTH": truth})
+           env={**ENVIRONMENT, "OPENCL_LAYERS": f"{PROGRAMS}/libopencl_layer.so", "LAYER_CLOCK": clock, "LAYER_TRUTH": truth, **more})
+    sums = run(f"{os.path.dirname(PROGRAMS)}/tools/measurements", f"{db}/measurements")[1]
+    readings = int(re.search(r"^readings (\d+)$", sums, re.M).group(1))
+    check((readings > 0) == ("LAYER_TIMER" in more), f"{name}: the clock was read {readings} times")
     error = ask(db, "devices columns error * 1e9")["rows"][0]["values"][0]
     check(0 < error < 5e8, f"{name}: the error is stated: {error} ns")
     begin = start_monotonic(db)
@@ -130,6 +134,7 @@ host_alone()
 if os.path.exists(KNOWN) and run(KNOWN, "times", "kinds", env=ENVIRONMENT)[0] != 77:
     skewed_clock("ahead", "3600,0.0002")
     skewed_clock("behind", "-5,-0.0005")
+    skewed_clock("readable", "7,0.0003", LAYER_TIMER="1")
     ranks_and_images()
 else:
     print("skipped: there is no OpenCL device here")

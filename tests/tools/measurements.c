@@ -30,7 +30,7 @@ struct lane {
 static const char *path;
 static struct {
     uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, written, created,
-        ended, execed, running, signalled, maxlane, overruns, regions, entries, marks, commands, device_ns,
+        ended, execed, running, signalled, maxlane, overruns, regions, entries, marks, commands, device_ns, readings,
         clock[HQM_CLOCKS], timer_threads, slowed_threads;
     uint64_t sum[16], count[16], reason[HQM_PARTIAL_MAX], loss[HQM_LOSS_MAX];
     char event[16][64];
@@ -141,7 +141,9 @@ static void read_segments(struct reader *r)
                                      sizeof(struct hqm_message),
                                      sizeof(struct hqm_queue),
                                      sizeof(struct hqm_command),
-                                     sizeof(struct hqm_host)};
+                                     sizeof(struct hqm_host),
+                                     sizeof(struct hqm_command_sum),
+                                     sizeof(struct hqm_pair)};
 
     for (size_t at = r->header->header_bytes; at + HQM_ALIGN <= r->size;) {
         const struct hqm_segment *s = (const struct hqm_segment *)(r->data + at);
@@ -353,6 +355,35 @@ static void check_commands(const struct reader *r)
     }
 }
 
+/* What is not kept one by one. */
+static void check_command_sums(const struct reader *r)
+{
+    const struct column *sums = &r->lane[0].kind[HQM_SUMS];
+
+    for (uint32_t i = 0; i < sums->count; i++) {
+        const struct hqm_command_sum *x = (const struct hqm_command_sum *)sums->data + i;
+
+        check(x->lane && x->lane < r->lanes && x->node < r->lane[x->lane].kind[HQM_NODES].count, "node of a sum");
+        check(x->queue && x->queue <= r->lane[0].kind[HQM_QUEUES].count, "queue of a sum");
+        check(x->timed <= x->commands && x->moving <= x->commands && x->working <= x->commands, "counts of a sum");
+        total.commands += x->commands;
+        total.device_ns += x->time_ns;
+    }
+}
+
+static void check_pairs(const struct reader *r)
+{
+    const struct column *pairs = &r->lane[0].kind[HQM_PAIRS];
+
+    for (uint32_t i = 0; i < pairs->count; i++) {
+        const struct hqm_pair *x = (const struct hqm_pair *)pairs->data + i;
+
+        check(x->queue && x->queue <= r->lane[0].kind[HQM_QUEUES].count, "queue of a reading");
+        check(x->before_ns <= x->after_ns, "times around a reading");
+        total.readings++;
+    }
+}
+
 static void check_host(const struct reader *r)
 {
     const struct column *host = &r->lane[0].kind[HQM_HOST];
@@ -389,7 +420,9 @@ static void check_file(struct reader *r, bool paths, bool threads)
     for (uint32_t i = 1; i < r->lanes; i++)
         check_lane(r, i, paths);
     check_commands(r);
+    check_command_sums(r);
     check_host(r);
+    check_pairs(r);
     const struct hqm_thread *t = (const struct hqm_thread *)r->lane[0].kind[HQM_THREADS].data;
     for (uint32_t i = 0; i < r->lane[0].kind[HQM_THREADS].count; i++) {
         if (!t[i].lane)
@@ -441,7 +474,8 @@ static void print_totals(void)
            (unsigned long long)total.ended, (unsigned long long)total.execed, (unsigned long long)total.signalled);
     printf("regions %llu\nentries %llu\nmarks %llu\n", (unsigned long long)total.regions,
            (unsigned long long)total.entries, (unsigned long long)total.marks);
-    printf("commands %llu\ndevice-ns %llu\n", (unsigned long long)total.commands, (unsigned long long)total.device_ns);
+    printf("commands %llu\ndevice-ns %llu\nreadings %llu\n", (unsigned long long)total.commands,
+           (unsigned long long)total.device_ns, (unsigned long long)total.readings);
     printf("timer-clock %llu\nperf-clock %llu\nuser-clock %llu\ntimer-threads %llu\nslowed-threads %llu\n",
            (unsigned long long)total.clock[HQM_CLOCK_TIMER], (unsigned long long)total.clock[HQM_CLOCK_PERF],
            (unsigned long long)total.clock[HQM_CLOCK_PERF_USER], (unsigned long long)total.timer_threads,

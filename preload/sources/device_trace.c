@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/sources/device_trace.h"
+
+#include "common/hash.h"
+#include "preload/file.h"
+#include "preload/mpi/lock.h"
+#include "preload/options.h"
+#include "preload/ring.h"
+
+enum { SEGMENT = 4 * HQM_ALIGN, FIRST_SLOTS = 1024 };
+
+/* Records of one kind, of which there may be only so many. */
+struct tail {
+    struct ring ring;
+    struct hqm_segment *newest;
+};
+
+/* With the lock, which is taken for bounded files alone. */
+static _Atomic unsigned lock;
+static struct tail commands, waits;
+static struct {
+    struct hqm_command_sum **slots;
+    uint32_t room, used;
+} sums;
+
+/* ---- sums ---- */
+
+static uint32_t hash_of(uint32_t lane, uint32_t node, uint32_t thread, uint32_t queue, uint32_t kind)
+{
+    const uint32_t key[] = {lane, node, thread, queue, kind};
+
+    return (uint32_t)hash_bytes(key, sizeof key, 0);
+}
+
+static struct hqm_command_sum **slot_of(const struct hqm_command *c)
+{
+    for (uint32_t at = hash_of(c->lane, c->node, c->thread, c->queue, c->kind);; at++) {
+        struct hqm_command_sum **slot = &sums.slots[at & (sums.room - 1)], *s = *slot;
+
+        if (!s || (s->lane == c->lane && s->node == c->node && s->thread == c->thread && s->queue == c->queue &&
+                   s->kind == c->kind))
+            return slot;
+    }
+}
+
+static bool grow_sums(void)
+{
+    uint32_t before = sums.room, room = before ? before * 2 : FIRST_SLOTS;
+    struct hqm_command_sum **old = sums.slots, **more = raw_memory(room * sizeof *more);
+
+    if (!more)
+        return false;
+    for (uint32_t i = 0; i < before; i++) {
+        const struct hqm_command_sum *s = old[i];
+        uint32_t at = s ? hash_of(s->lane, s->node, s->thread, s->queue, s->kind) : 0;
+
+        while (s && more[at & (room - 1)])
+            at++;
+        if (s)
+            more[at & (room - 1)] = old[i];
+    }
+    if (old)
+        raw_munmap(old, before * sizeof *old);
+    sums.slots = more;
+    sums.room = room;
+    return true;
+}
+
+static struct hqm_command_sum *sum_of(const struct hqm_command *c)
+{
+    struct hqm_command_sum **slot;
+    struct claim claim;
+
+    if (sums.used >= sums.room / 4 * 3 && !grow_sums() && sums.used + 1 >= sums.room)
+        return NULL;
+    slot = slot_of(c);
+    if (!*slot && (*slot = file_claim(HQM_SUMS, 1, &claim))) {
+        **slot = (struct hqm_command_sum){
+            .lane = c->lane, .node = c->node, .thread = c->thread, .queue = c->queue, .kind = c->kind};
+        file_publish(&claim);
+        sums.used++;
+    }
+    return *slot;
+}
+
+/* One by one, so the death of the process meanwhile loses one or counts one twice. */
+static uint64_t fold(struct hqm_segment *segment)
+{
+    const struct hqm_command *records = (const struct hqm_command *)(segment + 1);
+    uint64_t until = 0;
+
+    for (uint32_t i = segment->count; i-- > 0;) {
+        const struct hqm_command *c = &records[i];
+        struct hqm_command_sum *s = sum_of(c);
+
+        until = c->seen_ns > until ? c->seen_ns : until;
+        __atomic_store_n(&segment->count, i, __ATOMIC_RELEASE);
+        if (!s) {
+            file_lost(HQM_LOSS_NO_SPACE, 1);
+            continue;
+        }
+        s->commands++;
+        s->timed += c->end_ns > c->start_ns;
+        s->moving += c->bytes > 0;
+        s->working += c->items > 0;
+        s->time_ns += c->end_ns > c->start_ns ? c->end_ns - c->start_ns : 0;
+        s->bytes += c->bytes;
+        s->items += c->items;
+    }
+    return until;
+}
+
+/* ---- records ---- */
+
+static uint64_t last_wait(const struct hqm_segment *segment)
+{
+    const struct hqm_host *records = (const struct hqm_host *)(segment + 1);
+
+    return segment->count ? records[segment->count - 1].to_ns : 0;
+}
+
+static struct hqm_segment *turn(struct tail *t, enum hqm_kind kind)
+{
+    struct hqm_segment *oldest = ring_oldest(&t->ring);
+    uint32_t count = oldest->count;
+    uint64_t start = file_header()->start_monotonic_ns, until = kind == HQM_COMMANDS ? fold(oldest) : last_wait(oldest);
+
+    return ring_turn(&t->ring, t->newest, count, until > start ? (until - start) / 1000 : 0);
+}
+
+/* The next free record, not yet counted. */
+static void *next(struct tail *t, enum hqm_kind kind, uint16_t size)
+{
+    struct hqm_segment *newest = t->newest, *more;
+
+    if (newest && newest->count < newest->capacity)
+        return (char *)(newest + 1) + (size_t)newest->count * size;
+    more = ring_may_grow(&t->ring, SEGMENT)
+               ? file_segment(kind, size, 0, newest ? newest->first + newest->capacity : 0, SEGMENT)
+               : NULL;
+    if (more && !ring_add(&t->ring, more))
+        return NULL;
+    if (!more && t->ring.count < 2)
+        return NULL;
+    t->newest = more ? more : turn(t, kind);
+    return t->newest + 1;
+}
+
+static void publish(struct tail *t)
+{
+    __atomic_store_n(&t->newest->count, t->newest->count + 1, __ATOMIC_RELEASE);
+}
+
+bool device_trace_command(const struct hqm_command *record)
+{
+    struct hqm_command *to;
+    struct claim claim;
+
+    if (!options.max_size) {
+        to = file_claim(HQM_COMMANDS, 1, &claim);
+        if (to) {
+            *to = *record;
+            file_publish(&claim);
+        }
+        return to;
+    }
+    lock_take(&lock);
+    to = next(&commands, HQM_COMMANDS, sizeof *to);
+    if (to) {
+        *to = *record;
+        publish(&commands);
+    }
+    lock_release(&lock);
+    return to;
+}
+
+bool device_trace_host(const struct hqm_host *record)
+{
+    struct hqm_host *to;
+    struct claim claim;
+
+    if (!options.max_size) {
+        to = file_claim(HQM_HOST, 1, &claim);
+        if (to) {
+            *to = *record;
+            file_publish(&claim);
+        }
+        return to;
+    }
+    lock_take(&lock);
+    to = next(&waits, HQM_HOST, sizeof *to);
+    if (to) {
+        *to = *record;
+        publish(&waits);
+    }
+    lock_release(&lock);
+    return to;
+}
+
+void device_trace_forget(void)
+{
+    lock_release(&lock); /* another thread of the parent may have had it */
+    ring_deinit(&commands.ring);
+    ring_deinit(&waits.ring);
+    commands.newest = waits.newest = NULL;
+    if (sums.slots)
+        raw_munmap(sums.slots, sums.room * sizeof *sums.slots);
+    sums.slots = NULL;
+    sums.room = sums.used = 0;
+}
