@@ -21,7 +21,7 @@ void arena_init(struct arena *a);
 /* Zeroed memory aligned for any type; never NULL, also for size 0. */
 void *arena_alloc(struct arena *a, size_t size) __attribute__((returns_nonnull, alloc_size(2)));
 
-/* The same with an alignment of choice, a power of two up to 4096. */
+/* Like arena_alloc, at a multiple of `align`, which is a power of two up to 4096. */
 void *arena_alloc_aligned(struct arena *a, size_t size, size_t align) __attribute__((returns_nonnull, alloc_size(2)));
 
 /* An array; n * size is checked for overflow. */

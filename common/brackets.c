@@ -43,7 +43,8 @@ static char closing(const char *name, const char *s)
     }
 }
 
-/* What holds no brackets: an operator, an arrow, a character, a text. */
+/* Returns the length of an operator, an arrow, a character or a text at `s`, which hold no brackets; 0 for anything
+ * else. */
 static size_t passed_over(const char *name, const char *s)
 {
     size_t n = name_operator(name, s);

@@ -167,7 +167,7 @@ static inline uint64_t cursor_uleb(struct cursor *c)
     return 0;
 }
 
-/* The same with a sign: the last of ten bytes can only repeat it. */
+/* Reads a signed LEB128 number: the last of ten bytes can only repeat the sign. */
 static inline int64_t cursor_sleb(struct cursor *c)
 {
     uint64_t x = 0;

@@ -31,7 +31,7 @@ extern struct hq_error hq_error_no_memory;
 
 struct hq_error *hq_error_new(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same with ": " and the text of the present errno appended; ENOMEM too is worded this way. */
+/* Like hq_error_new, with ": " and the text of the present errno appended; ENOMEM too is worded this way. */
 struct hq_error *hq_error_errno(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "PREFIX: " before the message and returns the error, which replaces `err`. NULL stays NULL. */

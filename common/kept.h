@@ -25,7 +25,7 @@ void kept_note_use(const char *path);
  */
 void kept_trim(const char *directory, const char *suffix, uint64_t most);
 
-/* The same for the whole cache and HQ_CACHE_MAX. A value that is no size is told and counts as the default. */
+/* Trims the whole cache to HQ_CACHE_MAX. A value that is no size gets a warning and counts as the default. */
 void kept_trim_all(const char *cache);
 
 /* Files and bytes of a part, and when the one that was not used for longest was used (seconds since the epoch). */

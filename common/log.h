@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the command says on the side, on standard error, one line a message: `hq: warning: ...`. Give the sentence
- * without prefix and newline. A message is written at once, so lines of several threads do not mix. The level is the
- * process's and is set once at start.
+ * Writes the command's warnings, notes and hints to standard error, one line a message: `hq: warning: ...`. Give the
+ * sentence without prefix and newline. A message is written in one piece, so lines of several threads do not mix. The
+ * level holds for the whole process and is set once at start.
  */
 #ifndef HQ_COMMON_LOG_H
 #define HQ_COMMON_LOG_H

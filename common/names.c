@@ -122,8 +122,8 @@ static const char *within_declarator(const char *name, size_t *length, size_t *n
     return NULL;
 }
 
-/* What compilers put behind the name of a procedure that they made of another: the body of a parallel region; a copy, a
- * part. */
+/* Endings that compilers append to the name of a procedure that they made from another one: the body of a parallel
+ * region (`regions`), a copy or a part (`clones`). */
 static const char *const regions[] = {"._omp_fn.", ".omp_outlined", NULL};
 static const char *const clones[] = {".isra.", ".part.", ".constprop.", ".cold", ".lto_priv.", ".llvm.", NULL};
 

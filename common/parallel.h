@@ -17,8 +17,8 @@ unsigned parallel_threads(void);
  * of threads and names the calling one: use it to index scratch space. */
 void parallel_for(size_t n, unsigned threads, void (*fn)(size_t index, unsigned worker, void *arg), void *arg);
 
-/* The same for work that can fail: no piece is started after the first failure; the error of the lowest index is
- * returned. */
+/* Like parallel_for, for work that can fail: no piece is started after the first failure; the error of the lowest index
+ * is returned. */
 struct hq_error *parallel_try(size_t n, unsigned threads,
                               struct hq_error *(*fn)(size_t index, unsigned worker, void *arg), void *arg);
 

@@ -104,7 +104,7 @@ void progress_start(struct progress *p, const char *what, uint64_t total, bool a
     pthread_mutex_lock(&screen);
     p->under = shown;
     pthread_mutex_unlock(&screen);
-    /* What began a second ago is worth a line, whichever part of it is under way. */
+    /* An operation that began a second ago is worth a line, whichever part of it is under way. */
     if (p->under && p->under->start < p->start)
         p->start = p->under->start;
     p->first = p->start + (at_once ? 0 : SECOND_NS);

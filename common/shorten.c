@@ -156,13 +156,13 @@ static bool begins(const struct part *p, const char *with)
     return p->len >= strlen(with) && !strncmp(p->s, with, strlen(with));
 }
 
-/* What rustc puts behind a name. */
+/* Whether a part is the hash that rustc appends to a name: h and 16 hexadecimal digits. */
 static bool is_hash(const struct part *p)
 {
     return p->len == 17 && *p->s == 'h' && strspn(p->s + 1, "0123456789abcdef") >= 16;
 }
 
-/* What says nothing by itself: which procedure it lies in does. */
+/* Whether a part says nothing by itself, so that the procedure that it lies in has to be named too. */
 static bool is_nameless(const struct part *p)
 {
     return (begins(p, "operator") && p->len > 8 && !isalnum((unsigned char)p->s[8]) && p->s[8] != '_') ||

@@ -49,7 +49,7 @@ enum hqm_state {
     HQM_EXECED = 3,  /* replaced itself by another program */
 };
 
-/* What samples CPUTIME. Files before minor version 2 do not say it: there it is the timer. */
+/* The clock that samples CPUTIME. Files before minor version 2 do not record it: there it is the timer. */
 enum hqm_clock {
     HQM_CLOCK_UNKNOWN,
     HQM_CLOCK_TIMER,     /* POSIX timers, which fire at the kernel's tick */
@@ -335,7 +335,7 @@ struct hqm_queue {
 static_assert(sizeof(struct hqm_queue) == 32, "layout");
 enum { HQM_QUEUE_UNTIMED = 1 /* the device tells no times */, HQM_QUEUE_UNORDERED = 2 /* commands may overlap */ };
 
-/* What a command does, for sums. */
+/* The kinds of commands that sums tell apart. */
 enum hqm_command_kind { HQM_COMMAND_KERNEL = 1, HQM_COMMAND_COPY, HQM_COMMAND_OTHER };
 enum {
     HQM_COMMAND_UNTIMED = 1, /* its times are not known */

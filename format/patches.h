@@ -30,7 +30,7 @@ struct hqp_module {
 };
 static_assert(sizeof(struct hqp_module) == 40, "layout");
 
-/* What a place is: of a procedure of one instruction both. */
+/* The kind of a place, as bits: in a procedure of one instruction it is both entry and exit. */
 enum { HQP_ENTRY = 1, HQP_EXIT = 2 };
 
 /*

@@ -308,7 +308,8 @@ static void write_book(struct str *out, const struct book *b, const char *note)
     memcpy(out->s, &h, sizeof h);
 }
 
-/* What another hq has stored since we read the file is kept. */
+/* Stores a book in the cache file, and keeps what another hq has stored there since this one read it. Stores nothing
+ * while another process holds the lock. */
 static struct hq_error *store(const struct cache *c, const struct book *b, const char *note)
 {
     AUTO_FREE char *directory = file_dirname(c->path);

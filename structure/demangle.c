@@ -130,7 +130,7 @@ static void attempt_long(struct attempt *a)
 
 /* ---- symbols ---- */
 
-/* What refers to an earlier part of the symbol, which may do so itself. */
+/* Whether a symbol has very many references to its earlier parts, which may hold references themselves. */
 static bool is_suspicious(const char *symbol)
 {
     unsigned references = 0;

@@ -3,8 +3,8 @@
  * Debug information as plain data. This header hides libdwarf: no other file of the project includes its headers
  * (except the dwarf_*.c files behind this one), so another version or another reader changes nothing else.
  *
- * A struct dwarf belongs to one thread. Texts live as long as it; a unit until dwarf_unit_free.
- * What cannot be read is left out; dwarf_problem() says in one clause what that was.
+ * A struct dwarf belongs to one thread. Texts live as long as it; a unit until dwarf_unit_free. Descriptions that
+ * cannot be read are left out; dwarf_problem() says in one clause what they were.
  */
 #ifndef HQ_STRUCTURE_DWARF_H
 #define HQ_STRUCTURE_DWARF_H
@@ -23,7 +23,7 @@ struct dwarf_range {
     uint64_t low, high; /* [low, high) */
 };
 
-/* What a procedure is called and where it is defined. */
+/* The names of a procedure and the place of its definition. */
 struct dwarf_origin {
     const char *name;      /* as in the source, NULL if unnamed */
     const char *linkage;   /* symbol name, NULL if it is the same */

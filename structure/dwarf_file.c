@@ -20,7 +20,8 @@ static bool wanted(const char *name)
     return false;
 }
 
-/* What libdwarf is not to see is presented as an empty section without a name. */
+/* Describes a section for libdwarf. A section that libdwarf is not to see is presented as an empty one without a
+ * name. */
 static int section_info(void *object, libdwarf_index index, libdwarf_section *out, int *error)
 {
     struct dwarf_file *f = object;

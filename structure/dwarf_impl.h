@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the dwarf_*.c files share. */
+/* Private to the dwarf_*.c files: the types and functions that they share. */
 #ifndef HQ_STRUCTURE_DWARF_IMPL_H
 #define HQ_STRUCTURE_DWARF_IMPL_H
 
@@ -10,7 +10,7 @@
 #include "structure/dwarf.h"
 #include "structure/libdwarf.h"
 
-/* What the range lists of a unit are relative to. */
+/* The bases of a unit, which its range lists are relative to. */
 struct dwarf_bases {
     uint64_t low, addresses, ranges; /* its low address; offsets in .debug_addr and .debug_rnglists */
 };
@@ -82,8 +82,8 @@ uint64_t dwarf_signature(const Dwarf_Sig8 *signature); /* dwarf_units.c */
 /* dwarf_split.c */
 struct dwarf_file *dwarf_split_file(struct dwarf *d, uint32_t unit, const struct dwarf_attrs *skeleton);
 void dwarf_split_close(struct dwarf *d);
-/* What a package has of one unit, as a file that its .dwo could be: to be closed before the package. NULL if it has
- * nothing. */
+/* Returns the part of a package that describes one unit, as if it were the unit's .dwo file; the caller closes it
+ * before the package. NULL if the package does not have the unit. */
 struct elf *dwarf_package_unit(struct elf *package, uint64_t id); /* dwarf_package.c */
 /* Its first unit; to be freed with dwarf_dealloc_die. NULL if it has none. */
 Dwarf_Die dwarf_split_unit(struct dwarf *d, const struct dwarf_file *f); /* dwarf_split.c */

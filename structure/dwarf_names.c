@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What procedures are called and where they are defined: follows abstract origins and specifications, once for each
- * DIE. */
+/* Finds the names of procedures and the places of their definitions: follows abstract origins and specifications, once
+ * for each DIE. */
 #include "structure/dwarf_impl.h"
 #include "common/str.h"
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a C++ procedure without a symbol name lies in. gcc gives none to what cannot be named from outside (lambdas,
- * members of local classes, templates over them, static procedures): the description knows only `operator()`. The
- * namespaces, classes and procedures around it are found by the offsets that they span, and make a name as demangling
- * would: `main::{lambda(int)#1}::operator()(int) const`.
+ * Finds the scopes around a C++ procedure that has no symbol name. gcc gives none to what cannot be named from outside
+ * (lambdas, members of local classes, templates over them, static procedures): the description has only `operator()`.
+ * The namespaces, classes and procedures around it are found by the offsets that they span, and make a name as
+ * demangling would: `main::{lambda(int)#1}::operator()(int) const`.
  *
  * The spans in a unit are listed once, without what is in its outer classes: that makes a list of its own if it is
  * asked for.
@@ -170,7 +170,7 @@ static void add_parameter(void *arg, Dwarf_Die die, Dwarf_Off offset)
         str_add(&g->text, ", ");
     size_t before = g->text.len;
     dwarf_add_type(g->d, g->f, die, &g->text);
-    /* What is passed by value is passed as any value. */
+    /* A const that qualifies an argument passed by value is no part of the signature. */
     if (g->text.len >= before + 6 && !strcmp(str_cstr(&g->text) + g->text.len - 6, " const"))
         str_truncate(&g->text, g->text.len - 6);
 }
@@ -190,7 +190,7 @@ static void find_call(void *arg, Dwarf_Die die, Dwarf_Off offset)
     dwarf_children(g->f, die, add_parameter, g);
 }
 
-/* What the class of a lambda is called with; not found if it is another class. */
+/* Returns the signature of the call operator of a lambda's class; not found if it is another class. */
 static struct signature call_of(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off class)
 {
     struct signature g = {.d = d, .f = f};

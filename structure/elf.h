@@ -69,7 +69,7 @@ struct elf {
 
 /* Errors: no such file, not a file, not an ELF file for a processor that is known, changed while it was read. */
 struct hq_error *elf_open(const char *path, struct elf **out);
-/* The same for bytes in memory, which stay the caller's and must outlive the result; path is for messages. */
+/* Like elf_open, for bytes in memory, which stay the caller's and must outlive the result; path is for messages. */
 struct hq_error *elf_open_memory(const char *path, const void *data, size_t size, struct elf **out);
 void elf_close(struct elf *elf);
 /* Whether the file was written to since it was opened, so that what was read of it may be wrong. One that was replaced

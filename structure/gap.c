@@ -61,7 +61,7 @@ static uint64_t skip_padding(const struct walk *w, uint64_t at)
     return at;
 }
 
-/* What hardly anything but the start of a procedure begins with. */
+/* Whether the code at an address begins with instructions that hardly occur but at the start of a procedure. */
 static bool has_prologue(const struct walk *w, uint64_t at)
 {
     return w->high - at >= 4 && w->arch->has_prologue(w->code + (at - w->low));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What havlak.c and loop_near.c share: the loops of a procedure while they are looked for. */
+/* Private to havlak.c and loop_near.c: the loops of a procedure while they are looked for. */
 #ifndef HQ_STRUCTURE_HAVLAK_IMPL_H
 #define HQ_STRUCTURE_HAVLAK_IMPL_H
 

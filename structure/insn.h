@@ -34,8 +34,8 @@ struct insns {
 /* arch/arch.c */
 void insn_decode(uint16_t machine, const uint8_t *code, size_t size, uint64_t address, struct insn *out);
 
-/* What jump tables are made of. Registers are numbered as the processor does; 32-bit writes count as writes of the
- * whole. */
+/* The forms of instructions that compute the targets of jump tables. Registers have the processor's numbers; 32-bit
+ * writes count as writes of the whole register. */
 #define INSN_NO_REGISTER 255
 enum insn_form {
     INSN_FORM_OTHER,

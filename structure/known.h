@@ -24,7 +24,7 @@ struct known { /* packed as in format/known.h; zeroed is KNOWN_NOT */
  */
 void known_find(const char *path, const struct structure_options *options, bool servers, struct known *out);
 void known_copy(const struct known *from, struct known *out);
-/* The same of names that are known from elsewhere, in any order. */
+/* Packs names that are known from elsewhere, in any order. The names are copied; known_deinit frees the result. */
 void known_make(enum known_names state, const char *const *names, size_t count, struct known *out);
 void known_deinit(struct known *k);
 

@@ -216,7 +216,7 @@ static uint32_t near_line(const struct maker *m, uint32_t loop, uint32_t as, str
         if (near->side == LOOP_THROUGH) {
             const struct loop_place *other = &m->places[near->other];
 
-            /* What was cut off the front of the same loop. */
+            /* The near piece was cut off the front of the same loop. */
             if (loop == as && other->file == place->file && other->least >= place->least &&
                 other->most <= place->most) {
                 line = near_line(m, near->other, as, want);

@@ -30,7 +30,8 @@ static bool is_call(const struct insn *in)
     return in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT;
 }
 
-/* What can leave the blocks in front goes past the loop. */
+/* Whether a successor of the block lies neither among the blocks in front of the loop nor in the loop: control can go
+ * past it. */
 static bool goes_past(const struct walk *w, uint32_t loop, const struct cfg_block *b)
 {
     for (uint32_t k = 0; k < b->successor_count; k++) {

@@ -93,7 +93,8 @@ static uint32_t node_of(struct normal *n, uint32_t raw)
     return node;
 }
 
-/* What a scope is when loops are overlooked: two instances of one statement have the same number. */
+/* Returns the number of a scope with loops left out of its path: two instances of one statement have the same
+ * number. */
 static uint32_t identity(struct normal *n, uint32_t raw)
 {
     const uint64_t *known = map_find(&n->flat_of, raw);

@@ -95,7 +95,7 @@ static void print_where(struct writing *o, size_t scope)
     fputc('"', o->rows.out);
 }
 
-/* What a reader takes for the file of a scope in another one that names none. */
+/* Returns the file that a reader assumes for a scope that names none, from the scope around it. */
 static uint32_t file_in(const struct writing *o, uint32_t parent)
 {
     const struct structure_scope *p = outline_scope(&o->rows, parent);

@@ -50,7 +50,8 @@ static int by_unit(const void *a, const void *b)
     return x->index < y->index ? -1 : 1;
 }
 
-/* What is wanted of one unit; what it has lines for but no procedure (assembly code) is described by symbols. */
+/* Recovers the wanted procedures of one unit. Code that has lines in the unit but no procedure (assembly code) is
+ * described by symbols. */
 static void recover_unit(struct work *w, uint32_t unit, struct wanted *first, const struct wanted *end)
 {
     struct dwarf_unit u;

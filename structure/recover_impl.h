@@ -33,7 +33,7 @@ struct work {
 uint32_t recover_procedure(struct work *w, const struct procedure *p);
 /* The unit that describes an address, DWARF_NONE. */
 uint32_t recover_find_unit(struct work *w, uint64_t address);
-/* What the debug information does not describe. */
+/* Recovers a wanted address that the debug information does not describe. */
 void recover_plain(struct work *w, struct wanted *at);
 /* All that is wanted and not in the book; reorders w->wanted. */
 void recover_all(struct work *w);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What tree.c and loop_lines.c share: a procedure while it is taken apart. */
+/* Private to tree.c and loop_lines.c: a procedure while it is taken apart. */
 #ifndef HQ_STRUCTURE_TREE_IMPL_H
 #define HQ_STRUCTURE_TREE_IMPL_H
 

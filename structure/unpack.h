@@ -13,7 +13,7 @@ enum unpack_method { UNPACK_ZLIB, UNPACK_ZSTD, UNPACK_XZ };
  * more than the method could have packed into `packed_size` bytes. Memory that the data does not fill is never touched.
  */
 uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_size, uint64_t size);
-/* The same for a whole .xz file, which says its size itself. */
+/* Like unpack, for a whole .xz file, which holds its unpacked size itself: sets *size. */
 uint8_t *unpack_xz(const uint8_t *packed, size_t packed_size, size_t *size);
 /* As one zstd frame, to be freed with free(); NULL if it cannot be had. */
 uint8_t *pack(const void *data, size_t size, size_t *packed_size);

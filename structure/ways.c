@@ -20,8 +20,8 @@ struct search {
 
 /* ---- names ---- */
 
-/* What compilers make of a name: the clone's ending, Fortran's underscore and module. The first name that is wanted,
- * in the arena; NULL: none is. */
+/* Returns the first wanted name that a symbol may stand for, without what compilers make of a name: the ending of a
+ * clone, Fortran's underscore and module. In the arena; NULL if none is wanted. */
 static const char *wanted_as(struct search *s, const char *symbol)
 {
     size_t length = name_without_clone(symbol, symbol_name_length(symbol));
@@ -108,7 +108,7 @@ static const char *take_pointer(struct hqp_place *p, const struct insn_detail *d
     return NULL;
 }
 
-/* What is done in the instruction's stead; NULL, or why nothing can. */
+/* Sets the form that is executed in the instruction's stead. Returns NULL, or the reason why there is none. */
 static const char *take_form(struct hqp_place *p, const struct insn *insn)
 {
     struct insn_detail d;
@@ -190,7 +190,7 @@ static bool leaves(struct search *s, const struct procedure *p, const struct cfg
     }
 }
 
-/* What makes it impossible whatever the instructions are. */
+/* Returns the reason why the procedure cannot be marked whatever its instructions are; NULL if there is none. */
 static const char *whole_obstacle(const struct search *s, const struct procedure *p, const struct cfg *g)
 {
     if (p->entry < p->ranges[0].low || p->source == PROCEDURE_GAP || g->entry == CFG_NONE)
@@ -264,7 +264,8 @@ static uint32_t procedure_named(struct ways *w, const char *name)
     return (uint32_t)w->procedures.len - 1;
 }
 
-/* What is wanted and was inlined; one that has no code of its own at all becomes a procedure that is refused. */
+/* Finds the wanted procedures that were inlined; one that has no code of its own at all becomes a procedure that is
+ * refused. */
 static void find_inlined(struct search *s, const struct dwarf_unit *unit)
 {
     AUTO(map_deinit) struct map origins = {0}; /* -> procedure + 1 */

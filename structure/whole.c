@@ -28,7 +28,8 @@ static void whole_units(struct work *w, struct covered *covered)
         for (size_t k = 0; k < u.procedure_count; k++) {
             struct procedure p;
 
-            /* The same code may be described by several units: the one that is asked for its addresses counts. */
+            /* Several units may describe the same code: the one that recover_find_unit names for its addresses
+             * counts. */
             if (recover_find_unit(w, u.procedures[k].entry) != i)
                 continue;
             procedure_of_unit(&w->image, &u, k, &p);
@@ -146,7 +147,7 @@ static uint64_t next_end(const struct sweep *s, uint64_t limit)
     return limit;
 }
 
-/* What holds in [at, high): the answer for an address there, as structure_recover gives it. */
+/* Adds the place for [at, high): the answer for any address there, as structure_recover gives it. */
 static void add_place(struct sweep *s, uint64_t high)
 {
     const struct piece *answer = NULL;

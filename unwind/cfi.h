@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What unwinding needs to know about the code at an address. */
+/* The load module of a code address, as far as unwinding needs it. */
 struct code {
     uint32_t module;             /* number, from 1 */
     const uint8_t *eh_frame_hdr; /* NULL: none */
@@ -54,7 +54,7 @@ int64_t cfi_sleb(struct cfi_cursor *cursor);
 /* An address in one of the encodings of the Linux Standard Base; `data` is where data-relative ones start. */
 uint64_t cfi_pointer(struct cfi_cursor *cursor, uint8_t encoding, uint64_t data);
 
-/* What a common information entry says; nearly all functions of a module share one. */
+/* A common information entry, decoded; nearly all functions of a module share one. */
 struct cfi_common {
     const uint8_t *entry; /* NULL: not read */
     uint64_t code_align;

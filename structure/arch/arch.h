@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What structure recovery knows of a processor: a file each. All of it can be asked of any binary, wherever hq runs. */
+/* The properties of a processor that structure recovery uses, one file for each processor. They work on any binary,
+ * wherever hq runs. */
 #ifndef HQ_STRUCTURE_ARCH_ARCH_H
 #define HQ_STRUCTURE_ARCH_ARCH_H
 

@@ -2,7 +2,7 @@
 #include "structure/arch/insn_quick.h"
 #include <string.h>
 
-/* What follows an opcode: a ModRM byte with what it asks for, and an immediate. */
+/* The bytes that follow an opcode: a ModRM byte with what it asks for, and an immediate. */
 enum {
     NOT = 0x80, /* none of ours */
     MODRM = 0x40,

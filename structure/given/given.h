@@ -90,7 +90,8 @@ static inline void given_close_at(struct given **g)
     given_close(*g);
 }
 
-/* What the files say of a load module of a recording; NULL: nothing. */
+/* Returns the description of a load module of a recording in the given files; NULL if there is none. It belongs to
+ * `g`. */
 const struct given_module *given_find(const struct given *g, const char *path, const uint8_t *build_id, size_t len);
 
 /* structure_recover() for a given load module; `options` are for what is taken from the binary. */

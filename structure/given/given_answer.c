@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a given load module says of addresses. A scope of the file that has the address comes first; where it does not
- * name the statement, the line table of the binary does, and scopes without addresses are found by that line. What the
- * file does not tell at all is the binary's.
+ * Answers for addresses from the description of a given load module. A scope of the file that has the address comes
+ * first; where it does not name the statement, the line table of the binary does, and scopes without addresses are
+ * found by that line. Addresses that the file does not describe at all are answered from the binary.
  */
 #include "structure/given/given.h"
 #include "common/mem.h"
@@ -307,7 +307,7 @@ static void make_places(struct answer *w, const uint64_t *addresses, size_t coun
     static const int order[GIVEN_TREES] = {GIVEN_RAW, GIVEN_NORMAL};
     uint32_t *leaf[GIVEN_TREES];
 
-    /* What is copied of the binary depends on the tree that it is put into. */
+    /* Scopes copied from the binary depend on the tree that they are put into, so each tree has copies of its own. */
     for (int k = 0; k < GIVEN_TREES; k++) {
         leaf[order[k]] = none(count);
         w->copy_of = none(w->rest.scopes.len);

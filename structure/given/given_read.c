@@ -285,7 +285,7 @@ static struct hq_error *open_group(struct reading *r, const struct xml_element *
     return up && up->kind == ELEMENT_G ? given_group_hold(r->given, up->group, *group) : NULL;
 }
 
-/* What lies directly in a G is its member. */
+/* Makes a scope or load module that lies directly in a G a member of that group. */
 static void note_member(struct reading *r, const struct level *up, const struct level *now)
 {
     if (up->kind != ELEMENT_G || now->kind == ELEMENT_G)

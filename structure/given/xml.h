@@ -3,9 +3,9 @@
  * An XML document as a row of elements. This header hides the parser (expat in xml_expat.c; xml_none.c stands in where
  * the build found none): no other file includes its headers.
  *
- * What structure files do not need is refused, with line and reason: document types and the entities that they
- * declare, text between elements, processing instructions, elements more than XML_DEPTH_MAX deep. Comments are read
- * over.
+ * Constructs that structure files do not need are refused, with line and reason: document types and the entities that
+ * they declare, text between elements, processing instructions, elements more than XML_DEPTH_MAX deep. Comments are
+ * skipped.
  */
 #ifndef HQ_STRUCTURE_GIVEN_XML_H
 #define HQ_STRUCTURE_GIVEN_XML_H

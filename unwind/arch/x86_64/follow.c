@@ -86,7 +86,7 @@ static struct follow_value load(const struct follow *f, const struct follow_way 
     return address;
 }
 
-/* What lies below the stack pointer, and its red zone, is gone. */
+/* Forgets the stores below the stack pointer and its red zone of 128 bytes: their memory may have been overwritten. */
 static void forget_popped(struct follow_way *way)
 {
     uint32_t kept = 0;
@@ -198,7 +198,7 @@ static void lose(struct follow_way *way, uint16_t registers)
             way->reg[i] = lost;
 }
 
-/* What an instruction does that goes on to the next one. False if that cannot be followed. */
+/* Applies the effect of an instruction that continues with the next one. False if that cannot be followed. */
 static bool apply(struct follow *f, struct follow_way *way, const struct machine *m)
 {
     struct follow_value value;
@@ -335,9 +335,9 @@ static bool is_turn(const struct machine *m)
 }
 
 /*
- * What lies behind a loop that touches each page of a large frame before it is used (-fstack-clash-protection):
- * `sub $4096, %rsp; orq $0, (%rsp); cmp %reg, %rsp; jne` goes on when both are the same, so the stack pointer is known
- * without a count of the rounds, and going round again tells nothing.
+ * Continues behind a loop that touches each page of a large frame before it is used (-fstack-clash-protection): `sub
+ * $4096, %rsp; orq $0, (%rsp); cmp %reg, %rsp; jne` ends when both registers are equal, so the stack pointer is known
+ * without counting the rounds, and following another round tells nothing new.
  */
 static bool end_probing(const struct follow *f, struct follow_way *way, const struct machine *m)
 {

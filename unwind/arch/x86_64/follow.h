@@ -24,8 +24,8 @@ enum follow_kind {
     FOLLOW_CODE,  /* `word`, behind a call that was followed */
 };
 
-/* What `word` is a constant distance from: a register as it was at the start (its number), what was saved at rsp + 8 *
- * via then, or nothing. */
+/* The origin that `word` is at a constant distance from: a register as it was at the start (its number), the word that
+ * was saved at rsp + 8 * via then, or nothing. */
 enum { FOLLOW_SAVED = MACHINE_REGISTERS, FOLLOW_NOTHING };
 
 struct follow_value {
@@ -54,7 +54,7 @@ struct follow_way {
     } store[FOLLOW_STORED];
 };
 
-/* What unwind information says about an address behind the code that has none. */
+/* The rule that unwind information gives for an address behind the code that has none. */
 enum follow_rule_kind {
     FOLLOW_RULE_NONE,  /* nothing, or there is no code */
     FOLLOW_RULE_RSP,   /* CFA = rsp + cfa; return address at CFA - 8; rbp at CFA + rbp unless that is 0 */
@@ -110,7 +110,7 @@ bool follow_out(struct follow *f, const uint64_t reg[CFI_REGISTERS], uint32_t kn
 const struct follow_exit *follow_exit_of(const struct follow *f, uint64_t sp, bool (*is_return)(void *arg, uint64_t pc),
                                          void *arg, uint64_t *pc);
 
-/* What a value is, by the stack as it is now. */
+/* Computes a value from the stack as it is now. False if it cannot be known. */
 bool follow_evaluate(const struct follow *f, const struct follow_value *value, uint64_t *result);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What follows an opcode, and which register operands it writes. */
+/* The bytes that follow an opcode, and the register operands that it writes. */
 enum {
     NONE = 0,
     I8 = 1,

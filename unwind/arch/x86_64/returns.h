@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What stands around return addresses (x86-64). Reads bytes that the caller has made sure of; safe in signal handlers.
- */
+/* Recognises return addresses by the code around them (x86-64). The caller has made sure that the bytes can be read;
+ * safe in signal handlers. */
 #ifndef HQ_UNWIND_RETURNS_H
 #define HQ_UNWIND_RETURNS_H
 
