@@ -133,7 +133,7 @@ static uint32_t nowhere_scope(struct attribution *a)
     return a->nowhere;
 }
 
-/* What the kernel does is a procedure of its own where nothing tells what called it. */
+/* Returns a frame at the top for samples in the kernel of which it is not known what called it. */
 static uint32_t kernel_frame(struct attribution *a)
 {
     uint32_t line = stand_in(a, "[kernel]", "[kernel, place unknown]",

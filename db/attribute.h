@@ -25,7 +25,7 @@ struct attribute_options {
 struct hq_error *attribute(const struct calltree *tree, const struct attribute_options *options, struct model *m,
                            uint32_t **frames);
 
-/* What is shown for enum hqm_partial and enum hqm_loss. */
+/* The texts that are shown for values of enum hqm_partial and enum hqm_loss. Static. */
 const char *partial_reason(uint64_t reason);
 const char *loss_reason(unsigned reason);
 

@@ -395,7 +395,7 @@ static struct hq_error *write_database(struct builder *b, const char *path, cons
     return writer_commit(w, state->key, state->files_key);
 }
 
-/* What another rank does: its share of the second pass. */
+/* Does the share of a rank other than 0: its part of the second pass. */
 static struct hq_error *help(struct builder *b)
 {
     struct spool outgoing;

@@ -40,8 +40,8 @@ struct tree_creator {
     struct tree_site sites[TREE_CREATOR_SITES];
 };
 
-/* What is known of a region beside its call: the procedure that its threads run, and what the call calls. Module
- * TREE_NONE: it is not known. */
+/* The code of a parallel region: the procedure that its threads run (`body`), and the procedure that the call which
+ * opens it enters (`callee`). Module TREE_NONE: not known. */
 struct tree_opening {
     struct tree_site body, callee;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is said of the clocks that sample CPUTIME (enum hqm_clock). */
+/* Texts about the clocks that sample CPUTIME (enum hqm_clock). */
 #ifndef HQ_DB_CPU_CLOCK_H
 #define HQ_DB_CPU_CLOCK_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What devices did, as scopes: kernels with the programs that they are from, and where in their sources they begin. */
+/* Makes scopes of the work of devices: kernels, with the programs that they are from and the lines of their sources in
+ * which they begin. */
 #include "common/file.h"
 #include "common/mem.h"
 #include "db/devices.h"

@@ -126,7 +126,7 @@ static void find_ready_of(struct hqdb_command *to, const struct process *p, cons
         to->flags &= (uint16_t)~HQM_COMMAND_USER;
 }
 
-/* What the host did is read here too: when it waited, and when it set events of its own. */
+/* Also reads the records of the host: when it waited, and when it set events of its own. */
 static void find_ready(struct process *p, const struct measurement *m, const struct hqm_command *commands)
 {
     AUTO(map_deinit) struct map ends = {0};

@@ -166,7 +166,7 @@ static struct hq_error *move(const char *from, const char *to)
     return err;
 }
 
-/* What the collector writes: measurements, and the image of the vDSO. */
+/* Whether a file is one that the collector writes: a measurement or the image of the vDSO. */
 static bool is_data(const char *name)
 {
     return name[0] != '.' && (has_ending(name, HQM_SUFFIX) || (!strncmp(name, "vdso-", 5) && has_ending(name, ".so")));

@@ -96,7 +96,7 @@ static void switch_to(struct chrome_writer *w, const struct contexts *path, doub
     }
 }
 
-/* What a record stands for, in microseconds. */
+/* Returns the duration that a record of the trace stands for, in microseconds. */
 static double duration_of(const struct chrome_writer *w, const struct db_trace_record *r)
 {
     if (r->metric < w->db->metric_count) {

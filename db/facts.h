@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `info` tells about a run: from the processes' own records into the model. */
+/* Puts the facts about a run that `info` shows into the model, from the processes' own records. */
 #ifndef HQ_DB_FACTS_H
 #define HQ_DB_FACTS_H
 

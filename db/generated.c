@@ -64,7 +64,8 @@ static int open_map(const char *measurement, const struct hqm_header *h)
 
 /* ---- reading ---- */
 
-/* What can be read of the last MOST_BYTES. It is not mapped: the process may be cutting it. */
+/* Reads as much as it can of the last MOST_BYTES of the file. It is not mapped, because the process may be truncating
+ * it. NULL on failure; the caller frees. */
 static char *read_end(int fd, size_t *size)
 {
     struct stat st;

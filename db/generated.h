@@ -25,13 +25,13 @@ bool generated_is_named(const char *path, const struct measurement *m);
  * has a name. */
 void generated_recover(const char *path, const uint64_t *addresses, size_t count, struct structure *out);
 
-/* The same with the names of a file of that form, where it is there: the kernel's. */
+/* Like generated_recover, with the names of a file of the same form, if it exists: the kernel's. */
 void generated_recover_names(const char *map, const uint64_t *addresses, size_t count, struct structure *out);
 
 /* ---- generated_name.c ---- */
 
-/* What an entry's text tells: "JS:*fib /src/app.js:3:14" is fib of line 3. `file` NULL, `line` 0: it does not tell.
- * Texts to be freed. */
+/* Takes the name of an entry apart: "JS:*fib /src/app.js:3:14" is fib of line 3 of that file. `file` NULL and `line` 0:
+ * the entry does not tell. The caller frees both texts. */
 struct generated_name {
     char *name, *file;
     uint32_t line;

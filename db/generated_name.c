@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the names that just-in-time compilers give their code tell: V8's and CPython's hold file and line. */
+/* Takes apart the names that just-in-time compilers give their code: those of V8 and CPython hold file and line. */
 #include "db/generated.h"
 
 #include "common/file.h"

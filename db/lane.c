@@ -185,8 +185,8 @@ static uint32_t phase_frame(const struct calltree *tree, struct calltree *add, c
     return enter(tree, add, (struct tree_frame){p->name, TREE_PHASE, host == TREE_NONE ? below : host});
 }
 
-/* What the visits of a phase are counted for. Where nothing was seen in it, that is right below the call that began it.
- */
+/* Returns the frame that the visits of a phase are counted for. A phase without samples lies right below the call that
+ * began it. LANES_NOWHERE if the phase has no name. */
 static uint32_t phase_itself(struct lanes *l, const struct calltree *tree, struct calltree *add, uint64_t name)
 {
     uint32_t at = phase_of(l, tree, add, name);
@@ -301,9 +301,9 @@ uint32_t lanes_region(struct lanes *l, struct calltree *tree, uint64_t name)
 }
 
 /*
- * What an OpenMP runtime calls of the program while it waits is a task, or, where nothing tells more of a thread than
- * its region, the thread's share of that: both hang below the region. TREE_NONE: it was called by somebody else, or
- * there is none.
+ * Returns the region that a call from an OpenMP runtime into the program belongs to. While the runtime waits, it calls
+ * a task or, where of a thread nothing but its region is known, the thread's share of that: both hang below the region.
+ * TREE_NONE if somebody else called it, or there is no region.
  */
 static uint32_t region_of_callback(const struct calltree *tree, uint32_t caller)
 {
@@ -361,7 +361,7 @@ static uint8_t entered_by_region(struct lane *lane, const struct calltree *tree,
     return 0;
 }
 
-/* What a device did, below the function that gave it the command. */
+/* Returns the frame of a device's command, below the function that gave the command to it. */
 static uint32_t device_frame(struct lanes *l, const struct calltree *tree, struct calltree *add,
                              const struct hqm_node *n, uint32_t parent)
 {

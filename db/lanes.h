@@ -78,7 +78,7 @@ bool lanes_creator_is_lost(const struct lanes *l, const struct measurement *m, s
  */
 uint32_t lanes_region(struct lanes *l, struct calltree *tree, uint64_t name); /* lane.c */
 
-/* The same where nothing may be added: TREE_NONE also if it is not there. */
+/* Like lanes_region, but adds nothing: TREE_NONE also if the frame is not in the tree. */
 uint32_t lanes_find_region(struct lanes *l, const struct calltree *tree, uint64_t name);
 
 struct lane_map { /* [node] for paths that begin at `root` */

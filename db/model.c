@@ -11,7 +11,7 @@
 struct module_key {
     uint32_t path, build_id;
 };
-/* What makes two scopes the same one; hqdb_scope without the aliases. */
+/* The fields in which two scopes agree if they are the same one: hqdb_scope without the aliases. */
 struct scope_key {
     uint32_t kind, parent, name, linkage, file, line, module, call_file, call_line, ordinal;
     uint64_t address;

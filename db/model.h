@@ -40,7 +40,7 @@ uint32_t model_metric(struct model *m, const struct model_metric *metric);
 /* build_id: hexadecimal, "" none. flags: HQDB_MODULE_*. note: what could not be read of it; NULL nothing. */
 uint32_t model_module(struct model *m, const char *path, const char *build_id, uint32_t flags, const char *note);
 
-/* What is known of the procedures of a module. The packed names are copied. */
+/* Sets the names of the procedures of a module that are known without samples. The packed names are copied. */
 struct known;
 void model_known(struct model *m, uint32_t module, const struct known *known);
 
@@ -64,10 +64,11 @@ uint32_t model_module_scope(struct model *m, uint32_t module); /* the MODULE sco
 
 /* An address that was sampled or called from, in the LINE scopes of both structures; module HQDB_NONE: in none. */
 uint32_t model_code(struct model *m, uint32_t module, uint64_t offset, uint32_t raw, uint32_t normal);
-/* The same address inside of a runtime: its frames fall into the contexts of their parents, unless `set internals on`.
- */
+/* The address of `code` as one inside of a runtime: its frames fall into the contexts of their parents, unless `set
+ * internals on`. */
 uint32_t model_code_inside(struct model *m, uint32_t code);
-/* What stands for the entry into a runtime, a PROCEDURE: its frames are passed over with `set internals on`. */
+/* The code of the scope that stands for the entry into a runtime, a PROCEDURE: its frames are skipped with `set
+ * internals on`. */
 uint32_t model_code_entry(struct model *m, uint32_t scope);
 
 /* A frame below `parent` (HQDB_NONE: at the top). A frame at the top has no call site. */
@@ -85,10 +86,11 @@ struct model_profile {
 };
 uint32_t model_profile(struct model *m, const struct model_profile *profile);
 
-/* What is counted of a region: frame and profile as the model numbers them. */
+/* Adds the counts of a parallel region: frame and profile as the model numbers them. */
 void model_region(struct model *m, const struct hqdb_region *region);
 
-/* The same of messages; `group` is their group, "" if there is none. */
+/* Adds the counts of messages, likewise; `group` is the ranks of a group that all receive them, as "0-3,7", "" if it is
+ * one peer. */
 void model_message(struct model *m, const struct hqdb_message *message, const char *group);
 
 /* A profile that is a queue of a device of this name; a command of one. Frames and profiles as the model numbers them.
@@ -108,7 +110,7 @@ void model_mark(struct model *m, uint32_t profile, uint64_t time_us, uint32_t fr
 
 /* Keeps the text of a source file; `path` as in scopes. */
 void model_source(struct model *m, const char *path, const char *text, size_t bytes);
-/* The same, unless there is one of the path. */
+/* Like model_source, unless the model has a text of this path already. */
 void model_source_once(struct model *m, const char *path, const char *text, size_t bytes);
 
 /* Writes the database file atomically. sources_key identifies the inputs (0: none). */

@@ -22,7 +22,7 @@ void unpack_tree(struct cursor *c, struct calltree *out);
 void pack_process(struct bytes *b, const struct process *p);
 void unpack_process(struct cursor *c, struct process *out);
 
-/* What coding and tallying need: metrics, scopes, contexts, profiles, the contexts of frames. */
+/* The parts of a canon that coding and tallying need: metrics, scopes, contexts, profiles, the contexts of frames. */
 void pack_canon(struct bytes *b, const struct canon *canon);
 void unpack_canon(struct cursor *c, struct canon *out);
 

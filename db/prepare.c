@@ -63,7 +63,7 @@ static void tell_rebuild(const char *path, const char *place, bool running)
     db_close(db);
 }
 
-/* What builds that were killed left behind. Under the lock nobody else is writing. */
+/* Removes the temporary files of builds that were killed. Nobody else is writing while the lock is held. */
 static void remove_leftovers(const char *path, const char *directory)
 {
     AUTO_FREE char *prefix = xasprintf("%s.tmp.", file_basename(path));

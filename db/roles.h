@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a procedure is to the frames above main and above the first procedure of a thread, which are not shown. */
+/* The roles of procedures at the top of call paths: frames above main, and above the first procedure of a thread, are
+ * not shown. */
 #ifndef HQ_DB_ROLES_H
 #define HQ_DB_ROLES_H
 

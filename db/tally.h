@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is summed over profiles while they pass by one at a time: raw values per frame, and statistics of the inclusive
- * value per context and per static scope. Every worker has its own; they are merged at the end. All of it is
- * integers, so the order does not matter. The memory depends on the tree, not on the number of profiles.
+ * Sums over profiles, which are added one at a time: raw values per frame, and statistics of the inclusive value per
+ * context and per static scope. Every worker has its own; they are merged at the end. All of it is integers, so the
+ * order does not matter. The memory depends on the tree, not on the number of profiles.
  */
 #ifndef HQ_DB_TALLY_H
 #define HQ_DB_TALLY_H
@@ -19,7 +19,8 @@ void tally_destroy(struct tally *t);
 /* Values of one profile and metric, ordered by frame, each frame once. counted: the profile takes part in the
  * statistics. */
 void tally_add(struct tally *t, uint32_t metric, const struct db_value *values, size_t count, bool counted);
-/* The same before, as they come: sums that do not fit are known by the magnitudes of all values. */
+/* Takes the values in a pass before tally_add, in any order: their magnitudes tell tally_check which sums would not
+ * fit. */
 void tally_measure(struct tally *t, uint32_t metric, const struct db_value *values, size_t count);
 /* HQ_DATA with the metric if a sum of its values does not fit into 63 bits. */
 struct hq_error *tally_check(const struct tally *t);

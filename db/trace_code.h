@@ -7,7 +7,7 @@
 #include "db/coded.h"
 #include "db/db.h"
 
-/* What comes before the first record of a block. */
+/* The record that the first record of a block is coded against. */
 static inline struct db_trace_record trace_code_start(uint64_t first_us)
 {
     return (struct db_trace_record){.time_us = first_us, .weight = 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waits under way. A thread that waits is not sampled (preload/idle.h): its record says where it waits and since when.
- * What it has waited until the process ended, or until now if that still runs, counts as if it had been sampled.
+ * The time from then until the process ended, or until now if it still runs, counts as if it had been sampled.
  */
 #ifndef HQ_DB_WAITING_H
 #define HQ_DB_WAITING_H

@@ -188,7 +188,7 @@ static struct hq_error *take_events(struct callgrind *c, const char *text)
     return NULL;
 }
 
-/* What was read so far becomes a profile. */
+/* Makes a profile of the costs that were read so far, and starts anew. */
 static void give_graph(struct callgrind *c)
 {
     if (c->graph.costs.len) {

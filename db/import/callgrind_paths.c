@@ -67,7 +67,7 @@ static void prepare(struct cg_paths *p)
     vec_foreach(c, &g->calls) {
         p->first_call[c->caller + 1]++;
         p->inclusive[c->caller] += amount(g, c->costs);
-        /* What a function spends in calls of itself is in the call from outside already. */
+        /* The cost of a function's calls of itself is part of the call from outside already. */
         if (c->caller != c->callee)
             p->incoming[c->callee] += amount(g, c->costs);
     }

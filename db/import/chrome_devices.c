@@ -57,7 +57,8 @@ void chrome_queue(struct chrome_devices *d, struct import *im, uint32_t profile,
                 "GPU");
 }
 
-/* What it did, by the names that CUDA's and HIP's tools have for it; anything else is a kernel. */
+/* Returns the name and kind under which a command is shown, from the names that CUDA's and HIP's tools use; any other
+ * name is that of a kernel. */
 static char *shown_name(const char *name, uint16_t *kind)
 {
     static const struct {

@@ -37,7 +37,7 @@ static bool is_comment(const char *line)
     return line[0] == '#' && line[1] == ' ';
 }
 
-/* The same for values that can be one. */
+/* Like number_of, for numbers that can be a value: finite, and written without a sign. */
 static char *value_of(char *line, size_t len, double *value)
 {
     char *space = number_of(line, len, value);

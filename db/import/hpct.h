@@ -48,8 +48,8 @@ struct hpct_node {
 };
 
 /*
- * What a metric's values are summed over: nothing (point), all that is below (execution), or what is below and linked
- * by contexts whose bit of `propagation` is set.
+ * The contexts over which the values of a metric are summed: none (point), all below (execution), or those below that
+ * are linked by contexts whose bit of `propagation` is set.
  */
 struct hpct_metric {
     const char *name;

@@ -220,8 +220,8 @@ static int compare_loops(const void *pa, const void *pb)
     return c ? c : (a->node > b->node) - (a->node < b->node);
 }
 
-/* The same loop gets the same number in every calling context: it is known by its procedure and what encloses it there.
- */
+/* Numbers loops: a loop has one number in all calling contexts. It is identified by its procedure and the scopes that
+ * enclose it there. */
 void hpct_number_loops(struct hpct *h)
 {
     VEC(struct loop_key) loops = {0};

@@ -108,7 +108,7 @@ static void read_flex(struct hpct *h, struct cursor *c, struct hpct_node *n, uns
     }
 }
 
-/* What an unknown lexical type most likely is, from what it carries. */
+/* Returns the most likely lexical type for an unknown one, from the fields that it carries. */
 static uint8_t lexical_of(unsigned type, unsigned flags)
 {
     if (type <= HPCT_INSTRUCTION)

@@ -72,7 +72,7 @@ static struct hq_error *unknown_format(const struct import_probe *p)
                         p->path, str_cstr(&names));
 }
 
-/* What is read to find the format would be gone. */
+/* Whether a file can be read only once (a pipe, say): the bytes that are read to find its format would be lost. */
 static bool read_once(const char *path)
 {
     struct stat st;

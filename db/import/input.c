@@ -60,7 +60,7 @@ static void report(struct input *in)
     in->reported = now;
 }
 
-/* What some editors put before text in UTF-8. */
+/* Removes the byte order mark that some editors write before text in UTF-8; returns the number of bytes left. */
 static size_t skip_mark(void *data, size_t got)
 {
     if (got < 3 || memcmp(data, "\xef\xbb\xbf", 3) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a file is that no importer reads, and what to do with it. */
+/* Recognises files that no importer reads, and advises what to do with them. */
 #ifndef HQ_DB_IMPORT_MISTAKES_H
 #define HQ_DB_IMPORT_MISTAKES_H
 

@@ -22,7 +22,7 @@ struct perf_part {
     uint32_t name, file, line;
 };
 
-/* What the heads of the samples have: fields (a set of bits), only a command, or none at all (-F ip,sym); or not known
+/* The form of the samples' heads: fields (a set of bits), only a command, or no heads at all (-F ip,sym); or not known
  * yet. */
 enum perf_style { STYLE_UNKNOWN, STYLE_COMMAND, STYLE_NONE, STYLE_FIELDS = 4, STYLE_IDS = 8, STYLE_EVENT = 16 };
 
@@ -136,7 +136,8 @@ static uint32_t thread_of(struct perf *f, const struct perf_header *h)
 
 /* ---- frames ---- */
 
-/* What perf cannot name is one procedure a module: the addresses in it differ from run to run. */
+/* Makes the place of a frame. Frames that perf cannot name become one procedure for each module, because their
+ * addresses differ from run to run. */
 static uint32_t make_place(struct perf *f)
 {
     AUTO_FREE struct import_step *steps = xcalloc(f->parts.len, sizeof *steps);
@@ -298,7 +299,7 @@ static struct hq_error *take_frame_line(struct perf *f, const struct perf_frame 
         f->style = STYLE_NONE;
         HQ_TRY(begin_sample(f, &(struct perf_header){.command = "", .time = -1, .rest = ""}));
     }
-    /* What stood behind the event was not where the sample is. */
+    /* The address behind the event was not the place of the sample, because frames follow. */
     if (f->from_head) {
         vec_clear(&f->places);
         vec_clear(&f->parts);

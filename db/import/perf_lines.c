@@ -79,7 +79,7 @@ static const char *skip_misc(const char *p)
     return n && n <= 3 && (p[n] == ' ' || p[n] == '\t') ? skip_spaces(p + n) : p;
 }
 
-/* What follows the command: ids [cpu] misc time: period event:, all of which may be missing. */
+/* Parses the rest of a head behind the command: ids [cpu] misc time: period event:, any of which may be missing. */
 static void parse_after_command(const char *p, struct perf_header *h)
 {
     const char *next = parse_ids(p, h), *behind_ids = next, *start;

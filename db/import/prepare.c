@@ -32,7 +32,8 @@ static bool is_ours(const char *path)
            (!file_is_dir(path) && has_magic(path));
 }
 
-/* What changes when the file does. Of a directory: the files that an importer reads in it. */
+/* Returns a hash that changes when the file does; for a directory, when one of the files does that an importer reads in
+ * it. */
 static uint64_t identity(const char *path)
 {
     static const char *const parts[] = {"", "meta.db", "profile.db", "cct.db", "trace.db"};

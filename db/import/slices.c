@@ -63,7 +63,7 @@ static const struct slice *top_of(const struct slice_run *r)
     return &r->data[r->next];
 }
 
-/* What follows what is in memory; nothing at the end of the run. */
+/* Reads the next part of a run into memory; no records at the end of the run. */
 static struct hq_error *refill(struct slices *s, struct slice_run *r)
 {
     uint64_t left = (r->end - r->at) / sizeof *r->data;

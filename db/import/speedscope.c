@@ -35,7 +35,7 @@ struct speed_profile {
     double start;
 };
 
-/* What makes one metric. */
+/* The properties that identify a metric: profiles that agree in all of them share one. */
 struct speed_series {
     size_t unit;
     bool evented;

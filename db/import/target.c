@@ -202,7 +202,7 @@ uint32_t import_place(struct import *im, const struct import_place *place)
     im->by_name ? place_by_name(im, place) : place_whole(im, place);
     c.count = (uint32_t)im->codes.len - c.first;
     if (c.count == 1) {
-        /* The same place comes again under other texts of the same meaning: it keeps its number. */
+        /* A place that comes again, under other texts of the same meaning, keeps its number. */
         uint32_t key[2] = {im->codes.data[c.first], c.role};
         uint32_t i = keymap_add(&im->place_keys, key, &is_new);
 

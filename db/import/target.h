@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What an importer fills: the model, with the parts that all importers share.
+ * The target that an importer fills: the model, with the parts that all importers share.
  *
  * Places. A place is where code stands: its procedure, what is inlined and which loops are around, and the line.
  * import_place gives it a number; import_path makes the frame at the end of a call path of such numbers, outermost
@@ -66,8 +66,9 @@ struct import {
 };
 
 /*
- * What went beyond a limit (limits.h) or does not fit, as a sentence without the place; NULL: nothing did. Nothing is
- * added from there on, so an importer may ask after as many samples as it likes, and says where it is.
+ * Returns a sentence, without the place in the file, about what went beyond a limit (limits.h) or does not fit; NULL if
+ * nothing did. Nothing is added from then on, so an importer may ask after as many samples as it likes; it adds the
+ * place to the message.
  */
 static inline const char *import_problem(const struct import *im)
 {
@@ -94,7 +95,7 @@ struct import_place {
     uint32_t line;
 };
 
-/* What a procedure is to the top of a call path. */
+/* Whether a procedure is one of those at the top of a call path that are not shown, or main itself. */
 bool import_is_main(const char *name);
 bool import_is_runtime(const char *name);    /* _start, __libc_start_main ... */
 bool import_starts_thread(const char *name); /* clone, start_thread ... */

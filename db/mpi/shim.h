@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a build on several ranks needs of MPI. MPICH and Open MPI differ in their binary interface, so the few calls
- * stand in a library of their own (db/mpi/shim.c), compiled once for each that is installed, and loaded only when `hq
- * build` was started by its launcher: hq itself needs no MPI.
+ * The calls of MPI that a build on several ranks needs. MPICH and Open MPI differ in their binary interface, so these
+ * few calls stand in a library of their own (db/mpi/shim.c), which is compiled once for each MPI that is installed, and
+ * loaded only when `hq build` was started by its launcher: hq itself needs no MPI.
  *
  * Messages are bytes of any length. A failure of MPI ends all ranks, as MPI does by default.
  */

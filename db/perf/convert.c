@@ -169,7 +169,8 @@ static void describe(struct convert *c, struct perf_process *p, bool first)
     const char *executable = p->executable == UINT32_MAX ? "" : c->tasks.modules.data[p->executable].path;
     const char *command = perf_stream_text(&c->stream, p->pid, "command"), *directory;
 
-    /* What was told at the start is of the program that was started, and not of what took its place. */
+    /* The command that the stream names at its start is that of the first program, not of a program that replaced
+     * it. */
     if (p->serial > (s->attached ? 0 : 1))
         command = NULL;
     measure_info(m, "command", command ? command : *executable ? executable : p->name);

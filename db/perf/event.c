@@ -4,7 +4,7 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* What is left of a record. */
+/* The part of a record that has not been read yet. */
 struct rest {
     const uint8_t *at, *end;
     bool bad;
@@ -130,7 +130,7 @@ static void read_sample(const struct perf_layout *layout, struct rest *r, struct
         read_stack(r, out);
 }
 
-/* What ends every record but a sample. */
+/* Returns the size in bytes of the fields that end every record but a sample. */
 static uint64_t end_bytes(const struct perf_layout *layout)
 {
     static const uint64_t parts = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |

@@ -32,7 +32,8 @@ struct perf_image {
 struct perf_image *perf_image_open(const char *path, const uint8_t *build_id, size_t build_id_len);
 void perf_image_close(struct perf_image *image);
 
-/* What is at link address 0 of a mapping of the file: an address minus this is one of the file. */
+/* Returns the difference between addresses in a mapping of the file and link addresses: an address minus this is a link
+ * address. */
 uint64_t perf_image_bias(const struct perf_image *image, uint64_t start, uint64_t offset);
 
 /* Where in the file a link address is; itself if it is in no segment. */

@@ -223,7 +223,7 @@ struct perf_mapping *perf_tasks_mapping(struct perf_process *p, uint64_t address
     return i < p->mappings.len && p->mappings.data[i].start <= address ? &p->mappings.data[i] : NULL;
 }
 
-/* What was there before is gone, or cut. */
+/* Makes room for a new mapping: removes or cuts the mappings that were there before. */
 static void make_room(struct perf_process *p, uint64_t start, uint64_t end)
 {
     for (size_t i = first_behind(p, start); i < p->mappings.len && p->mappings.data[i].start < end;) {

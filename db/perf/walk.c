@@ -221,7 +221,7 @@ static bool step_by_code(struct perf_walk *w, const struct perf_place *place)
     return true;
 }
 
-/* What a signal interrupted. */
+/* Steps from the frame of a signal handler to the code that the signal interrupted. False if it is no such frame. */
 static bool step_interrupted(struct perf_walk *w)
 {
     static const uint8_t order[CFI_REGISTERS] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI,
@@ -312,7 +312,8 @@ static enum step step(struct perf_walk *w)
     }
     enum step next = step_without_row(w, &place);
 
-    /* What is above main is not shown, and in musl it never returns, so that its code does not tell its caller. */
+    /* Frames above main are not shown, and the one in musl never returns, so that its code does not tell its caller:
+     * the path ends here. */
     if (next == STEP_FAILED && w->called_main) {
         w->partial = 0;
         return STEP_END;
