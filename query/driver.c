@@ -39,7 +39,8 @@ static void note_selection(struct run *run)
     vec_clear(&run->selection.notes);
 }
 
-/* What a regular expression could not decide has no result, and what does not add up has none. */
+/* Fails if a result would be wrong: a sum has overflowed, the database is damaged, or a regular expression could not
+ * decide. */
 static struct hq_error *all_known(const struct run *run)
 {
     if (sums_overflow)

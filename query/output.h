@@ -50,8 +50,8 @@ const struct output_format *output_find(const char *name); /* output/formats.c *
 struct output_spec;
 struct hq_error *output_unknown(const struct output_spec *as);
 
-/* What suits `out`: its terminal's size and colours (none with NO_COLOR or off a terminal), the locale's character set.
- */
+/* Sets the options that suit `out`: its terminal's size and colours (none with NO_COLOR or off a terminal), the
+ * locale's character set. */
 void output_detect(struct output_options *o, FILE *out);
 
 /* Writes and flushes. HQ_DATA if the stream fails, HQ_USAGE if the table has nothing this format can show. */

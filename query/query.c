@@ -165,7 +165,7 @@ static bool names_other_side(const struct expr *e)
     }
 }
 
-/* What chooses samples, where `explain 90% of delta` says nothing itself: as in the query before it. */
+/* Takes the clauses that choose samples from the query before, if `explain 90% of delta` has none itself. */
 static void take_comparison(struct query *q, const struct query *last)
 {
     for (int i = 0; i < CLAUSE_KINDS; i++)

@@ -23,7 +23,8 @@ struct let {
     char *name, *text;
 };
 
-/* What a row of the previous result stands for: contexts, by id, and for rows that stand for scopes their names. */
+/* A row of the previous result: the contexts that it stands for, by id, and for a row that stands for a scope its
+ * names. */
 struct row_ref {
     uint64_t id;
     enum scope_kind kind;
@@ -68,7 +69,7 @@ void query_env_deinit(struct query_env *env);
 /* Another database: what is remembered of the last one goes. Lets and settings stay. */
 void query_env_set_db(struct query_env *env, struct db *db);
 
-/* What a setting is: the number of its word (words.h), of a switch whether it is on; its text, or NULL. */
+/* The value of a setting: the number of its word (words.h), for a switch whether it is on; its text, or NULL. */
 static inline unsigned query_setting(const struct query_env *env, enum setting setting)
 {
     return env->settings.of[setting].word;
@@ -90,7 +91,7 @@ const struct query *query_last(const struct query_env *env);
  * see table->verdict.
  */
 struct hq_error *query_run(struct query_env *env, const struct statement *st, struct table **out);
-/* The same for a text of one statement. */
+/* Like query_run, for a text of one statement. */
 struct hq_error *query_ask(struct query_env *env, const char *text, struct table **out);
 
 #endif

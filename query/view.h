@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a view is: it gives nodes; the driver (driver.h) measures, filters, sorts, cuts and numbers them, so a view
- * knows nothing of clauses.
+ * A view gives nodes; the driver (driver.h) measures, filters, sorts, cuts and numbers them, so a view knows nothing of
+ * clauses.
  *
  * roots: the top rows. With `of PATTERN` those of the pattern. children: the rows below a node, in any order; nodes of
  * one parent are distinct. The driver asks between calls whether the user wants to stop; only long loops inside must

@@ -6,13 +6,14 @@
  * fall on the scope that holds them. Every frame of both databases has its place in the new tree, so each side's values
  * add up in it as they do in its own.
  *
- * What a database of another tool cannot tell at all is left out on the other side, too, so that paths meet: loops fall
- * on what holds them, arguments are no part of names, threads are one. Two tools never agree on what is inlined: there
- * an inlined procedure counts as called if the other side has it at all, and falls on what holds it if not.
+ * Details that a database of another tool cannot tell at all are left out on the other side, too, so that paths meet:
+ * loops are merged into the scope that holds them, arguments are no part of names, threads are one. Two tools never
+ * agree on what is inlined: there an inlined procedure counts as called if the other side has it at all, and falls on
+ * what holds it if not.
  *
  * Where one side joins parallel regions with the paths that open them and the other does not know which path that was,
- * the regions of each procedure are one row at the top, with what all threads do in them, and so is what the runtime
- * of OpenMP does, waiting included.
+ * the regions of each procedure are one row at the top, with what all threads do in them, and so is what the runtime of
+ * OpenMP does, waiting included.
  */
 #include "common/hash.h"
 #include "query/choose/derive.h"
@@ -28,7 +29,7 @@ struct scope_key {
     uint32_t kind, within, name, ordinal;
 };
 
-/* What is left out of both sides, because one of them cannot tell it. */
+/* The details left out of both sides, because one of them cannot tell them. */
 struct left_out {
     bool loops, inlines, arguments, threads, linkage;
     bool two_tools, inlines_of_both, loops_of_both; /* two tools never find the same inlined code, nor the same loops */
@@ -87,7 +88,7 @@ static uint32_t home_of(struct aligner *a, const struct tree *t, const struct hq
                                  : pairing_procedure(&a->names, t, tree_scope(t, up), old);
 }
 
-/* What a scope is known by on both sides. */
+/* Returns the key by which a scope is found on both sides. */
 static struct scope_key key_of(struct aligner *a, const struct tree *t, const struct hqdb_scope *s, uint32_t parent,
                                bool old)
 {
@@ -418,7 +419,8 @@ static void note_folding(const struct query_env *env, const struct db *here, con
                                     "called: `set internals on` compares both as they are"));
 }
 
-/* What the values of the old side are multiplied by: unless that is said, so that means over the runs are compared. */
+/* Returns the factor for the values of the old side. Unless `scaled by` gives one, it is such that means over the runs
+ * are compared. */
 static double old_factor(struct selection *s, const struct query_env *env, const struct db *old_db,
                          const struct query *q)
 {

@@ -11,7 +11,7 @@
 
 #define BUSY_SHARE 0.01
 
-/* What is on the call path that ends with a frame. */
+/* The kinds of code on the call path that ends with a frame, as bits. */
 enum { OF_PROGRAM = 1, OF_RUNTIME = 2, OF_OPENMP = 4 };
 
 bool metric_is_elapsed(const struct db *db, uint32_t metric)

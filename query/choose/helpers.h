@@ -36,7 +36,7 @@ struct run;
 /* Says how many launchers and helpers were left out of something, and what they cost in a metric; HQDB_NONE: in the
  * first one. Nothing if there are none, or it is said already. */
 void helpers_note(struct run *run, const char *of, uint32_t metric);
-/* The same of the metrics that the query uses, as far as they count elapsed time. */
+/* Calls helpers_note for the metrics that the query uses, as far as they count elapsed time. */
 void helpers_note_elapsed(struct run *run);
 
 #endif

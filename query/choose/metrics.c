@@ -52,7 +52,8 @@ static size_t find_plain(const struct selection *s, const char *name, enum metri
     return SIZE_MAX;
 }
 
-/* What an alias means; aliases[alias].names in their order, with or without modifiers. */
+/* Returns the measure that an alias stands for on one side: that of the first of aliases[alias].names that is there,
+ * with or without modifiers; SIZE_MAX if none is. */
 static size_t find_alias(const struct selection *s, size_t alias, enum metric_side side)
 {
     for (size_t k = 0; k < 8 && aliases[alias].names[k]; k++)

@@ -12,7 +12,7 @@ size_t metrics_find(const struct selection *s, const char *name, enum metric_sid
 /* The i-th alias; NULL behind the last. */
 const char *metrics_alias(size_t i);
 
-/* What a metric is compared with. */
+/* The metric of the other side that a metric is compared with. */
 struct metric_partner {
     size_t measure; /* of the other side; SIZE_MAX none */
     bool same_unit; /* the values themselves can be compared, and not only their shares */

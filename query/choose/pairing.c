@@ -123,8 +123,9 @@ static void note_names(struct pairing *p, const struct tree *t, bool old)
 }
 
 /*
- * What tells procedures of one name apart: the name for the linker, and the file for static procedures. Constructors
- * have several names for the linker, and rustc puts a hash behind each that changes from build to build.
+ * Returns the text that tells procedures of one name apart: the linkage name and, for static procedures, the file.
+ * Linkage names are left out for constructors, which have several, and lose the hash that rustc appends, which changes
+ * from build to build.
  */
 static uint32_t telling_of(struct pairing *p, const struct tree *t, const struct hqdb_scope *s)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What procedures are called on both sides of a comparison (compare.c): by qualified name, whatever demangler wrote it;
- * by the linker's where several of a side have one name and both sides know that one; by the name that the other side
- * has where a symbol has several (write, __write).
+ * Pairs the procedures of both sides of a comparison (compare.c): by qualified name, whatever demangler wrote it; by
+ * linkage name where several procedures of a side share a name and both sides know the linkage name; by the name that
+ * the other side has where a symbol has several (write, __write).
  *
- * A name with arguments and one without are the same procedure if neither side has more of that name: what gcc tells of
- * a static procedure that is inlined everywhere has no arguments, what clang tells has. Between two tools return types
- * and marks of copies (` [clone .part.0]`) are no part of a name.
+ * A name with arguments and one without are the same procedure if neither side has more of that name: of a static
+ * procedure that is inlined everywhere, gcc gives the name without arguments and clang gives it with them. Between two
+ * tools return types and marks of copies (` [clone .part.0]`) are no part of a name.
  */
 #ifndef HQ_QUERY_PAIRING_H
 #define HQ_QUERY_PAIRING_H

@@ -8,8 +8,8 @@
 /* Sets selection->keep if the query has `through`. */
 struct hq_error *paths_select(struct query_env *env, struct selection *s, const struct query *q);
 
-/* The same for any tree: *keep[position] 1 where all paths of the query match; NULL if it has none. notes may be NULL.
- */
+/* Matches the paths of the query in any tree: *keep[position] is 1 where all of them match, *keep NULL if the query has
+ * none. The caller frees. notes may be NULL. */
 struct hq_error *paths_mark(struct query_env *env, const struct tree *t, const struct query *q, uint8_t **keep,
                             struct selection *notes);
 

@@ -24,7 +24,7 @@ enum which_profiles {
 
 /* The selected profiles in groups. VALUED has queues of devices only in the group of their rank or host. */
 void profiles_group(const struct selection *s, enum per per, enum which_profiles which, struct groups_of_profiles *out);
-/* What a query without `per` sums: ranks, if a selected profile has one. */
+/* The groups that statistics of a query without `per` are over: ranks, if a selected profile has one. */
 enum per profiles_usual(const struct selection *s);
 void profiles_group_deinit(struct groups_of_profiles *g);
 

@@ -42,7 +42,7 @@ static void add_measures(struct selection *s, const struct db *db, enum metric_s
     }
 }
 
-/* What the old side's metric m is compared with takes the name and unit of that. */
+/* Gives the old side's metric m the name and unit of the metric that it is compared with. */
 static void rename_old(struct selection *s, struct measure *m, struct metric_partner here, const struct query *q)
 {
     const struct measure *h = &s->measures.data[here.measure];
@@ -375,7 +375,7 @@ static struct hq_error *select_here(struct query_env *env, struct selection *s, 
     return NULL;
 }
 
-/* The same ranks and threads on both sides. */
+/* Selects the ranks and threads of the query on the old side, too. */
 static void select_old(struct selection *s, const struct query *q)
 {
     size_t count;

@@ -126,7 +126,7 @@ static int64_t value_before(int64_t value, uint64_t from, uint64_t to, uint64_t 
     return at <= from ? 0 : at >= to ? value : (int64_t)((__int128)value * (int64_t)(at - from) / (int64_t)(to - from));
 }
 
-/* What is spread over no time is at its end. */
+/* Adds the part of a record's value that lies in a slice. A value that is spread over no time lies at its end. */
 static void add_span(const struct addition *a, const struct db_trace_record *r, uint64_t from, uint64_t to,
                      const struct slice *slice)
 {

@@ -20,7 +20,7 @@ struct hq_error *slices_select(struct query_env *env, struct selection *s, const
 /* Adds, by frame, weight times period of every sample of a metric in the slices, and the number of samples. */
 struct hq_error *slices_values(const struct selection *s, uint32_t metric, int64_t *sums, int64_t *counts);
 
-/* The same for one profile and only the sums, by position in the tree, without the frames that the selection does not
+/* Adds the sums of one profile in the slices, by position in the tree, without the frames that the selection does not
  * keep. */
 struct hq_error *slices_profile(const struct selection *s, uint32_t profile, uint32_t metric, int64_t *raw);
 

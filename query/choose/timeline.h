@@ -21,7 +21,7 @@ struct timeline {
 
 struct timeline timeline_of(const struct db *db);
 
-/* What has to be added to the times of a profile's trace. */
+/* Returns the microseconds to add to the times of a profile's trace, so that those of all profiles can be compared. */
 int64_t timeline_offset(const struct timeline *t, uint32_t profile);
 /* A time with that added: not before 0, and INT64_MAX where it does not fit. */
 uint64_t timeline_shift(int64_t offset, uint64_t us);

@@ -179,8 +179,8 @@ static void judge_profile(struct visiting *v, struct apart *a)
 
 /* ---- by marks ---- */
 
-/* What a mark is of: a marked procedure is marked at its first instruction, which may lie in a line, loop or inlined
- * procedure of it. */
+/* Returns the context of the procedure that a mark is of: its first instruction is marked, which may lie in a line,
+ * loop or inlined procedure of it. */
 static uint32_t marked_context(const struct selection *s, uint32_t frame)
 {
     uint32_t c = selection_context(s, frame), parent;

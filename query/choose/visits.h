@@ -51,7 +51,8 @@ bool visits_are_marked(const struct selection *s, const uint8_t *matching);
 struct hq_error *visits_add(const struct selection *s, const struct timeline *time, uint32_t profile,
                             const uint8_t *matching, const uint8_t *within, struct visits *out);
 
-/* The same for profiles that other ones' marks are not to keep from theirs: while something is on the stack. */
+/* Like visits_add, but a profile without marks has the visits that its samples show (while something of `within` is on
+ * the stack), even where other profiles are marked. */
 struct hq_error *visits_add_own(const struct selection *s, const struct timeline *time, uint32_t profile,
                                 const uint8_t *matching, const uint8_t *within, struct visits *out);
 

@@ -136,8 +136,8 @@ static uint64_t place_of(uint32_t routine, size_t height)
     return hash_combine(routine, height);
 }
 
-/* What is found on the way through the samples in one direction: who called a routine at a height, and, for what nobody
- * knows of, what was at a height at all. */
+/* The knowledge gathered on the way through the samples in one direction: who called a routine at a height and, for
+ * routines whose caller is not known, which routine was at that height. */
 struct knowledge {
     struct map callers;
     uint32_t *at; /* [unknown] */

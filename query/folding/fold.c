@@ -40,7 +40,7 @@ static double times_of(const uint32_t *times, size_t instance)
     return times ? times[instance] : 1;
 }
 
-/* What all instances had together. */
+/* Returns the amount of all instances together. */
 static double amount_of_all(const struct folding *f, const uint32_t *times)
 {
     double all = 0;
@@ -165,7 +165,8 @@ static size_t draws_for(size_t events)
     return n > DRAWS_MOST ? DRAWS_MOST : n < DRAWS_LEAST ? DRAWS_LEAST : n;
 }
 
-/* What smoothing itself does to the rates, near to where they change: half of what half as much more of it does. */
+/* Estimates the error of the rates that smoothing itself makes near their changes: half of the difference that
+ * smoothing half as much more makes. */
 static double *smoothing_error(const struct folding *f, const struct fold_point *points)
 {
     double *rate = xcalloc(f->count + 1, sizeof *rate);

@@ -45,8 +45,9 @@ int fold_curve(struct fold_event *events, size_t event_count, struct fold_instan
                struct fold_point *points, size_t count, double span);
 
 /*
- * The same where a counter was read: `amount` of an event is how far its instance had come there, 0 to 1, and totals
- * [instances.count] what each had at its end. An instance whose total is 0 has no events.
+ * Like fold_curve, where a counter was read: `amount` of an event is the part of its instance's total that was reached
+ * there, 0 to 1, and totals [instances.count] has each instance's count at its end. An instance whose total is 0 has no
+ * events.
  */
 int fold_counted(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
                  struct fold_point *points, size_t count, double span);

@@ -60,9 +60,10 @@ static uint32_t most_of(const uint32_t *counts, size_t n, uint32_t own)
 }
 
 /*
- * What most of the samples around each are in: those nearer than half of the shortest run, and at least as many as that
- * has. Where visits do not keep in step (a machine that is busy elsewhere), the samples of two routines are mixed, and
- * the first of one is no sign that the other is over. A border without a mixture stays where it is.
+ * Gives each sample the label that most of the samples around it have: those nearer than half of the shortest run, and
+ * at least as many as that has. Where visits do not keep in step (a machine that is busy elsewhere), the samples of two
+ * routines are mixed, and the first of one is no sign that the other is over. A border without a mixture stays where it
+ * is.
  */
 static uint32_t *smooth(const struct looking *l, uint32_t first, uint32_t end, uint32_t level)
 {

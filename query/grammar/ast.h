@@ -108,7 +108,7 @@ struct group_part {
     const char *group;
 };
 
-/* What the rows of `groups` and `flat by` are: the groups in force (`set groups`), or a ready-made set of them. */
+/* The groups that are the rows of `groups` and `flat by`: those in force (`set groups`), or a ready-made set. */
 enum grouped { GROUPED_NOT, GROUPED_DEFINED, GROUPED_DIRECTORY, GROUPED_MODULE, GROUPED_RUNTIME, GROUPED_KINDS };
 
 /* ---- expressions ---- */
@@ -356,7 +356,7 @@ enum setting {
     SETTING_NONE = SETTING_KINDS
 };
 
-/* What a setting is set to; its row (words.h) says which of them it takes. */
+/* The value of a setting: a word or a text; the setting's row (words.h) says which of them it takes. */
 struct setting_value {
     struct place place;
     unsigned word;    /* without a text: the number of one of the row's words; of a switch, off is 0 and on is 1 */

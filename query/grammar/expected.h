@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may stand at a place of a query: for completion, for `?`, and for error messages. The parser itself notes what
- * it would have accepted, so there is no second grammar.
+ * Lists the words and kinds of names that are possible at a place of a query: for completion, for `?`, and for error
+ * messages. The parser itself notes what it would have accepted, so there is no second grammar.
  */
 #ifndef HQ_QUERY_GRAMMAR_EXPECTED_H
 #define HQ_QUERY_GRAMMAR_EXPECTED_H
@@ -62,7 +62,7 @@ struct expected_place {
     bool quoted;  /* the word begins with a quote, which is at start - 1 */
 };
 
-/* What may stand in place of the word that ends at byte `cursor` of a text (which may go on after it). */
+/* Finds what is possible in place of the word that ends at byte `cursor` of a text (which may go on after it). */
 void grammar_expected(const char *text, size_t cursor, struct expected_place *out);
 
 /* "a metric", "a pattern", or the text of the item. Static. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is expected of rows: a clause, and a statement about the last result. */
+/* Parses expectations of rows: a clause, and a statement about the last result. */
 #include "query/grammar/parser.h"
 
 /* rows-check = "rows" comparison count */

@@ -314,7 +314,7 @@ bool accept_comparison(struct parser *p, enum operator* op)
     return true;
 }
 
-/* What an attribute is compared with. */
+/* Notes, for completion, that a value of the attribute on the left is expected. */
 static void note_value(struct parser *p, const struct expr *left)
 {
     static const enum attribute texts[] = {ATTRIBUTE_KIND,   ATTRIBUTE_NAME, ATTRIBUTE_FILE,

@@ -211,8 +211,8 @@ static const char *replaced(struct parser *p, const char *text, const char *what
               : text;
 }
 
-/* What a word of another tool is here, for what stands behind it: `list f` is source of f, `top20` procedures limit 20.
- */
+/* Returns what hq writes for a word of another tool at this place and for what stands behind it: `list f` is source of
+ * f, `top20` procedures limit 20. NULL if the word is not known. */
 static const char *foreign_here(struct parser *p, const struct token *t)
 {
     size_t len = t->kind == TOKEN_WORD ? strlen(t->text) : 0;

@@ -89,11 +89,11 @@ void fail(struct parser *p, const struct place *place, const char *advice, const
     __attribute__((format(printf, 4, 5)));
 /* The peeked token cannot stand here; lists what could. `what` completes "... is missing", or NULL. */
 void fail_here(struct parser *p, const char *what);
-/* The same, `there is no WHAT "word"`. */
+/* Like fail_here, with the message `there is no WHAT "word"`. */
 void fail_unknown(struct parser *p, const char *what);
-/* The same for what stands behind a view and is no clause. */
+/* Like fail_here, for a token behind a view that begins no clause: may advise `limit N` or `of NAME`. */
 void fail_without_of(struct parser *p);
-/* The same for an operand, after another line of advice. */
+/* Like fail_here, for a missing operand, after a line of advice. */
 void fail_operand(struct parser *p, const char *advice);
 void hint(struct parser *p, const struct place *place, const char *text);
 
@@ -139,10 +139,10 @@ int parse_choice(struct parser *p, const char *const *words, int n);
 
 /* The clause that begins at the peeked token, or -1. Notes the clauses of the view. */
 int clause_here(struct parser *p); /* parse_clause.c */
-/* The same without notes: is this word reserved where an operand may stand? */
+/* Whether a clause begins at the peeked token; notes nothing. Such a word is reserved where an operand may stand. */
 bool clause_begins(struct parser *p);
 void parse_clause(struct parser *p, struct query *q);
-/* What stands behind the keyword of each (clause_*.c). */
+/* Parses the rest of each clause behind its keyword (clause_*.c). */
 #define CLAUSE(kind, clause, ...) void clause_##clause(struct parser *p, struct query *q);
 #include "query/grammar/clauses.def"
 #undef CLAUSE

@@ -15,14 +15,14 @@
 /* Whether a view takes `of PATTERN`. */
 enum of_need { OF_NONE, OF_OPTIONAL, OF_REQUIRED };
 
-/* What names a pattern is matched with, for completion and for the nearest names. */
+/* The names that a pattern is matched with, for completion and for the nearest names. */
 enum name_kind { NAMES_ANY, NAMES_PROCEDURE, NAMES_FILE, NAMES_MODULE };
 
-/* What the rows of a view are: clauses have a meaning for whole families. */
+/* The family of a view, by the kind of its rows: clauses have a meaning for whole families. */
 enum view_family {
     FAMILY_NESTED,    /* costs, rows within rows */
     FAMILY_RANKED,    /* costs, one level */
-    FAMILY_UNALIGNED, /* the same, of what another build does not have: lines, profiles */
+    FAMILY_UNALIGNED, /* costs, one level, of things that another build does not have: lines, profiles */
     FAMILY_HOT_PATH,
     FAMILY_EXPLAIN,
     FAMILY_FACTS,     /* what the database holds */
@@ -85,7 +85,7 @@ struct attribute_word {
     bool is_text; /* its values are texts; else whole numbers */
 };
 
-/* What a setting takes: one of its words, or else a text. */
+/* The kind of value that a setting takes: one of its words, or else a text. */
 enum setting_type { TAKES_WORD, TAKES_REGEX, TAKES_FILE };
 
 struct setting_word {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What has no sample, and is known by its name all the same: procedures of the load modules, and these themselves. */
+/* Finds names that are known without samples: those of procedures of the load modules, and of these themselves. */
 #include "common/names.h"
 #include "common/suggest.h"
 #include "query/pattern/pattern.h"

@@ -193,7 +193,7 @@ static void keep_silent(void *arg, const char *text)
     (void)text;
 }
 
-/* What is in a file or load module that is named. */
+/* Marks the scopes in a file or load module that the pattern names. */
 static void take_within(const struct tree *t, uint8_t *scope)
 {
     for (uint32_t i = 0; i < t->scope_count; i++) {

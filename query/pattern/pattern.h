@@ -17,7 +17,7 @@ struct query_env;
 
 /* No bit for a kind that a damaged file makes up. */
 #define KIND_BIT(k) ((unsigned)(k) < SCOPE_KINDS ? 1u << ((k)&31) : 0u)
-/* What stands on a call path; loops and inlined procedures match where they are named. */
+/* The kinds of scopes on a call path; loops and inlined procedures match where they are named. */
 #define KINDS_PATH \
     (KIND_BIT(SCOPE_PROCEDURE) | KIND_BIT(SCOPE_INLINE) | KIND_BIT(SCOPE_LOOP) | KIND_BIT(SCOPE_THREAD) | \
      KIND_BIT(SCOPE_PARTIAL) | KIND_BIT(SCOPE_REGION) | KIND_BIT(SCOPE_WAIT) | KIND_BIT(SCOPE_RUNTIME) | \

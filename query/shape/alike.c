@@ -15,7 +15,7 @@ static const char *file_text(const char *path)
     return path ? path_base(path) : "";
 }
 
-/* What a person sees of a row, and where: below which row. */
+/* Returns a hash of what a person sees of a row, and of the row below which it stands (`outer`). */
 static uint64_t look_of(const struct row *r, size_t outer)
 {
     uint64_t place = hash_combine(hash_str(file_text(r->file)), r->line);

@@ -214,7 +214,7 @@ static bool rows_hold(enum operator op, size_t rows, uint64_t n)
     }
 }
 
-/* What a row is called in a verdict, as `set names` wants it. */
+/* Returns the name of a row for a verdict, as `set names` wants it. */
 static const char *told_name(struct run *run, struct entry *e)
 {
     AUTO_STR struct str text = {0};
@@ -346,7 +346,7 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
                               : run->selection.unknown ? run->selection.unknown
                                                        : run->unknown;
 
-        /* What would pass because there is no such thing: perhaps it is misspelt, or has another name by now. */
+        /* The check would pass because nothing has that name: perhaps it is misspelt, or has another name by now. */
         if (unknown && verdict != VERDICT_FAIL) {
             verdict = VERDICT_INCONCLUSIVE;
             str_clear(&why);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `#n` means after a result, and the coverage line. */
+/* Remembers the rows that `#n` refers to after a result, and computes the coverage line. */
 #include "db/facts.h"
 #include "query/shape/rows.h"
 #include "query/view.h"

@@ -21,7 +21,7 @@ bool rows_above_fold(const struct run *run, const struct entry *e);
 /* One entry for several: inclusive of all of them together, exclusive added up. */
 struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struct entry *parent, int depth,
                             const char *name);
-/* What is to be shown, depth first in display order. */
+/* Appends the entries to be shown, depth first in display order. */
 void rows_walk(struct run *run, struct entry **roots, size_t n, struct entries *shown);
 
 /* ---- rows.c ---- */
@@ -52,7 +52,7 @@ void note_trace(struct run *run);
 /* Coverage of what these entries stand for. */
 void coverage_compute(struct run *run, struct entry **entries, size_t n);
 
-/* What #n will mean. */
+/* Remembers the entries that #n will refer to. */
 void refs_remember(struct run *run, const struct entries *shown);
 void refs_forget(struct query_env *env);
 

@@ -64,7 +64,7 @@ struct entry *rows_together(struct run *run, struct entry **cut, size_t n, struc
     VEC(uint32_t) inc = {0};
     struct entry *e;
 
-    /* What a view has measured itself is not in the contexts. */
+    /* Values that a view has measured itself are not in the contexts. */
     for (size_t i = 0; i < n && !cut[0]->node.slots; i++)
         vec_append(&inc, cut[i]->node.inc.data, cut[i]->node.inc.len);
     node.inc = node.exc = set_sorted(inc.data, inc.len, &run->arena);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a view is made of. A node is a row before it is measured: a name and the contexts that it stands for. Its value
+ * The nodes of views. A node is a row before it is measured: a name and the contexts that it stands for. Its value
  * is inclusive = sum over the exposed contexts of `inc` (those with no ancestor in it) of raw over their subtrees
  *     exclusive = sum over all contexts of `exc` by the node's rule
  * ([presenting], section IV). Both come down to ranges of frame positions, and so does everything else about a

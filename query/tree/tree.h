@@ -116,7 +116,7 @@ uint32_t tree_enclosing(const struct tree *t, uint32_t scope, enum scope_kind ki
 
 /* ---- names, in the arena or in the database ---- */
 
-/* What a row shows: procedure name, "loop at file.c:12", "file.c:12", path, ... */
+/* The name that a row shows for a scope: procedure name, "loop at file.c:12", "file.c:12", path, ... */
 const char *tree_scope_name(const struct tree *t, uint32_t scope, struct arena *arena);
 /* The name of a procedure or inlined procedure for the linker (db_linkage), also of the other side of a comparison. */
 static inline const char *tree_linkage(const struct tree *t, uint32_t scope)
