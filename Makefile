@@ -180,8 +180,8 @@ PAGE_SRC = $(wildcard query/output/page/*.ts query/output/page/*.css)
 PAGE = $(if $(HAVE_ESBUILD),$(BUILD)/page,$(if $(wildcard query/output/page/page.js),query/output/page))
 $(BUILD)/page/page.js: $(PAGE_SRC)
 	$(call say,PAGE)
-	$(Q)mkdir -p $(@D) && esbuild query/output/page/main.ts --bundle --minify --format=iife --target=es2022 \
-	  --mangle-props='$(PAGE_MANGLED)' --reserve-props='$(PAGE_KEPT)' --charset=utf8 --log-level=warning --outfile=$@
+	$(Q)mkdir -p $(@D) && esbuild query/output/page/main.ts --bundle --minify --format=iife \
+	  $(if $(ESBUILD_IS_OLD),,--target=es2022 --mangle-props='$(PAGE_MANGLED)' --reserve-props='$(PAGE_KEPT)') --charset=utf8 --log-level=warning --outfile=$@
 $(BUILD)/page/page.css: query/output/page/style.css
 	$(Q)mkdir -p $(@D) && esbuild $< --minify --log-level=warning --outfile=$@
 $(BUILD)/query/report/bundle.o: $(if $(PAGE),$(PAGE)/page.js $(PAGE)/page.css)

@@ -105,6 +105,8 @@ find_libraries() {
         "elfutils/debuginfod.h" "debuginfod_begin != 0"
     if command -v esbuild >/dev/null; then
         echo "HAVE_ESBUILD = 1" >>"$mk"
+        # An old one (0.8, Debian 11) leaves the names of properties long: the page is larger.
+        echo 'let x = 1' | esbuild --target=es2022 --mangle-props=^x --log-level=silent >/dev/null 2>&1 || echo "ESBUILD_IS_OLD = 1" >>"$mk"
     else
         lacking="${lacking}the page of \`hq report\` (package esbuild)
 "
