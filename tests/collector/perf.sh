@@ -163,7 +163,8 @@ cp "$TMP/sums" "$TMP/first"
 programs_paths >"$TMP/paths"
 timeout 100 "$HQ" record --by=perf -e CPUTIME@1000/s -o "$TMP/second.hq" -p "$pid" 2>"$TMP/err2" &
 recorder=$!
-until grep -qs . "$TMP/second.hq"/measurements/*.perf; do :; done
+# Its stream begins before the process is found: it ends when samples, 16 KiB each, have come.
+until [ "$(cat "$TMP/second.hq"/measurements/*.perf 2>/dev/null | wc -c)" -gt 100000 ]; do [ -e "/proc/$recorder" ] || break; done
 order first KILL
 ended
 wait $recorder
