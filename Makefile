@@ -211,12 +211,12 @@ $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(LIBTEST) $(LIBPRELOAD) $(LIBHQ)
 	$(Q)mkdir -p $(@D) && $(LINK_TEST)
 $(BUILD)/tools/%: $(BUILD)/tests/tools/%.o $(LIBTEST) $(LIBHQ)
 	$(call say,LINK)
-	$(Q)mkdir -p $(@D) && $(LINK_TEST)
+	$(Q)mkdir -p $(@D) && $(LINK_TEST) -lutil
 
 # Programs to be measured. `build: FLAGS` in a comment of the first ten lines replaces `-O2 -g`; libNAME.c becomes
 # libNAME.so; mpi_NAME.c is compiled by mpicc.
 program_flags = $$(sed -n '1,10{s,.*build: *\([^*]*\).*,\1,p}' $< | grep . || echo -O2 -g)
-build_program = $(Q)mkdir -p $(@D) && $(1) -Ipreload -o $@ $< $(program_flags)
+build_program = $(Q)mkdir -p $(@D) && $(1) -Ipreload -o $@ $< $(program_flags) -Wl,--as-needed -ldl -lrt
 $(BUILD)/programs/mpi_%: tests/programs/mpi_%.c
 	$(call say,PROG)
 	$(call build_program,mpicc)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* amounts WAY: does things of known amounts: alloc, io, lock, missing (of a symbol); or for `parts` burns 0.3 s in each
- * of before, middle and after, of which only middle is to be measured. build: -O2 -g -ldl */
+ * of before, middle and after, of which only middle is to be measured. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include "hq.h"

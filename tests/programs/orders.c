@@ -84,7 +84,11 @@ static int do_epoll_pwait(const sigset_t *m)
 }
 static int do_epoll_pwait2(const sigset_t *m)
 {
+#if __GLIBC_PREREQ(2, 35)
     return epoll_pwait2(epoll, &(struct epoll_event){0}, 1, &long_time, m);
+#else
+    return epoll_pwait(epoll, &(struct epoll_event){0}, 1, 1000000, m);
+#endif
 }
 static int do_pause(const sigset_t *m)
 {

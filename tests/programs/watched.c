@@ -6,7 +6,7 @@
  *     watched N [PLUGIN]       N rounds; PLUGIN: a library with `long plugin_work(long)`, opened and closed in each
  *                              tenth round
  *
- * build: -O2 -g -fcf-protection=branch -fno-optimize-sibling-calls -ldl
+ * build: -O2 -g -fcf-protection=branch -fno-optimize-sibling-calls
  */
 #include <dlfcn.h>
 #include <pthread.h>

@@ -17,20 +17,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Sends a signal to a process of the session, or to nobody. */
 static void send_to(pid_t session, pid_t pid, int number)
 {
-    int held = pidfd_open(pid, 0);
+    int held = (int)syscall(SYS_pidfd_open, pid, 0); /* functions since glibc 2.36 */
 
     if (held < 0)
         return; /* has ended */
     if (getsid(pid) == session)
-        pidfd_send_signal(held, number, NULL, 0);
+        syscall(SYS_pidfd_send_signal, held, number, NULL, 0);
     close(held);
 }
 
