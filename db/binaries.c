@@ -14,14 +14,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Of a file's name: with the build-id, and what names it while it is written, there are 255 bytes. */
+enum { NAME_MAX_KEPT = 160 };
+
 char *binaries_place(const char *measurements, const char *build_id, const char *path)
 {
     AUTO_FREE char *above = file_dirname(measurements);
     const char *name = file_basename(path);
 
-    return *build_id
-               ? xasprintf("%s/" BINARIES_DIRECTORY "/%s-%s", above, build_id, name)
-               : xasprintf("%s/" BINARIES_DIRECTORY "/%016llx-%s", above, (unsigned long long)hash_str(path), name);
+    return *build_id ? xasprintf("%s/" BINARIES_DIRECTORY "/%s-%.*s", above, build_id, NAME_MAX_KEPT, name)
+                     : xasprintf("%s/" BINARIES_DIRECTORY "/%016llx-%.*s", above, (unsigned long long)hash_str(path),
+                                 NAME_MAX_KEPT, name);
 }
 
 static struct hq_error *copy(const char *from, const char *to, struct binaries_kept *kept)

@@ -24,7 +24,8 @@ static COLD bool read_header(struct index *index, const uint8_t *header, uint64_
         return false;
     cfi_pointer(&cursor, frame_encoding, (uint64_t)header);
     count = cfi_pointer(&cursor, count_encoding, (uint64_t)header);
-    if (cursor.bad || count == 0 || count > (uint64_t)(cursor.end - cursor.at) / 8 || count > UINT32_MAX / 2)
+    if (cursor.bad || count == 0 || count > (uint64_t)(cursor.end - cursor.at) / 8 || count > UINT32_MAX / 2 ||
+        (uintptr_t)cursor.at % sizeof(int32_t))
         return false;
     index->rows = (const int32_t(*)[2])cursor.at;
     index->count = (uint32_t)count;

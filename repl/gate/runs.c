@@ -26,6 +26,7 @@ void run_set_deinit(struct run_set *set)
         free(r->path);
     vec_deinit(&set->runs);
     free(set->directory);
+    *set = (struct run_set){0};
 }
 
 void run_set_add(struct run_set *set, enum run_side side, const char *path)
@@ -57,14 +58,12 @@ static bool read_entry(struct run_set *set, const char *line)
     return false;
 }
 
-struct hq_error *run_set_read(const char *path, struct run_set *out)
+static struct hq_error *read_list(const char *list, struct run_set *out)
 {
-    AUTO_FREE char *list = file_join(path, LIST);
     AUTO_STR struct str text = {0};
     unsigned number = 0;
     char *rest;
 
-    *out = (struct run_set){.directory = xstrdup(path)};
     HQ_TRY(file_read(list, &text, LIST_MAX));
     str_addc(&text, '\n');
     rest = text.s;
@@ -80,6 +79,18 @@ struct hq_error *run_set_read(const char *path, struct run_set *out)
     if (!now || (old && old != now))
         return hq_error_new(HQ_DATA, "%s lists %zu old and %zu new runs; a race has as many of each", list, old, now);
     return NULL;
+}
+
+struct hq_error *run_set_read(const char *path, struct run_set *out)
+{
+    AUTO_FREE char *list = file_join(path, LIST);
+    struct hq_error *err;
+
+    *out = (struct run_set){.directory = xstrdup(path)};
+    err = read_list(list, out);
+    if (err)
+        run_set_deinit(out);
+    return err;
 }
 
 size_t run_set_count(const struct run_set *set, enum run_side side)

@@ -26,7 +26,11 @@ ln -s main link
 cp -r link.hq before-link.hq
 "$HQ" before-link.hq "tree as csv" --quiet >before-link.csv
 check "also where the program was started by a link" grep -q 'main.c,' before-link.csv
-rm main link
+long=$(printf 'x%.0s' {1..240})
+cp main "$long"
+"$HQ" record -o long.hq --with-binaries -- "./$long" 2>err
+check "all is kept of a program with a long name" grep -q '^hq: [0-9]* binaries, .* are kept in long.hq/binaries$' err
+rm main link "$long"
 printf 'double other(long n) { return n; }\n' | gcc -O1 -shared -fPIC -Wl,--build-id -o libwork.so -x c -
 mv with.hq elsewhere.hq
 XDG_CACHE_HOME=$TMP/empty "$HQ" elsewhere.hq "tree as csv" --quiet >after.csv

@@ -9,6 +9,7 @@
 #include "query/grammar/parse.h"
 #include "query/output.h"
 #include "query/query.h"
+#include "query/report/report.h"
 #include "tests/unit/mutate.h"
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -342,6 +343,20 @@ static struct db *open_bytes(const uint8_t *data, size_t size, uint64_t *state, 
     return db;
 }
 
+static void ask_page(struct pair_fuzz *f, struct query_env *env, bool compares, uint64_t *state)
+{
+    static const char *const questions[] = {"phases", "fold of /step/", "messages as svg"};
+    struct report_options options = {.name = "fuzz",
+                                     .settings = below(state, 2) ? "" : "set lines on; ",
+                                     .questions = questions,
+                                     .question_count = below(state, 4),
+                                     .compare = compares ? "other" : NULL,
+                                     .budget = below(state, 2) ? 0 : 800000};
+
+    pair_fuzz_query = "the page of a report";
+    hq_error_free(report_write(env, &options, f->sink, NULL));
+}
+
 void pair_fuzz_round(struct pair_fuzz *f, uint64_t state, struct pair_fuzz_counts *counts)
 {
     uint64_t damaged = below(&state, 4); /* 0, 1: this side; 2: the other one; 3: none */
@@ -360,6 +375,8 @@ void pair_fuzz_round(struct pair_fuzz *f, uint64_t state, struct pair_fuzz_count
             compose(&state, &text);
             ask(f, &state, &env, str_cstr(&text), counts);
         }
+        if (below(&state, 8) == 0)
+            ask_page(f, &env, below(&state, 2), &state);
         query_env_deinit(&env);
         if (below(&state, 8) == 0) {
             pair_fuzz_query = "verify and export";
