@@ -29,7 +29,9 @@ extern struct options {
     bool active, trace;
     bool marked;          /* there are breakpoints in marked procedures (patch/patch.h) */
     _Atomic bool stopped; /* set by the program too: window.h */
-    int32_t rank;         /* -1: none */
+    bool gives_base;      /* the base of thread-local storage can be read and set: reach.h */
+    bool has_keys; /* the program has asked for a key of protection, or code that cannot be read, which takes one */
+    int32_t rank;  /* -1: none */
     int events;
     int weighed;                /* event + 1 whose weights the header tells; 0: none */
     uint64_t from_us, until_us; /* 0: no limit */

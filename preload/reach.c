@@ -4,12 +4,11 @@
 #include "preload/export.h"
 
 struct reach_thread reach_threads[REACH_PLACES];
-bool reach_possible, reach_has_keys;
 static bool keys_possible;
 
 void reach_prepare(void)
 {
-    reach_possible = arch_gives_base();
+    options.gives_base = arch_gives_base();
     keys_possible = arch_has_rights();
 }
 
@@ -17,7 +16,7 @@ void reach_begin(void)
 {
     int tid = raw_frozen ? 0 : raw_gettid();
 
-    for (uint32_t i = 0; tid && reach_possible && i < REACH_PROBES; i++) {
+    for (uint32_t i = 0; tid && options.gives_base && i < REACH_PROBES; i++) {
         struct reach_thread *thread = reach_place(tid, i);
         int none = 0;
 
@@ -27,12 +26,12 @@ void reach_begin(void)
         }
     }
     if (tid)
-        reach_possible = false;
+        options.gives_base = false;
 }
 
 void reach_end(void)
 {
-    struct reach_thread *thread = reach_possible && !raw_frozen ? reach_find(raw_gettid()) : NULL;
+    struct reach_thread *thread = options.gives_base && !raw_frozen ? reach_find(raw_gettid()) : NULL;
 
     if (!thread)
         return;
@@ -42,7 +41,7 @@ void reach_end(void)
 
 uint64_t reach_mark(uint8_t code)
 {
-    const struct reach_thread *thread = reach_possible && !raw_frozen ? reach_find(raw_gettid()) : NULL;
+    const struct reach_thread *thread = options.gives_base && !raw_frozen ? reach_find(raw_gettid()) : NULL;
     uint64_t base = thread ? atomic_load(&thread->base) : 0;
 
     return (base >> 48 ? 0 : base << 16) | 0x6800 | code;
@@ -54,7 +53,7 @@ void reach_watch(long number, const long a[6])
     bool maps = number == SYS_mprotect || number == SYS_mmap;
 
     if (keys_possible && (number == SYS_pkey_alloc || (maps && (a[2] & (PROT_READ | PROT_EXEC)) == PROT_EXEC)))
-        reach_has_keys = true;
+        options.has_keys = true;
 }
 
 EXPORT int pkey_alloc(unsigned flags, unsigned rights)

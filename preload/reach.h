@@ -10,6 +10,7 @@
 #ifndef HQ_PRELOAD_REACH_H
 #define HQ_PRELOAD_REACH_H
 
+#include "preload/options.h"
 #include "preload/process.h"
 #include "preload/raw.h"
 
@@ -42,8 +43,7 @@ static inline int reach_marked(uint64_t mark)
     return (mark & 0xff00) == 0x6800 ? (int)(mark & 0xff) : -1;
 }
 
-/* The program has asked for a key of protection, or for code that cannot be read, for which the kernel takes one. */
-extern bool reach_has_keys;
+/* The program makes such a call: it may ask for a key of protection (options.has_keys). */
 void reach_watch(long number, const long a[6]);
 
 /*
@@ -55,7 +55,6 @@ extern struct reach_thread {
     _Atomic int tid; /* 0: free */
     _Atomic uint64_t base;
 } reach_threads[REACH_PLACES];
-extern bool reach_possible; /* the register can be read and set */
 
 static inline __attribute__((always_inline)) struct reach_thread *reach_place(int tid, uint32_t probe)
 {
@@ -74,13 +73,13 @@ static inline __attribute__((always_inline)) struct reach reach_to(uint64_t base
 {
     struct reach found = {0};
 
-    if (reach_possible && base) {
+    if (options.gives_base && base) {
         found.base = arch_base();
         found.moved = found.base != base;
         if (found.moved)
             arch_set_base(base);
     }
-    if (reach_has_keys) {
+    if (options.has_keys) {
         found.rights = arch_rights();
         found.opened = found.rights != 0;
         if (found.opened)
@@ -98,7 +97,7 @@ static inline __attribute__((always_inline)) struct reach reach_enter(uint64_t m
 /* In any other handler. A child that was made by a bare system call has its parent's storage, and is in no table. */
 static inline __attribute__((always_inline)) struct reach reach_enter_any(void)
 {
-    bool looks = reach_possible && !raw_frozen;
+    bool looks = options.gives_base && !raw_frozen;
     const struct reach_thread *thread = looks ? reach_find(raw_gettid()) : NULL;
     struct reach found = reach_to(thread ? atomic_load_explicit(&thread->base, memory_order_acquire) : 0);
 

@@ -4,12 +4,8 @@
 # the processor's caches.
 . tests/collector/lib.sh
 : "${CC:=cc}"
-objects=()
-for source in preload/*.c preload/sources/*.c; do
-    [ ! -e "$BUILD/${source%.c}.o" ] || objects+=("$BUILD/${source%.c}.o")
-done
 $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/cost.so" \
-    tests/bench/handler_cost.c "${objects[@]}" -Wl,--wrap=sample -lm || exit 1
+    tests/bench/handler_cost.c -Wl,--whole-archive "$BUILD/libhqpreload.a" -Wl,--no-whole-archive -Wl,--wrap=sample -lm || exit 1
 status=0
 
 # row PROGRAM DEPTH GOAL: a line of the table; GOAL in nanoseconds, 0 for none.

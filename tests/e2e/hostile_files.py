@@ -10,7 +10,7 @@ import time
 
 from lib import *
 
-ROUNDS = 120
+ROUNDS = 64
 TIMES_OUT = 60
 SOURCE = """
 #include <stdlib.h>

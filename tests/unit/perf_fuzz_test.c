@@ -6,7 +6,7 @@
 #include "tests/unit/perf_fuzz.h"
 #include "tests/unit/test.h"
 
-enum { ROUNDS = 80 };
+enum { ROUNDS = 40 };
 
 TEST(profiles_of_the_kernel)
 {
