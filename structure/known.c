@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define MAGIC     0x4e51514bu /* KQQN */
-#define VERSION   1u
+#define VERSION   2u
 #define MOST_INFO (256u << 20) /* bytes of debug information: a second or two */
 #define MOST_TEXT (64u << 20)  /* bytes of names that are told apart: a million and a half of them */
 
@@ -40,6 +40,20 @@ static void add_symbol(struct names *names, const char *symbol)
     add(names, symbol, name_without_clone(symbol, symbol_name_length(symbol)));
 }
 
+/* A name that stands for one of several procedures is known where one of them is: without, nothing says whether any was
+ * called. */
+static void add_symbols(struct names *names, const struct symbols *symbols)
+{
+    for (size_t i = 0; i < symbols->name_count; i++) {
+        const char *name = symbols->names[i], *chosen;
+
+        if (!symbols_is_chosen(symbols, name))
+            add_symbol(names, name);
+        for (size_t at = 0; (chosen = symbols_chosen(symbols, name, &at));)
+            add_symbol(names, chosen);
+    }
+}
+
 /* A name of C++ or Rust stands for that in the source. */
 static void add_described(void *arg, const char *name, const char *linkage)
 {
@@ -62,8 +76,7 @@ static enum known_names collect(struct image *image, struct dwarf **dwarf, struc
     bool symbols = elf_find_section(debug, ".symtab") || elf_find_section(image->text, ".symtab");
 
     symbols_read(image->text, debug, &image->symbols);
-    for (size_t i = 0; i < image->symbols.name_count; i++)
-        add_symbol(out, image->symbols.names[i]);
+    add_symbols(out, &image->symbols);
     if (info_size(debug) > MOST_INFO)
         return symbols ? KNOWN_SYMBOLS : KNOWN_EXPORTED;
     AUTO_ERROR struct hq_error *err = dwarf_open(image->text, debug, image->files.alt, dwarf);

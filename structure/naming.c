@@ -110,7 +110,7 @@ static void add_alias(struct book *b, struct structure_scope *s, const char *nam
 void naming_aliases(struct book *b, const struct image *image, const struct procedure *p, uint32_t scope)
 {
     struct structure_scope *s = &b->scopes.data[scope];
-    const char *linkage = p->dwarf ? p->dwarf->origin.linkage : NULL;
+    const char *linkage = p->dwarf ? p->dwarf->origin.linkage : NULL, *chosen;
 
     s->first_alias = (uint32_t)b->aliases.len;
     if (linkage)
@@ -121,5 +121,7 @@ void naming_aliases(struct book *b, const struct image *image, const struct proc
         const char *name = image->symbols.names[p->symbol->first + i];
 
         add_alias(b, s, name, symbol_name_length(name));
+        for (size_t at = 0; (chosen = symbols_chosen(&image->symbols, name, &at));)
+            add_alias(b, s, chosen, symbol_name_length(chosen));
     }
 }

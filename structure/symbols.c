@@ -93,6 +93,18 @@ static void group(const struct elf *text, const struct elf_symbols *all, struct 
     }
 }
 
+static void keep_chosen(const struct elf_symbols *all, struct symbols *out)
+{
+    VEC(struct symbol_chosen) chosen = {0};
+
+    vec_foreach(s, all) {
+        if (s->type == STT_GNU_IFUNC && !(chosen.len && same_name(vec_last(&chosen).name, s->name)))
+            vec_push(&chosen, (struct symbol_chosen){s->value, s->name});
+    }
+    out->chosen = chosen.data;
+    out->chosen_count = chosen.len;
+}
+
 void symbols_read(struct elf *text, struct elf *debug, struct symbols *out)
 {
     struct elf_symbols all = {0};
@@ -109,6 +121,7 @@ void symbols_read(struct elf *text, struct elf *debug, struct symbols *out)
     all.len = kept;
     vec_sort(&all, by_address);
     group(text, &all, out);
+    keep_chosen(&all, out);
     vec_deinit(&all);
 }
 
@@ -116,6 +129,7 @@ void symbols_deinit(struct symbols *s)
 {
     free(s->list);
     free(s->names);
+    free(s->chosen);
     *s = (struct symbols){0};
 }
 
@@ -149,4 +163,77 @@ const struct symbol *symbols_find(const struct symbols *s, uint64_t address)
         if (s->list[n].end > address)
             return &s->list[n];
     return NULL;
+}
+
+/* ---- one of several ---- */
+
+/* What stands behind the name of a procedure for some processors, in the C library of x86-64 and aarch64. */
+static const char *const variants[] = {
+    "_sse2", "_ssse3",         "_sse41",      "_sse42",   "_sse4_1", "_sse4_2", "_avx",     "_avx2",     "_avx512",
+    "_evex", "_evex512",       "_erms",       "_movbe",   "_rtm",    "_fma",    "_fma4",    "_pminub",   "_unaligned",
+    "_back", "_no_vzeroupper", "_vzeroupper", "_generic", "_c",      "_asimd",  "_advsimd", "_simd",     "_sve",
+    "_mops", "_mte",           "_a64fx",      "_zva64",   "_emag",   "_falkor", "_kunpeng", "_thunderx", "_thunderx2"};
+
+/* The length without one such word at the end, or without what compilers put behind a dot (`.avx2`, `.arch_haswell.0`);
+ * 0: there is none. */
+static size_t without_variant(const char *name, size_t len)
+{
+    const char *dot = memchr(name, '.', len);
+
+    if (dot)
+        return strncmp(dot, ".resolver", 9) ? (size_t)(dot - name) : 0;
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        size_t n = strlen(variants[i]);
+
+        if (len > n && !memcmp(name + len - n, variants[i], n))
+            return len - n;
+    }
+    return 0;
+}
+
+/* Names differ inside of the C library in what they begin with. */
+static const char *bare(const char *name, size_t *len)
+{
+    size_t n = name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') ? 0 : underscores(name);
+
+    n += !strncmp(name + n, "ieee754_", 8) ? 8 : 0;
+    n = n < *len ? n : 0;
+    *len -= n;
+    return name + n;
+}
+
+/* Whether a procedure is one of those that the name may stand for. */
+static bool stands_for(const char *chosen, const char *procedure)
+{
+    size_t want_len = symbol_name_length(chosen), len = symbol_name_length(procedure);
+    const char *want = bare(chosen, &want_len), *name = bare(procedure, &len);
+
+    while (len > want_len)
+        len = without_variant(name, len);
+    return len == want_len && !memcmp(name, want, len);
+}
+
+const char *symbols_chosen(const struct symbols *s, const char *procedure, size_t *at)
+{
+    if (!s->chosen_count || !without_variant(procedure, symbol_name_length(procedure)))
+        return NULL;
+    for (; *at < s->chosen_count; ++*at) {
+        uint64_t address = s->chosen[*at].address;
+        size_t i = *at;
+
+        while (i && s->chosen[i - 1].address == address)
+            i--;
+        for (; i < s->chosen_count && s->chosen[i].address == address; i++)
+            if (stands_for(s->chosen[i].name, procedure))
+                return s->chosen[(*at)++].name;
+    }
+    return NULL;
+}
+
+bool symbols_is_chosen(const struct symbols *s, const char *name)
+{
+    for (size_t i = 0; i < s->chosen_count; i++)
+        if (s->chosen[i].name[0] == name[0] && same_name(s->chosen[i].name, name))
+            return true;
+    return false;
 }

@@ -40,13 +40,14 @@ def recorded(name, *flags, strip=None, hide=False):
 
 
 def symbols(path):
-    """Defined procedures by nm, without versions and what compilers put behind the names of parts."""
+    """Defined procedures by nm, without versions and what compilers put behind the names of parts; but for names that stand for one of
+    several (i): they are known only where these are."""
     found = set()
     for table in ([], ["-D"]):
         out = subprocess.run(["nm", "--defined-only", *table, path], capture_output=True, text=True).stdout
         for line in out.splitlines():
             words = line.split()
-            if len(words) == 3 and words[1] in "TtWwi" and words[2] != "data_start":
+            if len(words) == 3 and words[1] in "TtWw" and words[2] != "data_start":
                 found.add(words[2].split("@")[0].split(".cold")[0].split(".part.")[0].split(".isra.")[0])
     return found
 
