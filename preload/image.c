@@ -32,36 +32,41 @@ static bool plain(const char *word)
     return *word && !word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")];
 }
 
-/* Writes the word as a shell would need it; returns where the next one goes. */
-static char *quote(char *to, const char *end, const char *word)
+/* Writes the word as a shell would need it, and moves `to` to where the next one goes; false: not all of it had room.
+ */
+static bool quote(char **to, const char *end, const char *word)
 {
     bool bare = plain(word);
+    char *at = *to;
 
-    if (end - to < 8)
-        return to;
+    if (end - at < 8)
+        return false;
     if (!bare)
-        *to++ = '\'';
-    for (; *word && end - to > 8; word++) {
+        *at++ = '\'';
+    for (; *word && end - at > 8; word++) {
         if (*word == '\'') {
-            memcpy(to, "'\\''", 4);
-            to += 4;
+            memcpy(at, "'\\''", 4);
+            at += 4;
         } else {
-            *to++ = *word;
+            *at++ = *word;
         }
     }
     if (!bare)
-        *to++ = '\'';
-    return to;
+        *at++ = '\'';
+    *to = at;
+    return !*word;
 }
 
-/* /proc/self/cmdline holds the arguments, each ended by a zero. */
+/* /proc/self/cmdline holds the arguments, each ended by a zero. " ..." at the end says that there are more of them. */
 static void note_command(void)
 {
     static char raw[2048], text[4000]; /* only one thread makes the file, perhaps on a small stack */
-    char *to = text;
-    const char *end = text + sizeof text - 1;
+    static const char more[] = " ...";
+    char *to = text, next;
+    const char *end = text + sizeof text - sizeof more;
     int fd = raw_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
     long bytes = fd < 0 ? 0 : raw_read(fd, raw, sizeof raw - 1);
+    bool whole = bytes < (long)sizeof raw - 1 || raw_read(fd, &next, 1) <= 0;
 
     if (fd >= 0)
         raw_close(fd);
@@ -71,9 +76,9 @@ static void note_command(void)
     for (const char *word = raw; word < raw + bytes; word += strlen(word) + 1) {
         if (to > text && to < end)
             *to++ = ' ';
-        to = quote(to, end, word);
+        whole = quote(&to, end, word) && whole;
     }
-    *to = 0;
+    strcpy(to, whole ? "" : more);
     note("command", text);
 }
 

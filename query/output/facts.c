@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/facts.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include "query/output/screen.h"
 #include "query/output/text.h"
 #include <string.h>
@@ -60,24 +61,66 @@ static void put_fact_table(const struct facts *s)
 
 enum { COMMAND_SHOWN = 300 };
 
+/* A command is written as a shell needs it, so what would break the line is, too: in 'this' as $'that', where \n stands
+ * for the end of a line. */
+static char *in_one_line(const char *text)
+{
+    struct str out = {0};
+
+    for (const char *s = text; *s;) {
+        const char *close = *s == '\'' ? strchr(s + 1, '\'') : NULL, *control = s + strcspn(s, "\n\t\r\33");
+
+        if (*s == '\\' && s[1]) {
+            str_addn(&out, s, 2);
+            s += 2;
+            continue;
+        }
+        if (!close || control > close) {
+            const char *end = close ? close + 1 : s + 1;
+
+            str_addn(&out, s, (size_t)(end - s));
+            s = end;
+            continue;
+        }
+        str_add(&out, "$'");
+        for (s++; s < close; s++) {
+            static const char controls[] = "\n\t\r\33", letters[] = "ntre";
+            const char *at = strchr(controls, *s);
+
+            if (at)
+                str_addf(&out, "\\%c", letters[at - controls]);
+            else if (*s == '\\')
+                str_add(&out, "\\\\");
+            else
+                str_addc(&out, *s);
+        }
+        str_addc(&out, '\'');
+        s = close + 1;
+    }
+    return str_steal(&out);
+}
+
 /* A command may have thousands of arguments: people see its beginning, cut between two words if there is a place, and
- * how many there are. */
+ * how many there are; a recording keeps the first 2,000 bytes of them. */
 static void put_command(const struct facts *s, const char *text)
 {
-    size_t words = 1, len = COMMAND_SHOWN;
+    AUTO_FREE char *line = in_one_line(text);
+    size_t words = 1, len = COMMAND_SHOWN, all = strlen(line);
+    bool cut = all > 4 && !strcmp(line + all - 4, " ...");
 
-    if (strlen(text) <= COMMAND_SHOWN) {
-        text_put(text, s->o->utf8, s->out);
+    if (all <= COMMAND_SHOWN) {
+        text_put(line, s->o->utf8, s->out);
         return;
     }
-    for (const char *c = text; *c; c++)
+    for (const char *c = line; *c; c++)
         words += *c == ' ' && c[1] != ' ' && c[1];
-    while (len > COMMAND_SHOWN / 2 && text[len] != ' ')
+    while (len > COMMAND_SHOWN / 2 && line[len] != ' ')
         len--;
-    AUTO_FREE char *start = xstrndup(text, len);
+    AUTO_FREE char *start = xstrndup(line, len);
 
     text_put(start, s->o->utf8, s->out);
-    fprintf(s->out, " ... (%zu word%s)", words, words == 1 ? "" : "s");
+    words -= cut;
+    fprintf(s->out, " ... (%s%zu word%s)", cut ? "at least " : "", words, words == 1 ? "" : "s");
 }
 
 /* Facts with one column: the name, then what is said of it. */

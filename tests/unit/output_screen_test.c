@@ -294,6 +294,26 @@ TEST(long_commands_are_cut)
     table_destroy(t);
 }
 
+/* What a shell would need to make it again: no control character, no `?`. */
+TEST(commands_of_several_lines)
+{
+    struct table *t = table_create();
+    char cut[400] = "cut";
+
+    t->facts = true;
+    vec_push(&t->columns, (struct column){.name = "value", .type = COLUMN_TEXT, .total = NAN});
+    add_row(t, 0, SCOPE_ROOT, "command", NULL, 0)->cells[0].text = "bash -c 'a \\\n\tb' 'it'\\''s' c";
+    check_format(t, "table", &plain, "command  bash -c $'a \\\\\\n\\tb' 'it'\\''s' c\n");
+    /* A recording keeps the beginning of a long one: how many words it has is not known then. */
+    for (size_t i = 0; i < 170; i++)
+        strcat(cut, i < 169 ? " x" : " ...");
+    t->rows.data[0].cells[0].text = cut;
+    char want[400];
+    snprintf(want, sizeof want, "command  %.299s ... (at least 170 words)\n", cut);
+    check_format(t, "table", &plain, want);
+    table_destroy(t);
+}
+
 TEST(facts)
 {
     struct table *t = table_create();
