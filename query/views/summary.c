@@ -298,13 +298,18 @@ static struct hq_error *tell_balance(struct summary *s, const char *question, co
             at_least = r->name;
         }
     }
-    double mean = n ? sum / (double)n : 0, saved = (most - mean) * (double)n;
+    /* imbalance() of the question: what the one with the most would have less, never more than it has. */
+    double mean = n ? sum / (double)n : 0, saved = most - mean;
 
-    if (n > 1 && saved > WORTH_SAVING * s->total && most - mean > chance(s, mean, n)) {
+    if (n > 1 && saved * (double)n > WORTH_SAVING * s->total && saved > chance(s, mean, n)) {
+        char part[NUMBER_MAX];
+
+        percent_text(part, saved, most, false);
         add(s, "balance",
-            arena_printf(&s->table->arena, "%s%s has %s, %s %s; perfect balance would save %s, %s of the whole",
+            arena_printf(&s->table->arena,
+                         "%s%s has %s, %s %s, their mean is %s; perfect balance would save %s of %s, %s",
                          strcmp(who, "rank") ? "" : "outside of MPI ", at_most, amount(s, most), at_least,
-                         amount(s, least), amount(s, saved), share(s, saved)),
+                         amount(s, least), amount(s, mean), amount(s, saved), amount(s, most), part),
             saved);
         ask_next(s, question);
     }
