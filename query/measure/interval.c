@@ -118,6 +118,16 @@ static bool is_share(const struct program *p, const struct program **slot, doubl
     return run->selection.measures.data[p->args[0]->slot / 2].side == SIDE_HERE;
 }
 
+/* How many of the n samples that a share is of have it, so that what is said of it holds the share itself: where
+ * samples weigh differently their number may be another. */
+static double samples_with(const struct run *run, const struct entry *e, const struct program *slot, double n)
+{
+    const struct measure *m = &run->selection.measures.data[slot->slot / 2];
+    double share = e->slots[slot->slot] / (scaled_value(m->total, m->scale) * m->factor);
+
+    return isfinite(share) ? n * fmin(fmax(share, 0), 1) : 0;
+}
+
 /* The samples that a share is of; 0: it is none, or they are not known. */
 static double share_samples(const struct run *run, const struct program *p, const struct program **slot, double *unit)
 {
@@ -152,7 +162,7 @@ double interval_half_width(struct run *run, const struct entry *e, const struct 
         return 0;
     samples = share_samples(run, p, &slot, &unit);
     if (samples > 0)
-        return unit * wilson(equal_samples_of(run, e, slot->slot), samples);
+        return unit * wilson(samples_with(run, e, slot, samples), samples);
     AUTO_FREE double *sd = xcalloc(n + 1, sizeof *sd);
     AUTO_FREE uint8_t *seen = xcalloc(n + 1, 1);
     struct deviations d = {run, e, sd, seen};
@@ -169,7 +179,7 @@ bool interval_ends(struct run *run, struct entry *e, const struct program *diffe
 
     if (!(half > 0) || !isfinite(half))
         return false;
-    double centre = n > 0 ? unit * (equal_samples_of(run, e, slot->slot) + Z * Z / 2) / (n + Z * Z) : value;
+    double centre = n > 0 ? unit * (samples_with(run, e, slot, n) + Z * Z / 2) / (n + Z * Z) : value;
 
     *low = centre - half;
     *high = centre + half;
