@@ -35,6 +35,7 @@ struct view_row {
     bool in_order;      /* rows come in their order and are sorted only if asked; none is folded */
     bool adds_up;       /* with measures of its own: they add up over rows, but for plain ones */
     bool compares;      /* looks at the database of `compare with` itself (run_other): trees are not aligned for it */
+    const char *none;   /* why there is no row though `of` names something; NULL: the view says so itself */
     const char *beside; /* heading of a column of text beside the name; NULL none */
     /* Before anything is bound; may put measures of its own in the place of those of the database. NULL: nothing to do.
      */

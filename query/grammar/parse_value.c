@@ -136,7 +136,9 @@ struct instant parse_instant(struct parser *p)
         return i;
     i.percent = q.percent;
     i.value = q.value;
-    if (q.percent ? q.value > 100 : q.dim != DIM_SECONDS && (q.dim != DIM_NONE || q.value != 0))
+    if (q.percent && q.value > 100)
+        fail(p, &i.place, NULL, "a slice ends with the run, at 100%%");
+    else if (!q.percent && q.dim != DIM_SECONDS && (q.dim != DIM_NONE || q.value != 0))
         fail(p, &i.place, NULL, "a time of the trace needs a unit, such as 1.5s, 200ms or 40%%");
     return i;
 }

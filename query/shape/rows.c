@@ -357,6 +357,8 @@ struct hq_error *rows_make(struct run *run)
     struct hq_error *err = run->view->roots(run, &nodes);
 
     if (!err) {
+        if (!nodes.len && run->view->none && run->query->view.of && !run->of.problem)
+            run_note(run, "%s", run->view->none);
         make_roots(run, &nodes, &roots);
         flatten(run, &roots);
         err = prepare(run, &roots, &all);

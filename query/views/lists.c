@@ -167,11 +167,23 @@ static struct hq_error *modules_roots(struct run *run, struct nodes *out)
 
 const struct view_row view_procedures = {
     .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KINDS_PROCEDURE, .roots = procedures_roots};
-const struct view_row view_loops = {
-    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_LOOP), .roots = loops_roots};
+const struct view_row view_loops = {.shape = SHAPE_LIST,
+                                    .of_kinds = KINDS_STATIC,
+                                    .row_kinds = KIND_BIT(SCOPE_LOOP),
+                                    .none = "nothing that was measured of it lies in a loop of its own",
+                                    .roots = loops_roots};
 const struct view_row view_lines = {
     .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_LINE), .roots = lines_roots};
 const struct view_row view_files = {
-    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_FILE), .roots = files_roots};
+    .shape = SHAPE_LIST,
+    .of_kinds = KINDS_STATIC,
+    .row_kinds = KIND_BIT(SCOPE_FILE),
+    .none = "files are listed of a file or of a load module with source files, and it is neither: `procedures of` has "
+            "the file of a procedure",
+    .roots = files_roots};
 const struct view_row view_modules = {
-    .shape = SHAPE_LIST, .of_kinds = KINDS_STATIC, .row_kinds = KIND_BIT(SCOPE_MODULE), .roots = modules_roots};
+    .shape = SHAPE_LIST,
+    .of_kinds = KINDS_STATIC,
+    .row_kinds = KIND_BIT(SCOPE_MODULE),
+    .none = "it is no load module: `callers of` and `flat of` say in which one a procedure or file lies",
+    .roots = modules_roots};

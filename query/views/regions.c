@@ -215,11 +215,15 @@ static struct hq_error *regions_prepare(struct run *run)
     const uint8_t *wanted = run_wanted(run, KIND_BIT(SCOPE_REGION));
     size_t clock = clock_measure(run);
     VEC(struct node) nodes = {0};
+    bool any = false;
 
     for (uint32_t i = 0; i < t->scope_count && !run_interrupted(run); i++) {
         struct db_list l = tree_instances(t, i);
 
-        if (t->scopes[i].kind != SCOPE_REGION || !l.len || (wanted && !wanted[i]))
+        if (t->scopes[i].kind != SCOPE_REGION || !l.len)
+            continue;
+        any = true;
+        if (wanted && !wanted[i])
             continue;
         struct node n = node_of_set(t, i, (struct set){l.data, l.len});
         double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double);
@@ -237,7 +241,9 @@ static struct hq_error *regions_prepare(struct run *run)
     run->prepared.len = nodes.len;
     if (nodes.len)
         memcpy(run->prepared.data, nodes.data, nodes.len * sizeof *nodes.data);
-    else
+    else if (any && !run->of.problem)
+        run_note(run, "no parallel region lies in it, of those that were seen");
+    else if (!any)
         run_note(run,
                  "no parallel region was seen; those of a runtime that is linked statically, of recordings of version "
                  "0.1 and of other tools' profiles are not known");
