@@ -56,7 +56,7 @@ run ./hq record -o demo.hq -- "$mpirun" -n 2 build/flame ${HQ_DEMO_STEPS:-200} |
 ask "Where does the time go, and how even is it?" summary
 ask "Which loop is it?" "loops sort by cputime.x limit 4"
 ask "Does every rank do as much of it?" "threads of react per rank"
-ask "Who waits for the slower rank, and where?" "callers of MPI_Allreduce limit 3 depth 4"
+ask "Where does the other rank wait for it, and for how much of its time?" "callers of MPI_Allreduce ranks 1 depth 4"
 ask "What in it takes the time?" "source of burn"
 printf '\n# The first rank has all of the flame: burn() takes 24 steps for a cell that burns and one for any other.\n'
 run ./hq report demo.hq --with-source

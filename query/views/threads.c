@@ -144,6 +144,23 @@ static struct hq_error *measure_all(struct work *w)
     return NULL;
 }
 
+/* A launcher that has nothing of what was asked for is no row: a rank without it is one. */
+static bool is_beside(const struct run *run, uint32_t first, const double *slots)
+{
+    size_t looked = 0;
+
+    if (!run->selection.helpers.of || run->selection.helpers.of[first] == STANDS_IN || !run->query->view.of)
+        return false;
+    for (size_t m = 0; m < run->selection.measures.len; m++) {
+        if (!run->binding.used[m])
+            continue;
+        looked++;
+        if (slots[2 * m] != 0 || slots[2 * m + 1] != 0)
+            return false;
+    }
+    return looked > 0;
+}
+
 static struct hq_error *rows_of_profiles(struct run *run, const struct node *target, struct nodes *out)
 {
     struct work w = {.run = run, .target = *target};
@@ -159,6 +176,8 @@ static struct hq_error *rows_of_profiles(struct run *run, const struct node *tar
         uint32_t first = w.groups.profiles[w.groups.start[g]];
         struct node n = *target;
 
+        if (is_beside(run, first, w.slots[g]))
+            continue;
         n.kind = SCOPE_THREAD;
         n.scope = n.context = HQDB_NONE;
         n.profile = first;

@@ -116,9 +116,9 @@ for name, of in (("solve", "of solve"), (None, "")):
 
 LONG = ("std::map<std::string, int>::emplace_hint_unique<std::string, int>(std::string&&, int&&)",
         *(f"run<main::{{lambda(int)#{i}}}>(main::{{lambda(int)#{i}}}, std::vector<double, std::allocator<double> > const&, std::vector<double, std::allocator<double> > const&)" for i in (1, 2)))
-fixture = open(f"{TOP}/tests/query/alike.fixture").read() + "".join(
+alike = open(f"{TOP}/tests/query/alike.fixture").read() + "".join(
     f'proc long{i} main.cc "{name}" {50 + i}\nvalue p CPUTIME 10 1 main:9 > long{i}:52\n' for i, name in enumerate(LONG))
-open(f"{TMP}/alike.txt", "w").write(fixture)
+open(f"{TMP}/alike.txt", "w").write(alike)
 subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/alike.txt", f"{TMP}/alike.hq"], check=True)
 whole = {row["name"] for row in json.loads(hq("--quiet", "alike.hq", "procedures as json"))["rows"]}
 shown = lambda: js("[...document.querySelectorAll('.body .row .name')].map((e) => e.textContent)")
@@ -293,6 +293,19 @@ driver.find_element("css selector", "#told").click()
 driver.switch_to.alert.send_keys("g")
 driver.switch_to.alert.accept()
 check(", 90.0 %: g" in driver.find_element("css selector", "#told").text, f"the share of what is found: {driver.find_element('css selector', '#told').text}")
+
+# The callers of a loop are those of what holds it; nothing breaks on a choice that no profile is of; an event that never came is not what the page begins with.
+open_page("app.html", "view=loops")
+driver.find_element("css selector", ".body .row .name").click()
+driver.find_element("css selector", ".table").send_keys("c")
+check(js("hqPage.state().view") == "callers" and active().find_element("css selector", ".name").text == "solve", f"c on a loop of solve shows its callers: {active().text}")
+for mode in ("profiles", "depth", "summary"):
+    open_page("real.html", f"pane=trace&ranks=7&mode={mode}")
+fixture("unused")
+hq("report", "unused.hq")
+open_page("unused.html")
+check("columns cputime, cputime.x" in js("hqPage.query()"), f"the page begins with a metric that has a value: {js('hqPage.query()')}")
+same("unused.hq", "a metric that has a value")
 
 # ---- names are data ----
 

@@ -100,6 +100,8 @@ export class App {
 
   constructor(readonly base: Data) {
     this.data = base;
+    // At the start that of the first metric that has a value.
+    start.metric = Math.max(0, base.metrics.findIndex((m, i) => m.side === "here" && base.plain[i]?.total));
     this.#read();
     this.#derive(new Set(Object.keys(start) as (keyof State)[]));
     window.addEventListener("hashchange", () => {
@@ -171,7 +173,7 @@ export class App {
     // A link may be old or damaged: what it cannot mean is as at the start.
     if (!viewNames.includes(s.view)) s.view = start.view;
     if (!this.panes().includes(s.pane)) s.pane = start.pane;
-    if (this.data.metrics[s.metric]?.side !== "here") s.metric = 0;
+    if (this.data.metrics[s.metric]?.side !== "here") s.metric = start.metric;
     if (!["profiles", "depth", "summary"].includes(s.mode)) s.mode = start.mode;
     if (!["order", "sorted", "histogram"].includes(s.plot)) s.plot = start.plot;
     if (!parseRanges(s.ranks)) s.ranks = "";

@@ -100,7 +100,7 @@ class Page {
     const filter = el("button", { class: "toggle", id: "filter", "aria-pressed": "false", title: "only rows that match stay, with what is above them", onclick: () => this.app.set({ filter: !this.app.state.filter }) }, "filter");
     const threshold: HTMLInputElement = el("input", { type: "number", min: 1, max: 100, id: "threshold", "aria-label": "threshold of the hot path, percent", value: this.app.state.threshold, onchange: () => this.app.set({ threshold: +threshold.value || 50 }) });
     const command = (fact("command") ?? fact("program") ?? "").replace(/\s+/g, " ");
-    const measured = metrics.map(([m, i]) => `${oneText(this.app.selection.total(i), m.dim)} ${m.name}`).slice(0, 3).join(", ");
+    const measured = metrics.map(([m, i]) => [m, this.app.selection.total(i)] as const).filter(([, total]) => total).map(([m, total]) => `${oneText(total, m.dim)} ${m.name}`).slice(0, 3).join(", ");
     document.body.append(
       el("header", {},
         el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
@@ -113,7 +113,7 @@ class Page {
         el("button", { id: "copy-query", title: "copy the query (q)", onclick: () => this.#copyQuery() }, "copy"),
         button("copy the rows as CSV", () => copy(this.rows.table("csv")), "CSV"),
         button("copy the rows as a Markdown table", () => copy(this.rows.table("markdown")), "Markdown")),
-      el("main", {},
+      el("main", { class: d.compare ? "compared" : "" },
         el("section", { class: "left", "aria-label": "table" }, this.#bar, this.table.element),
         el("section", { class: "right", "aria-label": "picture" }, this.#paneTabs, this.#pane)));
     viewNames.forEach((v, i) => this.#viewTabs.append(el("button", { role: "tab", "data-view": v, title: `${v} (${i + 1})`, onclick: () => this.app.set({ view: v, sort: "", selected: "", flatten: 0 }) }, v)));
@@ -146,7 +146,7 @@ class Page {
   #runFacts(): string {
     const d = this.app.data, ranks = new Set(d.profiles.filter((p) => p.rank >= 0).map((p) => p.rank)).size;
     const lost = d.losses.filter(([partial]) => !partial).reduce((s, l) => s + l[1], 0), partial = d.losses.filter(([p]) => p).reduce((s, l) => s + l[1], 0);
-    const samples = d.plain.find((p) => p)?.samples ?? 0;
+    const samples = d.plain.find((p) => p?.samples)?.samples ?? 0;
     return `${samples} samples` + (lost ? `, ${lost} lost` : "") + (partial ? `, ${partial} partial` : "") +
       `; ${ranks ? `${ranks} ranks, ` : ""}${d.profiles.length} thread${d.profiles.length === 1 ? "" : "s"}; ${oneText(d.length / 1e6, 1)}`;
   }

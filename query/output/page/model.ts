@@ -236,7 +236,7 @@ export class Selection {
         for (let r = 0; r < ranges.length; r += 2)
           for (let i = firstAtLeast(v.at, ranges[r]); i < v.at.length && v.at[i] < ranges[r + 1]; i++) sum += v.sum[i];
       }
-      out.push({ profile: p, value: scaled(sum * d.units[metric], m.scale) });
+      if (sum || !d.profiles[p].stands) out.push({ profile: p, value: scaled(sum * d.units[metric], m.scale) });
     }
     return out;
   }

@@ -79,10 +79,18 @@ export class Ranks extends Picture {
       g.fillText(histogram || !v ? String(v) : numberText(style, v).join(" ").trim(), LEFT - 6, y(v));
     }
     const bars = histogram ? this.#bins.map((b) => b.points.length) : this.#points.map((p) => p.value), w = this.#room / Math.max(1, bars.length);
-    bars.forEach((v, i) => {
-      g.fillStyle = !histogram && v > mean * 1.1 ? "#d55e00" : palette.dark ? "#4a90c4" : "#0072b2";
-      g.fillRect(LEFT + i * w + (w > 4 ? 1 : 0), y(v), Math.max(0.7, w - (w > 4 ? 2 : 0)), TOP + deep - y(v));
-    });
+    const bar = (x: number, room: number, v: number, much: boolean) => {
+      g.fillStyle = much ? "#d55e00" : palette.dark ? "#4a90c4" : "#0072b2";
+      g.fillRect(LEFT + x + (room > 4 ? 1 : 0), y(v), room - (room > 4 ? 2 : 0), TOP + deep - y(v));
+    };
+    // Of several in one pixel the largest, and before it the least.
+    const many = bars.length > this.#room, columns = many ? Math.floor(this.#room) : bars.length;
+    for (let i = 0; i < columns; i++) {
+      const some = many ? bars.slice(Math.floor((i * bars.length) / columns), Math.floor(((i + 1) * bars.length) / columns)) : [bars[i]];
+      const largest = Math.max(...some), room = this.#room / columns;
+      bar(i * room, room, largest, !histogram && largest > mean * 1.1);
+      if (some.length > 1) bar(i * room, room, Math.min(...some), false);
+    }
     g.fillStyle = ink;
     g.textAlign = "center";
     g.textBaseline = "top";
@@ -102,7 +110,7 @@ export class Ranks extends Picture {
     const extreme = (v: number) => this.#points.find((p) => p.value === v)?.label ?? "";
     this.note.textContent = n < 2 ? (n ? "There is one only: nothing to compare." : "Nothing was measured here.")
       : `mean ${oneText(mean, m.dim)} (dashed), most ${oneText(most, m.dim)} (${extreme(most)}), least ${oneText(least, m.dim)} (${extreme(least)}); ` +
-        `perfect balance would save ${oneText((most - mean) * n, m.dim)} in all.${this.#points[0].selectable ? " Drag chooses." : ""}`;
+        `perfect balance would save ${oneText((most - mean) * n, m.dim)} in all. Orange is more than 1.1 times the mean${many ? "; of several in a column stand the least and the most" : ""}.${this.#points[0].selectable ? " Drag chooses." : ""}`;
   }
 
   #makeBins(least: number, most: number): void {

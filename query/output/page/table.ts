@@ -7,7 +7,7 @@ import { clear, el, name, plain } from "./dom";
 import { drawnName } from "./model";
 import { Column, Entry, kindText, Rows } from "./rows";
 
-const ROW = 24, NAME = 100, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
+const ROW = 24, INDENT = 10, NAME = 100, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
 
 export class Table {
   readonly element: HTMLElement;
@@ -110,7 +110,7 @@ export class Table {
     const place = rows.place(e), delta = rows.columns.find((c) => c.sign && !c.exclusive);
     const gone = delta && e.slots[2 * this.app.data.metrics[delta.metric].here] === 0, fresh = delta && e.slots[2 * this.app.data.metrics[delta.metric].old] === 0;
     row.append(el("div", { class: "cell scope", role: "gridcell" },
-      el("span", { class: "indent", style: `width:${Math.min(e.depth, 400) * 12}px` }),
+      el("span", { class: "indent", style: `width:${Math.min(e.depth, 400) * INDENT}px` }),
       el("span", { class: "twist" + (kids ? e.open ? " open" : " closed" : ""), "aria-hidden": "true" }),
       e.node.kind === Kind.Inline ? el("abbr", { class: "inlined", title: "inlined" }, "[I]") : null,
       name(drawnName(this.app.data, e.node, NAME), { class: "name" + (search?.test(e.name) ? " found" : ""), title: `${kindText(e.node)} ${plain(e.name)}${place ? "\n" + plain(place) : ""}` }),
@@ -148,7 +148,7 @@ export class Table {
     else if (top > view.scrollTop + room) view.scrollTop = top - room + ROW;
     // Deep rows begin far to the right; the numbers stay where they are, unless they leave no room.
     const numbers = this.#head.querySelector<HTMLElement>(".scope")!.offsetLeft, sticky = view.classList.contains("sticky") ? numbers : 0;
-    const begin = numbers + e.depth * 12;
+    const begin = numbers + e.depth * INDENT;
     if (begin + 220 > view.scrollLeft + view.clientWidth || begin < view.scrollLeft + sticky)
       view.scrollLeft = Math.max(0, begin - sticky - (view.clientWidth - sticky) * 0.3);
   }
