@@ -63,7 +63,7 @@ struct baseline_value {
     double tolerance; /* 0.1: ten points of a share, ten percent of a value */
 };
 
-/* What a value may rise by if nobody says otherwise. */
+/* The amounts by which a value may rise unless the user sets others. */
 #define BASELINE_TOLERANCE_EXACT 0.005
 #define BASELINE_TOLERANCE_RUNS  0.1 /* shares over several runs */
 #define BASELINE_TOLERANCE_ONE   0.2 /* shares of one run */

@@ -8,7 +8,7 @@
 enum { LINES = 3 };
 #define LEAST_PART 0.1 /* of the largest: what is less explains nothing */
 
-/* What a scope has by itself: without the scopes below it that are known. */
+/* The value of a scope by itself: without those of the known scopes below it. */
 struct own {
     const char *path;
     double old, now; /* shares; of values without sampling error the values */

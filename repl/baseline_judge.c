@@ -48,7 +48,7 @@ static const char *amount(struct judge *j, const struct baseline_value *v)
                        : arena_printf(j->arena, "%.1f%%", 100 * v->share);
 }
 
-/* What is known of the times besides the shares. */
+/* Returns the times behind two shares as text, "" where they are not known. */
 static const char *times(struct judge *j, const struct baseline_value *old, const struct baseline_value *now)
 {
     char from[UNITS_TEXT], to[UNITS_TEXT];
@@ -185,7 +185,7 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
 
 /* ---- rows ---- */
 
-/* What is not in the baseline was at most as large as the smallest that is. */
+/* Judges a value that is not in the baseline: it was at most as large as the smallest one that is. */
 static void judge_new(struct judge *j, const struct baseline_query *before, const struct baseline_value *now)
 {
     struct baseline_value least = {
@@ -286,7 +286,7 @@ static void tell_open(struct judge *j)
         vec_push(j->lines, arena_printf(j->arena, "  %s", j->open.data[i].line));
 }
 
-/* What a check that found nothing would have found, and what it does not know. */
+/* Tells which rises a check that found nothing would have found, and what it does not know. */
 static void tell_power(struct judge *j)
 {
     if (j->outcome == CHECK_PASS && j->least_sure > 0)

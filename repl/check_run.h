@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of `hq check` share: cmd_check.c (files, expectations, reports), check_baseline.c, check_race.c. */
+/* Private to the parts of `hq check`: cmd_check.c (files, expectations, reports), check_baseline.c, check_race.c. */
 #ifndef HQ_REPL_CHECK_RUN_H
 #define HQ_REPL_CHECK_RUN_H
 

@@ -69,7 +69,7 @@ static int run(const struct opt_args *args)
     log_set_level(opt_flag(args, "quiet", false)     ? LEVEL_QUIET
                   : opt_flag(args, "verbose", false) ? LEVEL_VERBOSE
                                                      : LEVEL_NORMAL);
-    /* What is asked for is not in a database that is there already. */
+    /* A database that is there already does not have what these options ask for. */
     build.force |= build.with_source || build.no_loops || build.structure_count;
     if (!args->operands.len) {
         vec_deinit(&structures);

@@ -37,7 +37,8 @@ static struct hq_error *no_procedures(const struct structure *s, const char *pat
     return hq_error_new(HQ_DATA, "%s has no procedure %s%s", path, str_cstr(&list), str_cstr(&advice));
 }
 
-/* What is there is printed, as XML if the names of all procedures are given; then what is not there is said. */
+/* Prints the procedures that were found, as XML if the names of all procedures are given; then names those that were
+ * not. */
 static struct hq_error *print(const struct structure *s, const struct opt_args *args, const struct known *known)
 {
     struct outline_options outline = {.raw = opt_flag(args, "raw", false)};

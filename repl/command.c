@@ -118,7 +118,7 @@ int command_run(const struct command *c, int argc, char **argv)
 
 int command_end(int status)
 {
-    /* What was printed must have arrived; results of queries have complained already. */
+    /* All output must have been written; results of queries have complained already. */
     if ((fflush(stdout) || ferror(stdout)) && status != HQ_DATA)
         return command_fail("", hq_error_errno(HQ_DATA, "cannot write to standard output"));
     return status;

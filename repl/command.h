@@ -25,7 +25,7 @@ struct command {
  */
 int command_main(const struct command *const *table, int argc, char **argv); /* dispatch.c */
 
-/* What every hq does first: signals and locale. */
+/* Sets signals and locale, first of all in every hq. */
 void command_start(void);
 
 /* The parts of command_main: --help of a command; its options parsed and the command run (the first of argv is the word
@@ -46,7 +46,8 @@ int exit_worse(int a, int b);
  */
 int command_fail(const char *name, struct hq_error *error);
 
-/* The same for operands that are missing or too many, with a pointer to `hq NAME --help`: returns HQ_USAGE. */
+/* Like command_fail, for operands that are missing or too many, with a pointer to `hq NAME --help`: returns
+ * HQ_USAGE. */
 int command_usage(const char *name, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

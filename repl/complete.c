@@ -287,7 +287,7 @@ static void add_groups(struct completion *c, bool quoted)
             add_spelled(c, groups.data[i].name, quoted, groups.data[i].origin);
 }
 
-/* What the attribute may be. */
+/* Offers the values that an attribute can have. */
 static void add_values(struct completion *c, const char *attribute)
 {
     switch (find_attribute(attribute)) {
@@ -387,7 +387,7 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
     }
 }
 
-/* What may stand in quotes. */
+/* Whether an expected item can be written in quotes. */
 static bool is_name(const struct expected *e)
 {
     switch (e->kind) {
@@ -429,7 +429,7 @@ static bool add_parameters(struct completion *c)
     return true;
 }
 
-/* What the prompt knows besides the language. */
+/* Offers the escapes that the prompt knows besides the language. */
 static bool add_escapes(struct completion *c)
 {
     static const char *const escapes[][2] = {

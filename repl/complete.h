@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What may stand at the end of a text: for Tab and for `?`. The grammar says which kinds of things; tables, the open
- * database and the file system say which ones. Names of the program are looked up by their beginning
+ * Completes a text at its end: for Tab and for `?`. The grammar says which kinds of things are possible there; tables,
+ * the open database and the file system say which ones there are. Names of the program are looked up by their beginning
  * (complete_names.h), the costliest come first, and to an empty word only a few of them.
  */
 #ifndef HQ_REPL_COMPLETE_H

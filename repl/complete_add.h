@@ -17,7 +17,7 @@ struct completion {
 
 /* Offers a text, each once. */
 void completion_push(struct completion *c, const char *text, const char *help); /* complete.c */
-/* The same if it begins with what is typed. */
+/* Offers a text if it begins with what is typed. */
 void completion_add(struct completion *c, const char *text, const char *help);
 
 /* ---- complete_files.c ---- */

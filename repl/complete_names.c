@@ -39,7 +39,8 @@ static const char *fitting(const struct search *s, const char *text, size_t no_a
     return s->length > no_arguments ? text : arena_strndup(arena, text, no_arguments);
 }
 
-/* What is offered for a name; NULL if no part of it begins with the prefix, or it could not be typed. */
+/* Returns the text that is offered for a name; NULL if no part of it begins with the prefix, or it could not be
+ * typed. */
 static const char *offer(const struct search *s, const char *name, struct arena *arena)
 {
     const char *text, *last = file_basename(name);

@@ -67,7 +67,7 @@ bool looks_like_database(const char *directory)
     return file_is_dir(measurements) || file_exists(file) || run_set_is(directory);
 }
 
-/* What is beside a path that is not there: names like it, or else the databases. */
+/* Returns the error for a path that does not exist. It lists similar names beside it, or else the databases there. */
 static struct hq_error *no_database(const struct session *s, const char *path)
 {
     enum { LISTED = 6 };

@@ -120,7 +120,7 @@ static int help(const struct command *const *table, int argc, char **argv)
     return command_fail("help", error);
 }
 
-/* What `make install` asks for: the manual pages and completion scripts. */
+/* Prints the manual pages and completion scripts, which `make install` asks for. */
 static int generate(const struct command *const *table, const char *what, const char *which)
 {
     AUTO_STR struct str text = {0};

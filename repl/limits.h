@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What one question may take: --limit-time (an hour) and --limit-memory (nine tenths of the machine's memory), so that
- * a mistake in a query ends with a sentence and not with a machine that swaps.
+ * Limits of one question: --limit-time (an hour) and --limit-memory (nine tenths of the machine's memory), so that a
+ * mistake in a query ends with a message instead of a machine that swaps.
  */
 #ifndef HQ_REPL_LIMITS_H
 #define HQ_REPL_LIMITS_H

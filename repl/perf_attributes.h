@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `hq record --by=perf` asks of the kernel: one event of perf_event_open(2), and whether it may be had. */
+/* The event of perf_event_open(2) that `hq record --by=perf` asks the kernel for, and whether the kernel allows it. */
 #ifndef HQ_REPL_PERF_ATTRIBUTES_H
 #define HQ_REPL_PERF_ATTRIBUTES_H
 

@@ -195,7 +195,8 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* What a processor has written before the last time is there by now, unless it was held up for longer than that. */
+/* Drains all rings. Records that a processor wrote before the last time have arrived by now, unless it was held up for
+ * longer than HELD_UP_NS. */
 static void drain_all(struct tap *s, bool last)
 {
     enum { HELD_UP_NS = 50000000 };
@@ -444,7 +445,8 @@ struct tap_sum tap_close(struct tap *s)
 
 /* ---- records of our own ---- */
 
-/* What ends a record that is no sample: pid, tid, time. It holds from the start on: the kernel's own are later. */
+/* Writes the end of a record that is no sample: pid, tid, time. The time is that of the start, so the kernel's own
+ * records are later. */
 static void put_end(const struct tap *s, uint8_t *at, pid_t pid, pid_t tid)
 {
     uint32_t ids[2] = {(uint32_t)pid, (uint32_t)tid};

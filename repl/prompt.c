@@ -122,7 +122,7 @@ static bool run_shell(const char *text)
     return true;
 }
 
-/* What users of other prompts type. */
+/* Translates commands that users of other prompts type. */
 static void translate(struct str *text)
 {
     static const struct {

@@ -9,7 +9,7 @@ double normal_beyond(double x);
 /* The x that a standard normal variable exceeds with probability p, 0 < p < 1. */
 double normal_above(double p);
 
-/* The same for Student's t with df >= 1 degrees of freedom. */
+/* Like normal_beyond and normal_above, for Student's t with df >= 1 degrees of freedom. */
 double student_beyond(double t, double df);
 double student_above(double p, double df);
 

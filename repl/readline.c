@@ -131,7 +131,7 @@ static int complete_key(int count, int key)
     (void)count;
     (void)key;
     candidates_here(&arena, &found);
-    /* What all have in common cannot be told if there are more. */
+    /* The prefix that all share is not known if there are more candidates than were found. */
     size_t common = found.len && !found.more ? common_prefix(&found) : 0;
 
     if (!found.len && !found.sorts) {

@@ -59,8 +59,8 @@ void record_list_counters(struct str *out);
 
 /* ---- record_marks.c: procedures whose visits are counted ---- */
 
-/* What --mark and --mark-in ask for, as format/patches.h has it; nothing if they ask for nothing. Says on standard
- * error what cannot be marked. */
+/* Finds the places that --mark and --mark-in ask for, in the format of format/patches.h; nothing if they ask for
+ * nothing. Names on standard error the procedures that cannot be marked. */
 struct hq_error *record_find_marks(const struct opt_args *args, const char *program, struct str *places);
 
 /* ---- record_place.c: where the data goes ---- */
@@ -149,7 +149,7 @@ int record_end_like(int status);
 
 enum { RECORD_EVENTS = 16 };
 
-/* What the measurement files of this launch hold (of this rank if there is one). */
+/* Sums over the measurement files of this launch (of this rank if there is one). */
 struct record_sum {
     uint64_t files, samples, partial, counted /* by exact events */, threads, lost, lost_space;
     uint64_t commands, unended_commands, failed_commands; /* of devices */
@@ -171,7 +171,7 @@ struct record_sum {
  */
 struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum);
 
-/* What else than OpenCL drives devices (names of runtimes.def), which hq does not measure; NULL ends them. */
+/* The interfaces to devices other than OpenCL, which hq does not measure (names of runtimes.def); NULL ends them. */
 extern const char *const record_device_runtimes[];
 
 /* ---- record_devices.c ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `hq record` says when the program has ended: one line about the data, and notes where something needs to be
- * known. */
+/* Prints what `hq record` says when the program has ended: one line about the data, and notes where the user has to
+ * know something. */
 #include "repl/record.h"
 
 #include "common/file.h"
@@ -32,7 +32,7 @@ static bool has_sampled(const char *events)
     return false;
 }
 
-/* What sampled CPUTIME, and where that was not the same everywhere. */
+/* Adds the clock that sampled CPUTIME and, where not all processes had the same one, in how many. */
 static void add_clock(struct str *line, const struct record_sum *sum)
 {
     const char *next = ", CPUTIME by ";
@@ -176,8 +176,8 @@ static void tell_failure(const struct record_place *place, struct hq_error *erro
     hq_error_free(error);
 }
 
-/* What nobody can prevent: a new program that an instruction of the old one has executed gets what was under way there.
- */
+/* Explains an end by SIGTRAP, which hq cannot prevent: a new program gets a signal of the clock that was under way when
+ * the old one executed it. */
 static void tell_trap(const struct record_sum *sum, int status)
 {
     bool by_trap = WIFSIGNALED(status) ? WTERMSIG(status) == SIGTRAP

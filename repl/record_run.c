@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the terminal sends goes to the program too, since it is in the same process group; all else is passed on. */
+/* Passes a signal on to the program, except those that the terminal sends: the program gets them itself, since it is in
+ * the same process group. */
 static void pass_on(pid_t child, const siginfo_t *info)
 {
     if (info->si_code == SI_KERNEL &&

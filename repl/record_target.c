@@ -48,7 +48,7 @@ char *record_find_command(const char *name, int *status)
     return NULL;
 }
 
-/* What the collector of this build can be loaded into. */
+/* The machine whose programs the collector of this build can be loaded into, and the name of its loader. */
 #ifdef __aarch64__
 #define MACHINE      EM_AARCH64
 #define MACHINE_NAME "aarch64"

@@ -16,7 +16,7 @@ struct hq_error *result_check(const struct statement *st)
     return !as || output_find(as->format) ? NULL : output_unknown(as);
 }
 
-/* What fits anything that is not a terminal. */
+/* Sets the options for output that does not go to a terminal. */
 static void not_a_terminal(struct output_options *o)
 {
     output_detect(o, stdout);

@@ -15,7 +15,7 @@ struct hq_error *result_check(const struct statement *st);
  */
 struct hq_error *result_show(const struct session *s, const struct statement *st, const struct table *t);
 
-/* The same for a text that is no table: help, listings. */
+/* Like result_show, for a text that is no table: help, listings. */
 struct hq_error *result_text(const struct session *s, const struct statement *st, const char *text);
 
 #endif

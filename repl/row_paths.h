@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the rows of baselines and races are called in what is said of them: as `set names` has it, and never two alike.
- * A row is known by its path, `procedure main > procedure f(int) [_Z1fi]`.
+ * The names of the rows of baselines and races in messages: as `set names` has it, and never two alike. A row is known
+ * by its path, `procedure main > procedure f(int) [_Z1fi]`.
  */
 #ifndef HQ_REPL_ROW_PATHS_H
 #define HQ_REPL_ROW_PATHS_H
@@ -21,7 +21,7 @@ void row_paths_deinit(struct row_paths *p);
 
 /* All paths that may be told are added before the first one is told: what tells two names apart depends on both. */
 void row_paths_add(struct row_paths *p, const char *path);
-/* The same for a name alone. */
+/* Like row_paths_add, for a name alone. */
 void row_paths_add_name(struct row_paths *p, const char *name);
 
 /*

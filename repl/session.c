@@ -113,7 +113,7 @@ static struct hq_error *need_db(const struct session *s)
     return s->env.db ? NULL : hq_error_new(HQ_USAGE, "no database is open; `open DB` opens one");
 }
 
-/* What an expectation came to. */
+/* Tells the verdict of an expectation, and counts its exit status. */
 static void tell_verdict(struct session *s, const struct table *t, bool shown)
 {
     static const int status[] = {

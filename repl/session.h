@@ -68,7 +68,7 @@ void session_unused_parameters(const struct session *s);
  */
 bool session_text(struct session *s, const struct source *source);
 
-/* The same for a file ("-" is standard input) and for a saved query (repl/saved.h). */
+/* Like session_text, for a file ("-" is standard input) and for a saved query (repl/saved.h). */
 bool session_file(struct session *s, const char *path);
 bool session_saved(struct session *s, const char *name);
 

@@ -41,8 +41,8 @@ struct hq_error *history_read(const char *directory, const char *only, struct hi
 void history_deinit(struct history *h);
 
 /*
- * What the commit is called: `name`, else what git says of the directory in which hq runs. *order is the commit's time
- * by git, for a name that is given now. HQ_USAGE if there is neither, or the name cannot be one of a file.
+ * The name of a commit: `name`, else what git says of the directory in which hq runs. *order is the commit's time by
+ * git; the present time where `name` is given. HQ_USAGE if there is neither, or the name cannot be one of a file.
  */
 struct hq_error *history_commit_name(const char *name, struct arena *arena, const char **out, double *order);
 

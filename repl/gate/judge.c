@@ -105,14 +105,14 @@ double gate_spent(double share)
     return share >= 1 ? GATE_FAMILY : share <= 0 ? 0 : GATE_FAMILY * share * share;
 }
 
-/* What chance exceeds with this probability. */
+/* Returns the difference that chance exceeds with this probability. */
 static double by_chance_at(const struct gate_difference *d, double level)
 {
     return fmax(d->error > 0 ? above(level, d->df) * d->error : 0,
                 d->sampling > 0 ? above(level, INFINITY) * d->sampling : 0);
 }
 
-/* What a rise has to exceed to fail. */
+/* Returns the rise above which a value fails. */
 static double threshold(const struct gate_difference *d, double level)
 {
     double least = error_of(d) > 0 ? d->allowed / 2 : d->allowed;

@@ -12,7 +12,8 @@ struct repeat_words {
     size_t len, cap;
 };
 
-/* What of this command line every run gets: all options but those named in `skip`, which NULL ends. */
+/* Collects the options of this command line that every run gets: all but those named in `skip`, which NULL ends. In the
+ * arena. */
 void repeat_options(const struct opt_args *args, const char *const *skip, struct arena *arena,
                     struct repeat_words *out);
 

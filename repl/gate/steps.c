@@ -34,7 +34,7 @@ static double squares_of(const double *y, size_t n)
     return sum;
 }
 
-/* What two levels leave unexplained if the second begins at value k. */
+/* Returns the sum of squares that two levels leave unexplained if the second begins at value k. */
 static double split_squares(const struct stretch *s, size_t k)
 {
     return squares_of(s->y, k) + squares_of(s->y + k, s->n - k);

@@ -135,7 +135,7 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
     vec_deinit(&open);
 }
 
-/* What a check that found nothing would have found: of the totals by name, of all others the largest. */
+/* Tells which rises a check that found nothing would have found: of the totals by name, of all others the largest. */
 static void tell_power(struct telling *t, const struct gate_judged *all, size_t n)
 {
     double worst = 0, total = 0, exact = 0;
