@@ -6,7 +6,7 @@
  * our handler alone, and the program is told what it has asked for. A handler of the program that wants its alternate
  * stack is moved there before it begins (entry.h); where it was given none it runs on ours, where the stack is.
  *
- * What is asked for with SS_AUTODISARM, which the kernel takes away while a handler runs, is left to the kernel.
+ * A stack set with SS_AUTODISARM, which the kernel takes away while a handler runs, is left to the kernel.
  */
 #ifndef HQ_PRELOAD_ALTSTACK_H
 #define HQ_PRELOAD_ALTSTACK_H

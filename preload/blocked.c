@@ -49,7 +49,8 @@ static void send_again(const siginfo_t *info)
         raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), SIGTRAP, (long)&queued, 0, 0, 0);
 }
 
-/* What the clock has sent before it was stopped would wait, too. */
+/* Takes the signals that the clock sent before it was stopped: they would stay pending. Signals of others are sent
+ * again. */
 static void drop_ours(void)
 {
     const struct timespec now = {0, 0};

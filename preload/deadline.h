@@ -42,7 +42,7 @@ static inline struct timeout timeout_of(const struct timespec *wanted)
                   : (struct timeout){0};
 }
 
-/* What the next call gets; NULL if there is no limit. */
+/* Returns the time limit for the next call; NULL if there is none. */
 static inline const struct timespec *timeout_left(struct timeout *t)
 {
     int64_t rest;
@@ -58,7 +58,8 @@ static inline const struct timespec *timeout_left(struct timeout *t)
     return &t->rest;
 }
 
-/* The same in milliseconds, below 0: none. Rounded up, so that the whole time has passed when nothing is left. */
+/* Like struct timeout, in milliseconds, below 0: no limit. Rounded up, so that the whole time has passed when nothing
+ * is left. */
 struct timeout_ms {
     int wanted;
     bool again;

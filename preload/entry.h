@@ -21,9 +21,9 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* What the kernel is to call for a handler with these flags (SA_*). SIG_DFL, SIG_IGN and their like, a handler that
- * needs no entry, and one for which there is none left (128 of each kind), stay what they are. Safe in signal handlers.
- */
+/* Returns the entry that the kernel is to call for a handler with these flags (SA_*). SIG_DFL, SIG_IGN and their like,
+ * a handler that needs no entry, and one for which there is none left (128 of each kind), are returned as they are.
+ * Safe in signal handlers. */
 sighandler_t entry_of(sighandler_t handler, int flags);
 
 /* Called in a handler of ours, with what it was called with: goes on as if the kernel had called the program's handler
@@ -38,7 +38,7 @@ sighandler_t entry_behind(sighandler_t address);
 
 enum { ENTRIES = 512, ENTRY_BYTES = 16 };
 
-/* What the handler is to find, as the entries keep it on the stack. */
+/* The values with which the handler is to be entered, as the entries keep them on the stack. */
 struct entered {
     char *frame; /* the kernel's: where the stack pointer was */
     ucontext_t *context;

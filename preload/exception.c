@@ -5,8 +5,8 @@
  * runs no unwind information describes the stack: the frames in between are dead. A program that does little but throw
  * spends one sample in a hundred there.
  *
- * What still stands lies further out. It is found by its return addresses: the innermost word that is one, and from
- * which the unwind information leads to the end of the stack without a fault.
+ * The frames that still stand lie further out. They are found by their return addresses: the innermost word that is
+ * one, and from which the unwind information leads to the end of the stack without a fault.
  */
 #include "preload/walk.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the library shows to the program: everything else is hidden by the compiler's default. */
+/* Marks what the library exports to the program: everything else is hidden by the compiler's default. */
 #ifndef HQ_PRELOAD_EXPORT_H
 #define HQ_PRELOAD_EXPORT_H
 
@@ -12,10 +12,10 @@
 void *real_lookup(_Atomic(void *) *where, const char *name); /* libc.c */
 
 /*
- * What a library of the collector has wrapped, in a section of its own. All are looked up at the start (real_find_all),
- * for that takes the loader's lock, and may allocate: a thread that calls one for the first time while a constructor of
- * a plugin waits for it, or in a handler that has interrupted malloc, would wait for ever. What is not there then (a
- * plugin may bring it) is looked up when it is called.
+ * The functions that a library of the collector has wrapped, in a section of its own. All are looked up at the start
+ * (real_find_all), for that takes the loader's lock, and may allocate: a thread that calls one for the first time while
+ * a constructor of a plugin waits for it, or in a handler that has interrupted malloc, would wait for ever. A function
+ * that is not there then (a plugin may bring it) is looked up when it is called.
  */
 struct real {
     const char *name;

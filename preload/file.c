@@ -358,8 +358,8 @@ void file_note_cpu_time(void)
         header->cpu_end_ns = cpu_time();
 }
 
-/* What the image before this one, whose file has the serial before, had used. `number` is the place of the serial in
- * file.path. */
+/* Returns the CPU time, in nanoseconds, that the process used before it executed this program: the file of the image
+ * before has the serial before. `number` is the place of the serial in file.path. */
 static uint64_t cpu_time_before(uint32_t pid, uint32_t serial, char *number)
 {
     struct hqm_header before = {.state = HQM_RUNNING};

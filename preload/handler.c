@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What happens at a sample. This file, and all that it calls (unwind, recipe, cfi, expression, modules_find, lane,
- * file, heap), runs in a signal handler at any instruction of the program: no locks, no malloc, no libc beyond memcpy,
- * strlen and their like, clock_gettime (the vDSO) and _dl_find_object, which the C library documents as safe. The rare
- * system calls (more space for the file, a page of a coroutine's stack) are made directly. errno is not touched.
+ * Takes a sample. This file, and all that it calls (unwind, recipe, cfi, expression, modules_find, lane, file, heap),
+ * runs in a signal handler at any instruction of the program: no locks, no malloc, no libc beyond memcpy, strlen and
+ * their like, clock_gettime (the vDSO) and _dl_find_object, which the C library documents as safe. The rare system
+ * calls (more space for the file, a page of a coroutine's stack) are made directly. errno is not touched.
  */
 #include "preload/handler.h"
 

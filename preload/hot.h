@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What every sample runs lies together in a section of its own. Between two samples the program drives the collector
- * out of the processor's caches, and then a sample costs ten times what its instructions do: in one place the code
- * takes one entry of the TLB instead of ten, and its lines can be asked for at once instead of one after the other.
+ * The code that every sample runs lies together in a section of its own. Between two samples the program drives the
+ * collector out of the processor's caches, and then a sample costs ten times what its instructions do: in one place the
+ * code takes one entry of the TLB instead of ten, and its lines can be asked for at once instead of one after the
+ * other.
  */
 #ifndef HQ_PRELOAD_HOT_H
 #define HQ_PRELOAD_HOT_H

@@ -29,7 +29,7 @@ static HOT uint64_t take_periods(struct idle *i, uint64_t now)
     return count;
 }
 
-/* The same without those at which nothing was to be measured. */
+/* Like take_periods, without the periods at which nothing was to be measured. */
 static uint64_t take_open_periods(struct idle *i, uint64_t now)
 {
     uint64_t closed = window_closed_ns(now), count = take_periods(i, now);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a new measurement file says about its process: command, host, launcher, events, load modules. */
+/* Writes the description of its process into a new measurement file: command, host, launcher, events, load modules. */
 #ifndef HQ_PRELOAD_IMAGE_H
 #define HQ_PRELOAD_IMAGE_H
 

@@ -40,7 +40,8 @@ void interruption_end_repetition(ucontext_t *context);
         result_; \
     })
 
-/* The same for a call that waits with another signal mask, NULL: it does not. In `call` its name is `mask`. */
+/* Like AGAIN_WHILE_OURS, for a call that waits with another signal mask, NULL: it does not. In `call` its name is
+ * `mask`. */
 #define AGAIN_WHILE_OURS_MASKED(mask, call) \
     ({ \
         sigset_t copy_; \
@@ -61,7 +62,8 @@ bool interrupted_by_us(uint32_t before);
 /* It is over, and is not made again: if the thread has waited in it, that is counted (idle.h). */
 void interruption_end(void);
 
-/* The same for a call that may wait and that the kernel, or the C library, makes again by itself. */
+/* Like AGAIN_WHILE_OURS, for a call that may wait and that the kernel, or the C library, makes again by itself: it is
+ * made once. */
 #define WAITING(call) \
     ({ \
         interruption_begin(); \

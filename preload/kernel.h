@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kernel has had since 5.9 to 6.x and older headers do not know: it may run on a newer one all the same. */
+/* Definitions of the kernel since 5.9 to 6.x that older headers lack: what was built with these may run on a newer
+ * kernel all the same. */
 #ifndef HQ_PRELOAD_KERNEL_H
 #define HQ_PRELOAD_KERNEL_H
 

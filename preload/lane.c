@@ -312,8 +312,9 @@ HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t w
 }
 
 /*
- * What a sample touches lies close together: the lane, scratch space and the first of the fresh frames behind it, then
- * the kept ones. The kernel empties it in a forked child, so that one that was not announced finds no lane (thread.h).
+ * The memory that a sample touches lies close together: the lane, scratch space and the first of the fresh frames
+ * behind it, then the kept ones. The kernel clears it in a forked child, so that a child that was not announced finds
+ * no lane (thread.h).
  */
 enum { FRAME_BYTES = (FRAMES_MAX + 2) * sizeof(struct frame) };
 enum { CFI_BYTES = (sizeof(struct cfi) + 63) / 64 * 64 };

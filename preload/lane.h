@@ -24,10 +24,10 @@ struct column {
 };
 
 /*
- * What is known about a node or a cell, by what names it. Open addressing, at a place that follows from the call path;
- * an empty slot has `number` 0. Half a cache line: the slot of a node keeps a cell of it as well, of event 0 and of the
- * thread that came by last, so that a sample need not look twice. Cells have slots of their own only when they have
- * lost that place to another.
+ * A slot of the hash table that finds a node or a cell by what names it. Open addressing, at a place that follows from
+ * the call path; an empty slot has `number` 0. Half a cache line: the slot of a node keeps a cell of it as well, of
+ * event 0 and of the thread that came by last, so that a sample need not look twice. Cells have slots of their own only
+ * when they have lost that place to another.
  */
 struct lookup_slot {
     uint64_t offset;
@@ -48,13 +48,13 @@ struct lookup {
 
 enum { LANE_REGIONS = 8 };
 
-/* What the lane's thread keeps here and not in thread-local storage, which is taken from the stacks of the program:
- * phases.c, openmp/tasks.c, sources/device.c. What the thread before has left is there. */
+/* Memory that the lane's thread has here and not in thread-local storage, which is taken from the stacks of the
+ * program: phases.c, openmp/tasks.c, sources/device.c. It holds what the thread before has left in it. */
 struct lane_room {
     uint64_t phases[256], tasks[256], entries[192];
 };
 
-/* What every sample needs stands first, in two cache lines. */
+/* The fields that every sample needs stand first, in two cache lines. */
 struct lane {
     uint32_t number; /* from 1 */
     _Atomic int taken;

@@ -112,7 +112,7 @@ const char *libc_error(int error)
     return text ? text : "unknown error";
 }
 
-/* What programs may find by its name because we wrap it, and the C library has not. */
+/* Functions that programs may find by name because we wrap them, although the C library does not have them. */
 static int no_execveat(int fd, const char *path, char *const arguments[], char *const environment[], int flags)
 {
     return (int)syscall(SYS_execveat, fd, path, arguments, environment, flags);

@@ -21,11 +21,12 @@ const struct link_map *libc_module_of(const void *address);
  */
 void *libc_behind(const void *address, const char *name);
 
-/* What of the wrapped functions was not there at the start: a plugin has brought libpthread. Not in signal handlers. */
+/* Looks up the wrapped functions that were not there at the start, because a plugin has brought libpthread. Not in
+ * signal handlers. */
 void libc_find_missing(void);
 
-/* For the library of exact events: dlsym itself, and what libpthread and its like have that only a plugin has brought.
- */
+/* For the library of exact events: dlsym itself, and functions of libpthread and its like where only a plugin has
+ * brought them. */
 void *hq_exact_dlsym(void);
 void *hq_exact_beside(const char *name);
 

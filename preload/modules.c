@@ -283,7 +283,8 @@ static COLD uint32_t note(const struct object *object)
     return note_as(object, find_name(object, path, sizeof path));
 }
 
-/* The same file at the same place: a path alone would not tell a file that was replaced meanwhile. */
+/* Whether module and object are the same file at the same place: a path alone would not tell a file that was replaced
+ * meanwhile. */
 static bool is_same(const struct module *module, const struct object *object)
 {
     struct module fresh = {.start = object->start, .end = object->end, .base = object->base};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What `hq record` asked for, read once from the environment when the library is loaded; constant afterwards, but for
- * what it says below.
+ * The options that `hq record` passes, read once from the environment when the library is loaded; constant afterwards,
+ * except where a comment below says otherwise.
  *
  *   HQ_DIR         absolute directory of the measurement files; without it the library does nothing
  *   HQ_HOME, HQ_NODE  where the files belong if HQ_DIR is a directory of the host HQ_NODE alone
@@ -24,7 +24,7 @@
 
 enum { EVENTS_MAX = 14 }; /* event numbers in a trace record have 4 bits, of which two values are taken */
 
-/* What every sample needs stands first, in one or two cache lines. */
+/* The fields that every sample needs stand first, in one or two cache lines. */
 extern struct options {
     bool active, trace;
     bool marked;          /* there are breakpoints in marked procedures (patch/patch.h) */

@@ -16,7 +16,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t count, int timeout)
     return AGAIN_WHILE_OURS(REAL(poll)(fds, count, timeout_left_ms(&limit)));
 }
 
-/* What a program compiled with -D_FORTIFY_SOURCE calls. */
+/* Wraps the function that a program compiled with -D_FORTIFY_SOURCE calls. */
 int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes);
 EXPORT int __poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t bytes)
 {

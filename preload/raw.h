@@ -157,7 +157,7 @@ static inline int raw_sigmask(int how, const uint64_t *set, uint64_t *old)
     return (int)raw_syscall(SYS_rt_sigprocmask, how, (long)set, (long)old, 8, 0, 0);
 }
 
-/* What is done at a signal, as the kernel sees it; either may be NULL. */
+/* The action for a signal, in the kernel's layout. Of raw_sigaction either pointer may be NULL. */
 struct raw_action {
     uint64_t handler, flags, restorer, mask;
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a handler needs before it can use memory of its own: the register by which thread-local storage is found, and
- * the rights to pages with a key of protection. A signal may come while a program has given the thread another base of
- * thread-local storage (%fs), and nothing thread-local can be read then; and the kernel enters handlers without the
- * rights to any key but the first, also where the stack that is to be walked has another. So a handler puts both right
- * when it begins, and puts back what it found when it ends. All of this is safe in signal handlers, uses no
+ * Restores what a handler needs before it can use memory of its own: the register by which thread-local storage is
+ * found, and the rights to pages with a protection key. A signal may come while a program has given the thread another
+ * base of thread-local storage (%fs), and nothing thread-local can be read then; and the kernel enters handlers without
+ * the rights to any key but the first, also where the stack that is to be walked has another. So a handler puts both
+ * right when it begins, and puts back what it found when it ends. All of this is safe in signal handlers, uses no
  * thread-local storage, and does nothing where the kernel does not let programs read the register (before Linux 5.9).
  */
 #ifndef HQ_PRELOAD_REACH_H
@@ -34,8 +34,8 @@ void reach_begin(void);
 void reach_end(void);
 
 /*
- * What a signal of ours carries, 64 bits: the base of its thread, and 16 bits. reach_marked tells these of a mark that
- * this made, and -1 of anything else.
+ * Makes the 64 bits that a signal of ours carries: the base of its thread, and 16 bits. reach_marked returns `code` for
+ * a mark that this made, and -1 for anything else.
  */
 uint64_t reach_mark(uint8_t code);
 static inline int reach_marked(uint64_t mark)
@@ -105,7 +105,7 @@ static inline __attribute__((always_inline)) struct reach reach_enter_any(void)
     return found;
 }
 
-/* What was found is there again. */
+/* Puts back what reach_enter found. */
 static inline __attribute__((always_inline)) void reach_leave(const struct reach *found)
 {
     if (found->opened)

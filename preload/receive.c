@@ -17,7 +17,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* What is left of a socket's time limit, nanoseconds; 0: it has passed, below: there is none. */
+/* Returns the rest of a socket's time limit in nanoseconds; 0: it has passed, below 0: there is none. */
 static int64_t rest_of(int fd, int option, int64_t since)
 {
     struct timeval limit = {0, 0};
@@ -94,7 +94,7 @@ EXPORT int recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
     UNTIL_DONE(SO_RCVTIMEO, REAL(recvmmsg)(fd, messages, count, flags, timeout));
 }
 
-/* What a program compiled with -D_FORTIFY_SOURCE calls; `room` is the buffer's. */
+/* Checks the size for the functions that a program compiled with -D_FORTIFY_SOURCE calls; `room` is the buffer's. */
 #define CHECKED(name, ...) \
     do { \
         if (bytes > room) \
@@ -124,7 +124,7 @@ EXPORT ssize_t __recvfrom_chk(int fd, void *restrict buffer, size_t bytes, size_
     return recvfrom(fd, buffer, bytes, flags, from, length);
 }
 
-/* What connect fails with when its limit has passed. */
+/* Returns the error with which connect fails when its time limit has passed. */
 static int too_late(int fd)
 {
     int domain = AF_UNSPEC;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a seccomp filter that the program is about to install will let pass: its program is run on numbers of system
- * calls. */
+/* Tells which system calls a seccomp filter lets pass that the program is about to install: its filter program is run
+ * on their numbers. */
 #ifndef HQ_PRELOAD_SECCOMP_H
 #define HQ_PRELOAD_SECCOMP_H
 

@@ -79,7 +79,7 @@ static void install(int number, void (*handler)(int, siginfo_t *, void *))
                   NULL);
 }
 
-/* What is there and not ours is the C library's. False: ours is there. */
+/* Keeps the handler that is set: if it is not ours, it is the C library's. False if ours is set. */
 static bool keep_reserved(void)
 {
     struct raw_action now;
@@ -184,7 +184,7 @@ static const sigset_t *waited_for(const sigset_t *set, sigset_t *copy)
     return set;
 }
 
-/* What a change of the mask does to SIGTRAP, before the kernel is asked for the rest. */
+/* Notes what a change of the mask does to SIGTRAP, before the kernel is asked for the rest. */
 static void change_shared(int how, const sigset_t *set)
 {
     bool has = set && sigismember(set, SIGTRAP) > 0;
@@ -337,7 +337,7 @@ EXPORT sighandler_t ssignal(int number, sighandler_t handler)
     return signal(number, handler);
 }
 
-/* What is deprecated is used all the same. */
+/* Programs still use these functions, although they are deprecated. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 

@@ -11,7 +11,7 @@
 
 enum { PLACES = 16384 };
 
-/* What was doubted is kept as one range around all of it. */
+/* The stacks. The doubted parts of one are kept as one range around all of them. */
 static struct {
     _Atomic uint64_t low, high; /* high 0: free */
     _Atomic uint64_t from, to;  /* doubted; to 0: nothing */

@@ -240,7 +240,7 @@ static void *run(void *data)
     return beginning.routine(beginning.argument);
 }
 
-/* What a new thread of the program is to know; NULL if it is not measured. */
+/* Returns what a new thread of the program is to know at its start; NULL if it is not measured. */
 static struct beginning *make_beginning(void)
 {
     struct beginning *beginning;

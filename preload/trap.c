@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What raises the signal itself (int3), or is sent by somebody, does what it would without us. Raised while it is
- * blocked it ends the program. */
+/* Handles a SIGTRAP that is not ours: one that the program raises (int3) or that somebody sends has the effect that it
+ * has without us. Raised while it is blocked it ends the program. */
 static COLD __attribute__((noinline)) void foreign(int number, siginfo_t *info, void *context, bool blocked)
 {
     bool raised = info->si_code > 0;

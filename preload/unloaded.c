@@ -94,8 +94,8 @@ static enum loader find_loader(int fd, const Elf64_Ehdr *elf)
 }
 
 /*
- * What keeps the loader from it; NULL: nothing that is known. Scripts are started through a program of their own.
- * `refused`: the loader would not stay silent.
+ * Returns what keeps the loader from loading the collector into a program; NULL: nothing that is known. Scripts are
+ * started through a program of their own. `refused`: the loader would not stay silent.
  */
 static const char *obstacle(int fd, bool *refused)
 {

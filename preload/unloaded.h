@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What the environment without the collector takes; 0 words: the program gets it as it is. */
+/* The size of the environment without the collector; 0 words: the program gets the environment as it is. */
 struct unloaded {
     size_t words, bytes;
 };

@@ -16,8 +16,8 @@ HOT void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS]
 }
 
 /*
- * The same as memo_holds, where nothing differs and all lies in the part of the stack that can be read: words are
- * compared without waiting for the one before. False: not so, or something differs.
+ * A faster memo_holds for the case that nothing differs and all lies in the part of the stack that can be read: words
+ * are compared without waiting for the one before. False: not so, or something differs.
  */
 static HOT bool memo_holds_at_once(const struct walk *w, uint32_t count)
 {
@@ -70,7 +70,8 @@ static HOT bool memo_holds(struct walk *w, uint32_t *index)
     return true;
 }
 
-/* What may have been the matter with a walk that failed; goes on if it was that. */
+/* Tries the known causes of a failed walk (a switched stack, an exception under way), and walks on if it was one of
+ * them. */
 static COLD void walk_behind(struct walk *w)
 {
     uint32_t reason = w->partial;

@@ -56,8 +56,8 @@ struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64
                     uint32_t *partial);
 
 /*
- * The same for the caller of a function, which is at its frame pointer: where the call was made. Only the registers
- * that are kept in a frame are known there: NO_NODE if others are needed.
+ * Like unwind, for the caller of a function, whose frame is at `frame_pointer`: the place of the call. Only the
+ * registers that are kept in a frame are known there: NO_NODE if others are needed.
  */
 struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t stack_low, uint64_t stack_high,
                            uint32_t *partial);

@@ -30,8 +30,8 @@ struct walk {
 enum step { STEP_ON, STEP_END, STEP_FAILED, STEP_MORE_REGISTERS };
 
 /*
- * What is known behind a frame record that was read without a rule for the CFA. Where the record is at the top of the
- * frame, the caller's stack pointer is behind it; elsewhere that is not known, and reg[CFI_SP] is not above it.
+ * The registers that are known after a frame record was read without a rule for the CFA. Where the record is at the top
+ * of the frame, the caller's stack pointer is behind it; elsewhere that is not known, and reg[CFI_SP] is not above it.
  */
 #define WALK_BEHIND_RECORD (CFI_BIT(CFI_FP) | CFI_BIT(CFI_PC) | (CFI_LINKS ? 0 : CFI_BIT(CFI_SP)))
 

@@ -174,7 +174,7 @@ EXPORT int printf(const char *restrict format, ...)
     return written;
 }
 
-/* What programs compiled with -D_FORTIFY_SOURCE call; the checks stay the C library's. */
+/* Wraps the functions that programs compiled with -D_FORTIFY_SOURCE call; the checks stay the C library's. */
 ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
 EXPORT ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room)
 {

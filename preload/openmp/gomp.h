@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the wrappers of libgomp's functions share: gomp.c (regions) and tasks.c. */
+/* Private to the wrappers of libgomp's functions: gomp.c (regions) and tasks.c. */
 #ifndef HQ_PRELOAD_OPENMP_GOMP_H
 #define HQ_PRELOAD_OPENMP_GOMP_H
 

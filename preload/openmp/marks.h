@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread is at work on, as places of its stack: below a mark it runs inside of a parallel region, or waits at
- * the end of one. A walk that comes from outside past a mark puts a node of the mark's kind into the call path
+ * Marks of what a thread works on, as places of its stack: below a mark it runs inside of a parallel region, or waits
+ * at the end of one. A walk that comes from outside past a mark puts a node of the mark's kind into the call path
  * (unwind.c), so a sample in any thread of a team names the region, and where that was opened is looked up afterwards.
  *
  * A mark lies in the frame of a function of ours, or of the runtime that called us. One that a jump out of a region

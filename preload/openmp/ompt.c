@@ -34,8 +34,8 @@ struct ompt_start_tool_result {
     union ompt_data data;
 };
 
-/* What the threads of a team are given outlives the call that opened the region: a worker may be late to see its end.
- */
+/* The structures that the threads of a team are given. They outlive the call that opened the region, because a worker
+ * may be late to see its end. */
 static __thread struct region opened[LANE_REGIONS] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t opened_count __attribute__((tls_model("initial-exec")));
 

@@ -72,7 +72,7 @@ static void begin(const union ompt_data *interrupted, const union ompt_data *tas
     const struct task_place *place = task ? task->ptr : NULL;
     uint64_t id = task_place_id(place), frame = id ? frame_of(task) : 0;
 
-    /* What a jump has left behind lies at or below. */
+    /* Entries that a jump has left behind lie at or below. */
     while (frame && running_count && running[running_count - 1].frame <= frame)
         running_count--;
     if (!frame || running_count == RUNNING_MOST)

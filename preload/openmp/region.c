@@ -34,7 +34,7 @@ static uint32_t locate(uint64_t address, uint64_t *offset)
     return code.module;
 }
 
-/* What the call instruction before this address calls, 0 if it does not say. */
+/* Returns the target of the call instruction before this address, 0 if it is not a direct call. */
 static uint64_t called_before(const uint8_t *address)
 {
     int32_t distance;

@@ -38,7 +38,7 @@ _Static_assert(sizeof(struct known_place) * KNOWN_PLACES <= sizeof(((struct lane
                "what a thread knows of places has room in its lane");
 static __thread const struct task_place *current __attribute__((tls_model("initial-exec")));
 
-/* What a runtime is given for the program's arguments, which stand behind it. */
+/* The arguments that a runtime is given instead of the program's, which stand behind them. */
 struct task {
     uint64_t words[3]; /* of a taskloop: what the runtime writes and reads there */
     body_function *body;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the instruction that a breakpoint replaces does (patch.h). */
+/* Does what the instruction would do that a breakpoint replaces (patch.h). */
 #include "preload/patch/patch.h"
 
 #include "preload/hot.h"

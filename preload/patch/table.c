@@ -11,7 +11,8 @@
 enum { AREAS = 1024, PAGE = 4096, RETRIES = 512 };
 #define REACH (1ull << 30) /* a distance of 32 bits from anywhere in the module, with room to spare */
 
-/* What a slot holds: the instruction and a jump back; behind it, where that is. */
+/* A slot: a copy of the instruction and a jump back; behind them the address of the original instruction, and its
+ * length. */
 struct slot {
     uint8_t code[40];
     uint64_t original;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a source of device activity gives and takes, whatever the interface that the program drives its devices by:
- * the context of the host goes in when a command is given, a record of what the device did comes out when that has
- * ended. preload/gpu/ is the one for OpenCL; others are libraries of their own like it, and link with libhqpreload.so.
+ * The functions for a source of device activity, whatever the interface by which programs drive their devices: the
+ * source asks for the host's calling context when a command is given, and hands over a record of what the device did
+ * when the command has ended. preload/gpu/ is the source for OpenCL; others are libraries of their own like it, and
+ * link with libhqpreload.so.
  *
  *     uint64_t axpy = hq_device_command("[kernel axpy]", hq_device_program("axpy.cl"));         once
  *
@@ -32,9 +33,9 @@ struct device_call {
 };
 
 /*
- * What commands do, and what kernels are from, by name; numbers hold until the process forks (hq_exact_epoch). 0: there
- * is no space. Names are kept, so the same one has one number. Of a program the name may go on behind a space with what
- * tells it from others of the same text: "axpy.cl -DTWICE".
+ * Numbers for the names of programs and of commands, which say what a command does. They hold until the process forks
+ * (hq_exact_epoch). 0: there is no space. Names are kept, so the same one has one number. Of a program the name may go
+ * on behind a space with what tells it from others of the same text: "axpy.cl -DTWICE".
  */
 uint32_t hq_device_program(const char *name);
 uint64_t hq_device_command(const char *name, uint32_t program);

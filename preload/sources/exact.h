@@ -56,8 +56,8 @@ struct exact_visit {
 void hq_exact_enter(const void *function, struct exact_visit *visit);
 void hq_exact_leave(struct exact_visit *visit);
 
-/* What has a name in the library in which `address` lies and those that it needs, which need not be loaded for all of
- * the program; the second looks for one that all have first. NULL if nothing has it. */
+/* Finds a name in the library in which `address` lies and in those that it needs, which need not be loaded for all of
+ * the program. hq_exact_symbol first looks for one that all of the program sees. NULL if there is none. */
 void *hq_exact_behind(const void *address, const char *name); /* ../libc.c */
 void *hq_exact_symbol(const void *address, const char *name);
 

@@ -40,7 +40,7 @@ enum { SHORTEST = 10000 }; /* ns: the kernel fires no faster */
 enum { PAGE = 4096, RECORD = sizeof(struct perf_event_header) };
 
 /*
- * What a clock costs is spent by what the program does, not by samples: to open and close one takes some hundred times
+ * The cost of a clock depends on what the program does, not on samples: to open and close one takes some hundred times
  * as long as a timer. So, unless --clock=perf asks for it whatever it costs, only so many threads have one, at the
  * start and then each second.
  */

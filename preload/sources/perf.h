@@ -19,7 +19,7 @@
 /* Once, if CPUTIME is asked for: finds out what the kernel allows. */
 void perf_prepare(void);
 
-/* What CPUTIME is sampled by in this process, and why by nothing better (an errno value; 0: not asked for). */
+/* The clock that samples CPUTIME in this process, and why there is no better one (an errno value; 0: not asked for). */
 enum hqm_clock perf_clock(void);
 int perf_error(void);
 
@@ -42,7 +42,7 @@ bool perf_runs(int event);
 /* Stops it; returns the CPU time that is in no sample. */
 int64_t perf_stop(void);
 
-/* The same where a timer goes on. Safe in a signal handler. */
+/* Like perf_stop, where a timer goes on sampling. Safe in a signal handler. */
 int64_t perf_leave(void);
 
 /* In a forked child. */

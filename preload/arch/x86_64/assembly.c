@@ -227,7 +227,8 @@ static bool is_sigreturn(struct walk *w, uint64_t pc)
            return_is_of_signal((const uint8_t *)pc);
 }
 
-/* What a signal interrupted, where such code has no call frame information either. */
+/* Walks from a signal handler to the code that the signal interrupted, where the code that returns from it has no call
+ * frame information either. */
 COLD bool walk_signal(struct walk *w)
 {
     const uint64_t context = w->reg[CFI_SP];

@@ -5,7 +5,8 @@
 
 #include "unwind/arch/x86_64/follow.h"
 
-/* What the information says of code that other code leads to, by its recipe; a follow_ask. Safe in signal handlers. */
+/* Returns the rule for the code at an address that other code leads to, by its recipe; a follow_ask. Safe in signal
+ * handlers. */
 struct follow_rule recipe_rule(const struct follow *f, uint64_t address);
 
 #endif
