@@ -66,7 +66,7 @@ struct statistic {
     struct program *arg;
 };
 
-/* What a query's expressions are bound to. */
+/* The names that a query's expressions are bound to, and what they use of them. */
 struct binding {
     struct query_env *env;
     struct selection *selection;
@@ -100,9 +100,9 @@ void binding_deinit(struct binding *b);
 struct hq_error *bind_expr(struct binding *b, const struct expr *e, bool exclusive, struct program **out);
 /* A boolean expression for where and expect; a number is accepted and true if it is not 0. */
 struct hq_error *bind_condition(struct binding *b, const struct expr *e, struct program **out);
-/* The same; an amount is refused. */
+/* Like bind_condition, but refuses an amount. */
 struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out);
-/* What is said of `kind = WORD` where no row can have that kind; an error with `set strict on` (kinds.c). */
+/* Notes that no row can have the kind of `kind = WORD`; an error with `set strict on` (kinds.c). */
 struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char *word);
 /* The kind of that name, in any case; SCOPE_KINDS if there is none. */
 enum scope_kind kinds_find(const char *name);
@@ -119,7 +119,7 @@ struct group_names {
     size_t len;
 };
 
-/* What attributes are read from. */
+/* The values of a row that attributes are read from. */
 struct facts {
     enum scope_kind kind;
     const char *name, *module, *file, *call_file, *host, *beside;

@@ -91,7 +91,8 @@ static struct hq_error *make_defined(struct run *run, const struct group *group,
     return error;
 }
 
-/* What stands for no code, such as the root of all, is in a set only if it has values of its own. */
+/* Whether a context counts as a member of a set. One that stands for no code, such as the root of all, does only if it
+ * has values of its own. */
 static bool counts(struct run *run, uint32_t c)
 {
     const struct tree *t = run->tree;

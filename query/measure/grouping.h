@@ -30,7 +30,7 @@ struct grouping {
     struct set rest; /* contexts that are exclusive to none */
 };
 
-/* What is said where there are none. */
+/* The message where no group is defined. */
 #define NO_GROUPS "no group is defined: `set groups FILE` or `group NAME = ...` defines some"
 
 /* In the run's arena, made once. GROUPED_DEFINED is what `set groups` makes of it. */

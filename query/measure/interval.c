@@ -27,7 +27,7 @@ static int64_t samples_of(struct run *run, const struct entry *e, unsigned slot)
     return ranges_sum(&run->ranges, run->selection.measures.data[slot / 2].counts);
 }
 
-/* The same, in samples of equal weight. */
+/* Like samples_of, in samples of equal weight. */
 static double equal_samples_of(struct run *run, const struct entry *e, unsigned slot)
 {
     const struct measure *m = &run->selection.measures.data[slot / 2];

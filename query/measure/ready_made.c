@@ -118,7 +118,7 @@ static enum runtime_group group_of_runtime(const struct runtime *r)
     return !strcmp(r->name, "kernel") ? GROUP_KERNEL : !strcmp(r->name, "hq") ? GROUP_HQ : GROUP_C_LIBRARY;
 }
 
-/* What a procedure is, whoever calls it. */
+/* Returns the group of a procedure, whoever calls it. */
 static enum runtime_group group_of_procedure(const struct tree *t, uint32_t scope)
 {
     const struct hqdb_scope *s = tree_scope(t, scope);

@@ -309,7 +309,7 @@ static struct hq_error *compute(struct batch *b, struct entry **entries, size_t 
     return err;
 }
 
-/* What statistics are over, where it is not each profile. */
+/* Notes what the statistics are over, if not over single profiles. */
 static void note_groups(struct run *run, enum per per, const struct groups_of_profiles *g)
 {
     if (run->statistics_told)
@@ -381,7 +381,8 @@ static struct hq_error *compute_of(struct run *run, struct entry **entries, size
         metric++;
     profiles_group(&run->selection, per, which, &b.groups);
     note_groups(run, per, &b.groups);
-    /* What is stored is over the profiles with a rank, if any has one: it holds where each is a group of its own. */
+    /* Stored statistics are over the profiles with a rank, if any has one: they hold where each profile is a group of
+     * its own. */
     struct hq_error *err = compute_over(&b, entries, n,
                                         selection_is_plain(&run->selection) && which != PROFILES_BOTH &&
                                             b.groups.count == db_statistics_profiles(db, metric));

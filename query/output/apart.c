@@ -106,8 +106,8 @@ static bool all_differ(char **texts, size_t n)
     return differ;
 }
 
-/* What tells each name from the others: the first argument in which they differ, if that is enough, else all from there
- * on to where they are equal again. In as few columns as it can be. */
+/* Returns the part of each name that tells it from the others, in as few columns as possible: the first argument in
+ * which they differ, if that is enough, else all from there on to where they are equal again. */
 static char **differences(const struct group *g, const char *dots)
 {
     bool outside;

@@ -52,7 +52,7 @@ static void put_columns(const struct table *t, FILE *out)
     fputs("],\n", out);
 }
 
-/* What each column adds up to, in the order of the values. */
+/* Writes the total of each column, in the order of the values. */
 static void put_total(const struct table *t, FILE *out)
 {
     fputs(" \"total\":[", out);

@@ -22,7 +22,7 @@ struct number_style {
 
 /* The style that suits the values of column `index` of the table. */
 struct number_style number_style_of(const struct table *t, size_t index);
-/* The same for values up to `largest` in magnitude; whole: all are integers. */
+/* Like number_style_of, for values up to `largest` in magnitude; whole: all are integers. */
 struct number_style number_style_for(enum dim dim, double largest, bool whole);
 
 /* Blank (""), or the number without its unit; returns the unit, "" for none. */
@@ -31,7 +31,7 @@ const char *number_text(char text[NUMBER_MAX], const struct number_style *s, dou
 void percent_text(char text[NUMBER_MAX], double value, double base, bool sign);
 /* The shortest decimal that reads back as the same number: for JSON and CSV. "" for NaN and infinities. */
 void exact_text(char text[NUMBER_MAX], double value);
-/* What a cell's percentage is of, NaN nothing. */
+/* Returns the value that a cell's percentage is of; NaN if it has none. */
 double percent_base(const struct column *c, const struct cell *cell);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What formats that are made for files print, for a terminal: without anything that would control it. */
+/* Prints formats that are made for files on a terminal, without any character that would control it. */
 #ifndef HQ_QUERY_OUTPUT_PLAIN_H
 #define HQ_QUERY_OUTPUT_PLAIN_H
 

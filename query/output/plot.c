@@ -45,7 +45,7 @@ static void put_bar(const struct bars *p, double value, size_t width)
 {
     double share = p->largest > 0 && isfinite(value) ? fabs(value) / p->largest : 0;
     unsigned eighths = (unsigned)lround(share * (double)width * 8);
-    /* What goes down is lighter than what goes up. */
+    /* Bars of negative values are lighter than those of positive ones. */
     const char *full = !p->o->utf8 ? (value < 0 ? "-" : "#") : value < 0 ? "\u2591" : across[8];
 
     put(full, eighths / 8, p->out);

@@ -342,7 +342,8 @@ static enum paint paint_of_row(const struct row *r)
 /* Where less of a name would be left, its place makes room. */
 enum { ENOUGH_OF_NAME = 28 };
 
-/* What a row is called, without its place where that leaves too little; returns the columns for the name. */
+/* Lays out the label of a row, without its place where that would leave too little room; returns the columns for the
+ * name. */
 static size_t lay_out_label(const struct screen *s, size_t index, struct label *l)
 {
     label_of(s->t, &s->t->rows.data[index], s->outer[index], l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What csv and tsv share: the columns id kind name module file line callsite depth, then those of the result. */
+/* Writes csv and tsv: the columns id kind name module file line callsite depth, then those of the result. */
 #ifndef HQ_QUERY_OUTPUT_SEPARATED_H
 #define HQ_QUERY_OUTPUT_SEPARATED_H
 

@@ -24,8 +24,8 @@ struct hq_error *stacks_check(const struct table *t, const char *format);
 void stacks_each(const struct table *t,
                  void (*fn)(void *arg, size_t row, const struct stack_frame *stack, size_t depth), void *arg);
 
-/* What a number of a column is in the whole units of such formats: ns for seconds, else itself; its name, as pprof
- * calls it. */
+/* Returns the factor that makes the numbers of a column whole units of such formats: nanoseconds for seconds, else 1.
+ * *unit is the unit's name, as pprof has it. */
 double stacks_unit(const struct column *c, const char **unit);
 /* Is the column a measured or derived inclusive number? */
 bool stacks_has(const struct column *c);

@@ -20,14 +20,14 @@ void text_put(const char *s, bool utf8, FILE *out);
 /* Adds to `out` what is shown of a name in `width` columns: first arguments are left out, then it is cut in the middle;
  * more of the end is kept than of the start. `dots` stands for what is missing. */
 void text_fit(struct str *out, const char *s, size_t width, const char *dots);
-/* The same for what is no name, as the type `double (int)`: nothing is left out, only cut. */
+/* Like text_fit, for text that is no name, such as the type `double (int)`: it is only cut, nothing is left out. */
 void text_fit_type(struct str *out, const char *s, size_t width, const char *dots);
 const char *text_dots(bool utf8);
-/* The same for a terminal. */
+/* Like text_fit, on a terminal. */
 size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out); /* the columns that it took */
-/* The same for any text, of which the start is kept. */
+/* Likewise for any text, of which the start is kept. */
 void text_put_cut(const char *s, size_t width, bool utf8, FILE *out);
-/* The same for a call path, `main > solve > smooth`: its names are shortened, then it loses its start. */
+/* Likewise for a call path, `main > solve > smooth`: its names are shortened, then it loses its start. */
 void text_put_path(const char *s, size_t width, bool utf8, FILE *out);
 /* Writes s as UTF-8 that is valid whatever s was. */
 void text_put_valid(const char *s, FILE *out);
@@ -40,8 +40,8 @@ const struct row **outer_rows(const struct table *t);
 const char *row_name(const struct row *r, char own[ROW_NAME_MAX]);
 
 /*
- * What a row is called on one line, prefix name suffix, then the place: `[I] push_back  [main.cc:7]`,
- * `loop at solver.c:120`, `... 37 more`; `(main)` is kept only as an ancestor.
+ * The label of a row on one line, prefix name suffix, then the place: `[I] push_back [main.cc:7]`, `loop at
+ * solver.c:120`, `... 37 more`; `(main)` is kept only as an ancestor.
  */
 struct label {
     const char *prefix, *name, *suffix;

@@ -26,7 +26,7 @@ static double value_at(const struct table *t, size_t row, size_t column)
     return isfinite(v) ? v : 0;
 }
 
-/* What is left of a difference of equal sums. */
+/* Whether `rest` is only the rounding error of a difference of equal sums. */
 static bool is_rounding(double rest, double whole)
 {
     return fabs(rest) < 1e-9 * fabs(whole);

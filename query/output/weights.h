@@ -15,7 +15,7 @@
  */
 struct hq_error *weights_of(const struct table *t, const char *format, double **own, size_t *column);
 
-/* The same of a column of choice. */
+/* Returns own[row] of the given column, as weights_of does. The caller frees it. */
 double *weights_column(const struct table *t, size_t column);
 
 /* Does any row carry less than nothing, as in comparisons? */

@@ -76,7 +76,7 @@ static void add_picture(struct gathering *g, const struct table *t)
     put_picture(g, owned, size);
 }
 
-/* What people read in a cell: "9.62 s", "41.3%". */
+/* Adds the text that people read in a cell: "9.62 s", "41.3%". */
 static void add_cell(struct gathering *g, const struct column *c, const struct number_style *style,
                      const struct cell *cell)
 {
@@ -160,7 +160,7 @@ static void add_answer(struct gathering *g, const char *question, const struct t
     str_addc(&g->json, '}');
 }
 
-/* What was not asked for is left out where hq has no answer to it. */
+/* Adds the answer to a question that the user has not asked: it is left out where hq has no answer to it. */
 static void try(struct gathering *g, const char *question)
 {
     struct table *t = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a page tells in words: metrics, profiles, losses, tables that hq answers, the texts of source files. */
+/* Gathers what a page tells in words: metrics, profiles, losses, tables that hq answers, the texts of source files. */
 #include "common/map.h"
 #include "common/units.h"
 #include "query/grammar/words.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a page is made of, while it is gathered. Columns of numbers go into the pack, everything else into the JSON
+ * The parts of a page, while they are gathered. Columns of numbers go into the pack, everything else into the JSON
  * text. Texts are written once: columns name them by their number in `texts`.
  */
 #ifndef HQ_QUERY_REPORT_GATHER_H
@@ -42,7 +42,7 @@ uint32_t *small_tops(const struct gathering *g, double share); /* small.c */
 /* Puts these calls together, below each scope as one context of left_scope. No sums are loaded behind it. */
 void small_cut(struct gathering *g, double share);
 
-/* What is told in words: metrics, profiles, losses, tables that hq answers, source texts (facts.c). */
+/* Gathers what is told in words: metrics, profiles, losses, tables that hq answers, source texts (facts.c). */
 struct hq_error *gather_facts(struct gathering *g);
 /* The answer to a question, every row of it; the caller destroys it. */
 struct hq_error *gather_ask(struct gathering *g, const char *text, struct table **out);

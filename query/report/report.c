@@ -100,7 +100,7 @@ static struct hq_error *gather_base(struct gathering *g, double share)
     return NULL;
 }
 
-/* What is in the page beside the tree. */
+/* Gathers the parts of the page beside the tree. */
 static struct hq_error *gather_rest(struct gathering *g, struct report_result *r, struct str *out)
 {
     struct str *json = &g->json;

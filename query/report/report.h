@@ -30,7 +30,7 @@ struct report_options {
     bool with_source;    /* texts of source files that the database does not hold are looked for on disk */
 };
 
-/* What the file has become. */
+/* The properties of the file that was written. */
 struct report_result {
     uint64_t bytes, records; /* of the file; of the traces in the database */
     uint32_t trace_every;    /* 1: every record of the traces is there; k: one in k; 0: none */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a page leaves out of its tree and of its values by profile to stay small. A call is small if it costs less than
- * a share of the total in every metric. Only calls are cut: what a scope costs itself stays exact, and so does what all
- * of it costs.
+ * Leaves calls out of the page's tree and of its values by profile, so that it stays small. A call is small if it costs
+ * less than a share of the total in every metric. Only calls are cut: exclusive and inclusive costs of the scopes that
+ * are left stay exact.
  */
 #include "common/mem.h"
 #include "query/choose/derive.h"

@@ -43,7 +43,8 @@ static const char *shown(struct gathering *g, uint32_t scope)
     return scope == g->left_scope ? "[smaller calls, left out]" : tree_scope_name(g->run.tree, scope, &g->run.arena);
 }
 
-/* What is drawn where there is little room: names that are short and still differ; whole ones by `set names full`. */
+/* Gathers the names that are drawn where there is little room: they are short and still differ; whole with `set names
+ * full`. */
 static void gather_short_names(struct gathering *g)
 {
     const struct tree *t = g->run.tree;
@@ -65,7 +66,7 @@ static void gather_short_names(struct gathering *g)
     free(names);
 }
 
-/* What tells procedures apart that have one name and place: the linker's names for them, else their load modules. */
+/* Gathers the texts that tell procedures of one name and place apart: their linkage names, else their load modules. */
 static void gather_apart(struct gathering *g)
 {
     const struct tree *t = g->run.tree;

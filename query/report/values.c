@@ -25,7 +25,8 @@ static int64_t step(const int64_t *prefix, uint32_t i)
     return (int64_t)((uint64_t)prefix[i + 1] - (uint64_t)prefix[i]);
 }
 
-/* What all values of a measure are multiples of: periods are many zeros otherwise. */
+/* Returns the greatest common divisor of all values of a measure: without it, periods would be many zeros in the
+ * file. */
 static uint64_t unit_of(const struct gathering *g, size_t measure)
 {
     const struct measure *m = &g->run.selection.measures.data[measure];

@@ -42,7 +42,7 @@ void clustering_deinit(struct clustering *c);
 /* Where of half of the points the neighbour lies that makes a core of them: what eps has to reach. */
 double clustering_distance(const struct clustering *c);
 
-/* What pictures call a cluster, or DBSCAN_NOISE, and its colour there. */
+/* The name and colour of a cluster, or of DBSCAN_NOISE, in pictures. */
 const char *clustering_name(const struct clustering *c, uint32_t cluster, struct arena *arena);
 uint32_t clustering_colour(uint32_t cluster);
 

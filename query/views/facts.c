@@ -172,7 +172,7 @@ static struct counts count_profiles(const struct db *db)
     return n;
 }
 
-/* What facts_of_data says, a number a row. */
+/* Like facts_of_data, with one number in each row. */
 static void numbers_of_data(struct run *run, struct table *t)
 {
     const struct db *db = run->tree->db;
@@ -235,7 +235,8 @@ static void facts_of_data(struct run *run, struct table *t)
     fact(t, "load modules", arena_printf(a, "%zu", db->module_count));
 }
 
-/* What a module's note says, without the path that it begins with (a copy's, where the structure was known already). */
+/* Returns a module's note without the path that it begins with (that of a copy, where the structure was known
+ * already). */
 static const char *module_note(const struct db *db, size_t module)
 {
     const char *note = db_string(db, db->modules[module].note), *end = strstr(note, ": ");
@@ -243,7 +244,7 @@ static const char *module_note(const struct db *db, size_t module)
     return end && memchr(note, '/', (size_t)(end - note)) && !memchr(note, ' ', (size_t)(end - note)) ? end + 2 : note;
 }
 
-/* What could not be read of the load modules: one row for all that have the same to say. */
+/* Tells what could not be read of the load modules: one row for all modules with the same note. */
 static void facts_of_structure(const struct db *db, struct table *t)
 {
     for (size_t i = 0; i < db->module_count; i++) {

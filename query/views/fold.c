@@ -145,7 +145,7 @@ static double *slots_at(struct view_of_fold *v, size_t point)
     return slots_same(slots, measures);
 }
 
-/* What is representative at a point; NULL: the mean visit is over. */
+/* Returns the representative routine at a point; NULL if the mean visit is over. */
 static const char *routine_at(const struct folded *f, size_t point, const char **texts)
 {
     uint32_t at = f->chain[point];

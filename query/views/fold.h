@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the view `fold` share: its rows (fold.c) and its pictures (fold_draw.c). */
+/* Private to the files of the view `fold`: its rows (fold.c) and its pictures (fold_draw.c). */
 #ifndef HQ_QUERY_VIEWS_FOLD_H
 #define HQ_QUERY_VIEWS_FOLD_H
 

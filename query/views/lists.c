@@ -46,7 +46,7 @@ static bool is_call(enum scope_kind kind)
     return scope_is_called(kind) || kind == SCOPE_INLINE;
 }
 
-/* What tells lines without a number apart: their procedure, or what else they lie in. */
+/* Returns the scope that tells lines without a number apart: their procedure, or the line itself if it lies in none. */
 static uint32_t holder_of(const struct tree *t, uint32_t line)
 {
     uint32_t procedure = tree_enclosing(t, line, SCOPE_PROCEDURE);

@@ -56,7 +56,8 @@ static bool is_selected(const struct run *run, uint32_t profile)
     return !run->selection.profiles || run->selection.profiles[profile];
 }
 
-/* What a context below a region is to it; a region in it has its own threads, which are its too. */
+/* Returns the share of its region that a context below it belongs to. A region inside has threads of its own, which
+ * belong to the outer one too. */
 static enum share share_of(const struct tree *t, uint32_t c, uint32_t region)
 {
     for (; c != region && c != HQDB_NONE; c = tree_parent(t, c)) {
@@ -145,7 +146,7 @@ static void derive(double *values, const struct sums *s, double scale, struct te
     values[EFFICIENCY] = time_ns > 0 ? values[WORK] / (time_ns / 1e9) : NAN;
 }
 
-/* What was counted where the region was opened; false: in none of the chosen profiles. */
+/* Adds what was counted where the region was opened; false if it was opened in none of the chosen profiles. */
 static bool add_counts(const struct run *run, uint32_t scope, double *values, struct teams *teams)
 {
     const struct db *db = run->tree->db;

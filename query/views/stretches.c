@@ -85,7 +85,7 @@ static void split_burst(struct cutting *c, uint64_t from, uint64_t to, const str
     add_burst(c, from, to);
 }
 
-/* What lies between visits. */
+/* Cuts the time of a profile into the stretches between visits. */
 static void cut_profile(struct cutting *c, const struct visits *between, size_t first, const struct visits *regions,
                         size_t first_region)
 {
@@ -133,7 +133,8 @@ static void join(struct outside o[2], size_t first, size_t more)
         qsort(to->data + first, to->len - first, sizeof *to->data, by_begin);
 }
 
-/* What is not known for sure: of calls of MPI that are marked nothing, of waiting all. */
+/* Returns the doubts about the visits, NULL if there are none: marked calls of MPI are certain, waiting that is seen by
+ * samples is not. */
 static char *doubt_of(const struct run *run, const struct outside o[2])
 {
     if (!o[1].mark)

@@ -30,8 +30,8 @@ struct hq_error *stretches_find(struct run *run, const struct trace *t, struct v
 const uint32_t *stretches_metrics(struct run *run, size_t *count);
 
 /*
- * What the profiles measured in each stretch: values[stretch * count + i] in the base units of metrics[i]. Stretches
- * are ordered by profile and time and do not overlap.
+ * Computes the values of the profiles in each stretch: values[stretch * count + i] in the base units of metrics[i].
+ * Stretches are ordered by profile and time and do not overlap.
  */
 struct hq_error *stretches_measure(struct run *run, const struct trace *t, const struct visits *stretches,
                                    const uint32_t *metrics, size_t count, double *values);

@@ -222,7 +222,7 @@ static struct hq_error *tell_runtimes(struct summary *s)
     return NULL;
 }
 
-/* What is spent waiting, by what is waited for. */
+/* Tells how much is spent waiting, by what is waited for. */
 static void tell_waiting(struct summary *s)
 {
     const struct tree *t = s->run->tree;

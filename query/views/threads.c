@@ -41,7 +41,7 @@ static const char *process_text(const struct work *w, uint32_t first)
     const char *host = db_string(db, p->host), *command = path_base(db_string(db, p->command));
     AUTO_STR struct str text = {0};
 
-    /* What other tools do not tell is left out. */
+    /* Facts that other tools do not record are left out. */
     str_add(&text, host);
     if (p->pid)
         str_addf(&text, "%spid %u", text.len ? ", " : "", p->pid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the views of traces share: which profiles and instants a picture shows, and what ran there.
+ * Functions for the views of traces: which profiles and instants a picture shows, and what ran there.
  *
  * A picture of h rows and w columns reads h profiles and looks up w instants in each by binary search ([tracing],
  * section 5.2): its cost is O(h w log t), however long the traces are.
@@ -48,7 +48,7 @@ uint32_t trace_height(const struct run *run, uint32_t otherwise);
 /* Whether the rows of the table are wanted: a format that draws the picture does not need them. */
 bool trace_wants_rows(const struct run *run);
 
-/* What blank cells mean. */
+/* Returns the meaning of blank cells. Static. */
 const char *trace_blank(const struct trace *t);
 
 /* "rank 3 thread 1": as short as the profiles at hand allow; in the arena. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What pictures of traces share: sizes, labels, levels, rows (trace.h). */
+/* Sizes, labels, levels and rows of the pictures of traces (trace.h). */
 #include "common/hash.h"
 #include "common/str.h"
 #include "query/measure/values.h"

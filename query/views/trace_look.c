@@ -63,7 +63,8 @@ static void find_profiles(struct trace *t, bool queues)
     qsort_r(t->profiles, t->profile_count, sizeof *t->profiles, compare_profiles, (void *)db->profiles);
 }
 
-/* What is shown of time: the slices, and no more than from the first start to the last end of the profiles. */
+/* Sets the interval of time that is shown: the slices, and no more than from the first start to the last end of the
+ * profiles. */
 static void find_extent(struct trace *t)
 {
     uint64_t from = UINT64_MAX, to = 0;

@@ -229,7 +229,7 @@ static void note_worst(const struct histogram *h)
                  h->names.data[0], 100 * worst, (double)trace_instant(&h->trace, at) / 1e6);
 }
 
-/* What `of` names, or what waits. */
+/* Marks the contexts that `of` names, or else those that wait. */
 static uint8_t *mark_imbalance(struct run *run, const char **name)
 {
     const struct setting_value *set = &run->env->settings.of[SETTING_WAITS];

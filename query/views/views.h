@@ -25,9 +25,9 @@ struct node node_of_group(struct run *run, const struct grouping_row *row);
 /* The rows that prepare has put into run->prepared. */
 struct hq_error *roots_prepared(struct run *run, struct nodes *out);
 /*
- * The same question asked of the database that `compare with` names, for a view that looks at both itself
- * (view_row.compares): what was selected there, and what `of` means. Its notes go to the same table, its texts end with
- * it: run_other_end, also of NULL.
+ * Runs the same question on the database that `compare with` names, for a view that looks at both itself
+ * (view_row.compares): selects there, and resolves `of`. Its notes go to the same table, its texts end with it:
+ * run_other_end, also of NULL.
  */
 struct hq_error *run_other(struct run *run, struct run **out); /* other.c */
 void run_other_end(struct run *other);
