@@ -335,7 +335,7 @@ static int64_t amount_of(const char *event, const struct process_command *c)
     return !strcmp(event, "GPU_COMMANDS");
 }
 
-/* The same of many, and how many have one. */
+/* Like amount_of, for the sum of many commands, with the number of those that have an amount. */
 static struct db_value amounts_of(const char *event, const struct hqm_command_sum *s)
 {
     int64_t ns = (int64_t)s->time_ns, timed = (int64_t)s->timed;

@@ -27,7 +27,7 @@ struct real {
 extern struct real __start_hq_real[] __attribute__((weak, visibility("hidden")));
 extern struct real __stop_hq_real[] __attribute__((weak, visibility("hidden")));
 
-/* The same in what is loaded; opens no library. */
+/* Looks a name up in the libraries that are loaded; opens none. */
 void *real_next(const char *name); /* libc.c */
 
 /* Those of the library that calls this; not in signal handlers. */

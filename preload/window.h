@@ -11,7 +11,7 @@
 /* Is now, in microseconds since the start of the measurement file, a time to measure? Safe in signal handlers. */
 bool window_is_open(uint64_t now_us);
 
-/* The same about this instant; the clock is read only if that matters. There is a measurement file. */
+/* Like window_is_open, for this instant; the clock is read only if that matters. There is a measurement file. */
 bool window_is_open_now(void);
 
 /* How much of the time up to an instant of CLOCK_MONOTONIC it was closed after it had been open. Differences count. */

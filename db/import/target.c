@@ -19,8 +19,6 @@ struct sum_key {
     uint32_t profile, metric, frame;
 };
 
-/* What a frame is for the top of a path. */
-
 void import_init(struct import *im)
 {
     *im = (struct import){.model = model_create()};

@@ -33,7 +33,7 @@ struct flight {
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct flight) <= 256, "promised in doc/accelerators.md");
 
-/* What the program has events of is found by them. */
+/* Commands that the program has events of are found by these. */
 static struct bucket {
     _Atomic unsigned lock;
     struct flight *first;
@@ -138,7 +138,7 @@ void commands_forget(void)
 
 /* ---- What a command is ---- */
 
-/* What it has to wait for: of commands only those that have not ended yet matter. */
+/* Notes the events that a command has to wait for: of commands only those that have not ended yet matter. */
 static void note_waits(struct hqm_command *record, uint32_t count, const uintptr_t *events)
 {
     uint32_t known = 0, type, number;
@@ -188,7 +188,7 @@ static void note_amount(struct hqm_command *record, const struct command_row *ro
     }
 }
 
-/* What it does, for hq_device_here: kernels by their own names. */
+/* Returns the number of what a command does, for hq_device_here: kernels by their own names. */
 static uint64_t what_is(enum function function, const uintptr_t *words)
 {
     static _Atomic uint64_t known[FUNCTIONS]; /* epoch + 1 << 32 | hq_device_command */
@@ -399,7 +399,7 @@ static uintptr_t create_user_event(uintptr_t *words, void *below)
     return event;
 }
 
-/* What waits for it may begin before the call is over. */
+/* Sets a user event. Commands that wait for it may begin before the call returns, so its time is taken before. */
 static uintptr_t set_user_event(uintptr_t *words, void *below)
 {
     struct bucket *bucket = bucket_of(words[0]);

@@ -63,7 +63,7 @@ enum {
 };
 #define CL_DEVICE_TYPE_ALL 0xffffffffu
 
-/* What a command moves, by its arguments. */
+/* The amount that a command moves, by its arguments. */
 enum amount {
     NOTHING,
     SIZE,   /* bytes: a number */
@@ -87,7 +87,7 @@ uintptr_t cl_invoke(void *function, const uintptr_t *words, unsigned count); /* 
 /* The function to be called; NULL if there is none. */
 void *cl_below(enum function f);
 
-/* The same with arguments, at most 6. */
+/* Calls a function with arguments, at most 6; CL_FAILED if there is none. */
 #define CL(name, ...) \
     ({ \
         const uintptr_t words_[6] = {__VA_ARGS__}; \

@@ -9,7 +9,7 @@
 
 #include "preload/gpu/opencl.h"
 
-/* What launching a kernel is, for hq_device_here. */
+/* Returns the number (hq_device_command) of launching a kernel, for hq_device_here. */
 uint64_t kernel_command(uintptr_t kernel);
 
 void programs_forget(void);

@@ -6,7 +6,7 @@
 
 #include "preload/gpu/opencl.h"
 
-/* What is known of a queue by its handle. */
+/* A queue of the program, found by its handle. */
 struct queue {
     uintptr_t handle; /* 0: free */
     uint32_t number;  /* hq_device_queue, 0: it is not measured */

@@ -17,7 +17,8 @@
 
 enum { CALL_WORDS = 16 }; /* the longest has 13 arguments; Fortran adds the error, and lengths of texts */
 
-/* What a call moves, by the places of its arguments; flow.c and complete.c have a function for each. */
+/* The shape of a call: the arguments that tell what it moves, by their places; flow.c and complete.c have a function
+ * for each. */
 enum shape {
     COUNTED, /* nothing that is told */
     SEND,
@@ -117,7 +118,8 @@ bool call_is_in_place(const struct call *c, int i);
 
 /* ---- The call ---- */
 
-/* What the wrapper returns; `caller` is where it was called from. */
+/* Makes a wrapped call and returns its result, which the wrapper returns; `caller` is where the wrapper was called
+ * from. */
 uintptr_t call_made(struct wrapper *wrapper, uintptr_t *words, const void *caller);
 
 #endif

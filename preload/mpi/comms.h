@@ -16,7 +16,8 @@ struct comm {
     int world[];    /* of each of the peers: its rank in MPI_COMM_WORLD, -1: it has none */
 };
 
-/* What is known of a communicator; NULL if MPI does not tell, or there is no memory. It holds until comm_forget. */
+/* Returns the description of a communicator; NULL if MPI does not tell, or there is no memory. It is valid until
+ * comm_forget. */
 struct comm *comm_find(const struct mpi *mpi, uintptr_t handle);
 
 /* The ranks above this process. */

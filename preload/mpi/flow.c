@@ -115,7 +115,7 @@ static void add_scatterv(struct flow *flow, const struct call *c, struct comm *c
         flow->received += bytes_of(c, 5, 6);
 }
 
-/* What the root receives is `bytes` of each other, which have the same. */
+/* Adds a reduction: the root receives `bytes` from each other rank; all have the same number. */
 static void add_reduce(struct flow *flow, const struct call *c, struct comm *comm)
 {
     int root = call_int(c, 5);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a call moves, by its arguments: who sends how many bytes to whom. Of a collective it is what its definition in
- * the standard moves from one rank to another, however the library does it; what a rank gives to itself is not counted.
+ * Computes what a call moves, by its arguments: who sends how many bytes to whom. Of a collective it is what its
+ * definition in the standard moves from one rank to another, however the library does it; bytes that a rank gives to
+ * itself are not counted.
  *
  *     Bcast, Scatter(v)           root to each other
  *     Gather(v), Reduce           each other to root

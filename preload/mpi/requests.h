@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* What a call moves. */
+/* The data that a call moves. */
 struct flow {
     uint64_t sent, received; /* bytes */
     struct exact_message *messages;

@@ -9,13 +9,13 @@
  * line with a caret: see place_error in parse.h. A place covers the whole node, operands included; an operator has a
  * place of its own.
  *
- * What the parser has already made sure of:
+ * The parser has already made sure that:
  *   - a clause stands only in a view in which it has a meaning, and a single-valued one stands once (words.h has the
  * table);
  *   - functions exist and have the right number of arguments, so do row attributes, settings and statistics;
  *   - {{name}} is replaced by its value; keywords are spelled as here, whatever their case was;
  *   - numbers are finite; counts (limit, depth, level, ranks ...) are integers that fit.
- * What it does not know, because it needs a database or a session: metrics, names that patterns match, output formats,
+ * It does not check what needs a database or a session: metrics, names that patterns match, output formats,
  * aliases of databases, dimensions of expressions.
  */
 #ifndef HQ_QUERY_GRAMMAR_AST_H

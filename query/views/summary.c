@@ -353,7 +353,8 @@ static struct hq_error *tell_all(struct summary *s)
     return NULL;
 }
 
-/* What devices did is told by other views, unless there is nothing else; an event that never came tells nothing. */
+/* Finds the metric that the summary tells about: that of a device only if there is no other, and none without values.
+ */
 static struct hq_error *find_metric(struct selection *s, size_t *out)
 {
     *out = 0;
