@@ -5,6 +5,7 @@
 #include "preload/kernel.h"
 #include "preload/raw.h"
 #include "preload/sources/exact.h"
+#include "preload/versions.h"
 
 #include <dlfcn.h>
 #include <string.h>
@@ -15,10 +16,12 @@
  * is a library of its own, which is not linked, they have no version at all. */
 #if __GLIBC_PREREQ(2, 34)
 __asm__(".symver dlsym, dlsym@" ARCH_GLIBC);
+__asm__(".symver dlvsym, dlvsym@" ARCH_GLIBC);
 __asm__(".symver dlopen, dlopen@" ARCH_GLIBC);
 __asm__(".symver dladdr1, dladdr1@" ARCH_GLIBC_DL);
 #endif
 extern __typeof__(dlsym) dlsym __attribute__((weak));
+extern __typeof__(dlvsym) dlvsym __attribute__((weak));
 extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dladdr1) dladdr1 __attribute__((weak));
 
@@ -29,6 +32,7 @@ enum { LIBC_MAY = (int)0x80000000u };
 
 static struct {
     __typeof__(&dlsym) symbol;
+    __typeof__(&dlvsym) versioned;
     __typeof__(&dlopen) open;
     __typeof__(&dladdr1) module_of;
 } loader;
@@ -42,10 +46,12 @@ static void prepare(void)
     if (dlsym && dlopen && dladdr1) {
         loader.open = dlopen;
         loader.module_of = dladdr1;
+        loader.versioned = dlvsym;
         loader.symbol = dlsym;
     } else if (__libc_dlopen_mode && __libc_dlsym && (libdl = __libc_dlopen_mode("libdl.so.2", RTLD_NOW | LIBC_MAY))) {
         loader.open = (__typeof__(&dlopen))__libc_dlsym(libdl, "dlopen");
         loader.module_of = (__typeof__(&dladdr1))__libc_dlsym(libdl, "dladdr1");
+        loader.versioned = (__typeof__(&dlvsym))__libc_dlsym(libdl, "dlvsym");
         loader.symbol = (__typeof__(&dlsym))__libc_dlsym(libdl, "dlsym");
     }
 }
@@ -53,7 +59,10 @@ static void prepare(void)
 void *libc_symbol(void *handle, const char *name)
 {
     prepare();
-    void *found = loader.symbol ? loader.symbol(handle, name) : NULL;
+    const char *version = handle == RTLD_NEXT && loader.versioned ? version_of(name) : NULL;
+    void *found = version ? loader.versioned(handle, name, version) : NULL;
+    if (!found && loader.symbol)
+        found = loader.symbol(handle, name);
     __asm__ volatile("" : "+r"(found)); /* no jump to dlsym, which looks behind the library that it returns to */
     return found;
 }
@@ -62,6 +71,12 @@ EXPORT void *hq_exact_dlsym(void)
 {
     prepare();
     return (void *)loader.symbol;
+}
+
+EXPORT void *hq_exact_dlvsym(void)
+{
+    prepare();
+    return (void *)loader.versioned;
 }
 
 void *libc_open(const char *name, int flags)

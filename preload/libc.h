@@ -25,9 +25,10 @@ void *libc_behind(const void *address, const char *name);
  * signal handlers. */
 void libc_find_missing(void);
 
-/* For the library of exact events: dlsym itself, and functions of libpthread and its like where only a plugin has
- * brought them. */
+/* For the library of exact events: dlsym and dlvsym (NULL: there is none) themselves, and functions of libpthread and
+ * its like where only a plugin has brought them. */
 void *hq_exact_dlsym(void);
+void *hq_exact_dlvsym(void);
 void *hq_exact_beside(const char *name);
 
 /* The text of an error number. */

@@ -4,6 +4,7 @@
 
 #include "preload/libc.h"
 #include "preload/raw.h"
+#include "preload/versions.h"
 
 #include <dlfcn.h>
 
@@ -12,8 +13,12 @@ volatile int raw_frozen; /* of this library; follows the collector's (blocks.c) 
 void *real_next(const char *name)
 {
     __typeof__(&dlsym) find = (__typeof__(&dlsym))hq_exact_dlsym();
-    void *found = find ? find(RTLD_NEXT, name) : NULL;
+    __typeof__(&dlvsym) find_version = (__typeof__(&dlvsym))hq_exact_dlvsym();
+    const char *version = find_version ? version_of(name) : NULL;
+    void *found = version ? find_version(RTLD_NEXT, name, version) : NULL;
 
+    if (!found && find)
+        found = find(RTLD_NEXT, name);
     __asm__ volatile("" : "+r"(found)); /* no jump to dlsym, which looks behind the library that it returns to */
     return found;
 }

@@ -150,4 +150,78 @@ for events in "--clock=timer -e CPUTIME@1000/s" "-e REALTIME@1000/s"; do
     check "the C library's reserved signal arrives: $events" [ "$status:$(cat "$TMP/out")" = 0:ok ]
     check "and the program is measured: $events" holds "$(value samples) > 5"
 done
+# C libraries before 2.36 give the older of two versions to who looks for the next one: another condition variable, another timer.
+cat >"$TMP/versions.c" <<'C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t asked = PTHREAD_COND_INITIALIZER, answered = PTHREAD_COND_INITIALIZER;
+static int question, answer;
+
+static void *answering(void *timed)
+{
+    struct timespec limit;
+
+    pthread_mutex_lock(&mutex);
+    while (answer < 1000) {
+        clock_gettime(CLOCK_REALTIME, &limit);
+        limit.tv_sec += 30;
+        while (question == answer)
+            if ((timed ? pthread_cond_timedwait(&asked, &mutex, &limit) : pthread_cond_wait(&asked, &mutex)) == ETIMEDOUT)
+                _exit(3);
+        answer = question;
+        pthread_cond_signal(&answered);
+    }
+    pthread_mutex_unlock(&mutex);
+    return timed;
+}
+
+int main(int count, char **arguments)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_NONE};
+    struct itimerspec in_an_hour = {.it_value = {3600, 0}}, left;
+    pthread_t thread;
+    timer_t timer;
+    pid_t child;
+    int status;
+
+    for (long timed = 0; timed < 2; timed++) {
+        question = answer = 0;
+        pthread_create(&thread, 0, answering, (void *)timed);
+        pthread_mutex_lock(&mutex);
+        while (question < 1000) {
+            question++;
+            pthread_cond_signal(&asked);
+            while (question != answer)
+                pthread_cond_wait(&answered, &mutex);
+        }
+        pthread_mutex_unlock(&mutex);
+        pthread_join(thread, 0);
+    }
+    if (timer_create(CLOCK_MONOTONIC, &event, &timer) || timer_settime(timer, 0, &in_an_hour, 0) || timer_gettime(timer, &left) ||
+        left.it_value.tv_sec < 3000)
+        return puts("timer") * 0 + 1;
+    /* A script without a first line is started by a shell in the older version alone. */
+    if (posix_spawn(&child, arguments[count - 1], 0, 0, (char *[]){"script", 0}, environ) == 0 &&
+        (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) == 5))
+        return puts("spawn") * 0 + 1;
+    return puts("ok") < 0;
+}
+C
+echo 'exit 5' >"$TMP/script"
+chmod +x "$TMP/script"
+$CC -O1 -pthread -o "$TMP/versions" "$TMP/versions.c" -lrt || exit 1
+for events in "CPUTIME@1000/s" "REALTIME@1000/s" "CPUTIME@1000/s -e LOCK"; do
+    record -e $events -- "$TMP/versions" "$TMP/script"
+    check "functions of two versions: $events" [ "$status:$(cat "$TMP/out")" = 0:ok ]
+done
 finish
