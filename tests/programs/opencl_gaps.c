@@ -83,17 +83,18 @@ enum { FIRST, LATE, GATED, BEHIND, COPIED, LAST, GAPS, GAP_US = 20000 };
 /* By the times of the events, which are exact. */
 static void say_gaps(cl_event event[GAPS], cl_event far, uint64_t opened)
 {
-    uint64_t nothing = 0, launched = 0;
-    struct times t[GAPS], of_far = times_of(far);
+    uint64_t nothing = 0, launched = 0, let = times_of(far).end;
+    struct times t[GAPS];
 
     for (int i = 0; i < GAPS; i++) {
         t[i] = times_of(event[i]);
         nothing += i ? t[i].queued - t[i - 1].end : 0;
-        launched += i == COPIED ? 0 : t[i].start - (i == GATED ? opened : i == BEHIND ? of_far.end : t[i].queued);
+        if (i == BEHIND && let < t[i].queued) /* it had ended before */
+            let = t[i].queued;
+        launched += i == COPIED ? 0 : t[i].start - (i == GATED ? opened : i == BEHIND ? let : t[i].queued);
     }
-    printf("nothing %lu event %lu user_event %lu copy %lu launch %lu uncertain %lu\n", nothing,
-           of_far.end - t[BEHIND].queued, opened - t[GATED].queued, t[COPIED].start - t[COPIED].queued, launched,
-           uncertain);
+    printf("nothing %lu event %lu user_event %lu copy %lu launch %lu uncertain %lu\n", nothing, let - t[BEHIND].queued,
+           opened - t[GATED].queued, t[COPIED].start - t[COPIED].queued, launched, uncertain);
 }
 
 /* The second of two devices is idle for each cause there is; both clocks are CLOCK_MONOTONIC_RAW. */
@@ -117,6 +118,7 @@ static __attribute__((noinline)) void leave_gaps(cl_command_queue other, cl_comm
     usleep(GAP_US);
     opened = host_now(CLOCK_MONOTONIC_RAW);
     must(clSetUserEventStatus(gate, CL_COMPLETE), "gate");
+    uncertain += host_now(CLOCK_MONOTONIC_RAW) - opened;
     must(clFinish(queue), "finish");
     busy[0] = keep_busy(other, far);
     event[BEHIND] = launch_noting(queue, buffer, 100, 64, &busy[0]);

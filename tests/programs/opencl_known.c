@@ -136,7 +136,7 @@ static void many(void)
 }
 
 /* A process with a device under way makes another, which becomes another program. */
-static void other_program(const char *itself)
+static __attribute__((noinline)) void other_program(const char *itself)
 {
     int status = 0;
     pid_t child;
