@@ -55,6 +55,10 @@ void values_facts(struct run *run, const struct node *n, int depth, struct facts
         if (f->file && !*f->file)
             f->file = NULL;
     }
+    if (n->line) {
+        f->file = tree_text(t, n->file);
+        f->line = n->line;
+    }
     if (run->binding.uses_waits && n->scope != HQDB_NONE) {
         if (!run->waits)
             run->waits = waits_of_scopes(run->env, t);

@@ -30,6 +30,7 @@ struct node {
     enum scope_kind kind;
     uint32_t scope;                /* of the tree: its name and place; HQDB_NONE: `name` */
     const char *name;              /* shown instead of the scope's; may be NULL */
+    uint32_t file, line;           /* the place of a row that no scope is of; line 0: the scope's, if there is one */
     uint32_t call_file, call_line; /* call site; 0, 0 none */
     uint32_t context;              /* the one context it is, in views of contexts; HQDB_NONE */
     uint32_t profile;              /* rows of profiles; HQDB_NONE */

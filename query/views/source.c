@@ -166,6 +166,8 @@ static struct node line_node(struct run *run, const struct at *at, struct set in
     struct node n = {.kind = SCOPE_LINE,
                      .context = HQDB_NONE,
                      .profile = HQDB_NONE,
+                     .file = at->file,
+                     .line = at->line,
                      .inc = inc,
                      .exc = exc,
                      .leaf = true,

@@ -35,6 +35,16 @@ shows() {
 }
 shows yes 'from where it was compiled' "$HQ" s.hq 'source of "split.c"'
 says ""
+# Lines that cost nothing have a line, too.
+"$HQ" --quiet s.hq 'source of "split.c"' >whole 2>/dev/null
+first=$(sed -n 's/.*split.c:\([0-9]*\) .*/\1/p' whole | head -n 1)
+"$HQ" --quiet s.hq "source of \"split.c\" where line >= $first" >chosen 2>/dev/null
+if [ -n "$first" ] && cmp -s whole chosen; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1))
+    diff whole chosen
+fi
 mv src/deep/split.c elsewhere/deep/
 shows no 'numbers only when the file is gone' "$HQ" s.hq 'source of "split.c"'
 says 'src/deep/split.c is not there, so its lines have no text'
