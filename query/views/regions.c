@@ -71,9 +71,13 @@ static enum share share_of(const struct tree *t, uint32_t c, uint32_t region)
     return SHARE_WORK;
 }
 
+/* So many samples a thread, and one that has none is improbable: e^-5. */
+enum { ENOUGH = 5 };
+
 /* In units of the metric: exact, whatever their order. */
 struct sums {
     int64_t share[3];
+    uint64_t samples;
     int64_t *work; /* [profile] */
     uint8_t *seen;
 };
@@ -114,6 +118,7 @@ static void add_context(const struct run *run, uint32_t metric, uint32_t region,
         enum share share = share_of(run->tree, context, region);
 
         sum_add(&s->share[share], x.sum);
+        s->samples += x.count;
         s->seen[x.profile] = 1;
         if (share == SHARE_WORK)
             sum_add(&s->work[x.profile], x.sum);
@@ -173,7 +178,19 @@ static bool add_counts(const struct run *run, uint32_t scope, double *values, st
     return any;
 }
 
-static void measure_region(struct run *run, uint32_t scope, struct db_list contexts, size_t clock, double *slots)
+/* Whether threads of its processes may have worked in a region without a sample in it. */
+static bool may_miss_threads(const struct db *db, const struct sums *s, struct teams *teams, double team)
+{
+    if ((double)s->samples >= ENOUGH * team)
+        return false;
+    for (uint32_t p = 0; p < db->profile_count; p++)
+        if (!s->seen[p] && !db_is_queue(db, p) && map_find(&teams->of, helpers_process(&db->profiles[p])))
+            return true;
+    return false;
+}
+
+/* True if its team may be larger than what was seen of it. */
+static bool measure_region(struct run *run, uint32_t scope, struct db_list contexts, size_t clock, double *slots)
 {
     const struct db *db = run->tree->db;
     double values[MEASURES] = {0};
@@ -192,12 +209,14 @@ static void measure_region(struct run *run, uint32_t scope, struct db_list conte
         covered = tree_end(run->tree, contexts.data[i]);
     }
     derive(values, &sums, clock == SIZE_MAX ? 1 : run->selection.measures.data[clock].scale, &teams, db);
+    bool doubtful = clock != SIZE_MAX && may_miss_threads(db, &sums, &teams, values[TEAM]);
     map_deinit(&teams.of);
     vec_deinit(&teams.data);
     for (size_t i = TEAM; i < MEASURES && clock == SIZE_MAX; i++)
         values[i] = NAN;
     for (size_t i = 0; i < MEASURES; i++)
         slots[2 * i] = slots[2 * i + 1] = values[i];
+    return doubtful;
 }
 
 static void set_measures(struct run *run)
@@ -217,6 +236,7 @@ static struct hq_error *regions_prepare(struct run *run)
     size_t clock = clock_measure(run);
     VEC(struct node) nodes = {0};
     bool any = false;
+    size_t doubtful = 0;
 
     for (uint32_t i = 0; i < t->scope_count && !run_interrupted(run); i++) {
         struct db_list l = tree_instances(t, i);
@@ -230,7 +250,7 @@ static struct hq_error *regions_prepare(struct run *run)
         double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double);
         uint32_t host = tree_enclosing(t, i, SCOPE_PROCEDURE);
 
-        measure_region(run, i, l, clock, slots);
+        doubtful += measure_region(run, i, l, clock, slots);
         n.slots = slots;
         n.leaf = true;
         n.rule = EXCLUSIVE_NONE;
@@ -238,6 +258,11 @@ static struct hq_error *regions_prepare(struct run *run)
         n.id = hash_combine(hash_str(tree_scope_name(t, i, &run->arena)), n.text ? hash_str(n.text) : 0);
         vec_push(&nodes, n);
     }
+    if (doubtful)
+        run_note(run,
+                 "in %zu of %zu regions too few samples fell to see every thread: there `team` may be too small, and "
+                 "balance and efficiency too high",
+                 doubtful, nodes.len);
     run->prepared.data = ARENA_ARRAY(&run->arena, nodes.len, struct node);
     run->prepared.len = nodes.len;
     if (nodes.len)
