@@ -301,6 +301,10 @@ driver.find_element("css selector", ".table").send_keys("c")
 check(js("hqPage.state().view") == "callers" and active().find_element("css selector", ".name").text == "solve", f"c on a loop of solve shows its callers: {active().text}")
 for mode in ("profiles", "depth", "summary"):
     open_page("real.html", f"pane=trace&ranks=7&mode={mode}")
+open_page("app.html")
+driver.find_element("css selector", "body").send_keys("5sh")
+costliest = json.loads(hq("--quiet", "app.hq", "loops sort by cputime.x limit 1 as json"))["rows"][0]["name"]
+check(active().find_element("css selector", ".name").text == costliest, f"5 s h is the loop that costs most itself, {costliest}: {active().text}")
 fixture("unused")
 hq("report", "unused.hq")
 open_page("unused.html")

@@ -7,7 +7,7 @@ export const keys: [string, string][] = [
   ["\u2191 \u2193 PgUp PgDn Home End", "move in the table"],
   ["\u2192 \u2190", "open and close a row; to its first row, to its parent"],
   ["Enter", "open or close"],
-  ["h", "hot path: from the selected row to where the cost arises"],
+  ["h", "hot path: from the selected row to where the cost arises; of a list the first row"],
   ["f", "focus: the selected row becomes the root; Esc leads back"],
   ["s", "sort by the next column"],
   ["c", "callers of the selected procedure"],

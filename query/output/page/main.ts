@@ -212,7 +212,8 @@ class Page {
   }
 
   #hot(): void {
-    const e = this.rows.hotPath(this.table.active) ?? this.rows.roots[0]; // no row has its share: the costliest
+    // Of a list, and where no row has its share, the first row.
+    const e = (nested(this.app.state.view) && this.rows.hotPath(this.table.active)) || this.rows.roots[0];
     if (!e) return;
     this.rows.reveal(e);
     this.table.activate(e, true);
@@ -374,7 +375,10 @@ class Page {
     else if (e.key === "x") this.app.set({ ranks: "", threads: "", time: "", through: "", prune: "", hide: "", flatten: 0 });
     else if (e.key === "?") this.app.set({ pane: "about" });
     else if (e.key === "Escape" && state.zoom) this.app.set({ zoom: "", selected: "" });
-    else if (e.key.startsWith("Arrow") && target === document.body) this.table.element.focus();
+    else if (/^(Arrow|Page|Home|End|Enter)/.test(e.key) && target === document.body) {
+      this.table.element.focus();
+      this.table.key(e);
+    }
     else return;
     e.preventDefault();
   }

@@ -23,7 +23,7 @@ export class Table {
     this.#sizer = el("div", { class: "sizer", role: "presentation" });
     this.#body = el("div", { class: "body", role: "rowgroup" }, this.#sizer);
     this.element = el("div", {
-      class: "table", role: "treegrid", tabindex: 0, "aria-label": "costs", onkeydown: (e: KeyboardEvent) => this.#key(e),
+      class: "table", role: "treegrid", tabindex: 0, "aria-label": "costs", onkeydown: (e: KeyboardEvent) => this.key(e),
       onscroll: () => this.draw(), onclick: (e: MouseEvent) => this.#click(e), ondblclick: (e: MouseEvent) => this.#click(e, true),
     }, el("div", { role: "rowgroup", class: "heads" }, this.#head), this.#body);
     new ResizeObserver(() => this.draw()).observe(this.element);
@@ -153,7 +153,7 @@ export class Table {
       view.scrollLeft = Math.max(0, begin - sticky - (view.clientWidth - sticky) * 0.3);
   }
 
-  #key(e: KeyboardEvent): void {
+  key(e: KeyboardEvent): void {
     if (e.ctrlKey || e.metaKey || e.altKey) return;
     const all = this.rows.visible, at = this.active ? all.indexOf(this.active) : -1;
     const page = Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2), a = this.active;
