@@ -30,8 +30,11 @@ struct hqp_module {
 };
 static_assert(sizeof(struct hqp_module) == 40, "layout");
 
-/* The kind of a place, as bits: in a procedure of one instruction it is both entry and exit. */
-enum { HQP_ENTRY = 1, HQP_EXIT = 2 };
+/* The kind of a place, as bits: in a procedure of one instruction it is both entry and exit. LANDING: the first
+ * instruction of what C++ calls when it has come to a handler of an exception, so all that lies below its caller on the
+ * stack has been left. JUMPING: that of longjmp, which is about to leave all that lies below the place in its argument.
+ */
+enum { HQP_ENTRY = 1, HQP_EXIT = 2, HQP_LANDING = 4, HQP_JUMPING = 8 };
 
 /*
  * The instruction there, by what is done in its stead. It is an exit if it leaves `low` to `high`, the procedure's main

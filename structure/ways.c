@@ -16,7 +16,15 @@ struct search {
     ways_wanted_fn *wanted;
     void *arg;
     struct ways *out;
+    uint64_t other[4]; /* addresses of `others`; 0: it is not here */
 };
+
+/* What procedures are left by that have no place of their own for it. */
+static const struct {
+    const char *name;
+    uint8_t flag;
+} others[] = {{"__cxa_begin_catch", HQP_LANDING}, {"longjmp", HQP_JUMPING}, {"__longjmp_chk", HQP_JUMPING}};
+enum { OTHERS = sizeof others / sizeof *others };
 
 /* ---- names ---- */
 
@@ -48,6 +56,13 @@ static bool is_piece(const char *symbol)
     return strstr(symbol, ".cold") || strstr(symbol, ".part.");
 }
 
+static void note_other(struct search *s, const char *symbol, uint64_t address)
+{
+    for (int k = 0; k < OTHERS; k++)
+        if (!strcmp(symbol, others[k].name))
+            s->other[k] = address;
+}
+
 static void find_by_symbols(struct search *s)
 {
     const struct symbols *all = &s->image.symbols;
@@ -56,7 +71,9 @@ static void find_by_symbols(struct search *s)
         const struct symbol *symbol = &all->list[i];
         const char *name = NULL;
 
-        for (uint32_t n = 0; n < symbol->count && !name; n++)
+        for (uint32_t n = 0; n < symbol->count; n++)
+            note_other(s, all->names[symbol->first + n], symbol->address);
+        for (uint32_t n = 0; n < symbol->count && !name && s->wanted; n++)
             if (!is_piece(all->names[symbol->first + n]))
                 name = wanted_as(s, all->names[symbol->first + n]);
         if (name)
@@ -243,6 +260,21 @@ static void watch(struct search *s, struct way_procedure *w, const struct dwarf_
     procedure_deinit(&p);
 }
 
+/* One that cannot be watched leaves visits to end where the thread is next seen. */
+static void watch_other(struct search *s, uint64_t entry, uint8_t flag)
+{
+    struct way_procedure w = {.entry = entry, .first = (uint32_t)s->out->places.len};
+    struct procedure p;
+    struct cfg g;
+
+    procedure_plain(&s->image, entry, &p);
+    cfg_build(&s->image, &p, &s->noreturn, &g);
+    if (p.entry == w.entry && !whole_obstacle(s, &p, &g))
+        add_place(s, &w, &p.ranges[0], &g.insns.data[cfg_insn_at(&g, p.entry)], flag);
+    cfg_deinit(&g);
+    procedure_deinit(&p);
+}
+
 /* Under which name it is wanted, NULL: under none. */
 static const char *inlined_as(struct search *s, const struct dwarf_origin *o)
 {
@@ -348,8 +380,11 @@ struct hq_error *ways_find(const char *path, ways_wanted_fn *wanted, void *arg, 
         image_read(&s.image);
         noreturn_init(&s.noreturn, &s.image);
         find_by_symbols(&s);
-        if (out->procedures.len || s.image.dwarf)
+        if (wanted && (out->procedures.len || s.image.dwarf))
             watch_all(&s);
+        for (int k = 0; k < OTHERS; k++)
+            if (s.other[k])
+                watch_other(&s, s.other[k], others[k].flag);
         order(out);
         noreturn_deinit(&s.noreturn);
         error = image_changed(&s.image);

@@ -132,6 +132,29 @@ static HOT void leave(const ucontext_t *context)
         end_those(on_own_stack(sp) ? sp : 0, sp, file_now_us());
 }
 
+/* An exception is being handled by whoever has called this. */
+static COLD void land(const ucontext_t *context)
+{
+    if (visits.count)
+        visits_settle_at((uint64_t)context->uc_mcontext.gregs[REG_RSP] + 8, file_now_us());
+}
+
+/* longjmp: where it goes stands in its argument, of which glibc keeps the stack pointer as its pointer guard has it
+ * (sysdeps/x86_64/jmpbuf-offsets.h). What is no place further out is none of ours. */
+static COLD void jump(const ucontext_t *context)
+{
+    enum { STACK_POINTER = 6 };
+    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP], to, guard;
+
+    if (!visits.count)
+        return;
+    to = ((const uint64_t *)context->uc_mcontext.gregs[REG_RDI])[STACK_POINTER];
+    __asm__("movq %%fs:0x30, %0" : "=r"(guard));
+    to = (to >> 17 | to << 47) ^ guard;
+    if (to > sp && to < self.stack_high && on_own_stack(sp))
+        visits_settle_at(to, file_now_us());
+}
+
 static HOT void count(const struct patch *patch, const ucontext_t *context)
 {
     const struct hqp_place *p = patch->place;
@@ -142,6 +165,10 @@ static HOT void count(const struct patch *patch, const ucontext_t *context)
             file_lost(HQM_LOSS_REENTRY, 1);
         return;
     }
+    if (p->flags & HQP_LANDING)
+        land(context);
+    if (p->flags & HQP_JUMPING)
+        jump(context);
     if (file_ready() && p->flags & HQP_ENTRY)
         here = enter(patch, context);
     if (patch_leaves(patch, context))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Visits to marked procedures that are under way. A visit is known by the place of its return address: a return, or a
- * jump to another procedure, is its end if the stack pointer is there again. What was left in another way (an
- * exception, longjmp) is found out by the stack pointer too: at the next sample, or when the thread next enters or
- * leaves a marked procedure, further out on its own stack. On other stacks (coroutines, alternate ones), which lie in
- * no order, such a visit ends when another begins at the same place.
+ * jump to another procedure, is its end if the stack pointer is there again. What was left in another way is found out
+ * by the stack pointer too: by an exception where C++ begins to handle it, by longjmp where that is called, else at the
+ * next sample, or when the thread next enters or leaves a marked procedure, further out on its own stack. On other
+ * stacks (coroutines, alternate ones), which lie in no order, such a visit ends when another begins at the same place.
  */
 #ifndef HQ_PRELOAD_PATCH_VISITS_H
 #define HQ_PRELOAD_PATCH_VISITS_H

@@ -95,6 +95,17 @@ for level in 0 2; do
     check "C++ -O$level: the last part of a name will do" [ "$(visits leaves)" = 3000 ]
 done
 
+# Visits that are left: as long as they were by the program's own clock, though who catches goes on for ten times that; a microsecond each is what
+# marks are rounded to, and a breakpoint or two lie within. Without anything done about it each would last to the next sample.
+record -e CPUTIME@100/s --mark throws --mark jumps -- "$PROGRAMS/left" 40
+for kind in throws jumps; do
+    rows "phases of $kind columns length" | awk -F, '{ n++; sum += $NF } END { printf "%d %.0f\n", n, 1e6 * sum }' >"$TMP/$kind"
+    read -r n sum <"$TMP/$kind"
+    read -r least most <<<"$(awk -v k=$kind '$1 == k { print $2, $3 }' "$TMP/out")"
+    check "left by what $kind: all visits" [ "$n" = 40 ]
+    check "left by what $kind: as long as they were ($least <= $sum <= $most)" holds "$least - 200 <= $sum && $sum <= $most + 200"
+done
+
 # A million visits, each of some instructions.
 cat >"$TMP/million.c" <<'END'
 #include <stdio.h>
