@@ -11,10 +11,11 @@ struct run {
 struct assembly {
     const struct canon *canon;
     struct writer *writer;
-    struct spool values, runs, marks;
+    struct spool values, runs, marks, growth;
     VEC(struct hqdb_value_index) index;
     VEC(struct hqdb_trace_block) blocks;
     VEC(struct hqdb_mark_index) mark_index;
+    VEC(struct hqdb_growth_index) growth_index;
     VEC(struct run) directory; /* [batch][metric] */
     uint64_t trace_bytes;
     size_t batches;
@@ -29,6 +30,7 @@ struct assembly *assembly_create(const struct canon *c, struct writer *w, const 
     spool_init(&a->values, directory);
     spool_init(&a->runs, directory);
     spool_init(&a->marks, directory);
+    spool_init(&a->growth, directory);
     writer_begin(w, HQDB_TRACE, 0, 1);
     return a;
 }
@@ -40,7 +42,9 @@ void assembly_destroy(struct assembly *a)
     spool_deinit(&a->values);
     spool_deinit(&a->runs);
     spool_deinit(&a->marks);
+    spool_deinit(&a->growth);
     vec_deinit(&a->mark_index);
+    vec_deinit(&a->growth_index);
     vec_deinit(&a->index);
     vec_deinit(&a->blocks);
     vec_deinit(&a->directory);
@@ -63,7 +67,12 @@ struct hq_error *assembly_add(struct assembly *a, const struct batch *b)
         vec_push(&a->mark_index, b->mark_index.data[i]);
         vec_last(&a->mark_index).offset += a->marks.bytes;
     }
+    for (size_t i = 0; i < b->growth_index.len; i++) {
+        vec_push(&a->growth_index, b->growth_index.data[i]);
+        vec_last(&a->growth_index).offset += a->growth.bytes;
+    }
     HQ_TRY(spool_append(&a->marks, b->marks.data, b->marks.len));
+    HQ_TRY(spool_append(&a->growth, b->growth.data, b->growth.len));
     HQ_TRY(spool_append(&a->values, b->values.data, b->values.len));
     for (size_t m = 0; m < b->metric_count; m++) {
         vec_push(&a->directory, (struct run){a->runs.bytes, b->runs[m].len});
@@ -149,6 +158,19 @@ static struct hq_error *write_marks(struct assembly *a)
     return NULL;
 }
 
+static struct hq_error *write_growth(struct assembly *a)
+{
+    const uint8_t *growth;
+
+    if (!a->growth_index.len)
+        return NULL;
+    HQ_TRY(spool_read(&a->growth, &growth));
+    writer_section(a->writer, HQDB_GROWTH_INDEX, 0, sizeof *a->growth_index.data, a->growth_index.data,
+                   a->growth_index.len);
+    writer_section(a->writer, HQDB_GROWTH, 0, 1, growth, a->growth.bytes);
+    return NULL;
+}
+
 struct hq_error *assembly_finish(struct assembly *a, struct tally *t)
 {
     const uint8_t *values, *runs;
@@ -159,6 +181,7 @@ struct hq_error *assembly_finish(struct assembly *a, struct tally *t)
     writer_section(a->writer, HQDB_TRACE_INDEX, 0, sizeof *a->blocks.data, a->blocks.data, a->blocks.len);
     vec_push(&a->index, end);
     HQ_TRY(write_marks(a));
+    HQ_TRY(write_growth(a));
     HQ_TRY(spool_read(&a->values, &values));
     HQ_TRY(spool_read(&a->runs, &runs));
     writer_section(a->writer, HQDB_VALUES, 0, 1, values, a->values.bytes);

@@ -29,6 +29,8 @@ void batch_deinit(struct batch *b)
     vec_deinit(&b->blocks);
     vec_deinit(&b->marks);
     vec_deinit(&b->mark_index);
+    vec_deinit(&b->growth);
+    vec_deinit(&b->growth_index);
 }
 
 static bool is_sorted(const struct value_list *list)
@@ -177,6 +179,31 @@ void batch_marks(struct batch *b, const struct db_mark *marks, size_t count)
              (struct hqdb_mark_index){.offset = b->marks.len, .marks = count, .profile = b->first + b->count - 1});
     for (size_t i = 0; i < count; i++)
         put_mark(&b->marks, &last, &marks[i]);
+}
+
+void batch_growth(struct batch *b, const struct growth_list *growth, const struct mark_list *marks)
+{
+    struct db_growth last = {0};
+    size_t next = 0, named = 0; /* marks: the first that is not earlier, behind the one that was named last */
+
+    if (!growth->len)
+        return;
+    vec_push(&b->growth_index, (struct hqdb_growth_index){.offset = b->growth.len,
+                                                          .records = growth->len,
+                                                          .profile = b->first + b->count - 1});
+    for (size_t i = 0; i < growth->len; i++) {
+        const struct db_growth *g = &growth->data[i];
+
+        while (next < marks->len && marks->data[next].time_us < g->time_us)
+            next++;
+        bool at_mark = next < marks->len && marks->data[next].time_us == g->time_us;
+        bool again = named && marks->data[named - 1].time_us == g->time_us;
+        uint64_t step = again ? 0 : at_mark ? next + 1 - named : g->time_us - last.time_us;
+
+        put_growth(&b->growth, &last, g, step, again || at_mark);
+        if (at_mark && !again)
+            named = next + 1;
+    }
 }
 
 /*

@@ -24,12 +24,13 @@ struct trace_list {
 
 struct batch {
     uint32_t first, count; /* profiles */
-    struct bytes values, trace, marks;
-    VEC(struct hqdb_value_index) index;     /* [profile][metric], offsets within `values` */
-    VEC(struct hqdb_trace_block) blocks;    /* offsets within `trace` */
-    VEC(struct hqdb_mark_index) mark_index; /* offsets within `marks` */
-    struct bytes *runs;                     /* [metric] the values by frame, see assembly.c */
-    struct value_list *all;                 /* [metric] scratch until batch_finish */
+    struct bytes values, trace, marks, growth;
+    VEC(struct hqdb_value_index) index;         /* [profile][metric], offsets within `values` */
+    VEC(struct hqdb_trace_block) blocks;        /* offsets within `trace` */
+    VEC(struct hqdb_mark_index) mark_index;     /* offsets within `marks` */
+    VEC(struct hqdb_growth_index) growth_index; /* offsets within `growth` */
+    struct bytes *runs;                         /* [metric] the values by frame, see assembly.c */
+    struct value_list *all;                     /* [metric] scratch until batch_finish */
     size_t metric_count;
 };
 
@@ -47,6 +48,9 @@ void batch_trace(struct batch *b, const struct db_trace_record *records, size_t 
 
 /* The marks of the profile added last, in order of time. */
 void batch_marks(struct batch *b, const struct db_mark *marks, size_t count);
+
+/* What was counted at its marks and samples, in order of time, behind its marks. */
+void batch_growth(struct batch *b, const struct growth_list *growth, const struct mark_list *marks);
 
 /* After the last profile. */
 void batch_finish(struct batch *b, const struct canon *c);

@@ -160,7 +160,8 @@ static uint32_t add_metric(struct model *m, const struct process_event *e)
                      (e->flags & HQM_EVENT_EXACT ? HQDB_METRIC_EXACT : 0) |
                      (e->flags & HQM_EVENT_TRACED ? HQDB_METRIC_TRACED : 0) |
                      (e->flags & HQM_EVENT_ELAPSED ? HQDB_METRIC_ELAPSED : 0) |
-                     (e->flags & HQM_EVENT_DEVICE ? HQDB_METRIC_DEVICE : 0);
+                     (e->flags & HQM_EVENT_DEVICE ? HQDB_METRIC_DEVICE : 0) |
+                     (e->flags & HQM_EVENT_COUNTED ? HQDB_METRIC_COUNTED : 0);
     uint64_t period = e->period;
 
     if (devices_are_traced(e)) {
@@ -303,6 +304,7 @@ static struct hq_error *fill_process(struct builder *b, size_t process, struct b
         batch_add(batch, &b->canon, tally, data.values + t * data.metric_count);
         batch_trace(batch, data.traces[t].data, data.traces[t].len);
         batch_marks(batch, data.marks[t].data, data.marks[t].len);
+        batch_growth(batch, &data.growth[t], &data.marks[t]);
     }
     return NULL;
 }

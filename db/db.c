@@ -24,6 +24,7 @@ static const char *const tag_names[] = {
     [HQDB_QUEUES] = "queues",
     [HQDB_COMMANDS] = "commands",
     [HQDB_HOST_WAITS] = "host waits",
+    [HQDB_GROWTH_INDEX] = "index of counted growth", [HQDB_GROWTH] = "counted growth",
 };
 /* clang-format on */
 
@@ -181,6 +182,8 @@ static struct hq_error *load_tables(struct db *db)
     HQ_TRY(load_bytes(db, HQDB_TRACE, 0, &f->trace));
     HQ_TRY(LOAD(db, HQDB_MARK_INDEX, f->mark_index, f->mark_index_count));
     HQ_TRY(load_bytes(db, HQDB_MARKS, 0, &f->marks));
+    HQ_TRY(LOAD(db, HQDB_GROWTH_INDEX, f->growth_index, f->growth_index_count));
+    HQ_TRY(load_bytes(db, HQDB_GROWTH, 0, &f->growth));
     HQ_TRY(load_bytes(db, HQDB_VALUES, 0, &f->values));
     HQ_TRY(load_names(db));
     HQ_TRY(LOAD(db, HQDB_KNOWN, f->known, f->known_count));

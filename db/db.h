@@ -224,6 +224,23 @@ struct db_marks { /* all private */
 struct db_marks db_marks_of(const struct db *db, uint32_t profile); /* marks.c */
 bool db_mark_next(struct db_marks *m, struct db_mark *out);
 
+/* By how much a profile's counted metrics (HQDB_METRIC_COUNTED) had grown when they were looked at, in order of time,
+ * by its own clock: behind each mark and each sample of a clock; what has no record there had not grown. */
+struct db_growth {
+    uint64_t time_us;
+    uint64_t amount; /* base units */
+    uint32_t metric;
+};
+struct db_growths { /* all private */
+    struct db_marks marks;
+    const uint8_t *at, *end;
+    uint64_t left;
+    struct db_growth last;
+};
+/* None where nothing was counted. */
+struct db_growths db_growths_of(const struct db *db, uint32_t profile);
+bool db_growth_next(struct db_growths *g, struct db_growth *out);
+
 /* The trace of a profile. Any instant is found by binary search in the block index, then decoding one block. */
 struct db_trace_record {
     uint64_t time_us;

@@ -22,12 +22,14 @@ struct db_file {
     struct hqdb_header header;
     const struct hqdb_section *sections;
     size_t section_count;
-    struct db_bytes strings, values, trace, marks, source_text;
+    struct db_bytes strings, values, trace, marks, growth, source_text;
     const struct hqdb_value_index *value_index; /* [profiles * metrics + 1] */
     const struct hqdb_trace_block *trace_index;
     size_t trace_block_count;
     const struct hqdb_mark_index *mark_index;
     size_t mark_index_count;
+    const struct hqdb_growth_index *growth_index;
+    size_t growth_index_count;
     const uint64_t **frame_value_index;              /* [metric][frames + 1], NULL: none */
     struct db_bytes *frame_values;                   /* [metric] */
     const struct hqdb_statistics **statistics;       /* [metric][contexts], NULL: none */

@@ -16,6 +16,8 @@ static enum db_part part_of(uint32_t tag)
     case HQDB_SCOPE_STATISTICS: return DB_STATISTICS;
     case HQDB_MARKS:
     case HQDB_MARK_INDEX:
+    case HQDB_GROWTH:
+    case HQDB_GROWTH_INDEX:
     case HQDB_TRACE:
     case HQDB_TRACE_INDEX: return DB_TRACE;
     case HQDB_SOURCE_TEXT: return DB_SOURCES;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading marks: all of a profile, from the first on. */
+/* Reading marks, and what was counted at them: all of a profile, from the first on. */
 #include "common/search.h"
 #include "db/db_file.h"
 #include "db/trace_code.h"
@@ -31,5 +31,52 @@ bool db_mark_next(struct db_marks *m, struct db_mark *out)
     *out = m->last;
     if (m->db->file->base)
         out->frame = m->db->file->frame_rank[out->frame];
+    return true;
+}
+
+struct db_growths db_growths_of(const struct db *db, uint32_t profile)
+{
+    struct db_file *f = db_stored(db)->file;
+    size_t number = SEARCH(i, f->growth_index_count, f->growth_index[i].profile < profile);
+    const struct hqdb_growth_index *own = number < f->growth_index_count ? &f->growth_index[number] : NULL;
+
+    f->used[DB_TRACE] = true;
+    if (!own || own->profile != profile || own->offset > f->growth.len)
+        return (struct db_growths){.left = 0};
+    return (struct db_growths){
+        .marks = db_marks_of(db_stored(db), profile),
+        .at = f->growth.data + own->offset,
+        .end = f->growth.data + f->growth.len,
+        .left = own->records,
+    };
+}
+
+/* The time of the mark so many behind the last one that was asked for. */
+static bool time_of_mark(struct db_growths *g, uint64_t step)
+{
+    struct db_mark m = {.time_us = g->marks.last.time_us};
+
+    while (step-- > 0)
+        if (!db_mark_next(&g->marks, &m))
+            return false;
+    g->last.time_us = m.time_us;
+    return true;
+}
+
+bool db_growth_next(struct db_growths *g, struct db_growth *out)
+{
+    uint64_t head, metric = g->last.metric;
+
+    if (!g->left || !get_coded(&g->at, g->end, &head) || (head & 1 && !get_coded(&g->at, g->end, &metric)) ||
+        !get_coded(&g->at, g->end, &g->last.amount) || metric > UINT32_MAX ||
+        (head & 2 && !time_of_mark(g, head >> 2))) {
+        g->left = 0;
+        return false;
+    }
+    if (!(head & 2))
+        g->last.time_us += head >> 2;
+    g->last.metric = (uint32_t)metric;
+    g->left--;
+    *out = g->last;
     return true;
 }

@@ -202,6 +202,8 @@ void pack_batch(struct bytes *b, const struct batch *batch)
     PACK(b, batch->blocks.data, batch->blocks.len);
     PACK(b, batch->marks.data, batch->marks.len);
     PACK(b, batch->mark_index.data, batch->mark_index.len);
+    PACK(b, batch->growth.data, batch->growth.len);
+    PACK(b, batch->growth_index.data, batch->growth_index.len);
     for (size_t m = 0; m < batch->metric_count; m++)
         PACK(b, batch->runs[m].data, batch->runs[m].len);
 }
@@ -218,6 +220,8 @@ void unpack_batch(struct cursor *c, struct batch *out)
     UNPACK(c, out->blocks.data, out->blocks.len);
     UNPACK(c, out->marks.data, out->marks.len);
     UNPACK(c, out->mark_index.data, out->mark_index.len);
+    UNPACK(c, out->growth.data, out->growth.len);
+    UNPACK(c, out->growth_index.data, out->growth_index.len);
     for (size_t m = 0; m < metrics; m++)
         UNPACK(c, out->runs[m].data, out->runs[m].len);
 }

@@ -386,6 +386,18 @@ static void fill_values(const struct filling *f, struct lane *lane, const struct
     }
 }
 
+/* By how much a counted event has grown. */
+static void fill_growth(const struct filling *f, const struct lane_record *r)
+{
+    uint32_t event = r->weight - HQM_MARK_COUNT, row = f->row[r->thread];
+    uint32_t metric = event < f->process->event_count ? f->places->metrics[event] : HQDB_NONE;
+    struct growth_list *list = &f->data->growth[row];
+    uint64_t time = list->len && vec_last(list).time_us > r->time_us ? vec_last(list).time_us : r->time_us;
+
+    if (metric != HQDB_NONE)
+        vec_push(list, (struct db_growth){time, r->node, metric});
+}
+
 static void fill_mark(const struct filling *f, struct lane *lane, const struct lane_record *r)
 {
     uint32_t frame = lanes_find_region(lane->lanes, f->places->tree, (uint64_t)lane->number << 32 | r->node);
@@ -404,7 +416,10 @@ static void fill_trace(const struct filling *f, struct lane *lane, const struct 
 
     while (lane_trace_next(&trace, &r)) {
         if (lane_record_marks(f->process, &r)) {
-            fill_mark(f, lane, &r);
+            if (r.weight >= HQM_MARK_COUNT)
+                fill_growth(f, &r);
+            else
+                fill_mark(f, lane, &r);
             continue;
         }
         uint32_t metric = r.event < f->process->event_count ? f->places->metrics[r.event] : HQDB_NONE;
@@ -470,6 +485,7 @@ struct hq_error *process_fill(const struct process *p, const struct process_plac
     out->values = xcalloc(p->thread_count * places->metric_count + 1, sizeof *out->values);
     out->traces = xcalloc(p->thread_count + 1, sizeof *out->traces);
     out->marks = xcalloc(p->thread_count + 1, sizeof *out->marks);
+    out->growth = xcalloc(p->thread_count + 1, sizeof *out->growth);
     lanes_find(&lanes, &m, places->tree, p->path);
     /* A process that still runs may have more threads by now: those wait for the next build. */
     f.row = row = thread_rows(p, &lanes);
@@ -500,8 +516,11 @@ void process_data_deinit(struct process_data *d)
         vec_deinit(&d->traces[i]);
     for (size_t i = 0; d->marks && i < d->thread_count; i++)
         vec_deinit(&d->marks[i]);
+    for (size_t i = 0; d->growth && i < d->thread_count; i++)
+        vec_deinit(&d->growth[i]);
     free(d->values);
     free(d->traces);
     free(d->marks);
+    free(d->growth);
     *d = (struct process_data){0};
 }

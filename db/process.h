@@ -109,9 +109,10 @@ struct process_places {
 
 /* The values, trace and marks of every thread, ready for batch_add; ended with process_data_deinit. */
 struct process_data {
-    struct value_list *values; /* [thread * metric_count + metric] */
-    struct trace_list *traces; /* [thread] */
-    struct mark_list *marks;   /* [thread] */
+    struct value_list *values;  /* [thread * metric_count + metric] */
+    struct trace_list *traces;  /* [thread] */
+    struct mark_list *marks;    /* [thread] */
+    struct growth_list *growth; /* [thread] of counted metrics */
     size_t thread_count, metric_count;
 };
 struct hq_error *process_fill(const struct process *p, const struct process_places *places, struct process_data *out);

@@ -40,6 +40,24 @@ static inline void put_mark(struct bytes *b, struct db_mark *last, const struct 
     *last = *m;
 }
 
+struct growth_list {
+    struct db_growth *data;
+    size_t len, cap;
+};
+
+/* Likewise a growth (struct hqdb_growth_index): `step` and `at_mark` are its time. */
+static inline void put_growth(struct bytes *b, struct db_growth *last, const struct db_growth *g, uint64_t step,
+                              bool at_mark)
+{
+    bool changed = g->metric != last->metric;
+
+    put_coded(b, step << 2 | (uint64_t)at_mark << 1 | changed);
+    if (changed)
+        put_coded(b, g->metric);
+    put_coded(b, g->amount);
+    *last = *g;
+}
+
 /* The mark behind `last`, which it replaces. False at the end, and for what does not fit. */
 static inline bool get_mark(const uint8_t **at, const uint8_t *end, struct db_mark *last)
 {

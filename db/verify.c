@@ -319,6 +319,27 @@ static struct hq_error *verify_marks(const struct db *db)
     return NULL;
 }
 
+static struct hq_error *verify_growth(const struct db *db)
+{
+    const struct db_file *f = db->file;
+
+    for (size_t i = 0; i < f->growth_index_count; i++) {
+        const struct hqdb_growth_index *x = &f->growth_index[i];
+        struct db_growths growths = db_growths_of(db, x->profile);
+        uint64_t read = 0, before = 0;
+        struct db_growth g;
+
+        EXPECT(db, x->profile < db->profile_count, "index of counted growth", "names a profile outside");
+        EXPECT(db, !i || x->profile > x[-1].profile, "index of counted growth", "is out of order");
+        for (; db_growth_next(&growths, &g); read++, before = g.time_us) {
+            EXPECT(db, g.metric < db->metric_count, "counted growth", "names a metric outside");
+            EXPECT(db, g.time_us >= before, "counted growth", "goes back in time");
+        }
+        EXPECT(db, read == x->records, "counted growth", "has fewer records than its index says");
+    }
+    return NULL;
+}
+
 static struct hq_error *verify_traces(const struct db *db)
 {
     const struct db_file *f = db->file;
@@ -351,6 +372,7 @@ struct hq_error *db_verify(const struct db *db)
     HQ_TRY(verify_frames(db));
     HQ_TRY(verify_regions(db));
     HQ_TRY(verify_marks(db));
+    HQ_TRY(verify_growth(db));
     HQ_TRY(verify_messages(db));
     HQ_TRY(verify_devices(db));
     HQ_TRY(verify_contexts(db));

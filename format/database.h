@@ -98,6 +98,8 @@ enum hqdb_tag {
     HQDB_QUEUES,            /* struct hqdb_queue, by profile; from minor version 1 on */
     HQDB_COMMANDS,          /* struct hqdb_command, by profile and start; from minor version 1 on */
     HQDB_HOST_WAITS,        /* struct hqdb_host_wait, by profile and time; from minor version 1 on */
+    HQDB_GROWTH_INDEX,      /* struct hqdb_growth_index, by profile; from minor version 1 on */
+    HQDB_GROWTH,            /* coded bytes: when counted metrics were seen to have grown, and by how much */
 };
 
 struct hqdb_info {
@@ -110,10 +112,11 @@ enum {
     HQDB_METRIC_EXACT = 2,
     HQDB_METRIC_NO_COUNTS = 4,
     HQDB_METRIC_TRACED = 8,
-    HQDB_METRIC_SPANS = 16,   /* a record of its traces holds all of the time since the one before; see below */
-    HQDB_METRIC_WEIGHED = 32, /* each record of its traces tells by its weight what its sample stood for */
-    HQDB_METRIC_ELAPSED = 64, /* a record of its traces stands for as many periods just before it as its weight says */
-    HQDB_METRIC_DEVICE = 128, /* only profiles that are queues of devices have it, and they have no other */
+    HQDB_METRIC_SPANS = 16,    /* a record of its traces holds all of the time since the one before; see below */
+    HQDB_METRIC_WEIGHED = 32,  /* each record of its traces tells by its weight what its sample stood for */
+    HQDB_METRIC_ELAPSED = 64,  /* a record of its traces stands for as many periods just before it as its weight says */
+    HQDB_METRIC_DEVICE = 128,  /* only profiles that are queues of devices have it, and they have no other */
+    HQDB_METRIC_COUNTED = 256, /* its value was noted at marks and samples: HQDB_GROWTH */
 };
 struct hqdb_metric {
     uint32_t name;  /* lower case, [a-z_][\w:]*: cputime */
@@ -343,6 +346,23 @@ struct hqdb_mark_index {
     uint32_t reserved;
 };
 static_assert(sizeof(struct hqdb_mark_index) == 24, "layout");
+
+/*
+ * What a profile had of its counted metrics, in the order of time: by how much each has grown since it was noted last.
+ * It was looked at all of them at each mark and each sample of a clock; where one has no record it had not grown.
+ *     coded step << 2 | at mark << 1 | changed       at mark: at the time of a mark of the profile, `step` marks behind
+ *                                                    the one of the last such record (the first: before the first
+ *                                                    mark, step 1 is that); else step is time - previous time
+ *     if changed: coded metric                       else as in the record before; of the first: metric 0
+ *     coded growth                                   in base units
+ */
+struct hqdb_growth_index {
+    uint64_t offset; /* in HQDB_GROWTH */
+    uint64_t records;
+    uint32_t profile; /* one without any has no record */
+    uint32_t reserved;
+};
+static_assert(sizeof(struct hqdb_growth_index) == 24, "layout");
 
 struct hqdb_source { /* a source file as it was when the database was built */
     uint32_t path;   /* as in scopes */

@@ -180,7 +180,14 @@ static_assert(sizeof(struct hqm_info) == 8, "layout");
 
 enum hqm_dimension { HQM_DIM_NONE, HQM_DIM_SECONDS, HQM_DIM_EVENTS, HQM_DIM_BYTES };
 /* DEVICE: its values are those of the commands of devices (struct hqm_command), no cell has any. */
-enum { HQM_EVENT_SAMPLED = 1, HQM_EVENT_EXACT = 2, HQM_EVENT_TRACED = 4, HQM_EVENT_ELAPSED = 8, HQM_EVENT_DEVICE = 16 };
+enum {
+    HQM_EVENT_SAMPLED = 1,
+    HQM_EVENT_EXACT = 2,
+    HQM_EVENT_TRACED = 4,
+    HQM_EVENT_ELAPSED = 8,
+    HQM_EVENT_DEVICE = 16,
+    HQM_EVENT_COUNTED = 32 /* what each thread has had so far is in its trace (HQM_MARK_COUNT) */
+};
 struct hqm_event {
     uint32_t name; /* as the user gave it, without the rate: CPUTIME, PAPI_TOT_CYC */
     uint32_t description;
@@ -398,9 +405,11 @@ static_assert(sizeof(struct hqm_pair) == 32, "layout");
 #define HQM_TRACE_THREAD 15u /* event number of a record that switches to the thread in `node` */
 /* Event number of a mark, since minor version 2, in files of at most so many events: the thread has entered (weight
  * HQM_MARK_ENTER) or left the region or phase whose HQM_NODE_REGION is `node`. One that was entered before measuring
- * began, or by a damaged stack, may be left without having been entered. */
+ * began, or by a damaged stack, may be left without having been entered. A weight of HQM_MARK_COUNT + event is no mark:
+ * `node` is what the thread has had of that event, in base units, since the record like it before, or since it began.
+ * One for each counted event that has grown stands behind each mark, and behind each sample of a clock. */
 #define HQM_TRACE_MARK   14u
-enum { HQM_MARK_ENTER = 1, HQM_MARK_LEAVE = 2 };
+enum { HQM_MARK_ENTER = 1, HQM_MARK_LEAVE = 2, HQM_MARK_COUNT = 16 };
 struct hqm_trace {
     uint32_t node;
     uint32_t time_low;     /* microseconds since start_realtime_ns, bits 0-31 */

@@ -7,6 +7,7 @@
  */
 #include "preload/handler.h"
 
+#include "preload/counts.h"
 #include "preload/file.h"
 #include "preload/hot.h"
 #include "preload/patch/visits.h"
@@ -57,6 +58,8 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
     cell->count++;
     if (options.trace && !trace(lane, place.node, event, weight, now))
         file_lost(HQM_LOSS_TRACE, 1);
+    if (__builtin_expect(options.counted != 0, 0) && options.timed >> event & 1)
+        counts_at_sample(now);
     self.samples++;
     if (self.alone)
         header->samples++; /* an atomic addition would wait for all that was stored before */

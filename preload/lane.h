@@ -10,6 +10,7 @@
 #define HQ_PRELOAD_LANE_H
 
 #include "preload/file.h"
+#include "preload/options.h"
 #include "preload/ring.h"
 #include "preload/unwind.h"
 
@@ -49,9 +50,10 @@ struct lookup {
 enum { LANE_REGIONS = 8 };
 
 /* Memory that the lane's thread has here and not in thread-local storage, which is taken from the stacks of the
- * program: phases.c, openmp/tasks.c, sources/device.c. It holds what the thread before has left in it. */
+ * program: phases.c, openmp/tasks.c, sources/device.c, counts.c. It holds what the thread before has left in it. */
 struct lane_room {
     uint64_t phases[256], tasks[256], entries[192];
+    uint64_t counted[EVENTS_MAX], noted[EVENTS_MAX];
 };
 
 /* The fields that every sample needs stand first, in two cache lines. */

@@ -33,6 +33,9 @@ extern struct options {
     bool has_keys; /* the program has asked for a key of protection, or code that cannot be read, which takes one */
     int32_t rank;  /* -1: none */
     int events;
+    uint32_t counted;           /* a bit for each event whose value so far goes into the trace (counts.h) */
+    uint32_t timed;             /* a bit for each clock */
+    int clock;                  /* event + 1 of CPUTIME, if there is a trace; 0: none */
     int weighed;                /* event + 1 whose weights the header tells; 0: none */
     uint64_t from_us, until_us; /* 0: no limit */
     uint64_t max_size;          /* likewise */

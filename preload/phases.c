@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/phases.h"
 
+#include "preload/counts.h"
 #include "preload/export.h"
 #include "preload/names.h"
 #include "preload/openmp/marks.h"
@@ -62,6 +63,7 @@ static void open_phase(struct phase *p, struct place here, const char *name)
     p->record = record;
     record->entries++;
     thread_mark(record->node, HQM_MARK_ENTER, p->start_us);
+    counts_clock(p->start_us);
 }
 
 EXPORT void hq_collector_phase_begin(const char *name)
@@ -94,6 +96,7 @@ static void close_phase(const struct phase *p)
     p->record->elapsed_ns += (now - p->start_us) * 1000;
     p->record->left++;
     thread_mark(p->record->node, HQM_MARK_LEAVE, now);
+    counts_clock(now);
 }
 
 /* The innermost phase that is measured around the present one. */

@@ -3,6 +3,7 @@
 
 #include "preload/altstack.h"
 #include "preload/blocked.h"
+#include "preload/counts.h"
 #include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/libc.h"
@@ -60,6 +61,7 @@ struct lane *thread_lane(void)
         if (self.lane) {
             note_thread(self.lane);
             self.lane->owner = self.number;
+            counts_begin();
             if (options.trace)
                 lane_trace(self.lane, self.number, HQM_TRACE_THREAD, 1, file_now_us());
         }
@@ -69,8 +71,12 @@ struct lane *thread_lane(void)
 
 void thread_mark(uint32_t node, unsigned mark, uint64_t now_us)
 {
-    if (options.trace && self.lane && !lane_trace(self.lane, node, HQM_TRACE_MARK, mark, now_us))
+    if (!options.trace || !self.lane)
+        return;
+    if (!lane_trace(self.lane, node, HQM_TRACE_MARK, mark, now_us))
         file_lost(HQM_LOSS_TRACE, 1);
+    if (options.counted)
+        counts_note(now_us);
 }
 
 void guard_leave_at(struct place place)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/patch/visits.h"
 
+#include "preload/counts.h"
 #include "preload/hot.h"
 #include "preload/patch/patch.h"
 #include "preload/raw.h"
@@ -23,6 +24,7 @@ static HOT void end_visit(const struct visit *v, uint64_t now_us)
     v->record->elapsed_ns += (now_us - v->start_us) * 1000;
     v->record->left++;
     thread_mark(v->record->node, HQM_MARK_LEAVE, now_us);
+    counts_clock(now_us);
 }
 
 static HOT bool is_over(const struct visit *v, uint64_t below, uint64_t at)
@@ -109,6 +111,7 @@ static HOT void begin_visit(uint64_t sp, struct place here, uint64_t entry)
     visits.open[visits.count++] = (struct visit){sp, record, now};
     visits.foreign += !on_own_stack(sp);
     thread_mark(record->node, HQM_MARK_ENTER, now);
+    counts_clock(now);
 }
 
 static HOT struct place enter(const struct patch *patch, const ucontext_t *context)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/sources/exact.h"
 
+#include "preload/counts.h"
 #include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/image.h"
@@ -43,6 +44,7 @@ static struct hqm_cell *add(struct place place, const struct exact_amount *amoun
     if (cell) {
         __atomic_fetch_add(&cell->sum, amount->amount, __ATOMIC_RELAXED);
         cell->count += amount->count;
+        counts_add(amount->event, amount->amount);
     }
     return cell;
 }

@@ -32,6 +32,7 @@ static struct {
     __typeof__(&PAPI_get_overflow_event_index) get_overflow_event_index;
     __typeof__(&PAPI_start) start;
     __typeof__(&PAPI_stop) stop;
+    __typeof__(&PAPI_read) read;
     __typeof__(&PAPI_cleanup_eventset) cleanup_eventset;
     __typeof__(&PAPI_destroy_eventset) destroy_eventset;
     __typeof__(&PAPI_unregister_thread) unregister_thread;
@@ -56,8 +57,8 @@ static bool open_library(void)
         papi.handle = libc_open(names[i], RTLD_NOW);
     return papi.handle && FIND(library_init) && FIND(thread_init) && FIND(shutdown) && FIND(event_name_to_code) &&
            FIND(create_eventset) && FIND(add_event) && FIND(overflow) && FIND(get_overflow_event_index) &&
-           FIND(start) && FIND(stop) && FIND(cleanup_eventset) && FIND(destroy_eventset) && FIND(unregister_thread) &&
-           FIND(strerror);
+           FIND(start) && FIND(stop) && FIND(read) && FIND(cleanup_eventset) && FIND(destroy_eventset) &&
+           FIND(unregister_thread) && FIND(strerror);
 }
 
 static unsigned long thread_number(void)
@@ -168,6 +169,17 @@ static void stop(int event)
     signal_adopt(false);
 }
 
+/* PAPI reads a set that runs without taking a lock. */
+static void read_counts(uint64_t *values)
+{
+    long long counts[EVENTS_MAX];
+
+    if (!counting.set || papi.read(counting.set - 1, counts) != PAPI_OK)
+        return;
+    for (int i = 0; i < counting.places; i++)
+        values[counting.event[i]] = (uint64_t)counts[i];
+}
+
 /* In a forked child the set is the parent's. */
 static void forget(void)
 {
@@ -177,10 +189,11 @@ static void forget(void)
 const struct source source_papi = {
     .description = "event of the processor",
     .dimension = HQM_DIM_EVENTS,
-    .flags = HQM_EVENT_SAMPLED,
+    .flags = HQM_EVENT_SAMPLED | HQM_EVENT_COUNTED,
     .scale = 1,
     .prepare = prepare,
     .start = start,
     .stop = stop,
     .forget = forget,
+    .read = read_counts,
 };

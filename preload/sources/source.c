@@ -13,6 +13,10 @@ static const struct {
 #define CLOCK(event, ...) {#event, &source_##event},
 #define METRIC(event, metric, dim, unit, text) \
     {#metric, &(const struct source){.description = text, .dimension = dim, .flags = HQM_EVENT_EXACT, .scale = unit}},
+#define COUNTED_METRIC(event, metric, dim, unit, text) \
+    {#metric, \
+     &(const struct source){ \
+         .description = text, .dimension = dim, .flags = HQM_EVENT_EXACT | HQM_EVENT_COUNTED, .scale = unit}},
 #define DEVICE_METRIC(event, metric, dim, unit, text) \
     {#metric, &(const struct source){ \
                   .description = text, .dimension = dim, .flags = HQM_EVENT_EXACT | HQM_EVENT_DEVICE, .scale = unit}},
@@ -20,6 +24,7 @@ static const struct {
 };
 
 static const struct source *of_event[EVENTS_MAX];
+static const struct source *reading; /* the one whose events are read; NULL: none is there */
 
 static const struct source *find(const char *name)
 {
@@ -31,6 +36,22 @@ static const struct source *find(const char *name)
 #else
     return NULL;
 #endif
+}
+
+/* Without a trace nothing is noted. */
+static void note_counted(int event, const struct source *source)
+{
+    bool is_clock = source->flags & HQM_EVENT_SAMPLED && source->dimension == HQM_DIM_SECONDS;
+
+    if (!options.trace)
+        return;
+    options.timed |= (uint32_t)is_clock << event;
+    if (source->flags & HQM_EVENT_COUNTED && is_clock)
+        options.clock = event + 1;
+    else if (source->flags & HQM_EVENT_COUNTED)
+        options.counted |= 1u << event;
+    if (source->read)
+        reading = source;
 }
 
 bool sources_prepare(void)
@@ -48,7 +69,7 @@ bool sources_prepare(void)
         options.period[kept] = options.period[i];
         of_event[kept] = source;
         if (!source->prepare || source->prepare(kept))
-            kept++;
+            note_counted(kept++, source);
     }
     options.events = kept;
     return kept > 0;
@@ -78,4 +99,10 @@ void sources_forget(void)
     for (int i = 0; i < options.events; i++)
         if (of_event[i]->forget)
             of_event[i]->forget();
+}
+
+void sources_read(uint64_t *values)
+{
+    if (reading)
+        reading->read(values);
 }

@@ -22,6 +22,9 @@ struct source {
     bool (*start)(int event);
     void (*stop)(int event);
     void (*forget)(void); /* in a forked child: nothing of this runs here */
+    /* What this thread has counted so far, of all events of the source: values[event]. In signal handlers too. May be
+     * NULL. */
+    void (*read)(uint64_t *values);
 };
 
 /* Finds the source of each requested event and prepares it; an event that cannot be had is dropped. */
@@ -33,6 +36,9 @@ const struct source *sources_of_event(int event);
 void sources_start(void);
 void sources_stop(void);
 void sources_forget(void);
+
+/* What the thread has counted of the events that are counted by sources. With the guard up. */
+void sources_read(uint64_t *values);
 
 #define CLOCK(event, ...) extern const struct source source_##event;
 #include "format/events.def"

@@ -251,7 +251,7 @@ static void forget(void)
 const struct source source_CPUTIME = {
     .description = "CPU time of the thread",
     .dimension = HQM_DIM_SECONDS,
-    .flags = HQM_EVENT_SAMPLED,
+    .flags = HQM_EVENT_SAMPLED | HQM_EVENT_COUNTED,
     .scale = 1e-9,
     .prepare = prepare_cputime,
     .start = start_cputime,

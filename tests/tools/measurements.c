@@ -30,8 +30,8 @@ struct lane {
 static const char *path;
 static struct {
     uint64_t files, samples, partial, nodes, cells, trace, threads, modules, lanes, lost, bytes, written, created,
-        ended, execed, running, signalled, maxlane, overruns, regions, entries, marks, commands, device_ns, readings,
-        clock[HQM_CLOCKS], timer_threads, slowed_threads;
+        ended, execed, running, signalled, maxlane, overruns, regions, entries, marks, counts, commands, device_ns,
+        readings, clock[HQM_CLOCKS], timer_threads, slowed_threads;
     uint64_t sum[16], count[16], reason[HQM_PARTIAL_MAX], loss[HQM_LOSS_MAX];
     char event[16][64];
 } total;
@@ -304,6 +304,11 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
         last = time;
         if (event == HQM_TRACE_THREAD)
             continue;
+        if (event == HQM_TRACE_MARK && events <= HQM_TRACE_MARK && t->weight_event >> 4 >= HQM_MARK_COUNT) {
+            check((t->weight_event >> 4) - HQM_MARK_COUNT < (int)events, "count of an event");
+            total.counts++;
+            continue;
+        }
         check(t->node < nodes->count, "node of trace");
         if (event == HQM_TRACE_MARK && events <= HQM_TRACE_MARK) {
             check(n[t->node].kind_module >> HQM_MODULE_BITS == HQM_NODE_REGION, "mark of no region");
@@ -472,8 +477,8 @@ static void print_totals(void)
            (unsigned long long)total.modules, (unsigned long long)total.bytes, (unsigned long long)total.written);
     printf("running %llu\nended %llu\nexeced %llu\nsignalled %llu\n", (unsigned long long)total.running,
            (unsigned long long)total.ended, (unsigned long long)total.execed, (unsigned long long)total.signalled);
-    printf("regions %llu\nentries %llu\nmarks %llu\n", (unsigned long long)total.regions,
-           (unsigned long long)total.entries, (unsigned long long)total.marks);
+    printf("regions %llu\nentries %llu\nmarks %llu\ncounts %llu\n", (unsigned long long)total.regions,
+           (unsigned long long)total.entries, (unsigned long long)total.marks, (unsigned long long)total.counts);
     printf("commands %llu\ndevice-ns %llu\nreadings %llu\n", (unsigned long long)total.commands,
            (unsigned long long)total.device_ns, (unsigned long long)total.readings);
     printf("timer-clock %llu\nperf-clock %llu\nuser-clock %llu\ntimer-threads %llu\nslowed-threads %llu\n",

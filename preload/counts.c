@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "preload/counts.h"
+
+#include "preload/hot.h"
+#include "preload/raw.h"
+#include "preload/sources/source.h"
+
+#include <string.h>
+
+void counts_begin(void)
+{
+    struct lane_room *room = self.lane->room;
+
+    memset(room->counted, 0, sizeof room->counted);
+    memset(room->noted, 0, sizeof room->noted);
+}
+
+/* A record holds 32 bits. What cannot be noted now is part of the next one. */
+static COLD void note(int event, struct lane_room *room, uint64_t now_us)
+{
+    while (room->noted[event] < room->counted[event]) {
+        uint64_t more = room->counted[event] - room->noted[event];
+        uint32_t part = more > UINT32_MAX ? UINT32_MAX : (uint32_t)more;
+
+        if (!lane_trace(self.lane, part, HQM_TRACE_MARK, HQM_MARK_COUNT + (unsigned)event, now_us)) {
+            file_lost(HQM_LOSS_TRACE, 1);
+            return;
+        }
+        room->noted[event] += part;
+    }
+}
+
+COLD void counts_note(uint64_t now_us)
+{
+    struct lane_room *room = self.lane->room;
+
+    sources_read(room->counted);
+    for (int i = 0; i < options.events; i++)
+        if (options.counted >> i & 1)
+            note(i, room, now_us);
+}
+
+COLD void counts_at_sample(uint64_t now_us)
+{
+    counts_note(now_us);
+    counts_clock(now_us);
+}
+
+void counts_clock(uint64_t now_us)
+{
+    if (!options.clock || !self.lane)
+        return;
+    self.lane->room->counted[options.clock - 1] = (uint64_t)raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
+    note(options.clock - 1, self.lane->room, now_us);
+}

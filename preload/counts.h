@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a thread has had so far of the events that are counted (options.counted): counters of the processor, and exact
+ * amounts. With a trace it stands there behind each mark and each sample of a clock, so that visits have exact totals,
+ * and folds know how far it had come at each sample. With the guard up; safe in signal handlers.
+ */
+#ifndef HQ_PRELOAD_COUNTS_H
+#define HQ_PRELOAD_COUNTS_H
+
+#include "preload/thread.h"
+
+/* The thread has taken its lane: what the thread before has left there is not its own. */
+void counts_begin(void);
+
+/* Exact amounts are added where they are added to a cell. */
+static inline void counts_add(int event, uint64_t amount)
+{
+    self.lane->room->counted[event] += amount;
+}
+
+/* Behind a mark or sample of that time: notes what has grown since the last one. */
+void counts_note(uint64_t now_us);
+
+/* The same behind a sample of a clock, and the thread's CPU time, which is looked at where counters are, too. */
+void counts_at_sample(uint64_t now_us);
+
+/* Behind a mark of what is not entered too often: notes the thread's CPU time, if that is sampled. */
+void counts_clock(uint64_t now_us);
+
+#endif
