@@ -224,6 +224,7 @@ static void take_marked(struct visiting *v, uint64_t from, uint64_t to, bool who
     v->now.number++;
     v->now.from_us = from;
     v->now.cut = !whole;
+    v->now.marked = whole;
     if (lies_in(&v->slices, from, to))
         cut_visit(v, v->now, to, out);
 }

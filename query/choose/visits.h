@@ -17,6 +17,7 @@ struct visit {
     uint64_t length_us;       /* less than to - from where it lies in several slices */
     uint64_t samples;         /* in the slices */
     bool cut;                 /* a part of it lies outside of them */
+    bool marked;              /* it was marked where it begins and ends; if it is not cut these are its times */
 };
 
 /*

@@ -111,7 +111,8 @@ static int fit(const struct folding *f, const uint32_t *times, double *sum, doub
     return 1;
 }
 
-/* How far off the other half of the instances is from the curve of one: the sum of squares. */
+/* How far off the other half of the instances is from the curve of one: not by squares, which the few instances would
+ * have nearly all of in which something odd has happened. */
 static double foretell(const struct folding *f, uint32_t *times, uint32_t half)
 {
     struct spline spline;
@@ -125,7 +126,7 @@ static double foretell(const struct folding *f, uint32_t *times, uint32_t half)
     for (size_t i = 0; i < f->event_count; i++) {
         double miss = f->events[i].amount - spline_at(&spline, f->events[i].x, &at, &slope);
 
-        off += times[f->events[i].instance] ? 0 : miss * miss;
+        off += times[f->events[i].instance] ? 0 : fabs(miss);
     }
     spline_deinit(&spline);
     return off;

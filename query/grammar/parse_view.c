@@ -154,7 +154,7 @@ static enum instances parse_instances(struct parser *p)
     return INSTANCES_SD;
 }
 
-/* fold = "fold" "of" folded { frames | "points" count | "instances" ("all" | "sd" | "mad") } */
+/* fold = "fold" "of" folded { "on" "cputime" | frames | "points" count | "instances" ("all" | "sd" | "mad") } */
 static void parse_fold(struct parser *p, struct view *v)
 {
     want_word(p, "of");
@@ -168,6 +168,10 @@ static void parse_fold(struct parser *p, struct view *v)
             v->points = parse_count(p, 1, "the number of points");
             if (v->points > FOLD_POINTS)
                 fail(p, &t.place, NULL, "a fold has at most %d points", FOLD_POINTS);
+        } else if (accept_word(p, "on")) {
+            want_word(p, "cputime");
+            v->on_running = true;
+            v->on_place = since(p, &t.place);
         } else if (accept_word(p, "instances")) {
             v->instances = parse_instances(p);
         } else {

@@ -44,6 +44,8 @@ static void add_view(struct str *s, const struct view *v)
     }
     if (v->least)
         str_addf(s, " min %u", v->least);
+    if (v->on_running)
+        str_add(s, " on cputime");
     if (v->frames)
         str_addf(s, " frames %u+1", v->frames - 1);
     if (v->points)

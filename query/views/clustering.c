@@ -160,7 +160,7 @@ static struct hq_error *find_dimensions(struct clustering *c)
 {
     const struct db *db = c->run->tree->db;
     size_t count;
-    const uint32_t *metrics = stretches_metrics(c->run, &count);
+    const uint32_t *metrics = stretches_metrics(c->run, &c->bursts, &count);
     size_t instructions = counter(db, metrics, count, "PAPI_TOT_INS"),
            cycles = counter(db, metrics, count, "PAPI_TOT_CYC");
     AUTO_FREE double *values = xcalloc(c->bursts.len * count + 1, sizeof *values);

@@ -3,136 +3,74 @@
 #include "common/map.h"
 #include "common/mem.h"
 #include "common/str.h"
+#include "query/choose/growth.h"
 #include "query/folding/alignment.h"
 #include "query/views/clustering.h"
 #include "query/grammar/parse.h"
 #include "query/views/views.h"
+#include <math.h>
 #include <string.h>
-
-/* ---- instances ---- */
-
-static struct hq_error *find_cluster(struct folded *f, struct visits *all, char **doubt)
-{
-    const struct view *view = &f->run->query->view;
-    struct clustering c = {.run = f->run};
-    struct hq_error *err = trace_init(&c.trace, f->run, 1, 0, false);
-
-    if (!err)
-        err = clustering_make(&c);
-    if (!err && c.bursts.len && view->cluster > c.count) {
-        f->run->doubt = arena_printf(&f->run->table->arena,
-                                     "there is no cluster %u: `clusters of phases` finds %u with eps %.2g and at least "
-                                     "%u points",
-                                     view->cluster, c.count, c.eps, c.least);
-        run_note(f->run, "%s", f->run->doubt);
-    }
-    for (size_t i = 0; i < c.bursts.len && !err; i++)
-        if (c.cluster[i] == view->cluster - 1)
-            vec_push(all, c.bursts.data[i]);
-    *doubt = !err && all->len && c.doubt ? xstrdup(c.doubt) : NULL;
-    clustering_deinit(&c);
-    return err;
-}
-
-static bool is_whole(const struct visit *v)
-{
-    return !v->cut && v->length_us;
-}
-
-/* Those that are whole and alike. */
-static void choose(struct folded *f, const struct visits *all)
-{
-    enum instances instances = f->run->query->view.instances;
-    AUTO_FREE double *lengths = xcalloc(all->len + 1, sizeof *lengths);
-    AUTO_FREE uint8_t *keep = xcalloc(all->len + 1, 1);
-    size_t whole = 0, at = 0;
-
-    for (size_t i = 0; i < all->len; i++)
-        if (is_whole(&all->data[i]))
-            lengths[whole++] = (double)all->data[i].length_us / 1e6;
-    if (instances == INSTANCES_ALL)
-        memset(keep, 1, whole);
-    else
-        fold_alike(lengths, whole, instances == INSTANCES_MAD, keep);
-    for (size_t i = 0; i < all->len; i++)
-        if (is_whole(&all->data[i]) && keep[at++])
-            vec_push(&f->visits, all->data[i]);
-    f->found = all->len;
-    f->length = ARENA_ARRAY(&f->run->arena, f->visits.len + 1, double);
-    for (size_t i = 0; i < f->visits.len; i++) {
-        f->length[i] = (double)f->visits.data[i].length_us / 1e6;
-        f->mean += f->length[i] / (double)f->visits.len;
-    }
-    if (!all->len)
-        return;
-    run_note(f->run, "%zu of %zu %s%s", f->visits.len, all->len, f->run->query->view.cluster ? "stretches" : "visits",
-             instances == INSTANCES_ALL   ? ", all that are whole"
-             : instances == INSTANCES_MAD ? ", whole and within two median absolute deviations of the median length"
-                                          : ", whole and within two standard deviations of the mean length");
-}
-
-static const char *what_is_folded(struct folded *f)
-{
-    const struct view *v = &f->run->query->view;
-
-    return v->cluster ? arena_printf(&f->run->arena, "cluster %u", v->cluster) : print_pattern(&f->run->arena, v->of);
-}
-
-struct hq_error *folded_choose(struct folded *f)
-{
-    const struct view *view = &f->run->query->view;
-    struct visits all = {0};
-    char *doubt = NULL;
-    struct hq_error *err = trace_init(&f->trace, f->run, 1, 0, false);
-
-    f->of = what_is_folded(f);
-    f->mark = view->of ? matches_mark(&f->run->of, f->run->tree) : NULL;
-    f->metrics = stretches_metrics(f->run, &f->metric_count);
-    f->events = xcalloc(f->metric_count + 1, sizeof *f->events);
-    if (!err)
-        err = view->cluster ? find_cluster(f, &all, &doubt) : stretches_of(f->run, &f->trace, f->mark, &all, &doubt);
-    if (!err && doubt)
-        err = place_error(view->cluster ? &view->cluster_place : &view->of->place, NULL,
-                          view->cluster ? "its stretches cannot be folded: %s"
-                                        : "its visits cannot be folded: %s; or mark them in the program by "
-                                          "hq_phase_begin (hq.h)",
-                          doubt);
-    if (!err)
-        choose(f, &all);
-    if (!err && !f->visits.len && !f->run->doubt && (!view->of || !matches_nothing(&f->run->of)))
-        run_note(f->run,
-                 "there is no whole visit to %s to fold: record a run in which it is entered and left, with a trace, "
-                 "or mark it in the program by hq_phase_begin (hq.h)",
-                 f->of);
-    free(doubt);
-    vec_deinit(&all);
-    return err;
-}
 
 /* ---- samples ---- */
 
-static void add_sample(struct folded *f, const struct db_trace_record *r, uint64_t us, size_t visit,
-                       const size_t *place_of, uint32_t clock)
+struct gathering {
+    struct folded *f;
+    const size_t *place_of; /* [metric of the database] + 1, 0: not folded */
+    uint32_t clock;         /* the metric whose samples tell where time went */
+    bool by_running;        /* places are by CPU time */
+    struct growth growth;   /* of the profile at hand */
+};
+
+/* How far each counter had come at a sample of a clock, where all of them are looked at. */
+static void add_counted(const struct gathering *g, double x, uint64_t us, size_t visit)
 {
+    struct folded *f = g->f;
+
+    for (size_t k = 0; k < f->metric_count; k++) {
+        double total = f->totals[k] ? f->totals[k][visit] : 0;
+        double come = total > 0 ? growth_between(&g->growth, f->metrics[k], f->visits.data[visit].from_us, us) : 0;
+
+        if (total > 0)
+            vec_push(&f->counted[k], (struct fold_event){x, fmin(come / total, 1), (uint32_t)visit});
+    }
+}
+
+static void add_sample(const struct gathering *g, const struct db_trace_record *r, uint64_t us, size_t visit)
+{
+    struct folded *f = g->f;
     const struct visit *v = &f->visits.data[visit];
     const struct hqdb_metric *m = &f->run->tree->db->metrics[r->metric];
     double x = ((double)(us - v->from_us) + 0.5) / (double)v->length_us;
 
-    if (place_of[r->metric])
-        vec_push(&f->events[place_of[r->metric] - 1],
+    if (g->by_running) {
+        x = growth_between(&g->growth, g->clock, v->from_us, us) * f->run->tree->db->metrics[g->clock].scale /
+            f->length[visit];
+        if (r->metric != g->clock || !(x >= 0 && x <= 1))
+            return; /* CPU time is looked at where a clock fires */
+    }
+    if (g->place_of[r->metric])
+        vec_push(&f->events[g->place_of[r->metric] - 1],
                  (struct fold_event){x, (double)m->period * r->weight * m->scale, (uint32_t)visit});
-    if (r->metric == clock)
-        vec_push(&f->places, (struct folded_place){x, selection_context(&f->run->selection, r->frame)});
+    if (r->metric != g->clock)
+        return;
+    vec_push(&f->places, (struct folded_place){x, selection_context(&f->run->selection, r->frame)});
+    if (m->dimension == DIM_SECONDS)
+        add_counted(g, x, us, visit);
 }
 
 /* The samples of the visits of one profile: first .. end - 1. */
-static struct hq_error *gather(struct folded *f, size_t first, size_t end, const size_t *place_of)
+static struct hq_error *gather(const struct gathering *g, size_t first, size_t end)
 {
-    uint32_t profile = f->visits.data[first].profile, clock = timeline_metric(f->run->tree->db);
+    struct folded *f = g->f;
+    uint32_t profile = f->visits.data[first].profile;
     int64_t offset = timeline_offset(&f->trace.time, profile);
     struct db_trace_reader *reader;
     struct db_trace_record r;
 
+    for (size_t k = 0; k < f->metric_count; k++)
+        for (size_t i = first; f->totals[k] && i < end; i++)
+            f->totals[k][i] = growth_between(&g->growth, f->metrics[k], f->visits.data[i].from_us,
+                                             f->visits.data[i].to_us);
     HQ_TRY(db_trace_open(f->run->tree->db, profile, &reader));
     while (first < end && db_trace_next(reader, &r)) {
         uint64_t us = timeline_shift(offset, r.time_us);
@@ -140,16 +78,34 @@ static struct hq_error *gather(struct folded *f, size_t first, size_t end, const
         while (first < end && f->visits.data[first].to_us <= us)
             first++;
         if (first < end && f->visits.data[first].from_us <= us)
-            add_sample(f, &r, us, first, place_of, clock);
+            add_sample(g, &r, us, first);
     }
     db_trace_close(reader);
     return NULL;
 }
 
+/* Counters that were looked at where each visit begins and ends. Of a clock the samples themselves tell. */
+static void find_counted(struct folded *f)
+{
+    const struct db *db = f->run->tree->db;
+    bool marked = true;
+
+    for (size_t i = 0; i < f->visits.len; i++)
+        marked &= f->visits.data[i].marked;
+    for (size_t k = 0; k < f->metric_count && marked; k++) {
+        const struct hqdb_metric *m = &db->metrics[f->metrics[k]];
+
+        if (m->flags & HQDB_METRIC_COUNTED && (m->flags & HQDB_METRIC_EXACT || m->dimension != DIM_SECONDS))
+            f->totals[k] = ARENA_ARRAY(&f->run->arena, f->visits.len + 1, double);
+    }
+}
+
 static struct hq_error *gather_all(struct folded *f)
 {
     AUTO_FREE size_t *place_of = xcalloc(f->run->tree->db->metric_count + 1, sizeof *place_of);
+    struct gathering g = {f, place_of, timeline_metric(f->run->tree->db), f->run->query->view.on_running, {0}};
 
+    find_counted(f);
     for (size_t i = 0; i < f->metric_count; i++)
         place_of[f->metrics[i]] = i + 1;
     for (size_t first = 0, end; first < f->visits.len; first = end) {
@@ -157,7 +113,11 @@ static struct hq_error *gather_all(struct folded *f)
             end++;
         if (run_interrupted(f->run))
             return hq_error_new(QUERY_INTERRUPTED, "interrupted");
-        HQ_TRY(gather(f, first, end, place_of));
+        g.growth = growth_of(&f->trace.time, f->visits.data[first].profile);
+        struct hq_error *err = gather(&g, first, end);
+
+        growth_deinit(&g.growth);
+        HQ_TRY(err);
     }
     return NULL;
 }
@@ -283,6 +243,29 @@ const char *folded_chain(const struct folded *f, uint32_t run, bool with_line)
 
 /* ---- the whole ---- */
 
+/* Whether what was read of a counter tells more than its own samples do. */
+static bool is_counted(const struct folded *f, size_t metric)
+{
+    enum { ENOUGH = 20 };
+    const double *totals = f->totals[metric];
+    bool known = totals != NULL;
+
+    for (size_t i = 0; known && i < f->visits.len; i++)
+        known = !isnan(totals[i]);
+    return known && (f->counted[metric].len >= ENOUGH || !f->events[metric].len);
+}
+
+static int fit_curve(struct folded *f, size_t metric, double span)
+{
+    struct fold_instances visits = {f->length, f->visits.len};
+
+    if (is_counted(f, metric))
+        return fold_counted(f->counted[metric].data, f->counted[metric].len, visits, f->totals[metric],
+                            f->curves[metric], f->points, span / f->mean);
+    return fold_curve(f->events[metric].data, f->events[metric].len, visits, f->curves[metric], f->points,
+                      span / f->mean);
+}
+
 struct hq_error *folded_fit(struct folded *f, size_t points, double span)
 {
     f->points = points;
@@ -290,12 +273,15 @@ struct hq_error *folded_fit(struct folded *f, size_t points, double span)
     HQ_TRY(gather_all(f));
     find_routines(f);
     f->curves = ARENA_ARRAY(&f->run->arena, f->metric_count + 1, struct fold_point *);
+    if (f->run->query->view.on_running && !f->places.len)
+        return place_error(&f->run->query->view.on_place, NULL,
+                           "the CPU time at samples is not known: it is noted where a counter is recorded too, such as "
+                           "-e CPUTIME -e ALLOC");
     for (size_t k = 0; k < f->metric_count; k++) {
         f->curves[k] = ARENA_ARRAY(&f->run->arena, points, struct fold_point);
         if (run_interrupted(f->run))
             return hq_error_new(QUERY_INTERRUPTED, "interrupted");
-        if (!fold_curve(f->events[k].data, f->events[k].len, (struct fold_instances){f->length, f->visits.len},
-                        f->curves[k], points, span / f->mean))
+        if (!fit_curve(f, k, span))
             f->curves[k] = NULL;
     }
     return NULL;
@@ -303,9 +289,13 @@ struct hq_error *folded_fit(struct folded *f, size_t points, double span)
 
 void folded_deinit(struct folded *f)
 {
-    for (size_t k = 0; k < f->metric_count; k++)
+    for (size_t k = 0; k < f->metric_count; k++) {
         vec_deinit(&f->events[k]);
+        vec_deinit(&f->counted[k]);
+    }
     free(f->events);
+    free(f->counted);
+    free(f->totals);
     free(f->mark);
     vec_deinit(&f->visits);
     vec_deinit(&f->places);

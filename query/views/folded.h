@@ -3,6 +3,7 @@
  * A fold of a part of a run: which visits, or stretches of a cluster, are taken as one, their samples each at its place
  * in that one, the curve of each metric (query/folding/fold.h) and the representative routines
  * (query/folding/routines.h). The view `fold` makes rows and pictures of one or, with `compare with`, of two.
+ * folded_visits.c has folded_choose.
  */
 #ifndef HQ_QUERY_FOLDED_H
 #define HQ_QUERY_FOLDED_H
@@ -34,7 +35,11 @@ struct folded {
     double mean;          /* length */
     const uint32_t *metrics;
     size_t metric_count;
-    struct folded_events *events; /* [metric_count] */
+    struct folded_events *events; /* [metric_count] samples: what the counter has grown by since the one before */
+    /* [metric_count] of what was counted at marks: what each visit had, NULL: it was not; and at each sample of the
+     * clock how far it had come, of 1. */
+    double **totals;
+    struct folded_events *counted;
     struct {
         struct folded_place *data;
         size_t len, cap;

@@ -27,11 +27,11 @@ static struct hq_error *phases_prepare(struct run *run)
     struct visits v = {0};
     char *doubt = NULL;
     size_t count;
-    const uint32_t *metrics = stretches_metrics(run, &count);
     struct hq_error *err = trace_init(&t, run, 1, 0, false);
 
     if (!err)
         err = stretches_find(run, &t, &v, &doubt);
+    const uint32_t *metrics = stretches_metrics(run, &v, &count);
     AUTO_FREE double *values = xcalloc(v.len * count + 1, sizeof *values);
 
     if (!err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/views/stretches.h"
 #include "common/mem.h"
+#include "query/choose/growth.h"
 #include "query/views/views.h"
 #include <math.h>
 #include <stdlib.h>
@@ -208,14 +209,22 @@ struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint
 
 /* ---- values ---- */
 
-const uint32_t *stretches_metrics(struct run *run, size_t *count)
+static bool is_marked(const struct visit *v)
+{
+    return v->marked && !v->cut;
+}
+
+const uint32_t *stretches_metrics(struct run *run, const struct visits *stretches, size_t *count)
 {
     const struct db *db = run->tree->db;
     uint32_t *metrics = ARENA_ARRAY(&run->arena, db->metric_count + 1, uint32_t);
+    unsigned wanted = HQDB_METRIC_TRACED;
 
+    for (size_t i = 0; i < stretches->len; i++)
+        wanted |= is_marked(&stretches->data[i]) ? HQDB_METRIC_COUNTED : 0;
     *count = 0;
     for (uint32_t m = 0; m < db->metric_count; m++)
-        if (db->metrics[m].flags & HQDB_METRIC_TRACED)
+        if (db->metrics[m].flags & wanted)
             metrics[(*count)++] = m;
     return metrics;
 }
@@ -250,6 +259,25 @@ static void add_record(struct measuring *m, const struct db *db, const struct db
     }
 }
 
+/* What was counted at marks is known exactly; what has no samples is not known anywhere else. */
+static void measure_growth(const struct trace *t, uint32_t profile, struct measuring *m)
+{
+    AUTO(growth_deinit) struct growth growth = growth_of(&t->time, profile);
+
+    for (uint32_t metric = 0; metric < t->time.db->metric_count; metric++) {
+        unsigned flags = t->time.db->metrics[metric].flags;
+        size_t place = m->place_of[metric];
+
+        for (size_t i = 0; place && flags & HQDB_METRIC_COUNTED && i < m->len; i++) {
+            const struct visit *v = &m->data[i];
+            double exact = is_marked(v) ? growth_between(&growth, metric, v->from_us, v->to_us) : NAN;
+
+            if (!isnan(exact) || !(flags & HQDB_METRIC_TRACED))
+                m->values[i * m->count + place - 1] = exact;
+        }
+    }
+}
+
 static struct hq_error *measure_profile(const struct trace *t, uint32_t profile, struct measuring *m)
 {
     int64_t offset = timeline_offset(&t->time, profile);
@@ -263,6 +291,7 @@ static struct hq_error *measure_profile(const struct trace *t, uint32_t profile,
         add_record(m, t->time.db, &r, before, us);
     }
     db_trace_close(reader);
+    measure_growth(t, profile, m);
     return NULL;
 }
 
@@ -307,7 +336,7 @@ void stretches_set_measures(struct run *run, const struct visits *v, const uint3
         double total = 0;
 
         for (size_t i = 0; i < v->len; i++)
-            total += values[i * count + k];
+            total += isnan(values[i * count + k]) ? 0 : values[i * count + k];
         vec_push(&made, measure_of_view(db_string(run->tree->db, m->name), db_string(run->tree->db, m->description),
                                         (enum dim)m->dimension, m->scale));
         measure_add(&vec_last(&made), llround(total));

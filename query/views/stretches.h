@@ -26,11 +26,13 @@ struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint
 /* Those that the query's view asks for by `of` or `between`. */
 struct hq_error *stretches_find(struct run *run, const struct trace *t, struct visits *out, char **doubt);
 
-/* The metrics whose traces say when they grew: numbers in the database, in its order. In the run's arena. */
-const uint32_t *stretches_metrics(struct run *run, size_t *count);
+/* The metrics whose traces say when they grew, and where there are marked stretches those that were counted at marks:
+ * numbers in the database, in its order. In the run's arena. */
+const uint32_t *stretches_metrics(struct run *run, const struct visits *stretches, size_t *count);
 
 /*
- * Computes the values of the profiles in each stretch: values[stretch * count + i] in the base units of metrics[i].
+ * Computes the values of the profiles in each stretch: values[stretch * count + i] in the base units of metrics[i]; of
+ * a marked one exactly, where that was counted at its marks, else by the samples in it, NaN where there can be none.
  * Stretches are ordered by profile and time and do not overlap.
  */
 struct hq_error *stretches_measure(struct run *run, const struct trace *t, const struct visits *stretches,

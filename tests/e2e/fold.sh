@@ -1,40 +1,41 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A recording of a program of three phases of known rates, folded: what runs when, and how fast its pages come. Bounds are wide: whatever else
-# runs on the machine takes time away from single instances.
+# A recording of a program of three phases of known rates, folded: what runs when, how fast its bytes and pages come, and each iteration's exact
+# counts.
 . tests/collector/lib.sh
-if ! "$HQ" record --list | grep -q '^perf::PAGE-FAULTS '; then
+metrics=alloc_bytes
+if "$HQ" record --list | grep -q '^perf::PAGE-FAULTS '; then
+    metrics="$metrics perf::page_faults"
+    pages='-e perf::PAGE-FAULTS@40'
+else
     skip "the kernel counts no events of its own here"
-    finish
 fi
-record -e CPUTIME@200/s -e perf::PAGE-FAULTS@4 -- "$PROGRAMS/folded" 40 30
+# shellcheck disable=SC2086
+record -e CPUTIME@200/s -e ALLOC ${pages:-} -- "$PROGRAMS/folded" 60 50
 check "the program runs as ever" [ $status = 0 ]
-"$HQ" "$DB" 'fold of phase "iteration" points 200 instances all as json' >"$TMP/fold.json" 2>>"$TMP/err"
-python3 - "$TMP/fold.json" >"$TMP/numbers" <<'END'
-import json, sys
-
-table = json.load(open(sys.argv[1]))
-names = [c["name"] for c in table["columns"]]
-rows = [dict(zip(names, r["cells"] if "cells" in r else r["values"])) for r in table["rows"]]
-n = len(rows)
-
-
-def rate(first, end):
-    part = [r["perf::page_faults"] for i, r in enumerate(rows) if first < (i + 0.5) / n < end]
-    return sum(part) / len(part)
-
-
-def begin(name):
-    return next(((i + 0.5) / n for i, r in enumerate(rows) if name in r["routines"]), -1)
-
-
-print(rate(0.55, 0.75) / rate(0.05, 0.45), rate(0.85, 0.98) / rate(0.05, 0.45), begin("second"), begin("third"), rows[-1]["perf::page_faults_sum"])
-END
-read -r second third at_second at_third pages <"$TMP/numbers"
-check "three times as many pages in the second ($second)" holds "$second > 1.5 && $second < 6"
-check "half as many in the third ($third)" holds "$third < 1.2"
-check "the second begins at a half ($at_second)" holds "$at_second > 0.35 && $at_second < 0.65"
-check "the third at 0.8 ($at_third)" holds "$at_third > 0.65 && $at_third < 0.95"
-# 8 pages a ms at rate 1, for 30 ms at 0.5 * 1 + 0.3 * 3 + 0.2 * 0.5 in the mean: arithmetic, and a few of the program's start.
-check "as many pages an instance as the program touches ($pages of 360)" holds "$pages > 335 && $pages < 385"
+check "the files keep the format's rules" sound
+# shellcheck disable=SC2086
+python3 tests/fold_truth.py "$HQ" "$DB" "$TMP/out" $metrics >"$TMP/figures" 2>>"$TMP/err"
+# figure NAME: one of them.
+figure() { awk -v k="$1 " 'index($0, k) == 1 { print $NF }' "$TMP/figures"; }
+check "the verifier finds nothing" "$HQ" verify "$DB"
+check "each iteration is there" [ "$(figure visits)" = 60 ]
+check "each has allocated what the program counts, to the byte" [ "$(figure 'count_off alloc_bytes')" = 0.0 ]
+# The program reads its clock within its own bounds, and the marks of the two are apart by what noting a sample takes.
+check "and has the CPU time that its own clock shows ($(figure time_off) ms off)" holds "$(figure time_off) >= 0 && $(figure time_off) < 2"
+if [ -n "${pages:-}" ]; then
+    # Others than its own: its stack, what the collector touches for the first time.
+    check "each has touched the pages that it counts ($(figure 'count_off perf::page_faults') off)" holds "$(figure 'count_off perf::page_faults') < 40"
+fi
+# Of 60 iterations and 600 samples: two to three times the goals of tests/bench/fold.py, which has 200. By CPU time nothing that runs beside it matters;
+# by elapsed time it does unless there are ten iterations that ran all of their time.
+judge() { # judge WHAT KEY-PREFIX FACTOR
+    check "$1: the procedures begin at 0.5 and 0.8 ($(figure "$2border_off") off)" holds "$(figure "$2border_off") < 0.02 * $3"
+    for metric in $metrics; do
+        check "$1: rates of 1 : 3 : 0.5 of $metric ($(figure "$2rate_off $metric") off)" holds "$(figure "$2rate_off $metric") < 0.05 * $3"
+        check "$1: the band holds them at most points of $metric ($(figure "$2held $metric"))" holds "$(figure "$2held $metric") > 0.8 - 0.1 * $3"
+    done
+}
+[ "$(figure steady)" = 0 ] || judge "by CPU time" "" 1
+[ "$(figure steady)$(figure quiet)" != 11 ] || judge "by elapsed time" "elapsed " 2
 finish

@@ -125,9 +125,9 @@ static bool same_view(const struct view *a, const struct view *b)
     return a->kind == b->kind && (a->of && b->of ? same_pattern(a->of, b->of) : a->of == b->of) &&
            same_instant(&a->at, &b->at) && a->share == b->share && same_expr(a->expr, b->expr) &&
            (a->between && b->between ? same_pattern(a->between, b->between) : a->between == b->between) &&
-           a->points == b->points && a->instances == b->instances && SAME_LIST(&a->by, &b->by, same_condition) &&
-           a->eps == b->eps && a->least == b->least && a->grouped == b->grouped && a->cluster == b->cluster &&
-           a->frames == b->frames;
+           a->points == b->points && a->on_running == b->on_running && a->instances == b->instances &&
+           SAME_LIST(&a->by, &b->by, same_condition) && a->eps == b->eps && a->least == b->least &&
+           a->grouped == b->grouped && a->cluster == b->cluster && a->frames == b->frames;
 }
 
 /* Of each clause, what it says in two queries. */

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a profile had counted of its metrics at an instant (HQDB_METRIC_COUNTED): exact at marks and, but for a clock,
+ * at the samples of one; what was counted since the last of them is not known yet.
+ */
+#ifndef HQ_QUERY_GROWTH_H
+#define HQ_QUERY_GROWTH_H
+
+#include "query/choose/timeline.h"
+
+struct growth_step {
+    uint64_t us;  /* of the run */
+    uint64_t sum; /* base units, since the profile began */
+};
+struct growth {
+    const struct db *db;
+    struct growth_steps {
+        struct growth_step *data;
+        size_t len, cap;
+    } * steps; /* [metric] */
+};
+
+/* Reads all of a profile; growth_deinit frees. */
+struct growth growth_of(const struct timeline *time, uint32_t profile);
+void growth_deinit(struct growth *g);
+
+/* Whether the metric was counted; an exact one that has not grown was. */
+bool growth_is_known(const struct growth *g, uint32_t metric);
+
+/* What the profile had by then. */
+uint64_t growth_at(const struct growth *g, uint32_t metric, uint64_t us);
+
+/* What it had between two marks, base units; NaN: not known. */
+double growth_between(const struct growth *g, uint32_t metric, uint64_t from_us, uint64_t to_us);
+
+#endif
