@@ -10,15 +10,9 @@
 #define STEEPEST 2e-3
 enum { STEPS = 80, KEPT = 4096 };
 
-static void note(struct device_clock *c, double at)
-{
-    c->first = c->low.len || c->high.len ? fmin(c->first, at) : at;
-    c->last = c->low.len || c->high.len ? fmax(c->last, at) : at;
-}
-
 static void origin(struct device_clock *c, uint64_t host, uint64_t device)
 {
-    if (c->low.len || c->high.len)
+    if (c->low.len || c->read_low.len)
         return;
     c->host = host;
     c->device = device;
@@ -29,9 +23,8 @@ void device_clock_pair(struct device_clock *c, uint64_t before, uint64_t after, 
     origin(c, before, device);
     double at = (double)(int64_t)(device - c->device);
 
-    note(c, at);
-    vec_push(&c->low, (struct device_bound){at, (double)(int64_t)(before - c->host) - at});
-    vec_push(&c->high, (struct device_bound){at, (double)(int64_t)(after - c->host) - at});
+    vec_push(&c->read_low, (struct device_bound){at, (double)(int64_t)(before - c->host) - at});
+    vec_push(&c->read_high, (struct device_bound){at, (double)(int64_t)(after - c->host) - at});
 }
 
 void device_clock_bound(struct device_clock *c, uint64_t called, uint64_t returned, uint64_t queued, uint64_t end,
@@ -40,11 +33,24 @@ void device_clock_bound(struct device_clock *c, uint64_t called, uint64_t return
     origin(c, called, queued);
     double q = (double)(int64_t)(queued - c->device), e = (double)(int64_t)(end - c->device);
 
-    note(c, q);
     vec_push(&c->low, (struct device_bound){q, (double)(int64_t)(called - c->host) - q});
     vec_push(&c->high, (struct device_bound){q, (double)(int64_t)(returned - c->host) - q});
-    note(c, e);
     vec_push(&c->high, (struct device_bound){e, (double)(int64_t)(seen - c->host) - e});
+}
+
+/* From the first instant of which there is a bound to the last. */
+static void find_span(struct device_clock *c)
+{
+    c->first = INFINITY;
+    c->last = -INFINITY;
+    vec_foreach(b, &c->low) {
+        c->first = fmin(c->first, b->at);
+        c->last = fmax(c->last, b->at);
+    }
+    vec_foreach(b, &c->high) {
+        c->first = fmin(c->first, b->at);
+        c->last = fmax(c->last, b->at);
+    }
 }
 
 /* Of many bounds the tightest of each part of the time: the others say nothing, or hardly more. */
@@ -134,17 +140,41 @@ static double uncertain_at(const struct device_clock *c, double at, double least
     return worst;
 }
 
+static void find_line(struct device_clock *c, double *low, double *high)
+{
+    find_span(c);
+    c->slope = widest(c);
+    between(c, c->slope, low, high);
+    c->offset = (*low + *high) / 2;
+}
+
+static void add_readings(struct device_clock *c)
+{
+    vec_foreach(b, &c->read_low)
+        vec_push(&c->low, *b);
+    vec_foreach(b, &c->read_high)
+        vec_push(&c->high, *b);
+}
+
 void device_clock_fit(struct device_clock *c)
 {
+    size_t lows, highs;
     double low, high;
 
-    if (!c->low.len)
-        return;
+    find_span(c);
     thin(c, c->low.data, &c->low.len, 1);
     thin(c, c->high.data, &c->high.len, -1);
-    c->slope = widest(c);
-    between(c, c->slope, &low, &high);
-    c->offset = (low + high) / 2;
+    lows = c->low.len;
+    highs = c->high.len;
+    add_readings(c);
+    if (!c->low.len)
+        return;
+    find_line(c, &low, &high);
+    if (high < low && lows) { /* what was read is not the clock of the commands' times */
+        c->low.len = lows;
+        c->high.len = highs;
+        find_line(c, &low, &high);
+    }
     if (high < low) {
         c->error = (low - high) / 2;
         return;
@@ -165,4 +195,6 @@ void device_clock_deinit(struct device_clock *c)
 {
     vec_deinit(&c->low);
     vec_deinit(&c->high);
+    vec_deinit(&c->read_low);
+    vec_deinit(&c->read_high);
 }

@@ -17,8 +17,9 @@ struct device_bound {
 };
 
 struct device_clock {
-    uint64_t host, device;              /* origins: instants of the two clocks that the others count from */
-    VEC(struct device_bound) low, high; /* the difference is not below, not above */
+    uint64_t host, device;                        /* origins: instants of the two clocks that the others count from */
+    VEC(struct device_bound) low, high;           /* the difference is not below, not above: by commands */
+    VEC(struct device_bound) read_low, read_high; /* by readings */
     double first, last;
     double offset, slope; /* host - device, without the origins, at 0, and by ns of the device */
     double error;         /* ns: how far it may be off at either end */
@@ -31,7 +32,8 @@ void device_clock_bound(struct device_clock *c, uint64_t called, uint64_t return
 /* The device's clock was read between two instants of the host's. */
 void device_clock_pair(struct device_clock *c, uint64_t before, uint64_t after, uint64_t device);
 
-/* Finds the line, when all bounds are there. Contradictory bounds give the one that is wrong by least. */
+/* Finds the line, when all bounds are there. Readings that no line can have together with the commands are left out;
+ * bounds of commands that contradict each other give the line that is wrong by least. */
 void device_clock_fit(struct device_clock *c);
 
 /* An instant of the device on the host's clock, in ns. */

@@ -54,4 +54,18 @@ TEST(readings)
     }
 }
 
+/* A driver that tells of another clock is not believed. */
+TEST(readings_of_another_clock)
+{
+    struct device_clock c = {0};
+
+    for (uint64_t at = 1000000; at < 1100000000; at += 100000000)
+        device_clock_pair(&c, at - 500, at + 500, 3 * at);
+    add_commands(&c);
+    device_clock_fit(&c);
+    CHECK(c.error > 0 && c.error <= 201000);
+    CHECK(worst_of(&c) <= c.error + 2);
+    device_clock_deinit(&c);
+}
+
 TEST_MAIN
