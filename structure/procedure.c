@@ -96,11 +96,28 @@ static uint64_t gap_start(const struct image *image, uint64_t address)
     return start;
 }
 
+/* The unwind information of the C library's return from a signal handler begins a byte before it, since who unwinds
+ * looks for the byte before the address where the handler returns to: that byte is the procedure's, too. */
+static const struct symbol *begins_late(const struct image *image, const struct frame *frame)
+{
+    return frame && !symbols_at(&image->symbols, frame->low) ? symbols_at(&image->symbols, frame->low + 1) : NULL;
+}
+
 static bool from_symbol(const struct image *image, uint64_t address, struct procedure *out)
 {
     const struct symbol *s = symbols_find(&image->symbols, address);
     const struct frame *frame = frames_find(&image->frames, address);
+    const struct symbol *late = begins_late(image, frame);
 
+    if (late && (address == frame->low || s == late)) {
+        uint64_t high = late->end > late->address ? late->end : frame->high;
+
+        if (address >= high)
+            return false;
+        *out = (struct procedure){.source = PROCEDURE_SYMBOL, .entry = late->address, .symbol = late};
+        procedure_set_ranges(out, &(struct dwarf_range){frame->low, high}, 1);
+        return true;
+    }
     if (!s || elf_section_at(image->text, s->address) != elf_section_at(image->text, address))
         return false;
     uint64_t end = s->end;

@@ -52,6 +52,20 @@ g++ -O2 -g -fopenmp -o region regions.cc && "$HQ" structure region >out 2>&1
 if grep -qF 'work(int) [clone ._omp_fn.0]' out && ! grep -q _Z out; then passed=$((passed + 1)); else
     failed=$((failed + 1)); echo "not ok names of parallel regions"; cat out; fi
 
+# Return from a signal handler, as C libraries have it: the unwind information begins a byte before the procedure.
+cat >returns.c <<'E'
+#ifdef __x86_64__
+__asm__(".text\n.p2align 4\n.cfi_startproc simple\n.cfi_signal_frame\n.cfi_def_cfa rsp, 8\n.cfi_offset rip, -8\nnop\n.type back, @function\nback: nop\nret\n"
+        ".size back, .-back\n.cfi_endproc\n");
+#else
+void back(void) {}
+#endif
+int main(void) { return 0; }
+E
+gcc -o returns returns.c && "$HQ" structure returns >out 2>/dev/null
+if grep -q '^    back  ' out && ! grep -q '^    returns+' out; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "not ok the return from a signal handler has its name"; cat out; fi
+
 # What is a member of a local class has no linkage name, but a symbol.
 printf 'template <class F> struct job { F f; __attribute__((noinline)) int run(int n) { int s = 0; while (n--) s += f(n); return s; } };\nint main(int c, char **) { auto l = [](int x) { return x * x; }; job<decltype(l)> j{l}; return j.run(c); }\n' >local.cc
 g++ -O2 -g -o local local.cc && "$HQ" structure local >out 2>&1
