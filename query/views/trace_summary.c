@@ -225,8 +225,9 @@ static void note_worst(const struct histogram *h)
         worst = share > worst ? share : worst;
     }
     if (columns)
-        run_note(h->trace.run, "%.1f%% of profiles are in %s on average, %.1f%% at %.6g s", 100 * sum / columns,
-                 h->names.data[0], 100 * worst, (double)trace_instant(&h->trace, at) / 1e6);
+        run_note(h->trace.run, "%.1f%% of profiles are in %s on average%s, %.1f%% at %.6g s", 100 * sum / columns,
+                 h->names.data[0], columns < h->trace.width ? " over the columns with samples" : "", 100 * worst,
+                 (double)trace_instant(&h->trace, at) / 1e6);
 }
 
 /* Marks the contexts that `of` names, or else those that wait. */
