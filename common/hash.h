@@ -78,7 +78,7 @@ static inline uint64_t hash_bytes(const void *data, size_t n, uint64_t seed)
     return hash_combine(h, n);
 }
 
-/* Of a string without its NUL; equal to hash_bytes(s, strlen(s), 0). */
+/* Returns the hash of a string without its NUL; equal to hash_bytes(s, strlen(s), 0). */
 static inline uint64_t hash_str(const char *s)
 {
     return hash_bytes(s, strlen(s), 0);

@@ -35,7 +35,7 @@ struct kept_sum {
     int64_t oldest;
 };
 struct kept_sum kept_look(const char *cache, const struct kept_part *part);
-/* Removes all files of a part; how many bytes they had. */
+/* Removes all files of a part; returns how many bytes they had. */
 uint64_t kept_clear(const char *cache, const struct kept_part *part);
 
 /* HQ_CACHE_MAX in bytes. */

@@ -92,8 +92,8 @@ static struct scan scan_name(const char *name, const char *end)
     return r;
 }
 
-/* Of `void (*f(int))(double)`, `int (&f())[3]` and `void (A::*f(int))(double)` what stands in the first brackets behind
- * * or &; NULL: the name is none of these. *length: of the name and its arguments. */
+/* Returns the part in the first brackets behind * or & of names such as `void (*f(int))(double)`, `int (&f())[3]` and
+ * `void (A::*f(int))(double)`; NULL for other names. *length: of the name and its arguments. */
 static const char *within_declarator(const char *name, size_t *length, size_t *no_arguments)
 {
     for (const char *s = name, *close; *s; s = close + 1) {

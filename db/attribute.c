@@ -192,7 +192,7 @@ static enum inside inside_at(const struct attribution *a, const struct tree_fram
     return inside_of(a->modules[f->module].runtime, f->parent == TREE_NONE ? OUTSIDE : a->inside[f->parent]);
 }
 
-/* Of a frame in a load module. */
+/* Returns the model's frame for a frame in a load module. */
 static uint32_t frame_of_code(struct attribution *a, uint32_t frame, uint32_t parent)
 {
     const struct tree_frame *f = calltree_frame(a->tree, frame);

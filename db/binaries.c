@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Of a file's name: with the build-id, and what names it while it is written, there are 255 bytes. */
+/* Bytes of a file's name that are kept: with the build-id and its temporary ending it must fit into 255. */
 enum { NAME_MAX_KEPT = 160 };
 
 char *binaries_place(const char *measurements, const char *build_id, const char *path)

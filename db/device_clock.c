@@ -38,7 +38,7 @@ void device_clock_bound(struct device_clock *c, uint64_t called, uint64_t return
     vec_push(&c->high, (struct device_bound){e, (double)(int64_t)(seen - c->host) - e});
 }
 
-/* From the first instant of which there is a bound to the last. */
+/* Sets the span of time from the first instant of which there is a bound to the last. */
 static void find_span(struct device_clock *c)
 {
     c->first = INFINITY;
@@ -53,7 +53,7 @@ static void find_span(struct device_clock *c)
     }
 }
 
-/* Of many bounds the tightest of each part of the time: the others say nothing, or hardly more. */
+/* Keeps the tightest bound of each part of the time: the others say nothing more, or hardly. */
 static void thin(struct device_clock *c, struct device_bound *bounds, size_t *len, double sign)
 {
     double span = c->last - c->first;

@@ -103,8 +103,8 @@ static void bring_times(struct process *p, const struct measurement *m, const st
     free(clocks);
 }
 
-/* Of one command, when all had come that it had to wait for. With HQM_COMMAND_USER the last was an event of the
- * program's own; where it is not known when that came, nothing is. */
+/* Finds the time at which a command had everything that it had to wait for. With HQM_COMMAND_USER the last was an event
+ * of the program's own; where its time is not known, that of the command is not either. */
 static void find_ready_of(struct hqdb_command *to, const struct process *p, const struct hqm_command *c,
                           const struct map *ends, const struct map *set)
 {
@@ -153,7 +153,7 @@ static void find_ready(struct process *p, const struct measurement *m, const str
 
 /* ---- commands ---- */
 
-/* Of commands and of sums of them, which both begin with the lane. */
+/* Compares commands, or sums of them, by lane; both begin with it. */
 static int compare_lanes(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

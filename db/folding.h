@@ -14,7 +14,7 @@
 #include "db/model.h"
 #include "db/runtimes.h"
 
-/* Whose a frame is. */
+/* The code that a frame belongs to. */
 enum inside {
     OUTSIDE,      /* the program's, or a library's */
     ENTRY,        /* called from there into a runtime */

@@ -17,7 +17,8 @@ struct open { /* a context whose subtree is being added up */
     uint32_t member[SETS]; /* scopes it is an instance of */
 };
 
-/* Of all values of a metric, without their signs, and of their samples; UINT64_MAX stands for all that does not fit. */
+/* Sums of all values of a metric, without their signs, and of their samples; UINT64_MAX stands for sums that do not
+ * fit. */
 struct volume {
     uint64_t values, samples;
 };

@@ -219,7 +219,7 @@ struct hqdb_value_index {
 };
 static_assert(sizeof(struct hqdb_value_index) == 24, "layout");
 
-/* Of the inclusive value over profiles; only over those with a rank if any profile has one. */
+/* Statistics of an inclusive value over profiles; only over those with a rank if any profile has one. */
 struct hqdb_statistics {
     uint64_t count;        /* profiles in which the value is not zero */
     int64_t sum, min, max; /* min and max with absent profiles as zero */

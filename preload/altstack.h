@@ -16,7 +16,7 @@
 
 enum { ALTSTACK_BYTES = 64 << 10 };
 
-/* Of the calling thread. */
+/* The alternate stack of the calling thread. */
 struct altstack {
     void *memory;  /* ALTSTACK_BYTES, NULL: none */
     stack_t asked; /* what the program believes in while the kernel has `memory` */

@@ -322,7 +322,7 @@ static COLD uint32_t search(const struct object *object)
 
         if (!is_at(module, object))
             continue;
-        /* Who asks the kernel does so because the table is in doubt. */
+        /* The kernel is asked because the table is in doubt. */
         if (!__atomic_load_n(&module->unload_us, __ATOMIC_RELAXED) && find_is_quick())
             return i + 1;
         if (is_same(module, object)) {

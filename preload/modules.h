@@ -59,8 +59,8 @@ const struct module *modules_get(uint32_t number);
 
 bool modules_is_text(uint32_t number, uint64_t address);
 
-/* Of each module its base, a multiple of the page size, and MODULES_OWN if it is the collector's: in one cache line for
- * eight modules. */
+/* The base of each module, a multiple of the page size, with MODULES_OWN set if it is the collector's: one cache line
+ * holds eight modules. */
 enum { MODULES_OWN = 1 };
 extern uint64_t modules_bases[];
 

@@ -26,7 +26,7 @@ static __thread uint64_t measured __attribute__((tls_model("initial-exec"))); /*
 _Static_assert(sizeof(struct phase) * PHASES_NESTED <= sizeof(((struct lane_room *)0)->phases) && PHASES_NESTED == 64,
                "the phases of a thread have room in its lane");
 
-/* Of the calling thread; while it has a lane. */
+/* Returns a phase of the calling thread by its nesting; only while the thread has a lane. */
 static struct phase *nested(uint32_t at)
 {
     return (struct phase *)self.lane->room->phases + at;

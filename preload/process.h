@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which process this is: fork, vfork and clone make others, which must not write to the file of their parent. */
+/* Tells which process this is: fork, vfork and clone make others, which must not write to the file of their parent. */
 #ifndef HQ_PRELOAD_PROCESS_H
 #define HQ_PRELOAD_PROCESS_H
 

@@ -21,7 +21,7 @@ enum { HAS_RESTORER = 0x04000000 }; /* a flag of the kernel's */
 static uint64_t ours;               /* bit n - 1: signal n */
 static struct sigaction shadow[65]; /* what the program asked for with our numbers */
 
-/* Of the reserved signal: ours, and the C library's once it has one. */
+/* Handlers of the reserved signal: ours, and the C library's once it has one. */
 static void (*reserved_handler)(int, siginfo_t *, void *);
 static void (*library_handler)(int, siginfo_t *, void *);
 static void (*adopted_handler)(int, siginfo_t *, void *); /* of signals that a descriptor sends (F_SETSIG) */

@@ -80,8 +80,8 @@ struct lane *thread_lane(void);
 /* The initial thread, or the only one after a fork, begins. */
 void thread_begin_first(void);
 
-/* Where the caller of a wrapper stands, as a place in this thread's tree; NO_NODE if it cannot be had. With the guard
- * up. */
+/* Returns the calling context of a wrapper's caller as a place in this thread's tree; NO_NODE if it cannot be found.
+ * Call it with the guard up. */
 struct place thread_here(void);
 
 /* The part of the thread's own stack that can be read without asking, for a walk from stack pointer `sp`. */

@@ -48,7 +48,7 @@ struct query_env {
      * session. */
     struct hq_error *(*find_db)(void *arg, const char *name, struct db **out);
     void *find_db_arg;
-    /* Of how many runs a database is the sum, for comparing means; NULL: of one. Takes find_db_arg. */
+    /* Returns the number of runs that a database is the sum of, for comparing means; NULL: one. Takes find_db_arg. */
     size_t (*runs_of)(void *arg, const struct db *db);
     struct settings settings;
     unsigned width, height; /* of the terminal, for pictures of traces; 0: not a terminal */

@@ -177,7 +177,7 @@ static void read_value(struct line *l, struct baseline *b)
         v.share = q.value;
     if (!b->queries.len)
         fail(l, "comes before any query");
-    /* Of two lines for one row the first counts. */
+    /* If a row has two lines, the first counts. */
     if (!l->wrong)
         baseline_value_add(&vec_last(&b->queries), &l->names, &v, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which contexts a rise above a baseline comes from (baseline.h). */
+/* Finds the contexts that a rise above a baseline comes from (baseline.h). */
 #include "repl/baseline.h"
 #include "repl/row_paths.h"
 #include <stdlib.h>

@@ -127,13 +127,13 @@ void baseline_measure(struct baseline *b, struct baseline_query *q, const struct
 
 /* ---- over several runs ---- */
 
-/* Of one row: the squares of what the runs that have it differ from the mean. */
+/* Sums of squares of the differences from the mean, of one row, over the runs that have it. */
 struct spread {
     double share, value;
     size_t runs; /* that have it */
 };
 
-/* Of how many samples the values of a metric are, in all runs together. */
+/* Returns the number of samples of a metric's values, in all runs together. */
 static double samples_in(const struct baseline_query *const *runs, size_t n, const char *metric)
 {
     double sum = 0;

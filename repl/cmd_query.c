@@ -54,7 +54,7 @@ static const char in_query[] =
                   as_format[] = "write hq DB \"VIEW as FORMAT to FILE\"; `hq help formats` lists them",
                   terminal[] = "answers go to standard output; hq DB without a question opens a prompt";
 
-/* Of perf report, pprof and gprof. */
+/* Options of perf report, pprof and gprof. */
 static const struct opt_foreign foreign[] = {{"limit", in_query},
                                              {"sort", in_query},
                                              {"n", in_query},

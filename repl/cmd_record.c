@@ -93,7 +93,7 @@ static const char rate[] = "the rate stands behind the event: -e CPUTIME@99/s, o
                   from_start[] = "a program is measured from its start, with all that it starts: hq record -o DB -- "
                                  "PROGRAM; or one process that runs already: hq record --by=perf -p PID";
 
-/* Of perf record, hpcrun and others. */
+/* Options of perf record, hpcrun and others. */
 static const struct opt_foreign foreign[] = {
     {"F", rate},
     {"freq", rate},

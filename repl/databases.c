@@ -126,7 +126,7 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
     }
     if (!file_exists(expanded))
         return no_database(s, expanded);
-    /* Of a set of runs all of the new program, joined. */
+    /* A set of runs stands for all runs of the new program, joined. */
     AUTO_FREE char *joined = run_set_is(expanded) ? run_set_joined(expanded, RUN_NEW) : NULL;
 
     if (joined && !file_exists(joined))

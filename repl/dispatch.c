@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which command a command line means, help, and what `make install` asks for. */
+/* Finds the command that a command line means; prints help, and what `make install` asks for. */
 #include "common/file.h"
 #include "common/suggest.h"
 #include "repl/command.h"

@@ -12,7 +12,7 @@
 
 enum { WIDTH_MAX = 100, WIDTH_MIN = 40, COLUMN = 20 };
 
-/* Of the lines: what the terminal has, but not so long that they are hard to read. */
+/* Returns the width of lines: the terminal's, but not so wide that they are hard to read. */
 static size_t line_width(void)
 {
     struct output_options o;

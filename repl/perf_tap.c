@@ -69,8 +69,8 @@ static void append(struct tap *s, const void *data, size_t bytes)
     s->out_len += bytes;
 }
 
-/* Of the copy of a stack the kernel fills as much as there is, and the rest is left out: one word of it says that the
- * copy is shorter than it might be. */
+/* Appends a sample. The kernel fills the copy of a stack as far as there is one, and the rest is left out: one word of
+ * it says that the copy is shorter than it might be. */
 static void append_sample(struct tap *s, uint8_t *record, size_t size)
 {
     struct perf_event_header h;

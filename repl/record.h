@@ -44,7 +44,7 @@ struct hq_error *record_add_event(const char *text, struct str *list);
 /* Timers of CPU time fire at the kernel's tick only: a sentence if the list asks for more, else nothing. */
 void record_note_tick(const char *list, struct str *note);
 
-/* Which libraries beside libhqpreload.so does the list need: libhqexact.so, libhqmpi.so, libhqgpu.so? */
+/* Tells which libraries the list of events needs beside libhqpreload.so: libhqexact.so, libhqmpi.so, libhqgpu.so. */
 struct record_libraries {
     bool exact, mpi, gpu;
 };

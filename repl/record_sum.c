@@ -22,7 +22,8 @@ struct tally {
 
 const char *const record_device_runtimes[] = {"CUDA", "HIP", "Level Zero", NULL};
 
-/* Of texts that end with 0 those that are paths of such runtimes, and no command lines. */
+/* Finds the runtimes of devices among texts that end with 0: only texts that are paths of them count, not command
+ * lines. */
 static unsigned find_runtimes(const char *texts, uint64_t bytes)
 {
     unsigned found = 0;

@@ -32,7 +32,8 @@ const char *row_paths_text(struct row_paths *p, struct arena *arena, const char 
 /* Valid until row_paths_deinit. */
 const char *row_paths_name(struct row_paths *p, const char *name);
 
-/* Of a path of `count` scopes: is the one at `i` told, left out, or where the first one is left out? */
+/* Tells whether scope `i` of a path of `count` scopes is shown, left out, or the first one left out, where the dots
+ * stand. */
 enum row_paths_place { ROW_PATHS_TOLD, ROW_PATHS_LEFT_OUT, ROW_PATHS_DOTS };
 enum row_paths_place row_paths_place(const struct row_paths *p, size_t i, size_t count);
 

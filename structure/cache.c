@@ -58,8 +58,8 @@ static uint64_t add_file(uint64_t key, const struct elf *elf, bool *there)
     return hash_combine(hash_combine(key, st.st_dev), st.st_ino);
 }
 
-/* Which file of the cache holds what was recovered in this way from these files; NULL: none can. `what` ends its name.
- */
+/* Returns the path of the cache file for structure that is recovered in this way from these files; NULL if there can be
+ * none. `what` ends its name. */
 static char *cache_path(const struct image *image, const struct structure_options *options, const char *what)
 {
     const struct elf *text = image->text;

@@ -112,7 +112,7 @@ static void *attempt_on_large_stack(void *arg)
     return NULL;
 }
 
-/* Where there is no thread to be had the name is not read. */
+/* Where no thread can be made the name is not read. */
 static void attempt_long(struct attempt *a)
 {
     pthread_attr_t attributes;

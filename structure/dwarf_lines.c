@@ -273,7 +273,8 @@ static int by_low(const void *a, const void *b)
     return x->first < y->first ? -1 : 1;
 }
 
-/* Of several rows at one address the last one holds; what goes back or overlaps an earlier sequence is dropped. */
+/* Appends the rows of a sequence. The last of several rows at one address holds; rows that go back or overlap an
+ * earlier sequence are dropped. */
 static void append(const struct rows *from, const struct sequence *s, const struct dwarf_file_table *files,
                    struct rows *out)
 {

@@ -88,7 +88,7 @@ static void list_child(void *arg, Dwarf_Die die, Dwarf_Off offset)
     dwarf_children(l->f, die, list_child, &below);
 }
 
-/* Of a unit, or of a class. */
+/* Returns the scopes of a unit, or of a class. */
 static const struct dwarf_scopes *scopes_below(struct dwarf *d, const struct dwarf_file *f, Dwarf_Off root)
 {
     struct dwarf_key key = {.file = f->number, .offset = root};
@@ -182,7 +182,7 @@ static void find_call(void *arg, Dwarf_Die die, Dwarf_Off offset)
     char *name;
 
     (void)offset;
-    /* Of a lambda the compiler made it. */
+    /* The call operator of a lambda is made by the compiler. */
     if (g->found || dwarf_tag_of(g->f, die) != DW_TAG_subprogram || !dwarf_has(g->f, die, DW_AT_artificial) ||
         !dwarf_ok(g->f->dbg, dwarf_diename(die, &name, &err), &err) || strncmp(name, "operator()", 10))
         return;

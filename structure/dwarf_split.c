@@ -9,7 +9,7 @@
 #include "common/mem.h"
 #include <string.h>
 
-/* Of the list of offsets in .debug_rnglists.dwo: behind the header of the only table. */
+/* The place of the list of offsets in .debug_rnglists.dwo: behind the header of the only table. */
 #define RNGLISTS_HEADER 12
 
 /* Beside the binary or beside its separate debug file. */

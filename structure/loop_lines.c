@@ -262,8 +262,8 @@ static bool is_among_others(const struct maker *m, uint32_t loop)
     return false;
 }
 
-/* Of a loop that threads share: the branches in front have its line or that of its pragma, or what is told at its
- * header has it; 0: they have another's. */
+/* Returns the line of a loop that threads share: the branches in front have its line or that of its pragma, or the
+ * statement at its header has it. 0: they have the line of something else. */
 static uint32_t share_line(const struct maker *m, uint32_t loop)
 {
     const struct loop_place *place = &m->places[loop];
@@ -300,9 +300,9 @@ static uint32_t left_over_line(const struct maker *m, uint32_t loop, uint32_t lo
     return 0;
 }
 
-/* Of a DO loop whose condition has the line of a statement in it: the branch that guards it and one behind have one
- * line, or some code there has the line above the first statement, or in a parallel region that of a pragma. 0: none.
- */
+/* Returns the line of a DO loop whose condition has the line of a statement in it: the branch that guards the loop and
+ * one behind it have one line, or some code there has the line above the first statement, or in a parallel region that
+ * of a pragma. 0: none. */
 static uint32_t do_line(const struct maker *m, uint32_t loop, uint32_t low, bool region)
 {
     uint32_t least = m->places[loop].least, line = least;

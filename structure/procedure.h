@@ -22,7 +22,7 @@ struct procedure {
     struct insns decoded;        /* code of the part with the entry, if it had to be looked at already; owned */
 };
 
-/* Of a loaded unit: the procedure that holds an address, or number `index`. False if there is none. */
+/* Returns a procedure of a loaded unit: the one that holds an address (false if there is none), or number `index`. */
 bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address,
                        struct procedure *out);
 void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit, size_t index, struct procedure *out);

@@ -25,8 +25,8 @@ static size_t underscores(const char *name)
     return strspn(name, "_");
 }
 
-/* Which of two names of one address a person knows: the one without leading underscores, visible from outside, shorter.
- */
+/* Orders two names of one address by how likely a person knows them: first those without leading underscores, visible
+ * from outside, shorter. */
 static int by_goodness(const struct elf_symbol *x, const struct elf_symbol *y)
 {
     bool x_hidden = x->name[0] == '_' && x->name[1] != 'Z' && x->name[1] != 'R';

@@ -15,7 +15,7 @@ enum unpack_method { UNPACK_ZLIB, UNPACK_ZSTD, UNPACK_XZ };
 uint8_t *unpack(enum unpack_method method, const uint8_t *packed, size_t packed_size, uint64_t size);
 /* Like unpack, for a whole .xz file, which holds its unpacked size itself: sets *size. */
 uint8_t *unpack_xz(const uint8_t *packed, size_t packed_size, size_t *size);
-/* As one zstd frame, to be freed with free(); NULL if it cannot be had. */
+/* Packs data as one zstd frame, to be freed with free(); NULL if that fails. */
 uint8_t *pack(const void *data, size_t size, size_t *packed_size);
 void unpack_free(uint8_t *data, size_t size);
 

@@ -344,7 +344,7 @@ static int by_address(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
-/* Of one address once. */
+/* Sorts the places, and keeps one of each address. */
 static void order(struct ways *w)
 {
     size_t kept = 0;

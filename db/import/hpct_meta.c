@@ -93,7 +93,7 @@ static bool read_instances(struct hpct *h, struct cursor *c, struct hpct_metric 
     return best > 0;
 }
 
-/* Of the statistics over threads the plain sums are of use; false if there is none. */
+/* Finds the plain sums among the statistics over threads, which alone are of use; false if there are none. */
 static bool read_sums(struct hpct *h, struct cursor *c, struct hpct_metric *m, uint64_t at, unsigned count,
                       unsigned stride)
 {

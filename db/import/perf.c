@@ -49,7 +49,7 @@ struct perf {
     uint64_t samples, without_path;
 };
 
-/* Of --show-mmap-events and the like. */
+/* Whether a line is one that --show-mmap-events and the like print. */
 static bool is_record(const char *line)
 {
     return line[0] != '\t' && strstr(line, ": PERF_RECORD_") != NULL;

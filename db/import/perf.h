@@ -42,7 +42,7 @@ struct perf_frame {
 /* False if the line is not what it should be. */
 bool perf_parse_header(const char *line, struct perf_header *out); /* perf_lines.c */
 bool perf_parse_frame(const char *line, struct perf_frame *out);
-/* Of what stands behind the event: the frame at its end, if there is one. */
+/* Parses the text behind the event: the frame at its end, if there is one. */
 bool perf_parse_last_frame(const char *text, struct perf_frame *out);
 /* FILE:LINE, as -F +srcline prints it below a frame. */
 bool perf_parse_source(const char *line, const char **file, size_t *file_len, uint32_t *number);

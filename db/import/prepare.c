@@ -50,7 +50,7 @@ static uint64_t identity(const char *path)
         h = hash_combine(h, (uint64_t)st.st_mtim.tv_sec);
         h = hash_combine(h, (uint64_t)st.st_mtim.tv_nsec);
         h = hash_combine(h, (uint64_t)st.st_ino);
-        /* Who sets the time of change back cannot set this one. */
+        /* A program that sets the time of change back cannot set this time. */
         h = hash_combine(h, (uint64_t)st.st_ctim.tv_sec);
         h = hash_combine(h, (uint64_t)st.st_ctim.tv_nsec);
     }

@@ -229,7 +229,7 @@ static struct hq_error *write_process(struct convert *c, struct perf_process *p,
     return measure_write(&h->measure, path);
 }
 
-/* Of processes without a sample only the one that was named has a file. */
+/* Writes the files of all processes. Of those without a sample only the one that the user named has a file. */
 static struct hq_error *write_all(struct convert *c)
 {
     bool first = true, any = false;

@@ -18,8 +18,8 @@ struct perf_layout { /* of struct perf_event_attr */
 
 enum { PERF_BUILD_ID = 20 };
 
-/* Of <linux/perf_event.h> since Linux 5.12 and 6.0: where hq is built the header may be older than the kernel that it
- * runs on. */
+/* Definitions of <linux/perf_event.h> since Linux 5.12 and 6.0: where hq is built the header may be older than the
+ * kernel that it runs on. */
 enum { PERF_MISC_BUILD_ID = 1 << 14, PERF_READ_LOST = 1 << 4 };
 
 struct perf_event {

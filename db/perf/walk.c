@@ -186,7 +186,7 @@ static bool is_way_back(void *walk, uint64_t pc)
     return is_return(walk, pc) || is_planted(walk, pc) || is_sigreturn(walk, pc);
 }
 
-/* Of several ways out one must be the only one with a return address. */
+/* Steps by following the code: of several ways out just one must have a return address. */
 static bool step_by_code(struct perf_walk *w, const struct perf_place *place)
 {
     const struct perf_text *text = perf_image_text(place->image, here(place, w->reg[CFI_PC] - !w->exact));

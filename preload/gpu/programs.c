@@ -139,7 +139,7 @@ static void add_options(uintptr_t handle, const char *options)
     options += options ? strspn(options, " \t\n") : 0;
     if (!*name || !options || !*options)
         return name_program(handle, name);
-    /* Of long ones the rest is a number. */
+    /* The end of long options is replaced by a hash. */
     if (snprintf(whole, sizeof whole, "%s %s", name, options) >= NAME)
         snprintf(whole, sizeof whole, "%.60s %.100s... %016llx", name, options, (unsigned long long)hash_str(options));
     name_program(handle, whole);

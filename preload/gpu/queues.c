@@ -61,7 +61,7 @@ static struct queue look_up(uintptr_t handle)
 
 /* ---- New queues ---- */
 
-/* Which of its platform's devices it is; one that is a part of another has that one's number. */
+/* Returns the number of a device among those of its platform; a part of a device has the number of the whole. */
 static uint32_t unit_of(uintptr_t device)
 {
     uintptr_t all[DEVICES], platform = 0, parent = device;
@@ -100,7 +100,8 @@ static bool has_clock(uintptr_t device)
            is_of_2_1(CL_clGetDeviceInfo, device, CL_DEVICE_VERSION);
 }
 
-/* Of some readings the one between the closest instants. False: the driver does not tell. */
+/* Reads the device's clock several times and keeps the reading between the closest instants. False: the driver does not
+ * tell. */
 static bool read_clock(uint32_t queue, uintptr_t device)
 {
     uint64_t best = 0, best_before = 0, best_after = UINT64_MAX;
@@ -304,7 +305,8 @@ uintptr_t queue_info(uintptr_t *words, void *below)
     return result;
 }
 
-/* Of OpenCL 1.0: a queue goes on telling times, and the program sees what it has asked for. */
+/* Wraps OpenCL 1.0's way to set a property: a queue goes on telling times, and the program sees what it has asked
+ * for. */
 uintptr_t queue_set_property(uintptr_t *words, void *below)
 {
     struct queue q = look_up(words[0]), *to;

@@ -150,7 +150,8 @@ static void *const extensions[FUNCTIONS] = {
 #include "preload/gpu/calls.def"
 };
 
-/* Of two drivers that have the same function only the first one's is seen. */
+/* Returns the address of an extension's function. If two drivers have the same function, only the first one's is
+ * seen. */
 uintptr_t extension_address(enum function f, uintptr_t *words, void *below)
 {
     bool of_platform = f == CL_clGetExtensionFunctionAddressForPlatform;

@@ -271,7 +271,7 @@ static uintptr_t make(struct call *c)
     return result;
 }
 
-/* Of another MPI, and where nothing is moved: without a look at the arguments. */
+/* Makes a call without a look at its arguments: for an unknown MPI, and where nothing is moved. */
 static uintptr_t make_plain(struct call *c)
 {
     uint64_t start = now();

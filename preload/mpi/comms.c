@@ -59,7 +59,7 @@ static uint32_t describe(int *ranks, int n)
     return group;
 }
 
-/* Of the peers from one on. */
+/* Describes the peers from `first` on. */
 static uint32_t describe_from(const struct comm *comm, int first)
 {
     size_t n = (size_t)(comm->peers - first), bytes = n * sizeof(int) + 1;

@@ -63,7 +63,7 @@ static void send_to_all(struct flow *flow, struct comm *comm, int first, uint64_
             send_to(flow, comm, i, bytes);
 }
 
-/* Whose part of a collective with a root this process has. */
+/* The part of this process in a collective with a root. */
 enum part { PART_NONE, PART_ROOT, PART_OTHER };
 
 static enum part part_of(const struct call *c, const struct comm *comm, int root)

@@ -70,7 +70,7 @@ static void find(struct region *r, struct place here, const void *body, const vo
     depth++;
 }
 
-/* Of a walk from deep inside of the runtime, the frame that called it. */
+/* Returns the frame that called the runtime, from a walk that began deep inside of it. */
 static struct place call_in_walk(struct region *r, struct place here, uint64_t call)
 {
     const struct memo *memo = &self.lane->memo;

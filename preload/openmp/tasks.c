@@ -138,7 +138,7 @@ const struct task_place *task_run(const struct task_place *place)
     return before;
 }
 
-/* Puts ours before the program's arguments: false, and all stays as it is, if the task's place cannot be had. */
+/* Puts our arguments before the program's: false, and all stays as it is, if the task's place cannot be found. */
 static bool wrap(struct task *t, uint64_t frame, const void *call, body_function **body, void **data,
                  copy_function **copier, long *size, long *align, bool loop)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which addresses have a breakpoint (patch.h), and the slots in which replaced instructions run. */
+/* The table of the addresses that have a breakpoint (patch.h), and the slots in which replaced instructions run. */
 #include "preload/patch/patch.h"
 
 #include "preload/hot.h"

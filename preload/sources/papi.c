@@ -39,8 +39,8 @@ static struct {
     __typeof__(&PAPI_strerror) strerror;
 } papi;
 
-/* Of a thread: its event set and which of our events stands at which place of it. Thread-local, so that the handler
- * finds it. */
+/* The thread's event set, and which of our events stands at which place of it. Thread-local, so that the handler finds
+ * it. */
 static __thread struct {
     int set; /* + 1; 0 none */
     int places;

@@ -27,7 +27,7 @@ struct source {
     void (*read)(uint64_t *values);
 };
 
-/* Finds the source of each requested event and prepares it; an event that cannot be had is dropped. */
+/* Finds the source of each requested event and prepares it; an event that cannot be measured is dropped. */
 bool sources_prepare(void);
 
 const struct source *sources_of_event(int event);

@@ -107,7 +107,7 @@ static long set(int id, int flags, uint64_t first, uint64_t period)
     return raw_syscall(SYS_timer_settime, id, flags, (long)&interval, 0, 0, 0);
 }
 
-/* Of this thread; its number + 1, or -errno. */
+/* Makes a timer of this thread; returns its number + 1, or -errno. */
 static long make(int value, clockid_t clock, int flags, uint64_t first, uint64_t period)
 {
     struct sigevent notify;

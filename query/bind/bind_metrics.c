@@ -80,7 +80,7 @@ static struct hq_error *no_such_side(const struct metric_ref *r)
                        r->side == SIDE_OLD ? "old." : "delta");
 }
 
-/* Of this side: the first that the other side has something to compare with. */
+/* Returns the number of this side's first metric for which the other side has one to compare with. */
 static unsigned first_compared(const struct binding *b)
 {
     for (size_t i = 0; i < b->selection->measures.len; i++) {

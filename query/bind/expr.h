@@ -33,7 +33,8 @@ enum program_kind {
 
 struct regex;
 
-/* Of what several expressions have in common, a let: at one point it is computed once, however often it is named. */
+/* The remembered value of a let, which several expressions have in common: at one point it is computed once, however
+ * often it is named. */
 struct memo {
     uint64_t point, walk; /* where the value was computed; the walk that came by last */
     double value;

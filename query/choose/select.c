@@ -10,7 +10,8 @@
 
 /* ---- measures ---- */
 
-/* Of CPUTIME threads may have samples of different weight. */
+/* Returns the mean value of a sample of CPUTIME, of which threads may have samples of different weight; 0 for other
+ * metrics. */
 static double weight_of(const struct db *db, const struct hqdb_metric *m)
 {
     bool sampled = m->flags & HQDB_METRIC_SAMPLED && !strcmp(db_string(db, m->event), "CPUTIME");

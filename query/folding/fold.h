@@ -52,8 +52,8 @@ int fold_curve(struct fold_event *events, size_t event_count, struct fold_instan
 int fold_counted(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
                  struct fold_point *points, size_t count, double span);
 
-/* Which instances are alike enough: keep[i] = 1 where the length is within two standard deviations of the mean, or
- * (mad) within two median absolute deviations of the median. Returns how many. */
+/* Chooses the instances that are alike enough: keep[i] = 1 where the length is within two standard deviations of the
+ * mean, or (mad) within two median absolute deviations of the median. Returns how many. */
 size_t fold_alike(const double *lengths, size_t count, int mad, uint8_t *keep);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which clause a word begins; what stands behind its keyword is read by a function of its own (clauses.def). */
+/* Finds the clause that a word begins; each has a function of its own that reads the rest behind its keyword
+ * (clauses.def). */
 #include "query/grammar/parser.h"
 #include <strings.h>
 

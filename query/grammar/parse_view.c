@@ -199,7 +199,7 @@ static void trace_profile(struct parser *p, struct query *q)
         parse_clause(p, q);
 }
 
-/* Of a form of trace. */
+/* Returns the second word of a form of trace. */
 static const char *second_word(int kind)
 {
     return kind == VIEW_TRACE_CLUSTERS ? "of" : view_words[kind].name + 6;

@@ -21,7 +21,7 @@ static bool in_container(const struct group_members *g, uint32_t scope)
 
 enum { OWN = 1, FRAME = 2 }; /* exclusive by what is named itself; by the file or load module of the procedure */
 
-/* Of a context and the flags of its parent. */
+/* Returns the exclusive flags of a context, from its scope and the flags of its parent. */
 static uint8_t exclusive_flags(const struct group_members *g, uint32_t scope, enum scope_kind kind, uint8_t above)
 {
     uint8_t own = g->scope[scope] & MEMBER_SCOPE ? OWN : 0;

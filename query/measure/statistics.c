@@ -320,7 +320,8 @@ static void note_groups(struct run *run, enum per per, const struct groups_of_pr
     helpers_note(run, "statistics", HQDB_NONE);
 }
 
-/* Whose values a statistic is of: all of its metrics are those of threads, or those of queues of devices. */
+/* Returns the profiles that a statistic is over: all of its metrics are those of threads, or those of queues of
+ * devices. */
 static enum which_profiles profiles_of(const struct run *run, const struct statistic *s)
 {
     size_t slots = 2 * run->selection.measures.len;

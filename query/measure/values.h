@@ -14,7 +14,7 @@ struct hq_error *values_load(struct run *run);
 /* The slots of a node, all that are used; the others NaN. */
 void values_measure(struct run *run, const struct node *n, double *slots);
 void values_facts(struct run *run, const struct node *n, int depth, struct facts *out);
-/* Whose code a scope is, for pictures; HQDB_NONE: the program's. */
+/* Returns the owner of a scope's code, for pictures; HQDB_NONE: the program. */
 enum family values_family(struct run *run, uint32_t scope);
 
 #endif

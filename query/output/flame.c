@@ -40,7 +40,8 @@ static double number_of(const struct flame *f, size_t row, size_t column)
     return isfinite(x) ? x : 0;
 }
 
-/* Of a comparison the larger of the two values, so that what has vanished is drawn. */
+/* Returns the value that a box is drawn for; in a comparison the larger of the two, so that calls that have vanished
+ * are drawn. */
 static double value_of(const struct flame *f, size_t row)
 {
     double x = fmax(number_of(f, row, f->column), number_of(f, row, f->old));
@@ -126,7 +127,8 @@ static bool is_dark(uint32_t colour)
     return 299 * (colour >> 16 & 255) + 587 * (colour >> 8 & 255) + 114 * (colour & 255) < 128 * 1000;
 }
 
-/* Of a comparison by the change: what lies in its 95 % interval is chance. */
+/* Returns the colour of a box; in a comparison by the change, where a change inside its 95 % interval counts as
+ * chance. */
 static uint32_t colour_of(const struct flame *f, size_t row, const char *name)
 {
     const struct row *r = &f->t->rows.data[row];

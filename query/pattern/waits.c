@@ -54,7 +54,7 @@ static bool is_call_of_mpi(const char *name, bool own_code)
     return in_c != NULL;
 }
 
-/* Whose code: runtime NULL is the program's, or not known (module HQDB_NONE). */
+/* The owner of code: runtime NULL is the program, or not known (module HQDB_NONE). */
 struct home {
     const struct runtime *runtime;
     bool known;

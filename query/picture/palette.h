@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whose code. The page has these numbers too. */
+/* The owner of code. The page has these numbers too. */
 enum family {
     FAMILY_PROGRAM, /* the load modules that have a main */
     FAMILY_MPI,
@@ -27,7 +27,7 @@ enum family {
  * picture of every run. */
 uint32_t palette_colour(const char *name, enum family family);
 
-/* Of things that have a number and no name: clusters. */
+/* Returns the colour of a thing that has a number and no name: a cluster. */
 uint32_t palette_number(unsigned i);
 
 /* More is orange, less is blue; `share` of what was there, 1 at most, is how strong; chance: grey. */

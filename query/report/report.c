@@ -138,7 +138,7 @@ static uint64_t size_of_profiles(struct gathering *g, double coarse)
     return pack_size(&own);
 }
 
-/* Of one record in `every`, then of all. */
+/* Estimates the size of all traces from one record in `every`. */
 static struct hq_error *size_of_traces(struct gathering *g, uint32_t every, uint64_t *size)
 {
     size_t bytes = g->pack.bytes.len, index = g->pack.index.len;

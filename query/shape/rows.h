@@ -46,7 +46,7 @@ void rows_walk_hot_path(struct run *run, struct entry **roots, size_t n, struct 
 
 /* ---- remember.c ---- */
 
-/* Of a recording with a bounded size the traces hold its end only: says so of a question that reaches further back. */
+/* Notes that the traces of a recording with a bounded size hold its end only, if the question reaches further back. */
 void note_trace(struct run *run);
 
 /* Coverage of what these entries stand for. */

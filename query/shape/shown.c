@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which entries become rows: children are kept, sorted and cut parent by parent; what is left out becomes one row. */
+/* Chooses the entries that become rows: children are kept, sorted and cut parent by parent; those left out become one
+ * row. */
 #include "query/shape/rows.h"
 #include "query/view.h"
 #include <math.h>

@@ -42,7 +42,7 @@ static uint32_t who(struct run *run, uint32_t context)
     return entity == HQDB_NONE ? 0x80000000u | scope : entity;
 }
 
-/* Which caller a context has: its procedure (merged over inlined copies), and where in it the call is. */
+/* Finds the caller of a context: its procedure (merged over inlined copies), and the place of the call in it. */
 static bool caller_of(struct run *run, uint32_t at, uint32_t *caller, struct caller_key *key)
 {
     const struct tree *t = run->tree;

@@ -108,7 +108,8 @@ static void add_part(struct run *run, uint32_t context, struct nodes *out)
     vec_push(out, n);
 }
 
-/* Of the whole, exclusive values are what is to be explained too: all of it is somebody's own. */
+/* Returns the value of the whole. It is to be explained for exclusive values too, since all of it is some scope's
+ * own. */
 static double whole_value(struct run *run, double *slots)
 {
     uint32_t root = 0;

@@ -105,7 +105,8 @@ static struct hq_error *grouped_roots(struct run *run, struct nodes *out)
     return NULL;
 }
 
-/* Of each procedure, and of each loop and line that is in the group without its procedure, its instances. */
+/* Collects the instances of each procedure of the group, and of each loop and line that is in it without its
+ * procedure. */
 static void group_members(struct run *run, const struct node *group, struct nodes *out)
 {
     const struct tree *t = run->tree;

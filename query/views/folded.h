@@ -12,7 +12,7 @@
 #include "query/folding/routines.h"
 #include "query/views/stretches.h"
 
-/* Of the paper: runs of seven samples, and of 2.5 % of the region. */
+/* The limits of the paper: runs of seven samples, and of 2.5 % of the region. */
 #define FOLDED_LIMITS ((struct routine_limits){.samples = 7, .share = 0.025, .join = true})
 
 struct folded_events { /* of one metric */

@@ -100,7 +100,7 @@ static size_t count_cut(const struct visits *v)
     return n;
 }
 
-/* Of the visits that the slices do not cut, if there are any. */
+/* Returns the median length of the visits that the slices do not cut, if there are any; else of all. */
 static double median_length(const struct visits *v)
 {
     AUTO_FREE double *lengths = xcalloc(v->len + 1, sizeof *lengths);

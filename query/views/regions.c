@@ -36,7 +36,7 @@ static const struct {
     [IMBALANCE] = {"imbalance", "thread time lost to the busiest thread", DIM_SECONDS, 1e-9},
 };
 
-/* Whose time a frame is in a region. */
+/* The share of a region's time that a frame belongs to. */
 enum share { SHARE_WORK, SHARE_WAITING, SHARE_RUNTIME };
 
 /* The measure of time that was sampled, SIZE_MAX if there is none. */

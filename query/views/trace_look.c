@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which profiles and instants a picture shows, and what ran there (trace.h). */
+/* Finds the profiles and instants that a picture shows, and what ran there (trace.h). */
 #include "query/views/trace.h"
 #include "common/parallel.h"
 #include "query/grammar/parse.h"

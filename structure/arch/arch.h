@@ -25,7 +25,8 @@ struct arch {
     bool (*is_no_code)(const uint8_t *code, const struct insn *insn);
 };
 
-/* That of ELF files for the machine; x86-64's where there is none, which elf_kind.h does not let through. */
+/* Returns the processor of ELF files for the machine (EM_*); x86-64 where there is none, which elf_kind.h does not let
+ * through. */
 const struct arch *arch_of(uint16_t machine);
 
 extern const struct arch arch_x86_64, arch_aarch64;

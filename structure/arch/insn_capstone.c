@@ -30,7 +30,7 @@ static void init(void)
     pthread_key_create(&key, close_decoder);
 }
 
-/* NULL if it cannot be had, or the bytes are no instruction that it knows. */
+/* Decodes an instruction; NULL if there is no decoder, or the bytes are no instruction that it knows. */
 static const cs_insn *decode(const uint8_t *code, size_t size, uint64_t address)
 {
     struct decoder *decoder;

@@ -105,8 +105,8 @@ bool follow_may(struct follow *f);
 /* From these registers (DWARF numbers), of which `known` has a bit each. False if no way out was found. */
 bool follow_out(struct follow *f, const uint64_t reg[CFI_REGISTERS], uint32_t known);
 
-/* Of the ways out that were found the only one whose return address, a word of the stack not below sp, `is_return`;
- * NULL if there is none or another. *pc becomes that address. */
+/* Returns, of the ways out that were found, the one whose return address, a word of the stack not below sp, satisfies
+ * `is_return`; NULL if there is none, or more than one. *pc becomes that address. */
 const struct follow_exit *follow_exit_of(const struct follow *f, uint64_t sp, bool (*is_return)(void *arg, uint64_t pc),
                                          void *arg, uint64_t *pc);
 
