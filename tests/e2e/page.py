@@ -196,6 +196,8 @@ check(driver.switch_to.active_element.get_attribute("type") == "search", "/ lead
 driver.switch_to.active_element.send_keys("wait", Keys.ENTER)
 wait(lambda: "1 of" in driver.find_element("css selector", ".found").text, "what was found to be told")
 check(active().find_element("css selector", ".name").text == "PMPI_Wait", f"Enter leads to the costliest: {active().text}")
+js("new Promise((done) => setTimeout(done, 100)).then(() => hqPage.set({pane: 'ranks'}))")
+check("1 of" in driver.find_element("css selector", ".found").text, f"which of them it is stays known: {driver.find_element('css selector', '.found').text}")
 driver.switch_to.active_element.send_keys(Keys.ESCAPE)
 driver.switch_to.active_element.send_keys("c")
 check(js("hqPage.state().view") == "callers" and active().find_element("css selector", ".name").text == "PMPI_Wait", "c shows its callers")

@@ -268,7 +268,11 @@ class Page {
   }
 
   #step(by: number): void {
-    if (this.app.state.search !== this.#search.value) this.app.set({ search: this.#search.value }, true);
+    clearTimeout(this.#timer); // of a key that was pressed just before
+    if (this.app.state.search !== this.#search.value) {
+      this.#match = -1;
+      this.app.set({ search: this.#search.value }, true);
+    }
     if (!this.#count) return;
     this.#matches ??= this.#inOrder();
     this.#match = (this.#match + by + this.#count) % this.#count;

@@ -70,7 +70,7 @@ export class Ranks extends Picture {
     g.fillStyle = ink;
     g.textAlign = "right";
     g.textBaseline = "middle";
-    const step = niceStep(0, top, 4), style = styleFor(m.dim, top, false);
+    const step = niceStep(0, top, 5), style = styleFor(m.dim, top, false);
     for (let v = 0; v <= top * 1.0001; v += step) {
       g.beginPath();
       g.moveTo(LEFT, y(v));
