@@ -4,8 +4,9 @@
 import colorsys
 import json
 import re
+import subprocess
 
-from page_browser import TMP, check, driver, finish, fixture, hq, js, open_page, size, webdriver
+from page_browser import HQ, TMP, check, driver, finish, fixture, hq, js, open_page, size, webdriver
 
 fixture("messages")
 hq("report", "messages.hq", "messages sort by messages", "threads of MPI_Send")
@@ -41,8 +42,12 @@ check(js("document.querySelector('.answers img').decode().then(() => document.qu
 driver.find_element("css selector", ".answers thead button").click()
 numbers = [float(e.get_attribute("data-value") or "-inf") for e in driver.find_elements("css selector", ".answers tbody tr td:first-child")]
 check(numbers == sorted(numbers, reverse=True) and len(numbers) > 2, f"a click on a heading sorts: {numbers}")
+def hq_notes(db, question):
+    return subprocess.run([HQ, db, question + " as json"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60).stderr.splitlines()
+
+
 # Regions follow the ranks and threads that are chosen, to the digit; a time they do not, and say so.
-for name in ("teams", "regions"):
+for name in ("teams", "regions", "scarce"):
     fixture(name)
     hq("report", f"{name}.hq")
     open_page(f"{name}.html", "pane=answers")
@@ -52,6 +57,9 @@ for name in ("teams", "regions"):
         if name == "teams" or "ranks" not in clauses:
             answered(f"{name}.hq", "regions", clauses)
             check("whole run" not in driver.find_element("css selector", ".answers").text, f"regions{clauses} are of what was chosen")
+            told = [line for line in hq_notes(f"{name}.hq", "regions" + clauses) if "too few samples" in line]
+            notes = js("[...document.querySelectorAll('.answers .scroll .note')].map((e) => e.textContent)")
+            check([n for n in notes if "too few samples" in n] == told, f"regions{clauses} say how sure they are: {notes}, {told}")
 js("hqPage.set({ranks: '', threads: '0', hide: 'main'})")
 check("whole run" in driver.find_element("css selector", ".answers").text, "regions say what does not change them")
 fixture("marked")

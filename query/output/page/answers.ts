@@ -5,7 +5,7 @@ import { App } from "./app";
 import { Answer } from "./data";
 import { button, choice, clear, copy, csv, el, name, plain } from "./dom";
 import { Selection } from "./model";
-import { regionRows } from "./regions";
+import { chosenRegions } from "./regions";
 
 export class Answers {
   readonly element = el("div", { class: "pane answers" });
@@ -16,19 +16,18 @@ export class Answers {
   constructor(private app: App, private choose: (id: string, name: string) => void) {}
 
   render(): void {
-    const { data: d, state } = this.app, at = Math.max(0, Math.min(d.answers.length - 1, state.answer)), a = d.answers[at];
+    const { data: d, state } = this.app, at = Math.max(0, Math.min(d.answers.length - 1, state.answer)), { a, followed } = this.#chosen(at);
     if (at !== this.#shown) this.#sorted = null;
     this.#shown = at;
     clear(this.element);
     if (!a) return;
     this.element.append(el("div", { class: "bar" }, choice("question", d.answers.map((x, i) => [i, x.question]), at, (answer) => this.app.set({ answer: +answer })), button("copy the rows as CSV", () => copy(this.#csv(at)), "CSV"),
       el("span", { class: "note" }, "as hq answered it when the page was written")));
-    const { rows: all, followed } = this.#rows(a);
     this.element.append(el("p", { class: "warn" }, plain(followed ? this.app.whole("time", "through", "prune", "hide") : this.app.whole("ranks", "threads", "time", "through", "prune", "hide"))));
     const box = el("div", { class: "scroll" });
     for (const note of a.notes) box.append(el("p", { class: "note" }, plain(note)));
     if (a.picture) box.append(el("img", { src: "data:image/svg+xml;base64," + a.picture, alt: `picture of ${plain(a.question)}` }));
-    const rows = [...all], order = this.#sorted;
+    const rows = [...a.rows], order = this.#sorted;
     if (order) rows.sort((x, y) => compare(x[order.column], y[order.column]) * (order.up ? 1 : -1));
     const head = el("tr", {}, ...a.columns.map((c, i) => this.#heading(c, i + 5, typeof a.rows[0]?.[i + 5] !== "string")), this.#heading("name", 0, false));
     const body = el("tbody", { onclick: (e: MouseEvent) => {
@@ -42,9 +41,10 @@ export class Answers {
   }
 
   // Regions follow the ranks and threads that are chosen.
-  #rows(a: Answer): { rows: any[][]; followed: boolean } {
-    const { base, state } = this.app, rows = state.ranks || state.threads ? regionRows(base, a, new Selection(base, this.app.chosen())) : null;
-    return { rows: rows ?? a.rows, followed: !!rows };
+  #chosen(at: number): { a: Answer; followed: boolean } {
+    const { base, state } = this.app, a = base.answers[at];
+    const chosen = a && (state.ranks || state.threads) ? chosenRegions(base, a, new Selection(base, this.app.chosen())) : null;
+    return { a: chosen ?? a, followed: !!chosen };
   }
 
   #heading(text: string, column: number, falling: boolean): HTMLElement {
@@ -57,8 +57,8 @@ export class Answers {
   }
 
   #csv(at: number): string {
-    const a = this.app.data.answers[at];
-    return csv([["name", ...a.columns], ...this.#rows(a).rows.map((r) => [r[0], ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? r[i + 5] : String(r[i + 5][0] ?? "")))])]);
+    const { a } = this.#chosen(at);
+    return csv([["name", ...a.columns], ...a.rows.map((r) => [r[0], ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? r[i + 5] : String(r[i + 5][0] ?? "")))])]);
   }
 }
 

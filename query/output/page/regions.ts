@@ -5,6 +5,7 @@ import { firstAtLeast, nodeOfSet, nodeRanges, scaled, Selection } from "./model"
 import { numberText, styleFor } from "./number";
 
 const SAMPLED = 1; // of Metric.flags
+const ENOUGH = 5;  // samples a thread, and one that has none is improbable
 enum Share { Work, Waiting, Runtime }
 const dims: Record<string, Dim> = { elapsed: Dim.Seconds, entries: Dim.Events, team: Dim.Events, work: Dim.Seconds, waiting: Dim.Seconds, overhead: Dim.Seconds, balance: Dim.None, efficiency: Dim.None, imbalance: Dim.Seconds };
 
@@ -21,10 +22,11 @@ function shareOf(d: Data, c: number, region: number): Share {
   return Share.Work;
 }
 
-function measure(d: Data, selection: Selection, held: Uint32Array, clock: number, region: number): Record<string, number> {
+function measure(d: Data, selection: Selection, held: Uint32Array, clock: number, region: number): { values: Record<string, number>; doubtful: boolean } {
   const teams = new Map<number, Team>(), opened = new Set<number>(), shares = [0, 0, 0], { process } = d;
   const teamOf = (p: number) => teams.get(process[p]) ?? teams.set(process[p], { threads: 0, most: 0, elapsed: 0, openers: 0 }).get(process[p])!;
-  let elapsed = 0, entries = 0;
+  const seen = new Set<number>();
+  let elapsed = 0, entries = 0, samples = 0;
   for (const [scope, p, times, ns] of d.opened!) {
     if (scope !== region || !selection.has(p)) continue;
     const team = teamOf(p);
@@ -37,16 +39,17 @@ function measure(d: Data, selection: Selection, held: Uint32Array, clock: number
   const ranges = nodeRanges(d, nodeOfSet(d, region, d.instances(region)), false);
   for (let p = 0; p < process.length; p++) {
     if (!selection.has(p)) continue;
-    const { at, sum } = d.sparse!(clock, p);
-    let seen = false, work = 0;
+    const { at, sum, count } = d.sparse!(clock, p);
+    let work = 0;
     for (let r = 0; r < ranges.length; r += 2)
       for (let i = firstAtLeast(at, ranges[r]); i < at.length && at[i] < ranges[r + 1]; i++) {
         const share = shareOf(d, held[at[i]], region);
-        seen = true;
+        seen.add(p);
+        samples += count[i];
         shares[share] += sum[i];
         if (share === Share.Work) work += sum[i];
       }
-    if (!seen) continue;
+    if (!seen.has(p)) continue;
     const team = teamOf(p);
     team.threads++;
     team.most = Math.max(team.most, work);
@@ -58,14 +61,16 @@ function measure(d: Data, selection: Selection, held: Uint32Array, clock: number
     time += t.openers ? (t.threads * t.elapsed) / t.openers : 0;
   }
   const seconds = (units: number) => scaled(units * d.units[clock], d.metrics[clock].scale), work = seconds(shares[Share.Work]);
-  return {
+  // Threads of its processes may have worked in it without a sample.
+  const doubtful = samples < ENOUGH * threads && d.profiles.some((x, p) => !seen.has(p) && !x.queue && teams.has(process[p]));
+  return { doubtful, values: {
     elapsed: opened.size ? elapsed / 1e9 : NaN, entries: opened.size ? entries : NaN, team: threads, work, waiting: seconds(shares[Share.Waiting]), overhead: seconds(shares[Share.Runtime]),
     balance: busiest > 0 ? shares[Share.Work] / busiest : NaN, efficiency: time > 0 ? work / (time / 1e9) : NaN, imbalance: seconds(busiest - shares[Share.Work]),
-  };
+  } };
 }
 
-// The rows of that answer for the chosen ranks and threads; null: the page has not all that they are made of.
-export function regionRows(d: Data, a: Answer, selection: Selection): any[][] | null {
+// That answer for the chosen ranks and threads; null: the page has not all that it is made of.
+export function chosenRegions(d: Data, a: Answer, selection: Selection): Answer | null {
   const clock = d.metrics.findIndex((m) => m.dim === Dim.Seconds && m.side === "here" && m.flags & SAMPLED);
   if (a.question !== "regions" || !d.opened || !d.sparse || !d.kept.profiles || d.left >= 0 || clock < 0 || d.inexact[clock]) return null;
   const held = new Uint32Array(d.positions), scopes = new Map<string, number>(), named = (x: number) => d.texts[d.scopeShown[x]];
@@ -80,7 +85,7 @@ export function regionRows(d: Data, a: Answer, selection: Selection): any[][] | 
   }
   const procedure = 5 + a.columns.indexOf("procedure"), found = a.rows.map((row) => scopes.get(row[0] + "\n" + row[procedure]));
   if (found.includes(undefined)) return null;
-  const values = found.map((s) => measure(d, selection, held, clock, s!));
+  const measured = found.map((s) => measure(d, selection, held, clock, s!)), values = measured.map((m) => m.values), doubtful = measured.filter((m) => m.doubtful).length;
   const style = (name: string) => {
     const all = values.map((v) => v[name]).filter(isFinite);
     return styleFor(dims[name], Math.max(0, ...all.map(Math.abs)), all.every(Number.isInteger));
@@ -88,8 +93,11 @@ export function regionRows(d: Data, a: Answer, selection: Selection): any[][] | 
   const styles = a.columns.map((name) => (name in dims ? style(name) : null));
   // As hq sorts them: by the first column, what has no number last.
   const key = (row: any[]) => row[5][0] ?? -Infinity;
-  return a.rows.map((row, r) => [...row.slice(0, 5), ...a.columns.map((name, i) => {
+  const rows = a.rows.map((row, r) => [...row.slice(0, 5), ...a.columns.map((name, i) => {
     const value = values[r][name];
     return !styles[i] ? row[i + 5] : isNaN(value) ? [null, ""] : [value, numberText(styles[i]!, value).filter(Boolean).join(" ")];
   })]).sort((x, y) => key(y) - key(x) || 0);
+  const notes = a.notes.filter((n) => !n.includes("too few samples"));
+  if (doubtful) notes.push(`in ${doubtful} of ${rows.length} regions too few samples fell to see every thread: there \`team\` may be too small, and balance and efficiency too high`);
+  return { ...a, rows, notes };
 }
