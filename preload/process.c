@@ -23,6 +23,7 @@
 #include <sched.h>
 #include <spawn.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -280,7 +281,7 @@ EXPORT int execle(const char *path, const char *first, ...)
 #define HANDING_ON(call) \
     ({ \
         blocked_before_exec(); \
-        int result_ = call; \
+        __auto_type result_ = call; \
         blocked_after_exec(); \
         result_; \
     })
@@ -300,4 +301,15 @@ EXPORT int posix_spawnp(pid_t *restrict pid, const char *restrict file,
 {
     SUITABLE(file, true, environment);
     return HANDING_ON(REAL(posix_spawnp)(pid, file, actions, attributes, arguments, suitable));
+}
+
+/* The C library makes the child by itself, with the mask that the kernel knows of. */
+EXPORT int system(const char *command)
+{
+    return HANDING_ON(REAL(system)(command));
+}
+
+EXPORT FILE *popen(const char *command, const char *type)
+{
+    return HANDING_ON(REAL(popen)(command, type));
 }

@@ -357,6 +357,7 @@ static void blocked_trap(void)
     sigset_t set, none, pending;
     siginfo_t info;
     pthread_t thread;
+    char own[4096] = "";
     void *number;
     pid_t child;
 
@@ -377,6 +378,11 @@ static void blocked_trap(void)
         _exit(9);
     }
     printf(" %d", status_of(child));
+    if (readlink("/proc/self/exe", own, sizeof own - 1) > 0) {
+        setenv("GUESTS", own, 1);
+        printf(" %d", WEXITSTATUS(system("exec \"$GUESTS\" tells-trap")));
+        printf(" %d", WEXITSTATUS(pclose(popen("exec \"$GUESTS\" tells-trap", "r"))));
+    }
 
     sigqueue(getpid(), SIGTRAP, (union sigval){5});
     spin(20);
