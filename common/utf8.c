@@ -3,6 +3,7 @@
 #include "common/str.h"
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 struct range {
     uint32_t first, last;
@@ -53,6 +54,14 @@ void utf8_put_line(const char *s, FILE *out)
     }
     str_addc(&line, '\n');
     fwrite(str_cstr(&line), 1, line.len, out);
+}
+
+void utf8_tell_line(const char *s, FILE *out)
+{
+    if (isatty(fileno(out)))
+        utf8_put_line(s, out);
+    else
+        fprintf(out, "%s\n", s);
 }
 
 static size_t code_width(uint32_t code)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The reports of `hq check`: TAP, JUnit XML, Markdown (check.h). */
 #include "common/file.h"
+#include "common/mem.h"
 #include "common/progress.h"
 #include "repl/check.h"
 #include <string.h>
@@ -60,21 +61,29 @@ static void tap_text(const char *text, FILE *out)
 void tap_point(const struct check *c, size_t number, FILE *out)
 {
     static const char *const severity[] = {"pass", "fail", "inconclusive", "error"};
+    AUTO_FREE char *text = NULL;
+    size_t length = 0;
+    FILE *to = open_memstream(&text, &length);
 
-    progress_hide();
-    fprintf(out, "%s %zu - ", c->outcome == CHECK_PASS ? "ok" : "not ok", number);
-    tap_text(c->file, out);
+    if (!to)
+        return;
+    fprintf(to, "%s %zu - ", c->outcome == CHECK_PASS ? "ok" : "not ok", number);
+    tap_text(c->file, to);
     if (c->line)
-        fprintf(out, ":%u", c->line);
-    fputs(": ", out);
-    tap_text(c->name, out);
-    fputs(c->outcome == CHECK_INCONCLUSIVE ? " # TODO inconclusive\n" : "\n", out);
+        fprintf(to, ":%u", c->line);
+    fputs(": ", to);
+    tap_text(c->name, to);
+    fputs(c->outcome == CHECK_INCONCLUSIVE ? " # TODO inconclusive\n" : "\n", to);
     if (c->lines.len) {
-        fprintf(out, "  ---\n  severity: %s\n  message: |\n", severity[c->outcome]);
+        fprintf(to, "  ---\n  severity: %s\n  message: |\n", severity[c->outcome]);
         vec_foreach(line, &c->lines)
-            fprintf(out, "    %s\n", *line);
-        fputs("  ...\n", out);
+            fprintf(to, "    %s\n", *line);
+        fputs("  ...\n", to);
     }
+    fclose(to);
+    text[length - 1] = 0;
+    progress_hide();
+    utf8_tell_line(text, out);
     fflush(out);
 }
 
@@ -88,7 +97,9 @@ void tap_end(const struct checks *c, FILE *out)
 
 void tap_bail_out(const char *why, FILE *out)
 {
-    fprintf(out, "Bail out! %.*s\n", (int)strcspn(why, "\n"), why);
+    AUTO_FREE char *line = xasprintf("Bail out! %.*s", (int)strcspn(why, "\n"), why);
+
+    utf8_tell_line(line, out);
     fflush(out);
 }
 

@@ -38,10 +38,13 @@ static void tell_steps(const struct history *h, const courses *all)
         vec_foreach(s, &c->steps)
             vec_push(&list, (struct told){c, s});
     vec_sort(&list, by_time);
-    printf("%zu commit%s, %s to %s; %zu rows, %zu step%s\n", n, n == 1 ? "" : "s", h->commits.data[0].name,
-           h->commits.data[n - 1].name, all->len, list.len, list.len == 1 ? "" : "s");
+    utf8_tell_line(arena_printf(&arena, "%zu commit%s, %s to %s; %zu rows, %zu step%s", n, n == 1 ? "" : "s",
+                                h->commits.data[0].name, h->commits.data[n - 1].name, all->len, list.len,
+                                list.len == 1 ? "" : "s"),
+                   stdout);
     for (size_t i = 0; i < list.len && i < STEPS_MOST; i++)
-        printf("  %s\n", course_step_text(h, list.data[i].course, list.data[i].step, &arena));
+        utf8_tell_line(
+            arena_printf(&arena, "  %s", course_step_text(h, list.data[i].course, list.data[i].step, &arena)), stdout);
     if (list.len > STEPS_MOST)
         printf("  and %zu more\n", list.len - STEPS_MOST);
     if (n < STEPS_LEAST)
@@ -97,7 +100,7 @@ static struct hq_error *draw(const struct history *h, const courses *all, const 
                 putchar('\n');
             HQ_TRY(course_plot(h, c, stdout));
             vec_foreach(s, &c->steps)
-                printf("%s\n", course_step_text(h, c, s, &arena));
+                utf8_tell_line(course_step_text(h, c, s, &arena), stdout);
         }
     return drawn ? NULL
                  : hq_error_new(HQ_USAGE, "the history has no row `%s`%s%s; hq history DIR names those that changed",

@@ -52,6 +52,20 @@ for question in ("procedures of redd", "procedures of flippe; procedures of mar"
     status, out = on_terminal("evil.folded", question)
     check(not controls(out), f"`{question}` on a terminal: {controls(out)[:5]} in {out[-300:]}")
 
+# Reports of checks, and histories, whose names of commits are anybody's.
+os.makedirs(os.path.join(TMP, "kept"))
+for i in range(5):
+    values = [{"query": "procedures", "metric": "samples", "path": f"procedure {name}", "share": 1, "value": 10 if i < 3 else 20, "unit": "events",
+               "exact": True} for name in NAMES]
+    with open(os.path.join(TMP, f"kept/{i}.json"), "w") as file:
+        json.dump({"hq_history": 1, "commit": f"c{i}\x1b[31m\u202e", "order": i, "values": values}, file)
+with open(os.path.join(TMP, "all.hq"), "w") as file:
+    file.write("procedures expect all samples > 100\n")
+for words in (["history", "kept"], ["history", "kept", "red"], ["check", "evil.folded", "all.hq"], ["check", "evil.folded", "all.hq", "--history", "kept", "--commit", "c9"]):
+    status, out = on_terminal(*words)
+    check(len(out) > 50, f"{words}: status {status}: {out}")
+    check(not controls(out), f"{words} on a terminal: {controls(out)[:5]} in {out[-300:]}")
+
 # Files keep what a name is.
 out = run(HQ, "evil.folded", "procedures all as json")[1]
 check(any(r["name"] == "\x1b[31mred" for r in json.loads(out)["rows"]) and any(r["name"] == "c1\u009b31m" for r in json.loads(out)["rows"]), "json keeps names")
