@@ -31,8 +31,9 @@ struct build_options {
  */
 /* prepare.c */
 struct hq_error *db_build(const char *const *inputs, size_t count, const struct build_options *options, char **written);
-/* A read-only DB is built in the user's cache directory. Two at once do not harm each other. NULL options: the
- * defaults. */
+/* Opens the database at `path`, a file or directory; the caller ends *out with db_close. A read-only DB is built in the
+ * user's cache directory. Two at once do not harm each other. NULL options: the defaults. HQ_DATA if there is nothing
+ * at the path, no measurements in it, or they cannot be read. */
 struct hq_error *db_prepare(const char *path, const struct build_options *options, struct db **out);
 
 #endif

@@ -93,8 +93,8 @@ void model_region(struct model *m, const struct hqdb_region *region);
  * one peer. */
 void model_message(struct model *m, const struct hqdb_message *message, const char *group);
 
-/* A profile that is a queue of a device of this name; a command of one. Frames and profiles as the model numbers them.
- */
+/* Adds what is known of a profile that is a queue of the named device; a command of a queue; a wait of the host for
+ * devices. Frames and profiles are as the model numbers them. */
 void model_queue(struct model *m, const struct hqdb_queue *queue, const char *device);
 void model_command(struct model *m, const struct hqdb_command *command);
 void model_host_wait(struct model *m, const struct hqdb_host_wait *wait);

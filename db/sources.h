@@ -13,7 +13,7 @@ struct source_files {
     size_t len, cap;
 };
 
-/* A process that has ended and that nobody has waited for is not alive. */
+/* Whether a process of this machine runs. One that has ended and that nobody has waited for does not. */
 bool sources_is_alive(long pid);
 
 /*

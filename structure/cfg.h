@@ -34,7 +34,7 @@ struct cfg {
 void cfg_build(const struct image *image, const struct procedure *p, struct noreturn *noreturn, struct cfg *out);
 void cfg_deinit(struct cfg *g);
 
-/* The instruction that starts at an address, CFG_NONE if none does. */
+/* Returns the number of the instruction that starts at an address, CFG_NONE if none does. */
 uint32_t cfg_insn_at(const struct cfg *g, uint64_t address);
 
 /*

@@ -67,7 +67,8 @@ struct elf {
     char *unreadable;   /* NULL, or the name of a section that could not be decompressed */
 };
 
-/* Errors: no such file, not a file, not an ELF file for a processor that is known, changed while it was read. */
+/* Opens a file; *out is ended with elf_close. Errors: no such file, not a file, not an ELF file for a processor that is
+ * known, changed while it was read. */
 struct hq_error *elf_open(const char *path, struct elf **out);
 /* Like elf_open, for bytes in memory, which stay the caller's and must outlive the result; path is for messages. */
 struct hq_error *elf_open_memory(const char *path, const void *data, size_t size, struct elf **out);
@@ -77,11 +78,11 @@ void elf_close(struct elf *elf);
 bool elf_changed(const struct elf *elf);
 struct hq_error *elf_changed_error(const char *path);
 
-/* NULL if there is no such section. The first one of that name. */
+/* Returns the first section of that name; NULL if there is none. */
 struct elf_section *elf_find_section(struct elf *elf, const char *name);
 /* The contents, decompressed; false (and *size 0) if there are none. Valid until elf_close. */
 bool elf_section_data(struct elf *elf, struct elf_section *section, const uint8_t **data, size_t *size);
-/* Both in one: the contents of a named section. */
+/* Like elf_section_data, for the section of that name. */
 bool elf_read_section(struct elf *elf, const char *name, const uint8_t **data, size_t *size);
 
 /* File bytes behind an address, through the segments; *available is how many follow. NULL if there are none. */
@@ -106,7 +107,7 @@ struct elf_symbols {
     struct elf_symbol *data;
     size_t len, cap;
 };
-/* Appends those with a name. */
+/* Appends the symbols of a table that have a name. */
 void elf_read_symbols(struct elf *elf, const char *table, struct elf_symbols *out);
 
 /* The name and checksum of .gnu_debuglink, and the name in .gnu_debugaltlink with its build-id; false if absent. */

@@ -31,7 +31,7 @@ struct landing_pads {
     struct landing_pad *data;
     size_t len, cap;
 };
-/* Appends those of one frame. */
+/* Appends the landing pads of one frame. */
 void frames_landing_pads(const struct elf *text, const struct frame *frame, struct landing_pads *out);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A binary with everything that is known of it: code, separate debug information, symbols, frames, linkage table. */
+/* A binary with all that structure recovery reads of it: code, separate debug information, symbols, frames, linkage
+ * table. */
 #ifndef HQ_STRUCTURE_IMAGE_H
 #define HQ_STRUCTURE_IMAGE_H
 
@@ -22,8 +23,8 @@ struct image {
     char *problem;     /* NULL, or a clause on what cannot be read */
 };
 
-/* Opens the files only; `servers`: also asks debuginfod for debug information. "[vdso]", also as linux-vdso.so.1, is
- * the image that the kernel maps into this process. */
+/* Opens the files and reads nothing yet; ended with image_close. `servers`: also asks debuginfod for debug information.
+ * "[vdso]", also as linux-vdso.so.1, is the image that the kernel maps into this process. */
 struct hq_error *image_open(const char *path, bool servers, struct image *out);
 /* Reads symbols, frames and the list of units. */
 void image_read(struct image *image);
@@ -31,7 +32,7 @@ void image_close(struct image *image);
 
 /* Whether the file has the build-id that the options expect; true if they expect none. */
 bool image_is_expected(const struct elf *text, const struct structure_options *options);
-/* NULL, or which of its files was changed while it was read. */
+/* Returns the error that one of the files was changed while it was read; NULL if none was. */
 struct hq_error *image_changed(const struct image *image);
 /* One sentence for users, or NULL; to be freed. */
 char *image_note(const struct image *image);

@@ -18,11 +18,11 @@ struct outline_options {
 /* Whether a name or glob fits a procedure. */
 bool outline_has(const struct structure *s, const char *procedure);
 
-/* module: what the outermost row is called. */
+/* Prints the tree for people. module: the name of the outermost row. */
 void outline_print(const struct structure *s, const char *module, const struct outline_options *options, FILE *out);
 
-/* A structure file of a load module, with both trees, of a structure that was recovered with options.code. `known`: the
- * names of all its procedures; they are left out where only some procedures are asked for. */
+/* Prints a structure file of a load module, with both trees, of a structure that was recovered with options.code.
+ * `known`: the names of all its procedures; they are left out where only some procedures are asked for. */
 void outline_xml(const struct structure *s, const char *module, const struct known *known,
                  const struct outline_options *options, FILE *out); /* outline_xml.c */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which procedure an address belongs to. Debug information is asked first, then symbols, then .eh_frame, then
- * the linkage table; what none of them knows is a procedure without a name between its neighbours. The answer for an
- * address does not depend on what was asked before.
+ * Finds the procedure that an address belongs to. Debug information is asked first, then symbols, then .eh_frame, then
+ * the linkage table; code that none of them knows is a procedure without a name between its neighbours. The answer for
+ * an address does not depend on what was asked before.
  */
 #ifndef HQ_STRUCTURE_PROCEDURE_H
 #define HQ_STRUCTURE_PROCEDURE_H
@@ -26,15 +26,15 @@ struct procedure {
 bool procedure_in_unit(const struct image *image, const struct dwarf_unit *unit, uint64_t address,
                        struct procedure *out);
 void procedure_of_unit(const struct image *image, const struct dwarf_unit *unit, size_t index, struct procedure *out);
-/* Without debug information, all parts of it. Always finds one. */
+/* Finds the procedure of an address without debug information, with all of its parts. Always finds one. */
 void procedure_plain(const struct image *image, uint64_t address, struct procedure *out); /* parts.c */
-/* Only the part around an address, as a procedure of one range. */
+/* Like procedure_plain, but only the part around the address, as a procedure of one range. */
 void procedure_region(const struct image *image, uint64_t address, struct procedure *out);
 /* Whether no other procedure is known to begin inside it, so that all of its addresses are its own. */
 bool procedure_is_alone(const struct image *image, const struct procedure *p);
-/* The instructions of [low, high), appended. */
+/* Appends the instructions of [low, high). */
 void procedure_decode(const struct image *image, uint64_t low, uint64_t high, struct insns *out);
-/* Sorted, overlaps merged; replaces what was there. */
+/* Replaces the ranges of a procedure by copies of `from`, sorted, with overlaps merged. */
 void procedure_set_ranges(struct procedure *p, const struct dwarf_range *from, size_t count);
 void procedure_deinit(struct procedure *p);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside of recovery: what recover.c, for addresses, and whole.c, for all of a binary, share. */
+/* Private to recovery: recover.c, for addresses, and whole.c, for all of a binary. */
 #ifndef HQ_STRUCTURE_RECOVER_IMPL_H
 #define HQ_STRUCTURE_RECOVER_IMPL_H
 
@@ -29,17 +29,17 @@ struct work {
     VEC(uint32_t) plain; /* wanted that the debug information does not describe */
 };
 
-/* Recovers a procedure unless it is there already. */
+/* Recovers a procedure unless the book has it already; returns its number there. */
 uint32_t recover_procedure(struct work *w, const struct procedure *p);
-/* The unit that describes an address, DWARF_NONE. */
+/* Returns the number of the unit that describes an address, DWARF_NONE if none does. */
 uint32_t recover_find_unit(struct work *w, uint64_t address);
 /* Recovers a wanted address that the debug information does not describe. */
 void recover_plain(struct work *w, struct wanted *at);
-/* All that is wanted and not in the book; reorders w->wanted. */
+/* Recovers all that is wanted and not in the book; reorders w->wanted. */
 void recover_all(struct work *w);
-/* The piece of a procedure that an address lies in. */
+/* Returns the piece of a procedure that an address lies in. */
 const struct book_segment *recover_segment_at(const struct book *b, const struct book_procedure *p, uint64_t address);
-/* The sentence for `note`, NULL; to be freed. */
+/* Returns the sentence for structure.note, NULL if there is none; to be freed. */
 char *recover_note(const struct work *w);
 void recover_deinit(struct work *w);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From what is known of a procedure (ranges, inlined procedures, lines, loops) to its scopes, raw and normalised. */
+/* Makes the scopes of a procedure, raw and normalised, from its ranges, inlined procedures, lines and loops. */
 #ifndef HQ_STRUCTURE_TREE_H
 #define HQ_STRUCTURE_TREE_H
 
