@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+bool counts_marked;
+
 void counts_begin(void)
 {
     struct lane_room *room = self.lane->room;
@@ -34,6 +36,8 @@ COLD void counts_note(uint64_t now_us)
 {
     struct lane_room *room = self.lane->room;
 
+    if (!options.counted)
+        return;
     sources_read(room->counted);
     for (int i = 0; i < options.events; i++)
         if (options.counted >> i & 1)
@@ -50,6 +54,7 @@ void counts_clock(uint64_t now_us)
 {
     if (!options.clock || !self.lane)
         return;
+    counts_marked = true;
     self.lane->room->counted[options.clock - 1] = (uint64_t)raw_cpu_time(CLOCK_THREAD_CPUTIME_ID);
     note(options.clock - 1, self.lane->room, now_us);
 }

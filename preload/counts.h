@@ -9,6 +9,9 @@
 
 #include "preload/thread.h"
 
+/* A mark was made at which CPU time was noted: from then on it is noted at samples of a clock too, for folds on it. */
+extern bool counts_marked;
+
 /* The thread has taken its lane: what the thread before has left there is not its own. */
 void counts_begin(void);
 

@@ -58,7 +58,7 @@ static HOT bool store(struct lane *lane, struct place place, int event, uint64_t
     cell->count++;
     if (options.trace && !trace(lane, place.node, event, weight, now))
         file_lost(HQM_LOSS_TRACE, 1);
-    if (__builtin_expect(options.counted != 0, 0) && options.timed >> event & 1)
+    if (__builtin_expect(options.counted != 0 || counts_marked, 0) && options.timed >> event & 1)
         counts_at_sample(now);
     self.samples++;
     if (self.alone)

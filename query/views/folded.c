@@ -275,8 +275,8 @@ struct hq_error *folded_fit(struct folded *f, size_t points, double span)
     f->curves = ARENA_ARRAY(&f->run->arena, f->metric_count + 1, struct fold_point *);
     if (f->run->query->view.on_running && !f->places.len)
         return place_error(&f->run->query->view.on_place, NULL,
-                           "the CPU time at samples is not known: it is noted where a counter is recorded too, such as "
-                           "-e CPUTIME -e ALLOC");
+                           "the CPU time at samples is not known: it is noted by hq from 0.2.0 on; record again, with "
+                           "-e CPUTIME");
     for (size_t k = 0; k < f->metric_count; k++) {
         f->curves[k] = ARENA_ARRAY(&f->run->arena, points, struct fold_point);
         if (run_interrupted(f->run))

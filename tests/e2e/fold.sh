@@ -37,5 +37,9 @@ judge() { # judge WHAT KEY-PREFIX FACTOR
     done
 }
 [ "$(figure steady)" = 0 ] || judge "by CPU time" "" 1
+# CPU time is known at samples without a counter beside it, too.
+record -e CPUTIME@1000/s -- "$PROGRAMS/folded" 10 30
+"$HQ" "$DB" 'fold of phase "iteration" on cputime points 3 as csv' >"$TMP/alone" 2>>"$TMP/err"
+check "CPU time alone: a fold on it" [ "$(awk -F, 'NR > 1 && $11 > 0.9 && $11 < 1.1' "$TMP/alone" | wc -l)" = 3 ]
 [ "$(figure steady)$(figure quiet)" != 11 ] || judge "by elapsed time" "elapsed " 2
 finish
