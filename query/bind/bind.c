@@ -307,7 +307,6 @@ static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, 
         return place_error(&e->place, NULL, "only the rows of `threads` and `profiles` have a rank, thread and host");
     p->attribute = e->attribute;
     p->is_text = attribute_words[e->attribute].is_text;
-    p->literal = !p->is_text;
     b->uses_attributes = true;
     b->uses_waits |= e->attribute == ATTRIBUTE_WAITS;
     b->uses_groups |= e->attribute == ATTRIBUTE_GROUP;

@@ -261,6 +261,8 @@ struct hq_error *clauses_bind(struct run *run)
         run->by = default_key(run);
     if (q->by)
         HQ_TRY(bind_expr(&run->binding, q->by, false, &run->by));
+    if (q->by && run->by->is_text)
+        return place_error(&q->by->place, NULL, "this is a text, and a path follows a number");
     mark_orders(run);
     if (run->view->shape == SHAPE_PATH && !run->by)
         return place_error(&q->view.place, NULL, "this database holds no metric that a path could follow");
