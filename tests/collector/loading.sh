@@ -46,7 +46,7 @@ for pie in -pie -no-pie; do
     check "gaps $pie: sound" sound
 done
 
-$CC -O1 -shared -fPIC -o "$TMP/libearly.so" "$TMP/early.c" "$TMP/burn.c" && $CC -O1 -o "$TMP/waits" "$TMP/waits.c" -L"$TMP" -learly -Wl,-rpath,"$TMP" || exit 1
+$CC -O1 -pthread -shared -fPIC -o "$TMP/libearly.so" "$TMP/early.c" "$TMP/burn.c" && $CC -O1 -o "$TMP/waits" "$TMP/waits.c" -L"$TMP" -learly -Wl,-rpath,"$TMP" || exit 1
 record -e CPUTIME@1000/s -- "$TMP/waits"
 check "early thread: runs" [ $status = 0 ]
 check "early thread: is known" [ "$(value threads)" = 2 ]
