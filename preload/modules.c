@@ -112,6 +112,12 @@ bool modules_read(uint64_t image, uint64_t base, struct module *out)
     return out->end > out->start;
 }
 
+/* Before glibc 2.34 its file is ld-2.31.so, to which ld-linux-x86-64.so.2 is a link. */
+static bool is_loader(const char *name, long length)
+{
+    return (length >= 9 && memcmp(name, "ld-linux-", 9) == 0) || (length >= 5 && memcmp(name, "ld-2.", 5) == 0);
+}
+
 long modules_program(char *path, size_t bytes)
 {
     long length = raw_readlink("/proc/self/exe", path, bytes);
@@ -120,7 +126,7 @@ long modules_program(char *path, size_t bytes)
 
     while (at > 0 && path[at - 1] != '/')
         at--;
-    if (length < 0 || length - at < 9 || memcmp(path + at, "ld-linux-", 9) != 0 || !strstr(name, "/"))
+    if (length < 0 || !is_loader(path + at, length - at) || !strstr(name, "/"))
         return length < 0 ? 0 : length;
     length = 0;
     if (name[0] != '/') {
