@@ -374,6 +374,8 @@ static void lane_discard(struct lane *lane)
     raw_munmap(lane, LANE_BYTES);
 }
 
+/* Before glibc 2.34 the memory of a stack that the program has given, and taken back meanwhile, is emptied when the
+ * thread ends, whoever has it now: such a lane is no longer used. */
 struct lane *lane_take(void)
 {
     uint32_t count = atomic_load(&used), number;
@@ -382,7 +384,7 @@ struct lane *lane_take(void)
     for (uint32_t i = 0; atomic_load(&vacant) && i < count && i < LANES_MAX; i++) {
         int expected = 0;
         lane = atomic_load_explicit(&lanes[i], memory_order_acquire);
-        if (lane && !atomic_load_explicit(&lane->taken, memory_order_relaxed) &&
+        if (lane && lane->number == i + 1 && !atomic_load_explicit(&lane->taken, memory_order_relaxed) &&
             atomic_compare_exchange_strong(&lane->taken, &expected, 1)) {
             atomic_fetch_sub(&vacant, 1);
             return lane;

@@ -92,7 +92,7 @@ naps "$PROGRAMS/naps" libgomp passive
 naps "$PROGRAMS/naps" libgomp active
 
 # A runtime within the program: nothing of it is seen, `info` says so, and a region's body is no task.
-check "static: a program with its own libgomp" gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/static" tests/programs/uneven.c -Wl,-Bstatic -lgomp -Wl,-Bdynamic
+check "static: a program with its own libgomp" gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/static" tests/programs/uneven.c -Wl,-Bstatic -lgomp -Wl,-Bdynamic -ldl
 record -e CPUTIME@500/s -- "$TMP/static" 0.005
 "$HQ" "$DB" info >"$TMP/info" 2>&1
 check "static: it is told" grep -q 'static holds its OpenMP runtime, linked statically' "$TMP/info"

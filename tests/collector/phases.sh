@@ -104,7 +104,7 @@ program main
    print '(l1)', s > 0
 end program main
 END
-    gfortran -g -J"$TMP" -o "$TMP/fortran" preload/hq.f90 "$TMP/main.f90" 2>"$TMP/err"
+    gfortran -g -J"$TMP" -o "$TMP/fortran" preload/hq.f90 "$TMP/main.f90" -ldl 2>"$TMP/err"
     check "Fortran: without the collector it runs as ever" [ "$("$TMP/fortran")" = T ]
     record -e CPUTIME@500/s -- "$TMP/fortran"
     check "Fortran: phases are counted, blanks are no part of a name" [ "$(visits outer) $(visits inner)" = "1 25" ]
