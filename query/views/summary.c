@@ -86,7 +86,8 @@ static void tell_run(struct summary *s)
     const struct db *db = s->run->tree->db;
     const char *command = fact_of(db, "command"), *duration = fact_of(db, "duration");
     uint32_t ranks = 0, working = 0;
-    size_t threads = count_threads(db);
+    size_t threads = count_threads(db), told = 0;
+    const char *all = fact_of(db, "threads"); /* those without a sample have no profile, but are counted */
 
     for (uint32_t p = 0; p < db->profile_count; p++) {
         bool seen = db->profiles[p].rank < 0;
@@ -101,6 +102,8 @@ static void tell_run(struct summary *s)
     }
     AUTO_STR struct str text = {0};
 
+    told = all ? strtoul(all, NULL, 10) : 0;
+    threads = told > threads ? told : threads;
     if (duration)
         str_addf(&text, "%s, ", duration);
     if (ranks)
