@@ -49,7 +49,7 @@ void batch_trace(struct batch *b, const struct db_trace_record *records, size_t 
 /* The marks of the profile added last, in order of time. */
 void batch_marks(struct batch *b, const struct db_mark *marks, size_t count);
 
-/* What was counted at its marks and samples, in order of time, behind its marks. */
+/* Adds the growth that was counted at the profile's marks and samples, in order of time; after its marks. */
 void batch_growth(struct batch *b, const struct growth_list *growth, const struct mark_list *marks);
 
 /* After the last profile. */

@@ -348,8 +348,8 @@ struct hqdb_mark_index {
 static_assert(sizeof(struct hqdb_mark_index) == 24, "layout");
 
 /*
- * What a profile had of its counted metrics, in the order of time: by how much each has grown since it was noted last.
- * It was looked at all of them at each mark and each sample of a clock; where one has no record it had not grown.
+ * The growth of a profile's counted metrics, in the order of time: by how much each has grown since it was noted last.
+ * All are read at each mark and each sample of a clock; a metric without a record there had not grown.
  *     coded step << 2 | at mark << 1 | changed       at mark: at the time of a mark of the profile, `step` marks behind
  *                                                    the one of the last such record (the first: before the first
  *                                                    mark, step 1 is that); else step is time - previous time

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread has had so far of the events that are counted (options.counted): counters of the processor, and exact
- * amounts. With a trace it stands there behind each mark and each sample of a clock, so that visits have exact totals,
- * and folds know how far it had come at each sample. With the guard up; safe in signal handlers.
+ * The totals so far, by thread, of the events that are counted (options.counted): counters of the processor, and exact
+ * amounts. A trace has them behind each mark and each sample of a clock, so that visits have exact totals, and folds
+ * know how far the thread had come at each sample. With the guard up; safe in signal handlers.
  */
 #ifndef HQ_PRELOAD_COUNTS_H
 #define HQ_PRELOAD_COUNTS_H
@@ -12,7 +12,7 @@
 /* A mark was made at which CPU time was noted: from then on it is noted at samples of a clock too, for folds on it. */
 extern bool counts_marked;
 
-/* The thread has taken its lane: what the thread before has left there is not its own. */
+/* Called when the thread has taken its lane: forgets the totals that the thread before has left there. */
 void counts_begin(void);
 
 /* Exact amounts are added where they are added to a cell. */
@@ -24,7 +24,8 @@ static inline void counts_add(int event, uint64_t amount)
 /* Behind a mark or sample of that time: notes what has grown since the last one. */
 void counts_note(uint64_t now_us);
 
-/* The same behind a sample of a clock, and the thread's CPU time, which is looked at where counters are, too. */
+/* Like counts_note, behind a sample of a clock; notes the thread's CPU time, too, which is looked at where counters
+ * are. */
 void counts_at_sample(uint64_t now_us);
 
 /* Behind a mark of what is not entered too often: notes the thread's CPU time, if that is sampled. */

@@ -167,7 +167,7 @@ const struct symbol *symbols_find(const struct symbols *s, uint64_t address)
 
 /* ---- one of several ---- */
 
-/* What stands behind the name of a procedure for some processors, in the C library of x86-64 and aarch64. */
+/* Endings of the names of procedures that are for some processors only, in the C library of x86-64 and aarch64. */
 static const char *const variants[] = {
     "_sse2", "_ssse3",         "_sse41",      "_sse42",   "_sse4_1", "_sse4_2", "_avx",     "_avx2",     "_avx512",
     "_evex", "_evex512",       "_erms",       "_movbe",   "_rtm",    "_fma",    "_fma4",    "_pminub",   "_unaligned",

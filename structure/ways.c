@@ -19,7 +19,7 @@ struct search {
     uint64_t other[4]; /* addresses of `others`; 0: it is not here */
 };
 
-/* What procedures are left by that have no place of their own for it. */
+/* Functions by which procedures are left without an instruction of their own for it. */
 static const struct {
     const char *name;
     uint8_t flag;

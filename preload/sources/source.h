@@ -22,8 +22,8 @@ struct source {
     bool (*start)(int event);
     void (*stop)(int event);
     void (*forget)(void); /* in a forked child: nothing of this runs here */
-    /* What this thread has counted so far, of all events of the source: values[event]. In signal handlers too. May be
-     * NULL. */
+    /* Reads what this thread has counted so far of all events of the source: values[event]. Also called in signal
+     * handlers. May be NULL. */
     void (*read)(uint64_t *values);
 };
 
@@ -37,7 +37,7 @@ void sources_start(void);
 void sources_stop(void);
 void sources_forget(void);
 
-/* What the thread has counted of the events that are counted by sources. With the guard up. */
+/* Reads what the thread has counted so far of the events that sources count: values[event]. With the guard up. */
 void sources_read(uint64_t *values);
 
 #define CLOCK(event, ...) extern const struct source source_##event;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a profile had counted of its metrics at an instant (HQDB_METRIC_COUNTED): exact at marks and, but for a clock,
- * at the samples of one; what was counted since the last of them is not known yet.
+ * The totals of a profile's counted metrics (HQDB_METRIC_COUNTED) at an instant. They are exact at marks and, but for a
+ * clock, at the samples of one; growth since the last of them is not known yet.
  */
 #ifndef HQ_QUERY_GROWTH_H
 #define HQ_QUERY_GROWTH_H
@@ -27,10 +27,10 @@ void growth_deinit(struct growth *g);
 /* Whether the metric was counted; an exact one that has not grown was. */
 bool growth_is_known(const struct growth *g, uint32_t metric);
 
-/* What the profile had by then. */
+/* Returns the total of a metric at an instant of the run, in base units. */
 uint64_t growth_at(const struct growth *g, uint32_t metric, uint64_t us);
 
-/* What it had between two marks, base units; NaN: not known. */
+/* Returns the growth of a metric between two marks, in base units; NaN: not known. */
 double growth_between(const struct growth *g, uint32_t metric, uint64_t from_us, uint64_t to_us);
 
 #endif

@@ -259,7 +259,8 @@ static void add_record(struct measuring *m, const struct db *db, const struct db
     }
 }
 
-/* What was counted at marks is known exactly; what has no samples is not known anywhere else. */
+/* Measures counted metrics: their growth between marks is known exactly, and metrics without samples are known nowhere
+ * else. */
 static void measure_growth(const struct trace *t, uint32_t profile, struct measuring *m)
 {
     AUTO(growth_deinit) struct growth growth = growth_of(&t->time, profile);
