@@ -28,7 +28,7 @@ void counts_note(uint64_t now_us);
  * are. */
 void counts_at_sample(uint64_t now_us);
 
-/* Behind a mark of what is not entered too often: notes the thread's CPU time, if that is sampled. */
+/* Behind a mark: notes the thread's CPU time, if that is sampled, up to 20,000 times a second. */
 void counts_clock(uint64_t now_us);
 
 #endif

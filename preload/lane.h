@@ -53,7 +53,7 @@ enum { LANE_REGIONS = 8 };
  * program: phases.c, openmp/tasks.c, sources/device.c, counts.c. It holds what the thread before has left in it. */
 struct lane_room {
     uint64_t phases[256], tasks[256], entries[192];
-    uint64_t counted[EVENTS_MAX], noted[EVENTS_MAX];
+    uint64_t counted[EVENTS_MAX], noted[EVENTS_MAX], clock_us;
 };
 
 /* The fields that every sample needs stand first, in two cache lines. */
