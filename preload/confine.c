@@ -162,8 +162,8 @@ EXPORT long syscall(long number, ...)
     stacks_watch(number, a);
     reach_watch(number, a);
     bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
-    long result = number == SYS_futex ? WAITING(REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]))
-                                      : REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    long result = number == SYS_futex ? WAITING(raw_as_libc(raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5])))
+                                      : raw_as_libc(raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
     if (execs)
         process_after_failed_exec();
     if (result == 0 && is_fork(number))

@@ -39,6 +39,13 @@ static inline void real_find_all(void)
     real_next("getpid"); /* which is there: dlerror has nothing to tell the program */
 }
 
+/* NULL before the start: what allocators call while they begin must not be looked up then. */
+#define REAL_IF_KNOWN(function) \
+    ({ \
+        static struct real found_ REAL_TABLE = {#function, NULL}; \
+        (__typeof__(&function))atomic_load_explicit(&found_.found, memory_order_relaxed); \
+    })
+
 #define REAL(function) \
     ({ \
         static struct real found_ REAL_TABLE = {#function, NULL}; \

@@ -103,6 +103,17 @@ static inline int raw_mmap_at(size_t bytes, int protection, int flags, int fd, u
     return failed ? (int)result : 0;
 }
 
+/* As the C library has it: -1 and errno on failure. For wrappers that allocators call while they begin: to look up the
+ * next function allocates before glibc 2.34. */
+static inline long raw_as_libc(long result)
+{
+    if (result < 0 && result > -4096) {
+        errno = (int)-result;
+        return -1;
+    }
+    return result;
+}
+
 /* NULL on failure. */
 static inline void *raw_mmap(size_t bytes, int protection, int flags, int fd, uint64_t offset)
 {

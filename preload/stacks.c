@@ -136,13 +136,17 @@ EXPORT int pkey_mprotect(void *address, size_t bytes, int rights, int key)
 EXPORT int munmap(void *address, size_t bytes)
 {
     stacks_watch(SYS_munmap, (const long[6]){(long)address, (long)bytes});
-    return REAL(munmap)(address, bytes);
+    __typeof__(&munmap) real = REAL_IF_KNOWN(munmap);
+    return real ? real(address, bytes)
+                : (int)raw_as_libc(raw_syscall(SYS_munmap, (long)address, (long)bytes, 0, 0, 0, 0));
 }
 
 EXPORT void *mmap(void *address, size_t bytes, int rights, int flags, int fd, off_t offset)
 {
     watch(SYS_mmap, (const long[6]){(long)address, (long)bytes, rights, flags});
-    return REAL(mmap)(address, bytes, rights, flags, fd, offset);
+    __typeof__(&mmap) real = REAL_IF_KNOWN(mmap);
+    return real ? real(address, bytes, rights, flags, fd, offset)
+                : (void *)raw_as_libc(raw_syscall(SYS_mmap, (long)address, (long)bytes, rights, flags, fd, offset));
 }
 
 EXPORT void *mmap64(void *address, size_t bytes, int rights, int flags, int fd, off64_t offset)
