@@ -50,7 +50,7 @@ bool utf8_controls(uint32_t code);
 /* Writes a sentence, which may have several lines, to a terminal and ends the line: such characters, and bytes that are
  * no UTF-8, become '?'. At once, so that lines of several threads do not mix. */
 void utf8_put_line(const char *s, FILE *out);
-/* The same if `out` is a terminal; what is no terminal gets the bytes as they are. */
+/* Like utf8_put_line if `out` is a terminal; a file or a pipe gets the bytes as they are. */
 void utf8_tell_line(const char *s, FILE *out);
 
 /* Columns on a terminal: combining marks take none, East Asian wide characters two, every other character one. */

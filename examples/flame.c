@@ -110,7 +110,7 @@ static double react(struct strip *s)
     return released;
 }
 
-/* What all strips have released together: here a rank waits for the slowest one. */
+/* Adds up the heat of all strips: here a rank waits for the slowest one. */
 static double gather(double released)
 {
     double all = 0;

@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # All C has the form of .clang-format, and no line of it is wider than 120 columns (texts and tables that clang-format
-# leaves alone: 160). Other versions of clang-format disagree in details, so only the one that the form was made with is asked.
+# leaves alone: 160). Comments do not begin with What or The same. Other versions of clang-format disagree in details, so only the one that the form was made with is asked.
 cd "$TOP" || exit 1
 files=$(git ls-files '*.c' '*.h' 2>/dev/null)
 [ -n "$files" ] || files=$(find common format preload structure db query repl tests examples -name '*.[ch]')
 
 wide=$(awk 'FILENAME !~ /import_seeds/ && length > 160 { print FILENAME ":" FNR ": " length " columns" }' $files)
 [ -z "$wide" ] || { echo "$wide"; exit 1; }
+
+# A comment says what is done, in a sentence or with a verb.
+nouns=$(grep -nE '(/\*\*?|^ *\*) *(What|The same) ' $(grep -v '^tests/' <<<"$files") /dev/null)
+[ -z "$nouns" ] || { echo "$nouns"; echo "begin with a verb, or with what it is, instead of What or The same"; exit 1; }
 
 formatter=
 for name in clang-format-14 clang-format; do
