@@ -427,6 +427,8 @@ static struct hq_error *take_records(struct perfdata *f, const struct perf_strea
             take_sample(f, of, &e, &path);
         else
             take_other(f, &e);
+        if (!err && f->tasks.crowded)
+            err = hq_error_new(HQ_DATA, "%s: " PERF_TASKS_CROWDED, f->map.path);
     }
     vec_deinit(&path.kernel);
     return err;

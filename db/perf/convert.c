@@ -315,13 +315,15 @@ static struct hq_error *convert(const char *path)
     c.tasks.end = end_thread;
     c.tasks.user = &c;
     progress_start(&progress, "unwinding stacks", c.stream.records.len, false);
-    for (size_t i = 0; i < c.stream.records.len; i++) {
+    for (size_t i = 0; i < c.stream.records.len && !c.tasks.crowded; i++) {
         if (perf_stream_record(&c.stream, i, &e))
             take_record(&c, &e, &sample);
         progress_add(&progress, 1);
     }
     progress_finish(&progress);
     vec_deinit(&sample.kernel);
+    if (c.tasks.crowded)
+        return hq_error_new(HQ_DATA, "%s: " PERF_TASKS_CROWDED, path);
     return write_all(&c);
 }
 

@@ -10,12 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAPPINGS_MAX = 16 << 20 }; /* hundreds of thousands of processes of one run of make */
+
 /* asm/perf_regs.h: the kernel's order of registers, as DWARF's numbers. Segments and flags are not followed. */
 static const int8_t dwarf_of[] = {0, 3, 2, 1, 4, 5, 6, 7, 16, -1, -1, -1, -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15};
 
 void perf_tasks_init(struct perf_tasks *t)
 {
-    *t = (struct perf_tasks){0};
+    *t = (struct perf_tasks){.inherited_max = MAPPINGS_MAX};
     keymap_init(&t->names, 8 + 4 + PERF_BUILD_ID);
     perf_tasks_module(t, "[kernel]", NULL, 0);
 }
@@ -160,7 +162,11 @@ static void note_fork(struct perf_tasks *t, const struct perf_event *e)
     }
     p = begin_process(t, e->pid);
     p->parent = e->parent_pid;
-    if (parent) {
+    /* Records of a few bytes, each of which copies all that a process has. */
+    if (parent && parent->mappings.len > t->inherited_max - t->inherited)
+        t->crowded = true;
+    if (parent && !t->crowded) {
+        t->inherited += parent->mappings.len;
         vec_append(&p->mappings, parent->mappings.data, parent->mappings.len);
         p->executable = parent->executable;
         free(p->name);

@@ -54,6 +54,8 @@ struct perf_tasks {
     VEC(struct perf_process *) processes; /* in the order of their beginning */
     struct map current;                   /* pid -> place of the last one in `processes` */
     struct map serials;                   /* pid -> images it has had */
+    uint64_t inherited, inherited_max;    /* mappings of forked processes: of all that were, and how many may be */
+    bool crowded; /* there were more: what came later is not believed, the file is to be refused */
     uint64_t now;
     /* Called for every thread, at its beginning (`creator`: number of the one that made it, itself if not known) and
      * end; may be NULL. */
@@ -72,6 +74,9 @@ struct perf_path {
     size_t frame_count;
     uint32_t partial; /* enum hqm_partial, 0: whole */
 };
+
+/* A sentence without the name of the file, for `crowded`. */
+#define PERF_TASKS_CROWDED "its processes inherit more mappings from one another than those of any real run"
 
 void perf_tasks_init(struct perf_tasks *t);
 void perf_tasks_deinit(struct perf_tasks *t);
