@@ -145,6 +145,15 @@ static bool is_fork(long number)
     return number == SYS_clone || number == SYS_clone3;
 }
 
+/* The next library's function, which may be another preloaded one's; before the start the kernel itself is asked. */
+static inline __attribute__((always_inline)) long next_syscall(long number, const long a[6])
+{
+    __typeof__(&syscall) real = REAL_IF_KNOWN(syscall);
+
+    return real ? real(number, a[0], a[1], a[2], a[3], a[4], a[5])
+                : raw_as_libc(raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+}
+
 /* libseccomp calls seccomp(2) through this, and some programs fork by it. */
 EXPORT long syscall(long number, ...)
 {
@@ -162,8 +171,7 @@ EXPORT long syscall(long number, ...)
     stacks_watch(number, a);
     reach_watch(number, a);
     bool execs = (number == SYS_execve || number == SYS_execveat) && process_before_exec();
-    long result = number == SYS_futex ? WAITING(raw_as_libc(raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5])))
-                                      : raw_as_libc(raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]));
+    long result = number == SYS_futex ? WAITING(next_syscall(number, a)) : next_syscall(number, a);
     if (execs)
         process_after_failed_exec();
     if (result == 0 && is_fork(number))
