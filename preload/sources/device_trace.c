@@ -3,9 +3,11 @@
 
 #include "common/hash.h"
 #include "preload/file.h"
-#include "preload/mpi/lock.h"
+#include "preload/lock.h"
 #include "preload/options.h"
 #include "preload/ring.h"
+
+#include <string.h>
 
 enum { SEGMENT = 4 * HQM_ALIGN, FIRST_SLOTS = 1024 };
 
@@ -25,20 +27,17 @@ static struct {
 
 /* ---- sums ---- */
 
-static uint32_t hash_of(uint32_t lane, uint32_t node, uint32_t thread, uint32_t queue, uint32_t kind)
+/* Where the sum of the key is, or has a place, among `room` slots. */
+static struct hqm_command_sum **slot_of(struct hqm_command_sum **slots, uint32_t room,
+                                        const struct hqm_command_sum *key)
 {
-    const uint32_t key[] = {lane, node, thread, queue, kind};
+    const uint32_t words[] = {key->lane, key->node, key->thread, key->queue, key->kind};
 
-    return (uint32_t)hash_bytes(key, sizeof key, 0);
-}
+    for (uint32_t at = (uint32_t)hash_bytes(words, sizeof words, 0);; at++) {
+        struct hqm_command_sum **slot = &slots[at & (room - 1)], *s = *slot;
 
-static struct hqm_command_sum **slot_of(const struct hqm_command *c)
-{
-    for (uint32_t at = hash_of(c->lane, c->node, c->thread, c->queue, c->kind);; at++) {
-        struct hqm_command_sum **slot = &sums.slots[at & (sums.room - 1)], *s = *slot;
-
-        if (!s || (s->lane == c->lane && s->node == c->node && s->thread == c->thread && s->queue == c->queue &&
-                   s->kind == c->kind))
+        if (!s || (s->lane == key->lane && s->node == key->node && s->thread == key->thread && s->queue == key->queue &&
+                   s->kind == key->kind))
             return slot;
     }
 }
@@ -50,15 +49,9 @@ static bool grow_sums(void)
 
     if (!more)
         return false;
-    for (uint32_t i = 0; i < before; i++) {
-        const struct hqm_command_sum *s = old[i];
-        uint32_t at = s ? hash_of(s->lane, s->node, s->thread, s->queue, s->kind) : 0;
-
-        while (s && more[at & (room - 1)])
-            at++;
-        if (s)
-            more[at & (room - 1)] = old[i];
-    }
+    for (uint32_t i = 0; i < before; i++)
+        if (old[i])
+            *slot_of(more, room, old[i]) = old[i];
     if (old)
         raw_munmap(old, before * sizeof *old);
     sums.slots = more;
@@ -68,15 +61,16 @@ static bool grow_sums(void)
 
 static struct hqm_command_sum *sum_of(const struct hqm_command *c)
 {
+    const struct hqm_command_sum key = {
+        .lane = c->lane, .node = c->node, .thread = c->thread, .queue = c->queue, .kind = c->kind};
     struct hqm_command_sum **slot;
     struct claim claim;
 
     if (sums.used >= sums.room / 4 * 3 && !grow_sums() && sums.used + 1 >= sums.room)
         return NULL;
-    slot = slot_of(c);
+    slot = slot_of(sums.slots, sums.room, &key);
     if (!*slot && (*slot = file_claim(HQM_SUMS, 1, &claim))) {
-        **slot = (struct hqm_command_sum){
-            .lane = c->lane, .node = c->node, .thread = c->thread, .queue = c->queue, .kind = c->kind};
+        **slot = key;
         file_publish(&claim);
         sums.used++;
     }
@@ -146,55 +140,37 @@ static void *next(struct tail *t, enum hqm_kind kind, uint16_t size)
     return t->newest + 1;
 }
 
-static void publish(struct tail *t)
+static bool add(struct tail *t, enum hqm_kind kind, const void *record, uint16_t size)
 {
-    __atomic_store_n(&t->newest->count, t->newest->count + 1, __ATOMIC_RELEASE);
+    struct claim claim;
+    void *to;
+
+    if (!options.max_size) {
+        to = file_claim(kind, 1, &claim);
+        if (to) {
+            memcpy(to, record, size);
+            file_publish(&claim);
+        }
+        return to;
+    }
+    lock_take(&lock);
+    to = next(t, kind, size);
+    if (to) {
+        memcpy(to, record, size);
+        __atomic_store_n(&t->newest->count, t->newest->count + 1, __ATOMIC_RELEASE);
+    }
+    lock_release(&lock);
+    return to;
 }
 
 bool device_trace_command(const struct hqm_command *record)
 {
-    struct hqm_command *to;
-    struct claim claim;
-
-    if (!options.max_size) {
-        to = file_claim(HQM_COMMANDS, 1, &claim);
-        if (to) {
-            *to = *record;
-            file_publish(&claim);
-        }
-        return to;
-    }
-    lock_take(&lock);
-    to = next(&commands, HQM_COMMANDS, sizeof *to);
-    if (to) {
-        *to = *record;
-        publish(&commands);
-    }
-    lock_release(&lock);
-    return to;
+    return add(&commands, HQM_COMMANDS, record, sizeof *record);
 }
 
 bool device_trace_host(const struct hqm_host *record)
 {
-    struct hqm_host *to;
-    struct claim claim;
-
-    if (!options.max_size) {
-        to = file_claim(HQM_HOST, 1, &claim);
-        if (to) {
-            *to = *record;
-            file_publish(&claim);
-        }
-        return to;
-    }
-    lock_take(&lock);
-    to = next(&waits, HQM_HOST, sizeof *to);
-    if (to) {
-        *to = *record;
-        publish(&waits);
-    }
-    lock_release(&lock);
-    return to;
+    return add(&waits, HQM_HOST, record, sizeof *record);
 }
 
 void device_trace_forget(void)
