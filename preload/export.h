@@ -30,12 +30,12 @@ extern struct real __stop_hq_real[] __attribute__((weak, visibility("hidden")));
 /* Looks a name up in the libraries that are loaded; opens none. */
 void *real_next(const char *name); /* libc.c */
 
-/* Those of the library that calls this; not in signal handlers. */
-static inline void real_find_all(void)
+/* Looks up those of the library that calls this that are not known yet; not in signal handlers. */
+static inline void real_find_all(void *(*find)(const char *name))
 {
     for (struct real *real = __start_hq_real; real != __stop_hq_real; real++)
         if (!atomic_load_explicit(&real->found, memory_order_relaxed))
-            atomic_store_explicit(&real->found, real_next(real->name), memory_order_relaxed);
+            atomic_store_explicit(&real->found, find(real->name), memory_order_relaxed);
     real_next("getpid"); /* which is there: dlerror has nothing to tell the program */
 }
 

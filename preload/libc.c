@@ -59,12 +59,7 @@ static void prepare(void)
 void *libc_symbol(void *handle, const char *name)
 {
     prepare();
-    const char *version = handle == RTLD_NEXT && loader.versioned ? version_of(name) : NULL;
-    void *found = version ? loader.versioned(handle, name, version) : NULL;
-    if (!found && loader.symbol)
-        found = loader.symbol(handle, name);
-    __asm__ volatile("" : "+r"(found)); /* no jump to dlsym, which looks behind the library that it returns to */
-    return found;
+    return version_find(loader.symbol, handle == RTLD_NEXT ? loader.versioned : NULL, handle, name);
 }
 
 EXPORT void *hq_exact_dlsym(void)
@@ -183,10 +178,7 @@ void *libc_find(const char *name)
 
 void libc_find_missing(void)
 {
-    for (struct real *real = __start_hq_real; real != __stop_hq_real; real++)
-        if (!atomic_load_explicit(&real->found, memory_order_relaxed))
-            atomic_store_explicit(&real->found, libc_find(real->name), memory_order_relaxed);
-    real_next("getpid"); /* as in real_find_all */
+    real_find_all(libc_find);
 }
 
 void *real_next(const char *name)

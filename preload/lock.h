@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A lock for a few instructions, which no signal handler of ours takes. */
-#ifndef HQ_PRELOAD_MPI_LOCK_H
-#define HQ_PRELOAD_MPI_LOCK_H
+#ifndef HQ_PRELOAD_LOCK_H
+#define HQ_PRELOAD_LOCK_H
 
 #include "preload/raw.h"
 

@@ -35,7 +35,7 @@ void start_once(void)
     if (started)
         return;
     started = true;
-    real_find_all();
+    real_find_all(real_next);
     if (!options_read())
         return;
     options.active = false;

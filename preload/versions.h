@@ -28,4 +28,21 @@ static inline const char *version_of(const char *name)
     return NULL;
 }
 
+/*
+ * What dlsym finds, or dlvsym (which may be NULL) where the version counts; NULL: nothing. RTLD_NEXT is behind the
+ * library that calls, so this is inlined, and never ends in a jump to dlsym.
+ */
+static inline __attribute__((always_inline)) void *version_find(void *(*symbol)(void *, const char *),
+                                                                void *(*versioned)(void *, const char *, const char *),
+                                                                void *handle, const char *name)
+{
+    const char *version = versioned ? version_of(name) : NULL;
+    void *found = version ? versioned(handle, name, version) : NULL;
+
+    if (!found && symbol)
+        found = symbol(handle, name);
+    __asm__ volatile("" : "+r"(found));
+    return found;
+}
+
 #endif

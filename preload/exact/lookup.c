@@ -12,15 +12,7 @@ volatile int raw_frozen; /* of this library; follows the collector's (blocks.c) 
 
 void *real_next(const char *name)
 {
-    __typeof__(&dlsym) find = (__typeof__(&dlsym))hq_exact_dlsym();
-    __typeof__(&dlvsym) find_version = (__typeof__(&dlvsym))hq_exact_dlvsym();
-    const char *version = find_version ? version_of(name) : NULL;
-    void *found = version ? find_version(RTLD_NEXT, name, version) : NULL;
-
-    if (!found && find)
-        found = find(RTLD_NEXT, name);
-    __asm__ volatile("" : "+r"(found)); /* no jump to dlsym, which looks behind the library that it returns to */
-    return found;
+    return version_find((__typeof__(&dlsym))hq_exact_dlsym(), (__typeof__(&dlvsym))hq_exact_dlvsym(), RTLD_NEXT, name);
 }
 
 void *real_lookup(_Atomic(void *) *where, const char *name)
@@ -35,5 +27,5 @@ void *real_lookup(_Atomic(void *) *where, const char *name)
 
 static __attribute__((constructor)) void start(void)
 {
-    real_find_all();
+    real_find_all(real_next);
 }

@@ -7,7 +7,7 @@
 #include "preload/exact/exact.h"
 #include "preload/gpu/programs.h"
 #include "preload/gpu/queues.h"
-#include "preload/mpi/lock.h"
+#include "preload/lock.h"
 #include "preload/raw.h"
 #include "preload/sources/device.h"
 

@@ -4,7 +4,7 @@
 #include "common/hash.h"
 #include "preload/exact/exact.h"
 #include "preload/gpu/handles.h"
-#include "preload/mpi/lock.h"
+#include "preload/lock.h"
 #include "preload/raw.h"
 #include "preload/sources/device.h"
 

@@ -2,7 +2,7 @@
 #include "preload/gpu/queues.h"
 
 #include "preload/gpu/handles.h"
-#include "preload/mpi/lock.h"
+#include "preload/lock.h"
 #include "preload/sources/device.h"
 #include "preload/sources/exact.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/mpi/abi.h"
 
-#include "preload/mpi/lock.h"
+#include "preload/lock.h"
 #include "preload/sources/exact.h"
 
 #include <ctype.h>

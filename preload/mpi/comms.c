@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/mpi/comms.h"
 
-#include "preload/mpi/lock.h"
+#include "preload/lock.h"
 #include "preload/raw.h"
 #include "preload/sources/exact.h"
 

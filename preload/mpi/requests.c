@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/mpi/requests.h"
 
-#include "preload/mpi/lock.h"
+#include "preload/lock.h"
 
 enum { FIRST = 256 };
 
