@@ -11,15 +11,33 @@ struct run {
 struct assembly {
     const struct canon *canon;
     struct writer *writer;
-    struct spool values, runs, marks, growth;
+    struct spool values, runs;
     VEC(struct hqdb_value_index) index;
     VEC(struct hqdb_trace_block) blocks;
-    VEC(struct hqdb_mark_index) mark_index;
-    VEC(struct hqdb_growth_index) growth_index;
+    struct coded {
+        struct spool bytes;
+        struct coded_index index;
+    } marks, growth;
     VEC(struct run) directory; /* [batch][metric] */
     uint64_t trace_bytes;
     size_t batches;
 };
+
+static void coded_deinit(struct coded *c)
+{
+    spool_deinit(&c->bytes);
+    vec_deinit(&c->index);
+}
+
+/* Adds those of a batch, whose offsets are within its own bytes. */
+static struct hq_error *coded_add(struct coded *c, const struct coded_index *index, const struct bytes *bytes)
+{
+    for (size_t i = 0; i < index->len; i++) {
+        vec_push(&c->index, index->data[i]);
+        vec_last(&c->index).offset += c->bytes.bytes;
+    }
+    return spool_append(&c->bytes, bytes->data, bytes->len);
+}
 
 struct assembly *assembly_create(const struct canon *c, struct writer *w, const char *directory)
 {
@@ -29,8 +47,8 @@ struct assembly *assembly_create(const struct canon *c, struct writer *w, const 
     a->writer = w;
     spool_init(&a->values, directory);
     spool_init(&a->runs, directory);
-    spool_init(&a->marks, directory);
-    spool_init(&a->growth, directory);
+    spool_init(&a->marks.bytes, directory);
+    spool_init(&a->growth.bytes, directory);
     writer_begin(w, HQDB_TRACE, 0, 1);
     return a;
 }
@@ -41,10 +59,8 @@ void assembly_destroy(struct assembly *a)
         return;
     spool_deinit(&a->values);
     spool_deinit(&a->runs);
-    spool_deinit(&a->marks);
-    spool_deinit(&a->growth);
-    vec_deinit(&a->mark_index);
-    vec_deinit(&a->growth_index);
+    coded_deinit(&a->marks);
+    coded_deinit(&a->growth);
     vec_deinit(&a->index);
     vec_deinit(&a->blocks);
     vec_deinit(&a->directory);
@@ -63,16 +79,8 @@ struct hq_error *assembly_add(struct assembly *a, const struct batch *b)
     }
     a->trace_bytes += b->trace.len;
     writer_append(a->writer, b->trace.data, b->trace.len);
-    for (size_t i = 0; i < b->mark_index.len; i++) {
-        vec_push(&a->mark_index, b->mark_index.data[i]);
-        vec_last(&a->mark_index).offset += a->marks.bytes;
-    }
-    for (size_t i = 0; i < b->growth_index.len; i++) {
-        vec_push(&a->growth_index, b->growth_index.data[i]);
-        vec_last(&a->growth_index).offset += a->growth.bytes;
-    }
-    HQ_TRY(spool_append(&a->marks, b->marks.data, b->marks.len));
-    HQ_TRY(spool_append(&a->growth, b->growth.data, b->growth.len));
+    HQ_TRY(coded_add(&a->marks, &b->mark_index, &b->marks));
+    HQ_TRY(coded_add(&a->growth, &b->growth_index, &b->growth));
     HQ_TRY(spool_append(&a->values, b->values.data, b->values.len));
     for (size_t m = 0; m < b->metric_count; m++) {
         vec_push(&a->directory, (struct run){a->runs.bytes, b->runs[m].len});
@@ -145,29 +153,16 @@ static void write_by_frame(struct assembly *a, uint32_t metric, const uint8_t *r
     vec_deinit(&scratch);
 }
 
-/* A file without marks has no such sections. */
-static struct hq_error *write_marks(struct assembly *a)
+/* A file without any has no such sections. */
+static struct hq_error *write_coded(struct assembly *a, struct coded *c, uint32_t index_tag, uint32_t tag)
 {
-    const uint8_t *marks;
+    const uint8_t *bytes;
 
-    if (!a->mark_index.len)
+    if (!c->index.len)
         return NULL;
-    HQ_TRY(spool_read(&a->marks, &marks));
-    writer_section(a->writer, HQDB_MARK_INDEX, 0, sizeof *a->mark_index.data, a->mark_index.data, a->mark_index.len);
-    writer_section(a->writer, HQDB_MARKS, 0, 1, marks, a->marks.bytes);
-    return NULL;
-}
-
-static struct hq_error *write_growth(struct assembly *a)
-{
-    const uint8_t *growth;
-
-    if (!a->growth_index.len)
-        return NULL;
-    HQ_TRY(spool_read(&a->growth, &growth));
-    writer_section(a->writer, HQDB_GROWTH_INDEX, 0, sizeof *a->growth_index.data, a->growth_index.data,
-                   a->growth_index.len);
-    writer_section(a->writer, HQDB_GROWTH, 0, 1, growth, a->growth.bytes);
+    HQ_TRY(spool_read(&c->bytes, &bytes));
+    writer_section(a->writer, index_tag, 0, sizeof *c->index.data, c->index.data, c->index.len);
+    writer_section(a->writer, tag, 0, 1, bytes, c->bytes.bytes);
     return NULL;
 }
 
@@ -180,8 +175,8 @@ struct hq_error *assembly_finish(struct assembly *a, struct tally *t)
     writer_end(a->writer);
     writer_section(a->writer, HQDB_TRACE_INDEX, 0, sizeof *a->blocks.data, a->blocks.data, a->blocks.len);
     vec_push(&a->index, end);
-    HQ_TRY(write_marks(a));
-    HQ_TRY(write_growth(a));
+    HQ_TRY(write_coded(a, &a->marks, HQDB_MARK_INDEX, HQDB_MARKS));
+    HQ_TRY(write_coded(a, &a->growth, HQDB_GROWTH_INDEX, HQDB_GROWTH));
     HQ_TRY(spool_read(&a->values, &values));
     HQ_TRY(spool_read(&a->runs, &runs));
     writer_section(a->writer, HQDB_VALUES, 0, 1, values, a->values.bytes);

@@ -176,7 +176,7 @@ void batch_marks(struct batch *b, const struct db_mark *marks, size_t count)
     if (!count)
         return;
     vec_push(&b->mark_index,
-             (struct hqdb_mark_index){.offset = b->marks.len, .marks = count, .profile = b->first + b->count - 1});
+             (struct hqdb_coded_index){.offset = b->marks.len, .records = count, .profile = b->first + b->count - 1});
     for (size_t i = 0; i < count; i++)
         put_mark(&b->marks, &last, &marks[i]);
 }
@@ -188,9 +188,9 @@ void batch_growth(struct batch *b, const struct growth_list *growth, const struc
 
     if (!growth->len)
         return;
-    vec_push(&b->growth_index, (struct hqdb_growth_index){.offset = b->growth.len,
-                                                          .records = growth->len,
-                                                          .profile = b->first + b->count - 1});
+    vec_push(
+        &b->growth_index,
+        (struct hqdb_coded_index){.offset = b->growth.len, .records = growth->len, .profile = b->first + b->count - 1});
     for (size_t i = 0; i < growth->len; i++) {
         const struct db_growth *g = &growth->data[i];
 

@@ -22,15 +22,21 @@ struct trace_list {
     size_t len, cap;
 };
 
+/* Of marks, or of growth: a record for each profile that has any. */
+struct coded_index {
+    struct hqdb_coded_index *data;
+    size_t len, cap;
+};
+
 struct batch {
     uint32_t first, count; /* profiles */
     struct bytes values, trace, marks, growth;
-    VEC(struct hqdb_value_index) index;         /* [profile][metric], offsets within `values` */
-    VEC(struct hqdb_trace_block) blocks;        /* offsets within `trace` */
-    VEC(struct hqdb_mark_index) mark_index;     /* offsets within `marks` */
-    VEC(struct hqdb_growth_index) growth_index; /* offsets within `growth` */
-    struct bytes *runs;                         /* [metric] the values by frame, see assembly.c */
-    struct value_list *all;                     /* [metric] scratch until batch_finish */
+    VEC(struct hqdb_value_index) index;  /* [profile][metric], offsets within `values` */
+    VEC(struct hqdb_trace_block) blocks; /* offsets within `trace` */
+    struct coded_index mark_index;       /* offsets within `marks` */
+    struct coded_index growth_index;     /* offsets within `growth` */
+    struct bytes *runs;                  /* [metric] the values by frame, see assembly.c */
+    struct value_list *all;              /* [metric] scratch until batch_finish */
     size_t metric_count;
 };
 

@@ -26,9 +26,8 @@ struct db_file {
     const struct hqdb_value_index *value_index; /* [profiles * metrics + 1] */
     const struct hqdb_trace_block *trace_index;
     size_t trace_block_count;
-    const struct hqdb_mark_index *mark_index;
+    const struct hqdb_coded_index *mark_index, *growth_index;
     size_t mark_index_count;
-    const struct hqdb_growth_index *growth_index;
     size_t growth_index_count;
     const uint64_t **frame_value_index;              /* [metric][frames + 1], NULL: none */
     struct db_bytes *frame_values;                   /* [metric] */

@@ -265,8 +265,6 @@ void devices_scan(struct process *p, const struct measurement *m, struct lanes *
     add_threads(p);
     read_commands(p, m, &commands);
     place_commands(p, &placing, &commands);
-    placing_deinit(&placing);
-    placing.begun = false;
     read_sums(p, m, &placing);
     placing_deinit(&placing);
     bring_times(p, m, commands.data);

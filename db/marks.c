@@ -4,20 +4,29 @@
 #include "db/db_file.h"
 #include "db/trace_code.h"
 
+/* The record of a profile in an index of `count`, NULL: it has none, or one outside of the `bytes`. */
+static const struct hqdb_coded_index *own_record(const struct hqdb_coded_index *index, size_t count, uint32_t profile,
+                                                 const struct db_bytes *bytes)
+{
+    size_t number = SEARCH(i, count, index[i].profile < profile);
+    const struct hqdb_coded_index *own = number < count ? &index[number] : NULL;
+
+    return own && own->profile == profile && own->offset <= bytes->len ? own : NULL;
+}
+
 struct db_marks db_marks_of(const struct db *db, uint32_t profile)
 {
     struct db_file *f = db_stored(db)->file;
-    size_t number = SEARCH(i, f->mark_index_count, f->mark_index[i].profile < profile);
-    const struct hqdb_mark_index *own = number < f->mark_index_count ? &f->mark_index[number] : NULL;
+    const struct hqdb_coded_index *own = own_record(f->mark_index, f->mark_index_count, profile, &f->marks);
 
     f->used[DB_TRACE] = true;
-    if (!own || own->profile != profile || own->offset > f->marks.len)
+    if (!own)
         return (struct db_marks){.db = db};
     return (struct db_marks){
         .db = db,
         .at = f->marks.data + own->offset,
         .end = f->marks.data + f->marks.len,
-        .left = own->marks,
+        .left = own->records,
     };
 }
 
@@ -37,11 +46,10 @@ bool db_mark_next(struct db_marks *m, struct db_mark *out)
 struct db_growths db_growths_of(const struct db *db, uint32_t profile)
 {
     struct db_file *f = db_stored(db)->file;
-    size_t number = SEARCH(i, f->growth_index_count, f->growth_index[i].profile < profile);
-    const struct hqdb_growth_index *own = number < f->growth_index_count ? &f->growth_index[number] : NULL;
+    const struct hqdb_coded_index *own = own_record(f->growth_index, f->growth_index_count, profile, &f->growth);
 
     f->used[DB_TRACE] = true;
-    if (!own || own->profile != profile || own->offset > f->growth.len)
+    if (!own)
         return (struct db_growths){.left = 0};
     return (struct db_growths){
         .marks = db_marks_of(db_stored(db), profile),

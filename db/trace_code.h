@@ -32,7 +32,7 @@ struct mark_list {
     size_t len, cap;
 };
 
-/* Likewise a mark (format/database.h, struct hqdb_mark_index). */
+/* Likewise a mark (format/database.h, HQDB_MARKS). */
 static inline void put_mark(struct bytes *b, struct db_mark *last, const struct db_mark *m)
 {
     put_coded(b, (m->time_us - last->time_us) << 1 | m->leaves);
@@ -45,7 +45,7 @@ struct growth_list {
     size_t len, cap;
 };
 
-/* Likewise a growth (struct hqdb_growth_index): `step` and `at_mark` are its time. */
+/* Likewise a growth (HQDB_GROWTH): `step` and `at_mark` are its time. */
 static inline void put_growth(struct bytes *b, struct db_growth *last, const struct db_growth *g, uint64_t step,
                               bool at_mark)
 {

@@ -305,7 +305,7 @@ static struct hq_error *verify_marks(const struct db *db)
     const struct db_file *f = db->file;
 
     for (size_t i = 0; i < f->mark_index_count; i++) {
-        const struct hqdb_mark_index *x = &f->mark_index[i];
+        const struct hqdb_coded_index *x = &f->mark_index[i];
         struct db_marks marks = db_marks_of(db, x->profile);
         struct db_mark m;
         uint64_t read = 0;
@@ -314,7 +314,7 @@ static struct hq_error *verify_marks(const struct db *db)
         EXPECT(db, !i || x->profile > x[-1].profile, "mark index", "is out of order");
         for (; db_mark_next(&marks, &m); read++)
             continue;
-        EXPECT(db, read == x->marks, "marks", "has fewer marks than its index says");
+        EXPECT(db, read == x->records, "marks", "has fewer marks than its index says");
     }
     return NULL;
 }
@@ -324,7 +324,7 @@ static struct hq_error *verify_growth(const struct db *db)
     const struct db_file *f = db->file;
 
     for (size_t i = 0; i < f->growth_index_count; i++) {
-        const struct hqdb_growth_index *x = &f->growth_index[i];
+        const struct hqdb_coded_index *x = &f->growth_index[i];
         struct db_growths growths = db_growths_of(db, x->profile);
         uint64_t read = 0, before = 0;
         struct db_growth g;

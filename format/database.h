@@ -92,13 +92,13 @@ enum hqdb_tag {
     HQDB_KNOWN,             /* struct hqdb_known, by module; from minor version 1 on */
     HQDB_KNOWN_TEXT,        /* bytes: the names */
     HQDB_REGIONS,           /* struct hqdb_region, by profile and frame; from minor version 1 on */
-    HQDB_MARK_INDEX,        /* struct hqdb_mark_index, by profile; from minor version 1 on */
+    HQDB_MARK_INDEX,        /* struct hqdb_coded_index, by profile; from minor version 1 on */
     HQDB_MARKS,             /* coded bytes: when regions and phases were entered and left */
     HQDB_MESSAGES,          /* struct hqdb_message, by profile, frame, group and peer; from minor version 1 on */
     HQDB_QUEUES,            /* struct hqdb_queue, by profile; from minor version 1 on */
     HQDB_COMMANDS,          /* struct hqdb_command, by profile and start; from minor version 1 on */
     HQDB_HOST_WAITS,        /* struct hqdb_host_wait, by profile and time; from minor version 1 on */
-    HQDB_GROWTH_INDEX,      /* struct hqdb_growth_index, by profile; from minor version 1 on */
+    HQDB_GROWTH_INDEX,      /* struct hqdb_coded_index, by profile; from minor version 1 on */
     HQDB_GROWTH,            /* coded bytes: when counted metrics were seen to have grown, and by how much */
 };
 
@@ -339,16 +339,17 @@ static_assert(sizeof(struct hqdb_trace_block) == 32, "layout");
  *     coded (time - previous time) << 1 | leaves     previous of the first: 0
  *     coded signed (frame - previous frame)          of the region or phase; previous of the first: 0
  */
-struct hqdb_mark_index {
-    uint64_t offset; /* in HQDB_MARKS */
-    uint64_t marks;
-    uint32_t profile; /* one without marks has no record */
+struct hqdb_coded_index {
+    uint64_t offset; /* in HQDB_MARKS; of growth in HQDB_GROWTH */
+    uint64_t records;
+    uint32_t profile; /* one without any has no record */
     uint32_t reserved;
 };
-static_assert(sizeof(struct hqdb_mark_index) == 24, "layout");
+static_assert(sizeof(struct hqdb_coded_index) == 24, "layout");
 
 /*
  * The growth of a profile's counted metrics, in the order of time: by how much each has grown since it was noted last.
+ * Its index has the records of that of marks.
  * All are read at each mark and each sample of a clock; a metric without a record there had not grown.
  *     coded step << 2 | at mark << 1 | changed       at mark: at the time of a mark of the profile, `step` marks behind
  *                                                    the one of the last such record (the first: before the first
@@ -356,13 +357,6 @@ static_assert(sizeof(struct hqdb_mark_index) == 24, "layout");
  *     if changed: coded metric                       else as in the record before; of the first: metric 0
  *     coded growth                                   in base units
  */
-struct hqdb_growth_index {
-    uint64_t offset; /* in HQDB_GROWTH */
-    uint64_t records;
-    uint32_t profile; /* one without any has no record */
-    uint32_t reserved;
-};
-static_assert(sizeof(struct hqdb_growth_index) == 24, "layout");
 
 struct hqdb_source { /* a source file as it was when the database was built */
     uint32_t path;   /* as in scopes */
