@@ -31,40 +31,30 @@ void growth_deinit(struct growth *g)
     *g = (struct growth){0};
 }
 
-bool growth_is_known(const struct growth *g, uint32_t metric)
+/* Is it counted? An exact one that has not grown was. */
+static bool is_known(const struct growth *g, uint32_t metric)
 {
     const struct hqdb_metric *m = &g->db->metrics[metric];
 
     return m->flags & HQDB_METRIC_COUNTED && (m->flags & HQDB_METRIC_EXACT || g->steps[metric].len);
 }
 
-/* How many steps are not later. */
-static size_t steps_by(const struct growth *g, uint32_t metric, uint64_t us)
-{
-    const struct growth_steps *steps = &g->steps[metric];
-
-    return SEARCH(i, steps->len, steps->data[i].us <= us);
-}
-
-uint64_t growth_at(const struct growth *g, uint32_t metric, uint64_t us)
-{
-    size_t n = steps_by(g, metric, us);
-
-    return n ? g->steps[metric].data[n - 1].sum : 0;
-}
-
-/* A clock always runs: where it has no step it was not looked at. */
-static bool was_looked_at(const struct growth *g, uint32_t metric, uint64_t us)
+/* The total at an instant. False: a clock always runs, so where it has no step it was not looked at. */
+static bool total_at(const struct growth *g, uint32_t metric, uint64_t us, uint64_t *total)
 {
     const struct hqdb_metric *m = &g->db->metrics[metric];
-    size_t n = steps_by(g, metric, us);
+    const struct growth_steps *steps = &g->steps[metric];
+    size_t n = SEARCH(i, steps->len, steps->data[i].us <= us);
 
-    return m->flags & HQDB_METRIC_EXACT || m->dimension != DIM_SECONDS || (n && g->steps[metric].data[n - 1].us == us);
+    *total = n ? steps->data[n - 1].sum : 0;
+    return m->flags & HQDB_METRIC_EXACT || m->dimension != DIM_SECONDS || (n && steps->data[n - 1].us == us);
 }
 
 double growth_between(const struct growth *g, uint32_t metric, uint64_t from_us, uint64_t to_us)
 {
-    if (!growth_is_known(g, metric) || !was_looked_at(g, metric, from_us) || !was_looked_at(g, metric, to_us))
+    uint64_t from, to;
+
+    if (!is_known(g, metric) || !total_at(g, metric, from_us, &from) || !total_at(g, metric, to_us, &to))
         return NAN;
-    return (double)(growth_at(g, metric, to_us) - growth_at(g, metric, from_us));
+    return (double)(to - from);
 }

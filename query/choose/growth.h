@@ -24,12 +24,6 @@ struct growth {
 struct growth growth_of(const struct timeline *time, uint32_t profile);
 void growth_deinit(struct growth *g);
 
-/* Whether the metric was counted; an exact one that has not grown was. */
-bool growth_is_known(const struct growth *g, uint32_t metric);
-
-/* Returns the total of a metric at an instant of the run, in base units. */
-uint64_t growth_at(const struct growth *g, uint32_t metric, uint64_t us);
-
 /* Returns the growth of a metric between two marks, in base units; NaN: not known. */
 double growth_between(const struct growth *g, uint32_t metric, uint64_t from_us, uint64_t to_us);
 

@@ -212,8 +212,8 @@ static void find_band(const struct folding *f, struct fold_point *points)
     }
 }
 
-static int fold(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
-                struct fold_point *points, size_t count, double span)
+int fold_counted(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
+                 struct fold_point *points, size_t count, double span)
 {
     AUTO_FREE struct spline_point *scratch = xcalloc(event_count + 2, sizeof *scratch);
     AUTO_FREE double *sum = xcalloc(count + 1, sizeof *sum), *rate = xcalloc(count + 1, sizeof *rate);
@@ -238,13 +238,7 @@ static int fold(struct fold_event *events, size_t event_count, struct fold_insta
 int fold_curve(struct fold_event *events, size_t event_count, struct fold_instances instances,
                struct fold_point *points, size_t count, double span)
 {
-    return fold(events, event_count, instances, NULL, points, count, span);
-}
-
-int fold_counted(struct fold_event *events, size_t event_count, struct fold_instances instances, const double *totals,
-                 struct fold_point *points, size_t count, double span)
-{
-    return fold(events, event_count, instances, totals, points, count, span);
+    return fold_counted(events, event_count, instances, NULL, points, count, span);
 }
 
 static double median_of(double *values, size_t n)
