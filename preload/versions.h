@@ -29,8 +29,8 @@ static inline const char *version_of(const char *name)
 }
 
 /*
- * What dlsym finds, or dlvsym (which may be NULL) where the version counts; NULL: nothing. RTLD_NEXT is behind the
- * library that calls, so this is inlined, and never ends in a jump to dlsym.
+ * Finds what dlsym finds, or dlvsym (which may be NULL) where the version counts; NULL: nothing. RTLD_NEXT is behind
+ * the library that calls, so this is inlined, and never ends in a jump to dlsym.
  */
 static inline __attribute__((always_inline)) void *version_find(void *(*symbol)(void *, const char *),
                                                                 void *(*versioned)(void *, const char *, const char *),

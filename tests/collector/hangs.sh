@@ -148,7 +148,7 @@ $CC -O1 -o "$TMP/reserved" "$TMP/reserved.c" -Wl,--no-as-needed -ldl || exit 1
 for events in "--clock=timer -e CPUTIME@1000/s" "-e REALTIME@1000/s"; do
     record $events -- "$TMP/reserved"
     check "the C library's reserved signal arrives: $events" [ "$status:$(cat "$TMP/out")" = 0:ok ]
-    check "and the program is measured: $events" holds "$(value samples) > 5"
+    check "and the program is measured: $events" holds "$(value samples) > 0"
 done
 # C libraries before 2.36 give the older of two versions to who looks for the next one: another condition variable, another timer.
 cat >"$TMP/versions.c" <<'C'
