@@ -193,10 +193,10 @@ static void add_profiles(struct builder *b, const struct process *p, uint32_t fi
             .end_us = t->end_us,
         };
 
-        for (size_t c = 0; c < p->thread_count && t->creator != t->number; c++) {
-            if (p->threads[c].number == t->creator)
-                profile.creator_profile = first + (uint32_t)c;
-        }
+        uint32_t creator = t->creator == t->number ? TREE_NONE : process_thread(p, t->creator);
+
+        if (creator != TREE_NONE)
+            profile.creator_profile = first + creator;
         if (t->creator_frame != TREE_NONE)
             profile.creator_frame = b->frames[t->creator_frame];
         model_profile(b->model, &profile);
@@ -207,11 +207,11 @@ static void add_regions(struct builder *b, const struct process *p, uint32_t fir
 {
     for (size_t i = 0; i < p->region_count; i++) {
         const struct process_region *r = &p->regions[i];
+        uint32_t thread = process_thread(p, r->thread);
 
-        for (size_t t = 0; t < p->thread_count; t++)
-            if (p->threads[t].number == r->thread && b->frames[r->frame] != HQDB_NONE)
-                model_region(b->model, &(struct hqdb_region){b->frames[r->frame], first + (uint32_t)t, r->entries,
-                                                             r->left, r->elapsed_ns});
+        if (thread != TREE_NONE && b->frames[r->frame] != HQDB_NONE)
+            model_region(b->model, &(struct hqdb_region){b->frames[r->frame], first + thread, r->entries, r->left,
+                                                         r->elapsed_ns});
     }
 }
 
@@ -220,13 +220,13 @@ static void add_messages(struct builder *b, const struct process *p, uint32_t fi
     for (size_t i = 0; i < p->message_count; i++) {
         const struct process_message *x = &p->messages[i];
         struct hqdb_message message = x->message;
+        uint32_t thread = process_thread(p, x->thread);
 
         message.frame = b->frames[x->frame];
-        for (size_t t = 0; t < p->thread_count; t++)
-            if (p->threads[t].number == x->thread && message.frame != HQDB_NONE) {
-                message.profile = first + (uint32_t)t;
-                model_message(b->model, &message, x->group);
-            }
+        if (thread != TREE_NONE && message.frame != HQDB_NONE) {
+            message.profile = first + thread;
+            model_message(b->model, &message, x->group);
+        }
     }
 }
 

@@ -274,10 +274,9 @@ void devices_scan(struct process *p, const struct measurement *m, struct lanes *
 
 static uint32_t profile_of(const struct process *p, uint32_t first_profile, uint32_t thread)
 {
-    for (uint32_t t = 0; t < p->thread_count; t++)
-        if (p->threads[t].number == thread)
-            return first_profile + t;
-    return HQDB_NONE;
+    uint32_t row = process_thread(p, thread);
+
+    return row == TREE_NONE ? HQDB_NONE : first_profile + row;
 }
 
 void devices_add(const struct process *p, const uint32_t *frames, uint32_t first_profile, struct model *model)

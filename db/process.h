@@ -89,8 +89,19 @@ struct process { /* texts and arrays live in `arena` */
     uint64_t missing; /* samples that the header counts and the file has not */
 };
 
+/*
+ * The first pass over the file at `path`: adds its modules and call paths to `tree`, and fills `out`, which is ended
+ * with process_deinit, after an error too. Errors: HQ_DATA, the file cannot be read or its values are beyond what can
+ * be. What is damaged without being wrong is left out, and `damaged` or `missing` says so.
+ */
 struct hq_error *process_scan(const char *path, struct calltree *tree, struct process *out);
 void process_deinit(struct process *p);
+
+/* The place in p->threads of the thread of this number; TREE_NONE: there is none. */
+uint32_t process_thread(const struct process *p, uint32_t number);
+
+/* Is a trace record of this event a mark (HQM_TRACE_MARK), not a sample? */
+bool process_is_mark(const struct process *p, uint32_t event);
 
 /* The tree has become part of another one: remap[frame] is what its frames are there. */
 void process_move_frames(struct process *p, const uint32_t *remap);
@@ -115,6 +126,9 @@ struct process_data {
     struct growth_list *growth; /* [thread] of counted metrics */
     size_t thread_count, metric_count;
 };
+
+/* The second pass over p's file (process_fill.c). Errors: HQ_DATA, the file can no longer be read; `out` is ended then,
+ * too. */
 struct hq_error *process_fill(const struct process *p, const struct process_places *places, struct process_data *out);
 void process_data_deinit(struct process_data *d);
 
