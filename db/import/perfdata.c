@@ -1,52 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * perf.data as `perf record` writes it to a file (tools/perf/Documentation/perf.data-file-format.txt of Linux): header,
- * attributes, records, and of the features build-ids and names of events. Stacks are unwound from their copies, or are
- * call chains; names come from the binaries, where they still are, and of the kernel from /proc/kallsyms while it is
- * the one that was recorded. A thread is a profile, an event a metric.
+ * What the records of a perf.data (perfdata_file.h) make. Stacks are unwound from their copies, or are call chains;
+ * names come from the binaries, where they still are, and of the kernel from /proc/kallsyms while it is the one that
+ * was recorded. A thread is a profile, an event a metric.
  */
-#include "common/cursor.h"
 #include "common/file.h"
 #include "common/numbers.h"
 #include "common/search.h"
 #include "db/attribute.h"
 #include "db/import/addresses.h"
 #include "db/import/formats.h"
+#include "db/import/perfdata_file.h"
 #include "db/import/target.h"
-#include "db/perf/stream.h"
 #include "db/perf_map.h"
 #include "db/perf/tasks.h"
 #include <inttypes.h>
-#include <linux/perf_event.h>
 #include <string.h>
 
-enum { FEATURE_BUILD_ID = 2, FEATURE_EVENT_DESC = 12, EVENTS_MAX = 1024, ATTR_LEAST = 64 };
-enum { RECORD_AUXTRACE = 71, RECORD_COMPRESSED = 81, RECORD_COMPRESSED2 = 83 };
 #define NO_NODE UINT32_MAX
-
-struct span {
-    uint64_t offset, size;
-};
-
-struct file_header {
-    char magic[8];
-    uint64_t size, attr_size;
-    struct span attrs, data, types;
-    uint64_t features[4];
-};
-
-struct event {
-    struct perf_event_attr attr;
-    VEC(uint64_t) ids;
-    const char *name; /* NULL: not known */
-    uint32_t metric;
-    bool has_metric;
-};
-
-struct build_id {
-    const char *path;
-    uint8_t id[PERF_BUILD_ID];
-};
 
 struct site { /* of an address: what it is called is asked for all at once */
     uint32_t module;
@@ -62,10 +33,8 @@ struct sample {
 
 struct perfdata {
     struct import *im;
-    struct file_map map;
-    struct file_header header;
-    VEC(struct event) events;
-    VEC(struct build_id) build_ids;
+    struct perfdata_file file;
+    VEC(uint32_t) metrics; /* [file.events]; HQDB_NONE: of none so far */
     struct perf_tasks tasks;
     struct addresses addresses;
     struct keymap site_keys; /* module, offset */
@@ -78,127 +47,9 @@ struct perfdata {
     uint64_t partial[HQM_PARTIAL_MAX];
 };
 
-static const char MAGIC[8] = "PERFILE2";
-
 bool perfdata_sniff(const struct import_probe *p)
 {
-    return !p->is_dir && p->len >= sizeof MAGIC && !memcmp(p->text, MAGIC, sizeof MAGIC);
-}
-
-/* ---- the header ---- */
-
-static bool inside(const struct perfdata *f, struct span s)
-{
-    return s.offset <= f->map.size && s.size <= f->map.size - s.offset;
-}
-
-static struct hq_error *damaged(const struct perfdata *f, const char *what)
-{
-    return hq_error_new(HQ_DATA, "%s: the file is damaged or cut off in its %s", f->map.path, what);
-}
-
-static struct hq_error *read_header(struct perfdata *f)
-{
-    struct file_header *h = &f->header;
-
-    if (f->map.size < 16 || memcmp(f->map.data, MAGIC, sizeof MAGIC) != 0)
-        return hq_error_new(HQ_DATA, "%s is no perf.data of a little-endian machine", f->map.path);
-    memcpy(&h->size, f->map.data + 8, 8);
-    if (h->size == 16)
-        return hq_error_new(
-            HQ_DATA,
-            "%s was written to a pipe: perf inject -i %s -o FILE, or recording to a file, makes one that "
-            "is read",
-            f->map.path, f->map.path);
-    if (f->map.size < sizeof *h)
-        return damaged(f, "header");
-    memcpy(h, f->map.data, sizeof *h);
-    if (!h->data.size)
-        return hq_error_new(HQ_DATA, "%s: perf was killed while it recorded, and never wrote where the records end",
-                            f->map.path);
-    if (!inside(f, h->attrs) || !inside(f, h->data) || h->attr_size < ATTR_LEAST + sizeof(struct span) ||
-        h->attrs.size / h->attr_size > EVENTS_MAX)
-        return damaged(f, "header");
-    return NULL;
-}
-
-static struct hq_error *read_attributes(struct perfdata *f)
-{
-    size_t known = f->header.attr_size - sizeof(struct span);
-
-    for (uint64_t at = 0; at + f->header.attr_size <= f->header.attrs.size; at += f->header.attr_size) {
-        const uint8_t *entry = f->map.data + f->header.attrs.offset + at;
-        struct event *e = vec_add(&f->events);
-        struct span ids;
-
-        memcpy(&e->attr, entry, known < sizeof e->attr ? known : sizeof e->attr);
-        memcpy(&ids, entry + known, sizeof ids);
-        if (!inside(f, ids))
-            return damaged(f, "attributes");
-        for (uint64_t i = 0; i < ids.size / 8; i++)
-            vec_push(&e->ids, perf_word(f->map.data + ids.offset, i));
-    }
-    return f->events.len ? NULL : damaged(f, "attributes");
-}
-
-static void read_build_ids(struct perfdata *f, struct cursor c)
-{
-    while (cursor_left(&c) >= 36) {
-        const uint8_t *start = c.at;
-        uint32_t type = cursor_u32(&c);
-        uint16_t misc = cursor_u16(&c), size = cursor_u16(&c);
-
-        (void)type, (void)misc;
-        if (size < 37 || size > c.end - start)
-            return;
-        struct build_id b = {.path = (const char *)start + 36};
-
-        memcpy(b.id, start + 12, PERF_BUILD_ID);
-        if (memchr(b.path, 0, size - 36))
-            vec_push(&f->build_ids, b);
-        c.at = start + size;
-    }
-}
-
-static void read_names(struct perfdata *f, struct cursor c)
-{
-    uint32_t count = cursor_u32(&c), attr_size = cursor_u32(&c);
-
-    for (uint32_t i = 0; i < count && i < f->events.len; i++) {
-        cursor_skip(&c, attr_size);
-        uint32_t ids = cursor_u32(&c), length = cursor_u32(&c);
-        const char *name = (const char *)cursor_bytes(&c, length);
-
-        cursor_skip(&c, (uint64_t)ids * 8);
-        if (!cursor_ok(&c) || !name || !memchr(name, 0, length))
-            return;
-        f->events.data[i].name = name;
-    }
-}
-
-/* Behind the records there is a span for each feature that is there. */
-static void read_features(struct perfdata *f)
-{
-    uint64_t at = f->header.data.offset + f->header.data.size;
-
-    for (unsigned bit = 0; bit < 256; bit++) {
-        struct span s;
-
-        if (!(f->header.features[bit / 64] >> bit % 64 & 1))
-            continue;
-        if (f->map.size < sizeof s || at > f->map.size - sizeof s)
-            return;
-        memcpy(&s, f->map.data + at, sizeof s);
-        at += sizeof s;
-        if (!inside(f, s))
-            continue;
-        struct cursor c = cursor_make(f->map.path, "features", f->map.data + s.offset, s.size);
-
-        if (bit == FEATURE_BUILD_ID)
-            read_build_ids(f, c);
-        else if (bit == FEATURE_EVENT_DESC)
-            read_names(f, c);
-    }
+    return !p->is_dir && perfdata_file_begins(p->text, p->len);
 }
 
 /* ---- places ---- */
@@ -292,37 +143,29 @@ static void name_kernel(struct perfdata *f)
 
 /* ---- samples ---- */
 
-static struct event *event_of(struct perfdata *f, uint64_t id)
-{
-    for (size_t i = 1; i < f->events.len; i++)
-        vec_foreach(x, &f->events.data[i].ids)
-            if (*x == id)
-                return &f->events.data[i];
-    return &f->events.data[0];
-}
-
-static bool is_clock(const struct event *e)
+static bool is_clock(const struct perfdata_event *e)
 {
     return e->attr.type == PERF_TYPE_SOFTWARE &&
            (e->attr.config == PERF_COUNT_SW_CPU_CLOCK || e->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
-static uint32_t metric_of(struct perfdata *f, struct event *e, bool traced)
+static uint32_t metric_of(struct perfdata *f, const struct perfdata_event *e, bool traced)
 {
-    if (!e->has_metric) {
+    uint32_t *metric = &f->metrics.data[e - f->file.events.data];
+
+    if (*metric == HQDB_NONE) {
         AUTO_FREE char *made = xasprintf("event_%u_%llx", e->attr.type, (unsigned long long)e->attr.config);
         bool clock = is_clock(e);
         unsigned flags = HQDB_METRIC_SAMPLED | (traced ? HQDB_METRIC_TRACED | HQDB_METRIC_WEIGHED : 0);
 
-        e->metric = import_metric(f->im,
-                                  e->name ? e->name
-                                  : clock ? "cpu-clock"
-                                          : made,
-                                  "sampled by perf", clock ? HQM_DIM_SECONDS : HQM_DIM_EVENTS, flags, traced,
-                                  clock ? 1e-9 : 1);
-        e->has_metric = true;
+        *metric = import_metric(f->im,
+                                e->name ? e->name
+                                : clock ? "cpu-clock"
+                                        : made,
+                                "sampled by perf", clock ? HQM_DIM_SECONDS : HQM_DIM_EVENTS, flags, traced,
+                                clock ? 1e-9 : 1);
     }
-    return e->metric;
+    return *metric;
 }
 
 static uint32_t profile_of(struct perfdata *f, const struct perf_process *p, uint32_t tid)
@@ -336,7 +179,8 @@ static uint32_t profile_of(struct perfdata *f, const struct perf_process *p, uin
     return f->profiles.data[n];
 }
 
-static void take_sample(struct perfdata *f, struct event *of, const struct perf_event *e, struct perf_path *path)
+static void take_sample(struct perfdata *f, const struct perfdata_event *of, const struct perf_event *e,
+                        struct perf_path *path)
 {
     struct sample s = {.time = e->time, .node = NO_NODE};
 
@@ -360,47 +204,12 @@ static void take_other(struct perfdata *f, struct perf_event *e)
     if ((e->type == PERF_RECORD_MMAP || e->type == PERF_RECORD_MMAP2) && e->path &&
         (!strcmp(e->path, "[kernel.kallsyms]_text") || !strcmp(e->path, "[kernel.kallsyms]_stext")))
         f->text = e->offset;
-    for (size_t i = 0; e->path && !e->build_id_len && i < f->build_ids.len; i++)
-        if (!strcmp(f->build_ids.data[i].path, e->path)) {
-            memcpy(e->build_id, f->build_ids.data[i].id, PERF_BUILD_ID);
+    for (size_t i = 0; e->path && !e->build_id_len && i < f->file.build_ids.len; i++)
+        if (!strcmp(f->file.build_ids.data[i].path, e->path)) {
+            memcpy(e->build_id, f->file.build_ids.data[i].id, PERF_BUILD_ID);
             e->build_id_len = PERF_BUILD_ID;
         }
     perf_tasks_note(&f->tasks, e);
-}
-
-static struct perf_layout layout_of(const struct event *e)
-{
-    return (struct perf_layout){.sample_type = e->attr.sample_type,
-                                .read_format = e->attr.read_format,
-                                .registers = e->attr.sample_regs_user,
-                                .branches = e->attr.branch_sample_type,
-                                .sample_id_all = e->attr.sample_id_all};
-}
-
-/* The places of the records, in the order of time. */
-static struct hq_error *find_records(struct perfdata *f, struct perf_stream *out)
-{
-    const uint8_t *at = f->map.data + f->header.data.offset, *end = at + f->header.data.size;
-
-    out->layout = layout_of(&f->events.data[0]);
-    for (size_t size; at < end && (size = perf_event_size(at, end)) != 0; at += size) {
-        uint32_t type;
-
-        memcpy(&type, at, 4);
-        if (type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2)
-            return hq_error_new(HQ_DATA,
-                                "%s: its records are compressed (perf record -z), which is not read: record without -z",
-                                f->map.path);
-        if (type == RECORD_AUXTRACE && size >= 16 && perf_word(at, 1) <= (uint64_t)(end - at) - size)
-            at += perf_word(at, 1);
-        else if (type < 64)
-            vec_push(&out->records,
-                     (struct perf_stream_at){perf_event_time(&out->layout, at, size), (uint64_t)(at - f->map.data)});
-    }
-    if (at < end)
-        return damaged(f, "records");
-    perf_stream_sort(out);
-    return NULL;
 }
 
 static struct hq_error *take_records(struct perfdata *f, const struct perf_stream *s)
@@ -409,26 +218,26 @@ static struct hq_error *take_records(struct perfdata *f, const struct perf_strea
     struct hq_error *err = NULL;
 
     for (size_t i = 0; i < s->records.len && !err; i++) {
-        const uint8_t *at = f->map.data + s->records.data[i].offset;
-        size_t size = perf_event_size(at, f->map.data + f->map.size);
+        const uint8_t *at = f->file.map.data + s->records.data[i].offset;
+        size_t size = perf_event_size(at, f->file.map.data + f->file.map.size);
         struct perf_layout layout = s->layout;
         struct perf_event e;
         bool sound = perf_event_read(&layout, at, size, &e);
-        struct event *of = event_of(f, e.id);
+        const struct perfdata_event *of = perfdata_event_of(&f->file, e.id);
 
-        if (e.type == PERF_RECORD_SAMPLE && of != f->events.data) {
-            layout = layout_of(of);
+        if (e.type == PERF_RECORD_SAMPLE && of != f->file.events.data) {
+            layout = perfdata_layout(of);
             sound = perf_event_read(&layout, at, size, &e);
         }
         if (!sound)
-            err = hq_error_new(HQ_DATA, "%s: the record at byte %llu is damaged", f->map.path,
+            err = hq_error_new(HQ_DATA, "%s: the record at byte %llu is damaged", f->file.map.path,
                                (unsigned long long)s->records.data[i].offset);
         else if (e.type == PERF_RECORD_SAMPLE)
             take_sample(f, of, &e, &path);
         else
             take_other(f, &e);
         if (!err && f->tasks.crowded)
-            err = hq_error_new(HQ_DATA, "%s: " PERF_TASKS_CROWDED, f->map.path);
+            err = hq_error_new(HQ_DATA, "%s: " PERF_TASKS_CROWDED, f->file.map.path);
     }
     vec_deinit(&path.kernel);
     return err;
@@ -475,7 +284,7 @@ static struct hq_error *give(struct perfdata *f)
             import_trace(f->im, s->profile, (s->time - start) / 1000, (uint32_t)*frame, s->metric,
                          s->period < UINT32_MAX ? (uint32_t)s->period : UINT32_MAX);
         if (import_problem(f->im))
-            return hq_error_new(HQ_DATA, "%s: %s", f->map.path, import_problem(f->im));
+            return hq_error_new(HQ_DATA, "%s: %s", f->file.map.path, import_problem(f->im));
     }
     for (uint32_t reason = 1; reason < HQM_PARTIAL_MAX; reason++)
         if (f->partial[reason])
@@ -489,10 +298,7 @@ static struct hq_error *take_all(struct perfdata *f)
 {
     AUTO(perf_stream_close) struct perf_stream records = {0};
 
-    HQ_TRY(read_header(f));
-    HQ_TRY(read_attributes(f));
-    read_features(f);
-    HQ_TRY(find_records(f, &records));
+    HQ_TRY(perfdata_file_records(&f->file, &records));
     HQ_TRY(take_records(f, &records));
     HQ_TRY(addresses_resolve(&f->addresses, f->im));
     name_kernel(f);
@@ -501,10 +307,7 @@ static struct hq_error *take_all(struct perfdata *f)
 
 static void deinit(struct perfdata *f)
 {
-    vec_foreach(e, &f->events)
-        vec_deinit(&e->ids);
-    vec_deinit(&f->events);
-    vec_deinit(&f->build_ids);
+    vec_deinit(&f->metrics);
     perf_tasks_deinit(&f->tasks);
     addresses_deinit(&f->addresses);
     keymap_deinit(&f->site_keys);
@@ -513,7 +316,7 @@ static void deinit(struct perfdata *f)
     vec_deinit(&f->samples);
     keymap_deinit(&f->threads);
     vec_deinit(&f->profiles);
-    file_map_close(&f->map);
+    perfdata_file_close(&f->file);
 }
 
 struct hq_error *perfdata_read(struct import *im, const char *path)
@@ -527,6 +330,8 @@ struct hq_error *perfdata_read(struct import *im, const char *path)
     keymap_init(&f.threads, 12);
     if (!strcmp(path, "-"))
         return hq_error_new(HQ_DATA, "perf.data cannot be read from a pipe: name the file");
-    HQ_TRY(file_map_open(path, &f.map));
+    HQ_TRY(perfdata_file_open(path, &f.file));
+    for (size_t i = 0; i < f.file.events.len; i++)
+        vec_push(&f.metrics, HQDB_NONE);
     return take_all(&f);
 }
