@@ -2,6 +2,7 @@
 #include "preload/image.h"
 
 #include "preload/file.h"
+#include "preload/module_file.h"
 #include "preload/modules.h"
 #include "preload/options.h"
 #include "preload/raw.h"
@@ -114,7 +115,7 @@ static void note_paths(void)
 
     if (raw_syscall(SYS_getcwd, (long)path, sizeof path, 0, 0, 0, 0) > 0)
         note("directory", path);
-    long bytes = modules_program(path, sizeof path - 1);
+    long bytes = module_program_path(path, sizeof path - 1);
     path[bytes] = 0;
     if (!bytes)
         return;

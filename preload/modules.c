@@ -7,16 +7,14 @@
 #include "preload/hot.h"
 #include "preload/loader.h"
 #include "preload/loose.h"
-#include "preload/raw.h"
+#include "preload/module_file.h"
 
 #include <dlfcn.h>
 #include <elf.h>
-#include <errno.h>
 #include <limits.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 static _Atomic(struct module *) table[MODULES_NOTED];
 uint64_t modules_bases[MODULES_NOTED] __attribute__((aligned(64)));
@@ -24,7 +22,6 @@ static _Atomic uint32_t modules; /* numbers given out; a slot may still be empty
 static _Atomic uint32_t closing; /* calls of dlclose under way, */
 static __thread uint32_t own_closing __attribute__((tls_model("initial-exec"))); /* and those of this thread */
 static bool starting;                                                            /* the program has not begun */
-static atomic_flag path_busy = ATOMIC_FLAG_INIT;
 
 /*
  * From the first segment of the program to its last. The kernel leaves gaps between the segments where the linker did
@@ -52,135 +49,6 @@ bool modules_is_text(uint32_t number, uint64_t address)
         if (address >= module->text[i].start && address < module->text[i].end)
             return true;
     return false;
-}
-
-static void read_build_id(struct module *module, const char *notes, size_t bytes)
-{
-    for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= bytes;) {
-        const Elf64_Nhdr *note = (const Elf64_Nhdr *)(notes + at);
-        size_t name = (note->n_namesz + 3) & ~3u, content = (note->n_descsz + 3) & ~3u;
-
-        at += sizeof *note + name + content;
-        if (at > bytes)
-            return;
-        if (note->n_type != NT_GNU_BUILD_ID || note->n_namesz != 4 || memcmp(note + 1, "GNU", 4) != 0)
-            continue;
-        module->build_id_len = (uint8_t)(note->n_descsz < sizeof module->build_id ? note->n_descsz
-                                                                                  : sizeof module->build_id);
-        memcpy(module->build_id, (const char *)(note + 1) + name, module->build_id_len);
-        return;
-    }
-}
-
-/* The program headers are in memory when the first segment holds the start of the file, as linkers lay it out. */
-static void read_program_headers(struct module *module)
-{
-    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)module->start;
-    const Elf64_Phdr *header = (const Elf64_Phdr *)(module->start + elf->e_phoff);
-    uint64_t bytes = module->end - module->start;
-    int texts = 0;
-
-    if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_phoff > bytes ||
-        elf->e_phnum * sizeof *header > bytes - elf->e_phoff)
-        return;
-    for (int i = 0; i < elf->e_phnum; i++, header++) {
-        uint64_t start = module->base + header->p_vaddr;
-        if (start < module->start || start > module->end || header->p_memsz > module->end - start)
-            continue;
-        if (header->p_type == PT_LOAD && header->p_flags & PF_X && texts < MODULE_TEXTS) {
-            module->text[texts].start = start;
-            module->text[texts].writable = header->p_flags & PF_W;
-            module->text[texts++].end = start + header->p_memsz;
-        } else if (header->p_type == PT_NOTE && !module->build_id_len) {
-            read_build_id(module, (const char *)start, header->p_filesz);
-        }
-    }
-}
-
-bool modules_read(uint64_t image, uint64_t base, struct module *out)
-{
-    const Elf64_Ehdr *elf = (const Elf64_Ehdr *)image;
-    const Elf64_Phdr *header = (const Elf64_Phdr *)(image + elf->e_phoff);
-
-    *out = (struct module){.base = base, .start = image};
-    if (memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_phoff + elf->e_phnum * sizeof *header > 4096)
-        return false;
-    for (int i = 0; i < elf->e_phnum; i++)
-        if (header[i].p_type == PT_LOAD && base + header[i].p_vaddr + header[i].p_memsz > out->end)
-            out->end = base + header[i].p_vaddr + header[i].p_memsz;
-    read_program_headers(out);
-    return out->end > out->start;
-}
-
-/* Before glibc 2.34 its file is ld-2.31.so, to which ld-linux-x86-64.so.2 is a link. */
-static bool is_loader(const char *name, long length)
-{
-    return (length >= 9 && memcmp(name, "ld-linux-", 9) == 0) || (length >= 5 && memcmp(name, "ld-2.", 5) == 0);
-}
-
-long modules_program(char *path, size_t bytes)
-{
-    long length = raw_readlink("/proc/self/exe", path, bytes);
-    const char *name = program_invocation_name;
-    long at = length > 0 ? length : 0;
-
-    while (at > 0 && path[at - 1] != '/')
-        at--;
-    if (length < 0 || !is_loader(path + at, length - at) || !strstr(name, "/"))
-        return length < 0 ? 0 : length;
-    length = 0;
-    if (name[0] != '/') {
-        length = raw_syscall(SYS_getcwd, (long)path, (long)bytes, 0, 0, 0, 0);
-        if (length <= 0)
-            return 0;
-        path[length - 1] = '/';
-    }
-    if (strlen(name) > bytes - (size_t)length)
-        return 0;
-    memcpy(path + length, name, strlen(name));
-    return length + (long)strlen(name);
-}
-
-/* The loader knows the program by an empty name, and files opened by a relative path by that. */
-static const char *absolute_path(const struct module *module, const char *name)
-{
-    static char path[8192];
-    char *copy = NULL;
-    long bytes = 0;
-
-    if (module->flags & HQM_MODULE_VDSO)
-        return "[vdso]";
-    if (name[0] == '/')
-        return heap_copy_string(name);
-    if (atomic_flag_test_and_set(&path_busy))
-        return heap_copy_string(name);
-    if (module->flags & HQM_MODULE_MAIN) {
-        bytes = modules_program(path, sizeof path - 1);
-        if (bytes > 0)
-            path[bytes] = 0;
-        else /* no /proc: as it was started */
-            name = (const char *)getauxval(AT_EXECFN);
-    }
-    if (bytes <= 0 && name[0] != '/' && strlen(name) < 4000) {
-        bytes = raw_syscall(SYS_getcwd, (long)path, 4096, 0, 0, 0, 0);
-        if (bytes > 0) {
-            path[bytes - 1] = '/';
-            strcpy(path + bytes, name);
-        }
-    }
-    copy = heap_copy_string(bytes > 0 ? path : name);
-    atomic_flag_clear(&path_busy);
-    return copy;
-}
-
-static void read_file_status(struct module *module)
-{
-    struct stat status;
-
-    if (module->path[0] != '/' || raw_stat(module->path, &status) < 0)
-        return;
-    module->file_size = (uint64_t)status.st_size;
-    module->file_mtime_ns = (uint64_t)status.st_mtim.tv_sec * 1000000000u + (uint64_t)status.st_mtim.tv_nsec;
 }
 
 static void fill_record(struct hqm_module *record, struct module *module)
@@ -274,11 +142,11 @@ static uint32_t note_as(const struct object *object, const char *name)
         module->start = program_start;
         module->end = program_end;
     }
-    module->path = absolute_path(module, name);
+    module->path = module_path(module, name);
     if (!module->path)
         return 0;
-    read_program_headers(module);
-    read_file_status(module);
+    module_read_headers(module);
+    module_read_status(module);
     return add(module);
 }
 
@@ -303,7 +171,7 @@ static bool is_same(const struct module *module, const struct object *object)
         if (part > whole || strcmp(module->path + whole - part, name) != 0)
             return false;
     }
-    read_program_headers(&fresh);
+    module_read_headers(&fresh);
     if (!object->map && !fresh.build_id_len) {
         char path[PATH_MAX];
         return !module->build_id_len && strcmp(find_name(object, path, sizeof path), module->path) == 0;
@@ -474,7 +342,7 @@ void modules_closing(void)
 void modules_forget(void)
 {
     atomic_store(&closing, own_closing);
-    atomic_flag_clear(&path_busy);
+    module_path_forget();
 }
 
 static bool is_there(const struct module *module)

@@ -48,12 +48,6 @@ void modules_forget(void);
 /* False if the address is in no module (or in one that cannot be noted: counted as a loss). Safe in signal handlers. */
 bool modules_find(uint64_t address, struct code *code);
 
-/*
- * From the program headers of a file that begins at `image`, whose link address 0 is at `base`: range, texts and
- * build-id. For one that the loader is still about to open and tells nobody of. False: no file begins there.
- */
-bool modules_read(uint64_t image, uint64_t base, struct module *out);
-
 /* The module with this number; numbers come from modules_find. */
 const struct module *modules_get(uint32_t number);
 
@@ -76,12 +70,5 @@ static inline bool modules_is_own(uint32_t number)
 
 /* Writes a record for every module into a new measurement file. */
 void modules_describe(void);
-
-/*
- * The length of the program's path, which is not ended by a NUL; 0 if it cannot be had. Where the loader itself was
- * run, with the program as its argument (as bundled programs do), the kernel knows only the loader; the C library has
- * the argument.
- */
-long modules_program(char *path, size_t bytes);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "preload/image.h"
 #include "preload/libc.h"
+#include "preload/module_file.h"
 #include "preload/modules.h"
 #include "preload/options.h"
 #include "preload/raw.h"
@@ -209,7 +210,7 @@ static bool read_module(const struct link_map *map, struct module *module)
 {
     struct code code;
 
-    if (map->l_addr && raw_readable(map->l_addr) && modules_read(map->l_addr, map->l_addr, module)) {
+    if (map->l_addr && raw_readable(map->l_addr) && module_of_image(map->l_addr, map->l_addr, module)) {
         module->path = map->l_name;
         return true;
     }
