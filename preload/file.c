@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/file.h"
 
-#include "preload/deliver.h"
+#include "preload/file_create.h"
 #include "preload/hot.h"
 #include "preload/image.h"
 #include "preload/options.h"
-#include "preload/process.h"
 #include "preload/raw.h"
-#include "preload/sources/perf.h"
-#include "preload/text.h"
-#include "preload/thread.h"
 #include "preload/vdso.h"
-#include "preload/window.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -345,101 +340,20 @@ void file_state(enum hqm_state state)
     header->state = state;
 }
 
-static uint64_t cpu_time(void)
-{
-    return (uint64_t)raw_cpu_time(CLOCK_PROCESS_CPUTIME_ID);
-}
-
 void file_note_cpu_time(void)
 {
     struct hqm_header *header = file_header();
 
     if (header && !raw_frozen)
-        header->cpu_end_ns = cpu_time();
-}
-
-/* Returns the CPU time, in nanoseconds, that the process used before it executed this program: the file of the image
- * before has the serial before. `number` is the place of the serial in file.path. */
-static uint64_t cpu_time_before(uint32_t pid, uint32_t serial, char *number)
-{
-    struct hqm_header before = {.state = HQM_RUNNING};
-    const char *end = file.path + sizeof file.path;
-
-    if (serial == 0)
-        return 0;
-    append(append_number(number, end, serial - 1), end, HQM_SUFFIX);
-    int fd = raw_open(file.path, O_RDONLY | O_CLOEXEC, 0);
-    if (fd >= 0) {
-        raw_read(fd, &before, sizeof before);
-        raw_close(fd);
-    }
-    append(append_number(number, end, serial), end, HQM_SUFFIX);
-    return before.pid == pid && before.launch == options.launch && before.state == HQM_EXECED ? before.cpu_end_ns : 0;
-}
-
-/* HOST-PID-SERIAL.hqm: the serial is the first that is free, so an exec, or a pid used again, makes a new file. */
-static int create(uint32_t pid, uint32_t *serial, uint64_t *before)
-{
-    const char *end = file.path + sizeof file.path;
-    char *stem = append(file.path, end, options.directory);
-    int fd = -EEXIST;
-
-    stem = append(stem, end, "/");
-    stem = append(stem, end, options.host);
-    stem = append(stem, end, "-");
-    stem = append_number(stem, end, pid);
-    stem = append(stem, end, "-");
-    for (*serial = 0; *serial < 100000 && fd == -EEXIST; ++*serial) {
-        append(append_number(stem, end, *serial), end, HQM_SUFFIX);
-        fd = raw_open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        if (fd == -ENOENT && options.home[0]) {
-            options.brings = true;
-            deliver_prepare();
-            fd = raw_open(file.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-        }
-    }
-    --*serial;
-    *before = cpu_time_before(pid, *serial, stem);
-    return fd;
-}
-
-static void fill_header(struct hqm_header *header, uint32_t pid, uint32_t serial, uint64_t before)
-{
-    struct stat namespace;
-
-    header->major = HQM_MAJOR;
-    header->minor = HQM_MINOR;
-    header->header_bytes = HQM_ALIGN;
-    header->pid = pid;
-    header->ppid = (uint32_t)raw_getppid();
-    header->serial = serial;
-    header->rank = options.rank;
-    header->state = HQM_RUNNING;
-    header->start_realtime_ns = vdso_clock_ns(CLOCK_REALTIME);
-    header->start_monotonic_ns = vdso_clock_ns(CLOCK_MONOTONIC);
-    header->launch = options.launch;
-    header->allocated = FIRST_CHUNK;
-    header->threads = thread_count();
-    if (raw_stat("/proc/self/ns/pid", &namespace) == 0)
-        header->pid_namespace = namespace.st_ino;
-    header->cpu_clock = (uint32_t)perf_clock();
-    header->cpu_clock_error = (uint32_t)perf_error();
-    header->timer_threads = perf_refused();
-    header->slowed_threads = perf_slowed();
-    window_note(header);
-    if (!process_epoch()) { /* a forked child is measured from its start, though its file is younger */
-        header->cpu_image_ns = before;
-        header->cpu_start_ns = cpu_time();
-    }
+        header->cpu_end_ns = (uint64_t)raw_cpu_time(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 static int open_file(void)
 {
-    uint32_t pid = (uint32_t)raw_getpid(), serial;
-    uint64_t before;
+    struct file_birth birth;
     struct chunk *chunk = &file.chunk[0];
     size_t at = HQM_ALIGN;
-    int fd = create(pid, &serial, &before), error;
+    int fd = file_create(file.path, sizeof file.path, &birth), error;
 
     if (fd < 0)
         return -fd;
@@ -456,7 +370,8 @@ static int open_file(void)
     atomic_store(&file.growing, 0); /* another thread of the parent may have been at it */
     atomic_store(&file.adding, 0);
     file.header = (struct hqm_header *)chunk->base;
-    fill_header(file.header, pid, serial, before);
+    file.header->allocated = FIRST_CHUNK;
+    file_begin_header(file.header, &birth);
     for (int kind = HQM_STRINGS; kind <= HQM_THREADS; kind++) {
         struct hqm_segment *segment = make_segment(chunk->base + at, (enum hqm_kind)kind,
                                                    shared_kinds[kind].record_size, 0, 0, shared_kinds[kind].bytes);
