@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/blocks.h"
 #include "query/output/axis.h"
-#include "query/output/screen.h"
+#include "query/output/paint.h"
 #include "query/output/apart.h"
 #include "query/output/text.h"
 #include "common/mem.h"

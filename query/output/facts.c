@@ -2,7 +2,7 @@
 #include "query/output/facts.h"
 #include "common/mem.h"
 #include "common/str.h"
-#include "query/output/screen.h"
+#include "query/output/paint.h"
 #include "query/output/text.h"
 #include <string.h>
 

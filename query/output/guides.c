@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/output/guides.h"
 #include "common/mem.h"
-#include "query/output/screen.h"
+#include "query/output/paint.h"
 #include <limits.h>
 
 static int depth_of(const struct table *t, size_t row)

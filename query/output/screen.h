@@ -11,18 +11,4 @@
 /* guides: lines that join a row to its siblings; else nesting is shown by indentation alone. */
 struct hq_error *screen_write(const struct table *t, const struct output_options *o, bool guides, FILE *out);
 
-enum paint {
-    PAINT_PLAIN,
-    PAINT_HEADING,
-    PAINT_DIM,
-    PAINT_PLACE,
-    PAINT_HOT,
-    PAINT_HIGH,
-    PAINT_SOME,
-    PAINT_NEW,
-    PAINT_GONE
-};
-void paint_on(enum paint p, const struct output_options *o, FILE *out);
-void paint_off(enum paint p, const struct output_options *o, FILE *out);
-
 #endif
