@@ -35,7 +35,8 @@ struct hq_error *tap_open(const char *path, const struct hqs_header *header, con
 /* Sampling of a task begins; with `at_exec` when it executes a program. *gone: there is no such task any more. */
 struct hq_error *tap_attach(struct tap *s, pid_t task, bool at_exec, bool *gone);
 
-/* Adds records of our own, before tap_run. */
+/* Adds records of our own, before tap_run (perf_tap_stream.c). A text is of a process, as `key` and `value`; a mapping
+ * is of the bytes [start, end) of its memory, which are those of the file `path` from `offset` on. */
 void tap_text(struct tap *s, pid_t pid, const char *key, const char *value);
 void tap_thread(struct tap *s, pid_t pid, pid_t tid);
 void tap_mapping(struct tap *s, pid_t pid, uint64_t start, uint64_t end, uint64_t offset, const char *path,
