@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "structure/elf_kind.h"
+
+#include "common/mem.h"
+#include "common/str.h"
 #include <string.h>
 
 #ifndef EM_LOONGARCH /* glibc before 2.33 */
@@ -26,10 +29,18 @@ static const struct {
     {"\x28\xb5\x2f\xfd", 4, "a file compressed by zstd; decompress it first"},
 };
 
-static const struct {
-    uint16_t machine;
+struct machine {
+    uint16_t number; /* EM_* */
     const char *name;
-} machines[] = {
+};
+
+static const struct machine known[] = {
+#define MACHINE(number, file, name) {number, name},
+#include "structure/arch/machines.def"
+#undef MACHINE
+};
+
+static const struct machine others[] = {
     {EM_386, "32-bit x86"}, {EM_ARM, "32-bit Arm"},  {EM_RISCV, "RISC-V"},        {EM_PPC64, "PowerPC"},
     {EM_S390, "IBM Z"},     {EM_MIPS, "MIPS"},       {EM_LOONGARCH, "LoongArch"}, {EM_BPF, "BPF"},
     {EM_CUDA, "CUDA"},      {EM_AMDGPU, "AMD GPUs"},
@@ -43,14 +54,35 @@ static struct hq_error *not_elf(const char *path, const uint8_t *data, size_t si
     return hq_error_new(HQ_DATA, "%s: not an ELF file", path);
 }
 
+/* Appends their names, the last one behind `last`: "x86-64 and aarch64". */
+static void add_known(struct str *s, const char *last)
+{
+    const size_t count = sizeof known / sizeof *known;
+
+    for (size_t i = 0; i < count; i++)
+        str_addf(s, "%s%s", !i ? "" : i + 1 < count ? ", " : last, known[i].name);
+}
+
 static struct hq_error *other_machine(const char *path, const uint8_t *data, const Elf64_Ehdr *header)
 {
+    AUTO_STR struct str all = {0}, any = {0};
+
+    add_known(&all, " and ");
+    add_known(&any, " or ");
     if (data[EI_DATA] == ELFDATA2LSB)
-        for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
-            if (machines[i].machine == header->e_machine)
-                return hq_error_new(HQ_DATA, "%s: an ELF file for %s; hq knows the code of x86-64 and aarch64 only",
-                                    path, machines[i].name);
-    return hq_error_new(HQ_DATA, "%s: an ELF file, but not for x86-64 or aarch64", path);
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+            if (others[i].number == header->e_machine)
+                return hq_error_new(HQ_DATA, "%s: an ELF file for %s; hq knows the code of %s only", path,
+                                    others[i].name, str_cstr(&all));
+    return hq_error_new(HQ_DATA, "%s: an ELF file, but not for %s", path, str_cstr(&any));
+}
+
+static bool is_known(uint16_t machine)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].number == machine)
+            return true;
+    return false;
 }
 
 struct hq_error *elf_check_kind(const char *path, const uint8_t *data, size_t size, Elf64_Ehdr *header)
@@ -62,8 +94,7 @@ struct hq_error *elf_check_kind(const char *path, const uint8_t *data, size_t si
     if (size < sizeof *header)
         return hq_error_new(HQ_DATA, "%s: an ELF file that is cut short (only %zu bytes)", path, size);
     memcpy(header, data, sizeof *header);
-    if (data[EI_CLASS] != ELFCLASS64 || data[EI_DATA] != ELFDATA2LSB ||
-        (header->e_machine != EM_X86_64 && header->e_machine != EM_AARCH64))
+    if (data[EI_CLASS] != ELFCLASS64 || data[EI_DATA] != ELFDATA2LSB || !is_known(header->e_machine))
         return other_machine(path, data, header);
     return NULL;
 }

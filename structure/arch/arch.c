@@ -3,7 +3,16 @@
 
 const struct arch *arch_of(uint16_t machine)
 {
-    return machine == arch_aarch64.machine ? &arch_aarch64 : &arch_x86_64;
+    static const struct arch *const known[] = {
+#define MACHINE(number, file, name) &arch_##file,
+#include "structure/arch/machines.def"
+#undef MACHINE
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i]->machine == machine)
+            return known[i];
+    return &arch_x86_64;
 }
 
 void insn_decode(uint16_t machine, const uint8_t *code, size_t size, uint64_t address, struct insn *out)

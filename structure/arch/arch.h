@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The properties of a processor that structure recovery uses, one file for each processor. They work on any binary,
- * wherever hq runs. */
+/* The properties of a processor that structure recovery uses, one file and one row of machines.def for each processor.
+ * They work on any binary, wherever hq runs. */
 #ifndef HQ_STRUCTURE_ARCH_ARCH_H
 #define HQ_STRUCTURE_ARCH_ARCH_H
 
@@ -29,6 +29,8 @@ struct arch {
  * through. */
 const struct arch *arch_of(uint16_t machine);
 
-extern const struct arch arch_x86_64, arch_aarch64;
+#define MACHINE(number, file, name) extern const struct arch arch_##file;
+#include "structure/arch/machines.def"
+#undef MACHINE
 
 #endif
