@@ -205,10 +205,10 @@ static struct ring *ring_of(struct tap *s, int cpu)
     return NULL;
 }
 
-static struct hq_error *attach_on(struct tap *s, pid_t task, int cpu, bool at_exec, bool *gone)
+/* Returns the descriptor of an event of the task on that processor; -1, with errno. */
+static int begin_event(struct tap *s, pid_t task, int cpu, bool at_exec)
 {
     struct perf_event_attr attr = perf_attributes(&s->options, s->header.kernel);
-    struct ring *ring = ring_of(s, cpu);
     int fd;
 
     attr.enable_on_exec = at_exec;
@@ -221,18 +221,31 @@ static struct hq_error *attach_on(struct tap *s, pid_t task, int cpu, bool at_ex
         perf_ask_build_ids(&attr, false);
         fd = perf_event_begin(&attr, task, cpu);
     }
-    if (fd < 0 && errno == ENODEV)
-        return NULL; /* a processor that is switched off */
-    *gone = fd < 0 && errno == ESRCH;
-    if (*gone)
+    return fd;
+}
+
+/* Of a begin_event that failed. */
+static struct hq_error *why_not(pid_t task, bool *gone)
+{
+    *gone = errno == ESRCH;
+    if (*gone || errno == ENODEV) /* a processor that is switched off */
         return NULL;
-    if (fd < 0 && (errno == EACCES || errno == EPERM))
+    if (errno == EACCES || errno == EPERM)
         return hq_error_errno(HQ_DATA, "process %d may not be sampled: it takes root, or that it is one's own",
                               (int)task);
-    if (fd < 0 && errno == EMFILE)
+    if (errno == EMFILE)
         return hq_error_new(HQ_DATA, "too many threads for the limit of open files (ulimit -n)");
+    return hq_error_errno(HQ_DATA, "process %d cannot be sampled", (int)task);
+}
+
+/* The first event of a processor has a buffer, which the others write to. */
+static struct hq_error *attach_on(struct tap *s, pid_t task, int cpu, bool at_exec, bool *gone)
+{
+    struct ring *ring = ring_of(s, cpu);
+    int fd = begin_event(s, task, cpu, at_exec);
+
     if (fd < 0)
-        return hq_error_errno(HQ_DATA, "process %d cannot be sampled", (int)task);
+        return why_not(task, gone);
     if (ring) {
         vec_push(&s->others, fd);
         if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) != 0)

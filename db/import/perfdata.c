@@ -91,39 +91,52 @@ static uint32_t node_of(struct perfdata *f, uint32_t parent, uint32_t site)
     return keymap_add(&f->nodes, key, NULL);
 }
 
-/* Names of the kernel hold while it is the one that was recorded: its text lies where it lay. */
+/* The symbols of the kernel that runs, if it is the one that was recorded: its text lies where it lay. NULL: it is not.
+ */
+static FILE *kernel_symbols(uint64_t text)
+{
+    FILE *symbols = text ? fopen("/proc/kallsyms", "re") : NULL;
+    uint64_t address;
+    char line[600], name[32];
+
+    while (symbols && fgets(line, sizeof line, symbols))
+        if (sscanf(line, "%" SCNx64 " %*c %31s", &address, name) == 2 && address == text &&
+            (!strcmp(name, "_text") || !strcmp(name, "_stext"))) {
+            rewind(symbols);
+            return symbols;
+        }
+    if (symbols)
+        fclose(symbols);
+    return NULL;
+}
+
+/* The names of the kernel's procedures at these addresses, which are sorted; none if they are not to be had. */
+static void name_addresses(const struct perfdata *f, const uint64_t *addresses, size_t count, struct perf_map *out)
+{
+    AUTO_FCLOSE FILE *symbols = kernel_symbols(f->text);
+    AUTO_FREE char *names = NULL;
+    size_t size = 0, length = 0;
+    FILE *to = symbols ? open_memstream(&names, &size) : NULL;
+
+    if (to) {
+        perf_stream_write_names(symbols, addresses, count, to);
+        fclose(to);
+        length = size;
+    }
+    perf_map_parse(names ? names : "", length, addresses, count, out);
+}
+
 static void name_kernel(struct perfdata *f)
 {
-    AUTO_FCLOSE FILE *symbols = fopen("/proc/kallsyms", "re");
-    AUTO_FREE char *text = NULL;
     AUTO_FREE uint64_t *addresses = xcalloc(f->sites.len + 1, sizeof *addresses);
-    size_t count = 0, size = 0, length = 0;
-    char line[600], *names = NULL;
-    bool same = false;
+    AUTO(perf_map_deinit) struct perf_map map = {0};
+    size_t count = 0;
 
-    while (symbols && f->text && !same && fgets(line, sizeof line, symbols)) {
-        uint64_t address;
-        char name[32];
-
-        same = sscanf(line, "%" SCNx64 " %*c %31s", &address, name) == 2 && address == f->text &&
-               (!strcmp(name, "_text") || !strcmp(name, "_stext"));
-    }
     for (uint32_t i = 0; i < f->sites.len; i++)
         if (!f->sites.data[i].module)
             addresses[count++] = perf_word(keymap_key(&f->site_keys, i), 0);
     count = numbers_sort(addresses, count);
-    FILE *out = same ? open_memstream(&names, &size) : NULL;
-
-    if (out) {
-        rewind(symbols);
-        perf_stream_write_names(symbols, addresses, count, out);
-        fclose(out);
-        length = size;
-    }
-    text = names;
-    struct perf_map map;
-
-    perf_map_parse(text ? text : "", length, addresses, count, &map);
+    name_addresses(f, addresses, count, &map);
     for (uint32_t i = 0; i < f->sites.len; i++) {
         struct site *s = &f->sites.data[i];
 
@@ -138,7 +151,6 @@ static void name_kernel(struct perfdata *f)
             "[kernel]");
         s->placed = true;
     }
-    perf_map_deinit(&map);
 }
 
 /* ---- samples ---- */
