@@ -211,7 +211,7 @@ static void add_regions(struct builder *b, const struct process *p, uint32_t fir
 
         if (thread != TREE_NONE && b->frames[r->frame] != HQDB_NONE)
             model_region(b->model, &(struct hqdb_region){b->frames[r->frame], first + thread, r->entries, r->left,
-                                                         r->elapsed_ns});
+                                                         r->elapsed_ns, r->threads, r->largest, 0});
     }
 }
 

@@ -43,6 +43,8 @@ static void add_region(void *to, const void *from)
     sum->entries += r->entries;
     sum->left += r->left;
     sum->elapsed_ns += r->elapsed_ns;
+    sum->threads = sum->largest && r->largest ? sum->threads + r->threads : 0;
+    sum->largest = sum->threads ? (r->largest > sum->largest ? r->largest : sum->largest) : 0;
 }
 
 /* Of one profile and frame there is one record. */

@@ -91,13 +91,20 @@ static const struct hqdb_section *find_section(const struct db_file *f, uint32_t
     return NULL;
 }
 
-/* Records of a later minor version are longer: their known parts are copied together. */
-static const void *shorten(struct db_file *f, const struct hqdb_section *s, size_t size)
+/* The size of records that have grown since: what they lack is 0. */
+static size_t first_size(uint32_t tag, size_t size)
+{
+    return tag == HQDB_REGIONS ? offsetof(struct hqdb_region, threads) : size;
+}
+
+/* Records of a later minor version are longer, of an earlier one shorter: their known parts are copied together. */
+static const void *resize(struct db_file *f, const struct hqdb_section *s, size_t size)
 {
     char *copy = arena_array(&f->arena, s->count, size);
 
     for (size_t i = 0; i < s->count; i++)
-        memcpy(copy + i * size, f->map.data + s->offset + i * s->record_size, size);
+        memcpy(copy + i * size, f->map.data + s->offset + i * s->record_size,
+               s->record_size < size ? s->record_size : size);
     return copy;
 }
 
@@ -110,9 +117,9 @@ static struct hq_error *load(struct db *db, uint32_t tag, uint32_t index, size_t
 
     *count = 0;
     if (s) {
-        if (s->record_size < size)
+        if (s->record_size < first_size(tag, size))
             return damaged(db, "a section has records that are too short");
-        p = s->record_size == size ? f->map.data + s->offset : shorten(f, s, size);
+        p = s->record_size == size ? f->map.data + s->offset : resize(f, s, size);
         *count = s->count;
         if (*count >= UINT32_MAX && size > 1)
             return damaged(db, "a section has too many records");

@@ -204,8 +204,11 @@ static void read_regions(struct process *p, const struct measurement *m, struct 
                 continue;
             uint32_t frame = lanes_region(lanes, tree, (uint64_t)lane << 32 | r->node);
 
+            bool sized = records.at->record_size >= sizeof *r && r->largest;
+
             if (frame != TREE_NONE)
-                vec_push(&regions, (struct process_region){frame, r->thread, r->entries, r->left, r->elapsed_ns});
+                vec_push(&regions, (struct process_region){frame, r->thread, r->entries, r->left, r->elapsed_ns,
+                                                           sized ? r->threads : 0, sized ? r->largest : 0});
         }
     }
     p->regions = ARENA_ARRAY(&p->arena, regions.len, struct process_region);

@@ -28,7 +28,8 @@ struct process_thread {
 struct process_region { /* as a thread has opened it by one call path */
     uint32_t frame;     /* of the region, in the tree */
     uint32_t thread;    /* number */
-    uint64_t entries, left, elapsed_ns;
+    uint64_t entries, left, elapsed_ns, threads;
+    uint32_t largest; /* of its teams, 0: not known */
 };
 
 struct process_message { /* as a thread has exchanged them with a rank or group by one call path */

@@ -148,6 +148,7 @@ static struct hq_error *verify_regions(const struct db *db)
         EXPECT(db, r->frame < db->frame_count && r->profile < db->profile_count, "regions",
                "names a frame or profile outside");
         EXPECT(db, r->left <= r->entries, "regions", "has a region that was left more often than entered");
+        EXPECT(db, r->threads >= r->largest && !r->threads == !r->largest, "regions", "has a team larger than all");
     }
     return NULL;
 }

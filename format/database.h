@@ -258,8 +258,11 @@ struct hqdb_region {  /* a parallel region or phase as one profile has opened it
     uint64_t entries; /* times that it was opened */
     uint64_t left;    /* times that it was left again, which the time is of */
     uint64_t elapsed_ns;
+    uint64_t threads; /* of the teams of all entries, added up, by the runtime's count */
+    uint32_t largest; /* of these teams; 0: not known */
+    uint32_t reserved;
 };
-static_assert(sizeof(struct hqdb_region) == 32, "layout");
+static_assert(sizeof(struct hqdb_region) == 48, "layout");
 
 /* Messages (MPI) that one profile has exchanged by one call path with a rank, or with each of a group of ranks other
  * than its own; exact. What was received is known only of some calls. */

@@ -311,9 +311,10 @@ struct hqm_region {
     uint64_t callee;        /* what the call that the region's node hangs below calls, likewise: the runtime, or a
                                procedure that has left for it by a jump and is not on the stack */
     uint32_t callee_module; /* 0: not known */
-    uint32_t reserved;
+    uint32_t largest;       /* team of an entry, by the runtime's count; 0: not known */
+    uint64_t threads;       /* of the teams of all entries, added up */
 };
-static_assert(sizeof(struct hqm_region) == 64, "layout");
+static_assert(sizeof(struct hqm_region) == 72, "layout");
 
 /*
  * Messages (MPI) between one call path of a thread and one rank, or each of a group of ranks other than its own;

@@ -20,6 +20,25 @@ __attribute__((noinline, cold)) void *gomp_find(_Atomic(void *) *where, const ch
     return address ? address : libc_behind(caller, name);
 }
 
+/*
+ * The runtime's omp_get_num_threads, found where the program calls it: no version of the interface lacks it. The teams
+ * of a `teams` construct have one thread each, and libgomp runs them in turn.
+ */
+static _Atomic(void *) get_num_threads;
+
+static int team_size(void)
+{
+    void *function = atomic_load_explicit(&get_num_threads, memory_order_relaxed);
+
+    return function ? ((int (*)(void))function)() : 0;
+}
+
+static void find_team_size(const void *caller)
+{
+    if (!atomic_load_explicit(&get_num_threads, memory_order_relaxed))
+        gomp_find(&get_num_threads, "omp_get_num_threads", caller);
+}
+
 /* In every thread of a team. */
 static __attribute__((noinline)) void run(void *argument)
 {
@@ -28,6 +47,8 @@ static __attribute__((noinline)) void run(void *argument)
 
     region_opening(false);
     marks_enter((struct mark){here, r->id, HQM_NODE_INSIDE, MARK_OURS});
+    if (r->home == &marks)
+        region_team(r, team_size());
     r->body(r->data);
     marks_leave(here);
     if (r->home == &marks)
@@ -56,6 +77,7 @@ static void leave(struct region *r)
     if (real_ && region_open(&region_, (const void *)body, CALLER, HQM_RUNTIME_GOMP)) { \
         body = run; \
         data = &region_; \
+        find_team_size(CALLER); \
         region_opening(true); \
     }
 
@@ -122,6 +144,7 @@ static struct region *start(body_function **body, void **data, uint64_t sp)
     *r = (struct region){.body = *body, .data = *data, .frame = sp - 8};
     if (!region_open(r, (const void *)*body, (const void *)*(const uint64_t *)sp, HQM_RUNTIME_GOMP))
         return NULL;
+    find_team_size((const void *)*(const uint64_t *)sp);
     r->frame = sp;
     *body = run;
     *data = r;
@@ -139,8 +162,10 @@ static struct region *start(body_function **body, void **data, uint64_t sp)
         if (real_) \
             real_(__VA_ARGS__); \
         region_opening(false); \
-        if (region_) \
+        if (region_) { \
             marks_enter((struct mark){sp_, region_->id, HQM_NODE_INSIDE, MARK_ANY}); \
+            region_team(region_, team_size()); \
+        } \
     }
 #define LOOP_START(function) \
     START(function, (body_function * body, void *data, unsigned threads, long first, long end, long step, long chunk), \

@@ -74,11 +74,13 @@ static void on_parallel_end(union ompt_data *region, union ompt_data *task, int 
 static void on_implicit_task(int endpoint, union ompt_data *region, union ompt_data *task, unsigned threads,
                              unsigned index, int flags)
 {
-    const struct region *r = region && endpoint == OMPT_SCOPE_BEGIN ? region->ptr : NULL;
+    struct region *r = region && endpoint == OMPT_SCOPE_BEGIN ? region->ptr : NULL;
 
-    (void)task, (void)threads, (void)index, (void)flags;
+    (void)task, (void)index, (void)flags;
     if (!r || !r->id)
         return;
+    if (r->home == &marks)
+        region_team(r, (int)threads);
     if (r->home != &marks && r->counter)
         marks_wait(r->id, r->counter, r->value);
     else if (r->home == &marks && r->frame)

@@ -153,6 +153,15 @@ uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body)
     return record ? (uint64_t)self.lane->number << 32 | record->node : 0;
 }
 
+void region_team(struct region *r, int threads)
+{
+    if (!r->record || threads < 1)
+        return;
+    r->record->threads += (uint64_t)threads;
+    if ((uint32_t)threads > r->record->largest)
+        r->record->largest = (uint32_t)threads;
+}
+
 void region_close(struct region *r)
 {
     if (r->epoch != process_epoch() || !self.lane || !self.lane->number)

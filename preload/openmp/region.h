@@ -38,6 +38,9 @@ bool region_open(struct region *r, const void *body, const void *call, enum hqm_
  */
 uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body);
 
+/* In the thread that opened it: its team has so many threads, by the runtime's count; below 1 it is not known. */
+void region_team(struct region *r, int threads);
+
 /* It has left it. */
 void region_close(struct region *r);
 

@@ -248,8 +248,8 @@ static void add_opened(struct gathering *g)
 
         if (tree_scope(t, scope)->kind != SCOPE_REGION)
             continue;
-        str_addf(&g->json, "%s[%u,%u,%" PRIu64 ",%" PRIu64 "]", any ? "," : "", scope, r->profile, r->entries,
-                 r->elapsed_ns);
+        str_addf(&g->json, "%s[%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%u]", any ? "," : "", scope, r->profile,
+                 r->entries, r->elapsed_ns, r->threads, r->largest);
         any = true;
     }
     str_add(&g->json, fits ? "]," : "");

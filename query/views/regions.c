@@ -8,8 +8,10 @@
  *     efficiency   work / (P * elapsed)     blank if not all of the time was sampled by a clock
  *     imbalance    P * most - work          thread time that is lost to the waiting for the busiest
  *
- * Threads wait for those of their own process: P * most and P * elapsed are of each process, and then added up. Where
- * several threads of one open the region, P is each one's share of the threads.
+ * Threads wait for those of their own process: P * most and P * elapsed are of each process, and then added up. P is
+ * the team by the runtime's count: the largest, and for P * elapsed the mean of all entries. Where that is not known,
+ * not all threads are asked for, or threads of regions inside are seen as well, P is the threads that were sampled; of
+ * several threads of a process that open the region, each has its share of them.
  */
 #include "common/hash.h"
 #include "common/map.h"
@@ -27,7 +29,7 @@ static const struct {
 } measures[MEASURES] = {
     [ELAPSED] = {"elapsed", "time from before a region is opened to after it was left, exact", DIM_SECONDS, 1e-9},
     [ENTRIES] = {"entries", "times that the region was opened, exact", DIM_EVENTS, 1},
-    [TEAM] = {"team", "threads that were sampled in it", DIM_EVENTS, 1},
+    [TEAM] = {"team", "threads of its largest team, and others that were sampled in it", DIM_EVENTS, 1},
     [WORK] = {"work", "the program's own time in all threads", DIM_SECONDS, 1e-9},
     [WAITING] = {"waiting", "time in rows of kind wait", DIM_SECONDS, 1e-9},
     [RUNTIME] = {"overhead", "time in rows of kind runtime", DIM_SECONDS, 1e-9},
@@ -79,18 +81,23 @@ struct sums {
     int64_t share[3];
     uint64_t samples;
     int64_t *work; /* [profile] */
-    uint8_t *seen;
+    uint8_t *seen; /* [profile] enum seen */
 };
+enum seen { SEEN_NOT, SEEN, SEEN_UNASKED };
 
 /* The threads of one process in a region. */
 struct team {
-    int64_t threads, most;
+    int64_t threads, most;        /* as they were sampled */
     uint64_t elapsed_ns, openers; /* by all that open it, each of which has its share of the threads */
+    int64_t largest;              /* of all openers together, by the runtime's count */
+    double time_ns;               /* threads by elapsed time, likewise */
+    bool unknown;                 /* that count does not hold */
 };
 struct teams {
     struct map of; /* process -> place in `data` */
     VEC(struct team) data;
-    uint8_t *opened; /* [profile] */
+    uint8_t *opened;   /* [profile] */
+    uint32_t *largest; /* [profile] */
 };
 
 static struct team *team_of(struct teams *t, const struct hqdb_profile *p)
@@ -112,14 +119,18 @@ static void add_context(const struct run *run, uint32_t metric, uint32_t region,
     uint32_t context = region;
 
     while (db_value_next(&v, &x)) {
-        if (x.profile >= db->profile_count || !is_selected(run, x.profile))
+        if (x.profile >= db->profile_count)
             continue;
+        if (!is_selected(run, x.profile)) {
+            s->seen[x.profile] = SEEN_UNASKED;
+            continue;
+        }
         context = db_frame_context(db, x.frame);
         enum share share = share_of(run->tree, context, region);
 
         sum_add(&s->share[share], x.sum);
         s->samples += x.count;
-        s->seen[x.profile] = 1;
+        s->seen[x.profile] = SEEN;
         if (share == SHARE_WORK)
             sum_add(&s->work[x.profile], x.sum);
     }
@@ -131,16 +142,23 @@ static void derive(double *values, const struct sums *s, double scale, struct te
     double time_ns = 0;
 
     for (uint32_t p = 0; p < db->profile_count; p++)
-        if (s->seen[p]) {
+        if (s->seen[p] == SEEN) {
             struct team *team = team_of(teams, &db->profiles[p]);
 
             team->threads++;
             team->most = s->work[p] > team->most ? s->work[p] : team->most;
-        }
+        } else if (s->seen[p] == SEEN_UNASKED)
+            team_of(teams, &db->profiles[p])->unknown = true;
     vec_foreach(team, &teams->data) {
-        threads += team->threads;
-        sum_add(&work_of_busiest, sum_times(team->most, team->threads));
-        time_ns += team->openers ? (double)team->threads * (double)team->elapsed_ns / (double)team->openers : 0;
+        team->unknown |= team->largest < team->threads;
+        if (team->unknown) {
+            team->largest = team->threads;
+            team->time_ns = team->openers ? (double)team->threads * (double)team->elapsed_ns / (double)team->openers
+                                          : 0;
+        }
+        threads += team->largest;
+        sum_add(&work_of_busiest, sum_times(team->most, team->largest));
+        time_ns += team->time_ns;
     }
     values[TEAM] = (double)threads;
     values[WORK] = scaled_value(work, scale);
@@ -149,6 +167,11 @@ static void derive(double *values, const struct sums *s, double scale, struct te
     values[BALANCE] = work_of_busiest > 0 ? (double)work / (double)work_of_busiest : NAN;
     values[IMBALANCE] = scaled_value(sum_difference(work_of_busiest, work), scale);
     values[EFFICIENCY] = time_ns > 0 ? values[WORK] / (time_ns / 1e9) : NAN;
+}
+
+static double mean_team(const struct hqdb_region *r)
+{
+    return r->entries ? (double)r->threads / (double)r->entries : 0;
 }
 
 /* Adds what was counted where the region was opened; false if it was opened in none of the chosen profiles. */
@@ -172,6 +195,12 @@ static bool add_counts(const struct run *run, uint32_t scope, double *values, st
         team->elapsed_ns += r->elapsed_ns;
         team->openers += !teams->opened[r->profile];
         teams->opened[r->profile] = 1;
+        team->unknown |= !r->largest;
+        team->time_ns += (double)r->elapsed_ns * mean_team(r);
+        if (r->largest > teams->largest[r->profile]) {
+            team->largest += r->largest - teams->largest[r->profile];
+            teams->largest[r->profile] = r->largest;
+        }
         any = true;
     }
     values[ELAPSED] = (double)elapsed_ns / 1e9;
@@ -183,10 +212,22 @@ static bool may_miss_threads(const struct db *db, const struct sums *s, struct t
 {
     if ((double)s->samples >= ENOUGH * team)
         return false;
-    for (uint32_t p = 0; p < db->profile_count; p++)
-        if (!s->seen[p] && !db_is_queue(db, p) && map_find(&teams->of, helpers_process(&db->profiles[p])))
+    for (uint32_t p = 0; p < db->profile_count; p++) {
+        const uint64_t *at = map_find(&teams->of, helpers_process(&db->profiles[p]));
+
+        if (!s->seen[p] && !db_is_queue(db, p) && at && teams->data.data[*at].unknown)
             return true;
+    }
     return false;
+}
+
+/* Whether the runtimes' counts tell the threads of a region. */
+static bool teams_are_known(const struct teams *t)
+{
+    for (size_t i = 0; i < t->data.len; i++)
+        if (t->data.data[i].unknown)
+            return false;
+    return t->data.len;
 }
 
 /* True if its team may be larger than what was seen of it. */
@@ -197,7 +238,8 @@ static bool measure_region(struct run *run, uint32_t scope, struct db_list conte
     AUTO_FREE int64_t *work = xcalloc(db->profile_count + 1, sizeof *work);
     AUTO_FREE uint8_t *seen = xcalloc(db->profile_count + 1, 1), *opened = xcalloc(db->profile_count + 1, 1);
     struct sums sums = {.work = work, .seen = seen};
-    struct teams teams = {.opened = opened};
+    AUTO_FREE uint32_t *largest = xcalloc(db->profile_count + 1, sizeof *largest);
+    struct teams teams = {.opened = opened, .largest = largest};
     uint32_t covered = 0;
 
     if (!add_counts(run, scope, values, &teams))
@@ -210,10 +252,10 @@ static bool measure_region(struct run *run, uint32_t scope, struct db_list conte
     }
     derive(values, &sums, clock == SIZE_MAX ? 1 : run->selection.measures.data[clock].scale, &teams, db);
     bool doubtful = clock != SIZE_MAX && may_miss_threads(db, &sums, &teams, values[TEAM]);
+    for (size_t i = teams_are_known(&teams) ? TEAM + 1 : TEAM; i < MEASURES && clock == SIZE_MAX; i++)
+        values[i] = NAN;
     map_deinit(&teams.of);
     vec_deinit(&teams.data);
-    for (size_t i = TEAM; i < MEASURES && clock == SIZE_MAX; i++)
-        values[i] = NAN;
     for (size_t i = 0; i < MEASURES; i++)
         slots[2 * i] = slots[2 * i + 1] = values[i];
     return doubtful;

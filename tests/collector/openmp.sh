@@ -52,6 +52,70 @@ uneven() {
 }
 uneven "$PROGRAMS/uneven"
 
+# Teams are as large as the runtime says, however few samples fell: of each region the program prints what it counts itself.
+cat >"$TMP/sizes.c" <<'C'
+#include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
+
+static int largest(int a, int b) { return a > b ? a : b; }
+
+#define REGION(line_, ...) \
+    do { \
+        int size_ = 0; \
+        _Pragma(#__VA_ARGS__) \
+        { \
+            _Pragma("omp single") size_ = omp_get_num_threads(); \
+        } \
+        team = largest(team, size_); \
+        line = line_; \
+    } while (0)
+#define TELL() printf("%d %d\n", line, team), team = 0
+
+static void *foreign(void *unused)
+{
+    int team = 0, line;
+    REGION(__LINE__, omp parallel num_threads(5)); TELL();
+    return unused;
+}
+
+int main(void)
+{
+    int team = 0, line = 0, outer = 0, inner = 0;
+    pthread_t thread;
+
+    REGION(__LINE__, omp parallel num_threads(3)); TELL();
+    REGION(__LINE__, omp parallel num_threads(1)); TELL();
+    REGION(__LINE__, omp parallel num_threads(4) if(omp_get_num_procs() < 0)); TELL();
+    for (int i = 0; i < 30; i++)
+        REGION(__LINE__, omp parallel num_threads(2 + i % 3));
+    TELL();
+    omp_set_max_active_levels(2);
+    line = __LINE__ + 1;
+#pragma omp parallel num_threads(2)
+    {
+#pragma omp single nowait
+        outer = omp_get_num_threads();
+#pragma omp parallel num_threads(3)
+#pragma omp single
+#pragma omp atomic
+        inner += omp_get_num_threads();
+    }
+    printf("%d %d\n%d %d\n", line, outer, line + 4, inner);
+    pthread_create(&thread, NULL, foreign, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+C
+sizes() {
+    record -- "$1"
+    sort "$TMP/out" >"$TMP/told"
+    rows 'regions all columns line, team' | awk -F, '{ print $(NF - 1), $NF }' | sort >"$TMP/teams"
+    check "$2: teams are as large as the program says: $(tr '\n' ';' <"$TMP/teams") for $(tr '\n' ';' <"$TMP/told")" cmp -s "$TMP/told" "$TMP/teams"
+    check "$2: nothing is doubted" [ "$("$HQ" "$DB" 'regions all' 2>&1 | grep -c 'too few samples')" = 0 ]
+}
+gcc -O1 -g -fopenmp -o "$TMP/sizes" "$TMP/sizes.c" && sizes "$TMP/sizes" libgomp
+
 # In C++ a region is in the procedure that it was written in, also where that has no linkage name of its own.
 places() {
     record -e CPUTIME@500/s -- "$1"
@@ -111,6 +175,7 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     places "$TMP/places-libomp" libomp
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c
     uneven "$TMP/uneven-libomp"
+    clang -O1 -g -fopenmp -o "$TMP/sizes-libomp" "$TMP/sizes.c" && sizes "$TMP/sizes-libomp" libomp
     clang -O2 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/tasks-libomp" tests/programs/tasks.c
     tasks "$TMP/tasks-libomp" libomp
     check "libomp: all of their work is below the procedure that creates them" all_below

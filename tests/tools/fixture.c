@@ -20,7 +20,9 @@
  *     state ID MODULE wait|runtime NAME         what a runtime does, at the end of paths
  *     profile ID [KEY=VALUE]...                 rank host pid tid thread command serial state start end realtime
  *                                               (start, end in us), creator=PROFILE
- *     opened PROFILE ENTRIES NS PATH            the region at the end of PATH, and how long it was open in all
+ *     opened PROFILE ENTRIES NS [team=LARGEST[/SUM]] PATH
+ *                                               the region at the end of PATH, how long it was open in all, and the
+ *                                               teams of its entries
  *     value PROFILE EVENT SUM COUNT PATH        adds to a leaf: SUM in base units, COUNT samples
  *     trace PROFILE TIME-US EVENT WEIGHT PATH   a sample in time
  *     mark PROFILE TIME-US enter|leave PATH     of the phase at the end of PATH
@@ -47,6 +49,7 @@
 #include "common/vec.h"
 #include "db/model.h"
 #include "format/measurement.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -422,13 +425,19 @@ static void add_host_wait(struct fixture *f, char **w)
 
 static void add_opened(struct fixture *f, char **w)
 {
-    uint64_t entries = (uint64_t)number(f, w[2]);
+    uint64_t entries = (uint64_t)number(f, w[2]), threads = 0;
+    uint32_t largest = 0;
+    bool sized = w[4] && sscanf(w[4], "team=%" SCNu32 "/%" SCNu64, &largest, &threads);
 
-    model_region(f->model, &(struct hqdb_region){.frame = add_path(f, w + 4),
+    if (sized && !threads)
+        threads = largest * entries;
+    model_region(f->model, &(struct hqdb_region){.frame = add_path(f, w + 4 + sized),
                                                  .profile = look_up(f, &f->profiles, w[1]),
                                                  .entries = entries,
                                                  .left = entries,
-                                                 .elapsed_ns = (uint64_t)number(f, w[3])});
+                                                 .elapsed_ns = (uint64_t)number(f, w[3]),
+                                                 .threads = threads,
+                                                 .largest = largest});
 }
 
 static void add_metric(struct fixture *f, char **w)

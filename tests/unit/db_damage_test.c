@@ -123,28 +123,27 @@ TEST(cut_off_anywhere)
     }
 }
 
-/* Records that are longer in a later minor version are read as far as they are known. */
-TEST(longer_records)
+/* The same records, of another size, behind the end. */
+static void resize_records(struct damage *d, uint32_t tag, size_t from, size_t to)
 {
-    AUTO(free_damage) struct damage *d = make_damage();
     struct hqdb_header h;
     struct hqdb_section *table;
-    struct db *db = NULL;
-    uint8_t *end;
 
+    memset(d->data, 0, CAP);
     memcpy(d->data, d->original, d->size);
     memcpy(&h, d->data, sizeof h);
     table = (struct hqdb_section *)(d->data + h.section_table);
     for (uint32_t s = 0; s < h.section_count; s++) {
-        if (table[s].tag != HQDB_METRICS)
+        uint8_t *end = d->data + (d->size + 15) / 16 * 16;
+
+        if (table[s].tag != tag)
             continue;
-        /* The same records, 40 bytes each instead of 32, behind the end. */
-        end = d->data + (d->size + 15) / 16 * 16;
+        CHECK_EQ_INT(table[s].record_size, from);
         for (uint64_t i = 0; i < table[s].count; i++)
-            memcpy(end + 40 * i, d->original + table[s].offset + 32 * i, 32);
+            memcpy(end + to * i, d->original + table[s].offset + from * i, from < to ? from : to);
         table[s].offset = (uint64_t)(end - d->data);
-        table[s].record_size = 40;
-        table[s].bytes = 40 * table[s].count;
+        table[s].record_size = (uint32_t)to;
+        table[s].bytes = to * table[s].count;
         d->size = table[s].offset + table[s].bytes;
     }
     h.minor = 1;
@@ -152,12 +151,40 @@ TEST(longer_records)
     h.table_checksum = hash_bytes(table, h.section_count * sizeof *table, 0);
     memcpy(d->data, &h, sizeof h);
     hq_error_free(read_bytes(d, d->data, d->size));
+}
+
+/* Records that are longer in a later minor version are read as far as they are known. */
+TEST(longer_records)
+{
+    AUTO(free_damage) struct damage *d = make_damage();
+    struct db *db = NULL;
+
+    resize_records(d, HQDB_METRICS, 32, 40);
     CHECK_OK(db_open(d->path, &db));
     if (db) {
         CHECK_EQ_INT(db->metric_count, 2);
         CHECK_EQ_STR(db_string(db, db->metrics[1].name), "bytes");
     }
     db_close(db);
+}
+
+/* Regions had no teams at first. */
+TEST(shorter_records)
+{
+    AUTO(free_damage) struct damage *d = make_damage();
+    struct db *db = NULL;
+
+    resize_records(d, HQDB_REGIONS, 48, 32);
+    CHECK_OK(db_open(d->path, &db));
+    if (db) {
+        CHECK_EQ_INT(db->region_count, 1);
+        CHECK_EQ_INT(db->regions[0].entries, 7);
+        CHECK_EQ_INT(db->regions[0].elapsed_ns, 1000);
+        CHECK_EQ_INT(db->regions[0].largest, 0);
+    }
+    db_close(db);
+    resize_records(d, HQDB_METRICS, 32, 24);
+    CHECK_ERROR(db_open(d->path, &db), HQ_DATA, "records that are too short");
 }
 
 TEST(random_damage)

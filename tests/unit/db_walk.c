@@ -212,6 +212,13 @@ struct hq_error *db_walk_sample(const char *path)
             model_trace(m, p, i * 5000, frames[i], metrics[i % 2], 1 + i % 2);
         }
     }
+    model_region(m, &(struct hqdb_region){.frame = frames[2],
+                                          .profile = 1,
+                                          .entries = 7,
+                                          .left = 7,
+                                          .elapsed_ns = 1000,
+                                          .threads = 21,
+                                          .largest = 3});
     err = model_write(m, path, 1);
     model_destroy(m);
     return err;

@@ -67,7 +67,7 @@ static void add_counts(struct model *m, uint64_t *state, uint32_t profile, const
     for (uint32_t i = 0; i < 8; i += 2)
         if (below(state, 3))
             model_region(m, &(struct hqdb_region){places[i], profile, 1 + below(state, 9), below(state, 9),
-                                                  below(state, 1000000)});
+                                                  below(state, 1000000), 0, 0, 0});
     for (uint64_t n = below(state, 9); n; n--)
         model_message(m,
                       &(struct hqdb_message){.frame = places[below(state, PAIR_FUZZ_PLACES)],

@@ -85,7 +85,7 @@ export interface Data {
   hasTraces: boolean;
   sources: Map<number, Source>;
   answers: Answer[];
-  opened: number[][] | null; // [scope, profile, entries, nanoseconds] of parallel regions; null: they are not in the page
+  opened: number[][] | null; // [scope, profile, entries, nanoseconds, threads of all entries, largest team] of parallel regions; null: they are not in the page
   process: number[];         // of profiles: which belong together
   messages: number[][]; pairs: number; // messages.ts
 }

@@ -10,7 +10,7 @@ enum Share { Work, Waiting, Runtime }
 const dims: Record<string, Dim> = { elapsed: Dim.Seconds, entries: Dim.Events, team: Dim.Events, work: Dim.Seconds, waiting: Dim.Seconds, overhead: Dim.Seconds, balance: Dim.None, efficiency: Dim.None, imbalance: Dim.Seconds };
 
 // The threads of one process.
-interface Team { threads: number; most: number; elapsed: number; openers: number }
+interface Team { threads: number; most: number; elapsed: number; openers: number; largest: number; time: number; unknown: boolean }
 
 // What a context below a region is to it.
 function shareOf(d: Data, c: number, region: number): Share {
@@ -23,46 +23,57 @@ function shareOf(d: Data, c: number, region: number): Share {
 }
 
 function measure(d: Data, selection: Selection, held: Uint32Array, clock: number, region: number): { values: Record<string, number>; doubtful: boolean } {
-  const teams = new Map<number, Team>(), opened = new Set<number>(), shares = [0, 0, 0], { process } = d;
-  const teamOf = (p: number) => teams.get(process[p]) ?? teams.set(process[p], { threads: 0, most: 0, elapsed: 0, openers: 0 }).get(process[p])!;
+  const teams = new Map<number, Team>(), opened = new Map<number, number>(), shares = [0, 0, 0], { process } = d;
+  const teamOf = (p: number) => teams.get(process[p]) ?? teams.set(process[p], { threads: 0, most: 0, elapsed: 0, openers: 0, largest: 0, time: 0, unknown: false }).get(process[p])!;
   const seen = new Set<number>();
   let elapsed = 0, entries = 0, samples = 0;
-  for (const [scope, p, times, ns] of d.opened!) {
+  for (const [scope, p, times, ns, all, largest] of d.opened!) {
     if (scope !== region || !selection.has(p)) continue;
-    const team = teamOf(p);
+    const team = teamOf(p), before = opened.get(p);
     entries += times;
     elapsed += ns;
     team.elapsed += ns;
-    if (!opened.has(p)) team.openers++;
-    opened.add(p);
+    team.time += times && (ns * all) / times;
+    team.unknown ||= !largest;
+    if (before === undefined) team.openers++;
+    team.largest += Math.max(0, largest - (before ?? 0));
+    opened.set(p, Math.max(before ?? 0, largest));
   }
   const ranges = nodeRanges(d, nodeOfSet(d, region, d.instances(region)), false);
   for (let p = 0; p < process.length; p++) {
-    if (!selection.has(p)) continue;
     const { at, sum, count } = d.sparse!(clock, p);
     let work = 0;
     for (let r = 0; r < ranges.length; r += 2)
       for (let i = firstAtLeast(at, ranges[r]); i < at.length && at[i] < ranges[r + 1]; i++) {
         const share = shareOf(d, held[at[i]], region);
         seen.add(p);
+        if (!selection.has(p)) continue;
         samples += count[i];
         shares[share] += sum[i];
         if (share === Share.Work) work += sum[i];
       }
     if (!seen.has(p)) continue;
     const team = teamOf(p);
+    if (!selection.has(p)) {
+      team.unknown = true;
+      continue;
+    }
     team.threads++;
     team.most = Math.max(team.most, work);
   }
   let threads = 0, busiest = 0, time = 0;
   for (const t of teams.values()) {
-    threads += t.threads;
-    busiest += t.threads * t.most;
-    time += t.openers ? (t.threads * t.elapsed) / t.openers : 0;
+    if ((t.unknown ||= t.largest < t.threads)) {
+      t.largest = t.threads;
+      t.time = t.openers && (t.threads * t.elapsed) / t.openers;
+    }
+    threads += t.largest;
+    busiest += t.largest * t.most;
+    time += t.time;
   }
   const seconds = (units: number) => scaled(units * d.units[clock], d.metrics[clock].scale), work = seconds(shares[Share.Work]);
   // Threads of its processes may have worked in it without a sample.
-  const doubtful = samples < ENOUGH * threads && d.profiles.some((x, p) => !seen.has(p) && !x.queue && teams.has(process[p]));
+  const doubtful = samples < ENOUGH * threads && d.profiles.some((x, p) => !seen.has(p) && !x.queue && teams.get(process[p])?.unknown);
   return { doubtful, values: {
     elapsed: opened.size ? elapsed / 1e9 : NaN, entries: opened.size ? entries : NaN, team: threads, work, waiting: seconds(shares[Share.Waiting]), overhead: seconds(shares[Share.Runtime]),
     balance: busiest > 0 ? shares[Share.Work] / busiest : NaN, efficiency: time > 0 ? work / (time / 1e9) : NaN, imbalance: seconds(busiest - shares[Share.Work]),
@@ -91,12 +102,12 @@ export function chosenRegions(d: Data, a: Answer, selection: Selection): Answer 
     return styleFor(dims[name], Math.max(0, ...all.map(Math.abs)), all.every(Number.isInteger));
   };
   const styles = a.columns.map((name) => (name in dims ? style(name) : null));
-  // As hq sorts them: by the first column, what has no number last.
+  // As hq sorts them: by the first column, what has no number last, then by name.
   const key = (row: any[]) => row[5][0] ?? -Infinity;
   const rows = a.rows.map((row, r) => [...row.slice(0, 5), ...a.columns.map((name, i) => {
     const value = values[r][name];
     return !styles[i] ? row[i + 5] : isNaN(value) ? [null, ""] : [value, numberText(styles[i]!, value).filter(Boolean).join(" ")];
-  })]).sort((x, y) => key(y) - key(x) || 0);
+  })]).sort((x, y) => key(y) - key(x) || (x[0] < y[0] ? -1 : +(x[0] > y[0])));
   const notes = a.notes.filter((n) => !n.includes("too few samples"));
   if (doubtful) notes.push(`in ${doubtful} of ${rows.length} regions too few samples fell to see every thread: there \`team\` may be too small, and balance and efficiency too high`);
   return { ...a, rows, notes };
