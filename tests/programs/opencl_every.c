@@ -287,11 +287,34 @@ static void failing(void)
     clReleaseCommandQueue(queue);
 }
 
+/* Since version 0.9.5 of the extension every command takes properties. Which one the device has may differ from that of
+ * the headers, so both kinds are declared here. */
+typedef cl_int CL_API_CALL copy_command(cl_command_buffer_khr, cl_command_queue, cl_mem, cl_mem, size_t, size_t, size_t,
+                                        cl_uint, const cl_sync_point_khr *, cl_sync_point_khr *,
+                                        cl_mutable_command_khr *);
+typedef cl_int CL_API_CALL copy_command_with(cl_command_buffer_khr, cl_command_queue, const void *, cl_mem, cl_mem,
+                                             size_t, size_t, size_t, cl_uint, const cl_sync_point_khr *,
+                                             cl_sync_point_khr *, cl_mutable_command_khr *);
+
+/* The version that the device has of an extension, 0: none. */
+static cl_version version_of(const char *extension)
+{
+    cl_name_version known[512];
+    size_t bytes = 0;
+
+    if (clGetDeviceInfo(device, CL_DEVICE_EXTENSIONS_WITH_VERSION, sizeof known, known, &bytes))
+        return 0;
+    for (size_t i = 0; i < bytes / sizeof *known; i++)
+        if (!strcmp(known[i].name, extension))
+            return known[i].version;
+    return 0;
+}
+
 /* A recorded list of commands, which is given to the device as one. */
 static void command_buffer(void)
 {
     clCreateCommandBufferKHR_fn create;
-    clCommandCopyBufferKHR_fn copy;
+    void *copy;
     clFinalizeCommandBufferKHR_fn finalize;
     clEnqueueCommandBufferKHR_fn enqueue;
     clReleaseCommandBufferKHR_fn release;
@@ -309,7 +332,11 @@ static void command_buffer(void)
         FIND(release, "clReleaseCommandBufferKHR")) {
         list = create(1, &queue, NULL, &status);
         must(status, "command buffer");
-        must(copy(list, NULL, one, two, 0, 0, 4096, 0, NULL, NULL, NULL), "copy");
+        if (version_of("cl_khr_command_buffer") >= CL_MAKE_VERSION(0, 9, 5))
+            status = ((copy_command_with *)copy)(list, NULL, NULL, one, two, 0, 0, 4096, 0, NULL, NULL, NULL);
+        else
+            status = ((copy_command *)copy)(list, NULL, one, two, 0, 0, 4096, 0, NULL, NULL, NULL);
+        must(status, "copy");
         must(finalize(list), "finalize");
         for (int i = 0; i < 2; i++) {
             must(enqueue((cl_uint)i, i ? &queue : NULL, list, 0, NULL, &event), "enqueue");
