@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# aarch64: what make ARCH=aarch64 builds records programs in QEMU's emulation of a user's process, and the answers are asked here. Timers of CPU time
+# aarch64: what make ARCH=aarch64 builds records programs in QEMU's emulation of a user's process, and the answers are asked here. Timers
 # arrive there, perf_event does not. Truth is the chain of frame records, which shares no code with the walk, and what the programs can do.
 . tests/collector/lib.sh
 for tool in aarch64-linux-gnu-gcc qemu-aarch64; do
@@ -86,5 +86,63 @@ check "hq record: the closing line" grep -qE '^hq: [0-9]+ samples, 1 thread, 1 p
 check "its procedures" eval '"$HQ" "$DB" "procedures of spend" 2>"$TMP/err" | grep -q "spend  paths.c:"'
 check "its loops" eval '"$HQ" "$DB" loops 2>"$TMP/err" | grep -q "loop at paths.c:23"'
 check "nothing wrong" "$HQ" verify "$DB"
+# there EVENTS COMMAND...: hq record there.
+there() {
+    timeout 100 qemu-aarch64 -cpu max $small/bin/hq record --force --with-binaries $1 -o "$DB" -- "$TMP/emulated" "${@:2}" >"$TMP/out" 2>"$TMP/err"
+    status=$?
+    "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
+}
+seconds() { "$HQ" "$DB" "procedures where name == '$1' as csv" 2>"$TMP/asked" | awk -F, '$3 == "'"$1"'" { n = $9 } END { printf "%.4f\n", n + 0 }'; }
+told() { awk -v k="$1" '$1 == k { print $2 }' "$TMP/out"; }
+# about A B: they differ by no more than a twentieth of B and a tenth of a second.
+about() { holds "($1) - ($2) <= 0.05 * ($2) + 0.1 && ($2) - ($1) <= 0.05 * ($2) + 0.1"; }
+
+# In swapcontext, between the stacks: x30 is another address than its caller's, which the context has.
+there "-e CPUTIME@250/s" "$TMP/plain" 2
+read -r first bytes <<<"$(aarch64-linux-gnu-nm -DS "$QEMU_LD_PREFIX/lib/libc.so.6" | awk '$4 ~ /^swapcontext@/ { print $1, $2 }')"
+paths | awk -v first=$((16#$first)) -v bytes=$((16#$bytes)) '
+    function inside(frame) { return frame ~ /^libc.so.6\+0x/ && (at = hex(substr(frame, 13)) - first) >= 0 && at < bytes }
+    function hex(digits, i, n) { for (i = 1; i <= length(digits); i++) n = n * 16 + index("123456789abcdef", substr(digits, i, 1)); return n + 0 }
+    { n = split($3, frame, ";") }
+    !inside(frame[n]) { next }
+    $3 ~ /^partial/ { partial += $1; print }
+    frame[n - 1] == "coroutine_body" || (frame[n - 1] == "coroutines" && frame[n - 2] == "main") { whole += $1 }
+    { all += $1 }
+    END { print "of", all + 0, "in swapcontext are whole", whole + 0, "and partial", partial + 0; exit !(whole > 0 && whole == all) }' >"$TMP/swapped"
+check "every path from swapcontext is whole: $(tail -n 1 "$TMP/swapped")" [ $? = 0 ]
+
+# Waits under REALTIME: the program knows how long, and no call ends as it would not alone. Of what it prints of its own accord the number of
+# milliseconds differs.
+for program in idle interrupts amounts openmp; do
+    compile $program $program -Ipreload $([ $program = openmp ] && echo -fopenmp)
+done
+for how in cond poll raw; do
+    there "-e REALTIME@500/s" "$TMP/idle" crowd $how 10 0.1
+    check "$how: sound files" sound
+    check "$how: $(seconds waits) of $(told waited) s of waiting" about "$(seconds waits)" "$(told waited)"
+done
+there "-e REALTIME@500/s" "$TMP/idle" bursts futex
+check "bursts: $(seconds works) of $(told worked) s of work" about "$(seconds works)" "$(told worked)"
+check "bursts: $(seconds waits) of $(told waited) s of waiting" about "$(seconds waits)" "$(told waited)"
+there "-e REALTIME@500/s" "$TMP/idle" handler
+check "handler: $(seconds works) of $(told worked) s of work" about "$(seconds works)" "$(told worked)"
+qemu-aarch64 -cpu max "$TMP/interrupts" | sed 's/ after .*//' >"$TMP/alone"
+there "-e REALTIME@500/s" "$TMP/interrupts"
+sed 's/ after .*//' "$TMP/out" >"$TMP/measured"
+check "no call ends early that would not alone" diff "$TMP/alone" "$TMP/measured"
+
+# Exact events: what the program does is known, and what the C library adds to it is small.
+there "-e ALLOC" "$TMP/amounts" alloc
+check "ALLOC: bytes" holds "$(value 'sum ALLOC_BYTES') >= 402000 && $(value 'sum ALLOC_BYTES') < 412000"
+check "ALLOC: by call path" [ "$(paths | awk '$2 == "ALLOC_CALLS" && $3 ~ /leaked;[^;]*$/ { n += $1 } END { print n }')" = 40 ]
+there "-e IO" "$TMP/amounts" io
+check "IO: bytes written and read" [ "$(value 'sum IO_WRITE') $(value 'sum IO_READ')" = "409600 409600" ]
+there "-e LOCK" "$TMP/amounts" lock
+check "LOCK: time blocked" holds "$(value 'sum LOCK_WAIT') > 0.15e9 && $(value 'count LOCK_WAIT') < 10"
+OMP_CANCELLATION=true there "-e CPUTIME@250/s" "$TMP/openmp" 0.02
+check "regions: as many as the program opened" [ "$(value entries)" = "$(tail -1 "$TMP/out")" ]
+check "regions: no work of a team outside of its region" eval '! paths | grep burn | grep -vE "inside:|wait:|;main;|;foreign;"'
+check "regions: their entries are asked here" [ "$("$HQ" "$DB" "regions columns entries as csv" 2>"$TMP/asked" | awk -F, 'NR > 1 { n += $NF } END { print n }')" = "$(tail -1 "$TMP/out")" ]
+check "regions: nothing wrong" "$HQ" verify "$DB"
 check "--by=perf is refused with a sentence" eval '! qemu-aarch64 $small/bin/hq record --by=perf -o "$TMP/p.hq" -- true 2>"$TMP/err" && grep -q "x86-64 only" "$TMP/err"'
 finish

@@ -57,6 +57,16 @@ static bool is(const char *name)
 
 static long raw_futex(int operation, int value)
 {
+#ifdef __aarch64__
+    register long x8 __asm__("x8") = SYS_futex;
+    register long x0 __asm__("x0") = (long)&word;
+    register long x1 __asm__("x1") = operation;
+    register long x2 __asm__("x2") = value;
+    register long x3 __asm__("x3") = 0;
+
+    __asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+    return x0;
+#else
     long result;
     register long r10 __asm__("r10") = 0;
 
@@ -65,6 +75,7 @@ static long raw_futex(int operation, int value)
                      : "a"(SYS_futex), "D"(&word), "S"(operation), "d"(value), "r"(r10)
                      : "rcx", "r11", "memory");
     return result;
+#endif
 }
 
 static void wait_until(int turn)
