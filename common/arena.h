@@ -27,6 +27,7 @@ void *arena_alloc_aligned(struct arena *a, size_t size, size_t align) __attribut
 /* An array; n * size is checked for overflow. */
 void *arena_array(struct arena *a, size_t n, size_t size) __attribute__((returns_nonnull, alloc_size(2, 3)));
 
+/* A copy of the text. */
 char *arena_strdup(struct arena *a, const char *s) __attribute__((returns_nonnull));
 /* Copies n bytes, NULs included, and adds a NUL. */
 char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));

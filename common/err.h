@@ -29,6 +29,8 @@ struct hq_error {
 /* The error for a failed allocation: static, may be returned any number of times and given to hq_error_free. */
 extern struct hq_error hq_error_no_memory;
 
+/* An error of that exit status (HQ_*) with its sentence, without a newline. Whoever it is returned to frees it, or
+ * hands it on. */
 struct hq_error *hq_error_new(int status, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Like hq_error_new, with ": " and the text of the present errno appended; ENOMEM too is worded this way. */

@@ -56,7 +56,9 @@ struct file_writer {
 enum { FILE_HOST_ROOM = 72 };
 const char *file_host(char host[FILE_HOST_ROOM]); /* file_writer.c */
 
+/* Errors: nothing can be written beside or at `path`; the writer is then ended. */
 struct hq_error *file_writer_open(struct file_writer *w, const char *path);
+/* Appends n bytes; an error is kept for the commit. */
 void file_writer_write(struct file_writer *w, const void *data, size_t n);
 /* Zero bytes until offset is a multiple of align, a power of two up to 4096. */
 void file_writer_pad(struct file_writer *w, size_t align);

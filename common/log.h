@@ -15,9 +15,11 @@ enum log_level {
 
 enum log_kind { LOG_KIND_WARNING, LOG_KIND_NOTE, LOG_KIND_HINT, LOG_KIND_VERBOSE };
 
+/* LEVEL_NORMAL until it is set. */
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);
 
+/* A warning is always written, a note and a hint from LEVEL_NORMAL on, log_verbose at LEVEL_VERBOSE alone. */
 void log_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void log_hint(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -21,6 +21,7 @@ struct name_parts {
  * .llvm.123. The bodies of parallel regions (._omp_fn.0, .omp_outlined) are procedures of their own. */
 size_t name_without_clone(const char *symbol, size_t length);
 
+/* Returns where in `name` the name is without its return type, and how long with its arguments and without. */
 struct name_parts name_split(const char *name);
 
 /* True if `word` is the whole name, with or without arguments or return type. */

@@ -27,6 +27,7 @@ struct progress {
     bool over; /* under lock */
 };
 
+/* `what` stays the caller's, until progress_finish. total 0: not known. at_once: not only after a second. */
 void progress_start(struct progress *p, const char *what, uint64_t total, bool at_once);
 /* From any thread. */
 void progress_add(struct progress *p, uint64_t n);

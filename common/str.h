@@ -17,6 +17,7 @@ struct str {
     size_t len, cap;
 };
 
+/* Append a text, n bytes of it, a character. */
 void str_add(struct str *s, const char *text);
 void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);

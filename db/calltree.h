@@ -72,6 +72,8 @@ struct calltree {
 void calltree_init(struct calltree *t);
 void calltree_deinit(struct calltree *t);
 
+/* The number of the module of that path and build-id, which is added if it is not there. `directory` is where the file
+ * lies that tells of it first; flags (HQM_MODULE_*) add up. */
 uint32_t calltree_module(struct calltree *t, const char *path, const char *build_id, const char *directory,
                          uint32_t flags);
 /* TREE_NONE if it is not there. */
@@ -81,6 +83,7 @@ static inline const struct tree_frame *calltree_frame(const struct calltree *t, 
 {
     return keymap_key(&t->frames, frame);
 }
+/* The number of the frame, which is added if it is not there. */
 uint32_t calltree_add(struct calltree *t, struct tree_frame f);
 static inline uint32_t calltree_find(const struct calltree *t, struct tree_frame f)
 {

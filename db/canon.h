@@ -57,6 +57,8 @@ struct canon {
     uint32_t *text_of;       /* model's text -> text here */
 };
 
+/* Orders all of the model. HQ_DATA: its names take more than 4 GiB. `out` is ended with
+ * canon_deinit, after an error too. */
 struct hq_error *canon_make(const struct model *m, struct canon *out);
 void canon_deinit(struct canon *c);
 

@@ -53,6 +53,7 @@ static inline const struct db *db_stored(const struct db *db)
     return db->file->base ? db->file->base : db;
 }
 
+/* Of a section, as `info` and messages have it; "unknown" for a tag of a later version. */
 const char *db_tag_name(uint32_t tag);
 
 #endif

@@ -40,6 +40,7 @@ const char *measurement_module_path(const struct measurement *m, const struct hq
 /* Adds its build-id in hex; nothing if it has none. */
 void measurement_build_id(const struct hqm_module *module, struct str *out);
 
+/* The text at `offset`, in the file; "" if it is not there. */
 const char *measurement_string(const struct measurement *m, uint32_t offset);
 
 /*

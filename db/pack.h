@@ -12,10 +12,12 @@
 #include "db/calltree.h"
 #include "db/process.h"
 
+/* `count` things of `size` bytes each. */
 void pack_array(struct bytes *b, const void *data, size_t count, size_t size);
 /* Never NULL. */
 void *unpack_array(struct cursor *c, size_t *count, size_t size);
 
+/* unpack_tree begins the tree; calltree_deinit ends it. */
 void pack_tree(struct bytes *b, const struct calltree *t);
 void unpack_tree(struct cursor *c, struct calltree *out);
 

@@ -20,6 +20,7 @@ struct ranks {
 void ranks_start(struct ranks *r);
 void ranks_end(struct ranks *r);
 
+/* Sends all of b to rank `to`, which receives it. */
 void ranks_send(const struct ranks *r, const struct bytes *b, int to);
 /* Replaces the content of b. */
 void ranks_receive(const struct ranks *r, struct bytes *b, int from);

@@ -16,6 +16,7 @@ struct spool {
 
 void spool_init(struct spool *s, const char *directory);
 void spool_deinit(struct spool *s);
+/* Copies the bytes. HQ_DATA: no room in the directory. */
 struct hq_error *spool_append(struct spool *s, const void *data, size_t bytes);
 /* All bytes in one piece, until the next append or the end. */
 struct hq_error *spool_read(struct spool *s, const uint8_t **out);

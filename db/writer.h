@@ -13,6 +13,7 @@
 
 struct writer;
 
+/* Errors: HQ_DATA, nothing can be written at `path`; *out is NULL then. */
 struct hq_error *writer_open(const char *path, struct writer **out);
 
 /* A whole section. */

@@ -53,7 +53,9 @@ static inline uint32_t claim_number(const struct claim *claim)
 /* A copy of the text in the file: its offset, 0 if there is no space (or the text is empty). */
 uint32_t file_string(const char *text);
 
+/* Adds to the header's count of what was lost for that reason. */
 void file_lost(enum hqm_loss reason, uint64_t samples);
+/* Says in the header how the image goes on or ends, and when. */
 void file_state(enum hqm_state state);
 
 /* Notes how much CPU time the process has used. */

@@ -9,6 +9,7 @@
 /* Zeroed, aligned to 16; NULL if the system has no more. */
 void *heap_take(size_t bytes);
 
+/* NULL likewise. */
 char *heap_copy_string(const char *text);
 
 #endif

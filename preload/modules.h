@@ -51,6 +51,7 @@ bool modules_find(uint64_t address, struct code *code);
 /* The module with this number; numbers come from modules_find. */
 const struct module *modules_get(uint32_t number);
 
+/* Does the address lie in an executable segment of the module? */
 bool modules_is_text(uint32_t number, uint64_t address);
 
 /* The base of each module, a multiple of the page size, with MODULES_OWN set if it is the collector's: one cache line

@@ -41,6 +41,8 @@ struct recipe {
     int32_t cfa, rbp; /* bytes; rbp: where the caller's frame pointer is */
 };
 
+/* How to step out of the procedure that is at `address`, from a cache, or learnt with `scratch`. Safe in signal
+ * handlers. */
 struct recipe recipe_find(uint64_t address, struct cfi *scratch);
 
 /* Instead of RECIPE_NO_CFI, which recipe_find gave for `first`: holds to `last`, but not beyond its granule. */
@@ -49,6 +51,7 @@ void recipe_keep(uint64_t first, uint64_t last, const struct recipe *recipe);
 /* After code was unloaded. Not for signal handlers. */
 void recipe_forget_all(void);
 
+/* Goes up with each recipe_forget_all: what was learnt under another one does not hold. Safe in signal handlers. */
 uint32_t recipe_generation(void);
 
 #endif

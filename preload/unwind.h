@@ -62,6 +62,7 @@ struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64
 struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t stack_low, uint64_t stack_high,
                            uint32_t *partial);
 
+/* Of the code that the signal has interrupted; where an instruction was replaced (patch/), of the original. */
 void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS]);
 
 /* Below which node the paths of the thread begin: the phase that it is in, else the root. */

@@ -22,6 +22,7 @@ void completion_add(struct completion *c, const char *text, const char *help);
 
 /* ---- complete_files.c ---- */
 
+/* Files and directories whose paths begin with the word. */
 void completion_files(struct completion *c);
 /* Databases, before what may be the way to one, or another tool's data. */
 void completion_databases(struct completion *c);

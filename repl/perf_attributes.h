@@ -7,6 +7,7 @@
 
 #include <linux/perf_event.h>
 
+/* Of the event that a tap opens for each task and processor, with sampling off; `kernel`: kernel code too. */
 struct perf_event_attr perf_attributes(const struct tap_options *o, bool kernel);
 
 /* Mappings are told with build-ids: from Linux 5.12 on, older kernels refuse the event (EINVAL). */

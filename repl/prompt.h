@@ -5,6 +5,7 @@
 
 #include "repl/session.h"
 
+/* Reads and runs statements until `quit` or the end of input. */
 void prompt_run(struct session *s);
 
 #endif

@@ -31,6 +31,7 @@ struct cfg {
     uint32_t unresolved;          /* indirect jumps without a table */
 };
 
+/* The blocks and edges of the procedure's code. `noreturn` is asked which calls come back. Ended with cfg_deinit. */
 void cfg_build(const struct image *image, const struct procedure *p, struct noreturn *noreturn, struct cfg *out);
 void cfg_deinit(struct cfg *g);
 

@@ -157,6 +157,7 @@ void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
                        int depth, struct dwarf_origin *out);
 uint32_t dwarf_file_number(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die any, uint64_t index);
 
+/* The number of a path in d's strings, absolute where `here` (of the unit) or `directory` makes it so; 0: no name. */
 uint32_t dwarf_intern_path(struct dwarf *d, const char *here, const char *directory, const char *name);
 
 /* The file table of the unit that a DIE belongs to; never NULL. */

@@ -20,8 +20,10 @@ struct frames {
     size_t len, cap;
 };
 
+/* From .eh_frame; none if there is none. Ended with frames_deinit. */
 void frames_read(struct elf *text, struct frames *out);
 void frames_deinit(struct frames *f);
+/* The one that holds the address; NULL: none does. */
 const struct frame *frames_find(const struct frames *f, uint64_t address);
 
 struct landing_pad { /* an exception out of [low, high) goes on at pad */

@@ -20,6 +20,7 @@ struct floats {
 
 void floats_init(struct floats *f);
 void floats_deinit(struct floats *f);
+/* Adds to what was added for this series, profile and frame. */
 void floats_add(struct floats *f, uint32_t series, uint32_t profile, uint32_t frame, double value, uint64_t count);
 
 /* The scale that suits a series; HQ_DATA if its total is more than can be counted. */

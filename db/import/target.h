@@ -103,6 +103,7 @@ bool import_starts_thread(const char *name); /* clone, start_thread ... */
 void import_init(struct import *im);
 void import_deinit(struct import *im);
 
+/* The number of a place, for import_path and import_frame; one that comes again has the same. */
 uint32_t import_place(struct import *im, const struct import_place *place);
 /* A procedure of which only the name is known, and perhaps the module. */
 uint32_t import_named(struct import *im, const char *name, const char *module);

@@ -30,6 +30,7 @@ struct measure {
 void measure_init(struct measure *m);
 void measure_deinit(struct measure *m);
 
+/* Copies the text into the file's strings, and returns its offset; 0 for "". */
 uint32_t measure_string(struct measure *m, const char *text);
 void measure_info(struct measure *m, const char *key, const char *value);
 
@@ -44,6 +45,7 @@ uint32_t measure_child(struct measure *m, uint32_t thread, uint32_t parent, enum
 /* A sample of event 0 that stands for one period. */
 void measure_sample(struct measure *m, uint32_t thread, uint32_t node, uint64_t time_us);
 
+/* Writes the file; its threads are those with samples, and the initial one. Errors: HQ_DATA, it cannot be written. */
 struct hq_error *measure_write(struct measure *m, const char *path);
 
 #endif

@@ -47,6 +47,7 @@ struct perf_walk {
     struct follow follow;
 };
 
+/* Fills frames, innermost first, and partial. */
 void perf_walk(struct perf_walk *w);
 void perf_walk_deinit(struct perf_walk *w);
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Remembers the size of a block and the cell that counts it. What finds no room is left out. */
 void blocks_add(void *block, size_t bytes, struct hqm_cell *cell);
 
 /* False if it is not there (allocated before the collector started, or in the parent process). */

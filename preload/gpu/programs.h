@@ -12,6 +12,7 @@
 /* Returns the number (hq_device_command) of launching a kernel, for hq_device_here. */
 uint64_t kernel_command(uintptr_t kernel);
 
+/* In a forked child: a lock that another thread held is free. */
 void programs_forget(void);
 
 /* WATCHED of calls.def. */

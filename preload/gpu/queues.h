@@ -23,6 +23,7 @@ struct queue queue_of(uintptr_t handle);
 /* Reads the clock of the queue's device, where it has one that can be read and it is time to. */
 void queue_clock(uintptr_t handle);
 
+/* In a forked child: a lock that another thread held is free. */
 void queues_forget(void);
 
 /* The first queue of a command buffer, 0: not known. */

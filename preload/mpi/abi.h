@@ -43,6 +43,7 @@ struct mpi {
 /* `function` is one of that MPI. Found at the first call; the same ever after. */
 const struct mpi *mpi_of(const void *function);
 
+/* Is the pointer what MPI_STATUS_IGNORE (or MPI_STATUSES_IGNORE), and MPI_IN_PLACE, are in Fortran? */
 bool mpi_is_fortran_ignore(const struct mpi *mpi, const void *status);
 bool mpi_is_fortran_in_place(const struct mpi *mpi, const void *buffer);
 

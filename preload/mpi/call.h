@@ -114,6 +114,7 @@ int64_t call_type_size_at(const struct call *c, int i, int at);
 uintptr_t call_request(const struct call *c, int i, int at);
 uintptr_t call_message(const struct call *c, int i);
 
+/* Is the argument MPI_IN_PLACE of the call's language? */
 bool call_is_in_place(const struct call *c, int i);
 
 /* ---- The call ---- */

@@ -25,6 +25,7 @@ struct request {
     struct flow *flow; /* of a persistent one; NULL: nothing is told */
 };
 
+/* Takes the place of one of the same handle, whose flow is freed. */
 void request_add(const struct request *request);
 
 /* A persistent one is started: what it moves, NULL if nothing is told. */

@@ -30,6 +30,7 @@ struct source {
 /* Finds the source of each requested event and prepares it; an event that cannot be measured is dropped. */
 bool sources_prepare(void);
 
+/* Of an event that sources_prepare has found a source for. */
 const struct source *sources_of_event(int event);
 
 /* In a thread: all of them. */

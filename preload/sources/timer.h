@@ -10,6 +10,7 @@
  * handler. */
 int timer_start(int event, clockid_t clock, uint64_t first, uint64_t period);
 
+/* Of this thread; nothing if it does not run. Safe in a signal handler. */
 void timer_stop(int event);
 
 /* The thread's software clock, if it has one, is followed by a timer. Safe in a signal handler. */

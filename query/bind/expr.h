@@ -140,8 +140,11 @@ struct point {
     const struct facts *facts;
 };
 
+/* A number that no point of this thread had, for point.number: what programs remember of one point is good for it
+ * alone. */
 uint64_t point_number(void);
 
+/* The value at a point; NaN blank. */
 double program_number(const struct program *p, const struct point *at);
 /* In the buffer, which holds a path as long as a system allows and what stands around it, or somebody else's that lives
  * on; NULL blank. */

@@ -19,6 +19,7 @@ struct timeline {
     uint64_t length_us; /* to the end of the last profile, at least 1 */
 };
 
+/* From the start of the first profile to the end of the last. */
 struct timeline timeline_of(const struct db *db);
 
 /* Returns the microseconds to add to the times of a profile's trace, so that those of all profiles can be compared. */
@@ -67,6 +68,7 @@ struct sampler {
     bool far; /* instants lie so far apart that each is looked up */
 };
 
+/* Reads the trace of a profile. HQ_DATA: it is damaged. Ended with sampler_close, after an error too. */
 struct hq_error *sampler_open(struct sampler *s, const struct timeline *t, uint32_t profile);
 void sampler_close(struct sampler *s);
 /* The sample for an instant; false: blank. Ascending instants are the fast way through. */

@@ -54,6 +54,7 @@ struct expected_set {
     size_t len;
 };
 
+/* Nothing is there twice. */
 void expected_add(struct expected_set *set, struct expected item);
 
 struct expected_place {

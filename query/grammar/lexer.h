@@ -47,6 +47,7 @@ struct lexer {
     uint32_t offset, line, column;
 };
 
+/* At the source's first token, behind a byte order mark. The source is not copied. */
 struct lexer lexer_start(const struct source *source);
 
 /* Skips white space and comments and reads one token; *lexer is behind it afterwards. Texts of tokens are in the arena.

@@ -59,12 +59,14 @@ struct parser {
 
 /* ---- tokens (parser.c) ---- */
 
+/* The next token, read in that mode and not consumed; TOKEN_END behind an error. It holds until the next call. */
 const struct token *peek(struct parser *p, enum lex_mode mode);
 /* The token behind the peeked one, in plain mode. */
 struct token peek_second(struct parser *p);
 /* Consumes the peeked token and returns a copy. */
 struct token next(struct parser *p);
 
+/* Remembers what may stand here, for completion and for the error if it does not. */
 void note(struct parser *p, enum expected_kind kind, const char *text);
 void note_pattern(struct parser *p, enum name_kind names);
 
@@ -74,6 +76,7 @@ bool ended(struct parser *p);
 /* True at a `|` or `>` that sends the result elsewhere, where an expression cannot go on. Only at the prompt. */
 bool redirected(struct parser *p);
 
+/* Keywords have no case. */
 bool is_word(const struct token *t, const char *word);
 bool is_mark(const struct token *t, const char *mark);
 /* Optional: consume it if it is there and the statement has not ended. */
@@ -85,6 +88,7 @@ void want_mark(struct parser *p, const char *mark);
 
 /* ---- errors: the first one counts (parser.c) ---- */
 
+/* `place` is what is marked below the text; `advice` a sentence behind it, or NULL. */
 void fail(struct parser *p, const struct place *place, const char *advice, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* The peeked token cannot stand here; lists what could. `what` completes "... is missing", or NULL. */

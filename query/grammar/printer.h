@@ -10,6 +10,7 @@
 /* How strongly an operator binds. */
 enum { LEVEL_OR, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARISON, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_UNARY, LEVEL_PRIMARY };
 
+/* In as few digits as read back to the same number. */
 void add_number(struct str *s, double x);
 /* Bare or in quotes. */
 void add_file(struct str *s, const char *file);

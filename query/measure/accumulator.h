@@ -19,6 +19,7 @@ struct accumulator {
     double *values; /* of all, for percentiles, which need nothing else; NULL */
 };
 
+/* Adds a value; NaN does not count. */
 void accumulate(struct accumulator *a, double x);
 
 /* The statistic of one argument; NaN if nothing counted, or if `f` is none. Sorts the values of a percentile. */

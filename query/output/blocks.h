@@ -9,6 +9,7 @@
 #include "query/output.h"
 #include "query/picture/picture.h"
 
+/* `o` says whether colours and UTF-8 may be written, and how wide it may be. */
 void blocks_put(const struct picture *p, const struct output_options *o, FILE *out);
 
 #endif

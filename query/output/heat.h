@@ -13,6 +13,7 @@
 /* Whether a table's rows are pairs of ranks, told by its columns `sender` and `receiver`. */
 bool heat_is_for(const struct table *t);
 
+/* HQ_USAGE: a column that it needs is not there. */
 struct hq_error *heat_write(const struct table *t, FILE *out);
 
 #endif

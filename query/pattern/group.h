@@ -36,6 +36,7 @@ struct hq_error *groups_set(struct query_env *env, const struct setting_value *v
  * one before. A definition of the session goes before one of the same name. */
 void groups_follow(struct query_env *env);
 
+/* Frees all of them. */
 void groups_forget(struct query_env *env);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "common/embed.h"
 
+/* The page's program and style sheet; empty where they could not be built (no esbuild). */
 struct embedded bundle_program(void);
 struct embedded bundle_style(void);
 

@@ -10,6 +10,7 @@
 #include "query/tree/node.h"
 #include "query/view.h"
 
+/* Never NULL. */
 const struct view_row *view_find(enum view_kind kind);
 
 #define VIEW(kind, row, ...) extern const struct view_row view_##row;
