@@ -52,7 +52,7 @@ def add_examples(page):
 page = open(os.path.join(TOP, "doc/extending.md")).read()
 copy()
 files = add_examples(page)
-check(len(files) == 28, f"there are 28 examples: {files}")
+check(len(files) == 30, f"there are 30 examples: {files}")
 for name in re.findall(r"`((?:query|db|preload|repl|format|tests|doc)/[\w/]+\.\w+)`", page):
     check(os.path.exists(os.path.join(COPY, name)), f"{name}, of which doc/extending.md speaks")
 
