@@ -117,22 +117,7 @@ static void put_cost(const char *what, const struct number_style *style, double 
 }
 
 /* In a quoted string of the DOT language only the quote and the backslash are special. */
-static void put_name(const char *name, FILE *out)
-{
-    uint32_t c;
-
-    for (size_t len; *name; name += len) {
-        len = text_next(name, &c);
-        if (c == '"' || c == '\\')
-            fprintf(out, "\\%c", (char)c);
-        else if (c < 0x20)
-            fputc(' ', out);
-        else if (c == TEXT_BAD)
-            fputs("\xef\xbf\xbd", out);
-        else
-            fwrite(name, 1, len, out);
-    }
-}
+static text_instead dot_instead = {[1 ... 0x1f] = " ", ['"'] = "\\\"", ['\\'] = "\\\\"};
 
 static void put_node(const struct graph *g, size_t i, const struct number_style *style, double total, FILE *out)
 {
@@ -144,8 +129,8 @@ static void put_node(const struct graph *g, size_t i, const struct number_style 
     plain.call_file = NULL;
     label_of(g->t, &plain, NULL, &l);
     fprintf(out, "  n%zu [label=\"", i);
-    put_name(l.prefix, out);
-    put_name(l.name, out);
+    text_put_with(l.prefix, dot_instead, out);
+    text_put_with(l.name, dot_instead, out);
     put_cost("", style, n->inclusive, total, out);
     put_cost("own ", style, n->own, total, out);
     fputs("\", fillcolor=", out);

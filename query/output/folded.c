@@ -10,22 +10,7 @@
 #include <math.h>
 
 /* A semicolon would end the frame, a newline the stack. */
-static void put_frame(const char *name, FILE *out)
-{
-    uint32_t c;
-
-    for (size_t len; *name; name += len) {
-        len = text_next(name, &c);
-        if (c == ';')
-            fputc(':', out);
-        else if (c < 0x20)
-            fputc(' ', out);
-        else if (c == TEXT_BAD)
-            fputs("\xef\xbf\xbd", out);
-        else
-            fwrite(name, 1, len, out);
-    }
-}
+static text_instead frame_instead = {[1 ... 0x1f] = " ", [';'] = ":"};
 
 static void put_stack(const struct table *t, const size_t *path, size_t len, FILE *out)
 {
@@ -33,7 +18,7 @@ static void put_stack(const struct table *t, const size_t *path, size_t len, FIL
         char own[ROW_NAME_MAX];
         if (i)
             fputc(';', out);
-        put_frame(row_name(&t->rows.data[path[i]], own), out);
+        text_put_with(row_name(&t->rows.data[path[i]], own), frame_instead, out);
     }
 }
 

@@ -11,22 +11,12 @@
 /* Backslashes before what Markdown would read as markup; a tag's < as an entity. */
 static void put_escaped(const char *text, FILE *out)
 {
-    uint32_t c;
+    static text_instead instead = {
+        [1 ... 0x1f] = " ", [0x7f] = " ",  ['<'] = "&lt;", ['\\'] = "\\\\", ['|'] = "\\|", ['*'] = "\\*",
+        ['_'] = "\\_",      ['`'] = "\\`", ['['] = "\\[",  [']'] = "\\]",   ['~'] = "\\~", ['#'] = "\\#",
+    };
 
-    for (size_t len; *text; text += len) {
-        len = text_next(text, &c);
-        if (c < 0x20 || c == 0x7f)
-            fputc(' ', out);
-        else if (c == '<')
-            fputs("&lt;", out);
-        else if (c == TEXT_BAD)
-            fputs("\xef\xbf\xbd", out);
-        else {
-            if (c < 0x80 && strchr("\\|*_`[]~#", (int)c))
-                fputc('\\', out);
-            fwrite(text, 1, len, out);
-        }
-    }
+    text_put_with(text, instead, out);
 }
 
 static void put_cell(const struct table *t, size_t c, const struct number_style *style, const struct cell *cell,

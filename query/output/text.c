@@ -178,17 +178,18 @@ size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out)
     return utf8_width(str_cstr(&text));
 }
 
-void text_put_valid(const char *s, FILE *out)
+void text_put_with(const char *s, text_instead instead, FILE *out)
 {
     uint32_t c;
 
-    while (*s) {
-        size_t len = text_next(s, &c);
-        if (c == TEXT_BAD)
+    for (size_t len; *s; s += len) {
+        len = text_next(s, &c);
+        if (c < 128 && instead[c])
+            fputs(instead[c], out);
+        else if (c == TEXT_BAD)
             fputs("\xef\xbf\xbd", out);
         else
             fwrite(s, 1, len, out);
-        s += len;
     }
 }
 

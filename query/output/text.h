@@ -29,8 +29,10 @@ size_t text_put_short(const char *s, size_t width, bool utf8, FILE *out); /* the
 void text_put_cut(const char *s, size_t width, bool utf8, FILE *out);
 /* Likewise for a call path, `main > solve > smooth`: its names are shortened, then it loses its start. */
 void text_put_path(const char *s, size_t width, bool utf8, FILE *out);
-/* Writes s as UTF-8 that is valid whatever s was. */
-void text_put_valid(const char *s, FILE *out);
+/* Writes s as UTF-8 that is valid whatever s was. `instead` has for each character of ASCII what is written for it;
+ * NULL: itself. */
+typedef const char *const text_instead[128];
+void text_put_with(const char *s, text_instead instead, FILE *out);
 
 /* [row] the row that it is nested in, NULL at the top and in lists. The caller frees the array. */
 const struct row **outer_rows(const struct table *t);

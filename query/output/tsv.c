@@ -3,23 +3,12 @@
 #include "query/output/formats.h"
 #include "query/output/separated.h"
 #include "query/output/text.h"
-#include <string.h>
 
 static void put_escaped(const char *text, FILE *out)
 {
-    static const char from[] = "\t\n\r\\", to[] = "tnr\\";
-    uint32_t c;
+    static text_instead instead = {['\t'] = "\\t", ['\n'] = "\\n", ['\r'] = "\\r", ['\\'] = "\\\\"};
 
-    for (size_t len; *text; text += len) {
-        len = text_next(text, &c);
-        const char *special = strchr(from, *text);
-        if (special)
-            fprintf(out, "\\%c", to[special - from]);
-        else if (c == TEXT_BAD)
-            fputs("\xef\xbf\xbd", out);
-        else
-            fwrite(text, 1, len, out);
-    }
+    text_put_with(text, instead, out);
 }
 
 struct hq_error *tsv_write(const struct table *t, const struct output_options *o, FILE *out)
