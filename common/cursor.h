@@ -133,19 +133,6 @@ static inline int32_t cursor_i32(struct cursor *c)
 {
     return (int32_t)cursor_u32(c);
 }
-static inline int64_t cursor_i64(struct cursor *c)
-{
-    return (int64_t)cursor_u64(c);
-}
-
-static inline double cursor_f64(struct cursor *c)
-{
-    uint64_t bits = cursor_u64(c);
-    double x;
-
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
 
 /* Unsigned LEB128 of at most 64 bits. */
 static inline uint64_t cursor_uleb(struct cursor *c)

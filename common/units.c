@@ -228,16 +228,6 @@ char *units_format(char out[UNITS_TEXT], double value, enum dim dim)
     }
 }
 
-char *units_format_rate(char out[UNITS_TEXT], uint64_t period_ns)
-{
-    out[0] = '\0';
-    if (period_ns) {
-        format_plain(out, 1e9 / (double)period_ns);
-        strcat(out, "/s");
-    }
-    return out;
-}
-
 const char *dim_unit(enum dim dim)
 {
     return dim == DIM_SECONDS ? "s" : dim == DIM_BYTES ? "B" : "";

@@ -63,9 +63,6 @@ struct hq_error *units_parse_period(const char *s, uint64_t *period_ns);
 enum { UNITS_TEXT = 32 };
 char *units_format(char out[UNITS_TEXT], double value, enum dim dim);
 
-/* Writes a period as a rate: `200/s` for 5 ms. */
-char *units_format_rate(char out[UNITS_TEXT], uint64_t period_ns);
-
 /* `s`, `B` or "" for the headings and JSON of a dimension; `seconds`, `bytes`, `events`, `a plain number` for messages.
  */
 const char *dim_unit(enum dim dim);

@@ -182,8 +182,7 @@ struct db_known_name {   /* valid until the next one */
 };
 struct db_known;
 enum known_names db_known_state(const struct db *db, uint32_t module); /* known.c */
-size_t db_known_count(const struct db *db, uint32_t module);
-struct db_known *db_known_open(const struct db *db, uint32_t module); /* never NULL */
+struct db_known *db_known_open(const struct db *db, uint32_t module);  /* never NULL */
 const struct db_known_name *db_known_next(struct db_known *k);
 void db_known_close(struct db_known *k);
 

@@ -26,11 +26,6 @@ enum inside {
 /* Follows from the runtime that its load module is (NULL: none) and whose its caller is. */
 enum inside inside_of(const struct runtime *runtime, enum inside caller);
 
-static inline bool is_inside(enum inside inside)
-{
-    return inside == INSIDE || inside == INSIDE_OF_MPI;
-}
-
 /* The frame of a code below `parent`, with one that stands for the entry before it if it is that. */
 uint32_t folding_frame(struct model *m, uint32_t parent, uint32_t code, enum inside inside);
 

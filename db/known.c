@@ -28,13 +28,6 @@ enum known_names db_known_state(const struct db *db, uint32_t module)
     return k && k->state < KNOWN_KINDS ? (enum known_names)k->state : KNOWN_NOT;
 }
 
-size_t db_known_count(const struct db *db, uint32_t module)
-{
-    const struct hqdb_known *k = find(db, module);
-
-    return k ? k->names : 0;
-}
-
 struct db_known *db_known_open(const struct db *db, uint32_t module)
 {
     const struct hqdb_known *k = find(db, module);

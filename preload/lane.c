@@ -416,11 +416,6 @@ void lane_return(struct lane *lane)
     atomic_store_explicit(&lane->taken, 0, memory_order_release);
 }
 
-struct lane *lane_get(uint32_t number)
-{
-    return number && number <= LANES_MAX ? atomic_load_explicit(&lanes[number - 1], memory_order_acquire) : NULL;
-}
-
 void lane_forget_all(void)
 {
     uint32_t count = atomic_exchange(&used, 0);

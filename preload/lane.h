@@ -75,7 +75,6 @@ struct lane {
 /* A lane for a thread, NULL if there is no space; ends with lane_return. Safe in signal handlers. */
 struct lane *lane_take(void);
 void lane_return(struct lane *lane);
-struct lane *lane_get(uint32_t number);
 
 /* Room for some ten thousand nodes more without a system call. With the guard up. */
 void lane_reserve(struct lane *lane);
