@@ -17,7 +17,7 @@ enum paint {
     PAINT_GONE
 };
 
-/* What is written between the two is shown so; they do not nest. */
+/* Everything written between the two is shown so; they do not nest. */
 void paint_on(enum paint p, const struct output_options *o, FILE *out);
 void paint_off(enum paint p, const struct output_options *o, FILE *out);
 

@@ -44,7 +44,7 @@ struct cell screen_total(const struct screen_column *c);
 /* The half width of a cell's interval in the unit of its value, "" if there is none to show. */
 void screen_ci_text(char text[NUMBER_MAX], const struct number_style *s, const struct cell *cell);
 
-/* What the parts of a column's cells take together; the heading may be wider. */
+/* Returns the width of the parts of a column's cells together; the heading may be wider. */
 int screen_parts_width(const struct screen_column *c);
 
 /* Lays out the label of a row, without its place where that would leave too little room; returns the columns for the
