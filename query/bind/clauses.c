@@ -211,6 +211,57 @@ static void mark_orders(struct run *run)
     }
 }
 
+/* The measure of which the rows are in order, if the query does not say; SIZE_MAX. */
+static size_t default_measure(const struct run *run)
+{
+    const struct program *p = run->query->sort.len || !run->sort.len ? NULL : run->sort.data[0].program;
+
+    if (!p && run->view->shape == SHAPE_PATH && !run->query->by)
+        p = run->by;
+    if (p && p->kind == PROGRAM_FUNCTION && p->function == FUNCTION_ABS)
+        p = p->args[0];
+    return p && p->kind == PROGRAM_SLOT ? p->slot / 2 : SIZE_MAX;
+}
+
+/* Whether rows may be in the order of one measure instead of another: what a view has measured itself is of many kinds.
+ */
+static bool replaces(const struct run *run, size_t measure, size_t first)
+{
+    const struct measure *m = &run->selection.measures.data[measure], *of = &run->selection.measures.data[first];
+
+    return run->binding.used[measure] && m->side == of->side && (m->side != SIDE_DELTA || on_both_sides(m)) &&
+           (!run->view->prepare || m->dim == of->dim);
+}
+
+void clauses_settle_order(struct run *run, const bool *has_value)
+{
+    const struct measure *measures = run->selection.measures.data;
+    size_t first = default_measure(run), other = 0;
+
+    if (first == SIZE_MAX || has_value[first] || run->view->in_order || run->view->covers)
+        return;
+    while (other < run->selection.measures.len && !(has_value[other] && replaces(run, other, first)))
+        other++;
+    if (other == run->selection.measures.len)
+        return;
+    run_note(run, "nothing here has any %s: the rows are in the order of %s%s", measures[first].name,
+             measures[other].side == SIDE_DELTA ? "delta." : "", measures[other].name);
+    struct program *p = side_program(run, other, false);
+    if (measures[other].side == SIDE_DELTA) {
+        struct program *size = ARENA_NEW(&run->arena, struct program);
+
+        *size = *run->sort.data[0].program;
+        size->args = ARENA_NEW(&run->arena, struct program *);
+        size->args[0] = p;
+        p = size;
+    }
+    if (!run->query->sort.len)
+        run->sort.data[0].program = p;
+    if (!run->query->by)
+        run->by = p;
+    mark_orders(run);
+}
+
 /* explain: its own costs are what is chosen from and shown, the inclusive value of the whole is what is to be covered.
  */
 static struct hq_error *bind_explain(struct run *run)

@@ -11,4 +11,8 @@
  * the run's arena. Errors carry the place in the query. */
 struct hq_error *clauses_bind(struct run *run);
 
+/* Where the query does not say in which order rows are, and none has a value of the first metric: they are in the order
+ * of the next metric that one has, and a note says so. has_value: [measures] whether any top row has one. */
+void clauses_settle_order(struct run *run, const bool *has_value);
+
 #endif

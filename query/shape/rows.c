@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/shape/rows.h"
+#include "query/bind/clauses.h"
 #include "query/measure/interval.h"
 #include "query/measure/statistics.h"
 #include "query/measure/values.h"
@@ -283,6 +284,18 @@ static void make_roots(struct run *run, const struct nodes *nodes, struct entrie
             vec_push(roots, e);
 }
 
+/* Rows are in the order of the first metric that any of them has. */
+static void settle_order(struct run *run, const struct entries *roots)
+{
+    size_t n = run->selection.measures.len;
+    bool *has_value = ARENA_ARRAY(&run->arena, n + 1, bool);
+
+    for (size_t i = 0; i < roots->len; i++)
+        for (size_t m = 0; m < n; m++)
+            has_value[m] |= !isnan(roots->data[i]->slots[2 * m]) && roots->data[i]->slots[2 * m] != 0;
+    clauses_settle_order(run, has_value);
+}
+
 /* Each top row is replaced by its children; one without any stays. */
 static void flatten(struct run *run, struct entries *roots)
 {
@@ -324,6 +337,7 @@ static struct hq_error *prepare(struct run *run, struct entries *roots, struct e
         HQ_TRY(statistics_compute(run, all->data, all->len));
     }
     mark(run, all);
+    HQ_TRY(blanks_tell(run, all));
     return run->interrupted ? interrupted() : NULL;
 }
 
@@ -360,6 +374,7 @@ struct hq_error *rows_make(struct run *run)
         if (!nodes.len && run->view->none && run->query->view.of && !run->of.problem)
             run_note(run, "%s", run->view->none);
         make_roots(run, &nodes, &roots);
+        settle_order(run, &roots);
         flatten(run, &roots);
         err = prepare(run, &roots, &all);
     }

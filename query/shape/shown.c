@@ -17,7 +17,8 @@ bool rows_above_fold(const struct run *run, const struct entry *e)
     for (size_t i = 0; i < run->columns.len; i++) {
         double base = run->table->columns.data[i].base;
 
-        if (isnan(run->table->columns.data[i].total))
+        /* What nothing has tells nothing of what is small. */
+        if (isnan(run->table->columns.data[i].total) || base == 0)
             continue;
         measured = true;
         if (fabs(program_number(run->columns.data[i], &at)) >= FOLD_SHARE * fabs(base))
