@@ -310,9 +310,11 @@ static struct hq_error *tell_balance(struct summary *s, const char *question, co
         percent_text(part, saved, most, false);
         add(s, "balance",
             arena_printf(&s->table->arena,
-                         "%s%s has %s, %s %s, their mean is %s; perfect balance would save %s of %s, %s",
+                         "%s%s has %s, %s %s, the mean of %zu %s is %s; perfect balance would save the busiest "
+                         "%s of its %s, %s",
                          strcmp(who, "rank") ? "" : "outside of MPI ", at_most, amount(s, most), at_least,
-                         amount(s, least), amount(s, mean), amount(s, saved), amount(s, most), part),
+                         amount(s, least), n, strcmp(who, "rank") ? "threads" : "ranks", amount(s, mean),
+                         amount(s, saved), amount(s, most), part),
             saved);
         ask_next(s, question);
     }
