@@ -132,6 +132,9 @@ Dwarf_Half dwarf_tag_of(const struct dwarf_file *f, Dwarf_Die die);
  * declaration. */
 /* dwarf_scopes.c */
 const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, const char *name);
+/* The file and line of the class that a DIE lies in, if it has no name; else nothing is changed. */
+/* dwarf_scopes.c */
+void dwarf_class_place(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, uint32_t *file, uint32_t *line);
 /* A class without a name, with what it lies in: `main::{lambda(int)#1}`; false if it is none. */
 bool dwarf_add_unnamed(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out);
 /* The name of an instance of a template over lambdas: gcc writes `f<main()::<lambda()> >` for all of them. */

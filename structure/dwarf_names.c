@@ -116,6 +116,9 @@ void dwarf_origin_fill(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die di
     if (!a->origin_file || depth >= MAX_DEPTH) {
         if (d->qualify && out->name && !out->linkage)
             out->qualified = dwarf_qualified(d, f, die, out->name);
+        /* gcc gives no place to the call operator of a lambda, only to its class. */
+        if (d->qualify && out->name && !out->line && !strncmp(out->name, "operator()", 10))
+            dwarf_class_place(d, f, die, &out->file, &out->line);
         return;
     }
 

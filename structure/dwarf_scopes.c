@@ -299,6 +299,25 @@ static bool find_around(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die d
     return true;
 }
 
+static const struct scope *innermost(const struct around *a)
+{
+    return a->inner_at != NONE ? &a->inner->list.data[a->inner_at] : &a->outer->list.data[a->outer_at];
+}
+
+void dwarf_class_place(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, uint32_t *file, uint32_t *line)
+{
+    Dwarf_Error err = NULL;
+    Dwarf_Die class = NULL;
+    struct around a;
+
+    if (!find_around(d, f, die, &a) || !is_class(innermost(&a)->tag) || !innermost(&a)->unnamed ||
+        !dwarf_ok(f->dbg, dwarf_offdie_b(f->dbg, innermost(&a)->start, 1, &class, &err), &err))
+        return;
+    *line = (uint32_t)(innermost(&a)->place >> 16);
+    *file = dwarf_file_number(d, f, class, dwarf_number(f, class, DW_AT_decl_file));
+    dwarf_dealloc_die(class);
+}
+
 void dwarf_add_scopes(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die, struct str *out)
 {
     struct around a;
@@ -355,7 +374,7 @@ const char *dwarf_qualified(struct dwarf *d, const struct dwarf_file *f, Dwarf_D
         add_scope(d, f, a.inner, a.inner_at, &out);
     if (!out.len)
         return NULL;
-    const struct scope *class = a.inner_at != NONE ? &a.inner->list.data[a.inner_at] : &a.outer->list.data[a.outer_at];
+    const struct scope *class = innermost(&a);
     dwarf_add_instance(d, f, die, name, &out);
     if (is_class(class->tag) && !strchr(name, '<')) {
         struct signature own = {.d = d, .f = f};

@@ -79,6 +79,12 @@ g++ -O2 -g -o lambdas "$lambdas" && "$HQ" structure lambdas | sed -n 's/^ *inlin
 if [ "$(grep -c 'lambda' names)" -ge 6 ] && [ -z "$(comm -23 names truth)" ]; then passed=$((passed + 1)); else
     failed=$((failed + 1)); echo "not ok names of inlined lambdas"; comm -23 names truth; fi
 
+# gcc tells no place of a lambda's code that was inlined, only of its class.
+printf '#include <cmath>\ntemplate <class F> __attribute__((noinline)) double run(F f, int n) { double s = 0; while (n--) s += f(n); return s; }\nint main(int c, char **) {\n  return run([](int i) { return std::sin(i); }, c) +\n         run([c](int i) { return std::cos(i * c); }, c) > 1;\n}\n' >places.cc
+g++ -O2 -g -o places places.cc && "$HQ" structure --xml places >out 2>&1
+if grep -q 'lambda(int)#1}::operator().* dl="4"' out && grep -q 'lambda(int)#2}::operator().* dl="5"' out; then passed=$((passed + 1)); else
+    failed=$((failed + 1)); echo "not ok the places of inlined lambdas"; grep 'lambda' out; fi
+
 # Instances of a template over lambdas, called and inlined: gcc has one name for all, the symbols have one each.
 cat >over.cc <<'END'
 #include <cstdlib>
