@@ -7,6 +7,7 @@
 #include "common/mem.h"
 #include "common/units.h"
 #include "db/perf/convert.h"
+#include "db/perf/vdso.h"
 #include "repl/perf_tap.h"
 #include "structure/elf.h"
 
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -125,32 +125,24 @@ static void add_word(struct str *line, const char *word)
     str_add(line, "'");
 }
 
-/* The image of our own vDSO, which is that of every process of this kernel. */
+/* The path of the file that our own vDSO is kept in; NULL: there is none. */
 static char *keep_vdso(const char *directory)
 {
-    const Elf64_Ehdr *h = (const Elf64_Ehdr *)getauxval(AT_SYSINFO_EHDR); /* NOLINT: the kernel maps it there */
     AUTO_STR struct str name = {0};
-    struct elf *elf;
+    struct perf_vdso own;
 
-    if (!h)
+    if (!perf_vdso_own(&own))
         return NULL;
-    size_t size = h->e_shoff + (size_t)h->e_shentsize * h->e_shnum;
-    struct hq_error *err = elf_open_memory("[vdso]", h, size, &elf);
+    str_addf(&name, "%s/vdso-", directory);
+    str_add_hex(&name, own.build_id, own.build_id_len);
+    str_add(&name, ".so");
+    int fd = open(str_cstr(&name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
-    if (!err) {
-        str_addf(&name, "%s/vdso-", directory);
-        str_add_hex(&name, elf->build_id, elf->build_id_size);
-        str_add(&name, ".so");
-        int fd = open(str_cstr(&name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-
-        if (fd >= 0 && write(fd, h, size) != (ssize_t)size)
-            unlink(str_cstr(&name));
-        if (fd >= 0)
-            close(fd);
-        elf_close(elf);
-    }
-    hq_error_free(err);
-    return name.len ? str_steal(&name) : NULL;
+    if (fd >= 0 && write(fd, own.image, own.size) != (ssize_t)own.size)
+        unlink(str_cstr(&name));
+    if (fd >= 0)
+        close(fd);
+    return str_steal(&name);
 }
 
 static void tell_machine(struct tap *s, pid_t pid, const char *host)

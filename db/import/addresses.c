@@ -22,6 +22,7 @@ void addresses_deinit(struct addresses *s)
 {
     vec_foreach(m, &s->modules) {
         free(m->path);
+        free(m->file);
         vec_deinit(&m->offsets);
         vec_deinit(&m->places);
     }
@@ -44,6 +45,15 @@ uint32_t addresses_add(struct addresses *s, const char *path, uint64_t file_offs
     struct addresses_key key = {.offset = file_offset, .module = module_of(s, path ? path : "")};
 
     return keymap_add(&s->keys, &key, NULL);
+}
+
+void addresses_read_from(struct addresses *s, const char *path, const char *file)
+{
+    uint32_t number = module_of(s, path); /* which may move them all */
+    struct addresses_module *m = &s->modules.data[number];
+
+    free(m->file);
+    m->file = xstrdup(file);
 }
 
 /* The link-time address of an offset in an ELF file; the offset itself for anything else. */
@@ -116,8 +126,9 @@ static struct hq_error *resolve_module(struct addresses_module *m, struct import
     struct structure_options options = {.cache_dir = cache, .inlines = true, .loops = true};
     struct structure st;
     struct file_map map;
+    const char *file = m->file ? m->file : m->path;
 
-    AUTO_ERROR struct hq_error *missing = file_map_open(m->path, &map);
+    AUTO_ERROR struct hq_error *missing = file_map_open(file, &map);
 
     if (missing) {
         if (*m->path)
@@ -129,7 +140,7 @@ static struct hq_error *resolve_module(struct addresses_module *m, struct import
     for (size_t i = 0; i < m->offsets.len; i++)
         m->offsets.data[i] = link_address(&map, m->offsets.data[i]);
     file_map_close(&map);
-    HQ_TRY(structure_recover(m->path, &options, m->offsets.data, m->offsets.len, &st));
+    HQ_TRY(structure_recover(file, &options, m->offsets.data, m->offsets.len, &st));
     for (size_t i = 0; i < m->offsets.len; i++)
         vec_push(&m->places, place_of(im, &st, st.places.data[i].normal, m->path, m->offsets.data[i]));
     structure_deinit(&st);

@@ -10,6 +10,7 @@
 
 struct addresses_module {
     char *path;
+    char *file;            /* to read instead of path, NULL: that */
     VEC(uint64_t) offsets; /* link-time addresses */
     VEC(uint32_t) places;
 };
@@ -24,6 +25,8 @@ void addresses_init(struct addresses *s);
 void addresses_deinit(struct addresses *s);
 /* The number of an address: an offset in a file, not in memory. path NULL or "": in no module. */
 uint32_t addresses_add(struct addresses *s, const char *path, uint64_t file_offset);
+/* A module that is no file is read from this one: "[vdso]". */
+void addresses_read_from(struct addresses *s, const char *path, const char *file);
 /* Afterwards s->places[number] is the place. What cannot be read is named after its address, and a fact says why. */
 struct hq_error *addresses_resolve(struct addresses *s, struct import *im);
 

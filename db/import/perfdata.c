@@ -14,8 +14,10 @@
 #include "db/import/target.h"
 #include "db/perf_map.h"
 #include "db/perf/tasks.h"
+#include "db/perf/vdso.h"
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NO_NODE UINT32_MAX
 
@@ -43,6 +45,7 @@ struct perfdata {
     VEC(struct sample) samples;
     struct keymap threads; /* pid, image, tid */
     VEC(uint32_t) profiles;
+    int vdso;            /* a descriptor of its image, -1: none */
     uint64_t lost, text; /* text: of the kernel, as recorded; 0 unknown */
     uint64_t partial[HQM_PARTIAL_MAX];
 };
@@ -68,7 +71,7 @@ static uint32_t site_of(struct perfdata *f, uint32_t module, uint64_t offset)
         return n;
     const struct perf_module *m = module == UINT32_MAX ? NULL : &f->tasks.modules.data[module];
 
-    if (m && m->image && !m->is_vdso) {
+    if (m && m->image) {
         s.number = addresses_add(&f->addresses, m->path, perf_image_file_offset(m->image, offset));
     } else if (module) { /* the kernel's get their names later */
         const char *name = m ? m->path : "";
@@ -306,11 +309,24 @@ static struct hq_error *give(struct perfdata *f)
     return NULL;
 }
 
+/* The vDSO is in no file: its build-id tells whether the image that is there is the one that was recorded. */
+static void find_vdso(struct perfdata *f)
+{
+    vec_foreach(b, &f->file.build_ids)
+        if (f->vdso < 0 && !strcmp(b->path, "[vdso]"))
+            f->vdso = perf_vdso_open(b->id);
+    if (f->vdso < 0)
+        return;
+    f->tasks.vdso = xasprintf("/proc/self/fd/%d", f->vdso);
+    addresses_read_from(&f->addresses, "[vdso]", f->tasks.vdso);
+}
+
 static struct hq_error *take_all(struct perfdata *f)
 {
     AUTO(perf_stream_close) struct perf_stream records = {0};
 
     HQ_TRY(perfdata_file_records(&f->file, &records));
+    find_vdso(f);
     HQ_TRY(take_records(f, &records));
     HQ_TRY(addresses_resolve(&f->addresses, f->im));
     name_kernel(f);
@@ -329,11 +345,13 @@ static void deinit(struct perfdata *f)
     keymap_deinit(&f->threads);
     vec_deinit(&f->profiles);
     perfdata_file_close(&f->file);
+    if (f->vdso >= 0)
+        close(f->vdso);
 }
 
 struct hq_error *perfdata_read(struct import *im, const char *path)
 {
-    AUTO(deinit) struct perfdata f = {.im = im};
+    AUTO(deinit) struct perfdata f = {.im = im, .vdso = -1};
 
     perf_tasks_init(&f.tasks);
     addresses_init(&f.addresses);

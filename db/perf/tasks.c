@@ -79,7 +79,7 @@ static struct perf_image *image_of(struct perf_tasks *t, uint32_t module)
     if (!m->looked_for) {
         m->looked_for = true;
         if (m->is_vdso && t->vdso)
-            m->image = perf_image_open(t->vdso, NULL, 0);
+            m->image = perf_image_open(t->vdso, m->build_id, m->build_id_len);
         else if (m->path[0] == '/')
             m->image = perf_image_open(m->path, m->build_id, m->build_id_len);
     }

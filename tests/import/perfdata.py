@@ -12,7 +12,7 @@ from lib import HQ, TMP, check, finish, run  # noqa: E402
 
 IP, TID, TIME, CALLCHAIN, PERIOD, REGS, STACK = 1, 2, 4, 32, 256, 4096, 8192
 USER = 2  # PERF_RECORD_MISC_USER
-BASE = 0x10000000000
+BASE, VDSO = 0x10000000000, 0x20000000000
 
 
 def record(kind, body, misc=USER):
@@ -34,11 +34,16 @@ def sample(pid, tid, time, period, chain):
     return record(9, struct.pack("<QIIQQQ", chain[0], pid, tid, time, period, len(words)) + struct.pack(f"<{len(words)}Q", *words))
 
 
-def perfdata(records, types=IP | TID | TIME | PERIOD | CALLCHAIN):
+def perfdata(records, types=IP | TID | TIME | PERIOD | CALLCHAIN, build_ids=()):
     attr = struct.pack("<IIQQQQQ", 1, 128, 0, 1000000, types, 0, 1 << 18) + bytes(128 - 48)
     attrs = attr + struct.pack("<QQ", 104, 0)
     data = b"".join(records)
-    return b"PERFILE2" + struct.pack("<QQ", 104, len(attrs)) + struct.pack("<QQQQQQ", 104, len(attrs), 104 + len(attrs), len(data), 0, 0) + bytes(32) + attrs + data
+    entries = b"".join(struct.pack("<IHHi", 0, USER, 36 + (len(path) + 8 & ~7), -1) + build_id + bytes(4) + path.encode() + bytes((len(path) + 8 & ~7) - len(path))
+                       for path, build_id in build_ids)
+    at = 104 + len(attrs) + len(data)
+    tail = struct.pack("<QQ", at + 16, len(entries)) + entries if entries else b""
+    features = struct.pack("<QQQQ", 4 if entries else 0, 0, 0, 0)  # bit 2: HEADER_BUILD_ID
+    return b"PERFILE2" + struct.pack("<QQ", 104, len(attrs)) + struct.pack("<QQQQQQ", 104, len(attrs), 104 + len(attrs), len(data), 0, 0) + features + attrs + data + tail
 
 
 def save(name, data):
@@ -76,6 +81,30 @@ for name, inclusive in (("main", 0.02), ("heavy", 0.014), ("shared", 0.004), ("l
 check("20 samples" in run(f"{TMP}/made.hq", "info"), "all samples")
 check("2 threads" in run(f"{TMP}/made.hq", "info"), "both threads")
 check("main" in run(made, "hot path"), "asked directly")
+
+# Code of the vDSO has the names that the image of this process gives, if its build-id is that of the recording.
+with open("/proc/self/maps", encoding="ascii") as maps:
+    low, high = next(([int(x, 16) for x in line.split()[0].split("-")] for line in maps if line.rstrip().endswith("[vdso]")), (0, 0))
+if not low:
+    print("skipped: this process has no vDSO")
+else:
+    with open("/proc/self/mem", "rb") as memory:
+        memory.seek(low)
+        image = save("vdso.so", memory.read(high - low))
+    notes = subprocess.run(["readelf", "-n", image], capture_output=True, text=True, check=False).stdout
+    build_id = bytes.fromhex(re.search(r"Build ID: ([0-9a-f]{40})", notes)[1])
+    table = subprocess.run(["readelf", "--dyn-syms", "-W", image], capture_output=True, text=True, check=False).stdout
+    clocks = {m[2]: int(m[1], 16) for m in re.finditer(r"^ *\d+: ([0-9a-f]+) +\d+ FUNC .* (\w+)@@LINUX", table, re.M)}
+    place = VDSO + clocks["__vdso_clock_gettime"]
+    called = [mapping(7, BASE, 0x4000, offset, program, 5), mapping(7, VDSO, high - low, 0, "[vdso]", 5)]
+    called += [sample(7, 7, 1000000 * i, 1000000, [place + 4 + i % 2, at("heavy")] + main) for i in range(20, 34)]
+    for which, known in ((build_id, True), (bytes(20), False)):
+        told = save("vdso.data", perfdata(called, build_ids=[("[vdso]", which)]))
+        shutil.rmtree(f"{TMP}/vdso.hq", ignore_errors=True)
+        run("import", told, "-o", f"{TMP}/vdso.hq")
+        rows = run(f"{TMP}/vdso.hq", "set internals on; procedures where module == '[vdso]' columns kind as tsv").split("\n")[1:]
+        rows = [x for x in rows if x]
+        check(len(rows) == (1 if known else 2) and all(("clock_gettime" in x) == known for x in rows), f"vDSO, {known}: {rows}")
 
 # What is not read is told in a sentence.
 for name, data, status, words in (
