@@ -6,7 +6,6 @@
  */
 #include "structure/arch/arch.h"
 
-#include <elf.h>
 #include <string.h>
 
 enum { FP = 29, ZERO_OR_SP = 31, UNIT = 4 };

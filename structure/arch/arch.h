@@ -6,6 +6,8 @@
 
 #include "structure/insn.h"
 
+#include <elf.h>
+
 struct arch {
     uint16_t machine; /* EM_* */
     void (*decode)(const uint8_t *code, size_t size, uint64_t address, struct insn *out);

@@ -3,7 +3,6 @@
 #include "structure/arch/arch.h"
 #include "structure/arch/x86_64.h"
 
-#include <elf.h>
 #include <string.h>
 
 enum { RBX = 3, RSP, RBP, RDI = 7, R12 = 12, TRAP = 0xcc, HALT = 0xf4 };
