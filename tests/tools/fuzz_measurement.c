@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fuzz_measurement SECONDS [SEED]: damaged measurement files through both passes of the build, up to coded values. A
- * crash or hang ends the program by a signal; the seed and the number of executions name the file.
- */
+/* fuzz_measurement SECONDS [SEED [FIRST]]: damaged measurement files (fuzz_files.h) through both passes of the build,
+ * up to coded values. */
 #include "common/mem.h"
 #include "db/process.h"
+#include "tests/unit/fuzz_files.h"
 #include "tests/unit/mutate.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
+#include <string.h>
 
-enum { SECONDS_FOR_ONE = 20, CAP = 1 << 17 };
+enum { CAP = 1 << 17 };
 
 struct sample {
     uint8_t data[CAP];
@@ -93,7 +88,7 @@ static size_t damage(uint8_t *data, size_t size, uint64_t *state)
     return mutate_random(state) % 16 ? size : mutate_random(state) % (size + 1);
 }
 
-static struct hq_error *read_file(const char *path)
+static bool read_file(const char *path, uint64_t *state)
 {
     static volatile uint64_t sink;
     struct calltree tree;
@@ -113,40 +108,20 @@ static struct hq_error *read_file(const char *path)
             sink += data.values[t].len + data.traces[t].len;
         process_data_deinit(&data);
     }
+    bool opened = !err;
+
     process_deinit(&p);
     calltree_deinit(&tree);
-    (void)sink;
-    return err;
+    (void)sink, (void)state;
+    hq_error_free(err);
+    return opened;
 }
 
 int main(int argc, char **argv)
 {
-    double seconds = argc > 1 ? atof(argv[1]) : 10;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL), state;
-    long long executions = 0, opened = 0;
-    time_t end = time(NULL) + (time_t)seconds;
-    int fd = memfd_create("fuzz", 0);
     static struct sample original;
-    static uint8_t data[CAP];
-    char path[64];
 
-    printf("fuzz_measurement: seed %llu\n", (unsigned long long)seed);
     make_sample(&original);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    for (; time(NULL) < end; executions++) {
-        size_t n;
-        struct hq_error *err;
-
-        state = hash_combine(seed, (uint64_t)executions);
-        memcpy(data, original.data, original.size);
-        n = damage(data, original.size, &state);
-        if (ftruncate(fd, 0) || pwrite(fd, data, n, 0) != (ssize_t)n)
-            return 2;
-        alarm(SECONDS_FOR_ONE);
-        err = read_file(path);
-        opened += !err;
-        hq_error_free(err);
-    }
-    printf("%lld executions, %lld of them opened\n1 passed, 0 failed\n", executions, opened);
-    return 0;
+    return fuzz_files(&(struct fuzz_files){"fuzz_measurement", original.data, original.size, damage, read_file}, argc,
+                      argv);
 }

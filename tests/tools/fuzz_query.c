@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * fuzz_query SECONDS [SEED [FIRST]]: every view and clause on damaged databases. A crash or hang ends the program; the
- * seed and the number of the execution, which a hang tells, name the file: FIRST starts there.
- */
-#include "common/hash.h"
+/* fuzz_query SECONDS [SEED [FIRST]]: every view and clause on damaged databases (fuzz_files.h). */
 #include "common/mem.h"
 #include "query/grammar/parse.h"
 #include "query/output.h"
 #include "query/query.h"
 #include "tests/unit/db_walk.h"
+#include "tests/unit/fuzz_files.h"
 #include "tests/unit/mutate.h"
 #include <stdio.h>
-#include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
+#include <string.h>
 
-enum { SECONDS_FOR_ONE = 20, CAP = 1 << 16 };
+enum { CAP = 1 << 16 };
 
 static const char *const queries[] = {
     "tree all",
@@ -59,20 +54,9 @@ static const char *const queries[] = {
     "groups by runtime all; flat by directory all; set groups module; tree where group =~ /./ all",
 };
 
-static volatile long long executions;
+static FILE *sink;
 
-static void tell_hang(int signal)
-{
-    char text[80];
-    int n = snprintf(text, sizeof text, "execution %lld hangs\n", executions);
-
-    (void)signal;
-    if (write(2, text, (size_t)n) == n)
-        _exit(1);
-    _exit(2);
-}
-
-static void run_text(struct query_env *env, const char *text, FILE *sink)
+static void run_text(struct query_env *env, const char *text)
 {
     struct source source = {.name = "fuzz", .text = text, .length = strlen(text)};
     struct script *script;
@@ -90,7 +74,7 @@ static void run_text(struct query_env *env, const char *text, FILE *sink)
     script_destroy(script);
 }
 
-static bool run_all(const char *path, uint64_t *state, FILE *sink)
+static bool run_all(const char *path, uint64_t *state)
 {
     struct db *db;
     struct query_env env;
@@ -102,45 +86,28 @@ static bool run_all(const char *path, uint64_t *state, FILE *sink)
     }
     query_env_init(&env, db);
     for (int i = 0; i < 6; i++)
-        run_text(&env, queries[mutate_random(state) % (sizeof queries / sizeof *queries)], sink);
+        run_text(&env, queries[mutate_random(state) % (sizeof queries / sizeof *queries)]);
     query_env_deinit(&env);
     db_close(db);
     return true;
 }
 
+static size_t damage(uint8_t *data, size_t size, uint64_t *state)
+{
+    size_t n = mutate(data, size, state);
+
+    if (mutate_random(state) % 16)
+        db_walk_mend(data, n);
+    return n;
+}
+
 int main(int argc, char **argv)
 {
-    double seconds = argc > 1 ? atof(argv[1]) : 10;
-    uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 0) : (uint64_t)time(NULL), state;
-    long long opened = 0;
-    time_t end = time(NULL) + (time_t)seconds;
-    int fd = memfd_create("fuzz", 0);
-    static uint8_t original[CAP], data[CAP];
-    char path[64];
+    static uint8_t original[CAP];
     size_t size = db_walk_sample_bytes(original, CAP);
-    FILE *sink = fopen("/dev/null", "w");
 
-    executions = argc > 3 ? atoll(argv[3]) : 0;
-    signal(SIGALRM, tell_hang);
-    printf("fuzz_query: seed %llu\n", (unsigned long long)seed);
-    fflush(stdout);
-    if (fd < 0 || !size || !sink)
+    sink = fopen("/dev/null", "w");
+    if (!sink)
         return 2;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    for (; time(NULL) < end; executions++) {
-        size_t n;
-
-        state = hash_combine(seed, (uint64_t)executions);
-        memcpy(data, original, size);
-        n = mutate(data, size, &state);
-        if (mutate_random(&state) % 16)
-            db_walk_mend(data, n);
-        if (ftruncate(fd, 0) || pwrite(fd, data, n, 0) != (ssize_t)n)
-            return 2;
-        alarm(SECONDS_FOR_ONE);
-        opened += run_all(path, &state, sink);
-    }
-    fclose(sink);
-    printf("%lld executions, %lld of them opened\n1 passed, 0 failed\n", executions, opened);
-    return 0;
+    return fuzz_files(&(struct fuzz_files){"fuzz_query", original, size, damage, run_all}, argc, argv);
 }
