@@ -10,6 +10,7 @@
 #include "preload/counts.h"
 #include "preload/file.h"
 #include "preload/hot.h"
+#include "preload/modules.h"
 #include "preload/patch/visits.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
@@ -147,11 +148,28 @@ void sample_there(struct place place, int event, uint64_t weight, uint64_t until
     guard_leave();
 }
 
+/*
+ * The collector's own work below a place of the program, as a frame in its own load module: it is no part of what the
+ * place costs. The place itself where that cannot be had.
+ */
+static COLD struct place own_work(struct place place)
+{
+    struct code code;
+
+    if (place.node == NO_NODE || !self.lane || !modules_find((uint64_t)hot_start, &code))
+        return place;
+    uint32_t kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module;
+    uint32_t path = lane_path(place.path, kind, 0), node = lane_child(self.lane, place.node, path, kind, 0);
+
+    return node == NO_NODE ? place : (struct place){node, path};
+}
+
 void sample_missed(struct place place)
 {
     uint64_t now = file_now_us();
 
     self.missed_any = false;
+    place = own_work(place);
     for (int i = 0; i < options.events; i++) {
         uint64_t weight = __atomic_exchange_n(&self.missed[i], 0, __ATOMIC_RELAXED);
         if (!weight || !file_header() || !window_is_open(now))

@@ -22,7 +22,7 @@ void sample_there(struct place place, int event, uint64_t weight, uint64_t until
  */
 bool sample_in_kernel(int event, uint64_t weight);
 
-/* The samples that came while the guard was up, as taken at a place. With the guard up. */
+/* The samples that came while the guard was up, as the collector's own work at a place. With the guard up. */
 void sample_missed(struct place place);
 
 #endif

@@ -128,7 +128,7 @@ static enum runtime_group group_of_procedure(const struct tree *t, uint32_t scop
     struct db_list aliases = tree_aliases(t, s);
 
     if (s->kind == SCOPE_WAIT || s->kind == SCOPE_RUNTIME)
-        return GROUP_OPENMP;
+        return of_module == GROUP_HQ ? GROUP_HQ : GROUP_OPENMP;
     if (of_module != GROUP_NONE && of_module != GROUP_C_LIBRARY)
         return of_module;
     if (scope_is_mpi(t, scope))
@@ -139,9 +139,11 @@ static enum runtime_group group_of_procedure(const struct tree *t, uint32_t scop
     return group != GROUP_NONE ? group : of_module != GROUP_NONE ? of_module : GROUP_USER;
 }
 
-/* The outermost runtime below the innermost frame of the user's. */
+/* The outermost runtime below the innermost frame of the user's; what hq does is nobody else's. */
 static enum runtime_group group_below(enum runtime_group group, enum runtime_group above)
 {
+    if (group == GROUP_HQ)
+        return group;
     bool in_runtime = above != GROUP_USER && above != GROUP_UNKNOWN;
 
     if (group == GROUP_SUPPORT)

@@ -116,7 +116,7 @@ def run(command):
 
 
 def shares(costs):
-    known = {name: cost for name, cost in costs.items() if name != UNKNOWN and "[ld-linux" not in name}
+    known = {name: cost for name, cost in costs.items() if name != UNKNOWN and "[ld-linux" not in name and "[libhqpreload" not in name}
     return {name: 100 * cost / sum(known.values()) for name, cost in known.items()}
 
 

@@ -116,6 +116,28 @@ sizes() {
 }
 gcc -O1 -g -fopenmp -o "$TMP/sizes" "$TMP/sizes.c" && sizes "$TMP/sizes" libgomp
 
+# What the collector does itself is no cost of who opens regions, and no team's work.
+cat >"$TMP/many.c" <<'C'
+#include <time.h>
+int main(void)
+{
+    struct timespec now;
+    do
+        for (int i = 0; i < 1000; i++)
+#pragma omp parallel num_threads(1)
+            __asm__ volatile("");
+    while (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), now.tv_sec == 0 && now.tv_nsec < 500000000);
+    return 0;
+}
+C
+gcc -O1 -g -fopenmp -o "$TMP/many" "$TMP/many.c"
+record -e CPUTIME@500/s -- "$TMP/many"
+check "own work: it is told as such" holds "$(rows 'procedures of "[hq: measuring]" columns cputime' | awk -F, '{ print $NF + 0 }') > 0"
+check "own work: it hangs below who opens regions" [ "$(rows 'tree of main all columns kind' | awk -F, '/hq: measuring/ { print $2 }' | sort -u)" = runtime ]
+check "own work: it is hq's" holds "$(rows 'groups by runtime columns cputime' | awk -F, '/,hq,/ { print $NF + 0 }') > 0"
+check "own work: and no time is lost" holds "$("$HQ" "$DB" 'modules all columns cputime.x as csv' 2>>"$TMP/err" | awk -F, 'NR > 1 { sum += $NF } END { printf "%.0f", sum * 1e9 }') == $(value 'sum CPUTIME')"
+check "own work: the verifier finds nothing" "$HQ" verify "$DB"
+
 # In C++ a region is in the procedure that it was written in, also where that has no linkage name of its own.
 places() {
     record -e CPUTIME@500/s -- "$1"
