@@ -59,6 +59,9 @@ void model_destroy(struct model *m)
     vec_foreach(list, &m->marks)
         vec_deinit(list);
     vec_deinit(&m->marks);
+    vec_foreach(list, &m->growth)
+        vec_deinit(list);
+    vec_deinit(&m->growth);
     vec_deinit(&m->sources);
     vec_deinit(&m->source_text);
     vec_deinit(&m->known);
@@ -305,6 +308,13 @@ void model_mark(struct model *m, uint32_t profile, uint64_t time_us, uint32_t fr
     while (m->marks.len <= profile)
         vec_push(&m->marks, (struct mark_list){0});
     vec_push(&m->marks.data[profile], (struct db_mark){time_us, frame, leaves});
+}
+
+void model_growth(struct model *m, uint32_t profile, uint64_t time_us, uint32_t metric, uint64_t amount)
+{
+    while (m->growth.len <= profile)
+        vec_push(&m->growth, (struct growth_list){0});
+    vec_push(&m->growth.data[profile], (struct db_growth){.time_us = time_us, .metric = metric, .amount = amount});
 }
 
 void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, uint32_t metric, uint32_t weight)

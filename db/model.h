@@ -108,6 +108,9 @@ void model_trace(struct model *m, uint32_t profile, uint64_t time_us, uint32_t f
 /* Adds a mark of a region or phase, by its frame; times of a profile must not decrease. */
 void model_mark(struct model *m, uint32_t profile, uint64_t time_us, uint32_t frame, bool leaves);
 
+/* Adds by how much a counted metric (HQDB_METRIC_COUNTED) had grown when it was looked at; likewise. */
+void model_growth(struct model *m, uint32_t profile, uint64_t time_us, uint32_t metric, uint64_t amount);
+
 /* Keeps the text of a source file; `path` as in scopes. */
 void model_source(struct model *m, const char *path, const char *text, size_t bytes);
 /* Like model_source, unless the model has a text of this path already. */

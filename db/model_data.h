@@ -46,6 +46,7 @@ struct model {
     VEC(struct model_value_entry) values;
     VEC(struct model_trace) traces; /* [profile], as far as there are any */
     VEC(struct mark_list) marks;    /* likewise */
+    VEC(struct growth_list) growth; /* likewise */
     VEC(struct model_source) sources;
     VEC(char) source_text;
     VEC(struct hqdb_known) known; /* offset: in known_text */

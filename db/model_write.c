@@ -102,6 +102,9 @@ static struct hq_error *write_profiles(const struct model *m, const struct canon
             add_trace(&b, c, &m->traces.data[model_profile[p]]);
         if (model_profile[p] < m->marks.len)
             add_marks(&b, c, &m->marks.data[model_profile[p]]);
+        if (model_profile[p] < m->growth.len)
+            batch_growth(&b, &m->growth.data[model_profile[p]],
+                         model_profile[p] < m->marks.len ? &m->marks.data[model_profile[p]] : &(struct mark_list){0});
     }
     batch_finish(&b, c);
     err = assembly_add(a, &b);

@@ -39,15 +39,21 @@ static bool is_known(const struct growth *g, uint32_t metric)
     return m->flags & HQDB_METRIC_COUNTED && (m->flags & HQDB_METRIC_EXACT || g->steps[metric].len);
 }
 
+bool growth_is_clock(const struct db *db, uint32_t metric)
+{
+    const struct hqdb_metric *m = &db->metrics[metric];
+
+    return !(m->flags & HQDB_METRIC_EXACT) && m->dimension == DIM_SECONDS;
+}
+
 /* The total at an instant. False: a clock always runs, so where it has no step it was not looked at. */
 static bool total_at(const struct growth *g, uint32_t metric, uint64_t us, uint64_t *total)
 {
-    const struct hqdb_metric *m = &g->db->metrics[metric];
     const struct growth_steps *steps = &g->steps[metric];
     size_t n = SEARCH(i, steps->len, steps->data[i].us <= us);
 
     *total = n ? steps->data[n - 1].sum : 0;
-    return m->flags & HQDB_METRIC_EXACT || m->dimension != DIM_SECONDS || (n && steps->data[n - 1].us == us);
+    return !growth_is_clock(g->db, metric) || (n && steps->data[n - 1].us == us);
 }
 
 double growth_between(const struct growth *g, uint32_t metric, uint64_t from_us, uint64_t to_us)

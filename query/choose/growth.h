@@ -24,6 +24,9 @@ struct growth {
 struct growth growth_of(const struct timeline *time, uint32_t profile);
 void growth_deinit(struct growth *g);
 
+/* A clock is looked at where it is affordable, and not at all marks; counters and exact amounts are at each. */
+bool growth_is_clock(const struct db *db, uint32_t metric);
+
 /* Returns the growth of a metric between two marks, in base units; NaN: not known. */
 double growth_between(const struct growth *g, uint32_t metric, uint64_t from_us, uint64_t to_us);
 

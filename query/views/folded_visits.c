@@ -143,17 +143,21 @@ static struct hq_error *choose(struct folded *f, const struct visits *all)
     const struct view *view = &f->run->query->view;
     AUTO_FREE double *ran = find_running(f, all), *length = xcalloc(all->len + 1, sizeof *length);
     AUTO_FREE uint8_t *keep = xcalloc(all->len + 1, 1);
-    size_t kept, held = 0;
+    size_t kept, held = 0, known = 0, unknown = 0;
     bool dropped = false;
 
     for (size_t i = 0; i < all->len; i++) {
-        if (view->on_running && is_whole(&all->data[i]) && !(ran[i] > 0))
-            return place_error(&view->on_place, NULL,
-                               "the CPU time of %s is not known: record with -e CPUTIME, and mark it by --mark or "
-                               "hq_phase_begin (hq.h)",
-                               f->of);
-        length[i] = !is_whole(&all->data[i]) ? NAN : view->on_running ? ran[i] : (double)all->data[i].length_us / 1e6;
+        bool whole = is_whole(&all->data[i]);
+
+        known += whole && ran[i] > 0;
+        unknown += whole && !(ran[i] > 0);
+        length[i] = !whole ? NAN : !view->on_running ? (double)all->data[i].length_us / 1e6 : ran[i] > 0 ? ran[i] : NAN;
     }
+    if (view->on_running && unknown && !known)
+        return place_error(&view->on_place, NULL,
+                           "the CPU time of %s is not known: record with -e CPUTIME, and mark it by --mark or "
+                           "hq_phase_begin (hq.h)",
+                           f->of);
     kept = keep_alike(view->instances, length, all->len, keep);
     if (kept && !view->on_running && view->instances != INSTANCES_ALL)
         held = drop_held_up(all, ran, keep, kept, &dropped);
@@ -166,6 +170,9 @@ static struct hq_error *choose(struct folded *f, const struct visits *all)
                  ? ", whole and within two median absolute deviations of the median length"
                  : ", whole and within two standard deviations of the mean length");
     note_held_up(f->run, held, dropped);
+    if (view->on_running && unknown)
+        run_note(f->run, "%zu %s left out, whose CPU time is not known, since their marks came faster than it is noted",
+                 unknown, unknown == 1 ? "is" : "are");
     if (view->on_running)
         run_note(f->run, "times and rates are of CPU time");
     return NULL;

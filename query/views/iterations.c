@@ -2,11 +2,13 @@
 /*
  * `iterations of PATTERN`: the visits of each profile to a procedure or loop (query/choose/visits.h tells what a visit
  * is), with what took most of each and how far its length is from the median of all that are shown. Start, length and
- * deviation are its metrics, so that where, sort by, limit and expect work on them as in other lists. Where samples do
- * not tell the visits apart, every row says so, and what follows from their number is left blank.
+ * deviation are its metrics, and of marked visits what was counted at the marks, so that where, sort by, limit and
+ * expect work on them as in other lists. Where samples do not tell the visits apart, every row says so, and what
+ * follows from their number is left blank.
  */
 #include "query/views/trace.h"
 #include "common/hash.h"
+#include "query/views/stretches.h"
 #include "query/views/views.h"
 #include "query/choose/visits.h"
 #include <math.h>
@@ -115,7 +117,7 @@ static double median_length(const struct visits *v)
 }
 
 /* The metrics of this view, in the place of those of the database. */
-static void set_measures(struct run *run, const struct visits *visits, double median)
+static void set_measures(struct run *run, const struct visits *visits, double median, const struct stretch_counts *c)
 {
     static const struct {
         const char *name, *description;
@@ -129,26 +131,34 @@ static void set_measures(struct run *run, const struct visits *visits, double me
     vec_clear(&s->measures);
     for (size_t i = 0; i < MEASURES; i++)
         vec_push(&s->measures, measure_of_view(names[i].name, names[i].description, DIM_SECONDS, 1e-6));
-    s->here_count = MEASURES;
     s->measures.data[DEVIATION].marks_sign = true;
     /* So `deviation > 20%` is a share of the median. */
     measure_add(&s->measures.data[DEVIATION], isnan(median) ? 0 : llround(median * 1e6));
     measure_add(&s->measures.data[LENGTH], 0);
     for (size_t i = 0; i < visits->len; i++)
         measure_add(&s->measures.data[LENGTH], (int64_t)visits->data[i].length_us);
+    metrics_add_measures(run, visits->len, c->metrics, c->count, c->values);
 }
 
-/* median: NaN where there is none to deviate from. */
-static struct hq_error *add_node(struct run *run, const struct trace *t, const struct visit *v, double median,
-                                 const uint8_t *mark, struct children *children, struct node *out)
+struct overall {   /* of all visits */
+    double median; /* NaN: there is none to deviate from */
+    struct stretch_counts counts;
+};
+
+static struct hq_error *add_node(struct run *run, const struct trace *t, const struct visits *visits, size_t i,
+                                 const struct overall *overall, const uint8_t *mark, struct children *children)
 {
-    double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double), length = (double)v->length_us / 1e6;
+    const struct visit *v = &visits->data[i];
+    const struct stretch_counts *c = &overall->counts;
+    double *slots = ARENA_ARRAY(&run->arena, 2 * (MEASURES + c->count), double), length = (double)v->length_us / 1e6;
+    struct node *out = &run->prepared.data[i];
 
     HQ_TRY(count_children(run, &t->time, v, mark, children));
     slots[2 * START] = (double)v->from_us / 1e6;
     slots[2 * LENGTH] = length;
-    slots[2 * DEVIATION] = v->cut ? NAN : length - median;
-    *out = node_of_visit(run, t, v, "visit", slots_same(slots, MEASURES));
+    slots[2 * DEVIATION] = v->cut ? NAN : length - overall->median;
+    metrics_fill_slots(run, c->metrics, c->count, c->values + i * c->count, slots + 2 * MEASURES);
+    *out = node_of_visit(run, t, v, "visit", slots_same(slots, MEASURES + c->count));
     out->text = largest_child(run, children, &run->arena);
     return NULL;
 }
@@ -176,21 +186,20 @@ static void note_visits(struct run *run, const struct visits *visits, double med
             visits->apart.short_gaps, visits->apart.gaps, APART_GAP);
 }
 
-static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits, double median,
-                                  const uint8_t *mark)
+static struct hq_error *add_nodes(struct run *run, const struct trace *t, const struct visits *visits,
+                                  const struct overall *overall, const uint8_t *mark)
 {
     struct children children = {0};
     struct hq_error *err = NULL;
 
     run->prepared.data = ARENA_ARRAY(&run->arena, visits->len, struct node);
     for (size_t i = 0; i < visits->len && !err; i++)
-        err = run_interrupted(run)
-                  ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
-                  : add_node(run, t, &visits->data[i], median, mark, &children, &run->prepared.data[i]);
+        err = run_interrupted(run) ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
+                                   : add_node(run, t, visits, i, overall, mark, &children);
     run->prepared.len = visits->len;
     map_deinit(&children.samples);
     if (!err && visits->len)
-        note_visits(run, visits, median);
+        note_visits(run, visits, overall->median);
     return err;
 }
 
@@ -198,20 +207,23 @@ static struct hq_error *iterations_prepare(struct run *run)
 {
     struct trace t;
     struct visits visits = {0};
+    struct overall overall = {0};
+    char *doubt = NULL;
     struct hq_error *err = trace_init(&t, run, 1, 0, false);
-    AUTO_FREE uint8_t *mark = matches_mark(&run->of, run->tree), *within = contexts_within(run->tree, mark);
+    AUTO_FREE uint8_t *mark = matches_mark(&run->of, run->tree);
 
-    for (uint32_t i = 0; i < t.profile_count && !err; i++)
-        err = run_interrupted(run) ? hq_error_new(QUERY_INTERRUPTED, "interrupted")
-                                   : visits_add(&run->selection, &t.time, t.profiles[i], mark, within, &visits);
-    AUTO_FREE char *doubt = err ? NULL : visits_doubt(&visits, run->tree, mark);
-    double median = doubt ? NAN : median_length(&visits);
-
-    run->doubt = doubt ? arena_strdup(&run->table->arena, doubt) : NULL;
     if (!err)
-        err = add_nodes(run, &t, &visits, median, mark);
+        err = stretches_of(run, &t, mark, &visits, &doubt);
+    if (!err) {
+        overall.median = doubt ? NAN : median_length(&visits);
+        run->doubt = doubt ? arena_strdup(&run->table->arena, doubt) : NULL;
+        err = stretches_count(run, &t, &visits, &overall.counts);
+    }
     if (!err)
-        set_measures(run, &visits, median);
+        err = add_nodes(run, &t, &visits, &overall, mark);
+    if (!err)
+        set_measures(run, &visits, overall.median, &overall.counts);
+    free(doubt);
     vec_deinit(&visits);
     trace_deinit(&t);
     return err;

@@ -235,7 +235,9 @@ struct measuring {
     size_t at;              /* the first that may hold what comes next */
     const size_t *place_of; /* [metric of the database] + 1, 0: not asked for */
     size_t count;
+    bool by_samples; /* what was not counted at marks is what samples tell */
     double *values;
+    size_t *uncounted; /* [metric asked for] of how many whole ones marks do not tell it */
 };
 
 /* A sample belongs to the stretch that it falls in, a span to each by its part in it. */
@@ -260,26 +262,30 @@ static void add_record(struct measuring *m, const struct db *db, const struct db
 }
 
 /* Measures counted metrics: their growth between marks is known exactly, and metrics without samples are known nowhere
- * else. */
+ * else. A counter that a thread has nothing of may not have run there, so samples tell nothing of it either. */
 static void measure_growth(const struct trace *t, uint32_t profile, struct measuring *m)
 {
+    const struct db *db = t->time.db;
     AUTO(growth_deinit) struct growth growth = growth_of(&t->time, profile);
 
-    for (uint32_t metric = 0; metric < t->time.db->metric_count; metric++) {
-        unsigned flags = t->time.db->metrics[metric].flags;
+    for (uint32_t metric = 0; metric < db->metric_count; metric++) {
+        unsigned flags = db->metrics[metric].flags;
         size_t place = m->place_of[metric];
 
         for (size_t i = 0; place && flags & HQDB_METRIC_COUNTED && i < m->len; i++) {
             const struct visit *v = &m->data[i];
             double exact = is_marked(v) ? growth_between(&growth, metric, v->from_us, v->to_us) : NAN;
+            bool sampled = m->by_samples && flags & HQDB_METRIC_TRACED &&
+                           (!is_marked(v) || growth_is_clock(db, metric));
 
-            if (!isnan(exact) || !(flags & HQDB_METRIC_TRACED))
+            if (!isnan(exact) || !sampled)
                 m->values[i * m->count + place - 1] = exact;
+            m->uncounted[place - 1] += is_marked(v) && isnan(exact);
         }
     }
 }
 
-static struct hq_error *measure_profile(const struct trace *t, uint32_t profile, struct measuring *m)
+static struct hq_error *add_samples(const struct trace *t, uint32_t profile, struct measuring *m)
 {
     int64_t offset = timeline_offset(&t->time, profile);
     struct db_trace_reader *reader;
@@ -292,27 +298,92 @@ static struct hq_error *measure_profile(const struct trace *t, uint32_t profile,
         add_record(m, t->time.db, &r, before, us);
     }
     db_trace_close(reader);
-    measure_growth(t, profile, m);
+    return NULL;
+}
+
+/* Tells what of a metric was not counted at the marks of whole stretches, though it was of others. */
+static void note_uncounted(struct run *run, uint32_t metric, bool by_samples, size_t uncounted, size_t of)
+{
+    const struct db *db = run->tree->db;
+    const char *name = db_string(db, db->metrics[metric].name);
+
+    if (!uncounted)
+        return;
+    if (!growth_is_clock(db, metric))
+        run_note(run, "%s: %zu of %zu visits are blank, since nothing of it was counted in their threads", name,
+                 uncounted, of);
+    else if (uncounted < of)
+        run_note(run, "%s: %zu of %zu visits %s, since their marks came faster than CPU time is noted", name, uncounted,
+                 of, by_samples ? "have what samples tell" : "are blank");
+}
+
+static struct hq_error *measure(struct run *run, const struct trace *t, const struct visits *stretches,
+                                const uint32_t *metrics, size_t count, bool by_samples, double *values)
+{
+    AUTO_FREE size_t *place_of = xcalloc(t->time.db->metric_count + 1, sizeof *place_of);
+    AUTO_FREE size_t *uncounted = xcalloc(count + 1, sizeof *uncounted);
+    size_t whole = 0;
+
+    for (size_t i = 0; i < count; i++)
+        place_of[metrics[i]] = i + 1;
+    for (size_t first = 0, end; first < stretches->len; first = end) {
+        struct measuring m = {.data = stretches->data + first,
+                              .place_of = place_of,
+                              .count = count,
+                              .by_samples = by_samples,
+                              .values = values + first * count,
+                              .uncounted = uncounted};
+
+        for (end = first; end < stretches->len && stretches->data[end].profile == m.data->profile;)
+            whole += is_marked(&stretches->data[end++]);
+        m.len = end - first;
+        if (run_interrupted(run))
+            return hq_error_new(QUERY_INTERRUPTED, "interrupted");
+        if (by_samples)
+            HQ_TRY(add_samples(t, m.data->profile, &m));
+        measure_growth(t, m.data->profile, &m);
+    }
+    for (size_t k = 0; k < count; k++)
+        note_uncounted(run, metrics[k], by_samples, uncounted[k], whole);
     return NULL;
 }
 
 struct hq_error *stretches_measure(struct run *run, const struct trace *t, const struct visits *stretches,
                                    const uint32_t *metrics, size_t count, double *values)
 {
-    AUTO_FREE size_t *place_of = xcalloc(t->time.db->metric_count + 1, sizeof *place_of);
+    return measure(run, t, stretches, metrics, count, true, values);
+}
 
-    for (size_t i = 0; i < count; i++)
-        place_of[metrics[i]] = i + 1;
-    for (size_t first = 0, end; first < stretches->len; first = end) {
-        struct measuring m = {
-            .data = stretches->data + first, .place_of = place_of, .count = count, .values = values + first * count};
+/* Whether a metric has a value in some stretch. */
+static bool is_counted(const double *values, size_t stretches, size_t count, size_t k)
+{
+    for (size_t i = 0; i < stretches; i++)
+        if (!isnan(values[i * count + k]))
+            return true;
+    return false;
+}
 
-        for (end = first; end < stretches->len && stretches->data[end].profile == m.data->profile;)
-            end++;
-        m.len = end - first;
-        if (run_interrupted(run))
-            return hq_error_new(QUERY_INTERRUPTED, "interrupted");
-        HQ_TRY(measure_profile(t, m.data->profile, &m));
+struct hq_error *stretches_count(struct run *run, const struct trace *t, const struct visits *stretches,
+                                 struct stretch_counts *out)
+{
+    size_t count, kept = 0;
+    const uint32_t *metrics = stretches_metrics(run, stretches, &count);
+    AUTO_FREE double *values = xcalloc(stretches->len * count + 1, sizeof *values);
+
+    for (size_t i = 0; i < stretches->len * count; i++)
+        values[i] = NAN;
+    HQ_TRY(measure(run, t, stretches, metrics, count, false, values));
+    out->metrics = ARENA_ARRAY(&run->arena, count + 1, uint32_t);
+    out->values = ARENA_ARRAY(&run->arena, stretches->len * count + 1, double);
+    for (size_t k = 0; k < count; k++)
+        if (is_counted(values, stretches->len, count, k))
+            out->metrics[out->count++] = metrics[k];
+    for (size_t k = 0; k < count; k++) {
+        if (kept == out->count || out->metrics[kept] != metrics[k])
+            continue;
+        for (size_t i = 0; i < stretches->len; i++)
+            out->values[i * out->count + kept] = values[i * count + k];
+        kept++;
     }
     return NULL;
 }
@@ -321,32 +392,43 @@ struct hq_error *stretches_measure(struct run *run, const struct trace *t, const
 
 enum { START, LENGTH, OWN };
 
+void metrics_add_measures(struct run *run, size_t rows, const uint32_t *metrics, size_t count, const double *values)
+{
+    const struct db *db = run->tree->db;
+    struct selection *s = &run->selection;
+
+    for (size_t k = 0; k < count; k++) {
+        const struct hqdb_metric *m = &db->metrics[metrics[k]];
+        double total = 0;
+
+        for (size_t i = 0; i < rows; i++)
+            total += isnan(values[i * count + k]) ? 0 : values[i * count + k];
+        vec_push(&s->measures, measure_of_view(db_string(db, m->name), db_string(db, m->description),
+                                               (enum dim)m->dimension, m->scale));
+        measure_add(&vec_last(&s->measures), llround(total));
+    }
+    s->here_count = s->measures.len;
+}
+
+void metrics_fill_slots(const struct run *run, const uint32_t *metrics, size_t count, const double *values,
+                        double *slots)
+{
+    for (size_t k = 0; k < count; k++)
+        slots[2 * k] = values[k] * run->tree->db->metrics[metrics[k]].scale;
+}
+
 void stretches_set_measures(struct run *run, const struct visits *v, const uint32_t *metrics, size_t count,
                             const double *values)
 {
     struct selection *s = &run->selection;
-    VEC(struct measure) made = {0};
 
-    vec_push(&made, measure_of_view("start", "when it starts", DIM_SECONDS, 1e-6));
-    vec_push(&made, measure_of_view("length", "how long it takes", DIM_SECONDS, 1e-6));
-    measure_add(&made.data[LENGTH], 0);
-    for (size_t i = 0; i < v->len; i++)
-        measure_add(&made.data[LENGTH], (int64_t)v->data[i].length_us);
-    for (size_t k = 0; k < count; k++) {
-        const struct hqdb_metric *m = &run->tree->db->metrics[metrics[k]];
-        double total = 0;
-
-        for (size_t i = 0; i < v->len; i++)
-            total += isnan(values[i * count + k]) ? 0 : values[i * count + k];
-        vec_push(&made, measure_of_view(db_string(run->tree->db, m->name), db_string(run->tree->db, m->description),
-                                        (enum dim)m->dimension, m->scale));
-        measure_add(&vec_last(&made), llround(total));
-    }
     vec_clear(&s->measures);
-    for (size_t i = 0; i < made.len; i++)
-        vec_push(&s->measures, made.data[i]);
-    s->here_count = made.len;
-    vec_deinit(&made);
+    vec_push(&s->measures, measure_of_view("start", "when it starts", DIM_SECONDS, 1e-6));
+    vec_push(&s->measures, measure_of_view("length", "how long it takes", DIM_SECONDS, 1e-6));
+    measure_add(&s->measures.data[LENGTH], 0);
+    for (size_t i = 0; i < v->len; i++)
+        measure_add(&s->measures.data[LENGTH], (int64_t)v->data[i].length_us);
+    metrics_add_measures(run, v->len, metrics, count, values);
 }
 
 double *stretch_slots(struct run *run, const struct visit *v, const uint32_t *metrics, size_t count,
@@ -356,8 +438,7 @@ double *stretch_slots(struct run *run, const struct visit *v, const uint32_t *me
 
     slots[2 * START] = (double)v->from_us / 1e6;
     slots[2 * LENGTH] = (double)v->length_us / 1e6;
-    for (size_t k = 0; k < count; k++)
-        slots[2 * (OWN + k)] = values[k] * run->tree->db->metrics[metrics[k]].scale;
+    metrics_fill_slots(run, metrics, count, values, slots + 2 * OWN);
     return slots_same(slots, OWN + count);
 }
 

@@ -38,6 +38,22 @@ const uint32_t *stretches_metrics(struct run *run, const struct visits *stretche
 struct hq_error *stretches_measure(struct run *run, const struct trace *t, const struct visits *stretches,
                                    const uint32_t *metrics, size_t count, double *values);
 
+/* What was counted at the marks of stretches: of the metrics of which anything was, in the run's arena, values as in
+ * stretches_measure; NaN where it was not. Both tell in a note how many whole stretches lack what others have. */
+struct stretch_counts {
+    uint32_t *metrics;
+    size_t count;
+    double *values;
+};
+struct hq_error *stretches_count(struct run *run, const struct trace *t, const struct visits *stretches,
+                                 struct stretch_counts *out);
+
+/* Appends the metrics to the measures of the selection, each with its total over `rows` rows of `count` values; and
+ * writes their slots of one row, from its values. */
+void metrics_add_measures(struct run *run, size_t rows, const uint32_t *metrics, size_t count, const double *values);
+void metrics_fill_slots(const struct run *run, const uint32_t *metrics, size_t count, const double *values,
+                        double *slots);
+
 /* Makes start, length and the metrics the measures of the selection; and the slots of a stretch for them, in the run's
  * arena, from its `count` values. */
 void stretches_set_measures(struct run *run, const struct visits *v, const uint32_t *metrics, size_t count,

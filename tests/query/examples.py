@@ -22,15 +22,17 @@ def databases(directory):
     with open(combined, "w") as f:
         f.write(traced + open(os.path.join(HERE, "examples.extra")).read())
     make(combined, os.path.join(directory, "db"))
-    for name in "old", "marked":
+    for name in "old", "marked", "counted":
         make(os.path.join(HERE, name + ".fixture"), os.path.join(directory, name))
-    return os.path.join(directory, "db"), os.path.join(directory, "old"), os.path.join(directory, "marked")
+    return [os.path.join(directory, name) for name in ("db", "old", "marked", "counted")]
 
 
-def answer(path, db, old, marked):
+def answer(path, db, old, marked, counted):
     text = open(path).read()
     if "-- needs: marks" in text:
         db = old = marked
+    if "-- needs: counters at marks" in text:
+        db = counted
     parameters = ["-D", "old=" + old] if "{{old" in text else []
     done = subprocess.run([HQ, db, *parameters, "-f", path], capture_output=True, text=True, timeout=60)
     return done.returncode, "".join(line.rstrip() + "\n" for line in done.stdout.splitlines()), done.stderr

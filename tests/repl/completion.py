@@ -35,7 +35,7 @@ def run(*command):
 
 def offers(text):
     """What would be typed, whether there is more, and what else may stand there."""
-    lines = run(f"{TOP}/{BUILD}/tools/completing", "completion.hq", text).splitlines()
+    lines = run(f"{TOP}/{BUILD}/tools/completing", "completion.hq", text.replace("\\n", "\n")).splitlines()
     sorts = [line[1:-1] for line in lines if line.startswith("(") and line.endswith(")")]
     return [line.split("\t")[0] for line in lines if "\t" in line], sorts[0] if sorts else ""
 

@@ -2,7 +2,8 @@
 /*
  * completing DB TEXT...: what Tab and ? offer at the end of each text: a line each with what would be typed and, behind
  * a tab, what ? says of it; then what else may stand there, in parentheses; "more" if there is more. `completing -t DB
- * TEXT`: the milliseconds to the first offer, the opening of the database included.
+ * TEXT`: the milliseconds to the first offer, the opening of the database included. The lines of a text before its last
+ * are statements, which run first.
  */
 #include "repl/complete.h"
 #include <stdio.h>
@@ -27,6 +28,18 @@ static void print(const struct candidates *found)
         printf("(%s)\n", found->sorts);
 }
 
+/* Runs all lines but the last, which it returns. */
+static const char *behind_statements(struct session *s, char *text)
+{
+    char *last = strrchr(text, '\n');
+
+    if (!last)
+        return text;
+    *last = 0;
+    session_text(s, &(struct source){.name = "text", .text = text, .length = strlen(text)});
+    return last + 1;
+}
+
 int main(int argc, char **argv)
 {
     bool timing = argc > 1 && !strcmp(argv[1], "-t");
@@ -45,7 +58,7 @@ int main(int argc, char **argv)
         struct candidates found = {0};
         struct arena arena = {0};
 
-        complete(&s, argv[i], &arena, &found);
+        complete(&s, behind_statements(&s, argv[i]), &arena, &found);
         if (timing)
             printf("%.3f %zu\n", now() - start, found.len);
         else

@@ -9,6 +9,7 @@
  *     info KEY VALUE                            command, host, ... as `info` shows them
  *     metric EVENT DIMENSION SCALE PERIOD [FLAG]...
  *                                               seconds|events|bytes|none; sampled exact no_counts traced
+ *                                               counted
  *     module ID PATH [BUILD-ID]
  *     file ID MODULE PATH
  *     proc ID FILE NAME LINE [linkage=NAME] [ALIAS]...
@@ -26,6 +27,7 @@
  *     value PROFILE EVENT SUM COUNT PATH        adds to a leaf: SUM in base units, COUNT samples
  *     trace PROFILE TIME-US EVENT WEIGHT PATH   a sample in time
  *     mark PROFILE TIME-US enter|leave PATH     of the phase at the end of PATH
+ *     growth PROFILE TIME-US EVENT AMOUNT       of a counted metric, behind a mark or sample of that time
  *     message PROFILE TO COUNT BYTES NS RECEIVED RECEIVED-BYTES PATH
  *                                               TO is a rank, ? if it is not known, or a group as "0-3" or "1,2"; COUNT
  *                                               and BYTES to each of it
@@ -443,7 +445,14 @@ static void add_opened(struct fixture *f, char **w)
 static void add_metric(struct fixture *f, char **w)
 {
     static const char *const dimensions[] = {"none", "seconds", "events", "bytes"};
-    static const char *const flags[] = {"sampled", "exact", "no_counts", "traced"};
+    static const struct {
+        const char *name;
+        uint16_t flag;
+    } flags[] = {{"sampled", HQDB_METRIC_SAMPLED},
+                 {"exact", HQDB_METRIC_EXACT},
+                 {"no_counts", HQDB_METRIC_NO_COUNTS},
+                 {"traced", HQDB_METRIC_TRACED},
+                 {"counted", HQDB_METRIC_COUNTED}};
     struct model_metric m = {.event = w[1]};
 
     for (uint16_t i = 0; i < 4; i++)
@@ -451,8 +460,8 @@ static void add_metric(struct fixture *f, char **w)
     m.scale = w[2] && w[3] ? strtod(w[3], NULL) : 0;
     m.period = (uint64_t)number(f, w[2] && w[3] ? w[4] : NULL);
     for (char **flag = w + 5; *flag; flag++) {
-        for (unsigned i = 0; i < 4; i++)
-            m.flags |= (uint16_t)(!strcmp(*flag, flags[i]) << i);
+        for (unsigned i = 0; i < sizeof flags / sizeof *flags; i++)
+            m.flags |= !strcmp(*flag, flags[i].name) ? flags[i].flag : 0;
     }
     define(&f->metrics, w[1], model_metric(f->model, &m));
 }
@@ -550,6 +559,9 @@ static void add_line(struct fixture *f, char **w, int n)
     else if (!strcmp(what, "mark") && n >= 5)
         model_mark(f->model, look_up(f, &f->profiles, w[1]), (uint64_t)number(f, w[2]), add_path(f, w + 4),
                    !strcmp(w[3], "leave"));
+    else if (!strcmp(what, "growth") && n == 5)
+        model_growth(f->model, look_up(f, &f->profiles, w[1]), (uint64_t)number(f, w[2]), look_up(f, &f->metrics, w[3]),
+                     (uint64_t)number(f, w[4]));
     else
         fail(f, "not understood", what);
 }
