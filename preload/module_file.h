@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a load module (modules.h) is: what its image in memory says of itself, and which file it is of. Safe in signal
- * handlers, by several threads at once: no locks, and memory that is kept is heap.h's.
+ * Tells what a load module (modules.h) is: what its image in memory says of itself, and which file it is of. Safe in
+ * signal handlers, by several threads at once: no locks, and memory that is kept is heap.h's.
  */
 #ifndef HQ_PRELOAD_MODULE_FILE_H
 #define HQ_PRELOAD_MODULE_FILE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the records of a perf.data (perfdata_file.h) make. Stacks are unwound from their copies, or are call chains;
- * names come from the binaries, where they still are, and of the kernel from /proc/kallsyms while it is the one that
- * was recorded. A thread is a profile, an event a metric.
+ * Makes profiles of the records of a perf.data (perfdata_file.h). Stacks are unwound from their copies, or are call
+ * chains; names come from the binaries, where they still are, and of the kernel from /proc/kallsyms while it is the one
+ * that was recorded. A thread is a profile, an event a metric.
  */
 #include "common/file.h"
 #include "common/numbers.h"

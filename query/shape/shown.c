@@ -17,7 +17,7 @@ bool rows_above_fold(const struct run *run, const struct entry *e)
     for (size_t i = 0; i < run->columns.len; i++) {
         double base = run->table->columns.data[i].base;
 
-        /* What nothing has tells nothing of what is small. */
+        /* A column in which nothing has a value does not tell what is small. */
         if (isnan(run->table->columns.data[i].total) || base == 0)
             continue;
         measured = true;

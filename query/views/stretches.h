@@ -38,7 +38,7 @@ const uint32_t *stretches_metrics(struct run *run, const struct visits *stretche
 struct hq_error *stretches_measure(struct run *run, const struct trace *t, const struct visits *stretches,
                                    const uint32_t *metrics, size_t count, double *values);
 
-/* What was counted at the marks of stretches: of the metrics of which anything was, in the run's arena, values as in
+/* Counts at the marks of stretches: of the metrics of which anything was, in the run's arena, values as in
  * stretches_measure; NaN where it was not. Both tell in a note how many whole stretches lack what others have. */
 struct stretch_counts {
     uint32_t *metrics;
