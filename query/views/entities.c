@@ -164,9 +164,23 @@ void entity_nodes(struct run *run, const uint8_t *wanted, struct nodes *out)
     free(first);
 }
 
+/* Marks the procedures that have a scope which matched: their inlined copies are other scopes than they. */
+static uint8_t *entities_wanted(struct run *run, const uint8_t *within)
+{
+    const struct entities *e = run_entities(run);
+    uint8_t *wanted = xcalloc(e->count + 1, 1);
+
+    for (uint32_t i = 0; i < run->tree->scope_count; i++)
+        if (e->of[i] != HQDB_NONE && (within[i] || (run->of.scopes && run->of.scopes[i])))
+            wanted[e->of[i]] = 1;
+    return wanted;
+}
+
+/* A region stands below the procedure that it is written in, also where that was inlined and has no samples itself. */
 const uint8_t *run_wanted(struct run *run, unsigned kinds)
 {
     const struct tree *t = run->tree;
+    AUTO_FREE uint8_t *entities = NULL;
     uint8_t *within;
 
     if (!run->query->view.of)
@@ -175,10 +189,12 @@ const uint8_t *run_wanted(struct run *run, unsigned kinds)
     if (!run->of.scopes)
         for (size_t i = 0; i < run->of.context_count; i++)
             within[tree_scope_of(t, run->of.contexts[i])] = 1;
+    entities = entities_wanted(run, within);
     for (uint32_t i = 0; i < t->scope_count; i++) {
-        uint32_t parent = tree_scope_parent(t, i);
+        uint32_t parent = tree_scope_parent(t, i), home = parent == HQDB_NONE ? HQDB_NONE : run->entities->of[parent];
 
-        if ((run->of.scopes && run->of.scopes[i]) || (parent != HQDB_NONE && within[parent]))
+        if ((run->of.scopes && run->of.scopes[i]) || (parent != HQDB_NONE && within[parent]) ||
+            (t->scopes[i].kind == SCOPE_REGION && home != HQDB_NONE && entities[home]))
             within[i] = 1;
     }
     for (uint32_t i = 0; i < t->scope_count; i++)
