@@ -7,6 +7,7 @@
 #include "query/bind/expr.h"
 #include "query/grammar/parse.h"
 #include "common/names.h"
+#include "common/shorten.h"
 #include "query/query.h"
 
 void matches_deinit(struct matches *m)
@@ -20,7 +21,7 @@ void matches_deinit(struct matches *m)
 
 /* ---- one name against one pattern ---- */
 
-enum stage { STAGE_WHOLE, STAGE_UNQUALIFIED, STAGE_GLOB, STAGE_REGEX };
+enum stage { STAGE_WHOLE, STAGE_UNQUALIFIED, STAGE_GLOB, STAGE_REGEX, STAGE_PRINTED };
 
 struct test {
     enum stage stage;
@@ -28,12 +29,29 @@ struct test {
     struct regex *regex;
 };
 
+/* Whether the word is the name as a terminal shows it, who leaves out what says least: `std::map<...>::find(...)`. Of
+ * the forms that a name has, the first that is no wider than the word is it, or none is. */
+static bool is_printed(const char *name, const char *word)
+{
+    static const char *const dots[] = {"\xe2\x80\xa6", "..."};
+
+    for (size_t i = 0; i < sizeof dots / sizeof *dots; i++) {
+        AUTO_STR struct str text = {0};
+
+        name_shorten(&text, name, utf8_width(word), dots[i]);
+        if (!strcmp(str_cstr(&text), word))
+            return true;
+    }
+    return false;
+}
+
 static bool test_procedure(const struct test *q, const char *name)
 {
     switch (q->stage) {
     case STAGE_WHOLE: return name_is(name, q->word);
     case STAGE_UNQUALIFIED: return strchr(name, ':') && name_ends(name, q->word);
     case STAGE_GLOB: return name_matches_glob(name, q->word);
+    case STAGE_PRINTED: return is_printed(name, q->word);
     default: return regex_matches(q->regex, name);
     }
 }
@@ -42,7 +60,8 @@ static bool test_path(const struct test *q, const char *path)
 {
     switch (q->stage) {
     case STAGE_WHOLE: return path_ends(path, q->word);
-    case STAGE_UNQUALIFIED: return false;
+    case STAGE_UNQUALIFIED:
+    case STAGE_PRINTED: return false;
     case STAGE_GLOB: return path_matches_glob(path, q->word);
     default: return regex_matches(q->regex, path);
     }
@@ -131,6 +150,10 @@ static void match_name(const struct tree *t, const struct pattern *p, unsigned k
 
     for (q.stage = STAGE_WHOLE; q.stage <= last && !out->scope_count; q.stage++)
         test_all(&q, t, kinds, out);
+    if (!out->scope_count && strpbrk(p->text, "(<")) {
+        q.stage = STAGE_PRINTED;
+        test_all(&q, t, kinds, out);
+    }
 }
 
 /* Files and load modules that matched stand for the procedures in them. */

@@ -4,6 +4,7 @@
  * each fact the question that tells more. The numbers are the answers to those questions, asked here. What is fine is
  * not mentioned: a row about waiting, imbalance or losses stands there only if it is worth a look.
  */
+#include "common/shorten.h"
 #include "common/units.h"
 #include "db/runtimes.h"
 #include "query/output/number.h"
@@ -13,7 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { TOP_ROWS = 5, PATH_NAMES = 6 };
+/* Names are shortened to so many columns: it is one screen. */
+enum { TOP_ROWS = 5, PATH_NAMES = 6, NAME_COLUMNS = 72, PATH_COLUMNS = 40 };
 #define WORTH_SAVING  0.05 /* of the whole */
 #define WORTH_TELLING 0.01
 
@@ -165,8 +167,10 @@ static struct hq_error *tell_path(struct summary *s)
     HQ_TRY(query_ask(s->env, s->path, &t));
     size_t n = t->rows.len, from = n > PATH_NAMES ? n - PATH_NAMES : 0;
 
-    for (size_t i = from; i < n; i++)
-        str_addf(&text, "%s%s", i > from ? " > " : from ? "... > " : "", t->rows.data[i].name);
+    for (size_t i = from; i < n; i++) {
+        str_add(&text, i > from ? " > " : from ? "... > " : "");
+        name_shorten(&text, t->rows.data[i].name, PATH_COLUMNS, "...");
+    }
     if (n && t->columns.len)
         str_addf(&text, ": %s", share(s, t->rows.data[n - 1].cells[0].number));
     if (n)
@@ -188,7 +192,8 @@ static struct hq_error *tell_list(struct summary *s, const char *name, const cha
 
         if (!(r->cells[0].number >= WORTH_TELLING * s->total))
             break;
-        str_addf(&text, "%s  %s", share(s, r->cells[0].number), r->name);
+        str_addf(&text, "%5s  ", share(s, r->cells[0].number));
+        name_shorten(&text, r->name, NAME_COLUMNS, "...");
         if (r->file && r->line && r->kind != SCOPE_LOOP)
             str_addf(&text, "  [%s:%u]", path_base(r->file), r->line);
         add(s, name, str_cstr(&text), r->cells[0].number);
