@@ -79,6 +79,11 @@ static struct hq_error *make_table(struct run *run)
     if (run->view->shape == SHAPE_FACTS)
         return run->view->fill(run, run->table);
     HQ_TRY(clauses_bind(run));
+    if (run->query->samples.per && !run->binding.statistics.len && !run->view->of_profiles &&
+        view_has_costs(run->query->view.kind))
+        run_note(run,
+                 "`per` says what statistics are over, and there is none: add columns mean(EXPR), imbalance(EXPR); "
+                 "threads has a row for each");
     HQ_TRY(grouping_check(run));
     note_selection(run);
     HQ_TRY(values_load(run));

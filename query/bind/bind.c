@@ -137,6 +137,10 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
             e->op <= OP_NE)
             HQ_TRY(kinds_check(b, i ? e->left : e->right, a[1 - i]->text));
     for (int i = 0; i < 2; i++)
+        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_NAME && a[1 - i]->kind == PROGRAM_TEXT &&
+            e->op == OP_EQ && b->row_kinds & KIND_BIT(SCOPE_PROCEDURE))
+            HQ_TRY(names_check(b, i ? e->left : e->right, a[1 - i]->text));
+    for (int i = 0; i < 2; i++)
         if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_GROUP && a[1 - i]->kind == PROGRAM_TEXT)
             vec_push(&b->groups, (struct named_group){(i ? e->left : e->right)->place, a[1 - i]->text});
     if (!a[0]->is_text)
@@ -304,7 +308,8 @@ static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, 
 
     *out = p;
     if (of_profile && !b->has_rows_of_profiles)
-        return place_error(&e->place, NULL, "only the rows of `threads` and `profiles` have a rank, thread and host");
+        return place_error(&e->place, "to choose some of them write ranks 0-3 or threads 2 without where",
+                           "only the rows of `threads` and `profiles` have a rank, thread and host");
     p->attribute = e->attribute;
     p->is_text = attribute_words[e->attribute].is_text;
     b->uses_attributes = true;

@@ -82,6 +82,7 @@ struct binding {
     groups;                    /* what `group` is compared with */
     bool has_rows_of_profiles; /* rank, thread, host have a meaning */
     unsigned row_kinds;        /* KIND_BIT of the rows of the view */
+    const char *unknown_name;  /* why what `name` is compared with names nothing that is known; NULL */
     VEC(struct statistic) statistics;
     VEC(struct regex *) regexes;
     VEC(struct script *) scripts; /* of lets */
@@ -105,6 +106,8 @@ struct hq_error *bind_condition(struct binding *b, const struct expr *e, struct 
 struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out);
 /* Notes that no row can have the kind of `kind = WORD`; an error with `set strict on` (kinds.c). */
 struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char *word);
+/* Likewise that nothing is called so, of `name = WORD`. */
+struct hq_error *names_check(struct binding *b, const struct expr *e, const char *word);
 /* The kind of that name, in any case; SCOPE_KINDS if there is none. */
 enum scope_kind kinds_find(const char *name);
 /* `kind = line`: the kind, where the expression is a word that is also an attribute; else NULL. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `kind = WORD`: a word that is no kind, or the kind of no row of the view, is like a pattern that matches nothing. */
+/* `kind = WORD`: a word that is no kind, or the kind of no row of the view, is like a pattern that matches nothing; so
+ * is `name = WORD` if nothing is called so. */
 #include "common/suggest.h"
 #include "query/bind/expr.h"
 #include "query/grammar/parse.h"
@@ -53,6 +54,20 @@ struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char
     if (query_setting(b->env, SETTING_STRICT))
         return place_error(&e->place, NULL, "%s", str_cstr(&text));
     vec_push(&b->selection->notes, xstrdup(str_cstr(&text)));
+    return NULL;
+}
+
+struct hq_error *names_check(struct binding *b, const struct expr *e, const char *word)
+{
+    const struct pattern named = {.place = e->place, .kind = PATTERN_NAME, .text = word, .quoted = true};
+    struct matches m;
+
+    HQ_TRY(pattern_resolve(b->env, &b->selection->tree, &named, b->row_kinds, &m));
+    if (m.unknown) {
+        vec_push(&b->selection->notes, xstrdup(m.problem));
+        b->unknown_name = arena_strdup(b->arena, m.unknown);
+    }
+    matches_deinit(&m);
     return NULL;
 }
 

@@ -344,7 +344,8 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
         }
         const char *unknown = run->of.unknown          ? run->of.unknown
                               : run->selection.unknown ? run->selection.unknown
-                                                       : run->unknown;
+                              : n || run->unknown      ? run->unknown
+                                                       : run->binding.unknown_name;
 
         /* The check would pass because nothing has that name: perhaps it is misspelt, or has another name by now. */
         if (unknown && verdict != VERDICT_FAIL) {
