@@ -307,8 +307,10 @@ static int run(const struct opt_args *args)
     struct hq_error *error;
 
     if (args->operands.len < 2)
-        return command_usage("check",
-                             args->operands.len ? "the files of queries are missing" : "the database is missing");
+        return command_usage("check", args->operands.len
+                                          ? "the files of queries are missing (hq DB 'VIEW expect ...' checks one "
+                                            "question)"
+                                          : "the database is missing");
     error = take_options(&r);
     if (!error)
         error = limits_take(args);

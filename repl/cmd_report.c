@@ -137,6 +137,24 @@ static bool is_question(const char *text)
     return is;
 }
 
+/* A file among the statements has its option. */
+static struct hq_error *operands_check(const struct opt_args *args)
+{
+    const char *db = args->operands.data[0];
+
+    for (size_t i = 1; i < args->operands.len; i++) {
+        const char *text = args->operands.data[i], *dot = strrchr(text, '.');
+
+        if (dot && !strcmp(dot, ".html"))
+            return hq_error_new(HQ_USAGE, "%s is no statement: hq report %s -o %s writes the page there", text, db,
+                                text);
+        if (file_exists(text))
+            return hq_error_new(HQ_USAGE, "%s is no statement: hq report %s --compare %s compares with it", text, db,
+                                text);
+    }
+    return NULL;
+}
+
 typedef VEC(const char *) texts;
 
 /* Statements that make the state of the page, settings and lets; questions are kept for their answers. */
@@ -232,6 +250,7 @@ static struct hq_error *report(struct session *s, const struct opt_args *args, t
         HQ_TRY(units_parse_count(budget, &o.budget));
     if (!opt_flag(args, "force", false))
         HQ_TRY(may_write(output));
+    HQ_TRY(operands_check(args));
     HQ_TRY(session_open(s, path, NULL));
     if (!prepare(s, args, questions))
         return NULL;

@@ -51,7 +51,35 @@ static int help_overview(const struct command *const *table)
     return print_text(&text);
 }
 
-static struct hq_error *unknown(const struct command *const *table, const char *word)
+/* Commands of other profilers, and what asks the same here. */
+static const struct {
+    const char *words, *here;
+} elsewhere[] = {
+    {" diff compare ", "hq NEW 'procedures compare with OLD' compares two recordings"},
+    {" annotate source list ", "hq DB 'source of NAME' shows lines with their costs"},
+    {" top flat ", "hq DB 'procedures sort by cputime.x limit 10' ranks procedures"},
+    {" stat stats ", "hq record --list shows what can be counted, hq DB metrics what was"},
+    {" events ", "hq record --list shows what can be measured"},
+    {" script dump ", "hq DB 'tree as folded' writes call paths, hq export other tools' formats"},
+    {" view viewer gui web serve show html page open ", "hq report DB writes a page for a browser"},
+    {" trace timeline ", "hq DB trace shows what ran when"},
+    {" profile run sample collect start attach ", "hq record -o DB -- PROGRAM measures"},
+    {" convert ", "hq export writes other tools' formats, hq import reads them"},
+    {" flame flamegraph ", "hq DB 'tree as svg to FILE' draws one"},
+    {" info ", "hq DB info tells what ran"},
+    {" summary ", "hq DB summary is the first look"},
+};
+
+/* The database that stands behind a question: the other order. NULL: none. */
+static const char *database_behind(char **argv)
+{
+    for (; *argv; argv++)
+        if (looks_like_database(*argv))
+            return *argv;
+    return NULL;
+}
+
+static struct hq_error *unknown(const struct command *const *table, const char *word, char **behind)
 {
     AUTO(arena_deinit) struct arena arena = {0};
     AUTO_STR struct str text = {0};
@@ -62,6 +90,15 @@ static struct hq_error *unknown(const struct command *const *table, const char *
         return hq_error_new(HQ_USAGE, "`hq --version` tells the version, `hq DB info` that of a recording");
     int n = scandir(".", &entries, NULL, alphasort);
 
+    AUTO_FREE char *whole = xasprintf(" %s ", word);
+    const char *db = database_behind(behind);
+
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (strcasestr(elsewhere[i].words, whole))
+            return hq_error_new(HQ_USAGE, "there is no command '%s': %s", word, elsewhere[i].here);
+    if (db)
+        return hq_error_new(HQ_USAGE, "there is no command '%s'; the database stands before the question: hq %s \"%s\"",
+                            word, db, word);
     suggest_init(&near, word, 2);
     for (; *table; table++)
         suggest_add(&near, (*table)->cmd.name);
@@ -115,7 +152,7 @@ static int help(const struct command *const *table, int argc, char **argv)
         return print_text(&text);
     if (suggested(table, argv[0])) {
         hq_error_free(error);
-        error = unknown(table, argv[0]);
+        error = unknown(table, argv[0], argv + argc);
     }
     return command_fail("help", error);
 }
@@ -160,7 +197,7 @@ static int dispatch(const struct command *const *table, int argc, char **argv)
         return command_run(c, argc - 2, argv + 2);
     c = find(table, "query");
     if (!c || (*word != '-' && !looks_like_path(word)))
-        return command_fail("", unknown(table, word));
+        return command_fail("", unknown(table, word, argv + 2));
     return command_run(c, argc - 1, argv + 1);
 }
 

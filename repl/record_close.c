@@ -81,6 +81,9 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         if (sum->samples && strstr(events, "CPUTIME@"))
             add_clock(&line, sum);
     }
+    if (sum->files && !sum->samples && !sum->counted && !sum->running && strstr(events, "CPUTIME@"))
+        str_add(&line, "; it used too little CPU time for one: run it longer, ask for more (-e CPUTIME@1000/s), or for "
+                       "the time that it waits too (-e REALTIME)");
     if (sum->unended_commands)
         add_commands(&line, "; ", sum->unended_commands, " had not ended");
     if (sum->failed_commands)

@@ -58,10 +58,52 @@ static struct hq_error *add_known(int i, const char *text, const char *rate, str
     return NULL;
 }
 
+/* What people call events that have another name here. */
+static const struct {
+    const char *words, *here;
+} elsewhere[] = {
+    {" wall walltime wallclock wall-clock real elapsed itimer ", "REALTIME"},
+    {" cpu cpu-clock task-clock time user ", "CPUTIME"},
+    {" cycles cpu-cycles ", "PAPI_TOT_CYC"},
+    {" instructions ", "PAPI_TOT_INS"},
+    {" cache-misses ", "PAPI_L3_TCM"},
+    {" mem memory heap malloc ", "ALLOC"},
+    {" mutex locks lock-contention contention futex ", "LOCK"},
+    {" file files disk ", "IO"},
+    {" cuda opencl device devices ", "GPU"},
+    {" page-faults faults ", "perf::PAGE-FAULTS@10"},
+    {" context-switches cs ", "perf::CONTEXT-SWITCHES@2"},
+};
+
+/* What to write for an event that there is not; false: nothing better than the list. */
+static bool tell_elsewhere(const char *name, struct str *out)
+{
+    AUTO_FREE char *whole = xasprintf(" %s ", name);
+    struct suggest near;
+
+    if (strchr(name, ',')) {
+        str_add(out, "each event has an -e of its own, as in");
+        for (const char *s = name; *s; s += strcspn(s, ",") + (s[strcspn(s, ",")] == ','))
+            str_addf(out, " -e %.*s", (int)strcspn(s, ","), s);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (strcasestr(elsewhere[i].words, whole)) {
+            str_addf(out, "here it is called %s", elsewhere[i].here);
+            return true;
+        }
+    suggest_init(&near, name, 1);
+    for (int i = 0; i < EVENTS; i++)
+        suggest_add(&near, events[i].name);
+    if (near.count)
+        str_addf(out, "did you mean %s?", near.best[0]);
+    return near.count;
+}
+
 /* Anything else is an event of the processor, by its PAPI name: a preset, or a native event. */
 static struct hq_error *add_counter(const char *text, size_t length, const char *rate, struct str *list)
 {
-    AUTO_STR struct str name = {0}, why = {0};
+    AUTO_STR struct str name = {0}, why = {0}, here = {0};
     uint64_t threshold = DEFAULT_THRESHOLD;
 
     str_addn(&name, text, length);
@@ -75,6 +117,8 @@ static struct hq_error *add_counter(const char *text, size_t length, const char 
                             "second: %s@2",
                             text, str_cstr(&name));
     record_counter_problem(str_cstr(&name), &why);
+    if (why.len && tell_elsewhere(str_cstr(&name), &here))
+        return hq_error_new(HQ_USAGE, "%s is no event: %s", str_cstr(&name), str_cstr(&here));
     if (why.len)
         return hq_error_new(HQ_USAGE, "%s cannot be measured: %s; `hq record --list` shows what can", str_cstr(&name),
                             str_cstr(&why));

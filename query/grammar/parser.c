@@ -37,6 +37,18 @@ struct token peek_second(struct parser *p)
     return lex(&l, LEX_PLAIN, p->arena);
 }
 
+/* The token behind the next one, or behind `of` there: what a view is asked of. */
+static struct token peek_name(struct parser *p)
+{
+    struct token second = peek_second(p);
+    struct lexer l = p->after;
+
+    if (p->error || second.kind != TOKEN_WORD || (strcasecmp(second.text, "of") && strcasecmp(second.text, "from")))
+        return second;
+    lex(&l, LEX_PLAIN, p->arena);
+    return lex(&l, LEX_PATTERN, p->arena);
+}
+
 struct token next(struct parser *p)
 {
     struct token t = p->token;
@@ -235,13 +247,14 @@ static const char *foreign_here(struct parser *p, const struct token *t)
     number = t->text[len] ? t->text + len : second.kind == TOKEN_NUMBER ? second.text : NULL;
     if (number)
         here = replaced(p, here, "limit 10", arena_printf(p->arena, "limit %s", number));
+    second = peek_name(p);
     if (second.kind == TOKEN_WORD || second.kind == TOKEN_STRING)
         here = replaced(p, here, "PROCEDURE", shown(p, &second));
     return here;
 }
 
-/* Words of other languages are known exactly, so they come before guesses. */
-static void add_nearest(struct parser *p, const struct token *t, struct str *out)
+/* Words of other languages are known exactly, so they come before guesses. Returns whether it told what to write. */
+static bool add_nearest(struct parser *p, const struct token *t, struct str *out)
 {
     const char *foreign = foreign_here(p, t);
     const char *word = foreign ? NULL : nearest(p, t);
@@ -266,6 +279,7 @@ static void add_nearest(struct parser *p, const struct token *t, struct str *out
         str_addf(out, "here that is: %s\n", foreign);
     if (word)
         str_addf(out, "did you mean \"%s\"?\n", word);
+    return foreign || word;
 }
 
 static void add_item(const struct expected *e, struct str *out)
@@ -295,6 +309,15 @@ static void add_expected(struct parser *p, struct str *out)
     }
 }
 
+/* What else can stand here is told where nothing nearer is known: it is a long list. */
+static void add_advice(struct parser *p, const struct token *t, struct str *out)
+{
+    if (!add_nearest(p, t, out))
+        add_expected(p, out);
+    else if (out->s[out->len - 1] == '\n')
+        str_truncate(out, out->len - 1);
+}
+
 static void fail_missing(struct parser *p, const char *first_advice, const char *what)
 {
     AUTO_STR struct str advice = {0};
@@ -303,8 +326,7 @@ static void fail_missing(struct parser *p, const char *first_advice, const char 
     if (p->error)
         return;
     str_add(&advice, first_advice);
-    add_nearest(p, &t, &advice);
-    add_expected(p, &advice);
+    add_advice(p, &t, &advice);
     p->error_at_end = t.kind == TOKEN_END && !p->parameter;
     if (t.kind == TOKEN_BAD)
         fail(p, &t.place, NULL, "%s", t.text);
@@ -349,8 +371,7 @@ void fail_unknown(struct parser *p, const char *what)
         fail_here(p, NULL);
         return;
     }
-    add_nearest(p, &t, &advice);
-    add_expected(p, &advice);
+    add_advice(p, &t, &advice);
     fail(p, &t.place, str_cstr(&advice), "there is no %s \"%s\"", what, shown(p, &t));
 }
 

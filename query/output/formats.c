@@ -29,11 +29,42 @@ const struct output_format *output_find(const char *name)
     return NULL;
 }
 
+/* What people call formats, and what they can have. */
+static const struct {
+    const char *words, *here;
+} elsewhere[] = {
+    {" flame flamegraph flamegraphs png pdf image picture jpg ", "write as svg to FILE, which a browser shows"},
+    {" html web page ", "write as svg to FILE, or the whole page in the shell: hq report DB"},
+    {" text txt plain ascii ", "write as table"},
+    {" xml yaml yml ", "write as json"},
+    {" excel xls xlsx ods spreadsheet ", "write as csv to FILE"},
+    {" md ", "write as markdown"},
+    {" perfetto ctf trace catapult firefox ", "write as chrome to FILE"},
+    {" cachegrind kcachegrind qcachegrind ", "write as callgrind to FILE"},
+    {" graph graphviz gv ", "write as dot to FILE"},
+    {" stacks collapsed stackcollapse ", "write as folded to FILE"},
+    {" proto protobuf pb ", "write as pprof to FILE"},
+};
+
+static const char *find_elsewhere(const char *format)
+{
+    AUTO_FREE char *whole = xasprintf(" %s ", format);
+
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        if (strcasestr(elsewhere[i].words, whole))
+            return elsewhere[i].here;
+    return NULL;
+}
+
 struct hq_error *output_unknown(const struct output_spec *as)
 {
     AUTO_STR struct str advice = {0};
     struct suggest near;
 
+    const char *here = find_elsewhere(as->format);
+
+    if (here)
+        return place_error(&as->format_place, here, "there is no output format `%s`", as->format);
     suggest_init(&near, as->format, 1);
     str_add(&advice, "formats:");
     for (const struct output_format *f = output_formats; f->name; f++) {
