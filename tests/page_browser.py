@@ -83,7 +83,7 @@ ASKED = """if (hqPage.app) window.hqPage = ((page) => ({ page,
     csv: () => page.rows.table("csv"), query: () => page.app.query(), state: () => ({...page.app.state}), get data() { return page.app.data; },
     set: (change, replace) => page.app.set(change, replace), openAll: () => { const all = page.rows.openAll(); page.table.draw(); return all; },
     boxes: () => page.flame.boxes.map((b) => ({name: b.name, drawn: b.drawn, value: b.value, level: b.up ? -b.level : b.level})), pairs: () => page.messages.pairs(),
-    colour: (scope) => page.app.palette.pixel(scope), doubts: () => page.rows.visible.map((e) => page.rows.columns.map((c) => page.rows.doubt(c, e))), perProfile: () => page.ranks.values(),
+    colour: (scope) => page.app.palette.of(scope).rgb, doubts: () => page.rows.visible.map((e) => page.rows.columns.map((c) => page.rows.doubt(c, e))), perProfile: () => page.ranks.values(),
 }))(hqPage);"""
 
 

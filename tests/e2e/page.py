@@ -86,6 +86,8 @@ open_page("compared.html")
 for view in ("tree", "callers", "flat", "procedures", "loops"):
     js("hqPage.set({view: arguments[0]})", view)
     same("app.hq", f"compared, {view}")
+sorted_by = js("[...document.querySelectorAll('.row.head [aria-sort=descending]')].map((e) => e.textContent)")
+check(len(sorted_by) == 1 and sorted_by[0].startswith("delta.cputime \u25be"), f"the heading that rows are sorted by, the difference, is marked: {sorted_by}")
 for text in ("delta.cputime / old.cputime", "delta.cputime.x"):
     js("hqPage.set(arguments[0])", {"view": "procedures", "columns": text})
     same("app.hq", f"compared, {text}")

@@ -86,6 +86,16 @@ check(not far and len(set(fills) & set(drawn)) > 5, f"svg and page have the same
 hues = {n: colorsys.rgb_to_hls(*(c / 255 for c in drawn[n]))[0] * 360 for n in ("PMPI_Wait", "main", "malloc") if n in drawn}
 check(abs(hues["PMPI_Wait"] - 18) < 10 and abs(hues["main"] - 205) < 38, f"the hue tells whose code it is: {hues}")
 
+# What is written on a box can be read, in light and in dark: the contrast of WCAG 2, which wants 4.5 and 3 for large text.
+def luminance(rgb):
+    return sum(w * (c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4) for w, c in zip((0.2126, 0.7152, 0.0722), rgb))
+
+
+for dark in (False, True):
+    boxes = js("((p, dark) => [...Array(hqPage.data.scopes).keys()].map((s) => new p.constructor(hqPage.data, dark).of(s)))(hqPage.page.app.palette, arguments[0])", dark)
+    poor = [(b, c) for b in boxes for c in [(1.05 / (luminance(b["rgb"]) + 0.05)) if b["text"] == "#fff" else (luminance(b["rgb"]) + 0.05) / 0.05] if c < 4.2]
+    check(boxes and not poor, f"names on boxes can be read, dark {dark}: {poor}")
+
 # A comparison is coloured by change: 72 of 30 samples is more, 108 of 90 chance; what has vanished is drawn.
 fixture("old")
 hq("app.hq", 'tree of main compare with "old.hq" as svg to "change.svg"')

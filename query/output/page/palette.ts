@@ -22,7 +22,12 @@ function hash(text: string): number {
   return Math.imul(h, 0x2c1b3c6d) >>> 0;
 }
 
-export interface Colour { fill: string; text: string; owner: string; hue: number; light: number; saturation: number }
+// White or black, whichever differs more: by the luminance of sRGB, with 2 for its exponent.
+function inkOn(rgb: number[]): string {
+  return rgb[0] ** 2 * 0.21 + rgb[1] ** 2 * 0.72 + rgb[2] ** 2 * 0.07 < 13200 ? "#fff" : "#000";
+}
+
+export interface Colour { fill: string; text: string; owner: string; rgb: number[] }
 
 export class Palette {
   #known: (Colour | undefined)[] = [];
@@ -37,9 +42,13 @@ export class Palette {
   #make(scope: number): Colour {
     const d = this.d, family = families[d.scopeOwner[scope]] ?? families[0];
     const h = hash(d.texts[d.scopeShown[scope]]), turn = (h % (2 * family.turn + 1)) - family.turn;
-    const light = this.dark ? 28 + ((h >>> 8) % 21) : 56 + ((h >>> 8) % 27);
-    const hue = family.hue + turn, saturation = Math.max(6, family.saturation - ((h >>> 16) % 3) * 12);
-    return { fill: `hsl(${hue} ${saturation}% ${light}%)`, text: this.dark ? "#fff" : "#111", owner: family.name, hue, light, saturation };
+    const l = (this.dark ? 28 + ((h >>> 8) % 21) : 56 + ((h >>> 8) % 27)) / 100;
+    const hue = family.hue + turn + 360, a = (Math.max(6, family.saturation - ((h >>> 16) % 3) * 12) / 100) * Math.min(l, 1 - l);
+    const rgb = [0, 8, 4].map((n) => {
+      const k = (n + hue / 30) % 12;
+      return Math.round(255 * (l - a * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+    });
+    return { fill: `rgb(${rgb})`, text: inkOn(rgb), owner: family.name, rgb };
   }
 
   // [name, colour] of each family that there is, for legends.
@@ -52,18 +61,8 @@ export class Palette {
   // One of these.
   word(scope: number): number {
     if (this.words[scope]) return this.words[scope];
-    const [r, g, b] = this.pixel(scope);
+    const [r, g, b] = this.of(scope).rgb;
     return (this.words[scope] = ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0);
-  }
-
-  // Red, green, blue of a scope, for pixels.
-  pixel(scope: number): [number, number, number] {
-    const { hue, saturation, light } = this.of(scope), s = saturation / 100, l = light / 100, a = s * Math.min(l, 1 - l);
-    const channel = (n: number) => {
-      const k = (n + hue / 30) % 12;
-      return Math.round(255 * (l - a * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
-    };
-    return [channel(0), channel(8), channel(4)];
   }
 
   // More is orange, less is blue; what chance explains is grey.

@@ -7,7 +7,7 @@ import { clear, el, name, plain } from "./dom";
 import { drawnName } from "./model";
 import { Column, Entry, kindText, Rows } from "./rows";
 
-const ROW = 24, INDENT = 10, NAME = 100, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
+const ROW = 24, INDENT = 10, NAME = 64, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
 
 export class Table {
   readonly element: HTMLElement;
@@ -48,8 +48,10 @@ export class Table {
   #renderHead(): void {
     clear(this.#head);
     const s = this.app.state;
-    this.rows.columns.forEach((c, i) => {
-      const sorted = s.sort === c.id || (!s.sort && c.metric === s.metric && !c.exclusive && c === this.rows.columns.find((x) => x.metric === s.metric));
+    // Unasked by the largest difference, else by the metric.
+    const all = this.rows.columns, usual = all.find((c) => c.sign && this.app.data.metrics[c.metric].here === s.metric) ?? all.find((c) => c.metric === s.metric);
+    all.forEach((c, i) => {
+      const sorted = s.sort ? s.sort === c.id : c === usual && !c.exclusive;
       this.#head.append(el("div", {
         class: "cell number" + (c.exclusive ? " own" : ""), role: "columnheader", style: `--place:${i}`,
         "aria-sort": sorted ? (s.sort && s.ascending ? "ascending" : "descending") : "none",
