@@ -58,7 +58,7 @@ static struct hq_error *add_known(int i, const char *text, const char *rate, str
     return NULL;
 }
 
-/* What people call events that have another name here. */
+/* Events as people call them, and their names here. */
 static const struct {
     const char *words, *here;
 } elsewhere[] = {
@@ -75,7 +75,7 @@ static const struct {
     {" context-switches cs ", "perf::CONTEXT-SWITCHES@2"},
 };
 
-/* What to write for an event that there is not; false: nothing better than the list. */
+/* Tells what to write for an event that there is not; false: nothing better than the list is known. */
 static bool tell_elsewhere(const char *name, struct str *out)
 {
     AUTO_FREE char *whole = xasprintf(" %s ", name);

@@ -138,7 +138,7 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
             HQ_TRY(kinds_check(b, i ? e->left : e->right, a[1 - i]->text));
     for (int i = 0; i < 2; i++)
         if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_NAME && a[1 - i]->kind == PROGRAM_TEXT &&
-            e->op == OP_EQ && b->row_kinds & KIND_BIT(SCOPE_PROCEDURE))
+            e->op == OP_EQ && b->chooses_rows && b->row_kinds & KIND_BIT(SCOPE_PROCEDURE))
             HQ_TRY(names_check(b, i ? e->left : e->right, a[1 - i]->text));
     for (int i = 0; i < 2; i++)
         if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_GROUP && a[1 - i]->kind == PROGRAM_TEXT)
@@ -308,7 +308,7 @@ static struct hq_error *bind_attribute(struct binding *b, const struct expr *e, 
 
     *out = p;
     if (of_profile && !b->has_rows_of_profiles)
-        return place_error(&e->place, "to choose some of them write ranks 0-3 or threads 2 without where",
+        return place_error(&e->place, "to choose threads write the clause threads 2, or ranks 0-3",
                            "only the rows of `threads` and `profiles` have a rank, thread and host");
     p->attribute = e->attribute;
     p->is_text = attribute_words[e->attribute].is_text;

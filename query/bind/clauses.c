@@ -291,7 +291,9 @@ struct hq_error *clauses_bind(struct run *run)
     for (size_t i = 0; i < q->where.len; i++) {
         struct program *p;
 
+        run->binding.chooses_rows = true;
         HQ_TRY(bind_condition(&run->binding, q->where.data[i], &p));
+        run->binding.chooses_rows = false;
         vec_push(&run->where, p);
     }
     for (size_t i = 0; i < q->matching.len; i++) {

@@ -309,7 +309,7 @@ static void add_expected(struct parser *p, struct str *out)
     }
 }
 
-/* What else can stand here is told where nothing nearer is known: it is a long list. */
+/* Tells what else can stand here only where nothing nearer is known: it is a long list. */
 static void add_advice(struct parser *p, const struct token *t, struct str *out)
 {
     if (!add_nearest(p, t, out))

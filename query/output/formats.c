@@ -29,7 +29,7 @@ const struct output_format *output_find(const char *name)
     return NULL;
 }
 
-/* What people call formats, and what they can have. */
+/* Names that people have for formats, and how they get what they mean. */
 static const struct {
     const char *words, *here;
 } elsewhere[] = {

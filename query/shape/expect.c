@@ -331,7 +331,10 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
     static const char *const names[] = {
         [VERDICT_PASS] = "pass", [VERDICT_FAIL] = "FAIL", [VERDICT_INCONCLUSIVE] = "inconclusive"};
     struct table *t = run->table;
+    bool any = false;
 
+    for (size_t i = 0; i < n; i++)
+        any |= entries[i]->match && !entries[i]->folded;
     for (size_t i = 0; i < run->query->expect.len; i++) {
         const struct expectation *x = &run->query->expect.data[i];
         AUTO_STR struct str why = {0};
@@ -344,7 +347,7 @@ struct hq_error *expect_evaluate(struct run *run, struct entry **entries, size_t
         }
         const char *unknown = run->of.unknown          ? run->of.unknown
                               : run->selection.unknown ? run->selection.unknown
-                              : n || run->unknown      ? run->unknown
+                              : any || run->unknown    ? run->unknown
                                                        : run->binding.unknown_name;
 
         /* The check would pass because nothing has that name: perhaps it is misspelt, or has another name by now. */

@@ -192,7 +192,7 @@ static struct hq_error *tell_list(struct summary *s, const char *name, const cha
 
         if (!(r->cells[0].number >= WORTH_TELLING * s->total))
             break;
-        str_addf(&text, "%5s  ", share(s, r->cells[0].number));
+        str_addf(&text, "%-5s  ", share(s, r->cells[0].number));
         name_shorten(&text, r->name, NAME_COLUMNS, "...");
         if (r->file && r->line && r->kind != SCOPE_LOOP)
             str_addf(&text, "  [%s:%u]", path_base(r->file), r->line);
