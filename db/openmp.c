@@ -104,19 +104,11 @@ static uint32_t jumper(struct attribution *a, uint32_t region, struct module_wor
     return procedure == STRUCTURE_NONE || strstr(name_at(*w, procedure), "@plt") ? STRUCTURE_NONE : procedure;
 }
 
-/* The innermost procedure that opens a region, inlined or not, by its name; NULL if it has none. */
-static const char *opener_name(struct attribution *a, uint32_t region)
+/* The name of the innermost procedure around a scope, inlined or not, that is no body of a region; NULL: none. */
+static const char *host_name(const struct module_work *w, uint32_t scope)
 {
-    uint32_t call = calltree_frame(a->tree, region)->parent;
-    const struct tree_frame *f = call == TREE_NONE ? NULL : calltree_frame(a->tree, call);
-    struct module_work *w = NULL;
-    uint32_t scope = jumper(a, region, &w);
     size_t base;
 
-    if (scope == STRUCTURE_NONE && f && f->module < a->tree->modules.len) {
-        w = &a->modules[f->module];
-        scope = statement_at(a, f->module, f->offset);
-    }
     for (; scope != STRUCTURE_NONE; scope = w->structure.scopes.data[scope].parent) {
         enum scope_kind kind = w->structure.scopes.data[scope].kind;
 
@@ -124,6 +116,28 @@ static const char *opener_name(struct attribution *a, uint32_t region)
             return name_at(w, scope);
     }
     return NULL;
+}
+
+/* The innermost procedure that opens a region, by its name; NULL if it has none. A region that is written in another
+ * one is opened by that one's body, whose procedure is found at the call that opens the outer one. */
+static const char *opener_name(struct attribution *a, uint32_t region)
+{
+    struct module_work *w = NULL;
+    uint32_t scope = jumper(a, region, &w);
+    const char *name = scope == STRUCTURE_NONE ? NULL : host_name(w, scope);
+
+    for (uint32_t call = calltree_frame(a->tree, region)->parent; !name && call != TREE_NONE;) {
+        const struct tree_frame *f = calltree_frame(a->tree, call);
+
+        call = f->parent;
+        if (f->module == TREE_REGION)
+            continue;
+        scope = statement_at(a, f->module, f->offset);
+        if (scope == STRUCTURE_NONE)
+            return NULL;
+        name = host_name(&a->modules[f->module], scope);
+    }
+    return name;
 }
 
 /* Notes that a procedure is the body of a region. Several may open it: the first by name gives its name. */

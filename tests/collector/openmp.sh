@@ -52,6 +52,31 @@ uneven() {
 }
 uneven "$PROGRAMS/uneven"
 
+# What threads of a region open in its text is a region of the same procedure, as often as each of them opens it.
+cat >"$TMP/within.c" <<'C'
+#include "burn.h"
+#include <omp.h>
+int main(void)
+{
+    omp_set_max_active_levels(2);
+#pragma omp parallel num_threads(2)
+    {
+        for (int i = 0; i < 3; i++) {
+#pragma omp parallel num_threads(2)
+            burn(0.02);
+        }
+    }
+}
+C
+# within PROGRAM RUNTIME
+within() {
+    record -e CPUTIME@500/s -- "$1"
+    rows 'regions columns entries sort by line' | awk -F, '{ printf "%s %s ", $3, $NF }' >"$TMP/regions"
+    check "$2: regions in the text of one ($(cat "$TMP/regions"))" [ "$(cat "$TMP/regions")" = "parallel region at within.c:6 1 parallel region at within.c:9 6 " ]
+    check "$2: they are no procedures" [ "$(rows 'procedures all' | grep -cE 'omp_fn|omp_outlined')" = 0 ]
+}
+gcc -O2 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/within" "$TMP/within.c" && within "$TMP/within" libgomp
+
 # Teams are as large as the runtime says, however few samples fell: of each region the program prints what it counts itself.
 cat >"$TMP/sizes.c" <<'C'
 #include <omp.h>
@@ -193,6 +218,7 @@ check "shared: nothing is told" [ "$(grep -c 'linked statically' "$TMP/info")" =
 if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/programs/openmp.c 2>"$TMP/err"; then
     record -e CPUTIME@500/s -- "$TMP/openmp" 0.04
     looks libomp
+    clang -O2 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/within-libomp" "$TMP/within.c" && within "$TMP/within-libomp" libomp
     clang++ -O2 -g -fopenmp -Itests/programs -o "$TMP/places-libomp" tests/programs/places.cc
     places "$TMP/places-libomp" libomp
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c
