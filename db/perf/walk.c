@@ -56,17 +56,20 @@ static bool is_return(struct perf_walk *w, uint64_t pc)
 }
 
 /* The bottom of a goroutine's stack: an address in runtime.goexit (nop; call; nop), which nobody has called. */
+static bool is_planted_at(const struct perf_place *place, uint64_t pc)
+{
+    uint64_t at = here(place, pc);
+    const struct perf_text *text = perf_image_text(place->image, at - 1);
+    const uint8_t *code = (const uint8_t *)at;
+
+    return text && text->end - at > 6 && code[-1] == 0x90 && code[0] == 0xe8 && code[5] == 0x90;
+}
+
 static bool is_planted(struct perf_walk *w, uint64_t pc)
 {
     struct perf_place place;
 
-    if (!find(w, pc - 1, &place) || !place.image)
-        return false;
-    uint64_t at = here(&place, pc);
-    const struct perf_text *text = perf_image_text(place.image, at - 1);
-    const uint8_t *code = (const uint8_t *)at;
-
-    return text && text->end - at > 6 && code[-1] == 0x90 && code[0] == 0xe8 && code[5] == 0x90;
+    return find(w, pc - 1, &place) && place.image && is_planted_at(&place, pc);
 }
 
 static bool is_sigreturn(struct perf_walk *w, uint64_t pc)
@@ -307,6 +310,9 @@ static enum step step(struct perf_walk *w)
     if (!place.image)
         return step_by_frame_pointer(w);
     if (cfi_find(here(&place, address), &place.image->code, &w->cfi)) {
+        /* Its unwind information leads on, to what that memory was used for before. */
+        if (!w->exact && is_planted_at(&place, w->reg[CFI_PC]) && !is_return(w, w->reg[CFI_PC]))
+            return STEP_END;
         w->called_main = place.image->main && w->cfi.start == perf_image_here(place.image, place.image->main);
         return step_by_row(w);
     }

@@ -108,6 +108,12 @@ check "info: the command" grep -q "command .*split 0.7" "$TMP/info"
 "$HQ" verify "$DB" >"$TMP/out" 2>&1
 check "verify" [ $? = 0 ]
 
+# A goroutine's stack ends where its bottom is, whatever was on that memory before.
+by_perf -e CPUTIME@1000/s -- "$PROGRAMS/routine" 0.3
+check "a planted bottom: samples" holds "$(value samples) > 80"
+check "a planted bottom: it is the end" holds "$(value partial) <= 0.01 * $(value samples)"
+check "a planted bottom: below it" holds "$(share '(^|;)bottom;routine;burn') > 90"
+
 $CC -O0 -g -o "$TMP/framed" tests/programs/split.c || exit 1
 by_perf -e CPUTIME@1000/s --stack=fp -- "$TMP/framed" 0.7
 check "frame pointers: samples" holds "$(value samples) > 200"
