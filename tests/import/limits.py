@@ -9,9 +9,8 @@ import struct
 import subprocess
 import time
 
-from counting import check, finish
+from lib import HQ, TMP as tmp, check, field, finish, varint
 
-HQ, tmp = os.environ["HQ"], os.environ["HQ_TEST_TMP"]
 os.environ["XDG_CACHE_HOME"] = f"{tmp}/cache"
 DEPTH = 8
 NAMES = [f"f{i}" for i in range(DEPTH)]
@@ -20,18 +19,6 @@ NAMES = [f"f{i}" for i in range(DEPTH)]
 def run(*args):
     done = subprocess.run([HQ, *args], capture_output=True, text=True, errors="replace", timeout=60)
     return done.returncode, done.stdout, done.stderr
-
-
-def varint(x):
-    out = b""
-    while x >= 128:
-        out += bytes([x & 127 | 128])
-        x >>= 7
-    return out + bytes([x])
-
-
-def field(number, data):
-    return varint(number << 3 | 2) + varint(len(data)) + data if isinstance(data, bytes) else varint(number << 3) + varint(data)
 
 
 def pprof(paths, values, kinds=("samples",)):

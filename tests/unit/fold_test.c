@@ -226,38 +226,49 @@ TEST(routines_of_visits_that_do_not_keep_in_step)
     free(samples);
 }
 
+/* How far the mean rate of a phase is from its own at most, and how many of how many points have it in their band. */
+struct seen {
+    double worst, covered, all;
+};
+
+/* Looks at the points of a phase, without those at its borders. */
+static void see_phase(struct seen *seen, const struct fold_point *points, size_t count, int phase, double truth)
+{
+    double sum = 0, n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        double x = ((double)i + 0.5) / (double)count;
+
+        if (x < borders[phase] + 0.02 || x > borders[phase + 1] - 0.02)
+            continue;
+        sum += points[i].rate;
+        n++;
+        seen->covered += points[i].low <= truth && truth <= points[i].high;
+    }
+    seen->all += n;
+    seen->worst = fmax(seen->worst, fabs(sum / n / truth - 1));
+}
+
 TEST(rates_of_three_phases)
 {
     enum { POINTS = 400 };
     struct fold_point points[POINTS];
-    double worst = 0, covered = 0, all = 0;
+    struct seen seen = {0};
 
     for (uint64_t seed = 1; seed <= 5; seed++) {
         struct program p = {0};
 
         run(&p, seed * 1000003);
         CHECK(fold_curve(p.faults, p.faults_len, (struct fold_instances){p.length, INSTANCES}, points, POINTS, 1));
-        for (int k = 0; k < 3; k++) {
-            double sum = 0, n = 0, truth = speeds[k] / 0.05;
-
-            for (size_t i = 0; i < POINTS; i++) {
-                double x = ((double)i + 0.5) / POINTS;
-
-                if (x < borders[k] + 0.02 || x > borders[k + 1] - 0.02)
-                    continue;
-                sum += points[i].rate;
-                n++;
-                all++;
-                covered += points[i].low <= truth && truth <= points[i].high;
-            }
-            worst = fmax(worst, fabs(sum / n / truth - 1));
-        }
+        for (int k = 0; k < 3; k++)
+            see_phase(&seen, points, POINTS, k, speeds[k] / 0.05);
         CHECK(fabs(points[POINTS - 1].sum - 1.5) < 0.02);
         end(&p);
     }
-    printf("rates are %.1f %% off at most, the band covers %.1f %% of the points\n", 100 * worst, 100 * covered / all);
-    CHECK(worst < 0.05);
-    CHECK(covered / all > 0.9 && covered / all <= 1);
+    printf("rates are %.1f %% off at most, the band covers %.1f %% of the points\n", 100 * seen.worst,
+           100 * seen.covered / seen.all);
+    CHECK(seen.worst < 0.05);
+    CHECK(seen.covered / seen.all > 0.9 && seen.covered / seen.all <= 1);
 }
 
 /*
@@ -269,8 +280,8 @@ TEST(rates_of_a_counter_that_is_read)
 {
     enum { POINTS = 400 };
     struct fold_point points[POINTS];
-    double totals[INSTANCES], worst = 0;
-    size_t covered = 0, all = 0;
+    double totals[INSTANCES];
+    struct seen seen = {0};
 
     for (uint64_t seed = 1; seed <= 5; seed++) {
         uint64_t state = seed * 7777777;
@@ -286,28 +297,15 @@ TEST(rates_of_a_counter_that_is_read)
         }
         CHECK(fold_counted(p.ticks, p.ticks_len, (struct fold_instances){p.length, INSTANCES}, totals, points, POINTS,
                            1));
-        for (int k = 0; k < 3; k++) {
-            double sum = 0, n = 0, truth = speeds[k] / 1.5 * 600 / 0.05;
-
-            for (size_t i = 0; i < POINTS; i++) {
-                double x = ((double)i + 0.5) / POINTS;
-
-                if (x < borders[k] + 0.02 || x > borders[k + 1] - 0.02)
-                    continue;
-                sum += points[i].rate;
-                n++;
-                all++;
-                covered += points[i].low <= truth && truth <= points[i].high;
-            }
-            worst = fmax(worst, fabs(sum / n / truth - 1));
-        }
+        for (int k = 0; k < 3; k++)
+            see_phase(&seen, points, POINTS, k, speeds[k] / 1.5 * 600 / 0.05);
         CHECK(fabs(points[POINTS - 1].sum - 600) < 6);
         end(&p);
     }
-    printf("rates are %.2f %% off at most, the band covers %.1f %% of the points\n", 100 * worst,
-           100 * (double)covered / (double)all);
-    CHECK(worst < 0.02);
-    CHECK((double)covered / (double)all > 0.85);
+    printf("rates are %.2f %% off at most, the band covers %.1f %% of the points\n", 100 * seen.worst,
+           100 * seen.covered / seen.all);
+    CHECK(seen.worst < 0.02);
+    CHECK(seen.covered / seen.all > 0.85);
 }
 
 /* Who runs follows from the place; the clock's samples tell it. */
