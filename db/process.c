@@ -155,19 +155,28 @@ struct messages {
     VEC(struct process_message) all;
 };
 
+/* Adds the path of a thread to a node, at which something was measured; TREE_NONE: the file lacks a part of it. */
+static uint32_t add_sampled(struct lane *lane, struct calltree *tree, uint32_t number, uint32_t node)
+{
+    uint32_t thread = lanes_thread(lane->lanes, number);
+    uint32_t frame = thread == TREE_NONE ? TREE_NONE : lane_add(lane, tree, thread, node);
+
+    if (frame != TREE_NONE)
+        tree->sampled.data[frame] = true;
+    return frame;
+}
+
 static void scan_messages(struct process *p, struct lane *lane, const struct measurement *m, struct calltree *tree,
                           struct messages *messages)
 {
     struct measured records = measured_records(m, HQM_MESSAGES, lane->number);
 
     for (const struct hqm_message *x; (x = measured_next(&records));) {
-        uint32_t thread = lanes_thread(lane->lanes, x->thread);
-        uint32_t frame = thread == TREE_NONE ? TREE_NONE : lane_add(lane, tree, thread, x->node);
+        uint32_t frame = add_sampled(lane, tree, x->thread, x->node);
         struct process_message message = {.frame = frame, .thread = x->thread};
 
         if (frame == TREE_NONE)
             continue;
-        tree->sampled.data[frame] = true;
         message.group = x->group ? arena_strdup(&p->arena, measurement_string(m, x->group)) : "";
         message.message = (struct hqdb_message){.peer = x->peer,
                                                 .count = x->count,
@@ -250,46 +259,57 @@ bool process_is_mark(const struct process *p, uint32_t event)
     return event == HQM_TRACE_MARK && p->event_count <= HQM_TRACE_MARK;
 }
 
-/* Counts the samples that are there on the way. */
-static struct hq_error *scan_lane(const struct process *p, struct lane *lane, const struct measurement *m,
-                                  const struct map *waits, struct calltree *tree, uint64_t *samples, uint64_t *volumes)
+/* Counts the samples that are there, and of these those that are traced, on the way. */
+static struct hq_error *scan_cells(const struct process *p, struct lane *lane, const struct measurement *m,
+                                   struct calltree *tree, uint64_t *samples, uint64_t *traced, uint64_t *volumes)
 {
     struct measured records = measured_records(m, HQM_CELLS, lane->number);
-    struct lane_trace trace = lane_trace_start(m, lane);
-    struct lane_record r;
-    uint64_t traced = 0;
-    bool any = false;
-    struct waiting wait;
 
     for (const struct hqm_cell *c; (c = measured_next(&records));) {
-        uint32_t thread = lanes_thread(lane->lanes, c->thread);
-        uint32_t frame = thread == TREE_NONE ? TREE_NONE : lane_add(lane, tree, thread, c->node);
-
-        if (frame == TREE_NONE)
+        if (add_sampled(lane, tree, c->thread, c->node) == TREE_NONE)
             continue;
         HQ_TRY(add_volume(p, volumes, c));
-        tree->sampled.data[frame] = true;
         if (c->event < p->event_count && p->events[c->event].flags & HQM_EVENT_SAMPLED)
             *samples += c->count;
         if (c->event < p->event_count && p->events[c->event].flags & HQM_EVENT_TRACED)
-            traced += c->count;
+            *traced += c->count;
     }
-    while (lane_trace_next(&trace, &r)) {
-        uint32_t frame = process_is_mark(p, r.event) ? TREE_NONE : lane_add(lane, tree, r.thread, r.node);
+    return NULL;
+}
 
-        any |= !process_is_mark(p, r.event);
+/* Is there a sample in the trace? */
+static bool scan_trace(const struct process *p, struct lane *lane, const struct measurement *m, struct calltree *tree)
+{
+    struct lane_trace trace = lane_trace_start(m, lane);
+    struct lane_record r;
+    bool any = false;
+
+    while (lane_trace_next(&trace, &r)) {
+        if (process_is_mark(p, r.event))
+            continue;
+        uint32_t frame = lane_add(lane, tree, r.thread, r.node);
+
+        any = true;
         if (frame != TREE_NONE)
             tree->sampled.data[frame] = true;
     }
+    return any;
+}
+
+static struct hq_error *scan_lane(const struct process *p, struct lane *lane, const struct measurement *m,
+                                  const struct map *waits, struct calltree *tree, uint64_t *samples, uint64_t *volumes)
+{
+    uint64_t traced = 0;
+    struct waiting wait;
+
+    HQ_TRY(scan_cells(p, lane, m, tree, samples, &traced, volumes));
+    bool any = scan_trace(p, lane, m, tree);
+
     if (waiting_of(waits, p, lane->number, &wait)) {
-        uint32_t thread = lanes_thread(lane->lanes, wait.thread);
-        uint32_t frame = thread == TREE_NONE ? TREE_NONE : lane_add(lane, tree, thread, wait.node);
         struct hqm_cell more = {.event = wait.event, .sum = wait.weight * p->events[wait.event].period};
 
-        if (frame != TREE_NONE) {
+        if (add_sampled(lane, tree, wait.thread, wait.node) != TREE_NONE)
             HQ_TRY(add_volume(p, volumes, &more));
-            tree->sampled.data[frame] = true;
-        }
     }
     /* One may have been counted when the process was killed, and its record not yet made. */
     if (traced > 1 && !any && !p->header.loss[HQM_LOSS_TRACE] && !p->header.loss[HQM_LOSS_NO_SPACE])
