@@ -250,13 +250,11 @@ static void check_messages(const struct reader *r, const struct lane *l)
     }
 }
 
-static void check_lane(struct reader *r, uint32_t number, bool paths)
+static void check_nodes(const struct reader *r, const struct lane *l)
 {
-    struct lane *l = &r->lane[number];
-    const struct column *nodes = &l->kind[HQM_NODES], *cells = &l->kind[HQM_CELLS], *trace = &l->kind[HQM_TRACE];
+    const struct column *nodes = &l->kind[HQM_NODES];
     const struct hqm_node *n = (const struct hqm_node *)nodes->data;
-    uint32_t modules = r->lane[0].kind[HQM_MODULES].count, events = r->lane[0].kind[HQM_EVENTS].count;
-    uint64_t weight[16] = {0}, sum[16] = {0};
+    uint32_t modules = r->lane[0].kind[HQM_MODULES].count;
 
     for (uint32_t i = 0; i < nodes->count; i++) {
         uint32_t kind = n[i].kind_module >> HQM_MODULE_BITS, module = n[i].kind_module & ((1u << HQM_MODULE_BITS) - 1);
@@ -273,25 +271,48 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
         if (kind == HQM_NODE_FRAME && module)
             check(n[i].offset < r->modules[module - 1].end - r->modules[module - 1].base, "offset beyond its module");
     }
+}
+
+static const struct hqm_event *event_of(const struct reader *r, uint32_t event)
+{
+    return (const struct hqm_event *)r->lane[0].kind[HQM_EVENTS].data + event;
+}
+
+static void print_path(const struct reader *r, const struct lane *l, const struct hqm_cell *c)
+{
+    uint64_t period = event_of(r, c->event)->period;
+
+    printf("%llu %s ", (unsigned long long)(period ? c->sum / period : c->count), text(r, event_of(r, c->event)->name));
+    print_node(r, (const struct hqm_node *)l->kind[HQM_NODES].data, c->node);
+    putchar('\n');
+}
+
+/* Adds up the cells of each event. */
+static void check_cells(const struct reader *r, const struct lane *l, bool paths, uint64_t sum[16])
+{
+    const struct column *cells = &l->kind[HQM_CELLS];
+
     for (uint32_t i = 0; i < cells->count; i++) {
         const struct hqm_cell *c = (const struct hqm_cell *)cells->data + i;
-        check(c->node < nodes->count, "node of cell");
-        check(c->event < events, "event of cell");
+        check(c->node < l->kind[HQM_NODES].count, "node of cell");
+        check(c->event < r->lane[0].kind[HQM_EVENTS].count, "event of cell");
         sum[c->event] += c->sum;
         total.sum[c->event] += c->sum;
         total.count[c->event] += c->count;
-        if (paths) {
-            uint64_t period = ((const struct hqm_event *)r->lane[0].kind[HQM_EVENTS].data)[c->event].period;
-            printf("%llu %s ", (unsigned long long)(period ? c->sum / period : c->count),
-                   text(r, ((const struct hqm_event *)r->lane[0].kind[HQM_EVENTS].data)[c->event].name));
-            print_node(r, n, c->node);
-            putchar('\n');
-        }
+        if (paths)
+            print_path(r, l, c);
     }
-    check_regions(r, l);
-    check_messages(r, l);
+}
+
+/* Adds up the samples of each event. */
+static void check_trace(const struct reader *r, const struct lane *l, uint64_t weight[16])
+{
+    const struct column *trace = &l->kind[HQM_TRACE];
+    const struct hqm_node *n = (const struct hqm_node *)l->kind[HQM_NODES].data;
+    uint32_t events = r->lane[0].kind[HQM_EVENTS].count, start = 0;
     uint64_t last = 0;
-    uint32_t start = 0; /* with a bounded size the oldest records are gone */
+
+    /* With a bounded size the oldest records are gone. */
     while (r->header->trace_dropped && start < trace->count &&
            !((const struct hqm_trace *)trace->data)[start].weight_event)
         start++;
@@ -309,7 +330,7 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
             total.counts++;
             continue;
         }
-        check(t->node < nodes->count, "node of trace");
+        check(t->node < l->kind[HQM_NODES].count, "node of trace");
         if (event == HQM_TRACE_MARK && events <= HQM_TRACE_MARK) {
             check(n[t->node].kind_module >> HQM_MODULE_BITS == HQM_NODE_REGION, "mark of no region");
             check(t->weight_event >> 4 == HQM_MARK_ENTER || t->weight_event >> 4 == HQM_MARK_LEAVE, "mark");
@@ -319,19 +340,31 @@ static void check_lane(struct reader *r, uint32_t number, bool paths)
         check(event < events, "event of trace");
         weight[event] += t->weight_event >> 4;
     }
+}
+
+static void check_lane(struct reader *r, uint32_t number, bool paths)
+{
+    const struct lane *l = &r->lane[number];
+    uint64_t weight[16] = {0}, sum[16] = {0};
+
+    check_nodes(r, l);
+    check_cells(r, l, paths, sum);
+    check_regions(r, l);
+    check_messages(r, l);
+    check_trace(r, l, weight);
     /* Every sample is added to its cell before it goes into the trace; a killed process may have one more there. */
-    for (uint32_t e = 0; e < events; e++) {
-        const struct hqm_event *event = (const struct hqm_event *)r->lane[0].kind[HQM_EVENTS].data + e;
+    for (uint32_t e = 0; e < r->lane[0].kind[HQM_EVENTS].count; e++) {
+        const struct hqm_event *event = event_of(r, e);
         if (!(event->flags & HQM_EVENT_TRACED) || r->header->loss[HQM_LOSS_TRACE] || r->header->trace_dropped)
             continue;
         uint64_t traced = weight[e] * event->period;
         bool killed = r->header->state == HQM_RUNNING || r->header->exit_signal;
         check(sum[e] == traced || (killed && sum[e] > traced), "the trace does not add up to the profile");
     }
-    total.nodes += nodes->count;
-    total.cells += cells->count;
-    total.trace += trace->count;
-    if (nodes->count)
+    total.nodes += l->kind[HQM_NODES].count;
+    total.cells += l->kind[HQM_CELLS].count;
+    total.trace += l->kind[HQM_TRACE].count;
+    if (l->kind[HQM_NODES].count)
         total.lanes++;
 }
 
