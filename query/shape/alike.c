@@ -2,11 +2,16 @@
 /*
  * Rows that would look alike: one name and place in several load modules, as in a database of several recordings. As
  * little is said of their modules as tells them apart: the name, else the path, else the build-id too. In one load
- * module it is their names for the linker.
+ * module it is their names for the linker. Loops in one line are told by the procedures that they are in (instances of
+ * a template, code that was inlined into several), else by their numbers there.
  */
 #include "common/hash.h"
 #include "common/map.h"
+#include "common/shorten.h"
 #include "query/shape/rows.h"
+
+enum { LOOP_NOT, LOOP_HOST, LOOP_NUMBER }; /* what is said of a loop */
+enum { HOST_ROOM = 60 };                   /* columns */
 
 enum apart { APART_NOT, APART_NAME, APART_PATH, APART_BUILD, APART_LEVELS };
 
@@ -84,6 +89,61 @@ static void tell_linkage(const struct run *run, const struct entries *shown, con
     map_deinit(&first);
 }
 
+/* Returns what tells a loop: the procedure that it is in, or its number there with the name for the linker. */
+static const char *loop_text(const struct run *run, uint32_t scope, int level)
+{
+    const struct tree *t = run->tree;
+    uint32_t host = level == LOOP_NOT ? HQDB_NONE : tree_enclosing(t, scope, SCOPE_PROCEDURE);
+    struct arena *arena = &run->table->arena;
+    AUTO_STR struct str name = {0};
+
+    if (host == HQDB_NONE)
+        return "";
+    const char *whole = tree_scope_name(t, host, arena), *linkage = tree_linkage(t, host);
+    if (level == LOOP_NUMBER)
+        return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal, linkage ? linkage : whole);
+    name_shorten(&name, whole, HOST_ROOM, "...");
+    return arena_printf(arena, "in %s", str_cstr(&name));
+}
+
+static uint32_t loop_at(const struct entries *shown, size_t i)
+{
+    const struct entry *e = shown->data[i];
+
+    return e->folded || e->node.kind != SCOPE_LOOP ? HQDB_NONE : e->node.scope;
+}
+
+static void tell_loops(const struct run *run, const struct entries *shown, const uint64_t *looks)
+{
+    size_t n = run->table->rows.len;
+    uint8_t *levels = xcalloc(n + 1, 1);
+
+    for (int level = LOOP_NOT; level < LOOP_NUMBER; level++) {
+        struct map first = {0};
+
+        for (size_t i = 0; i < n; i++) {
+            const char *apart = run->table->rows.data[i].apart;
+            uint32_t scope = loop_at(shown, i);
+            uint64_t look = hash_combine(looks[i], hash_str(apart ? apart : ""));
+
+            if (scope == HQDB_NONE || levels[i] < level)
+                continue;
+            size_t k = *map_insert(&first, hash_combine(look, hash_str(loop_text(run, scope, level))), i, NULL);
+            if (loop_at(shown, k) != scope)
+                levels[k] = levels[i] = (uint8_t)(level + 1);
+        }
+        map_deinit(&first);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct row *r = &run->table->rows.data[i];
+        const char *text = levels[i] ? loop_text(run, loop_at(shown, i), levels[i]) : "";
+
+        if (*text)
+            r->apart = r->apart ? arena_printf(&run->table->arena, "%s, %s", r->apart, text) : text;
+    }
+    free(levels);
+}
+
 void rows_tell_apart(struct run *run, const struct entries *shown)
 {
     struct table *t = run->table;
@@ -110,6 +170,7 @@ void rows_tell_apart(struct run *run, const struct entries *shown)
         if (levels[i] && !(t->rows.data[i].kind == SCOPE_MODULE && levels[i] == APART_NAME))
             t->rows.data[i].apart = module_text(run, modules[i], levels[i]);
     tell_linkage(run, shown, looks);
+    tell_loops(run, shown, looks);
     vec_deinit(&path);
     free(modules);
     free(looks);

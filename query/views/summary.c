@@ -196,6 +196,8 @@ static struct hq_error *tell_list(struct summary *s, const char *name, const cha
         name_shorten(&text, r->name, NAME_COLUMNS, "...");
         if (r->file && r->line && r->kind != SCOPE_LOOP)
             str_addf(&text, "  [%s:%u]", path_base(r->file), r->line);
+        if (r->apart)
+            str_addf(&text, "  (%s)", r->apart);
         add(s, name, str_cstr(&text), r->cells[0].number);
         if (!i)
             ask_next(s, question);
