@@ -238,12 +238,22 @@ static const char *foreign_here(struct parser *p, const struct token *t)
         return here ? here : foreign_clause(t->text);
     if (!expects(p, EXPECTED_VIEW))
         return NULL;
+    second = peek_second(p);
+    if (is_mark(&second, "-")) { /* `top-down` is no word of hq's: it is three tokens */
+        struct lexer l = p->after;
+
+        lex(&l, LEX_PLAIN, p->arena);
+        struct token third = lex(&l, LEX_PLAIN, p->arena);
+
+        if (third.kind == TOKEN_WORD &&
+            (here = foreign_statement(arena_printf(p->arena, "%s-%s", t->text, third.text))))
+            return here;
+    }
     here = foreign_statement(t->text);
     while (!here && len > 1 && isdigit((unsigned char)t->text[len - 1]))
         here = foreign_statement(arena_strndup(p->arena, t->text, --len));
     if (!here)
         return NULL;
-    second = peek_second(p);
     number = t->text[len] ? t->text + len : second.kind == TOKEN_NUMBER ? second.text : NULL;
     if (number)
         here = replaced(p, here, "limit 10", arena_printf(p->arena, "limit %s", number));
