@@ -102,8 +102,8 @@ export function chosenRegions(d: Data, a: Answer, selection: Selection): Answer 
     return styleFor(dims[name], Math.max(0, ...all.map(Math.abs)), all.every(Number.isInteger));
   };
   const styles = a.columns.map((name) => (name in dims ? style(name) : null));
-  // As hq sorts them: by the first column, what has no number last, then by name.
-  const key = (row: any[]) => row[5][0] ?? -Infinity;
+  // As hq sorts them: by the first column, if it has no value by the next one of its unit; what has no number last, then by name.
+  const by = a.columns.findIndex((name) => dims[name] === dims[a.columns[0]] && values.some((v) => v[name])), key = (row: any[]) => row[5 + Math.max(0, by)][0] ?? -Infinity;
   const rows = a.rows.map((row, r) => [...row.slice(0, 5), ...a.columns.map((name, i) => {
     const value = values[r][name];
     return !styles[i] ? row[i + 5] : isNaN(value) ? [null, ""] : [value, numberText(styles[i]!, value).filter(Boolean).join(" ")];
