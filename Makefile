@@ -24,7 +24,7 @@ PACKAGES_test = libunwind-dev hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev
   libxml2-utils chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 PACKAGES_collector = gcc make
-PACKAGES_soak = libpython3.11-testsuite
+PACKAGES_soak = libpython3.11-testsuite/libpython3.13-testsuite
 PACKAGES_package = debhelper lintian rpm
 PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # CPython's own tests of signals, threads, time, processes and system calls pass under the collector, with both clocks.
-# PYTHON names an interpreter that has its test suite (Debian: libpython3.11-testsuite).
+# PYTHON names an interpreter that has its test suite (Debian: libpython3.VERSION-testsuite).
 . tests/collector/lib.sh
 python=${PYTHON:-/usr/bin/python3}
 tests='test_signal test_threadsignals test_time test_select test_fork1 test_thread test_poll test_selectors test_posix test_faulthandler'

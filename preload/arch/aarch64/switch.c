@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <ucontext.h>
 
-enum { MOV_X30_X1 = (int)0xaa0103fe, NOP = (int)0xd503201f };
+enum { MOV_X30_X1 = (int)0xaa0103fe, NOP = (int)0xd503201f, BTI_J = (int)0xd503249f };
 
 /* The saved registers of the context at an address, NULL if there is none that belongs to the present ones. */
 static const mcontext_t *context_at(const struct walk *w, uint64_t address)
@@ -28,13 +28,15 @@ static const mcontext_t *context_at(const struct walk *w, uint64_t address)
                : NULL;
 }
 
-/* Where swapcontext goes on it takes its caller's address from x1: at the present instruction, or at the next one? */
+/* Where swapcontext goes on it takes its caller's address from x1: at the present instruction, or at the next one,
+ * behind a landing pad? */
 static bool goes_on(const struct walk *w)
 {
     uint64_t pc = w->leaf[CFI_PC];
 
     return raw_readable(pc) && (pc & 4095) < 4092 &&
-           (arch_word(pc) == MOV_X30_X1 || (arch_word(pc) == NOP && arch_word(pc + 4) == MOV_X30_X1));
+           (arch_word(pc) == MOV_X30_X1 ||
+            ((arch_word(pc) == NOP || arch_word(pc) == BTI_J) && arch_word(pc + 4) == MOV_X30_X1));
 }
 
 /* Goes on at that address, with the registers that calls keep and the stack pointer of the sample. */
