@@ -84,6 +84,16 @@ static uint32_t unknown_place(struct import *im, const char *path, uint64_t addr
     return import_named(im, name, *path ? path : NULL);
 }
 
+/* The other names of a procedure; NULL: none. */
+static const char *const *aliases_of(const struct structure *st, const struct structure_scope *x)
+{
+    const char **texts = x->alias_count ? xcalloc((size_t)x->alias_count + 1, sizeof *texts) : NULL;
+
+    for (uint32_t i = 0; i < x->alias_count; i++)
+        texts[i] = intern_str(&st->strings, st->aliases.data[x->first_alias + i]);
+    return texts;
+}
+
 /* The chain of a line, which structure gives innermost first. */
 static uint32_t place_of(struct import *im, const struct structure *st, uint32_t line, const char *path,
                          uint64_t address)
@@ -100,6 +110,8 @@ static uint32_t place_of(struct import *im, const struct structure *st, uint32_t
         memmove(steps.data + 1, steps.data, steps.len++ * sizeof *steps.data);
         steps.data[0] = (struct import_step){.kind = x->kind,
                                              .name = intern_str(&st->strings, x->name),
+                                             .linkage = intern_str(&st->strings, x->linkage),
+                                             .aliases = aliases_of(st, x),
                                              .file = intern_str(&st->strings, x->file),
                                              .line = x->line,
                                              .at_file = intern_str(&st->strings, x->call_file),
@@ -116,6 +128,8 @@ static uint32_t place_of(struct import *im, const struct structure *st, uint32_t
                                                       .line = leaf->line})
             : unknown_place(im, path, address);
 
+    vec_foreach(s, &steps)
+        free((void *)s->aliases);
     vec_deinit(&steps);
     return place;
 }

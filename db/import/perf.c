@@ -120,17 +120,19 @@ static uint32_t metric_of(struct perf *f, const struct perf_header *h)
     return (uint32_t)*known - 1;
 }
 
+/* What a thread is called may change: before exec it has the name of what started it. The last name is the one. */
 static uint32_t thread_of(struct perf *f, const struct perf_header *h)
 {
     uint32_t key[2] = {h->pid, h->tid};
     bool is_new;
     uint32_t i = keymap_add(&f->thread_keys, key, &is_new);
 
-    if (is_new) {
-        AUTO_FREE char *command = xstrndup(h->command, h->command_len);
+    if (is_new)
+        vec_push(&f->threads, import_profile(f->im, h->pid, h->tid, h->tid == h->pid ? 0 : h->tid, ""));
+    struct model_profile *profile = import_profile_at(f->im, f->threads.data[i]);
 
-        vec_push(&f->threads, import_profile(f->im, h->pid, h->tid, h->tid == h->pid ? 0 : h->tid, command));
-    }
+    if (strncmp(profile->command, h->command, h->command_len) || profile->command[h->command_len])
+        profile->command = intern_str(&f->im->names, intern_addn(&f->im->names, h->command, h->command_len));
     return i;
 }
 
@@ -184,6 +186,20 @@ static void end_part(struct perf *f)
     f->host_seen = false;
 }
 
+/* The kernel has one name in all formats. */
+static uint32_t module_of(struct perf *f, const struct perf_frame *frame)
+{
+    static const char *const kernel[] = {"[kernel.kallsyms]", "[guest.kernel.kallsyms]", "[kernel.vmlinux]"};
+    size_t n = frame->module_len;
+
+    if (!n || (n == 9 && !memcmp(frame->module, "[unknown]", n)))
+        return 0;
+    for (size_t i = 0; *frame->module == '[' && i < sizeof kernel / sizeof *kernel; i++)
+        if (n == strlen(kernel[i]) && !memcmp(frame->module, kernel[i], n))
+            return intern_add(&f->im->names, "[kernel]");
+    return intern_addn(&f->im->names, frame->module, n);
+}
+
 static struct hq_error *take_frame(struct perf *f, const struct perf_frame *frame)
 {
     struct intern *names = &f->im->names;
@@ -195,9 +211,7 @@ static struct hq_error *take_frame(struct perf *f, const struct perf_frame *fram
         return input_bad_line(f->in, "a sample has more than %d frames", DEPTH_MAX);
     vec_push(&f->parts, (struct perf_part){.name = name});
     if (!frame->inlined) {
-        bool known = frame->module_len && !(frame->module_len == 9 && memcmp(frame->module, "[unknown]", 9) == 0);
-
-        f->module = known ? intern_addn(names, frame->module, frame->module_len) : 0;
+        f->module = module_of(f, frame);
         f->host_seen = true;
     }
     return NULL;

@@ -8,8 +8,10 @@
 #include "common/numbers.h"
 #include "common/search.h"
 #include "db/attribute.h"
+#include "db/generated.h"
 #include "db/import/addresses.h"
 #include "db/import/formats.h"
+#include "db/import/perfdata_generated.h"
 #include "db/import/perfdata_file.h"
 #include "db/import/target.h"
 #include "db/perf_map.h"
@@ -39,13 +41,14 @@ struct perfdata {
     VEC(uint32_t) metrics; /* [file.events]; HQDB_NONE: of none so far */
     struct perf_tasks tasks;
     struct addresses addresses;
-    struct keymap site_keys; /* module, offset */
+    struct keymap site_keys; /* struct site_key */
     VEC(struct site) sites;
     struct keymap nodes; /* parent + 1, site: call paths, outermost first */
     VEC(struct sample) samples;
     struct keymap threads; /* pid, image, tid */
     VEC(uint32_t) profiles;
     int vdso;            /* a descriptor of its image, -1: none */
+    struct map called;   /* pid << 32 | tid -> what the kernel calls the thread, in im->names */
     uint64_t lost, text; /* text: of the kernel, as recorded; 0 unknown */
     uint64_t partial[HQM_PARTIAL_MAX];
 };
@@ -57,34 +60,47 @@ bool perfdata_sniff(const struct import_probe *p)
 
 /* ---- places ---- */
 
-static uint32_t site_of(struct perfdata *f, uint32_t module, uint64_t offset)
+/* `pid`: of the process whose code is in no file, else 0. */
+struct site_key {
+    uint64_t offset;
+    uint32_t module, pid;
+};
+
+static uint32_t site_of(struct perfdata *f, struct site_key key)
 {
-    struct {
-        uint64_t offset;
-        uint32_t module, zero;
-    } key = {offset, module, 0};
     bool is_new;
     uint32_t n = keymap_add(&f->site_keys, &key, &is_new);
-    struct site s = {.module = module};
+    struct site s = {.module = key.module};
 
     if (!is_new)
         return n;
-    const struct perf_module *m = module == UINT32_MAX ? NULL : &f->tasks.modules.data[module];
+    const struct perf_module *m = key.module == UINT32_MAX ? NULL : &f->tasks.modules.data[key.module];
 
     if (m && m->image) {
-        s.number = addresses_add(&f->addresses, m->path, perf_image_file_offset(m->image, offset));
-    } else if (module) { /* the kernel's get their names later */
-        const char *name = m ? m->path : "";
-        AUTO_FREE char *text = *name ? xasprintf("%s+0x%" PRIx64, file_basename(name), offset)
-                                     : xasprintf("0x%" PRIx64, offset);
+        s.number = addresses_add(&f->addresses, m->path, perf_image_file_offset(m->image, key.offset));
+    } else if (m && key.module) { /* the kernel's get their names later */
+        AUTO_FREE char *text = xasprintf("%s+0x%" PRIx64, file_basename(m->path), key.offset);
 
-        s.place = import_named(f->im, text, *name ? name : NULL);
+        s.place = import_named(f->im, text, m->path);
         s.placed = true;
-        if (*name && !m->is_vdso)
-            import_fact(f->im, "not found", name);
+        if (!m->is_vdso)
+            import_fact(f->im, "not found", m->path);
+    } else if (!m && !key.pid) {
+        s.place = import_named(f->im, "[unknown]", NULL);
+        s.placed = true;
     }
     vec_push(&f->sites, s);
     return n;
+}
+
+/* A frame in no mapping is anything: what stood where a frame pointer should have led. */
+static struct site_key key_of(struct perf_process *p, const struct perf_frame *frame)
+{
+    if (frame->module != UINT32_MAX)
+        return (struct site_key){.offset = frame->offset, .module = frame->module};
+    if (!perf_tasks_mapping(p, frame->address))
+        return (struct site_key){.module = UINT32_MAX};
+    return (struct site_key){.offset = frame->address, .module = UINT32_MAX, .pid = p->pid};
 }
 
 static uint32_t node_of(struct perfdata *f, uint32_t parent, uint32_t site)
@@ -129,30 +145,84 @@ static void name_addresses(const struct perfdata *f, const uint64_t *addresses, 
     perf_map_parse(names ? names : "", length, addresses, count, out);
 }
 
+/* The sites of a module (and process) that have no place yet: their addresses, sorted. */
+static size_t sites_of(const struct perfdata *f, uint32_t module, uint32_t pid, uint64_t *addresses)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < f->sites.len; i++) {
+        const struct site_key *key = keymap_key(&f->site_keys, i);
+
+        if (key->module == module && key->pid == pid && !f->sites.data[i].placed)
+            addresses[count++] = key->offset;
+    }
+    return numbers_sort(addresses, count);
+}
+
+/* Gives them the places that the map tells; what it has no name for is called as its home. */
+static void place_sites(struct perfdata *f, uint32_t module, uint32_t pid, const uint64_t *addresses, size_t count,
+                        const struct perf_map *map, const char *home)
+{
+    for (uint32_t i = 0; i < f->sites.len; i++) {
+        const struct site_key *key = keymap_key(&f->site_keys, i);
+        struct site *s = &f->sites.data[i];
+        uint64_t address = key->offset;
+
+        if (key->module != module || key->pid != pid || s->placed)
+            continue;
+        uint32_t entry = map->entry_of[SEARCH(k, count, addresses[k] < address)];
+        const char *text = entry == PERF_MAP_NONE ? home : intern_str(&map->texts, map->entries.data[entry].name);
+        struct generated_name name = {0};
+
+        if (pid && entry != PERF_MAP_NONE)
+            name = generated_name(text);
+        struct import_step step = {
+            .kind = SCOPE_PROCEDURE, .name = name.name ? name.name : text, .file = name.file, .line = name.line};
+
+        s->place = import_place(f->im, &(struct import_place){.module = home, .steps = &step, .count = 1});
+        s->placed = true;
+        free(name.name);
+        free(name.file);
+    }
+}
+
 static void name_kernel(struct perfdata *f)
 {
     AUTO_FREE uint64_t *addresses = xcalloc(f->sites.len + 1, sizeof *addresses);
     AUTO(perf_map_deinit) struct perf_map map = {0};
-    size_t count = 0;
+    size_t count = sites_of(f, 0, 0, addresses);
 
-    for (uint32_t i = 0; i < f->sites.len; i++)
-        if (!f->sites.data[i].module)
-            addresses[count++] = perf_word(keymap_key(&f->site_keys, i), 0);
-    count = numbers_sort(addresses, count);
     name_addresses(f, addresses, count, &map);
+    place_sites(f, 0, 0, addresses, count, &map, "[kernel]");
+}
+
+/* Code that lies in no file, of each process by its own map. */
+static void name_generated(struct perfdata *f)
+{
+    AUTO_FREE uint64_t *pids = xcalloc(f->sites.len + 1, sizeof *pids);
+    AUTO_FREE uint64_t *addresses = xcalloc(f->sites.len + 1, sizeof *addresses);
+    size_t n = 0;
+    uint64_t span = f->samples.len ? vec_last(&f->samples).time - f->samples.data[0].time : 0;
+
     for (uint32_t i = 0; i < f->sites.len; i++) {
-        struct site *s = &f->sites.data[i];
+        const struct site_key *key = keymap_key(&f->site_keys, i);
 
-        if (s->module)
-            continue;
-        uint64_t address = perf_word(keymap_key(&f->site_keys, i), 0);
-        size_t at = SEARCH(k, count, addresses[k] < address);
-        uint32_t entry = map.entry_of[at];
+        if (key->pid)
+            pids[n++] = key->pid;
+    }
+    n = numbers_sort(pids, n);
+    for (size_t i = 0; i < n; i++) {
+        AUTO(perf_map_deinit) struct perf_map map = {0};
+        size_t count = sites_of(f, UINT32_MAX, (uint32_t)pids[i], addresses);
 
-        s->place = import_named(
-            f->im, entry == PERF_MAP_NONE ? "[kernel]" : intern_str(&map.texts, map.entries.data[entry].name),
-            "[kernel]");
-        s->placed = true;
+        if (perfdata_generated(f->file.map.path, span, (uint32_t)pids[i], addresses, count, &map) ==
+            PERFDATA_MAP_OTHER) {
+            AUTO_FREE char *text = xasprintf(
+                "/tmp/perf-%u.map was not written by this program while it was recorded: not used", (unsigned)pids[i]);
+
+            import_fact(f->im, "generated code", text);
+        }
+        place_sites(f, UINT32_MAX, (uint32_t)pids[i], addresses, count, &map, "[generated code]");
     }
 }
 
@@ -189,9 +259,30 @@ static uint32_t profile_of(struct perfdata *f, const struct perf_process *p, uin
     bool is_new;
     uint32_t n = keymap_add(&f->threads, key, &is_new);
 
-    if (is_new)
-        vec_push(&f->profiles, import_profile(f->im, p->pid, tid, tid == p->pid ? 0 : tid, p->name));
+    if (is_new) {
+        const char *name = intern_str(&f->im->names, (uint32_t)map_get(&f->called, (uint64_t)p->pid << 32 | tid, 0));
+
+        vec_push(&f->profiles, import_profile(f->im, p->pid, tid, tid == p->pid ? 0 : tid, *name ? name : p->name));
+    }
     return f->profiles.data[n];
+}
+
+/* A thread begins with the name of what created it; if it gets another one, the last is the one. */
+static void note_name(struct perfdata *f, const struct perf_event *e)
+{
+    uint64_t thread = (uint64_t)e->pid << 32 | e->tid;
+
+    if (e->type == PERF_RECORD_FORK && e->pid == e->parent_pid)
+        map_put(&f->called, thread, map_get(&f->called, (uint64_t)e->pid << 32 | e->parent_tid, 0));
+    if (e->type != PERF_RECORD_COMM)
+        return;
+    const struct perf_process *p = perf_tasks_process(&f->tasks, e->pid);
+    uint32_t name = intern_add(&f->im->names, e->name), key[3] = {p->pid, p->serial, e->tid};
+    uint32_t n = keymap_find(&f->threads, key);
+
+    map_put(&f->called, thread, name);
+    if (n != KEYMAP_NONE)
+        import_profile_at(f->im, f->profiles.data[n])->command = intern_str(&f->im->names, name);
 }
 
 static void take_sample(struct perfdata *f, const struct perfdata_event *of, const struct perf_event *e,
@@ -200,14 +291,14 @@ static void take_sample(struct perfdata *f, const struct perfdata_event *of, con
     struct sample s = {.time = e->time, .node = NO_NODE};
 
     perf_tasks_unwind(&f->tasks, e, of->attr.sample_regs_user, path);
-    s.partial = path->partial;
+    s.partial = of->attr.sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER) ? path->partial : 0;
     s.profile = profile_of(f, path->thread.process, e->tid);
     s.metric = metric_of(f, of, of->attr.sample_type & PERF_SAMPLE_TIME);
     s.period = of->attr.sample_type & PERF_SAMPLE_PERIOD ? e->period : of->attr.freq ? 1 : of->attr.sample_period;
     for (size_t i = path->frame_count; i-- > 0;)
-        s.node = node_of(f, s.node, site_of(f, path->frames[i].module, path->frames[i].offset));
+        s.node = node_of(f, s.node, site_of(f, key_of(path->thread.process, &path->frames[i])));
     for (size_t i = path->kernel.len; i-- > 0;)
-        s.node = node_of(f, s.node, site_of(f, 0, path->kernel.data[i]));
+        s.node = node_of(f, s.node, site_of(f, (struct site_key){.offset = path->kernel.data[i]}));
     f->partial[s.partial] += s.partial != 0;
     vec_push(&f->samples, s);
 }
@@ -225,6 +316,7 @@ static void take_other(struct perfdata *f, struct perf_event *e)
             e->build_id_len = PERF_BUILD_ID;
         }
     perf_tasks_note(&f->tasks, e);
+    note_name(f, e);
 }
 
 static struct hq_error *take_records(struct perfdata *f, const struct perf_stream *s)
@@ -321,6 +413,27 @@ static void find_vdso(struct perfdata *f)
     addresses_read_from(&f->addresses, "[vdso]", f->tasks.vdso);
 }
 
+/* What the call paths are worth, as far as no path tells it itself. */
+static void tell_paths(struct perfdata *f)
+{
+    size_t alone = 0, pointers = 0;
+
+    vec_foreach(e, &f->file.events) {
+        alone += !(e->attr.sample_type & (PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_STACK_USER));
+        pointers += e->attr.sample_type & PERF_SAMPLE_CALLCHAIN && !(e->attr.sample_type & PERF_SAMPLE_STACK_USER) &&
+                    !e->attr.exclude_callchain_user && !(e->attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+    }
+    if (alone)
+        import_fact(f->im, "call paths",
+                    alone == f->file.events.len
+                        ? "none: perf was not asked for callers; perf record -g or --call-graph dwarf records them"
+                        : "of some events none: perf was not asked for their callers");
+    if (pointers)
+        import_fact(f->im, "call paths",
+                    "those of frame pointers: callers whose code keeps none are missing in them, which nothing shows; "
+                    "perf record --call-graph dwarf finds them");
+}
+
 static struct hq_error *take_all(struct perfdata *f)
 {
     AUTO(perf_stream_close) struct perf_stream records = {0};
@@ -330,6 +443,8 @@ static struct hq_error *take_all(struct perfdata *f)
     HQ_TRY(take_records(f, &records));
     HQ_TRY(addresses_resolve(&f->addresses, f->im));
     name_kernel(f);
+    name_generated(f);
+    tell_paths(f);
     return give(f);
 }
 
@@ -343,6 +458,7 @@ static void deinit(struct perfdata *f)
     keymap_deinit(&f->nodes);
     vec_deinit(&f->samples);
     keymap_deinit(&f->threads);
+    map_deinit(&f->called);
     vec_deinit(&f->profiles);
     perfdata_file_close(&f->file);
     if (f->vdso >= 0)

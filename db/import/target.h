@@ -79,6 +79,8 @@ static inline const char *import_problem(const struct import *im)
 struct import_step {
     enum scope_kind kind;
     const char *name;    /* procedures and inlined ones */
+    const char *linkage; /* what the linker calls these, NULL unknown; and the symbol's other names, NULL-terminated */
+    const char *const *aliases;
     const char *file;    /* of the definition; of the loop itself. NULL unknown */
     uint32_t line;       /* 0 unknown */
     const char *at_file; /* inline: where it was inlined */

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """perf.data: a file made by hand, whose shares are arithmetic; what perf itself records, against perf report; and what is refused."""
+import json
 import os
 import re
 import shutil
@@ -105,6 +106,67 @@ else:
         rows = run(f"{TMP}/vdso.hq", "set internals on; procedures where module == '[vdso]' columns kind as tsv").split("\n")[1:]
         rows = [x for x in rows if x]
         check(len(rows) == (1 if known else 2) and all(("clock_gettime" in x) == known for x in rows), f"vDSO, {known}: {rows}")
+# A thread has its own name, the last one it had; it begins with that of its creator.
+def named(pid, tid, name, time):
+    text = name.encode() + b"\0"
+    return record(3, struct.pack("<II", pid, tid) + text + bytes(-len(text) % 8) + end(pid, tid, time), 0)
+
+
+def thread(pid, tid, creator, time):
+    return record(7, struct.pack("<IIIIQ", pid, pid, tid, creator, time) + end(pid, creator, time), 0)
+
+
+names = [named(7, 7, "prog", 6), thread(7, 8, 7, 7), thread(7, 9, 8, 50000000), named(7, 8, "alpha", 39000000), named(7, 9, "beta", 52000000)]
+more = [sample(7, 9, 1000000 * i, 1000000, [at("recurse")] + main) for i in (51, 53)]
+answer = run(save("names.data", perfdata(first[:1] + names + first[1:] + other + more)), "profiles")
+check(all(re.search(rf"thread {t} .*\b{n}\b", answer) for t, n in ((0, "prog"), (8, "alpha"), (9, "beta"))), f"names of threads:\n{answer}")
+
+# Code in no file has the names of its process' map, if that was written while the file was; an address in no mapping is nothing.
+CODE = 0x7e0000000000
+jit = f"/tmp/perf-{os.getpid()}.map"
+pid = os.getpid()
+made_code = [mapping(pid, BASE, 0x4000, offset, program, 5), mapping(pid, CODE, 0x1000, 0, "//anon", 6)]
+made_code += [sample(pid, pid, 1000000 * i, 1000000, [CODE + 16 * (i % 2)] + main) for i in range(20, 24)]
+made_code += [sample(pid, pid, 30000000, 1000000, [at("heavy"), 0x15] + main)]
+try:
+    with open(jit, "w") as f:
+        f.write(f"{CODE:x} 10 JS:*first /src/app.js:3:14\n{CODE + 16:x} 10 second\n")
+    answer = run(save("code.data", perfdata(made_code)), "procedures as json")
+    rows = {r["name"]: [round(v or 0, 9) for v in r["values"]] for r in json.loads(answer)["rows"]}
+    check(rows.get("first") == [0.002, 0.002] and rows.get("second") == [0.002, 0.002], f"names of generated code: {rows}")
+    check(rows.get("[unknown]") == [0.001, 0], f"an address in no mapping: {rows}")
+    os.utime(jit, (1000000000, 1000000000))
+    run("import", f"{TMP}/code.data", "-o", f"{TMP}/code.hq")
+    rows = {r["name"]: [round(v or 0, 9) for v in r["values"]] for r in json.loads(run(f"{TMP}/code.hq", "procedures as json"))["rows"]}
+    check(rows.get("[generated code]") == [0.004, 0.004] and "first" not in rows, f"a map of another time: {rows}")
+    check("not used" in run(f"{TMP}/code.hq", "info"), "which info tells")
+finally:
+    os.unlink(jit)
+
+# Without call chains there are no call paths, and that is no fault of the program.
+alone = [mapping(7, BASE, 0x4000, offset, program, 5)]
+alone += [record(9, struct.pack("<QIIQQ", at("heavy"), 7, 7, 1000000 * i, 1000000)) for i in range(20, 34)]
+save("alone.data", perfdata(alone, IP | TID | TIME | PERIOD))
+done = subprocess.run([HQ, f"{TMP}/alone.data", "tree"], capture_output=True, text=True, check=True)
+check("heavy" in done.stdout and "partial" not in done.stdout + done.stderr, f"no call paths: {done.stdout}{done.stderr}")
+check("perf record -g" in run(f"{TMP}/alone.data", "info"), "info tells that callers were not asked for")
+check("frame pointers" in run(made, "info"), "info tells what call chains are worth")
+
+# A symbol of several names is found by each of them, and paired by any with what another tool calls it.
+libc = next(x.split("=> ")[1].split(" ")[0] for x in subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout.split("\n") if "libc.so" in x)
+libc = os.path.realpath(libc)
+write_at = next(int(x.split()[0], 16) for x in subprocess.run(["nm", "-D", libc], capture_output=True, text=True, check=True).stdout.split("\n") if re.search(r" \w write(@|$)", x))
+load = next(x for x in (re.split(r"\s+", x.strip()) for x in subprocess.run(["readelf", "-lW", libc], capture_output=True, text=True, check=True).stdout.split("\n") if " LOAD " in x) if "E" in x[6:9])
+LIBC = 0x7f0000000000
+data = [mapping(7, LIBC, 0x400000, int(load[1], 16), libc, 5), sample(7, 7, 20000000, 1000000, [LIBC + write_at - int(load[2], 16) + 4] + main)]
+save("alias.data", perfdata(first[:1] + data))
+for name in "write", "__write":
+    answer = run(f"{TMP}/alias.data", f"procedures of {name} as json")
+    check(len(json.loads(answer)["rows"]) == 1, f"{name}: {answer}")
+with open(f"{TMP}/alias.txt", "w") as f:
+    f.write(f"prog 7/7 1.000000: 1000000 cpu-clock: \n\t55 __write+0x1 ({libc})\n\t56 main+0x1 ({program})\n\n")
+answer = run(f"{TMP}/alias.data", f"procedures compare with '{TMP}/alias.txt'")
+check("gone" not in answer and "new" not in answer, f"names are paired: {answer}")
 
 # What is not read is told in a sentence.
 for name, data, status, words in (
