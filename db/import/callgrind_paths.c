@@ -25,6 +25,7 @@ struct cg_paths {
     VEC(struct cg_context) contexts;
     uint32_t *first_call, *first_cost; /* [functions + 1] calls and costs are sorted by function */
     double *incoming, *inclusive;      /* [functions] cost of the calls to it; own and of the calls it makes */
+    double *inner;                     /* [functions] of these, of its calls of itself */
     double *reached;                   /* [functions] shares of its contexts added up */
     double total;
 };
@@ -63,6 +64,7 @@ static void prepare(struct cg_paths *p)
     p->first_cost = xcalloc(n + 1, sizeof *p->first_cost);
     p->incoming = xcalloc(n + 1, sizeof *p->incoming);
     p->inclusive = xcalloc(n + 1, sizeof *p->inclusive);
+    p->inner = xcalloc(n + 1, sizeof *p->inner);
     p->reached = xcalloc(n + 1, sizeof *p->reached);
     vec_foreach(c, &g->calls) {
         p->first_call[c->caller + 1]++;
@@ -70,6 +72,8 @@ static void prepare(struct cg_paths *p)
         /* The cost of a function's calls of itself is part of the call from outside already. */
         if (c->caller != c->callee)
             p->incoming[c->callee] += amount(g, c->costs);
+        else
+            p->inner[c->callee] += amount(g, c->costs);
     }
     vec_foreach(c, &g->costs) {
         p->first_cost[c->function + 1]++;
@@ -188,9 +192,17 @@ static int compare_by_cost(const void *pa, const void *pb)
     return c ? c : (a->function > b->function) - (a->function < b->function);
 }
 
+/* A thread began in it: its callers know little of what it costs. */
+static bool begins_alone(const struct cg_paths *p, uint32_t f)
+{
+    double alone = p->inclusive[f] - p->inner[f];
+
+    return alone - p->incoming[f] >= 0.5 * alone && alone >= SHARE_LEAST * p->total;
+}
+
 /*
  * First what nobody calls; then what has got no path although much is spent in it: a cycle, or what a thread was
- * started with. The most expensive of these comes first, because it calls the others.
+ * started with, however little that costs. The most expensive of these comes first, because it calls the others.
  */
 static void find_contexts(struct cg_paths *p)
 {
@@ -201,7 +213,7 @@ static void find_contexts(struct cg_paths *p)
         if (p->incoming[f] <= 0)
             expand_from(p, f);
     for (uint32_t f = 0; f < n; f++)
-        if (p->reached[f] <= 0 && p->inclusive[f] >= 0.01 * p->total)
+        if (p->reached[f] <= 0 && (p->inclusive[f] >= 0.01 * p->total || begins_alone(p, f)))
             vec_push(&rest, (struct by_cost){f, p->inclusive[f]});
     vec_sort(&rest, compare_by_cost);
     vec_foreach(r, &rest)
@@ -272,5 +284,6 @@ void cg_give(struct cg_graph *g, struct import *im)
     free(p.first_cost);
     free(p.incoming);
     free(p.inclusive);
+    free(p.inner);
     free(p.reached);
 }

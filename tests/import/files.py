@@ -36,6 +36,39 @@ write("new.perf.txt", NEW + NEW)
 check_tree(new, "main 0.016\n slow 0.01\n fresh 0.004\n fast 0.002")
 write("new.perf.txt", NEW)
 
+# A thread has the name that it had last: until exec it has that of what started it. The kernel has one name in all formats.
+renamed = "".join(f"{name} 20/20 {100 + i / 10:.6f}: 1000000 cpu-clock: \n\tffffffff81 sys_read+0x1 ([kernel.kallsyms])\n\t5501 main+0x1 (/bin/prog)\n\n" for i, name in enumerate(["perf-exec", "the prog", "the prog"]))
+rows = json.loads(run(write("renamed.perf.txt", renamed), "profiles as json"))["rows"]
+check(len(rows) == 1 and "the prog" in json.dumps(rows), f"the last name: {rows}")
+check({r["name"] for r in json.loads(run(f"{TMP}/renamed.perf.txt", "modules as json"))["rows"]} == {"prog", "[kernel]"}, "the kernel's name")
+
+# A thread that callgrind saw begin in a function which its caller knows little of, and that costs little, has its path.
+threads = """events: Ir
+fn=main
+1 10
+cfn=busy
+calls=1 2
+1 1000000
+cfn=clone
+calls=1 3
+1 5
+fn=busy
+2 1000000
+fn=clone
+3 5
+cfn=start_thread
+calls=1 4
+3 5000
+fn=start_thread
+4 0
+cfn=work
+calls=1 5
+4 5000
+fn=work
+5 5000
+"""
+check_tree(write("threads.callgrind.out", threads), "main 1000015\n busy 1000000\n clone 5\nthread 5000\n work 5000")
+
 # A damaged cache is no obstacle.
 for name in os.listdir(cache):
     with open(f"{cache}/{name}", "r+b") as f:
