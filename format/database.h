@@ -117,6 +117,7 @@ enum {
     HQDB_METRIC_ELAPSED = 64,  /* a record of its traces stands for as many periods just before it as its weight says */
     HQDB_METRIC_DEVICE = 128,  /* only profiles that are queues of devices have it, and they have no other */
     HQDB_METRIC_COUNTED = 256, /* its value was noted at marks and samples: HQDB_GROWTH */
+    HQDB_METRIC_SHARED = 512,  /* its samples are those of all metrics that say so: each has several values */
 };
 struct hqdb_metric {
     uint32_t name;  /* lower case, [a-z_][\w:]*: cputime */

@@ -104,12 +104,21 @@ static void make_metric(struct pprof_import *p, size_t i)
             break;
         }
     }
-    vec_push(&p->metrics, import_metric(p->im, name, "from a pprof profile", dimension,
-                                        HQDB_METRIC_SAMPLED | (sampled ? 0 : HQDB_METRIC_NO_COUNTS),
-                                        has_period                  ? t->period
-                                        : sampled && i == p->counts ? 1
-                                                                    : 0,
-                                        scale));
+    p->metrics.data[i] = import_metric(p->im, name, "from a pprof profile", dimension,
+                                       HQDB_METRIC_SAMPLED | (sampled ? HQDB_METRIC_SHARED : HQDB_METRIC_NO_COUNTS),
+                                       has_period                  ? t->period
+                                       : sampled && i == p->counts ? 1
+                                                                   : 0,
+                                       scale);
+}
+
+/* The sample type that pprof shows where nothing is said: the one that the file names, or its last one. */
+static size_t shown_first(const struct pprof *t)
+{
+    for (size_t i = 0; i < t->types.len; i++)
+        if (t->default_type && t->types.data[i].type == t->default_type)
+            return i;
+    return t->types.len - 1;
 }
 
 static struct hq_error *make_metrics(struct pprof_import *p, const char *path)
@@ -123,8 +132,14 @@ static struct hq_error *make_metrics(struct pprof_import *p, const char *path)
             p->counts = i;
     if (!t->types.len)
         return hq_error_new(HQ_DATA, "%s has no sample types: it is no pprof profile", path);
+    size_t first = shown_first(t);
+
     for (size_t i = 0; i < t->types.len; i++)
-        make_metric(p, i);
+        vec_push(&p->metrics, 0);
+    make_metric(p, first);
+    for (size_t i = 0; i < t->types.len; i++)
+        if (i != first)
+            make_metric(p, i);
     return NULL;
 }
 
@@ -201,7 +216,7 @@ static struct hq_error *make_places(struct pprof_import *p)
 /* ---- samples ---- */
 
 struct labels {
-    struct str text;
+    VEC(char *) texts; /* key=value */
     uint32_t pid, tid;
     int32_t rank;
 };
@@ -257,16 +272,33 @@ static void read_label(struct pprof_import *p, struct cursor *c, struct labels *
     else if (is_number && is(name, "rank"))
         out->rank = (int32_t)id;
     else if (has_string)
-        str_addf(&out->text, "%s%.*s=%.*s", out->text.len ? " " : "", (int)name.len, name.s, (int)text.len, text.s);
+        vec_push(&out->texts, xasprintf("%.*s=%.*s", (int)name.len, name.s, (int)text.len, text.s));
     else
         leave_out(p, key, name);
 }
 
-static uint32_t profile_for(struct pprof_import *p, const struct labels *l)
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void labels_deinit(struct labels *l)
+{
+    vec_foreach(text, &l->texts)
+        free(*text);
+    vec_deinit(&l->texts);
+}
+
+/* Go writes the labels of a sample in any order, another one each time: the same ones are one profile. */
+static uint32_t profile_for(struct pprof_import *p, struct labels *l)
 {
     AUTO_STR struct str key = {0};
+    AUTO_STR struct str command = {0};
 
-    str_addf(&key, "%u %u %d %s", l->pid, l->tid, l->rank, str_cstr(&l->text));
+    vec_sort(&l->texts, compare_texts);
+    vec_foreach(text, &l->texts)
+        str_addf(&command, "%s%s", command.len ? " " : "", *text);
+    str_addf(&key, "%u %u %d %s", l->pid, l->tid, l->rank, str_cstr(&command));
     uint64_t *known = map_insert(&p->profile_of, intern_add(&p->im->names, str_cstr(&key)), 0, NULL);
 
     if (*known)
@@ -276,7 +308,7 @@ static uint32_t profile_for(struct pprof_import *p, const struct labels *l)
         return p->first_profile;
     }
     uint32_t thread = l->tid ? l->tid : (uint32_t)p->profile_of.len - 1;
-    uint32_t profile = import_profile(p->im, l->pid, l->tid, thread, str_cstr(&l->text));
+    uint32_t profile = import_profile(p->im, l->pid, l->tid, thread, str_cstr(&command));
     struct model_profile *x = import_profile_at(p->im, profile);
 
     x->rank = l->rank;
@@ -338,7 +370,7 @@ static struct hq_error *take_sample(struct pprof_import *p, struct cursor *c, st
     return NULL;
 }
 
-static void give_sample(struct pprof_import *p, const struct labels *labels)
+static void give_sample(struct pprof_import *p, struct labels *labels)
 {
     uint32_t profile = profile_for(p, labels), frame = import_path(p->im, p->path.data, p->path.len);
     int64_t count = p->counts != SIZE_MAX ? p->values.data[p->counts] : 0;
@@ -369,7 +401,7 @@ static struct hq_error *take_samples(struct pprof_import *p)
             give_sample(p, &labels);
         if (!error && import_problem(p->im))
             error = hq_error_new(HQ_DATA, "%s: the sample at offset %zu: %s", c.file, offset, import_problem(p->im));
-        str_deinit(&labels.text);
+        labels_deinit(&labels);
         HQ_TRY(error);
     }
     return NULL;

@@ -48,7 +48,7 @@ struct pprof {
     VEC(struct pprof_line) lines;
     struct map function_of, mapping_of, location_of; /* id -> index */
     struct pprof_type period_type;
-    uint64_t period, time_ns, duration_ns;
+    uint64_t period, time_ns, duration_ns, default_type;
 };
 
 /* Reads all but the samples. The bytes must live as long as the tables. */

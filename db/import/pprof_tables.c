@@ -119,6 +119,8 @@ struct hq_error *pprof_tables(struct pprof *p, const char *path, const void *dat
             HQ_TRY(cursor_error(&f.bytes));
         } else if (f.number == PROFILE_PERIOD) {
             p->period = f.value;
+        } else if (f.number == PROFILE_DEFAULT_TYPE) {
+            p->default_type = f.value;
         } else if (f.number == PROFILE_TIME) {
             p->time_ns = f.value;
         } else if (f.number == PROFILE_DURATION) {

@@ -15,7 +15,15 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE, PROFILE_MAPPING, PROFILE_LOCATION, PROFILE_FUNCTION, PROFILE_STRING };
+enum {
+    PROFILE_SAMPLE_TYPE = 1,
+    PROFILE_SAMPLE,
+    PROFILE_MAPPING,
+    PROFILE_LOCATION,
+    PROFILE_FUNCTION,
+    PROFILE_STRING,
+    PROFILE_DEFAULT_TYPE = 14
+};
 
 struct value_column {
     size_t column;
@@ -77,6 +85,10 @@ static void put_types(struct pprof_writer *w)
         put_field(&type, 2, intern_add(&w->strings, unit));
         put_message(&w->out, PROFILE_SAMPLE_TYPE, &type);
     }
+    /* Without it readers begin with the last one. */
+    if (w->columns.len)
+        put_field(&w->out, PROFILE_DEFAULT_TYPE,
+                  intern_add(&w->strings, w->t->columns.data[w->columns.data[0].column].name));
 }
 
 static uint64_t function_id(struct pprof_writer *w, const struct stack_frame *f)

@@ -181,14 +181,16 @@ void coverage_compute(struct run *run, struct entry **entries, size_t n)
 {
     struct coverage *c = &run->table->coverage;
     struct partial partial = {0};
+    bool shared = false; /* samples that several metrics share are counted once */
 
     covered(run, entries, n, &run->ranges);
     for (size_t i = 0; i < run->selection.here_count; i++) {
         const struct measure *m = &run->selection.measures.data[i];
 
         if (!run->binding.used[i] || !m->counts || !(m->flags & HQDB_METRIC_SAMPLED) ||
-            (m->flags & HQDB_METRIC_NO_COUNTS))
+            (m->flags & HQDB_METRIC_NO_COUNTS) || (shared && m->flags & HQDB_METRIC_SHARED))
             continue;
+        shared |= (m->flags & HQDB_METRIC_SHARED) != 0;
         c->known = true;
         sum_add(&c->samples, m->total_count);
         sum_add(&c->shown, ranges_sum(&run->ranges, m->counts));

@@ -71,6 +71,7 @@ functions = {f[1]: (strings[f[2]], strings[f.get(4, 0)], f.get(5, 0)) for f in (
 check(strings[0] == "", "the first string is empty")
 types = [tuple(strings[x] for _, x in fields(v)) for n, v in profile if n == 1]
 check(types == [("realtime", "nanoseconds")], f"sample types {types}")
+check([strings[v] for n, v in profile if n == 14] == ["realtime"], "what readers begin with is the first column")
 locations = {}
 for n, v in profile:
     if n == 4:

@@ -94,8 +94,9 @@ class Pprof:
         tags = [(3, message((1, self.text(k)), (2, self.text(v)) if isinstance(v, str) else (3, v))) for k, v in labels]
         self.body += field(2, message(*numbers, *tags))
 
-    def bytes(self, period=None):
-        tail = b"".join(field(6, s) for s in self.strings)
+    def bytes(self, period=None, default=None):
+        tail = field(14, self.text(default)) if default else b""
+        tail += b"".join(field(6, s) for s in self.strings)
         if period:
             tail += field(11, message((1, self.text(period[0])), (2, self.text(period[1])))) + field(12, period[2])
         return self.body + tail

@@ -22,10 +22,11 @@ def sample_profile(packed=True):
     return p
 
 
+# The metric that pprof itself shows comes first: where the file names none, the last one.
 WANT = """
-main 4 0.04
- work (/src/m.c:12) 3 0.03
-  inline inl (/src/m.c:22) 3 0.03
+main 0.04 4
+ work (/src/m.c:12) 0.03 3
+  inline inl (/src/m.c:22) 0.03 3
 """
 data = sample_profile().bytes(("cpu", "nanoseconds", 10000000))
 check_tree(write("plain.pb", data), WANT)
@@ -42,6 +43,20 @@ for labels in [("rank", "3"), ("thread", "5")], [("rank", 4)], [("job", "a")], [
     labelled.sample([1], [1000], labels)
 names = [r["name"] for r in json.loads(run(write("labelled.pb", labelled.bytes()), "threads per thread as json"))["rows"]]
 check(sorted(names) == ["rank 3 thread 5", "rank 4 thread 1", "thread 2", "thread 3"], f"threads by labels: {names}")
+
+# Go writes the labels of each sample in another order.
+shuffled = Pprof([("cpu", "nanoseconds")])
+shuffled.function(1, "f"), shuffled.location(1, [(1, 0)])
+for labels in [("worker", "1"), ("kind", "a b")], [("kind", "a b"), ("worker", "1")], [("kind", "a b"), ("worker", "2")]:
+    shuffled.sample([1], [1000], labels)
+rows = json.loads(run(write("shuffled.pb", shuffled.bytes()), "threads per thread as json"))["rows"]
+check(sorted(r["values"][0] for r in rows) == [1e-6, 2e-6], f"labels in any order are one profile: {rows}")
+
+# A sample with several values is one sample.
+answer = json.loads(run(f"{TMP}/plain.pb", "procedures as json"))
+check(answer["coverage"]["samples"] == 4, f"four samples: {answer['coverage']}")
+check(json.loads(run(f"{TMP}/plain.pb", "procedures columns samples as json"))["coverage"]["samples"] == 4, "of either metric")
+check(json.loads(run(f"{TMP}/plain.pb", "procedures columns cpu as json"))["coverage"]["samples"] == 4, "of either metric")
 lines = json.loads(run(f"{TMP}/plain.pb", "lines as json"))["rows"]
 check({(os.path.basename(r["file"]), r["line"]) for r in lines} >= {("i.h", 6), ("m.c", 12)}, f"lines: {lines}")
 
@@ -49,7 +64,8 @@ heap = Pprof([("alloc_objects", "count"), ("alloc_space", "bytes")])
 heap.function(1, "make")
 heap.location(1, [(1, 0)])
 heap.sample([1], [2, 4096])
-check_tree(write("heap.pb", heap.bytes()), "make 2 4096")
+check_tree(write("heap.pb", heap.bytes()), "make 4096 2")
+check_tree(write("heap-objects.pb", heap.bytes(default="alloc_objects")), "make 2 4096")
 
 bare = Pprof([("samples", "count")])
 bare.mapping(1, 0x400000, 0x500000, 0x1000, "/gone/prog")
