@@ -4,6 +4,8 @@
 #include "query/pattern/waits.h"
 #include <math.h>
 
+#define ROUNDING 1e-13 /* of values that were scaled */
+
 static double delta(const struct run *run, const struct measure *m, const double *slots, bool x,
                     const struct ranges *ranges)
 {
@@ -14,7 +16,10 @@ static double delta(const struct run *run, const struct measure *m, const double
     if (here != SIZE_MAX && old != SIZE_MAX && all[here].scale == all[old].scale && all[old].factor == 1)
         return scaled_value(sum_difference(ranges_sum(ranges, all[here].sums), ranges_sum(ranges, all[old].sums)),
                             all[here].scale);
-    return (here == SIZE_MAX ? 0 : slots[2 * here + x]) - (old == SIZE_MAX ? 0 : slots[2 * old + x]);
+    double a = here == SIZE_MAX ? 0 : slots[2 * here + x], b = old == SIZE_MAX ? 0 : slots[2 * old + x];
+
+    /* What a factor leaves of equal values is no difference. */
+    return fabs(a - b) <= ROUNDING * fmax(fabs(a), fabs(b)) ? 0 : a - b;
 }
 
 static void measure_side(struct run *run, const struct ranges *ranges, bool x, double *slots)

@@ -77,6 +77,12 @@ for (a, here), (b, old) in itertools.permutations(files.items(), 2):
         check(f"{name} is compared with {other} of the other database" in said, f"{a} with {b}: {said}")
         check(("unit is another" in said) == (not {a, b} <= seconds), f"{a} with {b}: {said}")
 
+# What is left of equal shares when values were scaled is no difference: the total differs by nothing, whatever the factor.
+for n in (3, 7, 4823, 10007):
+    odd = perf("cpu-clock", 4827827 * n, 1000003 * n, f"odd{n}")
+    rows = json.loads(run(odd, f'procedures columns delta.$1 compare with "{write("odd.folded", "main;slow 4827827" + chr(10) + "main;fast 1000003" + chr(10))}" as json'))
+    check(rows["total"] == [0] and all(not r["values"][0] for r in rows["rows"]), f"differences of rounding: {rows}")
+
 # A page of each, also where one procedure is called here and inlined there, in a load module that is not known.
 both = Pprof([("samples", "count")])
 both.function(1, "main", "/src/m.c", 1), both.function(2, "inner", "/src/m.h", 5)
