@@ -6,6 +6,12 @@
 
 #define ROUNDING 1e-13 /* of values that were scaled */
 
+/* What a factor leaves of equal values is no difference. */
+static double difference(double a, double b)
+{
+    return fabs(a - b) <= ROUNDING * fmax(fabs(a), fabs(b)) ? 0 : a - b;
+}
+
 static double delta(const struct run *run, const struct measure *m, const double *slots, bool x,
                     const struct ranges *ranges)
 {
@@ -16,10 +22,7 @@ static double delta(const struct run *run, const struct measure *m, const double
     if (here != SIZE_MAX && old != SIZE_MAX && all[here].scale == all[old].scale && all[old].factor == 1)
         return scaled_value(sum_difference(ranges_sum(ranges, all[here].sums), ranges_sum(ranges, all[old].sums)),
                             all[here].scale);
-    double a = here == SIZE_MAX ? 0 : slots[2 * here + x], b = old == SIZE_MAX ? 0 : slots[2 * old + x];
-
-    /* What a factor leaves of equal values is no difference. */
-    return fabs(a - b) <= ROUNDING * fmax(fabs(a), fabs(b)) ? 0 : a - b;
+    return difference(here == SIZE_MAX ? 0 : slots[2 * here + x], old == SIZE_MAX ? 0 : slots[2 * old + x]);
 }
 
 static void measure_side(struct run *run, const struct ranges *ranges, bool x, double *slots)
@@ -106,8 +109,9 @@ static void total_of(struct run *run, size_t i)
         run->totals[2 * i] = run->totals[2 * i + 1] = total;
         return;
     }
-    run->wholes[2 * i] = run->wholes[2 * i + 1] = (m->here_measure == SIZE_MAX ? 0 : run->totals[2 * m->here_measure]) -
-                                                  (m->old_measure == SIZE_MAX ? 0 : run->totals[2 * m->old_measure]);
+    run->wholes[2 * i] = run->wholes[2 * i + 1] = difference(
+        m->here_measure == SIZE_MAX ? 0 : run->totals[2 * m->here_measure],
+        m->old_measure == SIZE_MAX ? 0 : run->totals[2 * m->old_measure]);
     /* A change is a share of what was there before. */
     total = m->old_measure != SIZE_MAX && run->totals[2 * m->old_measure] != 0 ? run->totals[2 * m->old_measure]
             : m->here_measure != SIZE_MAX                                      ? run->totals[2 * m->here_measure]

@@ -67,7 +67,7 @@ calls=1 5
 fn=work
 5 5000
 """
-check_tree(write("threads.callgrind.out", threads), "main 1000015\n busy 1000000\n clone 5\nthread 5000\n work 5000")
+check_tree(write("threads.callgrind.out", threads), "main 1.00001e+06\n busy 1e+06\nthread thread 5000\n work 5000\nclone 5")
 
 # A damaged cache is no obstacle.
 for name in os.listdir(cache):
