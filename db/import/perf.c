@@ -120,7 +120,7 @@ static uint32_t metric_of(struct perf *f, const struct perf_header *h)
     return (uint32_t)*known - 1;
 }
 
-/* What a thread is called may change: before exec it has the name of what started it. The last name is the one. */
+/* A thread may get another name: before exec it has that of what started it. The last one is taken. */
 static uint32_t thread_of(struct perf *f, const struct perf_header *h)
 {
     uint32_t key[2] = {h->pid, h->tid};

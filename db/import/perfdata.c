@@ -413,7 +413,7 @@ static void find_vdso(struct perfdata *f)
     addresses_read_from(&f->addresses, "[vdso]", f->tasks.vdso);
 }
 
-/* What the call paths are worth, as far as no path tells it itself. */
+/* Tells what the call paths are worth, as far as no path does so itself. */
 static void tell_paths(struct perfdata *f)
 {
     size_t alone = 0, pointers = 0;

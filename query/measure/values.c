@@ -6,7 +6,7 @@
 
 #define ROUNDING 1e-13 /* of values that were scaled */
 
-/* What a factor leaves of equal values is no difference. */
+/* The rest that a factor leaves of equal values is no difference. */
 static double difference(double a, double b)
 {
     return fabs(a - b) <= ROUNDING * fmax(fabs(a), fabs(b)) ? 0 : a - b;
