@@ -60,6 +60,7 @@ struct race {
     struct check_lines lines;   /* and why */
     enum output_names names;    /* as the query has them that failed */
     size_t wanted;
+    bool judged_time, slower; /* it had rows of time, and some of them rose */
 };
 
 /* ---- the command line ---- */
@@ -173,6 +174,24 @@ static struct hq_error *warm_up(struct race *r)
     return NULL;
 }
 
+/* A file without a query that has costs would let every program pass. */
+static struct hq_error *all_compare(const struct race *r)
+{
+    for (size_t i = 0; i < r->args->operands.len; i++) {
+        const char *file = r->args->operands.data[i];
+        bool compares = false;
+
+        vec_foreach(q, &r->gate.queries)
+            compares |= !strcmp((*q)->file, file);
+        if (!compares)
+            return hq_error_new(HQ_USAGE,
+                                "%s has no query whose values can be compared between two programs, such as "
+                                "`procedures` or `tree depth 8`",
+                                file);
+    }
+    return NULL;
+}
+
 static struct hq_error *run_pair(struct race *r)
 {
     for (int turn = 0; turn < 2; turn++) {
@@ -184,6 +203,7 @@ static struct hq_error *run_pair(struct race *r)
         run_set_add(&r->set, side, path);
         HQ_TRY(gate_ask(&r->gate, path, side, r->pairs, r->args->operands.data, r->args->operands.len));
     }
+    HQ_TRY(all_compare(r));
     r->pairs++;
     return run_set_write(&r->set);
 }
@@ -195,12 +215,15 @@ static void look(struct race *r, double family)
     vec_clear(&r->lines);
     r->outcome = CHECK_PASS;
     r->wanted = 0;
+    r->judged_time = r->slower = false;
     vec_foreach(q, &r->gate.queries) {
         size_t wanted;
         enum check_outcome one = gate_judge_query(*q, r->pairs, &r->tolerance, family / (double)r->gate.queries.len,
                                                   &r->arena, &r->lines, &wanted);
 
         r->wanted = wanted > r->wanted ? wanted : r->wanted;
+        r->judged_time |= (*q)->values.judged_time;
+        r->slower |= (*q)->values.slower;
         if (one == CHECK_FAIL)
             r->names = (*q)->values.shown;
         if (one == CHECK_FAIL || (one == CHECK_INCONCLUSIVE && r->outcome == CHECK_PASS))
@@ -241,15 +264,18 @@ static struct hq_error *run_all(struct race *r)
 
 static int tell(struct race *r, double took)
 {
-    static const char *const words[] = {"ok: the new program is not slower", "FAIL: the new program is slower",
-                                        "inconclusive"};
+    /* Of time that was not measured nothing is said. */
+    const char *words[] = {r->judged_time ? "ok: the new program is not slower"
+                                          : "ok: nothing rose of what was measured, which is no time",
+                           r->slower ? "FAIL: the new program is slower" : "FAIL: the new program costs more",
+                           "inconclusive"};
 
     if (r->outcome == CHECK_FAIL)
         gate_explain(r->set.directory, r->names, &r->arena, &r->lines);
     printf("%s (%zu pairs of runs, %.0f s)\n", words[r->outcome], r->pairs, took);
     vec_foreach(line, &r->lines)
         printf("  %s\n", *line);
-    if (r->outcome == CHECK_INCONCLUSIVE)
+    if (r->outcome == CHECK_INCONCLUSIVE && r->wanted)
         printf("  about %zu runs of each would decide: -n %zu, or a longer --at-most\n", r->wanted, r->wanted);
     if (!opt_flag(r->args, "quiet", false))
         log_hint("hq %s, compare with %s/old.hq: the runs of each side, joined; hq check %s FILE judges other queries",

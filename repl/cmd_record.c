@@ -331,7 +331,7 @@ static struct hq_error *repeat(const struct opt_args *args, const char *count, i
     vec_deinit(&words);
     vec_deinit(&command);
     if (!error && *status)
-        return hq_error_new(*status, "run %zu ended with status %d; %s has no list of runs", set.runs.len + 1, *status,
+        return hq_error_new(*status, "run %zu ended with status %d; %s lists no run", set.runs.len + 1, *status,
                             set.directory);
     if (!error)
         error = run_set_write(&set);

@@ -76,6 +76,8 @@ static struct hq_error *read_list(const char *list, struct run_set *out)
     }
     size_t old = run_set_count(out, RUN_OLD), now = run_set_count(out, RUN_NEW);
 
+    if (!out->runs.len)
+        return hq_error_new(HQ_DATA, "%s lists no runs: what was to make them ended before the first", list);
     if (!now || (old && old != now))
         return hq_error_new(HQ_DATA, "%s lists %zu old and %zu new runs; a race has as many of each", list, old, now);
     return NULL;
@@ -147,7 +149,9 @@ struct hq_error *run_set_create(const char *path, bool force, struct run_set *ou
                                 run_set_is(path) ? "holds runs already" : "is not empty and holds no runs",
                                 run_set_is(path) ? ", or replace them by --force" : "");
     }
-    return file_make_dirs(path);
+    HQ_TRY(file_make_dirs(path));
+    /* A directory with the list is a set: one of which no run succeeded can be replaced, too. */
+    return run_set_write(out);
 }
 
 char *run_set_next(const struct run_set *set)

@@ -53,7 +53,7 @@ size_t run_set_joins(const char *path);
 
 /* ---- making one ---- */
 
-/* Makes the directory; HQ_USAGE if something is there and `force` does not allow it to go. */
+/* Makes the directory, with a list of no runs; HQ_USAGE if something is there and `force` does not allow it to go. */
 struct hq_error *run_set_create(const char *path, bool force, struct run_set *out);
 /* The path for the next run, malloc'ed. It comes into the list by run_set_add. */
 char *run_set_next(const struct run_set *set);

@@ -123,7 +123,7 @@ static bool is_echo(const struct gate_values *v, const struct gate_row *r, const
     return false;
 }
 
-enum check_outcome gate_values_judge(const struct gate_values *v, const struct gate_tolerance *t, double family,
+enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_tolerance *t, double family,
                                      struct arena *arena, struct check_lines *lines, size_t *wanted)
 {
     VEC(struct gate_judged) all = {0};
@@ -139,10 +139,18 @@ enum check_outcome gate_values_judge(const struct gate_values *v, const struct g
     double level = gate_level(differences.data, differences.len, family);
 
     *wanted = 0;
+    v->judged_time = v->slower = false;
+    if (!all.len) {
+        outcome = CHECK_INCONCLUSIVE;
+        if (lines)
+            vec_push(lines, "nothing was measured that could be judged: no row has a value in any run");
+    }
     vec_foreach(j, &all) {
         size_t more = 0;
 
         j->verdict = gate_judge(&j->d, level);
+        v->judged_time |= j->row->dim == DIM_SECONDS;
+        v->slower |= j->row->dim == DIM_SECONDS && j->verdict == GATE_FAIL;
         if (j->verdict == GATE_FAIL)
             outcome = CHECK_FAIL;
         else if (j->verdict == GATE_UNDECIDED && outcome == CHECK_PASS)
@@ -151,7 +159,7 @@ enum check_outcome gate_values_judge(const struct gate_values *v, const struct g
             more = gate_runs_wanted(&j->d, level, v->runs[RUN_OLD]);
         *wanted = more > *wanted ? more : *wanted;
     }
-    if (lines)
+    if (lines && all.len)
         gate_tell(all.data, all.len, level, *wanted, outcome, v->shown, arena, lines);
     vec_deinit(&all);
     vec_deinit(&differences);

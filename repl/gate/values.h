@@ -25,6 +25,8 @@ struct gate_values {
     VEC(struct gate_row) rows;
     struct row_names names;  /* of the rows, in their order */
     enum output_names shown; /* how rows are called in what is said of them */
+    /* Of the last judging: there were rows of time, and some of them rose. */
+    bool judged_time, slower;
 };
 
 struct gate_tolerance {
@@ -42,9 +44,10 @@ void gate_values_add(struct gate_values *v, enum run_side side, size_t run, cons
  * Judges all rows that are something on either side (0.5 % of the total), old runs against new ones that ran in turns,
  * at a family level. The gravest verdict; `lines` gets a line for each row that failed or is undecided, for those that
  * fell, and one that says what would have been seen; NULL: the verdict alone is wanted. `wanted`: about how many runs
- * of each program would decide.
+ * of each program would decide. Without any row there is nothing that could have been seen: that is inconclusive, and
+ * `wanted` 0.
  */
-enum check_outcome gate_values_judge(const struct gate_values *v, const struct gate_tolerance *t, double family,
+enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_tolerance *t, double family,
                                      struct arena *arena, struct check_lines *lines, size_t *wanted);
 
 #endif

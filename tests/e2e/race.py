@@ -44,6 +44,24 @@ check(status == 1 and "race of procedures" in out and out.count("not ok") == 2 a
 status, out, err = run(HQ, "race", "--force", "-o", "set", "--old", "./take 10", "--new", "./take 10", "-n", "2", "-e", "ALLOC", "q.hq")
 check(status == 0, f"queries of a race: {status} {out}{err}")
 
+# What hq could not have seen is never ok: no samples, no row of that name, time that was not measured.
+with open(f"{TMP}/absent.hq", "w") as f:
+    f.write("procedures of nosuch\n")
+for options, what in (((), "programs without samples"), (("-e", "ALLOC", "absent.hq"), "a row that there is not")):
+    out = race("true", "true", "-n", "2", *options, want=4, what=what)[1]
+    check("nothing was measured that could be judged" in out and "ok" not in out, f"{what}: {out}")
+    status, out, err = run(HQ, "check", "set", "q.hq" if not options else "absent.hq")
+    check(status in (1, 4) and "nothing was measured that could be judged" in out, f"check of {what}: {status} {out}{err}")
+with open(f"{TMP}/uncomparable.hq", "w") as f:
+    f.write("info\n")
+for name in ("uncomparable.hq", "/dev/null"):
+    err = race("true", "true", "-n", "2", name, want=2, what=f"nothing to compare in {name}")[2]
+    check("no query whose values can be compared" in err, f"nothing to compare in {name}: {err}")
+out = race("./take 1000", "./take 1000", "-n", "2", "-e", "ALLOC", want=0, what="amounts alone")[1]
+check("slower" not in out and "no time" in out, f"of time that was not measured nothing is said: {out}")
+out = race("./take 1000", "./take 1100", "-n", "2", "-e", "ALLOC", want=1, what="more alone")[1]
+check("slower" not in out and "costs more" in out, f"more memory is not slower: {out}")
+
 # Time: three times as much is seen whatever the machine does meanwhile, and equal programs do not fail.
 bench = f"{PROGRAMS}/benchmark"
 race(f"{bench} 0.2 1", f"{bench} 0.2 3", "-n", "6", want=1, what="three times slower")
@@ -68,6 +86,15 @@ status, out, err = run(HQ, "three", "procedures compare with three/001.hq")
 check("the sum of 3 runs and the other of 1" in err, f"a set and one run: {err}")
 status, out, err = run(HQ, "record", "--runs", "2", "-o", "failing", "--", "false")
 check(status == 1 and "run 1 ended with status 1" in err, f"a run that fails: {status} {err}")
+
+# What failed can be replaced, and is no set to ask.
+for words in (["race", "--old", "./take 9", "--new", "false", "-n", "2", "-o", "again"], ["record", "--runs", "2", "-o", "again", "--", "false"]):
+    for _ in range(2):
+        status, out, err = run(HQ, *words[:1], "--force", *words[1:])
+        check("ended with status 1" in err, f"a set that failed is replaced by --force: {status} {err}")
+    for question in (["again", "procedures"], ["check", "again", "q.hq"]):
+        status, out, err = run(HQ, *question)
+        check(status == 3 and "lists no runs" in out + err, f"{question}: a set without runs: {status} {out}{err}")
 
 # Mistakes.
 for words, want, part in (
