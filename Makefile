@@ -146,9 +146,12 @@ $(HQ): $(call objects,$(MAIN)) $(LIBHQ)
 	$(call say,LINK)
 	$(Q)mkdir -p $(@D) && $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(HQ_LIBS)
 
+# A program may have functions of its own by these names (ISO C leaves it read, poll, mmap), which are not meant.
+OWN_CALLS = -Wl,-Bsymbolic-functions
+
 $(LIB)libhqpreload.so: $(PRELOAD_OBJ) $(EXPORTS)
 	$(call say,LINK)
-	$(Q)mkdir -p $(@D) && $(CC) -shared -Wl,-soname,$(@F) -Wl,-z,defs,-z,nodelete $(EXPORTS:%=-Wl,--version-script=%) $(LDFLAGS) \
+	$(Q)mkdir -p $(@D) && $(CC) -shared -Wl,-soname,$(@F) $(OWN_CALLS) -Wl,-z,defs,-z,nodelete $(EXPORTS:%=-Wl,--version-script=%) $(LDFLAGS) \
 	  -o $@ $(filter %.o,$^) $(PRELOAD_LIBS)
 
 # For builds of a database on MPI ranks, one for each MPI that is there: their binary interfaces differ.

@@ -89,7 +89,7 @@ static void note_started(const char *executable)
 {
     static char path[4000];
     struct stat there, here;
-    const char *name = (const char *)getauxval(AT_EXECFN);
+    const char *name = (const char *)__getauxval(AT_EXECFN);
     size_t at = 0, length = name ? strlen(name) : 0;
 
     if (!length || length >= sizeof path / 2)

@@ -8,22 +8,10 @@
 #include "preload/versions.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
-
-/* The oldest version of each, which later C libraries keep; weak, since a program may be without libdl. Built where it
- * is a library of its own, which is not linked, they have no version at all. */
-#if __GLIBC_PREREQ(2, 34)
-__asm__(".symver dlsym, dlsym@" ARCH_GLIBC);
-__asm__(".symver dlvsym, dlvsym@" ARCH_GLIBC);
-__asm__(".symver dlopen, dlopen@" ARCH_GLIBC);
-__asm__(".symver dladdr1, dladdr1@" ARCH_GLIBC_DL);
-#endif
-extern __typeof__(dlsym) dlsym __attribute__((weak));
-extern __typeof__(dlvsym) dlvsym __attribute__((weak));
-extern __typeof__(dlopen) dlopen __attribute__((weak));
-extern __typeof__(dladdr1) dladdr1 __attribute__((weak));
 
 /* How C libraries before 2.34 open what they need themselves. The mark says that the caller may. */
 extern void *__libc_dlopen_mode(const char *name, int mode) __attribute__((weak));
@@ -35,7 +23,71 @@ static struct {
     __typeof__(&dlvsym) versioned;
     __typeof__(&dlopen) open;
     __typeof__(&dladdr1) module_of;
+    __typeof__(&dl_iterate_phdr) each;
 } loader;
+
+/* The header of DT_GNU_HASH, and what lies behind it. */
+struct gnu_hash {
+    uint32_t buckets, first, words, shift;
+    uint64_t filter[];
+};
+
+static const ElfW(Sym) *
+    search(const struct gnu_hash *table, const ElfW(Sym) * symbols, const char *texts, const char *name)
+{
+    const uint32_t *buckets = (const uint32_t *)(table->filter + table->words), *hashes = buckets + table->buckets;
+    uint32_t hash = 5381;
+
+    for (const char *c = name; *c; c++)
+        hash = hash * 33 + (unsigned char)*c;
+    for (uint32_t i = buckets[hash % table->buckets]; i >= table->first; i++) {
+        uint32_t found = hashes[i - table->first];
+
+        if ((found | 1) == (hash | 1) && symbols[i].st_shndx != SHN_UNDEF &&
+            strcmp(texts + symbols[i].st_name, name) == 0)
+            return &symbols[i];
+        if (found & 1)
+            break;
+    }
+    return NULL;
+}
+
+static void *symbol_of(const struct link_map *map, const char *name)
+{
+    const struct gnu_hash *table = NULL;
+    const ElfW(Sym) *symbols = NULL, *found;
+    const char *texts = NULL;
+
+    for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_GNU_HASH)
+            table = (const struct gnu_hash *)entry->d_un.d_ptr;
+        else if (entry->d_tag == DT_SYMTAB)
+            symbols = (const ElfW(Sym) *)entry->d_un.d_ptr;
+        else if (entry->d_tag == DT_STRTAB)
+            texts = (const char *)entry->d_un.d_ptr;
+    }
+    found = table && symbols && texts ? search(table, symbols, texts, name) : NULL;
+    return found ? (void *)(map->l_addr + found->st_value) : NULL;
+}
+
+/*
+ * The C library's own. What the linker gives for the name may be another function of the program that is called so, or
+ * one that asks the loader for what comes behind itself, which is ours.
+ */
+static void *own_symbol(const char *name)
+{
+    static const char *const libraries[] = {"libc.so.6", "libdl.so.2"};
+
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+            const char *slash = strrchr(map->l_name, '/');
+            void *found = strcmp(slash ? slash + 1 : map->l_name, libraries[i]) == 0 ? symbol_of(map, name) : NULL;
+
+            if (found)
+                return found;
+        }
+    return NULL;
+}
 
 static void prepare(void)
 {
@@ -43,17 +95,32 @@ static void prepare(void)
 
     if (loader.symbol)
         return;
-    if (dlsym && dlopen && dladdr1) {
-        loader.open = dlopen;
-        loader.module_of = dladdr1;
-        loader.versioned = dlvsym;
-        loader.symbol = dlsym;
-    } else if (__libc_dlopen_mode && __libc_dlsym && (libdl = __libc_dlopen_mode("libdl.so.2", RTLD_NOW | LIBC_MAY))) {
+    loader.each = (__typeof__(&dl_iterate_phdr))own_symbol("dl_iterate_phdr");
+    loader.open = (__typeof__(&dlopen))own_symbol("dlopen");
+    loader.module_of = (__typeof__(&dladdr1))own_symbol("dladdr1");
+    loader.versioned = (__typeof__(&dlvsym))own_symbol("dlvsym");
+    loader.symbol = (__typeof__(&dlsym))own_symbol("dlsym");
+    if (!loader.symbol && __libc_dlopen_mode && __libc_dlsym &&
+        (libdl = __libc_dlopen_mode("libdl.so.2", RTLD_NOW | LIBC_MAY))) {
         loader.open = (__typeof__(&dlopen))__libc_dlsym(libdl, "dlopen");
         loader.module_of = (__typeof__(&dladdr1))__libc_dlsym(libdl, "dladdr1");
         loader.versioned = (__typeof__(&dlvsym))__libc_dlsym(libdl, "dlvsym");
         loader.symbol = (__typeof__(&dlsym))__libc_dlsym(libdl, "dlsym");
     }
+}
+
+int libc_each_module(int (*each)(struct dl_phdr_info *info, size_t size, void *data), void *data)
+{
+    prepare();
+    return loader.each ? loader.each(each, data) : 0;
+}
+
+void libc_setenv(const char *name, const char *value)
+{
+    __typeof__(&setenv) set = (__typeof__(&setenv))libc_find("setenv");
+
+    if (set)
+        set(name, value, 1);
 }
 
 void *libc_symbol(void *handle, const char *name)

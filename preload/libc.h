@@ -17,6 +17,10 @@ void *libc_symbol(void *handle, const char *name);
 void *libc_open(const char *name, int flags);
 const struct link_map *libc_module_of(const void *address);
 
+/* dl_iterate_phdr and setenv (which replaces) of the program's C library. Not in signal handlers. */
+int libc_each_module(int (*each)(struct dl_phdr_info *info, size_t size, void *data), void *data);
+void libc_setenv(const char *name, const char *value);
+
 /* A symbol of a library that is found from where `address` is, which need not be loaded for all; NULL if there is none.
  */
 void *libc_behind(const void *address, const char *name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/loader.h"
 
+#include "preload/libc.h"
 #include "preload/raw.h"
 
 #include <stdatomic.h>
@@ -22,7 +23,7 @@ void loader_list(int (*each)(struct dl_phdr_info *info, size_t size, void *data)
         wait_for(&forking);
         atomic_fetch_add(&asking, 1);
     }
-    dl_iterate_phdr(each, data);
+    libc_each_module(each, data);
     atomic_fetch_sub(&asking, 1);
 }
 

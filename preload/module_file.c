@@ -117,7 +117,7 @@ const char *module_path(const struct module *module, const char *name)
         if (bytes > 0)
             path[bytes] = 0;
         else /* no /proc: as it was started */
-            name = (const char *)getauxval(AT_EXECFN);
+            name = (const char *)__getauxval(AT_EXECFN);
     }
     if (bytes <= 0 && name[0] != '/' && strlen(name) < 4000) {
         bytes = raw_syscall(SYS_getcwd, (long)path, 4096, 0, 0, 0, 0);

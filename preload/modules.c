@@ -5,6 +5,7 @@
 #include "preload/find.h"
 #include "preload/heap.h"
 #include "preload/hot.h"
+#include "preload/libc.h"
 #include "preload/loader.h"
 #include "preload/loose.h"
 #include "preload/module_file.h"
@@ -329,7 +330,7 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *data)
 void modules_start(void)
 {
     starting = true;
-    dl_iterate_phdr(note_object, NULL);
+    libc_each_module(note_object, NULL);
     starting = false;
 }
 

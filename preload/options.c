@@ -122,7 +122,7 @@ static void find_host(void)
     struct utsname names;
 
     strcpy(options.host, "localhost");
-    if (uname(&names) == 0 && names.nodename[0] && strlen(names.nodename) < sizeof options.host) {
+    if (raw_uname(&names) == 0 && names.nodename[0] && strlen(names.nodename) < sizeof options.host) {
         strcpy(options.host, names.nodename);
         for (char *c = options.host; *c; c++)
             if (*c == '/')

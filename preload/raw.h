@@ -17,8 +17,10 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 
 /* Newer processors have only the calls that name a directory, too. */
@@ -151,6 +153,22 @@ static inline int raw_gettid(void)
 static inline int raw_getrlimit(int resource, struct rlimit *limit)
 {
     return (int)raw_syscall(SYS_prlimit64, 0, resource, 0, (long)limit, 0, 0);
+}
+
+/* POSIX's, but not ISO C's: a program may have its own. */
+static inline int raw_uname(struct utsname *names)
+{
+    return (int)raw_syscall(SYS_uname, (long)names, 0, 0, 0, 0, 0);
+}
+
+static inline int raw_getsockopt(int fd, int level, int option, void *value, socklen_t *bytes)
+{
+    return (int)raw_syscall(SYS_getsockopt, fd, level, option, (long)value, (long)bytes, 0);
+}
+
+static inline int raw_setsockopt(int fd, int level, int option, const void *value, socklen_t bytes)
+{
+    return (int)raw_syscall(SYS_setsockopt, fd, level, option, (long)value, (long)bytes, 0);
 }
 
 /* Nanoseconds of a clock, by a system call: those of CPU time, and any where the vDSO is not to be used. */

@@ -7,6 +7,7 @@
 #include "preload/deadline.h"
 #include "preload/export.h"
 #include "preload/interruption.h"
+#include "preload/raw.h"
 
 #include <aio.h>
 #include <errno.h>
@@ -23,7 +24,7 @@ static int64_t rest_of(int fd, int option, int64_t since)
     struct timeval limit = {0, 0};
     socklen_t length = sizeof limit;
 
-    if (getsockopt(fd, SOL_SOCKET, option, &limit, &length) != 0 || (!limit.tv_sec && !limit.tv_usec))
+    if (raw_getsockopt(fd, SOL_SOCKET, option, &limit, &length) != 0 || (!limit.tv_sec && !limit.tv_usec))
         return -1;
     int64_t rest = (int64_t)limit.tv_sec * 1000000000 + limit.tv_usec * 1000 - (deadline_now() - since);
     return rest > 0 ? rest : 0;
@@ -130,7 +131,7 @@ static int too_late(int fd)
     int domain = AF_UNSPEC;
     socklen_t bytes = sizeof domain;
 
-    getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes);
+    raw_getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes);
     return domain == AF_UNIX ? EAGAIN : EINPROGRESS;
 }
 
@@ -140,10 +141,10 @@ static int connect_for(int fd, const struct sockaddr *address, socklen_t length,
     struct timeval limit = {0, 0}, left = {rest / 1000000000, rest % 1000000000 / 1000 + 1};
     socklen_t bytes = sizeof limit;
 
-    getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &bytes);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &left, sizeof left);
+    raw_getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &bytes);
+    raw_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &left, sizeof left);
     int result = REAL(connect)(fd, address, length), error = errno;
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    raw_setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     errno = error;
     return result;
 }

@@ -176,18 +176,18 @@ const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy)
 /* A set to be waited for: one that is sent by somebody may be SIGTRAP. */
 static const sigset_t *waited_for(const sigset_t *set, sigset_t *copy)
 {
-    bool trap = set && sigismember(set, SIGTRAP) > 0;
+    bool trap = set && signal_in(set, SIGTRAP);
 
     set = signal_without_ours(set, copy);
     if (trap && set == copy)
-        sigaddset(copy, SIGTRAP);
+        signal_put(copy, SIGTRAP, true);
     return set;
 }
 
 /* Notes what a change of the mask does to SIGTRAP, before the kernel is asked for the rest. */
 static void change_shared(int how, const sigset_t *set)
 {
-    bool has = set && sigismember(set, SIGTRAP) > 0;
+    bool has = set && signal_in(set, SIGTRAP);
 
     if (set && (how == SIG_SETMASK || has))
         blocked_set(has && how != SIG_UNBLOCK);
@@ -202,7 +202,7 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old, int (*change
         change_shared(how, set);
     int result = change(how, how == SIG_UNBLOCK ? set : signal_without_ours(set, &copy), old);
     if (result == 0 && old && before)
-        sigaddset(old, SIGTRAP);
+        signal_put(old, SIGTRAP, true);
     return result;
 }
 
@@ -221,7 +221,7 @@ bool signal_wait_begins(const sigset_t *mask)
     bool before = is_shared(SIGTRAP) && blocked_is();
 
     if (mask && is_shared(SIGTRAP))
-        blocked_for_call(sigismember(mask, SIGTRAP) > 0);
+        blocked_for_call(signal_in(mask, SIGTRAP));
     return before;
 }
 

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { SIGNAL_RESERVED = 33 };
 
@@ -46,6 +47,24 @@ void signal_unblock(void);
 const sigset_t *signal_without_ours(const sigset_t *set, sigset_t *copy);
 
 /* Around a call that waits with another mask, NULL: it does not. */
+/* sigismember and its like of a set of 64 signals: a program may have functions of these names. */
+static inline bool signal_in(const sigset_t *set, int number)
+{
+    uint64_t bits;
+
+    memcpy(&bits, set, sizeof bits);
+    return bits >> (number - 1) & 1;
+}
+
+static inline void signal_put(sigset_t *set, int number, bool in)
+{
+    uint64_t bits, bit = (uint64_t)1 << (number - 1);
+
+    memcpy(&bits, set, sizeof bits);
+    bits = in ? bits | bit : bits & ~bit;
+    memcpy(set, &bits, sizeof bits);
+}
+
 bool signal_wait_begins(const sigset_t *mask);
 void signal_wait_ends(bool before, const sigset_t *mask);
 

@@ -83,12 +83,11 @@ EXPORT int sigsuspend(const sigset_t *mask)
 int suspend_with(int signals) __asm__("sigpause");
 EXPORT int suspend_with(int signals)
 {
-    sigset_t mask;
+    sigset_t mask = {{0}};
 
-    sigemptyset(&mask);
     for (int number = 1; number < 32; number++)
         if ((unsigned)signals >> (number - 1) & 1)
-            sigaddset(&mask, number);
+            signal_put(&mask, number, true);
     return sigsuspend(&mask);
 }
 
@@ -97,8 +96,13 @@ EXPORT int suspend_without(int number)
 {
     sigset_t mask;
 
-    if (sigprocmask(SIG_BLOCK, NULL, &mask) < 0 || sigdelset(&mask, number) < 0)
+    if (number < 1 || number > 64) {
+        errno = EINVAL;
         return -1;
+    }
+    if (sigprocmask(SIG_BLOCK, NULL, &mask) < 0)
+        return -1;
+    signal_put(&mask, number, false);
     return sigsuspend(&mask);
 }
 

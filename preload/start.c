@@ -25,7 +25,7 @@ static void complain(int error)
     if (!getenv("HQ_TOLD"))
         say("cannot write measurements in ", options.directory, ": ", libc_error(error),
             "; the program runs unmeasured (--buffer DIR writes elsewhere first)", NULL);
-    setenv("HQ_TOLD", "1", 1);
+    libc_setenv("HQ_TOLD", "1");
 }
 
 void start_once(void)

@@ -32,6 +32,8 @@ static struct {
     __typeof__(&pthread_attr_getstack) getstack;
     __typeof__(&pthread_attr_setstacksize) setstacksize;
     __typeof__(&pthread_setspecific) setspecific;
+    __typeof__(&pthread_self) self;
+    __typeof__(&pthread_attr_destroy) destroy;
 } pthread;
 
 extern void *__libc_stack_end;
@@ -117,13 +119,13 @@ static void find_stack(void)
     void *low;
     size_t bytes;
 
-    if (!have_key || pthread.getattr(pthread_self(), &attributes) != 0)
+    if (!have_key || pthread.getattr(pthread.self(), &attributes) != 0)
         return;
     if (pthread.getstack(&attributes, &low, &bytes) == 0) {
         self.stack_low = (uint64_t)low;
         self.stack_high = (uint64_t)low + bytes;
     }
-    pthread_attr_destroy(&attributes);
+    pthread.destroy(&attributes);
 }
 
 static void begin(void)
@@ -179,8 +181,10 @@ static void find_pthread(void)
     pthread.getstack = libc_find("pthread_attr_getstack");
     pthread.setstacksize = libc_find("pthread_attr_setstacksize");
     pthread.setspecific = libc_find("pthread_setspecific");
-    have_key = pthread.getattr && pthread.getstack && pthread.setstacksize && pthread.setspecific &&
-               create_key(&ending, on_end) == 0;
+    pthread.self = libc_find("pthread_self");
+    pthread.destroy = libc_find("pthread_attr_destroy");
+    have_key = pthread.self && pthread.destroy && pthread.getattr && pthread.getstack && pthread.setstacksize &&
+               pthread.setspecific && create_key(&ending, on_end) == 0;
 }
 
 void thread_begin_first(void)

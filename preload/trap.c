@@ -3,6 +3,7 @@
 
 #include "preload/blocked.h"
 #include "preload/hot.h"
+#include "preload/libc.h"
 #include "preload/patch/patch.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
@@ -74,7 +75,7 @@ static int find_go(struct dl_phdr_info *image, size_t bytes, void *unused)
 
 bool trap_is_go(void)
 {
-    return dl_iterate_phdr(find_go, NULL);
+    return libc_each_module(find_go, NULL);
 }
 
 /* Valgrind has its own libraries in front of ours. */

@@ -2,21 +2,28 @@
 #include "preload/vdso.h"
 
 #include "preload/beside.h"
+#include "preload/export.h"
 #include "preload/libc.h"
 #include "preload/modules.h"
 #include "preload/raw.h"
+#include "preload/sources/exact.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
 
-/* Until the vDSO is found, and where there is none, the C library's. */
-int (*vdso_clock_gettime)(clockid_t, struct timespec *) = clock_gettime;
-
 static int ask_kernel(clockid_t clock, struct timespec *now)
 {
     return (int)raw_syscall(SYS_clock_gettime, clock, (long)now, 0, 0, 0, 0);
+}
+
+/* Until the vDSO is found, and where there is none, the kernel. */
+int (*vdso_clock_gettime)(clockid_t, struct timespec *) = ask_kernel;
+
+EXPORT uint64_t hq_exact_now(void)
+{
+    return vdso_clock_ns(CLOCK_MONOTONIC);
 }
 
 void vdso_leave_clock(void)
@@ -58,7 +65,7 @@ static void name(const struct module *module, char *path, size_t room)
 void vdso_keep(void)
 {
     char path[96];
-    uint64_t address = getauxval(AT_SYSINFO_EHDR);
+    uint64_t address = __getauxval(AT_SYSINFO_EHDR);
     struct code code;
     const struct module *module;
 

@@ -26,7 +26,6 @@
  *   ARCH_HANDLER              what a signal handler is declared with
  *   ARCH_AUDIT                its number for seccomp filters
  *   ARCH_MACHINE, ARCH_NAME, ARCH_LOADER    its ELF machine, what it is called, the C library's loader
- *   ARCH_GLIBC, ARCH_GLIBC_DL the versions of the C library's oldest symbols, and of dladdr1
  *   ARCH_VDSO_CLOCK           the vDSO's clock_gettime
  *
  * and what its other files define (walk.h, entry.h, patch/): walk_without_cfi, walk_signal, walk_behind_switch,
@@ -34,6 +33,9 @@
  */
 #ifndef HQ_PRELOAD_ARCH_ARCH_H
 #define HQ_PRELOAD_ARCH_ARCH_H
+
+/* getauxval by the name that is the C library's alone: a program may have its own. */
+extern unsigned long __getauxval(unsigned long type);
 
 #include "unwind/arch/arch.h"
 

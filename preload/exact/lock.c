@@ -9,10 +9,7 @@
 
 static int64_t now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+    return (int64_t)hq_exact_now();
 }
 
 static void count_wait(const void *function, int64_t since)

@@ -6,6 +6,8 @@
 #ifndef HQ_PRELOAD_GPU_OPENCL_H
 #define HQ_PRELOAD_GPU_OPENCL_H
 
+#include "preload/sources/exact.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -104,10 +106,7 @@ bool cl_get(enum function f, uintptr_t object, unsigned property, void *value, s
 /* The host's clock that all else here is on: CLOCK_MONOTONIC, in ns. */
 static inline uint64_t now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return hq_exact_now();
 }
 
 /* ---- What is done with a call: `below` is the function itself ---- */

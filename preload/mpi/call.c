@@ -119,10 +119,7 @@ static void *real_of(struct wrapper *wrapper, const void *caller)
 
 static uint64_t now(void)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+    return hq_exact_now();
 }
 
 /* The time of a call belongs to what it sends: in equal parts, to the nanosecond. */

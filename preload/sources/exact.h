@@ -70,6 +70,9 @@ void hq_exact_warn(const char *text);
 /* May no system call be made any more (confine.c)? */
 int hq_exact_frozen(void);
 
+/* Nanoseconds of the monotonic clock, without the C library: the program may have a clock_gettime of its own. */
+uint64_t hq_exact_now(void);
+
 /* Takes back from a cell, of whatever thread, what was added to it. */
 void hq_exact_take_back(struct hqm_cell *cell, uint64_t amount);
 

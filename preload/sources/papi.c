@@ -63,7 +63,7 @@ static bool open_library(void)
 
 static unsigned long thread_number(void)
 {
-    return (unsigned long)pthread_self();
+    return (unsigned long)__builtin_thread_pointer();
 }
 
 static bool start_library(void)

@@ -273,7 +273,7 @@ static bool kernel_is_new(void)
     struct utsname names;
     const char *rest;
 
-    if (uname(&names) != 0)
+    if (raw_uname(&names) != 0)
         return false;
     uint64_t major = read_number(names.release, &rest), minor = *rest == '.' ? read_number(rest + 1, &rest) : 0;
 

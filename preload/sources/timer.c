@@ -92,7 +92,7 @@ static void complain(long error)
         return;
     say("the kernel refuses a timer (", libc_error((int)error), "; ulimit -i), so threads run unmeasured", NULL);
     if (self.number == 0)
-        setenv("HQ_TOLD", "1", 1);
+        libc_setenv("HQ_TOLD", "1");
 }
 
 static struct timespec timespec_of(uint64_t ns)

@@ -12,8 +12,6 @@
 
 #define ARCH_NAME       "aarch64"
 #define ARCH_LOADER     "ld-linux-aarch64.so.1"
-#define ARCH_GLIBC      "GLIBC_2.17"
-#define ARCH_GLIBC_DL   "GLIBC_2.17"
 #define ARCH_VDSO_CLOCK "__kernel_clock_gettime"
 #define ARCH_HANDLER
 enum { ARCH_MACHINE = EM_AARCH64, ARCH_RED_ZONE = 0, ARCH_CALL_BYTES = 4, ARCH_SCRATCH_BYTES = 0 };

@@ -15,8 +15,6 @@
 
 #define ARCH_NAME       "x86-64"
 #define ARCH_LOADER     "ld-linux-x86-64.so.2"
-#define ARCH_GLIBC      "GLIBC_2.2.5"
-#define ARCH_GLIBC_DL   "GLIBC_2.3.3"
 #define ARCH_VDSO_CLOCK "__vdso_clock_gettime"
 /* Some emulators (QEMU 7) call handlers with a stack that is not aligned. */
 #define ARCH_HANDLER    __attribute__((force_align_arg_pointer))
@@ -115,7 +113,7 @@ enum { ARCH_LETS_BASE = 2 }; /* HWCAP2_FSGSBASE */
 
 static inline bool arch_gives_base(void)
 {
-    return getauxval(AT_HWCAP2) & ARCH_LETS_BASE;
+    return __getauxval(AT_HWCAP2) & ARCH_LETS_BASE;
 }
 
 static inline bool arch_has_rights(void)
