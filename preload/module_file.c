@@ -77,10 +77,13 @@ static bool is_loader(const char *name, long length)
     return (length >= 9 && memcmp(name, "ld-linux-", 9) == 0) || (length >= 5 && memcmp(name, "ld-2.", 5) == 0);
 }
 
+/* program_invocation_name, by the name that no program has. */
+extern char *__progname_full;
+
 long module_program_path(char *path, size_t bytes)
 {
     long length = raw_readlink("/proc/self/exe", path, bytes);
-    const char *name = program_invocation_name;
+    const char *name = __progname_full;
     long at = length > 0 ? length : 0;
 
     while (at > 0 && path[at - 1] != '/')

@@ -27,8 +27,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /*
  * A page that the kernel empties in every forked child, however it was forked: a child made by a bare system call has
  * not been through after_fork, and must not write into its parent's file.
@@ -212,12 +210,12 @@ EXPORT int execve(const char *path, char *const arguments[], char *const environ
 
 EXPORT int execv(const char *path, char *const arguments[])
 {
-    EXEC(path, false, environ, REAL(execve)(path, arguments, suitable));
+    EXEC(path, false, __environ, REAL(execve)(path, arguments, suitable));
 }
 
 EXPORT int execvp(const char *file, char *const arguments[])
 {
-    EXEC(file, true, environ, REAL(execvpe)(file, arguments, suitable));
+    EXEC(file, true, __environ, REAL(execvpe)(file, arguments, suitable));
 }
 
 EXPORT int execvpe(const char *file, char *const arguments[], char *const environment[])
@@ -261,13 +259,13 @@ static size_t count_arguments(va_list arguments)
 EXPORT int execl(const char *path, const char *first, ...)
 {
     COLLECT(first, arguments, (void)0);
-    EXEC(path, false, environ, REAL(execve)(path, arguments, suitable));
+    EXEC(path, false, __environ, REAL(execve)(path, arguments, suitable));
 }
 
 EXPORT int execlp(const char *file, const char *first, ...)
 {
     COLLECT(first, arguments, (void)0);
-    EXEC(file, true, environ, REAL(execvpe)(file, arguments, suitable));
+    EXEC(file, true, __environ, REAL(execvpe)(file, arguments, suitable));
 }
 
 EXPORT int execle(const char *path, const char *first, ...)

@@ -2,7 +2,7 @@
 /* build: -O1 -g -fno-builtin -w */
 /*
  * Has functions of its own that are called as POSIX functions are, which ISO C leaves to programs, and that do
- * something else: whoever else calls one ends the program. Prints a number, exits with 7.
+ * something else: whoever else calls one ends the program. Prints a number, and exits with 7 as a shell.
  */
 #include <stdint.h>
 
@@ -73,7 +73,11 @@ OWN(kill)
 OWN(tgkill)
 OWN(sched_yield)
 
+int environ = 3, program_invocation_name = 5;
+
 int printf(const char *format, ...);
+int fflush(void *stream);
+int execv(const char *path, char *const arguments[]);
 
 int main(void)
 {
@@ -84,5 +88,7 @@ int main(void)
         __asm__ volatile("" : "+r"(x));
     }
     printf("%llx\n", (unsigned long long)x);
-    return 7;
+    fflush(0);
+    execv("/bin/sh", (char *[]){"sh", "-c", "exit 7", 0});
+    return 8;
 }
