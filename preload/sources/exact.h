@@ -71,7 +71,7 @@ void hq_exact_warn(const char *text);
 int hq_exact_frozen(void);
 
 /* Nanoseconds of the monotonic clock, without the C library: the program may have a clock_gettime of its own. */
-uint64_t hq_exact_now(void);
+uint64_t hq_exact_now(void); /* ../vdso.c */
 
 /* Takes back from a cell, of whatever thread, what was added to it. */
 void hq_exact_take_back(struct hqm_cell *cell, uint64_t amount);
