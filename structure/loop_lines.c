@@ -396,6 +396,18 @@ static void name_of_region(struct maker *m, uint32_t loop)
         place->line = place->top;
 }
 
+/* Whether a loop in one line lies directly in another one of that line: both are of one array statement. Around a DO
+ * loop there is at least its own line, in which the condition of the loop around it stands. */
+static bool is_of_array(const struct maker *m, uint32_t loop)
+{
+    const struct loop_place *place = &m->places[loop];
+    uint32_t parent = m->loops->list[loop].parent;
+    const struct loop_place *outer = parent == LOOP_NONE ? NULL : &m->places[parent];
+
+    return outer && outer->file == place->file && place->least == place->most && outer->least == place->least &&
+           outer->most == place->most;
+}
+
 /* From the inside out: an outer loop may have the line of one in it, which is looked at first. */
 static void name_do_loops(struct maker *m, bool region)
 {
@@ -409,7 +421,7 @@ static void name_do_loops(struct maker *m, bool region)
             line = do_line(m, l, region && low ? low - 1 : low, region);
             if (line || region || holds_call(m, l))
                 place->line = line ? line : place->least;
-        } else if ((line = left_over_line(m, l, low))) {
+        } else if (!is_of_array(m, l) && (line = left_over_line(m, l, low))) {
             place->line = line;
         }
     }
