@@ -224,10 +224,13 @@ static void note_worst(const struct histogram *h)
         at = share > worst ? x : at;
         worst = share > worst ? share : worst;
     }
-    if (columns)
+    const char *over = columns < h->trace.width ? " over the columns with samples" : "";
+
+    if (columns && worst > 0)
         run_note(h->trace.run, "%.1f%% of profiles are in %s on average%s, %.1f%% at %.6g s", 100 * sum / columns,
-                 h->names.data[0], columns < h->trace.width ? " over the columns with samples" : "", 100 * worst,
-                 (double)trace_instant(&h->trace, at) / 1e6);
+                 h->names.data[0], over, 100 * worst, (double)trace_instant(&h->trace, at) / 1e6);
+    else if (columns)
+        run_note(h->trace.run, "no profile is in %s%s", h->names.data[0], over);
 }
 
 /* Marks the contexts that `of` names, or else those that wait. */
