@@ -107,6 +107,8 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
     baseline_settings_now(&r->session.env, &r->after, &r->after.arena, &q->settings);
     baseline_renew(q, r->keep_tolerance ? baseline_find(&r->before, text) : NULL, by_source, r->tolerance, LEAST);
     if (!q->values.len) {
+        log_warn("%s:%u: the run has no row of %.2g %% or more of this query, so it gets no baseline", r->file,
+                 st->place.line, 100 * LEAST);
         vec_deinit(&q->values);
         vec_deinit(&q->settings);
         r->after.queries.len--;

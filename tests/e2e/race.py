@@ -96,6 +96,13 @@ for words in (["race", "--old", "./take 9", "--new", "false", "-n", "2", "-o", "
         status, out, err = run(HQ, *question)
         check(status == 3 and "lists no runs" in out + err, f"{question}: a set without runs: {status} {out}{err}")
 
+# A baseline of nothing is not written, and hq says so.
+run(HQ, "record", "--force", "-o", "nothing", "--", "true")
+with open(f"{TMP}/absent.hq", "w") as f:
+    f.write("procedures of nosuch\n")
+status, out, err = run(HQ, "check", "--update", "nothing", "absent.hq")
+check("gets no baseline" in err and not os.path.exists(f"{TMP}/absent.baseline"), f"a baseline of nothing: {status} {out}{err}")
+
 # Mistakes.
 for words, want, part in (
     (["race", "--old", "true"], 2, "--new is missing"),
