@@ -37,6 +37,8 @@ OF_RECORDINGS = ["profiles", "threads all", "modules all", "procedures all"]
 PROGRAM = {"plain": "split", "threads": "threads", "processes": "family", "realtime": "family", "alloc": "amounts", "openmp": "parallel", "mpi": "mpi",
            "templates": "templates"}
 ONLY_EXCLUSIVE = {"openmp"}
+# A hot path by a metric of which there is nothing ended at the first row; it goes by the first of which there is something.
+OTHERWISE = {("alloc", "hot path")}
 # Columns of text that the tests of other things know the words of.
 WORDS = {"id", "process", "path", "depth"}
 
@@ -146,7 +148,7 @@ def check_databases(version, hq, scratch, expected):
         now = answers_of(hq, db, answers)
         for query, old in answers.items():
             problem = difference(old, now[query], [c for c in old[0] if c not in WORDS])
-            check(not problem, f"{version} {name}.hq: {query}\n{problem}")
+            check(bool(problem) == ((name, query) in OTHERWISE), f"{version} {name}.hq: {query}\n{problem}")
         if name == "plain":
             check_baseline(version, hq, db)
         check(subprocess.run([hq, "verify", db], capture_output=True).returncode == 0, f"{version} {name}.hq: verify")
