@@ -143,11 +143,6 @@ static uint32_t kernel_frame(struct attribution *a)
     return model_frame(a->model, HQDB_NONE, model_code(a->model, HQDB_NONE, 0, line, line));
 }
 
-static bool is_own(const struct attribution *a, const struct tree_frame *f)
-{
-    return f->module < a->tree->modules.len && a->modules[f->module].flags & HQM_MODULE_COLLECTOR;
-}
-
 /* Returns a frame for the collector's own work below a place of the program. */
 static uint32_t own_frame(struct attribution *a, const struct module_work *w, uint32_t parent)
 {
@@ -232,7 +227,7 @@ static uint32_t add_frame(struct attribution *a, uint32_t frame, uint32_t parent
 {
     const struct tree_frame *f = calltree_frame(a->tree, frame);
 
-    if (is_own(a, f))
+    if (is_own_work(a, f))
         return own_frame(a, &a->modules[f->module], parent);
     if (f->module < a->tree->modules.len)
         return frame_of_code(a, frame, parent);
@@ -280,7 +275,7 @@ static uint8_t elidable_depth(const struct attribution *a, const struct tree_fra
     const struct module_work *w;
     enum role role;
 
-    if (f->module >= a->tree->modules.len || is_own(a, f) || (!at_top && !above) || above >= MOST_ELIDED)
+    if (f->module >= a->tree->modules.len || is_own_work(a, f) || (!at_top && !above) || above >= MOST_ELIDED)
         return 0;
     w = &a->modules[f->module];
     role = place_of(a, f->module, f->offset)->role;
@@ -304,7 +299,7 @@ static bool is_outermost(const struct attribution *a, const struct tree_frame *f
 {
     if (chain_top(a, f->parent) != TREE_NONE)
         return true;
-    if (f->module >= a->tree->modules.len || is_own(a, f))
+    if (f->module >= a->tree->modules.len || is_own_work(a, f))
         return false;
     /* main has no name in a stripped program, and no frame where it ended in a jump, as python's does. */
     return place_of(a, f->module, f->offset)->role == ROLE_MAIN || calls_main(a, f->parent);
@@ -373,7 +368,7 @@ struct hq_error *attribute(const struct calltree *tree, const struct attribute_o
 
     HQ_TRY(modules_recover(&a));
     for (size_t i = 0; i < tree->modules.len; i++) {
-        if (!(a.modules[i].flags & HQM_MODULE_COLLECTOR))
+        if (a.modules[i].offsets.len || !(a.modules[i].flags & HQM_MODULE_COLLECTOR))
             place_addresses(&a, &a.modules[i]);
     }
     a.frames = xmalloc(((size_t)tree->frames.len + 1) * sizeof *a.frames);

@@ -26,7 +26,7 @@ static void collect_addresses(struct attribution *a)
     for (uint32_t i = 0; i < t->frames.len; i++) {
         const struct tree_frame *f = calltree_frame(t, i);
 
-        if (f->module < t->modules.len && !(a->modules[f->module].flags & HQM_MODULE_COLLECTOR))
+        if (f->module < t->modules.len && !is_own_work(a, f))
             vec_push(&a->modules[f->module].offsets, f->offset);
     }
     for (uint32_t i = 0; i < t->creators.len; i++) {

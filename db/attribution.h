@@ -52,6 +52,13 @@ struct attribution {
     struct progress progress;
 };
 
+/* The collector's own work, which has no address; one in its load module is a function of an extension, known by the
+ * wrapper alone. */
+static inline bool is_own_work(const struct attribution *a, const struct tree_frame *f)
+{
+    return f->module < a->tree->modules.len && a->modules[f->module].flags & HQM_MODULE_COLLECTOR && !f->offset;
+}
+
 /* ---- attribute_modules.c ---- */
 
 /* Finds the load modules of the tree, the addresses in each, and recovers their structure. Warns of files that are not
