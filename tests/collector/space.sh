@@ -40,7 +40,8 @@ if "${plain[@]}" env "$open/hq" help >/dev/null 2>&1; then
     for home in HOME= HOME=/nonexistent TMPDIR=/nonexistent TMPDIR="$open/read-only"; do
         rm -rf "$open/all/db"
         "${plain[@]}" env "$home" "$open/hq" record -o "$open/all/db" -- "$open/ends" return 2>"$TMP/err"
-        check "with $home a plain user records" [ "$?:$(wc -l <"$TMP/err")" = 7:1 ]
+        # A machine that stands still may keep time from being sampled, of which there is a line.
+        check "with $home a plain user records" [ "$?:$(grep -vc 'are in no sample' "$TMP/err")" = 7:1 ]
         check "with $home a plain user asks" [ "$("${plain[@]}" env "$home" "$open/hq" "$open/all/db" 'procedures limit 3 as csv' 2>"$TMP/err" | grep -c ,work,)" = 1 ]
     done
 else
