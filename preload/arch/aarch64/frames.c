@@ -21,7 +21,7 @@ enum link { LINK_UNKNOWN, LINK_IN_REGISTER, LINK_SAVED };
 /* The procedure on its way out. */
 struct way {
     enum link link;
-    uint64_t sp;             /* 0: not known */
+    uint64_t sp, fp;         /* 0: not known */
     uint64_t link_at, fp_at; /* where they are loaded from, 0: they are not */
     bool returns;
 };
@@ -87,22 +87,24 @@ static void note_access(struct way *way, const struct access *a)
     }
     if (a->base == SP && way->sp)
         way->sp += (uint64_t)a->change;
+    if (a->wide && a->loads && (a->reg == FP || a->other == FP))
+        way->fp = 0;
 }
 
-/* add and sub with an immediate that give the stack pointer. */
-static void note_arithmetic(struct way *way, const struct walk *w, uint32_t word)
+/* add and sub with an immediate that give the stack or the frame pointer: at a procedure's first instructions that is
+ * still its caller's. What else gives the stack pointer cannot be followed. */
+static void note_arithmetic(struct way *way, uint32_t word)
 {
     uint64_t immediate = (uint64_t)(word >> 10 & 4095) << (word >> 22 & 1 ? 12 : 0);
-    unsigned base = word >> 5 & 31;
+    unsigned base = word >> 5 & 31, to = word & 31;
+    uint64_t value = base == FP ? way->fp : base == SP ? way->sp : 0;
 
-    if ((word & 0xbf80001f) != 0x9100001f)
-        return;
-    if (base == FP)
-        way->sp = w->known & CFI_BIT(CFI_FP) ? w->reg[CFI_FP] : 0;
-    else if (base != SP)
-        way->sp = 0;
-    if (way->sp)
-        way->sp += word >> 30 & 1 ? -immediate : immediate;
+    if ((word & 0xbf800000) == 0x91000000 && (to == SP || to == FP)) {
+        value += !value ? 0 : word >> 30 & 1 ? -immediate : immediate;
+        *(to == SP ? &way->sp : &way->fp) = value;
+    } else if (to == SP && ((word & 0xbfe00000) == 0x8b200000 || (word & 0xff800000) == 0x92000000)) {
+        way->sp = 0; /* by a register, or aligned */
+    }
 }
 
 /* From the program counter to where the procedure returns. Where a branch may be taken it is not: both ways lead to a
@@ -112,7 +114,8 @@ static void follow_out(const struct walk *w, uint32_t module, struct way *way)
     uint64_t pc = w->reg[CFI_PC];
     int jumps = 0;
 
-    *way = (struct way){.sp = w->known & CFI_BIT(CFI_SP) ? w->reg[CFI_SP] : 0};
+    *way = (struct way){.sp = w->known & CFI_BIT(CFI_SP) ? w->reg[CFI_SP] : 0,
+                        .fp = w->known & CFI_BIT(CFI_FP) ? w->reg[CFI_FP] : 0};
     for (int i = 0; i < INSTRUCTIONS_MAX && modules_is_text(module, pc); i++, pc += 4) {
         uint32_t word = (uint32_t)arch_word(pc);
         struct access access;
@@ -133,7 +136,7 @@ static void follow_out(const struct walk *w, uint32_t module, struct way *way)
         } else if ((word & 0xfffffc1f) == 0xd61f0000 || word >> 16 == 0) { /* br, udf */
             return;
         } else {
-            note_arithmetic(way, w, word);
+            note_arithmetic(way, word);
         }
     }
 }
