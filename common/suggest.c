@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/suggest.h"
+#include "common/mem.h"
 #include <stdint.h>
 #include <string.h>
 #include <strings.h>
@@ -14,6 +15,13 @@ static unsigned char lower(char c)
 static size_t min2(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+bool suggest_lists(const char *list, const char *word)
+{
+    AUTO_FREE char *whole = xasprintf(" %s ", word);
+
+    return strcasestr(list, whole);
 }
 
 /* Rows i-2, i-1 and i of the table of distances between prefixes. */

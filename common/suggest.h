@@ -10,6 +10,7 @@
 #define HQ_COMMON_SUGGEST_H
 
 #include "common/str.h"
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { SUGGEST_MAX = 8 };
@@ -34,6 +35,10 @@ const char *suggest_nearest(const char *word, const char *const *words, size_t n
 
 /* Adds "; did you mean A?" or "; did you mean A, B or C?", nothing if nothing is near. */
 void suggest_text(const struct suggest *s, struct str *out);
+
+/* Whether a word is in a list that has blanks around each: " top flat ", whatever its case. For tables of the words
+ * that others have for what is here. */
+bool suggest_lists(const char *list, const char *word);
 
 /* The distance, or limit + 1 if it is larger than limit or a word is longer than 255 bytes. */
 size_t suggest_distance(const char *a, const char *b, size_t limit);

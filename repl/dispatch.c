@@ -90,11 +90,10 @@ static struct hq_error *unknown(const struct command *const *table, const char *
         return hq_error_new(HQ_USAGE, "`hq --version` tells the version, `hq DB info` that of a recording");
     int n = scandir(".", &entries, NULL, alphasort);
 
-    AUTO_FREE char *whole = xasprintf(" %s ", word);
     const char *db = database_behind(behind);
 
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        if (strcasestr(elsewhere[i].words, whole))
+        if (suggest_lists(elsewhere[i].words, word))
             return hq_error_new(HQ_USAGE, "there is no command '%s': %s", word, elsewhere[i].here);
     if (db)
         return hq_error_new(HQ_USAGE, "there is no command '%s'; the database stands before the question: hq %s \"%s\"",

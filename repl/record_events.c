@@ -78,7 +78,6 @@ static const struct {
 /* Tells what to write for an event that there is not; false: nothing better than the list is known. */
 static bool tell_elsewhere(const char *name, struct str *out)
 {
-    AUTO_FREE char *whole = xasprintf(" %s ", name);
     struct suggest near;
 
     if (strchr(name, ',')) {
@@ -88,7 +87,7 @@ static bool tell_elsewhere(const char *name, struct str *out)
         return true;
     }
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        if (strcasestr(elsewhere[i].words, whole)) {
+        if (suggest_lists(elsewhere[i].words, name)) {
             str_addf(out, "here it is called %s", elsewhere[i].here);
             return true;
         }

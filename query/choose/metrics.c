@@ -203,10 +203,8 @@ static const struct {
 
 static void add_foreign(const char *metric, const char *word, struct str *advice)
 {
-    AUTO_FREE char *whole = xasprintf(" %s ", word);
-
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (strcasestr(foreign[i].words, whole))
+        if (suggest_lists(foreign[i].words, word))
             str_addf(advice, "%s%s%s", foreign[i].before, metric, foreign[i].behind);
 }
 

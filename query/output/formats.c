@@ -48,10 +48,8 @@ static const struct {
 
 static const char *find_elsewhere(const char *format)
 {
-    AUTO_FREE char *whole = xasprintf(" %s ", format);
-
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        if (strcasestr(elsewhere[i].words, whole))
+        if (suggest_lists(elsewhere[i].words, format))
             return elsewhere[i].here;
     return NULL;
 }

@@ -69,4 +69,12 @@ TEST(text)
     CHECK_EQ_STR(str_cstr(&out), "; did you mean callers or callees?");
 }
 
+TEST(lists)
+{
+    CHECK(suggest_lists(" top flat ", "flat"));
+    CHECK(suggest_lists(" top flat ", "TOP"));
+    CHECK(!suggest_lists(" top flat ", "fla"));
+    CHECK(!suggest_lists(" top flat ", "at"));
+}
+
 TEST_MAIN
