@@ -153,6 +153,25 @@ static struct hq_error *bind_columns(struct run *run)
     return NULL;
 }
 
+/* The first amount that a list shows, if `columns` leaves out the first metric: an order by what is not seen looks like
+ * none. A row that has others below it stays where all of its cost puts it. NULL: the first metric. */
+static struct program *first_shown(const struct run *run)
+{
+    struct program *shown = NULL;
+
+    if (!run->query->columns.len || run->view->shape != SHAPE_LIST)
+        return NULL;
+    vec_foreach(p, &run->columns) {
+        if ((*p)->kind != PROGRAM_SLOT || !(*p)->linear)
+            continue;
+        if ((*p)->slot == 0)
+            return NULL;
+        if (!shown)
+            shown = *p;
+    }
+    return shown;
+}
+
 /* The first metric; of a comparison the size of its change. */
 static struct program *default_key(struct run *run)
 {
@@ -187,8 +206,11 @@ static struct hq_error *bind_sort(struct run *run)
         if (s.program)
             vec_push(&run->sort, s);
     }
-    if (!run->query->sort.len && default_key(run))
-        vec_push(&run->sort, (struct sort_program){.program = default_key(run)});
+    if (run->query->sort.len || !default_key(run))
+        return NULL;
+    if (!run->tree->old && first_shown(run))
+        vec_push(&run->sort, (struct sort_program){.program = first_shown(run)});
+    vec_push(&run->sort, (struct sort_program){.program = default_key(run)});
     return NULL;
 }
 
