@@ -285,12 +285,17 @@ static void add_ends(struct str *out, const char *whole, bool bare, const char *
     }
 }
 
+/* A parallel region, of which the place says most. */
+static const char region[] = "parallel region at ";
+
 void name_shorten(struct str *out, const char *name, size_t width, const char *dots)
 {
     static const struct limits steps[] = {{99, 99}, {0, 99}, {0, 3}, {0, 2}, {0, 1}, {0, 0}};
     struct str known AUTO_STR = {0};
     size_t start = out->len;
 
+    if (utf8_width(name) > width && !strncmp(name, region, sizeof region - 1))
+        name += strlen("parallel ");
     if (utf8_width(name) <= width) {
         str_add(out, name);
         return;

@@ -12,7 +12,8 @@
  * long spelling of std::string, the return type, the parameters, then template arguments from the innermost outwards,
  * `std::map<...>::operator[](...)`, and the scopes between the outermost and the last name that says something:
  * `std::...::operator[]`, and for a lambda's code `ns::...::matvec::{lambda#1}`. Otherwise what is left
- * then, which is still too wide. `dots` stands for what is left out.
+ * then, which is still too wide. Of `parallel region at lulesh.cc:782` the first word goes. `dots` stands for what is
+ * left out.
  */
 void name_shorten(struct str *out, const char *name, size_t width, const char *dots);
 

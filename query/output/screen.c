@@ -216,6 +216,28 @@ static void put_note(const struct screen *s, const char *text)
     fputc('\n', s->out);
 }
 
+static bool is_shown(const struct screen *s, size_t column)
+{
+    for (size_t c = 0; c < s->column_count; c++)
+        if (s->columns[c].index == column)
+            return true;
+    return false;
+}
+
+enum { NARROW_NAMED = 6 };
+
+/* `for lack of room elapsed, work`: the first of them by name. */
+static void tell_narrow(const struct screen *s, struct str *note)
+{
+    size_t named = 0;
+
+    for (size_t c = 0; c < s->t->columns.len && named < NARROW_NAMED; c++)
+        if (!is_shown(s, c) && column_has_value(s->t, c))
+            str_addf(note, "%s%s", named++ ? ", " : "for lack of room ", s->t->columns.data[c].name);
+    if (s->narrow > named)
+        str_addf(note, " and %zu more", s->narrow - named);
+}
+
 static void put_left_out(const struct screen *s)
 {
     AUTO_STR struct str silent = {0}, note = {0};
@@ -223,15 +245,15 @@ static void put_left_out(const struct screen *s)
     columns_tell_silent(s->t, &silent);
     if (silent.len)
         put_note(s, str_cstr(&silent));
+    if (!s->empty && !s->narrow)
+        return;
+    str_add(&note, "(left out: ");
     if (s->empty)
-        str_addf(&note, "(%zu column%s without a value", s->empty, s->empty == 1 ? "" : "s");
+        str_addf(&note, "%zu column%s without a value%s", s->empty, s->empty == 1 ? "" : "s", s->narrow ? "; " : "");
     if (s->narrow)
-        str_addf(&note, "%s%zu column%s for which there is no room", s->empty ? " and " : "(", s->narrow,
-                 s->narrow == 1 ? "" : "s");
-    if (note.len) {
-        str_add(&note, " left out; `columns` chooses)");
-        put_note(s, str_cstr(&note));
-    }
+        tell_narrow(s, &note);
+    str_add(&note, "; `columns` chooses)");
+    put_note(s, str_cstr(&note));
 }
 
 struct hq_error *screen_write(const struct table *t, const struct output_options *o, bool guides, FILE *out)

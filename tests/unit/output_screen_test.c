@@ -242,12 +242,12 @@ TEST(columns_that_do_not_fit)
                  "#                a                b                d  name\n"
                  "   10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  total\n"
                  "1  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  main\n"
-                 "(4 columns without a value and 1 column for which there is no room left out; `columns` chooses)\n");
+                 "(left out: 4 columns without a value; for lack of room c; `columns` chooses)\n");
     check_format(t, "table", &(struct output_options){.utf8 = true, .width = 108},
                  "#                a                b                c                d  name\n"
                  "   10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  total\n"
                  "1  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  10.00 s  100.0%  main\n"
-                 "(4 columns without a value left out; `columns` chooses)\n");
+                 "(left out: 4 columns without a value; `columns` chooses)\n");
     static const char *const whole =
         "#                a  a                b  b                c  c                d  d  name\n"
         "   10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     10.00 s  100.0%     total\n"
@@ -274,7 +274,7 @@ TEST(changes_that_do_not_fit)
                  "#                a  delta.a  name\n"
                  "   10.00 s  100.0%           total\n"
                  "1  10.00 s  100.0%           main\n"
-                 "(1 column for which there is no room left out; `columns` chooses)\n");
+                 "(left out: for lack of room old.a; `columns` chooses)\n");
     table_destroy(t);
 }
 

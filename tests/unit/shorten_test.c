@@ -25,6 +25,14 @@ TEST(what_fits_stays)
     shortens("main", 3, "main");
 }
 
+TEST(the_place_of_a_region_stays)
+{
+    shortens("parallel region at lulesh.cc:782", 32, "parallel region at lulesh.cc:782");
+    shortens("parallel region at lulesh.cc:782", 31, "region at lulesh.cc:782");
+    shortens("parallel region at lulesh.cc:782", 9, "region at lulesh.cc:782");
+    shortens("parallel region", 9, "parallel region");
+}
+
 TEST(one_thing_after_the_other)
 {
     const char *name = "int ns::Map<" STRING ", std::pair<int, A<B<C> > > >::find(" STRING " const&) const";
