@@ -161,6 +161,12 @@ static size_t count_short(uint64_t *counts, size_t n, uint64_t bound, uint64_t *
     return low;
 }
 
+static void note_worst(struct apart *a, struct shortness s)
+{
+    if (s.of && (!a->worst.of || s.few * a->worst.of > a->worst.few * s.of))
+        a->worst = s;
+}
+
 /* The first and the last visit may be cut by the ends of the run: they count with the others, so of few none may be
  * short.
  */
@@ -174,6 +180,9 @@ static void judge_profile(struct visiting *v, struct apart *a)
     a->short_gaps += short_gaps;
     a->visits += visits;
     a->short_visits += short_visits;
+    a->profiles += visits > 0;
+    note_worst(a, (struct shortness){short_gaps, gaps, v->now.profile, true});
+    note_worst(a, (struct shortness){short_visits, visits, v->now.profile, false});
     a->doubtful |= short_gaps * 10 > gaps || short_visits * 10 > visits;
 }
 
@@ -319,6 +328,20 @@ static double rate_for(const struct apart *a)
     return fmax(gap, visit) * 1e6 / a->period_us;
 }
 
+/* One profile in which they are too short is enough: the others may hide it in a sum. */
+static void tell_worst(const struct apart *a, const struct tree *t, struct str *out)
+{
+    const struct shortness *w = &a->worst;
+    int32_t rank = t->db->profiles[w->profile].rank;
+
+    if (a->profiles > 1 && rank >= 0)
+        str_addf(out, "on rank %d, ", rank);
+    else if (a->profiles > 1)
+        str_addf(out, "in one of %zu threads, ", a->profiles);
+    str_addf(out, w->gaps ? "%zu of %zu gaps between them hold fewer than %d" : "%zu of %zu visits hold fewer than %d",
+             w->few, w->of, w->gaps ? APART_GAP : APART_VISIT);
+}
+
 char *visits_doubt(const struct visits *v, const struct tree *t, const uint8_t *matching)
 {
     const struct apart *a = &v->apart;
@@ -334,10 +357,8 @@ char *visits_doubt(const struct visits *v, const struct tree *t, const uint8_t *
     str_addf(&out, "visits cannot be told apart by samples %s apart: ", period);
     if (repeats)
         str_add(&out, "it is in a loop and no gap between two visits was seen");
-    else if (a->short_gaps * a->visits >= a->short_visits * a->gaps)
-        str_addf(&out, "%zu of %zu gaps between them hold fewer than %d", a->short_gaps, a->gaps, APART_GAP);
     else
-        str_addf(&out, "%zu of %zu visits hold fewer than %d", a->short_visits, a->visits, APART_VISIT);
+        tell_worst(a, t, &out);
     str_addf(&out,
              ", so a row may be several visits and others are missing; a gap of %s and a visit of %s can be told. ",
              gap, visit);

@@ -26,8 +26,16 @@ struct visit {
  * the distance of two samples, which would make one visit of two, and hardly any visit, which would not be seen.
  */
 enum { APART_GAP = 3, APART_VISIT = 2 };
+/* Gaps, or visits, of one profile that are too short. */
+struct shortness {
+    size_t few, of; /* so many of so many are too short */
+    uint32_t profile;
+    bool gaps; /* gaps between visits, not visits */
+};
 struct apart {
     size_t gaps, short_gaps, visits, short_visits;
+    size_t profiles;                 /* that were looked at, and have visits */
+    struct shortness worst;          /* the largest share that any profile has */
     double period_us;                /* mean time that a sample stands for */
     uint64_t least_gap, least_visit; /* samples that nine of ten hold at least, in the profile where that is least; 0:
                                         there is none */
