@@ -397,6 +397,25 @@ COLD void cfi_gap(uint64_t address, const struct code *code, struct cfi *cfi, ui
         *end = next;
 }
 
+/*
+ * The loader's code for a first call is entered with the return address on the stack, of which its information takes no
+ * account: the address is above what is said to be the frame (glibc's sysdeps/aarch64/dl-trampoline.S). It is at the
+ * top of the frame, and the last instruction has taken it off.
+ */
+LEARN static void account_for_pushed_link(struct cfi_row *row)
+{
+    int32_t up = row->value[CFI_RETURN] + 8;
+
+    if (row->cfa_rule != CFI_REGISTER || row->cfa_register != CFI_SP || row->rule[CFI_RETURN] != CFI_OFFSET || up < 8)
+        return;
+    row->cfa_value += up;
+    for (unsigned i = 0; i < CFI_REGISTERS; i++)
+        if (row->rule[i] == CFI_OFFSET || row->rule[i] == CFI_VALUE_OFFSET)
+            row->value[i] -= up;
+    if (!row->cfa_value)
+        row->rule[CFI_RETURN] = CFI_SAME;
+}
+
 LEARN bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi)
 {
     const uint8_t *entry = code->eh_frame_hdr ? index_find(code->index, code->eh_frame_hdr, code->end, address) : NULL;
@@ -414,8 +433,15 @@ LEARN bool cfi_find(uint64_t address, const struct code *code, struct cfi *cfi)
         cursor->at += skipped;
     }
     cfi->row = cfi->common.initial;
+    /* A first instruction that does nothing: the row behind it holds before it, too. */
+    bool idle = address == cfi->start && length > CFI_WORD && cfi_does_nothing(address);
+    reader.address += idle ? CFI_WORD : 0;
     if (!execute(&reader))
         return false;
     set_range(&reader, cfi->start + length);
+    if (idle)
+        cfi->row_start = address;
+    if (CFI_LINKS && !cfi->signal_frame)
+        account_for_pushed_link(&cfi->row);
     return true;
 }

@@ -9,6 +9,9 @@
  *   CFI_LINKS              1: a call leaves the return address in a register, CFI_LINK, which is that column
  *   CFI_SIGNS              1: return addresses may be signed, and the information says where (DW_CFA_AARCH64_*)
  *   cfi_preserved()        does a call keep the register?
+ *   CFI_WORD               bytes of an instruction that cfi_does_nothing() knows
+ *   cfi_does_nothing()     does the instruction there change neither the stack nor where things are? Always false where
+ *                          the information is right from the first instruction on
  */
 #ifndef HQ_UNWIND_ARCH_ARCH_H
 #define HQ_UNWIND_ARCH_ARCH_H

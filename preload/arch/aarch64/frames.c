@@ -167,6 +167,44 @@ COLD bool walk_signal(struct walk *w)
     return true;
 }
 
+/* Instructions of a linkage stub, which changes x16 and x17 alone: adrp or adr, ldr from x16, add to x16, landing pads
+ * and checks of signatures, which are hints. */
+static bool is_of_stub(uint32_t word)
+{
+    return (word & 0x1f00001e) == 0x10000010 || (word & 0xffc003fe) == 0xf9400210 ||
+           (word & 0xffc003ff) == 0x91000210 || (word & 0xfffff01f) == 0xd503201f;
+}
+
+/*
+ * Between a call and what is called the linker may put code that uses x16 and x17 only (Procedure Call Standard, 6.1.1)
+ * and jumps by one of them: the return address is in x30. The first stub of a table has also put that on the stack for
+ * the loader, with x16. The caller's stack pointer, 0: this is no such code.
+ */
+static uint64_t stub_caller(const struct walk *w, uint32_t module)
+{
+    enum { STUB_WORDS = 8, PUSH = (int)0xa9bf7bf0 }; /* stp x16, x30, [sp, #-16]! */
+    uint64_t pc = w->reg[CFI_PC], before = pc - 4, pushed = 0;
+
+    if (arch_word(pc) == PUSH)
+        pc += 4;
+    else
+        for (int i = 0; i < STUB_WORDS && !pushed && modules_is_text(module, before); i++, before -= 4) {
+            if (arch_word(before) == PUSH)
+                pushed = 16;
+            else if (!is_of_stub((uint32_t)arch_word(before)))
+                break;
+        }
+    for (int i = 0; i < STUB_WORDS && modules_is_text(module, pc); i++, pc += 4) {
+        uint32_t word = (uint32_t)arch_word(pc);
+
+        if ((word & 0xffffffdf) == 0xd61f0200) /* br x16, br x17 */
+            return w->reg[CFI_SP] + pushed;
+        if (!is_of_stub(word))
+            break;
+    }
+    return 0;
+}
+
 /* The record may belong to the return address, if that lies in one. */
 void walk_found_return(struct walk *w, uint64_t pc, uint64_t at)
 {
@@ -228,7 +266,12 @@ static enum step step_by_record(struct walk *w)
 COLD enum step walk_without_cfi(struct walk *w, struct recipe recipe)
 {
     struct way way = {.link = LINK_UNKNOWN};
+    uint64_t sp = 0;
 
+    if (recipe.module && w->how & FRAME_EXACT && modules_is_text(recipe.module, w->reg[CFI_PC]))
+        sp = stub_caller(w, recipe.module);
+    if (sp && step_by_link(w, sp))
+        return STEP_ON;
     if (recipe.module && modules_is_text(recipe.module, w->reg[CFI_PC]))
         follow_out(w, recipe.module, &way);
     else if (w->how & FRAME_EXACT && step_by_link(w, w->reg[CFI_SP])) /* a call of nothing */
