@@ -108,7 +108,7 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
         unwind_registers(context, reg);
         visits_settle(reg[CFI_SP], now);
         thread_stack(reg[CFI_SP], &low, &high);
-        place = unwind(lane, reg, low, high, &partial);
+        place = unwind_interrupted(lane, reg, low, high, &partial);
         if (lane->memo.frames_walked - walked > LONG_WALK) {
             uint64_t end = file_now_us();
             self.rest_until = end + REST * (end - now);
@@ -154,11 +154,11 @@ void sample_there(struct place place, int event, uint64_t weight, uint64_t until
  */
 static COLD struct place own_work(struct place place)
 {
-    struct code code;
+    uint32_t number = place.node != NO_NODE && self.lane ? modules_collector() : 0;
 
-    if (place.node == NO_NODE || !self.lane || !modules_find((uint64_t)hot_start, &code))
+    if (!number)
         return place;
-    uint32_t kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module;
+    uint32_t kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | number;
     uint32_t path = lane_path(place.path, kind, 0), node = lane_child(self.lane, place.node, path, kind, 0);
 
     return node == NO_NODE ? place : (struct place){node, path};

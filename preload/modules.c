@@ -294,6 +294,13 @@ LEARN bool modules_find(uint64_t address, struct code *code)
     return true;
 }
 
+uint32_t modules_collector(void)
+{
+    struct code code;
+
+    return modules_find((uint64_t)&modules_start, &code) ? code.module : 0;
+}
+
 static void measure_program(const struct dl_phdr_info *info)
 {
     for (int i = 0; i < info->dlpi_phnum; i++) {

@@ -69,6 +69,9 @@ static inline bool modules_is_own(uint32_t number)
     return __atomic_load_n(&modules_bases[number - 1], __ATOMIC_RELAXED) & MODULES_OWN;
 }
 
+/* The number of the collector's own library, 0 if it has none. */
+uint32_t modules_collector(void);
+
 /* Writes a record for every module into a new measurement file. */
 void modules_describe(void);
 

@@ -124,14 +124,28 @@ static HOT __attribute__((noinline)) uint32_t walk_out(struct walk *w)
     }
 }
 
-/* How a frame is named in the tree. False: it has no node of its own. */
-static inline bool name_of(const struct frame *f, uint32_t *kind, uint64_t *offset)
+/* The collector itself was interrupted, outside of its guard: that is its own work below what called it, as that inside
+ * is (handler.c). */
+static COLD bool name_own_work(uint32_t *kind, uint64_t *offset)
+{
+    uint32_t number = modules_collector();
+
+    *kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | number;
+    *offset = 0;
+    return number != 0;
+}
+
+/* How a frame is named in the tree. False: it has no node of its own, as wrappers between the program and what it calls
+ * have none. */
+static inline bool name_of(const struct frame *f, bool interrupted, uint32_t *kind, uint64_t *offset)
 {
     uint32_t module = f->module;
 
     *kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | module;
     *offset = f->pc - (module ? modules_base(module) : 0) - (f->how & FRAME_EXACT ? 0 : 1);
-    return f->pc && !(module && modules_is_own(module));
+    if (module && modules_is_own(module))
+        return interrupted && name_own_work(kind, offset);
+    return f->pc != 0;
 }
 
 /* How many marks lie outside of a frame: their nodes are above it. */
@@ -195,7 +209,7 @@ static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
             for (; mark_ahead(&memo->fresh[paths - 1], mark_of_path); mark_of_path++)
                 if (pass_mark(&marks.mark[mark_of_path], &memo->fresh[paths - 1], &kind, &offset))
                     ahead = lane_path(ahead, kind, offset);
-            if (name_of(&memo->fresh[paths - 1], &kind, &offset)) {
+            if (name_of(&memo->fresh[paths - 1], paths == 1 && w->interrupted, &kind, &offset)) {
                 ahead = lane_path(ahead, kind, offset);
                 lane_child_prefetch(lane, ahead);
             }
@@ -206,7 +220,7 @@ static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
                 here.path = lane_path(here.path, kind, offset),
                 here.node = lane_child(lane, here.node, here.path, kind, offset);
         here.path = memo->paths[kept];
-        if (here.node != NO_NODE && name_of(f, &kind, &offset))
+        if (here.node != NO_NODE && name_of(f, i == 0 && w->interrupted, &kind, &offset))
             here.node = lane_child(lane, here.node, here.path, kind, offset);
         f->node = here.node;
         memo->frames[kept++] = *f;
@@ -259,19 +273,33 @@ static inline struct place finish(struct lane *lane, struct walk *w, uint32_t ke
     return insert(lane, w, kept);
 }
 
-HOT struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high,
-                        uint32_t *partial)
+static HOT __attribute__((noinline)) struct place unwind_from(struct lane *lane, const uint64_t reg[CFI_REGISTERS],
+                                                              uint64_t low, uint64_t high, uint32_t *partial,
+                                                              bool interrupted)
 {
     uint32_t kept;
     struct walk w;
 
     freshen(&lane->memo, low, high);
     w.thorough = false;
+    w.interrupted = interrupted;
     walk_start(&w, &lane->memo, reg, low, high);
     kept = walk_out(&w);
     if (w.unknown || (kept + w.frames > FRAMES_MAX && !w.partial))
         kept = walk_thoroughly(&w, reg, low, high);
     return finish(lane, &w, kept, partial);
+}
+
+HOT struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high,
+                        uint32_t *partial)
+{
+    return unwind_from(lane, reg, low, high, partial, false);
+}
+
+HOT struct place unwind_interrupted(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high,
+                                    uint32_t *partial)
+{
+    return unwind_from(lane, reg, low, high, partial, true);
 }
 
 struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t low, uint64_t high,
@@ -284,7 +312,7 @@ struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uin
     struct walk w;
 
     freshen(&lane->memo, low, high);
-    w.thorough = false;
+    w.thorough = w.interrupted = false;
     walk_start(&w, &lane->memo, reg, low, high);
     w.known = WALK_BEHIND_RECORD;
     w.how = 0;

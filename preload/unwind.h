@@ -55,6 +55,11 @@ struct memo {
 struct place unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t stack_low, uint64_t stack_high,
                     uint32_t *partial);
 
+/* Like unwind, for what a sample interrupted: there the collector's own code is a node below what called it, while it
+ * has none where the collector asks for where it was called. */
+struct place unwind_interrupted(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t stack_low,
+                                uint64_t stack_high, uint32_t *partial);
+
 /*
  * Like unwind, for the caller of a function, whose frame is at `frame_pointer`: the place of the call. Only the
  * registers that are kept in a frame are known there: NO_NODE if others are needed.

@@ -23,8 +23,9 @@ struct walk {
     int32_t how;
     uint32_t frames; /* in memo->fresh */
     uint32_t partial;
-    bool unknown;  /* ended at a frame that needs a register which was not followed */
-    bool thorough; /* follow all registers, ignore recipes and the memo */
+    bool unknown;     /* ended at a frame that needs a register which was not followed */
+    bool thorough;    /* follow all registers, ignore recipes and the memo */
+    bool interrupted; /* it begins where a sample came, not where the collector asks for itself */
 };
 
 enum step { STEP_ON, STEP_END, STEP_FAILED, STEP_MORE_REGISTERS };
