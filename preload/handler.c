@@ -83,6 +83,33 @@ static bool postpone(int event, uint64_t *weight, uint64_t now)
     return now < self.rest_until;
 }
 
+/*
+ * The collector's own work below a place of the program, as a frame in its own load module: it is no part of what the
+ * place costs. The place itself where that cannot be had.
+ */
+static COLD struct place own_work(struct place place)
+{
+    uint32_t number = place.node != NO_NODE && self.lane ? modules_collector() : 0;
+
+    if (!number)
+        return place;
+    uint32_t kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | number;
+    uint32_t path = lane_path(place.path, kind, 0), node = lane_child(self.lane, place.node, path, kind, 0);
+
+    return node == NO_NODE ? place : (struct place){node, path};
+}
+
+/* Did the sample fire while a breakpoint was seen to? Then it comes at the instruction where the thread goes on. If
+ * others come there too (it is where a call returns to, in a loop) that holds shortly after alone: a thread that lost
+ * the processor meanwhile is not told from one that came round. */
+static inline bool is_of_breakpoint(const ucontext_t *context, uint64_t now)
+{
+    enum { SOON = 200 };
+
+    return arch_pc(context) == self.resumed.pc && arch_sp(context) == self.resumed.sp &&
+           (self.resumed.in_slot || now - self.resumed.us < SOON);
+}
+
 static HOT void record(int event, uint64_t weight, const ucontext_t *context)
 {
     struct hqm_header *header;
@@ -109,6 +136,10 @@ static HOT void record(int event, uint64_t weight, const ucontext_t *context)
         visits_settle(reg[CFI_SP], now);
         thread_stack(reg[CFI_SP], &low, &high);
         place = unwind_interrupted(lane, reg, low, high, &partial);
+        if (__builtin_expect(is_of_breakpoint(context, now), 0)) {
+            self.resumed.pc = 0;
+            place = own_work(place);
+        }
         if (lane->memo.frames_walked - walked > LONG_WALK) {
             uint64_t end = file_now_us();
             self.rest_until = end + REST * (end - now);
@@ -146,22 +177,6 @@ void sample_there(struct place place, int event, uint64_t weight, uint64_t until
     store(self.lane, place, event, weight, until);
     header->end_us = file_now_us();
     guard_leave();
-}
-
-/*
- * The collector's own work below a place of the program, as a frame in its own load module: it is no part of what the
- * place costs. The place itself where that cannot be had.
- */
-static COLD struct place own_work(struct place place)
-{
-    uint32_t number = place.node != NO_NODE && self.lane ? modules_collector() : 0;
-
-    if (!number)
-        return place;
-    uint32_t kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | number;
-    uint32_t path = lane_path(place.path, kind, 0), node = lane_child(self.lane, place.node, path, kind, 0);
-
-    return node == NO_NODE ? place : (struct place){node, path};
 }
 
 void sample_missed(struct place place)

@@ -30,6 +30,13 @@ struct wait {
     uint64_t blocked, before;
 };
 
+/* Where a breakpoint of ours has sent the thread on, and since when it was at it: what fired meanwhile is delivered
+ * there, once the kernel has left the handler. */
+struct resumed {
+    uint64_t pc, sp, us;
+    bool in_slot; /* where nobody comes but by a breakpoint */
+};
+
 struct thread {
     bool alive; /* measured: from its begin to thread_end */
     bool alone; /* no other thread is measured */
@@ -39,6 +46,7 @@ struct thread {
     volatile uint64_t repeated; /* where our signal has come to a system call that the kernel makes again; 0 nowhere */
     struct wait wait;
     struct idle idle;
+    struct resumed resumed;
     struct place stored; /* where the last sample was; NO_NODE: it was not taken */
     uint32_t number, creator, creator_lane, creator_node;
     uint64_t start_us, samples;

@@ -183,14 +183,19 @@ HOT bool patch_trap(const siginfo_t *info, ucontext_t *context, bool strange)
 {
     greg_t *reg = context->uc_mcontext.gregs;
     const struct patch *patch = info->si_code == SI_KERNEL ? patch_find((uint64_t)reg[REG_RIP] - 1) : NULL;
+    bool measured = !strange && options.active && self.alive;
+    uint64_t now = patch && measured ? file_now_us() : 0;
 
     if (!patch)
         return false;
     if (patch_is_loader(patch))
         patch_loader_changed();
-    else if (!strange && options.active && self.alive)
+    else if (measured)
         count(patch, context);
     patch_go_on(patch, context);
+    if (measured)
+        self.resumed = (struct resumed){(uint64_t)reg[REG_RIP], (uint64_t)reg[REG_RSP], now,
+                                        (uint64_t)reg[REG_RIP] == patch->slot};
     return true;
 }
 
