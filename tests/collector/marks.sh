@@ -45,30 +45,6 @@ for clock in "-e CPUTIME@1000/s" "-e CPUTIME@1000/s --clock=timer" "-e REALTIME@
 done
 check "a visit is as long as what is in it" [ "$(rows 'iterations of recurses where length > 1s' | wc -l)" = 0 ]
 
-# What the breakpoints cost is hq's, not that of the procedures that they are in: these do next to nothing.
-cat >"$TMP/tiny.c" <<'C'
-#include <time.h>
-volatile int n;
-__attribute__((noinline)) void tiny(int i) { n += i; }
-__attribute__((noinline)) void caller(void) { for (int i = 0; i < 1000; i++) tiny(i); }
-int main(void)
-{
-    struct timespec now;
-    do
-        caller();
-    while (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), now.tv_sec == 0 && now.tv_nsec < 500000000);
-    return 0;
-}
-C
-gcc -O2 -g -o "$TMP/tiny" "$TMP/tiny.c"
-for clock in auto timer; do
-    record -e CPUTIME@1000/s --clock=$clock --mark tiny -- "$TMP/tiny"
-    check "$clock: most of it is hq's" "$HQ" "$DB" 'procedures of "[hq: measuring]" expect any cputime > 50%'
-    for name in tiny caller; do
-        check "$clock: and not of $name" "$HQ" "$DB" "procedures of $name expect any cputime.x < 25%"
-    done
-done
-
 record --mark no_such_thing -- "$PROGRAMS/watched" 10
 check "a name that is none is refused" [ $status = 2 ]
 check "with a sentence" grep -q 'no such procedure' "$TMP/err"
@@ -148,4 +124,28 @@ check "a million visits: the program's result" [ "$(cat "$TMP/out")" = 499999500
 "$HQ" "$DB" 'iterations of visited limit 1' >"$TMP/visited" 2>>"$TMP/err"
 check "a million visits: all of them" grep -q '^1000000 visits' "$TMP/err"
 check "a million visits: bytes in the database" holds "$("$HQ" "$DB" info 2>>"$TMP/err" | awk '$1 == "marks" { print $3 ~ /MiB/ ? $2 * 1048576 : $2 * 1024 }') < 2 * 1000000 * 6"
+# What the breakpoints cost is hq's, not that of the procedures that they are in: these do next to nothing.
+cat >"$TMP/tiny.c" <<'C'
+#include <time.h>
+volatile int n;
+__attribute__((noinline)) void tiny(int i) { n += i; }
+__attribute__((noinline)) void caller(void) { for (int i = 0; i < 1000; i++) tiny(i); }
+int main(void)
+{
+    struct timespec now;
+    do
+        caller();
+    while (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), now.tv_sec == 0 && now.tv_nsec < 500000000);
+    return 0;
+}
+C
+gcc -O2 -g -o "$TMP/tiny" "$TMP/tiny.c"
+for clock in auto timer; do
+    record -e CPUTIME@1000/s --clock=$clock --mark tiny -- "$TMP/tiny"
+    check "$clock: most of it is hq's" "$HQ" "$DB" 'procedures of "[hq: measuring]" expect any cputime > 50%'
+    for name in tiny caller; do
+        check "$clock: and not of $name" "$HQ" "$DB" "procedures of $name expect any cputime.x < 25%"
+    done
+done
+
 finish
