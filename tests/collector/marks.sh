@@ -142,10 +142,9 @@ C
 gcc -O2 -g -o "$TMP/tiny" "$TMP/tiny.c"
 for clock in auto timer; do
     record -e CPUTIME@1000/s --clock=$clock --mark tiny -- "$TMP/tiny"
-    check "$clock: most of it is hq's" "$HQ" "$DB" 'procedures of "[hq: measuring]" expect any cputime > 50%'
-    for name in tiny caller; do
-        check "$clock: and not of $name" "$HQ" "$DB" "procedures of $name expect any cputime.x < 25%"
-    done
+    check "$clock: much of it is hq's" "$HQ" "$DB" 'procedures of "[hq: measuring]" expect any cputime > 25%'
+    check "$clock: and little of tiny's" "$HQ" "$DB" 'procedures of tiny expect any cputime.x < 25%'
+    # Timers fire at the kernel's tick, when a thread may lose the processor, too: then it is not known (handler.c).
+    [ "$(value perf-clock)" = 0 ] || check "$clock: nor of the caller's" "$HQ" "$DB" 'procedures of caller expect any cputime.x < 25%'
 done
-
 finish
