@@ -138,8 +138,11 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
             HQ_TRY(kinds_check(b, i ? e->left : e->right, a[1 - i]->text));
     for (int i = 0; i < 2; i++)
         if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_NAME && a[1 - i]->kind == PROGRAM_TEXT &&
-            e->op == OP_EQ && b->chooses_rows && b->row_kinds & KIND_BIT(SCOPE_PROCEDURE))
-            HQ_TRY(names_check(b, i ? e->left : e->right, a[1 - i]->text));
+            e->op == OP_EQ)
+            HQ_TRY(names_check(b, &(struct pattern){.place = (i ? e->left : e->right)->place,
+                                                    .kind = PATTERN_NAME,
+                                                    .text = a[1 - i]->text,
+                                                    .quoted = true}));
     for (int i = 0; i < 2; i++)
         if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_GROUP && a[1 - i]->kind == PROGRAM_TEXT)
             vec_push(&b->groups, (struct named_group){(i ? e->left : e->right)->place, a[1 - i]->text});
@@ -222,12 +225,15 @@ static struct hq_error *bind_match(struct binding *b, const struct expr *e, bool
 
     *out = p;
     p->negated = e->negated;
+    p->text = e->regex.text;
     HQ_TRY(bind_expr(b, e->left, exclusive, &p->args[0]));
     if (!p->args[0]->is_text)
         return place_error(&e->left->place, NULL,
                            "a regular expression needs a text on its left: name, file, module, kind, callsite ...");
     HQ_TRY(regex_compile(&e->regex, &p->regex));
     vec_push(&b->regexes, p->regex);
+    if (p->args[0]->kind == PROGRAM_ATTRIBUTE && p->args[0]->attribute == ATTRIBUTE_NAME && !p->negated)
+        HQ_TRY(names_check(b, &e->regex));
     return NULL;
 }
 

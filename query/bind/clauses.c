@@ -323,6 +323,9 @@ struct hq_error *clauses_bind(struct run *run)
 
         HQ_TRY(regex_compile(&q->matching.data[i], &r));
         vec_push(&run->matching, r);
+        run->binding.chooses_rows = true;
+        HQ_TRY(names_check(&run->binding, &q->matching.data[i]));
+        run->binding.chooses_rows = false;
     }
     for (size_t i = 0; i < q->expect.len; i++) {
         struct program *p = NULL;

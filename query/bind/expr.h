@@ -48,7 +48,7 @@ struct program {
     bool literal;  /* made of bare numbers only: takes any dimension */
     bool constant; /* the same in every row */
     double number;
-    const char *text;
+    const char *text; /* of a match its regular expression */
     unsigned slot;
     unsigned statistic;
     enum attribute attribute;
@@ -107,8 +107,8 @@ struct hq_error *bind_condition(struct binding *b, const struct expr *e, struct 
 struct hq_error *bind_expectation(struct binding *b, const struct expr *e, struct program **out);
 /* Notes that no row can have the kind of `kind = WORD`; an error with `set strict on` (kinds.c). */
 struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char *word);
-/* Likewise that nothing is called so, of `name = WORD`. */
-struct hq_error *names_check(struct binding *b, const struct expr *e, const char *word);
+/* Likewise that nothing is called so, where rows that may be procedures are chosen by a name or regular expression. */
+struct hq_error *names_check(struct binding *b, const struct pattern *named);
 /* The kind of that name, in any case; SCOPE_KINDS if there is none. */
 enum scope_kind kinds_find(const char *name);
 /* `kind = line`: the kind, where the expression is a word that is also an attribute; else NULL. */

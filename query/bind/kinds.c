@@ -54,15 +54,18 @@ struct hq_error *kinds_check(struct binding *b, const struct expr *e, const char
     if (query_setting(b->env, SETTING_STRICT))
         return place_error(&e->place, NULL, "%s", str_cstr(&text));
     vec_push(&b->selection->notes, xstrdup(str_cstr(&text)));
+    if (b->chooses_rows)
+        b->unknown_name = arena_strdup(b->arena, str_cstr(&text));
     return NULL;
 }
 
-struct hq_error *names_check(struct binding *b, const struct expr *e, const char *word)
+struct hq_error *names_check(struct binding *b, const struct pattern *named)
 {
-    const struct pattern named = {.place = e->place, .kind = PATTERN_NAME, .text = word, .quoted = true};
     struct matches m;
 
-    HQ_TRY(pattern_resolve(b->env, &b->selection->tree, &named, b->row_kinds, &m));
+    if (!b->chooses_rows || !(b->row_kinds & KIND_BIT(SCOPE_PROCEDURE)))
+        return NULL;
+    HQ_TRY(pattern_resolve(b->env, &b->selection->tree, named, b->row_kinds, &m));
     if (m.unknown) {
         vec_push(&b->selection->notes, xstrdup(m.problem));
         b->unknown_name = arena_strdup(b->arena, m.unknown);

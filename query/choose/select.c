@@ -332,6 +332,8 @@ static struct hq_error *look_for_missing(struct query_env *env, struct selection
         if (query_setting(env, SETTING_STRICT))
             return place_error(place, NULL, "%s", str_cstr(&text));
         vec_push(&s->notes, xstrdup(str_cstr(&text)));
+        if (!s->unknown)
+            s->unknown = xstrdup(str_cstr(&text));
     }
     return NULL;
 }

@@ -337,7 +337,7 @@ static struct hq_error *prepare(struct run *run, struct entries *roots, struct e
         HQ_TRY(statistics_compute(run, all->data, all->len));
     }
     mark(run, all);
-    HQ_TRY(blanks_tell(run, all));
+    HQ_TRY(absent_tell(run, all));
     return run->interrupted ? interrupted() : NULL;
 }
 

@@ -39,11 +39,11 @@ void node_merge_rounds(struct run *run, struct node *n);
 /* One row for all rounds of a recursion through several procedures, where no row stands beside them. */
 void rows_fold_recursion(struct run *run, struct entries *shown);
 
-/* ---- blanks.c ---- */
+/* ---- absent.c ---- */
 
-/* Where `where` keeps no row: notes attributes in it that are blank in every row (an error with `set strict on`), and
- * that nothing is to be expected of that. all: the entries that it chose from. */
-struct hq_error *blanks_tell(struct run *run, const struct entries *all);
+/* Where `where` keeps no row: notes attributes in it that are blank in every row, or that no row has with that value
+ * (an error with `set strict on`), and that nothing is to be expected of that. all: the entries that it chose from. */
+struct hq_error *absent_tell(struct run *run, const struct entries *all);
 
 /* ---- hotpath.c ---- */
 
