@@ -44,9 +44,9 @@ struct run {
     double *wholes;        /* the same, but the real change in the slots of a change */
     const char
         *doubt; /* why its rows may be others than they seem: nothing is expected of them; NULL: they are right */
-    const char *unknown;                /* what chooses the rows names nothing that is known: why; NULL */
-    bool complete;                      /* no folding */
-    bool of_paths;                      /* what `depth` cuts off is a row */
+    const char *unknown; /* what chooses the rows names nothing that is known, or was not measured: why; NULL */
+    bool complete;       /* no folding */
+    bool of_paths;       /* what `depth` cuts off is a row */
     bool statistics_told, helpers_told; /* what statistics are over; what is left out */
     bool interrupted;
 
@@ -70,5 +70,9 @@ bool run_interrupted(struct run *run);
 
 /* A sentence below the table. */
 void run_note(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Likewise, of what was not measured: nothing is to be expected of its absence. */
+void run_unmeasured(struct run *run, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Whether an event whose name begins so was counted in this run, if only 0 times: "MPI_". */
+bool run_counted(const struct run *run, const char *events);
 
 #endif

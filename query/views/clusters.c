@@ -210,8 +210,8 @@ static struct hq_error *cluster(struct clustering *c)
     if (c->bursts.len)
         add_rows(c);
     else
-        run_note(c->run,
-                 "there is no burst to cluster: record a run with a trace in which what you ask for is entered");
+        run_unmeasured(c->run,
+                       "there is no burst to cluster: record a run with a trace in which what you ask for is entered");
     if (!c->bursts.len)
         set_measures(c, 0);
     draw(c);

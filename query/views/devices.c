@@ -449,7 +449,7 @@ static struct hq_error *devices_prepare(struct run *run)
         if (x->commands)
             run->prepared.data[run->prepared.len++] = node_of_device(run, x, hosts);
     if (!d.all.len)
-        run_note(run, "no device was given a command: record a program that uses OpenCL with `hq record -e GPU`");
+        run_unmeasured(run, "no device was given a command: record a program that uses OpenCL with `hq record -e GPU`");
     if (user)
         run_note(run, "%" PRIu64 " command%s waited for a user event, which the program itself sets", user,
                  user == 1 ? "" : "s");

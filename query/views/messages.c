@@ -200,8 +200,10 @@ static struct hq_error *messages_prepare(struct run *run)
     for (size_t i = 0; i < pairs.all.len && !err; i++)
         run->prepared.data[i] = node_of_pair(run, &pairs.all.data[i]);
     run->prepared.len = pairs.all.len;
-    if (!pairs.any)
-        run_note(run, "no message was counted: record an MPI program with `hq record -e MPI`");
+    if (!pairs.any && run_counted(run, "MPI_"))
+        run_note(run, "the MPI calls of this run sent no message to a rank");
+    else if (!pairs.any)
+        run_unmeasured(run, "no message was counted: record an MPI program with `hq record -e MPI`");
     set_measures(run, &pairs);
     map_deinit(&pairs.numbers);
     vec_deinit(&pairs.all);

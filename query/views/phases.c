@@ -43,8 +43,8 @@ static struct hq_error *phases_prepare(struct run *run)
         if (v.len)
             run_note(run, "%zu row%s%s%s", v.len, v.len == 1 ? "" : "s", doubt ? ": " : "", doubt ? doubt : "");
         else if (run->query->view.of)
-            run_note(run, "%s was never on the stack of these profiles, so it has no visits",
-                     print_pattern(&run->arena, run->query->view.of));
+            run_unmeasured(run, "%s was never on the stack of these profiles, so it has no visits",
+                           print_pattern(&run->arena, run->query->view.of));
     }
     free(doubt);
     vec_deinit(&v);

@@ -312,8 +312,8 @@ static struct hq_error *regions_prepare(struct run *run)
     else if (any && !run->of.problem)
         run_note(run, "no parallel region lies in it, of those that were seen");
     else if (!any)
-        run_note(run,
-                 "no parallel region was seen; those of a runtime that is linked statically, of recordings of version "
+        run_unmeasured(
+            run, "no parallel region was seen; those of a runtime that is linked statically, of recordings of version "
                  "0.1 and of other tools' profiles are not known");
     vec_deinit(&nodes);
     set_measures(run);

@@ -260,12 +260,13 @@ static void tell_nothing(const struct listing *l)
         const char *module = path_base(db_string(t->db, t->db->modules[tree_scope(t, scope)->module].path));
 
         if (!strcmp(module, HQDB_GENERATED))
-            run_note(l->run, "no line of it is known: of generated code only procedures are");
+            run_unmeasured(l->run, "no line of it is known: of generated code only procedures are");
         else
-            run_note(l->run,
-                     "no line of it is known: %s has no debug information about it (compile with -g, or install its "
-                     "debug symbols)",
-                     module);
+            run_unmeasured(
+                l->run,
+                "no line of it is known: %s has no debug information about it (compile with -g, or install its "
+                "debug symbols)",
+                module);
         return;
     }
     run_note(l->run, "nothing that was measured lies in it");
