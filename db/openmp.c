@@ -72,12 +72,12 @@ void openmp_deinit(struct module_work *w)
 
 /* ---- which procedures are bodies of regions ---- */
 
-/* The statement at an address, STRUCTURE_NONE if it is in no module. */
+/* The statement at an address, STRUCTURE_NONE if it is in no module, or the collector's own work. */
 static uint32_t statement_at(const struct attribution *a, uint32_t module, uint64_t offset)
 {
     const struct module_work *w;
 
-    if (module >= a->tree->modules.len)
+    if (module >= a->tree->modules.len || is_own_work(a, &(struct tree_frame){.module = module, .offset = offset}))
         return STRUCTURE_NONE;
     w = &a->modules[module];
     return w->structure.places.data[index_of(w, offset)].normal;
