@@ -137,7 +137,8 @@ static struct hq_error *run_expect(struct query_env *env, const struct statement
     struct query q;
 
     if (!last)
-        return place_error(&st->place, NULL, "there is no result yet to expect something of");
+        return place_error(&st->place, "write it behind a view: procedures expect EXPR",
+                           "there is no result yet to expect something of");
     q = *last;
     q.expect.data = &x;
     q.expect.len = 1;

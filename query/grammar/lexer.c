@@ -264,9 +264,17 @@ static struct token lex_mark(struct lexer *l, struct arena *arena)
 {
     static const char *const marks[] = {">>", "==", "!=", "<>", "<=", ">=", "=~", "!~", "..", "(", ")", ",", "+",
                                         "-",  "*",  "/",  "<",  ">",  "=",  ".",  "$",  "@",  "#", "|", ";"};
+    /* Operators of other languages that begin like one of hq's. */
+    static const char *const others[][2] = {{"||", "write or for it"},
+                                            {"=>", "write >= for it"},
+                                            {"=<", "write <= for it"},
+                                            {"**", "write x * x for x ** 2"}};
     unsigned char c = (unsigned char)at(l, 0);
     uint32_t code;
 
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (c == (unsigned char)others[i][0][0] && at(l, 1) == others[i][0][1])
+            return bad(l, 2, others[i][1]);
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
         if (c == (unsigned char)marks[i][0] && (!marks[i][1] || at(l, 1) == marks[i][1]))
             return (struct token){.kind = TOKEN_MARK, .text = take(l, strlen(marks[i]), arena)};
@@ -282,6 +290,10 @@ static struct token lex_mark(struct lexer *l, struct arena *arena)
         return bad(l, 1, "a % stands right behind its number: 5%");
     if (c == '`')
         return bad(l, 1, "names stand in \" or '");
+    if (c == '~')
+        return bad(l, 1, "write =~ /REGEX/ for it");
+    if (c == ':')
+        return bad(l, 1, "this means nothing here: ranks are 0-3,7, times 1s..2s");
     return bad(l, n, "this character means nothing here");
 }
 

@@ -2,6 +2,8 @@
 /* Finds the clause that a word begins; each has a function of its own that reads the rest behind its keyword
  * (clauses.def). */
 #include "query/grammar/parser.h"
+#include <ctype.h>
+#include <string.h>
 #include <strings.h>
 
 /* ---- which clause is it ---- */
@@ -73,16 +75,35 @@ static void (*const parsers[CLAUSE_KINDS])(struct parser *, struct query *) = {
 #undef CLAUSE
 };
 
+/* `cputime > 5 percent`: what was consumed before the keyword is a number that something is compared with. */
+static bool compares(const struct place *number)
+{
+    const char *text = number->source ? number->source->text : "";
+    size_t at = number->offset;
+
+    if (!number->length || !isdigit((unsigned char)text[at]))
+        return false;
+    while (at > 0 && isspace((unsigned char)text[at - 1]))
+        at--;
+    return at > 0 && strchr("<>=", text[at - 1]);
+}
+
 /* The words of the clause, consumed. */
 static void take_keyword(struct parser *p, const struct clause_word *w)
 {
-    struct place start = peek(p, LEX_PLAIN)->place;
+    struct place start = peek(p, LEX_PLAIN)->place, before = p->last;
     const char *second;
     bool two;
 
     p->other_keyword = !spells(&p->token, NULL, w->name, &two);
     second = strchr(p->other_keyword ? w->other : w->name, ' ');
     next(p);
+    if (w == &clause_words[CLAUSE_PERCENT] && compares(&before)) {
+        if (!is_word(peek(p, LEX_PLAIN), "of"))
+            fail(p, &start, "write 5%", "a share has its sign right behind the number");
+        hint(p, &start,
+             "a share is written 5%: here the number is none, and `percent of` says what percentages are of");
+    }
     if (second)
         want_word(p, second + 1);
     p->keyword = since(p, &start);

@@ -79,10 +79,14 @@ static void unknown_function(struct parser *p, const struct token *t)
     struct suggest near;
     AUTO_STR struct str advice = {0};
 
+    const char *here = foreign_function(t->text);
+
     suggest_init(&near, t->text, 1);
     for (int i = 0; i < FUNCTION_KINDS; i++)
         suggest_add(&near, function_words[i].name);
-    if (near.count)
+    if (here)
+        str_addf(&advice, "here that is: %s\n", here);
+    else if (near.count)
         str_addf(&advice, "did you mean \"%s\"?\n", near.best[0]);
     str_add(&advice, "the functions are");
     for (int i = 0; i < FUNCTION_KINDS; i++)
@@ -397,6 +401,14 @@ static struct expr *parse_beside_attribute(struct parser *p)
 
     if (t.kind == TOKEN_REGEX)
         fail(p, &t.place, "write =~ or !~ before it", "a regular expression is no text");
+    if (t.kind == TOKEN_WORD && strpbrk(t.text, "*?")) {
+        size_t plain = strcspn(t.text, "*?");
+
+        fail(p, &t.place,
+             plain + 1 == strlen(t.text) ? arena_printf(p->arena, "write =~ /^%.*s/", (int)plain, t.text)
+                                         : "write =~ /REGEX/",
+             "a text that is compared has no wildcards");
+    }
     if (t.kind == TOKEN_WORD && !begins_call(&t))
         check_bare_end(p, &t);
     if (t.kind != TOKEN_WORD || !strpbrk(t.text, ".:") || strpbrk(t.text, "*?"))

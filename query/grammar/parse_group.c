@@ -86,6 +86,12 @@ static struct group_part parse_group_part(struct parser *p)
 /* group = "group" group-name "=" group-part { "," group-part } */
 void statement_group(struct parser *p, struct statement *s)
 {
+    struct token by = *peek(p, LEX_PLAIN), second = peek_second(p);
+
+    if (is_word(&by, "by") && second.kind == TOKEN_WORD)
+        fail(p, &by.place,
+             arena_printf(p->arena, "begin with a view: flat by %s, or groups by %s", second.text, second.text),
+             "by cannot stand here");
     s->group.name = parse_group_name(p, EXPECTED_NEW_NAME);
     want_mark(p, "=");
     do

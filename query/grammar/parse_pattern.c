@@ -197,7 +197,8 @@ struct pattern parse_regex(struct parser *p)
     else if (t.kind == TOKEN_PARAMETER)
         regex.text = plain_regex(p, &t.place, parameter_text(p));
     else
-        fail_here(p, "a regular expression");
+        fail_missing(p, t.kind == TOKEN_WORD ? arena_printf(p->arena, "write it between slashes: /%s/\n", t.text) : "",
+                     "a regular expression");
     if (!p->error && !regex.text[0])
         fail(p, &t.place, NULL, "this regular expression is empty");
     return regex;

@@ -172,6 +172,8 @@ number_ranges parse_ranges(struct parser *p, enum expected_kind kind)
         struct token t = *peek(p, LEX_PLAIN), second = peek_second(p);
 
         note(p, kind, NULL);
+        if (is_word(&t, "all"))
+            fail(p, &t.place, "leave the clause out: then it is all of them", "all is no number");
         if (t.kind == TOKEN_PARAMETER && !is_mark(&second, "-") && enter_parameter(p, &state)) {
             number_ranges inner = parse_ranges(p, kind);
 
@@ -182,6 +184,8 @@ number_ranges parse_ranges(struct parser *p, enum expected_kind kind)
             list_push(p->arena, &list, parse_range(p, what));
         }
     } while (accept_mark(p, ","));
+    if (!ended(p) && is_mark(peek(p, LEX_PLAIN), ".."))
+        fail(p, &p->token.place, "write 0-3", "a range of numbers has a -, not ..");
     return list;
 }
 

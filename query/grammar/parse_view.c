@@ -37,6 +37,16 @@ static void note_views(struct parser *p)
     }
 }
 
+/* advice: what to write where the question ends before it, a line. */
+static void want_of(struct parser *p, const char *advice)
+{
+    note(p, EXPECTED_KEYWORD, "of");
+    if (peek(p, LEX_PLAIN)->kind == TOKEN_END)
+        fail_missing(p, advice, "of");
+    else
+        want_word(p, "of");
+}
+
 /* of = "of" pattern */
 static void parse_of(struct parser *p, struct view *v)
 {
@@ -51,7 +61,7 @@ static void parse_of(struct parser *p, struct view *v)
     if (w->of == OF_REQUIRED && !is_word(t, "of") && (t->kind == TOKEN_WORD || t->kind == TOKEN_STRING))
         fail_without_of(p);
     else if (w->of == OF_REQUIRED)
-        want_word(p, "of");
+        want_of(p, arena_printf(p->arena, "write %s of NAME\n", w->name));
     v->of = ARENA_NEW(p->arena, struct pattern);
     *v->of = parse_pattern(p, w->names);
 }
@@ -99,7 +109,7 @@ static void parse_alike(struct parser *p, struct view *v)
 /* clusters = "clusters" "of" phases alike */
 static void parse_clusters(struct parser *p, struct view *v)
 {
-    want_word(p, "of");
+    want_of(p, "write clusters of phases\n");
     want_word(p, "phases");
     parse_phases(p, v);
     parse_alike(p, v);
@@ -157,7 +167,11 @@ static enum instances parse_instances(struct parser *p)
 /* fold = "fold" "of" folded { "on" "cputime" | frames | "points" count | "instances" ("all" | "sd" | "mad") } */
 static void parse_fold(struct parser *p, struct view *v)
 {
-    want_word(p, "of");
+    struct token first = *peek(p, LEX_PLAIN);
+
+    if (!is_word(&first, "of") && (first.kind == TOKEN_WORD || first.kind == TOKEN_STRING))
+        fail_without_of(p);
+    want_of(p, "write fold of NAME\n");
     parse_folded(p, v);
     for (;;) {
         struct token t = *peek(p, LEX_PLAIN);
@@ -222,6 +236,10 @@ static void parse_trace(struct parser *p, struct query *q)
     if (v->kind == VIEW_TRACE)
         return;
     next(p);
+    t = *peek(p, LEX_PLAIN);
+    if (v->kind == VIEW_TRACE_CLUSTERS && (is_word(&t, "rank") || is_word(&t, "ranks")))
+        fail(p, &t.place, "write trace ranks 0 for its row, trace depth of rank 0 for its call paths",
+             "a trace is of all profiles");
     if (v->kind == VIEW_TRACE_CLUSTERS) {
         want_word(p, "clusters");
         parse_of_clusters(p, v);
@@ -277,6 +295,13 @@ bool parse_view(struct parser *p, struct query *q)
     if (kind < 0)
         return false;
     next(p);
+    if (second && !is_word(peek(p, LEX_PLAIN), second) && p->token.kind == TOKEN_WORD) {
+        const char *here = foreign_statement(arena_printf(p->arena, "%s-%s", t.text, p->token.text));
+
+        if (here)
+            fail(p, &p->token.place, arena_printf(p->arena, "here that is: %s", here), "%s cannot stand here",
+                 p->token.text);
+    }
     if (second)
         want_word(p, second);
     q->view.kind = p->view = (enum view_kind)kind;

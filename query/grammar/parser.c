@@ -37,18 +37,6 @@ struct token peek_second(struct parser *p)
     return lex(&l, LEX_PLAIN, p->arena);
 }
 
-/* The token behind the next one, or behind `of` there: what a view is asked of. */
-static struct token peek_name(struct parser *p)
-{
-    struct token second = peek_second(p);
-    struct lexer l = p->after;
-
-    if (p->error || second.kind != TOKEN_WORD || (strcasecmp(second.text, "of") && strcasecmp(second.text, "from")))
-        return second;
-    lex(&l, LEX_PLAIN, p->arena);
-    return lex(&l, LEX_PATTERN, p->arena);
-}
-
 struct token next(struct parser *p)
 {
     struct token t = p->token;
@@ -177,7 +165,7 @@ static const char *nearest(struct parser *p, const struct token *t)
     return near.count ? near.best[0] : NULL;
 }
 
-static bool expects(const struct parser *p, enum expected_kind kind)
+bool expects(const struct parser *p, enum expected_kind kind)
 {
     for (size_t i = 0; i < p->expected.len; i++)
         if (p->expected.items[i].kind == kind)
@@ -185,8 +173,7 @@ static bool expects(const struct parser *p, enum expected_kind kind)
     return false;
 }
 
-/* The token as it was typed, safe for a terminal and not too long. */
-static const char *shown(struct parser *p, const struct token *t)
+const char *shown(struct parser *p, const struct token *t)
 {
     size_t n = t->place.length < 60 ? t->place.length : 60;
     char *text = arena_strndup(p->arena, t->place.source->text + t->place.offset, n);
@@ -213,54 +200,6 @@ static bool is_unit(struct parser *p, const struct token *t)
 
     hq_error_free(error);
     return !error;
-}
-
-static const char *replaced(struct parser *p, const char *text, const char *what, const char *by)
-{
-    const char *at = strstr(text, what);
-
-    return at ? arena_printf(p->arena, "%.*s%s%s", (int)(at - text), text, by, replaced(p, at + strlen(what), what, by))
-              : text;
-}
-
-/* Returns what hq writes for a word of another tool at this place and for what stands behind it: `list f` is source of
- * f, `top20` procedures limit 20. NULL if the word is not known. */
-static const char *foreign_here(struct parser *p, const struct token *t)
-{
-    size_t len = t->kind == TOKEN_WORD ? strlen(t->text) : 0;
-    const char *here, *number = NULL;
-    struct token second;
-
-    if (!len)
-        return NULL;
-    here = expects(p, EXPECTED_OPERATOR) ? foreign_operator(t->text) : NULL;
-    if (here || expects(p, EXPECTED_CLAUSE))
-        return here ? here : foreign_clause(t->text);
-    if (!expects(p, EXPECTED_VIEW))
-        return NULL;
-    second = peek_second(p);
-    if (is_mark(&second, "-")) { /* `top-down` is no word of hq's: it is three tokens */
-        struct lexer l = p->after;
-
-        lex(&l, LEX_PLAIN, p->arena);
-        struct token third = lex(&l, LEX_PLAIN, p->arena);
-
-        if (third.kind == TOKEN_WORD &&
-            (here = foreign_statement(arena_printf(p->arena, "%s-%s", t->text, third.text))))
-            return here;
-    }
-    here = foreign_statement(t->text);
-    while (!here && len > 1 && isdigit((unsigned char)t->text[len - 1]))
-        here = foreign_statement(arena_strndup(p->arena, t->text, --len));
-    if (!here)
-        return NULL;
-    number = t->text[len] ? t->text + len : second.kind == TOKEN_NUMBER ? second.text : NULL;
-    if (number)
-        here = replaced(p, here, "limit 10", arena_printf(p->arena, "limit %s", number));
-    second = peek_name(p);
-    if (second.kind == TOKEN_WORD || second.kind == TOKEN_STRING)
-        here = replaced(p, here, "PROCEDURE", shown(p, &second));
-    return here;
 }
 
 /* Words of other languages are known exactly, so they come before guesses. Returns whether it told what to write. */
@@ -328,7 +267,7 @@ static void add_advice(struct parser *p, const struct token *t, struct str *out)
         str_truncate(out, out->len - 1);
 }
 
-static void fail_missing(struct parser *p, const char *first_advice, const char *what)
+void fail_missing(struct parser *p, const char *first_advice, const char *what)
 {
     AUTO_STR struct str advice = {0};
     struct token t = *peek(p, p->mode);
@@ -336,7 +275,10 @@ static void fail_missing(struct parser *p, const char *first_advice, const char 
     if (p->error)
         return;
     str_add(&advice, first_advice);
-    add_advice(p, &t, &advice);
+    if (!what || p->expected.len != 1 || !p->expected.items[0].text || strcmp(p->expected.items[0].text, what))
+        add_advice(p, &t, &advice);
+    if (advice.len && advice.s[advice.len - 1] == '\n')
+        str_truncate(&advice, advice.len - 1);
     p->error_at_end = t.kind == TOKEN_END && !p->parameter;
     if (t.kind == TOKEN_BAD)
         fail(p, &t.place, NULL, "%s", t.text);
@@ -355,18 +297,27 @@ void fail_here(struct parser *p, const char *what)
     fail_missing(p, "", what);
 }
 
+/* `80-90` */
+static bool is_range(struct parser *p, const struct token *t)
+{
+    return strpbrk(whole_word(p, t), "-.");
+}
+
 /* `tree main` */
 void fail_without_of(struct parser *p)
 {
     struct token t = *peek(p, LEX_PLAIN);
     const struct view_word *v = &view_words[p->view];
 
-    if (t.kind == TOKEN_NUMBER && v->of != OF_REQUIRED && clause_allowed(p->view, CLAUSE_LIMIT, NULL))
+    if (t.kind == TOKEN_NUMBER && p->view == VIEW_LINES && is_range(p, &t))
+        fail(p, &t.place, "write lines of FILE where line >= A and line <= B", "%s cannot stand here",
+             whole_word(p, &t));
+    else if (t.kind == TOKEN_NUMBER && v->of != OF_REQUIRED && clause_allowed(p->view, CLAUSE_LIMIT, NULL))
         fail(p, &t.place, arena_printf(p->arena, "for so many rows write %s limit %s", v->name, t.text),
              "%s cannot stand here", shown(p, &t));
-    else if (v->of != OF_NONE &&
+    else if ((v->of != OF_NONE || p->view == VIEW_FOLD) &&
              (t.kind == TOKEN_STRING || (t.kind == TOKEN_WORD && !nearest(p, &t) && !foreign_clause(t.text))))
-        fail(p, &t.place, arena_printf(p->arena, "if it is a name, write %s of %s", v->name, shown(p, &t)),
+        fail(p, &t.place, arena_printf(p->arena, "if it is a name, write %s of %s", v->name, whole_word(p, &t)),
              "%s cannot stand here", shown(p, &t));
     else
         fail_here(p, NULL);
@@ -381,7 +332,17 @@ void fail_unknown(struct parser *p, const char *what)
         fail_here(p, NULL);
         return;
     }
-    add_advice(p, &t, &advice);
+    const char *whole = whole_word(p, &t);
+
+    if (t.place.length < strlen(whole) && strchr(".:", whole[t.place.length]))
+        str_addf(&advice, "if it is the name of a file, write source of %.*s",
+                 (int)(t.place.length + strcspn(whole + t.place.length, ":")), whole);
+    else if (!add_nearest(p, &t, &advice))
+        str_addf(&advice,
+                 "if it is the name of a procedure, write tree of %s, or callers of %s; `help` lists the views", whole,
+                 whole);
+    else
+        str_truncate(&advice, advice.len - 1);
     fail(p, &t.place, str_cstr(&advice), "there is no %s \"%s\"", what, shown(p, &t));
 }
 

@@ -93,6 +93,8 @@ void fail(struct parser *p, const struct place *place, const char *advice, const
     __attribute__((format(printf, 4, 5)));
 /* The peeked token cannot stand here; lists what could. `what` completes "... is missing", or NULL. */
 void fail_here(struct parser *p, const char *what);
+/* Likewise, with advice before the list: lines, or "". */
+void fail_missing(struct parser *p, const char *first_advice, const char *what);
 /* Like fail_here, with the message `there is no WHAT "word"`. */
 void fail_unknown(struct parser *p, const char *what);
 /* Like fail_here, for a token behind a view that begins no clause: may advise `limit N` or `of NAME`. */
@@ -100,6 +102,15 @@ void fail_without_of(struct parser *p);
 /* Like fail_here, for a missing operand, after a line of advice. */
 void fail_operand(struct parser *p, const char *advice);
 void hint(struct parser *p, const struct place *place, const char *text);
+/* Whether something of that kind could stand here. */
+bool expects(const struct parser *p, enum expected_kind kind);
+/* The token as it was typed, safe for a terminal and not too long. */
+const char *shown(struct parser *p, const struct token *t);
+/* Returns what hq writes for a word of another tool at this place and for what stands behind it: `list f` is source of
+ * f, `top20` procedures limit 20. NULL if the word is not known (foreign.c). */
+const char *foreign_here(struct parser *p, const struct token *t);
+/* The characters from a token on, up to white space: `flame.c:93`, `MPI_*`. */
+const char *whole_word(struct parser *p, const struct token *t);
 
 /* The place from a token on to what was consumed last. */
 struct place since(const struct parser *p, const struct place *start);

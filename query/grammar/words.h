@@ -104,11 +104,12 @@ extern const struct function_word function_words[FUNCTION_KINDS];
 extern const struct attribute_word attribute_words[ATTRIBUTE_KINDS];
 extern const struct setting_word setting_words[SETTING_KINDS];
 
-/* Words of other tools and languages, where a statement or a clause is expected, and what they are here; NULL if it is
- * not known. */
+/* Words of other tools and languages, where a statement, a clause ... is expected, and what they are here; NULL if it
+ * is not known (foreign.c). */
 const char *foreign_statement(const char *word);
 const char *foreign_clause(const char *word);
 const char *foreign_operator(const char *word);
+const char *foreign_function(const char *word);
 
 /* True if the clause has a meaning for the view; else *why (may be NULL) is the reason, a clause of a sentence. */
 bool clause_allowed(enum view_kind view, enum clause_kind clause, const char **why);

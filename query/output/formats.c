@@ -39,6 +39,8 @@ static const struct {
     {" xml yaml yml ", "write as json"},
     {" excel xls xlsx ods spreadsheet ", "write as csv to FILE"},
     {" md ", "write as markdown"},
+    {" chart bars barchart histogram graphic ", "write as plot"},
+    {" flat list ", "write as table"},
     {" perfetto ctf trace catapult firefox ", "write as chrome to FILE"},
     {" cachegrind kcachegrind qcachegrind ", "write as callgrind to FILE"},
     {" graph graphviz gv ", "write as dot to FILE"},
