@@ -29,7 +29,10 @@ def answered(db, question, clauses=""):
     shown = js("hqPage.data.answers[hqPage.state().answer].question")
     check(shown == question, f"the answer is to {question}: {shown}")
     rows = js("""[...document.querySelectorAll('.answers tbody tr')].map((r) => [r.querySelector('th bdi').textContent, [...r.querySelectorAll('[data-value]')].map((c) => c.dataset.value)])""")
-    there = [(r["name"], [v for v in r["values"] if not isinstance(v, str)]) for r in json.loads(hq("--quiet", db, question + clauses + " as json"))["rows"]]
+    table, heads = json.loads(hq("--quiet", db, question + clauses + " as json")), js("[...document.querySelectorAll('.answers thead button')].map((e) => e.textContent.replace(/ [\u25b4\u25be]$/, ''))")
+    kept = [i for i, c in enumerate(table["columns"]) if c["name"] in heads]
+    check(not any(r["values"][i] for r in table["rows"] for i in range(len(table["columns"])) if i not in kept), f"{question}{clauses}: only what has no value is left out of {heads}")
+    there = [(r["name"], [r["values"][i] for i in kept if not isinstance(r["values"][i], str)]) for r in table["rows"]]
     check(rows and [(n, [float(v) if v else None for v in values]) for n, values in rows] == there, f"{question}{clauses}: {rows[:2]}, {there[:2]}")
 
 
@@ -68,6 +71,14 @@ open_page("marked.html", "pane=answers")
 asked = js("hqPage.data.answers.map((a) => a.question)")
 check("fold of phase \"step\"" in asked and "clusters of phases" in asked, f"folds and clusters are asked unasked: {asked}")
 check(js("hqPage.data.answers.every((a) => a.picture)"), "and have pictures")
+for i, question in enumerate(asked):
+    js("hqPage.set(arguments[0])", {"answer": i, "ranks": "0", "time": f"0-{js('hqPage.data.length')}"})
+    if question.startswith(("fold", "clusters")):
+        command = driver.find_element("css selector", ".answers code").text
+        check(command.startswith("hq marked.hq '") and command.endswith("'"), f"what does not follow says which question does: {command}")
+        done = subprocess.run([HQ, "--quiet", "marked.hq", command[len("hq marked.hq '"):-1]], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+        check("ranks 0" in command and "during" in command and done.returncode == 0, f"{command}: {done.returncode}: {done.stderr}")
+js("hqPage.set({answer: 0, ranks: '', time: ''})")
 check("pane=answers" in driver.current_url and js("document.querySelector('.answers img').decode().then(() => true)"), "which are drawn")
 hq("report", "marked.hq", "procedures as csv", status=2)
 hq("report", "marked.hq", "messages of", status=2)

@@ -3,17 +3,32 @@
 """On the page of `hq report`: statistics over profiles, call paths that are chosen, aliases and attributes, against what hq prints; and that what does not
 follow a choice says so.
 """
+import base64
+import gzip
 import json
 import os
 import re
 
-from page_browser import TOP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
+from page_browser import TMP, TOP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
 
 for name in ("app", "old"):
     fixture(name)
 hq("report", "app.hq")
 size(1280, 800)
 open_page("app.html")
+
+# Names that the build shortens are the program's alone: neither the browser nor the data have one of them.
+short = set(re.search(r"^PAGE_OWN = ((?:.*\\\n)*.*)", open(f"{TOP}/Makefile").read(), re.M)[1].replace("\\", "").split())
+packed = gzip.decompress(base64.b64decode(re.search(r'id="?data"?[^>]*>([^<]+)<', open(f"{TMP}/app.html").read())[1]))
+known, parts = set(), [json.loads(packed[12:12 + int.from_bytes(packed[8:12], "little")])]
+while parts:
+    part = parts.pop()
+    known |= set(part) if isinstance(part, dict) else set()
+    parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+known |= set(js("""[HTMLElement, HTMLInputElement, HTMLSelectElement, HTMLCanvasElement, HTMLAnchorElement, CSSStyleDeclaration, CanvasRenderingContext2D, ImageData, KeyboardEvent, WheelEvent,
+    ResizeObserver, Document, Location, Array, Map, Set, String, RegExp, Date, Promise, Blob, Response, URLSearchParams, DataView, Float64Array, Uint8Array, DOMRect, DOMTokenList, Math, JSON].flatMap((c) => {
+    const all = Object.getOwnPropertyNames(c); for (let p = c.prototype; p; p = Object.getPrototypeOf(p)) all.push(...Object.getOwnPropertyNames(p)); return all; }).concat(Object.keys(document.body.style))"""))
+check(len(short) > 40 and {"metrics", "classList", "fillStyle", "kept"} <= known and not short & known, f"no shortened name is the browser's or the data's: {short & known}")
 
 
 def close(db, what):
@@ -60,7 +75,7 @@ for unit in js("Object.keys(hqPage.data.literals)"):
     here, there = page_rows()[1], json.loads(hq("--quiet", "app.hq", f"procedures columns cputime, cputime.x, 3{unit} limit 1 as json"))["rows"]
     check(here[0][1][2] == there[0]["values"][2], f"3{unit}: {here[0]}, {there[0]}")
 js("hqPage.set(arguments[0])", {"view": "tree", "columns": ""})
-ids = js("hqPage.page.rows.visible.map((e) => hqPage.data.id(e.node.context)).slice(0, 3)")
+ids = [row["id"][:js("hqPage.data.id(1).length")] for row in json.loads(hq("--quiet", "app.hq", "tree as json"))["rows"][:3]]
 for where in (f'id = "{ids[1]}"', 'callsite = "main.c:12"', "callsite =~ /main/", f'id != "{ids[2]}"'):
     js("hqPage.set({where: arguments[0]})", where)
     if answer("app.hq", js("hqPage.query()"))[1]:

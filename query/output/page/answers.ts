@@ -23,18 +23,22 @@ export class Answers {
     if (!a) return;
     this.element.append(el("div", { class: "bar" }, choice("question", d.answers.map((x, i) => [i, x.question]), at, (answer) => this.app.set({ answer: +answer })), button("copy the rows as CSV", () => copy(this.#csv(at)), "CSV"),
       el("span", { class: "note" }, "as hq answered it when the page was written")));
-    this.element.append(el("p", { class: "warn" }, plain(followed ? this.app.whole("time", "through", "prune", "hide") : this.app.whole("ranks", "threads", "time", "through", "prune", "hide"))));
+    const told = plain(followed ? this.app.whole("time", "through", "prune", "hide") : this.app.whole("ranks", "threads", "time", "through", "prune", "hide"));
+    const chosen = /^(clusters|fold) /.test(a.question) ? this.app.slice() : ""; // what the language has, the page cannot compute
+    this.element.append(el("p", { class: "warn" }, told, chosen ? " Of what is chosen hq tells it: " : null, chosen ? el("code", {}, plain(this.app.command(a.question + chosen))) : null));
     const box = el("div", { class: "scroll" });
     for (const note of a.notes) box.append(el("p", { class: "note" }, plain(note)));
     if (a.picture) box.append(el("img", { src: "data:image/svg+xml;base64," + a.picture, alt: `picture of ${plain(a.question)}` }));
     const rows = [...a.rows], order = this.#sorted;
     if (order) rows.sort((x, y) => compare(x[order.column], y[order.column]) * (order.up ? 1 : -1));
-    const head = el("tr", {}, ...a.columns.map((c, i) => this.#heading(c, i + 5, typeof a.rows[0]?.[i + 5] !== "string")), this.#heading("name", 0, false));
+    // Unasked no column without a value.
+    const shown = [...a.columns.keys()].filter((i) => / columns /i.test(a.question) || !rows.length || rows.some((r) => (typeof r[i + 5] === "string" ? r[i + 5] : r[i + 5][1])));
+    const head = el("tr", {}, ...shown.map((i) => this.#heading(a.columns[i], i + 5, typeof a.rows[0]?.[i + 5] !== "string")), this.#heading("name", 0, false));
     const body = el("tbody", { onclick: (e: MouseEvent) => {
       const row = rows[(e.target as HTMLElement).closest("tr")!.rowIndex - 1];
       if (row) this.choose(row[4], row[0]);
     } }, ...rows.map((r) => el("tr", {},
-      ...a.columns.map((_, i) => (typeof r[i + 5] === "string" ? el("td", {}, name(r[i + 5])) : el("td", { class: "number", "data-value": r[i + 5][0] === null ? "" : String(r[i + 5][0]) }, r[i + 5][1]))),
+      ...shown.map((i) => (typeof r[i + 5] === "string" ? el("td", {}, name(r[i + 5])) : el("td", { class: "number", "data-value": r[i + 5][0] === null ? "" : String(r[i + 5][0]) }, r[i + 5][1]))),
       el("th", { scope: "row", style: `padding-left:${6 + r[3] * 12}px` }, name(r[0]), r[1] ? el("span", { class: "place" }, " ", name(r[1])) : null))));
     box.append(rows.length ? el("table", {}, el("thead", {}, head), body) : el("p", { class: "empty" }, "no rows"));
     this.element.append(box);

@@ -229,7 +229,7 @@ export class App {
   }
 
   // The clauses that choose samples.
-  #slice(): string {
+  slice(): string {
     const { ranks, threads, time } = this.chosen();
     return (ranks ? ` ranks ${this.state.ranks}` : "") + (threads ? ` threads ${this.state.threads}` : "") +
       (time ? ` during ${timeText(time[0])}..${time[1] === Infinity ? "" : timeText(time[1])}` : "");
@@ -253,7 +253,7 @@ export class App {
     let text: string = s.view;
     const zoom = s.view === "tree" ? this.zoomNode(s.zoom) : null;
     if (zoom) text += " of " + this.pattern(zoom);
-    text += this.#slice() + this.#shapes() + this.compared() + (s.flatten ? ` flatten ${s.flatten}` : "");
+    text += this.slice() + this.#shapes() + this.compared() + (s.flatten ? ` flatten ${s.flatten}` : "");
     const derived = linesOf(s.columns);
     if (derived.length || (!s.all && this.several())) text += " columns " + [...this.#defaultColumns(), ...derived].join(", ");
     if (s.where) text += " where " + s.where;
@@ -263,6 +263,9 @@ export class App {
     else if (s.metric) text += ` sort by ${metricText(d.metrics[s.metric].name)}`;
     return (s.lines && nested(s.view) ? "set lines on; " : "") + d.settings + text;
   }
+
+  // A question as a shell takes it.
+  command(question: string): string { return `hq ${shell(this.data.name)} ${shell(question)}`; }
 
   // Whether there are columns of several metrics to choose from.
   several(): boolean { return this.data.metrics.filter((m) => m.side === "here").length > 1; }
@@ -284,6 +287,11 @@ export class App {
     });
     return out;
   }
+}
+
+// A word as a shell takes it.
+function shell(text: string): string {
+  return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
 }
 
 // A metric's name as the language takes it.

@@ -140,7 +140,7 @@ class Page {
       button("flatten: the rows below the top rows take their place", () => this.#flat(), "flatten"),
       this.app.several() ? toggle("all", "all metrics", "columns of every metric") : null));
     for (const p of this.app.panes()) this.#paneTabs.append(el("button", { role: "tab", "data-pane": p, onclick: () => this.app.set({ pane: p }) }, paneTitles[p]));
-    (window as any).hqPage = this; // for tests, and for who asks at the console
+    ((window as any).hqPage = this as any)["app"] = this.app; // for tests, and for who asks at the console
   }
 
   #runFacts(): string {
@@ -351,7 +351,7 @@ class Page {
   }
 
   async #copyQuery(): Promise<void> {
-    const text = this.app.query(), done = await copy(`hq ${shell(this.app.data.name)} ${shell(text)}`), button = document.getElementById("copy-query")!;
+    const done = await copy(this.app.command(this.app.query())), button = document.getElementById("copy-query")!;
     button.textContent = done ? "copied" : "not allowed";
     setTimeout(() => { button.textContent = "copy"; }, 1200);
   }
@@ -400,11 +400,6 @@ class Page {
     this.rows.toggle(e, true);
     this.table.activate(e, true);
   }
-}
-
-// A word as a shell takes it.
-function shell(text: string): string {
-  return /^[\w./:@%+-]+$/.test(text) ? text : `'${text.replace(/'/g, "'\\''")}'`;
 }
 
 async function begin(): Promise<void> {

@@ -338,7 +338,7 @@ export class Trace extends Picture {
     }
     g.textAlign = "center";
     g.strokeStyle = palette.dark ? "#777" : "#999";
-    const step = niceStep(this.#from, this.#to, Math.max(2, Math.floor(this.#width / 90)));
+    const step = niceStep(this.#from, this.#to, Math.max(2, Math.floor(this.#width / 64)));
     for (let t = Math.ceil(this.#from / step) * step; t <= this.#to; t += step) {
       const x = this.#left + ((t - this.#from) / (this.#to - this.#from)) * this.#width;
       g.beginPath();
