@@ -215,7 +215,7 @@ static uint32_t frame_of_code(struct attribution *a, uint32_t frame, uint32_t pa
     enum inside inside = a->inside[frame] = inside_at(a, f);
 
     if (inside == ENTRY && w->runtime && w->runtime->kind == RUNTIME_OPENMP)
-        code = openmp_state_code(a, w, f->offset, procedure_name(a, &(struct tree_site){f->offset, f->module, 0}),
+        code = openmp_state_code(a, f, procedure_name(a, &(struct tree_site){f->offset, f->module, 0}),
                                  begins_thread(a, f));
     if (code != HQDB_NONE)
         return model_frame(a->model, parent, code);
@@ -351,6 +351,7 @@ static void deinit(struct attribution *a)
         vec_deinit(&a->modules[i].offsets);
         free(a->modules[i].places);
         openmp_deinit(&a->modules[i]);
+        callees_close(a->modules[i].callees);
         free(a->modules[i].scopes);
         free(a->modules[i].file);
     }

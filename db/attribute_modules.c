@@ -11,6 +11,7 @@
 #include "common/parallel.h"
 #include "db/generated.h"
 #include "format/stream.h"
+#include "structure/callee.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,20 @@ static struct hq_error *recover(size_t index, unsigned worker, void *arg)
         err = structure_recover(w->file ? w->file : w->path, &options, w->offsets.data, w->offsets.len, &w->structure);
     progress_add(&a->progress, 1);
     return hq_error_prefix(err, "%s", w->path);
+}
+
+const char *modules_callee(struct attribution *a, uint32_t module, uint64_t offset)
+{
+    struct module_work *w = &a->modules[module];
+    uint8_t build_id[32];
+    struct structure_options options = {.build_id = build_id};
+
+    if (!w->callees_sought && !(w->flags & (TREE_GENERATED | HQM_MODULE_KERNEL | HQM_MODULE_VDSO))) {
+        options.build_id_len = parse_hex(w->build_id, build_id, sizeof build_id);
+        w->callees = callees_open(w->file ? w->file : w->path, &options);
+    }
+    w->callees_sought = true;
+    return w->callees ? callee_before(w->callees, offset + 1) : NULL;
 }
 
 enum { NAMES_TOLD = 4 };

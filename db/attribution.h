@@ -13,6 +13,7 @@
 #include "db/roles.h"
 #include "db/runtimes.h"
 #include "structure/known.h"
+#include "structure/callee.h"
 #include "structure/structure.h"
 
 struct place {
@@ -37,6 +38,8 @@ struct module_work {
     bool is_libc;
     const struct runtime *runtime; /* NULL: none */
     struct outlined *outlined;     /* [scope of the structure] openmp.c; NULL: no region has its body there */
+    struct callees *callees;       /* what it calls of other modules, once that was asked for */
+    bool callees_sought;
 };
 
 struct attribution {
@@ -65,6 +68,10 @@ static inline bool is_own_work(const struct attribution *a, const struct tree_fr
  * here. */
 struct hq_error *modules_recover(struct attribution *a);
 
+/* The function of another module that a load module calls at that place (a frame's offset), NULL if that is not known:
+ * the file is not here, or it is no call through the linkage table. */
+const char *modules_callee(struct attribution *a, uint32_t module, uint64_t offset);
+
 /* ---- attribute.c ---- */
 
 /* A scope of a structure as one of the model, with its parents. Only what call paths really touch gets there. */
@@ -90,9 +97,8 @@ uint32_t openmp_scope(struct attribution *a, struct module_work *w, uint32_t sco
 uint32_t openmp_region_code(struct attribution *a, uint32_t frame);
 uint32_t openmp_wait_code(struct attribution *a);
 
-/* The code of a call into an OpenMP runtime by what is done there, HQDB_NONE if the name does not tell. `idle`: it is
- * no call, but what a thread of the runtime begins with. */
-uint32_t openmp_state_code(struct attribution *a, const struct module_work *w, uint64_t offset, const char *name,
-                           bool idle);
+/* The code of a call into an OpenMP runtime by what is done there, HQDB_NONE if the name, that of the procedure at the
+ * frame, does not tell. `idle`: it is no call, but what a thread of the runtime begins with. */
+uint32_t openmp_state_code(struct attribution *a, const struct tree_frame *f, const char *name, bool idle);
 
 #endif

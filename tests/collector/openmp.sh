@@ -142,6 +142,30 @@ sizes() {
 gcc -O1 -g -fopenmp -o "$TMP/sizes" "$TMP/sizes.c" && sizes "$TMP/sizes" libgomp
 
 # What the collector does itself is no cost of who opens regions, and no team's work.
+# Who waits at a barrier has come to the inside of the runtime by a jump: that it is one is known by what the program calls.
+cat >"$TMP/late.c" <<'C'
+#include <omp.h>
+#include <unistd.h>
+int main(void)
+{
+    for (int step = 0; step < 5; step++) {
+#pragma omp parallel num_threads(2)
+        {
+            if (omp_get_thread_num() == 0)
+                usleep(100000);
+#pragma omp barrier
+            __asm__ volatile("");
+        }
+    }
+    return 0;
+}
+C
+gcc -O2 -g -fopenmp -o "$TMP/late" "$TMP/late.c"
+record -e REALTIME@200/s -- "$TMP/late"
+for set in off on; do
+    check "internals $set: a wait at a barrier is one" "$HQ" "$DB" "set internals $set; procedures of \"[barrier]\" expect any realtime > 0.2s"
+done
+check "and so in regions" "$HQ" "$DB" 'regions expect any waiting > 0.2s'
 cat >"$TMP/many.c" <<'C'
 #include <time.h>
 int main(void)
