@@ -206,9 +206,9 @@ static struct hq_error *bind_sort(struct run *run)
         if (s.program)
             vec_push(&run->sort, s);
     }
-    if (run->query->sort.len || !default_key(run))
+    if ((run->sort.len && run->view->in_order) || !default_key(run))
         return NULL;
-    if (!run->tree->old && first_shown(run))
+    if (!run->sort.len && !run->tree->old && first_shown(run))
         vec_push(&run->sort, (struct sort_program){.program = first_shown(run)});
     vec_push(&run->sort, (struct sort_program){.program = default_key(run)});
     return NULL;

@@ -88,6 +88,8 @@ export class Rows {
         const x = a.order, y = b.order;
         if (isNaN(x) !== isNaN(y)) return isNaN(x) ? 1 : -1;
         if (x !== y && !isNaN(x)) return (y - x) * up;
+        const tie = sort && this.#defaultKey(b, this.columns[0]) - this.#defaultKey(a, this.columns[0]);
+        if (tie) return tie;
       }
       const byName = a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
       return byName * (texts ? -up : 1) || a.node.callLine - b.node.callLine;
