@@ -220,6 +220,64 @@ bool visits_are_marked(const struct selection *s, const uint8_t *matching)
     return false;
 }
 
+/* [scope] Whether something of it was marked in a profile of the selection. */
+static uint8_t *marked_scopes(const struct selection *s, const uint8_t *matching)
+{
+    const struct db *db = s->tree.db;
+    uint8_t *marked = xcalloc(db->scope_count + 1, 1);
+
+    for (uint32_t p = 0; p < db->profile_count; p++) {
+        struct db_marks marks = db_marks_of(db, p);
+        struct db_mark m;
+
+        if (!selection_has_profile(s, p))
+            continue;
+        while (db_mark_next(&marks, &m)) {
+            uint32_t c = marked_context(s, m.frame);
+
+            if (matching[c])
+                marked[tree_scope_of(&s->tree, c)] = 1;
+        }
+    }
+    return marked;
+}
+
+static bool is_unmarked(const struct tree *t, uint32_t c, const uint8_t *matching, const uint8_t *marked)
+{
+    enum scope_kind kind = tree_kind(t, c);
+
+    if (!matching[c] || (kind != SCOPE_PROCEDURE && kind != SCOPE_INLINE) || marked[tree_scope_of(t, c)])
+        return false;
+    for (uint32_t at = tree_parent(t, c); at != HQDB_NONE; at = tree_parent(t, at))
+        if (matching[at])
+            return false; /* it is a part of another visit */
+    return true;
+}
+
+char *visits_unmarked(const struct selection *s, const uint8_t *matching)
+{
+    const struct tree *t = &s->tree;
+    AUTO_FREE uint8_t *marked = marked_scopes(s, matching);
+    struct arena arena = {0};
+    char *told = NULL;
+
+    for (uint32_t c = 0; c < t->context_count && !told; c++) {
+        uint32_t host = c;
+
+        if (!memchr(marked, 1, t->db->scope_count) || !is_unmarked(t, c, matching, marked))
+            continue;
+        while (tree_kind(t, host) != SCOPE_PROCEDURE && tree_parent(t, host) != HQDB_NONE)
+            host = tree_parent(t, host);
+        const char *name = tree_scope_name(t, tree_scope_of(t, c), &arena);
+
+        told = host == c ? xasprintf("%s is not marked as others that match are: its visits are missing", name)
+                         : xasprintf("%s is inlined in %s, where its visits are not marked: they are missing", name,
+                                     tree_scope_name(t, tree_scope_of(t, host), &arena));
+    }
+    arena_deinit(&arena);
+    return told;
+}
+
 /* One of no length lies in the slice that its instant does. */
 static bool lies_in(const struct slices *slices, uint64_t from, uint64_t to)
 {

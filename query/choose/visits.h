@@ -68,6 +68,10 @@ struct hq_error *visits_add_own(const struct selection *s, const struct timeline
 /* Appends the part of a stretch of one profile that lies in the selection's slices, if there is any. */
 void visits_take(const struct selection *s, struct visit stretch, struct visits *out);
 
+/* A sentence on procedures, or inlined copies of them, that match and are not marked while others are, so that their
+ * visits are missing; NULL: there is none. The caller frees. */
+char *visits_unmarked(const struct selection *s, const uint8_t *matching);
+
 /* Why the visits to what matches cannot be counted or numbered, and what would help; NULL: they can. Of visits without
  * any gap it depends on whether a loop is around them. The caller frees. */
 char *visits_doubt(const struct visits *v, const struct tree *t, const uint8_t *matching);

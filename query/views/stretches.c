@@ -204,6 +204,10 @@ struct hq_error *stretches_of(struct run *run, const struct trace *t, const uint
         HQ_TRY(visits_add(&run->selection, &t->time, t->profiles[i], mark, within, out));
     }
     *doubt = visits_doubt(out, run->tree, mark);
+    AUTO_FREE char *unmarked = out->apart.marked ? visits_unmarked(&run->selection, mark) : NULL;
+
+    if (unmarked)
+        run_note(run, "%s", unmarked);
     return NULL;
 }
 

@@ -147,4 +147,27 @@ for clock in auto timer; do
     # Timers fire at the kernel's tick, when a thread may lose the processor, too: then it is not known (handler.c).
     [ "$(value perf-clock)" = 0 ] || check "$clock: nor of the caller's" "$HQ" "$DB" 'procedures of caller expect any cputime.x < 25%'
 done
+# Of a procedure that is inlined in one place and called in another the latter visits alone are marked: whoever asks is told.
+cat >"$TMP/both.c" <<'C'
+#include <time.h>
+static volatile long n;
+static inline long both(void)
+{
+    struct timespec start, now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
+    do
+        n++;
+    while (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now), (now.tv_sec - start.tv_sec) * 1e9 + now.tv_nsec - start.tv_nsec < 1e8);
+    return n;
+}
+static long (*volatile pointer)(void) = both;
+__attribute__((noinline)) long host(void) { return both() + both(); }
+int main(void) { return host() + pointer() < 0; }
+C
+gcc -O3 -g -o "$TMP/both" "$TMP/both.c"
+record -e CPUTIME@1000/s --mark both --mark host -- "$TMP/both"
+for query in "iterations of both" "phases of both" "procedures during both"; do
+    check "$query: inlined visits are told" grep -q "^both is inlined in host, where its visits are not marked" <("$HQ" "$DB" "$query" 2>&1)
+done
+check "nothing is told where all are marked" [ "$("$HQ" "$DB" 'iterations of host' 2>&1 | grep -c 'not marked')" = 0 ]
 finish
