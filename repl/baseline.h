@@ -68,6 +68,8 @@ struct baseline_value {
 #define BASELINE_TOLERANCE_RUNS  0.1 /* shares over several runs */
 #define BASELINE_TOLERANCE_ONE   0.2 /* shares of one run */
 
+#define BASELINE_LEAST 0.005 /* the smallest share that comes into a baseline */
+
 typedef VEC(const char *) baseline_settings; /* `set NAME VALUE` each */
 
 struct baseline_query {
@@ -162,9 +164,9 @@ void baseline_renew(struct baseline_query *q, const struct baseline_query *befor
 double baseline_alpha(const struct baseline *before, const struct baseline_query *now);
 
 /*
- * Judges `now` by `before`, telling why in lines. Rows below the least share
- * are not kept: what is new is judged against the smallest that is. Values outside of the filter are not judged.
- * *failed (may be NULL) becomes the metric of the first value that failed; NULL if none did.
+ * Judges `now` by `before`, telling why in lines. Rows below BASELINE_LEAST are not kept: what is new is judged as if
+ * it had been as large, unless it may be a row that is gone under another name: that is inconclusive. Values outside of
+ * the filter are not judged. *failed (may be NULL) becomes the metric of the first value that failed; NULL if none did.
  */
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed);

@@ -9,6 +9,12 @@
 /* How far the share of a half differs between two runs if nothing is known of that. */
 static const double unknown_spread = 0.04;
 
+/* A value of the baseline that the run has not; one that is new may be it. */
+struct gone {
+    const struct baseline_value *value;
+    bool taken;
+};
+
 /* A line, and how much there is behind it. */
 struct told {
     const char *line;
@@ -26,7 +32,8 @@ struct judge {
     bool one_side;                       /* some were of one run on one of them */
     const struct baseline_value *failed; /* the one that rose most */
     double most;                         /* how much: its rise in tolerances */
-    VEC(struct told) rose, open, rest;
+    VEC(struct told) rose, open, renamed, rest;
+    VEC(struct gone) gone;
     struct row_paths paths;
     size_t wanted; /* runs that would decide all that is open; 0: some are of one run */
     bool sampling; /* most of what leaves something open is sampling */
@@ -185,31 +192,80 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
 
 /* ---- rows ---- */
 
-/* Judges a value that is not in the baseline: it was at most as large as the smallest one that is. */
+/* The largest of what a baseline does not keep of a metric: no row below BASELINE_LEAST of the whole is in it. */
+static bool least_of(const struct baseline_query *before, const struct baseline_value *now,
+                     struct baseline_value *least)
+{
+    double largest = 0, smallest = INFINITY;
+    const struct baseline_value *some = NULL;
+
+    vec_foreach(v, &before->values) {
+        if (strcmp(v->metric, now->metric) || v->absolute != now->absolute)
+            continue;
+        double size = v->absolute ? v->value : v->share;
+
+        some = v;
+        largest = fmax(largest, size);
+        smallest = fmin(smallest, size);
+    }
+    if (!some)
+        return false;
+    *least = *some;
+    least->path = now->path;
+    least->share = fmin(smallest, BASELINE_LEAST);
+    if (some->absolute)
+        least->value = fmin(smallest, BASELINE_LEAST * largest);
+    else
+        least->value = least->value_sd = 0;
+    /* So small a row differs from run to run by no more than this one does. */
+    least->share_sd = now->share_sd;
+    return true;
+}
+
+/* The row of the baseline that is gone and may be this one under its former name: the nearest that would not fail. */
+static struct gone *former_name(struct judge *j, const struct baseline_value *now)
+{
+    struct gone *best = NULL;
+    double least = INFINITY;
+
+    vec_foreach(g, &j->gone) {
+        const struct baseline_value *old = g->value;
+
+        if (g->taken || strcmp(old->metric, now->metric) || old->absolute != now->absolute)
+            continue;
+        struct gate_difference d = difference(old, now);
+
+        if (gate_judge(&d, j->level) != GATE_FAIL && fabs(d.rise) < least) {
+            least = fabs(d.rise);
+            best = g;
+        }
+    }
+    return best;
+}
+
+/* Judges a value that is not in the baseline: it was at most as large as what a baseline leaves out. What may be a row
+ * that is gone, under another name, is neither a rise nor none. */
 static void judge_new(struct judge *j, const struct baseline_query *before, const struct baseline_value *now)
 {
-    struct baseline_value least = {
-        .metric = now->metric, .path = now->path, .share = 1, .samples = NAN, .tolerance = BASELINE_TOLERANCE_ONE};
-    bool any = false;
+    struct baseline_value least;
 
-    vec_foreach(v, &before->values)
-        if (!strcmp(v->metric, now->metric) && v->absolute == now->absolute) {
-            double smallest = any && v->absolute ? fmin(least.value, v->value) : v->value;
-
-            any = true;
-            least.share = fmin(least.share, v->share);
-            least.value = smallest;
-            least.absolute = v->absolute;
-            least.samples = v->samples;
-            least.runs = v->runs;
-            /* So small a row differs from run to run by no more than this one does. */
-            least.share_sd = now->share_sd;
-            least.tolerance = v->tolerance;
-        }
-    if (!any)
+    if (!least_of(before, now, &least) || (now->absolute ? now->value <= least.value : now->share <= least.share))
         return;
-    if (now->absolute ? now->value > least.value : now->share > least.share)
+    struct gate_difference d = difference(&least, now);
+    struct gone *former = gate_judge(&d, j->level) == GATE_FAIL ? former_name(j, now) : NULL;
+
+    if (!former) {
         judge_rise(j, &least, now, "new");
+        return;
+    }
+    former->taken = true;
+    comes_to(j, CHECK_INCONCLUSIVE);
+    vec_push(&j->renamed,
+             (struct told){arena_printf(j->arena, "  %s of %s (%s) is gone, %s (%s) is new", now->metric,
+                                        row_paths_text(&j->paths, j->arena, former->value->path, false),
+                                        amount(j, former->value), row_paths_text(&j->paths, j->arena, now->path, false),
+                                        amount(j, now)),
+                           now->absolute ? now->value : now->share});
 }
 
 /* ---- all values of a file together ---- */
@@ -286,6 +342,22 @@ static void tell_open(struct judge *j)
         vec_push(j->lines, arena_printf(j->arena, "  %s", j->open.data[i].line));
 }
 
+static void tell_renamed(struct judge *j)
+{
+    size_t n = j->renamed.len;
+
+    if (!n)
+        return;
+    vec_sort(&j->renamed, by_size);
+    vec_push(j->lines,
+             arena_printf(j->arena,
+                          "cannot tell: %zu new value%s may be of what is gone, under another name; if so, write the "
+                          "baseline again: hq check --update",
+                          n, n == 1 ? "" : "s"));
+    for (size_t i = 0; j->outcome != CHECK_FAIL && i < n && i < OPEN_MAX; i++)
+        vec_push(j->lines, j->renamed.data[i].line);
+}
+
 /* Tells which rises a check that found nothing would have found, and what it does not know. */
 static void tell_power(struct judge *j)
 {
@@ -313,6 +385,9 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         row_paths_add(&j.paths, v->path);
     vec_foreach(v, &now->values)
         row_paths_add(&j.paths, v->path);
+    vec_foreach(v, &before->values)
+        if (!baseline_value_find(now, &new_names, v->metric, v->path))
+            vec_push(&j.gone, (struct gone){.value = v});
     vec_foreach(v, &now->values) {
         const struct baseline_value *old = baseline_value_find(before, &old_names, v->metric, v->path);
 
@@ -323,11 +398,11 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         else
             judge_new(&j, before, v);
     }
-    vec_foreach(v, &before->values)
-        if (!baseline_value_find(now, &new_names, v->metric, v->path) && (v->absolute || v->share > 0.02))
-            vec_push(&j.rest, (struct told){.line = arena_printf(arena, "gone: %s of %s, was %s", v->metric,
-                                                                 row_paths_text(&j.paths, arena, v->path, false),
-                                                                 amount(&j, v))});
+    vec_foreach(g, &j.gone)
+        if (!g->taken && (g->value->absolute || g->value->share > 0.02))
+            vec_push(&j.rest, (struct told){.line = arena_printf(arena, "gone: %s of %s, was %s", g->value->metric,
+                                                                 row_paths_text(&j.paths, arena, g->value->path, false),
+                                                                 amount(&j, g->value))});
     if (!now->values.len && before->values.len) {
         comes_to(&j, CHECK_INCONCLUSIVE);
         vec_push(lines, "this run has no samples of any row: too few to compare");
@@ -335,11 +410,14 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     tell_rises(&j);
     vec_foreach(t, &j.rest)
         vec_push(lines, t->line);
+    tell_renamed(&j);
     tell_open(&j);
     tell_power(&j);
     vec_deinit(&j.rose);
     vec_deinit(&j.open);
     vec_deinit(&j.rest);
+    vec_deinit(&j.renamed);
+    vec_deinit(&j.gone);
     row_paths_deinit(&j.paths);
     if (failed)
         *failed = j.failed;

@@ -6,7 +6,7 @@
 #include "repl/check_run.h"
 #include <string.h>
 
-#define LEAST      0.005  /* the smallest share that comes into a baseline */
+#define LEAST      BASELINE_LEAST
 #define LEAST_KEPT 0.0025 /* and that stays in one, so that a row on the edge does not come and go */
 
 /*

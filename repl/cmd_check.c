@@ -248,9 +248,7 @@ static struct hq_error *take_options(struct runner *r)
         return hq_error_new(HQ_USAGE, "--inconclusive=pass would have --bisect call a commit good that nobody could "
                                       "judge; leave it out, and such commits are skipped");
     r->tolerance = tolerance ? q.value : 0;
-    r->race_tolerance = gate_default;
-    if (tolerance)
-        r->race_tolerance.relative = q.value;
+    r->race_tolerance = gate_tolerance_of(tolerance ? q.value : GATE_TOLERANCE);
     r->keep_tolerance = !tolerance;
     r->update = opt_flag(r->args, "update", false);
     r->verbose = opt_flag(r->args, "verbose", false);

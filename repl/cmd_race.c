@@ -93,14 +93,13 @@ static struct hq_error *take_tolerance(struct race *r)
     const char *text = opt_value(r->args, "tolerance");
     struct quantity q;
 
-    r->tolerance = gate_default;
+    r->tolerance = gate_tolerance_of(GATE_TOLERANCE);
     if (!text)
         return NULL;
     HQ_TRY(hq_error_prefix(units_parse(text, &q), "--tolerance"));
     if (!q.percent || !(q.value > 0) || q.value > 10)
         return hq_error_new(HQ_USAGE, "--tolerance takes a percentage such as 5%%, not `%s`", text);
-    r->tolerance.relative = q.value;
-    r->tolerance.of_total = fmin(r->tolerance.of_total, q.value);
+    r->tolerance = gate_tolerance_of(q.value);
     return NULL;
 }
 
@@ -328,7 +327,8 @@ const struct command cmd_race = {
                 "A row fails if it rose by more than half its tolerance and by more than chance explains: at most one "
                 "race in a hundred of two equal programs fails. It is ok if a rise as large as the tolerance would "
                 "have failed in nine of ten cases. Everything else is inconclusive. The tolerance is 10 % of the row, "
-                "at least 2 % of the total; 0.5 % for exact events such as ALLOC.\n\n"
+                "at least 2 % of the total (for ok 4 %); 0.5 % for exact events such as ALLOC. From 20 pairs on "
+                "single disturbed runs do not count.\n\n"
                 "Exit status: 0 not slower, 1 slower, 2 wrong usage, 3 a program failed or its data could not be "
                 "read, 4 inconclusive.",
             .examples = "  hq race --old ./app.main --new ./app -o race.runs\n"

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/judge.h"
 #include "common/mem.h"
+#include "repl/gate/signed_rank.h"
 #include "repl/quantile.h"
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 static double mean_of(const double *x, size_t n)
 {
@@ -13,9 +16,39 @@ static double mean_of(const double *x, size_t n)
     return n ? sum / (double)n : 0;
 }
 
-struct gate_difference gate_paired(const double *old, const double *now, size_t n)
+static int ascending(const void *a, const void *b)
 {
-    struct gate_difference d = {.old = mean_of(old, n), .now = mean_of(now, n), .df = n > 1 ? (double)n - 1 : 0};
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+double gate_typical(const double *x, size_t n, double *room)
+{
+    if (n < GATE_RANKS)
+        return mean_of(x, n);
+    memcpy(room, x, n * sizeof *x);
+    qsort(room, n, sizeof *room, ascending);
+    return signed_rank_estimate(room, n);
+}
+
+static void judge_by_ranks(struct gate_difference *d, const double *old, const double *now, double *room)
+{
+    d->old = gate_typical(old, d->n, room);
+    for (size_t i = 0; i < d->n; i++)
+        room[i] = now[i] - old[i];
+    qsort(room, d->n, sizeof *room, ascending);
+    d->sorted = room;
+    d->rise = signed_rank_estimate(room, d->n);
+    d->now = d->old + d->rise;
+    /* As wide as the normal distribution whose middle four fifths are as wide. */
+    d->error = (signed_rank_above(room, d->n, 0.1) - signed_rank_below(room, d->n, 0.1)) / (2 * normal_above(0.1));
+}
+
+struct gate_difference gate_paired(const double *old, const double *now, size_t n, double *room)
+{
+    struct gate_difference d = {
+        .old = mean_of(old, n), .now = mean_of(now, n), .df = n > 1 ? (double)n - 1 : 0, .n = n};
     double squares = 0;
 
     d.rise = d.now - d.old;
@@ -25,6 +58,8 @@ struct gate_difference gate_paired(const double *old, const double *now, size_t 
         squares += off * off;
     }
     d.error = n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : 0;
+    if (n >= GATE_RANKS && d.error > 0)
+        judge_by_ranks(&d, old, now, room);
     return d;
 }
 
@@ -71,8 +106,13 @@ static double chance(const struct gate_difference *d)
     double error = error_of(d);
 
     /* Exact values do not rise by chance, and of what has no known error nothing fails. */
-    if (error == 0 || d->df <= 0)
+    if ((error == 0 && !d->sorted) || d->df <= 0)
         return 0;
+    if (d->sorted) {
+        double by_ranks = signed_rank_tail(d->n, signed_rank_over(d->sorted, d->n, d->rise - 0.5 * d->allowed));
+
+        return fmax(by_ranks, d->sampling > 0 ? normal_beyond(0.5 * d->allowed / d->sampling) : 0);
+    }
     double t = 0.5 * d->allowed / error;
 
     return isinf(d->df) ? normal_beyond(t) : student_beyond(t, d->df);
@@ -105,11 +145,14 @@ double gate_spent(double share)
     return share >= 1 ? GATE_FAMILY : share <= 0 ? 0 : GATE_FAMILY * share * share;
 }
 
-/* Returns the difference that chance exceeds with this probability. */
+/* Returns the difference that chance exceeds with this probability; INFINITY: so few pairs cannot tell. */
 static double by_chance_at(const struct gate_difference *d, double level)
 {
-    return fmax(d->error > 0 ? above(level, d->df) * d->error : 0,
-                d->sampling > 0 ? above(level, INFINITY) * d->sampling : 0);
+    double by_runs = d->sorted      ? d->rise - signed_rank_below(d->sorted, d->n, level)
+                     : d->error > 0 ? above(level, d->df) * d->error
+                                    : 0;
+
+    return fmax(by_runs, d->sampling > 0 ? above(level, INFINITY) * d->sampling : 0);
 }
 
 /* Returns the rise above which a value fails. */
@@ -120,20 +163,26 @@ static double threshold(const struct gate_difference *d, double level)
     return fmax(least, by_chance_at(d, level));
 }
 
+static double needed(const struct gate_difference *d)
+{
+    return fmax(d->needed, d->allowed);
+}
+
 enum gate_verdict gate_judge(const struct gate_difference *d, double level)
 {
     if (d->df <= 0)
         return GATE_UNDECIDED;
     if (d->rise > threshold(d, level))
         return GATE_FAIL;
-    return gate_seen(d, level) <= d->allowed * (1 + 1e-9) ? GATE_OK : GATE_UNDECIDED;
+    return gate_seen(d, level) <= needed(d) * (1 + 1e-9) ? GATE_OK : GATE_UNDECIDED;
 }
 
 double gate_seen(const struct gate_difference *d, double level)
 {
     if (d->df <= 0)
         return INFINITY;
-    return threshold(d, level) + by_chance_at(d, 1 - GATE_POWER);
+    return threshold(d, level) + fmax(above(1 - GATE_POWER, d->sorted ? INFINITY : d->df) * d->error,
+                                      above(1 - GATE_POWER, INFINITY) * d->sampling);
 }
 
 /* Whether m runs would decide what n did not, if they differ as those do. */
@@ -141,10 +190,12 @@ static bool would_decide(const struct gate_difference *d, double level, size_t n
 {
     struct gate_difference more = *d;
 
+    /* About as the normal distribution has it. */
+    more.sorted = NULL;
     more.error = d->error * sqrt((double)n / (double)m);
     more.sampling = d->sampling * sqrt((double)n / (double)m);
     more.df = d->df + (double)(m - n);
-    return gate_seen(&more, level) <= d->allowed || d->rise > threshold(&more, level);
+    return gate_seen(&more, level) <= needed(d) || d->rise > threshold(&more, level);
 }
 
 size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n)
@@ -167,5 +218,10 @@ size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n)
 
 double gate_interval(const struct gate_difference *d)
 {
-    return d->df <= 0 ? INFINITY : by_chance_at(d, 0.025);
+    if (d->df <= 0)
+        return INFINITY;
+    if (d->sorted)
+        return fmax((signed_rank_above(d->sorted, d->n, 0.025) - signed_rank_below(d->sorted, d->n, 0.025)) / 2,
+                    above(0.025, INFINITY) * d->sampling);
+    return by_chance_at(d, 0.025);
 }

@@ -4,10 +4,20 @@
  * their difference. Pure functions.
  *
  * Runs differ from one another by more than sampling explains, and machines drift while they are made. So the runs of
- * the two programs alternate (ABBA), and the differences of neighbours are judged: what drifts slowly cancels.
- * Student's t on the differences holds its level from two pairs on if they are about normal, and is careful where they
- * have heavy tails (Student, The probable error of a mean, Biometrika 6, 1908; Benjamini, Is the t test really
- * conservative when the parent distribution is long-tailed?, Technometrics 25, 1983).
+ * the two programs alternate (ABBA), and the differences of neighbours are judged: what drifts slowly cancels. If the
+ * programs are equal a difference is as likely positive as negative, and nothing else is known of it: half of the
+ * pairs may differ by a fiftieth and the others, disturbed, by a fifth. So from GATE_RANKS pairs on the test is
+ * Wilcoxon's (signed_rank.h), whose level holds whatever the program and the machine do, and which single disturbed
+ * runs cannot blind: where runs are about normal it wants a twentieth more pairs than Student's t, where they are
+ * disturbed as on a shared machine half of them or fewer. What is judged is then the typical run: a program that became
+ * slower in one run of five only is not found.
+ *
+ * Fewer pairs than that cannot have small probabilities by their signs alone. Of them Student's t judges the mean,
+ * which holds its level from two pairs on if differences are about normal, and is careful where they have heavy tails
+ * (Student, The probable error of a mean, Biometrika 6, 1908; Benjamini, Is the t test really conservative when the
+ * parent distribution is long-tailed?, Technometrics 25, 1983). It is not where runs have two speeds and nothing
+ * between: four pairs all have the same sign by chance once in 256 times. Which of the two judges depends on the number
+ * of pairs alone, never on what they are.
  *
  * A few runs may by luck differ by less than sampling alone makes them differ. So a rise has to exceed both what the
  * runs' differences and what sampling explains; asking for both leaves the level what it is.
@@ -16,6 +26,8 @@
  *   fails         if it rose by more than half its tolerance and by more than chance explains,
  *   is ok         if it did not, and a rise as large as its tolerance would have failed in nine of ten cases,
  *   is undecided  otherwise: too few runs, or runs that differ too much.
+ * Small rows are the least certain and matter least: they fail by their tolerance, but to be ok it is enough that a
+ * larger rise would have been seen (`needed`), so that they keep nothing open.
  *
  * Many rows are judged together: the chance that any row of an unchanged program fails is at most GATE_FAMILY. A row
  * whose tolerance lies far above its error cannot fail by chance and takes no part of that (gate_level).
@@ -32,18 +44,26 @@
 
 #define GATE_FAMILY 0.01 /* an unchanged program fails in at most one check of a hundred */
 #define GATE_POWER  0.9  /* a rise as large as the tolerance is found in nine of ten */
+#define GATE_RANKS  20   /* pairs from which on ranks judge: once in a million times all signs are alike */
 
 struct gate_difference {
-    double old, now; /* means over the runs */
+    double old, now; /* of a typical run: means over the runs, from GATE_RANKS pairs on medians of averages of two */
     double rise;     /* now - old */
     double error;    /* standard error of the rise; 0: the values have none */
     double sampling; /* the part of it that sampling alone makes, which is known; 0: none */
     double df;       /* degrees of freedom of `error`; INFINITY for exact values; 0: too few runs to know the error */
     double allowed;  /* the tolerance, in the unit of the values; the caller sets it */
+    double needed;   /* what has to be seen for ok, if that is more than the tolerance; the caller sets it */
+    const double *sorted; /* the differences that ranks judge, in ascending order; NULL: Student's t judges */
+    size_t n;             /* of them */
 };
 
-/* Neighbours of one race: old[i] and now[i] ran one after the other. */
-struct gate_difference gate_paired(const double *old, const double *now, size_t n);
+/* The value of a typical run, as it stands in gate_difference. `room` is for n values. */
+double gate_typical(const double *x, size_t n, double *room);
+
+/* Neighbours of one race: old[i] and now[i] ran one after the other. `room` is for n values, and is used as long as the
+ * result is. */
+struct gate_difference gate_paired(const double *old, const double *now, size_t n, double *room);
 /* Runs that were made apart, by their means and standard deviations: Welch's t (Biometrika 34, 1947). */
 struct gate_difference gate_apart(double old, double old_sd, size_t n, double now, double now_sd, size_t m);
 /* Values without error: counts of instructions, of calls, of bytes. */

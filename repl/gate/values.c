@@ -6,7 +6,13 @@
 
 #define LEAST 0.005 /* the smallest share that is judged, as in a baseline */
 
-const struct gate_tolerance gate_default = {.relative = 0.1, .of_total = 0.02, .exact = 0.005};
+struct gate_tolerance gate_tolerance_of(double relative)
+{
+    double of_total = fmin(0.02, relative);
+
+    return (struct gate_tolerance){
+        .relative = relative, .of_total = of_total, .seen = fmax(of_total, 0.4 * relative), .exact = 0.005};
+}
 
 void gate_values_deinit(struct gate_values *v)
 {
@@ -75,28 +81,39 @@ static size_t base_length(const char *metric)
     return n > 2 && !strcmp(metric + n - 2, ".x") ? n - 2 : n;
 }
 
-static double total_of(const struct gate_values *v, const struct gate_row *like, enum run_side side)
+static const struct gate_row *total_row(const struct gate_values *v, const struct gate_row *like)
 {
     AUTO_FREE char *base = xstrndup(like->metric, base_length(like->metric));
     uint32_t at = row_names_find(&v->names, base, "");
 
-    return at == ROW_NAMES_NONE ? 0 : mean(v->rows.data[at].value[side], v->runs[side]);
+    return at == ROW_NAMES_NONE ? NULL : &v->rows.data[at];
+}
+
+static double total_of(const struct gate_values *v, const struct gate_row *like, enum run_side side)
+{
+    const struct gate_row *total = total_row(v, like);
+
+    return total ? mean(total->value[side], v->runs[side]) : 0;
 }
 
 static struct gate_difference difference_of(const struct gate_values *v, const struct gate_row *r,
-                                            const struct gate_tolerance *t)
+                                            const struct gate_tolerance *t, struct arena *arena)
 {
     size_t n = v->runs[RUN_OLD];
-    struct gate_difference d = gate_paired(r->value[RUN_OLD], r->value[RUN_NEW], n);
+    double *room = ARENA_ARRAY(arena, n, double);
+    const struct gate_row *total = total_row(v, r);
+    double whole = total ? gate_typical(total->value[RUN_OLD], n, room) : 0;
+    struct gate_difference d = gate_paired(r->value[RUN_OLD], r->value[RUN_NEW], n, room);
     double sampling = sqrt(r->sampling[RUN_OLD] + r->sampling[RUN_NEW]) / (double)n;
 
-    if (r->exact && d.error == 0) {
+    if (r->exact && d.error == 0 && !d.sorted) {
         d = gate_exact(d.old, d.now);
         d.allowed = t->exact * d.old;
         return d;
     }
     d.sampling = sampling;
-    d.allowed = fmax(t->relative * d.old, t->of_total * total_of(v, r, RUN_OLD));
+    d.allowed = fmax(t->relative * d.old, t->of_total * whole);
+    d.needed = t->seen * whole;
     return d;
 }
 
@@ -128,12 +145,13 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
 {
     VEC(struct gate_judged) all = {0};
     VEC(struct gate_difference) differences = {0};
+    AUTO(arena_deinit) struct arena scratch = {0};
     enum check_outcome outcome = CHECK_PASS;
 
     vec_foreach(r, &v->rows)
         if (counts(v, r) && !is_echo(v, r, all.data, all.len)) {
-            vec_push(&all,
-                     (struct gate_judged){.row = r, .d = difference_of(v, r, t), .whole = total_of(v, r, RUN_OLD)});
+            vec_push(&all, (struct gate_judged){
+                               .row = r, .d = difference_of(v, r, t, &scratch), .whole = total_of(v, r, RUN_OLD)});
             vec_push(&differences, vec_last(&all).d);
         }
     double level = gate_level(differences.data, differences.len, family);

@@ -32,9 +32,16 @@ struct gate_values {
 struct gate_tolerance {
     double relative; /* of the value: 0.1 */
     double of_total; /* and never less than this share of the metric's total in the old runs: 0.02 */
+    double seen;     /* of a rise by this share of the total it has to be certain that it would be seen: 0.04 */
     double exact;    /* of the value of a metric without sampling error: 0.005 */
 };
-extern const struct gate_tolerance gate_default;
+#define GATE_TOLERANCE 0.1
+/*
+ * The tolerance where a row may rise by `relative`. By default 10 % of a row, and at least 2 % of the total. What has
+ * to be seen is the same of large rows, and of small ones 4 % of the total, which is 10 % of a procedure of 40 %:
+ * chosen so that of a hundred races of unchanged programs whose runs differ by 4 % no more than ten are inconclusive.
+ */
+struct gate_tolerance gate_tolerance_of(double relative);
 
 void gate_values_deinit(struct gate_values *v);
 /* Takes the values of one run (baseline_measure with `least` 0). */

@@ -182,6 +182,7 @@ static bool race(const struct program *a, const struct program *b, size_t first,
     struct check_lines lines = {0};
     enum check_outcome outcome = CHECK_INCONCLUSIVE;
     size_t pairs = 0, wanted, rounds = a->runs.len < b->runs.len ? a->runs.len : b->runs.len;
+    struct gate_tolerance tolerance = gate_tolerance_of(GATE_TOLERANCE);
     double seconds = 0, family;
     bool ended = false;
 
@@ -203,10 +204,10 @@ static bool race(const struct program *a, const struct program *b, size_t first,
         if (!gate_look(&looks, pairs, seconds, &family))
             continue;
         v.runs[RUN_OLD] = v.runs[RUN_NEW] = pairs;
-        outcome = gate_values_judge(&v, &gate_default, family, &arena, NULL, &wanted);
+        outcome = gate_values_judge(&v, &tolerance, family, &arena, NULL, &wanted);
         ended = looks.last || outcome != CHECK_INCONCLUSIVE;
         if (outcome == CHECK_FAIL)
-            gate_values_judge(&v, &gate_default, family, &arena, &lines, &wanted);
+            gate_values_judge(&v, &tolerance, family, &arena, &lines, &wanted);
     }
     if (ended) {
         c->draws++;

@@ -83,7 +83,9 @@ TEST(shares_of_one_run_each)
     check_judgement(share("procedure f", 0.5, 20000), share("procedure f", 0.2, 20000), CHECK_PASS,
                     "fell: cputime.x of procedure f: 50.0% -> 20.0%");
     check_judgement(share("procedure f", 0.3, 20000), share("procedure g", 0.6, 20000), CHECK_FAIL,
-                    "new: cputime.x of procedure g: 30.0% -> 60.0%, +30.0 points [+22.1, +37.9]");
+                    "new: cputime.x of procedure g: 0.5% -> 60.0%, +59.5 points [+52.2, +66.8]");
+    /* Less than all that the baseline has, and yet new: nothing below half a percent is kept. */
+    check_judgement(share("procedure f", 0.9, 20000), share("procedure g", 0.5, 20000), CHECK_INCONCLUSIVE, NULL);
 }
 
 TEST(exact_values)
@@ -104,8 +106,48 @@ TEST(rows_outside_of_the_filter_are_not_judged)
 
 TEST(gone_is_named_and_passes)
 {
-    check_judgement(share("procedure f", 0.3, 20000), share("procedure g", 0.3, 20000), CHECK_PASS,
+    check_judgement(share("procedure f", 0.3, 20000), share("procedure g", 0.004, 20000), CHECK_PASS,
                     "gone: cputime.x of procedure f, was 30.0%");
+}
+
+/* Judges three procedures that were, of 50, 40 and `third` percent, against three that are. */
+static enum check_outcome judge_three(double third, const char *name, double now_third, char **text)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    struct baseline_query a = {.text = "q"}, b = {.text = "q"};
+    struct check_lines lines = {0};
+    AUTO_STR struct str all = {0};
+
+    vec_push(&a.values, runs("procedure f", 0.5, 0.01, 5));
+    vec_push(&a.values, runs("procedure g", 0.5 - third, 0.01, 5));
+    if (third > 0)
+        vec_push(&a.values, runs("procedure h", third, 0.01, 5));
+    vec_push(&b.values, runs("procedure f", (1 - now_third) * 0.5 / (1 - third), 0.01, 5));
+    vec_push(&b.values, runs("procedure g", (1 - now_third) * (0.5 - third) / (1 - third), 0.01, 5));
+    vec_push(&b.values, runs(name, now_third, 0.01, 5));
+    enum check_outcome outcome = baseline_judge(&a, &b, 0.01 / 20, &arena, &lines, NULL);
+
+    vec_foreach(line, &lines)
+        str_addf(&all, "%s\n", *line);
+    *text = xstrdup(str_cstr(&all));
+    vec_deinit(&lines);
+    vec_deinit(&a.values);
+    vec_deinit(&b.values);
+    return outcome;
+}
+
+/* A procedure that takes a third of the time and was not there is a rise, though each that was takes more. */
+TEST(what_is_new_is_judged_however_large_the_others_are)
+{
+    AUTO_FREE char *fresh = NULL, *renamed = NULL, *worse = NULL;
+
+    CHECK_EQ_INT(judge_three(0, "procedure n", 0.32, &fresh), CHECK_FAIL);
+    CHECK(strstr(fresh, "new: cputime of procedure n: 0.5% -> 32.0%"));
+    CHECK_EQ_INT(judge_three(0.2, "procedure n", 0.2, &renamed), CHECK_INCONCLUSIVE);
+    CHECK(strstr(renamed, "1 new value may be of what is gone"));
+    CHECK(strstr(renamed, "cputime of procedure h (20.0%) is gone, procedure n (20.0%) is new"));
+    CHECK_EQ_INT(judge_three(0.2, "procedure n", 0.4, &worse), CHECK_FAIL);
+    CHECK(strstr(worse, "gone: cputime of procedure h"));
 }
 
 TEST(shares_over_runs)
