@@ -115,6 +115,7 @@ struct search {
     const char *word;
     struct str *out;
     bool found;
+    bool begins; /* the word is the first of several */
 };
 
 static void add_line(struct str *out, const char *left, const char *right)
@@ -146,11 +147,20 @@ static void add_related(struct str *out, const struct entry *e)
     str_addc(out, '\n');
 }
 
+/* `sort` of `sort by`. */
+static bool begins(const char *name, const char *word)
+{
+    size_t len = strlen(word);
+
+    return !strncasecmp(name, word, len) && name[len] == ' ';
+}
+
 static void tell(void *arg, const struct entry *e)
 {
     struct search *s = arg;
 
-    if (strcasecmp(e->name, s->word) && (!e->other || strcasecmp(e->other, s->word)))
+    if (!(s->begins ? begins(e->name, s->word) : !strcasecmp(e->name, s->word)) &&
+        (!e->other || strcasecmp(e->other, s->word)))
         return;
     str_addf(s->out, "%s%s   (%s)\n  ", s->found ? "\n" : "", e->usage, e->what);
     opt_wrap(s->out, e->summary, 2, 2, line_width());
@@ -259,7 +269,7 @@ static void overview(struct str *out)
 
 struct hq_error *help_word(const char *word, struct str *out)
 {
-    struct search s = {word, out, false};
+    struct search s = {.word = word, .out = out};
 
     if (!word || !strcasecmp(word, "language")) {
         overview(out);
@@ -281,5 +291,8 @@ struct hq_error *help_word(const char *word, struct str *out)
         saved_each(list_saved, out);
         s.found = true;
     }
+    s.begins = !s.found;
+    for (int i = 0; s.begins && i < SECTIONS; i++)
+        sections[i].each(tell, &s);
     return s.found ? NULL : unknown_word(word);
 }

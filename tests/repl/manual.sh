@@ -33,6 +33,9 @@ done
 for word in "hot path" callers where "sort by" limit let undo timing imbalance folded patterns language clauses; do
     check "help $word" "\"$HQ\" help $word | grep -q ..."
 done
+for begin in sort compare hot scaled; do # the first word of two
+    check "help of what begins with $begin" "\"$HQ\" help $begin | head -1 | grep -q \"^$begin [a-z]\""
+done
 check "the language page" '"$HQ" --manual hq-language.5 | grep -q "hot path"'
 
 check "bash" 'bash -n bash.completion'
