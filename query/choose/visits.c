@@ -103,6 +103,12 @@ static bool is_around(const struct selection *s, uint32_t frame, const uint8_t *
     return parent != HQDB_NONE && within[selection_context(s, parent)];
 }
 
+/* Nothing is known of where the thread was (time in the kernel): that neither ends nor begins a visit. */
+static bool is_nowhere(const struct selection *s, uint32_t frame)
+{
+    return tree_kind(&s->tree, selection_context(s, frame)) == SCOPE_PARTIAL;
+}
+
 static struct hq_error *look_for_visits(const struct selection *s, int64_t offset, const uint8_t *within,
                                         struct db_trace_reader *reader, struct visiting *v, struct visits *out)
 {
@@ -130,7 +136,7 @@ static struct hq_error *look_for_visits(const struct selection *s, int64_t offse
 
         if (spans)
             take_span(v, us, ends ? is_around(s, r.frame, within) : is_within, out);
-        else
+        else if (is_within || !is_nowhere(s, r.frame))
             take_sample(v, us, own, is_within, out);
     }
     if (v->inside)

@@ -4,7 +4,8 @@
  * samples inside and outside, and no more than a period from the one inside. Two visits with no sample between them
  * cannot be told apart and count as one; so visits are counted and numbered only where those that were seen lie well
  * apart (struct apart). In a trace of spans a visit begins and ends with its spans. Where the program or its runtime
- * marks what matches (phases, parallel regions), visits are the marked ones: exact, however short.
+ * marks what matches (phases, parallel regions), visits are the marked ones: exact, however short. Samples without any
+ * path (time in the kernel of which no more is known) neither end nor begin a visit.
  */
 #ifndef HQ_QUERY_VISITS_H
 #define HQ_QUERY_VISITS_H
