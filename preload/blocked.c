@@ -36,19 +36,6 @@ bool blocked_really(void)
     return own.really;
 }
 
-/* As it was sent: to the thread alone, or to whichever of the process does not block it. Only the first thread may say
- * that it was by kill; other threads say that it was queued by who sent it. */
-static void send_again(const siginfo_t *info)
-{
-    siginfo_t queued = *info;
-
-    queued.si_code = SI_QUEUE;
-    if (info->si_code == SI_TKILL)
-        raw_syscall(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), SIGTRAP, (long)info, 0, 0);
-    else if (raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), SIGTRAP, (long)info, 0, 0, 0) < 0)
-        raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), SIGTRAP, (long)&queued, 0, 0, 0);
-}
-
 /* Takes the signals that the clock sent before it was stopped: they would stay pending. Signals of others are sent
  * again. */
 static void drop_ours(void)
@@ -58,7 +45,7 @@ static void drop_ours(void)
 
     while (raw_syscall(SYS_rt_sigtimedwait, (long)&trap, (long)&info, (long)&now, sizeof trap, 0, 0) == SIGTRAP)
         if (!perf_mark(&info)) {
-            send_again(&info);
+            signal_send_again(SIGTRAP, &info);
             return;
         }
 }
@@ -71,7 +58,7 @@ void blocked_set(bool blocks)
     if (!blocks && own.keeps) {
         siginfo_t kept = own.kept;
         own.keeps = false;
-        send_again(&kept);
+        signal_send_again(SIGTRAP, &kept);
     }
 }
 
@@ -104,7 +91,7 @@ bool blocked_waits(const siginfo_t *info, ucontext_t *context)
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
     mask |= trap;
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
-    send_again(info);
+    signal_send_again(SIGTRAP, info);
     if (arch_call_at(context, &number) == ARCH_ENDED)
         self.interrupted = true; /* a call that waits is made again */
     return true;

@@ -2,6 +2,7 @@
 #include "preload/entry.h"
 
 #include "preload/altstack.h"
+#include "preload/cut.h"
 #include "preload/interruption.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
@@ -67,6 +68,11 @@ static ENTRY void note(struct entered *e, unsigned kind)
         interruption_end_repetition(e->context);
 }
 
+static ENTRY void only_return(int number)
+{
+    (void)number;
+}
+
 /*
  * Called by the entries, in the program's signal handler: the handler to jump to. A second handler may be entered at
  * any instruction of this; what it was called from is then not the program, so it leaves the mask to the first. That is
@@ -74,6 +80,8 @@ static ENTRY void note(struct entered *e, unsigned kind)
  */
 ENTRY __attribute__((used, noinline)) sighandler_t entry_note(struct entered *e)
 {
+    if (e->number == SIGBUS && cut_takes(e->info, e->context))
+        return only_return;
     struct reach outside = reach_enter_any();
 
     if (!outside.strange)
@@ -109,11 +117,11 @@ static bool is_handler(sighandler_t handler)
     return (uint64_t)handler >= NO_HANDLER && handler != SIG_ERR;
 }
 
-sighandler_t entry_of(sighandler_t handler, int flags)
+sighandler_t entry_of(int number, sighandler_t handler, int flags)
 {
     unsigned kind = (flags & SA_RESTART ? RESTARTS : 0) | (flags & SA_ONSTACK ? ON_STACK : 0), first = kind * KIND;
 
-    if (!is_handler(handler) || !(interruption_possible || kind & ON_STACK))
+    if (!is_handler(handler) || !(interruption_possible || number == SIGBUS || kind & ON_STACK))
         return handler;
     for (unsigned i = first; i < first + KIND; i++) {
         sighandler_t here = NULL;

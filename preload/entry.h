@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The program's signal handlers are entered through the collector, for two reasons.
+ * The program's signal handlers are entered through the collector, for three reasons.
  *
  * Whether a system call was ended by our signal alone or by one of the program too cannot be seen afterwards: when both
  * handlers have returned, the thread stands behind the call with EINTR either way. So where our signals can end calls
@@ -8,6 +8,8 @@
  *
  * The kernel's alternate stack is ours (altstack.h). A handler that wants to run on the program's (SA_ONSTACK) is moved
  * there, with the frame that the kernel has made for it.
+ *
+ * And a handler of SIGBUS is not told of our own file's pages (cut.h).
  *
  * The kernel is given an entry, a few instructions that jump on to the handler with registers and stack as the kernel
  * would have made them: no frame of ours is in between. Which handler an entry stands for never changes. So all is
@@ -21,10 +23,10 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* Returns the entry that the kernel is to call for a handler with these flags (SA_*). SIG_DFL, SIG_IGN and their like,
- * a handler that needs no entry, and one for which there is none left (128 of each kind), are returned as they are.
- * Safe in signal handlers. */
-sighandler_t entry_of(sighandler_t handler, int flags);
+/* Returns the entry that the kernel is to call for a handler of a signal with these flags (SA_*). SIG_DFL, SIG_IGN and
+ * their like, a handler that needs no entry, and one for which there is none left (128 of each kind), are returned as
+ * they are. Safe in signal handlers. */
+sighandler_t entry_of(int number, sighandler_t handler, int flags);
 
 /* Called in a handler of ours, with what it was called with: goes on as if the kernel had called the program's handler
  * instead, on the stack and with the mask that this has asked for, less the signals of `never_masked`. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/file.h"
 
+#include "preload/cut.h"
 #include "preload/file_create.h"
 #include "preload/hot.h"
 #include "preload/image.h"
@@ -10,6 +11,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 enum { CHUNKS = 16384, KINDS = HQM_KINDS };
 enum { FIRST_CHUNK = 128 << 10, LARGEST_CHUNK = 4 << 20, SMALLEST_CHUNK = 16 << 10 };
@@ -31,6 +33,8 @@ static struct {
     _Atomic uint32_t chunks;
     _Atomic(struct chunk *) current, next;
     _Atomic int growing, adding;
+    _Atomic int mended;
+    struct hqm_header instead; /* of the file's, when that is gone */
     _Atomic uint32_t refused;
     _Atomic uint64_t end, used;
     _Atomic(struct hqm_segment *) shared[KINDS];
@@ -147,7 +151,7 @@ static struct chunk *grow(size_t needed)
     size_t bytes = 2 * FIRST_CHUNK;
     uint64_t end = atomic_load(&file.end);
 
-    if (raw_frozen)
+    if (raw_frozen || atomic_load(&file.mended))
         return NULL;
     if (atomic_load(&file.refused) && atomic_fetch_add(&file.refused, 1) % RETRY_AFTER)
         return NULL;
@@ -335,9 +339,11 @@ void file_state(enum hqm_state state)
 
     if (!header)
         return;
+    bool opened = cut_open();
     header->end_us = file_now_us();
     file_note_cpu_time();
     header->state = state;
+    cut_close(opened);
 }
 
 void file_note_cpu_time(void)
@@ -384,6 +390,7 @@ static int open_file(void)
     atomic_store(&chunk->used, at);
     atomic_store(&file.current, chunk);
     memcpy(file.header->magic, HQM_MAGIC, sizeof file.header->magic);
+    file.instead = *file.header;
     return 0;
 }
 
@@ -402,6 +409,29 @@ bool file_ready(void)
     if (!file.error)
         image_describe();
     return !file.error;
+}
+
+/* From now on all is written to memory. What was in the page is gone: counts are read here, but only to know when there
+ * is no more space, and the header, of which there is another. */
+bool file_mend(uint64_t address)
+{
+    uint64_t page_bytes = __getauxval(AT_PAGESZ), page = address & ~(page_bytes - 1);
+    uint32_t chunks = atomic_load(&file.chunks), at = 0;
+
+    while (at < chunks && at < CHUNKS && address - (uint64_t)file.chunk[at].base >= file.chunk[at].bytes)
+        at++;
+    if (at >= chunks || at >= CHUNKS || raw_frozen)
+        return false;
+    if ((uint64_t)raw_syscall(SYS_mmap, (long)page, (long)page_bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != page)
+        return false;
+    if (atomic_exchange(&file.mended, 1) == 0)
+        say("the measurement file cannot be written any more (it was made shorter, or its file system failed), so this "
+            "process is measured only up to here",
+            NULL);
+    if (atomic_load(&file.state) == OPEN)
+        atomic_store(&file_open_header, &file.instead);
+    return true;
 }
 
 void file_forget(void)

@@ -28,6 +28,10 @@ static inline struct hqm_header *file_header(void)
 bool file_ready(void);
 int file_error(void);
 
+/* Called where a store has failed at this address: puts memory in the place of the page, and ends the writing of this
+ * file; false if the address is not the file's, or nothing can be put there. In a signal handler. */
+bool file_mend(uint64_t address);
+
 /* Bytes that were given out. */
 uint64_t file_used(void);
 

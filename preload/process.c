@@ -14,6 +14,7 @@
 #include "preload/options.h"
 #include "preload/patch/visits.h"
 #include "preload/raw.h"
+#include "preload/signals.h"
 #include "preload/sources/device.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
@@ -68,6 +69,7 @@ static void after_fork(void)
     phases_forget();
     visits_forget();
     device_forget();
+    signal_after_fork();
     thread_begin_first();
 }
 

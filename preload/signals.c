@@ -2,12 +2,14 @@
 #include "preload/signals.h"
 
 #include "preload/blocked.h"
+#include "preload/cut.h"
 #include "preload/deadline.h"
 #include "preload/entry.h"
 #include "preload/export.h"
 #include "preload/interruption.h"
 #include "preload/options.h"
 #include "preload/raw.h"
+#include "preload/trap.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +21,13 @@
 enum { HAS_RESTORER = 0x04000000 }; /* a flag of the kernel's */
 
 static uint64_t ours;               /* bit n - 1: signal n */
+static bool guards_file;            /* SIGBUS has our handler where the program has none: cut.h */
 static struct sigaction shadow[65]; /* what the program asked for with our numbers */
 
 /* Handlers of the reserved signal: ours, and the C library's once it has one. */
 static void (*reserved_handler)(int, siginfo_t *, void *);
 static void (*library_handler)(int, siginfo_t *, void *);
+static void (*trap_handler)(int, siginfo_t *, void *);    /* ours */
 static void (*adopted_handler)(int, siginfo_t *, void *); /* of signals that a descriptor sends (F_SETSIG) */
 
 static uint64_t bit(int number)
@@ -35,20 +39,6 @@ static uint64_t bit(int number)
 static bool is_shared(int number)
 {
     return ours & bit(number) && number != SIGNAL_RESERVED;
-}
-
-/* A handler that was set up by another function than sigaction, which alone knows its flags, gets the right entry. */
-static void settle(int number)
-{
-    struct sigaction action;
-
-    if (REAL(sigaction)(number, NULL, &action) == 0) {
-        sighandler_t handler = entry_of(entry_behind(action.sa_handler), action.sa_flags);
-        if (handler != action.sa_handler) {
-            action.sa_handler = handler;
-            REAL(sigaction)(number, &action, NULL);
-        }
-    }
 }
 
 /* The C library's way back from a handler, which unwinders know: read from where it has set up one. 0: that is the
@@ -65,7 +55,8 @@ static uint64_t find_restorer(void)
     return made.flags & HAS_RESTORER ? made.restorer : 0;
 }
 
-/* All others wait: a handler of the program that jumped out of ours would leave the guard up for good. */
+/* All others wait: a handler of the program that jumped out of ours would leave the guard up for good. SIGBUS does not,
+ * for it is how the kernel says that a page of the file is gone. */
 static void install(int number, void (*handler)(int, siginfo_t *, void *))
 {
     static uint64_t restorer;
@@ -75,8 +66,25 @@ static void install(int number, void (*handler)(int, siginfo_t *, void *))
     raw_sigaction(number,
                   &(struct raw_action){(uint64_t)handler,
                                        SA_SIGINFO | SA_RESTART | SA_ONSTACK | (restorer ? HAS_RESTORER : 0), restorer,
-                                       ~0ull},
+                                       ~(uint64_t)CUT_BIT},
                   NULL);
+}
+
+/* A handler that was set up by another function than sigaction, which alone knows its flags, gets the right entry. */
+static void settle(int number)
+{
+    struct sigaction action;
+
+    if (REAL(sigaction)(number, NULL, &action) != 0 || action.sa_sigaction == cut_on_bus)
+        return;
+    sighandler_t handler = entry_of(number, entry_behind(action.sa_handler), action.sa_flags);
+    if (number == SIGBUS && guards_file && action.sa_handler == SIG_DFL) {
+        shadow[number] = action;
+        install(number, cut_on_bus);
+    } else if (handler != action.sa_handler) {
+        action.sa_handler = handler;
+        REAL(sigaction)(number, &action, NULL);
+    }
 }
 
 /* Keeps the handler that is set: if it is not ours, it is the C library's. False if ours is set. */
@@ -97,6 +105,8 @@ void signal_take(int number, void (*handler)(int, siginfo_t *, void *))
         keep_reserved();
         reserved_handler = handler;
     }
+    if (number == SIGTRAP)
+        trap_handler = handler;
     install(number, handler);
     ours |= bit(number);
 }
@@ -107,6 +117,18 @@ void signal_retake(void)
         install(SIGNAL_RESERVED, reserved_handler);
 }
 
+/* clone3 can give a child no handlers at all (CLONE_CLEAR_SIGHAND). */
+void signal_after_fork(void)
+{
+    struct raw_action now;
+
+    if (is_shared(SIGTRAP) && raw_sigaction(SIGTRAP, NULL, &now) == 0 && now.handler == (uint64_t)SIG_DFL) {
+        shadow[SIGTRAP] = (struct sigaction){0};
+        install(SIGTRAP, trap_handler);
+    }
+    settle(SIGBUS);
+}
+
 void signal_interrupts(void)
 {
     interruption_possible = true;
@@ -114,6 +136,7 @@ void signal_interrupts(void)
 
 void signal_start(void)
 {
+    guards_file = !trap_is_go(); /* Go asks the kernel for the handlers that were there before it */
     for (int number = 1; number <= 64; number++)
         if (!is_shared(number))
             settle(number);
@@ -201,6 +224,8 @@ static int change_mask(int how, const sigset_t *set, sigset_t *old, int (*change
     if (is_shared(SIGTRAP) && (how == SIG_BLOCK || how == SIG_UNBLOCK || how == SIG_SETMASK))
         change_shared(how, set);
     int result = change(how, how == SIG_UNBLOCK ? set : signal_without_ours(set, &copy), old);
+    if (result == 0)
+        cut_note_mask(how, set);
     if (result == 0 && old && before)
         signal_put(old, SIGTRAP, true);
     return result;
@@ -275,7 +300,7 @@ EXPORT int fcntl(int fd, int command, ...)
 
 EXPORT int sigaction(int number, const struct sigaction *action, struct sigaction *old)
 {
-    struct sigaction copy;
+    struct sigaction copy, unhandled = shadow[SIGBUS];
 
     if (adopting)
         return adopt(action);
@@ -284,11 +309,15 @@ EXPORT int sigaction(int number, const struct sigaction *action, struct sigactio
     if (action && (ours || options.active)) { /* the alternate stack is ours also where no signal is */
         copy = *action;
         signal_without_ours(&action->sa_mask, &copy.sa_mask);
-        copy.sa_handler = entry_of(action->sa_handler, action->sa_flags);
+        copy.sa_handler = entry_of(number, action->sa_handler, action->sa_flags);
         action = &copy;
     }
     int result = REAL(sigaction)(number, action, old);
-    if (result == 0 && old)
+    if (result == 0 && action && number == SIGBUS)
+        settle(number);
+    if (result == 0 && old && old->sa_sigaction == cut_on_bus)
+        *old = unhandled;
+    else if (result == 0 && old)
         old->sa_handler = entry_behind(old->sa_handler);
     return result;
 }
@@ -307,9 +336,9 @@ static sighandler_t set_handler(int number, sighandler_t handler, sighandler_t (
 
     if (is_shared(number))
         return shadow_handler(number, handler);
-    before = set(number, entry_of(handler, SA_RESTART));
+    before = set(number, entry_of(number, handler, SA_RESTART));
     settle(number);
-    return entry_behind(before);
+    return (uintptr_t)before == (uintptr_t)cut_on_bus ? SIG_DFL : entry_behind(before);
 }
 
 EXPORT sighandler_t signal(int number, sighandler_t handler)

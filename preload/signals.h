@@ -13,6 +13,8 @@
 #ifndef HQ_PRELOAD_SIGNALS_H
 #define HQ_PRELOAD_SIGNALS_H
 
+#include "preload/raw.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,6 +31,9 @@ void signal_start(void);
 /* The C library sets up its own handler of the reserved signal when it makes the first thread: after each call that may
  * have made one, ours takes its place again. */
 void signal_retake(void);
+
+/* In a forked child, which may have been given no handlers. */
+void signal_after_fork(void);
 
 /* One of ours can end a system call early (interruption.h). Likewise before threads exist. */
 void signal_interrupts(void);
@@ -63,6 +68,19 @@ static inline void signal_put(sigset_t *set, int number, bool in)
     memcpy(&bits, set, sizeof bits);
     bits = in ? bits | bit : bits & ~bit;
     memcpy(set, &bits, sizeof bits);
+}
+
+/* As it was sent: to the thread alone, or to whichever of the process does not block it. Only the first thread may say
+ * that it was by kill; other threads say that it was queued by who sent it. */
+static inline __attribute__((always_inline)) void signal_send_again(int number, const siginfo_t *info)
+{
+    siginfo_t queued = *info;
+
+    queued.si_code = SI_QUEUE;
+    if (info->si_code == SI_TKILL)
+        raw_syscall(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), number, (long)info, 0, 0);
+    else if (raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), number, (long)info, 0, 0, 0) < 0)
+        raw_syscall(SYS_rt_sigqueueinfo, raw_getpid(), number, (long)&queued, 0, 0, 0);
 }
 
 bool signal_wait_begins(const sigset_t *mask);

@@ -130,7 +130,12 @@ static void find_stack(void)
 
 static void begin(void)
 {
+    uint64_t mask = 0;
+
     reach_begin();
+    raw_sigmask(SIG_BLOCK, NULL, &mask);
+    self.blocks_bus = mask & CUT_BIT;
+    bool opened = cut_open();
     self.start_us = file_now_us();
     self.alive = true;
     self.busy = 0;
@@ -139,18 +144,19 @@ static void begin(void)
     signal_retake();
     signal_unblock();
     sources_start();
+    cut_close(opened);
 }
 
 void thread_end(void)
 {
     if (!self.alive)
         return;
+    bool opened = cut_open();
     sources_stop();
     self.busy = 1;
     self.alive = false;
     stacks_remove(self.stack);
     altstack_end();
-    reach_end();
     visits_forget();
     if (self.lane) {
         if (self.lane->thread) {
@@ -160,6 +166,8 @@ void thread_end(void)
         lane_return(self.lane);
         self.lane = NULL;
     }
+    cut_close(opened);
+    reach_end();
 }
 
 /* Destructors run in rounds while there are values: waiting for a later one lets the program's own be measured. */

@@ -10,6 +10,7 @@
 #ifndef HQ_PRELOAD_THREAD_H
 #define HQ_PRELOAD_THREAD_H
 
+#include "preload/cut.h"
 #include "preload/idle.h"
 #include "preload/lane.h"
 #include "preload/options.h"
@@ -41,6 +42,8 @@ struct thread {
     bool alive; /* measured: from its begin to thread_end */
     bool alone; /* no other thread is measured */
     volatile int busy;
+    bool blocks_bus;            /* the program has blocked SIGBUS here, perhaps: cut.h */
+    volatile bool opened;       /* we have unblocked it */
     volatile bool interrupted;  /* our signal alone has ended a system call early (signals.h) */
     volatile uint32_t theirs;   /* handlers of the program that were entered (entry.h) */
     volatile uint64_t repeated; /* where our signal has come to a system call that the kernel makes again; 0 nowhere */
@@ -70,11 +73,15 @@ static inline bool guard_enter(void)
         return false;
     self.busy = 1;
     atomic_signal_fence(memory_order_seq_cst);
+    if (__builtin_expect(self.blocks_bus, 0))
+        cut_open();
     return true;
 }
 
 static inline void guard_leave(void)
 {
+    if (__builtin_expect(self.opened, 0))
+        cut_close(true);
     atomic_signal_fence(memory_order_seq_cst);
     self.busy = 0;
 }

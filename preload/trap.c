@@ -2,6 +2,7 @@
 #include "preload/trap.h"
 
 #include "preload/blocked.h"
+#include "preload/cut.h"
 #include "preload/hot.h"
 #include "preload/libc.h"
 #include "preload/patch/patch.h"
@@ -32,6 +33,7 @@ static COLD __attribute__((noinline)) void foreign(int number, siginfo_t *info, 
 static COLD __attribute__((noinline)) void on_other(int number, siginfo_t *info, void *context)
 {
     struct reach outside = reach_enter_any();
+    cut_guard(context);
     bool done = patch_trap(info, context, outside.strange), blocked = !outside.strange && blocked_is();
 
     if (!done && blocked)
@@ -50,6 +52,7 @@ static HOT ARCH_HANDLER void on_trap(int number, siginfo_t *info, void *context)
         return;
     }
     struct reach outside = reach_enter(mark);
+    cut_guard(context);
     perf_overflow(context);
     reach_leave(&outside);
 }

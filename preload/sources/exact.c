@@ -157,7 +157,10 @@ EXPORT void hq_exact_warn(const char *text)
 
 EXPORT void hq_exact_take_back(struct hqm_cell *cell, uint64_t amount)
 {
+    bool opened = self.blocks_bus && cut_open();
+
     __atomic_fetch_sub(&cell->sum, amount, __ATOMIC_RELAXED);
+    cut_close(opened);
 }
 
 EXPORT int hq_exact_frozen(void)

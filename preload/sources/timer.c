@@ -11,6 +11,7 @@
  * on: the next thread that starts has its first sample so much earlier, and if that is periods, it stands for them.
  * Totals are right, and whose the time was is right on average.
  */
+#include "preload/cut.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
 #include "preload/interruption.h"
@@ -62,6 +63,7 @@ static HOT ARCH_HANDLER void on_timer(int number, siginfo_t *info, void *context
         return;
     }
     struct reach outside = reach_enter(mark);
+    cut_guard(context);
     take(event, info, context);
     reach_leave(&outside);
 }
