@@ -249,7 +249,8 @@ const char *measurement_module_path(const struct measurement *m, const struct hq
 
     if (module->flags & HQM_MODULE_MAIN)
         for (const struct hqm_info *i; (i = measured_next(&records));)
-            if (!strcmp(measurement_string(m, i->key), "started as") && *measurement_string(m, i->value))
+            if (!strcmp(measurement_string(m, i->key), "started as") && *measurement_string(m, i->value) &&
+                strncmp(measurement_string(m, i->value), "/proc/", 6) != 0) /* /proc/self/exe is now hq */
                 return measurement_string(m, i->value);
     return measurement_string(m, module->path);
 }

@@ -84,7 +84,8 @@ static void note_command(void)
 }
 
 /* Whoever looks for the program knows it by the name that it was started by, if that leads to the same file: a link's
- * (redis-server of Debian is a link to redis-check-rdb), not a script's. */
+ * (redis-server of Debian is a link to redis-check-rdb), not a script's, nor one that leads elsewhere in each process
+ * (/proc/self/exe). */
 static void note_started(const char *executable)
 {
     static char path[4000];
@@ -92,7 +93,7 @@ static void note_started(const char *executable)
     const char *name = (const char *)__getauxval(AT_EXECFN);
     size_t at = 0, length = name ? strlen(name) : 0;
 
-    if (!length || length >= sizeof path / 2)
+    if (!length || length >= sizeof path / 2 || !strncmp(name, "/proc/", 6) || !strncmp(name, "/dev/fd/", 8))
         return;
     if (name[0] != '/') {
         long bytes = raw_syscall(SYS_getcwd, (long)path, (long)(sizeof path - length - 1), 0, 0, 0, 0);

@@ -25,6 +25,9 @@ record -- "$PROGRAMS/family" fork
 check "where all is measured nothing is said to be missing" [ "$(wc -l <"$TMP/err")" = 1 ]
 record -- "$PROGRAMS/family" exec
 check "exec makes a second image" [ "$(value files):$(value execed)" = 2:1 ]
+# /proc/self/exe is another program to whoever asks.
+record -e CPUTIME@1000/s -- bash -c 'exec /proc/self/exe -c "i=0; while [ \$i -lt 20000 ]; do i=\$((i+1)); done"'
+check "a program that executes itself by /proc/self/exe: its file is known" [ "$("$HQ" "$DB" info 2>&1 >/dev/null | grep -c warning)" = 0 ]
 
 declare -A expected=([return]=7 [exit]=7 [_exit]=7 [_Exit]=7 [quick_exit]=7 [exit_group]=7 [abort]=134 [fault]=139 [kill]=137 [term]=143 [thread]=7
     [first-thread-leaves]=0)
