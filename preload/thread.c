@@ -101,6 +101,20 @@ struct place thread_here(void)
     return unwind(lane, reg, low, high, &partial);
 }
 
+struct place thread_caller(const uint64_t *frame_pointer)
+{
+    struct place place = {NO_NODE, 0};
+    struct lane *lane = thread_lane();
+    uint64_t low, high;
+    uint32_t partial;
+
+    if (lane) {
+        thread_stack((uint64_t)frame_pointer, &low, &high);
+        place = unwind_caller(lane, frame_pointer, low, high, &partial);
+    }
+    return lane && place.node == NO_NODE ? thread_here() : place;
+}
+
 /* The kernel lets the initial stack grow to its limit; beyond that it counts as a foreign stack, which works too. */
 static void find_first_stack(void)
 {

@@ -99,6 +99,10 @@ void thread_begin_first(void);
  * Call it with the guard up. */
 struct place thread_here(void);
 
+/* Likewise of the function with this frame pointer (__builtin_frame_address(0)): the frames inside of it, which are
+ * ours, need no walk. */
+struct place thread_caller(const uint64_t *frame_pointer);
+
 /* The part of the thread's own stack that can be read without asking, for a walk from stack pointer `sp`. */
 static inline void thread_stack(uint64_t sp, uint64_t *low, uint64_t *high)
 {

@@ -41,7 +41,10 @@ static bool is_early(const void *block)
         real_; \
     })
 
-static void count(const void *function, void *block, size_t bytes)
+/* In a wrapper. */
+#define COUNT(function, block, bytes) count(__builtin_frame_address(0), FIND(function), block, bytes)
+
+static void count(const void *frame, const void *function, void *block, size_t bytes)
 {
     struct exact_amount amounts[] = {
         {.event = EVENT("ALLOC_BYTES"), .amount = bytes, .count = 1},
@@ -53,7 +56,7 @@ static void count(const void *function, void *block, size_t bytes)
         return;
     if (amounts[0].event < 0 && amounts[1].event < 0 && amounts[2].event < 0)
         return;
-    hq_exact_add(function, amounts, 3);
+    hq_exact_add_from(frame, function, amounts, 3);
     if (amounts[2].cell)
         blocks_add(block, bytes, amounts[2].cell);
 }
@@ -72,7 +75,7 @@ EXPORT void *malloc(size_t bytes)
     if (looking)
         return allocate_early(bytes);
     void *block = FIND(malloc)(bytes);
-    count(FIND(malloc), block, bytes);
+    COUNT(malloc, block, bytes);
     return block;
 }
 
@@ -81,7 +84,7 @@ EXPORT void *calloc(size_t items, size_t size)
     if (looking)
         return size && items > SIZE_MAX / size ? NULL : allocate_early(items * size);
     void *block = FIND(calloc)(items, size);
-    count(FIND(calloc), block, items * size);
+    COUNT(calloc, block, items * size);
     return block;
 }
 
@@ -118,7 +121,7 @@ EXPORT void *realloc(void *block, size_t bytes)
         blocks_add(block, before, cell); /* it failed: the old block stands */
     else if (known)
         hq_exact_take_back(cell, before);
-    count(FIND(realloc), fresh, bytes);
+    COUNT(realloc, fresh, bytes);
     return fresh;
 }
 
@@ -136,7 +139,7 @@ EXPORT int posix_memalign(void **block, size_t alignment, size_t bytes)
     int error = FIND(posix_memalign)(block, alignment, bytes);
 
     if (!error)
-        count(FIND(posix_memalign), *block, bytes);
+        COUNT(posix_memalign, *block, bytes);
     return error;
 }
 
@@ -144,7 +147,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t bytes)
 {
     void *block = FIND(aligned_alloc)(alignment, bytes);
 
-    count(FIND(aligned_alloc), block, bytes);
+    COUNT(aligned_alloc, block, bytes);
     return block;
 }
 
@@ -152,6 +155,6 @@ EXPORT void *memalign(size_t alignment, size_t bytes)
 {
     void *block = FIND(memalign)(alignment, bytes);
 
-    count(FIND(memalign), block, bytes);
+    COUNT(memalign, block, bytes);
     return block;
 }

@@ -62,17 +62,19 @@ static void add_message(struct place place, const struct exact_message *m)
     record->received_bytes += m->received_bytes;
 }
 
-EXPORT void hq_exact_call(const void *function, struct exact_amount *amounts, int count,
-                          const struct exact_message *messages, int message_count)
+/* `frame`: frame pointer of the wrapper, or NULL. */
+static inline __attribute__((always_inline)) void call(const uint64_t *frame, const void *function,
+                                                       struct exact_amount *amounts, int count,
+                                                       const struct exact_message *messages, int message_count)
 {
     int before = errno;
 
     if (!guard_enter())
         return;
-    bool wanted = file_ready() && window_is_open(file_now_us());
+    bool wanted = file_ready() && window_is_open_now();
     struct place place = {NO_NODE, 0};
     if (wanted)
-        place = enter_function(thread_here(), function);
+        place = enter_function(frame ? thread_caller(frame) : thread_here(), function);
     for (int i = 0; i < count; i++)
         if (amounts[i].event >= 0 && place.node != NO_NODE)
             amounts[i].cell = add(place, &amounts[i]);
@@ -82,6 +84,17 @@ EXPORT void hq_exact_call(const void *function, struct exact_amount *amounts, in
         file_lost(HQM_LOSS_NO_SPACE, 1);
     guard_leave_at(place);
     errno = before;
+}
+
+EXPORT void hq_exact_call(const void *function, struct exact_amount *amounts, int count,
+                          const struct exact_message *messages, int message_count)
+{
+    call(NULL, function, amounts, count, messages, message_count);
+}
+
+EXPORT void hq_exact_add_from(const void *frame, const void *function, struct exact_amount *amounts, int count)
+{
+    call(frame, function, amounts, count, NULL, 0);
 }
 
 static void begin(const void *function, struct exact_visit *v, struct place here)

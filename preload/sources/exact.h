@@ -27,6 +27,9 @@ struct exact_amount {
  */
 void hq_exact_add(const void *function, struct exact_amount *amounts, int count);
 
+/* The same, sooner, with the frame pointer of the wrapper (__builtin_frame_address(0)). */
+void hq_exact_add_from(const void *frame, const void *function, struct exact_amount *amounts, int count);
+
 /*
  * Messages at the call path: how many were sent to a rank, or to each of a group of ranks other than the sender, and
  * how many of a rank's were received; 0 of both adds nothing. Ranks are those of MPI_COMM_WORLD.
