@@ -65,12 +65,8 @@ void file_map_close(struct file_map *map)
     *map = (struct file_map){0};
 }
 
-struct hq_error *file_read(const char *path, struct str *out, size_t limit)
+static struct hq_error *read_fd(int fd, const char *path, struct str *out, size_t limit)
 {
-    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-    if (fd < 0)
-        return hq_error_errno(HQ_DATA, "%s: cannot be opened", path);
     for (;;) {
         char buffer[16384];
         ssize_t n = read(fd, buffer, sizeof buffer);
@@ -86,6 +82,25 @@ struct hq_error *file_read(const char *path, struct str *out, size_t limit)
                                 limit);
         str_addn(out, buffer, (size_t)n);
     }
+}
+
+struct hq_error *file_read(const char *path, struct str *out, size_t limit)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    return fd < 0 ? hq_error_errno(HQ_DATA, "%s: cannot be opened", path) : read_fd(fd, path, out, limit);
+}
+
+struct hq_error *file_read_regular(const char *path, struct str *out, size_t limit)
+{
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return hq_error_errno(HQ_DATA, "%s: cannot be opened", path);
+    if (!S_ISREG(st.st_mode))
+        return hq_error_new(HQ_DATA, "%s: is %s, not a file", path, kind_of(st.st_mode));
+    return read_fd(fd, path, out, limit);
 }
 
 /* ---- paths ---- */

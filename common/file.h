@@ -37,6 +37,10 @@ void file_map_close(struct file_map *map);
  * bytes. */
 struct hq_error *file_read(const char *path, struct str *out, size_t limit);
 
+/* Likewise of a path that no user has written, in a recording or in debug information: what is no file is refused, and
+ * nobody waits for a pipe's writer. */
+struct hq_error *file_read_regular(const char *path, struct str *out, size_t limit);
+
 /* ---- writing ---- */
 
 /*

@@ -77,7 +77,7 @@ static const char *source_of(struct model *m, const struct calltree *tree, const
         if (!*directory || !strcmp(directory, last) || !file_exists(path))
             continue;
         last = directory;
-        AUTO_ERROR struct hq_error *error = file_read(path, text, MOST_BYTES);
+        AUTO_ERROR struct hq_error *error = file_read_regular(path, text, MOST_BYTES);
 
         if (!error && !memchr(str_cstr(text), 0, text->len)) {
             model_source_once(m, file, str_cstr(text), text->len);

@@ -84,7 +84,7 @@ static void read_mark(const char *measurements, const char *name, struct marks *
 {
     AUTO_STR struct str text = {0};
     AUTO_FREE char *path = file_join(measurements, name);
-    AUTO_ERROR struct hq_error *err = file_read(path, &text, 8192);
+    AUTO_ERROR struct hq_error *err = file_read_regular(path, &text, 8192);
     char *end = err ? NULL : strchr(str_cstr(&text), '\n');
     size_t host = end ? (size_t)(end - text.s) : 0, length = end ? strcspn(end + 1, "\n") : 0;
 
@@ -137,7 +137,7 @@ static long pid_of_name(const char *path)
 static bool in_use(const char *path)
 {
     struct hqm_header header = {.major = 0};
-    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
     if (fd < 0 || !has_ending(path, HQM_SUFFIX))
         return false;

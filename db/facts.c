@@ -366,7 +366,7 @@ void facts_add_sources(struct model *m)
 
         if (paths.data[i][0] != '/' || (i && !strcmp(paths.data[i], paths.data[i - 1])))
             continue;
-        err = file_read(paths.data[i], &text, MOST_SOURCE_BYTES);
+        err = file_read_regular(paths.data[i], &text, MOST_SOURCE_BYTES);
         if (!err)
             model_source(m, paths.data[i], str_cstr(&text), text.len);
     }

@@ -197,7 +197,7 @@ void generated_keep(const char *measurements, uint64_t launch, int rank)
 static int open_names(const char *path)
 {
     AUTO_FREE char *kept = kept_path(path);
-    int fd = open(kept, O_RDONLY | O_CLOEXEC);
+    int fd = open(kept, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct measurement m;
     struct hq_error *err = fd < 0 ? measurement_open(path, &m) : NULL;
 
@@ -265,7 +265,7 @@ void generated_recover(const char *path, const uint64_t *addresses, size_t count
 
 void generated_recover_names(const char *map, const uint64_t *addresses, size_t count, struct structure *out)
 {
-    AUTO_CLOSE int fd = open(map, O_RDONLY | O_CLOEXEC);
+    AUTO_CLOSE int fd = open(map, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
     recover_from(fd, "[kernel]", addresses, count, out);
 }

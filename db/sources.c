@@ -87,7 +87,7 @@ bool sources_is_alive(long pid)
 
     if (pid <= 0 || (kill((pid_t)pid, 0) && errno != EPERM))
         return false;
-    hq_error_free(file_read(path, &text, 1 << 16));
+    hq_error_free(file_read_regular(path, &text, 1 << 16));
     const char *state = text.len ? strrchr(str_cstr(&text), ')') : NULL;
     return !state || strncmp(state, ") Z", 3);
 }
@@ -104,7 +104,7 @@ bool sources_is_written(const char *path, const struct hqm_header *header)
         return false;
     if (header->pid_namespace && !stat("/proc/self/ns/pid", &namespace) && header->pid_namespace != namespace.st_ino)
         return false;
-    hq_error_free(file_read(maps, &text, MAPS_MAX));
+    hq_error_free(file_read_regular(maps, &text, MAPS_MAX));
     return !text.len || strstr(str_cstr(&text), file_basename(path));
 }
 
@@ -145,7 +145,7 @@ static void look_at(size_t i, unsigned worker, void *arg)
     const char *path = l->files->data[i];
     struct hqm_header h = {.major = 0};
     struct stat st = {.st_size = 0};
-    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
     (void)worker;
     l->keys[i] = hash_str(file_basename(path));

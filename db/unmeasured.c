@@ -24,7 +24,7 @@ static void add_line(char *line, struct unmeasured_list *out)
 static void read_file(const char *path, struct unmeasured_list *out)
 {
     AUTO_STR struct str text = {0};
-    AUTO_ERROR struct hq_error *err = file_read(path, &text, LARGEST);
+    AUTO_ERROR struct hq_error *err = file_read_regular(path, &text, LARGEST);
 
     if (err || !text.len)
         return;

@@ -27,7 +27,7 @@ static unsigned long long start_of(pid_t pid)
     unsigned long long start = 0;
 
     str_addf(&path, "/proc/%d/stat", (int)pid);
-    hq_error_free(file_read(str_cstr(&path), &text, 1 << 16));
+    hq_error_free(file_read_regular(str_cstr(&path), &text, 1 << 16));
     const char *fields = text.len ? strrchr(text.s, ')') : NULL;
     if (fields)
         sscanf(fields + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &start);

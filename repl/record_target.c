@@ -130,7 +130,7 @@ static bool examine(const char *path, int depth, struct str *obstacle, enum reco
         char text[256];
         Elf64_Ehdr elf;
     } start = {.text = ""};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     ssize_t bytes = fd < 0 ? 0 : read(fd, start.text, sizeof start.text - 1);
     bool silent = true;
     struct stat st;

@@ -342,7 +342,7 @@ static struct hq_error *convert_if_needed(const char *path)
 
     HQ_TRY(perf_stream_look(path, &state));
     str_addf(&now, "%d %llu\n", VERSION, (unsigned long long)state.bytes);
-    hq_error_free(file_read(done, &old, 256));
+    hq_error_free(file_read_regular(done, &old, 256));
     if (!strcmp(str_cstr(&old), str_cstr(&now)))
         return NULL;
     HQ_TRY(hq_error_prefix(convert(path), "its stacks cannot be unwound"));

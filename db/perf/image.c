@@ -302,7 +302,7 @@ struct perf_image *perf_image_open(const char *path, const uint8_t *build_id, si
     struct perf_image *image = xcalloc(1, sizeof *image);
     struct elf *elf = NULL;
     AUTO_ERROR struct hq_error *err = elf_open(path, &elf);
-    AUTO_CLOSE int fd = err ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_CLOSE int fd = err ? -1 : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     bool other = !err && build_id_len && elf->build_id &&
                  (elf->build_id_size != build_id_len || memcmp(elf->build_id, build_id, build_id_len) != 0);
 

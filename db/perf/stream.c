@@ -24,7 +24,7 @@ static struct hq_error *check_header(const char *path, const struct hqs_header *
 
 struct hq_error *perf_stream_look(const char *path, struct perf_stream_state *out)
 {
-    AUTO_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+    AUTO_CLOSE int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
 
     *out = (struct perf_stream_state){0};

@@ -60,7 +60,7 @@ static int open_kept(const uint8_t *build_id)
     str_add(&path, "/");
     str_add_hex(&path, build_id + 1, PERF_BUILD_ID - 1);
     str_add(&path, "/vdso");
-    return open(str_cstr(&path), O_RDONLY | O_CLOEXEC);
+    return open(str_cstr(&path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
 int perf_vdso_open(const uint8_t *build_id)

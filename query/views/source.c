@@ -83,7 +83,7 @@ static void doubt(struct doubt *d, const char *path)
 static struct text_file read_disk(struct listing *l, const char *file, const char *path)
 {
     AUTO_STR struct str text = {0};
-    AUTO_ERROR struct hq_error *err = file_read(file, &text, SOURCE_MAX);
+    AUTO_ERROR struct hq_error *err = file_read_regular(file, &text, SOURCE_MAX);
     struct stat st;
 
     if (err) {

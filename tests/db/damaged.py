@@ -4,6 +4,7 @@ whole. MUTANTS (40) and SEED (1) in the environment.
 """
 import os
 import random
+import shutil
 import subprocess
 
 from counting import check, finish
@@ -47,4 +48,29 @@ for i in range(int(os.environ.get("MUTANTS", "40"))):
               f"mutant {i}: {verified.stderr}")
         asked = subprocess.run([HQ, f"{tmp}/damaged", "tree"], capture_output=True, text=True, errors="replace", timeout=60)
         check(asked.returncode == verified.returncode, f"mutant {i}: {asked.stderr[:2000]}")
+
+# Pipes that nobody writes to, in the place of files: nobody waits for them.
+for place in (name, "vm-1-0.hqm", "launch", "running", "unmeasured", "patches.map", "elsewhere-vm-x", "clocks.txt"):
+    shutil.rmtree(f"{tmp}/pipes", ignore_errors=True)
+    shutil.copytree(f"{tmp}/whole/measurements", f"{tmp}/pipes/measurements")
+    if os.path.exists(f"{tmp}/pipes/measurements/{place}"):
+        os.remove(f"{tmp}/pipes/measurements/{place}")
+    os.mkfifo(f"{tmp}/pipes/measurements/{place}")
+    for words in (["build", "--force", f"{tmp}/pipes"], [f"{tmp}/pipes", "info"]):
+        try:
+            done = subprocess.run([HQ, *words], capture_output=True, text=True, timeout=60)
+            check(done.returncode in (0, 3), f"{place} is a pipe: {words[0]}: {done.returncode} {done.stderr}")
+        except subprocess.TimeoutExpired:
+            check(False, f"{place} is a pipe: {words[0]} waits for it")
+with open(f"{tmp}/piped.c", "w") as file:
+    file.write("int main(void) { volatile unsigned x = 0; while (x < 300000000) x++; return 0; }\n")
+subprocess.run(["gcc", "-g", "-o", f"{tmp}/piped", f"{tmp}/piped.c"], check=True)
+subprocess.run([HQ, "record", "-o", f"{tmp}/piped.hq", f"{tmp}/piped"], check=True, capture_output=True)
+os.remove(f"{tmp}/piped.c")
+os.mkfifo(f"{tmp}/piped.c")
+try:
+    done = subprocess.run([HQ, f"{tmp}/piped.hq", "source of main"], capture_output=True, text=True, timeout=60)
+    check(done.returncode == 0 and "piped.c" in done.stderr, f"a source that is a pipe: {done.returncode} {done.stdout} {done.stderr}")
+except subprocess.TimeoutExpired:
+    check(False, "source of main waits for a pipe")
 finish()
