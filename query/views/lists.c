@@ -69,9 +69,9 @@ static void add_call(struct run *run, struct keyed *g, uint32_t c, const uint8_t
     uint32_t parent = tree_parent(run->tree, c);
     struct line_key key = {x->call_file, x->call_line, 0};
 
-    if (!x->call_line || keymap_find(&g->keys, &key) == KEYMAP_NONE)
+    if (!x->call_line || parent == HQDB_NONE)
         return;
-    if (wanted && (parent == HQDB_NONE || !wanted[tree_scope_of(run->tree, parent)]))
+    if (wanted && !wanted[tree_scope_of(run->tree, parent)])
         return;
     keyed_add(g, &key, c, MEMBER_INCLUSIVE);
 }
@@ -93,8 +93,16 @@ static struct hq_error *lines_roots(struct run *run, struct nodes *out)
     keyed_sets(&g, &run->arena, &inc, &exc);
     for (uint32_t k = 0; k < g.keys.len; k++) {
         const struct line_key *key = keymap_key(&g.keys, k);
-        struct node n = node_of_set(t, tree_scope_of(t, exc[k].data[0]), exc[k]);
+        struct node n = {.kind = SCOPE_LINE, .scope = HQDB_NONE, .context = HQDB_NONE, .profile = HQDB_NONE};
 
+        if (exc[k].len) {
+            n = node_of_set(t, tree_scope_of(t, exc[k].data[0]), exc[k]);
+        } else { /* calls that were inlined alone: of no statement, so what holds them tells the module */
+            n.scope = tree_scope_of(t, tree_parent(t, inc[k].data[0]));
+            n.file = key->file;
+            n.line = key->line;
+            n.name = arena_printf(&run->arena, "%s:%u", path_base(tree_text(t, key->file)), key->line);
+        }
         n.inc = inc[k];
         n.leaf = true;
         n.id = hash_combine(hash_combine(SCOPE_LINE, hash_str(tree_text(t, key->file))), key->line);

@@ -51,8 +51,7 @@ static void add_lines(struct listing *l)
             if (!calls && kind == SCOPE_LINE && s->line && l->within[scope])
                 keyed_add(&l->groups, &(struct at){s->file, s->line}, c, MEMBER_BOTH);
             if (calls && (scope_is_called(kind) || kind == SCOPE_INLINE) && x->call_line && parent != HQDB_NONE &&
-                l->within[tree_scope_of(t, parent)] &&
-                keymap_find(&l->groups.keys, &(struct at){x->call_file, x->call_line}) != KEYMAP_NONE)
+                l->within[tree_scope_of(t, parent)])
                 keyed_add(&l->groups, &(struct at){x->call_file, x->call_line}, c, MEMBER_INCLUSIVE);
         }
 }

@@ -17,6 +17,7 @@ export interface Node {
   kind: Kind;
   scope: number;                      // its name and place; NONE: `name`
   name?: string;
+  file?: number; line?: number;       // of a line that no scope is of; else the scope's
   callFile: number; callLine: number; // 0, 0 none
   context: number;                    // the one context it is, NONE
   inc: ArrayLike<number>; exc: ArrayLike<number>;
@@ -351,6 +352,9 @@ export function nodeOfSet(d: Data, scope: number, contexts: ArrayLike<number>): 
     rule: Rule.Scope, leaf: false, rounds: 0,
   };
 }
+
+export const fileOf = (d: Data, n: Node): number => n.file ?? d.scopeFile[n.scope] ?? 0;
+export const lineOf = (d: Data, n: Node): number => n.line ?? d.scopeLine[n.scope] ?? 0;
 
 export function nodeName(d: Data, n: Node): string {
   return n.name ?? d.texts[d.scopeShown[n.scope]];

@@ -4,9 +4,9 @@ import { App, metricText, searchRegex } from "./app";
 import { Compiled, compile, deviation, Facts, holds, totalsOf, Z } from "./expr";
 import { Data, Dim, EXACT, Kind, NO_COUNTS, NONE, kindNames } from "./data";
 import { csv, linesOf } from "./dom";
-import { drawnName, Node, nodeName, nodeRanges } from "./model";
+import { drawnName, fileOf, lineOf, Node, nodeName, nodeRanges } from "./model";
 import { numberText, oneText, percentText, Style, styleFor } from "./number";
-import { nested } from "./views";
+import { baseName, nested } from "./views";
 
 // A row. What is not on the screen is only measured where it has to be.
 export class Entry {
@@ -23,8 +23,8 @@ export class Entry {
   constructor(private app: App, readonly node: Node, public parent: Entry | null) { this.depth = parent ? parent.depth + 1 : 0; }
 
   get key(): string {
-    const { kind, scope, callFile, callLine } = this.node;
-    return (this.#called ??= `${this.parent ? this.parent.key + "/" : ""}${kind}.${scope}.${callFile}.${callLine}`);
+    const { kind, scope, callFile, callLine, file, line } = this.node;
+    return (this.#called ??= `${this.parent ? this.parent.key + "/" : ""}${kind}.${scope}.${file ?? callFile}.${line ?? callLine}`);
   }
   set key(text: string) { this.#called = text; }
 
@@ -127,8 +127,8 @@ export class Rows {
     const ranges = (slot: number) => nodeRanges(d, n, slot % 2 === 1);
     return {
       slots: e.slots, totals: this.#totals, kind: n.kind, name: e.name, depth: e.depth,
-      file: !known ? "" : n.kind === Kind.File ? d.texts[d.scopeName[n.scope]] : d.texts[d.scopeFile[n.scope]],
-      line: known ? d.scopeLine[n.scope] : 0, module: known ? d.texts[d.scopeModule[n.scope]] : "",
+      file: !known ? "" : n.kind === Kind.File ? d.texts[d.scopeName[n.scope]] : d.texts[fileOf(d, n)],
+      line: known ? lineOf(d, n) : 0, module: known ? d.texts[d.scopeModule[n.scope]] : "",
       id: n.context === NONE || n.kind === Kind.Line ? "" : d.id(n.context), callsite: n.callFile ? `${d.texts[n.callFile]}:${n.callLine}` : "",
       profiles: (slot) => selection.byGroup(slot >> 1, ranges(slot)), samples: (slot) => selection.samples(slot >> 1, ranges(slot)),
     };
@@ -388,7 +388,7 @@ export class Rows {
     const d = this.app.data, shown = this.visible;
     if (separator === "csv") {
       const rows = shown.map((e) => [
-        e.name, kindText(e.node), String(e.depth), d.texts[d.scopeFile[e.node.scope] ?? 0] ?? "", String(d.scopeLine[e.node.scope] || ""),
+        e.name, kindText(e.node), String(e.depth), d.texts[fileOf(d, e.node)] ?? "", String(lineOf(d, e.node) || ""),
         ...this.columns.map((c) => (isNaN(c.value(e)) ? "" : String(c.value(e)))),
       ]);
       return csv([head, ...rows]);
@@ -412,8 +412,6 @@ function contains(set: ArrayLike<number>, c: number): boolean {
   }
   return low < set.length && set[low] === c;
 }
-
-export const baseName = (path: string) => path.slice(path.lastIndexOf("/") + 1) || path;
 
 export function kindText(n: Node): string {
   return ["program", "thread", "procedure", "inlined", "loop", "line", "call", "module", "file", "partial path", "parallel region", "waiting", "runtime", "phase"][n.kind] ?? kindNames[n.kind];

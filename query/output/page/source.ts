@@ -3,9 +3,9 @@
 import { App } from "./app";
 import { isCalled, Kind } from "./data";
 import { clear, el, name, plain } from "./dom";
-import { Node, nodeRanges } from "./model";
+import { fileOf, lineOf, Node, nodeRanges } from "./model";
 import { numberText, percentText, styleFor } from "./number";
-import { baseName } from "./rows";
+import { baseName } from "./views";
 
 const LINES_MOST = 20000;
 
@@ -17,7 +17,7 @@ export class Source {
   // The file and line that a row is about: of a call, the callee's.
   #place(n: Node): { file: number; line: number } {
     const d = this.app.data;
-    return n.kind === Kind.Call && n.callFile ? { file: n.callFile, line: n.callLine } : { file: d.scopeFile[n.scope], line: d.scopeLine[n.scope] };
+    return n.kind === Kind.Call && n.callFile ? { file: n.callFile, line: n.callLine } : { file: fileOf(d, n), line: lineOf(d, n) };
   }
 
   render(): void {
@@ -40,7 +40,7 @@ export class Source {
           else if (d.kind[up] === Kind.Inline) marks.add("inlined");
           else if (isCalled(d.kind[up])) break;
         }
-      if (inc !== 0) costs.set(d.scopeLine[n.scope], { inc, exc, marks });
+      if (inc !== 0) costs.set(lineOf(d, n), { inc, exc, marks });
     }
     const loops = new Set<number>();
     for (let s = 0; s < d.scopes; s++) if (d.scopeKind[s] === Kind.Loop && d.scopeFile[s] === file && d.instances(s).length) loops.add(d.scopeLine[s]);

@@ -7,6 +7,8 @@ export const viewNames = ["tree", "callers", "flat", "procedures", "loops", "lin
 export type ViewName = (typeof viewNames)[number];
 export const nested = (v: ViewName) => v === "tree" || v === "callers" || v === "flat";
 
+export const baseName = (path: string) => path.slice(path.lastIndexOf("/") + 1) || path;
+
 // Groups in the order in which their keys are first met; the members of each ascending.
 class Groups<K> {
   #of = new Map<string, number>();
@@ -270,10 +272,11 @@ export class Views {
     }
     for (let c = 0; c < d.contexts; c++)
       if (isCall(d.kind[c]) && d.callLine[c] && (file === null || d.callFile[c] === file)) {
-        const line = key(d.callFile[c], d.callLine[c], 0);
-        if (g.has(line)) g.add(line, null, c, true);
+        g.add(key(d.callFile[c], d.callLine[c], 0), null, c, true);
       }
-    return g.each((_, inc, exc) => ({ ...nodeOfSet(d, d.scope[exc[0]], exc), inc, leaf: true }));
+    // Nothing but calls that were inlined: no statement is known there.
+    const called = (c: number) => ({ kind: Kind.Line, file: d.callFile[c], line: d.callLine[c], name: `${baseName(d.texts[d.callFile[c]])}:${d.callLine[c]}` });
+    return g.each((_, inc, exc) => ({ ...nodeOfSet(d, d.scope[exc[0] ?? d.parent[inc[0]]], exc), ...(exc.length ? {} : called(inc[0])), inc, leaf: true }));
   }
 
   // What has no file is one row, so that files add up to the total.
