@@ -5,7 +5,7 @@
 #include "common/str.h"
 #include "query/grammar/words.h"
 #include "repl/editor.h"
-#include "repl/history.h"
+#include "repl/line_history.h"
 #include "repl/interrupt.h"
 #include "repl/readline.h"
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/readline.h"
 #include "common/opt.h"
-#include "repl/history.h"
+#include "repl/line_history.h"
 #include "repl/interrupt.h"
 #include <errno.h>
 #include <poll.h>

@@ -57,6 +57,7 @@ struct hq_error *import_files(const struct import_file *files, size_t count, con
  * Opens whatever a user may name: a database or measurement directory as db_prepare does, and any other tool's file
  * or directory by importing it into the user's cache, unless that was done before and the file has not changed since.
  */
-struct hq_error *import_prepare(const char *path, const struct build_options *options, struct db **out); /* prepare.c */
+struct hq_error *import_prepare(const char *path, const struct build_options *options,
+                                struct db **out); /* import_prepare.c */
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "common/intern.h"
 #include "query/grammar/parse.h"
-#include "query/report/pack.h"
+#include "query/report/page_pack.h"
 #include "query/report/report.h"
 #include "query/run.h"
 
@@ -23,10 +23,10 @@ struct gathering {
     uint32_t left_scope; /* what stands for the calls that small_cut took out of the tree; HQDB_NONE: it is whole */
 };
 
-/* Scopes and contexts (tree.c). */
+/* Scopes and contexts (gather_tree.c). */
 void gather_tree(struct gathering *g);
 /* Sums and samples of every metric by position; how much a stored number is worth ("unit"). */
-struct hq_error *gather_sums(struct gathering *g); /* values.c */
+struct hq_error *gather_sums(struct gathering *g); /* gather_values.c */
 /* The values of each profile; those of calls that cost less than the share are one value a call, 0: all are there. */
 void gather_profiles(struct gathering *g, double share);
 /* Its trace, of which one record in `every` is kept. */
@@ -42,7 +42,7 @@ uint32_t *small_tops(const struct gathering *g, double share); /* small.c */
 /* Puts these calls together, below each scope as one context of left_scope. No sums are loaded behind it. */
 void small_cut(struct gathering *g, double share);
 
-/* Gathers what is told in words: metrics, profiles, losses, tables that hq answers, source texts (facts.c). */
+/* Gathers what is told in words: metrics, profiles, losses, tables that hq answers, source texts (gather_facts.c). */
 struct hq_error *gather_facts(struct gathering *g);
 /* The answer to a question, every row of it; the caller destroys it. */
 struct hq_error *gather_ask(struct gathering *g, const char *text, struct table **out);

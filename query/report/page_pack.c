@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "query/report/pack.h"
+#include "query/report/page_pack.h"
 #include "common/mem.h"
 #include <string.h>
 #include <zlib.h>

@@ -3,8 +3,8 @@
  * Columns of whole numbers as bytes: each is coded as unsigned LEB128 (signed ones zigzag first), as in the database.
  * A pack is the bytes of all columns and, as the members of a JSON object, where each one lies: "NAME":[OFFSET,BYTES].
  */
-#ifndef HQ_QUERY_REPORT_PACK_H
-#define HQ_QUERY_REPORT_PACK_H
+#ifndef HQ_QUERY_REPORT_PAGE_PACK_H
+#define HQ_QUERY_REPORT_PAGE_PACK_H
 
 #include "common/str.h"
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "repl/history.h"
+#include "repl/line_history.h"
 #include "common/file.h"
 #include "common/mem.h"
 

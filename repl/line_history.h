@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where the prompt's history is kept: below the user's state directory, readable by the user alone. */
-#ifndef HQ_REPL_HISTORY_H
-#define HQ_REPL_HISTORY_H
+#ifndef HQ_REPL_LINE_HISTORY_H
+#define HQ_REPL_LINE_HISTORY_H
 
 #define HISTORY_LENGTH 1000
 
