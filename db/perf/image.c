@@ -222,7 +222,7 @@ static bool map_segments(struct perf_image *image, int fd, const Elf64_Phdr *hea
         if (mmap((void *)perf_image_here(image, page), lead + p->p_filesz, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd,
                  (off_t)(p->p_offset - lead)) == MAP_FAILED)
             return false;
-        vec_push(&image->loads, (struct perf_load){p->p_offset, p->p_filesz, p->p_vaddr});
+        vec_push(&image->loads, (struct perf_load){p->p_offset, p->p_filesz, p->p_vaddr, p->p_flags & PF_X});
         if (p->p_flags & PF_X)
             vec_push(&image->texts, (struct perf_text){perf_image_here(image, p->p_vaddr),
                                                        perf_image_here(image, p->p_vaddr) + p->p_filesz});
@@ -328,13 +328,12 @@ void perf_image_close(struct perf_image *image)
 
 uint64_t perf_image_bias(const struct perf_image *image, uint64_t start, uint64_t offset)
 {
-    vec_foreach(l, &image->loads) {
-        uint64_t from = l->offset & ~(uint64_t)(PAGE - 1), lead = l->offset - from;
+    const struct perf_load *of = NULL;
 
-        if (offset >= from && offset < l->offset + l->bytes)
-            return start - (l->address - lead + (offset - from));
-    }
-    return start - offset - image->low;
+    vec_foreach(l, &image->loads)
+        if (offset >= (l->offset & ~(uint64_t)(PAGE - 1)) && offset < l->offset + l->bytes && (!of || l->text))
+            of = l;
+    return start - offset + (of ? of->offset - of->address : -image->low);
 }
 
 uint64_t perf_image_file_offset(const struct perf_image *image, uint64_t address)

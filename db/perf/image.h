@@ -16,6 +16,7 @@ struct perf_text { /* an executable segment, in our memory */
 
 struct perf_load { /* where bytes of the file are: to find the distance between addresses and link addresses */
     uint64_t offset, bytes, address;
+    bool text; /* executable */
 };
 
 struct perf_image {
@@ -32,8 +33,9 @@ struct perf_image {
 struct perf_image *perf_image_open(const char *path, const uint8_t *build_id, size_t build_id_len);
 void perf_image_close(struct perf_image *image);
 
-/* Returns the difference between addresses in a mapping of the file and link addresses: an address minus this is a link
- * address. */
+/* Returns the difference between addresses in an executable mapping of the file and link addresses: an address minus
+ * this is a link address. A page of the file that holds the end of one segment and the beginning of the next (lld) is
+ * the executable one's there. */
 uint64_t perf_image_bias(const struct perf_image *image, uint64_t start, uint64_t offset);
 
 /* Where in the file a link address is; itself if it is in no segment. */

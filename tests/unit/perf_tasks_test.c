@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "common/mem.h"
+#include "common/vec.h"
+#include "db/perf/image.h"
 #include "db/perf/tasks.h"
 #include "tests/unit/test.h"
 #include <linux/perf_event.h>
@@ -18,6 +21,20 @@ static void fork_of(struct perf_tasks *t, uint32_t pid, uint32_t parent)
         .type = PERF_RECORD_FORK, .pid = pid, .tid = pid, .parent_pid = parent, .parent_tid = parent};
 
     perf_tasks_note(t, &e);
+}
+
+/* As lld lays out programs: a page of the file holds the end of what is read and the beginning of the code. */
+TEST(a_mapping_of_a_page_of_two_segments_is_of_the_code)
+{
+    struct perf_image image = {0};
+
+    vec_push(&image.loads, (struct perf_load){0, 0x143d4, 0, false});
+    vec_push(&image.loads, (struct perf_load){0x143e0, 0x41bd0, 0x153e0, true});
+    vec_push(&image.loads, (struct perf_load){0x55fb0, 0x2a98, 0x57fb0, false});
+    CHECK(perf_image_bias(&image, 0x559f3fb31000, 0x14000) == 0x559f3fb1c000);
+    CHECK(perf_image_bias(&image, 0x559f3fb41000, 0x24000) == 0x559f3fb1c000);
+    CHECK(perf_image_bias(&image, 0x559f3fb1c000, 0) == 0x559f3fb1c000);
+    vec_deinit(&image.loads);
 }
 
 TEST(children_have_what_their_parents_had)
