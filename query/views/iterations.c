@@ -137,7 +137,7 @@ static void set_measures(struct run *run, const struct visits *visits, double me
     measure_add(&s->measures.data[LENGTH], 0);
     for (size_t i = 0; i < visits->len; i++)
         measure_add(&s->measures.data[LENGTH], (int64_t)visits->data[i].length_us);
-    metrics_add_measures(run, visits->len, c->metrics, c->count, c->values);
+    metrics_add_measures(run, visits, c->metrics, c->count, c->values);
 }
 
 struct overall {   /* of all visits */

@@ -396,20 +396,32 @@ struct hq_error *stretches_count(struct run *run, const struct trace *t, const s
 
 enum { START, LENGTH, OWN };
 
-void metrics_add_measures(struct run *run, size_t rows, const uint32_t *metrics, size_t count, const double *values)
+/* The total of one metric; false: there is one more value than is known, which may be most of it. */
+static bool add_up(const struct visits *stretches, const double *values, size_t count, double *total)
+{
+    *total = 0;
+    for (size_t i = 0; i < stretches->len; i++) {
+        if (isnan(values[i * count]) && !stretches->data[i].cut)
+            return false;
+        *total += isnan(values[i * count]) ? 0 : values[i * count];
+    }
+    return true;
+}
+
+void metrics_add_measures(struct run *run, const struct visits *stretches, const uint32_t *metrics, size_t count,
+                          const double *values)
 {
     const struct db *db = run->tree->db;
     struct selection *s = &run->selection;
 
     for (size_t k = 0; k < count; k++) {
         const struct hqdb_metric *m = &db->metrics[metrics[k]];
-        double total = 0;
+        double total;
 
-        for (size_t i = 0; i < rows; i++)
-            total += isnan(values[i * count + k]) ? 0 : values[i * count + k];
         vec_push(&s->measures, measure_of_view(db_string(db, m->name), db_string(db, m->description),
                                                (enum dim)m->dimension, m->scale));
-        measure_add(&vec_last(&s->measures), llround(total));
+        if (add_up(stretches, values + k, count, &total))
+            measure_add(&vec_last(&s->measures), llround(total));
     }
     s->here_count = s->measures.len;
 }
@@ -432,7 +444,7 @@ void stretches_set_measures(struct run *run, const struct visits *v, const uint3
     measure_add(&s->measures.data[LENGTH], 0);
     for (size_t i = 0; i < v->len; i++)
         measure_add(&s->measures.data[LENGTH], (int64_t)v->data[i].length_us);
-    metrics_add_measures(run, v->len, metrics, count, values);
+    metrics_add_measures(run, v, metrics, count, values);
 }
 
 double *stretch_slots(struct run *run, const struct visit *v, const uint32_t *metrics, size_t count,

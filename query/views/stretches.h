@@ -48,9 +48,11 @@ struct stretch_counts {
 struct hq_error *stretches_count(struct run *run, const struct trace *t, const struct visits *stretches,
                                  struct stretch_counts *out);
 
-/* Appends the metrics to the measures of the selection, each with its total over `rows` rows of `count` values; and
- * writes their slots of one row, from its values. */
-void metrics_add_measures(struct run *run, size_t rows, const uint32_t *metrics, size_t count, const double *values);
+/* Appends the metrics to the measures of the selection, each with its total over the stretches, a row of `count` values
+ * each; none, where the value of one that is whole is not known. */
+void metrics_add_measures(struct run *run, const struct visits *stretches, const uint32_t *metrics, size_t count,
+                          const double *values);
+/* Writes the slots of one row, from its values. */
 void metrics_fill_slots(const struct run *run, const uint32_t *metrics, size_t count, const double *values,
                         double *slots);
 
