@@ -203,6 +203,8 @@ static void read_line(struct line *l, struct baseline *b)
     if (strncmp(l->at, "query: ", 7) != 0) {
         if (!b->queries.len && !strcmp(l->at, "names: source"))
             b->by_source = true;
+        else if (!b->queries.len && !strncmp(l->at, "clock: ", 7))
+            b->clock = arena_strdup(&b->arena, l->at + 7);
         else if (b->queries.len || !is_head_line(l->at))
             read_value(l, b);
         return;
@@ -347,6 +349,8 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
     struct file_writer w;
 
     str_addf(&out, "%s\nnames: %s\n", head, b->by_source ? "source" : "linkage");
+    if (b->clock)
+        str_addf(&out, "clock: %s\n", b->clock);
     add_settings(&out, &b->settings);
     vec_foreach(q, &b->queries) {
         str_addf(&out, "\nquery: %s\n", q->text);

@@ -4,6 +4,7 @@
  *
  *     hq baseline 2
  *     names: linkage
+ *     clock: the kernel's software clock
  *     set inline on
  *     set normalise on
  *
@@ -14,10 +15,10 @@
  *     alloc_bytes 1.05MB +-0.5% of exact: procedure main
  *
  * The head says how procedures are told apart: by their names for the linker, in brackets where those do not say the
- * same, or by those of the `source` alone, as a database of another tool has them. Then a line for each setting that a
- * cost depends on (words.h), as it was when the file of queries began; behind a query those that the file had changed.
- * A check asks under these settings, and where only one side has names for the linker, by those of the source
- * (baseline_fold).
+ * same, or by those of the `source` alone, as a database of another tool has them. The clock is what sampled CPUTIME,
+ * of which a check says if its own was another. Then a line for each setting that a cost depends on (words.h), as it
+ * was when the file of queries began; behind a query those that the file had changed. A check asks under these
+ * settings, and where only one side has names for the linker, by those of the source (baseline_fold).
  *
  * One value a line, in the order of their keys, so that changes merge: metric; its share of the total, or, without
  * sampling error, its value; what it may grow by (percentage points for a share, percent of a value); how many samples
@@ -84,6 +85,7 @@ struct baseline_query {
 struct baseline {
     struct arena arena;
     bool by_source;             /* `names: source`, and version 1 */
+    const char *clock;          /* that sampled CPUTIME; NULL: not known, or none did */
     baseline_settings settings; /* `set NAME VALUE` */
     VEC(struct baseline_query) queries;
 };
@@ -134,6 +136,8 @@ void baseline_average(struct baseline_query *q, const struct baseline_query *con
 /* The settings that a cost depends on, as statements in the arena: all, or those that are not in `head`. */
 void baseline_settings_now(const struct query_env *env, const struct baseline *head, struct arena *arena,
                            baseline_settings *out);
+/* The clock that sampled CPUTIME, in a few words, in the arena: "timers". NULL if that is not known. */
+const char *baseline_clock(const struct db *db, struct arena *arena);
 /* Sets what the statements say; HQ_USAGE if one of them is none of this version. */
 struct hq_error *baseline_settings_apply(const char *const *settings, size_t n, struct query_env *env);
 /* The key of a row without the name for the linker, if the name says the same: `procedure f(int)`. */

@@ -57,6 +57,20 @@ struct hq_error *baseline_settings_apply(const char *const *settings, size_t n, 
     return err;
 }
 
+/* ---- the clock ---- */
+
+/* Without what `info` says of it besides: "timers, which fire at the kernel's tick: ..." */
+const char *baseline_clock(const struct db *db, struct arena *arena)
+{
+    for (size_t i = 0; i < db->info_count; i++) {
+        const char *text = db_string(db, db->info[i].value);
+
+        if (!strcmp(db_string(db, db->info[i].key), "clock of CPUTIME"))
+            return arena_strndup(arena, text, strcspn(text, ",;(:"));
+    }
+    return NULL;
+}
+
 /* ---- names ---- */
 
 /* The end of ` [LINKAGE]` at the end of a part of a path; NULL if there is none at s. */

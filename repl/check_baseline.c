@@ -93,6 +93,7 @@ void check_begin_baseline(struct runner *r)
 
     baseline_settings_now(env, NULL, &r->after.arena, &r->after.settings);
     r->after.by_source = !db_knows_linkage(env->db);
+    r->after.clock = baseline_clock(env->db, &r->after.arena);
     if (r->update && r->after.by_source && !r->before.by_source)
         baseline_fold(&r->before);
 }
@@ -181,6 +182,23 @@ static void explain(struct runner *r, const struct baseline_query *before, const
     hq_error_free(error);
 }
 
+/* Timers count what waits for the kernel's tick too often: what differs may be that. */
+static void tell_clock(const struct runner *r, const struct baseline_query *now, struct arena *arena,
+                       struct check_lines *lines)
+{
+    const char *here = baseline_clock(r->session.env.db, arena), *there = r->before.clock;
+    bool sampled = false;
+
+    vec_foreach(v, &now->values)
+        sampled |= !strncmp(v->metric, "cputime", 7);
+    if (sampled && here && there && strcmp(here, there))
+        vec_push(lines,
+                 arena_printf(arena,
+                              "CPUTIME was sampled by %s in this run and by %s in the baseline's: what differs may be "
+                              "due to that (hq record --clock=perf or timer, or write the baseline again)",
+                              here, there));
+}
+
 struct hq_error *check_baseline(struct runner *r, const struct statement *st)
 {
     AUTO(arena_deinit) struct arena arena = {0};
@@ -211,6 +229,7 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
 
     if (failed)
         explain(r, before, &now.queries.data[0], failed, &arena, &lines);
+    tell_clock(r, &now.queries.data[0], &arena, &lines);
     struct check *c = check_new(r, outcome, arena_printf(&arena, "baseline of %s", text), st->place.line);
 
     vec_foreach(line, &lines)

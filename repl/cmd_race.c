@@ -60,6 +60,7 @@ struct race {
     struct check_lines lines;   /* and why */
     enum output_names names;    /* as the query has them that failed */
     size_t wanted;
+    size_t told_next;         /* pairs at which a log is told again that the race goes on */
     bool judged_time, slower; /* it had rows of time, and some of them rose */
 };
 
@@ -241,6 +242,19 @@ static bool decided(struct race *r)
     return r->looks.last || r->outcome != CHECK_INCONCLUSIVE;
 }
 
+/* Without a terminal there is no progress line: a sentence now and then tells a log, and whoever reads it, that the
+ * race goes on. */
+static void tell_progress(struct race *r)
+{
+    if (isatty(STDERR_FILENO) || r->pairs < r->told_next)
+        return;
+    r->told_next = 2 * (size_t)ceil(0.7 * (double)r->pairs);
+    const char *wanted = r->wanted ? arena_printf(&r->arena, ", about %zu would decide", r->wanted) : "";
+
+    log_note("%zu pairs of runs in %.0f s%s", r->pairs, clock_seconds() - r->start,
+             r->looks.fixed ? arena_printf(&r->arena, ", of %zu", r->looks.fixed) : wanted);
+}
+
 static struct hq_error *run_all(struct race *r)
 {
     struct progress progress;
@@ -254,6 +268,8 @@ static struct hq_error *run_all(struct race *r)
         progress_add(&progress, 1);
         if (!error && decided(r))
             break;
+        if (!error)
+            tell_progress(r);
     }
     progress_finish(&progress);
     return error;
@@ -288,6 +304,9 @@ static struct hq_error *race(struct race *r, int *status)
 
     HQ_TRY(take_options(r));
     HQ_TRY(run_set_create(output ? output : "race.runs", opt_flag(r->args, "force", false), &r->set));
+    r->told_next = LOOKS_PAIRS_MIN;
+    if (opt_flag(r->args, "quiet", false))
+        log_set_level(LEVEL_QUIET);
     gate_init(&r->gate, r->args, r->looks.fixed ? r->looks.fixed : LOOKS_PAIRS_MAX);
     double start = clock_seconds();
 

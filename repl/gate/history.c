@@ -148,7 +148,11 @@ struct hq_error *history_commit_name(const char *name, struct arena *arena, cons
 
     if (name && !is_good_name(name))
         return hq_error_new(HQ_USAGE, "--commit takes a name of letters, digits and . _ + -, not `%s`", name);
-    *order = (double)time(NULL);
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    /* Commits that a script checks one after the other come in one second. */
+    *order = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     *out = name;
     if (name)
         return NULL;
@@ -227,7 +231,7 @@ struct hq_error *history_write(const char *directory, const char *commit, double
     vec_sort(&c.values, by_key);
     str_add(&out, "{\"hq_history\":1,\"commit\":");
     json_quote(&out, commit);
-    str_addf(&out, ",\"order\":%.0f,\"values\":[", c.order);
+    str_addf(&out, ",\"order\":%.6f,\"values\":[", c.order);
     vec_foreach(v, &c.values) {
         str_add(&out, v == c.values.data ? "\n" : ",\n");
         add_value(&out, v);

@@ -2,7 +2,7 @@
 /*
  * The values of a program's queries over its commits: a directory with a small JSON file for each,
  *
- *     {"hq_history":1,"commit":"1a2b3c4","order":1731234567,"values":[
+ *     {"hq_history":1,"commit":"1a2b3c4","order":1731234567.250000,"values":[
  *     {"query":"procedures","metric":"cputime","path":"procedure
  * solve","share":0.41,"value":1.25,"unit":"s","exact":false},
  *     ...]}

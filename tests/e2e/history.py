@@ -34,6 +34,10 @@ kept = json.load(open(f"{TMP}/steps/c9.json"))
 value_of = {(v["metric"], v["path"]): v for v in kept["values"]}
 check(kept["hq_history"] == 1 and kept["commit"] == "c9" and value_of["alloc_bytes", "procedure take"]["value"] == 120 * 1000 and
       value_of["alloc_bytes", "procedure take"]["exact"], f"what is kept: {kept}")
+for name in ("z", "y", "x"):
+    run(HQ, "check", "run.hq", "q.hq", "--history", "quick", "--commit", name)
+out = run(HQ, "history", "quick")[1]
+check("3 commits, z to x" in out, f"commits of one second are in the order in which they were checked: {out}")
 status, out, err = run(HQ, "history", "steps")
 check(status == 0 and "10 commits, c0 to c9" in out and "alloc_bytes of procedure take: 97.7 KiB -> 117 KiB in c5\n" in out, f"hq history: {out}{err}")
 check("procedure others" not in out, f"what did not change has no step: {out}")

@@ -4,6 +4,7 @@ are not called slower, and what goes wrong is said. Equal programs fail once in 
 race here is only asked not to fail twice in a row."""
 
 import os
+import re
 import subprocess
 
 from lib import *
@@ -32,6 +33,12 @@ status, out, _ = race("./take 1000", "./take 1050", "-n", "2", "-e", "ALLOC", wa
 check("+5.0%" in out, f"the rise is told: {out}")
 check("because: " in out and "take" in out, f"the context is named: {out}")
 check(race("./take 1000", "./take 1003", "-n", "2", "-e", "ALLOC")[0] == 0, "0.3 % more bytes are within the tolerance")
+
+# A log is told that the race goes on, as a terminal is; not with --quiet.
+err = race("./take 9", "./take 9", "-n", "7", "-e", "ALLOC", want=0, what="a log")[2]
+check(re.search(r"^hq: 4 pairs of runs in \d+ s, of 7$", err, re.M) and re.search(r"^hq: 6 pairs", err, re.M), f"progress in a log: {err}")
+err = race("./take 9", "./take 9", "-n", "5", "-e", "ALLOC", "--quiet", want=0, what="a quiet race")[2]
+check(err == "", f"--quiet prints the verdict alone: {err}")
 
 # The set is a database, and a checked one.
 status, out, _ = run(HQ, "set", "procedures of take as csv")
