@@ -12,6 +12,7 @@
 #include "query/views/clustering.h"
 #include "query/picture/picture.h"
 #include "query/views/views.h"
+#include <float.h>
 #include <math.h>
 
 enum { BURSTS, TIME, LENGTH, LENGTH_SD, SCORE, OWN, EACH = 2 };
@@ -53,11 +54,12 @@ struct tally {
     double sum[DBSCAN_DIMENSIONS], square[DBSCAN_DIMENSIONS], n[DBSCAN_DIMENSIONS];
 };
 
+/* A variance that the rounding of its sums explains is none: equal values have no spread. */
 static double spread(double sum, double square, double n)
 {
     double mean = sum / n, variance = square / n - mean * mean;
 
-    return n > 0 ? sqrt(variance > 0 ? variance : 0) : NAN;
+    return n > 0 ? sqrt(variance > square * DBL_EPSILON ? variance : 0) : NAN;
 }
 
 static void add_to(struct tally *t, const struct clustering *c, size_t i, bool agrees)
