@@ -15,8 +15,9 @@
 #include <string.h>
 
 /* A directory of modules for the library's parts that are linked here. */
-static struct module modules[64];
-static struct index indices[64];
+enum { MOST = 64 };
+static struct module modules[MOST];
+static struct index indices[MOST];
 static uint32_t count;
 volatile int raw_frozen;
 
@@ -34,39 +35,41 @@ bool modules_is_text(uint32_t number, uint64_t address)
 
 bool modules_find(uint64_t address, struct code *code)
 {
-    struct dl_find_object found;
     uint32_t i = 0;
 
-    if (_dl_find_object((void *)address, &found) != 0)
-        return false;
-    while (i < count && modules[i].start != (uint64_t)found.dlfo_map_start)
+    while (i < count && (address < modules[i].start || address >= modules[i].end))
         i++;
     if (i == count)
         return false;
-    *code = (struct code){i + 1, found.dlfo_eh_frame, &indices[i], modules[i].start, modules[i].end};
+    *code = (struct code){i + 1, modules[i].eh_frame_hdr, &indices[i], modules[i].start, modules[i].end};
     return true;
 }
 
+/* By the program headers, as any C library gives them. */
 static int add_module(struct dl_phdr_info *info, size_t size, void *data)
 {
     struct module *m = &modules[count];
-    struct dl_find_object found;
 
     (void)size, (void)data;
-    for (int i = 0; i < info->dlpi_phnum && count < 64; i++) {
+    if (count == MOST)
+        return 1;
+    *m = (struct module){.start = UINT64_MAX, .path = info->dlpi_name};
+    for (int i = 0; i < info->dlpi_phnum; i++) {
         const Elf64_Phdr *h = &info->dlpi_phdr[i];
+        uint64_t start = info->dlpi_addr + h->p_vaddr, end = start + h->p_memsz;
 
-        if (h->p_type != PT_LOAD || !(h->p_flags & PF_X) ||
-            _dl_find_object((void *)(info->dlpi_addr + h->p_vaddr), &found) != 0)
+        if (h->p_type == PT_GNU_EH_FRAME)
+            m->eh_frame_hdr = (const uint8_t *)start;
+        if (h->p_type != PT_LOAD)
             continue;
-        m->start = (uint64_t)found.dlfo_map_start;
-        m->end = (uint64_t)found.dlfo_map_end;
-        m->path = info->dlpi_name;
-        m->text[0].start = info->dlpi_addr + h->p_vaddr;
-        m->text[0].end = m->text[0].start + h->p_memsz;
-        count++;
-        break;
+        m->start = start < m->start ? start : m->start;
+        m->end = end > m->end ? end : m->end;
+        if (h->p_flags & PF_X && !m->text[0].end) {
+            m->text[0].start = start;
+            m->text[0].end = end;
+        }
     }
+    count += m->text[0].end != 0;
     return 0;
 }
 
