@@ -52,21 +52,40 @@ static const ElfW(Sym) *
     return NULL;
 }
 
-static void *symbol_of(const struct link_map *map, const char *name)
+struct symbols {
+    const struct gnu_hash *table; /* NULL: there is none */
+    const ElfW(Sym) * symbols;
+    const char *texts;
+};
+
+/* An address of the dynamic section, which the loader has not made of an offset where it cannot write (the vDSO's). */
+static const void *located(const struct link_map *map, ElfW(Addr) address)
 {
-    const struct gnu_hash *table = NULL;
-    const ElfW(Sym) *symbols = NULL, *found;
-    const char *texts = NULL;
+    return (const void *)(address < map->l_addr ? address + map->l_addr : address);
+}
+
+static struct symbols symbols_in(const struct link_map *map)
+{
+    struct symbols s = {NULL, NULL, NULL};
 
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
         if (entry->d_tag == DT_GNU_HASH)
-            table = (const struct gnu_hash *)entry->d_un.d_ptr;
+            s.table = located(map, entry->d_un.d_ptr);
         else if (entry->d_tag == DT_SYMTAB)
-            symbols = (const ElfW(Sym) *)entry->d_un.d_ptr;
+            s.symbols = located(map, entry->d_un.d_ptr);
         else if (entry->d_tag == DT_STRTAB)
-            texts = (const char *)entry->d_un.d_ptr;
+            s.texts = located(map, entry->d_un.d_ptr);
     }
-    found = table && symbols && texts ? search(table, symbols, texts, name) : NULL;
+    if (!s.symbols || !s.texts)
+        s.table = NULL;
+    return s;
+}
+
+static void *symbol_of(const struct link_map *map, const char *name)
+{
+    struct symbols s = symbols_in(map);
+    const ElfW(Sym) *found = s.table ? search(s.table, s.symbols, s.texts, name) : NULL;
+
     return found ? (void *)(map->l_addr + found->st_value) : NULL;
 }
 
@@ -251,6 +270,23 @@ void libc_find_missing(void)
 void *real_next(const char *name)
 {
     return libc_symbol(RTLD_NEXT, name);
+}
+
+/* True also if that is not known. */
+static bool others_have(const char *name)
+{
+    for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next) {
+        struct symbols s = map->l_ld == _DYNAMIC ? (struct symbols){0} : symbols_in(map);
+
+        if (map->l_ld != _DYNAMIC && (!s.table || search(s.table, s.symbols, s.texts, name)))
+            return true;
+    }
+    return false;
+}
+
+void *libc_find_first(const char *name)
+{
+    return others_have(name) ? real_next(name) : NULL;
 }
 
 void *real_lookup(_Atomic(void *) *where, const char *name)

@@ -25,6 +25,12 @@ void libc_setenv(const char *name, const char *value);
  */
 void *libc_behind(const void *address, const char *name);
 
+/*
+ * As dlsym(RTLD_NEXT), while there is one thread: dlsym is not asked for what no library has, for it would allocate
+ * what it has to say, and so move all that the program allocates.
+ */
+void *libc_find_first(const char *name);
+
 /* Looks up the wrapped functions that were not there at the start, because a plugin has brought libpthread. Not in
  * signal handlers. */
 void libc_find_missing(void);

@@ -35,7 +35,7 @@ void start_once(void)
     if (started)
         return;
     started = true;
-    real_find_all(real_next);
+    real_find_all(libc_find_first);
     if (!options_read())
         return;
     options.active = false;

@@ -53,6 +53,26 @@ check "early thread: is known" [ "$(value threads)" = 2 ]
 check "early thread: is measured" holds "$(share 'burn') > 80"
 check "early thread: sound" sound
 
+# What the program allocates lies where it lies without hq: looking for functions that are not there leaves nothing on its heap. Before glibc 2.34 the
+# collector has to open libdl.
+cat >"$TMP/heap.c" <<'C'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    for (size_t bytes = 24; bytes < 6000; bytes += bytes / 2)
+        printf("%zu at %d\n", bytes, (int)((uintptr_t)malloc(bytes) % 4096));
+}
+C
+if [ "$(printf '%s\n' "$(getconf GNU_LIBC_VERSION)" 'glibc 2.34' | sort -V | head -n 1)" = 'glibc 2.34' ]; then
+    $CC -O1 -o "$TMP/heap" "$TMP/heap.c" && "$TMP/heap" >"$TMP/heap.alone" || exit 1
+    record -- "$TMP/heap"
+    check "heap: is as without" cmp "$TMP/heap.alone" "$TMP/out"
+else
+    skip "the heap as without: the C library is too old"
+fi
+
 # A coroutine as Boost.Context starts it: below its first frame lies an address that nobody has called from, in code without unwind information.
 cat >"$TMP/enter.S" <<'S'
         .text
