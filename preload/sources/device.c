@@ -6,23 +6,11 @@
 #include "preload/handler.h"
 #include "preload/names.h"
 #include "preload/sources/device_trace.h"
+#include "preload/sources/entries.h"
 #include "preload/thread.h"
 #include "preload/window.h"
 
 #include <errno.h>
-
-/*
- * A node tells the frames outside of it, so from one node into one function it is always the same way. The places that
- * were found are kept in the lane, whose tree they are of: to ask which module each frame lies in costs more than all
- * else here.
- */
-struct entry {
-    const void *function;      /* NULL: none */
-    uint32_t from, generation; /* the node where the function was called from; of the modules then */
-    struct place place;
-};
-enum { ENTRIES = 64 };
-_Static_assert(sizeof(struct entry) * ENTRIES == sizeof(((struct lane_room *)0)->entries), "there is room in the lane");
 
 static struct names names;
 
@@ -64,21 +52,15 @@ static struct place look_for_entry(struct place here, const void *function)
 static struct place entry_of(const void *function)
 {
     struct place here = thread_here();
-    uint32_t generation, at = (here.node ^ (uint32_t)((uint64_t)function >> 4)) * 0x9e3779b1u >> 26;
-    struct entry *known;
+    struct entry *entry;
 
-    if (here.node == NO_NODE)
-        return here;
-    known = (struct entry *)self.lane->room->entries + at;
-    generation = self.lane->memo.generation;
-    if (known->function != function || known->from != here.node || known->generation != generation) {
-        struct place place = look_for_entry(here, function);
+    if (here.node == NO_NODE || entry_find(self.lane, here.node, function, &entry))
+        return here.node == NO_NODE ? here : entry->place;
+    struct place place = look_for_entry(here, function);
 
-        if (place.node == NO_NODE)
-            return place;
-        *known = (struct entry){function, here.node, generation, place};
-    }
-    return known->place;
+    if (place.node != NO_NODE)
+        entry_keep(self.lane, here.node, function, place, entry);
+    return place;
 }
 
 static void find(const void *function, uint64_t command, struct device_call *call)

@@ -6,6 +6,7 @@
 #include "preload/handler.h"
 #include "preload/image.h"
 #include "preload/raw.h"
+#include "preload/sources/entries.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
 #include "preload/window.h"
@@ -26,14 +27,22 @@ EXPORT int hq_exact_event(const char *name)
 /* The function itself, below its caller. */
 static struct place enter_function(struct place caller, const void *function)
 {
+    struct entry *entry;
     struct code code;
 
-    if (caller.node == NO_NODE || !modules_find((uint64_t)function, &code))
+    if (caller.node == NO_NODE)
+        return caller;
+    if (entry_find(self.lane, caller.node, function, &entry))
+        return entry->place;
+    if (!modules_find((uint64_t)function, &code))
         return caller;
     uint32_t kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module, path;
     uint64_t offset = (uint64_t)function - modules_base(code.module);
     path = lane_path(caller.path, kind, offset);
-    return (struct place){lane_child(self.lane, caller.node, path, kind, offset), path};
+    struct place place = {lane_child(self.lane, caller.node, path, kind, offset), path};
+    if (place.node != NO_NODE)
+        entry_keep(self.lane, caller.node, function, place, entry);
+    return place;
 }
 
 /* Other threads may take back from the sum meanwhile. */
@@ -117,7 +126,7 @@ EXPORT void hq_exact_enter(const void *function, struct exact_visit *visit)
     *visit = (struct exact_visit){0};
     if (!options.trace || !guard_enter())
         return;
-    if (file_ready() && window_is_open(file_now_us()))
+    if (file_ready() && window_is_open_now())
         here = enter_function(thread_here(), function);
     if (here.node != NO_NODE)
         begin(function, visit, here);
