@@ -290,22 +290,15 @@ struct hqm_message *lane_message(struct lane *lane, struct place place, int32_t 
     return slot->message;
 }
 
-HOT bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
+COLD bool lane_trace_far(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
 {
-    if (time_us < lane->traced_us)
-        time_us = lane->traced_us;
     lane->traced_us = time_us;
     do {
         uint64_t part = weight > HQM_WEIGHT_MAX ? HQM_WEIGHT_MAX : weight;
 
         if (lane->trace.count >= lane->trace.capacity && !trace_grow(lane, time_us))
             return false;
-        struct hqm_trace *record = (struct hqm_trace *)lane->trace.next;
-        record->node = node;
-        record->time_low = (uint32_t)time_us;
-        record->time_high = (uint16_t)(time_us >> 32);
-        record->weight_event = (uint16_t)(part << 4 | event);
-        column_publish(&lane->trace);
+        lane_trace_append(lane, node, event, part, time_us);
         weight -= part;
     } while (weight);
     return true;

@@ -125,8 +125,34 @@ struct hqm_region *lane_region(struct lane *lane, struct place at, uint64_t name
  * NULL if there is no space. */
 struct hqm_message *lane_message(struct lane *lane, struct place place, int32_t peer, uint32_t group, uint32_t thread);
 
+/* Stores a record behind the last one of the trace, where there is room for it. */
+static inline void lane_trace_append(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight,
+                                     uint64_t time_us)
+{
+    struct hqm_trace *record = (struct hqm_trace *)lane->trace.next;
+
+    record->node = node;
+    record->time_low = (uint32_t)time_us;
+    record->time_high = (uint16_t)(time_us >> 32);
+    record->weight_event = (uint16_t)(weight << 4 | event);
+    lane->trace.next += sizeof *record;
+    __atomic_store_n(&lane->trace.segment->count, ++lane->trace.count, __ATOMIC_RELEASE);
+}
+
+/* As lane_trace, which comes here if the segment is full or the weight too large for one record. */
+bool lane_trace_far(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us);
+
 /* Appends to the trace; `weight` may be any number. A time before that of the last record is taken as that. False if
  * there is no space. */
-bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us);
+static inline bool lane_trace(struct lane *lane, uint32_t node, uint32_t event, uint64_t weight, uint64_t time_us)
+{
+    if (time_us < lane->traced_us)
+        time_us = lane->traced_us;
+    if (weight > HQM_WEIGHT_MAX || lane->trace.count >= lane->trace.capacity)
+        return lane_trace_far(lane, node, event, weight, time_us);
+    lane->traced_us = time_us;
+    lane_trace_append(lane, node, event, weight, time_us);
+    return true;
+}
 
 #endif

@@ -33,13 +33,8 @@
  * not been through after_fork, and must not write into its parent's file.
  */
 volatile int *process_page;
-static unsigned epoch;
+unsigned process_forks;
 static int own_pid; /* of the process that has this memory; a child of vfork has another */
-
-unsigned process_epoch(void)
-{
-    return epoch;
-}
 
 bool process_is_this(void)
 {
@@ -59,7 +54,7 @@ static void after_fork(void)
         return;
     *process_page = 1;
     own_pid = raw_getpid();
-    epoch++;
+    process_forks++;
     loader_forget();
     modules_forget();
     loose_forget();

@@ -16,7 +16,11 @@ static inline __attribute__((always_inline)) bool process_is_known(void)
 }
 
 /* How many forks lie between the first process of the image and this one. */
-unsigned process_epoch(void);
+extern unsigned process_forks;
+static inline unsigned process_epoch(void)
+{
+    return process_forks;
+}
 
 /* Outside signal handlers: makes such a child known. */
 void process_check(void);

@@ -16,31 +16,37 @@ HOT void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS]
 }
 
 /*
- * A faster memo_holds for the case that nothing differs and all lies in the part of the stack that can be read: words
- * are compared without waiting for the one before. False: not so, or something differs.
+ * A faster memo_holds for the case that nothing differs and all lies in [low, high), the part of the stack that can be
+ * read: where the frames are regular that follows from the first and the last of them. Words are compared without
+ * waiting for the one before. False: not so, or something differs.
  */
-static HOT bool memo_holds_at_once(const struct walk *w, uint32_t count)
+static HOT bool memo_holds_at_once(const struct memo *memo, uint32_t count, uint64_t low, uint64_t high)
 {
-    const struct frame *frames = w->memo->frames;
-    uint64_t low = w->stack.low, span = w->stack.high - low - 8, different = 0;
+    const struct frame *frames = memo->frames;
+    uint64_t different = 0;
 
-    if (w->stack.high - low < 8)
+    if (count > memo->regular || frames[count].sp < low || frames[0].sp > high)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         const struct frame *f = &frames[i];
-        uint64_t outer = f->sp + (uint64_t)(int64_t)arch_return_at(f->how), inner;
+        int32_t how = f->how;
 
-        if (outer - low > span)
-            return false;
-        different |= (uint64_t)(f->how & FRAME_BARRIER) | (arch_code_address(*(const uint64_t *)outer) ^ f->pc);
-        if (f->how & FRAME_BP) {
-            inner = f->sp + (uint64_t)(int64_t)(f->how & ~7);
-            if (inner - low > span)
-                return false;
-            different |= *(const uint64_t *)inner ^ f->bp;
-        }
+        different |= arch_code_address(*(const uint64_t *)(f->sp + (uint64_t)(int64_t)arch_return_at(how))) ^ f->pc;
+        if (how & FRAME_BP)
+            different |= *(const uint64_t *)(f->sp + (uint64_t)(int64_t)(how & ~7)) ^ f->bp;
     }
     return !different;
+}
+
+/* Frame `at` has been noted: does what memo_holds_at_once wants hold for the one outside of it? */
+static inline void note_regular(struct memo *memo, uint32_t at)
+{
+    const struct frame *f = &memo->frames[at ? at - 1 : 0];
+    int64_t outer = arch_return_at(f->how), inner = f->how & FRAME_BP ? f->how & ~7 : -8;
+
+    if (memo->regular + 1 == at && !(f->how & FRAME_BARRIER) && outer <= -8 && inner <= -8 &&
+        memo->frames[at].sp < f->sp && f->sp - memo->frames[at].sp >= (uint64_t)(outer < inner ? -outer : -inner))
+        memo->regular = at;
 }
 
 /*
@@ -52,7 +58,7 @@ static HOT bool memo_holds(struct walk *w, uint32_t *index)
     const struct frame *frames = w->memo->frames;
     uint64_t value;
 
-    if (memo_holds_at_once(w, *index))
+    if (memo_holds_at_once(w->memo, *index, w->stack.low, w->stack.high))
         return true;
     for (uint32_t i = *index; i-- > 0;) {
         const struct frame *f = &frames[i];
@@ -202,6 +208,8 @@ static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
         here.node = lane_child(lane, here.node, here.path, kind, w->partial);
     }
     ahead = here.path;
+    if (memo->regular >= kept)
+        memo->regular = kept ? kept - 1 : 0;
     for (uint32_t i = w->frames; i-- > 0 && here.node != NO_NODE;) {
         struct frame *f = &memo->fresh[i];
 
@@ -223,7 +231,8 @@ static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
         if (here.node != NO_NODE && name_of(f, i == 0 && w->interrupted, &kind, &offset))
             here.node = lane_child(lane, here.node, here.path, kind, offset);
         f->node = here.node;
-        memo->frames[kept++] = *f;
+        memo->frames[kept] = *f;
+        note_regular(memo, kept++);
     }
     memo->depth = w->partial || here.node == NO_NODE ? 0 : kept;
     return here;
@@ -237,7 +246,7 @@ static COLD uint32_t walk_thoroughly(struct walk *w, const uint64_t reg[CFI_REGI
 }
 
 /* Of the previous sample only the frames outside of the marks that have come or gone since keep their nodes. */
-static COLD void forget_changed(struct memo *memo, uint64_t low, uint64_t high)
+static void forget_changed(struct memo *memo, uint64_t low, uint64_t high)
 {
     uint64_t changed = marks.changed;
 
@@ -302,8 +311,30 @@ HOT struct place unwind_interrupted(struct lane *lane, const uint64_t reg[CFI_RE
     return unwind_from(lane, reg, low, high, partial, true);
 }
 
-struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t low, uint64_t high,
-                           uint32_t *partial)
+/* The place of the caller, if it is a frame of the previous walk from which outwards nothing has changed; what was
+ * inside of it is forgotten. */
+static inline struct place known_caller(struct memo *memo, const uint64_t *frame_pointer, uint64_t low, uint64_t high)
+{
+    uint64_t sp = (uint64_t)(frame_pointer + 2);
+    uint32_t depth = memo->depth;
+    const struct frame *f;
+
+    while (depth && memo->frames[depth - 1].sp < sp)
+        depth--;
+    if (!depth)
+        return (struct place){NO_NODE, 0};
+    f = &memo->frames[depth - 1];
+    if (f->sp != sp || f->pc != arch_code_address(frame_pointer[1]) || f->bp != frame_pointer[0] ||
+        f->how & FRAME_EXACT || !memo_holds_at_once(memo, depth - 1, low, high))
+        return (struct place){NO_NODE, 0};
+    memo->depth = depth;
+    memo->hits++;
+    memo->frames_reused += depth;
+    return (struct place){f->node, memo->paths[depth - 1]};
+}
+
+static COLD struct place walk_from_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t low, uint64_t high,
+                                          uint32_t *partial)
 {
     const uint64_t reg[CFI_REGISTERS] = {[CFI_FP] = frame_pointer[0],
                                          [CFI_PC] = arch_code_address(frame_pointer[1]),
@@ -311,7 +342,6 @@ struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uin
     uint32_t kept;
     struct walk w;
 
-    freshen(&lane->memo, low, high);
     w.thorough = w.interrupted = false;
     walk_start(&w, &lane->memo, reg, low, high);
     w.known = WALK_BEHIND_RECORD;
@@ -320,6 +350,17 @@ struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uin
     if (w.unknown || kept + w.frames > FRAMES_MAX)
         return (struct place){NO_NODE, 0};
     return finish(lane, &w, kept, partial);
+}
+
+struct place unwind_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t low, uint64_t high,
+                           uint32_t *partial)
+{
+    struct place known;
+
+    *partial = 0;
+    freshen(&lane->memo, low, high);
+    known = known_caller(&lane->memo, frame_pointer, low, high);
+    return known.node != NO_NODE ? known : walk_from_caller(lane, frame_pointer, low, high, partial);
 }
 
 void unwind_forget(struct lane *lane)

@@ -46,6 +46,9 @@ struct memo {
     struct frame *frames, *fresh; /* FRAMES_MAX + 2 each */
     uint32_t *paths;              /* of the nodes of `frames` (lane_path) */
     uint32_t depth, generation;
+    /* Of so many of the outermost frames each word that led there lies between the stack pointers of the next frame and
+     * its own, and none was found otherwise. */
+    uint32_t regular;
     struct cfi *cfi;       /* scratch */
     struct follow *follow; /* likewise, rarely touched; where code is followed */
     uint64_t hits, frames_reused, frames_walked;

@@ -4,12 +4,20 @@
 #define HQ_PRELOAD_WINDOW_H
 
 #include "format/measurement.h"
+#include "preload/options.h"
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <stdatomic.h>
+
+/* As window_is_open, where --delay or --duration was given. */
+bool window_is_within(uint64_t now_us);
 
 /* Is now, in microseconds since the start of the measurement file, a time to measure? Safe in signal handlers. */
-bool window_is_open(uint64_t now_us);
+static inline bool window_is_open(uint64_t now_us)
+{
+    if (atomic_load_explicit(&options.stopped, memory_order_relaxed))
+        return false;
+    return (!options.from_us && !options.until_us) || window_is_within(now_us);
+}
 
 /* Like window_is_open, for this instant; the clock is read only if that matters. There is a measurement file. */
 bool window_is_open_now(void);

@@ -3,27 +3,16 @@
 
 #include "preload/hot.h"
 
-#include <stdatomic.h>
 #include <stddef.h>
 
 __thread struct marks marks __attribute__((tls_model("initial-exec")));
-
-/* A sample may come at any instruction: what is counted is there, and what is changed is told before and after. */
-static void set_count(uint32_t count, uint64_t sp)
-{
-    marks_changed(sp);
-    atomic_signal_fence(memory_order_seq_cst);
-    marks.count = count;
-    atomic_signal_fence(memory_order_seq_cst);
-    marks_changed(sp);
-}
 
 /* Where a change of the number of marks begins to matter: at the outermost that comes or goes. */
 static void cut(uint32_t count)
 {
     if (count >= marks.count)
         return;
-    set_count(count, marks.mark[count].sp);
+    marks_count(count, marks.mark[count].sp);
     if (!count)
         marks.waiting = NULL;
 }
@@ -38,20 +27,20 @@ static uint32_t outside(uint64_t sp)
     return count;
 }
 
-void marks_enter(struct mark mark)
+void marks_enter_any(const struct mark *mark)
 {
     uint32_t before;
 
     marks_settle();
-    before = outside(mark.sp);
+    before = outside(mark->sp);
     cut(before);
     if (before == MARKS_MAX)
         return;
-    marks.mark[before] = mark;
-    set_count(before + 1, mark.sp);
+    marks.mark[before] = *mark;
+    marks_count(before + 1, mark->sp);
 }
 
-void marks_leave(uint64_t sp)
+void marks_leave_any(uint64_t sp)
 {
     cut(outside(sp));
 }
@@ -64,7 +53,7 @@ void marks_wait(uint64_t region, const uint64_t *counter, uint64_t value)
     marks.mark[0] = (struct mark){MARK_BASE, region, HQM_NODE_WAIT, MARK_ANY};
     marks.waiting_since = value;
     marks.waiting = counter;
-    set_count(1, MARK_BASE);
+    marks_count(1, MARK_BASE);
 }
 
 void marks_settle(void)

@@ -13,6 +13,7 @@
 
 #include "format/measurement.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -47,11 +48,45 @@ static inline void marks_changed(uint64_t sp)
         marks.changed = sp;
 }
 
+/* A sample may come at any instruction: what is counted is there, and what is changed is told before and after. */
+static inline void marks_count(uint32_t count, uint64_t sp)
+{
+    marks_changed(sp);
+    atomic_signal_fence(memory_order_seq_cst);
+    marks.count = count;
+    atomic_signal_fence(memory_order_seq_cst);
+    marks_changed(sp);
+}
+
+/* As marks_enter and marks_leave, where another number of marks goes than none or one, or the thread may wait. */
+void marks_enter_any(const struct mark *mark);
+void marks_leave_any(uint64_t sp);
+
 /* Sets a mark; those at or below it are gone. */
-void marks_enter(struct mark mark);
+static inline void marks_enter(struct mark mark)
+{
+    uint32_t count = marks.count;
+
+    if (marks.waiting || count == MARKS_MAX || (count && marks.mark[count - 1].sp <= mark.sp)) {
+        marks_enter_any(&mark);
+        return;
+    }
+    marks.mark[count] = mark;
+    marks_count(count + 1, mark.sp);
+}
 
 /* Removes the marks at or below a place of the stack. */
-void marks_leave(uint64_t sp);
+static inline void marks_leave(uint64_t sp)
+{
+    uint32_t count = marks.count;
+
+    if (!count || marks.mark[count - 1].sp > sp)
+        return;
+    if (marks.waiting || (count > 1 && marks.mark[count - 2].sp <= sp))
+        marks_leave_any(sp);
+    else
+        marks_count(count - 1, marks.mark[count - 1].sp);
+}
 
 /* The thread belongs to a region as long as *counter is `value`, and what is not the program's code waits there. For
  * threads that do nothing else. */

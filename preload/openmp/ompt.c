@@ -8,6 +8,7 @@
  * below the runtime's function that the program called.
  */
 #include "preload/export.h"
+#include "preload/openmp/ompt.h"
 #include "preload/openmp/region.h"
 #include "preload/openmp/tasks.h"
 #include "preload/options.h"
@@ -17,11 +18,6 @@
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-union ompt_data {
-    uint64_t value;
-    void *ptr;
-};
 
 enum { OMPT_PARALLEL_BEGIN = 3, OMPT_PARALLEL_END = 4, OMPT_IMPLICIT_TASK = 7 }; /* ompt_callbacks_t */
 enum { OMPT_SCOPE_BEGIN = 1 };
@@ -39,19 +35,30 @@ struct ompt_start_tool_result {
 static __thread struct region opened[LANE_REGIONS] __attribute__((tls_model("initial-exec")));
 static __thread uint32_t opened_count __attribute__((tls_model("initial-exec")));
 
-static void on_parallel_begin(union ompt_data *task, const void *frame, union ompt_data *region, unsigned threads,
-                              int flags, const void *call)
+/* Of the runtime's function that the program has called, if it keeps its frame where it says: 0 otherwise. */
+static uint64_t frame_of_call(const struct ompt_frame *frame, const void *call)
+{
+    uint64_t at = frame ? frame->enter.value : 0, low, high;
+
+    thread_stack(at, &low, &high);
+    if (at % 8 || at < low || at >= high || high - at < 16)
+        return 0;
+    return ((const void *const *)at)[1] == call ? at : 0;
+}
+
+static void on_parallel_begin(union ompt_data *task, const struct ompt_frame *frame, union ompt_data *region,
+                              unsigned threads, int flags, const void *call)
 {
     struct region *r = opened_count < LANE_REGIONS ? &opened[opened_count] : NULL;
 
-    (void)task, (void)threads, (void)flags, (void)frame;
+    (void)task, (void)threads, (void)flags;
     region->ptr = NULL;
     if (region_is_opening())
         return; /* gomp.c has it */
     opened_count++;
     if (!r)
         return;
-    r->frame = 0;
+    r->frame = frame_of_call(frame, call);
     if (region_open(r, NULL, call, HQM_RUNTIME_OMPT))
         region->ptr = r;
 }

@@ -7,21 +7,12 @@
  * an end is what completes a task, or what goes back from the innermost one to the one that it had interrupted (parts
  * of untied tasks).
  */
+#include "preload/openmp/ompt.h"
 #include "preload/openmp/region.h"
 #include "preload/openmp/tasks.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-union ompt_data {
-    uint64_t value;
-    void *ptr;
-};
-
-struct ompt_frame {
-    union ompt_data exit, enter;
-    int exit_flags, enter_flags;
-};
 
 enum { OMPT_TASK_CREATE = 5, OMPT_TASK_SCHEDULE = 6 };                                /* ompt_callbacks_t */
 enum { OMPT_TASK_EXPLICIT = 0x4, OMPT_TASK_HERE = (int)(0x08000000u | 0x80000000u) }; /* undeferred, merged */

@@ -12,17 +12,7 @@
 #include <string.h>
 
 static __thread uint32_t depth __attribute__((tls_model("initial-exec"))); /* regions that this thread has open */
-static __thread bool is_opening __attribute__((tls_model("initial-exec")));
-
-void region_opening(bool opening)
-{
-    is_opening = opening;
-}
-
-bool region_is_opening(void)
-{
-    return is_opening;
-}
+__thread bool region_is_opening_ __attribute__((tls_model("initial-exec")));
 
 static uint32_t locate(uint64_t address, uint64_t *offset)
 {
@@ -83,18 +73,23 @@ static struct place call_in_walk(struct region *r, struct place here, uint64_t c
     return here;
 }
 
-static struct place opened_at(struct region *r, const void *call)
+static struct place opened_at(struct region *r, const void *call, enum hqm_runtime runtime)
 {
-    struct lane *lane = thread_lane();
+    struct lane *lane = self.lane ? self.lane : thread_lane();
     struct place here = {NO_NODE, 0};
+    uint64_t low, high;
     uint32_t partial;
 
     if (!lane)
         return here;
-    if (r->frame)
-        here = unwind_caller(lane, (const uint64_t *)r->frame, self.stack_low, self.stack_high, &partial);
+    if (r->frame) {
+        thread_stack(r->frame, &low, &high);
+        here = unwind_caller(lane, (const uint64_t *)r->frame, low, high, &partial);
+    }
     if (here.node != NO_NODE)
         return here;
+    if (runtime == HQM_RUNTIME_OMPT)
+        r->frame = 0; /* it is the runtime's */
     here = thread_here();
     return r->frame || here.node == NO_NODE ? here : call_in_walk(r, here, (uint64_t)call);
 }
@@ -118,7 +113,7 @@ bool region_open(struct region *r, const void *body, const void *call, enum hqm_
     r->id = 0;
     if (!options.active || !guard_enter())
         return false;
-    here = file_ready() ? opened_at(r, call) : (struct place){NO_NODE, 0};
+    here = self.lane || file_ready() ? opened_at(r, call, runtime) : (struct place){NO_NODE, 0};
     if (here.node != NO_NODE)
         find(r, here, body, call, runtime);
     if (r->id) {
@@ -142,7 +137,7 @@ uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body)
 
     if (!options.active || !guard_enter())
         return 0;
-    here = file_ready() ? opened_at(&r, call) : (struct place){NO_NODE, 0};
+    here = self.lane || file_ready() ? opened_at(&r, call, HQM_RUNTIME_TASK) : (struct place){NO_NODE, 0};
     if (here.node != NO_NODE && r.frame)
         record = lane_region(self.lane, here, (uint64_t)body, self.number);
     if (record && !record->runtime) {
@@ -151,15 +146,6 @@ uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body)
     }
     guard_leave_at(here);
     return record ? (uint64_t)self.lane->number << 32 | record->node : 0;
-}
-
-void region_team(struct region *r, int threads)
-{
-    if (!r->record || threads < 1)
-        return;
-    r->record->threads += (uint64_t)threads;
-    if ((uint32_t)threads > r->record->largest)
-        r->record->largest = (uint32_t)threads;
 }
 
 void region_close(struct region *r)

@@ -26,9 +26,9 @@ struct region {
 
 /*
  * The calling thread is about to open a region by a call that returns to `call`. `body` tells regions of one call site
- * apart and names the procedure that its threads run, if it is known (else NULL). Where r->frame is 0, the call is
- * looked for on the stack, and r->frame becomes a place there below which all is inside of the call. False: the region
- * is not measured.
+ * apart and names the procedure that its threads run, if it is known (else NULL). Where r->frame is 0, or the runtime's
+ * and does not lead to its caller, the call is looked for on the stack, and r->frame becomes a place there below which
+ * all is inside of the call. False: the region is not measured.
  */
 bool region_open(struct region *r, const void *body, const void *call, enum hqm_runtime runtime);
 
@@ -39,15 +39,29 @@ bool region_open(struct region *r, const void *body, const void *call, enum hqm_
 uint64_t region_of_tasks(uint64_t frame, const void *call, const void *body);
 
 /* In the thread that opened it: its team has so many threads, by the runtime's count; below 1 it is not known. */
-void region_team(struct region *r, int threads);
+static inline void region_team(struct region *r, int threads)
+{
+    if (!r->record || threads < 1)
+        return;
+    r->record->threads += (uint64_t)threads;
+    if ((uint32_t)threads > r->record->largest)
+        r->record->largest = (uint32_t)threads;
+}
 
 /* It has left it. */
 void region_close(struct region *r);
 
 /* libomp has libgomp's functions too: while the call of one opens a region or creates a task, libomp's own word of it
  * is not heard. */
-void region_opening(bool opening);
-bool region_is_opening(void);
+extern __thread bool region_is_opening_ __attribute__((tls_model("initial-exec")));
+static inline void region_opening(bool opening)
+{
+    region_is_opening_ = opening;
+}
+static inline bool region_is_opening(void)
+{
+    return region_is_opening_;
+}
 
 /* In a forked child, which has nothing of its parent's regions. */
 void regions_forget(void);
