@@ -23,7 +23,7 @@ for source in unwind/*.c unwind/arch/aarch64/*.c; do
     [ ! -e "$cross/preload/${source%.c}.o" ] || objects+=("$cross/preload/${source%.c}.o")
 done
 aarch64-linux-gnu-gcc -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include $cross/config.h -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/check.so" \
-    tests/collector/check_records.c "${objects[@]}" -Wl,--wrap=unwind
+    tests/collector/check_records.c "${objects[@]}" -Wl,--wrap=unwind_interrupted
 check "the test build is built" [ $? = 0 ]
 
 # compile NAME SOURCE FLAGS: a program of tests/programs.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A test build of the collector for aarch64: linked with --wrap=unwind, it walks every sampled stack a second time by
- * the chain of frame records alone, which the programs of the test keep, and compares all return addresses. The sums go
- * to the file that HQ_CHECK_FILE names, with the first differences. What the chain cannot tell is left out and counted:
- * paths through a signal, and other stacks than the thread's own. The innermost procedure may have no record (yet), and
- * the loader's code for a first call makes none: who called has a return address more.
+ * A test build of the collector for aarch64: linked with --wrap=unwind_interrupted, it walks every sampled stack a
+ * second time by the chain of frame records alone, which the programs of the test keep, and compares all return
+ * addresses. The sums go to the file that HQ_CHECK_FILE names, with the first differences. What the chain cannot tell
+ * is left out and counted: paths through a signal, and other stacks than the thread's own. The innermost procedure may
+ * have no record (yet), and the loader's code for a first call makes none: who called has a return address more.
  */
 #include "preload/lane.h"
 #include "preload/thread.h"
@@ -18,10 +18,10 @@ static _Atomic unsigned long equal, partial, other, different;
 static uint64_t first_ours[MOST], first_records[MOST];
 static uint32_t first_count[2];
 
-struct place __real_unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high,
-                           uint32_t *reason);
-struct place __wrap_unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high,
-                           uint32_t *reason);
+struct place __real_unwind_interrupted(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low,
+                                       uint64_t high, uint32_t *reason);
+struct place __wrap_unwind_interrupted(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low,
+                                       uint64_t high, uint32_t *reason);
 
 static uint32_t chain(uint64_t fp, uint64_t low, uint64_t high, uint64_t *to)
 {
@@ -62,11 +62,11 @@ static bool same(const struct memo *memo, const uint64_t *records, uint32_t coun
     return true;
 }
 
-struct place __wrap_unwind(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low, uint64_t high,
-                           uint32_t *reason)
+struct place __wrap_unwind_interrupted(struct lane *lane, const uint64_t reg[CFI_REGISTERS], uint64_t low,
+                                       uint64_t high, uint32_t *reason)
 {
     static __thread uint64_t records[MOST] __attribute__((tls_model("initial-exec")));
-    struct place place = __real_unwind(lane, reg, low, high, reason);
+    struct place place = __real_unwind_interrupted(lane, reg, low, high, reason);
     const struct memo *memo = &lane->memo;
     bool signals = false;
 

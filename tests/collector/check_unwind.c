@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A test build of the collector: linked with --wrap=unwind, it walks every sampled stack a second time with libunwind,
- * without any cache, and compares all frames. The sums go to the file HQ_CHECK_FILE names, with the first differences.
+ * A test build of the collector: linked with --wrap=unwind_interrupted, it walks every sampled stack a second time with
+ * libunwind, without any cache, and compares all frames. The sums go to the file HQ_CHECK_FILE names, with the first
+ * differences.
  *
  * libunwind finds unwind tables by dl_iterate_phdr, which takes the loader's lock and so must not be called in a signal
  * handler: here it is answered from _dl_find_object, for the address that libunwind's callback data begins with.
@@ -86,13 +87,14 @@ static int guesses_from(struct lane *lane, const uint64_t *theirs, unsigned at)
     return modules_find(address, &code) && !cfi_find(address, &code, lane->memo.cfi);
 }
 
-struct place __real_unwind(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
-struct place __wrap_unwind(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
+struct place __real_unwind_interrupted(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
+struct place __wrap_unwind_interrupted(struct lane *, const uint64_t *, uint64_t, uint64_t, uint32_t *);
 
-struct place __wrap_unwind(struct lane *lane, const uint64_t *reg, uint64_t low, uint64_t high, uint32_t *why)
+struct place __wrap_unwind_interrupted(struct lane *lane, const uint64_t *reg, uint64_t low, uint64_t high,
+                                       uint32_t *why)
 {
     static __thread uint64_t theirs[512] __attribute__((tls_model("initial-exec")));
-    struct place place = __real_unwind(lane, reg, low, high, why);
+    struct place place = __real_unwind_interrupted(lane, reg, low, high, why);
     uint32_t depth = lane->memo.depth;
     const struct frame *frames = lane->memo.frames;
 

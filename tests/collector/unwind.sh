@@ -13,12 +13,12 @@ for source in unwind/*.c unwind/arch/*/*.c; do
     [ ! -e "$BUILD/preload/${source%.c}.o" ] || objects+=("$BUILD/preload/${source%.c}.o")
 done
 $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/check.so" \
-    tests/collector/check_unwind.c "${objects[@]}" -Wl,--wrap=unwind -lunwind || exit 1
+    tests/collector/check_unwind.c "${objects[@]}" -Wl,--wrap=unwind_interrupted -lunwind || exit 1
 
 # The same without the loader's answers, as with C libraries before 2.35.
 $CC -c -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -DHQ_FIND_BY_MAPPINGS -o "$TMP/find.o" preload/find.c &&
     $CC -shared -fPIC -std=gnu11 -O2 -D_GNU_SOURCE -include "$BUILD/config.h" -I. -fvisibility=hidden -ftls-model=initial-exec -o "$TMP/mappings.so" \
-        tests/collector/check_unwind.c "${objects[@]/#*\/find.o/$TMP/find.o}" -Wl,--wrap=unwind -lunwind || exit 1
+        tests/collector/check_unwind.c "${objects[@]/#*\/find.o/$TMP/find.o}" -Wl,--wrap=unwind_interrupted -lunwind || exit 1
 LIBRARY=$TMP/check.so
 
 # compare SECONDS COMMAND...: runs it with the test build; sums in $TMP/check.
