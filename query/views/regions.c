@@ -18,7 +18,9 @@
 #include "common/vec.h"
 #include "query/choose/helpers.h"
 #include "query/views/views.h"
+#include "common/units.h"
 #include <math.h>
+#include <string.h>
 
 enum { ELAPSED, ENTRIES, TEAM, WORK, WAITING, RUNTIME, BALANCE, EFFICIENCY, IMBALANCE, MEASURES };
 
@@ -79,6 +81,7 @@ enum { ENOUGH = 5 };
 /* In units of the metric: exact, whatever their order. */
 struct sums {
     int64_t share[3];
+    int64_t own; /* of the runtime's share: what measuring took */
     uint64_t samples;
     int64_t *work; /* [profile] */
     uint8_t *seen; /* [profile] enum seen */
@@ -110,6 +113,12 @@ static struct team *team_of(struct teams *t, const struct hqdb_profile *p)
     return &t->data.data[*at];
 }
 
+/* The collector's row has no other name (db/attribute.c). */
+static bool is_own_work(const struct tree *t, uint32_t context)
+{
+    return !strcmp(tree_text(t, tree_scope(t, tree_scope_of(t, context))->name), "[hq: measuring]");
+}
+
 static void add_context(const struct run *run, uint32_t metric, uint32_t region, struct sums *s)
 {
     const struct db *db = run->tree->db;
@@ -129,6 +138,8 @@ static void add_context(const struct run *run, uint32_t metric, uint32_t region,
         enum share share = share_of(run->tree, context, region);
 
         sum_add(&s->share[share], x.sum);
+        if (share == SHARE_RUNTIME && is_own_work(run->tree, context))
+            sum_add(&s->own, x.sum);
         s->samples += x.count;
         s->seen[x.profile] = SEEN;
         if (share == SHARE_WORK)
@@ -231,7 +242,8 @@ static bool teams_are_known(const struct teams *t)
 }
 
 /* True if its team may be larger than what was seen of it. */
-static bool measure_region(struct run *run, uint32_t scope, struct db_list contexts, size_t clock, double *slots)
+static bool measure_region(struct run *run, uint32_t scope, struct db_list contexts, size_t clock, double *slots,
+                           double *own)
 {
     const struct db *db = run->tree->db;
     double values[MEASURES] = {0};
@@ -251,6 +263,7 @@ static bool measure_region(struct run *run, uint32_t scope, struct db_list conte
         covered = tree_end(run->tree, contexts.data[i]);
     }
     derive(values, &sums, clock == SIZE_MAX ? 1 : run->selection.measures.data[clock].scale, &teams, db);
+    *own += clock == SIZE_MAX ? 0 : scaled_value(sums.own, run->selection.measures.data[clock].scale);
     bool doubtful = clock != SIZE_MAX && may_miss_threads(db, &sums, &teams, values[TEAM]);
     for (size_t i = teams_are_known(&teams) ? TEAM + 1 : TEAM; i < MEASURES && clock == SIZE_MAX; i++)
         values[i] = NAN;
@@ -279,6 +292,7 @@ static struct hq_error *regions_prepare(struct run *run)
     VEC(struct node) nodes = {0};
     bool any = false;
     size_t doubtful = 0;
+    double own = 0, overhead = 0;
 
     for (uint32_t i = 0; i < t->scope_count && !run_interrupted(run); i++) {
         struct db_list l = tree_instances(t, i);
@@ -292,13 +306,20 @@ static struct hq_error *regions_prepare(struct run *run)
         double *slots = ARENA_ARRAY(&run->arena, 2 * MEASURES, double);
         uint32_t host = tree_enclosing(t, i, SCOPE_PROCEDURE);
 
-        doubtful += measure_region(run, i, l, clock, slots);
+        doubtful += measure_region(run, i, l, clock, slots, &own);
+        overhead += isnan(slots[2 * RUNTIME]) ? 0 : slots[2 * RUNTIME];
         n.slots = slots;
         n.leaf = true;
         n.rule = EXCLUSIVE_NONE;
         n.text = host == HQDB_NONE ? NULL : tree_scope_name(t, host, &run->arena);
         n.id = hash_combine(hash_str(tree_scope_name(t, i, &run->arena)), n.text ? hash_str(n.text) : 0);
         vec_push(&nodes, n);
+    }
+    if (own > 0.05 * overhead) {
+        char text[UNITS_TEXT];
+
+        units_format(text, own, DIM_SECONDS);
+        run_note(run, "%s of the overhead is what hq record itself did in the regions, [hq: measuring]", text);
     }
     if (doubtful)
         run_note(run,

@@ -147,6 +147,10 @@ for clock in auto timer; do
     # Timers fire at the kernel's tick, when a thread may lose the processor, too: then it is not known (handler.c).
     [ "$(value perf-clock)" = 0 ] || check "$clock: nor of the caller's" "$HQ" "$DB" 'procedures of caller expect any cputime.x < 25%'
 done
+sed 's/^    do$/#pragma omp parallel num_threads(1)\n    do/' "$TMP/tiny.c" >"$TMP/region.c"
+gcc -O2 -g -fopenmp -o "$TMP/region" "$TMP/region.c"
+record -e CPUTIME@1000/s --mark tiny -- "$TMP/region"
+check "nor the runtime's overhead, without a word" grep -q 'of the overhead is what hq record itself did' <("$HQ" "$DB" regions 2>&1)
 # Of a procedure that is inlined in one place and called in another the latter visits alone are marked: whoever asks is told.
 cat >"$TMP/both.c" <<'C'
 #include <time.h>
