@@ -32,6 +32,8 @@ static struct hq_error *loops_roots(struct run *run, struct nodes *out)
                             hash_combine(s->line, s->ordinal));
         vec_push(out, n);
     }
+    if (!out->len && !wanted)
+        run_note(run, "no sample lies in a loop that is known; profiles of other tools tell none");
     return NULL;
 }
 
