@@ -12,6 +12,7 @@ struct program {
     uint16_t version;
     bool wide; /* 64-bit DWARF */
     uint8_t min_length, line_range, opcode_base;
+    bool begins; /* what the register of beginning statements starts with */
     int8_t line_base;
     uint8_t operands[256];
 };
@@ -136,7 +137,7 @@ static bool read_header(struct elf *elf, uint64_t at, struct program *p, struct 
     p->min_length = cursor_u8(&c);
     if (p->version >= 4)
         cursor_u8(&c); /* operations in an instruction: 1 on this processor */
-    cursor_u8(&c);     /* default_is_stmt */
+    p->begins = cursor_u8(&c);
     p->line_base = (int8_t)cursor_u8(&c);
     p->line_range = cursor_u8(&c);
     p->opcode_base = cursor_u8(&c);
@@ -190,6 +191,7 @@ struct rows {
 struct state {
     uint64_t address, file;
     int64_t line;
+    bool begins; /* a statement */
 };
 
 static void add_row(struct rows *rows, const struct state *s, bool end)
@@ -197,10 +199,15 @@ static void add_row(struct rows *rows, const struct state *s, bool end)
     uint32_t file = s->file < UINT32_MAX ? (uint32_t)s->file : UINT32_MAX;
     uint32_t line = s->line > 0 && s->line < UINT32_MAX ? (uint32_t)s->line : 0;
 
-    vec_push(rows, (struct dwarf_row){s->address, file, line, end, line});
+    vec_push(rows, (struct dwarf_row){s->address, file, line, end, s->begins, line});
 }
 
-static void extended(struct cursor *c, struct state *s, struct rows *rows)
+static struct state initial(const struct program *p)
+{
+    return (struct state){.file = 1, .line = 1, .begins = p->begins};
+}
+
+static void extended(const struct program *p, struct cursor *c, struct state *s, struct rows *rows)
 {
     uint64_t length = cursor_uleb(c);
     size_t next = cursor_offset(c) + length;
@@ -212,7 +219,7 @@ static void extended(struct cursor *c, struct state *s, struct rows *rows)
     switch (cursor_u8(c)) {
     case DW_LNE_end_sequence:
         add_row(rows, s, true);
-        *s = (struct state){.file = 1, .line = 1};
+        *s = initial(p);
         break;
     case DW_LNE_set_address: s->address = length == 9 ? cursor_u64(c) : 0; break;
     default: break;
@@ -227,6 +234,7 @@ static void standard(const struct program *p, struct cursor *c, uint8_t op, stru
     case DW_LNS_advance_pc: s->address += cursor_uleb(c) * p->min_length; break;
     case DW_LNS_advance_line: s->line = (int64_t)((uint64_t)s->line + (uint64_t)cursor_sleb(c)); break;
     case DW_LNS_set_file: s->file = cursor_uleb(c); break;
+    case DW_LNS_negate_stmt: s->begins = !s->begins; break;
     case DW_LNS_const_add_pc: s->address += (uint64_t)((255 - p->opcode_base) / p->line_range) * p->min_length; break;
     case DW_LNS_fixed_advance_pc: s->address += cursor_u16(c); break;
     default:
@@ -239,7 +247,7 @@ static void standard(const struct program *p, struct cursor *c, uint8_t op, stru
 static void run(struct program *p, struct rows *rows)
 {
     struct cursor *c = &p->c;
-    struct state s = {.file = 1, .line = 1};
+    struct state s = initial(p);
 
     while (cursor_left(c)) {
         uint8_t op = cursor_u8(c);
@@ -253,7 +261,7 @@ static void run(struct program *p, struct rows *rows)
         } else if (op) {
             standard(p, c, op, &s, rows);
         } else {
-            extended(c, &s, rows);
+            extended(p, c, &s, rows);
         }
     }
 }
@@ -292,6 +300,7 @@ static void append(const struct rows *from, const struct sequence *s, const stru
 
             if (!over.end && over.file == row.file && over.least && over.least < row.least)
                 row.least = over.least;
+            row.begins |= !over.end && over.begins && over.file == row.file && over.line == row.line;
         }
         vec_push(out, row);
     }

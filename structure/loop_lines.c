@@ -37,12 +37,12 @@ static void name_by_branches(struct maker *m, size_t n)
 
         if (!at)
             continue;
-        tree_projected(m, &m->pieces.data[at - 1], m->places[branch->loop].context, &file, &line);
+        tree_line_in(m, &m->pieces.data[at - 1], branch->loop, &file, &line);
         prefer(&m->places[branch->loop], branch->evidence, file, line);
     }
     vec_foreach(piece, &m->pieces)
         for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
-            tree_projected(m, piece, m->places[l].context, &file, &line);
+            tree_line_in(m, piece, l, &file, &line);
             prefer(&m->places[l], LOOP_EVIDENCE_KINDS, file, line);
         }
 }
@@ -62,7 +62,7 @@ static void note_lines(struct maker *m)
 
     vec_foreach(piece, &m->pieces)
         for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
-            tree_projected(m, piece, m->places[l].context, &file, &line);
+            tree_line_in(m, piece, l, &file, &line);
             note_line(&m->places[l], file, line, m->origin);
         }
     for (size_t l = 0; l < m->loops->count; l++) {
@@ -73,7 +73,7 @@ static void note_lines(struct maker *m)
 
         if (at == m->pieces.len)
             continue;
-        tree_projected(m, &m->pieces.data[at], m->places[l].context, &file, &line);
+        tree_line_in(m, &m->pieces.data[at], l, &file, &line);
         m->places[l].top = file == m->places[l].file ? line : 0;
         m->places[l].told = m->places[l].top && m->pieces.data[at].line == line ? m->pieces.data[at].least : 0;
     }
@@ -84,7 +84,7 @@ static void note_lines(struct maker *m)
 
         if (!at)
             continue;
-        tree_projected(m, &m->pieces.data[at - 1], place->context, &file, &line);
+        tree_line_in(m, &m->pieces.data[at - 1], branch->loop, &file, &line);
         if (!line || file != place->file)
             continue;
         if (branch->evidence == LOOP_HEADER_EXIT)
@@ -139,13 +139,6 @@ static bool is_fortran(const struct maker *m, const struct loop_place *place)
                    !strcasecmp(dot, ".for"));
 }
 
-static bool lies_in(const struct maker *m, uint32_t loop, uint32_t outer)
-{
-    while (loop != LOOP_NONE && loop != outer)
-        loop = m->loops->list[loop].parent;
-    return loop == outer;
-}
-
 /* Whether a line lies in the code of a loop that stands beside this one. */
 static bool in_another(const struct maker *m, uint32_t line, uint32_t loop)
 {
@@ -159,7 +152,7 @@ static bool in_another(const struct maker *m, uint32_t line, uint32_t loop)
         bool within = line >= other->least || (line == other->line && other->most < place->least);
 
         if (other->file == place->file && within && line <= other->most && other->most != place->most &&
-            !lies_in(m, loop, l) && !lies_in(m, l, loop))
+            !tree_lies_in(m, loop, l) && !tree_lies_in(m, l, loop))
             return true;
     }
     return false;
@@ -332,7 +325,7 @@ static bool holds_call(const struct maker *m, uint32_t loop)
     for (size_t i = 0; i < m->loops->call_count; i++) {
         size_t at = tree_piece_at(m, m->loops->calls[i].high);
 
-        if (at && lies_in(m, m->pieces.data[at - 1].loop, loop))
+        if (at && tree_lies_in(m, m->pieces.data[at - 1].loop, loop))
             return true;
     }
     return false;

@@ -149,7 +149,7 @@ static uint32_t innermost(const struct normal *n, uint32_t node, uint32_t id)
 static void collect(struct normal *n, const struct book_procedure *p)
 {
     for (uint32_t i = 0; i < p->segment_count; i++) {
-        uint32_t raw = n->b->segments.data[p->first_segment + i].raw;
+        uint32_t raw = n->b->segments.data[p->first_segment + i].normal;
         bool is_new;
 
         map_insert(&n->normal_of, raw, NONE, &is_new);
@@ -236,8 +236,8 @@ static void add_segment(struct book *b, struct book_segment s)
 /* Writes a segment anew, with the calls in it at their own places. */
 static void add_around_calls(struct normal *n, struct book_segment s, const struct loops *loops)
 {
-    uint32_t moved = (uint32_t)map_get(&n->normal_of, s.raw, s.raw),
-             own = (uint32_t)map_get(&n->calls_of, s.raw, s.raw);
+    uint32_t moved = (uint32_t)map_get(&n->normal_of, s.normal, s.normal),
+             own = (uint32_t)map_get(&n->calls_of, s.normal, s.normal);
     uint64_t at = s.low;
     size_t call = loops && moved != own ? array_upto(loops->calls, loops->call_count, high, s.low) : SIZE_MAX;
 

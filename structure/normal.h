@@ -19,8 +19,9 @@
 #include "structure/loops.h"
 
 /*
- * Sets `normal` of all segments of a procedure whose `raw` are set, and which are the last of the book: those of
- * statements that move are cut around the calls in them. Ordinals of normal loops follow the source. loops: NULL, none.
+ * Sets `normal` of all segments of a procedure, which are the last of the book. What it was set to before is where the
+ * statement is taken to be, `raw` or another place than the machine code has it in. Segments of statements that move
+ * are cut around the calls in them. Ordinals of normal loops follow the source. loops: NULL, none.
  */
 void normal_apply(struct book *b, const struct loops *loops, struct book_procedure *p);
 

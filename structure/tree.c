@@ -175,6 +175,8 @@ static void set_lines(struct maker *m)
         /* Line 0: code that belongs to no line. Its file says nothing. */
         piece->line = u->rows[row].line;
         piece->file = piece->line ? u->rows[row].file : 0;
+        piece->begins = u->rows[row].begins;
+        piece->begins_row = piece->low == u->rows[row].address;
         piece->least = piece->low == u->rows[row].address ? u->rows[row].least : piece->line;
     }
 }
@@ -205,9 +207,9 @@ static void set_loops(struct maker *m)
     }
 }
 
-static uint32_t canonical_parent(const struct maker *m, uint32_t i)
+uint32_t tree_inline_parent(const struct maker *m, uint32_t inlined)
 {
-    uint32_t parent = inline_parent(m, i);
+    uint32_t parent = inline_parent(m, inlined);
 
     return parent == DWARF_NONE ? DWARF_NONE : m->canonical[parent];
 }
@@ -217,57 +219,48 @@ static uint32_t depth_of(const struct maker *m, uint32_t i)
     return i == DWARF_NONE ? 0 : m->depth[i];
 }
 
-static uint32_t common_inline(const struct maker *m, uint32_t a, uint32_t b)
+uint32_t tree_common_inline(const struct maker *m, uint32_t a, uint32_t b)
 {
     while (a != b) {
         if (depth_of(m, a) >= depth_of(m, b))
-            a = canonical_parent(m, a);
+            a = tree_inline_parent(m, a);
         else
-            b = canonical_parent(m, b);
+            b = tree_inline_parent(m, b);
     }
     return a;
 }
 
-static void place_loops(struct maker *m)
+/* A line in `inlined` as the code of `context`, around it, sees it. 0: it is not around it. */
+static void project(const struct maker *m, uint32_t inlined, uint32_t context, uint32_t *file, uint32_t *line)
 {
-    size_t n = m->loops ? m->loops->count : 0;
-
-    m->places = xcalloc(n + 1, sizeof *m->places);
-    vec_foreach(piece, &m->pieces)
-        for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
-            struct loop_place *place = &m->places[l];
-
-            place->context = place->seen ? common_inline(m, place->context, piece->inlined) : piece->inlined;
-            place->seen = true;
-        }
-    for (size_t l = 0; l < n; l++)
-        if (!m->places[l].seen)
-            m->places[l].context = DWARF_NONE;
+    while (inlined != context && inlined != DWARF_NONE) {
+        *file = inline_at(m, inlined)->call_file;
+        *line = inline_at(m, inlined)->call_line;
+        inlined = tree_inline_parent(m, inlined);
+    }
+    if (inlined != context)
+        *file = *line = 0;
 }
 
 void tree_projected(const struct maker *m, const struct piece *piece, uint32_t context, uint32_t *file, uint32_t *line)
 {
-    uint32_t at = piece->inlined;
-
     *file = piece->file;
     *line = piece->line;
-    while (at != context && at != DWARF_NONE) {
-        *file = inline_at(m, at)->call_file;
-        *line = inline_at(m, at)->call_line;
-        at = canonical_parent(m, at);
-    }
+    project(m, piece->inlined, context, file, line);
 }
 
 static uint32_t chain(struct maker *m, uint32_t inlined, uint32_t loop);
 
 static uint32_t make_loop(struct maker *m, uint32_t inlined, uint32_t loop)
 {
-    const struct loop_place *place = &m->places[loop];
+    uint32_t file = m->places[loop].file, line = m->places[loop].line;
+
+    project(m, m->places[loop].context, inlined, &file, &line);
     struct structure_scope s = {
         .kind = SCOPE_LOOP,
         .parent = chain(m, inlined, m->loops->list[loop].parent),
-        .file = file_text(m, place->file),
-        .line = place->line,
+        .file = file_text(m, file),
+        .line = line,
         .ordinal = loop + 1,
         .address = m->loops->list[loop].header,
     };
@@ -280,7 +273,7 @@ static uint32_t make_inline(struct maker *m, uint32_t inlined, uint32_t loop)
     const struct dwarf_inline *in = inline_at(m, inlined);
     struct structure_scope s = {
         .kind = SCOPE_INLINE,
-        .parent = chain(m, canonical_parent(m, inlined), loop),
+        .parent = chain(m, tree_inline_parent(m, inlined), loop),
         .name = naming_origin(m->b, in->origin),
         .linkage = naming_origin_linkage(m->b, in->origin),
         .file = file_text(m, in->origin->file),
@@ -292,7 +285,8 @@ static uint32_t make_inline(struct maker *m, uint32_t inlined, uint32_t loop)
     return book_scope(m->b, &s, NULL);
 }
 
-/* The scope for code whose innermost inline and loop are these. */
+/* The scope for code whose innermost inline and loop are these. Code that is not of the inlined procedure that a loop
+ * belongs to sees the loop where both meet. */
 static uint32_t chain(struct maker *m, uint32_t inlined, uint32_t loop)
 {
     uint64_t key = (uint64_t)inlined << 32 | loop;
@@ -301,7 +295,7 @@ static uint32_t chain(struct maker *m, uint32_t inlined, uint32_t loop)
 
     if (known)
         return (uint32_t)*known;
-    if (loop != LOOP_NONE && m->places[loop].context == inlined)
+    if (loop != LOOP_NONE && tree_common_inline(m, m->places[loop].context, inlined) == inlined)
         scope = make_loop(m, inlined, loop);
     else if (inlined != DWARF_NONE)
         scope = make_inline(m, inlined, loop);
@@ -311,23 +305,46 @@ static uint32_t chain(struct maker *m, uint32_t inlined, uint32_t loop)
     return scope;
 }
 
+static uint32_t line_scope(struct maker *m, uint32_t inlined, uint32_t loop, uint32_t file, uint32_t line)
+{
+    struct structure_scope s = {
+        .kind = SCOPE_LINE, .parent = chain(m, inlined, loop), .file = file_text(m, file), .line = line};
+
+    return book_scope(m->b, &s, NULL);
+}
+
+/* The statement of a piece as a reader has it: what a compiler made for no statement is of the loop that it stands in.
+ */
+static uint32_t adopted(struct maker *m, const struct piece *piece, uint32_t raw)
+{
+    const struct loop_place *place = piece->loop == LOOP_NONE ? NULL : &m->places[piece->loop];
+    bool foreign;
+
+    if (!place)
+        return raw;
+    foreign = tree_common_inline(m, place->context, piece->inlined) != place->context;
+    if (!foreign && (place->silent || tree_speaks(m, piece, piece->loop) || !piece->line ||
+                     (piece->file == place->file && piece->line >= place->least && piece->line <= place->most)))
+        return raw;
+    return piece->line ? line_scope(m, place->context, piece->loop, place->file, place->line)
+                       : line_scope(m, place->context, piece->loop, 0, 0);
+}
+
 static void make_segments(struct maker *m, struct book_procedure *out)
 {
-    uint32_t last_raw = UINT32_MAX;
+    uint32_t last_raw = UINT32_MAX, last_own = UINT32_MAX;
 
     out->first_segment = (uint32_t)m->b->segments.len;
     vec_foreach(piece, &m->pieces) {
-        struct structure_scope s = {.kind = SCOPE_LINE,
-                                    .parent = chain(m, piece->inlined, piece->loop),
-                                    .file = file_text(m, piece->file),
-                                    .line = piece->line};
-        uint32_t raw = book_scope(m->b, &s, NULL);
+        uint32_t raw = line_scope(m, piece->inlined, piece->loop, piece->file, piece->line);
+        uint32_t own = adopted(m, piece, raw);
 
-        if (raw == last_raw && vec_last(&m->b->segments).high == piece->low)
+        if (raw == last_raw && own == last_own && vec_last(&m->b->segments).high == piece->low)
             vec_last(&m->b->segments).high = piece->high;
         else
-            vec_push(&m->b->segments, (struct book_segment){piece->low, piece->high, raw, raw});
+            vec_push(&m->b->segments, (struct book_segment){piece->low, piece->high, raw, own});
         last_raw = raw;
+        last_own = own;
     }
     out->segment_count = (uint32_t)m->b->segments.len - out->first_segment;
 }
@@ -385,7 +402,7 @@ uint32_t tree_add(struct book *b, const struct image *image, const struct proced
     set_lines(&m);
     set_inlines(&m);
     set_loops(&m);
-    place_loops(&m);
+    tree_place_loops(&m);
     tree_name_loops(&m);
     make_segments(&m, &out);
     normal_apply(b, loops, &out);

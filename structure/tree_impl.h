@@ -12,11 +12,18 @@ struct piece {
     uint32_t least;      /* line of a statement without code at its start, or its own */
     uint32_t inlined;    /* canonical inline, DWARF_NONE: directly in the procedure */
     uint32_t loop;       /* LOOP_NONE */
+    uint32_t row_loop;   /* the loop at the start of the row of the line table that tells its line; often `loop` */
+    bool begins_row;     /* of the line table */
+    bool begins;         /* a statement of this line begins in that row */
+    bool calls;          /* a call begins in it */
+    bool decides;        /* a branch that leaves a loop or goes round is in it */
 };
 
 struct loop_place {
-    uint32_t context; /* innermost inline that holds the whole loop */
+    uint32_t context; /* the inline it belongs to */
     bool seen;
+    uint32_t voice; /* loop_context.c */
+    bool silent;    /* nothing speaks for it: all of its code counts */
     uint32_t file, line;
     uint32_t evidence;    /* what the line was taken from, LOOP_EVIDENCE_KINDS: the code alone */
     uint32_t least, most; /* lines of its code, in the same file */
@@ -44,8 +51,22 @@ struct maker {
 
 /* The first piece that begins at an address or behind it. */
 size_t tree_piece_at(const struct maker *m, uint64_t address);
-/* The line of a piece as the code of `context` sees it: its own, or that of the call that leads to it. */
+/* The line of a piece as the code of `context` sees it: its own, or that of the call that leads to it; 0: the piece
+ * lies elsewhere. */
 void tree_projected(const struct maker *m, const struct piece *piece, uint32_t context, uint32_t *file, uint32_t *line);
+/* The same as a loop around it sees it, 0 if the piece says nothing of that loop. */
+void tree_line_in(const struct maker *m, const struct piece *piece, uint32_t loop, uint32_t *file, uint32_t *line);
+/* Whether a loop is `outer` or lies in it. */
+bool tree_lies_in(const struct maker *m, uint32_t loop, uint32_t outer);
+/* Whether what is known of the line of a piece says anything of a loop around it. Code of no line does not, and neither
+ * does code that has its line only because the code in front of the loop, in the same row of the line table, has it:
+ * compilers make such code for no statement (the counters of vectorised loops). Calls always do. */
+bool tree_speaks(const struct maker *m, const struct piece *piece, uint32_t loop);
+
+/* Sets the contexts of all places (loop_context.c). */
+void tree_place_loops(struct maker *m);
+uint32_t tree_inline_parent(const struct maker *m, uint32_t inlined); /* canonical ones; DWARF_NONE: the procedure */
+uint32_t tree_common_inline(const struct maker *m, uint32_t a, uint32_t b);
 
 /* Sets file and line of all places, whose contexts are known (loop_lines.c). */
 void tree_name_loops(struct maker *m);
