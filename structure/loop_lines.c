@@ -9,6 +9,8 @@
  *     those behind it that work off what a vectorised loop leaves over, have the right one;
  *   - a condition in the body that goes round or leaves names the loop less well than one at its top, in its first
  * line;
+ *   - a loop that is left where the last one in it would not be entered (`for (j = i + 1; ...)` in the last round) has
+ * no line of its own there: it is its first one, or unknown;
  *   - what is left in the middle only is closed by goto, or has no condition: it begins at the top.
  */
 #include "structure/tree_impl.h"
@@ -64,6 +66,9 @@ static void note_lines(struct maker *m)
         for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
             tree_line_in(m, piece, l, &file, &line);
             note_line(&m->places[l], file, line, m->origin);
+            if (piece->begins && line && file == m->places[l].file &&
+                (!m->places[l].begun || line < m->places[l].begun))
+                m->places[l].begun = line;
         }
     for (size_t l = 0; l < m->loops->count; l++) {
         size_t at = tree_piece_at(m, m->loops->list[l].header);
@@ -420,6 +425,38 @@ static void name_do_loops(struct maker *m, bool region)
     }
 }
 
+/* Whether code of a loop has a line that no loop in it has any code in. */
+static bool is_own_line(const struct maker *m, uint32_t loop, uint32_t line)
+{
+    for (uint32_t l = loop + 1; l < m->loops->count; l++)
+        if (m->loops->list[l].parent == loop && m->places[l].file == m->places[loop].file &&
+            m->places[l].least <= line && line <= m->places[l].most)
+            return false;
+    return true;
+}
+
+/* A loop with a statement above its line has it from a loop in it, if that one begins in this line: a control statement
+ * stands above what it repeats. Taken as one, the outer loop would be lost, and other loops in it would lie in the
+ * inner one.
+ */
+static void name_unlike_inner(struct maker *m, uint32_t loop)
+{
+    struct loop_place *place = &m->places[loop];
+    uint32_t line;
+
+    for (uint32_t l = loop + 1; l < m->loops->count; l++) {
+        const struct loop_place *inner = &m->places[l];
+
+        if (m->loops->list[l].parent != loop || inner->line != place->line || inner->file != place->file ||
+            inner->context != place->context || inner->least < inner->line || !place->begun ||
+            place->begun >= place->line)
+            continue;
+        line = do_line(m, loop, lower_bound(m, loop), false);
+        place->line = line ? line : is_own_line(m, loop, place->begun) ? place->begun : 0;
+        return;
+    }
+}
+
 void tree_name_loops(struct maker *m)
 {
     size_t n = m->loops ? m->loops->count : 0;
@@ -449,4 +486,7 @@ void tree_name_loops(struct maker *m)
     for (uint32_t l = 0; l < n; l++)
         if (m->places[l].line && m->places[l].line == m->places[l].least)
             name_as_sibling(m, l);
+    for (uint32_t l = (uint32_t)n; l-- > 0;)
+        if (m->places[l].line)
+            name_unlike_inner(m, l);
 }

@@ -39,9 +39,26 @@ __attribute__((noinline)) int cycle(int *a, int *left, int levels, int sweeps)
     return error;
 }
 
+enum { N = 200 };
+double square[N][N];
+
+/* In its last round the second loop is not entered, and what skips it leaves the outer one: neither inner loop lies in
+ * the other. */
+/*! main: only ? ?/below ?/above rows rows/below rows/above below above when -O3 */
+static inline __attribute__((always_inline)) void triangles(int m)
+{
+    for (int i = 0; i < m; i++) {    /* @rows */
+        for (int j = 0; j <= i; j++) /* @below */
+            square[i][j] = (double)((i + j) % 100) / m;
+        for (int j = i + 1; j < m; j++) /* @above */
+            square[i][j] = -999;
+    }
+}
+
 int main(void)
 {
     int a[8] = {9, 9, 9, 9, 9, 9, 9, 9}, left[8] = {1, 1, 1, 1, 1, 1, 1, 1};
 
-    return cycle(a, left, 8, 3);
+    triangles(N);
+    return cycle(a, left, 8, 3) + (square[3][4] > 0);
 }
