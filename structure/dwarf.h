@@ -61,8 +61,9 @@ struct dwarf_unit {
     struct dwarf_procedure *procedures;
     struct dwarf_inline *inlines;
     struct dwarf_range *ranges;
-    struct dwarf_row *rows; /* sorted by address; at most one per address, the last one of the table */
-    size_t procedure_count, inline_count, range_count, row_count;
+    struct dwarf_row *rows;   /* sorted by address; at most one per address, the last one of the table */
+    struct dwarf_row *hidden; /* ascending: where statements begin that another row of the same address hides */
+    size_t procedure_count, inline_count, range_count, row_count, hidden_count;
     const char **noreturn; /* linkage names of procedures that this unit declares as not returning */
     size_t noreturn_count;
 };

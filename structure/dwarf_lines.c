@@ -284,7 +284,7 @@ static int by_low(const void *a, const void *b)
 /* Appends the rows of a sequence. The last of several rows at one address holds; rows that go back or overlap an
  * earlier sequence are dropped. */
 static void append(const struct rows *from, const struct sequence *s, const struct dwarf_file_table *files,
-                   struct rows *out)
+                   struct rows *out, struct rows *hidden)
 {
     if (out->len && s->low < vec_last(out).address)
         return;
@@ -298,6 +298,8 @@ static void append(const struct rows *from, const struct sequence *s, const stru
         if (out->len && row.address == vec_last(out).address) {
             struct dwarf_row over = vec_pop(out);
 
+            if (over.begins && !over.end && (over.file != row.file || over.line != row.line))
+                vec_push(hidden, over);
             if (!over.end && over.file == row.file && over.least && over.least < row.least)
                 row.least = over.least;
             row.begins |= !over.end && over.begins && over.file == row.file && over.line == row.line;
@@ -306,7 +308,8 @@ static void append(const struct rows *from, const struct sequence *s, const stru
     }
 }
 
-static void sort_rows(struct dwarf *d, const struct rows *rows, const struct dwarf_file_table *files, struct rows *out)
+static void sort_rows(struct dwarf *d, const struct rows *rows, const struct dwarf_file_table *files, struct rows *out,
+                      struct rows *hidden)
 {
     VEC(struct sequence) found = {0};
     size_t first = 0;
@@ -324,7 +327,7 @@ static void sort_rows(struct dwarf *d, const struct rows *rows, const struct dwa
     vec_sort(&found, by_low);
     vec_reserve(out, rows->len);
     vec_foreach(s, &found)
-        append(rows, s, files, out);
+        append(rows, s, files, out, hidden);
     vec_deinit(&found);
 }
 
@@ -332,16 +335,18 @@ void dwarf_rows_read(struct dwarf *d, const struct dwarf_file *f, Dwarf_Die die,
                      struct dwarf_unit *out)
 {
     struct entries directories = {0}, files = {0};
-    struct rows all = {0}, sorted = {0};
+    struct rows all = {0}, sorted = {0}, hidden = {0};
     struct program p;
 
     if (cu->has_lines && read_header(f->elf, cu->lines, &p, &directories, &files)) {
         run(&p, &all);
-        sort_rows(d, &all, dwarf_file_table(d, f, die), &sorted);
+        sort_rows(d, &all, dwarf_file_table(d, f, die), &sorted, &hidden);
     }
     vec_deinit(&directories);
     vec_deinit(&files);
     vec_deinit(&all);
     out->rows = sorted.data;
     out->row_count = sorted.len;
+    out->hidden = hidden.data;
+    out->hidden_count = hidden.len;
 }

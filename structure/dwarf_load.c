@@ -205,6 +205,7 @@ void dwarf_unit_free(struct dwarf_unit *u)
     free(u->inlines);
     free(u->ranges);
     free(u->rows);
+    free(u->hidden);
     free(u->noreturn);
     memset(u, 0, sizeof *u);
 }

@@ -331,6 +331,8 @@ static void find_calls(struct loop_maker *m)
     vec_foreach(in, &m->cfg->insns)
         if (in->kind == INSN_CALL || in->kind == INSN_CALL_INDIRECT)
             vec_push(&m->calls, (struct dwarf_range){in->address, in->address + in->length});
+        else if (in->kind == INSN_BRANCH)
+            vec_push(&m->decisions, in->address);
 }
 
 void loops_find(const struct cfg *cfg, struct loops *out)
@@ -363,6 +365,8 @@ void loops_find(const struct cfg *cfg, struct loops *out)
         .branch_count = m.branches.len,
         .calls = m.calls.data,
         .call_count = m.calls.len,
+        .decisions = m.decisions.data,
+        .decision_count = m.decisions.len,
         .near = m.near.data,
         .near_count = m.near.len,
     };
@@ -378,6 +382,7 @@ void loops_deinit(struct loops *l)
     free(l->spans);
     free(l->branches);
     free(l->calls);
+    free(l->decisions);
     free(l->near);
     memset(l, 0, sizeof *l);
 }

@@ -27,6 +27,7 @@ struct loop_maker {
     VEC(struct loop_span) spans;
     VEC(struct loop_branch) branches;
     VEC(struct dwarf_range) calls;
+    VEC(uint64_t) decisions;
     VEC(struct loop_near) near;
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inlined procedure that a loop belongs to: the innermost one that holds all of its code that says where it was
- * written. Not all code does. What says most are calls, the branches that close or leave the loop, and where the line
- * table has statements begin: code of a statement that begins nowhere in the loop was moved there (addresses of arrays
- * that are computed anew, what registers had no room for). Alignment and what was moved to the head of a loop have no
- * line, and counters that a vectoriser makes have, in gcc's tables, that of the code in front of the loop, be it of
- * another call. By these a loop would seem to be one of the procedure around, in the line of the call.
+ * The inlined procedure that a loop belongs to: the innermost one that holds all code that was written in the loop. Not
+ * all code in it was. What has the line of a statement that begins elsewhere and not in the loop, as the line table has
+ * it, was moved there (addresses of arrays that are computed anew, what registers had no room for), unless it calls or
+ * decides. Alignment and what was moved to the head of a loop have no line, and counters that a vectoriser makes have,
+ * in gcc's tables, that of the code in front of the loop, be it of another call. By these a loop would seem to be one
+ * of the procedure around, in the line of the call.
  */
 #include "structure/tree_impl.h"
 #include <stdlib.h>
@@ -48,12 +48,85 @@ static void set_calls(struct maker *m)
         if (at < m->pieces.len && m->pieces.data[at].low <= m->loops->calls[i].low)
             m->pieces.data[at].calls = true;
     }
-    for (size_t i = 0; i < m->loops->branch_count; i++) {
-        size_t end = tree_piece_at(m, m->loops->branches[i].address + 1);
-
-        if (end)
-            m->pieces.data[end - 1].decides = true;
+    at = 0;
+    for (size_t i = 0; i < m->loops->decision_count; i++) {
+        while (at < m->pieces.len && m->pieces.data[at].high <= m->loops->decisions[i])
+            at++;
+        if (at < m->pieces.len && m->pieces.data[at].low <= m->loops->decisions[i])
+            m->pieces.data[at].decides = true;
     }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct begun *x = a, *y = b;
+
+    if (x->file != y->file)
+        return x->file < y->file ? -1 : 1;
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    return x->loop < y->loop ? -1 : x->loop > y->loop;
+}
+
+static bool same_place(const struct begun *a, const struct begun *b)
+{
+    return a->file == b->file && a->line == b->line && a->loop == b->loop;
+}
+
+static void add_hidden(struct maker *m, const struct dwarf_range *r)
+{
+    const struct dwarf_unit *u = m->p->unit;
+    size_t i = r->low ? array_upto(u->hidden, u->hidden_count, address, r->low - 1) : 0;
+
+    for (; i < u->hidden_count && u->hidden[i].address < r->high; i++) {
+        size_t at = tree_piece_at(m, u->hidden[i].address);
+
+        if (at < m->pieces.len)
+            vec_push(&m->begun, (struct begun){u->hidden[i].file, u->hidden[i].line, m->pieces.data[at].loop});
+    }
+}
+
+static void find_begun(struct maker *m)
+{
+    size_t kept = 0;
+
+    if (!m->inlines || !m->p->dwarf || !m->p->dwarf->inline_count)
+        return;
+    vec_foreach(piece, &m->pieces)
+        if (piece->begins && piece->begins_row)
+            vec_push(&m->begun, (struct begun){piece->file, piece->line, piece->loop});
+    for (size_t i = 0; i < m->p->range_count; i++)
+        add_hidden(m, &m->p->ranges[i]);
+    vec_sort(&m->begun, by_place);
+    for (size_t i = 0; i < m->begun.len; i++)
+        if (!kept || !same_place(&m->begun.data[kept - 1], &m->begun.data[i]))
+            m->begun.data[kept++] = m->begun.data[i];
+    m->begun.len = kept;
+}
+
+/* Whether the statement of a piece begins elsewhere and not in a loop around it: it was moved there. */
+static bool was_moved(const struct maker *m, const struct piece *piece, uint32_t loop)
+{
+    struct begun first = {piece->file, piece->line, 0};
+    size_t low = 0, high = m->begun.len;
+
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+
+        if (by_place(&m->begun.data[mid], &first) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    for (high = low; high < m->begun.len; high++) {
+        const struct begun *b = &m->begun.data[high];
+
+        if (b->file != piece->file || b->line != piece->line)
+            break;
+        if (tree_lies_in(m, b->loop, loop))
+            return false;
+    }
+    return high > low;
 }
 
 /* How surely a piece tells which inlined procedure a loop is in. */
@@ -65,7 +138,7 @@ static enum voice voice_of(const struct maker *m, const struct piece *piece, uin
         return VOICE_STATEMENT;
     if (!tree_speaks(m, piece, loop))
         return VOICE_NONE;
-    return piece->begins || piece->decides ? VOICE_STATEMENT : VOICE_LINE;
+    return !piece->decides && was_moved(m, piece, loop) ? VOICE_LINE : VOICE_STATEMENT;
 }
 
 static void hear(struct maker *m, const struct piece *piece, uint32_t loop)
@@ -91,6 +164,7 @@ void tree_place_loops(struct maker *m)
         return;
     set_rows(m);
     set_calls(m);
+    find_begun(m);
     for (uint32_t l = 0; l < n; l++)
         m->places[l].context = DWARF_NONE;
     vec_foreach(piece, &m->pieces)

@@ -49,7 +49,8 @@ struct loops {
     struct loop_branch *branches;
     struct loop_near *near;    /* in the order of the loops */
     struct dwarf_range *calls; /* the call instructions, ascending; none if there are no loops */
-    size_t count, span_count, branch_count, call_count, near_count;
+    uint64_t *decisions;       /* the conditional branches, likewise */
+    size_t count, span_count, branch_count, call_count, decision_count, near_count;
 };
 
 struct cfg;

@@ -411,6 +411,7 @@ uint32_t tree_add(struct book *b, const struct image *image, const struct proced
     free(m.places);
     vec_deinit(&m.cuts);
     vec_deinit(&m.pieces);
+    vec_deinit(&m.begun);
     map_deinit(&m.chains);
     vec_push(&b->procedures, out);
     return (uint32_t)b->procedures.len - 1;

@@ -16,7 +16,7 @@ struct piece {
     bool begins_row;     /* of the line table */
     bool begins;         /* a statement of this line begins in that row */
     bool calls;          /* a call begins in it */
-    bool decides;        /* a branch that leaves a loop or goes round is in it */
+    bool decides;        /* a conditional branch is in it */
 };
 
 struct loop_place {
@@ -34,6 +34,11 @@ struct loop_place {
     uint32_t back;        /* the least line of a jump back that decides nothing, 0: none */
 };
 
+struct begun { /* where a statement begins */
+    uint32_t file, line;
+    uint32_t loop; /* the innermost there */
+};
+
 struct maker {
     struct book *b;
     const struct image *image;
@@ -46,8 +51,9 @@ struct maker {
     VEC(uint64_t) cuts;
     VEC(struct piece) pieces;
     struct loop_place *places;
-    uint32_t origin;   /* of a parallel region: the line that its code begins with; else 0 */
-    struct map chains; /* (inline, loop) -> scope */
+    VEC(struct begun) begun; /* by file and line; none without loops and inlined procedures */
+    uint32_t origin;         /* of a parallel region: the line that its code begins with; else 0 */
+    struct map chains;       /* (inline, loop) -> scope */
 };
 
 /* The first piece that begins at an address or behind it. */
