@@ -65,12 +65,14 @@ static int by_place(const void *a, const void *b)
         return x->file < y->file ? -1 : 1;
     if (x->line != y->line)
         return x->line < y->line ? -1 : 1;
-    return x->loop < y->loop ? -1 : x->loop > y->loop;
+    if (x->loop != y->loop)
+        return x->loop < y->loop ? -1 : 1;
+    return x->inlined < y->inlined ? -1 : x->inlined > y->inlined;
 }
 
 static bool same_place(const struct begun *a, const struct begun *b)
 {
-    return a->file == b->file && a->line == b->line && a->loop == b->loop;
+    return a->file == b->file && a->line == b->line && a->loop == b->loop && a->inlined == b->inlined;
 }
 
 static void add_hidden(struct maker *m, const struct dwarf_range *r)
@@ -82,7 +84,8 @@ static void add_hidden(struct maker *m, const struct dwarf_range *r)
         size_t at = tree_piece_at(m, u->hidden[i].address);
 
         if (at < m->pieces.len)
-            vec_push(&m->begun, (struct begun){u->hidden[i].file, u->hidden[i].line, m->pieces.data[at].loop});
+            vec_push(&m->begun,
+                     (struct begun){u->hidden[i].file, u->hidden[i].line, m->pieces.data[at].loop, BEGUN_ANYWHERE});
     }
 }
 
@@ -94,7 +97,7 @@ static void find_begun(struct maker *m)
         return;
     vec_foreach(piece, &m->pieces)
         if (piece->begins && piece->begins_row)
-            vec_push(&m->begun, (struct begun){piece->file, piece->line, piece->loop});
+            vec_push(&m->begun, (struct begun){piece->file, piece->line, piece->loop, piece->inlined});
     for (size_t i = 0; i < m->p->range_count; i++)
         add_hidden(m, &m->p->ranges[i]);
     vec_sort(&m->begun, by_place);
@@ -107,8 +110,9 @@ static void find_begun(struct maker *m)
 /* Whether the statement of a piece begins elsewhere and not in a loop around it: it was moved there. */
 static bool was_moved(const struct maker *m, const struct piece *piece, uint32_t loop)
 {
-    struct begun first = {piece->file, piece->line, 0};
+    struct begun first = {piece->file, piece->line, 0, 0};
     size_t low = 0, high = m->begun.len;
+    bool elsewhere = false;
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
@@ -118,15 +122,18 @@ static bool was_moved(const struct maker *m, const struct piece *piece, uint32_t
         else
             high = mid;
     }
-    for (high = low; high < m->begun.len; high++) {
-        const struct begun *b = &m->begun.data[high];
+    for (size_t i = low; i < m->begun.len; i++) {
+        const struct begun *b = &m->begun.data[i];
 
         if (b->file != piece->file || b->line != piece->line)
             break;
+        if (b->inlined != piece->inlined && b->inlined != BEGUN_ANYWHERE)
+            continue;
         if (tree_lies_in(m, b->loop, loop))
             return false;
+        elsewhere = true;
     }
-    return high > low;
+    return elsewhere;
 }
 
 /* How surely a piece tells which inlined procedure a loop is in. */

@@ -34,9 +34,12 @@ struct loop_place {
     uint32_t back;        /* the least line of a jump back that decides nothing, 0: none */
 };
 
+#define BEGUN_ANYWHERE (DWARF_NONE - 1)
+
 struct begun { /* where a statement begins */
     uint32_t file, line;
-    uint32_t loop; /* the innermost there */
+    uint32_t loop;    /* the innermost there */
+    uint32_t inlined; /* canonical inline, BEGUN_ANYWHERE: unknown */
 };
 
 struct maker {
