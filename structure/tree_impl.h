@@ -64,7 +64,7 @@ size_t tree_piece_at(const struct maker *m, uint64_t address);
 /* The line of a piece as the code of `context` sees it: its own, or that of the call that leads to it; 0: the piece
  * lies elsewhere. */
 void tree_projected(const struct maker *m, const struct piece *piece, uint32_t context, uint32_t *file, uint32_t *line);
-/* The same as a loop around it sees it, 0 if the piece says nothing of that loop. */
+/* Finds the line of a piece as a loop around it sees it, 0 if the piece says nothing of that loop. */
 void tree_line_in(const struct maker *m, const struct piece *piece, uint32_t loop, uint32_t *file, uint32_t *line);
 /* Whether a loop is `outer` or lies in it. */
 bool tree_lies_in(const struct maker *m, uint32_t loop, uint32_t outer);
