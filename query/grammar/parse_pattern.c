@@ -90,7 +90,7 @@ static struct pattern id_pattern(struct parser *p, const struct token *t)
 static struct pattern parameter_pattern(struct parser *p, enum name_kind names)
 {
     struct parameter_state state;
-    struct pattern pattern = {0};
+    struct pattern pattern = {.kind = PATTERN_NAME, .text = ""};
 
     if (!enter_parameter(p, &state))
         return pattern;
