@@ -12,6 +12,7 @@ static const double unknown_spread = 0.04;
 /* A value of the baseline that the run has not; one that is new may be it. */
 struct gone {
     const struct baseline_value *value;
+    bool whole; /* no other value of that row is left */
     bool taken;
 };
 
@@ -222,6 +223,14 @@ static bool least_of(const struct baseline_query *before, const struct baseline_
     return true;
 }
 
+static bool has_row(const struct baseline_query *q, const char *path)
+{
+    vec_foreach(v, &q->values)
+        if (!strcmp(v->path, path))
+            return true;
+    return false;
+}
+
 /* The row of the baseline that is gone and may be this one under its former name: the nearest that would not fail. */
 static struct gone *former_name(struct judge *j, const struct baseline_value *now)
 {
@@ -231,7 +240,7 @@ static struct gone *former_name(struct judge *j, const struct baseline_value *no
     vec_foreach(g, &j->gone) {
         const struct baseline_value *old = g->value;
 
-        if (g->taken || strcmp(old->metric, now->metric) || old->absolute != now->absolute)
+        if (g->taken || !g->whole || strcmp(old->metric, now->metric) || old->absolute != now->absolute)
             continue;
         struct gate_difference d = difference(old, now);
 
@@ -252,7 +261,8 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
     if (!least_of(before, now, &least) || (now->absolute ? now->value <= least.value : now->share <= least.share))
         return;
     struct gate_difference d = difference(&least, now);
-    struct gone *former = gate_judge(&d, j->level) == GATE_FAIL ? former_name(j, now) : NULL;
+    bool is_new = !has_row(before, now->path);
+    struct gone *former = is_new && gate_judge(&d, j->level) == GATE_FAIL ? former_name(j, now) : NULL;
 
     if (!former) {
         judge_rise(j, &least, now, "new");
@@ -387,7 +397,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         row_paths_add(&j.paths, v->path);
     vec_foreach(v, &before->values)
         if (!baseline_value_find(now, &new_names, v->metric, v->path))
-            vec_push(&j.gone, (struct gone){.value = v});
+            vec_push(&j.gone, (struct gone){.value = v, .whole = !has_row(now, v->path)});
     vec_foreach(v, &now->values) {
         const struct baseline_value *old = baseline_value_find(before, &old_names, v->metric, v->path);
 

@@ -199,6 +199,23 @@ static void tell_clock(const struct runner *r, const struct baseline_query *now,
                               here, there));
 }
 
+/* A query that was added, or changed, since the baseline was written: whatever its rows have come to, nobody knows. */
+static struct hq_error *tell_unwritten(struct runner *r, const struct statement *st, const char *text)
+{
+    AUTO(arena_deinit) struct arena arena = {0};
+    AUTO(baseline_deinit) struct baseline now = {0};
+    double start = clock_seconds();
+
+    HQ_TRY(check_measure(r, st, &now, text));
+    if (!now.queries.data[0].values.len)
+        return NULL;
+    struct check *c = check_new(r, CHECK_INCONCLUSIVE, arena_printf(&arena, "baseline of %s", text), st->place.line);
+
+    check_add_line(r, c, "the baseline has no values of this query; hq check --update writes them");
+    check_finish(r, start);
+    return NULL;
+}
+
 struct hq_error *check_baseline(struct runner *r, const struct statement *st)
 {
     AUTO(arena_deinit) struct arena arena = {0};
@@ -211,12 +228,8 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
         return NULL;
     if (r->update)
         return update_baseline(r, st, text);
-    if (!before) {
-        if (r->before.queries.len && !st->query.expect.len)
-            log_warn("%s:%u: the baseline has no values of this query; hq check --update writes them", r->file,
-                     st->place.line);
-        return NULL;
-    }
+    if (!before)
+        return r->before.queries.len && !st->query.expect.len ? tell_unwritten(r, st, text) : NULL;
     before->asked = true;
     HQ_TRY(measure_as_before(r, st, before, &now, text));
     HQ_TRY(check_metrics(before, &now.queries.data[0]));
