@@ -271,6 +271,14 @@ struct hq_error *record_perf_program(const struct record_perf *p, const struct r
 
 /* ---- a process ---- */
 
+/* /proc may hide the processes of others (hidepid). */
+static struct hq_error *not_found(pid_t pid)
+{
+    if (kill(pid, 0) && errno == ESRCH)
+        return hq_error_new(HQ_DATA, "there is no process %d here", (int)pid);
+    return hq_error_new(HQ_DATA, "process %d may not be sampled: it takes root, or that it is one's own", (int)pid);
+}
+
 /* Threads begin others while they are listed: again, until there is no new one. */
 static struct hq_error *attach_tasks(struct recording *r, pid_t pid)
 {
@@ -284,7 +292,7 @@ static struct hq_error *attach_tasks(struct recording *r, pid_t pid)
 
         any_new = false;
         if (!tasks)
-            return known.len ? NULL : hq_error_new(HQ_DATA, "there is no process %d here", (int)pid);
+            return known.len ? NULL : not_found(pid);
         for (const struct dirent *e; !err && (e = readdir(tasks));) {
             pid_t task = (pid_t)atoi(e->d_name);
 
@@ -301,7 +309,7 @@ static struct hq_error *attach_tasks(struct recording *r, pid_t pid)
         closedir(tasks);
         HQ_TRY(err);
     }
-    return known.len ? NULL : hq_error_new(HQ_DATA, "there is no process %d here", (int)pid);
+    return known.len ? NULL : not_found(pid);
 }
 
 /* "7f00-7f10 r-xp 00001000 08:01 123   /lib/libc.so.6" */
