@@ -327,11 +327,10 @@ class Evaluator:
                            if r[0] != "line" and r[0].kind == "procedure" else None, owns_frame)
 
     def lines(self):
-        """Statements, and calls for the line that makes them; only lines that are statements somewhere are rows: all are."""
+        """Statements, and calls, inlined or not, for the line that makes them."""
         table = defaultdict(Values)
         for _, metric, value, path in self.samples:
-            inc = [row[1] for row in path if is_call(row) and row[0].kind == "procedure" and row[1]]
-            inc += [row[1] for row in path if is_call(row) and row[0].kind == "inline" and row[1] in self.statements()]
+            inc = [row[1] for row in path if is_call(row) and row[1]]
             exc = [path[-1][1]] if path and path[-1][0] == "line" else []
             add(table, [(k, ((site_text(k), None),)) for k in inc + exc], [(k, ((site_text(k), None),)) for k in exc], metric, value)
         return table
@@ -366,14 +365,6 @@ class Evaluator:
                     exc.append((key, label))
             add(table, inc, exc, metric, value)
         return table
-
-    def statements(self):
-        if not hasattr(self, "known"):
-            self.known = set()
-            for _, _, _, path, _ in self.program.samples:
-                self.known.add(path[-1][1])
-                self.known.update(row[1] for row in path if row[0] != "line" and row[0].kind == "procedure" and row[1])
-        return self.known
 
     # statistics over profiles of the inclusive values of the first metric
     def groups(self):
