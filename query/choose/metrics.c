@@ -151,6 +151,13 @@ static size_t first_of(const struct selection *s, enum metric_side side)
     return first;
 }
 
+/* Seconds that calls took (of locks, of MPI): no measure of a whole run, as the times of clocks are. */
+static bool is_time_of_calls(const struct measure *m)
+{
+    return m->dim == DIM_SECONDS && m->flags & HQDB_METRIC_EXACT &&
+           !(m->flags & (HQDB_METRIC_NO_COUNTS | HQDB_METRIC_SPANS));
+}
+
 struct metric_partner *metrics_pair(const struct selection *s)
 {
     struct metric_partner *partner = xmalloc((s->measures.len + 1) * sizeof *partner);
@@ -162,7 +169,8 @@ struct metric_partner *metrics_pair(const struct selection *s)
     pairs += pair_alike(s, partner, same_event);
     pairs += pair_aliases(s, partner);
     /* Events of two kinds are different things; seconds are seconds. */
-    if (!pairs && here != SIZE_MAX && old != SIZE_MAX)
+    if (!pairs && here != SIZE_MAX && old != SIZE_MAX &&
+        is_time_of_calls(&s->measures.data[here]) == is_time_of_calls(&s->measures.data[old]))
         join(s, partner, here, old,
              s->measures.data[here].dim == DIM_SECONDS || s->measures.data[here].dim == DIM_BYTES);
     return partner;

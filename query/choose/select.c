@@ -65,9 +65,27 @@ static void rename_old(struct selection *s, struct measure *m, struct metric_par
     m->share_of = shares ? here.measure : SIZE_MAX;
 }
 
-/* With `compare with`: the metrics of the other side, and for each that is compared the difference. */
-static void add_compared(struct selection *s, const struct query *q)
+static const char *names_of(const struct selection *s, enum metric_side side, struct str *out)
 {
+    vec_foreach(m, &s->measures)
+        if (m->side == side)
+            str_addf(out, "%s%s", out->len ? ", " : "", m->name);
+    return out->len ? str_cstr(out) : "no metric";
+}
+
+static struct hq_error *nothing_in_common(const struct selection *s, const struct query *q)
+{
+    AUTO_STR struct str here = {0}, old = {0};
+
+    return place_error(&q->given[CLAUSE_COMPARE], NULL,
+                       "there is nothing to compare: this database has %s, the other %s", names_of(s, SIDE_HERE, &here),
+                       names_of(s, SIDE_OLD, &old));
+}
+
+/* With `compare with`: the metrics of the other side, and for each that is compared the difference. */
+static struct hq_error *add_compared(struct selection *s, const struct query *q)
+{
+    bool any = false;
     size_t both;
 
     add_measures(s, s->tree.old, SIDE_OLD);
@@ -81,7 +99,10 @@ static void add_compared(struct selection *s, const struct query *q)
             m->factor = s->old_factor;
         if (m->side == SIDE_OLD && partner[i].measure != SIZE_MAX)
             rename_old(s, m, partner[i], q);
+        any |= partner[i].measure != SIZE_MAX;
     }
+    if (!any && s->tree.db->metric_count && s->tree.old->metric_count)
+        return nothing_in_common(s, q);
     for (size_t i = 0; i < both; i++) {
         struct measure m = s->measures.data[i];
 
@@ -93,6 +114,7 @@ static void add_compared(struct selection *s, const struct query *q)
         m.side = SIDE_DELTA;
         vec_push(&s->measures, m);
     }
+    return NULL;
 }
 
 /* ---- sums ---- */
@@ -409,7 +431,7 @@ struct hq_error *selection_make(struct query_env *env, const struct query *q, st
     HQ_TRY(derive_tree(env, out, q));
     if (out->tree.old) {
         select_old(out, q);
-        add_compared(out, q);
+        HQ_TRY(add_compared(out, q));
     }
     if (any_is_elapsed(db) || (out->tree.old && any_is_elapsed(out->tree.old)))
         selection_find_helpers(out);

@@ -165,7 +165,11 @@ static struct hq_error *tell_path(struct summary *s)
     AUTO_STR struct str text = {0};
 
     HQ_TRY(query_ask(s->env, s->path, &t));
-    size_t n = t->rows.len, from = n > PATH_NAMES ? n - PATH_NAMES : 0;
+    size_t n = t->rows.len;
+
+    while (n > 1 && t->columns.len && !(t->rows.data[n - 1].cells[0].number >= WORTH_TELLING * s->total))
+        n--;
+    size_t from = n > PATH_NAMES ? n - PATH_NAMES : 0;
 
     for (size_t i = from; i < n; i++) {
         str_add(&text, i > from ? " > " : from ? "... > " : "");
