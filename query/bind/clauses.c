@@ -198,19 +198,23 @@ static struct program *default_key(struct run *run)
 
 static struct hq_error *bind_sort(struct run *run)
 {
+    struct program *first = default_key(run);
+
     vec_foreach(key, &run->query->sort) {
-        struct sort_program s = {.program = default_key(run), .ascending = key->ascending};
+        struct sort_program s = {.program = first, .ascending = key->ascending};
 
         if (key->expr)
             HQ_TRY(bind_expr(&run->binding, key->expr, false, &s.program));
         if (s.program)
             vec_push(&run->sort, s);
     }
-    if ((run->sort.len && run->view->in_order) || !default_key(run))
+    if ((run->sort.len && run->view->in_order) || !first)
         return NULL;
-    if (!run->sort.len && !run->tree->old && first_shown(run))
-        vec_push(&run->sort, (struct sort_program){.program = first_shown(run)});
-    vec_push(&run->sort, (struct sort_program){.program = default_key(run)});
+    struct program *shown = run->sort.len || run->tree->old ? NULL : first_shown(run);
+
+    if (shown)
+        vec_push(&run->sort, (struct sort_program){.program = shown});
+    vec_push(&run->sort, (struct sort_program){.program = first});
     return NULL;
 }
 
@@ -310,12 +314,11 @@ struct hq_error *clauses_bind(struct run *run)
         HQ_TRY(bind_columns(run));
     else
         beside_column(run, run->view->beside);
+    run->binding.chooses_rows = true;
     for (size_t i = 0; i < q->where.len; i++) {
         struct program *p;
 
-        run->binding.chooses_rows = true;
         HQ_TRY(bind_condition(&run->binding, q->where.data[i], &p));
-        run->binding.chooses_rows = false;
         vec_push(&run->where, p);
     }
     for (size_t i = 0; i < q->matching.len; i++) {
@@ -323,10 +326,9 @@ struct hq_error *clauses_bind(struct run *run)
 
         HQ_TRY(regex_compile(&q->matching.data[i], &r));
         vec_push(&run->matching, r);
-        run->binding.chooses_rows = true;
         HQ_TRY(names_check(&run->binding, &q->matching.data[i]));
-        run->binding.chooses_rows = false;
     }
+    run->binding.chooses_rows = false;
     for (size_t i = 0; i < q->expect.len; i++) {
         struct program *p = NULL;
 

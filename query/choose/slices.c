@@ -273,7 +273,7 @@ static struct hq_error *make_visits(const struct query *q, const struct timeline
     s->sliced = true;
     AUTO_FREE char *doubt = err || d->kind == DURING_PATTERN ? NULL : visits_doubt(&visits, &s->tree, mark);
 
-    AUTO_FREE char *unmarked = err || !visits_are_marked(s, mark) ? NULL : visits_unmarked(s, mark);
+    AUTO_FREE char *unmarked = err ? NULL : visits_unmarked(s, mark);
 
     if (unmarked)
         vec_push(&s->notes, MEM_STEAL(unmarked));

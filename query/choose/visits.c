@@ -264,13 +264,14 @@ char *visits_unmarked(const struct selection *s, const uint8_t *matching)
 {
     const struct tree *t = &s->tree;
     AUTO_FREE uint8_t *marked = marked_scopes(s, matching);
+    bool any = memchr(marked, 1, t->db->scope_count);
     struct arena arena = {0};
     char *told = NULL;
 
-    for (uint32_t c = 0; c < t->context_count && !told; c++) {
+    for (uint32_t c = 0; c < t->context_count && any && !told; c++) {
         uint32_t host = c;
 
-        if (!memchr(marked, 1, t->db->scope_count) || !is_unmarked(t, c, matching, marked))
+        if (!is_unmarked(t, c, matching, marked))
             continue;
         while (tree_kind(t, host) != SCOPE_PROCEDURE && tree_parent(t, host) != HQDB_NONE)
             host = tree_parent(t, host);
