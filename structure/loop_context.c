@@ -7,6 +7,7 @@
  * in gcc's tables, that of the code in front of the loop, be it of another call. By these a loop would seem to be one
  * of the procedure around, in the line of the call.
  */
+#include "common/search.h"
 #include "structure/tree_impl.h"
 #include <stdlib.h>
 
@@ -111,18 +112,9 @@ static void find_begun(struct maker *m)
 static bool was_moved(const struct maker *m, const struct piece *piece, uint32_t loop)
 {
     struct begun first = {piece->file, piece->line, 0, 0};
-    size_t low = 0, high = m->begun.len;
     bool elsewhere = false;
 
-    while (low < high) {
-        size_t mid = low + (high - low) / 2;
-
-        if (by_place(&m->begun.data[mid], &first) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    for (size_t i = low; i < m->begun.len; i++) {
+    for (size_t i = SEARCH(k, m->begun.len, by_place(&m->begun.data[k], &first) < 0); i < m->begun.len; i++) {
         const struct begun *b = &m->begun.data[i];
 
         if (b->file != piece->file || b->line != piece->line)
