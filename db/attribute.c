@@ -149,7 +149,7 @@ static uint32_t own_frame(struct attribution *a, const struct module_work *w, ui
     uint32_t module = model_module(a->model, w->path, w->build_id, 0, NULL);
     uint32_t scope = model_scope(a->model, &(struct model_scope){.kind = SCOPE_RUNTIME,
                                                                  .parent = model_module_scope(a->model, module),
-                                                                 .name = "[hq: measuring]",
+                                                                 .name = HQDB_OWN_WORK,
                                                                  .file = "",
                                                                  .module = module});
 

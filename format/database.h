@@ -35,7 +35,8 @@
 #define HQDB_NONE  UINT32_MAX
 #define HQDB_GENERATED \
     "[generated code]" /* load module of code that lies in no file; its procedures without a name are called so too */
-#define HQDB_PIECE 65536u /* bytes that one step of a section checksum covers */
+#define HQDB_OWN_WORK "[hq: measuring]" /* scope of what measuring itself took */
+#define HQDB_PIECE    65536u            /* bytes that one step of a section checksum covers */
 
 struct hqdb_header {
     char magic[8];

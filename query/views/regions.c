@@ -113,10 +113,9 @@ static struct team *team_of(struct teams *t, const struct hqdb_profile *p)
     return &t->data.data[*at];
 }
 
-/* The collector's row has no other name (db/attribute.c). */
 static bool is_own_work(const struct tree *t, uint32_t context)
 {
-    return !strcmp(tree_text(t, tree_scope(t, tree_scope_of(t, context))->name), "[hq: measuring]");
+    return !strcmp(tree_text(t, tree_scope(t, tree_scope_of(t, context))->name), HQDB_OWN_WORK);
 }
 
 static void add_context(const struct run *run, uint32_t metric, uint32_t region, struct sums *s)
@@ -319,7 +318,7 @@ static struct hq_error *regions_prepare(struct run *run)
         char text[UNITS_TEXT];
 
         units_format(text, own, DIM_SECONDS);
-        run_note(run, "%s of the overhead is what hq record itself did in the regions, [hq: measuring]", text);
+        run_note(run, "%s of the overhead is what hq record itself did in the regions, " HQDB_OWN_WORK, text);
     }
     if (doubtful)
         run_note(run,
