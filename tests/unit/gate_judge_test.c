@@ -2,21 +2,9 @@
 /* The verdict of races: known cases, and that the level and the power hold in simulated ones. */
 #include "repl/gate/judge.h"
 #include "tests/unit/test.h"
+#include "tests/unit/uniform.h"
 
 #include <math.h>
-#include <stdint.h>
-
-/* ---- random numbers: the same each time ---- */
-
-static uint64_t state = 0x9e3779b97f4a7c15;
-
-static double uniform(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
-}
 
 static double normal(void)
 {

@@ -2,22 +2,12 @@
 /* Wilcoxon's signed rank test: published values, all cases by hand, and bounds against a plain list of averages. */
 #include "repl/gate/signed_rank.h"
 #include "tests/unit/test.h"
+#include "tests/unit/uniform.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 enum { MOST = 260, AVERAGES = MOST * (MOST + 1) / 2 };
-
-static uint64_t state = 0x9e3779b97f4a7c15;
-
-static double uniform(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
-}
 
 static int ascending(const void *a, const void *b)
 {
