@@ -3,7 +3,15 @@
 # What the collector needs from the C library and what it puts in the program's way are two committed lists: growth has to be looked at.
 # `tests/collector/symbols.sh --write` renews them.
 . tests/collector/lib.sh
-list() { nm -D "$1" "$(dirname "$HQ")/libhqpreload.so" | sed -E 's/@.*//' | awk '{ print $NF }' | grep -vE '^(_ITM_|__gmon_start__|__cxa_finalize)' | LC_ALL=C sort -u; }
+libraries="libhqpreload.so libhqexact.so libhqmpi.so libhqgpu.so"
+names() { nm -D "$1" "$(dirname "$HQ")/$2" | sed -E 's/@.*//' | awk '{ print $NF }' | grep -vE '^(_ITM_|__gmon_start__|__cxa_finalize)' | LC_ALL=C sort -u; }
+# What the other three define are the functions that they are for (tables of their own), and what they need of the first is ours.
+list() {
+    case $1 in
+    --defined-only) names "$1" libhqpreload.so ;;
+    *) for library in $libraries; do names "$1" "$library" | grep -vE '^hq_' | sed "s/^/$library /"; done ;;
+    esac
+}
 for kind in undefined defined; do
     file=tests/collector/symbols.$kind
     if [ "${1:-}" = --write ]; then
@@ -15,7 +23,7 @@ for kind in undefined defined; do
 done
 # It runs where the C library is 2.28 or later: newer functions are looked up when they are needed (preload/libc.h).
 newer() {
-    for library in libhqpreload.so libhqexact.so libhqmpi.so libhqgpu.so; do
+    for library in $libraries; do
         readelf -V "$(dirname "$HQ")/$library" | grep -o 'GLIBC_[0-9.]*' | sort -u | awk -F'[_.]' '$2 > 2 || $3 > 28'
     done
 }
