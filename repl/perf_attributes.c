@@ -86,3 +86,8 @@ struct hq_error *tap_permitted(bool *kernel)
                                      "the call");
     return hq_error_errno(HQ_DATA, "the kernel has no perf_event (perf_event_open)");
 }
+
+struct hq_error *tap_refused(pid_t pid)
+{
+    return hq_error_new(HQ_DATA, "process %d may not be sampled: it takes root, or that it is one's own", (int)pid);
+}

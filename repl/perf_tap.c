@@ -231,8 +231,7 @@ static struct hq_error *why_not(pid_t task, bool *gone)
     if (*gone || errno == ENODEV) /* a processor that is switched off */
         return NULL;
     if (errno == EACCES || errno == EPERM)
-        return hq_error_errno(HQ_DATA, "process %d may not be sampled: it takes root, or that it is one's own",
-                              (int)task);
+        return tap_refused(task);
     if (errno == EMFILE)
         return hq_error_new(HQ_DATA, "too many threads for the limit of open files (ulimit -n)");
     return hq_error_errno(HQ_DATA, "process %d cannot be sampled", (int)task);

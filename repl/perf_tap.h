@@ -28,6 +28,9 @@ struct tap_options {
  */
 struct hq_error *tap_permitted(bool *kernel); /* perf_attributes.c */
 
+/* The sentence of a process that the kernel keeps from us. */
+struct hq_error *tap_refused(pid_t pid); /* perf_attributes.c */
+
 /* Opens the stream; `header` is filled in but for what it knows itself. */
 struct hq_error *tap_open(const char *path, const struct hqs_header *header, const struct tap_options *options,
                           struct tap **out);

@@ -276,7 +276,7 @@ static struct hq_error *not_found(pid_t pid)
 {
     if (kill(pid, 0) && errno == ESRCH)
         return hq_error_new(HQ_DATA, "there is no process %d here", (int)pid);
-    return hq_error_new(HQ_DATA, "process %d may not be sampled: it takes root, or that it is one's own", (int)pid);
+    return tap_refused(pid);
 }
 
 /* Threads begin others while they are listed: again, until there is no new one. */
