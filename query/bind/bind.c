@@ -118,6 +118,23 @@ static struct hq_error *bind_share(struct binding *b, const struct expr *percent
     return NULL;
 }
 
+/* Looks whether there is such a kind or name as an attribute is compared with, and notes which group is named. */
+static struct hq_error *bind_text(struct binding *b, enum operator op, const struct program *attribute,
+                                  const struct expr *side, const char *text)
+{
+    struct pattern exact = {.place = side->place, .kind = PATTERN_NAME, .text = text, .quoted = true};
+
+    if (attribute->kind != PROGRAM_ATTRIBUTE)
+        return NULL;
+    if (attribute->attribute == ATTRIBUTE_GROUP)
+        vec_push(&b->groups, (struct named_group){side->place, text});
+    if (attribute->attribute == ATTRIBUTE_KIND && op <= OP_NE)
+        return kinds_check(b, side, text);
+    if (attribute->attribute == ATTRIBUTE_NAME && op == OP_EQ)
+        return names_check(b, &exact);
+    return NULL;
+}
+
 static struct hq_error *bind_compare(struct binding *b, const struct expr *e, struct program *p)
 {
     struct program **a = p->args;
@@ -127,25 +144,13 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
         return place_error(&e->op_place, NULL, "this compares a text with a number");
     for (int i = 0; i < 2; i++) {
         const struct expr *side = i ? e->right : e->left;
+        struct program *other = a[1 - i];
 
-        if (side->kind != EXPR_PERCENT || !a[1 - i]->linear)
-            continue;
-        HQ_TRY(bind_share(b, side, a[1 - i], &a[i]));
+        if (side->kind == EXPR_PERCENT && other->linear)
+            HQ_TRY(bind_share(b, side, other, &a[i]));
+        else if (a[i]->kind == PROGRAM_TEXT)
+            HQ_TRY(bind_text(b, e->op, other, side, a[i]->text));
     }
-    for (int i = 0; i < 2; i++)
-        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_KIND && a[1 - i]->kind == PROGRAM_TEXT &&
-            e->op <= OP_NE)
-            HQ_TRY(kinds_check(b, i ? e->left : e->right, a[1 - i]->text));
-    for (int i = 0; i < 2; i++)
-        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_NAME && a[1 - i]->kind == PROGRAM_TEXT &&
-            e->op == OP_EQ)
-            HQ_TRY(names_check(b, &(struct pattern){.place = (i ? e->left : e->right)->place,
-                                                    .kind = PATTERN_NAME,
-                                                    .text = a[1 - i]->text,
-                                                    .quoted = true}));
-    for (int i = 0; i < 2; i++)
-        if (a[i]->kind == PROGRAM_ATTRIBUTE && a[i]->attribute == ATTRIBUTE_GROUP && a[1 - i]->kind == PROGRAM_TEXT)
-            vec_push(&b->groups, (struct named_group){(i ? e->left : e->right)->place, a[1 - i]->text});
     if (!a[0]->is_text)
         HQ_TRY(agree(&e->op_place, a[0], a[1], "compares", &dim));
     return NULL;
