@@ -17,6 +17,7 @@ const char *waiting_name(enum waiting waiting)
         [WAITS_FOR_POLL] = "polling",
         [WAITS_FOR_IO] = "input and output",
         [WAITS_FOR_OTHERS] = "waits for others",
+        [WAITS_FOR_FUTEX] = "locks",
         [WAITS_AS_SET] = "what `set waits` names",
     };
 
@@ -184,6 +185,8 @@ uint8_t *waits_of_contexts(const struct query_env *env, const struct tree *t)
         waits[c] = scopes[scope];
         if (!waits[c] && !work[scope] && parent != HQDB_NONE)
             waits[c] = waits[parent];
+        if (waits[c] == WAITS_FOR_FUTEX)
+            waits[c] = parent != HQDB_NONE && waits[parent] ? waits[parent] : WAITS_FOR_LOCK;
     }
     return waits;
 }

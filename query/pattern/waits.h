@@ -17,6 +17,7 @@ enum waiting {
     WAITS_FOR_POLL,
     WAITS_FOR_IO,
     WAITS_FOR_OTHERS, /* tasks, a region's end, threads, processes, time */
+    WAITS_FOR_FUTEX,  /* of scopes: what called it says for what; a lock, if that says nothing */
     WAITS_AS_SET,     /* `set waits` */
     WAITINGS
 };
