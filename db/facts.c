@@ -11,6 +11,7 @@
 #include "db/unmeasured.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -229,6 +230,24 @@ static void add_weight(struct model *m, double us)
     model_info(m, FACT_WEIGHT, str_cstr(&text));
 }
 
+static const char delay_text[] = "%.4f s of the %.4f s that the threads lasted";
+
+static void add_delay(struct model *m, const struct process *p, size_t count)
+{
+    double delay = 0, lasted = 0;
+    AUTO_STR struct str text = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        delay += (double)p[i].header.delay_ns / 1e9;
+        lasted += (double)p[i].header.delay_of_us / 1e6;
+    }
+    if (!(lasted > 0))
+        return;
+    str_addf(&text, delay_text, delay, lasted);
+    str_addf(&text, ", %.1f %%: they could run, and other threads did", 100 * delay / lasted);
+    model_info(m, FACT_DELAY, str_cstr(&text));
+}
+
 static void add_clocks(struct model *m, const struct process *p, size_t count)
 {
     uint64_t by_timer = 0, slowed = 0;
@@ -311,6 +330,7 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     add_events(m, earliest(p, count));
     add_trace(m, p, count);
     add_clocks(m, p, count);
+    add_delay(m, p, count);
     add_set(m, "collector", p, count, collector_of);
     if (unreadable)
         add_number(m, FACT_LEFT_OUT, unreadable);
@@ -337,6 +357,14 @@ double facts_trace_from(const struct db *db)
             !strncmp(db_string(db, db->info[i].value), trace_text, words))
             return strtod(db_string(db, db->info[i].value) + words, NULL);
     return 0;
+}
+
+bool facts_delay(const struct db *db, double *delay, double *lasted)
+{
+    for (size_t i = 0; i < db->info_count; i++)
+        if (!strcmp(db_string(db, db->info[i].key), FACT_DELAY))
+            return sscanf(db_string(db, db->info[i].value), "%lf s of the %lf s", delay, lasted) == 2;
+    return false;
 }
 
 bool facts_damaged(const struct db *db)

@@ -19,6 +19,9 @@
 
 #define FACT_TRACE "trace" /* there only if it is not whole */
 
+/* How long threads wanted a processor and had none: there only where the kernel has told, under REALTIME. */
+#define FACT_DELAY "without a processor"
+
 /* Processes in canonical order. `unreadable`: measurement files that were left out. */
 void facts_add(struct model *m, const struct process *processes, size_t count, size_t unreadable);
 
@@ -26,6 +29,8 @@ void facts_add(struct model *m, const struct process *processes, size_t count, s
 uint64_t facts_number(const struct db *db, const char *key);
 /* When the traces begin to be whole, in seconds from the start of the run; 0: they are. */
 double facts_trace_from(const struct db *db);
+/* How long threads wanted a processor and had none, in seconds, and how long they lasted; false: it is not known. */
+bool facts_delay(const struct db *db, double *delay, double *lasted);
 /* Whether something of the measurements it was made of is missing. */
 bool facts_damaged(const struct db *db);
 

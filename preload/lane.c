@@ -409,6 +409,14 @@ void lane_return(struct lane *lane)
     atomic_store_explicit(&lane->taken, 0, memory_order_release);
 }
 
+bool lane_thread(uint32_t i, const struct hqm_thread **thread)
+{
+    struct lane *lane = i < LANES_MAX ? atomic_load_explicit(&lanes[i], memory_order_acquire) : NULL;
+
+    *thread = lane && atomic_load_explicit(&lane->taken, memory_order_acquire) ? lane->thread : NULL;
+    return i < atomic_load(&used) && i < LANES_MAX;
+}
+
 void lane_forget_all(void)
 {
     uint32_t count = atomic_exchange(&used, 0);

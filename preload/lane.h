@@ -79,6 +79,9 @@ void lane_return(struct lane *lane);
 /* Room for some ten thousand nodes more without a system call. With the guard up. */
 void lane_reserve(struct lane *lane);
 
+/* The record of the thread that has lane number i + 1 now, NULL if none has; false: there is no such lane. */
+bool lane_thread(uint32_t i, const struct hqm_thread **thread);
+
 /* In a forked child: all lanes are as if never used. */
 void lane_forget_all(void);
 

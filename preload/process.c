@@ -3,6 +3,7 @@
 #include "preload/process.h"
 
 #include "preload/blocked.h"
+#include "preload/delay.h"
 #include "preload/deliver.h"
 #include "preload/export.h"
 #include "preload/file.h"
@@ -131,6 +132,7 @@ static __attribute__((destructor)) void at_exit(void)
 {
     if (!process_is_own())
         return;
+    delay_note_all();
     file_state(HQM_ENDED);
     deliver();
 }
@@ -165,6 +167,7 @@ bool process_before_exec(void)
         blocked_before_exec(); /* its mask is its own */
         return false;
     }
+    delay_note_all();
     file_state(HQM_EXECED);
     if (self.alive)
         sources_stop();

@@ -4,6 +4,7 @@
 #include "preload/altstack.h"
 #include "preload/blocked.h"
 #include "preload/counts.h"
+#include "preload/delay.h"
 #include "preload/export.h"
 #include "preload/handler.h"
 #include "preload/libc.h"
@@ -173,6 +174,7 @@ void thread_end(void)
     altstack_end();
     visits_forget();
     if (self.lane) {
+        delay_end();
         if (self.lane->thread) {
             self.lane->thread->samples = self.samples;
             self.lane->thread->end_us = file_now_us();
@@ -224,6 +226,7 @@ void thread_begin_first(void)
     if (!forked)
         find_first_stack();
     stacks_forget();
+    delay_begin();
     begin();
 }
 

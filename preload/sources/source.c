@@ -38,11 +38,12 @@ static const struct source *find(const char *name)
 #endif
 }
 
-/* Without a trace nothing is noted. */
-static void note_counted(int event, const struct source *source)
+/* Tells other parts what there is. Without a trace nothing is counted in one. */
+static void note_event(int event, const struct source *source)
 {
     bool is_clock = source->flags & HQM_EVENT_SAMPLED && source->dimension == HQM_DIM_SECONDS;
 
+    options.elapsed |= (source->flags & HQM_EVENT_ELAPSED) != 0;
     if (!options.trace)
         return;
     options.timed |= (uint32_t)is_clock << event;
@@ -69,7 +70,7 @@ bool sources_prepare(void)
         options.period[kept] = options.period[i];
         of_event[kept] = source;
         if (!source->prepare || source->prepare(kept))
-            note_counted(kept++, source);
+            note_event(kept++, source);
     }
     options.events = kept;
     return kept > 0;

@@ -177,6 +177,24 @@ void note_trace(struct run *run)
         run_note(run, "the traces begin at %.6g s: what was before made room for what came later (--max-size)", from);
 }
 
+enum { DELAY_TOLD = 100 }; /* from a hundredth of the time on */
+
+void note_delay(struct run *run)
+{
+    double delay, lasted;
+    bool elapsed = false;
+
+    for (size_t i = 0; i < run->selection.here_count; i++)
+        elapsed |= (run->selection.measures.data[i].flags & HQDB_METRIC_ELAPSED) != 0;
+    if (!elapsed || !facts_delay(run->env->db, &delay, &lasted) || !(delay * DELAY_TOLD > lasted))
+        return;
+    run_note(
+        run,
+        "threads could run and had no processor for %.3g s, %.1f %% of their time: where no wrapper sees the end of "
+        "a wait (mutexes, runtimes) it may count some of that, and the work after it less",
+        delay, 100 * delay / lasted);
+}
+
 void coverage_compute(struct run *run, struct entry **entries, size_t n)
 {
     struct coverage *c = &run->table->coverage;

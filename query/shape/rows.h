@@ -55,6 +55,9 @@ void rows_walk_hot_path(struct run *run, struct entry **roots, size_t n, struct 
 /* Notes that the traces of a recording with a bounded size hold its end only, if the question reaches further back. */
 void note_trace(struct run *run);
 
+/* Where the question is about waits in elapsed time, and threads wanted a processor and had none: how long. */
+void note_delay(struct run *run);
+
 /* Coverage of what these entries stand for. */
 void coverage_compute(struct run *run, struct entry **entries, size_t n);
 

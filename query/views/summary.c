@@ -6,6 +6,7 @@
  */
 #include "common/shorten.h"
 #include "common/units.h"
+#include "db/facts.h"
 #include "db/runtimes.h"
 #include "query/output/number.h"
 #include "query/views/views.h"
@@ -155,6 +156,21 @@ static void tell_losses(struct summary *s)
             NAN);
     if (lost[0] || lost[1])
         ask_next(s, "info");
+}
+
+/* Under elapsed time: whether there were more threads than processors for them. */
+static void tell_delay(struct summary *s)
+{
+    double delay, lasted;
+    char text[UNITS_TEXT];
+
+    if (!(s->metric->flags & HQDB_METRIC_ELAPSED) || !facts_delay(s->run->tree->db, &delay, &lasted) ||
+        !(delay > WORTH_TELLING * lasted))
+        return;
+    add(s, "processors",
+        arena_printf(&s->table->arena, "for %.1f %% of their time, %s, threads could run and had none",
+                     100 * delay / lasted, units_format(text, delay, DIM_SECONDS)),
+        delay);
 }
 
 /* ---- where it goes ---- */
@@ -350,6 +366,8 @@ static struct hq_error *tell_all(struct summary *s)
     if (s->metric)
         tell_measured(s);
     tell_losses(s);
+    if (s->metric)
+        tell_delay(s);
     if (!s->metric || !(s->total > 0)) {
         add(s, "nothing", "no metric has a value: the program did nothing that was measured", NAN);
         return NULL;

@@ -9,6 +9,7 @@
 #include "query/grammar/parse.h"
 #include "query/measure/values.h"
 #include "query/pattern/waits.h"
+#include "query/shape/rows.h"
 #include "query/views/trace.h"
 #include "query/views/views.h"
 #include <math.h>
@@ -243,6 +244,7 @@ static uint8_t *mark_imbalance(struct run *run, const char **name)
 
     if (!of) {
         *name = set->text ? print_pattern(&run->table->arena, &regex) : "what waits (MPI, barriers, locks, ...)";
+        note_delay(run);
         return waits_of_contexts(run->env, run->tree);
     }
     *name = print_pattern(&run->table->arena, of);

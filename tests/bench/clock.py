@@ -102,16 +102,17 @@ def by_perf(data, pid):
 
 
 def run(command):
-    data, db = f"{room}/perf.data", f"{room}/run.hq"
-    shutil.rmtree(db, ignore_errors=True)
+    # A new directory each: daemons that a run leaves behind (Open MPI's) still write to the one before.
+    data, db = f"{room}/perf.data", tempfile.mkdtemp(dir=room) + "/run.hq"
     measured = [hq, "record", f"--clock={options.clock}", "-e", "CPUTIME@1000/s", "-o", db, "--", *shlex.split(command)]
     done = subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-c", str(PERIOD), "-g", "-o", data, "--", *measured],
                           cwd=room, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     # The process that took most of the time.
     files = [Measurement(path) for path in glob.glob(f"{db}/measurements/*.hqm")]
     if not files:
-        sys.exit(f"{command}: nothing was measured: {done.stderr}")
+        sys.exit(f"{command}: nothing was measured, status {done.returncode}: {done.stderr}")
     m = max(files, key=lambda file: file.costs.total())
+    shutil.rmtree(os.path.dirname(db), ignore_errors=True)
     return m.costs, by_perf(data, m.pid)
 
 

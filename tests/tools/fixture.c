@@ -9,7 +9,7 @@
  *     info KEY VALUE                            command, host, ... as `info` shows them
  *     metric EVENT DIMENSION SCALE PERIOD [FLAG]...
  *                                               seconds|events|bytes|none; sampled exact no_counts traced
- *                                               counted
+ *                                               counted elapsed
  *     module ID PATH [BUILD-ID]
  *     file ID MODULE PATH
  *     proc ID FILE NAME LINE [linkage=NAME] [ALIAS]...
@@ -448,11 +448,9 @@ static void add_metric(struct fixture *f, char **w)
     static const struct {
         const char *name;
         uint16_t flag;
-    } flags[] = {{"sampled", HQDB_METRIC_SAMPLED},
-                 {"exact", HQDB_METRIC_EXACT},
-                 {"no_counts", HQDB_METRIC_NO_COUNTS},
-                 {"traced", HQDB_METRIC_TRACED},
-                 {"counted", HQDB_METRIC_COUNTED}};
+    } flags[] = {{"sampled", HQDB_METRIC_SAMPLED},     {"exact", HQDB_METRIC_EXACT},
+                 {"no_counts", HQDB_METRIC_NO_COUNTS}, {"traced", HQDB_METRIC_TRACED},
+                 {"counted", HQDB_METRIC_COUNTED},     {"elapsed", HQDB_METRIC_ELAPSED}};
     struct model_metric m = {.event = w[1]};
 
     for (uint16_t i = 0; i < 4; i++)
