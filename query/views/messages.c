@@ -5,7 +5,10 @@
  * a group stands for messages to each of its ranks but the sender's own.
  */
 #include "common/hash.h"
+#include "common/intern.h"
 #include "common/map.h"
+#include "common/mem.h"
+#include "common/str.h"
 #include "query/choose/slices.h"
 #include "query/views/views.h"
 #include <math.h>
@@ -138,6 +141,49 @@ static void collect(struct run *run, struct pairs *p)
     }
 }
 
+/* Calls that move data without a message that is counted (doc/collector.md). */
+static bool moves_untold(const char *name)
+{
+    static const char *const names[] = {"MPI_Put",
+                                        "MPI_Rput",
+                                        "MPI_Get",
+                                        "MPI_Rget",
+                                        "MPI_Accumulate",
+                                        "MPI_Raccumulate",
+                                        "MPI_Fetch_and_op",
+                                        "MPI_Get_accumulate",
+                                        "MPI_Rget_accumulate",
+                                        "MPI_Compare_and_swap"};
+    size_t length = strlen(name);
+
+    if (length > 2 && !strcmp(name + length - 2, "_c")) /* those of large counts */
+        length -= 2;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strlen(names[i]) == length && !strncmp(names[i], name, length))
+            return true;
+    return !strncmp(name, "MPI_Neighbor_", 13) || !strncmp(name, "MPI_Ineighbor_", 14);
+}
+
+/* Where the program moves more than its messages: whoever reads their sum shall know. */
+static void note_untold(struct run *run)
+{
+    AUTO(intern_deinit) struct intern seen = {0};
+    AUTO_STR struct str names = {0};
+
+    for (uint32_t s = 0; s < run->tree->scope_count; s++) {
+        const char *name = tree_text(run->tree, tree_scope(run->tree, s)->name);
+
+        if (tree_scope(run->tree, s)->kind != SCOPE_PROCEDURE || !moves_untold(name) ||
+            intern_find(&seen, name) != INTERN_NONE)
+            continue;
+        intern_add(&seen, name);
+        str_addf(&names, "%s%s", names.len ? ", " : "", name);
+    }
+    if (names.len)
+        run_note(run, "not among the messages is what is moved by %s: of these only calls and time are counted",
+                 str_cstr(&names));
+}
+
 static void set_measures(struct run *run, const struct pairs *p)
 {
     struct selection *s = &run->selection;
@@ -193,6 +239,7 @@ static struct hq_error *messages_prepare(struct run *run)
     struct hq_error *err = NULL;
 
     collect(run, &pairs);
+    note_untold(run);
     if (pairs.overflow)
         err = hq_error_new(HQ_DATA, "the messages of this database add up to more than 64 bits hold: it is damaged; "
                                     "`hq verify` says more");
