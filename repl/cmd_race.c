@@ -16,7 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TIME_DEFAULT 120.0 /* seconds, unless -n or --at-most says otherwise */
+/* Seconds, unless -n or --at-most says otherwise: until it should be decided, and where runs are long. */
+#define TIME_DEFAULT  120.0
+#define TIME_PATIENCE 300.0
 
 static const struct opt options[] = {
     {.name = "old", .value = "CMD", .help = "the command of the old program, as for a shell"},
@@ -27,7 +29,8 @@ static const struct opt options[] = {
      .help = "run each program N times, and judge at the end; without it they run until it is decided"},
     {.name = "at-most",
      .value = "TIME",
-     .help = "end after this time, decided or not (default: 120s); the run that has begun is ended"},
+     .help = "end after this time, decided or not (default: 120s, and up to 300s of runs that are so "
+             "long that 16 pairs do not fit into that); the run that has begun is ended"},
     {.name = "output", .letter = 'o', .value = "SET", .help = "the directory that gets the runs; without it race.runs"},
     {.name = "force", .letter = 'f', .help = "replace the runs that SET holds"},
     {.name = "tolerance",
@@ -83,6 +86,7 @@ static struct hq_error *take_budget(struct race *r)
     const char *text = opt_value(r->args, "at-most");
 
     r->looks.budget = r->looks.fixed ? 0 : TIME_DEFAULT;
+    r->looks.patience = r->looks.fixed || text ? 0 : TIME_PATIENCE;
     if (!text)
         return NULL;
     HQ_TRY(hq_error_prefix(units_parse_seconds(text, &r->looks.budget), "--at-most"));
@@ -277,6 +281,20 @@ static struct hq_error *run_all(struct race *r)
 
 /* ---- the verdict ---- */
 
+/* What to do about a race that is not decided. */
+static void tell_wanted(const struct race *r, double took)
+{
+    char text[UNITS_TEXT];
+
+    if (r->wanted > LOOKS_PAIRS_MAX)
+        printf("  more than %d runs of each would be needed: let the programs run longer, on a machine that does less "
+               "beside, or allow more by --tolerance\n",
+               LOOKS_PAIRS_MAX);
+    else
+        printf("  to decide it: -n %zu (about %s)\n", r->wanted,
+               units_format(text, took / (double)r->pairs * (double)r->wanted, DIM_SECONDS));
+}
+
 static int tell(struct race *r, double took)
 {
     /* Of time that was not measured nothing is said. */
@@ -291,7 +309,7 @@ static int tell(struct race *r, double took)
     vec_foreach(line, &r->lines)
         printf("  %s\n", *line);
     if (r->outcome == CHECK_INCONCLUSIVE && r->wanted)
-        printf("  about %zu runs of each would decide: -n %zu, or a longer --at-most\n", r->wanted, r->wanted);
+        tell_wanted(r, took);
     if (!opt_flag(r->args, "quiet", false))
         log_hint("hq %s, compare with %s/old.hq: the runs of each side, joined; hq check %s FILE judges other queries",
                  r->set.directory, r->set.directory, r->set.directory);

@@ -200,8 +200,7 @@ static bool would_decide(const struct gate_difference *d, double level, size_t n
 
 size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n)
 {
-    enum { MOST = 1000 };
-    size_t low = n, high = MOST;
+    size_t low = n, high = GATE_RUNS_MOST;
 
     if (d->df <= 0 || n < 2)
         return n + 2;

@@ -42,9 +42,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GATE_FAMILY 0.01 /* an unchanged program fails in at most one check of a hundred */
-#define GATE_POWER  0.9  /* a rise as large as the tolerance is found in nine of ten */
-#define GATE_RANKS  20   /* pairs from which on ranks judge: once in a million times all signs are alike */
+#define GATE_FAMILY    0.01 /* an unchanged program fails in at most one check of a hundred */
+#define GATE_POWER     0.9  /* a rise as large as the tolerance is found in nine of ten */
+#define GATE_RUNS_MOST 1000
+#define GATE_RANKS     20 /* pairs from which on ranks judge: once in a million times all signs are alike */
 
 struct gate_difference {
     double old, now; /* of a typical run: means over the runs, from GATE_RANKS pairs on medians of averages of two */
@@ -79,7 +80,7 @@ double gate_spent(double share);
 enum gate_verdict gate_judge(const struct gate_difference *d, double level);
 /* The smallest rise that fails in nine of ten cases; INFINITY if it is not known. */
 double gate_seen(const struct gate_difference *d, double level);
-/* About how many runs of each program decide a row that n did not. */
+/* About how many runs of each program decide a row that n did not; GATE_RUNS_MOST: that many or more. */
 size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n);
 /* Half the width of the 95 % interval of the rise; INFINITY if it is not known. */
 double gate_interval(const struct gate_difference *d);

@@ -2,7 +2,9 @@
 /*
  * When a race looks at its rows, and what part of GATE_FAMILY each look may spend. With a fixed number of pairs there
  * is one look, at the end; else one after each ABBA from the fourth pair on, which spends what the time since the last
- * one allows (gate_spent). Pure data.
+ * one allows (gate_spent). Runs may be so long that few pairs fit into the time. Where nobody set it (`patience`), such
+ * a race goes on until it has LOOKS_PATIENT pairs, and keeps a part of GATE_FAMILY for its last look. That it is one is
+ * known at the first look, by the pairs until then; what they differ by plays no part. Pure data.
  */
 #ifndef HQ_REPL_GATE_LOOKS_H
 #define HQ_REPL_GATE_LOOKS_H
@@ -10,14 +12,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { LOOKS_PAIRS_MIN = 4, LOOKS_PAIRS_MAX = 500 };
+enum { LOOKS_PAIRS_MIN = 4, LOOKS_PAIRS_MAX = 500, LOOKS_PATIENT = 16 };
+#define LOOKS_KEPT 0.2 /* the part of GATE_FAMILY that is kept for the last look of a patient race */
 
 struct gate_looks {
-    size_t fixed;  /* pairs; 0: until it is decided */
-    double budget; /* seconds; 0: without an end */
-    double spent;  /* by the looks so far; begins with 0 */
-    size_t next;   /* pairs at the next look; begins with 0 */
-    bool last;     /* the present look ends the race, whatever it shows */
+    size_t fixed;    /* pairs; 0: until it is decided */
+    double budget;   /* seconds; 0: without an end */
+    double patience; /* seconds after which a race of long runs ends in any case; 0: it ends with the budget */
+    double spent;    /* by the looks so far; begins with 0 */
+    size_t next;     /* pairs at the next look; begins with 0 */
+    double kept;     /* LOOKS_KEPT where the budget is too short for the runs; begins with 0 */
+    bool last;       /* the present look ends the race, whatever it shows */
 };
 
 /* Whether to look after so many pairs and seconds; then *family is what may be spent. */

@@ -115,10 +115,14 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
     judged_list open = rows_with(t, all, n, GATE_UNDECIDED);
 
     if (open.len) {
+        const char *rows = arena_printf(t->arena, "cannot tell: %zu row%s", open.len, open.len == 1 ? "" : "s");
+
         vec_push(t->lines,
-                 arena_printf(t->arena, "cannot tell: %zu row%s: about %zu runs of each would decide%s", open.len,
-                              open.len == 1 ? "" : "s", wanted,
-                              sampling_matters(all, n) ? ", or fewer if they are longer or sampled faster" : ""));
+                 wanted >= GATE_RUNS_MOST
+                     ? arena_printf(t->arena, "%s: they differ too much from run to run for %d runs of each", rows,
+                                    GATE_RUNS_MOST)
+                     : arena_printf(t->arena, "%s: about %zu runs of each would decide%s", rows, wanted,
+                                    sampling_matters(all, n) ? ", or fewer if they are longer or sampled faster" : ""));
         for (size_t i = 0; with_rows && i < open.len && i < OPEN_MAX; i++) {
             const struct gate_judged *j = open.data[i];
             double seen = gate_seen(&j->d, t->level);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The verdict of races: known cases, and that the level and the power hold in simulated ones. */
 #include "repl/gate/judge.h"
+#include "repl/gate/looks.h"
 #include "tests/unit/test.h"
 #include "tests/unit/uniform.h"
 
@@ -223,6 +224,18 @@ TEST(one_pair_of_runs_tells_nothing)
     CHECK(gate_runs_wanted(&d, 0.01, 1) > 1);
 }
 
+TEST(what_no_number_of_runs_decides_is_told)
+{
+    const double old[] = {1, 9, 1, 9}, now[] = {9, 1, 9, 1};
+    double room[4];
+    struct gate_difference d = gate_paired(old, now, 4, room);
+
+    d.allowed = 0.01;
+    CHECK_EQ_INT(gate_runs_wanted(&d, 0.01, 4), GATE_RUNS_MOST);
+    d.allowed = 2;
+    CHECK(gate_runs_wanted(&d, 0.01, 4) < GATE_RUNS_MOST);
+}
+
 TEST(looks_spend_no_more_than_there_is)
 {
     double before = 0;
@@ -233,6 +246,50 @@ TEST(looks_spend_no_more_than_there_is)
     }
     CHECK_NEAR(gate_spent(1), GATE_FAMILY, 1e-12);
     CHECK_NEAR(gate_spent(2), GATE_FAMILY, 1e-12);
+}
+
+/* When a race of pairs that take so many seconds looks, and how it ends; what is spent is the hundredth. */
+struct looked {
+    size_t at[20], n, pairs;
+    double seconds;
+};
+
+static struct looked look_until_the_end(struct gate_looks l, double pair)
+{
+    struct looked r = {0};
+    double family, spent = 0;
+
+    while (!l.last && r.pairs < 1000) {
+        r.pairs++;
+        r.seconds = pair * (double)r.pairs;
+        if (!gate_look(&l, r.pairs, r.seconds, &family))
+            continue;
+        CHECK(family > 0);
+        spent += family;
+        r.at[r.n++] = r.pairs;
+    }
+    CHECK_NEAR(spent, GATE_FAMILY, 1e-12);
+    return r;
+}
+
+TEST(a_race_of_long_runs_goes_on_where_nobody_said_when_to_end)
+{
+    const struct gate_looks set = {.budget = 120}, patient = {.budget = 120, .patience = 300};
+    struct looked r = look_until_the_end(set, 12);
+
+    CHECK(r.pairs == 10 && r.n == 3 && r.at[0] == 4 && r.at[1] == 6 && r.at[2] == 10);
+    r = look_until_the_end(patient, 12);
+    CHECK(r.pairs == 16 && r.n == 4 && r.at[2] == 10 && r.at[3] == 16);
+    /* Runs of which enough fit into the time. */
+    r = look_until_the_end(patient, 4);
+    CHECK(r.pairs == 30 && r.at[r.n - 1] == 30);
+    /* Runs so long that the patience ends first. */
+    r = look_until_the_end(patient, 40);
+    CHECK(r.pairs == 8 && r.n == 2 && r.at[0] == 4 && r.at[1] == 8);
+    r = look_until_the_end(patient, 130);
+    CHECK(r.pairs == 3 && r.n == 1);
+    r = look_until_the_end((struct gate_looks){.fixed = 5}, 100);
+    CHECK(r.pairs == 5 && r.n == 1);
 }
 
 TEST_MAIN
