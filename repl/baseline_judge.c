@@ -36,8 +36,9 @@ struct judge {
     VEC(struct told) rose, open, renamed, rest;
     VEC(struct gone) gone;
     struct row_paths paths;
-    size_t wanted; /* runs that would decide all that is open; 0: some are of one run */
-    bool sampling; /* most of what leaves something open is sampling */
+    struct row_names old_rows; /* of the baseline */
+    size_t wanted;             /* runs that would decide all that is open; 0: some are of one run */
+    bool sampling;             /* most of what leaves something open is sampling */
 };
 
 /* ---- what is said ---- */
@@ -151,7 +152,9 @@ static void judge_open(struct judge *j, const struct baseline_value *old, const 
         j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
     else
         j->wanted = (size_t)fmax((double)j->wanted, (double)gate_runs_wanted(d, j->level, n));
-    if (isfinite(seen))
+    if (seen > 1 && !old->absolute && isfinite(seen))
+        what = arena_printf(j->arena, "%s; no rise is sure to be seen, its tolerance is %.3g", what, 100 * d->allowed);
+    else if (isfinite(seen))
         what = arena_printf(j->arena, "%s; only a rise of %.1f points is sure to be seen, its tolerance is %.3g", what,
                             100 * seen, 100 * d->allowed);
     vec_push(&j->open, (struct told){what, isfinite(seen) ? seen / d->allowed : INFINITY});
@@ -223,12 +226,16 @@ static bool least_of(const struct baseline_query *before, const struct baseline_
     return true;
 }
 
-static bool has_row(const struct baseline_query *q, const char *path)
+/* The rows of a query, whatever their metrics. */
+static void add_rows(const struct baseline_query *q, struct row_names *rows)
 {
     vec_foreach(v, &q->values)
-        if (!strcmp(v->path, path))
-            return true;
-    return false;
+        row_names_add(rows, "", v->path, NULL);
+}
+
+static bool has_row(const struct row_names *rows, const char *path)
+{
+    return row_names_find(rows, "", path) != ROW_NAMES_NONE;
 }
 
 /* The row of the baseline that is gone and may be this one under its former name: the nearest that would not fail. */
@@ -261,7 +268,7 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
     if (!least_of(before, now, &least) || (now->absolute ? now->value <= least.value : now->share <= least.share))
         return;
     struct gate_difference d = difference(&least, now);
-    bool is_new = !has_row(before, now->path);
+    bool is_new = !has_row(&j->old_rows, now->path);
     struct gone *former = is_new && gate_judge(&d, j->level) == GATE_FAIL ? former_name(j, now) : NULL;
 
     if (!former) {
@@ -339,7 +346,10 @@ static void tell_open(struct judge *j)
     if (!j->open.len)
         return;
     vec_sort(&j->open, by_size);
-    if (j->wanted)
+    if (j->wanted >= GATE_RUNS_MOST)
+        vec_push(j->lines, arena_printf(j->arena, "%s: they differ too much from run to run for %d runs of both%s",
+                                        values, GATE_RUNS_MOST, more));
+    else if (j->wanted)
         vec_push(j->lines, arena_printf(j->arena,
                                         "%s: about %zu runs of both would decide (hq record --runs %zu, for the "
                                         "baseline too)%s",
@@ -387,8 +397,10 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed)
 {
     struct judge j = {.arena = arena, .lines = lines, .level = alpha, .paths.setting = now->names};
-    AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0};
+    AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0}, new_rows = {0};
 
+    add_rows(before, &j.old_rows);
+    add_rows(now, &new_rows);
     baseline_value_names(before, &old_names);
     baseline_value_names(now, &new_names);
     vec_foreach(v, &before->values)
@@ -397,7 +409,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
         row_paths_add(&j.paths, v->path);
     vec_foreach(v, &before->values)
         if (!baseline_value_find(now, &new_names, v->metric, v->path))
-            vec_push(&j.gone, (struct gone){.value = v, .whole = !has_row(now, v->path)});
+            vec_push(&j.gone, (struct gone){.value = v, .whole = !has_row(&new_rows, v->path)});
     vec_foreach(v, &now->values) {
         const struct baseline_value *old = baseline_value_find(before, &old_names, v->metric, v->path);
 
@@ -429,6 +441,7 @@ enum check_outcome baseline_judge(const struct baseline_query *before, const str
     vec_deinit(&j.renamed);
     vec_deinit(&j.gone);
     row_paths_deinit(&j.paths);
+    row_names_deinit(&j.old_rows);
     if (failed)
         *failed = j.failed;
     return j.outcome;

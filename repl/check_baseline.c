@@ -119,32 +119,105 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
     return NULL;
 }
 
-static const char *metric_names(struct arena *arena, const struct baseline_query *q)
+/* ---- metrics ---- */
+
+typedef VEC(const char *) metric_list; /* without those of the scopes alone, cputime.x */
+
+static size_t base_length(const char *metric)
+{
+    size_t n = strlen(metric);
+
+    return n > 2 && !strcmp(metric + n - 2, ".x") ? n - 2 : n;
+}
+
+static bool has_metric(const metric_list *list, const char *metric)
+{
+    size_t n = base_length(metric);
+
+    vec_foreach(name, list)
+        if (!strncmp(*name, metric, n) && !(*name)[n])
+            return true;
+    return false;
+}
+
+static metric_list metrics_of(const struct baseline_query *q, struct arena *arena)
+{
+    metric_list list = {0};
+
+    vec_foreach(v, &q->values)
+        if (!has_metric(&list, v->metric))
+            vec_push(&list, arena_strndup(arena, v->metric, base_length(v->metric)));
+    return list;
+}
+
+static const char *join_metrics(struct arena *arena, const metric_list *list)
 {
     const char *names = "";
 
-    vec_foreach(v, &q->values)
-        if (!strstr(names, v->metric))
-            names = *names ? arena_printf(arena, "%s, %s", names, v->metric) : v->metric;
-    return *names ? names : "nothing";
+    vec_foreach(name, list)
+        names = *names ? arena_printf(arena, "%s, %s", names, *name) : *name;
+    return names;
 }
 
-/* A run of other events cannot be compared with: everything would be new. */
-static struct hq_error *check_metrics(const struct baseline_query *before, const struct baseline_query *now)
+/* What one list has and another has not; a metric that a database measured may have come to nothing there. */
+static metric_list others_of(const metric_list *one, const metric_list *list, const struct db *db)
 {
-    AUTO(arena_deinit) struct arena arena = {0};
+    metric_list others = {0};
 
-    vec_foreach(v, &now->values)
-        vec_foreach(old, &before->values)
-            if (!strcmp(v->metric, old->metric))
-                return NULL;
-    if (!now->values.len || !before->values.len)
-        return NULL;
-    return hq_error_new(
-        HQ_USAGE,
-        "the baseline holds %s, and this run has %s; record the same events, or write the baseline again with "
-        "hq check --update",
-        metric_names(&arena, before), metric_names(&arena, now));
+    vec_foreach(name, one) {
+        bool known = has_metric(list, *name);
+
+        for (size_t i = 0; db && i < db->metric_count; i++)
+            known |= !strcmp(db_string(db, db->metrics[i].name), *name);
+        if (!known)
+            vec_push(&others, *name);
+    }
+    return others;
+}
+
+/*
+ * Metrics that only one side has. A run of other events cannot be compared with: everything would be new. What a run
+ * has measured besides nobody judges, and it takes time to measure; what it has not measured may be anything.
+ */
+struct others {
+    metric_list old, now, missing, more;
+    bool all; /* there is nothing that both have */
+};
+
+static struct others compare_metrics(const struct runner *r, const struct baseline_query *before,
+                                     const struct baseline_query *now, struct arena *arena)
+{
+    struct others o = {.old = metrics_of(before, arena), .now = metrics_of(now, arena)};
+
+    o.more = others_of(&o.now, &o.old, NULL);
+    o.missing = others_of(&o.old, &o.now, r->session.env.db);
+    o.all = o.old.len && o.now.len && o.more.len == o.now.len;
+    return o;
+}
+
+static void others_deinit(struct others *o)
+{
+    vec_deinit(&o->old);
+    vec_deinit(&o->now);
+    vec_deinit(&o->missing);
+    vec_deinit(&o->more);
+}
+
+static void tell_metrics(const struct others *o, struct arena *arena, struct check_lines *lines,
+                         enum check_outcome *outcome)
+{
+    if ((o->more.len || o->missing.len) && *outcome == CHECK_PASS)
+        *outcome = CHECK_INCONCLUSIVE;
+    if (o->missing.len)
+        vec_push(lines, arena_printf(arena,
+                                     "the baseline has %s, which this run did not measure: record the same events, or "
+                                     "write the baseline again with hq check --update",
+                                     join_metrics(arena, &o->missing)));
+    if (o->more.len)
+        vec_push(lines, arena_printf(arena,
+                                     "this run has %s and the baseline has not: nobody judges that, and what measuring "
+                                     "it takes is in the other values (record the same events, or hq check --update)",
+                                     join_metrics(arena, &o->more)));
 }
 
 /* The values of this run for a query that is only known by its text. */
@@ -232,7 +305,13 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
         return r->before.queries.len && !st->query.expect.len ? tell_unwritten(r, st, text) : NULL;
     before->asked = true;
     HQ_TRY(measure_as_before(r, st, before, &now, text));
-    HQ_TRY(check_metrics(before, &now.queries.data[0]));
+    AUTO(others_deinit) struct others others = compare_metrics(r, before, &now.queries.data[0], &arena);
+
+    if (others.all)
+        return hq_error_new(HQ_USAGE,
+                            "the baseline holds %s, and this run has %s; record the same events, or write the "
+                            "baseline again with hq check --update",
+                            join_metrics(&arena, &others.old), join_metrics(&arena, &others.now));
     struct check_lines lines = {0};
     double alpha = baseline_alpha(&r->before, &now.queries.data[0]);
     const struct baseline_value *failed;
@@ -243,6 +322,7 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     if (failed)
         explain(r, before, &now.queries.data[0], failed, &arena, &lines);
     tell_clock(r, &now.queries.data[0], &arena, &lines);
+    tell_metrics(&others, &arena, &lines, &outcome);
     struct check *c = check_new(r, outcome, arena_printf(&arena, "baseline of %s", text), st->place.line);
 
     vec_foreach(line, &lines)

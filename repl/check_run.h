@@ -13,8 +13,9 @@ struct runner {
     struct checks checks;
     struct session session; /* of the present file */
     const char *db, *file;
-    struct run_set set;     /* if the database is one; else empty */
-    VEC(const char *) runs; /* the databases of the runs: the first one is db unless it is a set */
+    struct run_set set;       /* if the database is one; else empty */
+    VEC(const char *) runs;   /* the databases of the runs, of which sets have several */
+    VEC(struct run_set) sets; /* whose texts these are */
     struct baseline before, after;
     bool update, keep_tolerance, verbose, touched;
     enum check_outcome inconclusive; /* what it counts as */

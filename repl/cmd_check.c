@@ -260,17 +260,28 @@ static struct hq_error *take_options(struct runner *r)
     return NULL;
 }
 
+/* The runs of a set, or of one side of a race, each; any other database is one run. */
+static struct hq_error *add_runs(struct runner *r, const char *path)
+{
+    struct run_set set;
+    enum run_side side;
+
+    HQ_TRY(run_set_of(path, &set, &side));
+    vec_push(&r->sets, set);
+    if (!set.directory)
+        vec_push(&r->runs, path);
+    for (size_t i = 0; set.directory && i < run_set_count(&set, side); i++)
+        vec_push(&r->runs, run_set_path(&set, side, i));
+    return NULL;
+}
+
 static struct hq_error *find_runs(struct runner *r)
 {
-    if (run_set_is(r->db)) {
+    if (run_set_is(r->db))
         HQ_TRY(run_set_read(r->db, &r->set));
-        for (size_t i = 0; i < run_set_count(&r->set, RUN_NEW); i++)
-            vec_push(&r->runs, run_set_path(&r->set, RUN_NEW, i));
-    } else {
-        vec_push(&r->runs, r->db);
-    }
+    HQ_TRY(add_runs(r, r->db));
     for (size_t i = 0; i < opt_count(r->args, "run"); i++)
-        vec_push(&r->runs, opt_value_at(r->args, "run", i));
+        HQ_TRY(add_runs(r, opt_value_at(r->args, "run", i)));
     return NULL;
 }
 
@@ -340,6 +351,9 @@ static int run(const struct opt_args *args)
     checks_deinit(&r.checks);
     baseline_deinit(&r.kept);
     run_set_deinit(&r.set);
+    vec_foreach(set, &r.sets)
+        run_set_deinit(set);
+    vec_deinit(&r.sets);
     vec_deinit(&r.runs);
     return status;
 }

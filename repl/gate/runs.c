@@ -119,18 +119,25 @@ char *run_set_joined(const char *directory, enum run_side side)
     return file_join(directory, name);
 }
 
-size_t run_set_joins(const char *path)
+struct hq_error *run_set_of(const char *path, struct run_set *out, enum run_side *side)
 {
     AUTO_FREE char *above = file_dirname(path), *old = run_set_joined(above, RUN_OLD);
     AUTO_FREE char *now = run_set_joined(above, RUN_NEW);
     bool is_old = !strcmp(path, old), is_side = is_old || !strcmp(path, now);
     const char *directory = run_set_is(path) ? path : is_side && run_set_is(above) ? above : NULL;
-    struct run_set set = {0};
-    AUTO_ERROR struct hq_error *error = directory ? run_set_read(directory, &set) : NULL;
-    size_t n = error || !directory ? 1 : run_set_count(&set, is_old ? RUN_OLD : RUN_NEW);
 
-    run_set_deinit(&set);
-    return n;
+    *out = (struct run_set){0};
+    *side = is_old ? RUN_OLD : RUN_NEW;
+    return directory ? run_set_read(directory, out) : NULL;
+}
+
+size_t run_set_joins(const char *path)
+{
+    AUTO(run_set_deinit) struct run_set set;
+    enum run_side side;
+    AUTO_ERROR struct hq_error *error = run_set_of(path, &set, &side);
+
+    return error || !set.directory ? 1 : run_set_count(&set, side);
 }
 
 struct hq_error *run_set_create(const char *path, bool force, struct run_set *out)

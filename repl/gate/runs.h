@@ -48,6 +48,9 @@ const char *run_set_path(const struct run_set *set, enum run_side side, size_t i
 /* The joined database of a side, malloc'ed: DIRECTORY/new.hq. */
 char *run_set_joined(const char *directory, enum run_side side);
 
+/* The set that a database joins, and which side of it: a set itself (its new runs), or DIRECTORY/old.hq and new.hq.
+ * Any other database is of one run: then out->directory is NULL. */
+struct hq_error *run_set_of(const char *path, struct run_set *out, enum run_side *side);
 /* How many runs a database joins: those of a set, or of one side of it (DIRECTORY/old.hq); 1 for any other. */
 size_t run_set_joins(const char *path);
 

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import xml.etree.ElementTree
 
@@ -237,7 +238,7 @@ check("procedure g" not in out and "fell: cputime of procedure f" in out, f"what
 write("other.txt", HEAD.format(line=11).replace("cputime", "realtime") + "value p realtime 5000000 1000 main:3 > g:31\n")
 subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/other.txt", f"{TMP}/other.hq"], check=True)
 out, err = hq("other.hq", "base.hq", want=2)
-check("the baseline holds cputime, cputime.x, and this run has realtime, realtime.x; record the same events" in out, f"other events: {out}")
+check("the baseline holds cputime, and this run has realtime; record the same events" in out, f"other events: {out}")
 write("base.hq", "procedures limit 2\ntree depth 3\n")
 out, err = hq("a.hq", "base.hq", want=4)
 check("the baseline has no values of this query; hq check --update writes them" in out and "base.baseline: base.hq does not ask `tree`" in err, f"other queries: {out}{err}")
@@ -262,6 +263,66 @@ out, err = hq("r0.hq", "runs.hq", "--run", "r1.hq", "--run", "r2.hq")
 check("seen in 9 of 10 cases: a rise of" in out and "of one run" not in out, f"runs against runs: {out}")
 out, err = hq("s0.hq", "runs.hq", "--run", "s1.hq", "--run", "s2.hq", want=1)
 check("rose: cputime of procedure g: 30.0% -> 44.0% (60 s -> 110 s)" in out, f"a share rose: {out}")
+
+# A set that is given as --run is all its runs, and not their sum; so is one side of a race
+for directory, joined, listed in (("rest.set", "new", "new"), ("raced.set", "old", "both")):
+    os.makedirs(f"{TMP}/{directory}")
+    with open(f"{TMP}/{directory}/runs.txt", "w") as f:
+        f.write("hq runs 1\n" + "".join(f"{side} {run}.hq\n" for run, side in (("r1", joined), ("r2", joined), ("s1", "new"), ("s2", "new"))
+                                        if run[0] == "r" or listed == "both"))
+    for name in ("r1", "r2", "s1", "s2"):
+        shutil.copytree(f"{TMP}/{name}.hq", f"{TMP}/{directory}/{name}.hq")
+    database(f"{directory}/{joined}.hq", f=800, l=400, g=600, h=200)
+write("sets.hq", "procedures\n")
+for given in ("rest.set", "rest.set/new.hq", "raced.set/old.hq"):
+    hq("r0.hq", "sets.hq", "--update", "--run", given)
+    check(read("sets.baseline") == text, f"--run {given}: {read('sets.baseline')}")
+hq("raced.set/old.hq", "sets.hq", "--update", "--run", "r0.hq")
+check(read("sets.baseline") == text, f"the old side of a race: {read('sets.baseline')}")
+
+# So few runs that no rise would be seen: a share cannot rise by more than there is
+for i, g in enumerate((100, 900)):
+    database(f"wild{i}.hq", f=400, l=200, g=g, h=100)
+write("wild.hq", "procedures\n")
+hq("wild0.hq", "wild.hq", "--update", "--run", "wild1.hq")
+out, err = hq("wild1.hq", "wild.hq", "--run", "wild0.hq", want=4)
+check("procedure g: 34.4% -> 34.4%" in out and "no rise is sure to be seen, its tolerance is 10" in out, f"no rise would be seen: {out}")
+check(all(float(points) <= 100 for points in re.findall(r"only a rise of ([\d.]+) points", out)), f"no rise is larger than all: {out}")
+
+for i, g in enumerate((1, 5000)):
+    database(f"wilder{i}.hq", f=400, l=200, g=g, h=100)
+hq("wilder0.hq", "wild.hq", "--update", "--run", "wilder1.hq", "--tolerance", "2%")
+out, err = hq("wilder1.hq", "wild.hq", "--run", "wilder0.hq", want=4)
+check("they differ too much from run to run for 1000 runs of both" in out and "--runs 1000" not in out, f"no number of runs would do: {out}")
+
+# What is measured besides is judged by nobody, and takes time: never ok, and it is said
+more = HEAD.replace("module prog", "metric ir events 1 1 exact\nmodule prog")
+
+
+def measured(name, head, g=300, ir=False):
+    """Seconds in f, g and h, and as much of what is counted exactly."""
+    lines = [f"value p cputime {n * 200000000} {n * 40} main:3 > {f}:31\n" + (f"value p ir {n} 1 main:3 > {f}:31\n" if ir else "")
+             for f, n in (("f", 600), ("g", g), ("h", 100))]
+    write(f"{name}.txt", head.format(line=11) + "".join(lines))
+    subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/{name}.txt", f"{TMP}/{name}.hq"], check=True)
+
+
+measured("time", HEAD)
+measured("more", more, ir=True)
+measured("more_slow", more, g=900, ir=True)
+measured("uncounted", more)
+write("besides.hq", "procedures\n")
+hq("time.hq", "besides.hq", "--update")
+for name, want in (("more", 4), ("more_slow", 1)):
+    out, err = hq(f"{name}.hq", "besides.hq", want=want)
+    check("this run has ir and the baseline has not" in out and "--update" in out, f"{name}: what is measured besides: {out}")
+hq("more.hq", "besides.hq", "--update")
+out, err = hq("more.hq", "besides.hq")
+check("has not" not in out and "did not" not in out, f"both have it: {out}")
+out, err = hq("time.hq", "besides.hq", want=4)
+check("the baseline has ir, which this run did not measure" in out, f"what the baseline has besides: {out}")
+out, err = hq("uncounted.hq", "besides.hq")
+check("did not measure" not in out, f"what was measured came to nothing: {out}")
 
 # Names in reports as `set names` has them: what is told is short or whole, and never alike; the baseline has all of them whole
 LONG = "std::map<std::string, int>::emplace_hint_unique<std::string, int>(std::string&&, int&&)"
