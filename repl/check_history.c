@@ -65,7 +65,8 @@ struct hq_error *check_history_end(struct runner *r)
     AUTO(arena_deinit) struct arena arena = {0};
     VEC(const struct baseline_query *) queries = {0};
     const char *commit;
-    double order, start = clock_seconds();
+    struct history_place place;
+    double start = clock_seconds();
     struct hq_error *error;
 
     if (!r->history)
@@ -73,9 +74,9 @@ struct hq_error *check_history_end(struct runner *r)
     r->file = r->history;
     vec_foreach(q, &r->kept.queries)
         vec_push(&queries, (const struct baseline_query *)q);
-    error = history_commit_name(opt_value(r->args, "commit"), &arena, &commit, &order);
+    error = history_commit_name(opt_value(r->args, "commit"), &arena, &commit, &place);
     if (!error)
-        error = history_write(r->history, commit, order, queries.data, queries.len, LEAST);
+        error = history_write(r->history, commit, place, queries.data, queries.len, LEAST);
     if (!error)
         error = history_read(r->history, NULL, &h);
     if (!error)

@@ -47,6 +47,11 @@ static void tell_steps(const struct history *h, const courses *all)
             arena_printf(&arena, "  %s", course_step_text(h, list.data[i].course, list.data[i].step, &arena)), stdout);
     if (list.len > STEPS_MOST)
         printf("  and %zu more\n", list.len - STEPS_MOST);
+    if (h->untold)
+        printf(
+            "  %zu commit%s of the same time as the one behind, and git did not count them: by their names they stand "
+            "in this order\n",
+            h->untold, h->untold == 1 ? " is" : "s are");
     if (n < STEPS_LEAST)
         printf("  a step can be seen from %d commits on\n", STEPS_LEAST);
     vec_deinit(&list);

@@ -37,18 +37,60 @@ static void set_value(struct course *row, size_t commit, double y)
             row->y.data[i] = y;
 }
 
-static void find_steps(struct course *row, size_t rows)
+/* What is not worth telling. */
+static double least_of(const struct course *row)
 {
-    enum { MOST = 16 };
-    struct gate_step steps[MOST];
     double largest = 0;
 
     vec_foreach(y, &row->y)
         largest = fmax(largest, fabs(*y));
-    size_t n = gate_steps(row->y.data, row->y.len, LEVEL / (double)rows, row->exact ? LEAST * largest : LEAST, steps,
-                          MOST);
+    return row->exact ? LEAST * largest : LEAST;
+}
+
+static void find_steps(struct course *row, size_t tests)
+{
+    enum { MOST = 16 };
+    struct gate_step steps[MOST];
+    size_t n = gate_steps(row->y.data, row->y.len, LEVEL / (double)tests, least_of(row), row->exact ? 0 : row->samples,
+                          steps, MOST);
 
     vec_append(&row->steps, steps, n);
+}
+
+static bool may_have_steps(const struct course *row)
+{
+    double mean = 0, squares = 0;
+
+    vec_foreach(y, &row->y)
+        mean += *y / (double)row->y.len;
+    vec_foreach(y, &row->y)
+        squares += (*y - mean) * (*y - mean);
+    return squares >= gate_steps_squares(row->y.len, least_of(row));
+}
+
+static int by_values(const void *a, const void *b)
+{
+    const struct course *x = *(const struct course *const *)a, *y = *(const struct course *const *)b;
+
+    return x->y.len != y->y.len ? (x->y.len < y->y.len ? -1 : 1)
+                                : memcmp(x->y.data, y->y.data, x->y.len * sizeof *x->y.data);
+}
+
+/* How many courses may have steps; those that are alike, as that of a procedure which calls nothing is with and without
+ * what it calls, are one. */
+static size_t count_tests(const courses *all)
+{
+    VEC(const struct course *) list = {0};
+    size_t n = 0;
+
+    vec_foreach(row, all)
+        if (may_have_steps(row))
+            vec_push(&list, row);
+    vec_sort(&list, by_values);
+    for (size_t i = 0; i < list.len; i++)
+        n += i == 0 || by_values(&list.data[i - 1], &list.data[i]) != 0;
+    vec_deinit(&list);
+    return n ? n : 1;
 }
 
 void history_courses(const struct history *h, courses *out)
@@ -67,14 +109,20 @@ void history_courses(const struct history *h, courses *out)
                         out,
                         (struct course){
                             .query = v->query, .metric = v->metric, .path = v->path, .dim = v->dim, .exact = v->exact});
+                struct course *row = &out->data[at];
+
                 if (fill)
-                    set_value(&out->data[at], i, out->data[at].exact ? v->value : v->share);
+                    set_value(row, i, row->exact ? v->value : v->share);
+                if (v->samples > 0 && (row->samples == 0 || v->samples < row->samples))
+                    row->samples = v->samples;
             }
         if (!fill)
             add_commits(h, out);
     }
+    size_t tests = count_tests(out);
+
     vec_foreach(row, out)
-        find_steps(row, out->len);
+        find_steps(row, tests);
 }
 
 void courses_deinit(courses *c)

@@ -3,6 +3,7 @@
 #include "common/file.h"
 #include "db/import/json.h"
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -43,6 +44,8 @@ static void take_field(struct reading *r, const char *key, const struct json_val
         to->share = v->number;
     else if (!strcmp(key, "value"))
         to->value = v->number;
+    else if (!strcmp(key, "samples"))
+        to->samples = v->number;
     else if (!strcmp(key, "exact"))
         to->exact = v->number != 0;
 }
@@ -56,7 +59,9 @@ static struct hq_error *on_value(void *arg, const struct json_path *path, const 
     else if (path->depth == 1 && json_key(path, 0, "commit") && v->kind == JSON_STRING)
         r->commit.name = arena_strdup(&r->history->arena, v->text);
     else if (path->depth == 1 && json_key(path, 0, "order"))
-        r->commit.order = v->number;
+        r->commit.place.order = v->number;
+    else if (path->depth == 1 && json_key(path, 0, "number"))
+        r->commit.place.number = v->number;
     else if (path->depth == 3 && json_key(path, 0, "values") && !path->steps[2].in_array)
         take_field(r, str_cstr(&path->steps[2].key), v);
     return NULL;
@@ -91,11 +96,33 @@ static struct hq_error *read_file(struct history *h, const char *path)
     return error;
 }
 
-static int by_order(const void *a, const void *b)
+static int compare(double x, double y)
+{
+    return x < y ? -1 : x > y;
+}
+
+static int by_place(const void *a, const void *b, void *numbered)
 {
     const struct history_commit *x = a, *y = b;
+    int time = compare(x->place.order, y->place.order), number = compare(x->place.number, y->place.number),
+        first = *(bool *)numbered ? number : time, second = *(bool *)numbered ? time : number;
 
-    return x->order < y->order ? -1 : x->order > y->order ? 1 : strcmp(x->name, y->name);
+    return first ? first : second ? second : strcmp(x->name, y->name);
+}
+
+/* Sets the order of commits, and counts those that stand in it by their names alone. */
+static void put_in_order(struct history *h)
+{
+    bool numbered = true;
+
+    vec_foreach(c, &h->commits)
+        numbered = numbered && c->place.number > 0;
+    vec_sort_r(&h->commits, by_place, &numbered);
+    for (size_t i = 0; i + 1 < h->commits.len; i++) {
+        const struct history_place *x = &h->commits.data[i].place, *y = &h->commits.data[i + 1].place;
+
+        h->untold += x->order == y->order && (x->number == y->number || !(x->number > 0));
+    }
 }
 
 static bool is_file_of_history(const char *name)
@@ -120,7 +147,7 @@ struct hq_error *history_read(const char *directory, const char *only, struct hi
     }
     if (d)
         closedir(d);
-    vec_sort(&out->commits, by_order);
+    put_in_order(out);
     return error;
 }
 
@@ -141,31 +168,39 @@ static bool is_good_name(const char *name)
     return n && !name[n] && n <= 100 && *name != '.' && *name != '-';
 }
 
-struct hq_error *history_commit_name(const char *name, struct arena *arena, const char **out, double *order)
+/* What git says of the directory in which hq runs; a clone that has not all commits cannot count them. */
+static bool ask_git(char name[64], struct history_place *place)
 {
-    char of_git[64] = "";
-    double at = 0;
-
-    if (name && !is_good_name(name))
-        return hq_error_new(HQ_USAGE, "--commit takes a name of letters, digits and . _ + -, not `%s`", name);
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    /* Commits that a script checks one after the other come in one second. */
-    *order = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-    *out = name;
-    if (name)
-        return NULL;
-    FILE *git = popen("git log -1 --format='%ct %h' 2>/dev/null", "r");
-    bool told = git && fscanf(git, "%lf %63s", &at, of_git) == 2;
+    FILE *git = popen("exec 2>/dev/null; git log -1 --format='%ct %h' && "
+                      "test \"$(git rev-parse --is-shallow-repository)\" = false && git rev-list --count HEAD",
+                      "r");
+    int read = git ? fscanf(git, "%lf %63s %lf", &place->order, name, &place->number) : 0;
 
     if (git)
         pclose(git);
-    if (!told || !is_good_name(of_git))
+    return read >= 2;
+}
+
+struct hq_error *history_commit_name(const char *name, struct arena *arena, const char **out,
+                                     struct history_place *place)
+{
+    char of_git[64] = "";
+    struct timespec now;
+
+    if (name && !is_good_name(name))
+        return hq_error_new(HQ_USAGE, "--commit takes a name of letters, digits and . _ + -, not `%s`", name);
+    *place = (struct history_place){0};
+    *out = name;
+    if (!name && (!ask_git(of_git, place) || !is_good_name(of_git)))
         return hq_error_new(HQ_USAGE, "--history wants to know which commit this is: there is no git here that could "
                                       "tell, so say --commit NAME");
-    *out = arena_strdup(arena, of_git);
-    *order = at;
+    if (name) {
+        clock_gettime(CLOCK_REALTIME, &now);
+        /* Commits that a script checks one after the other come in one second. */
+        place->order = (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    } else {
+        *out = arena_strdup(arena, of_git);
+    }
     return NULL;
 }
 
@@ -188,7 +223,10 @@ static void add_value(struct str *out, const struct history_value *v)
     json_quote(out, v->metric);
     str_add(out, ",\"path\":");
     json_quote(out, v->path);
-    str_addf(out, ",\"share\":%.5g,\"value\":%.9g,\"unit\":", v->share, v->value);
+    str_addf(out, ",\"share\":%.5g,\"value\":%.9g", v->share, v->value);
+    if (v->samples > 0)
+        str_addf(out, ",\"samples\":%.0f", v->samples);
+    str_add(out, ",\"unit\":");
     json_quote(out, v->dim == DIM_EVENTS ? "events" : dim_unit(v->dim));
     str_addf(out, ",\"exact\":%s}", v->exact ? "true" : "false");
 }
@@ -201,19 +239,21 @@ static bool is_asked(const char *text, const struct baseline_query *const *queri
     return false;
 }
 
-struct hq_error *history_write(const char *directory, const char *commit, double order,
+struct hq_error *history_write(const char *directory, const char *commit, struct history_place place,
                                const struct baseline_query *const *queries, size_t count, double least)
 {
     AUTO(history_deinit) struct history before = {0};
     AUTO_FREE char *name = xasprintf("%s%s", commit, ending), *path = file_join(directory, name);
     AUTO_STR struct str out = {0};
-    struct history_commit c = {.name = commit, .order = order};
+    struct history_commit c = {.name = commit, .place = place};
     struct file_writer w;
 
     HQ_TRY(file_make_dirs(directory));
     HQ_TRY(history_read(directory, commit, &before));
     vec_foreach(old, &before.commits) {
-        c.order = old->order;
+        c.place.order = old->place.order;
+        if (!(place.number > 0))
+            c.place.number = old->place.number;
         vec_foreach(v, &old->values)
             if (!is_asked(v->query, queries, count))
                 vec_push(&c.values, *v);
@@ -226,12 +266,16 @@ struct hq_error *history_write(const char *directory, const char *commit, double
                                                            .path = v->path,
                                                            .share = v->share,
                                                            .value = v->value,
+                                                           .samples = isfinite(v->samples) ? v->samples : 0,
                                                            .dim = v->dim,
                                                            .exact = v->absolute});
     vec_sort(&c.values, by_key);
     str_add(&out, "{\"hq_history\":1,\"commit\":");
     json_quote(&out, commit);
-    str_addf(&out, ",\"order\":%.6f,\"values\":[", c.order);
+    str_addf(&out, ",\"order\":%.6f", c.place.order);
+    if (c.place.number > 0)
+        str_addf(&out, ",\"number\":%.0f", c.place.number);
+    str_add(&out, ",\"values\":[");
     vec_foreach(v, &c.values) {
         str_add(&out, v == c.values.data ? "\n" : ",\n");
         add_value(&out, v);

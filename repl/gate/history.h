@@ -2,13 +2,17 @@
 /*
  * The values of a program's queries over its commits: a directory with a small JSON file for each,
  *
- *     {"hq_history":1,"commit":"1a2b3c4","order":1731234567.250000,"values":[
+ *     {"hq_history":1,"commit":"1a2b3c4","order":1731234567.250000,"number":34,"values":[
  *     {"query":"procedures","metric":"cputime","path":"procedure
- * solve","share":0.41,"value":1.25,"unit":"s","exact":false},
+ * solve","share":0.41,"value":1.25,"samples":1250,"unit":"s","exact":false},
  *     ...]}
  *
- * a value a line, in the order of their keys. `order` says which commit came after which: seconds since 1970. Fields
- * that are not known are passed over; what would be wrong without them needs another number behind hq_history.
+ * a value a line, in the order of their keys. `order` says which commit came after which: seconds since 1970. `number`
+ * says it better: how many commits git knows from the first one to this, which grows from each commit to the next where
+ * the times of many are the same (a rebase) or go back. It is not there where git is not, or has not all commits. If
+ * all commits of a history have numbers, these are their order; else it is their times, and numbers tell apart what is
+ * of one time. Fields that are not known are passed over; what would be wrong without them needs another number behind
+ * hq_history.
  */
 #ifndef HQ_REPL_GATE_HISTORY_H
 #define HQ_REPL_GATE_HISTORY_H
@@ -20,13 +24,20 @@
 struct history_value {
     const char *query, *metric, *path;
     double share, value; /* of the total; in base units */
+    double samples;      /* of the whole; 0: not known, or no sampling error */
     enum dim dim;
     bool exact; /* the value has no sampling error: it counts, and not the share */
 };
 
+/* Which commit came after which. */
+struct history_place {
+    double order;  /* seconds since 1970 */
+    double number; /* of commits up to this one; 0: not known */
+};
+
 struct history_commit {
     const char *name;
-    double order;
+    struct history_place place;
     VEC(struct history_value) values;
 };
 
@@ -34,6 +45,7 @@ struct history_commit {
 struct history {
     struct arena arena;
     VEC(struct history_commit) commits; /* in their order */
+    size_t untold;                      /* commits of which nothing tells whether they came before the one behind */
 };
 
 /* Reads all files of a directory, or one commit's if `only` is not NULL. A directory that is not there is empty. */
@@ -41,16 +53,18 @@ struct hq_error *history_read(const char *directory, const char *only, struct hi
 void history_deinit(struct history *h);
 
 /*
- * The name of a commit: `name`, else what git says of the directory in which hq runs. *order is the commit's time by
- * git; the present time where `name` is given. HQ_USAGE if there is neither, or the name cannot be one of a file.
+ * The name of a commit: `name`, else what git says of the directory in which hq runs. *place has the commit's time and
+ * number by git; the present time where `name` is given. HQ_USAGE if there is neither, or the name cannot be one of a
+ * file.
  */
-struct hq_error *history_commit_name(const char *name, struct arena *arena, const char **out, double *order);
+struct hq_error *history_commit_name(const char *name, struct arena *arena, const char **out,
+                                     struct history_place *place);
 
 /*
  * Writes the values of queries as those of a commit. What the file of that commit has of other queries stays, and so
- * does its order; values are shares that are at least `least`.
+ * does its order, unless git now knows its number; values are shares that are at least `least`.
  */
-struct hq_error *history_write(const char *directory, const char *commit, double order,
+struct hq_error *history_write(const char *directory, const char *commit, struct history_place place,
                                const struct baseline_query *const *queries, size_t count, double least);
 
 /* ---- courses ---- */
@@ -60,6 +74,7 @@ struct course {
     const char *query, *metric, *path;
     enum dim dim;
     bool exact;         /* in units of dim; else shares, 0 to 1 */
+    double samples;     /* of the commit that has the fewest; 0: not known */
     VEC(double) y;      /* 0 where the row was not there */
     VEC(size_t) commit; /* which each is of */
     VEC(struct gate_step) steps;

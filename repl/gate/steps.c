@@ -13,7 +13,7 @@ struct stretch {
 struct found {
     struct gate_step *out;
     size_t len, most;
-    double level, least;
+    double level, least, samples;
 };
 
 static double mean_of(const double *y, size_t n)
@@ -40,14 +40,22 @@ static double split_squares(const struct stretch *s, size_t k)
     return squares_of(s->y, k) + squares_of(s->y + k, s->n - k);
 }
 
-/* How likely chance makes a difference of that size; rest: the sum of squares that it leaves, of n - 2 degrees. */
-static double likelihood(double difference, double variance_factor, double rest, size_t n)
+/* The variance that sampling alone gives to a share. */
+static double sampling(double share, double samples)
 {
-    double error = sqrt(rest / (double)(n - 2) * variance_factor);
+    return samples > 0 && share > 0 && share < 1 ? share * (1 - share) / samples : 0;
+}
+
+/* How likely chance makes a difference of that size; rest: the sum of squares that it leaves, of n - 2 degrees; least:
+ * the variance that each value has by sampling. It has to be beyond both. */
+static double likelihood(double difference, double variance_factor, double rest, size_t n, double least)
+{
+    double error = sqrt(rest / (double)(n - 2) * variance_factor), by_sampling = sqrt(least * variance_factor);
 
     if (difference == 0)
         return 1;
-    return error > 0 ? 2 * student_beyond(fabs(difference) / error, (double)(n - 2)) : 0;
+    return 2 * fmax(error > 0 ? student_beyond(fabs(difference) / error, (double)(n - 2)) : 0,
+                    by_sampling > 0 ? normal_beyond(fabs(difference) / by_sampling) : 0);
 }
 
 /* A straight line: its ends, what it leaves, and how likely chance makes its slope. */
@@ -55,7 +63,7 @@ struct line {
     double before, after, rest, likelihood;
 };
 
-static struct line line_of(const struct stretch *s)
+static struct line line_of(const struct stretch *s, double samples)
 {
     double n = (double)s->n, mean = mean_of(s->y, s->n), middle = (n - 1) / 2, xx = 0, xy = 0;
     struct line l = {0};
@@ -75,7 +83,7 @@ static struct line line_of(const struct stretch *s)
     }
     l.before = mean - slope * middle;
     l.after = mean + slope * middle;
-    l.likelihood = likelihood(slope, 1 / xx, l.rest, s->n);
+    l.likelihood = likelihood(slope, 1 / xx, l.rest, s->n, sampling(fmax(l.before, l.after), samples));
     return l;
 }
 
@@ -102,10 +110,10 @@ static void find(struct found *f, struct stretch s)
     }
     struct gate_step step = {
         .at = s.first + best, .before = mean_of(s.y, best), .after = mean_of(s.y + best, s.n - best)};
-    struct line line = line_of(&s);
+    struct line line = line_of(&s, f->samples);
     double splits = (double)(s.n - 3),
-           by_step = splits *
-                     likelihood(step.after - step.before, 1 / (double)best + 1 / (double)(s.n - best), least, s.n);
+           by_step = splits * likelihood(step.after - step.before, 1 / (double)best + 1 / (double)(s.n - best), least,
+                                         s.n, sampling(fmax(step.before, step.after), f->samples));
 
     /* Rounding is no change. */
     double scale = 1e-12 * (fabs(step.before) + fabs(step.after)), told = fmax(f->least, scale);
@@ -132,11 +140,21 @@ static void find(struct found *f, struct stretch s)
     find(f, (struct stretch){s.y + best, s.first + best, s.n - best});
 }
 
-size_t gate_steps(const double *y, size_t n, double level, double least, struct gate_step *out, size_t most)
+size_t gate_steps(const double *y, size_t n, double level, double least, double samples, struct gate_step *out,
+                  size_t most)
 {
     /* Steps and lines share the level. */
-    struct found f = {.out = out, .most = most, .level = level / 2, .least = least};
+    struct found f = {.out = out, .most = most, .level = level / 2, .least = least, .samples = samples};
 
     find(&f, (struct stretch){y, 0, n});
     return f.len;
+}
+
+double gate_steps_squares(size_t n, double least)
+{
+    /* A step that leaves two values on one side, and a line from one end to the other; the others lie on it. */
+    double step = n < STEPS_LEAST ? INFINITY : least * least * 2 * (double)(n - 2) / (double)n,
+           line = least * least * (double)n / 12;
+
+    return fmin(step, line);
 }

@@ -9,7 +9,8 @@
  *
  * The commit is only known within an interval: all splits whose sum of squares is near enough to the least one (Hansen,
  * Econometrica 68, 2000: a likelihood ratio of up to 7.35 in 95 of 100 cases). Commits are taken to scatter
- * independently and alike.
+ * independently and alike; shares at least as far as sampling makes the larger of the two levels scatter, since a row
+ * of few samples may by chance have none in many commits, which then do not scatter at all.
  */
 #ifndef HQ_REPL_GATE_STEPS_H
 #define HQ_REPL_GATE_STEPS_H
@@ -30,8 +31,13 @@ struct gate_step {
 
 /*
  * Finds steps and drifts in y[0 .. n), in their order, at most `most` of them; how many. `level`: how likely a course
- * that never changed has one. Changes below `least` are not told.
+ * that never changed has one. Changes below `least` are not told. `samples`: if the values are shares, of how many
+ * samples each; 0: they have no sampling error, or one that is not known.
  */
-size_t gate_steps(const double *y, size_t n, double level, double least, struct gate_step *out, size_t most);
+size_t gate_steps(const double *y, size_t n, double level, double least, double samples, struct gate_step *out,
+                  size_t most);
+/* The least sum of squares about their mean of n values in which a change of that size can be told: what has less
+ * need not be looked at, and by that is no test (Bourgon, Gentleman and Huber, PNAS 107, 2010). */
+double gate_steps_squares(size_t n, double least);
 
 #endif

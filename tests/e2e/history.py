@@ -87,6 +87,25 @@ head = run("git", "rev-parse", "--short", "HEAD", cwd=f"{TMP}/repository", env=e
 status, out, err = run(HQ, "check", f"{TMP}/run.hq", f"{TMP}/q.hq", "--history", "h", cwd=f"{TMP}/repository", env=env)
 check(status == 0 and json.load(open(f"{TMP}/repository/h/{head}.json"))["order"] == 1577934245, f"the commit of git: {status} {err}")
 
+# Commits of one second, as a rebase makes them, are in git's order, and not in that of their names; where git has not all of them their
+# order is not known, and that is said.
+names = [head]
+for i in range(5):
+    check(run("git", "commit", "-q", "--allow-empty", "-m", f"commit {i}", cwd=f"{TMP}/repository", env=env)[0] == 0, "git commit")
+    names.append(run("git", "rev-parse", "--short", "HEAD", cwd=f"{TMP}/repository", env=env)[1].strip())
+    run(HQ, "check", f"{TMP}/run.hq", f"{TMP}/q.hq", "--history", "h", cwd=f"{TMP}/repository", env=env)
+check(names != sorted(names), f"the names are not in the order of the commits: {names}")
+out = run(HQ, "history", "repository/h")[1]
+check(f"6 commits, {names[0]} to {names[-1]}" in out and "same time" not in out, f"commits of one second: {out}")
+out = run(HQ, "history", "repository/h", "take")[1]
+check([line.split()[0] for line in out.splitlines() if line.split()[:1] and line.split()[0] in names][:6] == names, f"commits of one second: {names}\n{out}")
+check(run("git", "clone", "-q", "--depth", "2", f"file://{TMP}/repository", "shallow", env=env)[0] == 0, "git clone")
+for back in ("HEAD~1", "HEAD"):
+    run("git", "checkout", "-q", "--detach", f"origin/HEAD{back[4:]}", cwd=f"{TMP}/shallow", env=env)
+    run(HQ, "check", f"{TMP}/run.hq", f"{TMP}/q.hq", "--history", "h", cwd=f"{TMP}/shallow", env=env)
+out = run(HQ, "history", "shallow/h")[1]
+check("2 commits" in out and "1 commit is of the same time as the one behind" in out, f"a clone without all commits: {out}")
+
 # Mistakes.
 with open(f"{TMP}/drift/broken.json", "w") as f:
     f.write('{"hq_history":1,"commit":')
