@@ -159,7 +159,7 @@ static const char *join_metrics(struct arena *arena, const metric_list *list)
     return names;
 }
 
-/* What one list has and another has not; a metric that a database measured may have come to nothing there. */
+/* The metrics that one list has and another has not; one that a database measured may have come to nothing there. */
 static metric_list others_of(const metric_list *one, const metric_list *list, const struct db *db)
 {
     metric_list others = {0};

@@ -281,7 +281,7 @@ static struct hq_error *run_all(struct race *r)
 
 /* ---- the verdict ---- */
 
-/* What to do about a race that is not decided. */
+/* Tells how a race that is not decided would be. */
 static void tell_wanted(const struct race *r, double took)
 {
     char text[UNITS_TEXT];

@@ -37,7 +37,7 @@ static void set_value(struct course *row, size_t commit, double y)
             row->y.data[i] = y;
 }
 
-/* What is not worth telling. */
+/* Changes of less than this are not told. */
 static double least_of(const struct course *row)
 {
     double largest = 0;

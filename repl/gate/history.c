@@ -168,7 +168,7 @@ static bool is_good_name(const char *name)
     return n && !name[n] && n <= 100 && *name != '.' && *name != '-';
 }
 
-/* What git says of the directory in which hq runs; a clone that has not all commits cannot count them. */
+/* Asks git about the directory in which hq runs; a clone that has not all commits cannot count them. */
 static bool ask_git(char name[64], struct history_place *place)
 {
     FILE *git = popen("exec 2>/dev/null; git log -1 --format='%ct %h' && "
