@@ -4,6 +4,8 @@
  * and a seccomp filter may end the program for a system call of ours. What will be needed is reserved before. Where a
  * filter forbids even the return from a signal handler, measuring ends with a sentence.
  */
+#include "preload/confine.h"
+
 #include "preload/blocked.h"
 #include "preload/export.h"
 #include "preload/file.h"
@@ -16,6 +18,7 @@
 #include "preload/sources/perf.h"
 #include "preload/sources/source.h"
 #include "preload/thread.h"
+#include "preload/unloaded.h"
 #include "preload/vdso.h"
 
 #include <grp.h>
@@ -33,6 +36,7 @@
 enum { RESERVE = 4 << 20 }; /* about 250,000 samples */
 
 volatile int raw_frozen;
+volatile int confined;
 
 static void reserve(void)
 {
@@ -81,32 +85,58 @@ static void end_measuring(const char *why)
     options.active = false;
     self.alive = false;
     say(why, ", so this process is measured only up to here", NULL);
+    confined |= CONFINE_NUMBER | CONFINE_TIMERS | CONFINE_SAYING;
 }
+
+#define ANY(verdict, filter, ...) \
+    any(filter, (const int[]){__VA_ARGS__}, sizeof((int[]){__VA_ARGS__}) / sizeof(int), verdict)
+
+/* Does the filter do this, or worse, to one of the calls? */
+static bool any(const struct sock_fprog *filter, const int *calls, size_t count, enum seccomp_verdict verdict)
+{
+    for (size_t i = 0; i < count; i++)
+        if (seccomp_verdict(filter, calls[i]) >= verdict)
+            return true;
+    return false;
+}
+
+/* System calls of the collector while a thread works that it has begun to measure. */
+#define WORKING \
+    RAW_OPEN, SYS_close, SYS_fallocate, SYS_mmap, SYS_munmap, SYS_madvise, SYS_prlimit64, SYS_rt_sigprocmask, \
+        SYS_rt_sigpending, RAW_STAT, SYS_getcwd, RAW_READLINK, SYS_timer_create, SYS_timer_settime, SYS_timer_delete, \
+        SYS_getrusage, SYS_getpid, SYS_gettid
+#define SENDING   SYS_getpid, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigtimedwait
+/* When a thread or a child begins: these besides. */
+#define BEGINNING SYS_sigaltstack, SYS_rt_sigaction, SYS_sched_getaffinity, SYS_getppid, SYS_uname, SYS_mremap
+/* When a program begins, or its file is looked at before: these besides. */
+#define PROGRAM   SYS_perf_event_open, SYS_mprotect, SYS_read, SYS_pread64, SYS_fstat, SYS_getuid, SYS_write
 
 static void before_filter(const struct sock_fprog *filter)
 {
-    static const int needed[] = {RAW_OPEN,          SYS_close,        SYS_fallocate, SYS_mmap,
-                                 SYS_munmap,        SYS_madvise,      SYS_prlimit64, SYS_rt_sigprocmask,
-                                 SYS_rt_sigpending, RAW_STAT,         SYS_getcwd,    SYS_timer_create,
-                                 SYS_timer_settime, SYS_timer_delete, SYS_getrusage, SYS_gettid};
-    static const int clocks[] = {SYS_perf_event_open};
-    static const int sending[] = {SYS_getpid, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigtimedwait};
-
     reserve();
-    if (!filter || !seccomp_allows(filter, SYS_rt_sigreturn) || !seccomp_allows(filter, SYS_clock_gettime)) {
+    if (!filter || ANY(SECCOMP_ENDS, filter, WORKING, BEGINNING))
+        confined |= CONFINE_BEGINNINGS;
+    if (!filter || ANY(SECCOMP_ENDS, filter, WORKING, SENDING, BEGINNING, PROGRAM)) {
+        confined |= CONFINE_PROGRAMS;
+        unloaded_leave();
+    }
+    if (!filter || ANY(SECCOMP_FAILS, filter, SYS_rt_sigreturn, SYS_clock_gettime)) {
         end_measuring(filter ? "a seccomp filter forbids to return from signal handlers"
                              : "strict seccomp forbids to read clocks");
         return;
     }
-    for (size_t i = 0; i < sizeof sending / sizeof *sending; i++)
-        if (!seccomp_allows(filter, sending[i]))
-            blocked_freeze();
-    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
-        if (!seccomp_allows(filter, clocks[i]))
-            perf_freeze();
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (!seccomp_allows(filter, needed[i]))
-            raw_frozen = 1;
+    if (ANY(SECCOMP_FAILS, filter, SYS_getpid))
+        confined |= CONFINE_NUMBER;
+    if (ANY(SECCOMP_FAILS, filter, SYS_timer_delete))
+        confined |= CONFINE_TIMERS;
+    if (ANY(SECCOMP_FAILS, filter, SYS_write, SYS_fstat, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_rt_sigtimedwait))
+        confined |= CONFINE_SAYING;
+    if (ANY(SECCOMP_FAILS, filter, SENDING))
+        blocked_freeze();
+    if (ANY(SECCOMP_FAILS, filter, SYS_perf_event_open))
+        perf_freeze();
+    if (ANY(SECCOMP_FAILS, filter, WORKING))
+        raw_frozen = 1;
 }
 
 /* Whatever stands behind the C library's calls, its return from signal handlers too, is then the program's. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/options.h"
-#include "preload/text.h"
-
+#include "preload/confine.h"
 #include "preload/raw.h"
+#include "preload/text.h"
 
 #include <signal.h>
 #include <stdarg.h>
@@ -29,12 +29,32 @@ long write_quietly(int fd, const void *bytes, size_t count)
     return written;
 }
 
+/* Names the file behind descriptor 2 when the library was loaded. A program that closes it, or puts another file there,
+ * may have its data behind it. */
+static struct stat standard_error;
+static bool has_standard_error;
+
+void say_prepare(void)
+{
+    has_standard_error = raw_fstat(2, &standard_error) == 0;
+}
+
+static bool is_standard_error(int fd)
+{
+    struct stat now;
+
+    return has_standard_error && raw_fstat(fd, &now) == 0 && now.st_dev == standard_error.st_dev &&
+           now.st_ino == standard_error.st_ino && now.st_rdev == standard_error.st_rdev;
+}
+
 void say(const char *part, ...)
 {
     char line[1024] = "hq: ";
     size_t length = 4;
     va_list parts;
 
+    if (confined & CONFINE_SAYING || !is_standard_error(2))
+        return;
     va_start(parts, part);
     for (const char *text = part; text; text = va_arg(parts, const char *))
         while (*text && length < sizeof line - 1)

@@ -57,7 +57,11 @@ bool options_read(void);
  * any more, a file at its limit, another's terminal. Safe in a signal handler. */
 long write_quietly(int fd, const void *bytes, size_t count);
 
-/* One sentence on standard error, "hq: ..."; the parts are put together, NULL ends them. Safe in a signal handler. */
+/* Once, when the library is loaded: notes which file standard error is. */
+void say_prepare(void);
+
+/* One sentence on standard error, "hq: ..."; the parts are put together, NULL ends them. Nothing is written where
+ * descriptor 2 is another file by now, or a filter forbids to. Safe in a signal handler. */
 void say(const char *part, ...);
 
 #endif

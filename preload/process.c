@@ -3,6 +3,7 @@
 #include "preload/process.h"
 
 #include "preload/blocked.h"
+#include "preload/confine.h"
 #include "preload/delay.h"
 #include "preload/deliver.h"
 #include "preload/export.h"
@@ -39,14 +40,24 @@ static int own_pid; /* of the process that has this memory; a child of vfork has
 
 bool process_is_this(void)
 {
-    return raw_frozen || own_pid == raw_getpid();
+    return confined & CONFINE_NUMBER || own_pid == raw_getpid();
 }
 
 bool process_is_own(void)
 {
     const struct hqm_header *header = file_header();
 
-    return header && (raw_frozen || header->pid == (uint32_t)raw_getpid());
+    return header && (confined & CONFINE_NUMBER || header->pid == (uint32_t)raw_getpid());
+}
+
+/* A child that is not measured. Not even what its parent has mapped is given back: that, too, is a system call. */
+static void leave(void)
+{
+    raw_frozen = 1;
+    options.active = false;
+    self.alive = false;
+    self.lane = NULL;
+    atomic_store(&file_open_header, NULL);
 }
 
 static void after_fork(void)
@@ -54,6 +65,10 @@ static void after_fork(void)
     if (!options.active)
         return;
     *process_page = 1;
+    if (confined & CONFINE_BEGINNINGS) {
+        leave();
+        return;
+    }
     own_pid = raw_getpid();
     process_forks++;
     loader_forget();

@@ -25,10 +25,10 @@
 
 /* Newer processors have only the calls that name a directory, too. */
 #ifdef SYS_open
-enum { RAW_OPEN = SYS_open, RAW_STAT = SYS_stat };
+enum { RAW_OPEN = SYS_open, RAW_STAT = SYS_stat, RAW_READLINK = SYS_readlink };
 #define RAW_CALL(name, at, ...) raw_syscall(SYS_##name, __VA_ARGS__, 0, 0)
 #else
-enum { RAW_OPEN = SYS_openat, RAW_STAT = SYS_newfstatat };
+enum { RAW_OPEN = SYS_openat, RAW_STAT = SYS_newfstatat, RAW_READLINK = SYS_readlinkat };
 #define RAW_CALL(name, at, ...) raw_syscall(SYS_##at, AT_FDCWD, __VA_ARGS__, 0)
 #endif
 
@@ -55,6 +55,11 @@ static inline long raw_write(int fd, const void *buffer, size_t bytes)
 static inline int raw_stat(const char *path, struct stat *status)
 {
     return (int)RAW_CALL(stat, newfstatat, (long)path, (long)status, 0, 0);
+}
+
+static inline int raw_fstat(int fd, struct stat *status)
+{
+    return (int)raw_syscall(SYS_fstat, fd, (long)status, 0, 0, 0, 0);
 }
 
 static inline int raw_mkdir(const char *path, int mode)

@@ -7,6 +7,8 @@
 
 #include <linux/bpf_common.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -27,7 +29,7 @@ static bool load(struct machine *m, const struct sock_filter *i, const struct se
         value = m->memory[i->k];
         break;
     case BPF_ABS:
-        if (i->k > sizeof *data - 4)
+        if (i->k >= offsetof(struct seccomp_data, instruction_pointer))
             return false;
         memcpy(&value, (const char *)data + i->k, 4);
         break;
@@ -70,7 +72,30 @@ static uint32_t distance(const struct machine *m, const struct sock_filter *i)
     }
 }
 
-bool seccomp_allows(const struct sock_fprog *filter, int number)
+static enum seccomp_verdict action_verdict(uint32_t action)
+{
+    switch (action & SECCOMP_RET_ACTION_FULL) {
+    case SECCOMP_RET_ALLOW:
+    case SECCOMP_RET_LOG: return SECCOMP_PASSES;
+    case SECCOMP_RET_ERRNO: return SECCOMP_FAILS;
+    default: return SECCOMP_ENDS;
+    }
+}
+
+/* The worst that it does with any call. */
+static enum seccomp_verdict worst(const struct sock_fprog *filter)
+{
+    enum seccomp_verdict worst = SECCOMP_FAILS;
+
+    for (uint64_t at = 0; at < filter->len; at++) {
+        const struct sock_filter *i = &filter->filter[at];
+        if (BPF_CLASS(i->code) == BPF_RET && (BPF_RVAL(i->code) == BPF_A || action_verdict(i->k) == SECCOMP_ENDS))
+            worst = SECCOMP_ENDS;
+    }
+    return worst;
+}
+
+enum seccomp_verdict seccomp_verdict(const struct sock_fprog *filter, int number)
 {
     struct seccomp_data data = {.nr = number, .arch = ARCH_AUDIT};
     struct machine m = {0};
@@ -82,17 +107,17 @@ bool seccomp_allows(const struct sock_fprog *filter, int number)
         case BPF_LD:
         case BPF_LDX:
             if (!load(&m, i, &data))
-                return false;
+                return worst(filter);
             break;
         case BPF_ST:
         case BPF_STX:
             if (i->k >= BPF_MEMWORDS)
-                return false;
+                return worst(filter);
             m.memory[i->k] = BPF_CLASS(i->code) == BPF_ST ? m.a : m.x;
             break;
         case BPF_ALU:
             if (!compute(&m, i))
-                return false;
+                return worst(filter);
             break;
         case BPF_JMP: at += distance(&m, i); break;
         case BPF_MISC:
@@ -101,12 +126,8 @@ bool seccomp_allows(const struct sock_fprog *filter, int number)
             else
                 m.a = m.x;
             break;
-        case BPF_RET: {
-            uint32_t action = BPF_RVAL(i->code) == BPF_A ? m.a : i->k;
-            return (action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ALLOW ||
-                   (action & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_LOG;
-        }
+        case BPF_RET: return action_verdict(BPF_RVAL(i->code) == BPF_A ? m.a : i->k);
         }
     }
-    return false;
+    return worst(filter);
 }

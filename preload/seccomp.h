@@ -7,8 +7,14 @@
 #include <linux/filter.h>
 #include <stdbool.h>
 
-/* Does a seccomp filter let a system call pass, whatever its arguments are compared with? What cannot be told counts as
- * no. */
-bool seccomp_allows(const struct sock_fprog *filter, int number);
+enum seccomp_verdict {
+    SECCOMP_PASSES,
+    SECCOMP_FAILS, /* with an error */
+    SECCOMP_ENDS   /* the program, or somebody else decides, or it cannot be told */
+};
+
+/* Tells what a filter does with a system call, whatever its arguments are: where it looks at them, that cannot be told.
+ */
+enum seccomp_verdict seccomp_verdict(const struct sock_fprog *filter, int number);
 
 #endif

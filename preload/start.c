@@ -35,6 +35,7 @@ void start_once(void)
     if (started)
         return;
     started = true;
+    say_prepare();
     real_find_all(libc_find_first);
     if (!options_read())
         return;

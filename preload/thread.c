@@ -3,6 +3,7 @@
 
 #include "preload/altstack.h"
 #include "preload/blocked.h"
+#include "preload/confine.h"
 #include "preload/counts.h"
 #include "preload/delay.h"
 #include "preload/export.h"
@@ -286,7 +287,7 @@ static struct beginning *make_beginning(void)
     }
     start_once();
     process_check();
-    if (!options.active || !self.alive || !guard_enter())
+    if (!options.active || !self.alive || (confined & CONFINE_BEGINNINGS) || !guard_enter())
         return NULL;
     struct place here = thread_here();
     beginning = malloc(sizeof *beginning); /* with the guard up: it is not the program's */

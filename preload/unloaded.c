@@ -2,6 +2,7 @@
 #include "preload/unloaded.h"
 
 #include "format/measurement.h"
+#include "preload/confine.h"
 #include "preload/options.h"
 #include "preload/raw.h"
 #include "preload/text.h"
@@ -114,7 +115,7 @@ static const char *obstacle(int fd, bool *refused)
         *refused = true;
         return "for another C library";
     }
-    if (raw_syscall(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 && status.st_mode & S_ISUID &&
+    if (raw_fstat(fd, &status) == 0 && status.st_mode & S_ISUID &&
         status.st_uid != (uint32_t)raw_syscall(SYS_getuid, 0, 0, 0, 0, 0, 0))
         return "set-user-ID";
     return loader == NONE ? "statically linked" : NULL;
@@ -183,18 +184,19 @@ static bool examine(struct texts *texts, const char *path, bool search, char *co
 
 struct unloaded unloaded_note(const char *path, bool search, char *const environment[])
 {
-    struct texts *texts = path ? raw_memory(sizeof *texts) : NULL;
-    struct unloaded room = {0, 0};
+    struct texts *texts = path && !(confined & CONFINE_PROGRAMS) ? raw_memory(sizeof *texts) : NULL;
+    bool kept_out = (confined & CONFINE_PROGRAMS) && value_of(environment, PRELOAD);
     size_t words = 0;
 
-    if (!texts)
-        return room;
+    if (texts) {
+        kept_out = examine(texts, path, search, environment);
+        raw_munmap(texts, sizeof *texts);
+    }
     while (environment && environment[words])
         words++;
-    if (examine(texts, path, search, environment) && words < WORDS)
-        room = (struct unloaded){words + 1, sizeof PRELOAD + strlen(value_of(environment, PRELOAD))};
-    raw_munmap(texts, sizeof *texts);
-    return room;
+    return kept_out && words < WORDS
+               ? (struct unloaded){words + 1, sizeof PRELOAD + strlen(value_of(environment, PRELOAD))}
+               : (struct unloaded){0, 0};
 }
 
 /* The list without what is the collector's. False if nothing is left. */
@@ -232,4 +234,19 @@ char *const *unloaded_without(char *const environment[], char *words[], char *te
         }
     words[used] = NULL;
     return words;
+}
+
+void unloaded_leave(void)
+{
+    for (char **word = __environ; word && *word; word++) {
+        size_t bytes = strlen(*word) + 1;
+        if (strncmp(*word, PRELOAD, sizeof PRELOAD - 1) != 0)
+            continue;
+        char *copy = raw_memory(bytes);
+        if (!copy)
+            continue;
+        strip(*word + sizeof PRELOAD - 1, copy);
+        memcpy(*word, copy, strlen(copy) + 1); /* which is no longer */
+        raw_munmap(copy, bytes);
+    }
 }

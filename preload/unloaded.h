@@ -22,6 +22,10 @@ struct unloaded {
 /* `search`: a name without a slash is looked for in PATH. NULL for `environment` is an empty one. */
 struct unloaded unloaded_note(const char *path, bool search, char *const environment[]);
 
+/* Programs that are executed from now on must not get the collector (confine.h): takes it out of this program's own
+ * environment too, which functions of the C library hand on. */
+void unloaded_leave(void);
+
 /* Copies it to `words`, with LD_PRELOAD, if anything is left of it, in `text`. Returns `words`. */
 char *const *unloaded_without(char *const environment[], char *words[], char *text);
 

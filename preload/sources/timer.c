@@ -11,6 +11,7 @@
  * on: the next thread that starts has its first sample so much earlier, and if that is periods, it stands for them.
  * Totals are right, and whose the time was is right on average.
  */
+#include "preload/confine.h"
 #include "preload/cut.h"
 #include "preload/handler.h"
 #include "preload/hot.h"
@@ -170,7 +171,7 @@ int timer_watch(int event, int watch, uint64_t cpu_ns)
 
 void timer_unwatch(int watch)
 {
-    if (!watch)
+    if (!watch || confined & CONFINE_TIMERS)
         return;
     raw_syscall(SYS_timer_delete, watch - 1, 0, 0, 0, 0, 0);
     atomic_fetch_sub(&watches, 1);
@@ -178,7 +179,7 @@ void timer_unwatch(int watch)
 
 void timer_stop(int event)
 {
-    if (self.timer[event])
+    if (self.timer[event] && !(confined & CONFINE_TIMERS)) /* it ends with the process */
         raw_syscall(SYS_timer_delete, self.timer[event] - 1, 0, 0, 0, 0, 0);
     self.timer[event] = 0;
 }

@@ -26,6 +26,32 @@ for way in strict narrowest; do
     check "$way: measured until then" holds "$(value 'sum CPUTIME') > 0.05e9 && $(value 'sum CPUTIME') < 0.3e9"
 done
 
+# A sentence goes to standard error, and not into what the program has opened in its place.
+(cd "$TMP" && "$HQ" record --force -o "$DB" -- "$PROGRAMS/confined" data 2>err)
+check "another file is descriptor 2: the program ends as it would" [ $? = 3 ]
+check "another file is descriptor 2: nothing is written there" [ -e "$TMP/data" -a ! -s "$TMP/data" ]
+record -- "$PROGRAMS/confined" copy
+check "a copy of standard error is standard error" [ "$status:$(grep -c 'seccomp.*measured only up to here' "$TMP/err")" = 3:1 ]
+
+# Filters that end the program for one call each, of those that only the collector makes here: the program, its threads, its children and what these execute end
+# as they would. The numbers are x86-64's.
+ways=0
+if [ "$(uname -m)" = x86_64 ]; then
+    # sigaltstack; timer_delete; open, stat, readlink, sigaltstack, getpid, sched_getaffinity, gettid, getrusage, perf_event_open
+    for way in "131 errno" "131 trap" "226 trap" {2,4,89,131,39,204,186,98,298}" kill"; do
+        "$PROGRAMS/confined" forbid $way >"$TMP/out" 2>&1
+        [ $? = 3 ] || continue      # the C library, or the shell, makes this call itself
+        ways=$((ways + 1))
+        record -e CPUTIME@1000/s -e IO -- "$PROGRAMS/confined" forbid $way
+        check "call $way: the program ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
+    done
+    check "the calls that are forbidden above are the collector's" [ $ways -gt 8 ]
+    record -e CPUTIME@1000/s --mark main -- "$PROGRAMS/confined" forbid 131 kill
+    check "a forked child that is not measured, with breakpoints: the program ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
+    record -e CPUTIME@1000/s -- "$PROGRAMS/confined" forbid-writing 2 kill
+    check "files are opened for reading only: the program ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
+fi
+
 # Programs that the loader does not give a library to.
 $CC -static -O1 -o "$TMP/static" -Itests/programs tests/programs/ends.c -lpthread 2>/dev/null || exit 1
 record -- "$TMP/static" return

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* confined WAY: gives up something in one of the ways there are, then burns 0.5 s on new call paths, so that its file
- * must grow. Exit status 3. */
+ * must grow. Exit status 3. confined forbid NUMBER errno|trap|kill: a filter for one system call, then threads, forked
+ * children and programs that are executed in four ways, each of which has to end as it does by itself. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include "closing.h"
@@ -10,12 +11,16 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static unsigned state = 12345;
@@ -125,7 +130,84 @@ static int give_up(const char *way)
         return narrow(1);
     if (!strcmp(way, "narrowest"))
         return narrowest();
+    if (!strcmp(way, "data")) /* is what descriptor 2 leads to; then as above */
+        return close(2) || open("data", O_WRONLY | O_CREAT | O_TRUNC, 0644) != 2 || narrowest();
+    if (!strcmp(way, "copy"))
+        return dup2(dup(2), 2) != 2 || narrowest();
     return strcmp(way, "wide") ? 1 : wide();
+}
+
+/* One call that the program makes none of; `writing`: only with an argument that is not 0. */
+static int forbid(unsigned number, const char *action, int writing)
+{
+    unsigned result = !strcmp(action, "errno")  ? SECCOMP_RET_ERRNO | 1
+                      : !strcmp(action, "trap") ? SECCOMP_RET_TRAP
+                                                : SECCOMP_RET_KILL_PROCESS;
+    struct sock_filter code[] = {
+        LOAD_NUMBER,
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 0, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, result),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+
+    if (!writing)
+        code[2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, result);
+    return filter(code, sizeof code / sizeof *code, 0);
+}
+
+static void *thread(void *argument)
+{
+    burn(0.005);
+    return argument;
+}
+
+static int in_thread(void)
+{
+    pthread_t id;
+
+    return pthread_create(&id, NULL, thread, NULL) || pthread_join(id, NULL);
+}
+
+static int ends_with(pid_t child, int wanted)
+{
+    int status;
+
+    return child <= 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != wanted;
+}
+
+static int begin_others(char *self)
+{
+    char *arguments[] = {self, "short", NULL};
+    pid_t child;
+
+    if (in_thread())
+        return puts("a thread"), 1;
+    if ((child = fork()) == 0) {
+        burn(0.005);
+        exit(in_thread() ? 1 : 4);
+    }
+    if (ends_with(child, 4))
+        return puts("a forked child"), 1;
+    if ((child = fork()) == 0) {
+        execv(self, arguments);
+        _exit(1);
+    }
+    if (ends_with(child, 5))
+        return puts("exec"), 1;
+    if ((child = vfork()) == 0) {
+        execv(self, arguments);
+        _exit(1);
+    }
+    if (ends_with(child, 5))
+        return puts("exec by a child of vfork"), 1;
+    if (posix_spawn(&child, self, NULL, NULL, arguments, environ) || ends_with(child, 5))
+        return puts("posix_spawn"), 1;
+    if (setenv("SELF", self, 1) || WEXITSTATUS(system("\"$SELF\" short")) != 5)
+        return puts("system"), 1;
+    burn(0.005);
+    return 0;
 }
 
 /* Rounds that take some 0.5 s. A program that may only read and write has no clock. */
@@ -147,6 +229,14 @@ static long rounds_of_half_a_second(void)
 
 int main(int argc, char **argv)
 {
+    if (argc > 1 && !strcmp(argv[1], "short"))
+        return in_thread() ? 1 : 5;
+    if (argc > 3 && !strncmp(argv[1], "forbid", 6)) {
+        burn(0.005);
+        int bad = forbid((unsigned)atoi(argv[2]), argv[3], !strcmp(argv[1], "forbid-writing"));
+        return bad ? 77 : begin_others(argv[0]) ? 1 : 3;
+    }
+
     long rounds = rounds_of_half_a_second();
 
     burn(0.05);
