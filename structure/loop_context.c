@@ -108,24 +108,76 @@ static void find_begun(struct maker *m)
     m->begun.len = kept;
 }
 
-/* Whether the statement of a piece begins elsewhere and not in a loop around it: it was moved there. */
-static bool was_moved(const struct maker *m, const struct piece *piece, uint32_t loop)
+enum origin { UNKNOWN, IN_LOOP, ELSEWHERE };
+
+/* Where a statement of a line begins. */
+static enum origin origin_of(const struct maker *m, struct begun place, uint32_t loop)
 {
-    struct begun first = {piece->file, piece->line, 0, 0};
-    bool elsewhere = false;
+    struct begun first = {place.file, place.line, 0, 0};
+    enum origin origin = UNKNOWN;
 
     for (size_t i = SEARCH(k, m->begun.len, by_place(&m->begun.data[k], &first) < 0); i < m->begun.len; i++) {
         const struct begun *b = &m->begun.data[i];
 
-        if (b->file != piece->file || b->line != piece->line)
+        if (b->file != place.file || b->line != place.line)
             break;
-        if (b->inlined != piece->inlined && b->inlined != BEGUN_ANYWHERE)
+        if (b->inlined != place.inlined && b->inlined != BEGUN_ANYWHERE)
             continue;
         if (tree_lies_in(m, b->loop, loop))
-            return false;
-        elsewhere = true;
+            return IN_LOOP;
+        origin = ELSEWHERE;
     }
-    return elsewhere;
+    return origin;
+}
+
+/* Whether the statement of a piece begins elsewhere and not in a loop around it: it was moved there. Of inlined code
+ * for which the line table tells no beginning (gcc -flto loses them), the call is looked at. */
+static bool was_moved(const struct maker *m, const struct piece *piece, uint32_t loop)
+{
+    struct begun place = {piece->file, piece->line, 0, piece->inlined};
+    enum origin origin = origin_of(m, place, loop);
+
+    while (origin == UNKNOWN && place.inlined != DWARF_NONE) {
+        place.inlined = tree_inline_parent(m, place.inlined);
+        tree_projected(m, piece, place.inlined, &place.file, &place.line);
+        origin = origin_of(m, place, loop);
+    }
+    return origin == ELSEWHERE;
+}
+
+/* The declaration of the procedure that code is said to be of, if it stands in the same file; 0: it does not. */
+static uint32_t declared(const struct maker *m, uint32_t inlined, uint32_t file)
+{
+    const struct dwarf_procedure *p = m->p->dwarf;
+    const struct dwarf_origin *o = &p->origin;
+
+    if (inlined != DWARF_NONE)
+        o = m->p->unit->inlines[p->first_inline + inlined].origin;
+    return o->file == file ? o->line : 0;
+}
+
+/*
+ * Whether a piece has a line that cannot be of the procedure it is said to be of: one above its declaration, or one of
+ * which a statement begins in another procedure, declared between that line and this procedure. Where gcc makes one
+ * condition or address of several, it gives the place of the wrong one of two inlined procedures, or loses it.
+ */
+static bool is_misplaced(const struct maker *m, const struct piece *piece)
+{
+    struct begun first = {piece->file, piece->line, 0, 0};
+    uint32_t from = m->p->dwarf ? declared(m, piece->inlined, piece->file) : 0;
+
+    if (!from || piece->line < from)
+        return from;
+    for (size_t i = SEARCH(k, m->begun.len, by_place(&m->begun.data[k], &first) < 0); i < m->begun.len; i++) {
+        const struct begun *b = &m->begun.data[i];
+        uint32_t other = b->inlined == BEGUN_ANYWHERE ? 0 : declared(m, b->inlined, b->file);
+
+        if (b->file != piece->file || b->line != piece->line)
+            break;
+        if (other > from && other <= piece->line)
+            return true;
+    }
+    return false;
 }
 
 /* How surely a piece tells which inlined procedure a loop is in. */
@@ -137,7 +189,7 @@ static enum voice voice_of(const struct maker *m, const struct piece *piece, uin
         return VOICE_STATEMENT;
     if (!tree_speaks(m, piece, loop))
         return VOICE_NONE;
-    return !piece->decides && was_moved(m, piece, loop) ? VOICE_LINE : VOICE_STATEMENT;
+    return is_misplaced(m, piece) || (!piece->decides && was_moved(m, piece, loop)) ? VOICE_LINE : VOICE_STATEMENT;
 }
 
 static void hear(struct maker *m, const struct piece *piece, uint32_t loop)
