@@ -307,11 +307,15 @@ static void judge_branch(struct loop_maker *m, uint32_t block)
 
     for (uint32_t l = m->loop_of[block]; l != LOOP_NONE; l = m->loops.data[l].parent) {
         bool exits = false, back = false;
+        uint64_t out = 0;
 
         for (uint32_t i = 0; i < b->successor_count; i++) {
             uint32_t to = m->cfg->successors.data[b->first_successor + i];
 
-            exits |= !loop_contains(m, l, m->loop_of[to]);
+            if (!loop_contains(m, l, m->loop_of[to])) {
+                exits = true;
+                out = loop_block_address(m->cfg, to);
+            }
             back |= loop_block_address(m->cfg, to) == m->loops.data[l].header;
         }
         exits = last->kind == INSN_BRANCH && (exits || b->successor_count == 1);
@@ -322,7 +326,7 @@ static void judge_branch(struct loop_maker *m, uint32_t block)
                                : exits && at_header ? LOOP_HEADER_EXIT
                                : exits              ? LOOP_EXIT
                                                     : LOOP_BACK;
-        vec_push(&m->branches, (struct loop_branch){l, e, last->address});
+        vec_push(&m->branches, (struct loop_branch){l, e, last->address, out});
     }
 }
 

@@ -17,88 +17,6 @@
 #include <string.h>
 #include <strings.h>
 
-static void prefer(struct loop_place *place, uint32_t evidence, uint32_t file, uint32_t line)
-{
-    if (!line || evidence > place->evidence || (evidence == place->evidence && line >= place->line))
-        return;
-    place->evidence = evidence;
-    place->file = file;
-    place->line = line;
-}
-
-/* The exit condition names a loop best, then the backward branch, then the first line; see doc/structure.md. */
-static void name_by_branches(struct maker *m, size_t n)
-{
-    uint32_t file, line;
-
-    for (size_t l = 0; l < n; l++)
-        m->places[l].evidence = LOOP_EVIDENCE_KINDS + 1;
-    for (size_t i = 0; n && i < m->loops->branch_count; i++) {
-        const struct loop_branch *branch = &m->loops->branches[i];
-        size_t at = tree_piece_at(m, branch->address + 1);
-
-        if (!at)
-            continue;
-        tree_line_in(m, &m->pieces.data[at - 1], branch->loop, &file, &line);
-        prefer(&m->places[branch->loop], branch->evidence, file, line);
-    }
-    vec_foreach(piece, &m->pieces)
-        for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
-            tree_line_in(m, piece, l, &file, &line);
-            prefer(&m->places[l], LOOP_EVIDENCE_KINDS, file, line);
-        }
-}
-
-/* Code of a region's start lies everywhere in it. */
-static void note_line(struct loop_place *place, uint32_t file, uint32_t line, uint32_t origin)
-{
-    if (!line || file != place->file || line == origin)
-        return;
-    place->least = place->least && place->least < line ? place->least : line;
-    place->most = place->most > line ? place->most : line;
-}
-
-static void note_lines(struct maker *m)
-{
-    uint32_t file, line;
-
-    vec_foreach(piece, &m->pieces)
-        for (uint32_t l = piece->loop; l != LOOP_NONE; l = m->loops->list[l].parent) {
-            tree_line_in(m, piece, l, &file, &line);
-            note_line(&m->places[l], file, line, m->origin);
-            if (piece->begins && line && file == m->places[l].file &&
-                (!m->places[l].begun || line < m->places[l].begun))
-                m->places[l].begun = line;
-        }
-    for (size_t l = 0; l < m->loops->count; l++) {
-        size_t at = tree_piece_at(m, m->loops->list[l].header);
-
-        if (!m->places[l].most)
-            m->places[l].least = m->places[l].most = m->places[l].line;
-
-        if (at == m->pieces.len)
-            continue;
-        tree_line_in(m, &m->pieces.data[at], l, &file, &line);
-        m->places[l].top = file == m->places[l].file ? line : 0;
-        m->places[l].told = m->places[l].top && m->pieces.data[at].line == line ? m->pieces.data[at].least : 0;
-    }
-    for (size_t i = 0; i < m->loops->branch_count; i++) {
-        const struct loop_branch *branch = &m->loops->branches[i];
-        struct loop_place *place = &m->places[branch->loop];
-        size_t at = tree_piece_at(m, branch->address + 1);
-
-        if (!at)
-            continue;
-        tree_line_in(m, &m->pieces.data[at - 1], branch->loop, &file, &line);
-        if (!line || file != place->file)
-            continue;
-        if (branch->evidence == LOOP_HEADER_EXIT)
-            place->header_exit = line;
-        if (branch->evidence == LOOP_BACK && (!place->back || line < place->back))
-            place->back = line;
-    }
-}
-
 /* The body of a parallel region is a procedure of its own; of gcc's only this name says so. */
 static bool is_region(const struct maker *m)
 {
@@ -368,13 +286,24 @@ static bool is_told_at_back(const struct maker *m, uint32_t loop)
     return true;
 }
 
+/* Whether the condition at the top of a loop leads beyond where the one at its end leads: `if (found) return` ends the
+ * body, and the return stands in it. Behind `do ... while` both lead to the same place. */
+static bool leaves_beyond(const struct maker *m, const struct loop_place *place)
+{
+    return place->back_to >= place->line && place->header_to > place->back_to && !is_fortran(m, place);
+}
+
 /* A condition that is not where a loop begins. */
 static void name_by_top(struct maker *m, uint32_t loop)
 {
     struct loop_place *place = &m->places[loop];
 
-    if (place->evidence == LOOP_EXIT_AND_BACK && place->header_exit == place->least && place->line < place->most)
+    if (place->evidence == LOOP_EXIT_AND_BACK && place->header_exit == place->least &&
+        (place->line < place->most || leaves_beyond(m, place)))
         place->line = place->least;
+    else if (place->evidence == LOOP_HEADER_EXIT && place->exit == place->least && place->exit < place->line &&
+             !is_fortran(m, place))
+        place->line = place->exit;
     else if ((place->evidence == LOOP_EXIT || place->evidence == LOOP_HEADER_EXIT) && place->top == place->least &&
              place->top < place->line && place->line < place->most)
         place->line = place->top;
@@ -463,11 +392,11 @@ void tree_name_loops(struct maker *m)
     bool region = is_region(m), shares;
     uint32_t line;
 
-    name_by_branches(m, n);
+    tree_name_by_branches(m);
     if (!n)
         return;
     m->origin = region ? entry_line(m) : 0;
-    note_lines(m);
+    tree_note_lines(m);
     for (uint32_t l = 0; l < n; l++) {
         const struct loop_place *place = &m->places[l];
 

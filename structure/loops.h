@@ -15,6 +15,7 @@ struct loop_branch {
     uint32_t loop;
     enum loop_evidence evidence;
     uint64_t address;
+    uint64_t to; /* where it leaves the loop, 0: it does not, or leaves the procedure */
 };
 
 /* Where a branch or jump lies that is near a loop and not in it. */

@@ -31,7 +31,10 @@ struct loop_place {
     uint32_t top;         /* the line that its code begins with, 0: another file's, or none */
     uint32_t told; /* line of a statement without code that is told at its header, or that of the header's code */
     uint32_t header_exit; /* the line of an exit in the header, 0: none */
+    uint32_t header_to;   /* and of what it leads to */
+    uint32_t exit;        /* the least line of an exit that neither is in the header nor goes round, 0: none */
     uint32_t back;        /* the least line of a jump back that decides nothing, 0: none */
+    uint32_t back_to;     /* the line that an exit leads to that also goes round, of that of `line`; 0: unknown */
 };
 
 #define BEGUN_ANYWHERE (DWARF_NONE - 1)
@@ -80,5 +83,9 @@ uint32_t tree_common_inline(const struct maker *m, uint32_t a, uint32_t b);
 
 /* Sets file and line of all places, whose contexts are known (loop_lines.c). */
 void tree_name_loops(struct maker *m);
+/* Sets them by the branches of each loop alone, the best one. */
+void tree_name_by_branches(struct maker *m); /* loop_evidence.c */
+/* Sets what else is known of the lines in each loop. */
+void tree_note_lines(struct maker *m); /* loop_evidence.c */
 
 #endif
