@@ -4,16 +4,17 @@
 # tarball.sh VERSION DIRECTORY: DIRECTORY/hq-VERSION-MACHINE.tar.gz from DIRECTORY/hq-VERSION.tar.gz, which runs where it is unpacked, without root: hq,
 # the collector, and every library that hq needs but the C library's. hq itself needs a C library at least as new as
 # the one it was built with (the archive's README says which); the collector runs from glibc 2.28 on. So a cluster is
-# served by a build on the oldest release there is.
+# served by a build on the oldest release there is. The same commit gives the same bytes where compiler and libraries are the same.
 set -euo pipefail
 name=hq-$1-$(uname -m)
 out=$(cd "$2" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 tar -x -C "$scratch" -f "$out/hq-$1.tar.gz"
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 # DT_RPATH, as it holds for what libraries need in their turn. What MPI is on the cluster is not known here.
 ${MAKE:-make} -C "$scratch/hq-$1" --no-print-directory install DEPS=no MPI_KINDS= PREFIX="/$name" DESTDIR="$scratch" \
-    LDFLAGS="${LDFLAGS:-} -Wl,--disable-new-dtags -Wl,-rpath,'\$\$ORIGIN/../lib/hq/needs'" >"$scratch/log" 2>&1 ||
+    CFLAGS="${CFLAGS:--O2 -g} -ffile-prefix-map=$scratch/hq-$1=." LDFLAGS="${LDFLAGS:-} -Wl,--disable-new-dtags -Wl,-rpath,'\$\$ORIGIN/../lib/hq/needs'" >"$scratch/log" 2>&1 ||
     { tail -20 "$scratch/log" >&2; exit 1; }
 top=$scratch/$name
 mkdir "$top/lib/hq/needs"
@@ -35,5 +36,6 @@ for library in "$top"/lib/hq/needs/*; do
     [ -z "$package" ] || [ ! -e "/usr/share/doc/$package/copyright" ] || cp "/usr/share/doc/$package/copyright" "$top/share/doc/hq/licences/$package"
 done
 strip --strip-unneeded "$top/bin/hq" "$top"/lib/hq/needs/*
-tar --sort=name --owner=0 --group=0 --numeric-owner -czf "$out/$name.tar.gz" -C "$scratch" "$name"
+tar --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime="@$SOURCE_DATE_EPOCH" -c -C "$scratch" "$name" |
+    gzip -9n >"$out/$name.tar.gz"
 echo "$2/$name.tar.gz"

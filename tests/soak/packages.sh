@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Each kind of package is made, put into a root of its own, records and answers there, and leaves nothing behind. Needs root.
+# Each kind of package is made, twice with the same bytes, put into a root of its own, records and answers there, and leaves nothing behind. Needs root.
 set -u
 TMP=$(mktemp -d) packages=build/packages
 trap 'rm -rf "$TMP"' EXIT
@@ -16,7 +16,19 @@ works() {
     rm -rf "$TMP/db"
     "$1" record -o "$TMP/db" -- "$TMP/busy" && "$1" "$TMP/db" "loops" | grep -q 'busy.c:1' && "$1" help
 }
-check "make deb" make deb
+# twice KIND PATTERN...: made a second time, in another directory, the packages have the same bytes.
+twice() {
+    local kind=$1
+    shift
+    check "make $kind" make "$kind"
+    mkdir -p "$TMP/first/$kind"
+    (cd $packages && cp $* "$TMP/first/$kind/")
+    check "make $kind again" make "$kind"
+    for package in "$TMP/first/$kind"/*; do
+        check "${package##*/}: the same bytes" cmp "$package" "$packages/${package##*/}"
+    done
+}
+twice deb "*.deb"
 root=$TMP/deb
 mkdir -p "$root/var/lib/dpkg"/{info,updates,triggers} && : >"$root/var/lib/dpkg/status"
 in_root() { dpkg --root="$root" --force-depends --force-not-root "$@"; }
@@ -38,14 +50,14 @@ check "its manual pages are there" ls "$root/usr/share/man/man1/hq.1.gz" "$root/
 check "dpkg installs them again" in_root -i $packages/hq_*.deb $packages/libhq-collector_*.deb
 check "dpkg removes them" in_root -P hq libhq-collector hq-doc
 check "and nothing is left" [ -z "$(find "$root" -path "$root/var/lib/dpkg" -prune -o ! -type d -print)" ]
-check "make rpm" make rpm
+twice rpm "hq-*.rpm"
 root=$TMP/rpm
 mkdir -p "$root"
 check "rpm installs them" rpm --root "$root" --dbpath /var/lib/rpm --nodeps -i $packages/hq-[0-9]*.x86_64.rpm $packages/hq-collector-*.rpm
 check "hq of the RPMs works" works "$root/usr/bin/hq"
 check "rpm removes them" rpm --root "$root" --dbpath /var/lib/rpm --nodeps -e hq hq-collector
 check "and nothing is left" [ -z "$(find "$root" -path "$root/var/lib/rpm" -prune -o ! -type d -print)" ]
-check "make tarball" make tarball
+twice tarball "hq-*-x86_64.tar.gz"
 mkdir "$TMP/a place"
 check "it is unpacked" tar -C "$TMP/a place" -xzf $packages/hq-*-x86_64.tar.gz
 hq=$(echo "$TMP/a place"/hq-*/bin/hq)
