@@ -19,7 +19,10 @@ for kind in undefined defined; do
         continue
     fi
     list --$kind-only >"$TMP/$kind"
-    check "$kind symbols are as in $file" diff $file "$TMP/$kind"
+    # What is asked for by one compiler (strncmp), another may do without; what is defined is ours.
+    grep -vxF -f $file "$TMP/$kind" >"$TMP/err"
+    [ $kind = undefined ] || grep -vxF -f "$TMP/$kind" $file >>"$TMP/err"
+    check "$kind symbols are those in $file" [ ! -s "$TMP/err" ]
 done
 # It runs where the C library is 2.28 or later: newer functions are looked up when they are needed (preload/libc.h).
 newer() {
