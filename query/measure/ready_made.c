@@ -5,6 +5,7 @@
 #include "common/names.h"
 #include "db/runtimes.h"
 #include "query/measure/grouping.h"
+#include "query/pattern/system.h"
 #include "query/pattern/waits.h"
 #include <string.h>
 
@@ -86,7 +87,7 @@ static enum runtime_group group_of_module(const char *module)
 
 enum where { ANYWHERE, SYSTEM };
 
-static enum runtime_group group_of_name(const char *name, bool system)
+static enum runtime_group group_of_name(const char *name, bool known, bool system)
 {
     static const struct {
         const char *match;
@@ -101,7 +102,8 @@ static enum runtime_group group_of_name(const char *name, bool system)
     AUTO_FREE char *folded = name_folded(name);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((system || rows[i].where == ANYWHERE) && name_matches_folded(rows[i].match, folded))
+        if (rows[i].where == ANYWHERE ? name_matches_folded(rows[i].match, folded)
+                                      : system && system_name(rows[i].match, folded, known))
             return rows[i].group;
     return GROUP_NONE;
 }
@@ -126,6 +128,7 @@ static enum runtime_group group_of_procedure(const struct tree *t, uint32_t scop
     const struct runtime *r = module ? runtime_of_module(module) : NULL;
     enum runtime_group of_module = r ? group_of_runtime(r) : module ? group_of_module(module) : GROUP_NONE, group;
     struct db_list aliases = tree_aliases(t, s);
+    bool system = !module || of_module == GROUP_C_LIBRARY;
 
     if (s->kind == SCOPE_WAIT || s->kind == SCOPE_RUNTIME)
         return of_module == GROUP_HQ ? GROUP_HQ : GROUP_OPENMP;
@@ -133,9 +136,9 @@ static enum runtime_group group_of_procedure(const struct tree *t, uint32_t scop
         return of_module;
     if (scope_is_mpi(t, scope))
         return GROUP_MPI;
-    group = group_of_name(tree_text(t, s->name), !module || of_module == GROUP_C_LIBRARY);
+    group = group_of_name(tree_text(t, s->name), module, system);
     for (size_t i = 0; i < aliases.len && group == GROUP_NONE; i++)
-        group = group_of_name(db_string(t->db, aliases.data[i]), !module || of_module == GROUP_C_LIBRARY);
+        group = group_of_name(db_string(t->db, aliases.data[i]), module, system);
     return group != GROUP_NONE ? group : of_module != GROUP_NONE ? of_module : GROUP_USER;
 }
 

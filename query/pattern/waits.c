@@ -5,6 +5,7 @@
 #include "common/names.h"
 #include "db/folding.h"
 #include "query/pattern/pattern.h"
+#include "query/pattern/system.h"
 #include <string.h>
 
 const char *waiting_name(enum waiting waiting)
@@ -26,7 +27,7 @@ const char *waiting_name(enum waiting waiting)
 
 enum where { ANYWHERE, SYSTEM };
 
-static enum waiting waiting_of_table(const char *name, bool system)
+static enum waiting waiting_of_table(const char *name, bool known, bool system)
 {
     static const struct {
         const char *match;
@@ -40,7 +41,8 @@ static enum waiting waiting_of_table(const char *name, bool system)
     AUTO_FREE char *folded = name_folded(name);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if ((system || rows[i].where == ANYWHERE) && name_matches_folded(rows[i].match, folded))
+        if (rows[i].where == ANYWHERE ? name_matches_folded(rows[i].match, folded)
+                                      : system && system_name(rows[i].match, folded, known))
             return rows[i].waiting;
     return WAITS_NOT;
 }
@@ -89,7 +91,7 @@ static enum waiting waiting_of_name(const char *name, struct home home)
 {
     if (name_is_mpi(name, home))
         return WAITS_IN_MPI;
-    return waiting_of_table(name, !home.known || (home.runtime && home.runtime->kind == RUNTIME_SYSTEM));
+    return waiting_of_table(name, home.known, !home.known || (home.runtime && home.runtime->kind == RUNTIME_SYSTEM));
 }
 
 static enum waiting waiting_of_row(const char *name)

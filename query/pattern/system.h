@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Names of the C library and the kernel, by the globs of waits.def and runtime_groups.def. A star before a name stands
+ * for what these put there (`__GI___libc_`, `__x64_sys_`, the f of fread, the p of pread) and for nothing else: `*read`
+ * is neither start_thread nor spread.
+ */
+#ifndef HQ_QUERY_SYSTEM_H
+#define HQ_QUERY_SYSTEM_H
+
+#include <stdbool.h>
+
+/* folded: the name as name_folded has it. known: its load module is the C library or the kernel; without a module that
+ * is known, what a program may use as a prefix or an ending (my_read, accept_move) is none of these. */
+bool system_name(const char *glob, const char *folded, bool known);
+
+#endif
