@@ -25,7 +25,7 @@ static bool begins_with_one_of(const char *text, const char *const *of, size_t c
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* What a leading star stands for. */
+/* Tells whether this may stand in place of a leading star. */
 static bool prefix_fits(const char *name, size_t length, bool known)
 {
     static const char *const letters[] = {"f",  "p",  "l",  "s",   "m",  "d",  "e",  "v",  "w",   "c",
@@ -40,7 +40,7 @@ static bool prefix_fits(const char *name, size_t length, bool known)
     return !base || known || begins_with_one_of(name, theirs, COUNT(theirs));
 }
 
-/* What a trailing star stands for, behind a word that programs use too. */
+/* Tells whether this may stand in place of a trailing star, behind a word that programs use too. */
 static bool ending_fits(const char *text)
 {
     static const char *const theirs[] = {"@",    "_nocancel", "_time64", "_unlocked", "_chk",         "_avx",

@@ -290,7 +290,7 @@ static struct hq_error *regions_prepare(struct run *run)
     size_t clock = clock_measure(run);
     VEC(struct node) nodes = {0};
     bool any = false;
-    size_t doubtful = 0;
+    size_t doubtful = 0, by_chance = 0;
     double own = 0, overhead = 0;
 
     for (uint32_t i = 0; i < t->scope_count && !run_interrupted(run); i++) {
@@ -306,6 +306,7 @@ static struct hq_error *regions_prepare(struct run *run)
         uint32_t host = tree_enclosing(t, i, SCOPE_PROCEDURE);
 
         doubtful += measure_region(run, i, l, clock, slots, &own);
+        by_chance += slots[2 * EFFICIENCY] > 1.005; /* NaN is not */
         overhead += isnan(slots[2 * RUNTIME]) ? 0 : slots[2 * RUNTIME];
         n.slots = slots;
         n.leaf = true;
@@ -325,6 +326,11 @@ static struct hq_error *regions_prepare(struct run *run)
                  "in %zu of %zu regions too few samples fell to see every thread: there `team` may be too small, and "
                  "balance and efficiency too high",
                  doubtful, nodes.len);
+    if (by_chance)
+        run_note(run,
+                 "in %zu of %zu regions more work was sampled than their threads had time: those were open too short "
+                 "for the period of the samples, and their sampled times are known by chance only",
+                 by_chance, nodes.len);
     run->prepared.data = ARENA_ARRAY(&run->arena, nodes.len, struct node);
     run->prepared.len = nodes.len;
     if (nodes.len)
