@@ -3,15 +3,16 @@
  * Rows that would look alike: one name and place in several load modules, as in a database of several recordings. As
  * little is said of their modules as tells them apart: the name, else the path, else the build-id too. In one load
  * module it is their names for the linker. Loops in one line are told by the procedures that they are in (instances of
- * a template, code that was inlined into several), else by their numbers there.
+ * a template, code that was inlined into several), else by their numbers there, with the name for the linker where that
+ * alone tells the procedures apart.
  */
 #include "common/hash.h"
 #include "common/map.h"
 #include "common/shorten.h"
 #include "query/shape/rows.h"
 
-enum { LOOP_NOT, LOOP_HOST, LOOP_NUMBER }; /* what is said of a loop */
-enum { HOST_ROOM = 60 };                   /* columns */
+enum { LOOP_NOT, LOOP_HOST, LOOP_NUMBER, LOOP_LINKAGE }; /* what is said of a loop */
+enum { HOST_ROOM = 60 };                                 /* columns */
 
 enum apart { APART_NOT, APART_NAME, APART_PATH, APART_BUILD, APART_LEVELS };
 
@@ -89,7 +90,7 @@ static void tell_linkage(const struct run *run, const struct entries *shown, con
     map_deinit(&first);
 }
 
-/* Returns what tells a loop: the procedure that it is in, or its number there with the name for the linker. */
+/* Returns what tells a loop: the procedure that it is in, its number there, or that with the name for the linker. */
 static const char *loop_text(const struct run *run, uint32_t scope, int level)
 {
     const struct tree *t = run->tree;
@@ -100,9 +101,11 @@ static const char *loop_text(const struct run *run, uint32_t scope, int level)
     if (host == HQDB_NONE)
         return "";
     const char *whole = tree_scope_name(t, host, arena), *linkage = tree_linkage(t, host);
-    if (level == LOOP_NUMBER)
+    if (level == LOOP_LINKAGE)
         return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal, linkage ? linkage : whole);
     name_shorten(&name, whole, HOST_ROOM, "...");
+    if (level == LOOP_NUMBER)
+        return arena_printf(arena, "loop %u of %s", tree_scope(t, scope)->ordinal, str_cstr(&name));
     return arena_printf(arena, "in %s", str_cstr(&name));
 }
 
@@ -118,7 +121,7 @@ static void tell_loops(const struct run *run, const struct entries *shown, const
     size_t n = run->table->rows.len;
     uint8_t *levels = xcalloc(n + 1, 1);
 
-    for (int level = LOOP_NOT; level < LOOP_NUMBER; level++) {
+    for (int level = LOOP_NOT; level < LOOP_LINKAGE; level++) {
         struct map first = {0};
 
         for (size_t i = 0; i < n; i++) {
