@@ -185,17 +185,28 @@ double gate_seen(const struct gate_difference *d, double level)
                                       above(1 - GATE_POWER, INFINITY) * d->sampling);
 }
 
-/* Whether m runs would decide what n did not, if they differ as those do. */
-static bool would_decide(const struct gate_difference *d, double level, size_t n, size_t m)
+/* The error of m runs, if this one is of n. */
+static double of_more(double error, size_t n, size_t m)
+{
+    return error * sqrt((double)n / (double)m);
+}
+
+/* Whether m runs would decide what n did not, if they differ as those do; by_ranks: what chance explains in these, if
+ * ranks judge them. */
+static bool would_decide(const struct gate_difference *d, double level, size_t n, size_t m, double by_ranks)
 {
     struct gate_difference more = *d;
 
-    /* About as the normal distribution has it. */
     more.sorted = NULL;
-    more.error = d->error * sqrt((double)n / (double)m);
-    more.sampling = d->sampling * sqrt((double)n / (double)m);
+    more.error = of_more(d->error, n, m);
+    more.sampling = of_more(d->sampling, n, m);
     more.df = d->df + (double)(m - n);
-    return gate_seen(&more, level) <= needed(d) || d->rise > threshold(&more, level);
+    /* Single disturbed runs make what ranks explain by chance wider than the normal distribution has it. */
+    double by_normal = threshold(&more, level);
+    double least = isfinite(by_ranks) ? fmax(0.5 * d->allowed, of_more(by_ranks, n, m)) : by_normal;
+    double seen = gate_seen(&more, level) - by_normal + least;
+
+    return seen <= needed(d) || d->rise > least;
 }
 
 size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n)
@@ -204,10 +215,12 @@ size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n)
 
     if (d->df <= 0 || n < 2)
         return n + 2;
+    double by_ranks = d->sorted ? by_chance_at(d, level) : INFINITY;
+
     while (high - low > 1) {
         size_t middle = (low + high) / 2;
 
-        if (would_decide(d, level, n, middle))
+        if (would_decide(d, level, n, middle, by_ranks))
             high = middle;
         else
             low = middle;

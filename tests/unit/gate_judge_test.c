@@ -236,6 +236,27 @@ TEST(what_no_number_of_runs_decides_is_told)
     CHECK(gate_runs_wanted(&d, 0.01, 4) < GATE_RUNS_MOST);
 }
 
+/* Of disturbed runs ranks explain more by chance than the normal distribution does that is as wide in its middle. */
+TEST(the_runs_that_are_wanted_are_those_that_ranks_want)
+{
+    enum { N = 30 };
+    double old[N], now[N], room[N], level = 0.0005;
+
+    for (int i = 0; i < N; i++) {
+        old[i] = 100;
+        now[i] = 100 + (i % 5 == 0 ? (i % 2 ? 1 : -1) * (20 + i) : 0.1 * (i - 15));
+    }
+    struct gate_difference d = gate_paired(old, now, N, room);
+
+    d.allowed = 5;
+    CHECK(gate_judge(&d, level) == GATE_UNDECIDED);
+    double wanted = (double)gate_runs_wanted(&d, level, N);
+
+    CHECK(wanted < GATE_RUNS_MOST);
+    if (!(gate_seen(&d, level) * sqrt(N / wanted) <= 1.02 * d.allowed))
+        TEST_FAIL("%.0f runs: %g of %g is seen with %d", wanted, gate_seen(&d, level), d.allowed, N);
+}
+
 TEST(looks_spend_no_more_than_there_is)
 {
     double before = 0;
