@@ -86,6 +86,12 @@ static struct gate_query *query_of(struct asking *a, const struct statement *st)
     return q;
 }
 
+/* Whether a query leaves something of the program out. */
+static bool is_of_part(const struct query *q)
+{
+    return q->view.of || q->where.len || q->matching.len || q->samples.through.len;
+}
+
 static struct hq_error *on_query(void *arg, const struct statement *st)
 {
     struct asking *a = arg;
@@ -101,6 +107,7 @@ static struct hq_error *on_query(void *arg, const struct statement *st)
         struct gate_query *q = query_of(a, st);
 
         q->values.shown = query_setting(&a->session.env, SETTING_NAMES);
+        q->values.part = is_of_part(&st->query);
         gate_values_add(&q->values, a->side, a->run, &values);
     }
     vec_deinit(&values.values);

@@ -56,11 +56,13 @@ void gate_values_add(struct gate_values *v, enum run_side side, size_t run, cons
 
         r->value[side][run] = value->value;
         r->sampling[side] += sampling_variance(value);
+        r->judged |= !value->outside;
         if (strstr(value->metric, ".x") || value->share <= 0)
             continue;
         r = row_of(v, value, "");
         r->value[side][run] = value->value / value->share;
         r->sampling[side] = 0;
+        r->judged = !v->part;
     }
 }
 
@@ -119,7 +121,7 @@ static struct gate_difference difference_of(const struct gate_values *v, const s
 
 static bool counts(const struct gate_values *v, const struct gate_row *r)
 {
-    for (int side = 0; side < RUN_SIDES; side++)
+    for (int side = 0; side < RUN_SIDES && r->judged; side++)
         if (mean(r->value[side], v->runs[side]) >= LEAST * total_of(v, r, side))
             return true;
     return false;

@@ -14,6 +14,7 @@ struct gate_row {
     const char *metric, *path;
     enum dim dim;
     bool exact;                 /* the metric has no sampling error */
+    bool judged;                /* `where` has it in some run; else its values serve the other rows alone */
     double *value[RUN_SIDES];   /* by run, in base units; 0 where the run has no such row */
     double sampling[RUN_SIDES]; /* sum over the runs of the variance that sampling alone has */
 };
@@ -22,6 +23,7 @@ struct gate_values {
     struct arena arena;
     size_t room;            /* the most runs of a side that there will be */
     size_t runs[RUN_SIDES]; /* those that are judged */
+    bool part;              /* the query is of a part of the program: its rows alone are judged, and no total */
     VEC(struct gate_row) rows;
     struct row_names names;  /* of the rows, in their order */
     enum output_names shown; /* how rows are called in what is said of them */

@@ -51,6 +51,18 @@ check(status == 1 and "race of procedures" in out and out.count("not ok") == 2 a
 status, out, err = run(HQ, "race", "--force", "-o", "set", "--old", "./take 10", "--new", "./take 10", "-n", "2", "-e", "ALLOC", "q.hq")
 check(status == 0, f"queries of a race: {status} {out}{err}")
 
+# With a file the rows of its queries are judged, and nothing else: neither what `where` leaves out nor the total beside a part.
+with open(f"{TMP}/both.c", "w") as f:
+    f.write(SOURCE.replace("int main", "__attribute__((noinline)) static void other(int n) { for (int i = 0; i < n; i++) { kept = malloc(9); free(kept); } }\nint main")
+            .replace("return 0", "other(atoi(v[2])); return 0"))
+check(run("gcc", "-O1", "-g", "-o", "both", "both.c")[0] == 0, "the program of two procedures is built")
+for query, want in (("procedures", 1), ("procedures of take", 0), ("procedures of other", 1), ("procedures where name = take", 0),
+                    ("procedures where name = other", 1), ("tree matching /take/", 0)):
+    with open(f"{TMP}/part.hq", "w") as f:
+        f.write(query + "\n")
+    out = race("./both 1000 1000", "./both 1000 9000", "-n", "2", "-e", "ALLOC", "part.hq", want=want, what=query)[1]
+    check(query == "procedures" or "all alloc" not in out, f"{query}: the total is not asked for: {out}")
+
 # What hq could not have seen is never ok: no samples, no row of that name, time that was not measured.
 with open(f"{TMP}/absent.hq", "w") as f:
     f.write("procedures of nosuch\n")
