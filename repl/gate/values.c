@@ -49,17 +49,28 @@ static double sampling_variance(const struct baseline_value *v)
     return isfinite(k) && k > 0 ? v->value * v->value / k : 0;
 }
 
+/* The length of the name of the inclusive metric: cputime of cputime.x. */
+static size_t base_length(const char *metric)
+{
+    size_t n = strlen(metric);
+
+    return n > 2 && !strcmp(metric + n - 2, ".x") ? n - 2 : n;
+}
+
 void gate_values_add(struct gate_values *v, enum run_side side, size_t run, const struct baseline_query *q)
 {
     vec_foreach(value, &q->values) {
+        AUTO_FREE char *base = xstrndup(value->metric, base_length(value->metric));
+        struct baseline_value whole = *value;
         struct gate_row *r = row_of(v, value, value->path);
 
         r->value[side][run] = value->value;
         r->sampling[side] += sampling_variance(value);
         r->judged |= !value->outside;
-        if (strstr(value->metric, ".x") || value->share <= 0)
+        if (value->share <= 0)
             continue;
-        r = row_of(v, value, "");
+        whole.metric = base;
+        r = row_of(v, &whole, "");
         r->value[side][run] = value->value / value->share;
         r->sampling[side] = 0;
         r->judged = !v->part;
@@ -73,14 +84,6 @@ static double mean(const double *x, size_t n)
     for (size_t i = 0; i < n; i++)
         sum += x[i];
     return n ? sum / (double)n : 0;
-}
-
-/* The length of the name of the inclusive metric: cputime of cputime.x. */
-static size_t base_length(const char *metric)
-{
-    size_t n = strlen(metric);
-
-    return n > 2 && !strcmp(metric + n - 2, ".x") ? n - 2 : n;
 }
 
 static const struct gate_row *total_row(const struct gate_values *v, const struct gate_row *like)

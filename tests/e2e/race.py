@@ -63,6 +63,12 @@ for query, want in (("procedures", 1), ("procedures of take", 0), ("procedures o
     out = race("./both 1000 1000", "./both 1000 9000", "-n", "2", "-e", "ALLOC", "part.hq", want=want, what=query)[1]
     check(query == "procedures" or "all alloc" not in out, f"{query}: the total is not asked for: {out}")
 
+# A row of less than half a percent is not judged, whichever columns the query shows.
+for query in ("tree", "tree columns alloc_bytes.x", "tree columns alloc_bytes"):
+    with open(f"{TMP}/part.hq", "w") as f:
+        f.write(query + "\n")
+    race("./both 20000 1", "./both 20000 2", "-n", "2", "-e", "ALLOC", "part.hq", want=0, what=query)
+
 # What hq could not have seen is never ok: no samples, no row of that name, time that was not measured.
 with open(f"{TMP}/absent.hq", "w") as f:
     f.write("procedures of nosuch\n")
