@@ -30,7 +30,7 @@ struct row_ref {
     enum scope_kind kind;
     char *name, *module, *file; /* all but contexts: what `#n` finds again */
     uint32_t line;
-    uint64_t *contexts; /* ids, if the row is of a calling context tree */
+    uint64_t *contexts; /* ids, if the row is of a calling context tree or a line */
     size_t context_count;
 };
 

@@ -38,8 +38,6 @@ static struct states advance(const struct automaton *a, const struct tree *t, st
                          .far = up.far,
                          .accepted = up.accepted};
 
-    if (kind == SCOPE_LINE)
-        return now;
     for (unsigned i = 0; i < a->steps; i++) {
         uint32_t before = i ? 1u << (i - 1) : 0;
 

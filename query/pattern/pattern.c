@@ -226,10 +226,13 @@ static struct hq_error *match_row(const struct query_env *env, const struct tree
     if (p->row == 0 || p->row > env->last.len)
         return place_error(&p->place, NULL, "there is no row #%u: the last result has %zu", p->row, env->last.len);
     row = &env->last.data[p->row - 1];
-    if (row->context_count) {
+    if (row->context_count)
         add_contexts(t, row, out);
+    if (out->context_count || (row->context_count && row->kind != SCOPE_LINE))
         return NULL;
-    }
+    /* A line of another build, or under other settings, is found by its place. */
+    free(out->contexts);
+    out->contexts = NULL;
     out->scopes = xcalloc(t->scope_count, 1);
     for (uint32_t i = 0; i < t->scope_count; i++)
         if ((kinds | KINDS_STATIC) & KIND_BIT(t->scopes[i].kind) && same_scope(t, i, row)) {

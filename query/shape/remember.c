@@ -22,7 +22,8 @@ static char *copy(const char *s)
     return s ? xstrdup(s) : NULL;
 }
 
-/* Rows of the calling context tree are contexts; rows of the other views are scopes. */
+/* Rows of the calling context tree are contexts, and so are lines, which have the calls made from them; rows of the
+ * other views are scopes. */
 static struct row_ref make_ref(struct run *run, struct entry *e)
 {
     struct facts f = entry_facts(run, e);
@@ -32,7 +33,8 @@ static struct row_ref make_ref(struct run *run, struct entry *e)
                         .module = copy(f.module),
                         .file = copy(f.file),
                         .line = f.line};
-    bool contexts = run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH || e->node.kind == SCOPE_GROUP;
+    bool contexts = run->view->shape == SHAPE_TREE || run->view->shape == SHAPE_PATH || e->node.kind == SCOPE_GROUP ||
+                    (e->node.kind == SCOPE_LINE && run->view->shape == SHAPE_LIST);
 
     if (!contexts || e->node.inc.len > MAX_REMEMBERED || e->node.profile != HQDB_NONE)
         return r;
