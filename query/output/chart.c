@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* `as svg` of a chart (query/picture/chart.h): one file that needs no other, names as tooltips, the legend beside each
- * panel.
+/* `as svg` of a chart (query/picture/chart.h): one file that needs no other, names as tooltips, the legend below the
+ * title of each panel.
  */
 #include "query/output/chart.h"
 #include "common/str.h"
@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LEFT = 80, WIDTH = 760, RIGHT = 90, LEGEND = 330, TOP = 40, PANEL = 190, BETWEEN = 46, BAND = 20 };
+enum { LEFT = 80, WIDTH = 760, RIGHT = 90, TOP = 40, PANEL = 190, BETWEEN = 46, BAND = 20, LEGEND_ROW = 17 };
+enum { LEGEND_NAMES = 11, FEW = 100 /* points, which are drawn larger */ };
+static const double LETTER = 6.5; /* pixels, about */
 
 struct scale {
     double from, to;   /* values */
@@ -42,6 +44,19 @@ static size_t prefix(const char *text, size_t columns)
         n = next;
     }
     return n;
+}
+
+/* As much of a text as has room, with a mark where it was cut. */
+static void put_within(const char *text, double room, FILE *out)
+{
+    AUTO_STR struct str shown = {0};
+    size_t most = (size_t)fmax(room / LETTER, 2);
+    bool whole = utf8_width(text) <= most;
+
+    str_addn(&shown, text, whole ? strlen(text) : prefix(text, most - 1));
+    if (!whole)
+        str_add(&shown, "…");
+    put_text(str_cstr(&shown), out);
 }
 
 static void put_value(double value, enum dim dim, FILE *out)
@@ -149,7 +164,8 @@ static void put_points(const struct chart_series *s, const struct scale *x, cons
     fputs("</title>", out);
     for (size_t i = 0; i < s->count; i++)
         if (isfinite(s->x[i]) && isfinite(s->y[i]))
-            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\"/>", pixel(x, s->x[i]), pixel(y, s->y[i]));
+            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\"/>", pixel(x, s->x[i]), pixel(y, s->y[i]),
+                    s->count > FEW ? 1.6 : 3);
     fputs("</g>\n", out);
 }
 
@@ -177,37 +193,59 @@ static void put_bands(const struct chart_panel *p, const struct scale *x, double
         fprintf(out, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#%06x\"%s/>", left, y,
                 width, row, b->colour, p->series_count ? " fill-opacity=\"0.15\"" : " stroke=\"#fff\"");
         if (!p->series_count && width > 30) {
-            size_t most = (size_t)(width / 6.5), length = utf8_width(b->name);
-
             fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" fill=\"#%s\">", left + 4, y + row / 2 + 4,
                     is_dark(b->colour) ? "fff" : "000");
-            AUTO_STR struct str text = {0};
-
-            str_addn(&text, b->name, length > most ? prefix(b->name, most > 1 ? most - 1 : 1) : strlen(b->name));
-            if (length > most)
-                str_add(&text, "…");
-            put_text(str_cstr(&text), out);
+            put_within(b->name, width, out);
             fputs("</text>", out);
         }
         fputs("</g>\n", out);
     }
 }
 
-static void put_legend(const struct chart_panel *p, double top, FILE *out)
+/* The names in rows as wide as the panel, from `top` on; returns how many rows there are. out may be NULL. */
+static unsigned put_legend(const struct chart_panel *p, double top, FILE *out)
 {
-    for (size_t i = 0; i < p->series_count && i < 11; i++, top += 17) {
-        fprintf(out, "<rect x=\"%d\" y=\"%.1f\" width=\"12\" height=\"10\" fill=\"#%06x\"/><text x=\"%d\" y=\"%.1f\">",
-                LEFT + WIDTH + RIGHT, top, p->series[i].colour, LEFT + WIDTH + RIGHT + 18, top + 9);
-        put_text(p->series[i].name, out);
-        fputs("</text>\n", out);
+    double x = 0;
+    unsigned row = 0;
+
+    for (size_t i = 0; i < p->series_count && i < LEGEND_NAMES; i++) {
+        const char *name = p->series[i].name;
+        double width = fmin(18 + (double)utf8_width(name) * LETTER + 14, WIDTH);
+
+        if (x > 0 && x + width > WIDTH) {
+            x = 0;
+            row++;
+        }
+        if (out) {
+            double y = top + row * LEGEND_ROW;
+
+            fprintf(out, "<g><title>");
+            put_text(name, out);
+            fprintf(out,
+                    "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\" fill=\"#%06x\"/>"
+                    "<text x=\"%.1f\" y=\"%.1f\">",
+                    LEFT + x, y, p->series[i].colour, LEFT + x + 18, y + 9);
+            put_within(name, width - 18, out);
+            fputs("</text></g>\n", out);
+        }
+        x += width;
     }
+    return p->series_count ? row + 1 : 0;
+}
+
+static double legend_height(const struct chart_panel *p)
+{
+    return put_legend(p, 0, NULL) * LEGEND_ROW;
 }
 
 static void put_panel(const struct chart_panel *p, const struct scale *x, double top, double height, FILE *out)
 {
-    fprintf(out, "<text x=\"%d\" y=\"%.1f\" font-weight=\"bold\">", LEFT, top - 8);
-    put_text(p->title, out);
+    double legend = legend_height(p);
+
+    fprintf(out, "<text x=\"%d\" y=\"%.1f\" font-weight=\"bold\">", LEFT, top - legend - 8);
+    put_within(p->title, WIDTH, out);
     fputs("</text>\n", out);
+    put_legend(p, top - legend, out);
     put_bands(p, x, top, height, out);
     for (size_t i = 0; i < p->series_count; i++) {
         const struct chart_series *s = &p->series[i];
@@ -217,7 +255,6 @@ static void put_panel(const struct chart_panel *p, const struct scale *x, double
             put_y_axis(&y, s->dim, p->own_scales ? s->colour : 0x666666, i == 1, out);
         (s->line ? put_line : put_points)(s, x, &y, out);
     }
-    put_legend(p, top, out);
 }
 
 static double height_of(const struct chart_panel *p)
@@ -250,17 +287,18 @@ struct hq_error *chart_write(const struct chart *c, FILE *out)
     double height = TOP, top = TOP + 20;
 
     for (size_t i = 0; i < c->panel_count; i++)
-        height += height_of(&c->panels[i]) + BETWEEN;
+        height += legend_height(&c->panels[i]) + height_of(&c->panels[i]) + BETWEEN;
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%g\" font-family=\"sans-serif\" "
             "font-size=\"12\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n"
             "<text x=\"8\" y=\"20\" font-size=\"14\">",
-            LEFT + WIDTH + RIGHT + LEGEND, height + 30);
-    put_text(c->title, out);
+            LEFT + WIDTH + RIGHT, height + 30);
+    put_within(c->title, LEFT + WIDTH + RIGHT - 80, out);
     fputs("</text>\n", out);
     for (size_t i = 0; i < c->panel_count; i++) {
         double tall = height_of(&c->panels[i]);
 
+        top += legend_height(&c->panels[i]);
         put_panel(&c->panels[i], &x, top, tall, out);
         put_x_axis(c, &x, top + tall, i + 1 == c->panel_count, out);
         top += tall + BETWEEN;

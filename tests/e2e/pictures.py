@@ -91,5 +91,7 @@ with tempfile.TemporaryDirectory(prefix="hq-pictures.") as scratch:
             with open(path, "w") as out:
                 out.write(done.stdout)
         check(done.returncode == 0 and done.stdout.startswith("<svg"), f"{name}: {done.stderr}")
+        wide = float(re.search(r'<svg [^>]*width="([\d.]+)"', done.stdout)[1])
+        check(name == "when" or wide <= 930, f"{name}: the legend makes the picture no wider: {wide}")
         check(os.path.exists(path) and same(done.stdout, open(path).read()), f"{name}: doc/phases-{name}.svg is another picture; HQ_UPDATE=1 writes it")
 finish()
