@@ -87,7 +87,12 @@ for view in ("tree", "callers", "flat", "procedures", "loops"):
     js("hqPage.set({view: arguments[0]})", view)
     same("app.hq", f"compared, {view}")
 sorted_by = js("[...document.querySelectorAll('.row.head [aria-sort=descending]')].map((e) => e.textContent)")
-check(len(sorted_by) == 1 and sorted_by[0].startswith("delta.cputime \u25be"), f"the heading that rows are sorted by, the difference, is marked: {sorted_by}")
+check(len(sorted_by) == 1 and sorted_by[0].startswith("delta.cputime\u00a0\u25be"), f"the heading that rows are sorted by, the difference, is marked: {sorted_by}")
+CUT = """[...document.querySelectorAll('.row.head .number button')].filter((b) => b.offsetParent && b.scrollWidth > b.clientWidth).map((b) => b.textContent)"""
+for width in (1280, 800, 390):
+    size(width, 800)
+    check(not js(CUT), f"at {width} pixels headings are cut: {js(CUT)}")
+size(1280, 800)
 for text in ("delta.cputime / old.cputime", "delta.cputime.x"):
     js("hqPage.set(arguments[0])", {"view": "procedures", "columns": text})
     same("app.hq", f"compared, {text}")

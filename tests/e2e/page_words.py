@@ -8,8 +8,9 @@ import gzip
 import json
 import os
 import re
+import subprocess
 
-from page_browser import TMP, TOP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
+from page_browser import BUILD, TMP, TOP, answer, check, driver, finish, fixture, hq, js, open_page, page_rows, same, size
 
 for name in ("app", "old"):
     fixture(name)
@@ -127,6 +128,32 @@ for pane, state, told in (("answers", {"ranks": "1"}, "ranks 1 does not change i
     check("traces" in text or (told in text if told else "of the whole run:" not in text), f"{pane} {state}: {text[:300]}")
 errors = [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"]
 check(not errors, f"the page complains: {errors}")
+
+# The trace has the profiles that hq's has: threads of a runtime's own only where threads are asked for. The head tells what `info` does.
+with open(f"{TMP}/helped.txt", "w") as f:
+    f.write("info duration \"4.260 s\"\ninfo samples 2365\nmetric REALTIME seconds 0.001 10 sampled traced\nmodule app /src/app\nmodule mpi /lib/libmpi.so.40\n"
+            "file a app /src/a.c\nfile m mpi /src/mpi.c\nproc main a main 1\nproc step a step 5\nproc poll m progress 1\nproc loop m progress_loop 9\n")
+    for rank in range(2):
+        f.write(f"profile p{rank} rank={rank} pid={rank + 7} tid={rank + 7} thread=0 start=0 end=100000\nprofile h{rank} rank={rank} pid={rank + 7} tid={rank + 70} thread=1 start=0 end=100000\n")
+        for who, path in (("p", "main:2 > step:6"), ("h", "loop:9 > poll:2")):
+            f.write(f"value {who}{rank} REALTIME 100 10 {path}\n" + "".join(f"trace {who}{rank} {10000 * t + 5000} REALTIME 1 {path}\n" for t in range(10)))
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/helped.txt", f"{TMP}/helped.hq"], check=True)
+hq("report", "helped.hq")
+for clauses, state in (("", ""), (" threads 1", "&threads=1"), (" threads 0-1", "&threads=0-1")):
+    open_page("helped.html", "pane=trace&mode=depth" + state)
+    rows = {f"rank {rank}" + (f" thread {thread}" if "0-1" in clauses else "") for rank, thread, _ in (r["values"] for r in json.loads(hq("--quiet", "helped.hq", f"trace level 2{clauses} as json"))["rows"])}
+    shown = set(js("[...document.querySelectorAll('[aria-label=profile] option')].map((e) => e.textContent)"))
+    check(shown == rows and len(rows) == (4 if "0-1" in clauses else 2), f"the profiles of the trace{clauses}: {shown}, hq has {rows}")
+head = driver.find_element("css selector", ".run").text
+check(head.startswith("2365 samples") and "4.260 s" in head, f"samples and duration are those of info: {head}")
+
+with open(f"{TMP}/told.txt", "w") as f:  # as callgrind's files are: neither samples nor times
+    f.write("metric IR events 1 1 exact no_counts\nmodule app /src/app\nfile a app /src/a.c\nproc main a main 1\nprofile p tid=1 thread=0\nvalue p IR 1000 0 main:2\n")
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/told.txt", f"{TMP}/told.hq"], check=True)
+hq("report", "told.hq")
+open_page("told.html")
+head = driver.find_element("css selector", ".run").text
+check(head.startswith("1 thread; 1000 ir"), f"what a file does not tell is not told as nothing: {head}")
 
 driver.quit()
 finish()

@@ -104,7 +104,7 @@ class Page {
     document.body.append(
       el("header", {},
         el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
-        el("p", { class: "facts" }, el("span", { class: "run" }, `${this.#runFacts()}; ${measured}`), el("bdi", { title: plain(command) }, plain(command.slice(0, 300)))),
+        el("p", { class: "facts" }, el("span", { class: "run" }, [this.#runFacts(), measured].filter(Boolean).join("; ")), el("bdi", { title: plain(command) }, plain(command.slice(0, 300)))),
         el("div", { class: "tools" }, el("label", {}, "metric ", metric), this.#search, filter, this.#found,
           button("hot path (h): down to where a child has less than this share of its parent", () => this.#hot(), "hot path"), threshold,
           el("button", { title: "light or dark", "aria-label": "light or dark", onclick: () => { this.#theme = this.#dark ? "light" : "dark"; this.#repaint(); } }, "\u25d0"),
@@ -146,9 +146,11 @@ class Page {
   #runFacts(): string {
     const d = this.app.data, ranks = new Set(d.profiles.filter((p) => p.rank >= 0).map((p) => p.rank)).size;
     const lost = d.losses.filter(([partial]) => !partial).reduce((s, l) => s + l[1], 0), partial = d.losses.filter(([p]) => p).reduce((s, l) => s + l[1], 0);
-    const samples = d.plain.find((p) => p?.samples)?.samples ?? 0;
-    return `${samples} samples` + (lost ? `, ${lost} lost` : "") + (partial ? `, ${partial} partial` : "") +
-      `; ${ranks ? `${ranks} ranks, ` : ""}${d.profiles.length} thread${d.profiles.length === 1 ? "" : "s"}; ${oneText(d.length / 1e6, 1)}`;
+    const fact = (name: string) => d.info.find(([k]) => k === name)?.[1], samples = fact("samples") ?? d.plain.find((p) => p?.samples)?.samples;
+    // Files of other tools may tell neither samples nor a time.
+    const counted = [samples && `${samples} samples`, lost && `${lost} lost`, partial && `${partial} partial`].filter(Boolean).join(", ");
+    const time = fact("duration") ?? (d.length > 1 ? oneText(d.length / 1e6, 1) : "");
+    return [counted, `${ranks ? `${ranks} ranks, ` : ""}${d.profiles.length} thread${d.profiles.length === 1 ? "" : "s"}`, time].filter(Boolean).join("; ");
   }
 
   // ---- selecting ----

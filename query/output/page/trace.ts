@@ -96,10 +96,11 @@ export class Trace extends Picture {
     this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.#brush), this.legend, this.tip);
   }
 
+  // Helpers are shown where threads are chosen (query/views/trace_look.c).
   #profiles(): number[] {
-    const { data: d, selection } = this.app, all: number[] = [];
+    const { data: d, selection, state } = this.app, all: number[] = [];
     const ranked = d.profiles.some((p, i) => selection.has(i) && p.rank >= 0);
-    d.profiles.forEach((p, i) => { if (selection.has(i) && (!ranked || p.rank >= 0)) all.push(i); });
+    d.profiles.forEach((p, i) => { if (selection.has(i) && (!ranked || p.rank >= 0) && !p.queue && (!p.stands || state.threads)) all.push(i); });
     all.sort((a, b) => d.profiles[a].rank - d.profiles[b].rank || d.profiles[a].pid - d.profiles[b].pid || d.profiles[a].thread - d.profiles[b].thread || a - b);
     const x = d.profiles[all[0]];
     this.#several = { threads: all.some((i) => d.profiles[i].thread !== x.thread), processes: all.some((i) => d.profiles[i].pid !== x.pid) };
