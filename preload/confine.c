@@ -104,12 +104,12 @@ static bool any(const struct sock_fprog *filter, const int *calls, size_t count,
 #define WORKING \
     RAW_OPEN, SYS_close, SYS_fallocate, SYS_mmap, SYS_munmap, SYS_madvise, SYS_prlimit64, SYS_rt_sigprocmask, \
         SYS_rt_sigpending, RAW_STAT, SYS_getcwd, RAW_READLINK, SYS_timer_create, SYS_timer_settime, SYS_timer_delete, \
-        SYS_getrusage, SYS_getpid, SYS_gettid
+        SYS_getrusage, SYS_getpid, SYS_gettid, SYS_read
 #define SENDING   SYS_getpid, SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigtimedwait
 /* When a thread or a child begins: these besides. */
 #define BEGINNING SYS_sigaltstack, SYS_rt_sigaction, SYS_sched_getaffinity, SYS_getppid, SYS_uname, SYS_mremap
 /* When a program begins, or its file is looked at before: these besides. */
-#define PROGRAM   SYS_perf_event_open, SYS_mprotect, SYS_read, SYS_pread64, SYS_fstat, SYS_getuid, SYS_write
+#define PROGRAM   SYS_perf_event_open, SYS_mprotect, SYS_pread64, SYS_fstat, SYS_getuid, SYS_write
 
 static void before_filter(const struct sock_fprog *filter)
 {

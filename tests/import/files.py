@@ -136,6 +136,13 @@ check("holds measurements" in run("import", new, "-o", f"{TMP}/mine.hq", status=
 os.makedirs(f"{TMP}/other")
 write("other/file", "x")
 check("other things in it" in run("import", new, "-o", f"{TMP}/other", status=2), "a directory of other things is kept")
+# An import that was killed before it had written all leaves a file of this form.
+os.makedirs(f"{TMP}/killed")
+left, now = write("killed/hq.db.tmp.123.0.elsewhere", "x"), write("killed/hq.db.tmp.124.0.elsewhere", "x")
+os.utime(left, (1e9, 1e9))
+run("import", new, "-o", f"{TMP}/killed")
+check_tree(f"{TMP}/killed", "main 0.008\n slow 0.005\n fresh 0.002\n fast 0.001")
+check([os.path.exists(left), os.path.exists(now)] == [False, True], "what was left is removed, what somebody may be writing stays")
 check("is there already" in run("import", new, "-o", old, status=2), "a file is kept")
 check("No such file" in run("import", f"{TMP}/nothing", "-o", f"{TMP}/x.hq", status=3), "a missing file")
 check("-o DB" in run("import", new, status=2), "the output is missing")
