@@ -230,21 +230,27 @@ static void add_weight(struct model *m, double us)
     model_info(m, FACT_WEIGHT, str_cstr(&text));
 }
 
-static const char delay_text[] = "%.4f s of the %.4f s that the threads lasted";
+static const char delay_text[] = "%.4f s of the %.4f s for which threads wanted one";
 
+/* Wanted is what a thread had, its CPU time, and what it did not have: threads that only wait change nothing. */
 static void add_delay(struct model *m, const struct process *p, size_t count)
 {
-    double delay = 0, lasted = 0;
+    double delay = 0, wanted = 0;
     AUTO_STR struct str text = {0};
 
     for (size_t i = 0; i < count; i++) {
-        delay += (double)p[i].header.delay_ns / 1e9;
-        lasted += (double)p[i].header.delay_of_us / 1e6;
+        const struct hqm_header *h = &p[i].header;
+
+        if (!h->delay_of_us)
+            continue;
+        delay += (double)h->delay_ns / 1e9;
+        wanted += (double)h->delay_ns / 1e9;
+        wanted += h->cpu_end_ns > h->cpu_start_ns ? (double)(h->cpu_end_ns - h->cpu_start_ns) / 1e9 : 0;
     }
-    if (!(lasted > 0))
+    if (!(wanted > 0))
         return;
-    str_addf(&text, delay_text, delay, lasted);
-    str_addf(&text, ", %.1f %%: they could run, and other threads did", 100 * delay / lasted);
+    str_addf(&text, delay_text, delay, wanted);
+    str_addf(&text, ", %.1f %%", 100 * delay / wanted);
     model_info(m, FACT_DELAY, str_cstr(&text));
 }
 
@@ -359,11 +365,11 @@ double facts_trace_from(const struct db *db)
     return 0;
 }
 
-bool facts_delay(const struct db *db, double *delay, double *lasted)
+bool facts_delay(const struct db *db, double *delay, double *wanted)
 {
     for (size_t i = 0; i < db->info_count; i++)
         if (!strcmp(db_string(db, db->info[i].key), FACT_DELAY))
-            return sscanf(db_string(db, db->info[i].value), "%lf s of the %lf s", delay, lasted) == 2;
+            return sscanf(db_string(db, db->info[i].value), "%lf s of the %lf s", delay, wanted) == 2;
     return false;
 }
 

@@ -29,8 +29,8 @@ void facts_add(struct model *m, const struct process *processes, size_t count, s
 uint64_t facts_number(const struct db *db, const char *key);
 /* When the traces begin to be whole, in seconds from the start of the run; 0: they are. */
 double facts_trace_from(const struct db *db);
-/* How long threads wanted a processor and had none, in seconds, and how long they lasted; false: it is not known. */
-bool facts_delay(const struct db *db, double *delay, double *lasted);
+/* How long threads wanted a processor and had none, and wanted one in all, in seconds; false: it is not known. */
+bool facts_delay(const struct db *db, double *delay, double *wanted);
 /* Whether something of the measurements it was made of is missing. */
 bool facts_damaged(const struct db *db);
 

@@ -89,7 +89,7 @@ static struct hq_error *make_table(struct run *run)
     HQ_TRY(values_load(run));
     helpers_note_elapsed(run);
     if (run->binding.uses_waits)
-        note_delay(run);
+        HQ_TRY(note_delay(run));
     run->table->chosen_columns = run->query->columns.len;
     run->table->tree = run->view->shape != SHAPE_LIST;
     run->table->doubt = run->doubt;

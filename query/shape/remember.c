@@ -179,22 +179,27 @@ void note_trace(struct run *run)
         run_note(run, "the traces begin at %.6g s: what was before made room for what came later (--max-size)", from);
 }
 
-enum { DELAY_TOLD = 100 }; /* from a hundredth of the time on */
+#define DELAY_TOLD 0.01 /* of the elapsed time that is asked for */
 
-void note_delay(struct run *run)
+struct hq_error *note_delay(struct run *run)
 {
-    double delay, lasted;
-    bool elapsed = false;
+    double delay, wanted, elapsed = 0;
 
-    for (size_t i = 0; i < run->selection.here_count; i++)
-        elapsed |= (run->selection.measures.data[i].flags & HQDB_METRIC_ELAPSED) != 0;
-    if (!elapsed || !facts_delay(run->env->db, &delay, &lasted) || !(delay * DELAY_TOLD > lasted))
-        return;
-    run_note(
-        run,
-        "threads could run and had no processor for %.3g s, %.1f %% of their time: where no wrapper sees the end of "
-        "a wait (mutexes, runtimes) it may count some of that, and the work after it less",
-        delay, 100 * delay / lasted);
+    for (size_t i = 0; i < run->selection.here_count; i++) {
+        const struct measure *m = &run->selection.measures.data[i];
+
+        if (!(m->flags & HQDB_METRIC_ELAPSED))
+            continue;
+        HQ_TRY(selection_load(&run->selection, i));
+        elapsed = scaled_value(m->total, m->scale);
+    }
+    if (!(elapsed > 0) || !facts_delay(run->env->db, &delay, &wanted) || !(delay > DELAY_TOLD * elapsed))
+        return NULL;
+    run_note(run,
+             "for %.3g s of the %.3g s for which threads wanted a processor they had none: where no wrapper sees the "
+             "end of a wait (mutexes, runtimes) it may count some of that, and the work after it less",
+             delay, wanted);
+    return NULL;
 }
 
 void coverage_compute(struct run *run, struct entry **entries, size_t n)

@@ -56,7 +56,7 @@ void rows_walk_hot_path(struct run *run, struct entry **roots, size_t n, struct 
 void note_trace(struct run *run);
 
 /* Where the question is about waits in elapsed time, and threads wanted a processor and had none: how long. */
-void note_delay(struct run *run);
+struct hq_error *note_delay(struct run *run);
 
 /* Coverage of what these entries stand for. */
 void coverage_compute(struct run *run, struct entry **entries, size_t n);

@@ -161,16 +161,16 @@ static void tell_losses(struct summary *s)
 /* Under elapsed time: whether there were more threads than processors for them. */
 static void tell_delay(struct summary *s)
 {
-    double delay, lasted;
-    char text[UNITS_TEXT];
+    double delay, wanted;
+    char had[UNITS_TEXT], all[UNITS_TEXT];
 
-    if (!(s->metric->flags & HQDB_METRIC_ELAPSED) || !facts_delay(s->run->tree->db, &delay, &lasted) ||
-        !(delay > WORTH_TELLING * lasted))
+    if (!(s->metric->flags & HQDB_METRIC_ELAPSED) || !facts_delay(s->run->tree->db, &delay, &wanted) ||
+        !(delay > WORTH_TELLING * s->total))
         return;
+    units_format(had, delay, DIM_SECONDS);
+    units_format(all, wanted, DIM_SECONDS);
     add(s, "processors",
-        arena_printf(&s->table->arena, "for %.1f %% of their time, %s, threads could run and had none",
-                     100 * delay / lasted, units_format(text, delay, DIM_SECONDS)),
-        delay);
+        arena_printf(&s->table->arena, "for %s of the %s for which threads wanted one they had none", had, all), delay);
 }
 
 /* ---- where it goes ---- */

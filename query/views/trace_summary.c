@@ -244,7 +244,6 @@ static uint8_t *mark_imbalance(struct run *run, const char **name)
 
     if (!of) {
         *name = set->text ? print_pattern(&run->table->arena, &regex) : "what waits (MPI, barriers, locks, ...)";
-        note_delay(run);
         return waits_of_contexts(run->env, run->tree);
     }
     *name = print_pattern(&run->table->arena, of);
@@ -257,6 +256,8 @@ static struct hq_error *trace_imbalance_fill(struct run *run, struct table *tabl
     struct histogram h;
     struct hq_error *err = histogram_look(&h, run);
 
+    if (!err && !run->query->view.of)
+        err = note_delay(run);
     if (!err) {
         const char *name;
         AUTO_FREE uint8_t *within = mark_imbalance(run, &name);

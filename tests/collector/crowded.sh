@@ -7,7 +7,7 @@
 told() { awk -v k="$1" '$1 == k { print $2 }' "$TMP/out"; }
 # fact N: the Nth number of the line in info.
 fact() { "$HQ" "$DB" info 2>/dev/null | sed -n 's/^without a processor//p' | grep -oE '[0-9.]+' | sed -n "${1}p"; }
-note() { "$HQ" "$DB" "$1" 2>&1 >/dev/null | grep -c 'could run and had no processor'; }
+note() { "$HQ" "$DB" "$1" 2>&1 >/dev/null | grep -c 'threads wanted a processor they had none'; }
 
 record -e REALTIME@200/s -- "$PROGRAMS/crowded" work 4 0.3
 check "ends well" [ $status = 0 ]
@@ -21,7 +21,8 @@ check "as the threads have seen it: $(fact 1) of $(told delayed) s" holds "$(fac
 # By arithmetic: what has passed while they worked, and was no CPU time.
 gone=$(awk -v w="$(told worked)" -v u="$(told used)" 'BEGIN { print w - u }')
 check "as it has passed: $(fact 1) of $gone s" holds "$(fact 1) > 0.85 * $gone - 0.05 && $(fact 1) < 1.15 * $gone + 0.5"
-check "three of four want it: $(fact 3) %" holds "$(fact 3) > 30 && $(fact 3) <= 100"
+check "and what they had: $(fact 2) of $(told used) and $(told delayed) s" holds "$(fact 2) > 0.95 * ($(told used) + $(told delayed)) - 0.05 && $(fact 2) < 1.1 * ($(told used) + $(told delayed)) + 1"
+check "its share: $(fact 3) %" holds "$(fact 3) > 40 && $(fact 3) <= 100"
 check "summary says so" grep -q '^processors  for ' <("$HQ" "$DB" summary 2>/dev/null)
 check "who asks for waits is told" [ "$(note "procedures where waits")" = 1 ]
 check "by pictures, too" [ "$(note "trace imbalance")" = 1 ]
