@@ -19,7 +19,8 @@ bool gate_look(struct gate_looks *l, size_t pairs, double seconds, double *famil
 
     if (first && l->patience > l->budget && (double)pairs < LOOKS_PATIENT * share)
         l->kept = LOOKS_KEPT;
-    bool in_time = share<1, patient = l->kept> 0 && pairs < LOOKS_PATIENT && seconds < l->patience;
+    bool in_time = share < 1;
+    bool patient = l->kept > 0 && pairs < LOOKS_PATIENT && seconds < l->patience;
 
     l->last = !in_time && !patient;
     if (!l->last && (l->fixed || pairs < LOOKS_PAIRS_MIN || (in_time && pairs < l->next)))
