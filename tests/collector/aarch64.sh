@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
+# timeout: 900
 # aarch64: what make ARCH=aarch64 builds records programs in QEMU's emulation of a user's process, and the answers are asked here. Timers
 # arrive there, perf_event does not. Truth is the chain of frame records, which shares no code with the walk, and what the programs can do.
 . tests/collector/lib.sh
