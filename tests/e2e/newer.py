@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the oldest release that hq is built on does not have (Debian 11: glibc 2.31, headers of Linux 5.10, gcc 10) stands only where it is
 asked for, or is another thing of that name. The machine that runs the tests compiles it without a word."""
+import glob
 import os
 import re
 import subprocess
@@ -9,29 +10,29 @@ import subprocess
 from counting import check, finish
 
 TOP = os.environ["TOP"]
-# Words, since when they are there, and the files that know what to do without.
+# Words, since when they are there, and the files where they may stand without `#if __GLIBC_PREREQ` or an `#ifndef` of their own.
 NEWER = [
     # What the C library declares.
     (r"_dl_find_object|dl_find_object|dlfo_\w+", "glibc 2.35", ["tests/collector/check_unwind.c"]),  # unwind.sh asks
     (r"close_range|CLOSE_RANGE_\w+|closefrom", "glibc 2.34", ["tests/programs/clock.c", "tests/programs/closing.h", "tests/programs/confined.c"]),
-    (r"_Fork", "glibc 2.34", ["preload/process.c", "tests/programs/family.c"]),  # ours, as the next two in preload/
+    (r"_Fork", "glibc 2.34", ["preload/process.c"]),  # ours, as the next two in preload/
     (r"execveat", "glibc 2.34", ["preload/process.c"]),
-    (r"epoll_pwait2", "glibc 2.35", ["preload/poll.c", "tests/programs/interrupts.c", "tests/programs/orders.c"]),
+    (r"epoll_pwait2", "glibc 2.35", ["preload/poll.c"]),
     (r"strerror(name|desc)_np|sig(abbrev|descr)_np|mallinfo2|pthread_attr_[gs]etsigmask_np|__libc_single_threaded|__memcmpeq", "glibc 2.32 to 2.35", []),
     (r"timespec_getres|posix_spawn_file_actions_add(closefrom|tcsetpgrp)_np|__rseq_\w+|arc4random\w*|c8rtomb|mbrtoc8", "glibc 2.34 to 2.36", []),
     (r"pidfd_(open|getfd|send_signal|spawnp?|getpid)|process_(madvise|mrelease)|fs(open|mount|config|pick)|open_tree|move_mount|mount_setattr",
      "glibc 2.36 to 2.39", []),
     (r"(str|wcs)l(cpy|cat)|stdc_\w+|sched_[gs]etattr", "glibc 2.38 to 2.41", []),
     (r"f(max|min)imum\w*|(exp2|exp10)m1\w*|log(2|10)p1\w*|(a?(cos|sin|tan)|atan2)pi[fl]?|f(sqrt|fma)l?", "glibc 2.35 to 2.41", []),
-    (r"ELFCOMPRESS_ZSTD", "glibc 2.36", ["structure/elf.c"]),
-    (r"EM_LOONGARCH", "glibc 2.36", ["structure/elf_kind.c"]),
+    (r"ELFCOMPRESS_ZSTD", "glibc 2.36", []),
+    (r"EM_LOONGARCH", "glibc 2.36", []),
     # What the kernel's headers define, or the list of system calls that comes with the C library.
-    (r"MADV_(POPULATE_\w+|DONTNEED_LOCKED|COLLAPSE|GUARD_\w+)|MAP_DROPPABLE", "Linux 5.14", ["preload/kernel.h", "preload/lane.c"]),
-    (r"PR_SET_SYSCALL_USER_DISPATCH|PR_SYS_DISPATCH_\w+", "Linux 5.11", ["preload/confine.c", "tests/programs/guests.c"]),
+    (r"MADV_(POPULATE_\w+|DONTNEED_LOCKED|COLLAPSE|GUARD_\w+)|MAP_DROPPABLE", "Linux 5.14", []),
+    (r"PR_SET_SYSCALL_USER_DISPATCH|PR_SYS_DISPATCH_\w+", "Linux 5.11", ["preload/confine.c"]),
     (r"PERF_(RECORD_MISC_MMAP_BUILD_ID|RECORD_AUX_OUTPUT_HW_ID|SAMPLE_WEIGHT_STRUCT|FORMAT_LOST|ATTR_SIZE_VER[7-9])|remove_on_exec|inherit_thread|sig_data",
      "Linux 5.12 to 6.0", []),
-    (r"SYS_close_range", "Linux 5.9", ["tests/programs/closing.h"]),
-    (r"SYS_epoll_pwait2", "Linux 5.11", ["preload/kernel.h", "preload/libc.c"]),
+    (r"SYS_close_range", "Linux 5.9", []),
+    (r"SYS_epoll_pwait2", "Linux 5.11", []),
     (r"SYS_(openat2|pidfd_getfd|faccessat2|process_m\w+|mount_setattr|landlock_\w+|memfd_secret|futex_\w+|cachestat|map_shadow_stack)", "Linux 5.6 to 6.7", []),
     # What the compiler knows.
     (r"__builtin_(thread_pointer|clear_padding|dynamic_object_size|shufflevector|bit_cast|popcountg|clzg|ctzg|stdc_\w+)", "gcc 11 to 15", []),
@@ -40,19 +41,23 @@ NEWER = [
 # <file.h> that is included.
 HEADERS = r"sys/(single_threaded|rseq|pidfd)\.h|linux/(landlock|futex_waitv)\.h|std(bit|ckdint)\.h"
 
-listed = subprocess.run(["git", "-C", TOP, "ls-files", "*.c", "*.h", "*.def"], capture_output=True, text=True, check=False).stdout.split()
-files = listed or [os.path.relpath(os.path.join(d, f), TOP) for d, _, names in os.walk(TOP) for f in names if f.endswith((".c", ".h", ".def")) and "/build" not in d]
+patterns = ("*.c", "*.h", "*.def")
+listed = subprocess.run(["git", "-C", TOP, "ls-files", *patterns], capture_output=True, text=True, check=False).stdout.split()
+# A source archive is no clone.
+files = listed or [f for pattern in patterns for f in glob.glob("**/" + pattern, root_dir=TOP, recursive=True) if not f.startswith("build")]
 check(len(files) > 500, f"only {len(files)} sources were found")
-seen = {words: set() for words, _, _ in NEWER}
+texts = {}
 for path in files:
     with open(os.path.join(TOP, path), encoding="utf-8") as source:
         text = source.read()
     check(not re.search(rf"^\s*#\s*include <({HEADERS})>", text, re.M), f"{path} includes a header that Debian 11 does not have")
     # What stands in a string is looked up when the program runs.
     text = re.sub(r"/\*.*?\*/|//[^\n]*|\"(\\.|[^\"\\\n])*\"", " ", text, flags=re.S)
-    for words, _, _ in NEWER:
-        if re.search(rf"(?<![\w.>])({words})(?!\w)", text):
-            seen[words].add(path)
+    texts[path] = re.sub(r"^#if __GLIBC_PREREQ.*?^#(else|endif)", " ", text, flags=re.S | re.M)
+# Numbers that are defined where they are missing: in that file, or in a header of ours.
+own = {path: set(re.findall(r"^#ifndef (\w+)\s*\n#define \1\b", text, re.M)) for path, text in texts.items()}
+shared = set().union(*(words for path, words in own.items() if path.endswith(".h")))
 for words, since, places in NEWER:
-    check(sorted(seen[words]) == places, f"{words} ({since}) stands in {', '.join(sorted(seen[words] - set(places)))} and not in {', '.join(set(places) - seen[words])}")
+    seen = {path for path, text in texts.items() if any(m[1] not in own[path] | shared for m in re.finditer(rf"(?<![\w.>])({words})(?!\w)", text))}
+    check(seen <= set(places), f"{words} ({since}) stands in {', '.join(sorted(seen - set(places)))}")
 finish()
