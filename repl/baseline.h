@@ -144,6 +144,8 @@ struct hq_error *baseline_settings_apply(const char *const *settings, size_t n, 
 const char *baseline_shorten(struct arena *arena, const char *key);
 /* `procedure f(int) [_Z1fi]` without the name for the linker; in the arena. */
 const char *baseline_fold_path(struct arena *arena, const char *path);
+/* How long the name of the inclusive metric is: of cputime.x that of cputime. */
+size_t baseline_metric_length(const char *metric);
 /* The next scope of a path behind s; NULL if there is none. */
 const char *baseline_next_scope(const char *s);
 /* A scope of a path begins with its kind. */

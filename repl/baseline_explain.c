@@ -21,9 +21,8 @@ typedef VEC(struct own) owns;
 /* The inclusive one of a metric, which may be given as cputime.x. */
 static bool is_metric(const struct baseline_value *v, const char *metric)
 {
-    size_t n = strlen(metric);
+    size_t n = baseline_metric_length(metric);
 
-    n -= n > 2 && !strcmp(metric + n - 2, ".x") ? 2 : 0;
     return !strncmp(v->metric, metric, n) && !v->metric[n];
 }
 

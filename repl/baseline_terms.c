@@ -128,6 +128,13 @@ bool baseline_begins_scope(const char *s)
     return false;
 }
 
+size_t baseline_metric_length(const char *metric)
+{
+    size_t n = strlen(metric);
+
+    return n > 2 && !strcmp(metric + n - 2, ".x") ? n - 2 : n;
+}
+
 const char *baseline_next_scope(const char *s)
 {
     while ((s = strstr(s, " > "))) {

@@ -123,16 +123,9 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
 
 typedef VEC(const char *) metric_list; /* without those of the scopes alone, cputime.x */
 
-static size_t base_length(const char *metric)
-{
-    size_t n = strlen(metric);
-
-    return n > 2 && !strcmp(metric + n - 2, ".x") ? n - 2 : n;
-}
-
 static bool has_metric(const metric_list *list, const char *metric)
 {
-    size_t n = base_length(metric);
+    size_t n = baseline_metric_length(metric);
 
     vec_foreach(name, list)
         if (!strncmp(*name, metric, n) && !(*name)[n])
@@ -146,7 +139,7 @@ static metric_list metrics_of(const struct baseline_query *q, struct arena *aren
 
     vec_foreach(v, &q->values)
         if (!has_metric(&list, v->metric))
-            vec_push(&list, arena_strndup(arena, v->metric, base_length(v->metric)));
+            vec_push(&list, arena_strndup(arena, v->metric, baseline_metric_length(v->metric)));
     return list;
 }
 

@@ -62,7 +62,7 @@ static int match(const struct course *c, const char *row, const char *metric)
 {
     const char *last = c->path;
 
-    if (metric ? strcmp(c->metric, metric) != 0 : strstr(c->metric, ".x") != NULL)
+    if (metric ? strcmp(c->metric, metric) != 0 : c->metric[baseline_metric_length(c->metric)])
         return 0;
     for (const char *s = c->path; (s = baseline_next_scope(s));)
         last = s;

@@ -190,7 +190,9 @@ static double importance(const struct course *c)
 
     vec_foreach(s, &c->steps)
         most = fmax(most, course_step_size(s));
-    return c->steps.len ? 1 + most : c->y.len && !strstr(c->metric, ".x") ? fmin(1, c->y.data[c->y.len - 1]) : -1;
+    return c->steps.len                                                ? 1 + most
+           : c->y.len && !c->metric[baseline_metric_length(c->metric)] ? fmin(1, c->y.data[c->y.len - 1])
+                                                                       : -1;
 }
 
 static int by_importance(const void *a, const void *b)

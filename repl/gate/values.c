@@ -49,18 +49,10 @@ static double sampling_variance(const struct baseline_value *v)
     return isfinite(k) && k > 0 ? v->value * v->value / k : 0;
 }
 
-/* The length of the name of the inclusive metric: cputime of cputime.x. */
-static size_t base_length(const char *metric)
-{
-    size_t n = strlen(metric);
-
-    return n > 2 && !strcmp(metric + n - 2, ".x") ? n - 2 : n;
-}
-
 void gate_values_add(struct gate_values *v, enum run_side side, size_t run, const struct baseline_query *q)
 {
     vec_foreach(value, &q->values) {
-        AUTO_FREE char *base = xstrndup(value->metric, base_length(value->metric));
+        AUTO_FREE char *base = xstrndup(value->metric, baseline_metric_length(value->metric));
         struct baseline_value whole = *value;
         struct gate_row *r = row_of(v, value, value->path);
 
@@ -88,7 +80,7 @@ static double mean(const double *x, size_t n)
 
 static const struct gate_row *total_row(const struct gate_values *v, const struct gate_row *like)
 {
-    AUTO_FREE char *base = xstrndup(like->metric, base_length(like->metric));
+    AUTO_FREE char *base = xstrndup(like->metric, baseline_metric_length(like->metric));
     uint32_t at = row_names_find(&v->names, base, "");
 
     return at == ROW_NAMES_NONE ? NULL : &v->rows.data[at];
@@ -134,8 +126,9 @@ static bool counts(const struct gate_values *v, const struct gate_row *r)
 static bool is_echo(const struct gate_values *v, const struct gate_row *r, const struct gate_judged *all, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        size_t n_base = base_length(r->metric);
-        bool same = base_length(all[i].row->metric) == n_base && !strncmp(all[i].row->metric, r->metric, n_base);
+        size_t n_base = baseline_metric_length(r->metric);
+        bool same = baseline_metric_length(all[i].row->metric) == n_base &&
+                    !strncmp(all[i].row->metric, r->metric, n_base);
 
         for (int side = 0; side < RUN_SIDES && same; side++)
             same = !memcmp(all[i].row->value[side], r->value[side], v->runs[side] * sizeof(double));
