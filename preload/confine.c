@@ -12,6 +12,7 @@
 #include "preload/interruption.h"
 #include "preload/options.h"
 #include "preload/patch/patch.h"
+#include "preload/process.h"
 #include "preload/raw.h"
 #include "preload/reach.h"
 #include "preload/seccomp.h"
@@ -37,6 +38,7 @@ enum { RESERVE = 4 << 20 }; /* about 250,000 samples */
 
 volatile int raw_frozen;
 volatile int confined;
+volatile int confined_child;
 
 static void reserve(void)
 {
@@ -113,10 +115,16 @@ static bool any(const struct sock_fprog *filter, const int *calls, size_t count,
 
 static void before_filter(const struct sock_fprog *filter)
 {
+    bool ends_programs = !filter || ANY(SECCOMP_ENDS, filter, WORKING, SENDING, BEGINNING, PROGRAM);
+
+    if (!process_is_this()) { /* the filter is the child's, all memory its parent's */
+        confined_child = ends_programs ? raw_getpid() : 0;
+        return;
+    }
     reserve();
     if (!filter || ANY(SECCOMP_ENDS, filter, WORKING, BEGINNING))
         confined |= CONFINE_BEGINNINGS;
-    if (!filter || ANY(SECCOMP_ENDS, filter, WORKING, SENDING, BEGINNING, PROGRAM)) {
+    if (ends_programs) {
         confined |= CONFINE_PROGRAMS;
         unloaded_leave();
     }
@@ -142,7 +150,7 @@ static void before_filter(const struct sock_fprog *filter)
 /* Whatever stands behind the C library's calls, its return from signal handlers too, is then the program's. */
 static void before_dispatch(unsigned long mode)
 {
-    if (mode == PR_SYS_DISPATCH_OFF)
+    if (mode == PR_SYS_DISPATCH_OFF || !process_is_this())
         return;
     reserve();
     end_measuring("the program dispatches its system calls itself");

@@ -17,4 +17,7 @@ enum {
 /* A union of these. What is set stays. Safe to read in signal handlers, and between fork or vfork and exec. */
 extern volatile int confined;
 
+/* A child of vfork, which shares these, that has confined the programs that it executes, and nobody else. 0: none. */
+extern volatile int confined_child;
+
 #endif

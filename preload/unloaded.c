@@ -184,8 +184,9 @@ static bool examine(struct texts *texts, const char *path, bool search, char *co
 
 struct unloaded unloaded_note(const char *path, bool search, char *const environment[])
 {
-    struct texts *texts = path && !(confined & CONFINE_PROGRAMS) ? raw_memory(sizeof *texts) : NULL;
-    bool kept_out = (confined & CONFINE_PROGRAMS) && value_of(environment, PRELOAD);
+    bool ends = confined & CONFINE_PROGRAMS || (confined_child && confined_child == raw_getpid());
+    struct texts *texts = path && !ends ? raw_memory(sizeof *texts) : NULL;
+    bool kept_out = ends && value_of(environment, PRELOAD);
     size_t words = 0;
 
     if (texts) {

@@ -46,6 +46,9 @@ if [ "$(uname -m)" = x86_64 ]; then
         check "call $way: the program ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
     done
     check "the calls that are forbidden above are the collector's" [ $ways -gt 8 ]
+    record -e CPUTIME@1000/s -- "$PROGRAMS/confined" vfork
+    check "a child of vfork has a filter: it ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
+    check "a child of vfork has a filter: its parent's threads are measured" holds "$(value 'sum CPUTIME') > 0.2e9"
     record -e CPUTIME@1000/s --mark main -- "$PROGRAMS/confined" forbid 131 kill
     check "a forked child that is not measured, with breakpoints: the program ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
     record -e CPUTIME@1000/s -- "$PROGRAMS/confined" forbid-writing 2 kill
