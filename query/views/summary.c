@@ -113,7 +113,7 @@ static void tell_run(struct summary *s)
         str_addf(&text, "%u rank%s, ", ranks, ranks == 1 ? "" : "s");
     str_addf(&text, "%zu thread%s", threads, threads == 1 ? "" : "s");
     if (s->metric && working < threads)
-        str_addf(&text, ", %u of them with samples", working);
+        str_addf(&text, ", %u of them with %s", working, s->metric->name);
     if (command)
         add(s, "command", command, NAN);
     add(s, "run", str_cstr(&text), NAN);

@@ -386,6 +386,27 @@ open_page("empty.html")
 for pane in PANES:
     js("hqPage.set({pane: arguments[0]})", pane)
 check("nothing was measured" in driver.find_element("css selector", ".table").text, "an empty database says so")
+with open(f"{TMP}/bare.fixture", "w") as f:
+    f.write("module m /x/a\nprofile p pid=1 tid=1 end=1\n")
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/bare.fixture", f"{TMP}/bare.hq"], check=True)
+hq("report", "bare.hq")
+open_page("bare.html", "pane=ranks")
+driver.find_element("css selector", "body").send_keys("1h5s/x\n")
+check(js("hqPage.state().pane") == "about" and "no metric has a value" in driver.find_element("css selector", ".panebox").text, "a database without a metric tells what ran")
+with open(f"{TMP}/forty.fixture", "w") as f:
+    f.write("".join(f"metric M{i} events 1 10 sampled\n" for i in range(40)) + "module m /x/a\nfile f m /s/a.c\nproc main f main 1\nprofile p tid=1 thread=0\n" +
+            "".join(f"value p M{i} {100 + i} 10 main:{i + 1}\n" for i in range(40)))
+subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/forty.fixture", f"{TMP}/forty.hq"], check=True)
+hq("report", "forty.hq")
+for width in (1280, 390):
+    size(width, 800)
+    open_page("forty.html", "all=1")
+    for far in (0, 1000000):
+        js("void (document.querySelector('.table').scrollLeft = arguments[0])", far)
+        edge = js("(() => { const t = document.querySelector('.table').getBoundingClientRect(), n = document.querySelector('.body .name').getBoundingClientRect(); return [t.left, n.left, n.right, t.right]; })()")
+        check(edge == sorted(edge), f"{width} pixels: the name of a row stays in sight beside 80 columns: {edge}")
+same("forty.hq", "forty metrics")
+size(1280, 800)
 errors = [e["message"] for e in driver.get_log("browser") if e["level"] == "SEVERE"]
 check(not errors, f"the page complains: {errors}")
 

@@ -172,7 +172,7 @@ export class App {
     }
     // A link may be old or damaged: what it cannot mean is as at the start.
     if (!viewNames.includes(s.view)) s.view = start.view;
-    if (!this.panes().includes(s.pane)) s.pane = start.pane;
+    if (!this.panes().includes(s.pane)) s.pane = this.panes()[0];
     if (this.data.metrics[s.metric]?.side !== "here") s.metric = start.metric;
     if (!["profiles", "depth", "summary"].includes(s.mode)) s.mode = start.mode;
     if (!["order", "sorted", "histogram"].includes(s.plot)) s.plot = start.plot;
@@ -272,6 +272,7 @@ export class App {
 
   // What the database has nothing for is not there.
   panes(): PaneName[] {
+    if (!this.data.metrics.length) return ["about"];
     return paneNames.filter((p) => (p !== "messages" || this.data.messages.length) && (p !== "answers" || this.data.answers.length));
   }
 

@@ -238,7 +238,7 @@ class Page {
     this.#matches = null;
     this.#count = 0;
     clear(this.#found);
-    if (!state.search) return;
+    if (!state.search || !d.metrics.length) return;
     if (!regex) {
       this.#found.textContent = "not a regular expression";
       return;

@@ -71,7 +71,9 @@ export class Table {
     const head = this.#head.offsetHeight || ROW, height = Math.max(ROW, view.clientHeight - head);
     this.#sizer.style.height = Math.min(all.length * ROW, MOST_PIXELS) + "px";
     view.setAttribute("aria-rowcount", String(all.length + 1));
-    view.classList.toggle("sticky", (this.#head.querySelector<HTMLElement>(".scope")?.offsetLeft ?? 0) < view.clientWidth * 0.55);
+    const numbers = this.rows.columns.length * (this.#head.querySelector<HTMLElement>(".number:not(.own)")?.offsetWidth ?? 0);
+    view.classList.toggle("sticky", numbers < view.clientWidth * 0.55);
+    view.classList.toggle("many", numbers > view.clientWidth * 0.9); // names stay in sight, at the right
     const from = Math.max(0, Math.floor(view.scrollTop * scale / ROW) - 2), to = Math.min(all.length, from + Math.ceil(height / ROW) + 5);
     const search = this.app.state.search ? searchRegex(this.app.state.search) : null;
     // A row that has not changed stays the same element: who has pressed the mouse on it releases it there.
@@ -112,7 +114,7 @@ export class Table {
     const place = rows.place(e), delta = rows.columns.find((c) => c.sign && !c.exclusive);
     const gone = delta && e.slots[2 * this.app.data.metrics[delta.metric].here] === 0, fresh = delta && e.slots[2 * this.app.data.metrics[delta.metric].old] === 0;
     row.append(el("div", { class: "cell scope", role: "gridcell" },
-      el("span", { class: "indent", style: `width:${Math.min(e.depth, 400) * INDENT}px` }),
+      el("span", { class: "indent", style: `--deep:${Math.min(e.depth, 400)}` }),
       el("span", { class: "twist" + (kids ? e.open ? " open" : " closed" : ""), "aria-hidden": "true" }),
       e.node.kind === Kind.Inline ? el("abbr", { class: "inlined", title: "inlined" }, "[I]") : null,
       name(drawnName(this.app.data, e.node, NAME), { class: "name" + (search?.test(e.name) ? " found" : ""), title: `${kindText(e.node)} ${plain(e.name)}${place ? "\n" + plain(place) : ""}` }),
@@ -148,6 +150,7 @@ export class Table {
     const head = this.#head.offsetHeight || ROW, top = index * ROW / scale, room = view.clientHeight - head - ROW;
     if (top < view.scrollTop) view.scrollTop = top;
     else if (top > view.scrollTop + room) view.scrollTop = top - room + ROW;
+    if (view.classList.contains("many")) return;
     // Deep rows begin far to the right; the numbers stay where they are, unless they leave no room.
     const numbers = this.#head.querySelector<HTMLElement>(".scope")!.offsetLeft, sticky = view.classList.contains("sticky") ? numbers : 0;
     const begin = numbers + e.depth * INDENT;
