@@ -271,6 +271,27 @@ check(js("hqPage.state().time") and "during" in js("hqPage.query()"), f"a drag o
 same("real.hq", "a time chosen with the mouse")
 canvas.send_keys("x")
 check(not js("hqPage.state().time"), "x takes it back")
+
+
+def finger(kind, *points):
+    driver.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+
+# A finger drags as the mouse does, along the time.
+driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
+at = js("(() => { const r = document.querySelector('.trace canvas').getBoundingClientRect(); return [r.left, r.top + 10, r.width]; })()")
+finger("touchStart", (at[0] + 0.4 * at[2], at[1]))
+for share in (0.45, 0.5, 0.55, 0.6):
+    finger("touchMove", (at[0] + share * at[2], at[1]))
+finger("touchEnd")
+check(wait(lambda: js("hqPage.state().time"), "a time chosen with a finger"), f"a finger chooses a time: {js('hqPage.query()')}")
+driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": False})
+# Enlarged twice or more the page scrolls, and both sides keep room.
+size(640, 400)
+open_page("real.html")
+check(all(h >= 150 for h in js("['.table', '.panebox .scroll'].map((s) => document.querySelector(s).clientHeight)")), "an enlarged page leaves room for its table and picture")
+check(js("document.documentElement.scrollWidth") <= 640, "and hangs out at no side")
+size(1280, 800)
 open_page("app.html", "pane=ranks")
 drag(driver.find_element("css selector", ".ranks canvas"), 0.65, 0.5, 0.95, 0.5)
 check("ranks 2-3" in js("hqPage.query()"), f"a drag on the plot chooses ranks: {js('hqPage.query()')}")

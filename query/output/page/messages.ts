@@ -27,8 +27,8 @@ export class Messages extends Picture {
 
   constructor(private app: App) {
     super("messages", "messages between ranks", {
-      onmousemove: (e: MouseEvent) => this.#hover(e),
-      onmousedown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); }, onmouseup: (e: MouseEvent) => this.#drop(e),
+      onpointermove: (e: MouseEvent) => this.#hover(e),
+      onpointerdown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); }, onpointerup: (e: MouseEvent) => this.#drop(e),
     });
     this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.legend, this.#list), this.tip);
   }

@@ -18,8 +18,8 @@ export class Ranks extends Picture {
 
   constructor(private app: App) {
     super("ranks", "values by rank", {
-      onmousemove: (e: MouseEvent) => this.#hover(e),
-      onmousedown: (e: MouseEvent) => { this.#drag = this.#x(e); e.preventDefault(); }, onmouseup: (e: MouseEvent) => this.#drop(e),
+      onpointermove: (e: MouseEvent) => this.#hover(e),
+      onpointerdown: (e: MouseEvent) => { this.#drag = this.#x(e); e.preventDefault(); }, onpointerup: (e: MouseEvent) => this.#drop(e),
     });
     this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas), this.note, this.tip);
   }

@@ -88,9 +88,9 @@ export class Trace extends Picture {
 
   constructor(private app: App, private choose: (context: number) => void) {
     super("trace", "trace", {
-      tabindex: 0, onmousemove: (e: MouseEvent) => this.#move(e),
-      onmousedown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); },
-      onmouseup: (e: MouseEvent) => this.#drop(e), onwheel: (e: WheelEvent) => this.#wheel(e), onkeydown: (e: KeyboardEvent) => this.#key(e),
+      tabindex: 0, onpointermove: (e: MouseEvent) => this.#move(e),
+      onpointerdown: (e: MouseEvent) => { this.#drag = this.#at(e); e.preventDefault(); },
+      onpointerup: (e: MouseEvent) => this.#drop(e), onwheel: (e: WheelEvent) => this.#wheel(e), onkeydown: (e: KeyboardEvent) => this.#key(e),
     });
     this.#brush = el("div", { class: "brush" });
     this.element.append(this.bar, el("div", { class: "scroll" }, this.canvas, this.#brush), this.legend, this.tip);
