@@ -49,13 +49,19 @@ static const char *change_line(struct telling *t, const struct gate_judged *j)
                         amount(arena, j->d.now, j->row->dim), change_of(arena, &j->d));
 }
 
-/* By how much of the whole it rose; of an open row, how far its tolerance is from what would be seen. */
+/* The rise that would have to be seen for ok. */
+static double wanted_rise(const struct gate_difference *d)
+{
+    return fmax(d->allowed, d->needed);
+}
+
+/* By how much of the whole it rose; of an open row, how far what would have to be seen is from what would be. */
 static double size_of(const struct gate_judged *j, double level)
 {
-    double seen = gate_seen(&j->d, level), allowed = j->d.allowed > 0 ? j->d.allowed : 1e-300;
+    double seen = gate_seen(&j->d, level);
 
     if (j->verdict == GATE_UNDECIDED)
-        return isfinite(seen) ? seen / allowed : 1e300;
+        return isfinite(seen) ? seen / fmax(wanted_rise(&j->d), 1e-300) : 1e300;
     return j->d.rise / (j->whole > 0 ? j->whole : 1);
 }
 
@@ -129,9 +135,9 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
 
             vec_push(t->lines,
                      isfinite(seen)
-                         ? arena_printf(t->arena, "  %s; only a rise of %s is sure to be seen, its tolerance is %s",
+                         ? arena_printf(t->arena, "  %s; only a rise of %s is sure to be seen, and one of %s has to be",
                                         change_line(t, j), amount(t->arena, seen, j->row->dim),
-                                        amount(t->arena, j->d.allowed, j->row->dim))
+                                        amount(t->arena, wanted_rise(&j->d), j->row->dim))
                          : arena_printf(t->arena, "  %s: one pair of runs says nothing of how runs differ",
                                         name_of(t, j->row)));
         }

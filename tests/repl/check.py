@@ -280,6 +280,14 @@ for given in ("rest.set", "rest.set/new.hq", "raced.set/old.hq"):
 hq("raced.set/old.hq", "sets.hq", "--update", "--run", "r0.hq")
 check(read("sets.baseline") == text, f"the old side of a race: {read('sets.baseline')}")
 
+# A race that is open says what would have to be seen: of a small row 4 % of the total, 7.76 s of 194 s, and not its tolerance
+os.makedirs(f"{TMP}/open.set")
+for name, h in (("old", 20), ("new", 120), ("d0", 20), ("d1", 120), ("d2", 120), ("d3", 20)):
+    database(f"open.set/{name}.hq", f=400, l=200, g=300, h=h)
+write("open.set/runs.txt", "hq runs 1\nold d0.hq\nnew d2.hq\nnew d3.hq\nold d1.hq\n")
+out, err = hq("open.set", "sets.hq", want=4)
+check("cputime of procedure h: 14 s -> 14 s" in out and "is sure to be seen, and one of 7.76 s has to be" in out, f"an open race: {out}")
+
 # So few runs that no rise would be seen: a share cannot rise by more than there is
 for i, g in enumerate((100, 900)):
     database(f"wild{i}.hq", f=400, l=200, g=g, h=100)
