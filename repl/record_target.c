@@ -206,7 +206,9 @@ struct hq_error *record_find_library(char **path)
     AUTO_FREE char *self = file_program();
 
     if (!self)
-        return hq_error_errno(HQ_DATA, "hq cannot find itself, and so not its collector; is /proc mounted?");
+        return hq_error_errno(HQ_DATA,
+                              "hq cannot find itself, and so not its collector: its file was replaced or removed "
+                              "while it ran, or /proc is not mounted");
     char *directory = file_dirname(self);
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *place = file_join(directory, places[i]);

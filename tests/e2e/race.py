@@ -92,6 +92,15 @@ bench = f"{PROGRAMS}/benchmark"
 race(f"{bench} 0.2 1", f"{bench} 0.2 3", "-n", "6", want=1, what="three times slower")
 check(any(race(f"{bench} 0.2 1", f"{bench} 0.2 1", "-n", "6")[0] != 1 for _ in range(2)), "equal programs are not called slower")
 
+# An hq that is built anew or removed during a race is not the program's mistake.
+os.makedirs(f"{TMP}/moved")
+for name in os.listdir(os.path.dirname(os.path.realpath(HQ))):
+    if name == "hq" or name.endswith(".so"):
+        shutil.copy(f"{os.path.dirname(os.path.realpath(HQ))}/{name}", f"{TMP}/moved/{name}")
+status, out, err = run(f"{TMP}/moved/hq", "race", "-n", "2", "-e", "ALLOC", "-o", "removed", "--old", "rm -f moved/hq", "--new", "true")
+logs = [open(f"{TMP}/removed/{name}").read() for name in os.listdir(f"{TMP}/removed") if name.endswith(".out")]
+check(status == 3 and any("its file was replaced or removed" in log for log in logs), f"hq is gone: {status} {err} {logs}")
+
 # Sets of one program.
 status, out, err = run(HQ, "record", "--runs", "3", "-e", "ALLOC", "-o", "three", "--", "./take", "100")
 check(status == 0, f"record --runs: {err}")
