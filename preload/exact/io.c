@@ -8,33 +8,14 @@
 #ifndef __NO_INLINE__
 #define __NO_INLINE__
 #endif
-#include "preload/exact/exact.h"
+#include "preload/exact/io.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-static ssize_t count_read(const void *function, ssize_t bytes)
-{
-    struct exact_amount amount = {.event = EVENT("IO_READ"), .amount = (uint64_t)bytes, .count = 1};
-
-    if (bytes > 0 && amount.event >= 0)
-        hq_exact_add(function, &amount, 1);
-    return bytes;
-}
-
-static ssize_t count_written(const void *function, ssize_t bytes)
-{
-    struct exact_amount amount = {.event = EVENT("IO_WRITE"), .amount = (uint64_t)bytes, .count = 1};
-
-    if (bytes > 0 && amount.event >= 0)
-        hq_exact_add(function, &amount, 1);
-    return bytes;
-}
 
 EXPORT ssize_t read(int fd, void *buffer, size_t bytes)
 {
@@ -94,11 +75,6 @@ EXPORT ssize_t recvfrom(int fd, void *restrict buffer, size_t bytes, int flags, 
 EXPORT ssize_t sendto(int fd, const void *buffer, size_t bytes, int flags, const struct sockaddr *to, socklen_t length)
 {
     return count_written(REAL(sendto), REAL(sendto)(fd, buffer, bytes, flags, to, length));
-}
-
-EXPORT ssize_t sendfile(int out, int in, off_t *at, size_t bytes)
-{
-    return count_written(REAL(sendfile), REAL(sendfile)(out, in, at, bytes));
 }
 
 EXPORT size_t fread(void *restrict buffer, size_t size, size_t count, FILE *restrict file)

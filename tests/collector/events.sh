@@ -30,6 +30,19 @@ check "bytes written, exactly" [ "$(total IO_WRITE)" = 409600:100 ]
 check "bytes read, exactly" [ "$(value 'sum IO_READ')" = 409600 ]
 check "in reader" [ "$(paths | awk '$2 == "IO_READ" && $3 !~ /reader;_*fread(_chk)?$/' | wc -l)" = 0 ]
 
+# What moves from descriptor to descriptor is read and written; stdio has functions without locks.
+record -e IO -- "$PROGRAMS/amounts" moves
+check "moves runs" [ $status = 0 ]
+for what in read written; do
+    event=IO_READ
+    [ $what = written ] && event=IO_WRITE
+    known=$(awk -v k=$what '$1 == k { print $2 }' "$TMP/out")
+    check "bytes $what by calls of every kind: $(value "sum $event") of $known" [ "$(value "sum $event")" = "$known" ]
+done
+head -c 3000000 /dev/zero >"$TMP/three"
+record -e IO -- cp "$TMP/three" "$TMP/other"
+check "cp has written what it copies ($(value 'sum IO_WRITE'))" holds "$(value 'sum IO_WRITE') >= 3000000"
+
 record -e LOCK -- "$PROGRAMS/amounts" lock
 check "lock runs" [ $status = 0 ]
 check "time blocked" holds "$(value 'sum LOCK_WAIT') > 0.15e9 && $(value 'sum LOCK_WAIT') < 2e9"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* amounts WAY: does things of known amounts: alloc, io, lock, missing (of a symbol); or for `parts` burns 0.3 s in each
- * of before, middle and after, of which only middle is to be measured. */
+/* amounts WAY: does things of known amounts: alloc, io, moves, lock, missing (of a symbol); or for `parts` burns 0.3 s
+ * in each of before, middle and after, of which only middle is to be measured. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include "hq.h"
@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static void *volatile kept[1000];
@@ -81,6 +83,57 @@ static int io(void)
     bad = bad || !file || reader(file);
     unlink(name);
     return bad;
+}
+
+static long was_read, was_written;
+
+static void moved(long bytes)
+{
+    was_read += bytes > 0 ? bytes : 0; /* not every file system can */
+    was_written += bytes > 0 ? bytes : 0;
+}
+
+/* By descriptors alone, at places, without locks, by lines: prints what it has read and written. */
+static int moves(void)
+{
+    char from[] = "/tmp/hq-amounts-XXXXXX", to[] = "/tmp/hq-amounts-XXXXXX", block[1000] = {0}, *line = NULL;
+    int in = mkstemp(from), out = mkstemp(to), ends[2];
+    struct iovec parts[2] = {{block, 300}, {block + 300, 700}};
+    size_t room = 0;
+    off_t at = 0;
+
+    unlink(from);
+    unlink(to);
+    if (in < 0 || out < 0 || pipe(ends))
+        return 1;
+    was_written += pwritev(in, parts, 2, 0);
+    was_written += pwritev(in, parts, 2, 1000);
+    was_read += preadv(in, parts, 2, 500);
+    moved(sendfile(out, in, &at, 700));
+    moved(copy_file_range(in, &(off64_t){0}, out, &(off64_t){700}, 600, 0));
+    moved(splice(in, &(off64_t){0}, ends[1], NULL, 500, 0));
+    moved(splice(ends[0], NULL, out, &(off64_t){0}, 500, 0));
+    was_written += dprintf(ends[1], "%d lines\nand another\nlast one\n", 12345);
+    FILE *lines = fdopen(ends[0], "r"), *sink = fdopen(out, "r+");
+
+    if (!lines || !sink)
+        return 1;
+    was_read += getline(&line, &room, lines);
+    was_read += getdelim(&line, &room, '\n', lines);
+    was_read += fgets_unlocked(block, sizeof block, lines) ? (long)strlen(block) : 0;
+    memset(block, 'x', sizeof block);
+    was_written += (long)fwrite_unlocked(block, 1, 900, sink);
+    was_written += fputs_unlocked("a text", sink) >= 0 ? 6 : 0;
+    rewind(sink);
+    was_read += (long)fread_unlocked(block, 1, 800, sink);
+    free(line);
+    char text[100];
+    long bytes = snprintf(text, sizeof text, "read %ld\n", was_read);
+
+    was_written += write(1, text, (size_t)bytes);
+    bytes = snprintf(text, sizeof text, "written %ld\n", was_written);
+    bytes = snprintf(text, sizeof text, "written %ld\n", was_written + bytes);
+    return write(1, text, (size_t)bytes) != bytes;
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -169,6 +222,7 @@ int main(int argc, char **argv)
 
     return !strcmp(way, "alloc")     ? alloc()
            : !strcmp(way, "io")      ? io()
+           : !strcmp(way, "moves")   ? moves()
            : !strcmp(way, "lock")    ? lock()
            : !strcmp(way, "parts")   ? parts()
            : !strcmp(way, "churn")   ? churn()
