@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the wrappers of calls that read and write count. */
+/* Counts for the wrappers of calls that read and write. */
 #ifndef HQ_PRELOAD_EXACT_IO_H
 #define HQ_PRELOAD_EXACT_IO_H
 

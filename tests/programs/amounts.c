@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* amounts WAY: does things of known amounts: alloc, io, moves, lock, missing (of a symbol); or for `parts` burns 0.3 s
- * in each of before, middle and after, of which only middle is to be measured. */
+/* amounts WAY: does things of known amounts: alloc, io, moves, lock, lock11, missing (of a symbol); or for `parts`
+ * burns 0.3 s in each of before, middle and after, of which only middle is to be measured. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include "hq.h"
@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
+#include <threads.h>
 #include <unistd.h>
 
 static void *volatile kept[1000];
@@ -171,6 +172,42 @@ static int lock(void)
     return 0;
 }
 
+static mtx_t mutex_c11;
+
+static int hold_c11(void *unused)
+{
+    struct timespec time = {0, 200000000};
+
+    (void)unused;
+    mtx_lock(&mutex_c11);
+    pthread_barrier_wait(&barrier);
+    nanosleep(&time, NULL);
+    mtx_unlock(&mutex_c11);
+    return 0;
+}
+
+static __attribute__((noinline, noipa)) void blocked_c11(void)
+{
+    mtx_lock(&mutex_c11);
+    mtx_unlock(&mutex_c11);
+}
+
+/* Likewise by C11's threads. */
+static int lock_c11(void)
+{
+    thrd_t thread;
+
+    mtx_init(&mutex_c11, mtx_plain);
+    pthread_barrier_init(&barrier, NULL, 2);
+    thrd_create(&thread, hold_c11, NULL);
+    pthread_barrier_wait(&barrier);
+    blocked_c11();
+    thrd_join(thread, NULL);
+    for (int i = 0; i < 1000; i++)
+        blocked_c11();
+    return 0;
+}
+
 static __attribute__((noinline, noipa)) void before(void)
 {
     burn(0.3);
@@ -223,6 +260,7 @@ int main(int argc, char **argv)
     return !strcmp(way, "alloc")     ? alloc()
            : !strcmp(way, "io")      ? io()
            : !strcmp(way, "moves")   ? moves()
+           : !strcmp(way, "lock11")  ? lock_c11()
            : !strcmp(way, "lock")    ? lock()
            : !strcmp(way, "parts")   ? parts()
            : !strcmp(way, "churn")   ? churn()
