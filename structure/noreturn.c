@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEVELS           3
+#define LEVELS           6
+#define LEVEL_BITS       3    /* of a number up to LEVELS */
 #define MAX_INSTRUCTIONS 4096 /* looked at in one callee; a longer one is taken to return */
 
 /* clang-format off */
@@ -106,7 +107,7 @@ static bool returns(struct noreturn *n, uint64_t entry, unsigned level);
 
 static bool call_returns(struct noreturn *n, uint64_t target, unsigned level)
 {
-    uint64_t key = target << 2 | level;
+    uint64_t key = target << LEVEL_BITS | level;
     const uint64_t *known = map_find(&n->known, key);
 
     if (known)
@@ -167,7 +168,8 @@ static bool find_return(struct search *s, uint64_t entry)
         } else if (s->calls.len) {
             struct insn call = vec_pop(&s->calls);
 
-            if (call_returns(s->n, call.target, s->level - 1))
+            /* Where it calls itself it returns only if it returns elsewhere. */
+            if (call.target != entry && call_returns(s->n, call.target, s->level - 1))
                 vec_push(&s->ready, call.address + call.length);
         } else {
             return false;

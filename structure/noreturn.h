@@ -2,7 +2,7 @@
 /*
  * Tells which calls do not return. Behind such a call the code of something else may begin, and taking it for the next
  * instruction makes loops that do not exist. Known by name (exit, __cxa_throw, ...), by DW_AT_noreturn in the unit of
- * the caller, or inferred: no path from the entry of the callee reaches a return. Inference follows calls three levels
+ * the caller, or inferred: no path from the entry of the callee reaches a return. Inference follows calls six levels
  * deep and no more, so the answer does not depend on the order of questions.
  *
  * And which calls throw no exception, known by name: compilers list where exceptions are caught for stretches of code,
@@ -17,7 +17,7 @@
 
 struct noreturn {
     const struct image *image;
-    struct map known; /* entry << 2 | levels of inference -> whether it returns */
+    struct map known; /* entry << 3 | levels of inference -> whether it returns */
 };
 
 void noreturn_init(struct noreturn *n, const struct image *image);

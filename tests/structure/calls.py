@@ -80,12 +80,13 @@ def postorder(successors):
     return order
 
 
-def reaches_end(code, successors, seen):
-    """Whether a path from the entry returns or leaves the procedure."""
+def reaches_end(code, no_return, seen):
+    """Whether a path from the entry returns or leaves the procedure, but for one of which it is known that it does not return."""
     number = {insn[0] for insn in code}
     for i in seen:
         name, operands = code[i][2], code[i][3]
-        if name.startswith("ret") or (name.startswith("j") and int(operands.split()[0].split(",")[0], 16) not in number):
+        leaves = name.startswith("j") and int(operands.split()[0].split(",")[0], 16) not in number
+        if name.startswith("ret") or (leaves and not (name.startswith("jmp") and callee(operands) in no_return)):
             return True
     return False
 
@@ -99,7 +100,7 @@ def no_return_procedures(found):
             if name in known or "@" in name:
                 continue
             successors, _ = edges(code, known)
-            if successors and not reaches_end(code, successors, postorder(successors)):
+            if successors and not reaches_end(code, known, postorder(successors)):
                 more.add(name)
         if not more:
             return known
