@@ -242,18 +242,6 @@ static bool as_inner(const struct maker *m, uint32_t loop)
     return false;
 }
 
-/* A loop with a call in it is no array statement. */
-static bool holds_call(const struct maker *m, uint32_t loop)
-{
-    for (size_t i = 0; i < m->loops->call_count; i++) {
-        size_t at = tree_piece_at(m, m->loops->calls[i].high);
-
-        if (at && tree_lies_in(m, m->pieces.data[at - 1].loop, loop))
-            return true;
-    }
-    return false;
-}
-
 /* A loop of the same code beside another one, vector body and remainder, has the name of the one that tells it. */
 static void name_as_sibling(struct maker *m, uint32_t loop)
 {
@@ -346,8 +334,7 @@ static void name_do_loops(struct maker *m, bool region)
             continue;
         if (place->line == place->most && place->least < place->most) {
             line = do_line(m, l, region && low ? low - 1 : low, region);
-            if (line || region || holds_call(m, l))
-                place->line = line ? line : place->least;
+            place->line = line ? line : place->least;
         } else if (!is_of_array(m, l) && (line = left_over_line(m, l, low))) {
             place->line = line;
         }

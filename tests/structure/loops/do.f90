@@ -44,6 +44,12 @@ contains
   end subroutine
 end module
 
+module state
+  integer, parameter :: n = 33
+  real(8) :: rsd(5, n, n, n), flux(5, n), t = 3
+  integer :: first = 2, last = 30
+end module
+
 program main
   use kernels
   integer :: n
@@ -59,8 +65,43 @@ program main
   call moments(phi, src, pn, flux, 100, 4)
   call spread_out(a, b, 64, 64)
   call iterate(phi(1), n)
+  call fluxes
   print *, n, sum(src), sum(flux), sum(b)
 end program
+
+! Copies of a loop whose last statement is the one of their conditions: what has the line of DO in them is the loop's.
+!! fluxes: loops k k/j k/j/i k/j/u when -O3$
+subroutine fluxes
+  use state
+  real(8) :: u21, u31, u41, u51, u21b, u31b, u41b, u51b, x
+  integer :: i, j, k
+
+  do k = 2, last       ! @k
+    do j = first, last ! @j
+      do i = first, last ! @i
+        x = 1 / rsd(1, i, j, k)
+        u21 = x * rsd(2, i, j, k)
+        u31 = x * rsd(3, i, j, k)
+        u41 = x * rsd(4, i, j, k)
+        u51 = x * rsd(5, i, j, k)
+        x = 1 / rsd(1, i - 1, j, k)
+        u21b = x * rsd(2, i - 1, j, k)
+        u31b = x * rsd(3, i - 1, j, k)
+        u41b = x * rsd(4, i - 1, j, k)
+        u51b = x * rsd(5, i - 1, j, k)
+        flux(2, i) = 4 / 3d0 * t * (u21 - u21b)
+        flux(3, i) = t * (u31 - u31b)
+        flux(4, i) = t * (u41 - u41b)
+        flux(5, i) = t * ((u21**2 + u31**2 + u41**2) &
+                     - (u21b**2 + u31b**2 + u41b**2)) + t * (u21**2 - u21b**2) + t * (u51 - u51b)
+      end do
+      do i = first, last ! @u
+        rsd(2, i, j, k) = rsd(2, i, j, k) + flux(2, i) - flux(2, i - 1)
+        rsd(5, i, j, k) = rsd(5, i, j, k) + flux(5, i) - flux(5, i - 1)
+      end do
+    end do
+  end do
+end subroutine
 
 ! Left at the end only, by a condition there: it begins at the top.
 !! iterate: loops top
