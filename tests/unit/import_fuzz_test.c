@@ -9,6 +9,17 @@
 
 enum { ROUNDS = 150 };
 
+/* A build without yajl reads no JSON, and says so. */
+static bool cannot_be_read(const char *problem)
+{
+#ifdef HQ_HAVE_YAJL
+    (void)problem;
+    return false;
+#else
+    return strstr(problem, "built without yajl") != NULL;
+#endif
+}
+
 TEST(every_format_has_seeds_that_import)
 {
     for (const struct import_format *f = import_formats; f->name; f++) {
@@ -18,7 +29,7 @@ TEST(every_format_has_seeds_that_import)
         for (size_t i = 0; import_fuzz_seed(f->name, i); i++) {
             AUTO_FREE char *problem = import_fuzz_round(f->name, i, NULL, dir);
 
-            if (problem)
+            if (problem && !cannot_be_read(problem))
                 TEST_FAIL("%s, seed %zu: %s", f->name, i, problem);
         }
         hq_error_free(file_remove_tree(dir));
