@@ -160,12 +160,27 @@ static void add_answer(struct gathering *g, const char *question, const struct t
     str_addc(&g->json, '}');
 }
 
-/* Adds the answer to a question that the user has not asked: it is left out where hq has no answer to it. */
+/* Adds the reason, in the answer's place, why it could not be read. */
+static void add_unread(struct gathering *g, const char *question, const struct hq_error *error)
+{
+    if (str_cstr(&g->json)[g->json.len - 1] != '[')
+        str_addc(&g->json, ',');
+    str_add(&g->json, "{\"question\":");
+    json_quote(&g->json, question);
+    str_add(&g->json, ",\"columns\":[],\"rows\":[],\"notes\":[");
+    json_quote(&g->json, error->message);
+    str_add(&g->json, "]}");
+}
+
+/* Adds the answer to a question that the user has not asked: it is left out where hq has no answer to it, unless the
+ * database is damaged. */
 static void try(struct gathering *g, const char *question)
 {
     struct table *t = NULL;
     AUTO_ERROR struct hq_error *error = gather_ask(g, question, &t);
 
+    if (error && error->status == HQ_DATA)
+        add_unread(g, question, error);
     if (error)
         return;
     if (t && t->rows.len)
