@@ -52,7 +52,7 @@ enum { LANE_REGIONS = 8 };
 /* Memory that the lane's thread has here and not in thread-local storage, which is taken from the stacks of the
  * program: phases.c, openmp/tasks.c, sources/device.c, counts.c. It holds what the thread before has left in it. */
 struct lane_room {
-    uint64_t phases[256], tasks[256], entries[192];
+    uint64_t phases[256], tasks[256], entries[3072];
     uint64_t counted[EVENTS_MAX], noted[EVENTS_MAX], clock_us;
 };
 

@@ -189,6 +189,17 @@ HOT struct place unwind_base(struct lane *lane)
     return (struct place){phase ? lane_child(lane, 0, path, kind, phase) : 0, path};
 }
 
+/* Word by word, which compilers are kept from joining: a load of two words that were stored one by one just now has to
+ * wait until both have left the processor's buffer of stores. */
+static inline void keep_frame(struct frame *to, const struct frame *from, uint32_t node)
+{
+    uint64_t pc = from->pc, sp = from->sp, bp = from->bp;
+    int32_t how = from->how;
+
+    __asm__("" : "+r"(pc), "+r"(sp), "+r"(bp), "+r"(how));
+    *to = (struct frame){pc, sp, bp, {.node = node}, how};
+}
+
 /*
  * Puts the fresh frames inside the kept ones, with their nodes. Where the tree is large, no node of it is in the
  * processor's caches, and each is looked for below its parent: so all are asked for some frames ahead, by their paths.
@@ -211,7 +222,7 @@ static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
     if (memo->regular >= kept)
         memo->regular = kept ? kept - 1 : 0;
     for (uint32_t i = w->frames; i-- > 0 && here.node != NO_NODE;) {
-        struct frame *f = &memo->fresh[i];
+        const struct frame *f = &memo->fresh[i];
 
         for (; paths && paths + AHEAD > i; paths--) {
             for (; mark_ahead(&memo->fresh[paths - 1], mark_of_path); mark_of_path++)
@@ -230,8 +241,7 @@ static HOT struct place insert(struct lane *lane, struct walk *w, uint32_t kept)
         here.path = memo->paths[kept];
         if (here.node != NO_NODE && name_of(f, i == 0 && w->interrupted, &kind, &offset))
             here.node = lane_child(lane, here.node, here.path, kind, offset);
-        f->node = here.node;
-        memo->frames[kept] = *f;
+        keep_frame(&memo->frames[kept], f, here.node);
         note_regular(memo, kept++);
     }
     memo->depth = w->partial || here.node == NO_NODE ? 0 : kept;
@@ -333,8 +343,8 @@ static inline struct place known_caller(struct memo *memo, const uint64_t *frame
     return (struct place){f->node, memo->paths[depth - 1]};
 }
 
-static COLD struct place walk_from_caller(struct lane *lane, const uint64_t *frame_pointer, uint64_t low, uint64_t high,
-                                          uint32_t *partial)
+static __attribute__((noinline)) struct place walk_from_caller(struct lane *lane, const uint64_t *frame_pointer,
+                                                               uint64_t low, uint64_t high, uint32_t *partial)
 {
     const uint64_t reg[CFI_REGISTERS] = {[CFI_FP] = frame_pointer[0],
                                          [CFI_PC] = arch_code_address(frame_pointer[1]),

@@ -49,13 +49,15 @@ static void count(const void *frame, const void *function, void *block, size_t b
     struct exact_amount amounts[] = {
         {.event = EVENT("ALLOC_BYTES"), .amount = bytes, .count = 1},
         {.event = EVENT("ALLOC_CALLS"), .amount = 1, .count = 1},
-        {.event = EVENT("ALLOC_LEAKED"), .amount = bytes, .count = 1},
+        {.event = EVENT("ALLOC_LEAKED"), .shared = true, .amount = bytes, .count = 1},
     };
 
     if (!block || amounts[0].event == EXACT_EARLY || looking)
         return;
     if (amounts[0].event < 0 && amounts[1].event < 0 && amounts[2].event < 0)
         return;
+    if (amounts[2].event >= 0)
+        blocks_expect(block);
     hq_exact_add_from(frame, function, amounts, 3);
     if (amounts[2].cell)
         blocks_add(block, bytes, amounts[2].cell);

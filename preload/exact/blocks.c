@@ -6,7 +6,13 @@
 
 #include <stdatomic.h>
 
-enum { PARTS = 64, FIRST = 1024 };
+/* A part begins with a page. */
+enum { PARTS = 64, FIRST = 128 };
+
+/* Blocks of so many bytes of memory stand side by side: what is allocated together is given back together, and each
+ * line of the table that is in no cache costs more than all else here. Few enough that full ones do not push each other
+ * far. */
+enum { GRANULE_LOG2 = 8, GRAIN_LOG2 = 5 };
 
 struct entry {
     uintptr_t block;
@@ -26,7 +32,7 @@ static struct part parts[PARTS];
 
 static uint64_t hash(uintptr_t block)
 {
-    return (block >> 4) * 0x9e3779b97f4a7c15u;
+    return (block >> GRANULE_LOG2) * 0x9e3779b97f4a7c15u;
 }
 
 static struct part *enter(uintptr_t block)
@@ -56,14 +62,14 @@ static void leave(struct part *p)
     atomic_store_explicit(&p->holder, 0, memory_order_release);
 }
 
-static size_t home(const struct part *p, uintptr_t block)
+static size_t home(size_t mask, uintptr_t block)
 {
-    return (hash(block) >> 20) & p->mask;
+    return ((hash(block) >> 24) + (block >> GRAIN_LOG2 & ((1 << (GRANULE_LOG2 - GRAIN_LOG2)) - 1))) & mask;
 }
 
 static struct entry *find(const struct part *p, uintptr_t block)
 {
-    size_t at = home(p, block);
+    size_t at = home(p->mask, block);
 
     while (p->entries[at].block && p->entries[at].block != block)
         at = (at + 1) & p->mask;
@@ -74,7 +80,7 @@ static bool room(struct part *p)
 {
     struct part bigger = {.mask = p->entries ? p->mask * 2 + 1 : FIRST - 1};
 
-    if (p->entries && p->used < (p->mask + 1) / 4 * 3)
+    if (p->entries && p->used < (p->mask + 1) / 8 * 5)
         return true;
     raw_frozen = hq_exact_frozen();
     bigger.entries = raw_memory((bigger.mask + 1) * sizeof *bigger.entries);
@@ -88,6 +94,16 @@ static bool room(struct part *p)
     p->entries = bigger.entries;
     p->mask = bigger.mask;
     return true;
+}
+
+/* Size and place of the table may be about to change: then another line is asked for. */
+void blocks_expect(const void *block)
+{
+    const struct part *p = &parts[hash((uintptr_t)block) >> 58];
+    const struct entry *entries = __atomic_load_n(&p->entries, __ATOMIC_RELAXED);
+    size_t mask = __atomic_load_n(&p->mask, __ATOMIC_RELAXED);
+
+    __builtin_prefetch(entries + home(mask, (uintptr_t)block), 1);
 }
 
 void blocks_add(void *block, size_t bytes, struct hqm_cell *cell)
@@ -106,7 +122,7 @@ void blocks_add(void *block, size_t bytes, struct hqm_cell *cell)
 static void close_gap(struct part *p, size_t gap)
 {
     for (size_t at = (gap + 1) & p->mask; p->entries[at].block; at = (at + 1) & p->mask) {
-        size_t wanted = home(p, p->entries[at].block);
+        size_t wanted = home(p->mask, p->entries[at].block);
         if (((at - wanted) & p->mask) >= ((at - gap) & p->mask)) {
             p->entries[gap] = p->entries[at];
             gap = at;

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A hint: blocks_add of this block comes soon. */
+void blocks_expect(const void *block);
+
 /* Remembers the size of a block and the cell that counts it. What finds no room is left out. */
 void blocks_add(void *block, size_t bytes, struct hqm_cell *cell);
 

@@ -4,6 +4,7 @@
 #include "preload/counts.h"
 #include "preload/export.h"
 #include "preload/handler.h"
+#include "preload/hot.h"
 #include "preload/image.h"
 #include "preload/raw.h"
 #include "preload/sources/entries.h"
@@ -24,38 +25,56 @@ EXPORT int hq_exact_event(const char *name)
     return -1;
 }
 
-/* The function itself, below its caller. */
-static struct place enter_function(struct place caller, const void *function)
+static COLD struct place new_entry(struct place caller, const void *function, struct entry **entry)
 {
-    struct entry *entry;
+    struct entry *kept = *entry;
     struct code code;
 
-    if (caller.node == NO_NODE)
-        return caller;
-    if (entry_find(self.lane, caller.node, function, &entry))
-        return entry->place;
+    *entry = NULL;
     if (!modules_find((uint64_t)function, &code))
         return caller;
     uint32_t kind = (uint32_t)HQM_NODE_FRAME << HQM_MODULE_BITS | code.module, path;
     uint64_t offset = (uint64_t)function - modules_base(code.module);
     path = lane_path(caller.path, kind, offset);
     struct place place = {lane_child(self.lane, caller.node, path, kind, offset), path};
-    if (place.node != NO_NODE)
-        entry_keep(self.lane, caller.node, function, place, entry);
+    if (place.node != NO_NODE) {
+        entry_keep(self.lane, caller.node, function, place, kept);
+        *entry = kept;
+    }
     return place;
 }
 
-/* Other threads may take back from the sum meanwhile. */
-static struct hqm_cell *add(struct place place, const struct exact_amount *amount)
+/* The function itself, below its caller; `entry`: where that is kept, NULL if it is not. */
+static inline struct place enter_function(struct place caller, const void *function, struct entry **entry)
 {
-    struct hqm_cell *cell = lane_cell(self.lane, place, (uint32_t)amount->event, self.number);
+    *entry = NULL;
+    if (caller.node == NO_NODE)
+        return caller;
+    return entry_find(self.lane, caller.node, function, entry) ? (*entry)->place : new_entry(caller, function, entry);
+}
 
-    if (cell) {
-        __atomic_fetch_add(&cell->sum, amount->amount, __ATOMIC_RELAXED);
-        cell->count += amount->count;
-        counts_add(amount->event, amount->amount);
-    }
+/* The cell of the amount with this number of a call. */
+static inline struct hqm_cell *cell_of(struct place place, int event, struct entry *entry, int number)
+{
+    struct hqm_cell *cell = entry && number < ENTRY_CELLS ? entry->cells[number] : NULL;
+
+    if (cell && cell->event == (uint32_t)event && cell->thread == self.number)
+        return cell;
+    cell = lane_cell(self.lane, place, (uint32_t)event, self.number);
+    if (entry && number < ENTRY_CELLS)
+        entry->cells[number] = cell;
     return cell;
+}
+
+/* Other threads may take back from a shared sum meanwhile. */
+static inline void add(struct hqm_cell *cell, const struct exact_amount *amount)
+{
+    if (amount->shared)
+        __atomic_fetch_add(&cell->sum, amount->amount, __ATOMIC_RELAXED);
+    else
+        cell->sum += amount->amount;
+    cell->count += amount->count;
+    counts_add(amount->event, amount->amount);
 }
 
 static void add_message(struct place place, const struct exact_message *m)
@@ -77,16 +96,18 @@ static inline __attribute__((always_inline)) void call(const uint64_t *frame, co
                                                        const struct exact_message *messages, int message_count)
 {
     int before = errno;
+    struct entry *entry = NULL;
 
     if (!guard_enter())
         return;
     bool wanted = file_ready() && window_is_open_now();
     struct place place = {NO_NODE, 0};
     if (wanted)
-        place = enter_function(frame ? thread_caller(frame) : thread_here(), function);
+        place = enter_function(frame ? thread_caller(frame) : thread_here(), function, &entry);
     for (int i = 0; i < count; i++)
-        if (amounts[i].event >= 0 && place.node != NO_NODE)
-            amounts[i].cell = add(place, &amounts[i]);
+        if (amounts[i].event >= 0 && place.node != NO_NODE &&
+            (amounts[i].cell = cell_of(place, amounts[i].event, entry, i)))
+            add(amounts[i].cell, &amounts[i]);
     for (int i = 0; i < message_count && place.node != NO_NODE; i++)
         add_message(place, &messages[i]);
     if (wanted && place.node == NO_NODE)
@@ -121,13 +142,14 @@ static void begin(const void *function, struct exact_visit *v, struct place here
 EXPORT void hq_exact_enter(const void *function, struct exact_visit *visit)
 {
     struct place here = {NO_NODE, 0};
+    struct entry *entry;
     int before = errno;
 
     *visit = (struct exact_visit){0};
     if (!options.trace || !guard_enter())
         return;
     if (file_ready() && window_is_open_now())
-        here = enter_function(thread_here(), function);
+        here = enter_function(thread_here(), function, &entry);
     if (here.node != NO_NODE)
         begin(function, visit, here);
     guard_leave_at(here);

@@ -16,7 +16,8 @@ enum { EXACT_EARLY = -2 };
 int hq_exact_event(const char *name);
 
 struct exact_amount {
-    int event; /* below 0: skip */
+    int event;   /* below 0: skip */
+    bool shared; /* others take back from it (hq_exact_take_back) */
     uint64_t amount, count;
     struct hqm_cell *cell; /* out: where it was added, or NULL */
 };

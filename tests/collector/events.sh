@@ -19,6 +19,12 @@ check "leaked: what another thread frees is not" holds "$(value 'sum ALLOC_LEAKE
 check "by call path" [ "$(paths | awk '$2 == "ALLOC_CALLS" && $3 ~ /leaked;(__libc_)?calloc$/ { n += $1 } END { print n }')" = 40 ]
 check "sound" sound
 
+# Threads that end leave their tree, with what is kept of it, to the next ones; cells are told apart all the same.
+record -e ALLOC -- "$PROGRAMS/amounts" exchange
+"$HQ" "$DB" 'procedures where name = exchanged columns alloc_calls, alloc_bytes, alloc_leaked as csv' </dev/null | tail -n 1 >"$TMP/row"
+check "threads that free each other's blocks: all is counted, exactly" grep -q ",$(tail -n 1 "$TMP/out")$" "$TMP/row"
+check "and in each of them" [ "$("$HQ" "$DB" 'threads of exchanged where alloc_calls > 20000 columns alloc_calls as csv' </dev/null | grep -c ',thread,')" = 8 ]
+
 for event in ALLOC IO LOCK; do
     record -e $event -- "$PROGRAMS/amounts" missing
     check "$event: a look-up that fails before the first free" [ $status = 0 ]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* amounts WAY: does things of known amounts: alloc, io, moves, lock, lock11, missing (of a symbol); or for `parts`
- * burns 0.3 s in each of before, middle and after, of which only middle is to be measured. */
+/* amounts WAY: does things of known amounts: alloc, exchange, io, moves, lock, lock11, missing (of a symbol); or
+ * for `parts` burns 0.3 s in each of before, middle and after, of which only middle is to be measured. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include "hq.h"
@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +246,51 @@ static int churn(void)
     return 0;
 }
 
+/* Four threads give out blocks of many sizes by three functions, at one place each, and free each other's. What
+ * `exchanged` has asked for, and what is left, is printed: calls, bytes, bytes left. */
+static _Atomic(size_t *) places[512];
+static _Atomic uint64_t asked_calls, asked_bytes;
+
+static size_t *note(size_t *block, size_t bytes)
+{
+    asked_calls++;
+    asked_bytes += bytes;
+    *block = bytes;
+    return block;
+}
+
+static __attribute__((noinline, noipa)) void *exchanged(void *seed)
+{
+    uint32_t random = (uint32_t)(uintptr_t)seed;
+
+    for (int i = 0; i < 20000; i++) {
+        random = random * 1103515245 + 12345;
+        size_t bytes = 16 + (random >> 16) % (i % 97 ? 120 : 5000), *block;
+        block = random & 1 << 10 ? note(malloc(bytes), bytes) : note(calloc(1, bytes), bytes);
+        if (random >> 28 == 0)
+            block = note(realloc(block, bytes + 40), bytes + 40);
+        free(atomic_exchange(&places[random >> 12 & 511], block));
+    }
+    return NULL;
+}
+
+static int exchange(void)
+{
+    pthread_t threads[4];
+    size_t left = 0;
+
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 4; i++)
+            pthread_create(&threads[i], NULL, exchanged, (void *)(uintptr_t)(round * 4 + i));
+        for (int i = 0; i < 4; i++)
+            pthread_join(threads[i], NULL);
+    }
+    for (int i = 0; i < 512; i++)
+        left += places[i] ? *places[i] : 0;
+    printf("%llu,%llu,%zu\n", (unsigned long long)asked_calls, (unsigned long long)asked_bytes, left);
+    return 0;
+}
+
 /* The loader keeps the text of a mistake until it is asked the next time, and frees it then. */
 static int missing(void)
 {
@@ -257,13 +304,14 @@ int main(int argc, char **argv)
 {
     const char *way = argc > 1 ? argv[1] : "";
 
-    return !strcmp(way, "alloc")     ? alloc()
-           : !strcmp(way, "io")      ? io()
-           : !strcmp(way, "moves")   ? moves()
-           : !strcmp(way, "lock11")  ? lock_c11()
-           : !strcmp(way, "lock")    ? lock()
-           : !strcmp(way, "parts")   ? parts()
-           : !strcmp(way, "churn")   ? churn()
-           : !strcmp(way, "missing") ? missing()
-                                     : 2;
+    return !strcmp(way, "alloc")      ? alloc()
+           : !strcmp(way, "io")       ? io()
+           : !strcmp(way, "moves")    ? moves()
+           : !strcmp(way, "lock11")   ? lock_c11()
+           : !strcmp(way, "lock")     ? lock()
+           : !strcmp(way, "parts")    ? parts()
+           : !strcmp(way, "churn")    ? churn()
+           : !strcmp(way, "exchange") ? exchange()
+           : !strcmp(way, "missing")  ? missing()
+                                      : 2;
 }
