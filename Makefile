@@ -26,7 +26,7 @@ PACKAGES_test = libunwind-dev hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev
 PACKAGES_collector = gcc make
 PACKAGES_soak = libpython3.11-testsuite/libpython3.13-testsuite
 PACKAGES_package = debhelper lintian rpm
-PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev linux-perf
+PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev heaptrack linux-perf
 
 # ---- The processor: a folder of unwind/arch/ and of preload/arch/ ---------------------------------------------------
 HOST := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))

@@ -8,11 +8,12 @@ ours is compared with.
     tests/bench/regions.py [PAIRS]
 """
 import os
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+
+from lib import runtimes
 
 HQ = os.environ.get("HQ", "./hq")
 BEFORE = os.environ.get("BEFORE")
@@ -45,9 +46,5 @@ def compare(name, program, scratch):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for compiler, runtime in ("gcc", "libgomp"), ("clang", "libomp"):
-        built = os.path.join(directory, runtime)
-        if not shutil.which(compiler) or subprocess.run([compiler, "-O2", "-fopenmp", "-Itests/programs", "-o", built, "tests/programs/entries.c"]).returncode:
-            print(f"{runtime}: no {compiler} that builds it")
-            continue
+    for runtime, built in runtimes.built("tests/programs/entries.c", directory):
         compare(runtime, built, directory)

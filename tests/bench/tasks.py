@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What hq adds to a deferred task, from its creation to its end, with libgomp and with libomp: pairs of runs, bare and recorded, in turns. HQ as for tests/run."""
 import os
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+
+from lib import runtimes
 
 HQ = os.environ.get("HQ", "./hq")
 PAIRS = int(sys.argv[1]) if len(sys.argv) > 1 else 20
@@ -24,9 +25,5 @@ def measure(name, program, scratch):
 
 
 with tempfile.TemporaryDirectory() as directory:
-    for compiler, runtime in ("gcc", "libgomp"), ("clang", "libomp"):
-        program = os.path.join(directory, runtime)
-        if not shutil.which(compiler) or subprocess.run([compiler, "-O2", "-fopenmp", "-Itests/programs", "-o", program, "tests/bench/created.c"]).returncode:
-            print(f"{runtime}: no {compiler} that builds it")
-            continue
-        measure(runtime, program, directory)
+    for name, built in runtimes.built("tests/bench/created.c", directory):
+        measure(name, built, directory)
