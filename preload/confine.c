@@ -111,7 +111,7 @@ static bool any(const struct sock_fprog *filter, const int *calls, size_t count,
 /* When a thread or a child begins: these besides. */
 #define BEGINNING SYS_sigaltstack, SYS_rt_sigaction, SYS_sched_getaffinity, SYS_getppid, SYS_uname, SYS_mremap
 /* When a program begins, or its file is looked at before: these besides. */
-#define PROGRAM   SYS_perf_event_open, SYS_mprotect, SYS_pread64, SYS_fstat, SYS_getuid, SYS_write
+#define PROGRAM   SYS_perf_event_open, SYS_mprotect, SYS_pread64, SYS_fstat, SYS_getuid, SYS_ppoll, SYS_write
 
 static void before_filter(const struct sock_fprog *filter)
 {
@@ -137,7 +137,8 @@ static void before_filter(const struct sock_fprog *filter)
         confined |= CONFINE_NUMBER;
     if (ANY(SECCOMP_FAILS, filter, SYS_timer_delete))
         confined |= CONFINE_TIMERS;
-    if (ANY(SECCOMP_FAILS, filter, SYS_write, SYS_fstat, SYS_rt_sigpending, SYS_rt_sigprocmask, SYS_rt_sigtimedwait))
+    if (ANY(SECCOMP_FAILS, filter, SYS_write, SYS_fstat, SYS_ppoll, SYS_rt_sigpending, SYS_rt_sigprocmask,
+            SYS_rt_sigtimedwait))
         confined |= CONFINE_SAYING;
     if (ANY(SECCOMP_FAILS, filter, SENDING))
         blocked_freeze();

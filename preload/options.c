@@ -4,6 +4,7 @@
 #include "preload/raw.h"
 #include "preload/text.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -47,6 +48,15 @@ static bool is_standard_error(int fd)
            now.st_ino == standard_error.st_ino && now.st_rdev == standard_error.st_rdev;
 }
 
+/* A pipe or terminal that nobody drains would hold the program up. */
+static bool takes_a_line(int fd)
+{
+    static const struct timespec now;
+    struct pollfd file = {.fd = fd, .events = POLLOUT};
+
+    return raw_syscall(SYS_ppoll, (long)&file, 1, (long)&now, 0, 0, 0) > 0;
+}
+
 void say(const char *part, ...)
 {
     char line[1024] = "hq: ";
@@ -61,7 +71,8 @@ void say(const char *part, ...)
             line[length++] = *text++;
     va_end(parts);
     line[length++] = '\n';
-    write_quietly(2, line, length);
+    if (takes_a_line(2))
+        write_quietly(2, line, length);
 }
 
 static uint64_t number_of(const char *name)

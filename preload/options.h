@@ -61,7 +61,9 @@ long write_quietly(int fd, const void *bytes, size_t count);
 void say_prepare(void);
 
 /* One sentence on standard error, "hq: ..."; the parts are put together, NULL ends them. Nothing is written where
- * descriptor 2 is another file by now, or a filter forbids to. Safe in a signal handler. */
+ * descriptor 2 is another file by now, or would have to be waited for, or a filter forbids to. Safe in a signal
+ * handler.
+ */
 void say(const char *part, ...);
 
 #endif

@@ -65,6 +65,10 @@ check "who cannot be measured is not noted: the program ends as it would" [ $sta
 HQ_DIR=$TMP/missing HQ_EVENTS=CPUTIME@5000000 perl -e 'pipe R, W; open STDERR, ">&W"; close R; $ENV{LD_PRELOAD} = shift; exec @ARGV' \
     "$(dirname "$HQ")/libhqpreload.so" "$PROGRAMS/ends" exit
 check "standard error is a pipe that nobody reads: the program ends as it would" [ $? = 7 ]
+HQ_DIR=$TMP/missing HQ_EVENTS=CPUTIME@5000000 timeout -k 1 60 perl -e 'pipe R, W; fcntl W, 4, 2048; 1 while syswrite W, "x" x 4096; fcntl W, 4, 0;
+    open STDERR, ">&W"; $^F = 9; fcntl R, 2, 0; $ENV{LD_PRELOAD} = shift; exec @ARGV' \
+    "$(dirname "$HQ")/libhqpreload.so" "$PROGRAMS/ends" exit
+check "standard error is a full pipe that nobody drains: the program does not wait" [ $? = 7 ]
 
 # A directory of this node first: nothing stays there, all arrives, also of a process that was killed.
 for way in return kill; do
