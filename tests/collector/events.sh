@@ -21,7 +21,7 @@ check "sound" sound
 
 # Threads that end leave their tree, with what is kept of it, to the next ones; cells are told apart all the same.
 record -e ALLOC -- "$PROGRAMS/amounts" exchange
-"$HQ" "$DB" 'procedures where name = exchanged columns alloc_calls, alloc_bytes, alloc_leaked as csv' </dev/null | tail -n 1 >"$TMP/row"
+"$HQ" "$DB" 'procedures where name = exchanged columns alloc_calls, alloc_bytes, alloc_leaked as tsv' </dev/null | tail -n 1 | tr '\t' ',' >"$TMP/row"
 check "threads that free each other's blocks: all is counted, exactly" grep -q ",$(tail -n 1 "$TMP/out")$" "$TMP/row"
 check "and in each of them" [ "$("$HQ" "$DB" 'threads of exchanged where alloc_calls > 20000 columns alloc_calls as csv' </dev/null | grep -c ',thread,')" = 8 ]
 
