@@ -160,3 +160,19 @@ EXPORT void *memalign(size_t alignment, size_t bytes)
     COUNT(memalign, block, bytes);
     return block;
 }
+
+EXPORT void *valloc(size_t bytes)
+{
+    void *block = FIND(valloc)(bytes);
+
+    COUNT(valloc, block, bytes);
+    return block;
+}
+
+EXPORT void *pvalloc(size_t bytes)
+{
+    void *block = FIND(pvalloc)(bytes);
+
+    COUNT(pvalloc, block, bytes);
+    return block;
+}

@@ -25,6 +25,9 @@ record -e ALLOC -- "$PROGRAMS/amounts" exchange
 check "threads that free each other's blocks: all is counted, exactly" grep -q ",$(tail -n 1 "$TMP/out")$" "$TMP/row"
 check "and in each of them" [ "$("$HQ" "$DB" 'threads of exchanged where alloc_calls > 20000 columns alloc_calls as csv' </dev/null | grep -c ',thread,')" = 8 ]
 
+record -e ALLOC -- "$PROGRAMS/amounts" aligned
+check "aligned blocks, by each function that gives them" [ "$("$HQ" "$DB" 'procedures where name = aligned columns alloc_calls, alloc_bytes, alloc_leaked as tsv' </dev/null | tail -n 1 | cut -f 9-11)" = "50	204800	0" ]
+
 for event in ALLOC IO LOCK; do
     record -e $event -- "$PROGRAMS/amounts" missing
     check "$event: a look-up that fails before the first free" [ $status = 0 ]

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* amounts WAY: does things of known amounts: alloc, exchange, io, moves, lock, lock11, missing (of a symbol); or
- * for `parts` burns 0.3 s in each of before, middle and after, of which only middle is to be measured. */
+/* amounts WAY: does things of known amounts: alloc, aligned, exchange, io, moves, lock, lock11, missing (of a symbol);
+ * or for `parts` burns 0.3 s in each of before, middle and after, of which only middle is to be measured. */
 #define _GNU_SOURCE
 #include "burn.h"
 #include "hq.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -55,6 +56,25 @@ static int alloc(void)
     for (int i = 0; i < 40; i++)
         kept[i] = leaked();
     return 0;
+}
+
+/* 50 blocks of 4096 bytes that begin with a page, by each function that gives such. */
+static __attribute__((noinline, noipa)) int aligned(void)
+{
+    int bad = 0;
+
+    for (int i = 0; i < 10; i++) {
+        bad |= posix_memalign((void **)&kept[0], 4096, 4096);
+        kept[1] = aligned_alloc(4096, 4096);
+        kept[2] = memalign(4096, 4096);
+        kept[3] = valloc(4096);
+        kept[4] = pvalloc(4096);
+        for (int k = 0; k < 5; k++) {
+            bad |= (uintptr_t)kept[k] % 4096 != 0;
+            free(kept[k]);
+        }
+    }
+    return bad;
 }
 
 static __attribute__((noinline, noipa)) int writer(int fd)
@@ -305,6 +325,7 @@ int main(int argc, char **argv)
     const char *way = argc > 1 ? argv[1] : "";
 
     return !strcmp(way, "alloc")      ? alloc()
+           : !strcmp(way, "aligned")  ? aligned()
            : !strcmp(way, "io")       ? io()
            : !strcmp(way, "moves")    ? moves()
            : !strcmp(way, "lock11")   ? lock_c11()
