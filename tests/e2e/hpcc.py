@@ -9,7 +9,7 @@ top = os.environ["TOP"]
 hpcc = shutil.which("hpcc")
 if not hpcc:
     offered = subprocess.run("apt-cache policy hpcc | grep -q 'Candidate: [0-9]'", shell=True, check=False, capture_output=True).returncode == 0
-    print(f"skipped: hpcc is not {'installed' if offered else 'in this release'}")
+    print("skipped: hpcc is not installed" if offered else "skipped: hpcc is not in this release")
     raise SystemExit(77)
 libraries = subprocess.run(["ldd", hpcc], capture_output=True, text=True).stdout
 launcher = "mpirun.mpich" if "libmpich" in libraries else "mpirun.openmpi"
