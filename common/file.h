@@ -56,6 +56,9 @@ struct file_writer {
     int write_errno; /* private: the first error, 0 none */
 };
 
+/* Stands behind the name of the file in that of its temporary file; then come the process, a number and the host. */
+#define FILE_TEMPORARY ".tmp."
+
 /* The name of this host as it stands in the names of temporary files. */
 enum { FILE_HOST_ROOM = 72 };
 const char *file_host(char host[FILE_HOST_ROOM]); /* file_writer.c */
@@ -93,6 +96,8 @@ bool file_is_dir(const char *path);
 bool file_is_other(const char *path);
 /* *empty for a directory without entries. An error if it cannot be read. */
 struct hq_error *file_dir_is_empty(const char *path, bool *empty);
+/* *only for one that has no entries but such as begin with `prefix`; NULL: none at all. */
+struct hq_error *file_dir_holds_only(const char *path, const char *prefix, bool *only);
 /* mkdir -p: no error if it is there already. */
 struct hq_error *file_make_dirs(const char *path);
 /* rm -rf: symbolic links are removed, not followed; no error if there is nothing. */

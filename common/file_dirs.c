@@ -32,19 +32,24 @@ bool file_is_other(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-struct hq_error *file_dir_is_empty(const char *path, bool *empty)
+struct hq_error *file_dir_holds_only(const char *path, const char *prefix, bool *only)
 {
     DIR *dir = opendir(path);
     const struct dirent *e;
 
-    *empty = true;
+    *only = true;
     if (!dir)
         return hq_error_errno(HQ_DATA, "%s: cannot be opened as a directory", path);
-    while (*empty && (e = readdir(dir)))
+    while (*only && (e = readdir(dir)))
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-            *empty = false;
+            *only = prefix && !strncmp(e->d_name, prefix, strlen(prefix));
     closedir(dir);
     return NULL;
+}
+
+struct hq_error *file_dir_is_empty(const char *path, bool *empty)
+{
+    return file_dir_holds_only(path, NULL, empty);
 }
 
 /* Several processes may make the same directories at the same time, so "it exists" is never an error by itself. */

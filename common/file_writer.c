@@ -27,7 +27,7 @@ static int open_temp(struct file_writer *w)
     char host[FILE_HOST_ROOM];
 
     for (int i = 0; i < TEMP_TRIES; i++) {
-        char *name = xasprintf("%s.tmp.%d.%d.%s", w->path, (int)getpid(), i, file_host(host));
+        char *name = xasprintf("%s" FILE_TEMPORARY "%d.%d.%s", w->path, (int)getpid(), i, file_host(host));
         int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
         if (fd >= 0) {

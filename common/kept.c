@@ -53,7 +53,7 @@ static bool ends_with(const char *name, const char *end)
 /* NAME.tmp.PID.NUMBER.HOST (file_writer.c), of a process of this host that is gone; or nobody writes for a day. */
 static bool is_left_behind(const char *name, const char *suffix, const struct stat *st)
 {
-    AUTO_FREE char *mark = xasprintf("%s.tmp.", suffix);
+    AUTO_FREE char *mark = xasprintf("%s" FILE_TEMPORARY, suffix);
     const char *at = strstr(name, mark);
     char host[FILE_HOST_ROOM];
     int pid = 0, used = 0;

@@ -66,7 +66,7 @@ static void tell_rebuild(const char *path, const char *place, bool running)
 /* Removes the temporary files of builds that were killed. Nobody else is writing while the lock is held. */
 static void remove_leftovers(const char *path, const char *directory)
 {
-    AUTO_FREE char *prefix = xasprintf("%s.tmp.", file_basename(path));
+    AUTO_FREE char *prefix = xasprintf("%s" FILE_TEMPORARY, file_basename(path));
     DIR *dir = opendir(directory);
 
     if (!dir)

@@ -10,7 +10,6 @@
 #include "db/import/input.h"
 #include "db/import/mistakes.h"
 #include "db/import/target.h"
-#include <dirent.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -193,35 +192,20 @@ static bool ends_in(const char *text, const char *end)
     return n > m && strcmp(text + n - m, end) == 0;
 }
 
-/* Is there anything but what an import that was killed has left, or another writes there now (file_writer.h)? */
-static struct hq_error *holds_other_things(const char *directory, bool *result)
-{
-    static const char temporary[] = HQDB_FILE ".tmp.";
-    DIR *dir = opendir(directory);
-
-    *result = false;
-    if (!dir)
-        return hq_error_errno(HQ_DATA, "%s: cannot be opened as a directory", directory);
-    for (const struct dirent *e; (e = readdir(dir));)
-        if (strcmp(e->d_name, ".") && strcmp(e->d_name, "..") && strncmp(e->d_name, temporary, strlen(temporary)))
-            *result = true;
-    closedir(dir);
-    return NULL;
-}
-
 /* The file to write, and whether it may be written. */
 static struct hq_error *target_of(const char *output, char **path)
 {
     AUTO_FREE char *measurements = file_join(output, MEASUREMENTS);
     AUTO_FREE char *database = file_join(output, HQDB_FILE);
-    bool other = false;
+    bool only = true;
 
     *path = NULL;
     if (file_exists(measurements))
         return hq_error_new(HQ_USAGE, "%s holds measurements; choose another directory for what is imported", output);
     if (file_is_dir(output) && !file_exists(database)) {
-        HQ_TRY(holds_other_things(output, &other));
-        if (other)
+        /* Beside what an import that was killed has left, or another writes there now. */
+        HQ_TRY(file_dir_holds_only(output, HQDB_FILE FILE_TEMPORARY, &only));
+        if (!only)
             return hq_error_new(HQ_USAGE, "%s is a directory with other things in it; choose another one", output);
     }
     if (file_exists(output) && !file_is_dir(output) && !ends_in(output, ".db"))
