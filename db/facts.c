@@ -345,12 +345,19 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     add_losses(m, p, count);
 }
 
-uint64_t facts_number(const struct db *db, const char *key)
+const char *facts_text(const struct db *db, const char *key)
 {
     for (size_t i = 0; i < db->info_count; i++)
         if (!strcmp(db_string(db, db->info[i].key), key))
-            return strtoull(db_string(db, db->info[i].value), NULL, 10);
-    return 0;
+            return db_string(db, db->info[i].value);
+    return NULL;
+}
+
+uint64_t facts_number(const struct db *db, const char *key)
+{
+    const char *text = facts_text(db, key);
+
+    return text ? strtoull(text, NULL, 10) : 0;
 }
 
 double facts_trace_from(const struct db *db)
@@ -367,10 +374,9 @@ double facts_trace_from(const struct db *db)
 
 bool facts_delay(const struct db *db, double *delay, double *wanted)
 {
-    for (size_t i = 0; i < db->info_count; i++)
-        if (!strcmp(db_string(db, db->info[i].key), FACT_DELAY))
-            return sscanf(db_string(db, db->info[i].value), "%lf s of the %lf s", delay, wanted) == 2;
-    return false;
+    const char *text = facts_text(db, FACT_DELAY);
+
+    return text && sscanf(text, "%lf s of the %lf s", delay, wanted) == 2;
 }
 
 bool facts_damaged(const struct db *db)

@@ -25,7 +25,9 @@
 /* Processes in canonical order. `unreadable`: measurement files that were left out. */
 void facts_add(struct model *m, const struct process *processes, size_t count, size_t unreadable);
 
-/* The number that info of a database has for a key, 0 without one. */
+/* Looks up a key of info: the text is the database's, NULL if there is none. */
+const char *facts_text(const struct db *db, const char *key);
+/* The number that it has, 0 without one. */
 uint64_t facts_number(const struct db *db, const char *key);
 /* When the traces begin to be whole, in seconds from the start of the run; 0: they are. */
 double facts_trace_from(const struct db *db);

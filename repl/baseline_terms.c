@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Under which terms a baseline was written: settings and names (baseline.h). */
+#include "db/facts.h"
 #include "query/grammar/parse.h"
 #include "query/grammar/words.h"
 #include "repl/baseline.h"
@@ -62,13 +63,9 @@ struct hq_error *baseline_settings_apply(const char *const *settings, size_t n, 
 /* Without what `info` says of it besides: "timers, which fire at the kernel's tick: ..." */
 const char *baseline_clock(const struct db *db, struct arena *arena)
 {
-    for (size_t i = 0; i < db->info_count; i++) {
-        const char *text = db_string(db, db->info[i].value);
+    const char *text = facts_text(db, "clock of CPUTIME");
 
-        if (!strcmp(db_string(db, db->info[i].key), "clock of CPUTIME"))
-            return arena_strndup(arena, text, strcspn(text, ",;(:"));
-    }
-    return NULL;
+    return text ? arena_strndup(arena, text, strcspn(text, ",;(:")) : NULL;
 }
 
 /* ---- names ---- */

@@ -65,14 +65,6 @@ static const char *amount(const struct summary *s, double value)
     return arena_strdup(&s->table->arena, units_format(text, value, s->metric->dim));
 }
 
-static const char *fact_of(const struct db *db, const char *key)
-{
-    for (size_t i = 0; i < db->info_count; i++)
-        if (!strcmp(db_string(db, db->info[i].key), key))
-            return db_string(db, db->info[i].value);
-    return NULL;
-}
-
 /* ---- what ran, and how well it was measured ---- */
 
 static size_t count_threads(const struct db *db)
@@ -87,10 +79,10 @@ static size_t count_threads(const struct db *db)
 static void tell_run(struct summary *s)
 {
     const struct db *db = s->run->tree->db;
-    const char *command = fact_of(db, "command"), *duration = fact_of(db, "duration");
+    const char *command = facts_text(db, "command"), *duration = facts_text(db, "duration");
     uint32_t ranks = 0, working = 0;
     size_t threads = count_threads(db), told = 0;
-    const char *all = fact_of(db, "threads"); /* those without a sample have no profile, but are counted */
+    const char *all = facts_text(db, "threads"); /* those without a sample have no profile, but are counted */
 
     for (uint32_t p = 0; p < db->profile_count; p++) {
         bool seen = db->profiles[p].rank < 0;
