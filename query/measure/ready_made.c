@@ -85,8 +85,6 @@ static enum runtime_group group_of_module(const char *module)
     return GROUP_NONE;
 }
 
-enum where { ANYWHERE, SYSTEM };
-
 static enum runtime_group group_of_name(const char *name, bool known, bool system)
 {
     static const struct {
@@ -102,8 +100,7 @@ static enum runtime_group group_of_name(const char *name, bool known, bool syste
     AUTO_FREE char *folded = name_folded(name);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].where == ANYWHERE ? name_matches_folded(rows[i].match, folded)
-                                      : system && system_name(rows[i].match, folded, known))
+        if (system_row(rows[i].match, rows[i].where, folded, known, system))
             return rows[i].group;
     return GROUP_NONE;
 }

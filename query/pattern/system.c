@@ -84,3 +84,8 @@ bool system_name(const char *glob, const char *folded, bool known)
     }
     return false;
 }
+
+bool system_row(const char *glob, enum where where, const char *folded, bool known, bool system)
+{
+    return where == ANYWHERE ? name_matches_folded(glob, folded) : system && system_name(glob, folded, known);
+}

@@ -13,4 +13,13 @@
  * is known, what a program may use as a prefix or an ending (my_read, accept_move) is none of these. */
 bool system_name(const char *glob, const char *folded, bool known);
 
+/* Where the rows of these tables hold. */
+enum where {
+    ANYWHERE,
+    SYSTEM /* in the C library, the kernel, or where no load module is known */
+};
+
+/* Whether a row is of this name, which is one of the system if `system`, or may be. */
+bool system_row(const char *glob, enum where where, const char *folded, bool known, bool system);
+
 #endif

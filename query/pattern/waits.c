@@ -25,8 +25,6 @@ const char *waiting_name(enum waiting waiting)
     return names[waiting];
 }
 
-enum where { ANYWHERE, SYSTEM };
-
 static enum waiting waiting_of_table(const char *name, bool known, bool system)
 {
     static const struct {
@@ -41,8 +39,7 @@ static enum waiting waiting_of_table(const char *name, bool known, bool system)
     AUTO_FREE char *folded = name_folded(name);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].where == ANYWHERE ? name_matches_folded(rows[i].match, folded)
-                                      : system && system_name(rows[i].match, folded, known))
+        if (system_row(rows[i].match, rows[i].where, folded, known, system))
             return rows[i].waiting;
     return WAITS_NOT;
 }

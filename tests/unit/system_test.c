@@ -10,7 +10,6 @@
 /* The first row that matches, "" if none does. */
 static const char *row(const char *name, bool known, bool groups)
 {
-    enum { ANYWHERE, SYSTEM };
     static const struct {
         const char *match;
         int where;
