@@ -95,11 +95,19 @@ static void tree_children(struct run *run, const struct node *parent, struct nod
         }
 }
 
+static const char *name_of_pattern(const struct run *run, const struct pattern *of)
+{
+    if (of->text)
+        return of->text;
+    if (of->kind == PATTERN_ROW && of->row <= run->env->last.len)
+        return run->env->last.data[of->row - 1].name;
+    return "several contexts";
+}
+
 /* One root for everything that matched: named by the scope if it is one, else by the pattern. */
 static struct node merged_root(struct run *run, const uint32_t *contexts, size_t count)
 {
     const struct tree *t = run->tree;
-    const struct pattern *of = run->query->view.of;
     struct set all = {contexts, count}, exposed = set_exposed(t, all, &run->arena);
     uint32_t scope = tree_scope_of(t, contexts[0]);
     struct node n;
@@ -115,10 +123,7 @@ static struct node merged_root(struct run *run, const uint32_t *contexts, size_t
     if (scope == HQDB_NONE) {
         n.scope = HQDB_NONE;
         n.kind = SCOPE_ROOT;
-        n.name = of->text                                                   ? of->text
-                 : of->kind == PATTERN_ROW && of->row <= run->env->last.len ? run->env->last.data[of->row - 1].name
-                                                                            : "several contexts";
-        n.name = arena_strdup(&run->arena, n.name);
+        n.name = arena_strdup(&run->arena, name_of_pattern(run, run->query->view.of));
     }
     n.id = hash_combine(7, tree_context(t, contexts[0])->id);
     return n;
