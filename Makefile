@@ -90,7 +90,8 @@ UNWIND_SRC = $(wildcard unwind/*.c unwind/arch/$(ARCH)/*.c)
 EXPORTS = $(wildcard preload/exports.map)
 UNIT_SRC = $(filter-out $(if $(HAVE_ZYDIS),,%/insn_quick_test.c %/machine_test.c) $(if $(HAVE_EXPAT),,%/given_fuzz_test.c) \
   $(if $(HAVE_YAJL),,%/import_json_test.c),$(wildcard tests/unit/*_test.c))
-TEST_LIB_SRC = $(filter-out %_test.c,$(wildcard tests/unit/*.c))
+# Parts of a test program that is too long for one file stand in a folder of its name.
+TEST_LIB_SRC = $(filter-out %_test.c,$(wildcard tests/unit/*.c)) $(wildcard tests/tools/*/*.c)
 TOOL_SRC = $(wildcard tests/tools/*.c)
 PROGRAM_SRC = $(filter-out $(if $(HAVE_MPI),,tests/programs/mpi_%) $(if $(HAVE_OPENCL),,tests/programs/opencl_% tests/programs/libopencl_%),$(wildcard $(addprefix tests/programs/*.,c cc f90)))
 
