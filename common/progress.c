@@ -71,7 +71,7 @@ static void *tick(void *arg)
     while (!p->over) {
         struct timespec until = {.tv_sec = (time_t)(at / SECOND_NS), .tv_nsec = (long)(at % SECOND_NS)};
 
-        while (!p->over && pthread_cond_clockwait(&p->ended, &p->lock, CLOCK_MONOTONIC, &until) == 0)
+        while (!p->over && pthread_cond_timedwait(&p->ended, &p->lock, &until) == 0)
             ;
         if (!p->over)
             draw_if_due(p);
@@ -85,9 +85,13 @@ static void *tick(void *arg)
 static bool start_ticker(struct progress *p)
 {
     sigset_t all, before;
+    pthread_condattr_t monotonic;
 
     pthread_mutex_init(&p->lock, NULL);
-    pthread_cond_init(&p->ended, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&p->ended, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool started = !pthread_create(&p->ticker, NULL, tick, p);

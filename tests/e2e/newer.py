@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the oldest release that hq is built on does not have (Debian 11: glibc 2.31, headers of Linux 5.10, gcc 10) stands only where it is
-asked for, or is another thing of that name. The machine that runs the tests compiles it without a word."""
+"""What the oldest release that hq is built on does not have (Debian 11: headers of Linux 5.10, gcc 10; of the C library 2.28, for those of clusters)
+stands only where it is asked for, or is another thing of that name. The machine that runs the tests compiles it without a word."""
 import glob
 import os
 import re
@@ -13,6 +13,9 @@ TOP = os.environ["TOP"]
 # Words, since when they are there, and the files where they may stand without `#if __GLIBC_PREREQ` or an `#ifndef` of their own.
 NEWER = [
     # What the C library declares.
+    (r"pthread_(cond_clockwait|mutex_clocklock|rwlock_clock(rd|wr)lock)|sem_clockwait", "glibc 2.30",
+     ["preload/joining.c", "preload/exact/lock.c", "preload/sleep.c", "tests/programs/interrupts.c", "tests/programs/waiting_calls.h"]),  # ours
+    (r"gettid|tgkill|getdents64|twalk_r|getcpu|posix_spawn_file_actions_addf?chdir_np", "glibc 2.29 and 2.30", ["tests/programs/named.c"]),
     (r"_dl_find_object|dl_find_object|dlfo_\w+", "glibc 2.35", ["tests/collector/check_unwind.c"]),  # unwind.sh asks
     (r"close_range|CLOSE_RANGE_\w+|closefrom", "glibc 2.34", ["tests/programs/clock.c", "tests/programs/closing.h", "tests/programs/confined.c"]),
     (r"_Fork", "glibc 2.34", ["preload/process.c"]),  # ours, as the next two in preload/
