@@ -17,13 +17,15 @@ CFLAGS ?= -O2 -g
 .DEFAULT_GOAL = all
 
 # ---- Debian packages: the only list -------------------------------------------------------------------------------
-PACKAGES_build = gcc make pkg-config libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev/libcapstone-dev \
+PACKAGES_build = gcc libc6-dev make pkg-config libdwarf-dev libpcre2-dev libreadline-dev libzydis-dev/libcapstone-dev \
   libiberty-dev libzstd-dev liblzma-dev zlib1g-dev libpapi-dev libyajl-dev libexpat1-dev esbuild
 PACKAGES_test = libunwind-dev hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev libc6-dbg python3 sqlite3 xz-utils zstd g++ gfortran \
   x264 dav1d aom-tools musl-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
   libxml2-utils chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-PACKAGES_collector = gcc make
+PACKAGES_collector = gcc libc6-dev make
+PACKAGES_demo = $(PACKAGES_build) openmpi-bin libopenmpi-dev
+PACKAGES_all = $(PACKAGES_build) $(PACKAGES_test)
 PACKAGES_soak = libpython3.11-testsuite/libpython3.13-testsuite
 PACKAGES_package = debhelper lintian rpm
 PACKAGES_bench = golang-go google-perftools libgoogle-perftools-dev heaptrack linux-perf
@@ -102,7 +104,9 @@ ifneq ($(filter-out $(NO_CONFIG),$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 
-$(BUILD)/config.mk: common/configure.sh
+# It looks again when packages have come or gone, and when it is to choose otherwise.
+.PHONY: always
+$(BUILD)/config.mk: common/configure.sh $(BUILD)/choices $(wildcard /var/lib/dpkg/status)
 	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION) $(if $(COLLECTOR),collector)
 $(BUILD)/config.h: $(BUILD)/config.mk ;
 
@@ -202,10 +206,10 @@ $(BUILD)/query/report/bundle.o: BASE_FLAGS += $(if $(PAGE),-DHQ_PAGE='"$(PAGE)"'
 $(BUILD)/query/output/flame.o: query/output/flame.js
 
 # Who builds with other flags in the same tree gets what he asked for.
-.PHONY: always
-$(BUILD)/flags: export FLAGS = $(CC) $(CFLAGS) $(LDFLAGS) $(WERROR)
-$(BUILD)/flags: always
-	$(Q)mkdir -p $(@D) && printf '%s\n' "$$FLAGS" | cmp -s - $@ || printf '%s\n' "$$FLAGS" >$@
+$(BUILD)/flags: export KEPT = $(CC) $(CFLAGS) $(LDFLAGS) $(WERROR)
+$(BUILD)/choices: export KEPT = $(READLINE) $(DECODER)
+$(BUILD)/flags $(BUILD)/choices: always
+	$(Q)mkdir -p $(@D) && printf '%s\n' "$$KEPT" | cmp -s - $@ || printf '%s\n' "$$KEPT" >$@
 
 $(BUILD)/preload/%.o: preload/%.c $(BUILD)/config.h $(BUILD)/flags
 	$(call say,CC)
@@ -258,8 +262,8 @@ SAN_TESTS = $(UNITS:$(BUILD)/%=$(SAN_BUILD)/%)
 SUBMAKE = $(MAKE) --no-print-directory $(if $(findstring -j,$(MAKEFLAGS)),,-j$(JOBS))
 
 
-.PHONY: check check-only check-fast test demo bench fuzz soak deps deps-build deps-test deps-bench deps-soak
-check: deps-build deps-test
+.PHONY: check check-only check-fast test demo bench fuzz soak deps deps-build deps-all deps-demo deps-bench deps-soak
+check: deps
 	+$(Q)$(SUBMAKE) tests programs
 	+$(Q)$(SUBMAKE) SAN=1 tests
 	+$(Q)$(MAKE) --no-print-directory check-only
@@ -273,17 +277,17 @@ check-fast: tests
 test: tests programs
 	$(Q)tests/run BUILD=$(BUILD) HQ=./$(HQ) $(or $(T),$(error say which: make test T=tests/e2e/split.py))
 
-demo: deps-build deps-test
+demo: deps-demo
 	+$(Q)$(SUBMAKE) all
 	$(Q)tests/demo.sh
 bench: deps-bench
 soak: deps-soak
-bench fuzz soak: deps-build deps-test
+bench fuzz soak: deps
 	+$(Q)$(SUBMAKE) tests programs
 	+$(Q)$(if $(wildcard tests/$@/run),HQ=./hq BUILD=$(BUILD) CC='$(CC)' MAKE='$(MAKE)' tests/$@/run,echo "tests/$@/run is not there: nothing to do")
 
-deps: deps-build deps-test
-deps-build deps-test deps-bench deps-soak deps-package deps-collector: deps-%:
+deps: deps-all
+deps-build deps-all deps-demo deps-bench deps-soak deps-package deps-collector: deps-%:
 	$(Q)$(if $(filter no,$(DEPS)),:,.ci/deps $* $(PACKAGES_$*))
 
 # ---- Installation -------------------------------------------------------------------------------------------------

@@ -63,7 +63,15 @@ emit() {
 }
 
 if ! $cc --version >/dev/null 2>&1; then
-    echo "hq needs a C compiler ($cc was not found): package gcc; \`make deps\` installs it." >&2
+    package=gcc
+    case $cc in *-linux-gnu-gcc) package=gcc-${cc%-gcc} ;; esac
+    echo "hq needs a C compiler ($cc was not found): package $package; \`make deps\` installs it." >&2
+    exit 1
+fi
+if ! links "stdint.h stdio.h pthread.h linux/perf_event.h" 1 ""; then
+    package=libc6-dev
+    case $cc in aarch64-linux-gnu-gcc) package=libc6-dev-arm64-cross ;; esac
+    echo "hq needs the C library's headers: with them, $cc builds no program here: package $package; \`make deps\` installs it." >&2
     exit 1
 fi
 echo "# Written by common/configure.sh; \`make config\` writes it anew." >"$mk"
