@@ -3,12 +3,13 @@
 #
 # check_in.sh SUITE TARGET: a fresh Debian of release SUITE in ROOTS/hq-debian-SUITE (debootstrap, kept for the next time;
 # ROOTS is /var/tmp if it is not set, and no place below this tree, which tests walk through), a clone of the last commit
-# in it, and there `make deps && make && make TARGET` as a user would. Needs root; the mounts are taken away at the end,
-# however it ends. MIRROR and APT_DIR (a directory laid over /etc/apt) say where packages come from, JOBS how many
+# in it, and there `make deps && make && make TARGET` as a user would. Needs root; the mounts are of this process and its
+# children alone, and end with them, however that is. MIRROR and APT_DIR (a directory laid over /etc/apt) say where packages come from, JOBS how many
 # processes build.
 set -euo pipefail
 suite=$1 target=$2 root=${ROOTS:-/var/tmp}/hq-debian-$1
 [ "$(id -u)" = 0 ] || { echo "make check-in: another system is made by debootstrap and chroot, which need root" >&2; exit 2; }
+[ -n "${HQ_OWN_MOUNTS:-}" ] || exec env HQ_OWN_MOUNTS=1 unshare --mount --propagation private "$0" "$@"
 command -v debootstrap >/dev/null || { echo "make check-in: debootstrap is missing: apt-get install debootstrap" >&2; exit 2; }
 if [ ! -e "$root/.whole" ]; then
     rm -rf "$root"
@@ -16,8 +17,6 @@ if [ ! -e "$root/.whole" ]; then
     [ -z "${APT_DIR:-}" ] || cp -rL "$APT_DIR/." "$root/etc/apt/"
     touch "$root/.whole"
 fi
-away() { umount -l "$root/dev/pts" "$root/dev/shm" "$root/dev" "$root/proc" "$root/sys" 2>/dev/null || true; }
-trap away EXIT
 for place in dev dev/pts dev/shm; do mount --bind "/$place" "$root/$place"; done
 mount -t proc proc "$root/proc"
 mount -t sysfs sysfs "$root/sys"
