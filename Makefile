@@ -23,7 +23,7 @@ PACKAGES_test = libunwind-dev hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev
   x264 dav1d aom-tools musl-tools clang libomp-dev clang-format llvm dwz redis-server openssl perl valgrind git zsh gdb strace mergerfs fuse3 locales \
   libxml2-utils chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-PACKAGES_collector = gcc libc6-dev make
+PACKAGES_collector = $(if $(SUFFIX),$(CROSS:%-=gcc-%) libc6-dev-arm64-cross,gcc libc6-dev) make
 PACKAGES_demo = $(PACKAGES_build) openmpi-bin libopenmpi-dev
 PACKAGES_all = $(PACKAGES_build) $(PACKAGES_test)
 PACKAGES_soak = libpython3.11-testsuite/libpython3.13-testsuite
@@ -139,8 +139,8 @@ all: $(if $(wildcard $(MAIN)),$(HQ)) $(if $(PRELOAD_SRC),$(PRELOAD)) $(if $(SAN)
 # `hq record` and what it loads into programs, for machines that have a C library and its compiler only.
 collector: deps-collector
 	+$(Q)$(SUBMAKE) COLLECTOR=1 all
-	$(Q)install -d build/hq-collector/include && install -m 644 preload/hq.h preload/hq.f90 build/hq-collector/include/
-	$(Q)echo "build/hq-collector/ may be copied anywhere: bin/hq record --with-binaries -o DB -- PROGRAM"
+	$(Q)install -d build/hq-collector$(SUFFIX)/include && install -m 644 preload/hq.h preload/hq.f90 build/hq-collector$(SUFFIX)/include/
+	$(Q)echo "build/hq-collector$(SUFFIX)/ may be copied anywhere: bin/hq record --with-binaries -o DB -- PROGRAM"
 config:
 	$(Q)CC='$(CC)' common/configure.sh $(BUILD) $(VERSION) $(if $(COLLECTOR),collector)
 tests: all $(UNITS) $(TOOLS)

@@ -58,6 +58,9 @@ for goal in deps check demo collector; do
     check "$goal asks for packages once" [ "$(grep -c '^\.ci/deps' "$TMP/out")" = 1 ]
     check "the C library's headers are among them" grep -q '^\.ci/deps .*\blibc6-dev\b' "$TMP/out"
 done
+make -n --no-print-directory ARCH=aarch64 CC=true collector >"$TMP/out" 2>"$TMP/err"
+check "for another processor: its compiler and headers" grep -q '^\.ci/deps collector gcc-aarch64-linux-gnu libc6-dev-arm64-cross make$' "$TMP/out"
+check "and all in one directory" [ -z "$(grep -E 'hq-collector/' "$TMP/out")" ]
 check "make demo wants no browser" eval '! make -n --no-print-directory demo BUILD="$TMP/build" 2>/dev/null | grep -q chromium'
 
 # configure.sh: a compiler without a C library, and none for another processor.
