@@ -18,7 +18,12 @@ struct walk {
 
 static unsigned long line_of(const struct walk *w)
 {
+/* Is called otherwise since expat 2.9, which warns of the old name. */
+#if XML_MAJOR_VERSION > 2 || XML_MINOR_VERSION >= 9
+    return XML_GetCurrentLineNumber64(w->parser);
+#else
     return XML_GetCurrentLineNumber(w->parser);
+#endif
 }
 
 /* The first error counts: expat may call on until it stops. */
