@@ -24,7 +24,8 @@ PACKAGES_test = libunwind-dev hpcc openmpi-bin libopenmpi-dev mpich libmpich-dev
   libxml2-utils chromium chromium-driver python3-selenium node-typescript python3-jsonschema \
   ocl-icd-opencl-dev opencl-headers pocl-opencl-icd clinfo gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 PACKAGES_collector = $(if $(SUFFIX),$(CROSS:%-=gcc-%) libc6-dev-arm64-cross,gcc libc6-dev) make
-PACKAGES_demo = $(PACKAGES_build) openmpi-bin libopenmpi-dev
+# Without libc6-dbg the demonstration finds an address of libm in the place of exp.
+PACKAGES_demo = $(PACKAGES_build) openmpi-bin libopenmpi-dev libc6-dbg
 PACKAGES_all = $(PACKAGES_build) $(PACKAGES_test)
 PACKAGES_soak = libpython3.11-testsuite/libpython3.13-testsuite
 PACKAGES_package = debhelper lintian rpm
