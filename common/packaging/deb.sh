@@ -17,6 +17,8 @@ trap 'rm -rf "$scratch"' EXIT
 cp "$out/hq-$version.tar.gz" "$scratch/hq_$version.orig.tar.gz"
 tar -x -C "$scratch" -f "$scratch/hq_$version.orig.tar.gz"
 cp -r "$here/debian" "$scratch/hq-$version/debian"
+# Whatever umask the clone was made with.
+chmod -R u=rwX,go=rX "$scratch/hq-$version/debian"
 sed -i "s/^Maintainer:.*/Maintainer: $maintainer/" "$scratch/hq-$version/debian/control"
 cat >"$scratch/hq-$version/debian/changelog" <<END
 hq ($version-1) unstable; urgency=medium
