@@ -195,6 +195,40 @@ TEST(frames_whose_pages_are_touched_first)
     count = 0;
 }
 
+/* A procedure at `code` that calls one of many jumps, which does not come back, and then returns; what it pops is 24
+ * bytes. Its way out was missed, or not, by where the loader had put it. */
+enum { JUMPS = 150, FRAME = 24, CODE_BYTES = 1024 };
+
+static void write_caller(uint8_t *code)
+{
+    static const uint8_t caller[] = {0xe8, 6, 0, 0, 0, 0x48, 0x83, 0xc4, FRAME, 0xc3, 0xcc}; /* call; add; ret; int3 */
+    uint8_t *at = code + sizeof caller;
+
+    memcpy(code, caller, sizeof caller);
+    for (int i = 0; i < JUMPS; i++, at += 2)
+        memcpy(at, (uint8_t[]){0xeb, 0}, 2);
+    memcpy(at, (uint8_t[]){0x0f, 0x0b}, 2); /* ud2 */
+}
+
+TEST(way_out_behind_a_call_of_much_code_wherever_it_lies)
+{
+    static uint8_t memory[64 * CODE_BYTES];
+    struct follow f = {.load = no_memory, .rule = recipe_rule, .scratch = &scratch};
+    unsigned found = 0;
+
+    for (uint8_t *code = memory; code < memory + sizeof memory; code += CODE_BYTES + 16) {
+        uint64_t reg[CFI_REGISTERS] = {[CFI_SP] = SP, [CFI_PC] = (uint64_t)code};
+
+        if (code + CODE_BYTES > memory + sizeof memory)
+            break;
+        write_caller(code);
+        f.start = (uint64_t)code;
+        f.end = f.start + CODE_BYTES;
+        found += follow_out(&f, reg, 1u << CFI_SP | 1u << CFI_PC) && f.exits == 1 && f.exit[0].at.word == SP + FRAME;
+    }
+    CHECK_EQ_INT(found, 63);
+}
+
 TEST(agrees_with_call_frame_information)
 {
     static const char *const libraries[] = {"libzstd.so.1", "libpcre2-8.so.0", "libz.so.1", "libreadline.so.8",

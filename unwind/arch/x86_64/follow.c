@@ -143,23 +143,25 @@ static void note_exit(struct follow *f, const struct follow_way *way, struct fol
     memcpy(exit->reg, way->reg, sizeof exit->reg);
 }
 
-/* Was this place reached before? */
+/* Was this place reached before? Places are told by how far they lie from the start, so that the answer does not depend
+ * on where the loader put the code and the stack. */
 static bool is_seen(struct follow *f, const struct follow_way *way)
 {
-    uint64_t key = way->pc ^ way->within << 32;
-    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> (64 - FOLLOW_SEEN_LOG2));
-    const struct follow_value *sp = &way->reg[MACHINE_RSP];
+    uint64_t key = (way->pc - f->start) ^ way->within << 32;
+    uint32_t at = (uint32_t)(++key * 0x9e3779b97f4a7c15u >> (64 - FOLLOW_SEEN_LOG2));
+    const struct follow_value *value = &way->reg[MACHINE_RSP];
+    int32_t sp = value->kind ? (int32_t)(value->word - f->first_sp) : INT32_MIN;
 
     for (int i = 0; i < 8; i++, at = (at + 1) % (1 << FOLLOW_SEEN_LOG2)) {
-        if (!f->seen[at].key) {
-            f->seen[at].key = key;
-            f->seen[at].sp = sp->kind ? sp->word : 0;
-            f->seen[at].doubts = way->doubts;
+        struct follow_seen *seen = &f->seen[way->within != 0][at];
+
+        if (!seen->key) {
+            *seen = (struct follow_seen){key, sp, way->doubts};
             return false;
         }
-        if (f->seen[at].key != key)
+        if (seen->key != key)
             continue;
-        if (f->seen[at].sp != (sp->kind ? sp->word : 0) && f->seen[at].doubts == way->doubts)
+        if (seen->sp != sp && seen->doubts == way->doubts)
             f->disagree = true;
         return true;
     }
@@ -231,6 +233,12 @@ static bool apply(struct follow *f, struct follow_way *way, const struct machine
     return way->reg[MACHINE_RSP].kind != FOLLOW_LOST;
 }
 
+/* Tells a followed call, which comes back to `next`, from others: never 0. */
+static uint64_t behind(const struct follow *f, uint64_t next, uint64_t stored_at)
+{
+    return (next - f->start) ^ (stored_at - f->first_sp) << 24;
+}
+
 /* Into what is called, if that has no unwind information either: such code does not always keep to the rules of calls.
  */
 static bool enter(struct follow *f, struct follow_way *way, const struct machine *m, uint64_t next)
@@ -244,7 +252,7 @@ static bool enter(struct follow *f, struct follow_way *way, const struct machine
         !store(f, way, top, (struct follow_value){.word = next, .kind = FOLLOW_CODE, .origin = FOLLOW_NOTHING}))
         return false;
     way->reg[MACHINE_RSP] = top;
-    way->within = next ^ top.word << 24;
+    way->within = behind(f, next, top.word);
     return true;
 }
 
@@ -265,35 +273,47 @@ static bool come_back(struct follow *f, struct follow_way *way, struct follow_va
         if (way->store[i].value.kind == FOLLOW_CODE && way->store[i].address >= way->reg[MACHINE_RSP].word &&
             way->store[i].address < lowest) {
             lowest = way->store[i].address;
-            way->within = way->store[i].value.word ^ lowest << 24;
+            way->within = behind(f, way->store[i].value.word, lowest);
         }
     return true;
 }
 
-/* To be followed later. */
-static void postpone(struct follow *f, const struct follow_way *way, uint64_t pc, uint32_t doubts)
+/* A place for one more way. Where there is none, one of the procedure itself takes that of one within a call. */
+static struct follow_way *place_of_way(struct follow *f, const struct follow_way *way)
 {
-    struct follow_way *later = &f->way[f->ways];
+    uint32_t i = f->ways;
 
-    if (f->ways == FOLLOW_WAYS)
-        return;
-    f->ways++;
+    if (i < FOLLOW_WAYS)
+        return &f->way[f->ways++];
+    while (!way->within && i > 0)
+        if (f->way[--i].within)
+            return &f->way[i];
+    return NULL;
+}
+
+/* To be followed later; NULL if there is no place for it. */
+static struct follow_way *postpone(struct follow *f, const struct follow_way *way, uint64_t pc, uint32_t doubts)
+{
+    struct follow_way *later = place_of_way(f, way);
+
+    if (!later)
+        return NULL;
     later->pc = pc;
     later->doubts = doubts;
     later->within = way->within;
     later->stored = way->stored;
     memcpy(later->reg, way->reg, sizeof later->reg);
     memcpy(later->store, way->store, way->stored * sizeof *way->store);
+    return later;
 }
 
 /* Behind a call, as if it kept to the rules and came back. */
 static void step_over(struct follow *f, const struct follow_way *way, uint64_t next)
 {
-    uint32_t before = f->ways;
+    struct follow_way *later = postpone(f, way, next, way->doubts ? way->doubts : 1);
 
-    postpone(f, way, next, way->doubts ? way->doubts : 1);
-    if (f->ways > before)
-        lose(&f->way[before], clobbered);
+    if (later)
+        lose(later, clobbered);
 }
 
 /*

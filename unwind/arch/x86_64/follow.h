@@ -90,10 +90,12 @@ struct follow {
     uint32_t credit;  /* instructions that may still be looked at: it grows with time */
     uint32_t budget, looked, ways;
     struct follow_way way[FOLLOW_WAYS], now;
-    struct {
-        uint64_t key, sp;
-        uint64_t doubts;
-    } seen[1 << FOLLOW_SEEN_LOG2];
+    /* Places that were reached: in the procedure itself, and in what it calls, which may be much and leaves it room. */
+    struct follow_seen {
+        uint64_t key; /* 0: free */
+        int32_t sp;   /* bytes from first_sp */
+        uint32_t doubts;
+    } seen[2][1 << FOLLOW_SEEN_LOG2];
 };
 
 /* DWARF's numbers of the processor's registers. */
