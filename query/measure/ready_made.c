@@ -85,7 +85,7 @@ static enum runtime_group group_of_module(const char *module)
     return GROUP_NONE;
 }
 
-static enum runtime_group group_of_name(const char *name, bool known, bool system)
+static enum runtime_group group_of_name(const char *name, struct standing standing)
 {
     static const struct {
         const char *match;
@@ -100,7 +100,7 @@ static enum runtime_group group_of_name(const char *name, bool known, bool syste
     AUTO_FREE char *folded = name_folded(name);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (system_row(rows[i].match, rows[i].where, folded, known, system))
+        if (system_row(rows[i].match, rows[i].where, folded, standing))
             return rows[i].group;
     return GROUP_NONE;
 }
@@ -125,7 +125,7 @@ static enum runtime_group group_of_procedure(const struct tree *t, uint32_t scop
     const struct runtime *r = module ? runtime_of_module(module) : NULL;
     enum runtime_group of_module = r ? group_of_runtime(r) : module ? group_of_module(module) : GROUP_NONE, group;
     struct db_list aliases = tree_aliases(t, s);
-    bool system = !module || of_module == GROUP_C_LIBRARY;
+    struct standing standing = standing_of(r, module != NULL);
 
     if (s->kind == SCOPE_WAIT || s->kind == SCOPE_RUNTIME)
         return of_module == GROUP_HQ ? GROUP_HQ : GROUP_OPENMP;
@@ -133,9 +133,9 @@ static enum runtime_group group_of_procedure(const struct tree *t, uint32_t scop
         return of_module;
     if (scope_is_mpi(t, scope))
         return GROUP_MPI;
-    group = group_of_name(tree_text(t, s->name), module, system);
+    group = group_of_name(tree_text(t, s->name), standing);
     for (size_t i = 0; i < aliases.len && group == GROUP_NONE; i++)
-        group = group_of_name(db_string(t->db, aliases.data[i]), module, system);
+        group = group_of_name(db_string(t->db, aliases.data[i]), standing);
     return group != GROUP_NONE ? group : of_module != GROUP_NONE ? of_module : GROUP_USER;
 }
 

@@ -2,6 +2,7 @@
 #include "query/pattern/system.h"
 
 #include "common/names.h"
+#include "db/runtimes.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -85,7 +86,15 @@ bool system_name(const char *glob, const char *folded, bool known)
     return false;
 }
 
-bool system_row(const char *glob, enum where where, const char *folded, bool known, bool system)
+struct standing standing_of(const struct runtime *runtime, bool known)
 {
-    return where == ANYWHERE ? name_matches_folded(glob, folded) : system && system_name(glob, folded, known);
+    return (struct standing){
+        .known = known, .runtime = runtime != NULL, .system = !known || (runtime && runtime->kind == RUNTIME_SYSTEM)};
+}
+
+bool system_row(const char *glob, enum where where, const char *folded, struct standing standing)
+{
+    if (where == SYSTEM)
+        return standing.system && system_name(glob, folded, standing.known);
+    return (where == ANYWHERE || standing.runtime) && name_matches_folded(glob, folded);
 }

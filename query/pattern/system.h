@@ -16,10 +16,20 @@ bool system_name(const char *glob, const char *folded, bool known);
 /* Where the rows of these tables hold. */
 enum where {
     ANYWHERE,
-    SYSTEM /* in the C library, the kernel, or where no load module is known */
+    RUNTIME, /* in a load module of db/runtimes.def, which the C library and the kernel are too */
+    SYSTEM   /* in the C library, the kernel, or where no load module is known */
 };
 
-/* Whether a row is of this name, which is one of the system if `system`, or may be. */
-bool system_row(const char *glob, enum where where, const char *folded, bool known, bool system);
+/* Where a name stands. known: its load module is. */
+struct standing {
+    bool known, runtime, system;
+};
+
+/* runtime: that of its load module; NULL for the program, and where no load module is known. */
+struct runtime;
+struct standing standing_of(const struct runtime *runtime, bool known);
+
+/* Whether a row is of this name. */
+bool system_row(const char *glob, enum where where, const char *folded, struct standing standing);
 
 #endif

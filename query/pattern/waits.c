@@ -25,7 +25,7 @@ const char *waiting_name(enum waiting waiting)
     return names[waiting];
 }
 
-static enum waiting waiting_of_table(const char *name, bool known, bool system)
+static enum waiting waiting_of_table(const char *name, struct standing standing)
 {
     static const struct {
         const char *match;
@@ -39,7 +39,7 @@ static enum waiting waiting_of_table(const char *name, bool known, bool system)
     AUTO_FREE char *folded = name_folded(name);
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (system_row(rows[i].match, rows[i].where, folded, known, system))
+        if (system_row(rows[i].match, rows[i].where, folded, standing))
             return rows[i].waiting;
     return WAITS_NOT;
 }
@@ -88,7 +88,7 @@ static enum waiting waiting_of_name(const char *name, struct home home)
 {
     if (name_is_mpi(name, home))
         return WAITS_IN_MPI;
-    return waiting_of_table(name, home.known, !home.known || (home.runtime && home.runtime->kind == RUNTIME_SYSTEM));
+    return waiting_of_table(name, standing_of(home.runtime, home.known));
 }
 
 static enum waiting waiting_of_row(const char *name)
