@@ -73,15 +73,16 @@ static uint64_t info_size(struct elf *elf)
 static enum known_names collect(struct image *image, struct dwarf **dwarf, struct names *out)
 {
     struct elf *debug = image->files.debug;
-    bool symbols = elf_find_section(debug, ".symtab") || elf_find_section(image->text, ".symtab");
+    enum known_names by_symbols;
 
     symbols_read(image->text, debug, &image->symbols);
+    by_symbols = image->symbols.exported ? KNOWN_EXPORTED : KNOWN_SYMBOLS;
     add_symbols(out, &image->symbols);
     if (info_size(debug) > MOST_INFO)
-        return symbols ? KNOWN_SYMBOLS : KNOWN_EXPORTED;
+        return by_symbols;
     AUTO_ERROR struct hq_error *err = dwarf_open(image->text, debug, image->files.alt, dwarf);
     if (err || !*dwarf)
-        return symbols ? KNOWN_SYMBOLS : KNOWN_EXPORTED;
+        return by_symbols;
     dwarf_names(*dwarf, add_described, out);
     return KNOWN_ALL;
 }

@@ -128,6 +128,9 @@ static bool from_symbol(const struct image *image, uint64_t address, struct proc
         end = next_start(image, s->address, s->address);
         if (own && own->high < end)
             end = own->high;
+        /* In a stripped file others may follow, which are not exported. */
+        if (!own && image->symbols.exported)
+            end = gap_procedure(image->gaps, s->address, end, s->address).high;
     }
     if (address >= end || (frame && frame->low > s->address))
         return false;

@@ -110,7 +110,7 @@ void symbols_read(struct elf *text, struct elf *debug, struct symbols *out)
     struct elf_symbols all = {0};
     size_t kept = 0;
 
-    *out = (struct symbols){0};
+    *out = (struct symbols){.exported = !elf_find_section(debug, ".symtab") && !elf_find_section(text, ".symtab")};
     elf_read_symbols(debug, ".symtab", &all);
     if (debug != text)
         elf_read_symbols(text, ".symtab", &all);

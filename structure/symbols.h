@@ -25,6 +25,7 @@ struct symbols {
     size_t name_count;
     struct symbol_chosen *chosen; /* ascending address */
     size_t chosen_count;
+    bool exported; /* the exported ones alone: neither file has a .symtab */
 };
 
 /* From .symtab and .dynsym of both files (which may be one). */

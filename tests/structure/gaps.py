@@ -5,6 +5,8 @@
 This project's own code is compiled without unwind tables and stripped; the symbols of the file before stripping are the
 truth. At 2,000 random addresses the procedure that hq finds must begin where the symbol does; bound: 95 % (what is
 missed has neither a prologue nor a clear end before it). `hq structure` must list them.
+
+An exported label of assembly has no size: where the file is stripped it names its own procedure, not what follows.
 """
 import bisect
 import glob
@@ -51,6 +53,55 @@ def check(name, full, stripped):
     return good
 
 
+ASSEMBLY = """
+.macro begin name
+.p2align 4
+\\name:
+.endm
+.text
+.globl named, last
+begin named
+ mov $40, %ecx
+1: dec %ecx
+ jz 2f
+ jmp 1b
+ .p2align 4
+2: ret
+begin hidden
+ xor %eax, %eax
+ ret
+begin other
+ mov $30, %ecx
+3: dec %ecx
+ jnz 3b
+ ret
+begin last
+ ret
+"""
+
+
+def check_labels(tmp):
+    if os.uname().machine != "x86_64":
+        return True
+    full, stripped = f"{tmp}/labels", f"{tmp}/labels.stripped"
+    with open(f"{tmp}/labels.s", "w") as f:
+        f.write(ASSEMBLY)
+    subprocess.run(["gcc", "-shared", "-nostdlib", "-o", full, f"{tmp}/labels.s"], check=True)
+    subprocess.run(["strip", "-o", stripped, full], check=True)
+    places = {f[2]: int(f[0], 16) for f in (line.split() for line in subprocess.run(
+        ["nm", full], capture_output=True, text=True, check=True).stdout.splitlines()) if len(f) == 3}
+    good = True
+    for name, offset, want in (("named", 0, "named"), ("named", 16, "named"), ("hidden", 2, None), ("other", 7, None),
+                               ("last", 0, "last")):
+        line = subprocess.run([f"{BUILD}/tools/structure_places", stripped], input="%x" % (places[name] + offset),
+                              capture_output=True, text=True, check=True).stdout
+        found = line.split("procedure ")[1].split()[0]
+        right = found == want if want else found.endswith("+0x%x" % places[name])
+        print(f"{'ok' if right else 'not ok'} exported labels: {name} + {offset} lies in {found}")
+        good &= right
+    return good
+
+
 def main():
     good = True
     sources = glob.glob("common/*.c") + glob.glob("query/grammar/*.c")
@@ -63,6 +114,7 @@ def main():
                            check=True)
             subprocess.run(["strip", "-R", ".eh_frame", "-R", ".eh_frame_hdr", "-o", stripped, full], check=True)
             good &= check(build, full, stripped)
+        good &= check_labels(tmp)
     return 0 if good else 1
 
 
