@@ -135,6 +135,16 @@ static struct hq_error *bind_text(struct binding *b, enum operator op, const str
     return NULL;
 }
 
+/* Says that a bare number is one of seconds: who writes `cputime > 10` may mean a share, or milliseconds. */
+static void note_seconds(struct binding *b, const struct expr *number, const struct program *other)
+{
+    if (b->chooses_rows && number->kind == EXPR_NUMBER && number->dim == DIM_NONE && number->number >= 1 &&
+        !other->literal && other->dim == DIM_SECONDS)
+        vec_push(&b->selection->notes,
+                 xasprintf("`%.15g` is %.15g s here: %.15g%% is a share, %.15gms are milliseconds", number->number,
+                           number->number, number->number, number->number));
+}
+
 static struct hq_error *bind_compare(struct binding *b, const struct expr *e, struct program *p)
 {
     struct program **a = p->args;
@@ -150,6 +160,7 @@ static struct hq_error *bind_compare(struct binding *b, const struct expr *e, st
             HQ_TRY(bind_share(b, side, other, &a[i]));
         else if (a[i]->kind == PROGRAM_TEXT)
             HQ_TRY(bind_text(b, e->op, other, side, a[i]->text));
+        note_seconds(b, side, other);
     }
     if (!a[0]->is_text)
         HQ_TRY(agree(&e->op_place, a[0], a[1], "compares", &dim));

@@ -131,6 +131,16 @@ static void add_rows(const struct histogram *h, struct table *table)
     }
 }
 
+/* A picture looks at one instant a column, in all profiles at once: its shares are known no better than that. */
+static void note_instants(const struct histogram *h)
+{
+    uint32_t instants = h->trace.width;
+
+    if (instants)
+        run_note(h->trace.run, "shares are of %u instant%s, one a column: half is known to +-%.1f %% at best", instants,
+                 instants == 1 ? "" : "s", 98 / sqrt(instants));
+}
+
 static void show(struct histogram *h, const char *title, struct table *table)
 {
     struct run *run = h->trace.run;
@@ -139,10 +149,12 @@ static void show(struct histogram *h, const char *title, struct table *table)
     trace_column(table, "share", DIM_NONE);
     if (h->trace.shown_count < h->trace.profile_count)
         run_note(run, "%u of %u profiles were looked at", h->trace.shown_count, h->trace.profile_count);
-    if (trace_wants_rows(run))
+    if (trace_wants_rows(run)) {
         add_rows(h, table);
-    else
+    } else {
         draw(h, trace_height(run, 20), title, table);
+        note_instants(h);
+    }
 }
 
 static struct hq_error *histogram_look(struct histogram *h, struct run *run)
