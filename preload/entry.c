@@ -17,6 +17,7 @@ static_assert(KINDS * KIND == ENTRIES, "the processor's file has as many");
 enum { NO_HANDLER = 4096 }; /* SIG_DFL and its like are small numbers */
 
 static _Atomic(sighandler_t) behind[ENTRIES];
+static atomic_bool stays;
 
 extern const char section_start[] __asm__("__start_hq_entry") __attribute__((visibility("hidden")));
 extern const char section_end[] __asm__("__stop_hq_entry") __attribute__((visibility("hidden")));
@@ -26,11 +27,19 @@ static inline __attribute__((always_inline)) bool within(uint64_t address, uint6
     return address - start < bytes;
 }
 
+ENTRY bool entry_stays(void)
+{
+    return atomic_load_explicit(&stays, memory_order_relaxed);
+}
+
 /* From the kernel's alternate stack, which is ours, to the program's, or, where it has none, to where it is. What was
  * interrupted may stand on the program's already. What has no room there stays, and so does a handler that was called
  * while another one was about to be moved. */
 static ENTRY void move(struct entered *e, bool on_stack)
 {
+    if (on_stack && entry_stays())
+        return;
+
     uint64_t frame = (uint64_t)e->frame, sp = arch_sp(e->context);
     uint64_t low = (uint64_t)altstack.asked.ss_sp, bytes = altstack.asked.ss_size, ours = (uint64_t)altstack.memory;
     bool none = !on_stack || altstack.asked.ss_flags & SS_DISABLE;
@@ -110,6 +119,11 @@ void entry_hand_over(int number, siginfo_t *info, void *context, const struct si
     sighandler_t handler = action->sa_handler;
     raw_sigmask(SIG_SETMASK, &mask, NULL);
     entry_go(&e, handler);
+}
+
+void entry_stay(void)
+{
+    atomic_store(&stays, true);
 }
 
 static bool is_handler(sighandler_t handler)

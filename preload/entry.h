@@ -20,6 +20,7 @@
 #define HQ_PRELOAD_ENTRY_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <ucontext.h>
 
@@ -27,6 +28,11 @@
  * their like, a handler that needs no entry, and one for which there is none left (128 of each kind), are returned as
  * they are. Safe in signal handlers. */
 sighandler_t entry_of(int number, sighandler_t handler, int flags);
+
+/* From here on handlers run where the kernel has put them, also on an alternate stack of ours. Go asks the kernel for
+ * that stack, past the C library, takes it for its own, and ends a program whose handlers run elsewhere. */
+void entry_stay(void);
+bool entry_stays(void);
 
 /* Called in a handler of ours, with what it was called with: goes on as if the kernel had called the program's handler
  * instead, on the stack and with the mask that this has asked for, less the signals of `never_masked`. */

@@ -137,6 +137,8 @@ void signal_interrupts(void)
 void signal_start(void)
 {
     guards_file = !trap_is_go(); /* Go asks the kernel for the handlers that were there before it */
+    if (!guards_file)
+        entry_stay();
     for (int number = 1; number <= 64; number++)
         if (!is_shared(number))
             settle(number);
@@ -307,6 +309,8 @@ EXPORT int sigaction(int number, const struct sigaction *action, struct sigactio
     if (is_shared(number))
         return shadow_action(number, action, old);
     if (action && (ours || options.active)) { /* the alternate stack is ours also where no signal is */
+        if (number == SIGURG && action->sa_flags & SA_ONSTACK && trap_is_go()) /* a library of Go that was opened */
+            entry_stay();
         copy = *action;
         signal_without_ours(&action->sa_mask, &copy.sa_mask);
         copy.sa_handler = entry_of(number, action->sa_handler, action->sa_flags);
