@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/cut.h"
 
+#include "preload/entry.h"
 #include "preload/file.h"
 #include "preload/reach.h"
 #include "preload/signals.h"
 #include "preload/thread.h"
 
 /* One that was sent while we are at work, and have unblocked it for that, comes when we are done. A handler of ours is
- * known by its mask, which has the signal that no program can block. */
+ * known by its mask, which has the signal that no program can block. The program's handler may be one that is entered
+ * with the signal unblocked (SA_NODEFER): then what is sent again would come at once, without end. */
 static bool waits_for_us(const siginfo_t *info, ucontext_t *context, bool strange)
 {
-    uint64_t mask;
+    uint64_t mask, bus = CUT_BIT;
 
     memcpy(&mask, &context->uc_sigmask, sizeof mask);
     if (raw_frozen || !(mask >> (SIGNAL_RESERVED - 1) & 1 || (!strange && self.opened)))
         return false;
     mask |= CUT_BIT;
     memcpy(&context->uc_sigmask, &mask, sizeof mask);
-    signal_send_again(SIGBUS, info);
+    raw_sigmask(SIG_BLOCK, &bus, NULL);
+    /* Go changes masks without the C library, and blocks the signal for moments alone. */
+    if (strange || (self.blocks_bus && !entry_stays()))
+        signal_send_again(SIGBUS, info);
+    else /* this thread would have handled it: to itself it may say who has sent it, and how */
+        raw_syscall(SYS_rt_tgsigqueueinfo, raw_getpid(), raw_gettid(), SIGBUS, (long)info, 0, 0);
     return true;
 }
 

@@ -70,6 +70,17 @@ static void install(int number, void (*handler)(int, siginfo_t *, void *))
                   NULL);
 }
 
+/* AddressSanitizer, where it is asked to, keeps its handler of SIGBUS from the C library's functions. */
+static void insist(int number, sighandler_t kept, sighandler_t wanted)
+{
+    struct raw_action now;
+
+    if (raw_sigaction(number, NULL, &now) != 0 || now.handler != (uint64_t)kept)
+        return;
+    now.handler = (uint64_t)wanted;
+    raw_sigaction(number, &now, NULL);
+}
+
 /* A handler that was set up by another function than sigaction, which alone knows its flags, gets the right entry. */
 static void settle(int number)
 {
@@ -82,8 +93,10 @@ static void settle(int number)
         shadow[number] = action;
         install(number, cut_on_bus);
     } else if (handler != action.sa_handler) {
+        sighandler_t kept = action.sa_handler;
         action.sa_handler = handler;
         REAL(sigaction)(number, &action, NULL);
+        insist(number, kept, handler);
     }
 }
 
@@ -113,8 +126,11 @@ void signal_take(int number, void (*handler)(int, siginfo_t *, void *))
 
 void signal_retake(void)
 {
-    if (reserved_handler && !raw_frozen && keep_reserved())
+    if (raw_frozen || !options.active)
+        return;
+    if (reserved_handler && keep_reserved())
         install(SIGNAL_RESERVED, reserved_handler);
+    settle(SIGBUS);
 }
 
 /* clone3 can give a child no handlers at all (CLONE_CLEAR_SIGHAND). */

@@ -29,7 +29,8 @@ void signal_take(int number, void (*handler)(int, siginfo_t *, void *));
 void signal_start(void);
 
 /* The C library sets up its own handler of the reserved signal when it makes the first thread: after each call that may
- * have made one, ours takes its place again. */
+ * have made one, ours takes its place again. And the handler of SIGBUS that Go has set up without the C library gets an
+ * entry. */
 void signal_retake(void);
 
 /* In a forked child, which may have been given no handlers. */

@@ -15,6 +15,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,6 +206,54 @@ static void sent(void)
     printf("handled %d %d\n", handled, sum);
 }
 
+static int heard[2];
+static volatile sig_atomic_t strange;
+static pid_t sender;
+
+static void hear(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    handled++;
+    strange += info->si_code != SI_USER || info->si_pid != sender;
+    if (write(heard[1], "", 1) != 1)
+        strange++;
+}
+
+static void *burn_until_end(void *done)
+{
+    while (!*(volatile int *)done)
+        burn(0.001);
+    return NULL;
+}
+
+/* Threads that were made later, for the first one blocks it, are told who has sent it, and how. */
+static void sent_by_another(void)
+{
+    static int done;
+    pthread_t thread[2];
+    char byte;
+
+    handle(hear, SA_RESTART);
+    if (pipe(heard) != 0)
+        return;
+    for (int i = 0; i < 2; i++)
+        pthread_create(&thread[i], NULL, burn_until_end, &done);
+    block_all();
+    sender = fork();
+    if (sender == 0) {
+        for (int i = 0; i < 3000; i++)
+            if (kill(getppid(), SIGBUS) != 0 || read(heard[0], &byte, 1) != 1)
+                _exit(1);
+        _exit(0);
+    }
+    waitpid(sender, NULL, 0);
+    *(volatile int *)&done = 1;
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    printf("handled %d, %d of them by somebody else\n", handled, strange);
+}
+
 static void dies_by_itself(void)
 {
     work();
@@ -217,6 +266,31 @@ static void dies_by_another(void)
     work();
     kill(getpid(), SIGBUS);
     puts("lives");
+}
+
+/* Behind the C library's back, as Go has it: the way back from the handler is that of another one. */
+static void handle_by_kernel(void (*handler)(int, siginfo_t *, void *))
+{
+    uint64_t made[4]; /* the kernel's: handler, flags, way back, mask */
+
+    sigaction(SIGUSR2, &(struct sigaction){.sa_sigaction = handler, .sa_flags = SA_SIGINFO}, NULL);
+    syscall(SYS_rt_sigaction, SIGUSR2, NULL, made, 8);
+    made[0] = (uint64_t)handler;
+    syscall(SYS_rt_sigaction, SIGBUS, made, NULL, 8);
+}
+
+static void with_handler_of_the_kernels(void)
+{
+    volatile char *beyond = beyond_the_end();
+
+    handle_by_kernel(jump);
+    in_threads(work_in_thread);
+    for (volatile int i = 0; i < 3; i++)
+        if (sigsetjmp(back, 1) == 0)
+            *beyond = 1;
+    printf("handled %d\n", handled);
+    cut_to(0);
+    printf("handled %d\n", handled);
 }
 
 /* Everybody blocks it; who waits for it gets it, and no thread that computes. */
@@ -249,6 +323,13 @@ static void waited_for(void)
     printf("got %d\n", got);
 }
 
+static void waited_for_and_not_deferred(void)
+{
+    handle(take, SA_NODEFER);
+    waited_for();
+    printf("handled %d\n", handled);
+}
+
 /* A child that was given no handlers at all. */
 static void cleared(void)
 {
@@ -278,9 +359,12 @@ static const struct {
     {"with-handler", with_handler},
     {"told", told},
     {"sent", sent},
+    {"sent-by-another", sent_by_another},
     {"dies-by-itself", dies_by_itself},
     {"dies-by-another", dies_by_another},
     {"waited-for", waited_for},
+    {"waited-for-and-not-deferred", waited_for_and_not_deferred},
+    {"with-handler-of-the-kernels", with_handler_of_the_kernels},
     {"cleared", cleared},
 };
 
