@@ -395,7 +395,8 @@ static void blocked_trap(void)
     pthread_kill(pthread_self(), SIGTRAP);
     struct pollfd ready = {fd, POLLIN, 0};
     printf("%d", poll(&ready, 1, 20000));
-    printf(" %zd %d\n", read(fd, &read_info, sizeof read_info), read_info.ssi_signo);
+    printf(" %zd", read(fd, &read_info, sizeof read_info));
+    printf(" %d\n", read_info.ssi_signo);
 
     pthread_create(&thread, NULL, fetch_trap, &set);
     if ((child = fork()) == 0) {
