@@ -122,6 +122,7 @@ static void before_filter(const struct sock_fprog *filter)
         return;
     }
     reserve();
+    thread_have_handlers_set_up(); /* the C library's asks for the process's number (getpid) before it returns */
     if (!filter || ANY(SECCOMP_ENDS, filter, WORKING, BEGINNING))
         confined |= CONFINE_BEGINNINGS;
     if (ends_programs) {

@@ -36,6 +36,8 @@ static struct {
     __typeof__(&pthread_setspecific) setspecific;
     __typeof__(&pthread_self) self;
     __typeof__(&pthread_attr_destroy) destroy;
+    __typeof__(&pthread_attr_init) init;
+    __typeof__(&pthread_create) create;
 } pthread;
 
 extern void *__libc_stack_end;
@@ -196,6 +198,11 @@ static void on_end(void *round)
         thread_end();
 }
 
+static void *on_nothing(void *unused)
+{
+    return unused;
+}
+
 static void find_pthread(void)
 {
     __typeof__(&pthread_key_create) create_key = have_key ? NULL : libc_find("pthread_key_create");
@@ -208,8 +215,22 @@ static void find_pthread(void)
     pthread.setspecific = libc_find("pthread_setspecific");
     pthread.self = libc_find("pthread_self");
     pthread.destroy = libc_find("pthread_attr_destroy");
+    pthread.init = libc_find("pthread_attr_init");
+    pthread.create = libc_find("pthread_create");
     have_key = pthread.self && pthread.destroy && pthread.getattr && pthread.getstack && pthread.setstacksize &&
                pthread.setspecific && create_key(&ending, on_end) == 0;
+}
+
+void thread_have_handlers_set_up(void)
+{
+    pthread_attr_t attributes;
+    pthread_t none;
+
+    if (!have_key || !pthread.init || !pthread.create || pthread.init(&attributes) != 0)
+        return;
+    if (pthread.setstacksize(&attributes, (size_t)1 << 62) == 0 && pthread.create(&none, &attributes, on_nothing, NULL))
+        signal_retake();
+    pthread.destroy(&attributes);
 }
 
 void thread_begin_first(void)

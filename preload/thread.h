@@ -95,6 +95,11 @@ struct lane *thread_lane(void);
 /* The initial thread, or the only one after a fork, begins. */
 void thread_begin_first(void);
 
+/* The C library sets up its handler of the reserved signal when it makes the first thread, and ours may not be able to
+ * take its place then: so it is asked for a thread that cannot be had, of a stack larger than all memory. Not for
+ * signal handlers. */
+void thread_have_handlers_set_up(void);
+
 /* Returns the calling context of a wrapper's caller as a place in this thread's tree; NO_NODE if it cannot be found.
  * Call it with the guard up. */
 struct place thread_here(void);

@@ -46,6 +46,11 @@ if [ "$(uname -m)" = x86_64 ]; then
         check "call $way: the program ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
     done
     check "the calls that are forbidden above are the collector's" [ $ways -gt 8 ]
+    "$PROGRAMS/confined" forbid 39 kill >"$TMP/alone"
+    alone=$?
+    record -e REALTIME@2000/s -- "$PROGRAMS/confined" forbid 39 kill
+    check "getpid is forbidden before the first thread, under REALTIME: the program ends as it would ($alone, $status)" [ $status = $alone ]
+    check "getpid is forbidden before the first thread: the program prints what it would" cmp "$TMP/alone" "$TMP/out"
     record -e CPUTIME@1000/s -- "$PROGRAMS/confined" vfork
     check "a child of vfork has a filter: it ends as it would ($(cat "$TMP/out"))" [ $status = 3 ]
     check "a child of vfork has a filter: its parent's threads are measured" holds "$(value 'sum CPUTIME') > 0.2e9"
