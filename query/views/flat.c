@@ -124,8 +124,12 @@ static void group_members(struct run *run, const struct node *group, struct node
             keyed_add(&g, &scope, c, MEMBER_BOTH);
     }
     keyed_sets(&g, &run->arena, &inc, &exc);
-    for (uint32_t k = 0; k < g.keys.len; k++)
-        vec_push(out, static_node(t, *(const uint32_t *)keymap_key(&g.keys, k), exc[k]));
+    for (uint32_t k = 0; k < g.keys.len; k++) {
+        struct node n = static_node(t, *(const uint32_t *)keymap_key(&g.keys, k), exc[k]);
+
+        n.leaf |= n.kind == SCOPE_GROUP; /* a damaged database says so: it would be below itself */
+        vec_push(out, n);
+    }
     keyed_deinit(&g);
 }
 
