@@ -153,12 +153,32 @@ static struct hq_error *take_options(struct race *r)
 
 /* ---- runs ---- */
 
+/* hq itself has failed, and not the program: its last sentence says why. */
+static struct hq_error *not_recorded(enum run_side side, int status, const char *log)
+{
+    enum { LOG_MAX = 1 << 20 };
+    AUTO_STR struct str text = {0};
+
+    hq_error_free(file_read(log, &text, LOG_MAX));
+    while (text.len && text.s[text.len - 1] == '\n')
+        text.s[--text.len] = '\0';
+    const char *line = text.len ? strrchr(text.s, '\n') : NULL;
+
+    line = line ? line + 1 : str_cstr(&text);
+    return hq_error_new(HQ_DATA,
+                        "hq record failed, and not the %s program: %s (status %d; all that was printed is in %s)",
+                        side == RUN_OLD ? "old" : "new", *line ? line : "it said nothing", status, log);
+}
+
 static struct hq_error *run_once(struct race *r, enum run_side side, const char *path)
 {
     AUTO_FREE char *log = xasprintf("%s.out", path);
     int status;
+    bool ran;
 
-    HQ_TRY(repeat_record(&r->options, &r->command[side], path, log, &status));
+    HQ_TRY(repeat_record(&r->options, &r->command[side], path, log, &status, &ran));
+    if (status != 0 && !ran)
+        return not_recorded(side, status, log);
     if (status != 0)
         return hq_error_new(HQ_DATA, "%s program ended with status %d; what it printed is in %s",
                             side == RUN_OLD ? "the old" : "the new", status, log);
@@ -328,6 +348,7 @@ static struct hq_error *race(struct race *r, int *status)
     gate_init(&r->gate, r->args, r->looks.fixed ? r->looks.fixed : LOOKS_PAIRS_MAX);
     double start = clock_seconds();
 
+    HQ_TRY(repeat_prepare_input());
     HQ_TRY(run_all(r));
     HQ_TRY(run_set_write(&r->set));
     HQ_TRY(run_set_join(&r->set));

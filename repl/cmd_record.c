@@ -226,7 +226,10 @@ static int measure_by_perf(const struct opt_args *args, char *const *command, co
     record_place_deinit(&place);
     if (!result && opt_flag(args, "require", false) && !told.samples)
         return NOTHING_MEASURED;
-    return result || !path ? result : record_end_like(status);
+    if (result || !path)
+        return result;
+    repeat_tell_ran();
+    return record_end_like(status);
 }
 
 /* False: nothing will be measured, and --require does not run it then. */
@@ -298,7 +301,10 @@ static int measure(const struct opt_args *args, char *const *command, const char
     free(library);
     if (!result && !measured && opt_flag(args, "require", false))
         return NOTHING_MEASURED;
-    return result ? result : record_end_like(status);
+    if (result)
+        return result;
+    repeat_tell_ran();
+    return record_end_like(status);
 }
 
 /* --runs: each run is a `hq record` of its own. */
@@ -319,20 +325,23 @@ static struct hq_error *repeat(const struct opt_args *args, const char *count, i
     HQ_TRY(run_set_create(output ? output : name, opt_flag(args, "force", false), &set));
     repeat_options(args, not_theirs, &arena, &words);
     vec_append(&command, args->operands.data, args->operands.len);
-    struct hq_error *error = NULL;
+    struct hq_error *error = repeat_prepare_input();
+    bool ran = true;
 
     for (long i = 0; i < n && !error && !*status; i++) {
         AUTO_FREE char *path = run_set_next(&set);
 
-        error = repeat_record(&words, &command, path, NULL, status);
+        error = repeat_record(&words, &command, path, NULL, status, &ran);
         if (!error && !*status)
             run_set_add(&set, RUN_NEW, path);
     }
     vec_deinit(&words);
     vec_deinit(&command);
     if (!error && *status)
-        return hq_error_new(*status, "run %zu ended with status %d; %s lists no run", set.runs.len + 1, *status,
-                            set.directory);
+        return hq_error_new(*status,
+                            ran ? "run %zu ended with status %d; %s lists no run"
+                                : "run %zu was not recorded: hq record itself failed, with status %d; %s lists no run",
+                            set.runs.len + 1, *status, set.directory);
     if (!error)
         error = run_set_write(&set);
     return error ? error : run_set_join(&set);
@@ -351,6 +360,7 @@ static int run(const struct opt_args *args)
 {
     int status;
 
+    repeat_begin();
     if (opt_flag(args, "list", false))
         return list_events();
     bool by_perf = opt_value(args, "by") && !strcmp(opt_value(args, "by"), "perf");

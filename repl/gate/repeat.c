@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/repeat.h"
+#include "common/log.h"
 #include "common/mem.h"
 #include "common/vec.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,15 +55,79 @@ static int wait_for(pid_t pid)
     return WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
 }
 
-struct hq_error *repeat_record(const struct repeat_words *options, const struct repeat_words *command, const char *path,
-                               const char *log, int *status)
+/* ---- standard input ---- */
+
+static off_t input_from = -1; /* where every run begins to read; -1: it is no file */
+
+struct hq_error *repeat_prepare_input(void)
+{
+    struct stat st;
+
+    if (fstat(STDIN_FILENO, &st) != 0)
+        return NULL;
+    if (S_ISREG(st.st_mode))
+        input_from = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    if (!S_ISFIFO(st.st_mode) && !S_ISSOCK(st.st_mode))
+        return NULL;
+    int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (empty < 0 || dup2(empty, STDIN_FILENO) < 0)
+        return hq_error_errno(HQ_DATA, "cannot open /dev/null");
+    close(empty);
+    log_note("standard input is a pipe, which can be read once: the programs get an empty one; give them a file: "
+             "< FILE");
+    return NULL;
+}
+
+/* ---- whether the program ran ---- */
+
+static const char variable[] = "HQ_REPEAT"; /* the number of a descriptor that is open for writing */
+static int tell_to = -1;
+
+void repeat_begin(void)
+{
+    const char *text = getenv(variable);
+    struct stat st;
+
+    if (text && sscanf(text, "%d", &tell_to) == 1 &&
+        (fstat(tell_to, &st) != 0 || !S_ISFIFO(st.st_mode) || fcntl(tell_to, F_SETFD, FD_CLOEXEC) != 0))
+        tell_to = -1;
+    unsetenv(variable);
+}
+
+void repeat_tell_ran(void)
+{
+    if (tell_to >= 0 && write(tell_to, "", 1) < 0)
+        tell_to = -1;
+}
+
+static int spawn(const struct repeat_words *words, const char *log, int told, pid_t *pid)
 {
     extern char **environ;
-    VEC(const char *) words = {0};
     posix_spawn_file_actions_t actions;
-    pid_t pid = 0;
-    int why;
+    int why = posix_spawn_file_actions_init(&actions);
 
+    /* To itself: it stays open there. */
+    if (!why)
+        why = posix_spawn_file_actions_adddup2(&actions, told, told);
+    if (!why && log)
+        why = redirect(&actions, log);
+    if (!why)
+        why = posix_spawn(pid, "/proc/self/exe", &actions, NULL, (char **)words->data, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    return why;
+}
+
+struct hq_error *repeat_record(const struct repeat_words *options, const struct repeat_words *command, const char *path,
+                               const char *log, int *status, bool *ran)
+{
+    struct repeat_words words = {0};
+    int ends[2];
+    pid_t pid = 0;
+    char byte;
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return hq_error_errno(HQ_DATA, "cannot start hq record");
     vec_push(&words, "hq");
     vec_push(&words, "record");
     vec_append(&words, options->data, options->len);
@@ -68,17 +136,24 @@ struct hq_error *repeat_record(const struct repeat_words *options, const struct 
     vec_push(&words, "--");
     vec_append(&words, command->data, command->len);
     vec_push(&words, NULL);
-    why = posix_spawn_file_actions_init(&actions);
-    if (!why && log)
-        why = redirect(&actions, log);
-    if (!why)
-        why = posix_spawn(&pid, "/proc/self/exe", &actions, NULL, (char **)words.data, environ);
-    posix_spawn_file_actions_destroy(&actions);
+    if (input_from >= 0)
+        lseek(STDIN_FILENO, input_from, SEEK_SET);
+    AUTO_FREE char *number = xasprintf("%d", ends[1]);
+
+    setenv(variable, number, 1);
+    int why = spawn(&words, log, ends[1], &pid);
+
+    unsetenv(variable);
+    close(ends[1]);
     vec_deinit(&words);
     if (why) {
+        close(ends[0]);
         errno = why;
         return hq_error_errno(HQ_DATA, "cannot start hq record");
     }
     *status = wait_for(pid);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    *ran = read(ends[0], &byte, 1) == 1;
+    close(ends[0]);
     return NULL;
 }

@@ -19,10 +19,19 @@ void repeat_options(const struct opt_args *args, const char *const *skip, struct
 
 /*
  * Records one run into `path`. With `log` all that the program and hq print goes to that file. *status is what `hq
- * record` ended with: the program's exit status, or 128 and the number of the signal that ended it. An error: hq itself
- * could not be started.
+ * record` ended with: the program's exit status, or 128 and the number of the signal that ended it; where *ran is
+ * false, it is that of `hq record` itself, which did not come to the program's end. A file that is standard input is
+ * read from where it stands by every run. An error: hq itself could not be started.
  */
 struct hq_error *repeat_record(const struct repeat_words *options, const struct repeat_words *command, const char *path,
-                               const char *log, int *status);
+                               const char *log, int *status, bool *ran);
+/* Of a race or a set: where standard input can be read once alone, the first run would have what the others miss. The
+ * runs get an empty one then, and a note says so. */
+struct hq_error *repeat_prepare_input(void);
+
+/* In the `hq record` that repeat_record has started, before the program is: whom to tell. */
+void repeat_begin(void);
+/* And when the program has ended, by itself or by a signal: what follows is its status. */
+void repeat_tell_ran(void);
 
 #endif

@@ -101,6 +101,22 @@ status, out, err = run(f"{TMP}/moved/hq", "race", "-n", "2", "-e", "ALLOC", "-o"
 logs = [open(f"{TMP}/removed/{name}").read() for name in os.listdir(f"{TMP}/removed") if name.endswith(".out")]
 check(status == 3 and any("its file was replaced or removed" in log for log in logs), f"hq is gone: {status} {err} {logs}")
 
+# Every run reads the file that is standard input from its beginning; a pipe cannot be read twice.
+with open(f"{TMP}/reader.c", "w") as f:
+    f.write("#include <stdio.h>\n" + SOURCE.replace("int c, char **v) { (void)c; take(atoi(v[1]));", "void) { while (getchar() != EOF) take(1);"))
+check(run("gcc", "-O1", "-g", "-o", "reader", "reader.c")[0] == 0, "a program that reads standard input is built")
+with open(f"{TMP}/input", "w") as f:
+    f.write("x" * 100)
+for words in (["race", "--old", "./reader", "--new", "./reader", "-n", "2"], ["record", "--runs", "2", "-o", "set", "--", "./reader"]):
+    for given, of_each, told in (("file", 100, False), ("pipe", 0, True)):
+        with open(f"{TMP}/input") as f:
+            feed = {"stdin": f} if given == "file" else {"input": "x" * 100}
+            done = subprocess.run([HQ, words[0], "--force", "-e", "ALLOC", *(["-o", "set"] if words[0] == "race" else []), *words[1:]],
+                                  cwd=TMP, capture_output=True, text=True, **feed)
+        calls = sum(value(r, row, "alloc_calls") for r in [json.loads(run(HQ, "set", "procedures where name = take as json")[1])] for row in r["rows"])
+        check(done.returncode == 0 and calls == 2 * of_each, f"{words[0]}: standard input is a {given}: {calls} calls in two runs, {done.stderr}")
+        check(("standard input is a pipe" in done.stderr) == told, f"{words[0]}: standard input is a {given}: {done.stderr}")
+
 # Sets of one program.
 status, out, err = run(HQ, "record", "--runs", "3", "-e", "ALLOC", "-o", "three", "--", "./take", "100")
 check(status == 0, f"record --runs: {err}")
@@ -142,6 +158,11 @@ for words, want, part in (
     (["race", "--old", "true"], 2, "--new is missing"),
     (["race", "--old", "true", "--new", "true", "-n", "1"], 2, "from 2 to"),
     (["race", "--old", "false", "--new", "true", "-n", "2", "-o", "m1"], 3, "the old program ended with status 1"),
+    (["race", "--old", "kill -9 $$", "--new", "true", "-n", "2", "-o", "m4"], 3, "the old program ended with status 137"),
+    (["race", "--old", "true", "--new", "./nosuch", "-n", "2", "-o", "m5"], 3, "hq record failed, and not the new program: hq record: ./nosuch: there is no such file"),
+    (["race", "--old", "true", "--new", "true", "-n", "2", "-e", "NOSUCH", "-o", "m6"], 3, "hq record failed, and not the old program: hq record: NOSUCH"),
+    (["record", "--runs", "2", "-e", "NOSUCH", "-o", "m7", "--", "true"], 2, "run 1 was not recorded: hq record itself failed, with status 2"),
+    (["record", "--runs", "2", "-o", "m8", "--", "sh", "-c", "exit 2"], 2, "run 1 ended with status 2"),
     (["race", "--old", "true", "--new", "true", "-n", "2", "-o", "m2", "nosuch.hq"], 2, "there is no file nosuch.hq"),
     (["race", "--old", "true", "--new", "true", "-n", "2", "-o", "set"], 2, "holds runs already"),
     (["race", "--old", "true", "--new", "true", "-n", "2", "-o", "q.hq"], 2, "is a file"),
