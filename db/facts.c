@@ -63,6 +63,11 @@ static const char *host_of(const struct process *p, struct str *scratch)
     (void)scratch;
     return p->host;
 }
+static const char *machine_of(const struct process *p, struct str *scratch)
+{
+    (void)scratch;
+    return p->machine;
+}
 static const char *launcher_of(const struct process *p, struct str *scratch)
 {
     (void)scratch;
@@ -329,6 +334,7 @@ void facts_add(struct model *m, const struct process *p, size_t count, size_t un
     if (*earliest(p, count)->working_directory)
         model_info(m, "directory", earliest(p, count)->working_directory);
     add_set(m, "host", p, count, host_of);
+    add_set(m, FACT_MACHINE, p, count, machine_of);
     add_set(m, "launcher", p, count, launcher_of);
     add_times(m, p, count);
     add_spread(m, p, count);

@@ -17,6 +17,9 @@
 /* Microseconds, weighed by themselves, that samples of CPUTIME stand for; there only if these weigh differently. */
 #define FACT_WEIGHT "CPUTIME that a sample stands for, on average by weight"
 
+/* Processors and kernel: "AMD EPYC 7763, 2 processors, Linux 6.1.0"; of several hosts all that differ. */
+#define FACT_MACHINE "machine"
+
 #define FACT_TRACE "trace" /* there only if it is not whole */
 
 /* How long threads wanted a processor and had none: there only where the kernel has told, under REALTIME. */

@@ -89,8 +89,8 @@ void unpack_tree(struct cursor *c, struct calltree *out)
 
 void pack_process(struct bytes *b, const struct process *p)
 {
-    const char *texts[] = {p->path,       p->directory,         p->host,     p->command,
-                           p->executable, p->working_directory, p->launcher, p->collector};
+    const char *texts[] = {p->path,     p->directory, p->host,   p->command, p->executable, p->working_directory,
+                           p->launcher, p->collector, p->machine};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         pack_text(b, texts[i]);
@@ -129,8 +129,9 @@ static void *keep(struct arena *a, struct cursor *c, size_t *count, size_t size)
 
 void unpack_process(struct cursor *c, struct process *out)
 {
-    const char **texts[] = {&out->path,       &out->directory,         &out->host,     &out->command,
-                            &out->executable, &out->working_directory, &out->launcher, &out->collector};
+    const char **texts[] = {&out->path,     &out->directory,  &out->host,
+                            &out->command,  &out->executable, &out->working_directory,
+                            &out->launcher, &out->collector,  &out->machine};
     struct hqm_header *header;
     size_t one;
 

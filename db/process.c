@@ -22,6 +22,7 @@ static void note_fact(struct process *p, const char *key, const char *value)
         const char **place;
     } known[] = {
         {"host", &p->host},
+        {"machine", &p->machine},
         {"command", &p->command},
         {"executable", &p->executable},
         {"directory", &p->working_directory},
@@ -47,7 +48,7 @@ static void read_facts(struct process *p, const struct measurement *m)
 {
     struct measured records = measured_records(m, HQM_INFO, 0);
 
-    p->host = p->command = p->executable = p->working_directory = p->launcher = p->collector = "";
+    p->host = p->machine = p->command = p->executable = p->working_directory = p->launcher = p->collector = "";
     for (const struct hqm_info *i; (i = measured_next(&records));)
         note_fact(p, measurement_string(m, i->key), measurement_string(m, i->value));
 }

@@ -67,7 +67,7 @@ struct process { /* texts and arrays live in `arena` */
     const char *path;      /* of the file */
     const char *directory; /* of the file */
     struct hqm_header header;
-    const char *host, *command, *executable, *working_directory, *launcher, *collector;
+    const char *host, *machine, *command, *executable, *working_directory, *launcher, *collector;
     const char **warnings;
     size_t warning_count;
     struct process_event *events;

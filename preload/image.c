@@ -145,6 +145,7 @@ void image_describe(void)
 {
     note_command();
     note("host", options.host);
+    note("machine", options.machine);
     note_paths();
     note("launcher", options.launcher);
     note("collector", HQ_VERSION);

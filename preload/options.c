@@ -161,6 +161,15 @@ static void find_host(void)
     }
 }
 
+/* `hq record` describes its own host alone. */
+static void find_machine(const char *text)
+{
+    size_t host = strlen(options.host);
+
+    if (text && !strncmp(text, options.host, host) && text[host] == '/' && strlen(text + host) < sizeof options.machine)
+        strcpy(options.machine, text + host + 1);
+}
+
 /* On its own host `hq record` moves the files. */
 static void find_home(const char *home, const char *node)
 {
@@ -179,6 +188,7 @@ bool options_read(void)
     strcpy(options.directory, directory);
     find_host();
     find_home(getenv("HQ_HOME"), getenv("HQ_NODE"));
+    find_machine(getenv("HQ_MACHINE"));
     find_rank();
     read_events(getenv("HQ_EVENTS"));
     options.launch = number_of("HQ_LAUNCH");

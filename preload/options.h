@@ -5,6 +5,7 @@
  *
  *   HQ_DIR         absolute directory of the measurement files; without it the library does nothing
  *   HQ_HOME, HQ_NODE  where the files belong if HQ_DIR is a directory of the host HQ_NODE alone
+ *   HQ_MACHINE     HOST/TEXT: its processors and kernel, for the processes on that host
  *   HQ_LAUNCH      identity of the launch, a number
  *   HQ_EVENTS      EVENT@PERIOD,...: period in the base units of the event, nanoseconds for the clocks
  *   HQ_TRACE       0: no traces
@@ -46,6 +47,7 @@ extern struct options {
     char home[PATH_MAX]; /* where the files belong if `directory` is only the first place; "": they stay */
     bool brings;         /* this process brings them there itself (deliver.h) */
     char host[65];
+    char machine[192]; /* "": not known */
     uint64_t launch;
     const char *launcher; /* "": none */
 } options;

@@ -205,6 +205,8 @@ static void read_line(struct line *l, struct baseline *b)
             b->by_source = true;
         else if (!b->queries.len && !strncmp(l->at, "clock: ", 7))
             b->clock = arena_strdup(&b->arena, l->at + 7);
+        else if (!b->queries.len && !strncmp(l->at, "machine: ", 9))
+            b->machine = arena_strdup(&b->arena, l->at + 9);
         else if (b->queries.len || !is_head_line(l->at))
             read_value(l, b);
         return;
@@ -351,6 +353,8 @@ struct hq_error *baseline_write(const char *path, const struct baseline *b)
     str_addf(&out, "%s\nnames: %s\n", head, b->by_source ? "source" : "linkage");
     if (b->clock)
         str_addf(&out, "clock: %s\n", b->clock);
+    if (b->machine)
+        str_addf(&out, "machine: %s\n", b->machine);
     add_settings(&out, &b->settings);
     vec_foreach(q, &b->queries) {
         str_addf(&out, "\nquery: %s\n", q->text);

@@ -5,6 +5,7 @@
  *     hq baseline 2
  *     names: linkage
  *     clock: the kernel's software clock
+ *     machine: AMD EPYC 7763, 2 processors, Linux 6.1.0
  *     set inline on
  *     set normalise on
  *
@@ -16,8 +17,9 @@
  *
  * The head says how procedures are told apart: by their names for the linker, in brackets where those do not say the
  * same, or by those of the `source` alone, as a database of another tool has them. The clock is what sampled CPUTIME,
- * of which a check says if its own was another. Then a line for each setting that a cost depends on (words.h), as it
- * was when the file of queries began; behind a query those that the file had changed. A check asks under these
+ * of which a check says if its own was another. So it does of the machine: what rises on another
+ * processor, or on more or fewer of them, does not fail. Then a line for each setting that a cost depends on (words.h),
+ * as it was when the file of queries began; behind a query those that the file had changed. A check asks under these
  * settings, and where only one side has names for the linker, by those of the source (baseline_fold).
  *
  * One value a line, in the order of their keys, so that changes merge: metric; its share of the total, or, without
@@ -73,11 +75,15 @@ struct baseline_value {
 
 typedef VEC(const char *) baseline_settings; /* `set NAME VALUE` each */
 
+/* How far a machine is from another. Shares depend on the processor; exact values on how many there are. */
+enum baseline_elsewhere { MACHINE_SAME, MACHINE_UNKNOWN, MACHINE_KERNEL, MACHINE_PROCESSOR, MACHINE_COUNT };
+
 struct baseline_query {
-    const char *text;           /* canonical */
-    baseline_settings settings; /* `set NAME VALUE` where it is another than in the head */
-    bool asked;                 /* by the file that is checked */
-    enum output_names names;    /* how its rows are called in what is said of them */
+    const char *text;                  /* canonical */
+    baseline_settings settings;        /* `set NAME VALUE` where it is another than in the head */
+    bool asked;                        /* by the file that is checked */
+    enum baseline_elsewhere elsewhere; /* of values that are compared: whether their machine is the baseline's */
+    enum output_names names;           /* how its rows are called in what is said of them */
     VEC(struct baseline_value) values;
 };
 
@@ -86,6 +92,7 @@ struct baseline {
     struct arena arena;
     bool by_source;             /* `names: source`, and version 1 */
     const char *clock;          /* that sampled CPUTIME; NULL: not known, or none did */
+    const char *machine;        /* NULL: not known */
     baseline_settings settings; /* `set NAME VALUE` */
     VEC(struct baseline_query) queries;
 };
@@ -138,6 +145,11 @@ void baseline_settings_now(const struct query_env *env, const struct baseline *h
                            baseline_settings *out);
 /* The clock that sampled CPUTIME, in a few words, in the arena: "timers". NULL if that is not known. */
 const char *baseline_clock(const struct db *db, struct arena *arena);
+/* The machine of a run, in the arena; NULL if that is not known. */
+const char *baseline_machine(const struct db *db, struct arena *arena);
+/* How far one is from another; either may be NULL. Of two that are not known, as of files of other tools, nothing is
+ * said. */
+enum baseline_elsewhere baseline_elsewhere(const char *here, const char *there);
 /* Sets what the statements say; HQ_USAGE if one of them is none of this version. */
 struct hq_error *baseline_settings_apply(const char *const *settings, size_t n, struct query_env *env);
 /* The key of a row without the name for the linker, if the name says the same: `procedure f(int)`. */
@@ -157,8 +169,8 @@ void baseline_fold(struct baseline *b);
  * Gives the values of a new baseline their tolerances: those of `before` (NULL: there is none), else `tolerance` (0: by
  * what the value is). A
  * share that chance may have made of the old one stays as it was, unless the new run is much longer; so an update
- * changes few lines, and drifts add up until they are seen. Without an old value, those below `least` go. `by_source`:
- * the old values are by the names of the source.
+ * changes few lines, and drifts add up until they are seen; of another machine all are written. Without an old value,
+ * those below `least` go. `by_source`: the old values are by the names of the source.
  */
 void baseline_renew(struct baseline_query *q, const struct baseline_query *before, bool by_source, double tolerance,
                     double least); /* baseline_judge.c */

@@ -29,6 +29,7 @@ struct judge {
     enum check_outcome outcome;          /* the gravest */
     double least_sure;                   /* of the shares that passed: what would have been seen */
     double exact;                        /* the same of exact values, as a part of them */
+    enum baseline_elsewhere elsewhere;   /* of what is judged */
     bool one_run;                        /* some were of one run on either side */
     bool one_side;                       /* some were of one run on one of them */
     const struct baseline_value *failed; /* the one that rose most */
@@ -73,14 +74,12 @@ static const char *times(struct judge *j, const struct baseline_value *old, cons
 
 static double sampling_error(double a, double n, double b, double m)
 {
-    double pooled;
-
     if (isinf(n) && isinf(m))
         return 0;
     n = isinf(n) ? 1e18 : fmax(n, 1);
     m = isinf(m) ? 1e18 : fmax(m, 1);
     /* One success and one failure are added, so that 0 of few is not certainty. */
-    pooled = (a * n + b * m + 1) / (n + m + 2);
+    double pooled = (a * n + b * m + 1) / (n + m + 2);
     return sqrt(pooled * (1 - pooled) * (1 / n + 1 / m));
 }
 
@@ -172,10 +171,12 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
 
     if (verdict == GATE_FAIL) {
         double size = d.allowed > 0 ? d.rise / d.allowed : INFINITY;
+        /* Another processor takes other times, and how many there are may change what is done. */
+        bool excused = j->elsewhere == MACHINE_COUNT || (j->elsewhere == MACHINE_PROCESSOR && !old->absolute);
 
         j->failed = !j->failed || size > j->most ? now : j->failed;
         j->most = fmax(j->most, size);
-        comes_to(j, CHECK_FAIL);
+        comes_to(j, excused ? CHECK_INCONCLUSIVE : CHECK_FAIL);
         vec_push(&j->rose,
                  (struct told){arena_printf(j->arena, "%s: %s, %s", kind, what, rise_text(j, old, &d)), size});
     } else if (verdict == GATE_UNDECIDED) {
@@ -396,7 +397,8 @@ static void tell_power(struct judge *j)
 enum check_outcome baseline_judge(const struct baseline_query *before, const struct baseline_query *now, double alpha,
                                   struct arena *arena, struct check_lines *lines, const struct baseline_value **failed)
 {
-    struct judge j = {.arena = arena, .lines = lines, .level = alpha, .paths.setting = now->names};
+    struct judge j = {
+        .arena = arena, .lines = lines, .level = alpha, .elsewhere = now->elsewhere, .paths.setting = now->names};
     AUTO(row_names_deinit) struct row_names old_names = {0}, new_names = {0}, new_rows = {0};
 
     add_rows(before, &j.old_rows);
@@ -483,7 +485,7 @@ void baseline_renew(struct baseline_query *q, const struct baseline_query *befor
         if (!old && v.share < least)
             continue;
         v.tolerance = old ? old->tolerance : tolerance > 0 ? tolerance : tolerance_of(&v);
-        if (old && is_as_before(old, &v)) {
+        if (old && q->elsewhere == MACHINE_SAME && is_as_before(old, &v)) {
             v.share = old->share;
             v.samples = old->samples;
             v.runs = old->runs;

@@ -68,6 +68,39 @@ const char *baseline_clock(const struct db *db, struct arena *arena)
     return text ? arena_strndup(arena, text, strcspn(text, ",;(:")) : NULL;
 }
 
+/* ---- the machine ---- */
+
+const char *baseline_machine(const struct db *db, struct arena *arena)
+{
+    const char *text = facts_text(db, FACT_MACHINE);
+
+    return text ? arena_strdup(arena, text) : NULL;
+}
+
+/* "AMD EPYC 7763, 2 processors, Linux 6.1.0" without its last parts: of 1 with the count, of 2 without. */
+static size_t without(const char *machine, int parts)
+{
+    size_t n = strlen(machine);
+
+    while (parts-- > 0)
+        while (n > 0 && strncmp(machine + --n, ", ", 2) != 0)
+            ;
+    return n;
+}
+
+enum baseline_elsewhere baseline_elsewhere(const char *here, const char *there)
+{
+    if (!here || !there)
+        return here || there ? MACHINE_UNKNOWN : MACHINE_SAME;
+    if (!strcmp(here, there))
+        return MACHINE_SAME;
+    size_t n = without(here, 1), m = without(there, 1), a = without(here, 2), b = without(there, 2);
+
+    if (n == m && !strncmp(here, there, n))
+        return MACHINE_KERNEL;
+    return n - a == m - b && !strncmp(here + a, there + b, n - a) ? MACHINE_PROCESSOR : MACHINE_COUNT;
+}
+
 /* ---- names ---- */
 
 /* The end of ` [LINKAGE]` at the end of a part of a path; NULL if there is none at s. */

@@ -94,6 +94,7 @@ void check_begin_baseline(struct runner *r)
     baseline_settings_now(env, NULL, &r->after.arena, &r->after.settings);
     r->after.by_source = !db_knows_linkage(env->db);
     r->after.clock = baseline_clock(env->db, &r->after.arena);
+    r->after.machine = baseline_machine(env->db, &r->after.arena);
     if (r->update && r->after.by_source && !r->before.by_source)
         baseline_fold(&r->before);
 }
@@ -105,6 +106,7 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
 
     bool by_source = r->before.by_source && !r->after.by_source;
 
+    q->elsewhere = baseline_elsewhere(r->after.machine, r->before.machine);
     baseline_settings_now(&r->session.env, &r->after, &r->after.arena, &q->settings);
     baseline_renew(q, r->keep_tolerance ? baseline_find(&r->before, text) : NULL, by_source, r->tolerance, LEAST);
     if (!q->values.len) {
@@ -265,6 +267,27 @@ static void tell_clock(const struct runner *r, const struct baseline_query *now,
                               here, there));
 }
 
+/* Shares depend on the processor, and a rise that may be due to another one fails nothing. */
+static void tell_machine(const struct runner *r, enum baseline_elsewhere elsewhere, struct arena *arena,
+                         struct check_lines *lines)
+{
+    const char *here = baseline_machine(r->session.env.db, arena), *there = r->before.machine;
+
+    if (elsewhere == MACHINE_UNKNOWN)
+        vec_push(lines, arena_printf(arena, "of which machine %s nobody knows: what differs may be due to that%s",
+                                     here ? "the baseline is" : "this run is", here ? " (hq check --update)" : ""));
+    else if (elsewhere != MACHINE_SAME)
+        vec_push(lines,
+                 arena_printf(arena,
+                              "this run is of another machine, %s, than the baseline, %s: what differs may be due "
+                              "to that%s%s",
+                              here, there,
+                              elsewhere == MACHINE_KERNEL      ? ""
+                              : elsewhere == MACHINE_PROCESSOR ? ", and a share that rose is no failure"
+                                                               : ", and what rose is no failure",
+                              elsewhere == MACHINE_KERNEL ? "" : " (record the baseline where it is checked)"));
+}
+
 /* A query that was added, or changed, since the baseline was written: whatever its rows have come to, nobody knows. */
 static struct hq_error *tell_unwritten(struct runner *r, const struct statement *st, const char *text)
 {
@@ -309,12 +332,17 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
     double alpha = baseline_alpha(&r->before, &now.queries.data[0]);
     const struct baseline_value *failed;
 
+    enum baseline_elsewhere elsewhere = baseline_elsewhere(baseline_machine(r->session.env.db, &arena),
+                                                           r->before.machine);
+
+    now.queries.data[0].elsewhere = elsewhere;
     now.queries.data[0].names = query_setting(&r->session.env, SETTING_NAMES);
     enum check_outcome outcome = baseline_judge(before, &now.queries.data[0], alpha, &arena, &lines, &failed);
 
     if (failed)
         explain(r, before, &now.queries.data[0], failed, &arena, &lines);
     tell_clock(r, &now.queries.data[0], &arena, &lines);
+    tell_machine(r, elsewhere, &arena, &lines);
     tell_metrics(&others, &arena, &lines, &outcome);
     struct check *c = check_new(r, outcome, arena_printf(&arena, "baseline of %s", text), st->place.line);
 

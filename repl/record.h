@@ -91,6 +91,8 @@ struct hq_error *record_set_limits(const struct opt_args *args);
 struct hq_error *record_set_marks(const struct str *places, const char *directory);
 /* LD_PRELOAD, and what else brings the libraries in that the events need. library: of record_find_library. */
 void record_set_preload(const char *library, const char *events);
+/* This host's processors and kernel: "AMD EPYC 7763, 2 processors, Linux 6.1.0". Added to `out`. */
+void record_machine(struct str *out);
 /* Where the data goes, and what is measured. */
 void record_set_environment(const struct record_place *place, const char *events, const struct opt_args *args);
 

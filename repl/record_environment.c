@@ -6,8 +6,12 @@
 #include "common/units.h"
 #include "format/patches.h"
 
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,6 +151,67 @@ void record_set_preload(const char *library, const char *events)
     setenv("LD_PRELOAD", str_cstr(&preload), 1);
 }
 
+/* The value of a key of /proc/cpuinfo, of the first processor; "" if there is none. The beginning of the file tells:
+ * the whole is long where there are many. */
+static void find_in_cpuinfo(const char *text, const char *key, char *out, size_t size)
+{
+    const char *at = strstr(text, key), *value = at ? strchr(at, ':') : NULL;
+
+    *out = '\0';
+    if (value && value[1] == ' ')
+        snprintf(out, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
+}
+
+/* Of ARM the kernel has numbers alone. */
+static void add_processor(struct str *out, const struct utsname *names)
+{
+    char text[4096] = "", model[128], part[32];
+    int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        ssize_t n = read(fd, text, sizeof text - 1);
+
+        text[n > 0 ? n : 0] = '\0';
+        close(fd);
+    }
+    find_in_cpuinfo(text, "model name", model, sizeof model);
+    if (*model) {
+        str_add(out, model);
+        return;
+    }
+    find_in_cpuinfo(text, "CPU implementer", model, sizeof model);
+    find_in_cpuinfo(text, "CPU part", part, sizeof part);
+    str_addf(out, "%s%s%s%s%s", names->machine, *model ? " " : "", model, *part ? " " : "", part);
+}
+
+void record_machine(struct str *out)
+{
+    struct utsname names;
+    cpu_set_t may;
+    long n = sched_getaffinity(0, sizeof may, &may) == 0 ? CPU_COUNT(&may) : sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (uname(&names) != 0)
+        return;
+    add_processor(out, &names);
+    str_addf(out, ", %ld processor%s, %s %s", n, n == 1 ? "" : "s", names.sysname, names.release);
+}
+
+/* Begins with the host, of which alone it is true. */
+static void set_machine(void)
+{
+    AUTO_STR struct str text = {0};
+    struct utsname names;
+
+    unsetenv("HQ_MACHINE");
+    if (uname(&names) != 0)
+        return;
+    str_addf(&text, "%s/", names.nodename);
+    for (size_t i = 0; i + 1 < text.len; i++)
+        text.s[i] = text.s[i] == '/' ? '_' : text.s[i];
+    record_machine(&text);
+    setenv("HQ_MACHINE", str_cstr(&text), 1);
+}
+
 void record_set_environment(const struct record_place *place, const char *events, const struct opt_args *args)
 {
     AUTO_STR struct str launch = {0};
@@ -155,6 +220,7 @@ void record_set_environment(const struct record_place *place, const char *events
     calm_sanitizer();
     setenv("HQ_DIR", place->buffer ? place->buffer : place->measurements, 1);
     set_home(place);
+    set_machine();
     setenv("HQ_LAUNCH", str_cstr(&launch), 1);
     setenv("HQ_EVENTS", events, 1);
     setenv("HQ_CLOCK", opt_value(args, "clock") ? opt_value(args, "clock") : "auto", 1);

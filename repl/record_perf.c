@@ -147,13 +147,15 @@ static char *keep_vdso(const char *directory)
 
 static void tell_machine(struct tap *s, pid_t pid, const char *host)
 {
-    AUTO_STR struct str boot = {0}, id = {0};
+    AUTO_STR struct str boot = {0}, id = {0}, machine = {0};
 
     hq_error_free(file_read("/proc/sys/kernel/random/boot_id", &boot, 256));
     str_addf(&boot, "%s", host);
     str_addf(&id, "%016llx", (unsigned long long)hash_bytes(str_cstr(&boot), boot.len, 0));
     tap_text(s, pid, "host", host);
     tap_text(s, pid, "kernel", str_cstr(&id));
+    record_machine(&machine);
+    tap_text(s, pid, "machine", str_cstr(&machine));
 }
 
 struct recording {

@@ -177,6 +177,8 @@ static void describe(struct convert *c, struct perf_process *p, bool first)
     measure_info(m, "host",
                  perf_stream_text(&c->stream, s->pid, "host") ? perf_stream_text(&c->stream, s->pid, "host")
                                                               : c->prefix);
+    if (perf_stream_text(&c->stream, s->pid, "machine"))
+        measure_info(m, "machine", perf_stream_text(&c->stream, s->pid, "machine"));
     directory = perf_stream_text(&c->stream, s->pid, "directory");
     if (directory)
         measure_info(m, "directory", directory);

@@ -20,6 +20,7 @@
 #include "query/grammar/parse.h"
 #include "query/choose/paths.h"
 #include "common/names.h"
+#include "db/facts.h"
 #include "db/runtimes.h"
 #include "query/choose/pairing.h"
 #include "query/query.h"
@@ -435,6 +436,17 @@ static double old_factor(struct selection *s, const struct query_env *env, const
     return (double)here / (double)old;
 }
 
+/* Shares of two machines can be compared, and amounts of work; seconds are of the machine. */
+static void note_machine(struct selection *s, const struct db *here, const struct db *old)
+{
+    const char *mine = facts_text(here, FACT_MACHINE), *other = facts_text(old, FACT_MACHINE);
+
+    if (mine && other && strcmp(mine, other) != 0)
+        vec_push(&s->notes, xasprintf("this side was recorded on another machine, %s, than the other, %s: what differs "
+                                      "may be due to that",
+                                      mine, other));
+}
+
 struct hq_error *compare_trees(struct query_env *env, struct selection *s, const struct query *q)
 {
     AUTO(tree_deinit) struct tree old = {0};
@@ -445,6 +457,7 @@ struct hq_error *compare_trees(struct query_env *env, struct selection *s, const
     HQ_TRY(derive_settings(env, old_db, &both.old));
     tree_init(&old, both.old);
     note_folding(env, here.db, both.old, s);
+    note_machine(s, here.db, both.old);
     HQ_TRY(paths_mark(env, &old, q, &s->old_keep, NULL));
     HQ_TRY(prune_tree(env, &old, q, NULL));
     align(&here, &old, &both, s);

@@ -120,7 +120,7 @@ static void fact_number(struct table *t, const char *name, double number, const 
 /* `63` or `1.190 s`, of what is no name. */
 static bool is_quantity(const char *key, const char *value, double *number, const char **unit)
 {
-    static const char *const names[] = {"command", "executables", "directory", "host", "launcher"};
+    static const char *const names[] = {"command", "executables", "directory", "host", "machine", "launcher"};
     char *end;
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -375,4 +375,46 @@ hq("e0.hq", "exact.hq")
 hq("e1.hq", "exact.hq")
 out, err = hq("e2.hq", "exact.hq", want=1)
 check("rose: ir of procedure g: 1000000 -> 1050000" in out or "rose: ir of procedure g" in out, f"5 % more: {out}")
+# The machine: what rises on another processor is no failure; exact amounts are one where there are as many processors.
+HERE = "Some CPU, 2 processors, Linux 6.1.0"
+
+
+def on_machine(name, source, machine):
+    write(f"{name}.txt", (f'info machine "{machine}"\n' if machine else "") + read(source))
+    subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/{name}.txt", f"{TMP}/{name}"], check=True)
+
+
+write("machine.hq", "procedures\n")
+for exact, unchanged, slower in ((False, "a.hq.txt", "slow.hq.txt"), (True, "e0.txt", "e2.txt")):
+    for machine, want, part in ((HERE, 1, ""), (HERE.replace("6.1", "6.2"), 1, "of another machine"),
+                                (HERE.replace("Some", "Other"), 1 if exact else 4, "a share that rose is no failure"),
+                                (HERE.replace("2 p", "8 p"), 4, "what rose is no failure"), (f"{HERE}, {HERE}", 1 if exact else 4, "a share that rose is no failure"),
+                                ("", 1, "of which machine this run is nobody knows")):
+        on_machine("m0.hq", unchanged, HERE)
+        on_machine("m1.hq", unchanged, machine)
+        on_machine("m2.hq", slower, machine)
+        hq("m0.hq", "machine.hq", "--update")
+        check(f"\nmachine: {HERE}\n" in read("machine.baseline"), f"a baseline knows its machine: {read('machine.baseline')}")
+        for run, status in (("m1.hq", 0), ("m2.hq", want)):
+            out, err = hq(run, "machine.hq", want=status)
+            check(part in out and (machine == HERE) == ("machine" not in out.replace("machine.hq", "")), f"{machine}: {out}")
+            check(run == "m1.hq" or "rose: " in out, f"{machine}: what rose is told: {out}")
+        # Nothing of the other machine stays in the baseline that now has this one's name.
+        hq("m1.hq", "machine.hq", "--update")
+        check(("\nmachine: " in read("machine.baseline")) == bool(machine), f"an update on {machine}: {read('machine.baseline')}")
+        os.unlink(f"{TMP}/machine.baseline")
+on_machine("m0.hq", "a.hq.txt", "")
+on_machine("m1.hq", "same.hq.txt", HERE)
+hq("m0.hq", "machine.hq", "--update")
+out, err = hq("m1.hq", "machine.hq")
+check("of which machine the baseline is nobody knows" in out, f"an older baseline: {out}")
+before = read("machine.baseline")
+hq("m1.hq", "machine.hq", "--update")
+check("cputime 60.00%" in before and f"\nmachine: {HERE}\n" in read("machine.baseline") and "cputime 60.50%" in read("machine.baseline"),
+      f"values of another machine are written anew: {before}{read('machine.baseline')}")
+done = subprocess.run([HQ, "m1.hq", "procedures compare with m2.hq"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+check("this side was recorded on another machine" not in done.stderr, f"no machine is known of one side: {done.stderr}")
+on_machine("m2.hq", "slow.hq.txt", HERE.replace("2 p", "8 p"))
+done = subprocess.run([HQ, "m1.hq", "procedures compare with m2.hq"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+check("this side was recorded on another machine" in done.stderr, f"two machines are compared: {done.stderr}")
 finish()
