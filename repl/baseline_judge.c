@@ -191,7 +191,7 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
     }
     j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
     j->one_side |= (runs_of(old) < 2) != (runs_of(now) < 2);
-    if (verdict == GATE_OK)
+    if (verdict == GATE_OK && !gate_fell(&d))
         j->least_sure = fmax(j->least_sure, gate_seen(&d, j->level));
 }
 

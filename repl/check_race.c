@@ -34,6 +34,8 @@ struct hq_error *check_race(struct runner *r, const char *file)
         enum check_outcome outcome = gate_judge_query(*q, pairs, &r->race_tolerance, family / (double)g.queries.len,
                                                       &arena, &lines, &wanted);
 
+        if (outcome == CHECK_PASS)
+            outcome = gate_judge_elapsed(&g, *q, pairs, &r->race_tolerance, &arena, &lines);
         if (outcome == CHECK_FAIL)
             gate_explain(r->set.directory, (*q)->values.shown, &arena, &lines);
         struct check *c = check_new(r, outcome, arena_printf(&arena, "race of %s", (*q)->text), (*q)->line);

@@ -5,6 +5,8 @@
 #include "common/log.h"
 #include "common/progress.h"
 #include "common/units.h"
+#include "db/sources.h"
+#include "format/measurement.h"
 #include "repl/command.h"
 #include "repl/gate/gate.h"
 #include "repl/gate/looks.h"
@@ -65,6 +67,8 @@ struct race {
     size_t wanted;
     size_t told_next;         /* pairs at which a log is told again that the race goes on */
     bool judged_time, slower; /* it had rows of time, and some of them rose */
+    bool longer;              /* more runs do not tell what is left open: why it takes longer */
+    size_t behind;            /* new runs that left processes behind which still ran */
 };
 
 /* ---- the command line ---- */
@@ -186,6 +190,17 @@ static struct hq_error *run_once(struct race *r, enum run_side side, const char 
     return NULL;
 }
 
+/* Whether a process of the run still runs: nobody measures how long it takes from now on. */
+static bool leaves_behind(const char *path)
+{
+    AUTO_FREE char *measurements = file_join(path, HQM_DIRECTORY);
+    AUTO(sources_deinit) struct source_files files = {0};
+    const char *input = measurements;
+    AUTO_ERROR struct hq_error *error = sources_find(&input, 1, &files);
+
+    return !error && sources_look(&files).running;
+}
+
 /* The first run of a program reads its files from the disk, and warms the processor: it is not counted. */
 static struct hq_error *warm_up(struct race *r)
 {
@@ -225,6 +240,7 @@ static struct hq_error *run_pair(struct race *r)
 
         HQ_TRY(run_once(r, side, path));
         run_set_add(&r->set, side, path);
+        r->behind += side == RUN_NEW && leaves_behind(path);
         HQ_TRY(gate_ask(&r->gate, path, side, r->pairs, r->args->operands.data, r->args->operands.len));
     }
     HQ_TRY(all_compare(r));
@@ -239,7 +255,7 @@ static void look(struct race *r, double family)
     vec_clear(&r->lines);
     r->outcome = CHECK_PASS;
     r->wanted = 0;
-    r->judged_time = r->slower = false;
+    r->judged_time = r->slower = r->longer = false;
     vec_foreach(q, &r->gate.queries) {
         size_t wanted;
         enum check_outcome one = gate_judge_query(*q, r->pairs, &r->tolerance, family / (double)r->gate.queries.len,
@@ -248,11 +264,29 @@ static void look(struct race *r, double family)
         r->wanted = wanted > r->wanted ? wanted : r->wanted;
         r->judged_time |= (*q)->values.judged_time;
         r->slower |= (*q)->values.slower;
+        if (one == CHECK_PASS) {
+            one = gate_judge_elapsed(&r->gate, *q, r->pairs, &r->tolerance, &r->arena, &r->lines);
+            r->longer |= one != CHECK_PASS;
+        }
         if (one == CHECK_FAIL)
             r->names = (*q)->values.shown;
         if (one == CHECK_FAIL || (one == CHECK_INCONCLUSIVE && r->outcome == CHECK_PASS))
             r->outcome = one;
     }
+}
+
+/* Of a program that goes on behind its end nobody knows how slow it is. */
+static void look_behind(struct race *r)
+{
+    if (r->outcome != CHECK_PASS || !r->behind)
+        return;
+    r->outcome = CHECK_INCONCLUSIVE;
+    r->longer = true;
+    vec_push(&r->lines,
+             arena_printf(&r->arena,
+                          "%zu of the new runs left processes behind that still ran: what these do then is in "
+                          "no run; let the command wait for them",
+                          r->behind));
 }
 
 static bool decided(struct race *r)
@@ -262,8 +296,9 @@ static bool decided(struct race *r)
     if (!gate_look(&r->looks, r->pairs, clock_seconds() - r->start, &family))
         return false;
     look(r, family);
+    look_behind(r);
     r->set.family = family;
-    return r->looks.last || r->outcome != CHECK_INCONCLUSIVE;
+    return r->looks.last || r->outcome != CHECK_INCONCLUSIVE || (r->longer && !r->wanted);
 }
 
 /* Without a terminal there is no progress line: a sentence now and then tells a log, and whoever reads it, that the

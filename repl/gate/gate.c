@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/gate/gate.h"
+#include "db/facts.h"
 #include "query/grammar/words.h"
 #include "repl/row_paths.h"
+#include <stdlib.h>
 #include <string.h>
 
 void gate_init(struct gate *g, const struct opt_args *args, size_t pairs)
 {
     *g = (struct gate){.args = args, .pairs = pairs};
+    for (int side = 0; side < RUN_SIDES; side++)
+        g->elapsed[side] = xcalloc(pairs + 1, sizeof(double));
 }
 
 void gate_deinit(struct gate *g)
@@ -14,6 +18,8 @@ void gate_deinit(struct gate *g)
     vec_foreach(q, &g->queries)
         gate_values_deinit(&(*q)->values);
     vec_deinit(&g->queries);
+    for (int side = 0; side < RUN_SIDES; side++)
+        free(g->elapsed[side]);
     arena_deinit(&g->arena);
 }
 
@@ -163,7 +169,9 @@ struct hq_error *gate_ask(struct gate *g, const char *db, enum run_side side, si
     asking_init(&a);
     a.session.on_query = on_query;
     struct hq_error *error = ask(&a, db, files, count, &arena);
+    const char *duration = error ? NULL : facts_text(a.session.env.db, "duration");
 
+    g->elapsed[side][run] = duration ? strtod(duration, NULL) : 0;
     session_deinit(&a.session);
     return error;
 }
@@ -173,6 +181,45 @@ enum check_outcome gate_judge_query(struct gate_query *q, size_t pairs, const st
 {
     q->values.runs[RUN_OLD] = q->values.runs[RUN_NEW] = pairs;
     return gate_values_judge(&q->values, tolerance, family, arena, lines, wanted);
+}
+
+/* Is it of CPU time, of the whole program, and of no other time? */
+static bool is_blind_to_waiting(const struct gate_query *q)
+{
+    bool elapsed = false;
+
+    vec_foreach(r, &q->values.rows)
+        elapsed |= !strncmp(r->metric, "realtime", 8);
+    return q->values.judged_time && !q->values.part && !elapsed;
+}
+
+enum check_outcome gate_judge_elapsed(const struct gate *g, const struct gate_query *q, size_t pairs,
+                                      const struct gate_tolerance *tolerance, struct arena *arena,
+                                      struct check_lines *lines)
+{
+    AUTO_FREE double *room = xcalloc(pairs + 1, sizeof *room);
+    char from[UNITS_TEXT], to[UNITS_TEXT];
+
+    for (size_t i = 0; i < pairs; i++)
+        if (!(g->elapsed[RUN_OLD][i] > 0) || !(g->elapsed[RUN_NEW][i] > 0))
+            return CHECK_PASS;
+    if (!is_blind_to_waiting(q))
+        return CHECK_PASS;
+    struct gate_difference d = gate_paired(g->elapsed[RUN_OLD], g->elapsed[RUN_NEW], pairs, room);
+
+    d.allowed = tolerance->relative * d.old;
+    bool longer = gate_judge(&d, GATE_FAMILY) == GATE_FAIL;
+
+    units_format(from, d.old, DIM_SECONDS);
+    units_format(to, d.now, DIM_SECONDS);
+    vec_push(lines,
+             longer ? arena_printf(arena,
+                                   "the new program takes longer: %s -> %s by the clock, %+.0f%%. What it waits for is "
+                                   "in no CPU time: race it by -e REALTIME",
+                                   from, to, 100 * d.rise / d.old)
+                    : arena_printf(arena, "not judged is what is waited for: %s -> %s by the clock (-e REALTIME)", from,
+                                   to));
+    return longer ? CHECK_INCONCLUSIVE : CHECK_PASS;
 }
 
 /* ---- why ---- */

@@ -21,6 +21,7 @@ struct gate {
     const struct opt_args *args; /* whose -D hold; NULL none */
     size_t pairs;                /* the most that there will be */
     VEC(struct gate_query *) queries;
+    double *elapsed[RUN_SIDES]; /* by run: seconds that passed in it; 0: not known */
 };
 
 void gate_init(struct gate *g, const struct opt_args *args, size_t pairs);
@@ -36,6 +37,15 @@ struct hq_error *gate_ask(struct gate *g, const char *db, enum run_side side, si
 /* Judges one query after so many pairs. */
 enum check_outcome gate_judge_query(struct gate_query *q, size_t pairs, const struct gate_tolerance *tolerance,
                                     double family, struct arena *arena, struct check_lines *lines, size_t *wanted);
+
+/*
+ * Time that is waited for is in no CPU time. Where a query of CPU time would pass and the new runs took longer by the
+ * clock, by more than half the tolerance and more than chance explains, nothing is known of why: inconclusive. A line
+ * says how long they took.
+ */
+enum check_outcome gate_judge_elapsed(const struct gate *g, const struct gate_query *q, size_t pairs,
+                                      const struct gate_tolerance *tolerance, struct arena *arena,
+                                      struct check_lines *lines);
 
 /* Up to three lines: the contexts that cover most of the rise between the two sides of a set, means over the runs. */
 void gate_explain(const char *set, enum output_names names, struct arena *arena, struct check_lines *lines);

@@ -168,12 +168,19 @@ static double needed(const struct gate_difference *d)
     return fmax(d->needed, d->allowed);
 }
 
+bool gate_fell(const struct gate_difference *d)
+{
+    return d->df > 0 && -d->rise > 2 * gate_interval(d);
+}
+
 enum gate_verdict gate_judge(const struct gate_difference *d, double level)
 {
     if (d->df <= 0)
         return GATE_UNDECIDED;
     if (d->rise > threshold(d, level))
         return GATE_FAIL;
+    if (gate_fell(d))
+        return GATE_OK;
     return gate_seen(d, level) <= needed(d) * (1 + 1e-9) ? GATE_OK : GATE_UNDECIDED;
 }
 

@@ -24,7 +24,8 @@
  *
  * A tolerance is a rise that has to be found; half of it may pass. A row
  *   fails         if it rose by more than half its tolerance and by more than chance explains,
- *   is ok         if it did not, and a rise as large as its tolerance would have failed in nine of ten cases,
+ *   is ok         if it did not, and a rise as large as its tolerance would have failed in nine of ten cases, or if it
+ *                 fell beyond doubt,
  *   is undecided  otherwise: too few runs, or runs that differ too much.
  * Small rows are the least certain and matter least: they fail by their tolerance, but to be ok it is enough that a
  * larger rise would have been seen (`needed`), so that they keep nothing open.
@@ -77,6 +78,8 @@ double gate_level(const struct gate_difference *rows, size_t n, double family);
 /* The part of GATE_FAMILY that has been spent when a share of the whole (0 to 1) is done. */
 double gate_spent(double share);
 
+/* Did it fall beyond doubt, by twice what its 95 % interval explains? Then it has not risen, however little is seen. */
+bool gate_fell(const struct gate_difference *d);
 enum gate_verdict gate_judge(const struct gate_difference *d, double level);
 /* The smallest rise that fails in nine of ten cases; INFINITY if it is not known. */
 double gate_seen(const struct gate_difference *d, double level);

@@ -102,9 +102,18 @@ static void tell_rises(struct telling *t, const struct gate_judged *all, size_t 
 static void tell_falls(struct telling *t, const struct gate_judged *all, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        if (all[i].verdict != GATE_FAIL && all[i].d.df > 0 && -all[i].d.rise > all[i].d.allowed / 2 &&
+        if (all[i].verdict != GATE_FAIL && !all[i].taken && all[i].d.df > 0 && -all[i].d.rise > all[i].d.allowed / 2 &&
             gate_interval(&all[i].d) < -all[i].d.rise)
             vec_push(t->lines, arena_printf(t->arena, "fell: %s", change_line(t, &all[i])));
+}
+
+static void tell_renamed(struct telling *t, const struct gate_judged *all, size_t n)
+{
+    for (size_t i = 0, told = 0; i < n && told < OPEN_MAX; i++)
+        if (all[i].former)
+            vec_push(t->lines, arena_printf(t->arena, "%s %s is gone, and %s is new: taken for one",
+                                            told++ ? "        " : "renamed?", name_of(t, all[i].former),
+                                            change_line(t, &all[i])));
 }
 
 /* Whether longer runs or a higher rate would help as more runs do. */
@@ -153,7 +162,7 @@ static void tell_power(struct telling *t, const struct gate_judged *all, size_t 
 
     for (size_t i = 0; i < n; i++) {
         const struct gate_judged *j = &all[i];
-        double seen = j->verdict == GATE_OK && j->d.old > 0 ? gate_seen(&j->d, t->level) : 0;
+        double seen = j->verdict == GATE_OK && j->d.old > 0 && !gate_fell(&j->d) ? gate_seen(&j->d, t->level) : 0;
 
         if (seen > 0 && j->d.df == INFINITY && j->d.error == 0)
             exact = fmax(exact, seen / j->d.old);
@@ -190,6 +199,7 @@ void gate_tell(const struct gate_judged *all, size_t n, double level, size_t wan
         row_paths_add(&paths, all[i].row->path);
     tell_rises(&t, all, n);
     tell_falls(&t, all, n);
+    tell_renamed(&t, all, n);
     tell_open(&t, all, n, wanted, outcome != CHECK_FAIL);
     if (outcome == CHECK_PASS)
         tell_power(&t, all, n);

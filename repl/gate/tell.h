@@ -9,13 +9,15 @@ struct gate_judged {
     const struct gate_row *row;
     struct gate_difference d;
     enum gate_verdict verdict;
-    double whole; /* the total of its metric in the old runs */
+    double whole;                  /* the total of its metric in the old runs */
+    const struct gate_row *former; /* the row that it was in the old runs, under another name; NULL: none */
+    bool taken;                    /* it is that row */
 };
 
 /*
  * Adds the lines of a verdict: what rose, the largest rises first; what fell; how many rows are open, about how many
  * runs of each program would decide them (`wanted`), and which are the least certain; of a race that found nothing,
- * what it would have found. `level` is that of one row, `names` the
+ * what it would have found; which rows are taken for one, renamed. `level` is that of one row, `names` the
  * setting. Texts are in the arena.
  */
 void gate_tell(const struct gate_judged *all, size_t n, double level, size_t wanted, enum check_outcome outcome,

@@ -138,6 +138,63 @@ static bool is_echo(const struct gate_values *v, const struct gate_row *r, const
     return false;
 }
 
+/* A program that did not run is not faster. */
+static bool has_stopped(const struct gate_values *v)
+{
+    bool stopped = false;
+
+    vec_foreach(r, &v->rows) {
+        if (*r->path || !r->judged || r->dim != DIM_SECONDS)
+            continue;
+        stopped = mean(r->value[RUN_NEW], v->runs[RUN_NEW]) < 0.01 * mean(r->value[RUN_OLD], v->runs[RUN_OLD]);
+        if (!stopped)
+            break;
+    }
+    return stopped;
+}
+
+static bool is_nothing(const struct gate_values *v, const struct gate_row *r, enum run_side side)
+{
+    for (size_t i = 0; i < v->runs[side]; i++)
+        if (r->value[side][i] > 0)
+            return false;
+    return true;
+}
+
+/*
+ * Finds the row that a new one was under another name: then the two are one row. The nearest that is gone is taken,
+ * and whose cost the new one does not exceed.
+ */
+static void find_former_name(const struct gate_values *v, const struct gate_tolerance *t, double level,
+                             struct gate_judged *j, struct gate_judged *all, size_t n, struct arena *arena)
+{
+    struct gate_judged *best = NULL;
+    struct gate_difference d = {0};
+
+    for (size_t i = 0; i < n; i++) {
+        struct gate_judged *old = &all[i];
+        struct gate_row both = *old->row;
+
+        if (old->former || old->taken || !*both.path || strcmp(both.metric, j->row->metric) != 0 ||
+            !is_nothing(v, old->row, RUN_NEW))
+            continue;
+        both.value[RUN_NEW] = j->row->value[RUN_NEW];
+        both.sampling[RUN_NEW] = j->row->sampling[RUN_NEW];
+        struct gate_difference one = difference_of(v, &both, t, arena);
+
+        if (gate_judge(&one, level) != GATE_FAIL && (!best || fabs(one.rise) < fabs(d.rise))) {
+            best = old;
+            d = one;
+        }
+    }
+    if (!best)
+        return;
+    best->taken = true;
+    j->former = best->row;
+    j->d = d;
+    j->verdict = gate_judge(&d, level);
+}
+
 enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_tolerance *t, double family,
                                      struct arena *arena, struct check_lines *lines, size_t *wanted)
 {
@@ -165,6 +222,8 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
         size_t more = 0;
 
         j->verdict = gate_judge(&j->d, level);
+        if (j->verdict == GATE_FAIL && *j->row->path && is_nothing(v, j->row, RUN_OLD))
+            find_former_name(v, t, level, j, all.data, all.len, &scratch);
         v->judged_time |= j->row->dim == DIM_SECONDS;
         v->slower |= j->row->dim == DIM_SECONDS && j->verdict == GATE_FAIL;
         if (j->verdict == GATE_FAIL)
@@ -174,6 +233,13 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
         if (j->verdict == GATE_UNDECIDED && lines)
             more = gate_runs_wanted(&j->d, level, v->runs[RUN_OLD]);
         *wanted = more > *wanted ? more : *wanted;
+    }
+    if (outcome == CHECK_PASS && has_stopped(v)) {
+        outcome = CHECK_INCONCLUSIVE;
+        if (lines)
+            vec_push(lines,
+                     "of the new program next to nothing was measured, less than a hundredth of what the old one does: "
+                     "does it run at all?");
     }
     if (lines && all.len)
         gate_tell(all.data, all.len, level, *wanted, outcome, v->shown, arena, lines);

@@ -117,6 +117,16 @@ for words in (["race", "--old", "./reader", "--new", "./reader", "-n", "2"], ["r
         check(done.returncode == 0 and calls == 2 * of_each, f"{words[0]}: standard input is a {given}: {calls} calls in two runs, {done.stderr}")
         check(("standard input is a pipe" in done.stderr) == told, f"{words[0]}: standard input is a {given}: {done.stderr}")
 
+# What goes on behind the end of a run is in no run.
+os.mkfifo(f"{TMP}/behind.fifo")
+with open(f"{TMP}/part.hq", "w") as f:
+    f.write("procedures of take\n")
+out = race("./take 1000", "./take 1000; (sh -c 'echo $$ >> behind.pids; echo; read x < behind.fifo' &) | head -1", "-n", "2", "-e", "ALLOC", "part.hq",
+           want=4, what="a process that is left behind")[1]
+check("2 of the new runs left processes behind that still ran" in out, f"a process that is left behind: {out}")
+for pid in open(f"{TMP}/behind.pids").read().split():
+    os.kill(int(pid), 9)
+
 # Sets of one program.
 status, out, err = run(HQ, "record", "--runs", "3", "-e", "ALLOC", "-o", "three", "--", "./take", "100")
 check(status == 0, f"record --runs: {err}")

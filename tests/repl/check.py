@@ -417,4 +417,35 @@ check("this side was recorded on another machine" not in done.stderr, f"no machi
 on_machine("m2.hq", "slow.hq.txt", HERE.replace("2 p", "8 p"))
 done = subprocess.run([HQ, "m1.hq", "procedures compare with m2.hq"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL)
 check("this side was recorded on another machine" in done.stderr, f"two machines are compared: {done.stderr}")
+
+# Races of made runs: a set is a list and a database for each run.
+def made_race(name, old, new, want, seconds=(1, 1), procedures="g"):
+    """Six pairs of runs that scatter by a fiftieth; returns what is told."""
+    os.makedirs(f"{TMP}/{name}", exist_ok=True)
+    lines = "hq runs 1\n"
+    for i, (side, counts, s) in enumerate(x for n in range(6) for x in ((0, old, seconds[0]), (1, new, seconds[1]))[::1 if n % 2 else -1]):
+        database(f"{name}/{i:03}.hq", **{k: v * (1 + (i * 7 % 5 - 2) / 100) for k, v in counts.items()})
+        text = f'info duration "{s * (1 + (i * 3 % 5 - 2) / 100):.3f} s"\n' + read(f"{name}/{i:03}.hq.txt")
+        write("made.txt", text.replace("proc h a h 30", "proc h a renamed 30") if side and procedures == "renamed" else text)
+        subprocess.run([f"{TOP}/{BUILD}/tools/fixture", f"{TMP}/made.txt", f"{TMP}/{name}/{i:03}.hq"], check=True)
+        lines += f"{('old', 'new')[side]} {i:03}.hq\n"
+    write(f"{name}/runs.txt", lines)
+    for side in ("old", "new"):
+        shutil.copytree(f"{TMP}/{name}/{re.findall(side + ' (.*)', lines)[0]}", f"{TMP}/{name}/{side}.hq")
+    return hq(name, "none.hq", want=want)[0]
+
+
+USUAL = {"f": 400, "g": 300, "h": 300}
+out = made_race("race0", USUAL, USUAL, 0)
+check(re.search(r"not judged is what is waited for: .* -> .* by the clock", out), f"CPU time knows nothing of waiting: {out}")
+out = made_race("race1", USUAL, USUAL, 4, seconds=(1, 2))
+check(re.search(r"the new program takes longer: .* -> .* by the clock, [+]10\d%", out) and "-e REALTIME" in out, f"a program that waits is not ok: {out}")
+out = made_race("race2", USUAL, {"f": 4, "g": 3, "h": 1}, 4, seconds=(1, 0.1))
+check("next to nothing was measured" in out, f"a program that did not run is not ok: {out}")
+out = made_race("race3", USUAL, {"f": 200, "g": 150, "h": 150}, 0)
+check("fell: all cputime" in out and "seen in 9 of 10" not in out, f"a program that became faster is ok: {out}")
+out = made_race("race4", USUAL, USUAL, 0, procedures="renamed")
+check("renamed? cputime of procedure h is gone, and cputime of procedure renamed: " in out and "taken for one" in out, f"a procedure was renamed: {out}")
+out = made_race("race5", USUAL, {**USUAL, "h": 390}, 1, procedures="renamed")
+check("rose: cputime of procedure renamed: 0 s" in out, f"and became slower: {out}")
 finish()
