@@ -52,6 +52,11 @@ static void tell_steps(const struct history *h, const courses *all)
             "  %zu commit%s of the same time as the one behind, and git did not count them: by their names they stand "
             "in this order\n",
             h->untold, h->untold == 1 ? " is" : "s are");
+    if (h->apart)
+        printf(
+            "  %zu commit%s as many before %s as the one behind: of another branch, or replaced by it (rebase, amend); "
+            "steps beside %s may be due to that\n",
+            h->apart, h->apart == 1 ? " has" : "s have", h->apart == 1 ? "it" : "them", h->apart == 1 ? "it" : "them");
     if (n < STEPS_LEAST)
         printf("  a step can be seen from %d commits on\n", STEPS_LEAST);
     vec_deinit(&list);

@@ -121,7 +121,8 @@ static void put_in_order(struct history *h)
     for (size_t i = 0; i + 1 < h->commits.len; i++) {
         const struct history_place *x = &h->commits.data[i].place, *y = &h->commits.data[i + 1].place;
 
-        h->untold += x->order == y->order && (x->number == y->number || !(x->number > 0));
+        h->apart += x->number > 0 && x->number == y->number;
+        h->untold += x->order == y->order && (!(x->number > 0) || !(y->number > 0));
     }
 }
 

@@ -45,6 +45,7 @@ struct history_commit {
 struct history {
     struct arena arena;
     VEC(struct history_commit) commits; /* in their order */
+    size_t apart;                       /* commits with as many before them as the one behind: none is in the other */
     size_t untold;                      /* commits of which nothing tells whether they came before the one behind */
 };
 

@@ -99,6 +99,12 @@ out = run(HQ, "history", "repository/h")[1]
 check(f"6 commits, {names[0]} to {names[-1]}" in out and "same time" not in out, f"commits of one second: {out}")
 out = run(HQ, "history", "repository/h", "take")[1]
 check([line.split()[0] for line in out.splitlines() if line.split()[:1] and line.split()[0] in names][:6] == names, f"commits of one second: {names}\n{out}")
+check("as many before" not in out, f"commits of one branch: {out}")
+run("cp", "-r", "repository", "amended")
+check(run("git", "commit", "-q", "--amend", "--allow-empty", "-m", "another", cwd=f"{TMP}/amended", env=env)[0] == 0, "git commit --amend")
+run(HQ, "check", f"{TMP}/run.hq", f"{TMP}/q.hq", "--history", "h", cwd=f"{TMP}/amended", env=env)
+out = run(HQ, "history", "amended/h")[1]
+check("7 commits" in out and "1 commit has as many before it as the one behind" in out and "same time" not in out, f"a commit that was replaced: {out}")
 check(run("git", "clone", "-q", "--depth", "2", f"file://{TMP}/repository", "shallow", env=env)[0] == 0, "git clone")
 for back in ("HEAD~1", "HEAD"):
     run("git", "checkout", "-q", "--detach", f"origin/HEAD{back[4:]}", cwd=f"{TMP}/shallow", env=env)
