@@ -68,15 +68,22 @@ class Page {
     app.on((changed) => this.#changed(changed));
     document.addEventListener("keydown", (e) => this.#key(e));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#repaint());
-    window.addEventListener("beforeprint", () => this.#renderPane());
+    for (const [event, on] of [["beforeprint", true], ["afterprint", false]] as const) window.addEventListener(event, () => this.#print(on));
     if (app.state.view === "tree" && !app.state.selected) this.rows.openCostly();
     this.table.render();
     this.#restore();
     this.#renderAll();
   }
 
+  // Paper is light, and holds the rows that a screen scrolls to.
+  #print(on: boolean): void {
+    this.table.whole = on;
+    this.table.draw();
+    this.#repaint();
+  }
+
   get #dark(): boolean {
-    return this.#theme === "dark" || (this.#theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+    return !this.table?.whole && (this.#theme === "dark" || (this.#theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches));
   }
 
   #usePalette(): void {

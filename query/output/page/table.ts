@@ -7,7 +7,7 @@ import { clear, el, name, plain } from "./dom";
 import { drawnName } from "./model";
 import { Column, Entry, kindText, Rows } from "./rows";
 
-const ROW = 24, INDENT = 10, NAME = 64, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
+const ROW = 24, INDENT = 10, NAME = 64, MOST_PRINTED = 2000, MOST_PIXELS = 8e6; // a taller element is cut by some browsers: then a pixel of scrolling is several rows
 
 export class Table {
   readonly element: HTMLElement;
@@ -15,6 +15,7 @@ export class Table {
   #body: HTMLElement;
   #sizer: HTMLElement;
   active: Entry | null = null;
+  whole = false; // every row, for paper
   #drawn = new Map<Entry, [string, HTMLElement]>();
   #letters = 0; // of the longest number so far: columns have room for it
 
@@ -73,8 +74,8 @@ export class Table {
     view.setAttribute("aria-rowcount", String(all.length + 1));
     const numbers = this.rows.columns.length * (this.#head.querySelector<HTMLElement>(".number:not(.own)")?.offsetWidth ?? 0);
     view.classList.toggle("sticky", numbers < view.clientWidth * 0.55);
-    view.classList.toggle("many", numbers > view.clientWidth * 0.9); // names stay in sight, at the right
-    const from = Math.max(0, Math.floor(view.scrollTop * scale / ROW) - 2), to = Math.min(all.length, from + Math.ceil(height / ROW) + 5);
+    view.classList.toggle("many", numbers > view.clientWidth * (this.whole ? 0.6 : 0.9)); // names stay in sight, at the right
+    const from = this.whole ? 0 : Math.max(0, Math.floor(view.scrollTop * scale / ROW) - 2), to = Math.min(all.length, this.whole ? MOST_PRINTED : from + Math.ceil(height / ROW) + 5);
     const search = this.app.state.search ? searchRegex(this.app.state.search) : null;
     // A row that has not changed stays the same element: who has pressed the mouse on it releases it there.
     const drawn: Node[] = [], kept = new Map<Entry, [string, HTMLElement]>();
@@ -87,6 +88,7 @@ export class Table {
     }
     this.#drawn = kept;
     view.style.setProperty("--letters", String(this.#letters));
+    if (this.whole && to < all.length) drawn.push(el("p", {}, `and ${all.length - to} more rows`));
     if (!all.length) drawn.push(el("p", { class: "empty" }, (this.app.state.filter && this.app.state.search) || this.app.state.where ? "no row matches" : this.app.state.view === "loops" ? "no sample lies in a loop that is known" : "nothing was measured here"));
     if (drawn.length !== this.#sizer.childNodes.length || drawn.some((n, i) => n !== this.#sizer.childNodes[i])) this.#sizer.replaceChildren(...drawn);
     if (this.active) view.setAttribute("aria-activedescendant", "row-" + all.indexOf(this.active));
