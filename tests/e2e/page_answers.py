@@ -78,6 +78,22 @@ for i, question in enumerate(asked):
         check(command.startswith("hq marked.hq '") and command.endswith("'"), f"what does not follow says which question does: {command}")
         done = subprocess.run([HQ, "--quiet", "marked.hq", command[len("hq marked.hq '"):-1]], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
         check("ranks 0" in command and "during" in command and done.returncode == 0, f"{command}: {done.returncode}: {done.stderr}")
+# That question, with the settings of the page, is about the bursts in the slice: as many as the list of all has there.
+question = 'clusters of phases of phase "step"'
+hq("report", "marked.hq", "set inline off", question, question + " ranks 0", "-o", "chosen.html")
+open_page("chosen.html", "pane=answers")
+length, bursts = js("hqPage.data.length"), json.loads(hq("--quiet", "marked.hq", "phases of phase \"step\" columns start, length, rank as json"))["rows"]
+which = lambda text: js("hqPage.data.answers.findIndex((a) => a.question === arguments[0])", text)
+for ranks, a, b in (("0", 0.2, 0.5), ("1", 0.1, 0.3), ("0-1", 0.45, 0.9)):
+    js("hqPage.set(arguments[0])", {"answer": which(question), "ranks": ranks, "time": f"{round(a * length)}-{round(b * length)}"})
+    command = driver.find_element("css selector", ".answers code").text
+    check(command.startswith("hq marked.hq 'set inline off; " + question), f"the command has the page's settings: {command}")
+    rows = json.loads(hq("--quiet", "marked.hq", command[len("hq marked.hq '"):-1] + " as json"))["rows"]
+    inside = [r for r in bursts if str(r["values"][2]) in ranks.split("-") and r["values"][0] * 1e6 < round(b * length) and (r["values"][0] + r["values"][1]) * 1e6 > round(a * length)]
+    check(sum(r["values"][0] for r in rows) == len(inside) > 0, f"{command}: {rows}, {len(inside)} of {len(bursts)} bursts")
+js("hqPage.set(arguments[0])", {"answer": which(question + " ranks 0")})
+check(not driver.find_elements("css selector", ".answers code") and "whole run" in driver.find_element("css selector", ".answers .warn").text, "a question that chooses ranks itself takes no other ones")
+open_page("marked.html", "pane=answers")
 js("hqPage.set({answer: 0, ranks: '', time: ''})")
 check("pane=answers" in driver.current_url and js("document.querySelector('.answers img').decode().then(() => true)"), "which are drawn")
 hq("report", "marked.hq", "procedures as csv", status=2)
