@@ -14,7 +14,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 960, TOP = 50, LINE = 18, NAME_COLUMNS = 40, LETTER = 7, HEIGHT = 260, AXIS = 90 };
+enum {
+    WIDTH = 960,
+    TOP = 50,
+    LINE = 18,
+    NAME_COLUMNS = 40,
+    LETTER = 7,
+    HEIGHT = 260,
+    AXIS = 90,
+    VALUE = 60
+}; /* pixels; NAME_COLUMNS letters */
 #define USUAL 0x0072b2
 #define ABOVE 0xd55e00
 
@@ -110,6 +119,8 @@ static uint32_t colour_of(const struct bars *b, size_t row)
 static void put_rows(const struct bars *b)
 {
     double left = 8 + NAME_COLUMNS * LETTER, room = WIDTH - left - 110;
+    bool mean = b->mean > 0 && are_alike(b);
+    double dashed = mean ? left + b->mean / b->largest * room : 0;
 
     for (size_t i = 0; i < b->rows.len; i++) {
         double y = TOP + (double)i * LINE, share = b->largest > 0 ? fabs(value_of(b, i)) / b->largest : 0;
@@ -123,14 +134,17 @@ static void put_rows(const struct bars *b)
         put_escaped(str_cstr(&name), b->out);
         fprintf(b->out, "</text><rect x=\"%g\" y=\"%g\" width=\"%.1f\" height=\"%d\" fill=\"#%06x\"%s/>", left, y,
                 share * room, LINE - 4, colour_of(b, i), value_of(b, i) < 0 ? " fill-opacity=\"0.5\"" : "");
-        fprintf(b->out, "<text x=\"%.1f\" y=\"%g\">", left + share * room + 5, y + 12);
+        /* Behind the dashed line where that would go through it. */
+        double at = left + share * room;
+
+        fprintf(b->out, "<text x=\"%.1f\" y=\"%g\">", (dashed >= at && dashed < at + VALUE ? dashed : at) + 5, y + 12);
         if (isfinite(b->rows.data[i]->cells[b->column].number))
             put_value(b, value_of(b, i));
         fputs("</text></g>\n", b->out);
     }
-    if (b->mean > 0 && are_alike(b))
-        fprintf(b->out, "<path d=\"M%.1f %d v%zu\" stroke=\"#000\" stroke-dasharray=\"5 4\"/>\n",
-                left + b->mean / b->largest * room, TOP - 4, b->rows.len * LINE + 4);
+    if (mean)
+        fprintf(b->out, "<path d=\"M%.1f %d v%zu\" stroke=\"#000\" stroke-dasharray=\"5 4\"/>\n", dashed, TOP - 4,
+                b->rows.len * LINE + 4);
 }
 
 /* ---- a column for each row, or for several ---- */

@@ -99,10 +99,10 @@ static struct scale y_scale(const struct chart_panel *p, const struct chart_seri
     return s;
 }
 
-/* Marks at the left of the panel, or at the right. */
-static void put_y_axis(const struct scale *s, enum dim dim, uint32_t colour, bool right, FILE *out)
+/* Marks at the left of the panel, or at the right, `least` apart or more. */
+static void put_y_axis(const struct scale *s, double least, enum dim dim, uint32_t colour, bool right, FILE *out)
 {
-    double step = picture_step(s->from, s->to, 5), x = right ? LEFT + WIDTH : LEFT;
+    double step = fmax(picture_step(s->from, s->to, 5), least), x = right ? LEFT + WIDTH : LEFT;
 
     fprintf(out, "<path d=\"M%g %gV%g\" stroke=\"#%06x\"/>\n<g text-anchor=\"%s\" fill=\"#%06x\">\n", x, s->begin,
             s->end, colour, right ? "start" : "end", colour);
@@ -252,7 +252,7 @@ static void put_panel(const struct chart_panel *p, const struct scale *x, double
         struct scale y = y_scale(p, p->own_scales ? s : NULL, top, height);
 
         if (!i || (p->own_scales && i == 1))
-            put_y_axis(&y, s->dim, p->own_scales ? s->colour : 0x666666, i == 1, out);
+            put_y_axis(&y, p->whole, s->dim, p->own_scales ? s->colour : 0x666666, i == 1, out);
         (s->line ? put_line : put_points)(s, x, &y, out);
     }
 }

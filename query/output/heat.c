@@ -82,15 +82,19 @@ static void put_text(const char *text, FILE *out)
     fwrite(str_cstr(&escaped), 1, escaped.len, out);
 }
 
-static void put_value(const struct heat *h, size_t column, double x)
+static void put_number(const struct heat *h, struct number_style style, double x)
 {
-    struct number_style style = number_style_of(h->t, column);
     char text[NUMBER_MAX];
     const char *unit;
 
     style.zero = true;
     unit = number_text(text, &style, x);
     fprintf(h->out, "%s%s%s", text, *unit ? " " : "", unit);
+}
+
+static void put_value(const struct heat *h, size_t column, double x)
+{
+    put_number(h, number_style_of(h->t, column), x);
 }
 
 /* All columns of a row, as the tooltip of its cell. */
@@ -137,7 +141,8 @@ static void put_scale(const struct heat *h, double y)
         fprintf(h->out,
                 "<rect x=\"%d\" y=\"%.1f\" width=\"14\" height=\"12\" fill=\"#%06x\"/><text x=\"%d\" y=\"%.1f\">",
                 LEFT + i * 110, y, colour_of(depth_of(h, x)), LEFT + i * 110 + 20, y + 10);
-        put_value(h, h->column, x);
+        /* Each in its own unit: they differ by powers of ten. */
+        put_number(h, number_style_for(h->t->columns.data[h->column].dim, x, x == floor(x)), x);
         fputs("</text>\n", h->out);
     }
 }

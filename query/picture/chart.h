@@ -32,6 +32,7 @@ struct chart_panel {
     size_t band_count;
     const struct chart_series *series;
     size_t series_count;
+    bool whole;      /* y has whole numbers alone, as lines do */
     bool own_scales; /* each series has a y axis of its own, from 0: two are written out, left and right */
 };
 struct chart {

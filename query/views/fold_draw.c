@@ -119,6 +119,7 @@ static void add_panels(const struct folded *f, const struct folded *const side[2
     p[1].bands = bands_of(f, arena, true, &p[1].band_count);
     p[1].series = lines_of(f, arena);
     p[1].series_count = 1;
+    p[1].whole = true;
     p[2].title = arena_printf(arena, "rates, each on its own scale, with bands of 95 %%%s", whose);
     p[2].own_scales = true;
     p[2].bands = p[1].bands;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Pictures: exact text on a terminal and off it, and svg. */
 #include "tests/unit/output_help.h"
+#include "query/picture/chart.h"
 #include "query/picture/picture.h"
 
 /* Two profiles, 48 instants: init, then two procedures in turn, then nothing in the second. */
@@ -166,6 +167,25 @@ TEST(svg)
                  "svg is for rows with numbers and for pictures of traces: `info` has none");
     table_destroy(t);
     table_destroy(none);
+}
+
+TEST(lines_have_whole_numbers_on_the_axis)
+{
+    static const double x[] = {0, 1}, lines[] = {9, 10};
+    struct chart_series series = {.name = "line", .x = x, .y = lines, .count = 2};
+    struct chart_panel panel = {.title = "lines", .series = &series, .series_count = 1};
+    struct chart chart = {.title = "two lines", .x_name = "x", .panels = &panel, .panel_count = 1};
+    struct table *t = table_create();
+
+    t->chart = &chart;
+    for (int whole = 0; whole < 2; whole++) {
+        panel.whole = whole;
+        AUTO_FREE char *text = text_of(t, "svg", &(struct output_options){0});
+        CHECK(text && strstr(text, ">9</text>") && strstr(text, ">10</text>"));
+        CHECK(text && (whole || strstr(text, ">9.2</text>")));
+        CHECK(text && (!whole || !strstr(text, ">9.")));
+    }
+    table_destroy(t);
 }
 
 TEST_MAIN
