@@ -13,7 +13,20 @@ struct work {
     struct node target; /* what is measured in each profile */
     struct ranges ranges[2];
     double **slots; /* [group][2 * measures] */
+    bool several;   /* processes, which names tell apart */
 };
+
+/* Of the whole database, whatever is chosen: a row has one name in all slices. */
+static bool has_several(const struct db *db)
+{
+    for (size_t i = 0; i < db->profile_count; i++) {
+        const struct hqdb_profile *p = &db->profiles[i];
+
+        if (p->rank >= 0 || p->pid != db->profiles[0].pid || p->host != db->profiles[0].host)
+            return true;
+    }
+    return false;
+}
 
 static const char *group_name(const struct work *w, uint32_t first)
 {
@@ -25,13 +38,15 @@ static const char *group_name(const struct work *w, uint32_t first)
         return db_string(db, p->host);
     if (w->run->query->samples.per == PER_RANK && p->rank >= 0)
         return arena_printf(arena, "rank %d", p->rank);
-    if (db_is_queue(db, first))
-        return p->rank >= 0 ? arena_printf(arena, "rank %d queue %u", p->rank, p->thread & ~HQDB_QUEUE)
-                            : arena_printf(arena, "process %u queue %u", p->pid, p->thread & ~HQDB_QUEUE);
+
+    const char *what = db_is_queue(db, first) ? "queue" : "thread";
+    uint32_t number = p->thread & ~HQDB_QUEUE;
+
     if (p->rank >= 0)
-        return arena_printf(arena, "rank %d thread %u", p->rank, p->thread);
-    return p->pid ? arena_printf(arena, "process %u thread %u", p->pid, p->thread)
-                  : arena_printf(arena, "thread %u", p->thread);
+        return arena_printf(arena, "rank %d %s %u", p->rank, what, number);
+    if (w->several && p->pid)
+        return arena_printf(arena, "process %u %s %u", p->pid, what, number);
+    return arena_printf(arena, "%s %u", what, number);
 }
 
 static const char *process_text(const struct work *w, uint32_t first)
@@ -163,7 +178,7 @@ static bool is_beside(const struct run *run, uint32_t first, const double *slots
 
 static struct hq_error *rows_of_profiles(struct run *run, const struct node *target, struct nodes *out)
 {
-    struct work w = {.run = run, .target = *target};
+    struct work w = {.run = run, .target = *target, .several = has_several(run->tree->db)};
     struct hq_error *err;
 
     selection_find_helpers(&run->selection);

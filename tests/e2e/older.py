@@ -12,6 +12,7 @@ import json
 import lzma
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -101,13 +102,18 @@ def same(a, b):
     return math.isclose(x, y, rel_tol=1e-9, abs_tol=1e-12)
 
 
+def named(text):
+    """Since 0.2.0 a thread of the only process is told without it."""
+    return re.sub(r"^process \d+ (?=thread \d+$)", "", text)
+
+
 def keyed(answer, columns):
     """{names: [numbers]} of the rows, by the texts of the columns that identify a row."""
     have, rows = answer
     at = [have.index(c) for c in columns]
     found = Counter()
     for row in rows:
-        found[tuple(f"{number(row[i]):.9g}" if number(row[i]) is not None else row[i] for i in at)] += 1
+        found[tuple(f"{number(row[i]):.9g}" if number(row[i]) is not None else named(row[i]) for i in at)] += 1
     return found
 
 
