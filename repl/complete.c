@@ -287,6 +287,21 @@ static void add_groups(struct completion *c, bool quoted)
             add_spelled(c, groups.data[i].name, quoted, groups.data[i].origin);
 }
 
+/* Offers the names behind `phase`; or, where any scope may stand, the whole of it. */
+static void add_phases(struct completion *c, bool whole)
+{
+    struct found_names found = {0};
+
+    if (c->session->env.db)
+        names_phases(c->session->env.db, &found);
+    vec_foreach(name, &found)
+        if (whole)
+            completion_add(c, arena_printf(c->arena, "phase \"%s\"", name->text), NULL);
+        else if (!strncmp(name->text, c->word, c->length))
+            add_spelled(c, name->text, true, NULL);
+    vec_deinit(&found);
+}
+
 /* Offers the values that an attribute can have. */
 static void add_values(struct completion *c, const char *attribute)
 {
@@ -359,9 +374,14 @@ static void add_kind(struct completion *c, const struct expected *e, struct str 
     case EXPECTED_SETTING: add_settings(c); return;
     case EXPECTED_METRIC: add_metrics(c, false); return;
     case EXPECTED_TOTAL: add_metrics(c, true); return;
-    case EXPECTED_PATTERN: add_scopes(c, e->names); return;
+    case EXPECTED_PATTERN:
+        add_scopes(c, e->names);
+        if (e->names == NAMES_ANY && !c->quote && c->length && !strncmp(c->word, "phase", c->length))
+            add_phases(c, true);
+        return;
     case EXPECTED_VALUE: add_values(c, e->text); return;
     case EXPECTED_GROUP: add_groups(c, e->text != NULL); return;
+    case EXPECTED_PHASE: add_phases(c, false); return;
     case EXPECTED_RANKS:
     case EXPECTED_THREADS:
     case EXPECTED_DEVICES: add_profiles(c, e->kind, sorts); return;
@@ -394,6 +414,7 @@ static bool is_name(const struct expected *e)
     case EXPECTED_PATTERN:
     case EXPECTED_VALUE:
     case EXPECTED_GROUP:
+    case EXPECTED_PHASE:
     case EXPECTED_DATABASE:
     case EXPECTED_OUTPUT_FILE:
     case EXPECTED_SCRIPT_FILE: return true;
@@ -429,28 +450,6 @@ static bool add_parameters(struct completion *c)
     return true;
 }
 
-/* Offers the escapes that the prompt knows besides the language. */
-static bool add_escapes(struct completion *c)
-{
-    static const char *const escapes[][2] = {
-        {"\\e", "edit the last query in $VISUAL or $EDITOR, and run it"},
-        {"\\!", "a command of the shell: \\!ls"},
-        {"\\?", "help"},
-        {"\\q", "quit"},
-    };
-    size_t start = strspn(c->text, " \t");
-
-    if (c->text[start] != '\\')
-        return false;
-    c->word = c->text + start;
-    c->length = strlen(c->word);
-    c->out->start = start;
-    for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++)
-        completion_add(c, escapes[i][0], escapes[i][1]);
-    c->out->open = true;
-    return true;
-}
-
 static void add_expected(struct completion *c)
 {
     struct expected_place place;
@@ -481,6 +480,6 @@ void complete(const struct session *s, const char *text, struct arena *arena, st
 {
     struct completion c = {.session = s, .arena = arena, .out = out, .text = text};
 
-    if (!completion_shell(&c) && !add_escapes(&c))
+    if (!completion_shell(&c) && !completion_escapes(&c))
         add_expected(&c);
 }

@@ -30,5 +30,7 @@ void completion_databases(struct completion *c);
 void completion_commands(struct completion *c);
 /* The last word of `!COMMAND ...`; false if the text is none. */
 bool completion_shell(struct completion *c);
+/* The escapes that the prompt knows besides the language; false if the text is none. */
+bool completion_escapes(struct completion *c);
 
 #endif

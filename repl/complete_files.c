@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completion of what lies in the file system: files, databases, programs. */
+/* Completion of what lies in the file system: files, databases, programs; and of escapes. */
 #include "common/file.h"
 #include "repl/complete_add.h"
 #include <dirent.h>
@@ -118,5 +118,26 @@ bool completion_shell(struct completion *c)
         completion_commands(c);
     else
         add_files(c, false);
+    return true;
+}
+
+bool completion_escapes(struct completion *c)
+{
+    static const char *const escapes[][2] = {
+        {"\\e", "edit the last query in $VISUAL or $EDITOR, and run it"},
+        {"\\!", "a command of the shell: \\!ls"},
+        {"\\?", "help"},
+        {"\\q", "quit"},
+    };
+    size_t start = strspn(c->text, " \t");
+
+    if (c->text[start] != '\\')
+        return false;
+    c->word = c->text + start;
+    c->length = strlen(c->word);
+    c->out->start = start;
+    for (size_t i = 0; i < sizeof escapes / sizeof *escapes; i++)
+        completion_add(c, escapes[i][0], escapes[i][1]);
+    c->out->open = true;
     return true;
 }

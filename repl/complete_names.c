@@ -92,3 +92,16 @@ void names_begin(const struct db *db, enum name_kind kind, const char *prefix, s
     }
     vec_deinit(&own);
 }
+
+void names_phases(const struct db *db, struct found_names *out)
+{
+    for (size_t i = 0; i < db->scope_count; i++) {
+        const char *name = db_string(db, db->scopes[i].name);
+
+        /* `phase step`, as rows show it (db/attribute.c). */
+        if (db->scopes[i].kind != SCOPE_PHASE || strncmp(name, "phase ", 6) != 0 || strpbrk(name, "\"'"))
+            continue;
+        if (!is_there(out, 0, name + 6))
+            vec_push(out, (struct found_name){.text = name + 6});
+    }
+}

@@ -31,5 +31,7 @@ struct found_names {
  */
 void names_begin(const struct db *db, enum name_kind kind, const char *prefix, size_t most, struct arena *arena,
                  struct found_names *out);
+/* Adds the names of phases, each once, by name. Reads all scopes. */
+void names_phases(const struct db *db, struct found_names *out);
 
 #endif

@@ -39,6 +39,7 @@ const char *expected_text(const struct expected *e)
         [EXPECTED_SAVED_QUERY] = "a saved query",
         [EXPECTED_NEW_NAME] = "a name",
         [EXPECTED_GROUP] = "the name of a group",
+        [EXPECTED_PHASE] = "the name of a phase",
         [EXPECTED_HELP_WORD] = "a word",
         [EXPECTED_COMMAND] = "a command",
         [EXPECTED_END] = "the end",

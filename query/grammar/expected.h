@@ -36,6 +36,7 @@ enum expected_kind {
     EXPECTED_SAVED_QUERY,
     EXPECTED_NEW_NAME,
     EXPECTED_GROUP, /* the name of one that is defined */
+    EXPECTED_PHASE, /* the name of one, in quotes */
     EXPECTED_HELP_WORD,
     EXPECTED_COMMAND,
     EXPECTED_END, /* the statement may end here */

@@ -120,11 +120,13 @@ static struct pattern word_pattern(struct parser *p, const struct token *t)
     next(p);
     name = *peek(p, LEX_PATTERN);
 
-    bool group = !strcasecmp(t->text, "group");
+    bool group = !strcasecmp(t->text, "group"), phase = !strcasecmp(t->text, "phase");
 
     if (group)
         note(p, EXPECTED_GROUP, "the name of a group in quotes");
-    if ((!group && strcasecmp(t->text, "phase") != 0) || name.kind != TOKEN_STRING)
+    if (phase)
+        note(p, EXPECTED_PHASE, "the name of a phase in quotes");
+    if ((!group && !phase) || name.kind != TOKEN_STRING)
         return name_pattern(t->text, false);
     next(p);
     if (group && !name.text[0])

@@ -21,6 +21,8 @@ profile p rank=0 host=node1 pid=1 tid=1 command=/opt/app end=10000000
 profile q rank=1 host=node2 pid=1 tid=1 command=/opt/app end=10000000
 value p cputime 300000000 60 main:2 > push:6 > solve:11
 value p cputime 50000000 10 main:2 > push:6
+value p cputime 1000000 1 main:2 > phase=step > solve:12
+value q cputime 1000000 1 main:2 > phase=setup > solve:12
 value q cputime 10000000 2 main:3 > small:21
 value q cputime 5000000 1 main:3 > sort:31
 """
