@@ -203,6 +203,8 @@ uint64_t db_files_key(const struct db *db);
  * section that is not; asking again costs nothing. Sections of more than 64 MB are left to db_verify.
  */
 struct hq_error *db_damage(const struct db *db); /* intact.c */
+/* For who reads no marks, whatever the questions read that were asked before. */
+struct hq_error *db_damage_beside_marks(const struct db *db);
 
 /* Checks every checksum, index and number in the file: `hq verify`. */
 struct hq_error *db_verify(const struct db *db); /* verify.c */

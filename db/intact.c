@@ -26,7 +26,13 @@ static enum db_part part_of(uint32_t tag)
     }
 }
 
-struct hq_error *db_damage(const struct db *db)
+/* Of marks alone, and what was counted at them. */
+static bool is_of_marks(uint32_t tag)
+{
+    return tag == HQDB_MARKS || tag == HQDB_MARK_INDEX || tag == HQDB_GROWTH || tag == HQDB_GROWTH_INDEX;
+}
+
+static struct hq_error *damage(const struct db *db, bool marks)
 {
     struct db_file *f = db_stored(db)->file;
 
@@ -36,6 +42,8 @@ struct hq_error *db_damage(const struct db *db)
         const struct hqdb_section *s = &f->sections[i];
         enum db_part part = part_of(s->tag);
 
+        if (!marks && is_of_marks(s->tag))
+            continue;
         if (f->intact[i] || s->bytes > LARGEST || (part != DB_TABLES && !f->used[part]))
             continue;
         if (section_checksum(f->map.data + s->offset, s->bytes) != s->checksum)
@@ -46,4 +54,14 @@ struct hq_error *db_damage(const struct db *db)
         f->intact[i] = 1;
     }
     return NULL;
+}
+
+struct hq_error *db_damage(const struct db *db)
+{
+    return damage(db, true);
+}
+
+struct hq_error *db_damage_beside_marks(const struct db *db)
+{
+    return damage(db, false);
 }

@@ -261,6 +261,9 @@ struct hq_error *report_write(struct query_env *env, const struct report_options
 
     if (!error)
         error = gather(&g, done ? done : &result, &data);
+    /* Only answers read marks, and say themselves if they could not. */
+    if (!error)
+        error = db_damage_beside_marks(env->db);
     gathering_deinit(&g);
     if (error)
         return error;

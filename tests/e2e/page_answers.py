@@ -130,14 +130,24 @@ fills = dict(re.findall(r'<title>([^<\n]*)\n(?:called[^<]*\n)?[^<]*</title><rect
 hue = lambda n: round(colorsys.rgb_to_hls(*(int(fills[n][i:i + 2], 16) for i in (0, 2, 4)))[0] * 360)
 check(abs(hue("exchange") - 24) < 3 and abs(hue("checksum") - 210) < 3 and fills["solve"] == "cccccc", f"orange is more, blue less, grey chance: {fills}")
 
-# A part of the database that is damaged is told in the place of the answer that needs it.
+# A part of the database that is damaged is told in the place of the answer that needs it; what the page itself needs ends it.
 fixture("marked")
 whole = open(f"{TMP}/marked.hq/hq.db", "rb").read()
-for at in range(0, len(whole), 8):
-    with open(f"{TMP}/marked.hq/hq.db", "wb") as f:
-        f.write(whole[:at] + bytes(b ^ 0x55 for b in whole[at:at + 8]) + whole[at + 8:])
-    if "section marks has" in subprocess.run([HQ, "verify", "marked.hq"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60).stderr:
-        break
+
+
+def damage(section):
+    for at in range(0, len(whole), 8):
+        with open(f"{TMP}/marked.hq/hq.db", "wb") as f:
+            f.write(whole[:at] + bytes(b ^ 0x55 for b in whole[at:at + 8]) + whole[at + 8:])
+        if f"section {section} has" in subprocess.run([HQ, "verify", "marked.hq"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60).stderr:
+            return
+
+
+for section in ("trace", "values"):
+    damage(section)
+    done = subprocess.run([HQ, "report", "marked.hq", "--force"], cwd=TMP, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    check(done.returncode == 3 and f"its {section} are not as they were written" in done.stderr, f"a page of damaged {section}: {done.returncode}, {done.stderr}")
+damage("marks")
 hq("report", "marked.hq", "--force")
 open_page("marked.html", "pane=answers")
 check("its marks are not as they were written" in driver.find_element("css selector", ".panebox").text, f"damage is told: {driver.find_element('css selector', '.panebox').text[:300]}")
