@@ -212,6 +212,9 @@ $(BUILD)/choices: export KEPT = $(READLINE) $(DECODER)
 $(BUILD)/flags $(BUILD)/choices: always
 	$(Q)mkdir -p $(@D) && printf '%s\n' "$$KEPT" | cmp -s - $@ || printf '%s\n' "$$KEPT" >$@
 
+# Runs where vector registers are still the program's.
+$(BUILD)/preload/patch/enter.o: BASE_FLAGS += -mgeneral-regs-only
+
 $(BUILD)/preload/%.o: preload/%.c $(BUILD)/config.h $(BUILD)/flags
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) $(PIC_FLAGS) -c -o $@ $<

@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <stdint.h>
 
-#define HQP_MAGIC "HQPATCH1"
+#define HQP_MAGIC "HQPATCH2"
 #define HQP_NAME  "patches.map" /* below the measurements */
 
 struct hqp_header {
@@ -51,7 +51,7 @@ enum hqp_form {
     HQP_JUMP_MEMORY, /* to what stands at target + base + index * scale; HQP_NO_REGISTER: none. With neither, target is
                         an address of the module */
 };
-enum { HQP_NO_REGISTER = 255, HQP_CODE = 16 };
+enum { HQP_NO_REGISTER = 255, HQP_CODE = 16, HQP_JUMP_BYTES = 5, HQP_MOVED = 28 };
 
 struct hqp_place {
     uint64_t address, target;
@@ -61,7 +61,14 @@ struct hqp_place {
     uint8_t base, index, scale;
     uint8_t code[HQP_CODE]; /* `length` bytes */
     uint8_t reserved[6];
+    /* A jump of five bytes may do what the breakpoint does, if no thread has been in the code yet: from address `jump`
+     * on, 0: it may not. It lies on `over` bytes, `moved`, of which the first `taken` are instructions that run
+     * elsewhere, those before the place first (jump <= address); the rest is padding. `fix`: where in `moved` a
+     * distance of memory lies, 0 none does. */
+    uint64_t jump;
+    uint8_t taken, over, fix, reserved_too;
+    uint8_t moved[HQP_MOVED];
 };
-static_assert(sizeof(struct hqp_place) == 64, "layout");
+static_assert(sizeof(struct hqp_place) == 104, "layout");
 
 #endif

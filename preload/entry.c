@@ -131,10 +131,18 @@ static bool is_handler(sighandler_t handler)
     return (uint64_t)handler >= NO_HANDLER && handler != SIG_ERR;
 }
 
+/* Comes where the program is, and not while the collector is at work. */
+static bool is_fault(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+}
+
 sighandler_t entry_of(int number, sighandler_t handler, int flags)
 {
     unsigned kind = (flags & SA_RESTART ? RESTARTS : 0) | (flags & SA_ONSTACK ? ON_STACK : 0), first = kind * KIND;
 
+    if (is_handler(handler) && !is_fault(number))
+        options.handles = true;
     if (!is_handler(handler) || !(interruption_possible || number == SIGBUS || kind & ON_STACK))
         return handler;
     for (unsigned i = first; i < first + KIND; i++) {

@@ -30,6 +30,7 @@ extern struct options {
     bool active, trace;
     bool marked;          /* there are breakpoints in marked procedures (patch/patch.h) */
     _Atomic bool stopped; /* set by the program too: window.h */
+    bool handles;         /* the program has handlers of signals that may come anywhere */
     bool gives_base;      /* the base of thread-local storage can be read and set: reach.h */
     bool has_keys; /* the program has asked for a key of protection, or code that cannot be read, which takes one */
     int32_t rank;  /* -1: none */

@@ -4,12 +4,33 @@
 #include "preload/export.h"
 
 struct reach_thread reach_threads[REACH_PLACES];
+_Atomic uint64_t reach_bases[REACH_PLACES];
 static bool keys_possible;
 
 void reach_prepare(void)
 {
     options.gives_base = arch_gives_base();
     keys_possible = arch_has_rights();
+}
+
+/* Notes a base; false: there is no room. */
+static bool note_base(uint64_t base)
+{
+    for (uint32_t i = 0; i < REACH_PROBES; i++) {
+        uint64_t none = 0;
+
+        if (atomic_load(reach_base_place(base, i)) == base ||
+            atomic_compare_exchange_strong(reach_base_place(base, i), &none, base))
+            return true;
+    }
+    return false;
+}
+
+static void forget_base(uint64_t base)
+{
+    for (uint32_t i = 0; i < REACH_PROBES; i++)
+        if (atomic_load(reach_base_place(base, i)) == base)
+            atomic_store(reach_base_place(base, i), 0);
 }
 
 void reach_begin(void)
@@ -22,6 +43,7 @@ void reach_begin(void)
 
         if (atomic_load(&thread->tid) == tid || atomic_compare_exchange_strong(&thread->tid, &none, tid)) {
             atomic_store(&thread->base, arch_base());
+            options.gives_base = note_base(arch_base());
             return;
         }
     }
@@ -35,6 +57,7 @@ void reach_end(void)
 
     if (!thread)
         return;
+    forget_base(atomic_load(&thread->base));
     atomic_store(&thread->base, 0);
     atomic_store(&thread->tid, 0);
 }

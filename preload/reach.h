@@ -69,6 +69,22 @@ static inline __attribute__((always_inline)) struct reach_thread *reach_find(int
     return NULL;
 }
 
+/* The bases alone, a table likewise: is this one of theirs? */
+extern _Atomic uint64_t reach_bases[REACH_PLACES];
+
+static inline __attribute__((always_inline)) _Atomic uint64_t *reach_base_place(uint64_t base, uint32_t probe)
+{
+    return &reach_bases[(((uint32_t)(base >> 6) * 2654435769u >> (32 - REACH_BITS)) + probe) % REACH_PLACES];
+}
+
+static inline __attribute__((always_inline)) bool reach_has_base(uint64_t base)
+{
+    for (uint32_t i = 0; base && i < REACH_PROBES; i++)
+        if (atomic_load_explicit(reach_base_place(base, i), memory_order_acquire) == base)
+            return true;
+    return false;
+}
+
 static inline __attribute__((always_inline)) struct reach reach_to(uint64_t base)
 {
     struct reach found = {0};

@@ -12,7 +12,7 @@ enum { AHEAD = 12 }; /* frames */
 HOT void unwind_registers(const ucontext_t *context, uint64_t reg[CFI_REGISTERS])
 {
     arch_registers(context, reg);
-    reg[CFI_PC] = patch_original(reg[CFI_PC]);
+    patch_original(reg);
 }
 
 /*

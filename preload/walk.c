@@ -225,7 +225,7 @@ static enum step step_general(struct walk *w, const struct cfi *cfi)
     w->known = known;
     w->how = FRAME_BARRIER | (cfi->signal_frame || jumps ? FRAME_EXACT : 0);
     if (cfi->signal_frame) {
-        w->reg[CFI_PC] = patch_original(w->reg[CFI_PC]);
+        patch_original(w->reg);
         walk_enter_stack(w);
     }
     return STEP_ON;

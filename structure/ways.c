@@ -6,6 +6,7 @@
 #include "structure/cfg.h"
 #include "structure/image.h"
 #include "structure/procedure.h"
+#include "structure/ways_jump.h"
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,6 +243,10 @@ static const char *add_places(struct search *s, struct way_procedure *w, const s
     for (uint32_t i = 0; i < g.insns.len && !why; i++)
         if (leaves(s, p, &g, i))
             why = add_place(s, w, main, &g.insns.data[i], HQP_EXIT);
+    for (size_t i = w->first; i < s->out->places.len && !why; i++) {
+        struct hqp_place *place = &s->out->places.data[i];
+        ways_find_jump(&s->image, &g, cfg_insn_at(&g, place->address), place);
+    }
     cfg_deinit(&g);
     return why;
 }
@@ -344,6 +349,14 @@ static int by_address(const void *a, const void *b)
     return x->address < y->address ? -1 : x->address > y->address;
 }
 
+/* One address is two places: a jump would do for one of them. */
+static void join(struct hqp_place *p, const struct hqp_place *other)
+{
+    if (p->flags != other->flags)
+        p->jump = 0;
+    p->flags |= other->flags;
+}
+
 /* Sorts the places, and keeps one of each address. */
 static void order(struct ways *w)
 {
@@ -352,11 +365,12 @@ static void order(struct ways *w)
     vec_sort(&w->places, by_address);
     vec_foreach(p, &w->places) {
         if (kept && w->places.data[kept - 1].address == p->address)
-            w->places.data[kept - 1].flags |= p->flags;
+            join(&w->places.data[kept - 1], p);
         else
             w->places.data[kept++] = *p;
     }
     w->places.len = kept;
+    ways_part_jumps(w->places.data, kept);
 }
 
 struct hq_error *ways_find(const char *path, ways_wanted_fn *wanted, void *arg, struct ways *out)

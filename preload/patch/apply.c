@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Setting breakpoints (patch.h): in what is loaded at the start, and in what the loader opens later. */
+/* Setting jumps and breakpoints (patch.h): in what is loaded at the start, and in what the loader opens later. */
 #include "preload/patch/patch.h"
 
 #include "preload/image.h"
@@ -7,6 +7,8 @@
 #include "preload/module_file.h"
 #include "preload/modules.h"
 #include "preload/options.h"
+#include "preload/patch/jump.h"
+#include "preload/patch/slots.h"
 #include "preload/raw.h"
 #include "preload/text.h"
 #include "preload/trap.h"
@@ -27,6 +29,7 @@ static struct patched {
     uint64_t start, end;
 } patched[PATCHED];
 
+static bool jumps;          /* nobody can have been in the code that is being patched */
 static struct patch loader; /* where the loader tells a debugger that it has changed the list of modules */
 static struct r_debug *debug;
 
@@ -115,6 +118,20 @@ static int text_of(const struct module *module, const struct hqp_place *p)
     return -1;
 }
 
+static bool jump_is_sound(const struct module *module, const struct hqp_place *p)
+{
+    uint64_t at = module->base + p->jump, end = at + p->over;
+
+    if (!p->jump)
+        return true;
+    for (int i = 0; i < MODULE_TEXTS; i++)
+        if (at >= module->text[i].start && end <= module->text[i].end)
+            return p->over >= HQP_JUMP_BYTES && p->over <= HQP_MOVED && p->taken <= p->over && p->jump <= p->address &&
+                   p->address - p->jump < p->taken && (!p->fix || p->fix + 4 <= p->taken) &&
+                   memcmp((const void *)at, p->moved, p->over) == 0;
+    return false;
+}
+
 /* NULL, or why it cannot be patched. */
 static const char *obstacle(const struct module *module, const struct hqp_module *m)
 {
@@ -123,12 +140,22 @@ static const char *obstacle(const struct module *module, const struct hqp_module
         int text = text_of(module, p);
 
         if (p->length == 0 || p->length > HQP_CODE || text < 0 ||
-            memcmp((const void *)(module->base + p->address), p->code, p->length) != 0)
+            memcmp((const void *)(module->base + p->address), p->code, p->length) != 0 || !jump_is_sound(module, p))
             return "its code is not that of the file, so nothing in it is marked";
         if (module->text[text].writable)
             return "its code is writable, so nothing in it is marked";
     }
     return NULL;
+}
+
+static bool by_jump(const struct hqp_place *p)
+{
+    return jumps && p->jump;
+}
+
+static bool wants_slot(const struct hqp_place *p)
+{
+    return by_jump(p) || p->form == HQP_COPY;
 }
 
 static bool fill_table(const struct module *module, const struct hqp_module *m, uint64_t slots)
@@ -137,12 +164,14 @@ static bool fill_table(const struct module *module, const struct hqp_module *m, 
         const struct hqp_place *p = &places[m->first + i];
         struct patch patch = {.address = module->base + p->address, .place = p, .base = module->base};
 
-        if (p->form == HQP_COPY) {
+        if (by_jump(p)) {
+            slot_fill_behind_jump(slots, module->base, p);
+        } else if (p->form == HQP_COPY) {
             patch.slot = slots;
-            patch_slot_fill(slots, patch.address, p);
-            slots += PATCH_SLOT;
+            slot_fill_behind_breakpoint(slots, module->base, p);
         }
-        if (!patch_put(&patch))
+        slots += wants_slot(p) ? SLOT_BYTES : 0;
+        if (!by_jump(p) && !patch_put(&patch))
             return false;
     }
     return true;
@@ -154,27 +183,48 @@ static int protect(uint64_t start, uint64_t end, int how)
     return (int)raw_syscall(SYS_mprotect, (long)start, (long)(end - start), how, 0, 0, 0);
 }
 
+static void set_breakpoint(uint64_t at)
+{
+    __atomic_store_n((uint8_t *)at, BREAKPOINT, __ATOMIC_RELEASE);
+}
+
+static void set_jump(uint64_t at, uint64_t to)
+{
+    uint8_t code[HQP_JUMP_BYTES] = {0xe9};
+    int32_t distance = (int32_t)(to - (at + sizeof code));
+
+    memcpy(code + 1, &distance, sizeof distance);
+    memcpy((void *)at, code, sizeof code);
+}
+
 /* All that is executable there stays so, since other threads may be running in it. */
-static bool set_breakpoints(const struct module *module, const struct hqp_module *m)
+static bool set_patches(const struct module *module, const struct hqp_module *m, uint64_t slots)
 {
     for (int t = 0; t < MODULE_TEXTS; t++) {
-        uint64_t start = 0, end = 0;
+        uint64_t start = 0, end = 0, slot = slots;
 
         for (uint32_t i = 0; i < m->count; i++) {
             const struct hqp_place *p = &places[m->first + i];
+            uint64_t at = module->base + (by_jump(p) ? p->jump : p->address);
+
             if (text_of(module, p) == t) {
-                start = start ? start : module->base + p->address;
-                end = module->base + p->address + 1;
+                start = start && start < at ? start : at;
+                end = at + HQP_JUMP_BYTES;
             }
         }
         if (!start)
             continue;
         if (protect(start, end, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
             return false;
-        for (uint32_t i = 0; i < m->count; i++)
-            if (text_of(module, &places[m->first + i]) == t)
-                __atomic_store_n((uint8_t *)(module->base + places[m->first + i].address), BREAKPOINT,
-                                 __ATOMIC_RELEASE);
+        for (uint32_t i = 0; i < m->count; i++) {
+            const struct hqp_place *p = &places[m->first + i];
+
+            if (text_of(module, p) == t && by_jump(p))
+                set_jump(module->base + p->jump, slot);
+            else if (text_of(module, p) == t)
+                set_breakpoint(module->base + p->address);
+            slot += wants_slot(p) ? SLOT_BYTES : 0;
+        }
         protect(start, end, PROT_READ | PROT_EXEC);
     }
     return true;
@@ -182,19 +232,19 @@ static bool set_breakpoints(const struct module *module, const struct hqp_module
 
 static void patch_module(const struct module *module, const struct hqp_module *m)
 {
-    uint32_t copies = 0;
+    uint32_t count = 0;
     uint64_t slots = 0;
     const char *why = obstacle(module, m);
 
     for (uint32_t i = 0; i < m->count; i++)
-        copies += places[m->first + i].form == HQP_COPY;
-    if (!why && copies && !(slots = patch_slots_take(module->start, module->end, copies)))
+        count += wants_slot(&places[m->first + i]);
+    if (!why && count && !(slots = slots_take(module->start, module->end, count)))
         why = "there is no memory near it, so nothing in it is marked";
     if (!why && !fill_table(module, m, slots))
         why = "it was opened too often at different places: it is not marked";
-    if (!why && copies && !patch_slots_close(slots, copies))
+    if (!why && count && !slots_close(slots, count))
         why = "the system does not let memory be made executable, so nothing in it is marked";
-    if (!why && !set_breakpoints(module, m))
+    if (!why && !set_patches(module, m, slots))
         why = "the system does not let its code be changed, so nothing in it is marked";
     if (why) {
         warn(module, why);
@@ -297,8 +347,21 @@ static void watch_loader(void)
     loader = (struct patch){.address = at, .place = &place};
     if (!patch_put(&loader) || protect(at, at + 1, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
         return;
-    __atomic_store_n((uint8_t *)at, BREAKPOINT, __ATOMIC_RELEASE);
+    set_breakpoint(at);
     protect(at, at + 1, PROT_READ | PROT_EXEC);
+}
+
+/* The process has one thread, so nobody is in any code but that which has called us. */
+static bool is_alone(void)
+{
+    char text[4096];
+    int fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+    long bytes = fd < 0 ? 0 : raw_read(fd, text, sizeof text - 1);
+
+    if (fd >= 0)
+        raw_close(fd);
+    text[bytes > 0 ? bytes : 0] = 0;
+    return strstr(text, "\nThreads:\t1\n") != NULL;
 }
 
 void patch_start(void)
@@ -306,13 +369,18 @@ void patch_start(void)
     debug = file ? libc_find("_r_debug") : NULL;
     if (!debug)
         return;
+    const char *by = getenv("HQ_MARKS_BY");
+    bool possible = !(by && !strcmp(by, "breakpoints")) && jump_is_possible();
+    jumps = possible && is_alone();
     look();
+    jumps = possible; /* of what is opened from now on nothing has run */
     if (expects_more())
         watch_loader();
 }
 
 void patch_end(void)
 {
+    jump_end();
     for (const struct patch *patch = patch_next(NULL); patch; patch = patch_next(patch)) {
         const struct hqp_place *place = patch->place;
 

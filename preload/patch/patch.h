@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Marked procedures (`hq record --mark`): breakpoints in memory where they are entered and left, at the places that
- * `hq record` has found in the files (format/patches.h). At each the replaced instruction is done by the handler, or
- * runs in a slot near the module that jumps back behind it; so code and stack are what they were to everybody who does
- * not read the code itself.
+ * Marked procedures (`hq record --mark`): jumps or breakpoints in memory where they are entered and left, at the places
+ * that `hq record` has found in the files (format/patches.h). The replaced instructions run in a slot near the module,
+ * or are done by the breakpoint's handler; so code and stack are what they were to everybody who does not read the code
+ * itself.
  *
- *   table.c   which places are patched, where the slots are
+ *   table.c   which places have a breakpoint
+ *   slots.c   where replaced instructions run
  *   apply.c   patching the modules of the process, and those that it opens later
+ *   jump.c    where jumps lead, and enter.c
  *   follow.c  what the replaced instruction would have done
  *   visits.c  what is entered and left is counted and traced
  */
@@ -57,13 +59,6 @@ bool patch_put(const struct patch *patch);
 
 /* Those from `start` to `end` are gone, with their slots. */
 void patch_remove(uint64_t start, uint64_t end);
-
-/* A slot for each of `count` instructions within reach of a module; 0: there is no such memory. To be filled, then
- * closed. */
-enum { PATCH_SLOT = 64 };
-uint64_t patch_slots_take(uint64_t start, uint64_t end, uint32_t count);
-void patch_slot_fill(uint64_t slot, uint64_t address, const struct hqp_place *place);
-bool patch_slots_close(uint64_t slots, uint32_t count);
 
 /* The loader has come to where it tells a debugger that modules have come or gone. */
 bool patch_is_loader(const struct patch *patch);

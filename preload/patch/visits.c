@@ -3,6 +3,7 @@
 
 #include "preload/counts.h"
 #include "preload/hot.h"
+#include "preload/patch/jump.h"
 #include "preload/patch/patch.h"
 #include "preload/raw.h"
 #include "preload/thread.h"
@@ -86,13 +87,11 @@ static COLD bool make_room(void)
 }
 
 /* Where the procedure has been called, as a place in the thread's tree: at its first instruction. */
-static HOT struct place place_of(const ucontext_t *context, uint64_t entry)
+static HOT struct place place_of(const uint64_t reg[CFI_REGISTERS])
 {
-    uint64_t reg[CFI_REGISTERS], low, high;
+    uint64_t low, high;
     uint32_t partial;
 
-    unwind_registers(context, reg);
-    reg[CFI_PC] = entry;
     thread_stack(reg[CFI_SP], &low, &high);
     return unwind(self.lane, reg, low, high, &partial);
 }
@@ -114,53 +113,50 @@ static HOT void begin_visit(uint64_t sp, struct place here, uint64_t entry)
     counts_clock(now);
 }
 
-static HOT struct place enter(const struct patch *patch, const ucontext_t *context)
+static HOT struct place enter(const uint64_t reg[CFI_REGISTERS])
 {
-    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP], now = file_now_us();
+    uint64_t sp = reg[CFI_SP], now = file_now_us();
     struct place here = {NO_NODE, 0};
 
     end_those(on_own_stack(sp) ? sp : 0, sp, now);
     if (!window_is_open(now) || !thread_lane())
         return here;
-    here = place_of(context, patch->address);
-    begin_visit(sp, here, patch->address);
+    here = place_of(reg);
+    begin_visit(sp, here, reg[CFI_PC]);
     return here;
 }
 
-static HOT void leave(const ucontext_t *context)
+static HOT void leave(uint64_t sp)
 {
-    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP];
-
     if (visits.count)
         end_those(on_own_stack(sp) ? sp : 0, sp, file_now_us());
 }
 
 /* An exception is being handled by whoever has called this. */
-static COLD void land(const ucontext_t *context)
+static COLD void land(uint64_t sp)
 {
     if (visits.count)
-        visits_settle_at((uint64_t)context->uc_mcontext.gregs[REG_RSP] + 8, file_now_us());
+        visits_settle_at(sp + 8, file_now_us());
 }
 
 /* longjmp: where it goes stands in its argument, of which glibc keeps the stack pointer as its pointer guard has it
  * (sysdeps/x86_64/jmpbuf-offsets.h). What is no place further out is none of ours. */
-static COLD void jump(const ucontext_t *context)
+static COLD void jump(const uint64_t reg[CFI_REGISTERS])
 {
-    enum { STACK_POINTER = 6 };
-    uint64_t sp = (uint64_t)context->uc_mcontext.gregs[REG_RSP], to, guard;
+    enum { ARGUMENT = 5, STACK_POINTER = 6 };
+    uint64_t sp = reg[CFI_SP], to, guard;
 
     if (!visits.count)
         return;
-    to = ((const uint64_t *)context->uc_mcontext.gregs[REG_RDI])[STACK_POINTER];
+    to = ((const uint64_t *)reg[ARGUMENT])[STACK_POINTER];
     __asm__("movq %%fs:0x30, %0" : "=r"(guard));
     to = (to >> 17 | to << 47) ^ guard;
     if (to > sp && to < self.stack_high && on_own_stack(sp))
         visits_settle_at(to, file_now_us());
 }
 
-static HOT void count(const struct patch *patch, const ucontext_t *context)
+HOT void visits_count(const struct hqp_place *p, const uint64_t reg[CFI_REGISTERS], bool leaves)
 {
-    const struct hqp_place *p = patch->place;
     struct place here = {NO_NODE, 0};
 
     if (!guard_enter()) {
@@ -169,14 +165,28 @@ static HOT void count(const struct patch *patch, const ucontext_t *context)
         return;
     }
     if (p->flags & HQP_LANDING)
-        land(context);
+        land(reg[CFI_SP]);
     if (p->flags & HQP_JUMPING)
-        jump(context);
+        jump(reg);
     if (file_ready() && p->flags & HQP_ENTRY)
-        here = enter(patch, context);
-    if (patch_leaves(patch, context))
-        leave(context);
-    guard_leave_at(here);
+        here = enter(reg);
+    if (leaves)
+        leave(reg[CFI_SP]);
+    if (__builtin_expect(self.missed_any, 0) && here.node == NO_NODE && self.lane)
+        here = place_of(reg);
+    if (here.node != NO_NODE)
+        guard_leave_at(here);
+    else
+        guard_leave(); /* what is missed from now on comes with the next visit */
+}
+
+static HOT void count(const struct patch *patch, const ucontext_t *context)
+{
+    uint64_t reg[CFI_REGISTERS];
+
+    arch_registers(context, reg);
+    reg[CFI_PC] = patch->address;
+    visits_count(patch->place, reg, patch_leaves(patch, context));
 }
 
 HOT bool patch_trap(const siginfo_t *info, ucontext_t *context, bool strange)
@@ -203,5 +213,7 @@ void visits_forget(void)
 {
     if (visits.open)
         raw_munmap(visits.open, visits.room * sizeof *visits.open);
+    if (visits.vectors)
+        raw_munmap(visits.vectors, JUMP_VECTORS);
     visits = (struct visits){0};
 }

@@ -9,7 +9,9 @@
 #ifndef HQ_PRELOAD_PATCH_VISITS_H
 #define HQ_PRELOAD_PATCH_VISITS_H
 
+#include "format/patches.h"
 #include "preload/options.h"
+#include "unwind/cfi.h"
 
 struct hqm_region;
 
@@ -23,10 +25,15 @@ struct visits {
     struct visit *open; /* in the order in which they began */
     uint32_t count, room;
     uint32_t foreign; /* how many were begun on another stack than the thread's own */
+    void *vectors;    /* a page, for the registers that patch_stub saves (jump.h) */
 };
 extern __thread struct visits visits __attribute__((tls_model("initial-exec")));
 
 enum { VISITS_MAX = 1 << 20 }; /* nested deeper they are not counted, and `info` tells how many were lost */
+
+/* The thread is at a place, with these registers: counts what is entered or left there. `leaves`: it leaves the
+ * procedure, if the place is a way out. */
+void visits_count(const struct hqp_place *place, const uint64_t reg[CFI_REGISTERS], bool leaves);
 
 /* The thread's stack pointer is `sp`: ends visits that lie below it. With the guard up. */
 void visits_settle_at(uint64_t sp, uint64_t now_us);

@@ -15,7 +15,9 @@ plugin=$PROGRAMS/libwatched.so
 
 "$PROGRAMS/watched" 200 "$plugin" >"$TMP/bare"
 bare=$?
-for clock in "-e CPUTIME@1000/s" "-e CPUTIME@1000/s --clock=timer" "-e REALTIME@1000/s"; do
+for clock in "-e CPUTIME@1000/s" "-e CPUTIME@1000/s --clock=timer" "-e REALTIME@1000/s" "-e CPUTIME@500/s"; do
+    export HQ_MARKS_BY=jumps
+    [ "$clock" != "-e CPUTIME@500/s" ] || HQ_MARKS_BY=breakpoints
     # shellcheck disable=SC2046,SC2086
     record $clock $(marks $all inlined plugin_work) --mark-in "$plugin" -- "$PROGRAMS/watched" 200 "$plugin"
     check "$clock: the exit status is the program's" [ $status = $bare ]
@@ -44,6 +46,8 @@ for clock in "-e CPUTIME@1000/s" "-e CPUTIME@1000/s --clock=timer" "-e REALTIME@
     check "$clock: the verifier finds nothing" "$HQ" verify "$DB"
 done
 check "a visit is as long as what is in it" [ "$(rows 'iterations of recurses where length > 1s' | wc -l)" = 0 ]
+
+unset HQ_MARKS_BY
 
 record --mark no_such_thing -- "$PROGRAMS/watched" 10
 check "a name that is none is refused" [ $status = 2 ]
@@ -104,6 +108,36 @@ for kind in throws jumps; do
     read -r least most <<<"$(awk -v k=$kind '$1 == k { print $2, $3 }' "$TMP/out")"
     check "left by what $kind: all visits" [ "$n" = 40 ]
     check "left by what $kind: as long as they were ($least <= $sum <= $most)" holds "$least - 200 <= $sum && $sum <= $most + 200"
+done
+
+# By a jump wherever one may stand, with all registers as they were; and also where handlers come in between.
+"$PROGRAMS/jumped" >"$TMP/bare"
+jumped=(moves relative adds jumps_in calls tail tight)
+for by in jumps breakpoints; do
+    # shellcheck disable=SC2046
+    HQ_MARKS_BY=$by record $(marks "${jumped[@]}") -- "$PROGRAMS/jumped"
+    check "$by: all registers are what they were" diff <(awk '{ print $1, $4, 0 }' "$TMP/bare") <(awk '{ print $1, $4, $5 }' "$TMP/out")
+    for name in "${jumped[@]}"; do
+        visits=1000
+        [ "$name" != moves ] || visits=3000 # two of the others call it
+        check "$by: visits of $name" [ "$(visits "$name")" = $visits ]
+    done
+    check "$by: call paths are whole" full 100
+    case $by in
+    jumps) awk '{ print $1, $2, $3 }' >"$TMP/expected" <<'END' ;;
+moves e9 e9
+relative e9 e9
+adds e9 e9
+jumps_in cc e9
+calls cc e9
+tail e9 e9
+tight e9 cc
+END
+    breakpoints) awk '{ print $1, "cc cc" }' "$TMP/bare" >"$TMP/expected" ;;
+    esac
+    check "$by: which they are" diff "$TMP/expected" <(cut -d' ' -f1-3 "$TMP/out")
+    HQ_MARKS_BY=$by record --mark moves -- "$PROGRAMS/jumped" alarm
+    check "$by: visits of handlers that come anywhere" [ "$(value entries) $(value marks)" = "$(cat "$TMP/out") $((2 * $(cat "$TMP/out")))" ]
 done
 
 # A million visits, each of some instructions.

@@ -33,9 +33,9 @@ bool patch_trap(const siginfo_t *info, ucontext_t *context, bool strange)
     return false;
 }
 
-uint64_t patch_original_of(uint64_t pc)
+void patch_leave_slots(uint64_t reg[CFI_REGISTERS])
 {
-    return pc;
+    (void)reg;
 }
 
 void visits_settle_at(uint64_t sp, uint64_t now_us)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Where a jump leads that stands in place of a breakpoint: a slot (slots.h) calls patch_stub, which saves all registers
+ * and has the visit counted. No signal and no system call: it costs a tenth of a breakpoint. A thread must not be
+ * between the instructions that the jump lies on when it is put there; so they are put into code that nobody can have
+ * run: that of a process with one thread at its start, and of a library that is being opened.
+ *
+ * On the stack of the program it takes 120 bytes and what the walk needs; vector registers are saved beside it.
+ */
+#ifndef HQ_PRELOAD_PATCH_JUMP_H
+#define HQ_PRELOAD_PATCH_JUMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Registers as patch_stub has pushed them, the last first. */
+struct saved {
+    uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbx, rdx, rcx, rax, rbp, flags;
+    uint64_t back; /* in the slot */
+};
+
+void patch_stub(void);
+
+enum { JUMP_VECTORS = 4096 }; /* bytes; those of AVX-512 take 2688 */
+
+/* Can this processor save its vector registers? Once, before patch_stub is called. */
+bool jump_is_possible(void);
+
+/* From now on nothing is counted behind jumps. */
+void jump_end(void);
+
+/* Is the thread to be counted? Returns memory for its vector registers, NULL if not. Uses general registers alone. In
+ * enter.c. */
+void *jump_enter(const struct saved *saved);
+extern volatile bool jump_over;
+
+/* Counts. In jump.c. */
+void jump_count(const struct saved *saved);
+
+#endif
