@@ -145,15 +145,14 @@ static bool was_moved(const struct maker *m, const struct piece *piece, uint32_t
     return origin == ELSEWHERE;
 }
 
-/* The declaration of the procedure that code is said to be of, if it stands in the same file; 0: it does not. */
-static uint32_t declared(const struct maker *m, uint32_t inlined, uint32_t file)
+uint32_t tree_declared(const struct maker *m, uint32_t inlined, uint32_t file)
 {
     const struct dwarf_procedure *p = m->p->dwarf;
-    const struct dwarf_origin *o = &p->origin;
+    const struct dwarf_origin *o = p ? &p->origin : NULL;
 
     if (inlined != DWARF_NONE)
         o = m->p->unit->inlines[p->first_inline + inlined].origin;
-    return o->file == file ? o->line : 0;
+    return o && o->file == file ? o->line : 0;
 }
 
 /*
@@ -164,13 +163,13 @@ static uint32_t declared(const struct maker *m, uint32_t inlined, uint32_t file)
 static bool is_misplaced(const struct maker *m, const struct piece *piece)
 {
     struct begun first = {piece->file, piece->line, 0, 0};
-    uint32_t from = m->p->dwarf ? declared(m, piece->inlined, piece->file) : 0;
+    uint32_t from = tree_declared(m, piece->inlined, piece->file);
 
     if (!from || piece->line < from)
         return from;
     for (size_t i = SEARCH(k, m->begun.len, by_place(&m->begun.data[k], &first) < 0); i < m->begun.len; i++) {
         const struct begun *b = &m->begun.data[i];
-        uint32_t other = b->inlined == BEGUN_ANYWHERE ? 0 : declared(m, b->inlined, b->file);
+        uint32_t other = b->inlined == BEGUN_ANYWHERE ? 0 : tree_declared(m, b->inlined, b->file);
 
         if (b->file != piece->file || b->line != piece->line)
             break;

@@ -147,7 +147,8 @@ static uint32_t near_line(const struct maker *m, uint32_t loop, uint32_t as, str
 
 enum {
     IN_FRONT = 1 << LOOP_FRONT | 1 << LOOP_GUARD,
-    AROUND = IN_FRONT | 1 << LOOP_BEHIND,
+    BEHIND = 1 << LOOP_BEHIND | 1 << LOOP_REST,
+    AROUND = IN_FRONT | BEHIND,
     ABOVE = 10, /* lines: what stands further above the first statement of a loop is hardly its pragma */
     CLOSE = 3,  /* and this close is what is no pragma of it */
 };
@@ -164,6 +165,7 @@ static uint32_t lower_bound(const struct maker *m, uint32_t loop)
     const struct loop_place *place = &m->places[loop], *outer = parent == LOOP_NONE ? NULL : &m->places[parent];
     uint32_t far = place->least > ABOVE ? place->least - ABOVE : 0;
 
+    far = larger(far, tree_declared(m, place->context, place->file));
     return larger(outer && outer->file == place->file && outer->line < place->least ? outer->line : m->origin, far);
 }
 
@@ -232,16 +234,6 @@ static uint32_t do_line(const struct maker *m, uint32_t loop, uint32_t low, bool
     return line ? line : left_over_line(m, loop, low);
 }
 
-/* Whether a loop has the line of one directly in it: then it is not its own. */
-static bool as_inner(const struct maker *m, uint32_t loop)
-{
-    for (uint32_t l = loop + 1; l < m->loops->count; l++)
-        if (m->loops->list[l].parent == loop && m->places[l].line == m->places[loop].line &&
-            m->places[l].file == m->places[loop].file)
-            return true;
-    return false;
-}
-
 /* A loop of the same code beside another one, vector body and remainder, has the name of the one that tells it. */
 static void name_as_sibling(struct maker *m, uint32_t loop)
 {
@@ -281,6 +273,25 @@ static bool leaves_beyond(const struct maker *m, const struct loop_place *place)
     return place->back_to >= place->line && place->header_to > place->back_to && !is_fortran(m, place);
 }
 
+/* Whether a loop has the line of one directly in it: then it is not its own. */
+static bool as_inner(const struct maker *m, uint32_t loop)
+{
+    for (uint32_t l = loop + 1; l < m->loops->count; l++)
+        if (m->loops->list[l].parent == loop && m->places[l].line == m->places[loop].line &&
+            m->places[l].file == m->places[loop].file)
+            return true;
+    return false;
+}
+
+/* Whether the condition at the top of a loop is that of the one in it (where that one is never entered this one is
+ * left, too), and the loop is left elsewhere, in its first line or in that of the jump back. */
+static bool is_left_at_inner(const struct maker *m, uint32_t loop)
+{
+    const struct loop_place *place = &m->places[loop];
+
+    return place->exit && (place->exit == place->back || place->exit == place->least) && as_inner(m, loop);
+}
+
 /* A condition that is not where a loop begins. */
 static void name_by_top(struct maker *m, uint32_t loop)
 {
@@ -289,11 +300,11 @@ static void name_by_top(struct maker *m, uint32_t loop)
     if (place->evidence == LOOP_EXIT_AND_BACK && place->header_exit == place->least &&
         (place->line < place->most || leaves_beyond(m, place)))
         place->line = place->least;
-    else if (place->evidence == LOOP_HEADER_EXIT && place->exit == place->least && place->exit < place->line &&
-             !is_fortran(m, place))
+    else if (place->evidence == LOOP_HEADER_EXIT && place->exit < place->line &&
+             ((place->exit == place->least && !is_fortran(m, place)) || is_left_at_inner(m, loop)))
         place->line = place->exit;
     else if ((place->evidence == LOOP_EXIT || place->evidence == LOOP_HEADER_EXIT) && place->top == place->least &&
-             place->top < place->line && place->line < place->most)
+             place->top < place->line && place->line < place->most && place->begun <= place->top)
         place->line = place->top;
     else if (is_told_at_back(m, loop))
         place->line = place->back;
@@ -323,6 +334,21 @@ static bool is_of_array(const struct maker *m, uint32_t loop)
            outer->most == place->most;
 }
 
+/* Returns the line of a loop that consists of one statement, where what was in it has been unrolled: that of the code
+ * behind it, which works off what it leaves over, if that is above the statement. Behind a loop that lies in no other
+ * one anything may follow: there it is the line directly above. 0: none. Branches in front do not tell it: those of IF
+ * and of array statements are there, too. */
+static uint32_t statement_line(const struct maker *m, uint32_t loop, uint32_t low)
+{
+    const struct loop_place *place = &m->places[loop];
+
+    if (place->least != place->most)
+        return 0;
+    if (m->loops->list[loop].parent == LOOP_NONE)
+        low = larger(low, place->least - 2);
+    return near_line(m, loop, loop, (struct wanted){BEHIND, true, low, place->least});
+}
+
 /* From the inside out: an outer loop may have the line of one in it, which is looked at first. */
 static void name_do_loops(struct maker *m, bool region)
 {
@@ -335,7 +361,7 @@ static void name_do_loops(struct maker *m, bool region)
         if (place->line == place->most && place->least < place->most) {
             line = do_line(m, l, region && low ? low - 1 : low, region);
             place->line = line ? line : place->least;
-        } else if (!is_of_array(m, l) && (line = left_over_line(m, l, low))) {
+        } else if (!is_of_array(m, l) && ((line = left_over_line(m, l, low)) || (line = statement_line(m, l, low)))) {
             place->line = line;
         }
     }
@@ -351,6 +377,12 @@ static bool is_own_line(const struct maker *m, uint32_t loop, uint32_t line)
     return true;
 }
 
+/* Whether both conditions by which a loop is left have its line: another one with it is a copy of it. */
+static bool is_told_twice(const struct maker *m, uint32_t loop)
+{
+    return m->places[loop].evidence == LOOP_EXIT_AND_BACK && m->places[loop].exit == m->places[loop].line;
+}
+
 /* A loop with a statement above its line has it from a loop in it, if that one begins in this line: a control statement
  * stands above what it repeats. Taken as one, the outer loop would be lost, and other loops in it would lie in the
  * inner one.
@@ -363,14 +395,24 @@ static void name_unlike_inner(struct maker *m, uint32_t loop)
     for (uint32_t l = loop + 1; l < m->loops->count; l++) {
         const struct loop_place *inner = &m->places[l];
 
-        if (m->loops->list[l].parent != loop || inner->line != place->line || inner->file != place->file ||
-            inner->context != place->context || inner->least < inner->line || !place->begun ||
-            place->begun >= place->line)
+        if (m->loops->list[l].parent != loop || is_told_twice(m, loop) || inner->line != place->line ||
+            inner->file != place->file || inner->context != place->context || inner->least < inner->line ||
+            !place->begun || place->begun >= place->line)
             continue;
         line = do_line(m, loop, lower_bound(m, loop), false);
         place->line = line ? line : is_own_line(m, loop, place->begun) ? place->begun : 0;
         return;
     }
+}
+
+/* Whether a loop is left by a condition of the loop around it: both are ways round one loop. */
+static bool is_copy_of_outer(const struct maker *m, uint32_t loop)
+{
+    uint32_t parent = m->loops->list[loop].parent;
+    const struct loop_place *place = &m->places[loop], *outer = parent == LOOP_NONE ? NULL : &m->places[parent];
+
+    return outer && outer->line && outer->file == place->file && outer->context == place->context &&
+           place->exit == outer->line && place->line != outer->line;
 }
 
 void tree_name_loops(struct maker *m)
@@ -399,6 +441,9 @@ void tree_name_loops(struct maker *m)
         if ((as_inner(m, l) || (m->loops->list[l].parent == LOOP_NONE && m->places[l].line > m->places[l].least)) &&
             (line = share_line(m, l)))
             m->places[l].line = line;
+    for (uint32_t l = 0; l < n; l++)
+        if (is_copy_of_outer(m, l))
+            m->places[l].line = m->places[m->loops->list[l].parent].line;
     for (uint32_t l = 0; l < n; l++)
         if (m->places[l].line && m->places[l].line == m->places[l].least)
             name_as_sibling(m, l);

@@ -43,15 +43,32 @@ static bool goes_past(const struct walk *w, uint32_t loop, const struct cfg_bloc
     return false;
 }
 
-/* Notes the branch that a block ends in. */
+/* Whether what a block ends in leaves the loop around, or goes round it. */
+static bool is_of_outer(const struct walk *w, uint32_t outer, const struct cfg_block *b)
+{
+    for (uint32_t k = 0; outer != LOOP_NONE && k < b->successor_count; k++) {
+        uint32_t to = w->m->cfg->successors.data[b->first_successor + k];
+
+        if (to == w->m->headers.data[outer] || !loop_contains(w->m, outer, w->m->loop_of[to]))
+            return true;
+    }
+    return false;
+}
+
+/* Notes a block, and the branch that it ends in. Behind a loop it counts without one, but in the loop around it only.
+ */
 static void note_block(struct walk *w, uint32_t loop, uint32_t block, bool behind)
 {
     const struct cfg_block *b = &w->m->cfg->blocks.data[block];
     const struct insn *in = &w->m->cfg->insns.data[b->first + b->count - 1], *since = in;
-    enum loop_side side = behind ? LOOP_BEHIND : goes_past(w, loop, b) ? LOOP_GUARD : LOOP_FRONT;
+    uint32_t outer = w->m->loops.data[loop].parent;
+    bool branches = in->kind == INSN_BRANCH || in->kind == INSN_JUMP;
+    enum loop_side side = goes_past(w, loop, b) ? LOOP_GUARD : LOOP_FRONT;
 
-    if (in->kind != INSN_BRANCH && in->kind != INSN_JUMP)
+    if (behind ? outer != LOOP_NONE && !loop_contains(w->m, outer, w->m->loop_of[block]) : !branches)
         return;
+    if (behind)
+        side = branches && !is_of_outer(w, outer, b) ? LOOP_BEHIND : LOOP_REST;
     while (since > &w->m->cfg->insns.data[b->first] && !is_call(since - 1))
         since--;
     vec_push(&w->m->near, (struct loop_near){loop, side, LOOP_NONE, since->address, in->address});

@@ -76,6 +76,10 @@ bool tree_lies_in(const struct maker *m, uint32_t loop, uint32_t outer);
  * compilers make such code for no statement (the counters of vectorised loops). Calls always do. */
 bool tree_speaks(const struct maker *m, const struct piece *piece, uint32_t loop);
 
+/* The line that the procedure that code is said to be of is declared in, if it is of that file; 0: it is not, or
+ * unknown.
+ */
+uint32_t tree_declared(const struct maker *m, uint32_t inlined, uint32_t file);
 /* Sets the contexts of all places (loop_context.c). */
 void tree_place_loops(struct maker *m);
 uint32_t tree_inline_parent(const struct maker *m, uint32_t inlined); /* canonical ones; DWARF_NONE: the procedure */

@@ -47,11 +47,13 @@ end module
 module state
   integer, parameter :: n = 33
   real(8) :: rsd(5, n, n, n), flux(5, n), t = 3
-  integer :: first = 2, last = 30
+  integer :: first = 2, last = 30, grid(3) = 30
+  real(8) :: cells(5, 0:n, 0:n, 0:n), part(n)
 end module
 
 program main
   use kernels
+  use state, only: grid
   integer :: n
   real(8) :: phi(100), src(100, 4), flux(100, 4), pn(4), a(64, 64), b(64, 64)
 
@@ -66,6 +68,10 @@ program main
   call spread_out(a, b, 64, 64)
   call iterate(phi(1), n)
   call fluxes
+  call fill
+  call sums(grid)
+  call smooth
+  call rounds(phi(1))
   print *, n, sum(src), sum(flux), sum(b)
 end program
 
@@ -117,5 +123,97 @@ subroutine iterate(x, n)
       print *, x
       exit
     end if
+  end do
+end subroutine
+
+! The compiler makes two ways round a loop, and leaves a loop where the one in it would not be entered: the conditions of
+! the loops around are theirs.
+!! fill: loops fk fk/fj fk/fj/fi when -O3$
+subroutine fill
+  use state
+  integer :: i, j, k, m
+
+  do k = 0, grid(3) - 1      ! @fk
+    do j = 0, grid(2) - 1    ! @fj
+      do i = 0, grid(1) - 1  ! @fm
+        do m = 1, 5
+          cells(m, i, j, k) = 1 ! @fi
+        end do
+      end do
+    end do
+  end do
+end subroutine
+
+!! sums: only sk sk/sj sk/sj/si when -O3
+!! sums: sum in sk/sj/si when -O3
+subroutine sums(limits)
+  use state
+  integer, intent(in) :: limits(3)
+  integer :: i, j, k, m
+  real(8) :: x, y, z, e(5)
+
+  do k = 0, grid(3) - 1      ! @sk
+    z = dble(k) * t
+    do j = 0, grid(2) - 1    ! @sj
+      y = dble(j) * t
+      do i = 0, grid(1) - 1  ! @si
+        x = dble(i) * t
+        call exact(x, y, z, e)
+        do m = 1, 5
+          cells(m, i, j, k) = cells(m, i, j, k) + e(m) ! @sum
+        end do
+      end do
+    end do
+  end do
+end subroutine
+
+subroutine exact(x, y, z, e)
+  real(8), intent(in) :: x, y, z
+  real(8), intent(out) :: e(5)
+
+  print *, x
+  e = x + y + z
+end subroutine
+
+! What is in the loop has been unrolled and is one statement: code behind it has the line of DO.
+!! smooth: loops plane plane/low plane/high when -O3
+subroutine smooth
+  use state
+  integer :: i, j, k, m
+
+  do k = 2, last     ! @plane
+    j = 2
+    do i = 2, last   ! @low
+      do m = 1, 5
+        rsd(m, i, j, k) = rsd(m, i, j, k) - t * &
+                          (-4 * rsd(m, i, j - 1, k) &
+                           + 6 * rsd(m, i, j, k) - 4 * rsd(m, i, j + 1, k))
+      end do
+    end do
+    j = last
+    do i = 2, last   ! @high
+      do m = 1, 5
+        rsd(m, i, j, k) = rsd(m, i, j, k) - t * &
+                          (-4 * rsd(m, i, j - 1, k) &
+                           + 6 * rsd(m, i, j, k) - 4 * rsd(m, i, j + 1, k))
+      end do
+    end do
+  end do
+end subroutine
+
+! The last statement of a round decides by which of two ways the next one goes.
+!! rounds: only round
+subroutine rounds(x)
+  use state
+  real(8), intent(inout) :: x
+  integer :: it
+
+  do it = 1, last    ! @round
+    if (it > 1) then
+      x = x * 0.5d0
+      print *, x
+    end if
+    call exact(x, x, t, part(1:5))
+    if (first > 1) call exact(t, x, x, part(6:10))
   end do
 end subroutine
