@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 300
+# timeout: 900
 # Progress on a terminal for what takes longer than a second, and nothing otherwise. The work is ended by Ctrl-C once its line is seen, or from outside
 # where no line is to come, so it is as long as a fast machine needs.
 set -u

@@ -4,7 +4,7 @@
 
 10,000 random addresses each of the C library (separate debug file, by build-id), of this project's own code
 compiled by gcc and by clang, and of a C++ program. An address agrees if the number of frames, and file and line
-of every frame, are the same. Bound: 98.5 %. timeout: 400
+of every frame, are the same. Bound: 98.5 %. timeout: 900
 
     agreement.py [-v] [FILE...]      these instead: binaries, or C sources to be compiled by gcc and clang at -O2;
                                      FILE=OTHER: llvm-symbolizer is asked about OTHER, which has the same code

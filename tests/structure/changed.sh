@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 300
+# timeout: 900
 # Files that somebody cuts short or overwrites in place while they are mapped: one sentence and an exit status, never a signal; what was
 # read of them is not kept. A library in front of mmap does it at the worst time, just after a file whose name has VICTIM in it was mapped.
 set -u

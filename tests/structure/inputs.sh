@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# timeout: 300
+# timeout: 900
 # One program in every form that debug information comes in: the same structure must be found, or a sentence must say why not.
 set -u
 source=$TOP/tests/structure/mutants.cc
