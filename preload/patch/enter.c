@@ -23,13 +23,13 @@ static inline bool is_strange(uint64_t sp)
     return !thread || atomic_load_explicit(&thread->base, memory_order_acquire) != base;
 }
 
-static inline void *vectors(void)
+static inline bool has_room(void)
 {
-    if (!visits.vectors) {
-        long at = raw_syscall(SYS_mmap, 0, JUMP_VECTORS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        visits.vectors = at > 0 ? (void *)at : NULL;
+    if (!visits.room) {
+        long at = raw_syscall(SYS_mmap, 0, JUMP_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        visits.room = at > 0 ? (void *)at : NULL;
     }
-    return visits.vectors;
+    return visits.room != NULL;
 }
 
 static inline void lose(enum hqm_loss reason)
@@ -40,15 +40,49 @@ static inline void lose(enum hqm_loss reason)
         __atomic_fetch_add(&header->loss[reason], 1, __ATOMIC_RELAXED);
 }
 
+/* A handler of the program that came while the guard is up might visit what is marked, too, or jump away. Signals of
+ * ours and faults do not wait. */
+static inline void hold_signals(void)
+{
+    enum { FAULTS = 1 << (SIGSEGV - 1) | 1 << (SIGBUS - 1) | 1 << (SIGFPE - 1) | 1 << (SIGILL - 1) };
+    uint64_t held = ~(jump_signals | FAULTS | 1 << (SIGTRAP - 1)), before;
+
+    raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&held, (long)&before, 8, 0, 0);
+    visits.mask = before;
+    visits.held = true;
+}
+
+static inline void let_signals(void)
+{
+    uint64_t before = visits.mask;
+
+    visits.held = false;
+    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, 8, 0, 0);
+}
+
 void *jump_enter(const struct saved *s)
 {
     bool enters = slot_of_call(s->back)->place->flags & HQP_ENTRY;
 
-    if (!options.active || jump_over || raw_frozen || is_strange((uint64_t)s) || !self.alive)
+    if (!options.active || jump_over || raw_frozen || is_strange((uint64_t)s) || !self.alive ||
+        !(self.lane ? self.lane->number != 0 : process_is_known()))
         return NULL;
-    if (!self.busy && vectors())
-        return visits.vectors;
-    if (enters)
-        lose(self.busy ? HQM_LOSS_REENTRY : HQM_LOSS_NO_SPACE);
-    return NULL;
+    if (self.busy || !has_room()) {
+        if (enters)
+            lose(self.busy ? HQM_LOSS_REENTRY : HQM_LOSS_NO_SPACE);
+        return NULL;
+    }
+    if (options.handles)
+        hold_signals();
+    self.busy = 1;
+    atomic_signal_fence(memory_order_seq_cst);
+    return (char *)visits.room + JUMP_ROOM - JUMP_VECTORS;
+}
+
+void jump_leave(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    self.busy = 0;
+    if (visits.held)
+        let_signals();
 }

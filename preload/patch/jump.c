@@ -4,14 +4,15 @@
 #include "preload/hot.h"
 #include "preload/patch/slots.h"
 #include "preload/patch/visits.h"
-#include "preload/raw.h"
 #include "preload/reach.h"
 #include "preload/signals.h"
+#include "preload/thread.h"
 #include "unwind/cfi.h"
 
 #include <cpuid.h>
 
 volatile bool jump_over;
+uint64_t jump_signals;
 
 /* Intel's manual, volume 1, chapter 13: xsave leaves the header alone but for the first word, xsavec writes it. */
 __attribute__((visibility("hidden"))) bool jump_compacts __asm__("jump_compacts");
@@ -58,10 +59,14 @@ __asm__(".pushsection hq_hot, \"ax\", @progbits\n"
         "  jmp 2f\n"
         "1: xsave (%r12)\n"
         "2: mov %rbx, %rdi\n"
+        "  mov %r12, %rsp\n"
         "  call jump_count\n"
         "  mov $0xe6, %eax\n"
         "  xor %edx, %edx\n"
         "  xrstor (%r12)\n"
+        "  mov %rbx, %rsp\n"
+        "  and $-16, %rsp\n"
+        "  call jump_leave\n"
         "3: mov %rbx, %rsp\n"
         "  pop %r15\n  pop %r14\n  pop %r13\n  pop %r12\n"
         "  pop %r11\n  pop %r10\n  pop %r9\n  pop %r8\n"
@@ -82,6 +87,7 @@ bool jump_is_possible(void)
 
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE))
         return false;
+    jump_signals = signal_ours();
     jump_compacts = __get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 2;
     return true;
 }
@@ -89,15 +95,6 @@ bool jump_is_possible(void)
 void jump_end(void)
 {
     jump_over = true;
-}
-
-/* A handler of the program that comes in between may visit what is marked, too, or jump away. So there are none. */
-static inline void hold_signals(uint64_t *before)
-{
-    enum { FAULTS = 1 << (SIGSEGV - 1) | 1 << (SIGBUS - 1) | 1 << (SIGFPE - 1) | 1 << (SIGILL - 1) };
-    uint64_t held = ~(signal_ours() | FAULTS | 1 << (SIGTRAP - 1));
-
-    raw_sigmask(SIG_BLOCK, &held, before);
 }
 
 HOT void jump_count(const struct saved *s)
@@ -108,13 +105,9 @@ HOT void jump_count(const struct saved *s)
                                          s->rbp, sp,     s->r8,  s->r9,  s->r10,        s->r11,
                                          s->r12, s->r13, s->r14, s->r15, slot->original};
     struct reach found = reach_to(0);
-    bool holds = options.handles;
-    uint64_t before;
+    bool opened = self.blocks_bus && cut_open();
 
-    if (__builtin_expect(holds, 0))
-        hold_signals(&before);
     visits_count(slot->place, reg, (slot->place->flags & HQP_EXIT) != 0);
-    if (__builtin_expect(holds, 0))
-        raw_sigmask(SIG_SETMASK, &before, NULL);
+    cut_close(opened);
     reach_leave(&found);
 }

@@ -5,7 +5,8 @@
  * between the instructions that the jump lies on when it is put there; so they are put into code that nobody can have
  * run: that of a process with one thread at its start, and of a library that is being opened.
  *
- * On the stack of the program it takes 120 bytes and what the walk needs; vector registers are saved beside it.
+ * A coroutine may have a kilobyte of stack left, so a few hundred bytes are taken of it, and the rest runs in a room of
+ * the thread's own. The guard is up meanwhile, and where the program has handlers of signals they wait.
  */
 #ifndef HQ_PRELOAD_PATCH_JUMP_H
 #define HQ_PRELOAD_PATCH_JUMP_H
@@ -21,7 +22,8 @@ struct saved {
 
 void patch_stub(void);
 
-enum { JUMP_VECTORS = 4096 }; /* bytes; those of AVX-512 take 2688 */
+/* Bytes. The last page is for vector registers, of which those of AVX-512 take 2688; the others are a stack. */
+enum { JUMP_ROOM = 128 << 10, JUMP_VECTORS = 4096 };
 
 /* Can this processor save its vector registers? Once, before patch_stub is called. */
 bool jump_is_possible(void);
@@ -29,12 +31,14 @@ bool jump_is_possible(void);
 /* From now on nothing is counted behind jumps. */
 void jump_end(void);
 
-/* Is the thread to be counted? Returns memory for its vector registers, NULL if not. Uses general registers alone. In
- * enter.c. */
+/* Puts the guard up if the thread is to be counted, and returns memory for its vector registers, above the stack; NULL
+ * if not. jump_leave ends that. Both use general registers alone. In enter.c. */
 void *jump_enter(const struct saved *saved);
+void jump_leave(void);
 extern volatile bool jump_over;
+extern uint64_t jump_signals; /* those of ours, as bits */
 
-/* Counts. In jump.c. */
+/* Counts, on the stack of the room. In jump.c. */
 void jump_count(const struct saved *saved);
 
 #endif

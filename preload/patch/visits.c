@@ -2,6 +2,7 @@
 #include "preload/patch/visits.h"
 
 #include "preload/counts.h"
+#include "preload/handler.h"
 #include "preload/hot.h"
 #include "preload/patch/jump.h"
 #include "preload/patch/patch.h"
@@ -72,17 +73,17 @@ HOT void visits_settle_at(uint64_t sp, uint64_t now_us)
 static COLD bool make_room(void)
 {
     enum { FIRST = 170 }; /* a page of them */
-    uint32_t room = visits.room ? visits.room * 2 : FIRST;
+    uint32_t room = visits.places ? visits.places * 2 : FIRST;
     struct visit *more = room <= VISITS_MAX ? raw_memory(room * sizeof *more) : NULL;
 
     if (!more)
         return false;
     if (visits.open) {
         memcpy(more, visits.open, visits.count * sizeof *more);
-        raw_munmap(visits.open, visits.room * sizeof *more);
+        raw_munmap(visits.open, visits.places * sizeof *more);
     }
     visits.open = more;
-    visits.room = room;
+    visits.places = room;
     return true;
 }
 
@@ -100,7 +101,7 @@ static HOT void begin_visit(uint64_t sp, struct place here, uint64_t entry)
 {
     struct hqm_region *record = here.node == NO_NODE ? NULL : lane_region(self.lane, here, entry, self.number);
 
-    if ((visits.count == visits.room && !make_room()) || !record) {
+    if ((visits.count == visits.places && !make_room()) || !record) {
         file_lost(HQM_LOSS_NO_SPACE, 1);
         return;
     }
@@ -159,11 +160,6 @@ HOT void visits_count(const struct hqp_place *p, const uint64_t reg[CFI_REGISTER
 {
     struct place here = {NO_NODE, 0};
 
-    if (!guard_enter()) {
-        if (self.busy && process_is_known() && p->flags & HQP_ENTRY)
-            file_lost(HQM_LOSS_REENTRY, 1);
-        return;
-    }
     if (p->flags & HQP_LANDING)
         land(reg[CFI_SP]);
     if (p->flags & HQP_JUMPING)
@@ -172,21 +168,25 @@ HOT void visits_count(const struct hqp_place *p, const uint64_t reg[CFI_REGISTER
         here = enter(reg);
     if (leaves)
         leave(reg[CFI_SP]);
-    if (__builtin_expect(self.missed_any, 0) && here.node == NO_NODE && self.lane)
-        here = place_of(reg);
-    if (here.node != NO_NODE)
-        guard_leave_at(here);
-    else
-        guard_leave(); /* what is missed from now on comes with the next visit */
+    if (__builtin_expect(!self.missed_any, 1) || !self.lane)
+        return;
+    sample_missed(here.node == NO_NODE ? place_of(reg) : here);
 }
 
 static HOT void count(const struct patch *patch, const ucontext_t *context)
 {
+    const struct hqp_place *p = patch->place;
     uint64_t reg[CFI_REGISTERS];
 
+    if (!guard_enter()) {
+        if (self.busy && process_is_known() && p->flags & HQP_ENTRY)
+            file_lost(HQM_LOSS_REENTRY, 1);
+        return;
+    }
     arch_registers(context, reg);
     reg[CFI_PC] = patch->address;
-    visits_count(patch->place, reg, patch_leaves(patch, context));
+    visits_count(p, reg, patch_leaves(patch, context));
+    guard_leave();
 }
 
 HOT bool patch_trap(const siginfo_t *info, ucontext_t *context, bool strange)
@@ -212,8 +212,8 @@ HOT bool patch_trap(const siginfo_t *info, ucontext_t *context, bool strange)
 void visits_forget(void)
 {
     if (visits.open)
-        raw_munmap(visits.open, visits.room * sizeof *visits.open);
-    if (visits.vectors)
-        raw_munmap(visits.vectors, JUMP_VECTORS);
+        raw_munmap(visits.open, visits.places * sizeof *visits.open);
+    if (visits.room)
+        raw_munmap(visits.room, JUMP_ROOM);
     visits = (struct visits){0};
 }

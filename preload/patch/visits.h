@@ -23,16 +23,18 @@ struct visit {
 
 struct visits {
     struct visit *open; /* in the order in which they began */
-    uint32_t count, room;
+    uint32_t count, places;
     uint32_t foreign; /* how many were begun on another stack than the thread's own */
-    void *vectors;    /* a page, for the registers that patch_stub saves (jump.h) */
+    void *room;       /* of patch_stub (jump.h), NULL: none yet */
+    bool held;        /* patch_stub has blocked the program's signals; `mask` is what was blocked before */
+    uint64_t mask;
 };
 extern __thread struct visits visits __attribute__((tls_model("initial-exec")));
 
 enum { VISITS_MAX = 1 << 20 }; /* nested deeper they are not counted, and `info` tells how many were lost */
 
 /* The thread is at a place, with these registers: counts what is entered or left there. `leaves`: it leaves the
- * procedure, if the place is a way out. */
+ * procedure, if the place is a way out. With the guard up. */
 void visits_count(const struct hqp_place *place, const uint64_t reg[CFI_REGISTERS], bool leaves);
 
 /* The thread's stack pointer is `sp`: ends visits that lie below it. With the guard up. */
