@@ -47,10 +47,11 @@ static struct hq_error *damage(const struct db *db, bool marks)
         if (f->intact[i] || s->bytes > LARGEST || (part != DB_TABLES && !f->used[part]))
             continue;
         if (section_checksum(f->map.data + s->offset, s->bytes) != s->checksum)
-            return hq_error_new(HQ_DATA,
-                                "%s: the database is damaged: its %s are not as they were written; `hq verify` says "
-                                "more, and `hq build --force` makes it anew",
-                                db->path, db_tag_name(s->tag));
+            return hq_error_new(
+                HQ_DATA,
+                "%s: the database is damaged: a part of it (%s) is not as it was written; `hq verify` says "
+                "more, and `hq build --force` makes it anew",
+                db->path, db_tag_name(s->tag));
         f->intact[i] = 1;
     }
     return NULL;
