@@ -89,20 +89,33 @@ static bool is_in_valgrind(void)
     return list && strstr(list, "/vgpreload_");
 }
 
+/* What the kernel tells of this process; empty where it tells nothing. */
+static const char *read_status(char text[static 4096])
+{
+    int fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
+    long bytes = fd < 0 ? 0 : raw_read(fd, text, 4095);
+
+    if (fd >= 0)
+        raw_close(fd);
+    text[bytes > 0 ? bytes : 0] = 0;
+    return text;
+}
+
 bool trap_is_traced(void)
 {
     char text[4096];
 
     if (is_in_valgrind())
         return true;
-    int fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
-    long bytes = fd < 0 ? 0 : raw_read(fd, text, sizeof text - 1);
-
-    if (fd >= 0)
-        raw_close(fd);
-    text[bytes > 0 ? bytes : 0] = 0;
-    const char *tracer = strstr(text, "TracerPid:\t");
+    const char *tracer = strstr(read_status(text), "TracerPid:\t");
     return tracer && tracer[strlen("TracerPid:\t")] != '0';
+}
+
+bool trap_is_alone(void)
+{
+    char text[4096];
+
+    return strstr(read_status(text), "\nThreads:\t1\n") != NULL;
 }
 
 void trap_take(void)

@@ -11,6 +11,9 @@
 /* Is there a debugger, or valgrind, which takes every SIGTRAP for its own and stops? Not in signal handlers. */
 bool trap_is_traced(void);
 
+/* Does the process have one thread, so that nobody is in any code but that which has called us? Likewise. */
+bool trap_is_alone(void);
+
 /* Is it a program of Go's, whose runtime ends it at a signal that it does not know? Likewise. */
 bool trap_is_go(void);
 

@@ -351,19 +351,6 @@ static void watch_loader(void)
     protect(at, at + 1, PROT_READ | PROT_EXEC);
 }
 
-/* The process has one thread, so nobody is in any code but that which has called us. */
-static bool is_alone(void)
-{
-    char text[4096];
-    int fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
-    long bytes = fd < 0 ? 0 : raw_read(fd, text, sizeof text - 1);
-
-    if (fd >= 0)
-        raw_close(fd);
-    text[bytes > 0 ? bytes : 0] = 0;
-    return strstr(text, "\nThreads:\t1\n") != NULL;
-}
-
 void patch_start(void)
 {
     debug = file ? libc_find("_r_debug") : NULL;
@@ -371,7 +358,7 @@ void patch_start(void)
         return;
     const char *by = getenv("HQ_MARKS_BY");
     bool possible = !(by && !strcmp(by, "breakpoints")) && jump_is_possible();
-    jumps = possible && is_alone();
+    jumps = possible && trap_is_alone();
     look();
     jumps = possible; /* of what is opened from now on nothing has run */
     if (expects_more())
