@@ -81,7 +81,7 @@ for level in 0 2; do
     check "C++ -O$level: in a child what its parent was in is not counted" [ "$(visits forks) $(visits child)" = "1 2" ]
     check "C++ -O$level: the files keep the format's rules" sound
     check "C++ -O$level: the verifier finds nothing" "$HQ" verify "$DB"
-    check "C++ -O$level: phases nest" [ "$("$HQ" "$DB" 'tree of phase "work" columns kind depth 1 as csv' 2>>"$TMP/err" | grep -c 'phase work')" = 1 ]
+    check "C++ -O$level: phases nest" [ "$("$HQ" "$DB" 'tree of phase "work" all columns kind depth 1 as csv' 2>>"$TMP/err" | grep -c 'phase work')" = 1 ]
 done
 
 if command -v gfortran >/dev/null; then

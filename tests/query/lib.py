@@ -410,8 +410,10 @@ class Evaluator:
 
     def profile_row(self, i, per):
         p = self.program.profiles[i]
+        alone = len(self.program.profiles) == 1
         name = ("h%d" % p.host if per == "host" else "rank %d" % p.rank if per == "rank" and p.rank >= 0 else
-                "rank %d thread %d" % (p.rank, p.thread) if p.rank >= 0 else "process %d thread %d" % (100 + i, p.thread))
+                "rank %d thread %d" % (p.rank, p.thread) if p.rank >= 0 else
+                "thread %d" % p.thread if alone else "process %d thread %d" % (100 + i, p.thread))
         return ((name,) if per != "thread" else (name, i), ((name, None),))
 
     def own_costs(self, metric):

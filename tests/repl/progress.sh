@@ -8,10 +8,10 @@ cd "$HQ_TEST_TMP" || exit 1
 awk 'BEGIN { x = 1; for (i = 0; i < 20000; i++) { line = "main"
     for (d = 0; d < 8; d++) { x = (x * 16807) % 2147483647; line = line ";proc_" (1000 + x % 1000) }
     print line, 1 + x % 50 } }' >stacks.folded
-# 400,000 lines of paths of their own; and a hundred thousand operations a row.
+# 400,000 lines of paths of their own; and seven thousand operations a row.
 for i in $(seq 20); do sed "s/^main/main;part_$i/" stacks.folded; done >long.folded
-awk 'BEGIN { printf "let a = $1"; for (i = 0; i < 300; i++) printf "*1"; printf "\nlet b = a"; for (i = 0; i < 300; i++) printf "+a"
-    print "\ntree all columns x = b sort by b + a" }' >slow.txt
+awk 'BEGIN { for (n = 1; n <= 8; n++) { printf "let a%d = %s", n, (n > 1 ? "a" (n - 1) : "$1"); for (i = 0; i < 900; i++) printf "*1"; print "" }
+    print "tree all columns x = a8 sort by a8 + a1" }' >slow.txt
 "$HQ" import --quiet stacks.folded -o small.hq || exit 1
 sed '$s/$/ expect rows > 0/' slow.txt >check.txt
 "$TOP/$BUILD/tools/spmd" ranks 20 || exit 1
