@@ -44,7 +44,7 @@ static volatile unsigned long sink;
 static void work(int n)
 {
     hq_phase phase("work");
-    for (long i = 0; i < n * 100000L; i++)
+    for (long i = 0; i < n * 2000000L; i++)
         sink += (unsigned long)i;
     if (n > 1)
         throw n;

@@ -242,11 +242,13 @@ static void sent_by_another(void)
     block_all();
     sender = fork();
     if (sender == 0) {
-        for (int i = 0; i < 3000; i++)
-            if (kill(getppid(), SIGBUS) != 0 || read(heard[0], &byte, 1) != 1)
+        for (int i = 0; i < 3000; i++) /* not before the handler knows by whom */
+            if (read(heard[0], &byte, 1) != 1 || kill(getppid(), SIGBUS) != 0)
                 _exit(1);
-        _exit(0);
+        _exit(read(heard[0], &byte, 1) != 1);
     }
+    if (write(heard[1], "", 1) != 1)
+        return;
     waitpid(sender, NULL, 0);
     *(volatile int *)&done = 1;
     for (int i = 0; i < 2; i++)
