@@ -89,7 +89,7 @@ static bool is_in_valgrind(void)
     return list && strstr(list, "/vgpreload_");
 }
 
-/* What the kernel tells of this process; empty where it tells nothing. */
+/* Reads what the kernel tells of this process; empty where it tells nothing. */
 static const char *read_status(char text[static 4096])
 {
     int fd = raw_open("/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
