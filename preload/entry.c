@@ -131,10 +131,9 @@ static bool is_handler(sighandler_t handler)
     return (uint64_t)handler >= NO_HANDLER && handler != SIG_ERR;
 }
 
-/* Comes where the program is, and not while the collector is at work. */
 static bool is_fault(int number)
 {
-    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
+    return number >= 1 && number <= SIGSEGV && ENTRY_FAULTS >> (number - 1) & 1;
 }
 
 sighandler_t entry_of(int number, sighandler_t handler, int flags)

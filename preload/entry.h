@@ -29,6 +29,9 @@
  * they are. Safe in signal handlers. */
 sighandler_t entry_of(int number, sighandler_t handler, int flags);
 
+/* Signals that come where the program is, and not while the collector is at work, as bits. */
+enum { ENTRY_FAULTS = 1 << (SIGSEGV - 1) | 1 << (SIGBUS - 1) | 1 << (SIGFPE - 1) | 1 << (SIGILL - 1) };
+
 /* From here on handlers run where the kernel has put them, also on an alternate stack of ours. Go asks the kernel for
  * that stack, past the C library, takes it for its own, and ends a program whose handlers run elsewhere. */
 void entry_stay(void);

@@ -78,9 +78,11 @@ static uint8_t padding(const struct image *image, uint64_t address, uint8_t most
 /* Another procedure, by its unwind information, begins behind `low`. */
 static bool has_other(const struct image *image, uint64_t entry, uint64_t low, uint64_t high)
 {
+    const struct frame *own = frames_find(&image->frames, entry);
+
     for (uint64_t at = low; at < high; at++) {
         const struct frame *frame = frames_find(&image->frames, at);
-        if (frame && frame != frames_find(&image->frames, entry))
+        if (frame && frame != own)
             return true;
     }
     return false;

@@ -3,8 +3,7 @@
  * Where a jump may stand in place of a breakpoint. It has five bytes, and the places of ways.h have one to four as a
  * rule; so what it lies on besides has to run elsewhere, or to be padding that nobody runs. Nothing may come there but
  * through the first of the five bytes: no jump of the procedure, no landing pad, no other procedure, and no call may
- * return there. As a linker relaxes and a tracer of the kernel probes; the conditions are those of [fast tracepoints]:
- * GDB's manual, "Tracepoints".
+ * return there. The conditions are those of fast tracepoints (GDB's manual, "Tracepoints").
  */
 #ifndef HQ_STRUCTURE_WAYS_JUMP_H
 #define HQ_STRUCTURE_WAYS_JUMP_H

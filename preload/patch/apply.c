@@ -107,29 +107,28 @@ static const struct hqp_module *places_of(const struct module *module)
     return NULL;
 }
 
-/* The executable segment that holds the place, -1 if none does. */
-static int text_of(const struct module *module, const struct hqp_place *p)
+/* The executable segment that holds all of these bytes, -1 if none does. */
+static int text_with(const struct module *module, uint64_t at, uint64_t bytes)
 {
-    uint64_t at = module->base + p->address;
-
     for (int i = 0; i < MODULE_TEXTS; i++)
-        if (at >= module->text[i].start && at + p->length <= module->text[i].end)
+        if (at >= module->text[i].start && at + bytes <= module->text[i].end)
             return i;
     return -1;
 }
 
+static int text_of(const struct module *module, const struct hqp_place *p)
+{
+    return text_with(module, module->base + p->address, p->length);
+}
+
 static bool jump_is_sound(const struct module *module, const struct hqp_place *p)
 {
-    uint64_t at = module->base + p->jump, end = at + p->over;
+    uint64_t at = module->base + p->jump;
 
-    if (!p->jump)
-        return true;
-    for (int i = 0; i < MODULE_TEXTS; i++)
-        if (at >= module->text[i].start && end <= module->text[i].end)
-            return p->over >= HQP_JUMP_BYTES && p->over <= HQP_MOVED && p->taken <= p->over && p->jump <= p->address &&
-                   p->address - p->jump < p->taken && (!p->fix || p->fix + 4 <= p->taken) &&
-                   memcmp((const void *)at, p->moved, p->over) == 0;
-    return false;
+    return !p->jump ||
+           (p->over >= HQP_JUMP_BYTES && p->over <= HQP_MOVED && p->taken <= p->over && p->jump <= p->address &&
+            p->address - p->jump < p->taken && (!p->fix || p->fix + 4 <= p->taken) &&
+            text_with(module, at, p->over) >= 0 && memcmp((const void *)at, p->moved, p->over) == 0);
 }
 
 /* NULL, or why it cannot be patched. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compiled without vector registers (Makefile): these are still the program's here. So it calls nothing. */
+/* Compiled without vector registers (Makefile): these are still the program's here. So it calls nothing but what is
+ * inlined. */
+#include "preload/entry.h"
 #include "preload/patch/jump.h"
 #include "preload/patch/slots.h"
 #include "preload/patch/visits.h"
@@ -19,16 +21,14 @@ static inline bool is_strange(uint64_t sp)
         return true;
     if (sp >= self.stack_low && sp < self.stack_high)
         return false;
-    thread = reach_find((int)raw_syscall(SYS_gettid, 0, 0, 0, 0, 0, 0));
+    thread = reach_find(raw_gettid());
     return !thread || atomic_load_explicit(&thread->base, memory_order_acquire) != base;
 }
 
 static inline bool has_room(void)
 {
-    if (!visits.room) {
-        long at = raw_syscall(SYS_mmap, 0, JUMP_ROOM, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        visits.room = at > 0 ? (void *)at : NULL;
-    }
+    if (!visits.room)
+        visits.room = raw_memory(JUMP_ROOM);
     return visits.room != NULL;
 }
 
@@ -44,10 +44,9 @@ static inline void lose(enum hqm_loss reason)
  * ours and faults do not wait. */
 static inline void hold_signals(void)
 {
-    enum { FAULTS = 1 << (SIGSEGV - 1) | 1 << (SIGBUS - 1) | 1 << (SIGFPE - 1) | 1 << (SIGILL - 1) };
-    uint64_t held = ~(jump_signals | FAULTS | 1 << (SIGTRAP - 1)), before;
+    uint64_t held = ~(jump_signals | ENTRY_FAULTS | 1 << (SIGTRAP - 1)), before;
 
-    raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&held, (long)&before, 8, 0, 0);
+    raw_sigmask(SIG_BLOCK, &held, &before);
     visits.mask = before;
     visits.held = true;
 }
@@ -57,7 +56,7 @@ static inline void let_signals(void)
     uint64_t before = visits.mask;
 
     visits.held = false;
-    raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&before, 0, 8, 0, 0);
+    raw_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void *jump_enter(const struct saved *s)

@@ -41,14 +41,16 @@ struct registers {
 };
 
 /* Calls it with all registers filled, and stores them behind it; the word below the red zone, too. */
-#define LOW(WORD)              WORD(rcx, 0) WORD(rdx, 1) WORD(rbx, 2) WORD(rbp, 3) WORD(rsi, 4) WORD(r8, 5) WORD(r9, 6)
-#define HIGH(WORD)             WORD(r10, 7) WORD(r11, 8) WORD(r12, 9) WORD(r13, 10) WORD(r14, 11) WORD(r15, 12)
-#define VECTORS(WORD)          FOUR(WORD, 0, 1, 2, 3) FOUR(WORD, 4, 5, 6, 7) FOUR(WORD, 8, 9, 10, 11) FOUR(WORD, 12, 13, 14, 15)
-#define FOUR(WORD, A, B, C, D) WORD(A) WORD(B) WORD(C) WORD(D)
-#define IN(NAME, I)            " mov 8*" #I "(%rdi), %" #NAME "\n"
-#define OUT(NAME, I)           " mov %" #NAME ", 8*" #I "(%rdi)\n"
-#define VIN(I)                 " movups 112+16*" #I "(%rdi), %xmm" #I "\n"
-#define VOUT(I)                " movups %xmm" #I ", 112+16*" #I "(%rdi)\n"
+#define EIGHT(WORD, A, B, C, D, ...) FOUR(WORD, A, B, C, D) FOUR(WORD, __VA_ARGS__)
+#define FOUR(WORD, A, B, C, D)       WORD(A) WORD(B) WORD(C) WORD(D)
+
+#define LOW(WORD)     WORD(rcx, 0) WORD(rdx, 1) WORD(rbx, 2) WORD(rbp, 3) WORD(rsi, 4) WORD(r8, 5) WORD(r9, 6)
+#define HIGH(WORD)    WORD(r10, 7) WORD(r11, 8) WORD(r12, 9) WORD(r13, 10) WORD(r14, 11) WORD(r15, 12)
+#define VECTORS(WORD) EIGHT(WORD, 0, 1, 2, 3, 4, 5, 6, 7) EIGHT(WORD, 8, 9, 10, 11, 12, 13, 14, 15)
+#define IN(NAME, I)   " mov 8*" #I "(%rdi), %" #NAME "\n"
+#define OUT(NAME, I)  " mov %" #NAME ", 8*" #I "(%rdi)\n"
+#define VIN(I)        " movups 112+16*" #I "(%rdi), %xmm" #I "\n"
+#define VOUT(I)       " movups %xmm" #I ", 112+16*" #I "(%rdi)\n"
 uint64_t call_with(struct registers *r, const uint8_t *code);
 __asm__(
     ".text\n.type call_with, @function\ncall_with:\n.cfi_startproc\n"
