@@ -27,6 +27,11 @@ static inline __attribute__((always_inline)) bool within(uint64_t address, uint6
     return address - start < bytes;
 }
 
+ENTRY bool entry_is_at(uint64_t pc)
+{
+    return within(pc, (uint64_t)section_start, (uint64_t)(section_end - section_start));
+}
+
 ENTRY bool entry_stays(void)
 {
     return atomic_load_explicit(&stays, memory_order_relaxed);
@@ -62,19 +67,19 @@ static ENTRY void note(struct entered *e, unsigned kind)
     uint64_t pc = arch_pc(e->context);
 
     self.theirs++;
-    if (self.wait.widened && !within(pc, (uint64_t)section_start, (uint64_t)(section_end - section_start))) {
+    if (self.wait.widened && !entry_is_at(pc)) {
         __builtin_memcpy(&e->context->uc_sigmask, &self.wait.before, sizeof self.wait.before);
         self.wait.widened = false;
     }
     self.wait.masked = false;
+    if (!(kind & RESTARTS) && self.repeated == pc)
+        interruption_end_repetition(e->context);
     bool inside = self.idle.inside;
     self.idle.inside = false; /* it may never come back to the call */
     if (self.idle.rests)
         idle_end(!inside);
     if (kind & ON_STACK)
         move(e, true);
-    if (!(kind & RESTARTS) && self.repeated == pc)
-        interruption_end_repetition(e->context);
 }
 
 static ENTRY void only_return(int number)

@@ -45,6 +45,9 @@ void entry_hand_over(int number, siginfo_t *info, void *context, const struct si
 /* The handler behind what the kernel calls. */
 sighandler_t entry_behind(sighandler_t address);
 
+/* Is a handler of the program about to be entered: is this in an entry, or in what that looks at? */
+bool entry_is_at(uint64_t pc);
+
 /* ---- the processor's own part: preload/arch/ ---- */
 
 enum { ENTRIES = 512, ENTRY_BYTES = 16 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "preload/interruption.h"
 
+#include "preload/entry.h"
 #include "preload/hot.h"
 #include "preload/raw.h"
 #include "preload/signals.h"
@@ -101,8 +102,8 @@ HOT void interruption_note(ucontext_t *context)
     enum arch_call call;
     long number;
 
-    if (!interruption_possible)
-        return;
+    if (!interruption_possible || entry_is_at(arch_pc(context)))
+        return; /* `repeated` is for the handler that is being entered */
     self.repeated = 0;
     call = arch_call_at(context, &number);
     if (call != ARCH_NO_CALL)

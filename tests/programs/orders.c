@@ -8,6 +8,8 @@
  *     orders            all calls, at a few points
  *     orders every      sigsuspend, pause, ppoll, nanosleep and read, at every instruction
  *
+ * A second T comes while the handler of B is being entered, where it was T that B came behind.
+ *
  * The model, whatever the order: a call that B's handler was entered during ends with EINTR, at the latest when one
  * more T has come; one that only T came to goes on; the handler of B runs once, is told the mask that was before, and
  * what the call's own mask blocks (C) waits until it is over; the mask afterwards is that before.
@@ -280,6 +282,7 @@ struct schedule {
     int first, second; /* B, T, or 0 */
     enum point point;
     int steps;
+    int third; /* a T more, so many instructions into the entry of B's handler; 0: none */
 };
 
 /* False if the call does not sleep. */
@@ -312,6 +315,8 @@ static void describe(const struct schedule *s, const char *what)
         printf(", %s %s", second, point_names[s->point]);
     if (s->point == LATER)
         printf(" (%d)", s->steps);
+    if (s->third)
+        printf(", T again when B's handler is entered (%d)", s->third);
     printf(": %s\n", what);
 }
 
@@ -361,6 +366,19 @@ static bool send_second(const struct schedule *s, enum stop stop)
     inside = false;
     post(s->second);
     return true;
+}
+
+/* None where B's handler is entered by the call when it is made again. */
+static void send_third(const struct schedule *s)
+{
+    for (enum stop stop = STEP; pass != B; stop = advance(PTRACE_SYSCALL))
+        if (stop == GONE || (stop == ENTRY && (number == ENDS || number == HANDLES)))
+            return;
+    for (int i = 0; i < s->third; i++)
+        if (advance(PTRACE_SINGLESTEP) == GONE)
+            return;
+    inside = false;
+    post(t_number);
 }
 
 /* Lets the call come to its end; asleep without a reason it gets what the model promises to end it. */
@@ -413,6 +431,8 @@ static bool try(struct schedule s)
     post(s.first);
     tried++;
     exists = !stays_asleep(&stop) && send_second(&s, stop);
+    if (exists && s.third)
+        send_third(&s);
     what = stop == ASLEEP ? "it does not come" : finish(&s, exists);
     if (what) {
         describe(&s, what);
@@ -438,11 +458,13 @@ static void try_call(bool every)
     const int order[2][2] = {{t_number, B}, {B, t_number}};
 
     try((struct schedule){.first = t_number});
+    for (int third = 1; third < 128; third += every ? 3 : 1 + third)
+        try((struct schedule){t_number, B, AT_SIGRETURN, 0, third});
     for (int i = 0; i < 2; i++) {
         for (int point = TOGETHER; point < LATER; point++)
-            try((struct schedule){order[i][0], order[i][1], (enum point)point, 0});
+            try((struct schedule){order[i][0], order[i][1], (enum point)point, 0, 0});
         for (int steps = every ? 0 : 1; steps < 2000; steps += every ? 1 : 1 + steps)
-            if (!try((struct schedule){order[i][0], order[i][1], LATER, steps}))
+            if (!try((struct schedule){order[i][0], order[i][1], LATER, steps, 0}))
                 break;
     }
 }
