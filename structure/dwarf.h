@@ -51,10 +51,11 @@ struct dwarf_row { /* valid from address up to that of the next row */
     uint64_t address;
     uint32_t file; /* in dwarf_files() */
     uint32_t line;
-    bool end;       /* nothing is known from here on */
-    bool begins;    /* a statement of this line begins here; else code of one that begins elsewhere */
-    uint32_t least; /* smallest line, of the same file, among the rows of the table at this address: statements that
-                       have no code of their own are told there */
+    bool end;        /* nothing is known from here on */
+    bool begins;     /* a statement of this line begins here; else code of one that begins elsewhere */
+    uint16_t column; /* where that statement begins in its line, 0: unknown */
+    uint32_t least;  /* smallest line, of the same file, among the rows of the table at this address: statements that
+                        have no code of their own are told there */
 };
 
 struct dwarf_unit {

@@ -189,7 +189,7 @@ struct rows {
 };
 
 struct state {
-    uint64_t address, file;
+    uint64_t address, file, column;
     int64_t line;
     bool begins; /* a statement */
 };
@@ -198,8 +198,9 @@ static void add_row(struct rows *rows, const struct state *s, bool end)
 {
     uint32_t file = s->file < UINT32_MAX ? (uint32_t)s->file : UINT32_MAX;
     uint32_t line = s->line > 0 && s->line < UINT32_MAX ? (uint32_t)s->line : 0;
+    uint16_t column = s->begins && s->column <= UINT16_MAX ? (uint16_t)s->column : 0;
 
-    vec_push(rows, (struct dwarf_row){s->address, file, line, end, s->begins, line});
+    vec_push(rows, (struct dwarf_row){s->address, file, line, end, s->begins, column, line});
 }
 
 static struct state initial(const struct program *p)
@@ -234,6 +235,7 @@ static void standard(const struct program *p, struct cursor *c, uint8_t op, stru
     case DW_LNS_advance_pc: s->address += cursor_uleb(c) * p->min_length; break;
     case DW_LNS_advance_line: s->line = (int64_t)((uint64_t)s->line + (uint64_t)cursor_sleb(c)); break;
     case DW_LNS_set_file: s->file = cursor_uleb(c); break;
+    case DW_LNS_set_column: s->column = cursor_uleb(c); break;
     case DW_LNS_negate_stmt: s->begins = !s->begins; break;
     case DW_LNS_const_add_pc: s->address += (uint64_t)((255 - p->opcode_base) / p->line_range) * p->min_length; break;
     case DW_LNS_fixed_advance_pc: s->address += cursor_u16(c); break;
@@ -302,7 +304,10 @@ static void append(const struct rows *from, const struct sequence *s, const stru
                 vec_push(hidden, over);
             if (!over.end && over.file == row.file && over.least && over.least < row.least)
                 row.least = over.least;
-            row.begins |= !over.end && over.begins && over.file == row.file && over.line == row.line;
+            if (!over.end && over.begins && over.file == row.file && over.line == row.line) {
+                row.begins = true;
+                row.column = over.column;
+            }
         }
         vec_push(out, row);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the line of a loop by its own code: that of its best branch, and with it all that is needed to judge whether
  * that is right. */
+#include "common/search.h"
 #include "structure/tree_impl.h"
 
 static void prefer(struct loop_place *place, uint32_t evidence, uint32_t file, uint32_t line)
@@ -80,6 +81,46 @@ static void note_branch(struct maker *m, const struct loop_branch *branch)
         place->back = line;
 }
 
+/* The brace of a body at the end of the line of `for` or `while` stands this much further right than what it holds. The
+ * start of a loop directly in it, which is told there where that one is unrolled, does not. */
+enum { BRACE_OUT = 6 };
+
+/* Weighs the next statement that is told at the header of a loop; returns whether it decides. The first one is the
+ * brace that its body begins with, as g++ has it, if the one behind it stands left of it. */
+static bool note_told(struct loop_place *place, const struct dwarf_row *row, const struct dwarf_row **first)
+{
+    /* Code above the first statement that begins in the loop was moved there. */
+    uint32_t below = place->least > place->begun ? place->least : place->begun;
+
+    if (row->file != place->file || !row->begins || (*first && row->line <= (*first)->line))
+        return false;
+    if (!*first && row->line < below) {
+        *first = row;
+        return false;
+    }
+    if (*first && row->line <= place->most && row->column && (*first)->column >= row->column + BRACE_OUT)
+        place->opened = (*first)->line;
+    return true;
+}
+
+static void note_opened(struct maker *m, uint32_t loop)
+{
+    const struct dwarf_unit *u = m->p->unit;
+    uint64_t header = m->loops->list[loop].header;
+    const struct dwarf_row *first = NULL;
+    size_t i;
+
+    if (!u || !m->places[loop].file)
+        return;
+    for (i = SEARCH(k, u->hidden_count, u->hidden[k].address < header);
+         i < u->hidden_count && u->hidden[i].address == header; i++)
+        if (note_told(&m->places[loop], &u->hidden[i], &first))
+            return;
+    i = SEARCH(k, u->row_count, u->rows[k].address < header);
+    if (i < u->row_count && u->rows[i].address == header)
+        note_told(&m->places[loop], &u->rows[i], &first);
+}
+
 void tree_note_lines(struct maker *m)
 {
     uint32_t file, line;
@@ -97,6 +138,7 @@ void tree_note_lines(struct maker *m)
 
         if (!m->places[l].most)
             m->places[l].least = m->places[l].most = m->places[l].line;
+        note_opened(m, (uint32_t)l);
 
         if (at == m->pieces.len)
             continue;

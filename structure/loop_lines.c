@@ -180,14 +180,18 @@ static bool is_among_others(const struct maker *m, uint32_t loop)
     return false;
 }
 
-/* Returns the line of a loop that threads share: the branches in front have its line or that of its pragma, or the
- * statement at its header has it. 0: they have the line of something else. */
+/* Returns the line of a loop that threads share: that of the brace at its header, or the branches in front have its
+ * line or that of its pragma, or the statement at its header has it. 0: they have the line of something else. */
 static uint32_t share_line(const struct maker *m, uint32_t loop)
 {
     const struct loop_place *place = &m->places[loop];
     uint32_t low = lower_bound(m, loop);
-    uint32_t front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, low, place->least});
+    uint32_t front;
 
+    /* In front may be the line of an `if` around the pragma. */
+    if (place->opened)
+        return place->opened;
+    front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, low, place->least});
     if (!front && place->line > place->least)
         front = near_line(m, loop, loop, (struct wanted){IN_FRONT, false, low, place->least + 1});
     if (!front && m->origin && m->loops->list[loop].parent == LOOP_NONE && !is_among_others(m, loop))
