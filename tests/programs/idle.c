@@ -84,6 +84,10 @@ static void wait_until(int turn)
     struct epoll_event event;
     char byte;
 
+    if (is("barrier")) { /* also who comes late is waited for */
+        pthread_barrier_wait(&barrier);
+        return;
+    }
     while (__atomic_load_n(&word, __ATOMIC_ACQUIRE) < turn) {
         int seen = turn - 1;
         if (is("cond")) {
@@ -102,10 +106,8 @@ static void wait_until(int turn)
             epoll_wait(epoll, &event, 1, -1);
         } else if (is("futex")) {
             syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
-        } else if (is("raw")) {
-            raw_futex(FUTEX_WAIT_PRIVATE, seen);
         } else {
-            pthread_barrier_wait(&barrier);
+            raw_futex(FUTEX_WAIT_PRIVATE, seen);
         }
     }
 }
