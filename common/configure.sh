@@ -109,8 +109,6 @@ find_libraries() {
     fi
     optional MPI libopenmpi-dev "MPI test programs" "${mpi:--lmpi}" "mpi.h" "MPI_Init != 0"
     optional OPENCL ocl-icd-opencl-dev "OpenCL test programs" "$(flags OpenCL -lOpenCL)" "CL/cl.h CL/cl_layer.h" "clGetPlatformIDs != 0"
-    optional DEBUGINFOD libdebuginfod-dev "debug files from a debuginfod server" "$(flags libdebuginfod -ldebuginfod)" \
-        "elfutils/debuginfod.h" "debuginfod_begin != 0"
     if command -v esbuild >/dev/null; then
         echo "HAVE_ESBUILD = 1" >>"$mk"
         # An old one (0.8, Debian 11) leaves the names of properties long: the page is larger.
