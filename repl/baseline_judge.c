@@ -78,9 +78,11 @@ static double sampling_error(double a, double n, double b, double m)
         return 0;
     n = isinf(n) ? 1e18 : fmax(n, 1);
     m = isinf(m) ? 1e18 : fmax(m, 1);
-    /* One success and one failure are added, so that 0 of few is not certainty. */
-    double pooled = (a * n + b * m + 1) / (n + m + 2);
-    return sqrt(pooled * (1 - pooled) * (1 / n + 1 / m));
+    /* One success and one failure are added, so that 0 of few is not certainty. Nor is two of fifteen against hardly
+     * any of many, which pooled would be beyond chance. */
+    double pooled = (a * n + b * m + 1) / (n + m + 2), p = (a * n + 1) / (n + 2), q = (b * m + 1) / (m + 2);
+
+    return sqrt(fmax(pooled * (1 - pooled) * (1 / n + 1 / m), p * (1 - p) / n + q * (1 - q) / m));
 }
 
 static double spread_of_shares(double a, double b)

@@ -84,6 +84,9 @@ TEST(shares_of_one_run_each)
                     "fell: cputime.x of procedure f: 50.0% -> 20.0%");
     check_judgement(share("procedure f", 0.3, 20000), share("procedure g", 0.6, 20000), CHECK_FAIL,
                     "new: cputime.x of procedure g: 0.5% -> 60.0%, +59.5 points [+52.2, +66.8]");
+    /* Two samples are no rise of 13 points, though half a percent of fifteen would be none; two hundred are. */
+    check_judgement(share("procedure f", 0.005, 14000), share("procedure f", 0.133, 15), CHECK_INCONCLUSIVE, NULL);
+    check_judgement(share("procedure f", 0.005, 14000), share("procedure f", 0.133, 1500), CHECK_FAIL, NULL);
     /* Less than all that the baseline has, and yet new: nothing below half a percent is kept. */
     check_judgement(share("procedure f", 0.9, 20000), share("procedure g", 0.5, 20000), CHECK_INCONCLUSIVE, NULL);
 }
