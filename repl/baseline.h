@@ -33,10 +33,10 @@
  *
  * The judgement is that of repl/gate/judge.h: a rise fails if it exceeds half the tolerance, and what chance explains,
  * at one unchanged run in a hundred for all values of the file together; it passes if a rise as large as the tolerance
- * would have failed in nine of ten cases; everything else is inconclusive. What chance explains: of several runs how
- * far they differ (Welch's t), and never less than sampling makes them differ. Of one run on either side that is not
- * known. Then shares are taken to differ by eight hundredths of the root of p(1-p) between two runs (four points for a
- * half) besides sampling: more than benchmarks were found to do, less than programs that wait for disks may; the
+ * is ruled out, wrongly in one case of twenty; everything else is inconclusive. What chance explains: of several runs
+ * how far they differ (Welch's t), and never less than sampling makes them differ. Of one run on either side that is
+ * not known. Then shares are taken to differ by eight hundredths of the root of p(1-p) between two runs (four points
+ * for a half) besides sampling: more than benchmarks were found to do, less than programs that wait for disks may; the
  * verdict says so. Values without sampling error are compared as they are.
  */
 #ifndef HQ_REPL_BASELINE_H

@@ -27,7 +27,7 @@ struct judge {
     struct check_lines *lines;
     double level;                        /* of one value */
     enum check_outcome outcome;          /* the gravest */
-    double least_sure;                   /* of the shares that passed: what would have been seen */
+    double least_sure;                   /* of the shares that passed: the rise from which on all are ruled out */
     double exact;                        /* the same of exact values, as a part of them */
     enum baseline_elsewhere elsewhere;   /* of what is judged */
     bool one_run;                        /* some were of one run on either side */
@@ -141,7 +141,7 @@ static const char *rise_text(struct judge *j, const struct baseline_value *old, 
 static void judge_open(struct judge *j, const struct baseline_value *old, const struct baseline_value *now,
                        const struct gate_difference *d)
 {
-    double seen = gate_seen(d, j->level);
+    double bound = gate_bound(d, GATE_MISSED);
     unsigned n = runs_of(old) < runs_of(now) ? runs_of(old) : runs_of(now);
     const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
                                     row_paths_text(&j->paths, j->arena, now->path, false), amount(j, old),
@@ -149,16 +149,13 @@ static void judge_open(struct judge *j, const struct baseline_value *old, const 
 
     comes_to(j, CHECK_INCONCLUSIVE);
     j->sampling |= sampling_error(old->share, old->samples, now->share, now->samples) > d->error;
-    if (n < 2 || !isfinite(seen))
-        j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
-    else
+    j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
+    if (n > 1 && isfinite(bound))
         j->wanted = (size_t)fmax((double)j->wanted, (double)gate_runs_wanted(d, j->level, n));
-    if (seen > 1 && !old->absolute && isfinite(seen))
-        what = arena_printf(j->arena, "%s; no rise is sure to be seen, its tolerance is %.3g", what, 100 * d->allowed);
-    else if (isfinite(seen))
-        what = arena_printf(j->arena, "%s; only a rise of %.1f points is sure to be seen, its tolerance is %.3g", what,
-                            100 * seen, 100 * d->allowed);
-    vec_push(&j->open, (struct told){what, isfinite(seen) ? seen / d->allowed : INFINITY});
+    if (isfinite(bound))
+        what = arena_printf(j->arena, "%s; a rise of up to %.1f points is not ruled out, its tolerance is %.3g", what,
+                            100 * fmin(bound, 1), 100 * d->allowed);
+    vec_push(&j->open, (struct told){what, isfinite(bound) ? bound / d->allowed : INFINITY});
 }
 
 /* Tells a rise from noise; `kind` is how the line begins. */
@@ -166,7 +163,7 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
                        const char *kind)
 {
     struct gate_difference d = difference(old, now);
-    enum gate_verdict verdict = gate_judge(&d, j->level);
+    enum gate_verdict verdict = gate_judge(&d, j->level, GATE_MISSED);
     const char *what = arena_printf(j->arena, "%s of %s: %s -> %s%s", now->metric,
                                     row_paths_text(&j->paths, j->arena, now->path, false), amount(j, old),
                                     amount(j, now), times(j, old, now));
@@ -194,7 +191,7 @@ static void judge_rise(struct judge *j, const struct baseline_value *old, const 
     j->one_run |= runs_of(old) < 2 && runs_of(now) < 2;
     j->one_side |= (runs_of(old) < 2) != (runs_of(now) < 2);
     if (verdict == GATE_OK && !gate_fell(&d))
-        j->least_sure = fmax(j->least_sure, gate_seen(&d, j->level));
+        j->least_sure = fmax(j->least_sure, gate_bound(&d, GATE_MISSED));
 }
 
 /* ---- rows ---- */
@@ -254,7 +251,7 @@ static struct gone *former_name(struct judge *j, const struct baseline_value *no
             continue;
         struct gate_difference d = difference(old, now);
 
-        if (gate_judge(&d, j->level) != GATE_FAIL && fabs(d.rise) < least) {
+        if (gate_judge(&d, j->level, GATE_MISSED) != GATE_FAIL && fabs(d.rise) < least) {
             least = fabs(d.rise);
             best = g;
         }
@@ -272,7 +269,7 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
         return;
     struct gate_difference d = difference(&least, now);
     bool is_new = !has_row(&j->old_rows, now->path);
-    struct gone *former = is_new && gate_judge(&d, j->level) == GATE_FAIL ? former_name(j, now) : NULL;
+    struct gone *former = is_new && gate_judge(&d, j->level, GATE_MISSED) == GATE_FAIL ? former_name(j, now) : NULL;
 
     if (!former) {
         judge_rise(j, &least, now, "new");
@@ -381,11 +378,12 @@ static void tell_renamed(struct judge *j)
         vec_push(j->lines, j->renamed.data[i].line);
 }
 
-/* Tells which rises a check that found nothing would have found, and what it does not know. */
+/* Tells which rises a check that found nothing rules out, and what it does not know. */
 static void tell_power(struct judge *j)
 {
     if (j->outcome == CHECK_PASS && j->least_sure > 0)
-        vec_push(j->lines, arena_printf(j->arena, "seen in 9 of 10 cases: a rise of %.1f points", 100 * j->least_sure));
+        vec_push(j->lines,
+                 arena_printf(j->arena, "ruled out in 19 of 20 cases: a rise of %.1f points", 100 * j->least_sure));
     if (j->outcome == CHECK_PASS && j->exact > 0)
         vec_push(j->lines, arena_printf(j->arena, "seen always: a rise of more than %.3g%%", 100 * j->exact));
     if (j->one_run)

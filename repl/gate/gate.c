@@ -208,7 +208,7 @@ enum check_outcome gate_judge_elapsed(const struct gate *g, const struct gate_qu
     struct gate_difference d = gate_paired(g->elapsed[RUN_OLD], g->elapsed[RUN_NEW], pairs, room);
 
     d.allowed = tolerance->relative * d.old;
-    bool longer = gate_judge(&d, GATE_FAMILY) == GATE_FAIL;
+    bool longer = gate_judge(&d, GATE_FAMILY, GATE_MISSED) == GATE_FAIL;
 
     units_format(from, d.old, DIM_SECONDS);
     units_format(to, d.now, DIM_SECONDS);

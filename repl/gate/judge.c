@@ -145,14 +145,24 @@ double gate_spent(double share)
     return share >= 1 ? GATE_FAMILY : share <= 0 ? 0 : GATE_FAMILY * share * share;
 }
 
+/* How far a bound of this probability lies from the rise; by_ranks: of what ranks judge. */
+static double bound_at(const struct gate_difference *d, double level, double by_ranks)
+{
+    double by_runs = d->sorted ? by_ranks : d->error > 0 ? above(level, d->df) * d->error : 0;
+
+    return fmax(by_runs, d->sampling > 0 ? above(level, INFINITY) * d->sampling : 0);
+}
+
 /* Returns the difference that chance exceeds with this probability; INFINITY: so few pairs cannot tell. */
 static double by_chance_at(const struct gate_difference *d, double level)
 {
-    double by_runs = d->sorted      ? d->rise - signed_rank_below(d->sorted, d->n, level)
-                     : d->error > 0 ? above(level, d->df) * d->error
-                                    : 0;
+    return bound_at(d, level, d->sorted ? d->rise - signed_rank_below(d->sorted, d->n, level) : 0);
+}
 
-    return fmax(by_runs, d->sampling > 0 ? above(level, INFINITY) * d->sampling : 0);
+/* Returns by how much the rise may be larger than it seems. */
+static double hidden_at(const struct gate_difference *d, double missed)
+{
+    return bound_at(d, missed, d->sorted ? signed_rank_above(d->sorted, d->n, missed) - d->rise : 0);
 }
 
 /* Returns the rise above which a value fails. */
@@ -173,7 +183,17 @@ bool gate_fell(const struct gate_difference *d)
     return d->df > 0 && -d->rise > 2 * gate_interval(d);
 }
 
-enum gate_verdict gate_judge(const struct gate_difference *d, double level)
+double gate_missed(double family)
+{
+    return family / GATE_FAMILY * GATE_MISSED;
+}
+
+double gate_bound(const struct gate_difference *d, double missed)
+{
+    return d->df > 0 ? d->rise + hidden_at(d, missed) : INFINITY;
+}
+
+enum gate_verdict gate_judge(const struct gate_difference *d, double level, double missed)
 {
     if (d->df <= 0)
         return GATE_UNDECIDED;
@@ -181,15 +201,7 @@ enum gate_verdict gate_judge(const struct gate_difference *d, double level)
         return GATE_FAIL;
     if (gate_fell(d))
         return GATE_OK;
-    return gate_seen(d, level) <= needed(d) * (1 + 1e-9) ? GATE_OK : GATE_UNDECIDED;
-}
-
-double gate_seen(const struct gate_difference *d, double level)
-{
-    if (d->df <= 0)
-        return INFINITY;
-    return threshold(d, level) + fmax(above(1 - GATE_POWER, d->sorted ? INFINITY : d->df) * d->error,
-                                      above(1 - GATE_POWER, INFINITY) * d->sampling);
+    return gate_bound(d, missed) <= needed(d) * (1 + 1e-9) ? GATE_OK : GATE_UNDECIDED;
 }
 
 /* The error of m runs, if this one is of n. */
@@ -198,8 +210,8 @@ static double of_more(double error, size_t n, size_t m)
     return error * sqrt((double)n / (double)m);
 }
 
-/* Whether m runs would decide what n did not, if they differ as those do; by_ranks: what chance explains in these, if
- * ranks judge them. */
+/* Whether m runs would decide what n did not, if they differ as those do, whatever their rise is; by_ranks: what chance
+ * explains in these, if ranks judge them. */
 static bool would_decide(const struct gate_difference *d, double level, size_t n, size_t m, double by_ranks)
 {
     struct gate_difference more = *d;
@@ -209,11 +221,11 @@ static bool would_decide(const struct gate_difference *d, double level, size_t n
     more.sampling = of_more(d->sampling, n, m);
     more.df = d->df + (double)(m - n);
     /* Single disturbed runs make what ranks explain by chance wider than the normal distribution has it. */
-    double by_normal = threshold(&more, level);
-    double least = isfinite(by_ranks) ? fmax(0.5 * d->allowed, of_more(by_ranks, n, m)) : by_normal;
-    double seen = gate_seen(&more, level) - by_normal + least;
+    double least = isfinite(by_ranks) ? fmax(0.5 * d->allowed, of_more(by_ranks, n, m)) : threshold(&more, level);
 
-    return seen <= needed(d) || d->rise > least;
+    double hidden = d->sorted ? of_more(hidden_at(d, GATE_MISSED), n, m) : hidden_at(&more, GATE_MISSED);
+
+    return least + hidden <= needed(d) || d->rise > least;
 }
 
 size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n)

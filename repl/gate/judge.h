@@ -24,18 +24,22 @@
  *
  * A tolerance is a rise that has to be found; half of it may pass. A row
  *   fails         if it rose by more than half its tolerance and by more than chance explains,
- *   is ok         if it did not, and a rise as large as its tolerance would have failed in nine of ten cases, or if it
- *                 fell beyond doubt,
+ *   is ok         if it did not, and its runs rule out a rise as large as its tolerance, or if it fell beyond doubt,
  *   is undecided  otherwise: too few runs, or runs that differ too much.
+ * Ruled out is what lies above the upper bound of the rise (the second of the two one-sided tests of Schuirmann, J.
+ * Pharmacokinetics and Biopharmaceutics 15, 1987; that of a fall is not asked for), so that a row that did rise by its
+ * tolerance is called ok in at most GATE_MISSED of all races. All rows have to be ok, so none of that is divided among
+ * them. To ask instead that a rise by the tolerance would have failed, whatever was seen, takes three times as many
+ * runs, for the same chance to be wrong.
  * Small rows are the least certain and matter least: they fail by their tolerance, but to be ok it is enough that a
- * larger rise would have been seen (`needed`), so that they keep nothing open.
+ * larger rise is ruled out (`needed`), so that they keep nothing open.
  *
  * Many rows are judged together: the chance that any row of an unchanged program fails is at most GATE_FAMILY. A row
  * whose tolerance lies far above its error cannot fail by chance and takes no part of that (gate_level).
  *
  * A race looks at its rows several times. Each look spends a part of GATE_FAMILY (gate_spent: the power family of Kim
  * and DeMets, Biometrika 74, 1987, with exponent 2); by the union bound the parts add up to the whole, whatever the
- * looks have to do with one another.
+ * looks have to do with one another. Of GATE_MISSED it spends the same part.
  */
 #ifndef HQ_REPL_GATE_JUDGE_H
 #define HQ_REPL_GATE_JUDGE_H
@@ -44,7 +48,7 @@
 #include <stddef.h>
 
 #define GATE_FAMILY    0.01 /* an unchanged program fails in at most one check of a hundred */
-#define GATE_POWER     0.9  /* a rise as large as the tolerance is found in nine of ten */
+#define GATE_MISSED    0.05 /* of what rose by its tolerance one in twenty is called ok at most */
 #define GATE_RUNS_MOST 1000
 #define GATE_RANKS     20 /* pairs from which on ranks judge: once in a million times all signs are alike */
 
@@ -55,7 +59,7 @@ struct gate_difference {
     double sampling; /* the part of it that sampling alone makes, which is known; 0: none */
     double df;       /* degrees of freedom of `error`; INFINITY for exact values; 0: too few runs to know the error */
     double allowed;  /* the tolerance, in the unit of the values; the caller sets it */
-    double needed;   /* what has to be seen for ok, if that is more than the tolerance; the caller sets it */
+    double needed;   /* what has to be ruled out for ok, if that is more than the tolerance; the caller sets it */
     const double *sorted; /* the differences that ranks judge, in ascending order; NULL: Student's t judges */
     size_t n;             /* of them */
 };
@@ -78,12 +82,15 @@ double gate_level(const struct gate_difference *rows, size_t n, double family);
 /* The part of GATE_FAMILY that has been spent when a share of the whole (0 to 1) is done. */
 double gate_spent(double share);
 
+/* The part of GATE_MISSED that a look may spend which may spend so much of GATE_FAMILY. */
+double gate_missed(double family);
+
 /* Did it fall beyond doubt, by twice what its 95 % interval explains? Then it has not risen, however little is seen. */
 bool gate_fell(const struct gate_difference *d);
-enum gate_verdict gate_judge(const struct gate_difference *d, double level);
-/* The smallest rise that fails in nine of ten cases; INFINITY if it is not known. */
-double gate_seen(const struct gate_difference *d, double level);
-/* About how many runs of each program decide a row that n did not; GATE_RUNS_MOST: that many or more. */
+enum gate_verdict gate_judge(const struct gate_difference *d, double level, double missed);
+/* The rise from which on all are ruled out; INFINITY if it is not known. */
+double gate_bound(const struct gate_difference *d, double missed);
+/* About how many runs of each program decide a row that n did not, at one look; GATE_RUNS_MOST: that many or more. */
 size_t gate_runs_wanted(const struct gate_difference *d, double level, size_t n);
 /* Half the width of the 95 % interval of the rise; INFINITY if it is not known. */
 double gate_interval(const struct gate_difference *d);

@@ -11,7 +11,7 @@ struct telling {
     struct arena *arena;
     struct check_lines *lines;
     struct row_paths *paths;
-    double level;
+    double missed;
 };
 
 static const char *name_of(struct telling *t, const struct gate_row *r)
@@ -49,26 +49,26 @@ static const char *change_line(struct telling *t, const struct gate_judged *j)
                         amount(arena, j->d.now, j->row->dim), change_of(arena, &j->d));
 }
 
-/* The rise that would have to be seen for ok. */
+/* The rise that has to be ruled out for ok. */
 static double wanted_rise(const struct gate_difference *d)
 {
     return fmax(d->allowed, d->needed);
 }
 
-/* By how much of the whole it rose; of an open row, how far what would have to be seen is from what would be. */
-static double size_of(const struct gate_judged *j, double level)
+/* By how much of the whole it rose; of an open row, how far what has to be ruled out is from what is. */
+static double size_of(const struct gate_judged *j, double missed)
 {
-    double seen = gate_seen(&j->d, level);
+    double bound = gate_bound(&j->d, missed);
 
     if (j->verdict == GATE_UNDECIDED)
-        return isfinite(seen) ? seen / fmax(wanted_rise(&j->d), 1e-300) : 1e300;
+        return isfinite(bound) ? bound / fmax(wanted_rise(&j->d), 1e-300) : 1e300;
     return j->d.rise / (j->whole > 0 ? j->whole : 1);
 }
 
-static int by_size(const void *a, const void *b, void *level)
+static int by_size(const void *a, const void *b, void *missed)
 {
-    double x = size_of(*(const struct gate_judged *const *)a, *(double *)level);
-    double y = size_of(*(const struct gate_judged *const *)b, *(double *)level);
+    double x = size_of(*(const struct gate_judged *const *)a, *(double *)missed);
+    double y = size_of(*(const struct gate_judged *const *)b, *(double *)missed);
 
     return x < y ? 1 : x > y ? -1 : 0;
 }
@@ -79,12 +79,12 @@ static judged_list rows_with(const struct telling *t, const struct gate_judged *
                              enum gate_verdict verdict)
 {
     judged_list list = {0};
-    double level = t->level;
+    double missed = t->missed;
 
     for (size_t i = 0; i < n; i++)
         if (all[i].verdict == verdict)
             vec_push(&list, &all[i]);
-    vec_sort_r(&list, by_size, &level);
+    vec_sort_r(&list, by_size, &missed);
     return list;
 }
 
@@ -140,12 +140,12 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
                                     sampling_matters(all, n) ? ", or fewer if they are longer or sampled faster" : ""));
         for (size_t i = 0; with_rows && i < open.len && i < OPEN_MAX; i++) {
             const struct gate_judged *j = open.data[i];
-            double seen = gate_seen(&j->d, t->level);
+            double bound = gate_bound(&j->d, t->missed);
 
             vec_push(t->lines,
-                     isfinite(seen)
-                         ? arena_printf(t->arena, "  %s; only a rise of %s is sure to be seen, and one of %s has to be",
-                                        change_line(t, j), amount(t->arena, seen, j->row->dim),
+                     isfinite(bound)
+                         ? arena_printf(t->arena, "  %s; a rise of up to %s is not ruled out, and one of %s has to be",
+                                        change_line(t, j), amount(t->arena, bound, j->row->dim),
                                         amount(t->arena, wanted_rise(&j->d), j->row->dim))
                          : arena_printf(t->arena, "  %s: one pair of runs says nothing of how runs differ",
                                         name_of(t, j->row)));
@@ -154,7 +154,7 @@ static void tell_open(struct telling *t, const struct gate_judged *all, size_t n
     vec_deinit(&open);
 }
 
-/* Tells which rises a check that found nothing would have found: of the totals by name, of all others the largest. */
+/* Tells which rises a check that found nothing rules out: of the totals by name, of all others the largest. */
 static void tell_power(struct telling *t, const struct gate_judged *all, size_t n)
 {
     double worst = 0, total = 0, exact = 0;
@@ -162,38 +162,40 @@ static void tell_power(struct telling *t, const struct gate_judged *all, size_t 
 
     for (size_t i = 0; i < n; i++) {
         const struct gate_judged *j = &all[i];
-        double seen = j->verdict == GATE_OK && j->d.old > 0 && !gate_fell(&j->d) ? gate_seen(&j->d, t->level) : 0;
+        if (j->verdict != GATE_OK || !(j->d.old > 0) || gate_fell(&j->d))
+            continue;
+        double bound = gate_bound(&j->d, t->missed);
 
-        if (seen > 0 && j->d.df == INFINITY && j->d.error == 0)
-            exact = fmax(exact, seen / j->d.old);
-        else if (seen > 0 && !*j->row->path)
-            total = fmax(total, seen / j->d.old);
-        else if (seen > worst) {
-            worst = seen;
+        if (j->d.df == INFINITY && j->d.error == 0)
+            exact = fmax(exact, j->d.allowed / j->d.old);
+        else if (!*j->row->path)
+            total = fmax(total, bound / j->d.old);
+        else if (bound > worst) {
+            worst = bound;
             least_sure = j;
         }
     }
     if (total > 0)
         vec_push(t->lines,
-                 arena_printf(t->arena, "seen in 9 of 10 cases: a rise of %.1f%% of all%s", 100 * total,
+                 arena_printf(t->arena, "ruled out in 19 of 20 cases: a rise of %.1f%% of all%s", 100 * total,
                               least_sure ? arena_printf(t->arena, ", and of %s in any row (the least certain: %s)",
                                                         amount(t->arena, worst, least_sure->row->dim),
                                                         name_of(t, least_sure->row))
                                          : ""));
     else if (least_sure)
         vec_push(t->lines,
-                 arena_printf(t->arena, "seen in 9 of 10 cases: a rise of %s in any row (the least certain: %s)",
+                 arena_printf(t->arena, "ruled out in 19 of 20 cases: a rise of %s in any row (the least certain: %s)",
                               amount(t->arena, worst, least_sure->row->dim), name_of(t, least_sure->row)));
     if (exact > 0)
         vec_push(t->lines, arena_printf(t->arena, "seen always: a rise of more than %.3g%% of what is counted exactly",
                                         100 * exact));
 }
 
-void gate_tell(const struct gate_judged *all, size_t n, double level, size_t wanted, enum check_outcome outcome,
+void gate_tell(const struct gate_judged *all, size_t n, double missed, size_t wanted, enum check_outcome outcome,
                enum output_names names, struct arena *arena, struct check_lines *lines)
 {
     AUTO(row_paths_deinit) struct row_paths paths = {.setting = names};
-    struct telling t = {.arena = arena, .lines = lines, .paths = &paths, .level = level};
+    struct telling t = {.arena = arena, .lines = lines, .paths = &paths, .missed = missed};
 
     for (size_t i = 0; i < n; i++)
         row_paths_add(&paths, all[i].row->path);

@@ -165,7 +165,7 @@ static bool is_nothing(const struct gate_values *v, const struct gate_row *r, en
  * Finds the row that a new one was under another name: then the two are one row. The nearest that is gone is taken,
  * and whose cost the new one does not exceed.
  */
-static void find_former_name(const struct gate_values *v, const struct gate_tolerance *t, double level,
+static void find_former_name(const struct gate_values *v, const struct gate_tolerance *t, double level, double missed,
                              struct gate_judged *j, struct gate_judged *all, size_t n, struct arena *arena)
 {
     struct gate_judged *best = NULL;
@@ -182,7 +182,7 @@ static void find_former_name(const struct gate_values *v, const struct gate_tole
         both.sampling[RUN_NEW] = j->row->sampling[RUN_NEW];
         struct gate_difference one = difference_of(v, &both, t, arena);
 
-        if (gate_judge(&one, level) != GATE_FAIL && (!best || fabs(one.rise) < fabs(d.rise))) {
+        if (gate_judge(&one, level, missed) != GATE_FAIL && (!best || fabs(one.rise) < fabs(d.rise))) {
             best = old;
             d = one;
         }
@@ -192,7 +192,7 @@ static void find_former_name(const struct gate_values *v, const struct gate_tole
     best->taken = true;
     j->former = best->row;
     j->d = d;
-    j->verdict = gate_judge(&d, level);
+    j->verdict = gate_judge(&d, level, missed);
 }
 
 enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_tolerance *t, double family,
@@ -209,7 +209,7 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
                                .row = r, .d = difference_of(v, r, t, &scratch), .whole = total_of(v, r, RUN_OLD)});
             vec_push(&differences, vec_last(&all).d);
         }
-    double level = gate_level(differences.data, differences.len, family);
+    double level = gate_level(differences.data, differences.len, family), missed = gate_missed(family);
 
     *wanted = 0;
     v->judged_time = v->slower = false;
@@ -221,9 +221,9 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
     vec_foreach(j, &all) {
         size_t more = 0;
 
-        j->verdict = gate_judge(&j->d, level);
+        j->verdict = gate_judge(&j->d, level, missed);
         if (j->verdict == GATE_FAIL && *j->row->path && is_nothing(v, j->row, RUN_OLD))
-            find_former_name(v, t, level, j, all.data, all.len, &scratch);
+            find_former_name(v, t, level, missed, j, all.data, all.len, &scratch);
         v->judged_time |= j->row->dim == DIM_SECONDS;
         v->slower |= j->row->dim == DIM_SECONDS && j->verdict == GATE_FAIL;
         if (j->verdict == GATE_FAIL)
@@ -242,7 +242,7 @@ enum check_outcome gate_values_judge(struct gate_values *v, const struct gate_to
                      "does it run at all?");
     }
     if (lines && all.len)
-        gate_tell(all.data, all.len, level, *wanted, outcome, v->shown, arena, lines);
+        gate_tell(all.data, all.len, missed, *wanted, outcome, v->shown, arena, lines);
     vec_deinit(&all);
     vec_deinit(&differences);
     return outcome;

@@ -34,13 +34,13 @@ struct gate_values {
 struct gate_tolerance {
     double relative; /* of the value: 0.1 */
     double of_total; /* and never less than this share of the metric's total in the old runs: 0.02 */
-    double seen;     /* of a rise by this share of the total it has to be certain that it would be seen: 0.04 */
+    double seen;     /* a rise by this share of the total has to be ruled out, at least: 0.04 */
     double exact;    /* of the value of a metric without sampling error: 0.005 */
 };
 #define GATE_TOLERANCE 0.1
 /*
  * The tolerance where a row may rise by `relative`. By default 10 % of a row, and at least 2 % of the total. What has
- * to be seen is the same of large rows, and of small ones 4 % of the total, which is 10 % of a procedure of 40 %:
+ * to be ruled out is the same of large rows, and of small ones 4 % of the total, which is 10 % of a procedure of 40 %:
  * chosen so that of a hundred races of unchanged programs whose runs differ by 4 % no more than ten are inconclusive.
  */
 struct gate_tolerance gate_tolerance_of(double relative);
@@ -52,7 +52,7 @@ void gate_values_add(struct gate_values *v, enum run_side side, size_t run, cons
 /*
  * Judges all rows that are something on either side (0.5 % of the total), old runs against new ones that ran in turns,
  * at a family level. The gravest verdict; `lines` gets a line for each row that failed or is undecided, for those that
- * fell, and one that says what would have been seen; NULL: the verdict alone is wanted. `wanted`: about how many runs
+ * fell, and one that says what is ruled out; NULL: the verdict alone is wanted. `wanted`: about how many runs
  * of each program would decide. Without any row there is nothing that could have been seen: that is inconclusive, and
  * `wanted` 0.
  */

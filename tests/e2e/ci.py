@@ -65,7 +65,7 @@ check(status == 1, f"writing the baseline again leaves the limit failed: {status
 status, out, err = run(HQ, "check", "perf.runs", "perf/shares.hq")
 check(status == 0, f"the new baseline holds: {status}\n{out}")
 
-app(0.2, 3)
+app(0.03, 3)
 status, out, err = run(HQ, "record", "--force", "-o", "short.hq", "--", "./app")
 status, out, err = run(HQ, "check", "short.hq", "perf/shares.hq")
 check(status == 4, f"too short a run is inconclusive: {status}\n{out}")

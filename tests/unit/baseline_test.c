@@ -71,10 +71,10 @@ static void check_judgement(struct baseline_value before, struct baseline_value 
 TEST(shares_of_one_run_each)
 {
     check_judgement(share("procedure f", 0.3, 20000), share("procedure f", 0.3, 20000), CHECK_PASS,
-                    "seen in 9 of 10 cases: a rise of 16.9 points");
+                    "ruled out in 19 of 20 cases: a rise of 6.1 points");
     check_judgement(share("procedure f", 0.3, 20000), share("procedure f", 0.46, 20000), CHECK_FAIL,
                     "rose: cputime.x of procedure f: 30.0% -> 46.0%, +16.0 points [+8.3, +23.7]");
-    check_judgement(share("procedure f", 0.3, 100), share("procedure f", 0.3, 100), CHECK_INCONCLUSIVE,
+    check_judgement(share("procedure f", 0.3, 30), share("procedure f", 0.3, 30), CHECK_INCONCLUSIVE,
                     "cannot tell: 1 value: record several runs, for the baseline too (hq record --runs 5)");
     check_judgement(
         share("procedure f", 0.3, INFINITY), share("procedure f", 0.3, NAN), CHECK_INCONCLUSIVE,
@@ -156,7 +156,7 @@ TEST(what_is_new_is_judged_however_large_the_others_are)
 TEST(shares_over_runs)
 {
     check_judgement(runs("procedure f", 0.3, 0.01, 5), runs("procedure f", 0.3, 0.01, 5), CHECK_PASS,
-                    "seen in 9 of 10 cases: a rise of 5.9 points");
+                    "ruled out in 19 of 20 cases: a rise of 1.2 points");
     check_judgement(runs("procedure f", 0.3, 0.01, 5), runs("procedure f", 0.4, 0.01, 5), CHECK_FAIL,
                     "rose: cputime of procedure f: 30.0% -> 40.0% (1.2 s -> 1.6 s), +10.0 points [+8.5, +11.5]");
     check_judgement(runs("procedure f", 0.3, 0.1, 3), runs("procedure f", 0.4, 0, 1), CHECK_INCONCLUSIVE, NULL);
