@@ -86,6 +86,8 @@ open_page("compared.html")
 for view in ("tree", "callers", "flat", "procedures", "loops"):
     js("hqPage.set({view: arguments[0]})", view)
     same("app.hq", f"compared, {view}")
+head = js("document.querySelector('.run').textContent")
+check("cputime (old " in head, f"the head of a comparison has both totals: {head}")
 sorted_by = js("[...document.querySelectorAll('.row.head [aria-sort=descending]')].map((e) => e.textContent)")
 check(len(sorted_by) == 1 and sorted_by[0].startswith("delta.cputime\u00a0\u25be"), f"the heading that rows are sorted by, the difference, is marked: {sorted_by}")
 CUT = """[...document.querySelectorAll('.row.head .number button')].filter((b) => b.offsetParent && b.scrollWidth > b.clientWidth).map((b) => b.textContent)"""
@@ -107,6 +109,13 @@ open_page("itself.html")
 deltas = [i for i, c in enumerate(page_rows()[0]) if c.startswith("delta")]
 js("hqPage.openAll()")
 check(deltas and all(v[i] == 0 for _, v in page_rows()[1] for i in deltas), "compared with itself nothing changes")
+open_page("app.html")
+
+# An address that chooses has the head of the whole run, which stays when the choice goes.
+head = js("document.querySelector('.run').textContent")
+for state in ("ranks=0", "time=0-20000", "through=main"):
+    open_page("app.html", state)
+    check(js("document.querySelector('.run').textContent") == head, f"the head of {state} is that of the run, {head}: {js('document.querySelector(`.run`).textContent')}")
 open_page("app.html")
 
 # The values of ranks, as `threads` has them.

@@ -7,7 +7,7 @@ import { canInflate, isCall, Kind, NONE, openData } from "./data";
 import { button, choice, clear, copy, el, linesOf, plain } from "./dom";
 import { Flame } from "./flame";
 import { Messages } from "./messages";
-import { Node } from "./model";
+import { Node, Selection } from "./model";
 import { oneText, percentText, timeText } from "./number";
 import { Palette } from "./palette";
 import { Ranks } from "./ranks";
@@ -107,7 +107,9 @@ class Page {
     const filter = el("button", { class: "toggle", id: "filter", "aria-pressed": "false", title: "only rows that match stay, with what is above them", onclick: () => this.app.set({ filter: !this.app.state.filter }) }, "filter");
     const threshold: HTMLInputElement = el("input", { type: "number", min: 1, max: 100, id: "threshold", "aria-label": "threshold of the hot path, percent", value: this.app.state.threshold, onchange: () => this.app.set({ threshold: +threshold.value || 50 }) });
     const command = (fact("command") ?? fact("program") ?? "").replace(/\s+/g, " ");
-    const measured = metrics.map(([m, i]) => [m, this.app.selection.total(i)] as const).filter(([, total]) => total).map(([m, total]) => `${oneText(total, m.dim)} ${m.name}`).slice(0, 3).join(", ");
+    const whole = new Selection(d, { ranks: null, threads: null, time: null }); // what the address chooses may go
+    const total = (i: number) => oneText(whole.total(i), d.metrics[i].dim), old = (i: number) => d.metrics.find((m) => m.side === "delta" && m.here === i)?.old ?? -1;
+    const measured = metrics.filter(([, i]) => whole.total(i)).map(([m, i]) => `${total(i)} ${m.name}${old(i) < 0 ? "" : ` (old ${total(old(i))})`}`).slice(0, 3).join(", ");
     document.body.append(
       el("header", {},
         el("h1", {}, el("bdi", {}, plain(d.name)), d.compare ? el("span", {}, " compared with ", el("bdi", {}, plain(d.compare))) : null),
