@@ -107,7 +107,7 @@ static const struct section {
 };
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
-static const char saved_topic[] = "queries";
+static const char saved_topic[] = "queries", topics_title[] = "topics";
 
 /* ---- help WORD ---- */
 
@@ -186,6 +186,24 @@ static void list_saved(void *arg, const char *name, const char *path)
     add_line(arg, name, summary ? summary : path);
 }
 
+static void list_topics(struct str *out)
+{
+    for (const struct topic *t = topics; t->name; t++)
+        add_line(out, t->name, t->summary);
+    add_line(out, saved_topic, "the saved queries, for `run NAME` and -q NAME");
+}
+
+/* Whether a line of the topic begins with the word, so that it is explained there. */
+static bool explains(const struct topic *t, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *line = t->text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        if (!strncmp(line, "  ", 2) && !strncasecmp(line + 2, word, len) && line[2 + len] == ' ')
+            return true;
+    return false;
+}
+
 /* ---- all words ---- */
 
 struct visitor {
@@ -210,6 +228,7 @@ void help_each(void (*each)(void *arg, const char *word), void *arg)
         sections[i].each(visit, &v);
     for (int i = 0; i < SECTIONS; i++)
         each(arg, sections[i].title);
+    each(arg, topics_title);
     for (const struct topic *t = topics; t->name; t++)
         each(arg, t->name);
     each(arg, saved_topic);
@@ -257,10 +276,8 @@ static void overview(struct str *out)
         opt_wrap(out, names.s, 2, 2, line_width());
         str_addc(out, '\n');
     }
-    str_add(out, "\ntopics:\n");
-    for (const struct topic *t = topics; t->name; t++)
-        add_line(out, t->name, t->summary);
-    add_line(out, saved_topic, "the saved queries, for `run NAME` and -q NAME");
+    str_addf(out, "\n%s:\n", topics_title);
+    list_topics(out);
     str_add(
         out,
         "\n`help WORD` explains any of these words, `help clauses` a whole list. At the prompt Tab completes, and ?\n"
@@ -291,8 +308,17 @@ struct hq_error *help_word(const char *word, struct str *out)
         saved_each(list_saved, out);
         s.found = true;
     }
+    if (!strcasecmp(word, topics_title)) {
+        list_topics(out);
+        s.found = true;
+    }
     s.begins = !s.found;
     for (int i = 0; s.begins && i < SECTIONS; i++)
         sections[i].each(tell, &s);
+    for (const struct topic *t = topics; !s.found && t->name; t++)
+        if (explains(t, word)) {
+            str_add(out, t->text);
+            s.found = true;
+        }
     return s.found ? NULL : unknown_word(word);
 }

@@ -19,6 +19,16 @@ const struct topic topics[] = {
      "  10ms 1.5s 4K 2MiB   numbers with a unit or a suffix\n"
      "  name =~ /x/         a row's name; also kind, file, line, module, depth\n"
      "  let ipc = instructions / cycles\n"},
+    {"answers", "the words in an answer: inclusive, scope, [I], profile, samples shown",
+     "  inclusive           cputime: the scope and all that it calls\n"
+     "  exclusive           cputime.x: the scope alone\n"
+     "  scope               what a row is about: a procedure, loop, source line, call, phase, file or load module\n"
+     "  context             a scope on one call path\n"
+     "  [I]                 inlined: in the machine code there is no call\n"
+     "  [solver.c:12]       in tree, callers and hot path: where the call is made\n"
+     "  profile             what one thread did; `profiles` lists them\n"
+     "  partial             a call path whose outer end is not known\n"
+     "  shown               of all samples those in the rows; what clauses and patterns leave out is filtered\n"},
     {"shell", "asking from a shell",
      "  hq db \"callers of MPI_Wait limit 10\"    double quotes are fine\n"
      "  hq db 'procedures where $1 > 5%'        a $ needs single quotes: in double quotes a shell replaces\n"
