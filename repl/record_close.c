@@ -58,7 +58,7 @@ static void add_commands(struct str *line, const char *before, uint64_t count, c
     str_add(line, behind);
 }
 
-static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events)
+static void tell_data(const struct record_place *place, const struct record_sum *sum, const char *events, int status)
 {
     AUTO_STR struct str line = {0};
 
@@ -81,7 +81,10 @@ static void tell_data(const struct record_place *place, const struct record_sum 
         if (sum->samples && strstr(events, "CPUTIME@"))
             add_clock(&line, sum);
     }
-    if (sum->files && !sum->samples && !sum->counted && !sum->running && strstr(events, "CPUTIME@"))
+    bool none = sum->files && !sum->samples && !sum->counted && !sum->running;
+    if (none && WIFEXITED(status) && WEXITSTATUS(status))
+        str_addf(&line, "; the program ended with status %d: record it anew with --force", WEXITSTATUS(status));
+    else if (none && strstr(events, "CPUTIME@"))
         str_add(&line, "; it used too little CPU time for one: run it longer, ask for more (-e CPUTIME@1000/s), or for "
                        "the time that it waits too (-e REALTIME)");
     if (sum->unended_commands)
@@ -211,7 +214,7 @@ bool record_close(const struct record_place *place, const char *events, pid_t pi
 
     if (place->rank > 0 && !sum.lost)
         return measured;
-    tell_data(place, &sum, events);
+    tell_data(place, &sum, events, status);
     tell_trap(&sum, status);
     if (!tell_programs(place) && all && sum.files && !sum.lost)
         tell_missing_time(&sum, events);

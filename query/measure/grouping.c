@@ -211,8 +211,11 @@ struct hq_error *grouping_make_shown(struct run *run, const struct grouping **ou
     for (size_t i = 0; i < (*out)->count && !rows_filtered(run); i++)
         set_unknown(run, (*out)->rows[i].unknown);
     if (!(*out)->count) {
-        run_note(run, "%s", NO_GROUPS);
-        set_unknown(run, NO_GROUPS);
+        const char *why = run->query->view.grouped == GROUPED_DEFINED ? NO_GROUPS
+                                                                      : "nothing was measured that a group could hold";
+
+        run_note(run, "%s", why);
+        set_unknown(run, why);
     }
     return NULL;
 }

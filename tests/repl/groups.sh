@@ -17,6 +17,9 @@ END
 for name in groups hq.groups .groups; do cp my.groups $name; done
 
 check "no file is read that was not named" has "no group is defined" "$(ask my.hq groups)"
+grep -v "^value" "$TOP/tests/query/groups.fixture" >empty.fixture
+"$TOP/build/tools/fixture" empty.fixture empty.hq || exit 1
+check "a ready-made set of nothing asks for no definition" has "nothing was measured that a group could hold" "$(ask empty.hq groups by runtime)"
 check "--groups reads one" has "my.groups:2" "$(ask --groups my.groups my.hq groups)"
 check "so does set" has "my.groups:3" "$(ask my.hq 'set groups my.groups; groups')"
 check "set groups off" has "no group is defined" "$(ask --groups my.groups my.hq 'set groups off; groups')"
