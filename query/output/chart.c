@@ -59,11 +59,15 @@ static void put_within(const char *text, double room, FILE *out)
     put_text(str_cstr(&shown), out);
 }
 
-static void put_value(double value, enum dim dim, FILE *out)
+/* A mark of an axis; marks `step` apart do not read alike. */
+static void put_value(double value, double step, enum dim dim, FILE *out)
 {
-    char text[UNITS_TEXT];
+    char text[UNITS_TEXT], next[UNITS_TEXT];
 
     units_format(text, value, dim);
+    units_format(next, value + step, dim);
+    if (dim == DIM_NONE && step < 1 && !strcmp(text, next))
+        snprintf(text, sizeof text, "%.*f", (int)fmin(ceil(-log10(step) - 1e-9), 9), value);
     put_text(text, out);
 }
 
@@ -111,7 +115,7 @@ static void put_y_axis(const struct scale *s, double least, enum dim dim, uint32
 
         fprintf(out, "<path d=\"M%g %.1fh%d\" stroke=\"#%06x\"/><text x=\"%g\" y=\"%.1f\">", x, y, right ? 5 : -5,
                 colour, x + (right ? 9 : -9), y + 4);
-        put_value(fabs(v) < step * 1e-9 ? 0 : v, dim, out);
+        put_value(fabs(v) < step * 1e-9 ? 0 : v, step, dim, out);
         fputs("</text>\n", out);
     }
     fputs("</g>\n", out);
@@ -127,7 +131,7 @@ static void put_x_axis(const struct chart *c, const struct scale *s, double y, b
         if (!named)
             continue;
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", pixel(s, v), y + 18);
-        put_value(fabs(v) < step * 1e-9 ? 0 : v, c->x_dim, out);
+        put_value(fabs(v) < step * 1e-9 ? 0 : v, step, c->x_dim, out);
         fputs("</text>\n", out);
     }
     if (named) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "query/views/clustering.h"
 #include "common/mem.h"
+#include "common/shorten.h"
 #include "query/grammar/parse.h"
 #include "query/views/views.h"
 #include <math.h>
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { LOOKED_AT = 200, AMONG = 20000 };
+enum { LOOKED_AT = 200, AMONG = 20000, NAME_ROOM = 32 };
 #define EPS_COUNTED 0.01 /* the reference's */
 #define EPS_SAMPLED 0.05 /* shares of few samples spread further */
 #define LEAST       10u
@@ -108,9 +109,13 @@ static struct hq_error *by_samples(struct clustering *c)
     HQ_TRY(count_samples(c, largest, own, all, NULL));
     c->dimensions = 2;
     c->names[0] = "log(length)";
-    c->names[1] = e->count ? arena_printf(&c->run->arena, "share of %s",
-                                          tree_scope_name(c->run->tree, e->scope[largest], &c->run->arena))
-                           : "share";
+    c->names[1] = "share";
+    if (e->count) {
+        AUTO_STR struct str name = {0};
+
+        name_shorten(&name, tree_scope_name(c->run->tree, e->scope[largest], &c->run->arena), NAME_ROOM, "...");
+        c->names[1] = arena_printf(&c->run->arena, "share of %s", str_cstr(&name));
+    }
     for (size_t i = 0; i < c->bursts.len; i++) {
         c->values[2 * i] = log_of((double)c->bursts.data[i].length_us / 1e6);
         c->values[2 * i + 1] = all[i] > 0 ? own[i] / all[i] : NAN;

@@ -22,6 +22,13 @@ check "the name's last part stays" has smooth_residual "$(COLUMNS=70 ask procedu
 check "set names full" has "$whole" "$(COLUMNS=70 ask "set names full; procedures")"
 check "csv" has "$whole" "$(COLUMNS=70 ask "procedures as csv")"
 
+# A dimension of clusters that is named by a long name has room; axes of a narrow range tell their values apart.
+sed "s|^proc solve a solve|proc solve a \"$name\"|" "$TOP/tests/query/marked.fixture" >steps.fixture
+"$TOP/build/tools/fixture" steps.fixture steps.hq || exit 1
+of='clusters of phases of phase "step" min 2'
+check "the dimension is there in 150 columns" grep -q 'share of .*smooth_residual.* name$' <<<"$(COLUMNS=150 "$HQ" steps.hq "$of" 2>/dev/null)"
+check "marks of the axis differ" [ -z "$("$HQ" steps.hq "$of as svg" 2>/dev/null | grep -o '>-4[.0-9]*<' | sort | uniq -d)" ]
+
 # The line is as wide as COLUMNS says where names have their least (24 columns); what is no number counts for nothing.
 export LC_ALL=C.UTF-8
 for view in tree procedures callers flat "hot path"; do
