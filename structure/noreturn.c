@@ -121,6 +121,7 @@ struct search {
     struct noreturn *n;
     unsigned level;
     uint64_t low, high;
+    bool ends;              /* the procedure does at `high`: no guess, and no part of it follows */
     const uint8_t *code;    /* of low */
     uint8_t *seen;          /* a bit for each byte: an instruction that was looked at */
     VEC(uint64_t) ready;    /* to look at */
@@ -168,13 +169,27 @@ static bool find_return(struct search *s, uint64_t entry)
         } else if (s->calls.len) {
             struct insn call = vec_pop(&s->calls);
 
-            /* Where it calls itself it returns only if it returns elsewhere. */
-            if (call.target != entry && call_returns(s->n, call.target, s->level - 1))
+            /* Where it calls itself it returns only if it returns elsewhere. What is called last has nowhere to return
+             * to: so the C library's malloc_printerr ends. */
+            if (call.target != entry && !(s->ends && call.address + call.length == s->high) &&
+                call_returns(s->n, call.target, s->level - 1))
                 vec_push(&s->ready, call.address + call.length);
         } else {
             return false;
         }
     }
+}
+
+/* Whether a procedure is known to end where its code does. Parts that compilers lay out by themselves have its name and
+ * more. */
+static bool ends_there(const struct image *image, const struct procedure *p)
+{
+    const struct symbol *next = symbols_at(&image->symbols, p->ranges[0].high);
+    const char *name = p->symbol ? image->symbols.names[p->symbol->first] : NULL;
+
+    if (p->source != PROCEDURE_SYMBOL || !p->symbol || p->symbol->end != p->ranges[0].high)
+        return p->source == PROCEDURE_FRAME && !next;
+    return !next || strncmp(image->symbols.names[next->first], name, strcspn(name, ".@"));
 }
 
 static bool returns(struct noreturn *n, uint64_t entry, unsigned level)
@@ -188,6 +203,7 @@ static bool returns(struct noreturn *n, uint64_t entry, unsigned level)
     procedure_region(n->image, entry, &p);
     s.low = entry;
     s.high = p.ranges[0].high;
+    s.ends = ends_there(n->image, &p);
     bool no_code = p.source == PROCEDURE_STUB || !(s.code = elf_at(n->image->text, entry, &available));
     procedure_deinit(&p);
     bool result = true;
