@@ -17,7 +17,7 @@ A tag is @name in a comment at the end of its line.
 What compilers do to loops, and where it is expected: nested, inlined, vectorised with a remainder, computed goto, jump tables,
 irreducible (nests.c, transformed.c); unrolled, peeled, distributed, interchanged and jammed, OpenMP bodies, cold parts
 (transformed.c); fused, and two loops of one line (fused.c); array statements (arrays.f90); exceptions (exceptions.cc);
-spread over threads (lines.c, shared.c); code of others in them (moved.c), given the place of others (misplaced.c); left at their top and end (leaves.c); in front of which an error is raised (noreturn.c); DO loops (do.f90); a condition that is threaded away (threaded.c).
+spread over threads (lines.c, shared.c); code of others in them (moved.c), given the place of others (misplaced.c); left at their top and end (leaves.c); in front of which an error is raised (noreturn.c, ends.c); DO loops (do.f90); a condition that is threaded away (threaded.c).
 """
 import glob
 import os
@@ -96,7 +96,8 @@ def is_known(path, procedure, build):
 
 def check(source, build, tmp):
     binary = os.path.join(tmp, "program")
-    subprocess.run([*build.split(), "-g", "-w", "-o", binary, source.path, "-lm"], check=True, cwd=os.getcwd())
+    modules = [f"-J{tmp}"] if build.startswith("gfortran") else []
+    subprocess.run([*build.split(), *modules, "-g", "-w", "-o", binary, source.path, "-lm"], check=True, cwd=os.getcwd())
     out = subprocess.run([HQ, "structure", "--xml", binary], capture_output=True, text=True, check=True).stdout
     procedures = {e.get("n"): e for e in ET.fromstring(out).iterfind("LM/F/P")}
     passed = failed = 0
@@ -131,8 +132,6 @@ def main():
                 print(f"not expected of this gcc: {path} by {build}")
                 continue
             with tempfile.TemporaryDirectory() as tmp:
-                if build.startswith("gfortran"):
-                    build += f" -J{tmp}"
                 p, f = check(source, build, tmp)
             passed, failed = passed + p, failed + f
     print(f"{passed} passed, {failed} failed")
