@@ -173,6 +173,10 @@ bool record_find_obstacle(const char *path, struct str *obstacle, enum record_ob
     return false;
 }
 
+#define NO_SHORT_WAY \
+    "%s: LD_PRELOAD cannot name a path with a space or a colon; install hq elsewhere, or set XDG_CACHE_HOME to a " \
+    "directory without them that can be written to"
+
 /* LD_PRELOAD separates its entries by spaces and colons: a library below such a directory gets a second way to it, from
  * the user's cache directory. */
 static struct hq_error *find_short_way(char **path)
@@ -182,19 +186,17 @@ static struct hq_error *find_short_way(char **path)
     AUTO_STR struct str way = {0}, fresh = {0};
 
     if (!above || strpbrk(above, " :"))
-        return hq_error_new(HQ_DATA,
-                            "%s: LD_PRELOAD cannot name a path with a space or a colon; install hq elsewhere, or set "
-                            "XDG_CACHE_HOME to a directory "
-                            "without them",
-                            *path);
+        return hq_error_new(HQ_DATA, NO_SHORT_WAY, *path);
     str_addf(&way, "%s/collector-%016llx", above, (unsigned long long)hash_bytes(directory, strlen(directory), 0));
     str_addf(&fresh, "%s.%ld", str_cstr(&way), (long)getpid());
-    HQ_TRY(file_make_dirs(above));
-    unlink(str_cstr(&fresh));
-    if (symlink(directory, str_cstr(&fresh)) != 0 || rename(str_cstr(&fresh), str_cstr(&way)) != 0)
-        return hq_error_errno(
-            HQ_DATA, "%s: cannot be made, which LD_PRELOAD needs since it cannot name a path with a space or a colon",
-            str_cstr(&way));
+    struct hq_error *err = file_make_dirs(above);
+    if (!err) {
+        unlink(str_cstr(&fresh));
+        if (symlink(directory, str_cstr(&fresh)) != 0 || rename(str_cstr(&fresh), str_cstr(&way)) != 0)
+            err = hq_error_errno(HQ_DATA, "%s: cannot be made", str_cstr(&way));
+    }
+    if (err)
+        return hq_error_prefix(err, NO_SHORT_WAY, *path);
     free(*path);
     *path = file_join(str_cstr(&way), "libhqpreload.so");
     return NULL;

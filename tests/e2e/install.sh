@@ -20,6 +20,10 @@ cp "$stage/bin/hq" "$stage"/lib/hq/*.so "my: programs"
 status=0
 XDG_CACHE_HOME="$PWD/my: programs" "./my: programs/hq" record -o b.hq -- true 2>err || status=$?
 [ $status = 3 ] && grep -q 'set XDG_CACHE_HOME' err || { cat err; exit 1; }
+# Who has no home, as services have none, is told so, too: the second path is the directory that could not be made.
+status=0
+env -u XDG_CACHE_HOME HOME=/dev/null/home "./my: programs/hq" record -o b.hq -- true 2>err || status=$?
+[ $status = 3 ] && grep -q 'set XDG_CACHE_HOME.*: /dev/null' err || { cat err; exit 1; }
 make -C "$TOP" --no-print-directory uninstall PREFIX="/opt/my hq" DESTDIR="$HQ_TEST_TMP/a stage" >"$HQ_TEST_TMP/log" 2>&1
 left=$(find "$HQ_TEST_TMP/a stage" ! -type d)
 [ -z "$left" ] || { echo "left after uninstall: $left"; exit 1; }
