@@ -30,6 +30,16 @@ expect '0 passed, 1 failed' 1 true 'echo "skipped: another thing"; exit 77'
 expect '3 passed, 0 failed, 2 skipped' 0 '' 'echo "skipped: no such thing"; echo "skipped: another"; echo "3 passed, 0 failed"'
 expect '3 passed, 1 failed, 1 skipped' 1 true 'echo "skipped: no such thing"; echo "skipped: another"; echo "3 passed, 0 failed, 2 skipped"'
 expect '3 passed, 1 failed, 1 skipped' 1 true 'echo "skipped: no such thing"; echo "3 passed, 0 failed, 2 skipped"'
+
+# Where there is no Python its tests are skipped, in either form, and in CI that is a failure.
+mkdir bin
+ln -s /usr/bin/* bin/ && rm bin/python3*
+printf '#!/usr/bin/env python3\n' | tee script.py >script
+chmod +x script
+for ci in '' true; do
+    got=$(CI=$ci PATH=$PWD/bin "$TOP/tests/run" "$PWD/script.py" "$PWD/script" | tail -n 1)
+    case $ci:$got in ':0 passed, 0 failed, 2 skipped' | 'true:0 passed, 2 failed') passed=$((passed + 1)) ;; *) failed=$((failed + 1)); echo "FAILED: CI=$ci, without python3: $got" ;; esac
+done
 rm skips
 expect '0 passed, 1 failed' 1 true 'echo "skipped: no such thing"; exit 77'
 
