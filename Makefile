@@ -225,6 +225,9 @@ $(BUILD)/%.o: %.c $(BUILD)/config.h $(BUILD)/flags
 	$(call say,CC)
 	$(Q)mkdir -p $(@D) && $(CC) $(BASE_FLAGS) $(CFLAGS) -c -o $@ $<
 
+# Tests of structure ask about themselves.
+$(BUILD)/tests/%.o: BASE_FLAGS += $(if $(filter -g%,$(CFLAGS)),,-g)
+
 LINK_TEST = $(CC) $(SAN_FLAGS) $(LDFLAGS) -o $@ $^ $(HQ_LIBS) $(PRELOAD_LIBS)
 $(BUILD)/tests/%: $(BUILD)/tests/unit/%.o $(LIBTEST) $(LIBPRELOAD) $(LIBHQ)
 	$(call say,LINK)

@@ -62,6 +62,8 @@ make -n --no-print-directory ARCH=aarch64 CC=true collector >"$TMP/out" 2>"$TMP/
 check "for another processor: its compiler and headers" grep -q '^\.ci/deps collector gcc-aarch64-linux-gnu libc6-dev-arm64-cross make$' "$TMP/out"
 check "and all in one directory" [ -z "$(grep -E 'hq-collector/' "$TMP/out")" ]
 check "make demo wants no browser" eval '! make -n --no-print-directory demo BUILD="$TMP/build" 2>/dev/null | grep -q chromium'
+check "tests that ask about themselves have debug information, whatever CFLAGS are" \
+    eval 'make -n --no-print-directory CFLAGS=-O1 BUILD="$TMP/build" "$TMP/build/tests/unit/known_test.o" 2>/dev/null | grep -q -- " -g -O1 "'
 
 # configure.sh: a compiler without a C library, and none for another processor.
 play nolibc <<<'[ "$1" = --version ]'
