@@ -329,6 +329,7 @@ struct hq_error *clauses_bind(struct run *run)
         HQ_TRY(names_check(&run->binding, &q->matching.data[i]));
     }
     run->binding.chooses_rows = false;
+    run->binding.judges = true;
     for (size_t i = 0; i < q->expect.len; i++) {
         struct program *p = NULL;
 
@@ -336,6 +337,7 @@ struct hq_error *clauses_bind(struct run *run)
             HQ_TRY(bind_expectation(&run->binding, q->expect.data[i].expr, &p));
         vec_push(&run->expect, p);
     }
+    run->binding.judges = false;
     HQ_TRY(bind_sort(run));
     if (!run->by)
         run->by = default_key(run);
