@@ -2,7 +2,6 @@
 #include "query/choose/timeline.h"
 #include <math.h>
 
-#define SEVERAL_PERIODS   3   /* beside the sample's own weight: a longer gap is left blank */
 #define STEPS_BEFORE_SEEK 200 /* a seek decodes half a block of 256 */
 
 static uint64_t start_of_process(const struct hqdb_profile *p)
@@ -176,12 +175,14 @@ bool sampler_at(struct sampler *s, uint64_t us, struct db_trace_record *out)
     double after = s->has_after ? (double)s->after.time_us - (double)us : INFINITY;
     double before = s->has_before ? (double)us - (double)s->before.time_us : INFINITY;
     double own = s->has_after ? own_time(s, &s->after) : 0;
-    bool gap = !s->has_after || !s->has_before || after + before > own + SEVERAL_PERIODS * period_of(s, &s->after);
+    double half = s->has_before ? period_of(s, &s->before) / 2 : 0;
+    bool gap = !s->has_after || !s->has_before || after + before > own + TIMELINE_GAP * period_of(s, &s->after);
     /* The next one may stand for several instants, the first of which lies so much earlier. */
     double lead = own > 0 && timeline_is_elapsed(s->db, s->after.metric) ? own - period_of(s, &s->after) : 0;
-    bool takes_after = gap ? after <= own : after - lead <= before;
+    /* Beside a gap a sample stands for half a period behind it and the rest before it: in all for its own time. */
+    bool takes_after = gap ? after <= own - half : after - lead <= before;
 
-    if (gap && !takes_after && !(s->has_before && before <= period_of(s, &s->before) / 2))
+    if (gap && !takes_after && !(s->has_before && before <= half))
         return false;
     *out = takes_after ? s->after : s->before;
     return true;

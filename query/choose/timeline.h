@@ -4,14 +4,18 @@
  * start of the run: the earliest start of any profile, by the clocks of the hosts.
  *
  * A sampler tells what a profile did at an instant: the nearest sample, as [tracing], section 5.2 has it, with one
- * exception. A sample stands for the period before it; where the next one comes later than several periods the thread
- * was idle or not on a CPU, and nothing is told for the time between. Of traces of spans nothing is guessed.
+ * exception. A sample stands for a period; where the next one comes later than several periods the thread was idle or
+ * not on a CPU, and nothing is told for the time between but half a period at its ends. Of traces of spans nothing is
+ * guessed.
  */
 #ifndef HQ_QUERY_TIMELINE_H
 #define HQ_QUERY_TIMELINE_H
 
 #include "db/db.h"
 #include "query/grammar/ast.h"
+
+/* Periods beside the sample's own weight: a longer gap is left blank. */
+enum { TIMELINE_GAP = 3 };
 
 struct timeline {
     const struct db *db;

@@ -73,6 +73,7 @@ static struct hq_error *trace_fill(struct run *run, struct table *table)
             add_rows(&t, level, table);
         else
             draw(&t, level, table);
+        trace_note_filled(&t);
     }
     trace_deinit(&t);
     return err;

@@ -36,6 +36,12 @@ void trace_deinit(struct trace *t);
 /* Fills `contexts`. */
 struct hq_error *trace_look(struct trace *t);
 
+/*
+ * Says if much more of the picture is filled than the profiles have processor time: gaps of a few periods are taken for
+ * delays of one that runs.
+ */
+void trace_note_filled(const struct trace *t);
+
 /* The middle of column x. */
 static inline uint64_t trace_instant(const struct trace *t, uint32_t x)
 {

@@ -143,3 +143,27 @@ struct hq_error *trace_look(struct trace *t)
     t->contexts = xcalloc((size_t)t->shown_count * t->width + 1, sizeof *t->contexts);
     return parallel_try(t->shown_count, 0, look_at_profile, t);
 }
+
+void trace_note_filled(const struct trace *t)
+{
+    const struct db *db = t->time.db;
+    uint32_t metric = timeline_metric(db);
+    size_t cells = (size_t)t->shown_count * t->width, filled = 0;
+    double ran = 0, all = (double)t->shown_count * (double)(t->to_us - t->from_us);
+
+    if (!cells || t->run->selection.sliced || metric == HQDB_NONE || timeline_period_us(db, metric) <= 0 ||
+        timeline_is_elapsed(db, metric) || timeline_spans(db, metric))
+        return;
+    for (size_t i = 0; i < cells; i++)
+        filled += t->contexts[i] != 0;
+    for (uint32_t y = 0; y < t->shown_count; y++)
+        ran += scaled_value(db_profile_total(db, t->shown[y], metric).sum, db->metrics[metric].scale) * 1e6;
+    double share = (double)filled / (double)cells, true_share = ran / all;
+
+    /* So many instants tell a share to about half of that. */
+    if (share - true_share > 1 / sqrt(t->width))
+        run_note(t->run,
+                 "%.1f%% of the cells are filled, and the profiles ran %.1f%% of the time: gaps of up to %d periods "
+                 "are taken for delays",
+                 100 * share, 100 * true_share, TIMELINE_GAP);
+}

@@ -155,6 +155,7 @@ static void show(struct histogram *h, const char *title, struct table *table)
         draw(h, trace_height(run, 20), title, table);
         note_instants(h);
     }
+    trace_note_filled(&h->trace);
 }
 
 static struct hq_error *histogram_look(struct histogram *h, struct run *run)

@@ -203,6 +203,44 @@ TEST(rows)
 }
 
 /* Cells are the phases that were written, and blank where there was nothing. */
+/* A profile of 10 s that runs for a period of 5 ms every `every_us`. */
+static struct traced runs_now_and_then(uint64_t every_us)
+{
+    struct traced t = {0};
+
+    traced_structure(&t);
+    uint32_t p = traced_profile(&t, 0, 1700000000000000u, 10000000);
+    for (uint64_t us = 0; us + PERIOD_US < 10000000; us += every_us)
+        traced_phase(&t, p, IN_COMPUTE, us, us + PERIOD_US);
+    traced_open(&t);
+    return t;
+}
+
+/* How many of 5,000 cells are filled; *notes: what is said beside them. */
+static size_t filled(struct traced *t, size_t *notes)
+{
+    struct table *table = ask(t, "trace width 5000 as csv");
+    size_t n = table ? table->rows.len : 0;
+
+    *notes = table ? table->notes.len : 0;
+    table_destroy(table);
+    return n;
+}
+
+TEST(now_and_then)
+{
+    size_t notes;
+    struct traced t = runs_now_and_then(33717); /* 14.8 % */
+
+    CHECK_NEAR(filled(&t, &notes), 742, 0.01);
+    CHECK_EQ_INT(notes, 0);
+    traced_close(&t);
+    t = runs_now_and_then(15000); /* a third; gaps so short are taken for delays, which is said */
+    CHECK_NEAR(filled(&t, &notes), 5000, 0.01);
+    CHECK_EQ_INT(notes, 1);
+    traced_close(&t);
+}
+
 TEST(cells)
 {
     struct traced t = known_phases();
