@@ -147,6 +147,11 @@ void helpers_deinit(struct helpers *h)
     *h = (struct helpers){0};
 }
 
+bool helpers_aside(const struct db *db, const struct helpers *h, uint32_t profile)
+{
+    return h->of && h->of[profile] != STANDS_IN && (h->of[profile] != STANDS_BUSY_HELPER || any_is_elapsed(db));
+}
+
 static void add_count(struct str *out, size_t n, const char *before, const char *after)
 {
     if (n)
@@ -157,7 +162,6 @@ void helpers_note(struct run *run, const char *of, uint32_t metric)
 {
     const struct selection *s = &run->selection;
     const struct db *db = s->tree.db;
-    bool elapsed = any_is_elapsed(db);
     size_t launchers = 0, helpers = 0;
     double cost = 0;
     char text[UNITS_TEXT];
@@ -168,12 +172,10 @@ void helpers_note(struct run *run, const char *of, uint32_t metric)
     if (!s->helpers.of || metric >= db->metric_count || run->helpers_told)
         return;
     for (uint32_t p = 0; p < db->profile_count; p++) {
-        enum stands stands = s->helpers.of[p];
-
-        if (!selection_has_profile(s, p) || stands == STANDS_IN || (stands == STANDS_BUSY_HELPER && !elapsed))
+        if (!selection_has_profile(s, p) || !helpers_aside(db, &s->helpers, p))
             continue;
-        launchers += stands == STANDS_LAUNCHER;
-        helpers += stands != STANDS_LAUNCHER;
+        launchers += s->helpers.of[p] == STANDS_LAUNCHER;
+        helpers += s->helpers.of[p] != STANDS_LAUNCHER;
         cost += scaled_value(db_profile_total(db, p, metric).sum, db->metrics[metric].scale);
     }
     add_count(&who, launchers, "", " of launchers");

@@ -32,6 +32,9 @@ bool metric_is_elapsed(const struct db *db, uint32_t metric);
 /* Whether any does. */
 bool any_is_elapsed(const struct db *db);
 
+/* Whether statistics leave a profile out. */
+bool helpers_aside(const struct db *db, const struct helpers *h, uint32_t profile);
+
 struct run;
 /* Says how many launchers and helpers were left out of something, and what they cost in a metric; HQDB_NONE: in the
  * first one. Nothing if there are none, or it is said already. */

@@ -29,9 +29,9 @@ static bool takes_part(const struct selection *s, uint32_t profile, enum which_p
         return false;
     if (!queue && which == PROFILES_QUEUES)
         return false;
-    if (!s->helpers.of || s->helpers.of[profile] == STANDS_IN || which == PROFILES_ALL)
+    if (!helpers_aside(s->tree.db, &s->helpers, profile) || which == PROFILES_ALL)
         return true;
-    return !any_is_elapsed(s->tree.db) && (which == PROFILES_VALUED || s->helpers.of[profile] == STANDS_BUSY_HELPER);
+    return !any_is_elapsed(s->tree.db) && which == PROFILES_VALUED;
 }
 
 void profiles_group(const struct selection *s, enum per per, enum which_profiles which, struct groups_of_profiles *out)

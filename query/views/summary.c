@@ -129,6 +129,8 @@ static void tell_measured(struct summary *s)
                  percent);
     }
     add(s, "measured", str_cstr(&text), s->total);
+    if (selection_leaves_out(&s->run->selection, false, m->metric))
+        helpers_note(s->run, m->name, m->metric);
 }
 
 static void tell_losses(struct summary *s)
@@ -300,14 +302,16 @@ static struct hq_error *tell_balance(struct summary *s, const char *question, co
 {
     double most = 0, least = INFINITY, sum = 0;
     const char *at_most = "", *at_least = "";
-    size_t n = 0;
+    size_t n = 0, aside = 0;
     struct table *t;
 
     HQ_TRY(query_ask(s->env, question, &t));
     vec_foreach(r, &t->rows) {
         double x = r->cells[0].number;
 
-        if (isnan(x) || strncmp(r->name, who, strlen(who)) != 0)
+        if (r->flags & ROW_ASIDE)
+            aside++;
+        if (isnan(x) || r->flags & ROW_ASIDE || strncmp(r->name, who, strlen(who)) != 0)
             continue;
         n++;
         sum += x;
@@ -336,6 +340,10 @@ static struct hq_error *tell_balance(struct summary *s, const char *question, co
                          amount(s, saved), amount(s, most), part),
             saved);
         ask_next(s, question);
+        if (aside) {
+            selection_find_helpers(&s->run->selection);
+            helpers_note(s->run, "balance", s->metric->metric);
+        }
     }
     table_destroy(t);
     return NULL;
