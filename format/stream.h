@@ -17,7 +17,8 @@
 
 #define HQS_SUFFIX ".perf"
 #define HQS_MAGIC  "HQPERF\r\n"
-/* Beside it, when it was unwound: the text `VERSION BYTES` of what of the stream is in the measurement files. */
+/* Beside it, when it was unwound: the text `VERSION BYTES` of what of the stream is in the measurement files; behind it
+ * the version that has left it so, where one has. */
 #define HQS_DONE   ".unwound"
 /* Names of the kernel's procedures that were sampled, as in HQM_NAMES: kernel-ID.map. The ID stands for the host and
  * its start (text `kernel`), for addresses differ; it is the build-id of the module "[kernel]". */

@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 1 /* of what is made of a stream: the others are made again */
+#define VERSION \
+    2 /* of what is made of a stream, which changes with what db/perf/ and unwind/ find: others are made again */
 
 struct convert {
     struct perf_stream stream;
@@ -301,7 +302,20 @@ static void deinit(struct convert *c)
     free(c->prefix);
 }
 
-static struct hq_error *convert(const char *path)
+/* A file that samples lie in and that is not there as it was: what is found without it is less. NULL: all are. */
+static const char *missing_file(const struct perf_tasks *t)
+{
+    for (size_t i = 0; i < t->modules.len; i++) {
+        const struct perf_module *m = &t->modules.data[i];
+
+        if (m->looked_for && !m->image && !m->is_vdso && m->path[0] == '/')
+            return m->path;
+    }
+    return NULL;
+}
+
+/* has_old: another version has done it. *kept: that stays, since this one would find less; then nothing is written. */
+static struct hq_error *convert(const char *path, bool has_old, bool *kept)
 {
     AUTO(deinit) struct convert c = {.directory = file_dirname(path)};
     struct perf_path sample = {0};
@@ -326,7 +340,8 @@ static struct hq_error *convert(const char *path)
     vec_deinit(&sample.kernel);
     if (c.tasks.crowded)
         return hq_error_new(HQ_DATA, "%s: " PERF_TASKS_CROWDED, path);
-    return write_all(&c);
+    *kept = has_old && missing_file(&c.tasks);
+    return *kept ? NULL : write_all(&c);
 }
 
 /* ---- which ---- */
@@ -341,13 +356,28 @@ static struct hq_error *convert_if_needed(const char *path)
     AUTO_FREE char *done = done_path(path);
     AUTO_STR struct str old = {0}, now = {0};
     struct perf_stream_state state;
+    unsigned made = 0, tried = 0;
+    unsigned long long bytes = 0;
 
     HQ_TRY(perf_stream_look(path, &state));
-    str_addf(&now, "%d %llu\n", VERSION, (unsigned long long)state.bytes);
     hq_error_free(file_read_regular(done, &old, 256));
-    if (!strcmp(str_cstr(&old), str_cstr(&now)))
+    int words = sscanf(str_cstr(&old), "%u %llu %u", &made, &bytes, &tried);
+    bool has_old = words >= 2 && bytes == state.bytes && made != VERSION, kept = has_old && tried == VERSION;
+
+    if (words >= 2 && bytes == state.bytes && made == VERSION)
         return NULL;
-    HQ_TRY(hq_error_prefix(convert(path), "its stacks cannot be unwound"));
+    if (!kept)
+        HQ_TRY(hq_error_prefix(convert(path, has_old, &kept), "its stacks cannot be unwound"));
+    if (kept)
+        log_note(
+            "%s: the call paths are those of an earlier version, since a file that samples lie in is no longer there",
+            path);
+    if (has_old && tried == VERSION)
+        return NULL;
+    str_addf(&now, "%u %llu", kept ? made : VERSION, (unsigned long long)state.bytes);
+    if (kept)
+        str_addf(&now, " %u", VERSION);
+    str_add(&now, "\n");
     struct file_writer w;
 
     HQ_TRY(file_writer_open(&w, done));

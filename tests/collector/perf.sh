@@ -203,6 +203,26 @@ check "--max-size: below their callers" [ "$(programs_paths | awk '$3 ~ /;shared
 by_perf -e CPUTIME@1000/s --max-size 64KiB --stack=fp -- "$TMP/framed" 0.3
 check "--max-size: frame pointers have no copies" holds "$(value samples) > 10 && $(value 'loss 0') == 0"
 
+# What an earlier version has unwound is unwound again, while the files are there that it takes.
+cp "$TMP/static" "$TMP/leaves"
+by_perf -e CPUTIME@1000/s -- "$TMP/leaves" 0.3
+done=$(ls "$DB"/measurements/*.unwound)
+bytes=$(awk '{ print $2 }' "$done")
+wanted=$(cat "$done")
+sums=$(cat "$DB"/measurements/*.hqm | cksum)
+echo "1 $bytes" >"$done"
+for f in "$DB"/measurements/*.hqm; do printf 'nonsense' >"$f"; done
+"$HQ" build "$DB" >"$TMP/out" 2>"$TMP/err"
+check "an earlier version: unwound again" [ "$(cat "$DB"/measurements/*.hqm | cksum)" = "$sums" ]
+check "an earlier version: and noted" [ "$(cat "$done")" = "$wanted" ]
+echo "1 $bytes" >"$done"
+rm "$TMP/leaves"
+for i in 1 2; do
+    "$HQ" "$DB" info >"$TMP/out" 2>"$TMP/err"
+    check "an earlier version, without the program: stays ($i)" [ "$(cat "$DB"/measurements/*.hqm | cksum)" = "$sums" ]
+    check "an earlier version, without the program: said ($i)" grep -q "are those of an earlier version" "$TMP/err"
+done
+
 # A stream that was cut off reads as far as it goes; one that is none is refused.
 stream=$(ls "$DB"/measurements/*.perf)
 truncate -s -700 "$stream"
