@@ -344,6 +344,20 @@ static uint32_t code_of_scope(struct attribution *a, uint32_t module, uint64_t o
     return model_code(a->model, module, offset, scope, scope);
 }
 
+/* The procedure that a statement is written in: where its code was inlined into another, that of its name. */
+static uint32_t host_scope(struct attribution *a, struct module_work *w, uint32_t statement, uint32_t procedure)
+{
+    const struct structure *s = &w->structure;
+    uint32_t scope = statement;
+    size_t base;
+
+    while (scope != procedure && s->scopes.data[scope].kind != SCOPE_INLINE)
+        scope = s->scopes.data[scope].parent;
+    if (scope == procedure || split_name(name_at(w, scope), &base))
+        return convert_scope(a, w, procedure);
+    return procedure_named(a, w, name_at(w, scope), procedure);
+}
+
 /* The region that is opened at a call, if nothing is known of its body. */
 static uint32_t region_at_call(struct attribution *a, uint32_t region, const struct tree_frame *call)
 {
@@ -357,8 +371,9 @@ static uint32_t region_at_call(struct attribution *a, uint32_t region, const str
     procedure = procedure_of(s, statement);
     if (procedure == STRUCTURE_NONE)
         return region_scope(a, w, model_module_scope(a->model, w->module), "", 0, file_basename(w->path));
-    return region_scope(a, w, convert_scope(a, w, procedure), intern_str(&s->strings, s->scopes.data[statement].file),
-                        s->scopes.data[statement].line, name_at(w, procedure));
+    return region_scope(a, w, host_scope(a, w, statement, procedure),
+                        intern_str(&s->strings, s->scopes.data[statement].file), s->scopes.data[statement].line,
+                        name_at(w, procedure));
 }
 
 uint32_t openmp_region_code(struct attribution *a, uint32_t frame)

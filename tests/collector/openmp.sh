@@ -77,6 +77,34 @@ within() {
 }
 gcc -O2 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/within" "$TMP/within.c" && within "$TMP/within" libgomp
 
+# A region is one of the procedure that it is written in, also where that was inlined and no sample fell: what is opened at two places, one of which
+# lies in a body that was sampled, had two rows, of two procedures.
+cat >"$TMP/inlined.c" <<'C'
+#include "burn.h"
+static double sums[8];
+static inline __attribute__((always_inline)) void fill(int n)
+{
+#pragma omp parallel for
+    for (int i = 0; i < n; i++)
+        sums[i & 7] += 1;
+}
+int main(void)
+{
+    for (int i = 0; i < 30; i++)
+        fill(8);
+    burn(0.2);
+    for (int i = 0; i < 20; i++)
+        fill(4);
+}
+C
+# inlined PROGRAM RUNTIME
+inlined() {
+    record -e CPUTIME@250/s -- "$1"
+    rows 'regions of fill columns entries' | awk -F, '{ printf "%s %s ", $3, $NF }' >"$TMP/regions"
+    check "$2: a region of an inlined procedure ($(cat "$TMP/regions"))" [ "$(cat "$TMP/regions")" = "parallel region at inlined.c:5 50 " ]
+}
+gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/inlined" "$TMP/inlined.c" && inlined "$TMP/inlined" libgomp
+
 # Teams are as large as the runtime says, however few samples fell: of each region the program prints what it counts itself.
 cat >"$TMP/sizes.c" <<'C'
 #include <omp.h>
@@ -245,6 +273,7 @@ if clang -O2 -g -fopenmp -pthread -Itests/programs -o "$TMP/openmp" tests/progra
     record -e CPUTIME@500/s -- "$TMP/openmp" 0.04
     looks libomp
     clang -O2 -g -fopenmp -fno-optimize-sibling-calls -Itests/programs -o "$TMP/within-libomp" "$TMP/within.c" && within "$TMP/within-libomp" libomp
+    clang -O2 -g -fopenmp -Itests/programs -o "$TMP/inlined-libomp" "$TMP/inlined.c" && inlined "$TMP/inlined-libomp" libomp
     clang++ -O2 -g -fopenmp -Itests/programs -o "$TMP/places-libomp" tests/programs/places.cc
     places "$TMP/places-libomp" libomp
     clang -O2 -g -fopenmp -Itests/programs -o "$TMP/uneven-libomp" tests/programs/uneven.c
