@@ -10,6 +10,7 @@
  */
 #include "structure/structure.h"
 #include "common/mem.h"
+#include "common/str.h"
 #include <ctype.h>
 #include <libiberty/demangle.h>
 #include <pthread.h>
@@ -171,6 +172,29 @@ static char *fortran(const char *symbol)
     return xasprintf("%.*s::%s", (int)(mark - symbol - 2), symbol + 2, mark + 5);
 }
 
+/*
+ * flang: _Q, M module, S submodules, F procedures that hold it, P procedure; what is written in a main program has an F
+ * without a name. Names are lower case. Variables and types, which end otherwise, are left alone.
+ */
+static char *flang(const char *symbol)
+{
+    static const char lower[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    AUTO_STR struct str text = {0};
+
+    for (const char *s = symbol + 2; strchr("MSFP", *s) && *s;) {
+        size_t n = strspn(s + 1, lower);
+
+        if ((!n && *s != 'F') || (*s == 'P') != !s[1 + n])
+            return NULL;
+        if (n)
+            str_addf(&text, "%s%.*s", text.len ? "::" : "", (int)n, s + 1);
+        if (*s == 'P')
+            return xstrdup(str_cstr(&text));
+        s += 1 + n;
+    }
+    return NULL;
+}
+
 char *structure_demangle_within(const char *symbol, bool *gave_up)
 {
     char *text;
@@ -180,6 +204,8 @@ char *structure_demangle_within(const char *symbol, bool *gave_up)
         return NULL;
     if (symbol[1] == '_' && symbol[2] != 'Z' && symbol[2] != 'R')
         return fortran(symbol);
+    if (symbol[1] == 'Q')
+        return flang(symbol);
     if (symbol[1] != 'Z' && symbol[1] != 'R' && symbol[1] != '_')
         return NULL;
     if (strnlen(symbol, SYMBOL_MOST) == SYMBOL_MOST) {

@@ -235,6 +235,14 @@ TEST(names_are_demangled)
     check_demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad");
     check_demangled("_RNvCs1234_7mycrate3foo", "mycrate::foo");
     check_demangled("__physics_MOD_advance", "physics::advance");
+    check_demangled("_QMphysicsPadvance", "physics::advance");
+    check_demangled("_QMphysicsSfastFadvancePinner_1", "physics::fast::advance::inner_1");
+    check_demangled("_QFPinner", "inner");
+    check_demangled("_QPsolve", "solve");
+    check_demangled("_QMphysicsEtable", NULL);
+    check_demangled("_QQmain", NULL);
+    check_demangled("_QMphysicsP", NULL);
+    check_demangled("_QuickP", NULL);
     check_demangled("main", NULL);
     check_demangled("__libc_start_main", NULL);
     check_demangled("_Z", NULL);
