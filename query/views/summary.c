@@ -380,7 +380,7 @@ static struct hq_error *tell_all(struct summary *s)
     if (has_ranks(db))
         HQ_TRY(tell_balance(s, arena_printf(a, "threads not through /^P?MPI_/ per rank columns %s", s->inclusive),
                             "rank"));
-    else if (count_threads(db) > 1)
+    else if (count_threads(db) > 1 && !(s->metric->flags & HQDB_METRIC_ELAPSED)) /* which is how long a thread lived */
         HQ_TRY(tell_balance(s, arena_printf(a, "threads columns %s", s->inclusive), ""));
     for (size_t i = 0; i < s->question_count; i++)
         add(s, "ask next", s->questions[i], NAN);
