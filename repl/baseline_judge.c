@@ -39,7 +39,7 @@ struct judge {
     struct row_paths paths;
     struct row_names old_rows; /* of the baseline */
     size_t wanted;             /* runs that would decide all that is open; 0: some are of one run */
-    bool sampling;             /* most of what leaves something open is sampling */
+    bool sampling, nameless;   /* most of what is open is sampling; of what may be renamed some is an address now */
 };
 
 /* ---- what is said ---- */
@@ -276,6 +276,7 @@ static void judge_new(struct judge *j, const struct baseline_query *before, cons
         return;
     }
     former->taken = true;
+    j->nameless |= strstr(now->path, "+0x") && !strstr(former->value->path, "+0x");
     comes_to(j, CHECK_INCONCLUSIVE);
     vec_push(&j->renamed,
              (struct told){arena_printf(j->arena, "  %s of %s (%s) is gone, %s (%s) is new", now->metric,
@@ -370,10 +371,10 @@ static void tell_renamed(struct judge *j)
         return;
     vec_sort(&j->renamed, by_size);
     vec_push(j->lines,
-             arena_printf(j->arena,
-                          "cannot tell: %zu new value%s may be of what is gone, under another name; if so, write the "
-                          "baseline again: hq check --update",
-                          n, n == 1 ? "" : "s"));
+             arena_printf(j->arena, "cannot tell: %zu new value%s may be of what is gone, under %s", n,
+                          n == 1 ? "" : "s",
+                          j->nameless ? "an address for a name: is the program stripped? Record it with symbols"
+                                      : "another name; if so, write the baseline again: hq check --update"));
     for (size_t i = 0; j->outcome != CHECK_FAIL && i < n && i < OPEN_MAX; i++)
         vec_push(j->lines, j->renamed.data[i].line);
 }

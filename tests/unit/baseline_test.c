@@ -142,13 +142,16 @@ static enum check_outcome judge_three(double third, const char *name, double now
 /* A procedure that takes a third of the time and was not there is a rise, though each that was takes more. */
 TEST(what_is_new_is_judged_however_large_the_others_are)
 {
-    AUTO_FREE char *fresh = NULL, *renamed = NULL, *worse = NULL;
+    AUTO_FREE char *fresh = NULL, *renamed = NULL, *worse = NULL, *stripped = NULL;
 
     CHECK_EQ_INT(judge_three(0, "procedure n", 0.32, &fresh), CHECK_FAIL);
     CHECK(strstr(fresh, "new: cputime of procedure n: 0.5% -> 32.0%"));
     CHECK_EQ_INT(judge_three(0.2, "procedure n", 0.2, &renamed), CHECK_INCONCLUSIVE);
     CHECK(strstr(renamed, "1 new value may be of what is gone"));
     CHECK(strstr(renamed, "cputime of procedure h (20.0%) is gone, procedure n (20.0%) is new"));
+    CHECK(strstr(renamed, "if so, write the baseline again"));
+    CHECK_EQ_INT(judge_three(0.2, "procedure app+0x11a0", 0.2, &stripped), CHECK_INCONCLUSIVE);
+    CHECK(strstr(stripped, "is the program stripped?") && !strstr(stripped, "--update"));
     CHECK_EQ_INT(judge_three(0.2, "procedure n", 0.4, &worse), CHECK_FAIL);
     CHECK(strstr(worse, "gone: cputime of procedure h"));
 }
