@@ -8,6 +8,8 @@
 
 #include "common/err.h"
 #include "common/str.h"
+#include "common/temporary.h"
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,22 +48,16 @@ struct hq_error *file_read_regular(const char *path, struct str *out, size_t lim
 /*
  * Writes to a temporary file beside the target and renames it over the target when all is on the disk, so a reader sees
  * the old file or the whole new one. Write errors are kept and reported by file_writer_commit. A target that is a
- * device or pipe (`-o /dev/stdout`) is written directly. Every opened writer ends with commit or discard.
+ * device or pipe (`-o /dev/stdout`) is written directly. In file_writer.c. Every opened writer ends with commit or
+ * discard.
  */
 struct file_writer {
     FILE *file; /* may be used with stdio */
     char *path;
-    char *temp;      /* private: NULL when written directly */
-    uint64_t offset; /* bytes written through file_writer_write and _pad */
-    int write_errno; /* private: the first error, 0 none */
+    struct temporary *temp; /* private: NULL when written directly */
+    uint64_t offset;        /* bytes written through file_writer_write and _pad */
+    int write_errno;        /* private: the first error, 0 none */
 };
-
-/* Stands behind the name of the file in that of its temporary file; then come the process, a number and the host. */
-#define FILE_TEMPORARY ".tmp."
-
-/* The name of this host as it stands in the names of temporary files. */
-enum { FILE_HOST_ROOM = 72 };
-const char *file_host(char host[FILE_HOST_ROOM]); /* file_writer.c */
 
 /* Errors: nothing can be written beside or at `path`; the writer is then ended. */
 struct hq_error *file_writer_open(struct file_writer *w, const char *path);
@@ -90,10 +86,16 @@ char *file_expand_home(const char *path);
 /* ---- directories ---- */
 
 bool file_exists(const char *path); /* anything, symbolic links followed; file_dirs.c */
+/* Whether nothing is there for sure. Of what cannot be looked at (no right to, a damaged disk, a circle of links)
+ * neither this nor file_exists holds: who goes on without a file asks this, so that opening it says why it cannot be
+ * read. */
+bool file_is_absent(const char *path);
 bool file_is_dir(const char *path);
 /* Whether something is there that is no plain file: a directory, a pipe, a device, which reading may not come back
  * from. */
 bool file_is_other(const char *path);
+/* As readdir, but a directory that cannot be read on is an error, not its end. `*err` is NULL before. */
+const struct dirent *file_dir_next(DIR *dir, const char *path, struct hq_error **err);
 /* *empty for a directory without entries. An error if it cannot be read. */
 struct hq_error *file_dir_is_empty(const char *path, bool *empty);
 /* *only for one that has no entries but such as begin with `prefix`; NULL: none at all. */
@@ -114,6 +116,8 @@ struct file_lock {
 struct hq_error *file_lock_try(const char *path, struct file_lock *lock, bool *got);
 struct hq_error *file_lock_wait(const char *path, struct file_lock *lock);
 void file_unlock(struct file_lock *lock);
+/* Removes the file too, where what it was to guard has not come to be. Who waits for it makes another one. */
+void file_lock_remove(struct file_lock *lock, const char *path);
 
 /* ---- this program ---- */
 

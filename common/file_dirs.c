@@ -2,7 +2,6 @@
 /* Directories and locks of file.h. */
 #include "common/file.h"
 #include "common/mem.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -16,6 +15,13 @@ bool file_exists(const char *path)
     struct stat st;
 
     return stat(path, &st) == 0;
+}
+
+bool file_is_absent(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG);
 }
 
 bool file_is_dir(const char *path)
@@ -32,19 +38,30 @@ bool file_is_other(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+const struct dirent *file_dir_next(DIR *dir, const char *path, struct hq_error **err)
+{
+    errno = 0;
+    const struct dirent *e = readdir(dir);
+
+    if (!e && errno)
+        *err = hq_error_errno(HQ_DATA, "%s: its files cannot all be listed", path);
+    return e;
+}
+
 struct hq_error *file_dir_holds_only(const char *path, const char *prefix, bool *only)
 {
     DIR *dir = opendir(path);
+    struct hq_error *err = NULL;
     const struct dirent *e;
 
     *only = true;
     if (!dir)
         return hq_error_errno(HQ_DATA, "%s: cannot be opened as a directory", path);
-    while (*only && (e = readdir(dir)))
+    while (*only && (e = file_dir_next(dir, path, &err)))
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
             *only = prefix && !strncmp(e->d_name, prefix, strlen(prefix));
     closedir(dir);
-    return NULL;
+    return err;
 }
 
 struct hq_error *file_dir_is_empty(const char *path, bool *empty)
@@ -89,22 +106,38 @@ struct hq_error *file_remove_tree(const char *path)
     return NULL;
 }
 
+enum { LOCK_TRIES = 100 }; /* not for ever: there are file systems whose files change their numbers */
+
+/* Who waits for a lock may get that of a file that its holder has removed; others would then lock another one. */
+static bool is_removed(const char *path, int fd)
+{
+    struct stat there, own;
+
+    if (stat(path, &there))
+        return errno == ENOENT;
+    return !fstat(fd, &own) && (there.st_dev != own.st_dev || there.st_ino != own.st_ino);
+}
+
 static struct hq_error *lock_file(const char *path, struct file_lock *lock, int how)
 {
     int rc;
 
-    lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock->fd < 0)
-        return hq_error_errno(HQ_DATA, "%s: cannot be opened as a lock file", path);
-    do
-        rc = flock(lock->fd, LOCK_EX | how);
-    while (rc != 0 && errno == EINTR);
-    if (rc == 0)
-        return NULL;
-    struct hq_error *err = errno == EWOULDBLOCK ? NULL : hq_error_errno(HQ_DATA, "%s: cannot be locked", path);
+    for (int tries = 0;; tries++) {
+        lock->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        if (lock->fd < 0)
+            return hq_error_errno(HQ_DATA, "%s: cannot be opened as a lock file", path);
+        do
+            rc = flock(lock->fd, LOCK_EX | how);
+        while (rc != 0 && errno == EINTR);
+        if (rc == 0 && (tries >= LOCK_TRIES || !is_removed(path, lock->fd)))
+            return NULL;
+        struct hq_error *err = rc == 0 || errno == EWOULDBLOCK ? NULL
+                                                               : hq_error_errno(HQ_DATA, "%s: cannot be locked", path);
 
-    file_unlock(lock);
-    return err;
+        file_unlock(lock);
+        if (rc != 0)
+            return err;
+    }
 }
 
 struct hq_error *file_lock_try(const char *path, struct file_lock *lock, bool *got)
@@ -118,6 +151,13 @@ struct hq_error *file_lock_try(const char *path, struct file_lock *lock, bool *g
 struct hq_error *file_lock_wait(const char *path, struct file_lock *lock)
 {
     return lock_file(path, lock, 0);
+}
+
+void file_lock_remove(struct file_lock *lock, const char *path)
+{
+    if (lock->fd >= 0)
+        unlink(path);
+    file_unlock(lock);
 }
 
 void file_unlock(struct file_lock *lock)

@@ -8,43 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TEMP_TRIES = 1000 };
-
-const char *file_host(char host[FILE_HOST_ROOM])
-{
-    if (gethostname(host, FILE_HOST_ROOM))
-        host[0] = 0;
-    host[FILE_HOST_ROOM - 1] = 0;
-    for (char *s = host; *s; s++)
-        *s = *s == '/' ? '_' : *s;
-    return host;
-}
-
-/* The name says whose it is, so that what a killed writer left can be told (common/kept.h). Not mkstemp: it makes files
- * that only the owner may read, and asking for the umask is not thread-safe. */
-static int open_temp(struct file_writer *w)
-{
-    char host[FILE_HOST_ROOM];
-
-    for (int i = 0; i < TEMP_TRIES; i++) {
-        char *name = xasprintf("%s" FILE_TEMPORARY "%d.%d.%s", w->path, (int)getpid(), i, file_host(host));
-        int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-
-        if (fd >= 0) {
-            w->temp = name;
-            return fd;
-        }
-        free(name);
-        if (errno != EEXIST)
-            break;
-    }
-    return -1;
-}
-
 static void release(struct file_writer *w)
 {
     free(w->path);
-    free(w->temp);
     *w = (struct file_writer){0};
 }
 
@@ -66,7 +32,8 @@ static struct hq_error *open_fd(struct file_writer *w, int *fd)
             free(w->path);
             w->path = real;
         }
-        *fd = open_temp(w);
+        temporary_remove_left(w->path);
+        *fd = temporary_open(w->path, &w->temp);
     }
     return *fd < 0 ? hq_error_errno(HQ_DATA, "%s: cannot be written", w->path) : NULL;
 }
@@ -147,15 +114,20 @@ struct hq_error *file_writer_commit(struct file_writer *w)
     struct hq_error *err = NULL;
 
     finish_stream(w);
-    if (w->temp && !w->write_errno && rename(w->temp, w->path) != 0)
-        keep_error(w);
+    bool replaces = w->temp;
+    if (w->temp && !w->write_errno) {
+        if (temporary_rename(w->temp, w->path) != 0)
+            keep_error(w);
+        else
+            w->temp = NULL;
+    }
     if (w->write_errno) {
         errno = w->write_errno;
         err = hq_error_errno(HQ_DATA, "%s: cannot be written", w->path);
         file_writer_discard(w);
         return err;
     }
-    if (w->temp)
+    if (replaces)
         sync_directory(w->path);
     release(w);
     return NULL;
@@ -165,7 +137,6 @@ void file_writer_discard(struct file_writer *w)
 {
     if (w->file)
         fclose(w->file);
-    if (w->temp)
-        unlink(w->temp);
+    temporary_remove(w->temp);
     release(w);
 }

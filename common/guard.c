@@ -2,6 +2,7 @@
 #include "common/guard.h"
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/temporary.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ static void say(const char *text)
 
 static void end(const struct guard *g)
 {
+    temporary_remove_all();
     say("hq: ");
     say(g->path);
     say(": was cut short by somebody while it was read\n");

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -50,22 +49,13 @@ static bool ends_with(const char *name, const char *end)
     return n >= m && !strcmp(name + n - m, end);
 }
 
-/* NAME.tmp.PID.NUMBER.HOST (file_writer.c), of a process of this host that is gone; or nobody writes for a day. */
+/* The temporary file of a writer that is gone; or nobody writes for a day, whatever its name says. */
 static bool is_left_behind(const char *name, const char *suffix, const struct stat *st)
 {
     AUTO_FREE char *mark = xasprintf("%s" FILE_TEMPORARY, suffix);
     const char *at = strstr(name, mark);
-    char host[FILE_HOST_ROOM];
-    int pid = 0, used = 0;
 
-    if (!at)
-        return false;
-    if (time(NULL) - st->st_mtime > DAY)
-        return true;
-    if (sscanf(at + strlen(mark), "%d.%*d.%n", &pid, &used) != 1 || pid <= 0 || !used)
-        return false;
-    return !strcmp(at + strlen(mark) + used, file_host(host)) && kill(pid, 0) && errno == ESRCH &&
-           time(NULL) - st->st_mtime > MINUTE;
+    return at && (time(NULL) - st->st_mtime > DAY || temporary_is_left(at + strlen(mark), st));
 }
 
 static void list(const char *directory, const char *suffix, struct entries *out)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/mem.h"
 #include "common/err.h"
+#include "common/temporary.h"
 #include <stdarg.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -27,6 +28,7 @@ _Noreturn void mem_exhausted(void)
     static const char general[] = "hq: there is not enough memory; free some or work on less data\n";
     const char *text = *limit_text ? limit_text : general;
 
+    temporary_remove_all();
     /* No stdio and no exit handlers: either may want memory. */
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
         _exit(HQ_DATA);

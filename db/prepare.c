@@ -125,9 +125,8 @@ static void end_team(struct team *team, const struct hq_error *err)
 }
 
 /* `input` is what the user named if the place was chosen for them, else NULL. */
-static struct hq_error *open_lock(const char *path, const char *input, struct file_lock *lock)
+static struct hq_error *open_lock(const char *path, const char *lock_path, const char *input, struct file_lock *lock)
 {
-    AUTO_FREE char *lock_path = xasprintf("%s" LOCK_SUFFIX, path);
     AUTO_FREE char *directory = file_dirname(path);
     struct hq_error *err = file_make_dirs(directory);
 
@@ -148,12 +147,13 @@ static struct hq_error *open_lock(const char *path, const char *input, struct fi
 static struct hq_error *build_locked(const struct source_files *files, const struct build_options *options,
                                      struct team *team, const char *path, const char *input, bool *running)
 {
-    AUTO_FREE char *directory = file_dirname(path);
+    AUTO_FREE char *directory = file_dirname(path), *lock_path = xasprintf("%s" LOCK_SUFFIX, path);
     AUTO(file_unlock) struct file_lock lock = {.fd = -1};
     struct sources_state state;
     struct db *done;
+    bool was_there = !file_is_absent(directory);
 
-    HQ_TRY(open_lock(path, input, &lock));
+    HQ_TRY(open_lock(path, lock_path, input, &lock));
     state = sources_look(files);
     *running = state.running;
     done = options->force ? NULL : open_current(path, state.key, 0);
@@ -163,7 +163,14 @@ static struct hq_error *build_locked(const struct source_files *files, const str
     }
     remove_leftovers(path, directory);
     tell_files(team, files);
-    return build_database(files, options, &team->ranks, path, &state);
+    struct hq_error *err = build_database(files, options, &team->ranks, path, &state);
+
+    if (err && file_is_absent(path)) {
+        file_lock_remove(&lock, lock_path);
+        if (!was_there)
+            rmdir(directory);
+    }
+    return err;
 }
 
 static char *place_of_output(const char *input, const struct build_options *options)
@@ -218,7 +225,7 @@ static bool has_measurements(const char *path)
 {
     AUTO_FREE char *below = file_join(path, HQM_DIRECTORY);
 
-    return file_is_dir(below);
+    return !file_is_absent(below);
 }
 
 /* The database of these measurements if it is up to date, in one place or the other; else NULL. */
@@ -248,7 +255,7 @@ struct hq_error *db_prepare(const char *path, const struct build_options *option
 
     *out = NULL;
     options = options ? options : &defaults;
-    if (!file_exists(path))
+    if (file_is_absent(path))
         return hq_error_new(HQ_DATA, "%s: there is no such directory; `hq record -o %s -- COMMAND` makes one", path,
                             path);
     if (!file_is_dir(path) || !has_measurements(path))

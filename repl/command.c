@@ -2,6 +2,7 @@
 #include "repl/command.h"
 #include "common/progress.h"
 #include "common/str.h"
+#include "common/temporary.h"
 #include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
@@ -23,6 +24,7 @@ void command_start(void)
     struct sigaction action = {.sa_handler = do_nothing, .sa_flags = SA_RESTART};
 
     sigaction(SIGXFSZ, &action, NULL);
+    temporary_catch_signals();
     /*
      * For the characters of the terminal and their width only: numbers are written and read with a point, and letters
      * are compared as everywhere. In Turkish `LIMIT` is not `limit`.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "repl/limits.h"
 #include "common/mem.h"
+#include "common/temporary.h"
 #include "common/units.h"
 #include "repl/interrupt.h"
 #include <string.h>
@@ -30,6 +31,7 @@ static void on_timer(int signal)
     if (over) {
         static const char text[] = "hq: this question ";
 
+        temporary_remove_all();
         if (write(STDERR_FILENO, text, sizeof text - 1) < 0 ||
             write(STDERR_FILENO, too_long, sizeof too_long - 1) < 0 || write(STDERR_FILENO, "\n", 1) < 0)
             _exit(HQ_DATA);

@@ -3,6 +3,7 @@
 #include "common/mem.h"
 #include "tests/unit/test.h"
 #include <dirent.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -74,6 +75,50 @@ TEST(refuses_what_is_no_file)
     CHECK_ERROR(file_map_open(path, &m), HQ_DATA, "is a pipe");
     CHECK_ERROR(file_map_open("/nonexistent/x", &m), HQ_DATA, "/nonexistent/x: cannot be opened: No such file");
     file_map_close(&m);
+    CHECK_OK(file_remove_tree(dir));
+}
+
+/* In a child that has begun to write: what ends it is a signal, or the end of its memory. */
+static int end_while_writing(const char *path, int number)
+{
+    int status = 0;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        struct file_writer w;
+
+        temporary_catch_signals();
+        if (file_writer_open(&w, path))
+            _exit(1);
+        file_writer_write(&w, "new", 3);
+        if (number)
+            raise(number);
+        mem_exhausted();
+    }
+    CHECK(waitpid(pid, &status, 0) == pid);
+    return status;
+}
+
+TEST(who_ends_while_writing_leaves_the_old_file)
+{
+    AUTO_FREE char *dir = test_tmpdir();
+    AUTO_FREE char *path = file_join(dir, "f");
+    static const int ends[] = {SIGHUP, SIGINT, SIGTERM, SIGXCPU};
+    struct file_writer own;
+
+    CHECK_OK(write_text(path, "old"));
+    CHECK_OK(file_writer_open(&own, path));
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int status = end_while_writing(path, ends[i]);
+
+        CHECK(WIFSIGNALED(status) && WTERMSIG(status) == ends[i]);
+        CHECK_EQ_INT(count_entries(dir), 2); /* the file that this process writes stays */
+    }
+    int status = end_while_writing(path, 0);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == HQ_DATA);
+    CHECK_EQ_INT(count_entries(dir), 2);
+    CHECK_OK(file_writer_commit(&own));
+    CHECK_EQ_INT(count_entries(dir), 1);
     CHECK_OK(file_remove_tree(dir));
 }
 
@@ -213,8 +258,13 @@ TEST(directories)
     CHECK_EQ_INT(symlink("..", loop), 0);
     CHECK_OK(file_dir_is_empty(dir, &empty));
     CHECK(!empty);
+    /* Of a link to itself it is not known what it is. */
+    AUTO_FREE char *itself = file_join(dir, "itself");
+    CHECK_EQ_INT(symlink("itself", itself), 0);
+    CHECK(!file_exists(itself) && !file_is_absent(itself));
+    CHECK(!file_is_absent(file) && file_is_absent(below) && file_is_absent(dangling));
     CHECK_OK(file_remove_tree(dir));
-    CHECK(!file_exists(dir));
+    CHECK(!file_exists(dir) && file_is_absent(dir));
     CHECK_OK(file_remove_tree(dir));
 }
 
@@ -234,6 +284,20 @@ TEST(locks)
     file_unlock(&a);
     CHECK_OK(file_lock_wait(path, &b));
     CHECK(b.fd >= 0);
+    /* Who waits while the file is removed gets the lock of the one that others lock then. */
+    pid_t waits = fork();
+    if (waits == 0) {
+        struct stat own, there;
+
+        close(b.fd); /* which holds the lock, too */
+        bool is_that = !file_lock_wait(path, &a) && !fstat(a.fd, &own) && !stat(path, &there);
+        _exit(is_that && own.st_ino == there.st_ino ? 0 : 1);
+    }
+    file_lock_remove(&b, path);
+    int status = 1;
+    CHECK(waitpid(waits, &status, 0) == waits && status == 0);
+    CHECK_OK(file_lock_try(path, &b, &got));
+    CHECK(got);
     file_unlock(&b);
     CHECK_ERROR(file_lock_try("/dev/null/lock", &a, &got), HQ_DATA, "cannot be opened as a lock file");
     CHECK(!got);
