@@ -180,7 +180,7 @@ struct hq_error *elsewhere_move(const char *directory, const char *measurements,
     *left = 0;
     if (!dir)
         return errno == ENOENT ? NULL : hq_error_errno(HQ_DATA, "%s", directory);
-    for (const struct dirent *e; !err && (e = readdir(dir));) {
+    for (const struct dirent *e; !err && (e = file_dir_next(dir, directory, &err));) {
         AUTO_FREE char *from = file_join(directory, e->d_name);
         AUTO_FREE char *to = file_join(measurements, e->d_name);
 
@@ -190,7 +190,7 @@ struct hq_error *elsewhere_move(const char *directory, const char *measurements,
             ++*left;
         else
             err = move(from, to);
-        if (err && !file_exists(from)) { /* somebody else has moved it meanwhile */
+        if (err && file_is_absent(from)) { /* somebody else has moved it meanwhile */
             hq_error_free(err);
             err = NULL;
         }
@@ -216,7 +216,7 @@ static void fetch_mark(const struct mark *mark, const char *measurements)
                  mark->path, mark->directory);
         return;
     }
-    if (!file_exists(mark->directory))
+    if (file_is_absent(mark->directory))
         log_warn("%s, where a part of the measurements was, is no longer there", mark->directory);
     err = elsewhere_move(mark->directory, measurements, &left);
     if (err)

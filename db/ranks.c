@@ -35,7 +35,7 @@ static const struct hq_mpi *load(const char *name)
         AUTO_FREE char *path = xasprintf("%s/%slibhqmpi-%s.so", directory, places[i], name);
         void *library;
 
-        if (!file_exists(path))
+        if (file_is_absent(path))
             continue;
         /* MPI libraries load parts of themselves that look for the first one's symbols. */
         library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);

@@ -6,7 +6,6 @@
 #include "common/mem.h"
 #include "common/parallel.h"
 #include "format/measurement.h"
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -24,15 +23,16 @@ static bool is_measurement(const char *name)
 static struct hq_error *list_directory(const char *path, struct source_files *out)
 {
     DIR *dir = opendir(path);
+    struct hq_error *err = NULL;
 
     if (!dir)
         return hq_error_errno(HQ_DATA, "%s: could not list the measurements", path);
-    for (const struct dirent *e; (e = readdir(dir));) {
+    for (const struct dirent *e; (e = file_dir_next(dir, path, &err));) {
         if (is_measurement(e->d_name))
             vec_push(out, file_join(path, e->d_name));
     }
     closedir(dir);
-    return NULL;
+    return err;
 }
 
 static int compare_paths(const void *a, const void *b)
@@ -44,11 +44,11 @@ static struct hq_error *find_one(const char *input, struct source_files *out)
 {
     AUTO_FREE char *below = file_join(input, HQM_DIRECTORY);
 
-    if (file_is_dir(below))
+    if (!file_is_absent(below))
         return list_directory(below, out);
     if (file_is_dir(input))
         return list_directory(input, out);
-    if (!file_exists(input))
+    if (file_is_absent(input))
         return hq_error_new(HQ_DATA, "%s: there is no such directory; `hq record -o %s -- COMMAND` makes one", input,
                             input);
     vec_push(out, xstrdup(input));

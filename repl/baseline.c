@@ -286,7 +286,7 @@ struct hq_error *baseline_read(const char *path, bool forgiving, struct baseline
     struct line l = {.file = path};
 
     *b = (struct baseline){0};
-    if (!file_exists(path))
+    if (file_is_absent(path))
         return NULL;
     HQ_TRY(file_read(path, &text, FILE_MAX));
     struct hq_error *error = read_lines(&l, text.len ? text.s : NULL, forgiving, b);

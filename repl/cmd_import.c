@@ -63,7 +63,7 @@ static struct hq_error *take_limits(const struct opt_args *args)
 
 static bool is_word(const char *operand)
 {
-    return strcmp(operand, "-") && !strpbrk(operand, "./") && !file_exists(operand);
+    return strcmp(operand, "-") && !strpbrk(operand, "./") && file_is_absent(operand);
 }
 
 static int run(const struct opt_args *args)

@@ -145,7 +145,7 @@ static struct hq_error *take_options(struct race *r)
     HQ_TRY(take_command(r, RUN_OLD, "old"));
     HQ_TRY(take_command(r, RUN_NEW, "new"));
     for (size_t i = 0; i < r->args->operands.len; i++)
-        if (!file_exists(r->args->operands.data[i]))
+        if (file_is_absent(r->args->operands.data[i]))
             return hq_error_new(HQ_USAGE, "there is no file %s; the operands are files of queries",
                                 r->args->operands.data[i]);
     /* Short programs need more samples than `hq record` takes: sampling is to add little to how runs differ. */

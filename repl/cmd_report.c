@@ -10,7 +10,6 @@
 #include "repl/session.h"
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define BUDGET (20u << 20)
 enum { COURSES_MOST = 8 };
@@ -50,21 +49,24 @@ static char *output_of(const char *path)
     return xasprintf("%s.html", whole);
 }
 
-/* Only what this command wrote is replaced unasked. */
+/* Only what this command wrote is replaced unasked. Devices and pipes are written to, and not opened here: reading from
+ * a pipe would wait for its writer, which is to be hq. */
 static struct hq_error *may_write(const char *path)
 {
     char head[512] = "";
-    FILE *f;
 
-    if (!strcmp(path, "-") || !(f = fopen(path, "r")))
+    if (!strcmp(path, "-") || file_is_absent(path) || file_is_other(path))
         return NULL;
+    FILE *f = fopen(path, "r");
+
+    if (!f)
+        return hq_error_prefix(hq_error_errno(HQ_USAGE, "it cannot be read"),
+                               "%s is there and may be no report; --force replaces it", path);
     size_t n = fread(head, 1, sizeof head - 1, f);
-    struct stat st;
-    bool regular = fstat(fileno(f), &st) == 0 && S_ISREG(st.st_mode);
 
     fclose(f);
     head[n] = '\0';
-    if (n == 0 || !regular || strstr(head, "<title>hq report</title>"))
+    if (n == 0 || strstr(head, "<title>hq report</title>"))
         return NULL;
     return hq_error_new(HQ_USAGE, "%s is there and is not a report; --force replaces it", path);
 }

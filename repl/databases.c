@@ -124,12 +124,12 @@ static struct hq_error *add(struct session *s, const char *path, const char *ali
         free(name);
         name = xstrdup(expanded);
     }
-    if (!file_exists(expanded))
+    if (file_is_absent(expanded))
         return no_database(s, expanded);
     /* A set of runs stands for all runs of the new program, joined. */
     AUTO_FREE char *joined = run_set_is(expanded) ? run_set_joined(expanded, RUN_NEW) : NULL;
 
-    if (joined && !file_exists(joined))
+    if (joined && file_is_absent(joined))
         HQ_TRY(join_runs(expanded));
     HQ_TRY(import_prepare(joined ? joined : expanded, &(struct build_options){0}, &db));
     tell_damage(db, expanded);

@@ -103,7 +103,7 @@ static bool has_recording(const struct record_place *place)
     if (directory)
         closedir(directory);
     char *database = file_join(place->database, "hq.db");
-    found |= file_exists(database);
+    found |= !file_is_absent(database);
     free(database);
     return found;
 }
@@ -204,9 +204,9 @@ static struct hq_error *check_is_database(const struct record_place *place)
 {
     bool empty = true;
 
-    if (!file_exists(place->database))
+    if (file_is_absent(place->database))
         return NULL;
-    if (!file_is_dir(place->database))
+    if (file_exists(place->database) && !file_is_dir(place->database))
         return hq_error_new(HQ_USAGE, "%s is not a directory; name another with -o", place->database);
     HQ_TRY(file_dir_is_empty(place->database, &empty));
     char *inside = file_join(place->database, HQM_DIRECTORY), *database = file_join(place->database, "hq.db");

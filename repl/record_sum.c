@@ -165,11 +165,12 @@ static struct hq_error *add_directory(const struct record_place *place, const ch
                                       struct record_sum *sum)
 {
     DIR *directory = opendir(path);
-    struct dirent *entry;
+    struct hq_error *err = NULL;
+    const struct dirent *entry;
 
     if (!directory)
         return hq_error_errno(HQ_DATA, "%s", path);
-    while ((entry = readdir(directory))) {
+    while ((entry = file_dir_next(directory, path, &err))) {
         size_t length = strlen(entry->d_name);
         if (length < 4 || strcmp(entry->d_name + length - 4, HQM_SUFFIX) != 0)
             continue;
@@ -178,7 +179,7 @@ static struct hq_error *add_directory(const struct record_place *place, const ch
         free(file);
     }
     closedir(directory);
-    return NULL;
+    return err;
 }
 
 struct hq_error *record_sum(const struct record_place *place, pid_t pid, int signal, struct record_sum *sum)

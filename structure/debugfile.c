@@ -27,7 +27,7 @@ static bool same_build_id(const struct elf *elf, const uint8_t *id, size_t size)
 static struct elf *try_open(const char *path, char **problem)
 {
     struct elf *elf = NULL;
-    AUTO_ERROR struct hq_error *err = file_exists(path) ? elf_open(path, &elf) : NULL;
+    AUTO_ERROR struct hq_error *err = file_is_absent(path) ? NULL : elf_open(path, &elf);
 
     if (err && !*problem)
         *problem = xstrdup(err->message);

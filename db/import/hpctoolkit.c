@@ -27,7 +27,7 @@ struct hq_error *hpct_file_open(struct hpct_file *f, const char *dir, const char
     AUTO_FREE char *path = file_join(dir, name);
     struct hpct_header header;
 
-    if (optional && !file_exists(path))
+    if (optional && file_is_absent(path))
         return NULL;
     HQ_TRY(file_map_open(path, &f->map));
     if (f->map.size < sizeof header)

@@ -208,7 +208,7 @@ static struct hq_error *target_of(const char *output, char **path)
         if (!only)
             return hq_error_new(HQ_USAGE, "%s is a directory with other things in it; choose another one", output);
     }
-    if (file_exists(output) && !file_is_dir(output) && !ends_in(output, ".db"))
+    if (!file_is_absent(output) && !file_is_dir(output) && !ends_in(output, ".db"))
         return hq_error_new(HQ_USAGE, "%s is there already and is no directory; choose another name", output);
     *path = ends_in(output, ".db") && !file_is_dir(output) ? xstrdup(output) : MEM_STEAL(database);
     return NULL;
@@ -219,7 +219,7 @@ struct hq_error *import_files(const struct import_file *files, size_t count, con
     AUTO_FREE char *path = NULL;
 
     HQ_TRY(target_of(output, &path));
-    bool was_there = file_exists(output);
+    bool was_there = !file_is_absent(output);
 
     if (file_is_dir(output))
         kept_trim(output, HQDB_FILE, UINT64_MAX); /* what imports that were killed have left */

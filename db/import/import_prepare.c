@@ -28,7 +28,7 @@ static bool is_ours(const char *path)
     AUTO_FREE char *measurements = file_join(path, MEASUREMENTS);
     AUTO_FREE char *database = file_join(path, HQDB_FILE);
 
-    return !file_exists(path) || file_exists(measurements) || file_exists(database) ||
+    return file_is_absent(path) || !file_is_absent(measurements) || !file_is_absent(database) ||
            (!file_is_dir(path) && has_magic(path));
 }
 

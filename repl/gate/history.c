@@ -140,7 +140,9 @@ struct hq_error *history_read(const char *directory, const char *only, struct hi
     struct hq_error *error = NULL;
 
     *out = (struct history){0};
-    for (struct dirent *e; d && !error && (e = readdir(d));) {
+    if (!d && !file_is_absent(directory))
+        return hq_error_errno(HQ_DATA, "%s: cannot be opened as a directory", directory);
+    for (const struct dirent *e; d && !error && (e = file_dir_next(d, directory, &error));) {
         AUTO_FREE char *path = file_join(directory, e->d_name);
 
         if (is_file_of_history(e->d_name) && (!one || !strcmp(one, e->d_name)))

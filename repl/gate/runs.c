@@ -145,7 +145,7 @@ struct hq_error *run_set_create(const char *path, bool force, struct run_set *ou
     *out = (struct run_set){.directory = xstrdup(path)};
     if (run_set_is(path) && force)
         HQ_TRY(file_remove_tree(path));
-    if (file_exists(path)) {
+    if (!file_is_absent(path)) {
         bool empty = false;
 
         if (!file_is_dir(path))
