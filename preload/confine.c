@@ -130,6 +130,7 @@ static void before_filter(const struct sock_fprog *filter)
         unloaded_leave();
     }
     if (!filter || ANY(SECCOMP_FAILS, filter, SYS_rt_sigreturn, SYS_clock_gettime)) {
+        self.clockless = !filter;
         end_measuring(filter ? "a seccomp filter forbids to return from signal handlers"
                              : "strict seccomp forbids to read clocks");
         return;

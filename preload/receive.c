@@ -8,6 +8,7 @@
 #include "preload/export.h"
 #include "preload/interruption.h"
 #include "preload/raw.h"
+#include "preload/thread.h"
 
 #include <aio.h>
 #include <errno.h>
@@ -17,6 +18,12 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+/* A thread that must not look at clocks is not interrupted by us either. */
+static int64_t now_if_needed(void)
+{
+    return interruption_possible && !self.clockless ? deadline_now() : 0;
+}
 
 /* Returns the rest of a socket's time limit in nanoseconds; 0: it has passed, below 0: there is none. */
 static int64_t rest_of(int fd, int option, int64_t since)
@@ -54,7 +61,7 @@ static bool again(int fd, int option, int64_t since, uint32_t before)
 
 #define UNTIL_DONE(option, call) \
     do { \
-        int64_t since_ = interruption_possible ? deadline_now() : 0; \
+        int64_t since_ = now_if_needed(); \
         __typeof__(call) result_; \
         uint32_t before_ = interruption_begin(); \
         do \
@@ -153,7 +160,7 @@ static int connect_for(int fd, const struct sockaddr *address, socklen_t length,
  * before it is connected. */
 EXPORT int connect(int fd, const struct sockaddr *address, socklen_t length)
 {
-    int64_t since = interruption_possible ? deadline_now() : 0, rest;
+    int64_t since = now_if_needed(), rest;
     uint32_t before = interruption_begin();
     int result = REAL(connect)(fd, address, length);
 

@@ -44,6 +44,7 @@ struct thread {
     volatile int busy;
     bool blocks_bus;            /* the program has blocked SIGBUS here, perhaps: cut.h */
     volatile bool opened;       /* we have unblocked it */
+    bool clockless;             /* a look at a clock would end it: strict seccomp */
     volatile bool interrupted;  /* our signal alone has ended a system call early (signals.h) */
     volatile uint32_t theirs;   /* handlers of the program that were entered (entry.h) */
     volatile uint64_t repeated; /* where our signal has come to a system call that the kernel makes again; 0 nowhere */

@@ -20,6 +20,8 @@ for way in closefrom close_range descriptors wide filter filter-syscall chroot s
     try $way
 done
 for way in strict narrowest; do
+    record -e REALTIME@500/s -e IO -- "$PROGRAMS/confined" $way
+    check "$way, under REALTIME: the program ends as it would ($status)" [ $status = 3 ]
     record -e CPUTIME@1000/s -- "$PROGRAMS/confined" $way
     check "$way: the program ends as it would" [ $status = 3 ]
     check "$way: one sentence" [ "$(grep -c 'seccomp.*measured only up to here' "$TMP/err")" = 1 ]
