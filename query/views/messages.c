@@ -42,7 +42,7 @@ struct pairs {
     VEC(struct pair) all;
     struct map numbers;
     bool any; /* messages in the database, chosen or not */
-    bool overflow;
+    bool overflow, damaged;
 };
 
 static struct pair *pair_of(struct pairs *p, int32_t from, int32_t to, uint32_t profile)
@@ -70,7 +70,11 @@ static void add_sent(struct pairs *p, const struct hqdb_message *m, int32_t from
     pair->seconds += seconds;
 }
 
-/* The next range of a group's text: false at its end, or where it is none. */
+/* More than any machine has: a damaged group of 2^31 ranks would be as many rows. */
+enum { RANKS_MOST = 1 << 24 };
+
+/* The next range of a group's text: false at its end, or where it is none. They ascend: `*last` is that of the range
+ * before, -1 at first. */
 static bool next_range(const char **text, int32_t *first, int32_t *last)
 {
     char *end;
@@ -81,7 +85,7 @@ static bool next_range(const char **text, int32_t *first, int32_t *last)
     a = b = strtol(*text, &end, 10);
     if (*end == '-')
         b = strtol(end + 1, &end, 10);
-    if (a > b || b > INT32_MAX - 1)
+    if (a > b || a <= *last || b >= RANKS_MOST)
         return false;
     *first = (int32_t)a;
     *last = (int32_t)b;
@@ -92,13 +96,18 @@ static bool next_range(const char **text, int32_t *first, int32_t *last)
 static void add_group(const struct run *run, struct pairs *p, const struct hqdb_message *m, int32_t from)
 {
     const char *group = db_string(run->tree->db, m->group);
-    int32_t first, last;
+    int32_t first, last = -1;
     uint64_t members = 0;
+    const char *text = group;
 
-    for (const char *text = group; next_range(&text, &first, &last);)
+    while (next_range(&text, &first, &last))
         members += (uint64_t)(last - first) + 1 - (from >= first && from <= last);
-    for (const char *text = group; next_range(&text, &first, &last) && !run_interrupted((struct run *)run);)
-        for (int32_t to = first; to <= last; to++)
+    p->damaged |= *text != 0;
+    if (p->damaged)
+        return;
+    last = -1;
+    for (text = group; next_range(&text, &first, &last);)
+        for (int32_t to = first; to <= last && !run_interrupted((struct run *)run); to++)
             if (to != from)
                 add_sent(p, m, from, to, (double)m->time_ns / 1e9 / (double)members);
 }
@@ -243,6 +252,8 @@ static struct hq_error *messages_prepare(struct run *run)
     if (pairs.overflow)
         err = hq_error_new(HQ_DATA, "the messages of this database add up to more than 64 bits hold: it is damaged; "
                                     "`hq verify` says more");
+    if (pairs.damaged && !err)
+        err = hq_error_new(HQ_DATA, "messages went to what is no list of ranks; the database is damaged");
     run->prepared.data = ARENA_ARRAY(&run->arena, pairs.all.len, struct node);
     for (size_t i = 0; i < pairs.all.len && !err; i++)
         run->prepared.data[i] = node_of_pair(run, &pairs.all.data[i]);
