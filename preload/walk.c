@@ -100,7 +100,7 @@ static HOT enum step step_recipe(struct walk *w, const struct recipe *recipe)
     if (CFI_LINKS && (recipe->kind == RECIPE_LEAF || is_at_return(w)))
         return step_by_link(w, recipe->kind == RECIPE_LEAF ? cfa : sp);
     if (CFI_LINKS && recipe->kind != RECIPE_FP && !(w->known >> CFI_SP & 1) && !find_cfa_by_record(w, recipe, &cfa))
-        return walk_fail(w, HQM_PARTIAL_STACK_BOUNDS);
+        return STEP_MORE_REGISTERS;
     if (cfa < sp + 8 || !walk_load(&w->stack, cfa + (uint64_t)(int64_t)arch_return_of(recipe), &pc))
         return walk_fail(w, HQM_PARTIAL_STACK_BOUNDS);
     if (CFI_LINKS && recipe->kind == RECIPE_LINK) {

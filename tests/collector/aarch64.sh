@@ -175,5 +175,12 @@ check "regions: as many as the program opened" [ "$(value entries)" = "$(tail -1
 check "regions: no work of a team outside of its region" eval '! paths | grep burn | grep -vE "inside:|wait:|;main;|;foreign;"'
 check "regions: their entries are asked here" [ "$("$HQ" "$DB" "regions columns entries as csv" 2>"$TMP/asked" | awk -F, 'NR > 1 { n += $NF } END { print n }')" = "$(tail -1 "$TMP/out")" ]
 check "regions: nothing wrong" "$HQ" verify "$DB"
+# Who opens a region, or allocates, is known where no frame has a record, too.
+compile openmp_omitted openmp -Ipreload -fopenmp -fomit-frame-pointer
+compile amounts_omitted amounts -Ipreload -fomit-frame-pointer
+OMP_CANCELLATION=true there "-e CPUTIME@250/s" "$TMP/openmp_omitted" 0.02
+check "regions without frame pointers: their callers" eval '"$HQ" "$DB" "tree depth 2" >"$TMP/tree" 2>&1 && grep -q main "$TMP/tree" && ! grep partial "$TMP/tree"'
+there "-e ALLOC" "$TMP/amounts_omitted" alloc
+check "ALLOC without frame pointers: its callers" eval 'paths | grep -q ";leaked" && ! paths | grep ";leaked" | grep partial'
 check "--by=perf is refused with a sentence" eval '! qemu-aarch64 $small/bin/hq record --by=perf -o "$TMP/p.hq" -- true 2>"$TMP/err" && grep -q "x86-64 only" "$TMP/err"'
 finish
