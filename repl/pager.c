@@ -149,7 +149,8 @@ struct hq_error *pager_close(struct pager *p, struct hq_error *error)
     if (p->error)
         error = p->error;
     if (!error && WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        error = hq_error_new(HQ_USAGE, "'%s' could not be run", p->command);
+        error = hq_error_new(HQ_USAGE, "'%s' could not be run%s", p->command,
+                             p->lines ? "; `set pager off` does without it, `last` shows the answer again" : "");
     return error;
 }
 
