@@ -99,6 +99,19 @@ void check_begin_baseline(struct runner *r)
         baseline_fold(&r->before);
 }
 
+/* A procedure without a name is called by its address, which is another in the next build. */
+static void tell_addresses(const struct runner *r, const struct statement *st, const struct baseline_query *q)
+{
+    size_t n = 0;
+
+    vec_foreach(v, &q->values)
+        n += strstr(v->path, "+0x") != NULL;
+    if (n)
+        log_warn("%s:%u: %zu of %zu values are of procedures without names (a stripped program or library), whose "
+                 "addresses change with each build; record them with symbols",
+                 r->file, st->place.line, n, q->values.len);
+}
+
 static struct hq_error *update_baseline(struct runner *r, const struct statement *st, const char *text)
 {
     HQ_TRY(check_measure(r, st, &r->after, text));
@@ -117,6 +130,7 @@ static struct hq_error *update_baseline(struct runner *r, const struct statement
         r->after.queries.len--;
     } else {
         log_note("%s:%u: %zu values", r->file, st->place.line, q->values.len);
+        tell_addresses(r, st, q);
     }
     return NULL;
 }
@@ -317,6 +331,10 @@ struct hq_error *check_baseline(struct runner *r, const struct statement *st)
         return NULL;
     if (r->update)
         return update_baseline(r, st, text);
+    if (!before && !st->query.expect.len && !r->before.queries.len && !r->history)
+        log_warn("%s:%u: nothing is judged by this query: it has no `expect`, and its file no baseline (hq check "
+                 "--update writes one)",
+                 r->file, st->place.line);
     if (!before)
         return r->before.queries.len && !st->query.expect.len ? tell_unwritten(r, st, text) : NULL;
     before->asked = true;
