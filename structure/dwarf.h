@@ -65,6 +65,7 @@ struct dwarf_unit {
     struct dwarf_row *rows;   /* sorted by address; at most one per address, the last one of the table */
     struct dwarf_row *hidden; /* ascending: where statements begin that another row of the same address hides */
     size_t procedure_count, inline_count, range_count, row_count, hidden_count;
+    bool cplusplus;        /* the language of its sources */
     const char **noreturn; /* linkage names of procedures that this unit declares as not returning */
     size_t noreturn_count;
 };

@@ -194,6 +194,7 @@ void dwarf_load_unit(struct dwarf *d, uint32_t unit, struct dwarf_unit *out)
         .range_count = l.ranges.len,
         .noreturn = l.noreturn.data,
         .noreturn_count = l.noreturn.len,
+        .cplusplus = d->qualify,
     };
     dwarf_rows_read(d, l.f, cu, &a, out);
     dwarf_dealloc_die(cu);

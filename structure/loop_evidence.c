@@ -83,7 +83,7 @@ static void note_branch(struct maker *m, const struct loop_branch *branch)
 
 /* The brace of a body at the end of the line of `for` or `while` stands this much further right than what it holds. The
  * start of a loop directly in it, which is told there where that one is unrolled, does not. */
-enum { BRACE_OUT = 6 };
+enum { BRACE_OUT = 6, BRACE_FROM = 17 }; /* for(i=0;i<n;i++){ is the shortest */
 
 /* Weighs the next statement that is told at the header of a loop; returns whether it decides. The first one is the
  * brace that its body begins with, as g++ has it, if the one behind it stands left of it. */
@@ -98,7 +98,8 @@ static bool note_told(struct loop_place *place, const struct dwarf_row *row, con
         *first = row;
         return false;
     }
-    if (*first && row->line <= place->most && row->column && (*first)->column >= row->column + BRACE_OUT)
+    if (*first && row->line <= place->most && row->column && (*first)->column >= row->column + BRACE_OUT &&
+        (*first)->column >= BRACE_FROM)
         place->opened = (*first)->line;
     return true;
 }
@@ -110,7 +111,8 @@ static void note_opened(struct maker *m, uint32_t loop)
     const struct dwarf_row *first = NULL;
     size_t i;
 
-    if (!u || !m->places[loop].file)
+    /* In C no brace is told, and a first statement may stand right of the second. */
+    if (!u || !u->cplusplus || !m->places[loop].file)
         return;
     for (i = SEARCH(k, u->hidden_count, u->hidden[k].address < header);
          i < u->hidden_count && u->hidden[i].address == header; i++)

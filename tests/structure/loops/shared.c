@@ -79,6 +79,21 @@ NOINLINE void neighbours(const struct boxes *b, const double *r, double *f, int 
     }
 }
 
+/* The first statement is told at the head of the loop, right of the one behind it; that is no brace, which C does not
+ * tell. */
+/*! summed._omp_fn.0: loops row row/col */
+NOINLINE void summed(const int *from, const double *a, double *q, int n)
+{
+#pragma omp parallel for  // @row
+    for (int j = 0; j < n; j++) {
+        /* begins */ double sum = 0;
+
+        for (int k = from[j]; k < from[j + 1]; k++) /* @col */
+            sum += a[k];
+        q[j] = sum;
+    }
+}
+
 int main(int argc, char **argv)
 {
     int count[N] = {3, 2, 1};
@@ -90,6 +105,7 @@ int main(int argc, char **argv)
         orphaned(0.1);
         substitute(0.2);
     }
+    summed(count, r, f, argc);
     neighbours(&(struct boxes){count, N}, r, f, argc);
     printf("%g %g\n", rhs[1][2][3][0], f[1]);
     return 0;
