@@ -149,17 +149,32 @@ struct reader {
     unsigned remembered;
 };
 
+/* More than an offset on a stack can have is damage. */
+LEARN static int32_t narrow(struct reader *r, int64_t value)
+{
+    r->cursor.bad |= value != (int32_t)value;
+    return (int32_t)value;
+}
+
+/* A number of data alignments as bytes. */
+LEARN static int64_t unfactored(struct reader *r, int64_t factored)
+{
+    int64_t bytes;
+
+    return __builtin_mul_overflow(factored, r->common->data_align, &bytes) ? INT64_MAX : bytes;
+}
+
 LEARN static void set_rule(struct reader *r, uint64_t number, enum cfi_rule rule, int64_t value)
 {
     if (number >= CFI_REGISTERS)
         return; /* a register that unwinding does not follow */
     r->cfi->row.rule[number] = (uint8_t)rule;
-    r->cfi->row.value[number] = (int32_t)value;
+    r->cfi->row.value[number] = narrow(r, value);
 }
 
 LEARN static void set_offset(struct reader *r, uint64_t number, enum cfi_rule rule, int64_t factored)
 {
-    set_rule(r, number, rule, factored * r->common->data_align);
+    set_rule(r, number, rule, unfactored(r, factored));
 }
 
 static void set_expression(struct reader *r, uint64_t number, enum cfi_rule rule)
@@ -184,7 +199,7 @@ LEARN static void set_cfa(struct reader *r, uint64_t number, int64_t value)
 
     row->cfa_rule = number < CFI_REGISTERS ? CFI_REGISTER : CFI_UNDEFINED;
     row->cfa_register = (uint8_t)number;
-    row->cfa_value = (int32_t)value;
+    row->cfa_value = narrow(r, value);
 }
 
 static void set_cfa_expression(struct reader *r)
@@ -269,9 +284,9 @@ static COLD bool extended(struct reader *r, unsigned operation)
         return true;
     case 0x12:
         number = cfi_uleb(c);
-        set_cfa(r, number, cfi_sleb(c) * r->common->data_align);
+        set_cfa(r, number, unfactored(r, cfi_sleb(c)));
         return true;
-    case 0x13: set_cfa(r, r->cfi->row.cfa_register, cfi_sleb(c) * r->common->data_align); return true;
+    case 0x13: set_cfa(r, r->cfi->row.cfa_register, unfactored(r, cfi_sleb(c))); return true;
     case 0x14:
         number = cfi_uleb(c);
         set_offset(r, number, CFI_VALUE_OFFSET, (int64_t)cfi_uleb(c));
@@ -289,7 +304,7 @@ static COLD bool extended(struct reader *r, unsigned operation)
     case 0x2e: cfi_uleb(c); return true; /* GNU_args_size */
     case 0x2f:
         number = cfi_uleb(c);
-        set_offset(r, number, CFI_OFFSET, -(int64_t)cfi_uleb(c));
+        set_offset(r, number, CFI_OFFSET, (int64_t)(0 - cfi_uleb(c)));
         return true;
     default: return false;
     }
