@@ -17,8 +17,6 @@ trap 'rm -rf "$scratch"' EXIT
 cp "$out/hq-$version.tar.gz" "$scratch/hq_$version.orig.tar.gz"
 tar -x -C "$scratch" -f "$scratch/hq_$version.orig.tar.gz"
 cp -r "$here/debian" "$scratch/hq-$version/debian"
-# Whatever umask the clone was made with.
-chmod -R u=rwX,go=rX "$scratch/hq-$version/debian"
 sed -i "s/^Maintainer:.*/Maintainer: $maintainer/" "$scratch/hq-$version/debian/control"
 cat >"$scratch/hq-$version/debian/changelog" <<END
 hq ($version-1) unstable; urgency=medium
@@ -27,6 +25,8 @@ hq ($version-1) unstable; urgency=medium
 
  -- $maintainer  $(date -u -R -d "@$SOURCE_DATE_EPOCH")
 END
+# Whatever umask the clone was made with, and this is run with.
+chmod -R u=rwX,go=rX "$scratch/hq-$version/debian"
 cd "$scratch/hq-$version"
 DEB_BUILD_OPTIONS="nocheck parallel=$(nproc) ${DEB_BUILD_OPTIONS:-}" dpkg-buildpackage -us -uc >"$scratch/log" 2>&1 ||
     { tail -40 "$scratch/log" >&2; echo "make deb: dpkg-buildpackage failed" >&2; exit 1; }
