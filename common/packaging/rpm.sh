@@ -15,6 +15,8 @@ mkdir -p "$scratch"/{BUILD,BUILDROOT,RPMS,SOURCES,SPECS,SRPMS}
 cp "$out/hq-$version.tar.gz" "$scratch/SOURCES/"
 sed "s/@VERSION@/$version/g" "$here/hq.spec" >"$scratch/SPECS/hq.spec"
 export CFLAGS="${CFLAGS:-$(rpm -E %optflags) -g} -ffile-prefix-map=$scratch/BUILD=."
+# Their rights are packed, too.
+chmod 644 "$scratch"/SOURCES/* "$scratch"/SPECS/*
 touch -d "@$SOURCE_DATE_EPOCH" "$scratch"/SOURCES/* "$scratch"/SPECS/*
 options=(--define "_topdir $scratch" --define "use_source_date_epoch_as_buildtime 1" --define "clamp_mtime_to_source_date_epoch 1" --define "_buildhost localhost")
 [ ! -e /etc/debian_version ] || options+=(--nodeps)
