@@ -126,6 +126,8 @@ static void walk_behind(struct walk *w, uint32_t loop, uint32_t outer, size_t fi
         if (w->blocks.data[i] == outer || calls(w, w->blocks.data[i]))
             continue;
         note_block(w, loop, w->blocks.data[i], true);
+        if (is_of_outer(w, w->m->loops.data[loop].parent, b))
+            continue;
         for (uint32_t k = 0; k < b->successor_count; k++)
             go(w, loop, w->m->cfg->successors.data[b->first_successor + k], true);
     }
