@@ -11,7 +11,8 @@
 
 double low = 0.1, high = 0.9;
 
-/*! bounded._omp_fn.0: only all low high */
+/* By g++ for aarch64 the two behind an `if` still have the line of their first statement. */
+/*! bounded._omp_fn.0: only all low high   when ^g[+] */
 NOINLINE void bounded(double *v, const double *w, int n)
 {
 #pragma omp parallel
