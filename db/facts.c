@@ -182,7 +182,7 @@ static void add_sizes(struct model *m, const struct process *p, size_t count)
     add_number(m, "processes", count);
     add_threads(m, p, count);
     add_number(m, FACT_SAMPLES, samples);
-    add_number(m, "partial paths", partial);
+    add_number(m, FACT_PARTIAL, partial);
     if (running)
         add_number(m, "processes without an end (killed or still running)", running);
     if (damaged)

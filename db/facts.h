@@ -10,6 +10,7 @@
 
 /* Keys of info, and the reason of a loss, that tell whether the measurements are whole. */
 #define FACT_SAMPLES        "samples"
+#define FACT_PARTIAL        "partial paths" /* as they were taken: regions are not joined yet */
 #define FACT_DAMAGED_FILES  "measurement files with damaged parts"
 #define FACT_LOST_TO_DAMAGE "damaged measurement file"
 #define FACT_LEFT_OUT       "measurement files that are damaged and left out"

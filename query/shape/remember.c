@@ -202,20 +202,39 @@ struct hq_error *note_delay(struct run *run)
     return NULL;
 }
 
+/* Several metrics may share their samples: these are counted once. */
+static bool is_counted(const struct measure *m, bool *shared)
+{
+    if (!m->counts || !(m->flags & HQDB_METRIC_SAMPLED) || m->flags & HQDB_METRIC_NO_COUNTS ||
+        (*shared && m->flags & HQDB_METRIC_SHARED))
+        return false;
+    *shared |= (m->flags & HQDB_METRIC_SHARED) != 0;
+    return true;
+}
+
+int64_t coverage_partial(const struct run *run)
+{
+    struct partial partial = {0};
+    bool shared = false;
+
+    for (size_t i = 0; i < run->selection.here_count; i++)
+        if (is_counted(&run->selection.measures.data[i], &shared))
+            add_partial(run, run->selection.measures.data[i].counts, &partial);
+    return partial.samples;
+}
+
 void coverage_compute(struct run *run, struct entry **entries, size_t n)
 {
     struct coverage *c = &run->table->coverage;
     struct partial partial = {0};
-    bool shared = false; /* samples that several metrics share are counted once */
+    bool shared = false;
 
     covered(run, entries, n, &run->ranges);
     for (size_t i = 0; i < run->selection.here_count; i++) {
         const struct measure *m = &run->selection.measures.data[i];
 
-        if (!run->binding.used[i] || !m->counts || !(m->flags & HQDB_METRIC_SAMPLED) ||
-            (m->flags & HQDB_METRIC_NO_COUNTS) || (shared && m->flags & HQDB_METRIC_SHARED))
+        if (!run->binding.used[i] || !is_counted(m, &shared))
             continue;
-        shared |= (m->flags & HQDB_METRIC_SHARED) != 0;
         c->known = true;
         sum_add(&c->samples, m->total_count);
         sum_add(&c->shown, ranges_sum(&run->ranges, m->counts));

@@ -58,6 +58,10 @@ void note_trace(struct run *run);
 /* Where the question is about waits in elapsed time, and threads wanted a processor and had none: how long. */
 struct hq_error *note_delay(struct run *run);
 
+/* How many samples of the metrics whose counts are loaded have a partial call path: their own, or that of the parallel
+ * region that they belong to. */
+int64_t coverage_partial(const struct run *run);
+
 /* Coverage of what these entries stand for. */
 void coverage_compute(struct run *run, struct entry **entries, size_t n);
 

@@ -2,7 +2,9 @@
 /* `metrics`: what can be asked for by name and number. */
 #include "common/map.h"
 #include "common/units.h"
+#include "db/facts.h"
 #include "query/grammar/parse.h"
+#include "query/shape/rows.h"
 #include "query/views/views.h"
 #include <math.h>
 
@@ -131,12 +133,17 @@ static bool is_quantity(const char *key, const char *value, double *number, cons
     return end > value && isfinite(*number) && (!**unit || !strcmp(*unit, "s") || !strcmp(*unit, "B"));
 }
 
-static void facts_of_run(const struct db *db, bool for_programs, struct table *t)
+static void facts_of_run(const struct run *run, bool for_programs, struct table *t)
 {
+    const struct db *db = run->tree->db;
+
     for (size_t i = 0; i < db->info_count; i++) {
         const char *key = db_string(db, db->info[i].key), *value = db_string(db, db->info[i].value), *unit;
         double number;
 
+        /* Samples of a region that was opened on a partial path have one, too: questions count them. */
+        if (!strcmp(key, FACT_PARTIAL) && facts_number(db, key) < (uint64_t)coverage_partial(run))
+            value = arena_printf(&t->arena, "%lld", (long long)coverage_partial(run));
         if (for_programs && is_quantity(key, value, &number, &unit))
             fact_number(t, key, number, unit);
         else
@@ -322,7 +329,7 @@ static struct hq_error *info_fill(struct run *run, struct table *t)
     t->facts = true;
     for (size_t i = 0; i < run->selection.here_count; i++)
         HQ_TRY(selection_load(&run->selection, i));
-    facts_of_run(run->tree->db, for_programs, t);
+    facts_of_run(run, for_programs, t);
     if (for_programs)
         numbers_of_data(run, t);
     else
