@@ -13,8 +13,8 @@
 
 enum { TRIES = 1000, HOST_ROOM = 72, MINUTE = 60, DAY = 86400 };
 
-/* Handlers walk the list without a lock, so nodes are used again but never freed, and a name is not freed while it can
- * be seen. */
+/* Handlers walk the list without a lock, so nodes are used again but never freed, and once a handler walks it no name
+ * is freed either. */
 struct temporary {
     struct temporary *next;
     char *path;  /* NULL: free */
@@ -22,6 +22,7 @@ struct temporary {
 };
 
 static struct temporary *temporaries;
+static bool ending; /* a handler walks the list, or has */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static const char *own_host(char host[HOST_ROOM])
@@ -58,8 +59,10 @@ static void forget(struct temporary *t)
 {
     char *path = t->path;
 
-    __atomic_store_n(&t->path, NULL, __ATOMIC_RELEASE);
-    free(path);
+    /* In one order with temporary_remove_all: it finds no name here, or `ending` is seen. */
+    __atomic_store_n(&t->path, NULL, __ATOMIC_SEQ_CST);
+    if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
+        free(path);
 }
 
 /* The name says whose it is, so that what a killed writer left can be told. Not mkstemp: it makes files that only the
@@ -108,8 +111,9 @@ void temporary_remove_all(void)
     int why = errno;
     pid_t self = getpid();
 
+    __atomic_store_n(&ending, true, __ATOMIC_SEQ_CST);
     for (struct temporary *t = __atomic_load_n(&temporaries, __ATOMIC_ACQUIRE); t; t = t->next) {
-        const char *path = __atomic_load_n(&t->path, __ATOMIC_ACQUIRE);
+        const char *path = __atomic_load_n(&t->path, __ATOMIC_SEQ_CST);
 
         if (path && t->owner == self)
             unlink(path);
