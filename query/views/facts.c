@@ -142,8 +142,12 @@ static void facts_of_run(const struct run *run, bool for_programs, struct table 
         double number;
 
         /* Samples of a region that was opened on a partial path have one, too: questions count them. */
-        if (!strcmp(key, FACT_PARTIAL) && facts_number(db, key) < (uint64_t)coverage_partial(run))
-            value = arena_printf(&t->arena, "%lld", (long long)coverage_partial(run));
+        if (!strcmp(key, FACT_PARTIAL)) {
+            uint64_t counted = (uint64_t)coverage_partial(run);
+
+            if (facts_number(db, key) < counted)
+                value = arena_printf(&t->arena, "%llu", (unsigned long long)counted);
+        }
         if (for_programs && is_quantity(key, value, &number, &unit))
             fact_number(t, key, number, unit);
         else
