@@ -361,18 +361,19 @@ static struct hq_error *convert_if_needed(const char *path)
 
     HQ_TRY(perf_stream_look(path, &state));
     hq_error_free(file_read_regular(done, &old, 256));
-    int words = sscanf(str_cstr(&old), "%u %llu %u", &made, &bytes, &tried);
-    bool has_old = words >= 2 && bytes == state.bytes && made != VERSION, kept = has_old && tried == VERSION;
+    bool is_same = sscanf(str_cstr(&old), "%u %llu %u", &made, &bytes, &tried) >= 2 && bytes == state.bytes;
+    bool is_known = is_same && tried == VERSION; /* that this version cannot do better */
+    bool kept = is_known;
 
-    if (words >= 2 && bytes == state.bytes && made == VERSION)
+    if (is_same && made == VERSION)
         return NULL;
-    if (!kept)
-        HQ_TRY(hq_error_prefix(convert(path, has_old, &kept), "its stacks cannot be unwound"));
+    if (!is_known)
+        HQ_TRY(hq_error_prefix(convert(path, is_same, &kept), "its stacks cannot be unwound"));
     if (kept)
         log_note(
             "%s: the call paths are those of an earlier version, since a file that samples lie in is no longer there",
             path);
-    if (has_old && tried == VERSION)
+    if (is_known)
         return NULL;
     str_addf(&now, "%u %llu", kept ? made : VERSION, (unsigned long long)state.bytes);
     if (kept)
