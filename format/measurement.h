@@ -57,6 +57,11 @@ enum hqm_clock {
     HQM_CLOCK_PERF_USER, /* the same in user mode; time in the kernel has no place */
     HQM_CLOCKS
 };
+/*
+ * ns, of CPUTIME and REALTIME: no clock has a shorter period. Those of 10 to 20 us can take a virtual processor all its
+ * time, so that the program stands still.
+ */
+#define HQM_SHORTEST_PERIOD 50000
 
 /* Why a sample, or a part of one, is missing. db/attribute.h has the names that are shown. */
 enum hqm_loss {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { DEFAULT_PERIOD_NS = 5000000, DEFAULT_THRESHOLD = 1000000, SHORTEST_PERIOD_NS = 10000 };
+enum { DEFAULT_PERIOD_NS = 5000000, DEFAULT_THRESHOLD = 1000000 };
 
 static const struct {
     const char *name;
@@ -46,10 +46,10 @@ static struct hq_error *add_known(int i, const char *text, const char *rate, str
         return hq_error_new(HQ_USAGE, "%s: %s counts everything and takes no rate", text, events[i].name);
     if (rate)
         HQ_TRY(hq_error_prefix(units_parse_period(rate, &period), "%s", text));
-    if (period < SHORTEST_PERIOD_NS)
-        return hq_error_new(
-            HQ_USAGE, "%s: more than 100000 samples a second would measure nothing but the measuring; ask for fewer",
-            text);
+    if (period < HQM_SHORTEST_PERIOD)
+        return hq_error_new(HQ_USAGE,
+                            "%s: clocks of more than %d/s can take a processor all its time; ask for fewer samples",
+                            text, 1000000000 / HQM_SHORTEST_PERIOD);
     if (!events[i].exact)
         add(list, events[i].name, strlen(events[i].name), period);
     for (int k = 0; k < METRICS; k++)

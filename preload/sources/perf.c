@@ -29,12 +29,6 @@
  * Linux 6.11 these too were sent at once; there the clock is taken only if it is asked for.
  */
 enum { FIRST_MAJOR = 6, FIRST_MINOR = 11 };
-/*
- * ns. The kernel fires no faster than each 10 us, and in a virtual machine that can take it all the time: a thread that
- * began with such a period came to nothing else for up to a second before its first signal, and what that cost was
- * left over for the next thread, which began likewise.
- */
-enum { SHORTEST = 50000 };
 
 /*
  * The kernel notes each firing in a ring of one page, by a record that is a header alone, and says behind which byte
@@ -364,7 +358,9 @@ bool perf_start(int event, int64_t carried)
 
     if (perf.kind == HQM_CLOCK_TIMER || own.ring)
         return false;
-    first = longer(first, period < SHORTEST ? period : SHORTEST);
+    /* In a virtual machine, a thread that began with 10 us came to nothing else for up to a second before its first
+     * signal, and what that cost was left over for the next thread, which began likewise. */
+    first = longer(first, HQM_SHORTEST_PERIOD);
     own.event = event;
     own.slowed = false;
     own.wanted = period;

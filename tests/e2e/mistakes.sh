@@ -63,8 +63,9 @@ expect 126 'good.hq' "$HQ" record -o x.hq -- ./good.hq
 expect 2 'program to run' "$HQ" record -o x.hq
 expect 2 'NOSUCH' "$HQ" record -e NOSUCH -o x.hq -- true
 expect 2 '5x' "$HQ" record -e CPUTIME@5x -o x.hq -- true
-expect 2 '100000' "$HQ" record -e CPUTIME@200000/s -o x.hq -- true
-expect 0 'asked for 50000/s, at most' "$HQ" record --clock=timer -e CPUTIME@50000/s -o fast.hq -- true
+expect 2 'more than 20000/s' "$HQ" record -e CPUTIME@20001/s -o x.hq -- true
+expect 2 'more than 20000/s' "$HQ" record -e REALTIME@49us -o x.hq -- true
+expect 0 'asked for 20000/s, at most' "$HQ" record --clock=timer -e CPUTIME@20000/s -o fast.hq -- true
 expect 2 'force' "$HQ" record -o good.hq -- true
 expect 0 '' "$HQ" good.hq "procedures of heavy"
 says heavy
