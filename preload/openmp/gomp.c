@@ -5,7 +5,8 @@
  * gcc.
  *
  * Fixed by libgomp's binary interface: names, arguments, and that each thread has returned from its function before the
- * call that opened the region returns. Arguments that a later version adds at the end are none of ours.
+ * call that opened the region returns; that of the data only GOMP_parallel_reductions reads, the first word. Arguments
+ * that a later version adds at the end are none of ours.
  */
 #include "preload/openmp/gomp.h"
 #include "preload/libc.h"
@@ -120,7 +121,10 @@ LOOP_RUNTIME(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned threads, unsigned flags);
 EXPORT unsigned GOMP_parallel_reductions(body_function *body, void *data, unsigned threads, unsigned flags)
 {
+    void *reductions = *(void **)data; /* the first word of the data names them, and the runtime reads it */
+
     OPEN(GOMP_parallel_reductions)
+    region_.first = reductions;
     if (real_)
         return real_(body, data, threads, flags);
     body(data);

@@ -10,6 +10,7 @@
 #include "preload/openmp/marks.h"
 
 struct region {
+    void *first;          /* libgomp's GOMP_parallel_reductions reads it here, in place of the program's data */
     void (*body)(void *); /* the program's procedure for each thread, with its argument; libgomp only */
     void *data;
     uint64_t frame;           /* frame pointer of our function that opens it, 0 none: the call is told from there, and

@@ -27,7 +27,7 @@ looks() {
     done
     rows 'procedures all' >"$TMP/procedures"
     check "$1: bodies are no procedures of their own" [ "$(grep -cE "omp_fn|omp_outlined" "$TMP/procedures")" = 0 ]
-    for at in plain sections constructs tasks nested cancelled conditional loops; do
+    for at in plain sections constructs tasks reductions nested cancelled conditional loops; do
         check "$1: $at has its regions" [ "$(rows "tree of $at columns kind all" | grep -c region)" -ge 1 ]
     done
     check "$1: the hot path goes through a region" [ "$(rows 'hot path of plain columns kind' | grep -c region)" -ge 1 ]

@@ -123,6 +123,27 @@ static __attribute__((noinline)) void tasks(void)
     }
 }
 
+/* The runtime reads what the program gives its threads. */
+static __attribute__((noinline)) void reductions(void)
+{
+    int sum = 0;
+
+    opened++;
+#pragma omp parallel reduction(task, + : sum)
+    {
+#pragma omp single
+        for (int i = 1; i <= 4; i++) {
+#pragma omp task in_reduction(+ : sum)
+            {
+                burn(part / 2);
+                sum += i;
+            }
+        }
+    }
+    if (sum != 10)
+        abort();
+}
+
 static __attribute__((noinline)) void nested(void)
 {
     opened++;
@@ -188,6 +209,7 @@ int main(int argc, char **argv)
     sections();
     constructs();
     tasks();
+    reductions();
     nested();
     cancelled();
     conditional(0);
