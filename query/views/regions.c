@@ -12,6 +12,10 @@
  * the team by the runtime's count: the largest, and for P * elapsed the mean of all entries. Where that is not known,
  * not all threads are asked for, or threads of regions inside are seen as well, P is the threads that were sampled; of
  * several threads of a process that open the region, each has its share of them.
+ *
+ * A runtime may end threads and make others in their place (libgomp, when a team is smaller than the one before, and
+ * for each nested one). So where more threads were sampled than the team has, those that lived one after the other
+ * count as one.
  */
 #include "common/hash.h"
 #include "common/map.h"
@@ -31,7 +35,7 @@ static const struct {
 } measures[MEASURES] = {
     [ELAPSED] = {"elapsed", "time from before a region is opened to after it was left, exact", DIM_SECONDS, 1e-9},
     [ENTRIES] = {"entries", "times that the region was opened, exact", DIM_EVENTS, 1},
-    [TEAM] = {"team", "threads of its largest team, and others that were sampled in it", DIM_EVENTS, 1},
+    [TEAM] = {"team", "threads of its largest team, and more that were sampled in it at a time", DIM_EVENTS, 1},
     [WORK] = {"work", "the program's own time in all threads", DIM_SECONDS, 1e-9},
     [WAITING] = {"waiting", "time in rows of kind wait", DIM_SECONDS, 1e-9},
     [RUNTIME] = {"overhead", "time in rows of kind runtime", DIM_SECONDS, 1e-9},
@@ -85,6 +89,7 @@ struct sums {
     uint64_t samples;
     int64_t *work; /* [profile] */
     uint8_t *seen; /* [profile] enum seen */
+    bool nested;   /* other regions lie in it */
 };
 enum seen { SEEN_NOT, SEEN, SEEN_UNASKED };
 
@@ -126,6 +131,8 @@ static void add_context(const struct run *run, uint32_t metric, uint32_t region,
     struct db_value x;
     uint32_t context = region;
 
+    for (uint32_t c = region + 1; c < tree_end(run->tree, region) && !s->nested; c++)
+        s->nested = tree_kind(run->tree, c) == SCOPE_REGION;
     while (db_value_next(&v, &x)) {
         if (x.profile >= db->profile_count)
             continue;
@@ -146,6 +153,55 @@ static void add_context(const struct run *run, uint32_t metric, uint32_t region,
     }
 }
 
+/* Threads that lived one after the other. */
+struct seat {
+    uint64_t end_us;
+    int64_t work;
+};
+struct seats {
+    VEC(struct seat) data;
+};
+
+/* The seat that a thread takes. One whose thread ended while this one began is free, too: runtimes do not wait for
+ * that. Where all threads are of one team, there are no more seats than it has. */
+static struct seat *seat_for(struct seats *seats, const struct hqdb_profile *p, int64_t team, bool one_team)
+{
+    uint64_t end = p->end_us ? p->end_us : UINT64_MAX, start = p->start_us < end ? p->start_us : end;
+    struct seat *first = NULL;
+
+    if ((int64_t)seats->data.len >= team)
+        vec_foreach(seat, &seats->data) {
+            if (seat->end_us <= start + (end - start) / 10)
+                return seat;
+            first = first && first->end_us <= seat->end_us ? first : seat;
+        }
+    if (first && one_team)
+        return first;
+    vec_push(&seats->data, (struct seat){0});
+    return &vec_last(&seats->data);
+}
+
+/* Counts the threads of a process by their seats: there are more of them than its team has. */
+static void join_threads(struct team *team, const struct sums *s, struct teams *teams, const struct db *db,
+                         bool one_team)
+{
+    struct seats seats = {0};
+
+    for (uint32_t p = 0; p < db->profile_count; p++) {
+        const struct hqdb_profile *profile = &db->profiles[p];
+
+        if (s->seen[p] != SEEN || team_of(teams, profile) != team)
+            continue;
+        struct seat *seat = seat_for(&seats, profile, team->largest, one_team);
+
+        seat->end_us = profile->end_us ? profile->end_us : UINT64_MAX;
+        sum_add(&seat->work, s->work[p]);
+        team->most = seat->work > team->most ? seat->work : team->most;
+    }
+    team->threads = (int64_t)seats.data.len;
+    vec_deinit(&seats.data);
+}
+
 static void derive(double *values, const struct sums *s, double scale, struct teams *teams, const struct db *db)
 {
     int64_t threads = 0, work_of_busiest = 0, work = s->share[SHARE_WORK];
@@ -160,6 +216,8 @@ static void derive(double *values, const struct sums *s, double scale, struct te
         } else if (s->seen[p] == SEEN_UNASKED)
             team_of(teams, &db->profiles[p])->unknown = true;
     vec_foreach(team, &teams->data) {
+        if (!team->unknown && team->largest && team->largest < team->threads)
+            join_threads(team, s, teams, db, !s->nested && team->openers == 1);
         team->unknown |= team->largest < team->threads;
         if (team->unknown) {
             team->largest = team->threads;

@@ -52,6 +52,25 @@ uneven() {
 }
 uneven "$PROGRAMS/uneven"
 
+# Where teams shrink and grow libgomp ends threads and makes others, which stand in their places: all of them work alike.
+cat >"$TMP/shrinks.c" <<'C'
+#include "burn.h"
+int main(void)
+{
+    for (int i = 0; i < 8; i++) {
+#pragma omp parallel num_threads(4)
+        burn(0.03);
+#pragma omp parallel num_threads(2)
+        burn(0.03);
+    }
+}
+C
+gcc -O2 -g -fopenmp -Itests/programs -o "$TMP/shrinks" "$TMP/shrinks.c"
+record -e CPUTIME@500/s -- "$TMP/shrinks"
+rows 'regions sort by line columns team, work, imbalance' | awk -F, '{ print $(NF - 2), $(NF - 1), $NF }' >"$TMP/shrinking"
+check "shrinking teams: of four and of two threads: $(cut -d' ' -f1 "$TMP/shrinking" | tr '\n' ' ')" [ "$(cut -d' ' -f1 "$TMP/shrinking" | tr '\n' ' ')" = "4 2 " ]
+check "shrinking teams: nothing is lost to their busiest: $(tr '\n' ';' <"$TMP/shrinking")" [ "$(awk '$3 > 0.15 * $2' "$TMP/shrinking" | wc -l)" = 0 ]
+
 # What threads of a region open in its text is a region of the same procedure, as often as each of them opens it.
 cat >"$TMP/within.c" <<'C'
 #include "burn.h"
